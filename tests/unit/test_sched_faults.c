@@ -21,7 +21,9 @@ enum event {
     EVENT_CALL_FAILS,   /* a call for memory, a thread or a mutex */
     EVENT_DEVICE_FAILS, /* a call of the device */
     EVENT_HOST_FAILS,   /* a callback of a port */
+    EVENT_HOST_LIES,    /* a source gives more packets than it was asked for */
     EVENT_HOST_ENDS,    /* a source ends there, a sink wants no more */
+    EVENT_HOST_GOES,    /* from there on every source ends and no sink wants more */
     EVENT_INTERRUPT,    /* from a callback, an observer or the device */
     EVENT_ASK,          /* how the run stands, from there */
     EVENT_KINDS
@@ -51,7 +53,10 @@ static bool happens(enum event event)
 {
     if (now.run == NULL) return false;
     bool anywhere = now.event == EVENT_INTERRUPT || now.event == EVENT_ASK;
-    if ((now.event != event && !anywhere) || atomic_fetch_sub(&now.left, 1) != 0) return false;
+    bool goes = now.event == EVENT_HOST_GOES && event == EVENT_HOST_ENDS;
+    if (goes && now.hit) return true;
+    if ((now.event != event && !anywhere && !goes) || atomic_fetch_sub(&now.left, 1) != 0)
+        return false;
     now.hit = true;
     if (now.event == EVENT_INTERRUPT) prt_run_interrupt(now.run);
     if (now.event == EVENT_ASK) prt_run_tell_standing(now.run, append_standing, NULL);
@@ -179,7 +184,9 @@ static const char text[] =
     "kernel show(in i32 x, out i32 y, out i32 shown) { y <- x + 1; shown <- x; }\n"
     "kernel hundredth(in i32 x, out i32 y) { y <- 100 / (19 - x); }\n"
     "kernel five(in i32 x, out i32 y) { state i32 n; n++; y <- x; if (n == 5) stop; }\n"
-    "pipeline chain(in i32 x, out i32 y) { x -> sum3 -> odd -> total -> y; }\n"
+    "pipeline chain(in i32 x, out i32 y) {\n"
+    "  buffer i32 t depth 2; x -> sum3 -> total -> t; t -> odd -> y;\n"
+    "}\n"
     "pipeline forked(in i32 x, out i32 y, out i32 z) {\n"
     "  buffer i32 a depth 2, b depth 6; fork(x -> a, b); a -> total -> y; b -> two -> z;\n"
     "}\n"
@@ -249,6 +256,8 @@ static enum prt_status give_packets(void *context, void *packets, size_t capacit
     struct port *port = context;
     size_t left = PACKETS - port->count;
     if (happens(EVENT_HOST_FAILS)) return prt_error_set(error, PRT_E_READ, "the host fails");
+    *count = capacity + 1;
+    if (happens(EVENT_HOST_LIES)) return PRT_OK;
     if (happens(EVENT_HOST_ENDS)) left = 0;
     *count = left < capacity ? left : capacity;
     if (*count > 7) *count = 7;
@@ -344,6 +353,27 @@ static enum prt_status bind(const struct prt_program *program, const struct way 
     return status;
 }
 
+/* All figures can be asked for, whatever has happened: also of a run that was not measured. */
+static void expect_statistics(const struct prt_run *run, struct outcome *o)
+{
+    struct prt_run_statistics total;
+    struct prt_buffer_statistics buffer;
+    struct prt_output_statistics output;
+    struct prt_queue_statistics queue;
+    uint64_t busy_cycles;
+    prt_run_statistics(run, &total);
+    o->cycles = total.total_cycles;
+    for (uint32_t i = 0; prt_run_buffer(run, i, &buffer); i++)
+        assert_true(buffer.leftover_packets <= buffer.packets + PACKETS);
+    for (uint32_t i = 0; prt_run_output(run, i, &output); i++)
+        assert_true(output.declared_least <= output.declared_most &&
+                    output.observed_most <= output.declared_most);
+    for (uint32_t i = 0; prt_run_queue(run, i, &queue); i++)
+        assert_true(queue.busy_cycles <= total.total_cycles);
+    for (uint32_t i = 0; prt_run_cu(run, i, &busy_cycles); i++)
+        assert_true(busy_cycles <= total.total_cycles);
+}
+
 static enum prt_status execute(const struct prt_program *program, const struct way *way,
                                struct port *in, struct outcome *o, struct prt_error *error)
 {
@@ -359,9 +389,7 @@ static enum prt_status execute(const struct prt_program *program, const struct w
     if (way->debugged) status = prt_debugger_create(run, see_stop, NULL, &debugger, error);
     if (status == PRT_OK) status = bind(program, way, run, in, o->out, error);
     if (status == PRT_OK) status = prt_run_execute(run, error);
-    struct prt_run_statistics total;
-    prt_run_statistics(run, &total);
-    o->cycles = total.total_cycles;
+    expect_statistics(run, o);
     now.run = NULL;
     prt_debugger_destroy(debugger);
     prt_run_destroy(run);
@@ -433,12 +461,14 @@ static void expect(const struct prt_program *program, const struct pipeline *pip
                    const struct way *way, enum event event, const struct outcome *o,
                    const struct outcome *whole)
 {
-    bool ends = event == EVENT_HOST_ENDS || event == EVENT_INTERRUPT;
+    bool ends = event == EVENT_HOST_ENDS || event == EVENT_HOST_GOES || event == EVENT_INTERRUPT;
     if (!ends || !pipeline->sums) expect_first_packets(o, whole);
     switch (event) {
     case EVENT_CALL_FAILS: expect_status(o, whole, PRT_E_NOMEM, PRT_E_NOMEM); break;
     case EVENT_DEVICE_FAILS: expect_status(o, whole, PRT_E_DEVICE, PRT_E_DEVICE); break;
     case EVENT_HOST_FAILS: expect_status(o, whole, PRT_E_READ, PRT_E_WRITE); break;
+    case EVENT_HOST_LIES: expect_status(o, whole, PRT_E_USAGE, PRT_E_USAGE); break;
+    case EVENT_HOST_GOES:
     case EVENT_HOST_ENDS: expect_status(o, whole, PRT_OK, PRT_E_CLOSED_PIPE); break;
     case EVENT_INTERRUPT: expect_status(o, whole, PRT_OK, PRT_E_INTERRUPTED); break;
     case EVENT_ASK: expect_standing(program); break;
@@ -453,8 +483,18 @@ static void expect(const struct prt_program *program, const struct pipeline *pip
 /* Can it happen on that way?  How a run stands may be asked in its own thread only. */
 static bool is_possible(const struct way *way, enum event event)
 {
-    bool port_event = event == EVENT_HOST_FAILS || event == EVENT_HOST_ENDS;
+    bool port_event = event >= EVENT_HOST_FAILS && event <= EVENT_HOST_GOES;
     return !(way->memory && port_event) && !(way->threads && event == EVENT_ASK);
+}
+
+static struct prt_program *load(uint8_t *bytes, size_t size)
+{
+    struct prt_program *program = NULL;
+    struct prt_error error;
+    if (prt_program_load_memory(bytes, size, &program, &error) != PRT_OK)
+        fail_msg("%s", error.message);
+    free(bytes);
+    return program;
 }
 
 static void try_events(enum event event)
@@ -463,10 +503,11 @@ static void try_events(enum event event)
     for (size_t p = 0; p < sizeof pipelines / sizeof pipelines[0]; p++) {
         size_t size;
         uint8_t *bytes = built_container_bytes(text, pipelines[p].name, "sim4", &size);
-        struct prt_program *program = NULL;
-        assert_int_equal(prt_program_load_memory(bytes, size, &program, NULL), PRT_OK);
-        free(bytes);
+        struct prt_program *compiled = load(bytes, size);
+        bytes = built_debug_container_bytes(text, pipelines[p].name, "sim4", &size);
+        struct prt_program *debugged = load(bytes, size);
         for (size_t w = 0; w < WAYS; w++) {
+            const struct prt_program *program = ways[w].debugged ? debugged : compiled;
             if (!is_possible(&ways[w], event)) continue;
             (void)run_with(program, &ways[w], EVENT_KINDS, UINT64_MAX, &whole);
             if (w == 0) first = whole;
@@ -479,8 +520,28 @@ static void try_events(enum event event)
                 expect(program, &pipelines[p], &ways[w], event, &o, &whole);
             }
         }
-        prt_program_free(program);
+        prt_program_free(compiled);
+        prt_program_free(debugged);
     }
+}
+
+static void programs_are_loaded_or_memory_is_missing(void **unused)
+{
+    (void)unused;
+    size_t size;
+    uint8_t *bytes = built_container_bytes(text, "phased", "sim4", &size);
+    bool hit = true;
+    for (uint64_t call = 0; hit; call++) {
+        struct prt_program *program = NULL;
+        struct prt_error error = {.message = ""};
+        arm(FAULT_FAILS, call);
+        enum prt_status status = prt_program_load_memory(bytes, size, &program, &error);
+        if (status == PRT_OK) prt_program_free(program);
+        hit = disarm();
+        assert_int_equal(faults.blocks, 0);
+        assert_int_equal(status, hit ? PRT_E_NOMEM : PRT_OK);
+    }
+    free(bytes);
 }
 
 static void runs_end_well_or_say_that_memory_or_a_thread_is_missing(void **unused)
@@ -501,10 +562,17 @@ static void runs_end_with_what_the_host_says(void **unused)
     try_events(EVENT_HOST_FAILS);
 }
 
+static void sources_that_give_too_much_are_refused(void **unused)
+{
+    (void)unused;
+    try_events(EVENT_HOST_LIES);
+}
+
 static void streams_may_end_anywhere(void **unused)
 {
     (void)unused;
     try_events(EVENT_HOST_ENDS);
+    try_events(EVENT_HOST_GOES);
 }
 
 static void runs_can_be_interrupted_anywhere(void **unused)
@@ -519,9 +587,11 @@ static void runs_tell_how_they_stand_anywhere(void **unused)
     try_events(EVENT_ASK);
 }
 
-TEST_MAIN("sched_faults", cmocka_unit_test(runs_end_well_or_say_that_memory_or_a_thread_is_missing),
+TEST_MAIN("sched_faults", cmocka_unit_test(programs_are_loaded_or_memory_is_missing),
+          cmocka_unit_test(runs_end_well_or_say_that_memory_or_a_thread_is_missing),
           cmocka_unit_test(runs_say_that_the_device_has_failed),
           cmocka_unit_test(runs_end_with_what_the_host_says),
+          cmocka_unit_test(sources_that_give_too_much_are_refused),
           cmocka_unit_test(streams_may_end_anywhere),
           cmocka_unit_test(runs_can_be_interrupted_anywhere),
           cmocka_unit_test(runs_tell_how_they_stand_anywhere))
