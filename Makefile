@@ -309,14 +309,21 @@ endef
 $(foreach t,$(TEST_SRC),$(eval $(call test_rule,$(t))))
 
 # Where each call for memory, files or work of the verifier fails in turn: the linker leads them to the test.
-FAULTS_LD := $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc posix_memalign free mmap munmap memfd_create ftruncate \
-               mkostemps fstat pthread_mutex_init read __read_chk write prt_code_work)
+# tests/unit/failing_calls.c has those for memory.
+wraps     = $(patsubst %,-Wl$(comma)--wrap=%,$(1))
+MEMORY_LD := $(call wraps,malloc calloc realloc posix_memalign free)
+FAULTS_LD := $(MEMORY_LD) $(call wraps,mmap munmap memfd_create ftruncate mkostemps fstat pthread_mutex_init read __read_chk \
+               write prt_code_work)
 $(B)/tests/test_load_faults: private all_ld += $(FAULTS_LD)
 
 # The same for reading and writing files.
-IO_FAULTS_LD := $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc strdup free open fcntl close fstat stat access lseek \
-                  poll fsync rename mkostemp read pread write pwrite)
+IO_FAULTS_LD := $(MEMORY_LD) $(call wraps,strdup open fcntl close fstat stat access lseek poll fsync rename mkostemp read \
+                  pread write pwrite)
 $(B)/tests/test_io_faults: private all_ld += $(IO_FAULTS_LD)
+
+# The same for runs, where also threads and the device fail.
+SCHED_FAULTS_LD := $(MEMORY_LD) $(call wraps,mmap munmap memfd_create ftruncate pthread_mutex_init pthread_create prt_device_choose)
+$(B)/tests/test_sched_faults: private all_ld += $(SCHED_FAULTS_LD)
 
 # What fuzz targets need of the helpers of tests.
 HELPS_program      := conform/made_container fuzz/stamped
@@ -408,7 +415,7 @@ mutation: ## N mutants of each of FILES (by default those that `make coverage` i
 	+@$(submake) mutation-run VARIANT=debug
 mutation-run: tests
 	@CC="$(CC)" MUTATION_LIBS="$(CMOCKA_LIBS) $(TOOL_LIBS) $(COMPILER_LIBS) -pthread" MUTATION_FAULTS="$(FAULTS_LD)" \
-	    MUTATION_IO_FAULTS="$(IO_FAULTS_LD)" \
+	    MUTATION_IO_FAULTS="$(IO_FAULTS_LD)" MUTATION_SCHED_FAULTS="$(SCHED_FAULTS_LD)" \
 	    tests/mutation/mutate.py -n $(or $(N),20) -s $(or $(SEED),1) $(B) $(or $(FILES),$(MEASURED))
 
 damage: all $(DAMAGE) ## every prefix and every single-bit flip of seed containers (a quarter of an hour)

@@ -24,7 +24,7 @@ TESTS = ["test_verify", "test_container_rules", "test_reader", "test_verify_prog
          "test_conform_cpu", "test_conform_null", "test_conform_ranked", "test_streams", "test_load_faults", "test_image",
          "test_image_elf", "test_effects", "test_io_faults", "test_io_image", "test_io_npy", "test_io_raw", "test_io_sink",
          "test_io_spec", "test_io_sound", "test_io_wav",
-         "test_port_thread", "test_memory_port", "test_stage_marks", "test_sched_rates", "test_static_part",
+         "test_port_thread", "test_memory_port", "test_sched_faults", "test_stage_marks", "test_sched_rates", "test_static_part",
          "test_observer", "test_debugger", "test_piperun"]
 REPLAYS = ["program", "packets", "subdevices", "interleaving", "streams"]  # with seeds in tests/fuzz/corpus
 # Cases of tests/run.sh: what files, ports and the scheduler do in whole runs.
@@ -44,9 +44,10 @@ def tool(name):
 
 
 def run_commands(folder, profiles):
-    """The cases of COMMANDS with the commands of the folder; their many processes add to one profile."""
+    """The cases of COMMANDS with the commands of the folder.  Each process writes a profile of its own: a process
+    that is killed while it adds to a common one damages it."""
     done = subprocess.run(["tests/run.sh"] + COMMANDS, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={
-        **os.environ, "BUILD": folder, "VARIANT": "coverage", "LLVM_PROFILE_FILE": f"{profiles}/commands-%m.profraw"})
+        **os.environ, "BUILD": folder, "VARIANT": "coverage", "LLVM_PROFILE_FILE": f"{profiles}/commands-%p.profraw"})
     if done.returncode != 0:
         sys.stdout.buffer.write(done.stdout[-4000:])
         sys.exit("coverage: tests/run.sh fails")
@@ -73,8 +74,12 @@ def run_tests(folder, profiles):
 def export(profiles, programs, files):
     """What llvm-cov knows of the functions of the files."""
     merged = f"{profiles}/merged.profdata"
-    raw = [f"{profiles}/{name}" for name in os.listdir(profiles) if name.endswith(".profraw")]
-    subprocess.run([tool("llvm-profdata"), "merge", "-sparse", "-o", merged] + raw, check=True)
+    names = f"{profiles}/names"
+    with open(names, "w", encoding="utf-8") as file:
+        file.writelines(f"{profiles}/{name}\n" for name in os.listdir(profiles) if name.endswith(".profraw"))
+    # A killed process may leave a part of a profile, which says nothing.
+    subprocess.run([tool("llvm-profdata"), "merge", "-sparse", "-failure-mode=all", "-o", merged, "-f", names],
+                   check=True, stderr=subprocess.DEVNULL)
     objects = [word for program in programs[1:] for word in ("-object", program)]
     text = subprocess.run([tool("llvm-cov"), "export", "-format=text", f"-instr-profile={merged}", programs[0]] + objects +
                           files, check=True, stdout=subprocess.PIPE).stdout

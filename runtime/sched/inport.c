@@ -6,6 +6,7 @@
 #include "runtime/sched/select.h"
 #include "runtime/sched/run_state.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +35,7 @@ static enum prt_status ask_host(struct prt_sched *s, struct prt_buffer *buffer, 
     *count = 0;
     if (port->thread != NULL)
         status = prt_port_thread_take(buffer, window, room, count, error);
-    else if (port->source != NULL)
+    else
         status = port->source(port->context, window, room, count, error);
     (void)prt_standing_set(s, before, NULL);
     if (status != PRT_OK) *count = 0;
@@ -79,16 +80,12 @@ static void bring_ahead(struct prt_sched *s, struct prt_buffer *buffer)
 {
     struct prt_ahead *ahead = &buffer->port->ahead;
     struct prt_fifo *fifo = &buffer->fifo;
-    if (ahead->packets > 0 || ahead->has_extra || ahead->over || fifo->closed) return;
+    if (ahead->packets > 0 || ahead->has_extra || ahead->over) return;
+    assert(!fifo->closed);
     size_t room = (size_t)prt_fifo_room(fifo);
     ahead->packets = bring(s, buffer, prt_fifo_claim(fifo, room), room);
     prt_fifo_commit(fifo, 0); /* nobody else writes there */
     if (ahead->packets == room) bring_extra(s, buffer);
-}
-
-static void bring_to_input(struct prt_sched *s, const struct prt_stage_input *input)
-{
-    if (prt_ready_is_open(input)) bring_ahead(s, input->buffer);
 }
 
 /* Whether the stage will ask for its next input, too. */
@@ -119,8 +116,8 @@ void prt_inport_begin(struct prt_sched *s)
             bring_to_stage(s, &s->stages[set->stages[k]]);
     }
     for (uint32_t i = 0; i < s->container->input_count; i++) {
-        const struct prt_port *port = s->inputs[i].buffer->port;
-        if (port != NULL && port->ahead.extra != NULL) bring_to_input(s, &s->inputs[i]);
+        struct prt_buffer *buffer = s->inputs[i].buffer;
+        if (buffer->port != NULL && buffer->port->ahead.extra != NULL) bring_ahead(s, buffer);
     }
 }
 
@@ -164,7 +161,7 @@ static enum prt_status take_ahead(struct prt_sched *s, struct prt_buffer *buffer
         ahead->has_extra = false;
     }
     if (!ahead->over || prt_fifo_room(fifo) == 0) return PRT_OK;
-    if (ahead->status != PRT_OK && error != NULL) *error = ahead->error;
+    if (ahead->status != PRT_OK) *error = ahead->error;
     return hear(s, buffer, ahead->status);
 }
 
@@ -200,8 +197,7 @@ static enum prt_status take_from_host(struct prt_sched *s, struct prt_buffer *bu
     return hear(s, buffer, status);
 }
 
-/* Once: what a port's thread has brought; the in-port closes at the end of its stream.  A port that
- * nobody has bound has none. */
+/* Once: what a port's thread has brought.  The in-port closes at the end of its stream. */
 static enum prt_status take_from_thread(struct prt_sched *s, struct prt_buffer *buffer,
                                         struct prt_error *error)
 {
@@ -222,7 +218,7 @@ static enum prt_status suspend(struct prt_sched *s, struct prt_buffer *buffer,
     s->suspensions++;
     buffer->port->suspensions++;
     if (s->collect != NULL) prt_collect_suspended(s, buffer);
-    if (port->thread == NULL && port->source != NULL) return take_from_host(s, buffer, error);
+    if (port->thread == NULL) return take_from_host(s, buffer, error);
     while (status == PRT_OK && !buffer->fifo.closed && prt_fifo_room(&buffer->fifo) > 0)
         status = take_from_thread(s, buffer, error);
     return status;
@@ -249,7 +245,8 @@ enum prt_status prt_inport_fill(struct prt_sched *s, struct prt_buffer *buffer,
 static bool is_whole(const struct prt_buffer *buffer)
 {
     const struct prt_ahead *ahead = &buffer->port->ahead;
-    return ahead->over && ahead->status == PRT_OK && ahead->packets == 0 && !ahead->has_extra;
+    assert(!ahead->over || !ahead->has_extra);
+    return ahead->over && ahead->status == PRT_OK && ahead->packets == 0;
 }
 
 enum prt_status prt_inport_end(struct prt_sched *s, struct prt_error *error)

@@ -290,7 +290,6 @@ static void start(struct prt_buffer *buffer)
     struct prt_port_thread *t = port->given_thread;
     bool in = buffer->record->outer == CONTAINER_OUTER_IN;
     if (t == NULL || prt_fifo_is_placed(&buffer->fifo) || (!in && port->sink == NULL)) return;
-    if (in && port->source == NULL) return;
     prepare(t, in ? buffer->record->initial_packets : 0, 0);
     if (in) atomic_init(&t->allowed, t->ring_packets);
     if (prt_host_thread_start(&t->thread, in ? bring : carry_off, t))
@@ -309,7 +308,7 @@ void prt_port_threads_start(struct prt_sched *s)
 /* What the host has said at the end. */
 static enum prt_status said(const struct prt_port_thread *t, struct prt_error *error)
 {
-    if (t->status != PRT_OK && error != NULL) *error = t->error;
+    if (t->status != PRT_OK) *error = t->error;
     return t->status;
 }
 

@@ -19,8 +19,8 @@ static bool allocate(struct prt_origins *o, const struct prt_sched *s)
 {
     const struct prt_container *c = s->container;
     o->buffer_count = c->buffer_count;
-    o->buffers = calloc(c->buffer_count > 0 ? c->buffer_count : 1, sizeof *o->buffers);
-    o->windows = calloc(c->output_count > 0 ? c->output_count : 1, sizeof *o->windows);
+    o->buffers = calloc((size_t)c->buffer_count + 1, sizeof *o->buffers);
+    o->windows = calloc((size_t)c->output_count + 1, sizeof *o->windows);
     if (o->buffers == NULL || o->windows == NULL) return false;
     for (uint32_t i = 0; i < c->buffer_count; i++) {
         const struct container_buffer *record = &c->buffers[i];

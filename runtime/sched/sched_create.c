@@ -21,7 +21,7 @@ enum { BLOCK_ALIGNMENT = 64 };
 
 static void *allocate(size_t count, size_t size)
 {
-    return calloc(count > 0 ? count : 1, size);
+    return calloc(count + 1, size); /* of nothing, too, it is not NULL */
 }
 
 /* Room for the prefix sums of all rates: one more number than rates for each of the two lists of an

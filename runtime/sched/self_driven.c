@@ -110,8 +110,8 @@ bool prt_circle_find(struct prt_sched *s)
 {
     uint32_t count = s->container->stage_count;
     struct search search = {.sched = s,
-                            .visits = calloc(count > 0 ? count : 1, sizeof *search.visits),
-                            .open = calloc(count > 0 ? count : 1, sizeof *search.open)};
+                            .visits = calloc((size_t)count + 1, sizeof *search.visits),
+                            .open = calloc((size_t)count + 1, sizeof *search.open)};
     bool done = search.visits != NULL && search.open != NULL;
     for (uint32_t i = 0; done && i < count; i++)
         if (!s->stages[i].fed && search.visits[i].order == UNSEEN) search_from(&search, i);
@@ -166,7 +166,7 @@ static void reach_readers(struct reach *reach, const struct prt_buffer *buffer)
 bool prt_circle_closes(const struct prt_sched *s, const struct prt_buffer *buffer)
 {
     uint32_t count = s->container->stage_count;
-    if (buffer->record->writer_node == CONTAINER_NONE || count == 0) return false;
+    if (buffer->record->writer_node == CONTAINER_NONE) return false;
     uint32_t writer = s->node_stage[buffer->record->writer_node];
     struct reach reach = {.sched = s,
                           .stages = calloc(count, sizeof *reach.stages),

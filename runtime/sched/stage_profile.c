@@ -50,7 +50,7 @@ struct prt_collect {
 
 static void *allocate(size_t count, size_t size)
 {
-    return calloc(count > 0 ? count : 1, size);
+    return calloc(count + 1, size); /* of nothing, too, it is not NULL */
 }
 
 static bool allocate_tables(struct prt_collect *c, const struct prt_container *container)

@@ -65,7 +65,7 @@ static bool decode_all(struct prt_vm *vm, const struct prt_container *c)
     uint32_t count = 0;
     for (uint32_t at = 0; at < c->code_bytes; at += decode_at(c, at).size_bytes)
         index_at[at] = count++;
-    vm->code = calloc(count > 0 ? count : 1, sizeof *vm->code);
+    vm->code = calloc((size_t)count + 1, sizeof *vm->code);
     uint32_t *list = vm->lists;
     for (uint32_t at = 0; at < c->code_bytes && vm->code != NULL;) {
         struct sched_instruction decoded = decode_at(c, at);
@@ -214,10 +214,11 @@ static enum prt_status prepare(struct machine *m, const struct instruction *i)
     case SCHED_BIND_ROOT: return prt_sched_bind_root(s, operands[0], error);
     case SCHED_BIND: return prt_sched_bind(s, operands[0], operands[1], error);
     case SCHED_PACKETS: prt_sched_packets(s, forms[operands[0]]); return PRT_OK;
-    case SCHED_LOAD_REFERENCE: prt_sched_load_reference(s, operands[0]); return PRT_OK;
     default: break;
     }
-    return prt_error_set(error, PRT_E_INTERNAL, "the verifier let an unknown opcode pass");
+    assert(i->opcode == SCHED_LOAD_REFERENCE); /* no other decodes */
+    prt_sched_load_reference(s, operands[0]);
+    return PRT_OK;
 }
 
 static enum prt_status execute(struct machine *m, const struct instruction *i)
@@ -286,7 +287,7 @@ enum prt_status prt_vm_prologue(const struct prt_vm *vm, struct prt_sched *sched
 {
     struct machine machine = {.vm = vm, .sched = sched, .error = error};
     uint32_t end = 0;
-    while (end < vm->count && is_prologue(vm->code[end].opcode))
+    while (is_prologue(vm->code[end].opcode)) /* the verifier: code halts */
         end++;
     (void)prt_standing_set(sched, PRT_DOING_WORK, NULL);
     return run_until(&machine, end);

@@ -15,7 +15,7 @@ be told from the original the source says why, on the line or in the comment tha
     /* equivalent: a depth is never 0 here */
 
 Exit 0 if none survives that is not excused so, else 1.  Environment: CC (default cc), MUTATION_FLAGS (for compiling),
-MUTATION_LIBS, MUTATION_FAULTS and MUTATION_IO_FAULTS (for linking): `make mutation` sets them.
+MUTATION_LIBS, MUTATION_FAULTS, MUTATION_IO_FAULTS and MUTATION_SCHED_FAULTS (for linking): `make mutation` sets them.
 """
 import argparse
 import glob
@@ -34,7 +34,7 @@ LOADER = ["test_reader", "test_container_rules", "test_verify", "test_verify_pro
           "test_conform_sim", "test_load_faults"]
 IO = ["test_io_faults", "test_io_sink"]
 SCHEDULER = ["test_sched", "test_conform_sim", "test_conform_null", "test_conform_ranked", "test_conform_cpu", "test_static_part",
-             "test_device_queue", "test_flow", "test_debugger", "test_pipert", "test_load_faults"]
+             "test_device_queue", "test_flow", "test_debugger", "test_pipert", "test_sched_faults", "test_load_faults"]
 TESTS = {  # those that are about a file come first
     "reader.c": LOADER + ["test_debug_info"],
     "verify_effects.c": ["test_effects"] + LOADER,
@@ -279,7 +279,8 @@ class Builder:
         test = f"{self.folder}/obj/tests/unit/{program}.o"
         archives = [f"{self.folder}/tests/libhelper.a"] + self.pipec + [f"{self.folder}/libpiperun.a", f"{self.folder}/libpipert.a"]
         words = shlex.split(os.environ.get("MUTATION_LIBS", ""))
-        faults = {"test_load_faults": "MUTATION_FAULTS", "test_io_faults": "MUTATION_IO_FAULTS"}.get(program)
+        faults = {"test_load_faults": "MUTATION_FAULTS", "test_io_faults": "MUTATION_IO_FAULTS",
+                  "test_sched_faults": "MUTATION_SCHED_FAULTS"}.get(program)
         if faults is not None:
             words += shlex.split(os.environ.get(faults, ""))
         link = self.compiler + ["-Wl,--strip-debug", f"{self.work}/mutant.o", test] + archives + words + ["-o", f"{self.work}/test"]

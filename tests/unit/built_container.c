@@ -8,11 +8,12 @@
 #include "tests/test.h"
 #include "tests/unit/compile_text.h"
 
-uint8_t *built_container_bytes(const char *text, const char *pipeline, const char *device,
-                               size_t *size)
+static uint8_t *container_bytes(const char *text, const char *pipeline, const char *device,
+                                bool debug_mode, size_t *size)
 {
     struct text_compile *c = text_compile_pipeline(text, pipeline);
     struct compile *cx = &c->cx;
+    cx->options.debug_mode = debug_mode;
     struct devdesc description;
     char *bytes = NULL;
     FILE *to = open_memstream(&bytes, size);
@@ -24,6 +25,18 @@ uint8_t *built_container_bytes(const char *text, const char *pipeline, const cha
     fclose(to);
     text_compile_free(c);
     return (uint8_t *)bytes;
+}
+
+uint8_t *built_container_bytes(const char *text, const char *pipeline, const char *device,
+                               size_t *size)
+{
+    return container_bytes(text, pipeline, device, false, size);
+}
+
+uint8_t *built_debug_container_bytes(const char *text, const char *pipeline, const char *device,
+                                     size_t *size)
+{
+    return container_bytes(text, pipeline, device, true, size);
 }
 
 struct prt_container built_container(const char *text, const char *pipeline, const char *device)

@@ -10,6 +10,9 @@
  * Whatever goes wrong fails the test. */
 uint8_t *built_container_bytes(const char *text, const char *pipeline, const char *device,
                                size_t *size);
+/* The same in debug mode. */
+uint8_t *built_debug_container_bytes(const char *text, const char *pipeline, const char *device,
+                                     size_t *size);
 /* Read from them, and verified. */
 struct prt_container built_container(const char *text, const char *pipeline, const char *device);
 

@@ -3,6 +3,7 @@
  * IO_FAULTS_LD). */
 #include "tests/test.h"
 
+#include "tests/unit/failing_calls.h"
 #include "tests/unit/test_io.h"
 
 #include "base/file_publish.h"
@@ -13,53 +14,6 @@
 #include <stdbool.h>
 
 /* ---- faults ---- */
-
-enum fault {
-    FAULT_FAILS,       /* the call */
-    FAULT_INTERRUPTED, /* by a signal, once */
-    FAULT_AGAIN,       /* of reads and writes: nothing is there yet, or no room */
-    FAULT_SHORT,       /* of reads and writes: one byte is moved */
-    FAULT_KINDS
-};
-
-static struct {
-    bool armed;
-    enum fault fault;
-    uint64_t calls_left; /* before the one that is hit */
-    bool hit;
-    bool bytewise; /* every read gives one byte */
-    int64_t
-        blocks; /* allocated and not freed, while armed; text that libc allocates is only freed */
-} faults;
-
-static void arm(enum fault fault, uint64_t call)
-{
-    memset(&faults, 0, sizeof faults);
-    faults.fault = fault;
-    faults.calls_left = call;
-    faults.armed = true;
-}
-
-static bool disarm(void)
-{
-    faults.armed = false;
-    return faults.hit;
-}
-
-static bool is_hit(void)
-{
-    if (!faults.armed || faults.hit || faults.calls_left-- > 0) return false;
-    faults.hit = true;
-    return true;
-}
-
-/* A call that only fails. */
-static bool fails(int why)
-{
-    if (faults.fault != FAULT_FAILS || !is_hit()) return false;
-    errno = why;
-    return true;
-}
 
 /* One that a signal may interrupt, too. */
 static bool stops(int why)
@@ -80,44 +34,10 @@ static ssize_t moves(size_t size, int why)
     return -1;
 }
 
-static void *counted(void *block)
-{
-    if (faults.armed && block != NULL) faults.blocks++;
-    return block;
-}
-
-#define REAL(type, name, ...)                                                                      \
-    type __real_##name(__VA_ARGS__);                                                               \
-    type __wrap_##name(__VA_ARGS__);                                                               \
-    type __wrap_##name(__VA_ARGS__)
-
 /* NOLINTBEGIN(bugprone-reserved-identifier,misc-use-internal-linkage): the linker's names */
-REAL(void *, malloc, size_t size)
-{
-    return fails(ENOMEM) ? NULL : counted(__real_malloc(size));
-}
-
-REAL(void *, calloc, size_t count, size_t size)
-{
-    return fails(ENOMEM) ? NULL : counted(__real_calloc(count, size));
-}
-
-REAL(void *, realloc, void *block, size_t size)
-{
-    if (fails(ENOMEM)) return NULL;
-    void *moved = __real_realloc(block, size);
-    return block == NULL ? counted(moved) : moved;
-}
-
 REAL(char *, strdup, const char *text)
 {
     return fails(ENOMEM) ? NULL : counted(__real_strdup(text));
-}
-
-REAL(void, free, void *block)
-{
-    if (faults.armed && block != NULL) faults.blocks--;
-    __real_free(block);
 }
 
 REAL(int, open, const char *path, int flags, ...)

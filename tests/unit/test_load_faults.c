@@ -22,96 +22,11 @@
 #include "runtime/host/pipert.h"
 #include "tests/conform/made_container.h"
 #include "tests/unit/built_container.h"
+#include "tests/unit/failing_calls.h"
 
 /* ---- faults ---- */
 
-enum fault {
-    FAULT_FAILS,       /* the call */
-    FAULT_INTERRUPTED, /* of reads and writes: once, by a signal */
-    FAULT_SHORT,       /* of reads and writes: one byte is moved */
-    FAULT_WORK,        /* of the verifier: what it asks for is more than is left */
-};
-
-static struct {
-    bool armed;
-    enum fault fault;
-    uint64_t calls_left; /* before the one that is hit */
-    bool hit;
-    int64_t blocks; /* allocated or mapped and not freed, while armed */
-} faults;
-
-static void arm(enum fault fault, uint64_t call)
-{
-    memset(&faults, 0, sizeof faults);
-    faults.fault = fault;
-    faults.calls_left = call;
-    faults.armed = true;
-}
-
-/* Was a call hit? */
-static bool disarm(void)
-{
-    faults.armed = false;
-    return faults.hit;
-}
-
-static bool is_hit(void)
-{
-    if (!faults.armed || faults.hit || faults.calls_left-- > 0) return false;
-    faults.hit = true;
-    return true;
-}
-
-static bool fails(int why)
-{
-    if (!faults.armed || faults.fault != FAULT_FAILS || !is_hit()) return false;
-    errno = why;
-    return true;
-}
-
-static void *counted(void *block)
-{
-    if (faults.armed && block != NULL) faults.blocks++;
-    return block;
-}
-
-#define REAL(type, name, ...)                                                                      \
-    type __real_##name(__VA_ARGS__);                                                               \
-    type __wrap_##name(__VA_ARGS__);                                                               \
-    type __wrap_##name(__VA_ARGS__)
-
 /* NOLINTBEGIN(bugprone-reserved-identifier,misc-use-internal-linkage): the linker's names */
-REAL(void *, malloc, size_t size)
-{
-    return fails(ENOMEM) ? NULL : counted(__real_malloc(size));
-}
-
-REAL(void *, calloc, size_t count, size_t size)
-{
-    return fails(ENOMEM) ? NULL : counted(__real_calloc(count, size));
-}
-
-REAL(void *, realloc, void *block, size_t size)
-{
-    if (fails(ENOMEM)) return NULL;
-    void *moved = __real_realloc(block, size);
-    return block == NULL ? counted(moved) : moved;
-}
-
-REAL(int, posix_memalign, void **block, size_t alignment, size_t size)
-{
-    if (fails(ENOMEM)) return ENOMEM;
-    int status = __real_posix_memalign(block, alignment, size);
-    if (status == 0) counted(*block);
-    return status;
-}
-
-REAL(void, free, void *block)
-{
-    if (faults.armed && block != NULL) faults.blocks--;
-    __real_free(block);
-}
-
 REAL(void *, mmap, void *at, size_t size, int access, int flags, int fd, off_t offset)
 {
     if (fails(ENOMEM)) return MAP_FAILED;

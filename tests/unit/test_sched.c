@@ -626,6 +626,95 @@ static void a_fault_in_a_packet_is_the_only_one(void **unused)
     }
 }
 
+/* ---- kernels that report what cannot be ---- */
+
+static int32_t lie_before(const struct kernel_batch *batch)
+{
+    if (batch->first_firing == 0) return kernel_copy(batch);
+    *batch->fault = (struct kernel_fault){.firing = 0, .line = 1};
+    return KERNEL_FAULT_DIVISION;
+}
+
+static int32_t lie_behind(const struct kernel_batch *batch)
+{
+    *batch->fault = (struct kernel_fault){.firing = batch->first_firing + batch->count, .line = 1};
+    return KERNEL_FAULT_DIVISION;
+}
+
+static int32_t lie_in_count(const struct kernel_batch *batch)
+{
+    *batch->completed = batch->count;
+    batch->produced[0] = batch->count;
+    return KERNEL_STOPPED;
+}
+
+static int32_t lie_in_finish(const struct kernel_batch *batch)
+{
+    batch->produced[0] = 9;
+    return KERNEL_OK;
+}
+
+static int32_t lie_with_less(const struct kernel_batch *batch)
+{
+    batch->produced[0] = 0;
+    *batch->completed = batch->count;
+    return KERNEL_OK;
+}
+
+static int32_t lie_with_more(const struct kernel_batch *batch)
+{
+    batch->produced[0] = 7;
+    *batch->completed = 0;
+    *batch->fault = (struct kernel_fault){.firing = batch->first_firing, .line = 1};
+    return KERNEL_FAULT_INDEX;
+}
+
+static int32_t stop_in_finish(const struct kernel_batch *batch)
+{
+    *batch->fault = (struct kernel_fault){.firing = UINT64_MAX, .line = 1};
+    return KERNEL_STOPPED;
+}
+
+static void reports_that_cannot_be_are_refused(void **unused)
+{
+    (void)unused;
+    static const char not_given[] = "reports a fault in a firing that it was not given";
+    static const char counts[] = "reports more or fewer packets or firings than it may make";
+    static const struct {
+        struct prt_image_kernel kernel;
+        uint32_t flags;
+        bool bounded;
+        const char *message;
+    } cases[] = {
+        {{.run = lie_before}, 0, false, not_given},
+        {{.run = lie_behind}, 0, false, not_given},
+        {{.run = lie_with_more}, 0, true, not_given},
+        {{.run = lie_with_less}, 0, true, counts},
+        {{.run = lie_in_count}, CONTAINER_NODE_STOPS | CONTAINER_NODE_STATEFUL, false, counts},
+        {{.run = kernel_total, .finish = lie_in_finish}, TOTAL_FLAGS, false, counts},
+        {{.run = kernel_total, .finish = stop_in_finish},
+         TOTAL_FLAGS | CONTAINER_NODE_STOPS,
+         false,
+         "unknown status 4 in its finish"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct made *m = made_create("lies", "sim16");
+        uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+        uint32_t y = made_buffer(m, "y", SCALAR_I32, 256, CONTAINER_OUTER_OUT);
+        bool finishes = cases[i].kernel.finish != NULL;
+        add_node(m, "lie", cases[i].flags, x, 1, 1, y, cases[i].bounded ? 2 : 1, finishes ? 2 : 0);
+        if (cases[i].bounded) m->outputs[0].push_least = 1;
+        made_loop(m);
+        struct prt_program *program = pipelines_load(m, &cases[i].kernel);
+        struct prt_error error = {0};
+        host_ramp(&in, 500);
+        out.count = 0;
+        assert_int_equal(pipelines_run(program, 1, &in, &out, NULL, &error), PRT_E_FAULT);
+        if (strstr(error.message, cases[i].message) == NULL) fail_msg("%zu: %s", i, error.message);
+        prt_program_free(program);
+    }
+}
+
 /* The verifier cannot see that this program looks once and halts. */
 static void a_program_that_halts_with_work_left_is_refused(void **unused)
 {
@@ -721,6 +810,7 @@ TEST_MAIN("sched", cmocka_unit_test(streams_of_every_length_come_out_whole),
           cmocka_unit_test(a_fault_names_kernel_place_and_firing),
           cmocka_unit_test(of_several_faults_the_first_declared_is_reported),
           cmocka_unit_test(a_fault_in_a_packet_is_the_only_one),
+          cmocka_unit_test(reports_that_cannot_be_are_refused),
           cmocka_unit_test(a_program_that_halts_with_work_left_is_refused),
           cmocka_unit_test(thresholds_hold_until_the_stream_ends),
           cmocka_unit_test(thresholds_are_waived_when_nothing_runs),

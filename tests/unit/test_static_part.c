@@ -662,16 +662,17 @@ static void what_is_not_loaded_is_launched_by_full_packets(void **unused)
 
 /* ---- what the verifier proves is only assumed where it does no harm ---- */
 
-/* Runs `text`, which has not been verified, in place of the program. */
-static enum prt_status run_unverified(const struct prt_program *program, const char *text,
-                                      struct prt_error *error)
+/* Runs `text`, which has not been verified, in place of the program; `step` NULL: not stepped. */
+static enum prt_status run_unverified_of(const struct prt_program *program, uint32_t stages,
+                                         const char *text, const struct prt_step *step,
+                                         struct prt_error *error)
 {
     char whole[TEXT_MAX + 32];
     struct sched_program made;
     struct sched_error wrong;
     struct prt_vm *vm;
     struct prt_run *run;
-    snprintf(whole, sizeof whole, ".stages 3\n%s", text);
+    snprintf(whole, sizeof whole, ".stages %u\n%s", stages, text);
     bool assembled = sched_assemble(whole, strlen(whole), &made, &wrong);
     if (!assembled) fail_msg("%s", wrong.message);
     struct prt_container container = program->container;
@@ -681,13 +682,22 @@ static enum prt_status run_unverified(const struct prt_program *program, const c
     assert_int_equal(prt_run_create(program, NULL, &run, error), PRT_OK);
     host_ramp(&in, 1000);
     out = (struct host){.count = 0};
-    pipelines_bind(program, run, &in, &out);
+    bool fed = prt_program_find_port(program, "x") != PRT_NONE;
+    pipelines_bind(program, run, fed ? &in : NULL, &out);
+    run->sched->step = step;
     assert_int_equal(prt_sched_start(run->sched, NULL, error), PRT_OK);
     enum prt_status status = prt_vm_run(vm, run->sched, error);
+    run->sched->step = NULL;
     prt_run_destroy(run);
     prt_vm_destroy(vm);
     sched_program_free(&made);
     return status;
+}
+
+static enum prt_status run_unverified(const struct prt_program *program, const char *text,
+                                      struct prt_error *error)
+{
+    return run_unverified_of(program, 3, text, NULL, error);
 }
 
 static void what_is_not_possible_is_refused_while_running(void **unused)
@@ -835,6 +845,39 @@ static void a_stepped_run_leaves_the_static_part_out(void **unused)
     }
 }
 
+/* The step at which whoever is told of steps ends the run. */
+static enum prt_status end_at_step(void *context, uint32_t stage, bool finish,
+                                   struct prt_error *error)
+{
+    const size_t *last = context;
+    (void)stage;
+    (void)finish;
+    if (++steps < *last) return PRT_OK;
+    return prt_error_set(error, PRT_E_USAGE, "enough steps");
+}
+
+/* A run instruction that no guard precedes: each of its firings is a step of its own. */
+static void a_stepped_run_instruction_goes_firing_by_firing(void **unused)
+{
+    (void)unused;
+    struct prt_program *program = source_program(" bind_root 0\n bind_root 1\n" GUARDED);
+    static const char runs[] = " bind_root 0\n bind_root 1\n run 0, 4\n run 1, 3\n run 1, 1\n"
+                               " has_room 0, 0, 1, L1\n halt\n" /* no guard lets it pass */
+                               "L1: goes_on 0, 1, L2\n halt\nL2: run 1, 1\n halt\n";
+    for (size_t last = 1; last <= 18; last++) {
+        struct prt_error error = {0};
+        const struct prt_step step = {&last, end_at_step, end_at_step};
+        steps = 0;
+        enum prt_status status = run_unverified_of(program, 2, runs, &step, &error);
+        assert_int_equal(steps, last < 16 ? last : 16); /* two for each of eight firings */
+        assert_int_equal(status, last <= 16 ? PRT_E_USAGE : PRT_E_VERIFY);
+        assert_non_null(
+            strstr(error.message, last <= 16 ? "enough steps" : "runs 1 firing of 'copy'"));
+        assert_true(out.count <= 4);
+    }
+    prt_program_free(program);
+}
+
 TEST_MAIN("static_part", cmocka_unit_test(streams_of_every_length_come_out_whole),
           cmocka_unit_test(the_null_device_fires_as_often),
           cmocka_unit_test(drawn_schedules_give_the_same_streams),
@@ -852,4 +895,5 @@ TEST_MAIN("static_part", cmocka_unit_test(streams_of_every_length_come_out_whole
           cmocka_unit_test(what_is_not_possible_is_refused_while_running),
           cmocka_unit_test(a_stage_that_has_ended_is_not_run),
           cmocka_unit_test(anything_in_range_does_no_harm),
-          cmocka_unit_test(a_stepped_run_leaves_the_static_part_out))
+          cmocka_unit_test(a_stepped_run_leaves_the_static_part_out),
+          cmocka_unit_test(a_stepped_run_instruction_goes_firing_by_firing))

@@ -1,0 +1,597 @@
+/* Runs in which one thing goes wrong, or is asked, at each place in its turn: a call for memory or for a thread fails,
+ * the device fails, the host fails, ends its stream, wants no more, interrupts the run, or asks how it stands.  A run
+ * then ends with a status that says so; everything that it has given out is what the undisturbed run gives out; and
+ * nothing is lost.  The linker leads these calls here (Makefile: SCHED_FAULTS_LD). */
+#include "tests/test.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include "runtime/sched/observer.h"
+#include "runtime/host/pipert.h"
+#include "runtime/host/pipert_choice.h"
+#include "runtime/host/pipert_debug.h"
+#include "tests/unit/built_container.h"
+#include "tests/unit/failing_calls.h"
+
+/* ---- what happens ---- */
+
+enum event {
+    EVENT_CALL_FAILS,   /* a call for memory, a thread or a mutex */
+    EVENT_DEVICE_FAILS, /* a call of the device */
+    EVENT_HOST_FAILS,   /* a callback of a port */
+    EVENT_HOST_LIES,    /* a source gives more packets than it was asked for */
+    EVENT_HOST_ENDS,    /* a source ends there, a sink wants no more */
+    EVENT_HOST_GOES,    /* from there on every source ends and no sink wants more */
+    EVENT_INTERRUPT,    /* from a callback, an observer or the device */
+    EVENT_ASK,          /* how the run stands, from there */
+    EVENT_KINDS
+};
+
+static struct {
+    enum event event;
+    struct prt_run *run;
+    atomic_int_fast64_t left; /* before it happens */
+    atomic_bool hit;
+    char standing[65536]; /* what was told */
+    size_t standing_bytes;
+    unsigned standings;
+} now;
+
+static void append_standing(void *context, const char *text, size_t size)
+{
+    (void)context;
+    assert_true(size < sizeof now.standing - now.standing_bytes);
+    memcpy(now.standing + now.standing_bytes, text, size);
+    now.standing_bytes += size;
+    now.standings += size == 0;
+}
+
+/* Does that kind of event happen now?  Also has done what any place can do. */
+static bool happens(enum event event)
+{
+    if (now.run == NULL) return false;
+    bool anywhere = now.event == EVENT_INTERRUPT || now.event == EVENT_ASK;
+    bool goes = now.event == EVENT_HOST_GOES && event == EVENT_HOST_ENDS;
+    if (goes && now.hit) return true;
+    if ((now.event != event && !anywhere && !goes) || atomic_fetch_sub(&now.left, 1) != 0)
+        return false;
+    now.hit = true;
+    if (now.event == EVENT_INTERRUPT) prt_run_interrupt(now.run);
+    if (now.event == EVENT_ASK) prt_run_tell_standing(now.run, append_standing, NULL);
+    return !anywhere;
+}
+
+/* ---- the device ---- */
+
+static const struct prt_device_ops *real_device;
+static struct prt_device_ops device_that_fails;
+
+static enum prt_status fail_to_enqueue(struct prt_device *device, uint32_t queue,
+                                       const union prt_dispatch *packet, struct prt_error *error)
+{
+    if (happens(EVENT_DEVICE_FAILS)) return prt_error_set(error, PRT_E_DEVICE, "it has failed");
+    return real_device->enqueue(device, queue, packet, error);
+}
+
+static enum prt_status fail_to_wait(struct prt_device *device, struct prt_completion *completions,
+                                    uint32_t capacity, uint32_t *count)
+{
+    *count = 0;
+    if (happens(EVENT_DEVICE_FAILS)) return PRT_E_DEVICE;
+    return real_device->wait(device, completions, capacity, count);
+}
+
+/* One completion at a time, as the interface admits. */
+static enum prt_status wait_for_one(struct prt_device *device, struct prt_completion *completions,
+                                    uint32_t capacity, uint32_t *count)
+{
+    (void)capacity;
+    return fail_to_wait(device, completions, 1, count);
+}
+
+static enum prt_status fail_to_create_queue(struct prt_device *device, struct prt_device_handle on,
+                                            uint32_t importance, uint32_t *queue)
+{
+    if (fails(ENOMEM)) return PRT_E_NOMEM;
+    return real_device->queue_create(device, on, importance, queue);
+}
+
+static enum prt_status fail_to_set_kernels(struct prt_device *device,
+                                           const struct prt_kernel_object *objects, uint32_t count,
+                                           uint32_t stage_count)
+{
+    if (fails(ENOMEM)) return PRT_E_NOMEM;
+    return real_device->set_kernels(device, objects, count, stage_count);
+}
+
+/* NOLINTBEGIN(bugprone-reserved-identifier,misc-use-internal-linkage): the linker's names */
+REAL(enum prt_status, prt_device_choose, const struct prt_container *container,
+     const struct prt_run_options *options, struct prt_device_choice *choice,
+     struct prt_error *error)
+{
+    enum prt_status status = __real_prt_device_choose(container, options, choice, error);
+    if (status != PRT_OK) return status;
+    real_device = choice->ops;
+    device_that_fails = *real_device;
+    device_that_fails.enqueue = fail_to_enqueue;
+    device_that_fails.wait = options->host_threads == 1 ? wait_for_one : fail_to_wait;
+    device_that_fails.queue_create = fail_to_create_queue;
+    device_that_fails.set_kernels = fail_to_set_kernels;
+    choice->ops = &device_that_fails;
+    return PRT_OK;
+}
+
+REAL(void *, mmap, void *at, size_t size, int access, int flags, int fd, off_t offset)
+{
+    return fails(ENOMEM) ? MAP_FAILED : __real_mmap(at, size, access, flags, fd, offset);
+}
+
+REAL(int, munmap, void *at, size_t size)
+{
+    return __real_munmap(at, size);
+}
+
+REAL(int, memfd_create, const char *name, unsigned flags)
+{
+    return fails(EMFILE) ? -1 : __real_memfd_create(name, flags);
+}
+
+REAL(int, ftruncate, int fd, off_t size)
+{
+    return fails(ENOSPC) ? -1 : __real_ftruncate(fd, size);
+}
+
+REAL(int, pthread_mutex_init, pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes)
+{
+    return fails(EAGAIN) ? EAGAIN : __real_pthread_mutex_init(mutex, attributes);
+}
+
+REAL(int, pthread_create, pthread_t *thread, const pthread_attr_t *attributes,
+     void *(*body)(void *), void *argument)
+{
+    return fails(EAGAIN) ? EAGAIN : __real_pthread_create(thread, attributes, body, argument);
+}
+/* NOLINTEND(bugprone-reserved-identifier,misc-use-internal-linkage) */
+
+/* ---- programs ---- */
+
+static const char text[] =
+    "kernel sum3(in i32 x pop 3 peek 4, out i32 y) { y <- x[0] + x[1] + x[2] - x[3]; }\n"
+    "kernel odd(in i32 x, out i32 y) { if (x % 2 != 0) y <- x; }\n"
+    "kernel two(in i32 x pop 2, out i32 y push 2) { y <- x[1]; y <- x[0]; }\n"
+    "kernel total(in i32 x, out i32 y) {\n"
+    "  state i32 sum; init { sum = 7; } sum += x; y <- x; finish push 2 { y <- sum; y <- -sum; }\n"
+    "}\n"
+    "kernel fork(in i32 x, out i32 a, out i32 b) { a <- x; b <- 2 * x; }\n"
+    "kernel add(in i32 a, in i32 b, out i32 y) { y <- a + b; }\n"
+    "kernel copy(in i32 x, out i32 y) { y <- x; }\n"
+    "kernel trail(in i32 x, in i32 before window 3x3 border zero, out i32 y) {\n"
+    "  i32 s = x;\n"
+    "  for (i32 r = -1; r <= 1; r++) for (i32 c = -1; c <= 1; c++) s += before[r][c];\n"
+    "  y <- s;\n"
+    "}\n"
+    "kernel turns(in i32 x pop {1, 2}, out i32 a push {2, 1}, out i32 b push {0, 3}) {\n"
+    "  a <- x[0]; if (phase == 0) a <- 1; if (phase == 1) for (i32 i = 0; i < 3; i++) b <- x[1];\n"
+    "}\n"
+    "child kernel leaf(in i32 x, out i32 y) { y <- x + 1; }\n"
+    "kernel grow(in i32 x, out i32 y push ..2) launches 1 { y <- x; if (x % 2 == 0) launch leaf(); "
+    "}\n"
+    "kernel tick(out i32 y push 3) {\n"
+    "  state i32 n; for (i32 i = 0; i < 3; i++) { n++; y <- n; } if (n > 60) stop;\n"
+    "}\n"
+    "kernel show(in i32 x, out i32 y, out i32 shown) { y <- x + 1; shown <- x; }\n"
+    "kernel hundredth(in i32 x, out i32 y) { y <- 100 / (19 - x); }\n"
+    "kernel five(in i32 x, out i32 y) { state i32 n; n++; y <- x; if (n == 5) stop; }\n"
+    "pipeline chain(in i32 x, out i32 y) {\n"
+    "  buffer i32 t depth 2; x -> sum3 -> total -> t; t -> odd -> y;\n"
+    "}\n"
+    "pipeline forked(in i32 x, out i32 y, out i32 z) {\n"
+    "  buffer i32 a depth 2, b depth 6; fork(x -> a, b); a -> total -> y; b -> two -> z;\n"
+    "}\n"
+    "pipeline picture(in i32 x frame 4x3, out i32 y) {\n"
+    "  buffer i32 there, before init 12 x 0; trail(x, before -> there);\n"
+    "  there -> copy -> before; there -> copy -> y;\n"
+    "}\n"
+    "pipeline phased(in i32 x, in i32 w, out i32 y) {\n"
+    "  buffer i32 a, b, c, d init {5}; turns(x -> a, b); add(a, b -> c); add(c, d -> y);\n"
+    "  w -> copy -> d;\n"
+    "}\n"
+    "pipeline trees(in i32 x, out i32 y) { x -> grow -> two importance 9 -> y; }\n"
+    "pipeline sources(out i32 y, out i32 z) {\n"
+    "  buffer i32 p init {1, 1}, q, shown, ticks; tick(-> ticks); copy(p -> q);\n"
+    "  show(q -> p, shown); add(ticks, shown -> y); ticks -> odd -> z;\n"
+    "}\n"
+    "pipeline faulting(in i32 x, out i32 y, out i32 z) { x -> hundredth -> copy -> y; x -> total "
+    "-> "
+    "z; }\n"
+    "pipeline spared(in i32 x, out i32 y, out i32 z) { x -> hundredth -> five -> y; x -> total -> "
+    "z; "
+    "}\n";
+
+enum { PACKETS = 96, PORTS = 4 };
+
+static const struct pipeline {
+    const char *name;
+    bool sums; /* where it ends shows in the packets at the end */
+} pipelines[] = {
+    {"chain", true},  {"forked", true},   {"picture", false}, {"phased", false},
+    {"trees", false}, {"sources", false}, {"faulting", true}, {"spared", true},
+};
+
+static const struct way {
+    const char *device;
+    uint32_t host_threads;
+    bool measured, threads, at_hand, memory, debugged;
+    enum prt_dispatch_mode dispatch;
+} ways[] = {
+    {.device = "sim4", .host_threads = 1},
+    {.device = "sim4", .host_threads = 2, .measured = true, .at_hand = true},
+    {.device = "sim4", .host_threads = 1, .threads = true},
+    {.device = "sim4", .host_threads = 1, .memory = true, .dispatch = PRT_DISPATCH_FULL},
+    {.device = "sim4", .host_threads = 2, .debugged = true, .dispatch = PRT_DISPATCH_REFERENCE},
+    {.device = "cpu:2"},
+    {.device = "cpu:1", .measured = true, .threads = true},
+};
+enum { WAYS = sizeof ways / sizeof ways[0] };
+
+/* ---- a run ---- */
+
+struct port {
+    int32_t packets[PACKETS * 8];
+    size_t count; /* of an in-port: brought so far */
+};
+
+struct outcome {
+    enum prt_status status;
+    uint64_t cycles;
+    char message[512];
+    struct port out[PORTS];
+};
+
+static enum prt_status give_packets(void *context, void *packets, size_t capacity, size_t *count,
+                                    struct prt_error *error)
+{
+    struct port *port = context;
+    size_t left = PACKETS - port->count;
+    if (happens(EVENT_HOST_FAILS)) return prt_error_set(error, PRT_E_READ, "the host fails");
+    *count = capacity + 1;
+    if (happens(EVENT_HOST_LIES)) return PRT_OK;
+    if (happens(EVENT_HOST_ENDS)) left = 0;
+    *count = left < capacity ? left : capacity;
+    if (*count > 7) *count = 7;
+    memcpy(packets, port->packets + port->count, *count * sizeof port->packets[0]);
+    port->count += *count;
+    return PRT_OK;
+}
+
+static enum prt_status take_packets(void *context, const void *packets, size_t count,
+                                    struct prt_error *error)
+{
+    struct port *port = context;
+    if (happens(EVENT_HOST_FAILS)) return prt_error_set(error, PRT_E_WRITE, "the host fails");
+    if (happens(EVENT_HOST_ENDS))
+        return prt_error_set(error, PRT_E_CLOSED_PIPE, "it wants no more");
+    assert_true(count <= sizeof port->packets / sizeof port->packets[0] - port->count);
+    memcpy(port->packets + port->count, packets, count * sizeof port->packets[0]);
+    port->count += count;
+    return PRT_OK;
+}
+
+static void see_begin(void *context, const struct prt_run *run)
+{
+    (void)context;
+    (void)run;
+}
+
+static void see_launch(void *context, const struct prt_launch_event *launch)
+{
+    (void)context;
+    assert_true(launch->enqueued_cycles <= launch->begin_cycles &&
+                launch->begin_cycles <= launch->end_cycles);
+    (void)happens(EVENT_ASK);
+}
+
+static void see_level(void *context, const struct prt_level_event *level)
+{
+    (void)context;
+    assert_true(level->packets <= level->depth_packets);
+    (void)happens(EVENT_ASK);
+}
+
+static void see_scheduler(void *context, const struct prt_scheduler_event *event)
+{
+    (void)context;
+    assert_true(event->begin_cycles <= event->end_cycles);
+    (void)happens(EVENT_ASK);
+}
+
+static void see_end(void *context, const struct prt_run *run, uint64_t total_cycles)
+{
+    (void)context;
+    (void)run;
+    (void)total_cycles;
+}
+
+static const struct prt_observer observer = {NULL,      see_begin,     see_launch,
+                                             see_level, see_scheduler, see_end};
+
+static void see_stop(void *context, const struct prt_stop *stop)
+{
+    (void)context;
+    (void)stop;
+    (void)happens(EVENT_ASK);
+}
+
+/* Ports of the program to the arrays; in-ports bring 0, 1, ... */
+static enum prt_status bind(const struct prt_program *program, const struct way *way,
+                            struct prt_run *run, struct port *in, struct port *out,
+                            struct prt_error *error)
+{
+    enum prt_status status = PRT_OK;
+    for (uint32_t i = 0; i < prt_program_port_count(program) && status == PRT_OK; i++) {
+        struct prt_port_information port;
+        prt_program_port(program, i, &port);
+        bool is_in = port.direction == PRT_PORT_IN;
+        for (int32_t k = 0; k < PACKETS && is_in; k++)
+            in[i].packets[k] = k;
+        if (way->memory && is_in)
+            status = prt_run_bind_input_memory(run, i, in[i].packets, PACKETS, error);
+        else if (way->memory)
+            status = prt_run_bind_output_memory(run, i, out[i].packets, PACKETS * 8, &out[i].count,
+                                                error);
+        else if (is_in)
+            status = prt_run_bind_input(run, i, give_packets, &in[i], error);
+        else
+            status = prt_run_bind_output(run, i, take_packets, &out[i], error);
+        if (status == PRT_OK && is_in && way->at_hand)
+            status = prt_run_input_at_hand(run, i, error);
+        if (status == PRT_OK && way->threads)
+            status = prt_run_give_thread(run, i, NULL, NULL, error);
+    }
+    return status;
+}
+
+/* All figures can be asked for, whatever has happened: also of a run that was not measured. */
+static void expect_statistics(const struct prt_run *run, struct outcome *o)
+{
+    struct prt_run_statistics total;
+    struct prt_buffer_statistics buffer;
+    struct prt_output_statistics output;
+    struct prt_queue_statistics queue;
+    uint64_t busy_cycles;
+    prt_run_statistics(run, &total);
+    o->cycles = total.total_cycles;
+    for (uint32_t i = 0; prt_run_buffer(run, i, &buffer); i++)
+        assert_true(buffer.leftover_packets <= buffer.packets + PACKETS);
+    for (uint32_t i = 0; prt_run_output(run, i, &output); i++)
+        assert_true(output.declared_least <= output.declared_most &&
+                    output.observed_most <= output.declared_most);
+    for (uint32_t i = 0; prt_run_queue(run, i, &queue); i++)
+        assert_true(queue.busy_cycles <= total.total_cycles);
+    for (uint32_t i = 0; prt_run_cu(run, i, &busy_cycles); i++)
+        assert_true(busy_cycles <= total.total_cycles);
+}
+
+static enum prt_status execute(const struct prt_program *program, const struct way *way,
+                               struct port *in, struct outcome *o, struct prt_error *error)
+{
+    const struct prt_run_options options = {.device = way->device,
+                                            .host_threads = way->host_threads,
+                                            .dispatch = way->dispatch,
+                                            .observer = way->measured ? &observer : NULL};
+    struct prt_run *run;
+    struct prt_debugger *debugger = NULL;
+    enum prt_status status = prt_run_create(program, &options, &run, error);
+    if (status != PRT_OK) return status;
+    now.run = run;
+    if (way->debugged) status = prt_debugger_create(run, see_stop, NULL, &debugger, error);
+    if (status == PRT_OK) status = bind(program, way, run, in, o->out, error);
+    if (status == PRT_OK) status = prt_run_execute(run, error);
+    expect_statistics(run, o);
+    now.run = NULL;
+    prt_debugger_destroy(debugger);
+    prt_run_destroy(run);
+    return status;
+}
+
+/* Runs the program; the event happens at its `turn`, UINT64_MAX: never.  False: it did not happen. */
+static bool run_with(const struct prt_program *program, const struct way *way, enum event event,
+                     uint64_t turn, struct outcome *o)
+{
+    static struct port in[PORTS];
+    struct prt_error error = {.message = ""};
+    memset(in, 0, sizeof in);
+    memset(o, 0, sizeof *o);
+    memset(&now, 0, sizeof now);
+    now.event = event;
+    now.left = turn == UINT64_MAX ? -1 : (int_fast64_t)turn;
+    if (event == EVENT_CALL_FAILS) arm(FAULT_FAILS, turn);
+    o->status = execute(program, way, in, o, &error);
+    if (event == EVENT_CALL_FAILS) now.hit = disarm();
+    memcpy(o->message, error.message, sizeof o->message);
+    return now.hit;
+}
+
+/* ---- what is expected ---- */
+
+static void expect_same_packets(const struct outcome *o, const struct outcome *whole)
+{
+    for (size_t i = 0; i < PORTS; i++) {
+        assert_int_equal(o->out[i].count, whole->out[i].count);
+        assert_memory_equal(o->out[i].packets, whole->out[i].packets,
+                            o->out[i].count * sizeof o->out[i].packets[0]);
+    }
+}
+
+static void expect_first_packets(const struct outcome *o, const struct outcome *whole)
+{
+    for (size_t i = 0; i < PORTS; i++) {
+        assert_true(o->out[i].count <= whole->out[i].count);
+        assert_memory_equal(o->out[i].packets, whole->out[i].packets,
+                            o->out[i].count * sizeof o->out[i].packets[0]);
+    }
+}
+
+static void expect_status(const struct outcome *o, const struct outcome *whole, enum prt_status one,
+                          enum prt_status other)
+{
+    if (o->status != one && o->status != other && o->status != whole->status)
+        fail_msg("status %d: %s", (int)o->status, o->message);
+    if (o->status != PRT_OK) assert_true(o->message[0] != '\0');
+}
+
+/* Every stage and buffer has a line; all of it came at once. */
+static void expect_standing(const struct prt_program *program)
+{
+    assert_int_equal(now.standings, 1);
+    now.standing[now.standing_bytes] = '\0';
+    assert_memory_equal(now.standing, "cycle ", 6);
+    for (uint32_t i = 0; i < prt_program_port_count(program); i++) {
+        struct prt_port_information port;
+        char line[64];
+        prt_program_port(program, i, &port);
+        snprintf(line, sizeof line, "\n%s ", port.name);
+        if (strstr(now.standing, line) == NULL) fail_msg("no '%s': %s", port.name, now.standing);
+    }
+}
+
+static void expect(const struct prt_program *program, const struct pipeline *pipeline,
+                   const struct way *way, enum event event, const struct outcome *o,
+                   const struct outcome *whole)
+{
+    bool ends = event == EVENT_HOST_ENDS || event == EVENT_HOST_GOES || event == EVENT_INTERRUPT;
+    if (!ends || !pipeline->sums) expect_first_packets(o, whole);
+    switch (event) {
+    case EVENT_CALL_FAILS: expect_status(o, whole, PRT_E_NOMEM, PRT_E_NOMEM); break;
+    case EVENT_DEVICE_FAILS: expect_status(o, whole, PRT_E_DEVICE, PRT_E_DEVICE); break;
+    case EVENT_HOST_FAILS: expect_status(o, whole, PRT_E_READ, PRT_E_WRITE); break;
+    case EVENT_HOST_LIES: expect_status(o, whole, PRT_E_USAGE, PRT_E_USAGE); break;
+    case EVENT_HOST_GOES:
+    case EVENT_HOST_ENDS: expect_status(o, whole, PRT_OK, PRT_E_CLOSED_PIPE); break;
+    case EVENT_INTERRUPT: expect_status(o, whole, PRT_OK, PRT_E_INTERRUPTED); break;
+    case EVENT_ASK: expect_standing(program); break;
+    case EVENT_KINDS: fail_msg("no event"); break;
+    }
+    if (event != EVENT_ASK && !(event == EVENT_CALL_FAILS && o->status == whole->status)) return;
+    assert_int_equal(o->status, whole->status);
+    expect_same_packets(o, whole);
+    if (strncmp(way->device, "sim", 3) == 0) assert_int_equal(o->cycles, whole->cycles);
+}
+
+/* Can it happen on that way?  How a run stands may be asked in its own thread only. */
+static bool is_possible(const struct way *way, enum event event)
+{
+    bool port_event = event >= EVENT_HOST_FAILS && event <= EVENT_HOST_GOES;
+    return !(way->memory && port_event) && !(way->threads && event == EVENT_ASK);
+}
+
+static struct prt_program *load(uint8_t *bytes, size_t size)
+{
+    struct prt_program *program = NULL;
+    struct prt_error error;
+    if (prt_program_load_memory(bytes, size, &program, &error) != PRT_OK)
+        fail_msg("%s", error.message);
+    free(bytes);
+    return program;
+}
+
+static void try_events(enum event event)
+{
+    static struct outcome first, whole, o;
+    for (size_t p = 0; p < sizeof pipelines / sizeof pipelines[0]; p++) {
+        size_t size;
+        uint8_t *bytes = built_container_bytes(text, pipelines[p].name, "sim4", &size);
+        struct prt_program *compiled = load(bytes, size);
+        bytes = built_debug_container_bytes(text, pipelines[p].name, "sim4", &size);
+        struct prt_program *debugged = load(bytes, size);
+        for (size_t w = 0; w < WAYS; w++) {
+            const struct prt_program *program = ways[w].debugged ? debugged : compiled;
+            if (!is_possible(&ways[w], event)) continue;
+            (void)run_with(program, &ways[w], EVENT_KINDS, UINT64_MAX, &whole);
+            if (w == 0) first = whole;
+            bool debugged_fault = ways[w].debugged && whole.status == PRT_E_FAULT;
+            if (!debugged_fault) assert_int_equal(whole.status, first.status);
+            if (!debugged_fault) expect_same_packets(&whole, &first); /* a debugger stops at once */
+            expect_first_packets(&whole, &first);
+            for (uint64_t turn = 0; run_with(program, &ways[w], event, turn, &o); turn++) {
+                assert_true(turn < 5000);
+                expect(program, &pipelines[p], &ways[w], event, &o, &whole);
+            }
+        }
+        prt_program_free(compiled);
+        prt_program_free(debugged);
+    }
+}
+
+static void programs_are_loaded_or_memory_is_missing(void **unused)
+{
+    (void)unused;
+    size_t size;
+    uint8_t *bytes = built_container_bytes(text, "phased", "sim4", &size);
+    bool hit = true;
+    for (uint64_t call = 0; hit; call++) {
+        struct prt_program *program = NULL;
+        struct prt_error error = {.message = ""};
+        arm(FAULT_FAILS, call);
+        enum prt_status status = prt_program_load_memory(bytes, size, &program, &error);
+        if (status == PRT_OK) prt_program_free(program);
+        hit = disarm();
+        assert_int_equal(faults.blocks, 0);
+        assert_int_equal(status, hit ? PRT_E_NOMEM : PRT_OK);
+    }
+    free(bytes);
+}
+
+static void runs_end_well_or_say_that_memory_or_a_thread_is_missing(void **unused)
+{
+    (void)unused;
+    try_events(EVENT_CALL_FAILS);
+}
+
+static void runs_say_that_the_device_has_failed(void **unused)
+{
+    (void)unused;
+    try_events(EVENT_DEVICE_FAILS);
+}
+
+static void runs_end_with_what_the_host_says(void **unused)
+{
+    (void)unused;
+    try_events(EVENT_HOST_FAILS);
+}
+
+static void sources_that_give_too_much_are_refused(void **unused)
+{
+    (void)unused;
+    try_events(EVENT_HOST_LIES);
+}
+
+static void streams_may_end_anywhere(void **unused)
+{
+    (void)unused;
+    try_events(EVENT_HOST_ENDS);
+    try_events(EVENT_HOST_GOES);
+}
+
+static void runs_can_be_interrupted_anywhere(void **unused)
+{
+    (void)unused;
+    try_events(EVENT_INTERRUPT);
+}
+
+static void runs_tell_how_they_stand_anywhere(void **unused)
+{
+    (void)unused;
+    try_events(EVENT_ASK);
+}
+
+TEST_MAIN("sched_faults", cmocka_unit_test(programs_are_loaded_or_memory_is_missing),
+          cmocka_unit_test(runs_end_well_or_say_that_memory_or_a_thread_is_missing),
+          cmocka_unit_test(runs_say_that_the_device_has_failed),
+          cmocka_unit_test(runs_end_with_what_the_host_says),
+          cmocka_unit_test(sources_that_give_too_much_are_refused),
+          cmocka_unit_test(streams_may_end_anywhere),
+          cmocka_unit_test(runs_can_be_interrupted_anywhere),
+          cmocka_unit_test(runs_tell_how_they_stand_anywhere))
