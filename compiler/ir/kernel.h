@@ -308,6 +308,11 @@ static inline const struct variable *kx_root_variable(const struct kx *x)
     return x->kind == KX_VARIABLE ? x->variable : (const struct variable *)0;
 }
 
+/* The operands of an operation, in order of evaluation: of BUILTIN its arguments, else left, right and third as far as
+ * there are any.  Returns their number. */
+enum { KX_OPERANDS_MAX = 3 };
+uint32_t kx_operands(const struct kx *x, const struct kx *operands[KX_OPERANDS_MAX]);
+
 /* ---- searches (kernel_any.c) ----
  * Whether the test holds of some expression, outer ones first, or of some statement of the list or inside
  * of it; stops at the first.  A call counts as itself: its function's body is not looked at.  NULL, as tree

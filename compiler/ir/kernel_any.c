@@ -12,6 +12,20 @@ bool kx_any(const struct kx *x, kx_test *test, void *data)
     return false;
 }
 
+uint32_t kx_operands(const struct kx *x, const struct kx *operands[KX_OPERANDS_MAX])
+{
+    if (x->kind != KX_BUILTIN) {
+        operands[0] = x->left;
+        operands[1] = x->right;
+        operands[2] = x->third;
+        return !x->left ? 0 : !x->right ? 1 : !x->third ? 2 : 3;
+    }
+    uint32_t count = x->argument_count < KX_OPERANDS_MAX ? x->argument_count : KX_OPERANDS_MAX;
+    for (uint32_t i = 0; i < count; i++)
+        operands[i] = x->arguments[i];
+    return count;
+}
+
 static bool any_part(const struct ks *s, kx_test *test, void *data)
 {
     return kx_any(s->expr, test, data) || kx_any(s->element, test, data) ||
