@@ -5,16 +5,25 @@
 
 /* ---- what is constant ---- */
 
+static bool changes(const struct kx *x, void *data)
+{
+    (void)data;
+    switch (x->kind) {
+    case KX_VARIABLE: return x->variable->kind != VARIABLE_CONSTANT;
+    case KX_PEEK:
+    case KX_WINDOW:
+    case KX_LEFT:
+    case KX_DONE:
+    case KX_PHASE:
+    case KX_ITEM:
+    case KX_ASSIGN: return true;
+    default: return false;
+    }
+}
+
 bool body_is_static(const struct kx *kx)
 {
-    if (!kx) return true;
-    if (kx->kind == KX_VARIABLE) return kx->variable->kind == VARIABLE_CONSTANT;
-    if (kx->kind == KX_PEEK || kx->kind == KX_WINDOW || kx->kind == KX_LEFT) return false;
-    if (kx->kind == KX_DONE) return false;
-    if (kx->kind == KX_PHASE || kx->kind == KX_ITEM || kx->kind == KX_ASSIGN) return false;
-    for (uint32_t i = 0; i < kx->argument_count; i++)
-        if (!body_is_static(kx->arguments[i])) return false;
-    return body_is_static(kx->left) && body_is_static(kx->right) && body_is_static(kx->third);
+    return !kx_any(kx, changes, NULL);
 }
 
 static void report_not_constant(struct body *b, const struct kx *culprit, const char *what)

@@ -50,21 +50,16 @@ static struct kx *chosen(const struct kx *x)
     return NULL;
 }
 
+static struct kx *expand_child(const struct kx *x, void *data);
+
 static struct kx *expand(struct unroller *u, const struct kx *x)
 {
     if (x == NULL) return NULL;
-    struct arena *arena = u->c->cx->arena;
     bool known = x->kind == KX_VARIABLE && x->variable->kind == VARIABLE_LOCAL &&
                  u->values[x->variable->index] != NULL;
-    struct kx *clone = arena_copy(arena, known ? u->values[x->variable->index] : x, sizeof *clone);
+    struct kx *clone =
+        kx_copy(u->c->cx->arena, known ? u->values[x->variable->index] : x, expand_child, u);
     clone->span = x->span;
-    clone->left = expand(u, clone->left);
-    clone->right = expand(u, clone->right);
-    clone->third = expand(u, clone->third);
-    if (x->argument_count > 0)
-        clone->arguments = ARENA_ARRAY(arena, struct kx *, x->argument_count);
-    for (uint32_t i = 0; i < x->argument_count; i++)
-        clone->arguments[i] = expand(u, x->arguments[i]);
     struct kx *side = chosen(clone);
     if (side != NULL) return side;
     struct scalar_value value;
@@ -72,6 +67,11 @@ static struct kx *expand(struct unroller *u, const struct kx *x)
     *clone = (struct kx){
         .kind = KX_CONSTANT, .type = x->type, .span = x->span, .value = value, .cast = x->cast};
     return clone;
+}
+
+static struct kx *expand_child(const struct kx *x, void *data)
+{
+    return expand(data, x);
 }
 
 /* ---- which loops ---- */
