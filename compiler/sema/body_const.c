@@ -155,29 +155,15 @@ bool sema_condition(struct sema *sema, struct scope *scope, const struct ast_exp
 /* ---- exact fractions, for the values of attributes ---- */
 
 static bool reduce(struct body *b, struct span span, __int128 numerator, __int128 denominator,
-                   struct sema_fraction *out)
+                   struct rational *out)
 {
-    __int128 x = numerator < 0 ? -numerator : numerator,
-             y = denominator < 0 ? -denominator : denominator;
-    while (y != 0) {
-        __int128 rest = x % y;
-        x = y;
-        y = rest;
-    }
-    if (x == 0) x = 1;
-    if (denominator < 0) x = -x;
-    numerator /= x;
-    denominator /= x;
-    if (!arith_fits(numerator, SCALAR_I64) || !arith_fits(denominator, SCALAR_I64)) {
-        body_report(b, RULE_CONSTANT_RANGE, span, "this value does not fit 64 bits");
-        return false;
-    }
-    *out = (struct sema_fraction){(int64_t)numerator, (int64_t)denominator};
-    return true;
+    if (rational_of(numerator, denominator, out)) return true;
+    body_report(b, RULE_CONSTANT_RANGE, span, "this value does not fit 64 bits");
+    return false;
 }
 
-static bool combine(struct body *b, const struct ast_expr *e, struct sema_fraction l,
-                    struct sema_fraction r, struct sema_fraction *out)
+static bool combine(struct body *b, const struct ast_expr *e, struct rational l, struct rational r,
+                    struct rational *out)
 {
     __int128 a = l.numerator, c = l.denominator, d = r.numerator, f = r.denominator;
     switch (e->op) {
@@ -197,9 +183,9 @@ static bool combine(struct body *b, const struct ast_expr *e, struct sema_fracti
     }
 }
 
-static bool exact_value(struct body *b, const struct ast_expr *e, struct sema_fraction *out)
+static bool exact_value(struct body *b, const struct ast_expr *e, struct rational *out)
 {
-    struct sema_fraction left = {0, 1}, right = {0, 1};
+    struct rational left = {0, 1}, right = {0, 1};
     *out = left;
     bool binary = e->kind == AST_EXPR_BINARY && (e->op == AST_OP_ADD || e->op == AST_OP_SUB ||
                                                  e->op == AST_OP_MUL || e->op == AST_OP_DIV);
@@ -215,7 +201,7 @@ static bool exact_value(struct body *b, const struct ast_expr *e, struct sema_fr
 }
 
 bool sema_exact(struct sema *sema, struct scope *scope, const struct ast_expr *expr,
-                struct sema_fraction *out)
+                struct rational *out)
 {
     struct body b = body_begin(sema, scope, PLACE_CONSTANT);
     return exact_value(&b, expr, out);
@@ -225,7 +211,7 @@ bool sema_whole(struct sema *sema, struct scope *scope, const struct ast_expr *e
                 const char *what, int64_t *out)
 {
     struct body b = body_begin(sema, scope, PLACE_CONSTANT);
-    struct sema_fraction value = {0, 1};
+    struct rational value = {0, 1};
     if (!exact_value(&b, expr, &value)) return false;
     if (value.denominator != 1) {
         body_report(&b, RULE_INVALID_RATE, expr->span, "%s is a whole number, not %lld/%lld", what,
