@@ -295,6 +295,31 @@ static void check_magnitudes(struct net *net)
     }
 }
 
+/* Once all nodes and arcs are there. */
+static void finish_net(struct arena *arena, struct net *net)
+{
+    net->queue = ARENA_ARRAY(arena, uint32_t, net->node_count);
+    net->blocked = ARENA_ARRAY(arena, uint32_t, net->node_count);
+    net->trail = trail_create(arena, net->node_count);
+    index_arcs(arena, net);
+    check_magnitudes(net);
+    net_reset(net);
+}
+
+struct net *net_of_arcs(struct arena *arena, const struct net_arc *arcs, uint32_t arc_count,
+                        const uint64_t *repetitions, uint32_t node_count)
+{
+    struct net *net = ARENA_NEW(arena, struct net);
+    net->nodes = ARENA_ARRAY(arena, struct net_node, (size_t)node_count + 1);
+    net->node_count = node_count;
+    for (uint32_t i = 0; i < node_count; i++)
+        net->nodes[i] = (struct net_node){.node = i, .phases = 1, .repetitions = repetitions[i]};
+    net->arcs = arena_copy(arena, arcs, arc_count * sizeof *arcs);
+    net->arc_count = arc_count;
+    finish_net(arena, net);
+    return net;
+}
+
 struct net *net_create(struct arena *arena, const struct channels *channels,
                        const struct channel_block *block, const struct net_depth *depths)
 {
@@ -313,13 +338,8 @@ struct net *net_create(struct arena *arena, const struct channels *channels,
     }
     for (uint32_t i = 0; i < net->node_count; i++)
         local[net->nodes[i].node] = 0;
-    net->queue = ARENA_ARRAY(arena, uint32_t, net->node_count);
-    net->blocked = ARENA_ARRAY(arena, uint32_t, net->node_count);
-    net->trail = trail_create(arena, net->node_count);
-    index_arcs(arena, net);
     divide_repetitions(net);
-    check_magnitudes(net);
-    net_reset(net);
+    finish_net(arena, net);
     return net;
 }
 
@@ -427,7 +447,13 @@ static void record(struct net_trace *trace, uint32_t node, uint64_t count)
     if (!trace->is_cut) vec_push(trace->arena, &trace->runs, (struct net_firings){node, count});
 }
 
-static void fire(struct net *net, uint32_t node, uint64_t count)
+uint64_t net_ready(const struct net *net, uint32_t node)
+{
+    const struct net_node *at = &net->nodes[node];
+    return min64(net_enabled(net, node), at->limit - at->fired);
+}
+
+void net_fire(struct net *net, uint32_t node, uint64_t count)
 {
     struct net_node *at = &net->nodes[node];
     uint32_t phase = phase_of(at);
@@ -491,7 +517,7 @@ static bool drain(struct net *net, uint64_t *budget)
         uint32_t node = dequeue(net), seen;
         uint64_t count = firings_in_a_row(net, node, &seen);
         if (count) {
-            fire(net, node, count);
+            net_fire(net, node, count);
             seen += out_count(net, node);
         }
         if (!spend(net, node, seen, budget)) return false;
