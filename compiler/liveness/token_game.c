@@ -1,6 +1,7 @@
 #include "compiler/liveness/token_game.h"
 
 #include "compiler/ir/ratio.h"
+#include "compiler/support/bucket.h"
 
 #define TOKENS_MAX (INT64_C(1) << 61) /* sums of two stay below 2^63 */
 
@@ -24,27 +25,16 @@ static uint32_t phase_of(const struct net_node *node)
     return node->phases == 1 ? 0 : (uint32_t)(node->fired % node->phases);
 }
 
-/* What `count` firings from phase `phase` on add up to. */
-static uint128 passed(const uint64_t *sums, uint64_t cycle, uint32_t phases, uint32_t phase,
-                      uint64_t count)
-{
-    if (!sums) return (uint128)cycle * count;
-    uint64_t cycles = count / phases, last = phase + count % phases;
-    uint128 sum = (uint128)cycle * cycles;
-    if (last <= phases) return sum + sums[last] - sums[phase];
-    return sum + (cycle - sums[phase]) + sums[last - phases];
-}
-
 static uint128 added(const struct net *net, const struct net_arc *arc, uint32_t phase,
                      uint64_t count)
 {
-    return passed(arc->add_sums, arc->add, net->nodes[arc->from].phases, phase, count);
+    return channels_sum(arc->add_sums, arc->add, net->nodes[arc->from].phases, phase, count);
 }
 
 static uint128 taken(const struct net *net, const struct net_arc *arc, uint32_t phase,
                      uint64_t count)
 {
-    return passed(arc->take_sums, arc->take, net->nodes[arc->to].phases, phase, count);
+    return channels_sum(arc->take_sums, arc->take, net->nodes[arc->to].phases, phase, count);
 }
 
 static uint64_t need_in(const struct net_arc *arc, uint32_t phase)
@@ -234,22 +224,16 @@ static void add_room(struct arena *arena, struct net *net, const struct channels
 
 static void index_arcs(struct arena *arena, struct net *net)
 {
-    uint32_t n = net->node_count;
-    net->in_arcs = ARENA_ARRAY(arena, uint32_t, net->arc_count);
-    net->out_arcs = ARENA_ARRAY(arena, uint32_t, net->arc_count);
-    for (uint32_t i = 0; i < net->arc_count; i++) {
-        net->nodes[net->arcs[i].to + 1].first_in++;
-        net->nodes[net->arcs[i].from + 1].first_out++;
-    }
-    for (uint32_t i = 1; i <= n; i++) {
-        net->nodes[i].first_in += net->nodes[i - 1].first_in;
-        net->nodes[i].first_out += net->nodes[i - 1].first_out;
-    }
-    uint32_t *in = ARENA_ARRAY(arena, uint32_t, n), *out = ARENA_ARRAY(arena, uint32_t, n);
-    for (uint32_t i = 0; i < net->arc_count; i++) {
-        const struct net_arc *arc = &net->arcs[i];
-        net->in_arcs[net->nodes[arc->to].first_in + in[arc->to]++] = i;
-        net->out_arcs[net->nodes[arc->from].first_out + out[arc->from]++] = i;
+    const size_t size = sizeof *net->arcs;
+    struct buckets in = bucket_by(arena, net->arcs, size, offsetof(struct net_arc, to),
+                                  net->arc_count, net->node_count);
+    struct buckets out = bucket_by(arena, net->arcs, size, offsetof(struct net_arc, from),
+                                   net->arc_count, net->node_count);
+    net->in_arcs = in.items;
+    net->out_arcs = out.items;
+    for (uint32_t i = 0; i <= net->node_count; i++) {
+        net->nodes[i].first_in = in.first[i];
+        net->nodes[i].first_out = out.first[i];
     }
 }
 
