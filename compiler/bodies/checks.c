@@ -3,14 +3,54 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+/* ---- one access ---- */
+
+/* A negative constant index is sign-extended, so it is beyond every bound. */
+bool checks_index(bool bounds_checks, const struct kx *index, enum access_check check,
+                  uint64_t bound)
+{
+    bool is_constant = index->kind == KX_CONSTANT;
+    if (!bounds_checks || (is_constant && index->value.bits < bound)) return false;
+    return is_constant || check == ACCESS_CHECKED;
+}
+
+bool checks_is_within(const struct kx *offset, uint32_t side)
+{
+    return offset->kind == KX_CONSTANT && offset->value.bits + side / 2 < side;
+}
+
+bool checks_offset(bool bounds_checks, const struct kx *offset, enum access_check check,
+                   uint32_t side)
+{
+    if (!bounds_checks || checks_is_within(offset, side)) return false;
+    return offset->kind == KX_CONSTANT || check == ACCESS_CHECKED;
+}
+
+bool checks_divides(const struct kx *x)
+{
+    if (x->kind != KX_BINARY && x->kind != KX_ASSIGN) return false;
+    if (x->op != OP_DIV && x->op != OP_REM) return false;
+    return type_is_integer(type_item(x->kind == KX_ASSIGN ? x->operation : x->type));
+}
+
+bool checks_divisor_varies(const struct kx *x)
+{
+    const struct kx *divisor = x->right->kind == KX_BROADCAST ? x->right->left : x->right;
+    return divisor->kind != KX_CONSTANT || divisor->value.bits == 0;
+}
+
+bool checks_divides_by_zero(const struct kx *x)
+{
+    return checks_divides(x) && x->check != ACCESS_PROVEN && checks_divisor_varies(x);
+}
+
+/* ---- all of a kernel ---- */
+
 struct counter {
     struct arena *arena;
     struct kernel_checks checks;
     VEC(const struct function *) visited;
 };
-
-static void count_kx(struct counter *c, const struct kx *e);
-static void count_ks(struct counter *c, const struct ks *stmt);
 
 static void count_access(struct counter *c, const struct kx *index, enum access_check check)
 {
@@ -25,64 +65,45 @@ static void count_access(struct counter *c, const struct kx *index, enum access_
     vec_push(c->arena, &c->checks.checked, index->span);
 }
 
-static void count_call(struct counter *c, const struct function *function)
+static bool count_statement(const struct ks *s, void *data)
 {
-    for (size_t i = 0; i < c->visited.count; i++)
-        if (c->visited.items[i] == function) return;
-    vec_push(c->arena, &c->visited, function);
-    count_ks(c, function->body);
-}
-
-static void count_kx(struct counter *c, const struct kx *e)
-{
-    if (e == NULL) return;
-    if (e->kind == KX_INDEX || e->kind == KX_PEEK) count_access(c, e->right, e->check);
-    if (e->kind == KX_PEEK) count_access(c, e->left, e->element_check);
-    if (e->kind == KX_WINDOW) {
-        count_access(c, e->left, e->check);
-        count_access(c, e->right, e->column_check);
-        count_access(c, e->third, e->element_check);
-    }
-    if (e->kind == KX_CALL) count_call(c, e->function);
-    count_kx(c, e->left);
-    count_kx(c, e->right);
-    count_kx(c, e->third);
-    for (uint32_t i = 0; i < e->argument_count; i++)
-        count_kx(c, e->arguments[i]);
-}
-
-static void count_append(struct counter *c, const struct ks *stmt)
-{
-    if (stmt->count_proven) {
+    struct counter *c = data;
+    count_access(c, s->element, s->element_check);
+    if (s->kind == KS_STORE) count_access(c, s->index, s->check);
+    if (s->kind != KS_EMIT) return false;
+    if (s->count_proven) {
         c->checks.appends_proven++;
-        return;
+        return false;
     }
     c->checks.appends_checked++;
-    vec_push(c->arena, &c->checks.checked, stmt->span);
+    vec_push(c->arena, &c->checks.checked, s->span);
+    return false;
 }
 
-static void count_ks(struct counter *c, const struct ks *stmt)
+/* Each function counts once. */
+static bool count_expression(const struct kx *x, void *data)
 {
-    for (; stmt != NULL; stmt = stmt->next) {
-        if (stmt->kind == KS_EMIT) count_append(c, stmt);
-        if (stmt->kind == KS_STORE) count_access(c, stmt->index, stmt->check);
-        count_access(c, stmt->element, stmt->element_check);
-        count_kx(c, stmt->expr);
-        count_kx(c, stmt->step);
-        count_kx(c, stmt->element);
-        count_kx(c, stmt->index);
-        count_ks(c, stmt->init);
-        count_ks(c, stmt->body);
-        count_ks(c, stmt->otherwise);
+    struct counter *c = data;
+    if (x->kind == KX_INDEX || x->kind == KX_PEEK) count_access(c, x->right, x->check);
+    if (x->kind == KX_PEEK) count_access(c, x->left, x->element_check);
+    if (x->kind == KX_WINDOW) {
+        count_access(c, x->left, x->check);
+        count_access(c, x->right, x->column_check);
+        count_access(c, x->third, x->element_check);
     }
+    if (x->kind != KX_CALL) return false;
+    for (size_t i = 0; i < c->visited.count; i++)
+        if (c->visited.items[i] == x->function) return false;
+    vec_push(c->arena, &c->visited, x->function);
+    return ks_any(x->function->body, count_statement, count_expression, c);
 }
 
 struct kernel_checks checks_of_kernel(struct arena *arena, const struct kernel *kernel)
 {
     struct counter c = {.arena = arena};
-    count_ks(&c, kernel->init);
-    count_ks(&c, kernel->body);
-    count_ks(&c, kernel->finish);
+    ks_any(kernel->init, count_statement, count_expression, &c);
+    ks_any(kernel->body, count_statement, count_expression, &c);
+    ks_any(kernel->finish, count_statement, count_expression, &c);
     return c.checks;
 }
 

@@ -84,10 +84,8 @@ static void mark(struct regions *r, struct kx *x)
         x->regions[1] = side(r, x->third, "no");
         return;
     }
-    mark(r, x->right);
-    mark(r, x->third);
-    for (uint32_t i = 0; i < x->argument_count; i++)
-        mark(r, x->arguments[i]);
+    for (uint32_t i = 1; i < kx_child_count(x); i++)
+        mark(r, kx_child(x, i));
     if (x->kind == KX_CALL) mark_call(r, x);
 }
 

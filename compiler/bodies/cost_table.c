@@ -163,10 +163,8 @@ uint64_t cost_of_evaluation(const struct devdesc_costs *costs, const struct kx *
     cycles = cost_add(cycles, cost_of_evaluation(costs, x->left));
     if (x->kind == KX_ASSIGN) cycles -= cost_not_loaded(costs, x);
     if (cost_choice_jumps(x)) return cycles;
-    cycles = cost_add(cycles, cost_of_evaluation(costs, x->right));
-    cycles = cost_add(cycles, cost_of_evaluation(costs, x->third));
-    for (uint32_t i = 0; i < x->argument_count; i++)
-        cycles = cost_add(cycles, cost_of_evaluation(costs, x->arguments[i]));
+    for (uint32_t i = 1; i < kx_child_count(x); i++)
+        cycles = cost_add(cycles, cost_of_evaluation(costs, kx_child(x, i)));
     if (x->kind == KX_CALL && x->function->costs != NULL)
         cycles = cost_add(cycles, cost_multiply(cost_calls(x), x->function->costs->constant));
     return cycles;

@@ -50,51 +50,37 @@ struct uniform {
 
 /* ---- questions ---- */
 
-bool group_varies(const struct group_facts *facts, const struct kx *x)
+static bool is_varying_item(const struct kx *x, void *data)
 {
-    if (x == NULL) return false;
-    if (x->kind == KX_ITEM) return facts->kernel->group[x->dimension] > 1;
-    if (x->kind == KX_VARIABLE)
-        return x->variable->kind == VARIABLE_LOCAL && facts->varying[x->variable->index];
-    for (uint32_t i = 0; i < x->argument_count; i++)
-        if (group_varies(facts, x->arguments[i])) return true;
-    return group_varies(facts, x->left) || group_varies(facts, x->right) ||
-           group_varies(facts, x->third);
+    const struct group_facts *const *facts = data;
+    return x->kind == KX_ITEM && (*facts)->kernel->group[x->dimension] > 1;
 }
 
-/* The first index of an item in `x` that varies, or NULL. */
-static const struct kx *varying_item(const struct group_facts *facts, const struct kx *x)
+static bool is_varying_variable(const struct kx *x, void *data)
 {
-    const struct kx *found = NULL;
-    if (x == NULL) return NULL;
-    if (x->kind == KX_ITEM) return group_varies(facts, x) ? x : NULL;
-    const struct kx *parts[] = {x->left, x->right, x->third};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts && found == NULL; i++)
-        found = varying_item(facts, parts[i]);
-    for (uint32_t i = 0; i < x->argument_count && found == NULL; i++)
-        found = varying_item(facts, x->arguments[i]);
-    return found;
+    const struct group_facts *const *facts = data;
+    return x->kind == KX_VARIABLE && x->variable->kind == VARIABLE_LOCAL &&
+           (*facts)->varying[x->variable->index];
+}
+
+bool group_varies(const struct group_facts *facts, const struct kx *x)
+{
+    return kx_any(x, is_varying_item, &facts) || kx_any(x, is_varying_variable, &facts);
 }
 
 /* The first thing in `x` that varies: an index, else a variable. */
 static struct group_cause cause_of(const struct group_facts *facts, const struct kx *x)
 {
-    const struct kx *parts[] = {x->left, x->right, x->third};
-    const struct kx *item = varying_item(facts, x);
-    if (item != NULL) x = item;
-    if (x->kind == KX_ITEM)
-        return (struct group_cause){x->span, arena_printf(facts->cx->arena,
-                                                          "item.%c differs from item to item",
-                                                          "xyz"[x->dimension])};
-    if (x->kind == KX_VARIABLE)
-        return (struct group_cause){
-            x->span,
-            arena_printf(facts->cx->arena, "'%s' may differ from item to item", x->variable->name)};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (group_varies(facts, parts[i])) return cause_of(facts, parts[i]);
-    for (uint32_t i = 0; i < x->argument_count; i++)
-        if (group_varies(facts, x->arguments[i])) return cause_of(facts, x->arguments[i]);
-    return (struct group_cause){x->span, "this differs from item to item"};
+    const struct kx *item = kx_find(x, is_varying_item, &facts);
+    if (item != NULL)
+        return (struct group_cause){item->span, arena_printf(facts->cx->arena,
+                                                             "item.%c differs from item to item",
+                                                             "xyz"[item->dimension])};
+    const struct kx *varying = kx_find(x, is_varying_variable, &facts);
+    if (varying == NULL) return (struct group_cause){x->span, "this differs from item to item"};
+    return (struct group_cause){varying->span,
+                                arena_printf(facts->cx->arena, "'%s' may differ from item to item",
+                                             varying->variable->name)};
 }
 
 bool group_has_barrier(const struct ks *s)
@@ -139,38 +125,23 @@ static void visit(struct uniform *u, const struct kx *x)
     visit(u, x->left);
     uint32_t deeper = choice && group_varies(u->facts, x->left) ? 1 : 0;
     u->depth += deeper;
-    visit(u, x->right);
-    visit(u, x->third);
+    for (uint32_t i = 1; i < kx_child_count(x); i++)
+        visit(u, kx_child(x, i));
     u->depth -= deeper;
-    for (uint32_t i = 0; i < x->argument_count; i++)
-        visit(u, x->arguments[i]);
     if (x->kind == KX_ASSIGN) visit_assign(u, x);
 }
 
 /* ---- errors ---- */
 
-/* The first variable in `x` that varies, or NULL. */
-static const struct variable *varying_variable(const struct group_facts *facts, const struct kx *x)
-{
-    const struct variable *found = NULL;
-    if (x == NULL || !group_varies(facts, x)) return NULL;
-    if (x->kind == KX_VARIABLE) return x->variable;
-    const struct kx *parts[] = {x->left, x->right, x->third};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts && found == NULL; i++)
-        found = varying_variable(facts, parts[i]);
-    for (uint32_t i = 0; i < x->argument_count && found == NULL; i++)
-        found = varying_variable(facts, x->arguments[i]);
-    return found;
-}
-
 /* Says what of the condition varies, and of a variable why. */
 static void label_cause(struct uniform *u, struct diag *d, const struct kx *condition)
 {
-    struct group_cause cause = cause_of(u->facts, condition);
+    const struct group_facts *facts = u->facts;
+    struct group_cause cause = cause_of(facts, condition);
     diag_label(d, cause.span, "%s", cause.text);
-    const struct variable *seen = varying_variable(u->facts, condition);
-    if (seen == NULL || varying_item(u->facts, condition) != NULL) return;
-    struct group_cause origin = u->facts->causes[seen->index];
+    const struct kx *seen = kx_find(condition, is_varying_variable, &facts);
+    if (seen == NULL || kx_any(condition, is_varying_item, &facts)) return;
+    struct group_cause origin = u->facts->causes[seen->variable->index];
     diag_label(d, origin.span, "%s", origin.text);
 }
 
@@ -457,16 +428,12 @@ static void assign_variable(struct uses *uses, const struct kx *target, bool per
     uses->changed = true;
 }
 
-/* Whether the expression assigns a variable that is kept for each item. */
-static bool assigns_per_item(const struct uses *uses, const struct kx *x)
+/* An assignment of a variable that is kept for each item. */
+static bool assigns_per_item(const struct kx *x, void *data)
 {
-    if (x == NULL) return false;
+    const struct uses *uses = data;
     const struct variable *v = x->kind == KX_ASSIGN ? kx_root_variable(x->left) : NULL;
-    if (v != NULL && v->kind == VARIABLE_LOCAL && uses->items[v->index].per_item) return true;
-    for (uint32_t i = 0; i < x->argument_count; i++)
-        if (assigns_per_item(uses, x->arguments[i])) return true;
-    return assigns_per_item(uses, x->left) || assigns_per_item(uses, x->right) ||
-           assigns_per_item(uses, x->third);
+    return v != NULL && v->kind == VARIABLE_LOCAL && uses->items[v->index].per_item;
 }
 
 static void use_parts(struct uses *uses, const struct kx *x, bool per_item)
@@ -474,17 +441,14 @@ static void use_parts(struct uses *uses, const struct kx *x, bool per_item)
     if (x == NULL) return;
     if (x->kind == KX_VARIABLE) use_variable(uses, x->variable);
     if (x->kind == KX_ASSIGN) assign_variable(uses, x->left, per_item);
-    use_parts(uses, x->left, per_item);
-    use_parts(uses, x->right, per_item);
-    use_parts(uses, x->third, per_item);
-    for (uint32_t i = 0; i < x->argument_count; i++)
-        use_parts(uses, x->arguments[i], per_item);
+    for (uint32_t i = 0; i < kx_child_count(x); i++)
+        use_parts(uses, kx_child(x, i), per_item);
 }
 
 /* What is done together is done once, unless it assigns what each item has. */
 static void use_kx(struct uses *uses, const struct kx *x)
 {
-    use_parts(uses, x, uses->run != RUN_SEVERAL || assigns_per_item(uses, x));
+    use_parts(uses, x, uses->run != RUN_SEVERAL || kx_any(x, assigns_per_item, uses));
 }
 
 static void use_run(struct uses *uses, struct ks *s);

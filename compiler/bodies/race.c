@@ -612,11 +612,8 @@ static struct affine eval_variable(struct racer *r, const struct kx *x)
 
 static struct affine eval_others(struct racer *r, const struct kx *x)
 {
-    if (x->left != NULL) eval(r, x->left);
-    if (x->right != NULL) eval(r, x->right);
-    if (x->third != NULL) eval(r, x->third);
-    for (uint32_t i = 0; i < x->argument_count; i++)
-        if (x->arguments[i] != NULL) eval(r, x->arguments[i]);
+    for (uint32_t i = 0; i < kx_child_count(x); i++)
+        if (kx_child(x, i) != NULL) eval(r, kx_child(x, i));
     return unknown(r, x);
 }
 

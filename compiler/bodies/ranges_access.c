@@ -255,11 +255,8 @@ static void find_operands(const struct walker *w, const struct walk_state *s, co
     if (e->kind == KX_VARIABLE && type_is_integer(e->type) &&
         walk_slot(w, e->variable) != WALK_NO_SLOT)
         add_operand(w, s, e, o);
-    find_operands(w, s, e->left, o);
-    find_operands(w, s, e->right, o);
-    find_operands(w, s, e->third, o);
-    for (uint32_t i = 0; i < e->argument_count; i++)
-        find_operands(w, s, e->arguments[i], o);
+    for (uint32_t i = 0; i < kx_child_count(e); i++)
+        find_operands(w, s, kx_child(e, i), o);
 }
 
 static int64_t clamped(wide value)

@@ -193,11 +193,8 @@ static void find_thresholds_kx(struct thresholds *t, const struct kx *e)
         for (wide v = value - 1; v <= value + 1; v++)
             add_threshold(t, v);
     }
-    find_thresholds_kx(t, e->left);
-    find_thresholds_kx(t, e->right);
-    find_thresholds_kx(t, e->third);
-    for (uint32_t i = 0; i < e->argument_count; i++)
-        find_thresholds_kx(t, e->arguments[i]);
+    for (uint32_t i = 0; i < kx_child_count(e); i++)
+        find_thresholds_kx(t, kx_child(e, i));
 }
 
 static void find_thresholds_ks(struct thresholds *t, const struct ks *stmt)

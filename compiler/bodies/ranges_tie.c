@@ -108,11 +108,8 @@ static void choose_kx(struct chooser *c, const struct kx *e, const struct ks *li
     uint32_t slot;
     int64_t step = constant_step(c->w, e, &slot);
     if (step != 0) tie_variable(c, slot, step, list, loop_body);
-    choose_kx(c, e->left, list, loop_body);
-    choose_kx(c, e->right, list, loop_body);
-    choose_kx(c, e->third, list, loop_body);
-    for (uint32_t i = 0; i < e->argument_count; i++)
-        choose_kx(c, e->arguments[i], list, loop_body);
+    for (uint32_t i = 0; i < kx_child_count(e); i++)
+        choose_kx(c, kx_child(e, i), list, loop_body);
 }
 
 /* `loop_body`: of the loop around the list, or NULL: nothing is counted. */

@@ -232,11 +232,8 @@ static void visit_kx(struct compile *cx, const struct kernel *kernel, const stru
         break;
     default: break;
     }
-    visit_kx(cx, kernel, e->left);
-    visit_kx(cx, kernel, e->right);
-    visit_kx(cx, kernel, e->third);
-    for (uint32_t i = 0; i < e->argument_count; i++)
-        visit_kx(cx, kernel, e->arguments[i]);
+    for (uint32_t i = 0; i < kx_child_count(e); i++)
+        visit_kx(cx, kernel, kx_child(e, i));
 }
 
 static void visit_ks(struct compile *cx, const struct kernel *kernel, const struct ks *first)

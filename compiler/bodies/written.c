@@ -41,29 +41,24 @@ static bool note_jump(const struct ks *s, void *data)
 
 /* ---- values ---- */
 
-static bool evaluate(const struct count *c, const struct kx *x, struct scalar_value *value)
+static bool find_value(const struct count *c, const struct kx *x, struct scalar_value *value)
 {
-    struct scalar_value left, right;
+    const struct kx *parts[KX_OPERANDS_MAX];
+    struct scalar_value operands[KX_OPERANDS_MAX] = {0};
     if (x == NULL || !type_is_scalar(x->type)) return false;
-    switch (x->kind) {
-    case KX_CONSTANT: *value = x->value; return true;
-    case KX_VARIABLE:
+    if (x->kind == KX_CONSTANT) {
+        *value = x->value;
+        return true;
+    }
+    if (x->kind == KX_VARIABLE) {
         if (x->variable->kind != VARIABLE_LOCAL || !c->known[x->variable->index]) return false;
         *value = c->values[x->variable->index];
         return true;
-    case KX_CONVERT:
-        if (!evaluate(c, x->left, &left)) return false;
-        *value = arith_convert(left, x->type->scalar);
-        return true;
-    case KX_BINARY:
-        return evaluate(c, x->left, &left) && evaluate(c, x->right, &right) &&
-               arith_binary(x->op, left, right, value);
-    case KX_COMPARE:
-        if (!evaluate(c, x->left, &left) || !evaluate(c, x->right, &right)) return false;
-        *value = arith_bool(arith_compare(x->op, left, right));
-        return true;
-    default: return false;
     }
+    uint32_t count = kx_operands(x, parts);
+    for (uint32_t i = 0; i < count; i++)
+        if (!find_value(c, parts[i], &operands[i])) return false;
+    return count > 0 && arith_operate(kx_operation(x), operands, value);
 }
 
 static void set(struct count *c, const struct variable *local, struct scalar_value value)
@@ -80,7 +75,7 @@ static void walk_store(struct count *c, const struct ks *s)
 {
     const struct kernel_port *port = &c->kernel->out[s->port];
     struct scalar_value index;
-    if (s->port != c->port || !evaluate(c, s->index, &index)) return;
+    if (s->port != c->port || !find_value(c, s->index, &index)) return;
     __int128 packet = arith_as_exact(index);
     if (packet < 0 || packet >= (__int128)port->push || c->written[packet]) return;
     c->written[packet] = true;
@@ -91,7 +86,7 @@ static void walk_declare(struct count *c, const struct ks *s)
 {
     struct scalar_value value;
     c->known[s->variable->index] = false;
-    if (c->assignments[s->variable->index] == 0 && evaluate(c, s->expr, &value))
+    if (c->assignments[s->variable->index] == 0 && find_value(c, s->expr, &value))
         set(c, s->variable, value);
 }
 
@@ -113,7 +108,7 @@ static bool declares(struct count *c, const struct ks *init, const struct variab
     if (init == NULL || init->kind != KS_DECLARE || init->variable != counter || init->next != NULL)
         return false;
     struct scalar_value value;
-    if (!evaluate(c, init->expr, &value)) return false;
+    if (!find_value(c, init->expr, &value)) return false;
     set(c, counter, value);
     return true;
 }
@@ -123,9 +118,9 @@ static void walk_loop(struct count *c, const struct ks *loop)
     const struct variable *counter = counter_of(c, loop);
     struct scalar_value more, pace, next;
     if (counter == NULL || loop->test_after || !declares(c, loop->init, counter)) return;
-    while (c->steps < STEPS_MAX && evaluate(c, loop->expr, &more) && arith_truth(more)) {
+    while (c->steps < STEPS_MAX && find_value(c, loop->expr, &more) && arith_truth(more)) {
         walk(c, loop->body);
-        if (!evaluate(c, loop->step->right, &pace) ||
+        if (!find_value(c, loop->step->right, &pace) ||
             !arith_binary(OP_ADD, c->values[counter->index],
                           arith_convert(pace, counter->type->scalar), &next))
             break;

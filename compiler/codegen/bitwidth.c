@@ -138,14 +138,11 @@ static bool is_place(const struct kx *x)
 
 static void visit_parts(struct narrowing *n, const struct kx *x)
 {
-    const struct kx *parts[] = {x->left, x->right, x->third};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    for (uint32_t i = 0; i < kx_child_count(x); i++)
         if (is_place(x))
-            visit_refused(n, parts[i]);
+            visit_refused(n, kx_child(x, i));
         else
-            visit_taken(n, parts[i]);
-    for (uint32_t i = 0; i < x->argument_count; i++)
-        visit_taken(n, x->arguments[i]);
+            visit_taken(n, kx_child(x, i));
 }
 
 /* ---- the islands of expressions ---- */
@@ -391,13 +388,14 @@ static const struct variable *new_local(struct narrowing *n, const struct variab
     return *local;
 }
 
-static struct kx *copy(struct narrowing *n, const struct kx *x);
+static struct kx *copy(const struct kx *x, void *data);
 
-/* For someone who takes the value as it was. */
-static struct kx *copy_taken(struct narrowing *n, const struct kx *x)
+/* For an expression that takes the value as it was. */
+static struct kx *copy_taken(const struct kx *x, void *data)
 {
+    struct narrowing *n = data;
     if (x == NULL) return NULL;
-    struct kx *value = copy(n, x);
+    struct kx *value = copy(x, n);
     if (value->type == x->type) return value;
     struct kx *widened = ARENA_NEW(n->arena, struct kx);
     *widened = (struct kx){.kind = KX_CONVERT, .type = x->type, .span = x->span, .left = value};
@@ -410,25 +408,17 @@ static bool takes_narrow(const struct kx *x)
     return x->kind == KX_COMPARE || x->kind == KX_CONVERT;
 }
 
-static struct kx *copy(struct narrowing *n, const struct kx *x)
+static struct kx *copy(const struct kx *x, void *data)
 {
+    struct narrowing *n = data;
     const struct type *type = new_type(n, x);
-    struct kx *clone = arena_copy(n->arena, x, sizeof *x);
-    struct kx *(*part)(struct narrowing *, const struct kx *) =
-        type != NULL || takes_narrow(x) ? copy : copy_taken;
+    struct kx *clone = kx_copy(n->arena, x, type != NULL || takes_narrow(x) ? copy : copy_taken, n);
     if (type != NULL) {
         clone->type = type;
         if (x->kind == KX_CONSTANT) clone->value.type = type->scalar;
         if (x->operation != NULL) clone->operation = type;
     }
     clone->variable = new_local(n, x->variable);
-    clone->left = x->left != NULL ? part(n, x->left) : NULL;
-    clone->right = x->right != NULL ? part(n, x->right) : NULL;
-    clone->third = x->third != NULL ? part(n, x->third) : NULL;
-    if (x->argument_count > 0)
-        clone->arguments = ARENA_ARRAY(n->arena, struct kx *, x->argument_count);
-    for (uint32_t i = 0; i < x->argument_count; i++)
-        clone->arguments[i] = x->arguments[i] != NULL ? part(n, x->arguments[i]) : NULL;
     return clone;
 }
 
@@ -441,10 +431,10 @@ static struct ks *copy_list(struct narrowing *n, const struct ks *first)
         bool alone = s->kind == KS_EXPR || assigns;
         clone->variable = (struct variable *)new_local(n, s->variable);
         clone->init = copy_list(n, s->init);
-        clone->index = copy_taken(n, s->index);
-        clone->element = copy_taken(n, s->element);
-        clone->expr = alone && s->expr != NULL ? copy(n, s->expr) : copy_taken(n, s->expr);
-        clone->step = copy_taken(n, s->step);
+        clone->index = copy_taken(s->index, n);
+        clone->element = copy_taken(s->element, n);
+        clone->expr = alone && s->expr != NULL ? copy(s->expr, n) : copy_taken(s->expr, n);
+        clone->step = copy_taken(s->step, n);
         clone->body = copy_list(n, s->body);
         clone->otherwise = copy_list(n, s->otherwise);
         *end = clone;

@@ -19,6 +19,7 @@
  * varying any more.  A variable that is assigned under varying control is varying, unless it was
  * declared under the same control: then the lanes that do not execute do not see it.
  */
+#include "compiler/bodies/checks.h"
 #include "compiler/codegen/kernel_llvm.h"
 #include "compiler/ir/arith.h"
 
@@ -203,7 +204,7 @@ static bool is_small(const struct type *type)
 /* Assignments are to locals. */
 static bool visit_assign(struct lanes *l, const struct kx *x)
 {
-    if (kernel_divides_by_zero(x)) return deny(l);
+    if (checks_divides_by_zero(x)) return deny(l);
     if (!type_is_scalar(x->type) && (l->depth > 0 || !is_small(x->type))) return deny(l);
     const struct kx *root = x->left;
     for (; root->kind == KX_INDEX; root = root->left) {
@@ -253,11 +254,9 @@ static bool visit_call(struct lanes *l, const struct kx *x)
 
 static bool visit_operands(struct lanes *l, const struct kx *x)
 {
-    bool varying = x->left != NULL && visit(l, x->left);
-    if (x->right != NULL && visit(l, x->right)) varying = true;
-    for (uint32_t i = 0; i < x->argument_count; i++) {
-        if (x->arguments[i] != NULL && visit(l, x->arguments[i])) varying = true;
-    }
+    bool varying = false;
+    for (uint32_t i = 0; i < kx_child_count(x); i++)
+        if (kx_child(x, i) != NULL && visit(l, kx_child(x, i))) varying = true;
     return varying;
 }
 
@@ -278,7 +277,7 @@ static bool visit(struct lanes *l, const struct kx *x)
     case KX_SELECT: return type_is_scalar(x->type) ? visit_choice(l, x) : deny(l);
     case KX_CALL: return visit_call(l, x);
     case KX_COMMA: visit(l, x->left); return visit(l, x->right);
-    case KX_BINARY: return kernel_divides_by_zero(x) ? deny(l) : visit_operands(l, x);
+    case KX_BINARY: return checks_divides_by_zero(x) ? deny(l) : visit_operands(l, x);
     case KX_NEGATE:
     case KX_COMPLEMENT:
     case KX_NOT:

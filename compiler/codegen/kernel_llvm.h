@@ -528,9 +528,6 @@ bool kernel_index_is_checked(const struct kernel_emitter *e, const struct kx *in
 /* The same of a row or column, counted from the centre of a 2-D window. */
 bool kernel_offset_is_checked(const struct kernel_emitter *e, const struct kx *offset,
                               enum access_check check, uint32_t side);
-bool kernel_divides_by_zero(const struct kx *x); /* an integer division whose divisor may be zero */
-/* Of an integer division: the divisor is no constant other than zero. */
-bool kernel_divisor_varies(const struct kx *x);
 /* Is the code emitted now executed even where the conditions around it do not hold?  The analyses prove indices and
  * divisors only under these conditions, so such code keeps each of them in range. */
 bool kernel_speculates(const struct kernel_emitter *e);

@@ -1,4 +1,5 @@
 /* Operators and conversions.  Integers wrap: no instruction here has nsw or nuw. */
+#include "compiler/bodies/checks.h"
 #include "compiler/codegen/kernel_llvm.h"
 
 #include <math.h>
@@ -71,11 +72,11 @@ static LLVMValueRef signed_division(struct kernel_emitter *e, bool remainder, LL
 static LLVMValueRef division(struct kernel_emitter *e, bool remainder, const struct type *type,
                              LLVMValueRef left, LLVMValueRef right, const struct kx *at)
 {
-    if (kernel_divides_by_zero(at)) {
+    if (checks_divides_by_zero(at)) {
         LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(right));
         LLVMValueRef bad = LLVMBuildICmp(e->builder, LLVMIntEQ, right, zero, "");
         kernel_fault_if(e, bad, KERNEL_FAULT_DIVISION, at->span, NULL, NULL);
-    } else if (kernel_speculates(e) && kernel_divisor_varies(at)) {
+    } else if (kernel_speculates(e) && checks_divisor_varies(at)) {
         right = nonzero(e, right);
     }
     if (type_is_signed(type)) return signed_division(e, remainder, left, right);

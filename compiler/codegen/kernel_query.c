@@ -1,6 +1,8 @@
 /* Questions about typed trees. */
 #include "compiler/codegen/kernel_llvm.h"
 
+#include "compiler/bodies/checks.h"
+
 /* ---- functions ---- */
 
 struct kernel_function *kernel_function_of(struct kernel_emitter *e, const struct function *f)
@@ -16,43 +18,13 @@ struct kernel_function *kernel_function_of(struct kernel_emitter *e, const struc
 bool kernel_index_is_checked(const struct kernel_emitter *e, const struct kx *index,
                              enum access_check check, uint64_t bound)
 {
-    if (index->kind == KX_CONSTANT) {
-        /* A negative index is sign-extended, so it is beyond every bound. */
-        if (index->value.bits < bound) return false;
-        return e->cx->options.bounds_checks;
-    }
-    return e->cx->options.bounds_checks && check == ACCESS_CHECKED;
-}
-
-static bool is_within(const struct kx *offset, uint32_t side)
-{
-    return offset->kind == KX_CONSTANT && offset->value.bits + side / 2 < side;
+    return checks_index(e->cx->options.bounds_checks, index, check, bound);
 }
 
 bool kernel_offset_is_checked(const struct kernel_emitter *e, const struct kx *offset,
                               enum access_check check, uint32_t side)
 {
-    if (!e->cx->options.bounds_checks || is_within(offset, side)) return false;
-    return offset->kind == KX_CONSTANT || check == ACCESS_CHECKED;
-}
-
-bool kernel_divisor_varies(const struct kx *x)
-{
-    const struct kx *divisor = x->right->kind == KX_BROADCAST ? x->right->left : x->right;
-    return divisor->kind != KX_CONSTANT || divisor->value.bits == 0;
-}
-
-static bool divides_integers(const struct kx *x)
-{
-    if (x->kind != KX_BINARY && x->kind != KX_ASSIGN) return false;
-    if (x->op != OP_DIV && x->op != OP_REM) return false;
-    return type_is_integer(type_item(x->kind == KX_ASSIGN ? x->operation : x->type));
-}
-
-bool kernel_divides_by_zero(const struct kx *x)
-{
-    if (!divides_integers(x)) return false;
-    return x->check != ACCESS_PROVEN && kernel_divisor_varies(x);
+    return checks_offset(e->cx->options.bounds_checks, offset, check, side);
 }
 
 static bool array_index_faults(const struct kernel_emitter *e, const struct kx *x)
@@ -100,7 +72,7 @@ static bool node_may_fault(const struct kx *x, void *data)
     case KX_CALL: return kernel_function_faults(e, x->function);
     case KX_DONE: return true;
     case KX_BINARY:
-    case KX_ASSIGN: return kernel_divides_by_zero(x);
+    case KX_ASSIGN: return checks_divides_by_zero(x);
     default: return false;
     }
 }
@@ -143,7 +115,7 @@ static bool node_rests_on_proofs(const struct kx *x, void *data)
 {
     if (x->kind == KX_INDEX) return x->right->kind != KX_CONSTANT;
     if (x->kind == KX_CALL) return kernel_function_rests_on_proofs(data, x->function);
-    return divides_integers(x) && kernel_divisor_varies(x);
+    return checks_divides(x) && checks_divisor_varies(x);
 }
 
 bool kernel_function_rests_on_proofs(struct kernel_emitter *e, const struct function *function)
@@ -195,7 +167,8 @@ static bool window_packet_exists(const struct kernel_emitter *e, const struct kx
 {
     const struct kernel_port *port = &e->body->kernel->in[x->port];
     const struct kx *element = x->third;
-    return is_within(x->left, port->window_height) && is_within(x->right, port->window_width) &&
+    return checks_is_within(x->left, port->window_height) &&
+           checks_is_within(x->right, port->window_width) &&
            (element == NULL || (element->kind == KX_CONSTANT && element->value.bits < port->arity));
 }
 

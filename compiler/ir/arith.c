@@ -365,6 +365,31 @@ struct scalar_value arith_builtin(enum builtin builtin, const struct scalar_valu
     }
 }
 
+/* ---- operations ---- */
+
+struct operation kx_operation(const struct kx *x)
+{
+    return (struct operation){x->kind, x->op, x->builtin, type_item(x->type)->scalar};
+}
+
+bool arith_operate(struct operation operation, const struct scalar_value *operands,
+                   struct scalar_value *out)
+{
+    switch (operation.kind) {
+    case KX_NEGATE: *out = arith_negate(operands[0]); return true;
+    case KX_COMPLEMENT: *out = arith_complement(operands[0]); return true;
+    case KX_NOT: *out = arith_bool(!arith_truth(operands[0])); return true;
+    case KX_BINARY: return arith_binary(operation.op, operands[0], operands[1], out);
+    case KX_COMPARE:
+        *out = arith_bool(arith_compare(operation.op, operands[0], operands[1]));
+        return true;
+    case KX_SELECT: *out = operands[arith_truth(operands[0]) ? 1 : 2]; return true;
+    case KX_CONVERT: *out = arith_convert(operands[0], operation.type); return true;
+    case KX_BUILTIN: *out = arith_builtin(operation.builtin, operands); return true;
+    default: return false;
+    }
+}
+
 /* ---- text ---- */
 
 /* The shortest text that reads back as the same value of its type. */

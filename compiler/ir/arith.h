@@ -42,6 +42,19 @@ struct scalar_value arith_complement(struct scalar_value value);
 struct scalar_value arith_convert(struct scalar_value value, enum scalar_type to);
 struct scalar_value arith_builtin(enum builtin builtin, const struct scalar_value *arguments);
 
+/* An operation on scalars: NEGATE, COMPLEMENT, NOT, BINARY, COMPARE, SELECT, CONVERT or BUILTIN (but ANY and ALL). */
+struct operation {
+    enum kx_kind kind;
+    enum kx_op op;         /* BINARY, COMPARE */
+    enum builtin builtin;  /* BUILTIN */
+    enum scalar_type type; /* of the result */
+};
+/* That of an expression; of a vector, that of each element. */
+struct operation kx_operation(const struct kx *x);
+/* False: integer division by zero, or an expression that is none of these operations. */
+bool arith_operate(struct operation operation, const struct scalar_value *operands,
+                   struct scalar_value *out);
+
 /* As a message shows it: `-3`, `0.1`, `true`. */
 const char *arith_text(struct arena *arena, struct scalar_value value);
 

@@ -10,6 +10,7 @@ struct kx *tree_kx(const struct tree *t, enum kx_kind kind, const struct type *t
     x->kind = kind;
     x->type = type;
     x->span = t->span;
+    x->check = x->column_check = x->element_check = t->check;
     return x;
 }
 

@@ -15,6 +15,7 @@ struct tree {
     struct types *types;
     struct kernel *kernel; /* locals are counted here */
     struct span span;
+    enum access_check check; /* of all accesses and divisions that are made */
 };
 
 struct tree_list { /* statements, in order */

@@ -308,12 +308,37 @@ static inline const struct variable *kx_root_variable(const struct kx *x)
     return x->kind == KX_VARIABLE ? x->variable : (const struct variable *)0;
 }
 
+/* The operands of an operation, in order of evaluation: of BUILTIN its arguments, else left, right and third as far as
+ * there are any.  Returns their number. */
+enum { KX_OPERANDS_MAX = 3 };
+uint32_t kx_operands(const struct kx *x, const struct kx *operands[KX_OPERANDS_MAX]);
+
+/* ---- children ---- */
+
+/* In order: left, right, third, then the arguments; NULL: there is none at that place. */
+static inline uint32_t kx_child_count(const struct kx *x)
+{
+    return 3 + x->argument_count;
+}
+
+static inline struct kx *kx_child(const struct kx *x, uint32_t i)
+{
+    return i == 0 ? x->left : i == 1 ? x->right : i == 2 ? x->third : x->arguments[i - 3];
+}
+
+/* A copy whose children are what `map` makes of those of `x`, in order (kernel_any.c). */
+struct arena;
+typedef struct kx *kx_map(const struct kx *child, void *data);
+struct kx *kx_copy(struct arena *arena, const struct kx *x, kx_map *map, void *data);
+
 /* ---- searches (kernel_any.c) ----
  * Whether the test holds of some expression, outer ones first, or of some statement of the list or inside
  * of it; stops at the first.  A call counts as itself: its function's body is not looked at.  NULL, as tree
  * or as test: nothing. */
 typedef bool kx_test(const struct kx *x, void *data);
 bool kx_any(const struct kx *x, kx_test *test, void *data);
+const struct kx *kx_find(const struct kx *x, kx_test *test,
+                         void *data); /* the expression, or NULL */
 typedef bool ks_test(const struct ks *s, void *data);
 bool ks_any(const struct ks *first, ks_test *statement, kx_test *expression, void *data);
 /* Whether the variable, or a part of it, is assigned, other than by its declaration; NULL: any is. */

@@ -1,15 +1,45 @@
-/* Searches typed trees: see kernel.h. */
+/* Visits, copies and searches typed trees: see kernel.h. */
 #include "compiler/ir/kernel.h"
+#include "compiler/support/arena.h"
+
+const struct kx *kx_find(const struct kx *x, kx_test *test, void *data)
+{
+    if (x == NULL || test(x, data)) return x;
+    const struct kx *found = NULL;
+    for (uint32_t i = 0; found == NULL && i < kx_child_count(x); i++)
+        found = kx_find(kx_child(x, i), test, data);
+    return found;
+}
 
 bool kx_any(const struct kx *x, kx_test *test, void *data)
 {
-    if (x == NULL) return false;
-    if (test(x, data) || kx_any(x->left, test, data) || kx_any(x->right, test, data) ||
-        kx_any(x->third, test, data))
-        return true;
+    return kx_find(x, test, data) != NULL;
+}
+
+struct kx *kx_copy(struct arena *arena, const struct kx *x, kx_map *map, void *data)
+{
+    struct kx *copy = arena_copy(arena, x, sizeof *x);
+    if (x->left != NULL) copy->left = map(x->left, data);
+    if (x->right != NULL) copy->right = map(x->right, data);
+    if (x->third != NULL) copy->third = map(x->third, data);
+    if (x->argument_count > 0) copy->arguments = ARENA_ARRAY(arena, struct kx *, x->argument_count);
     for (uint32_t i = 0; i < x->argument_count; i++)
-        if (kx_any(x->arguments[i], test, data)) return true;
-    return false;
+        copy->arguments[i] = x->arguments[i] != NULL ? map(x->arguments[i], data) : NULL;
+    return copy;
+}
+
+uint32_t kx_operands(const struct kx *x, const struct kx *operands[KX_OPERANDS_MAX])
+{
+    if (x->kind != KX_BUILTIN) {
+        operands[0] = x->left;
+        operands[1] = x->right;
+        operands[2] = x->third;
+        return !x->left ? 0 : !x->right ? 1 : !x->third ? 2 : 3;
+    }
+    uint32_t count = x->argument_count < KX_OPERANDS_MAX ? x->argument_count : KX_OPERANDS_MAX;
+    for (uint32_t i = 0; i < count; i++)
+        operands[i] = x->arguments[i];
+    return count;
 }
 
 static bool any_part(const struct ks *s, kx_test *test, void *data)

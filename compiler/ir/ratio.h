@@ -7,18 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lang/rational.h"
+
 __extension__ typedef unsigned __int128 uint128;
 __extension__ typedef __int128 int128;
-
-static inline uint64_t gcd64(uint64_t a, uint64_t b)
-{
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
 
 static inline uint128 gcd128(uint128 a, uint128 b)
 {

@@ -381,3 +381,28 @@ void channels_reserve_end(struct channels *channels)
         }
     }
 }
+
+uint128 channels_sum(const uint64_t *sums, uint64_t cycle, uint32_t phases, uint32_t phase,
+                     uint64_t count)
+{
+    if (!sums) return (uint128)cycle * count;
+    uint64_t cycles = count / phases, last = phase + count % phases;
+    uint128 sum = (uint128)cycle * cycles;
+    if (last <= phases) return sum + sums[last] - sums[phase];
+    return sum + (cycle - sums[phase]) + sums[last - phases];
+}
+
+uint128 channels_firings(const uint64_t *sums, uint64_t cycle, uint32_t phases, uint128 packets)
+{
+    uint128 cycles = (packets - 1) / cycle, rest = packets - cycles * cycle;
+    uint32_t low = 1, high = phases;
+    if (!sums) return cycles + 1;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (sums[middle] >= rest)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return cycles * phases + low;
+}

@@ -16,6 +16,7 @@
 #ifndef PIPEC_CHANNELS_H
 #define PIPEC_CHANNELS_H
 
+#include "compiler/ir/ratio.h"
 #include "compiler/ir/graph.h"
 
 struct channel {
@@ -76,6 +77,12 @@ struct channel_block *channels_inside(struct arena *arena, const struct channels
  * "Finish").  Requires the blocks. */
 void channels_reserve_end(struct channels *channels);
 uint64_t channels_repetitions(const struct channels *channels, uint32_t node);
+/* What `count` firings of an end from phase `phase` on add up to: `cycle` in a cycle of `phases`, and sums[k] in its first
+ * k; without sums each phase is one cycle. */
+uint128 channels_sum(const uint64_t *sums, uint64_t cycle, uint32_t phases, uint32_t phase,
+                     uint64_t count);
+/* The least number of firings from phase 0 on that add up to `packets`; 1 or more. */
+uint128 channels_firings(const uint64_t *sums, uint64_t cycle, uint32_t phases, uint128 packets);
 static inline bool channel_has_phases(const struct channel *channel)
 {
     return channel->push_sums || channel->pop_sums || channel->peeks;

@@ -243,23 +243,13 @@ static void collect_balances(struct rate_solver *solver)
     }
 }
 
-bool rate_scale(struct fraction from, uint64_t multiply, uint64_t divide, struct fraction *to)
-{
-    uint64_t g = gcd64(multiply, divide);
-    multiply /= g;
-    divide /= g;
-    uint64_t across = gcd64(from.num, divide), down = gcd64(multiply, from.den);
-    return mul63(from.num / across, multiply / down, &to->num) &&
-           mul63(from.den / down, divide / across, &to->den);
-}
-
 /* The count of the other end that `balance` asks for, given the one of `node`. */
 static bool fraction_across(const struct rate_solver *solver, const struct balance *balance,
-                            uint32_t node, struct fraction *to)
+                            uint32_t node, struct rational *to)
 {
-    struct fraction from = solver->fractions[node];
-    if (node == balance->a) return rate_scale(from, balance->a_rate, balance->b_rate, to);
-    return rate_scale(from, balance->b_rate, balance->a_rate, to);
+    struct rational from = solver->fractions[node];
+    if (node == balance->a) return rational_scale(from, balance->a_rate, balance->b_rate, to);
+    return rational_scale(from, balance->b_rate, balance->a_rate, to);
 }
 
 static void report_overflow(struct rate_solver *solver, uint32_t node)
@@ -276,9 +266,9 @@ static bool spread(struct rate_solver *solver, uint32_t node)
 {
     for (uint32_t i = solver->first[node]; i < solver->first[node + 1]; i++) {
         struct incidence at = solver->incidences[i];
-        if (solver->fractions[at.other].num) continue;
+        if (rational_is_known(solver->fractions[at.other])) continue;
         const struct balance *balance = &solver->balances[at.balance];
-        struct fraction fraction;
+        struct rational fraction;
         if (!fraction_across(solver, balance, node, &fraction)) {
             report_overflow(solver, at.other);
             return false;
@@ -301,8 +291,8 @@ static void visit_rest(struct rate_solver *solver)
             rate_node(solver, node)->component = solver->graph->component_count;
         for (uint32_t i = solver->first[node]; i < solver->first[node + 1]; i++) {
             uint32_t other = solver->incidences[i].other;
-            if (solver->fractions[other].num) continue;
-            solver->fractions[other] = (struct fraction){1, 1};
+            if (rational_is_known(solver->fractions[other])) continue;
+            solver->fractions[other] = (struct rational){1, 1};
             solver->queue[solver->queue_count++] = other;
         }
     }
@@ -321,9 +311,8 @@ static bool check_cycles(struct rate_solver *solver)
             const struct balance *balance = &solver->balances[index];
             if (balance->a != node || index == last) continue; /* self-loops are there twice */
             last = index;
-            struct fraction wanted, have = solver->fractions[balance->b];
-            if (fraction_across(solver, balance, node, &wanted) && wanted.num == have.num &&
-                wanted.den == have.den)
+            struct rational wanted, have = solver->fractions[balance->b];
+            if (fraction_across(solver, balance, node, &wanted) && rational_equal(wanted, have))
                 continue;
             rate_report_inconsistent(solver, balance);
             consistent = false;
@@ -339,7 +328,7 @@ static uint64_t common_denominator(struct rate_solver *solver)
 {
     uint64_t common = 1;
     for (uint32_t k = 0; k < solver->queue_count; k++) {
-        uint64_t den = solver->fractions[solver->queue[k]].den;
+        uint64_t den = (uint64_t)solver->fractions[solver->queue[k]].denominator;
         uint64_t shared = max64(gcd64(common, den), 1);
         if (!mul63(common, den / shared, &common)) {
             report_overflow(solver, solver->queue[k]);
@@ -366,9 +355,10 @@ static void fill_repetitions(struct rate_solver *solver, uint64_t *sum)
     for (uint32_t k = 0; common && k < solver->queue_count; k++) {
         uint32_t index = solver->queue[k];
         struct graph_node *node = rate_node(solver, index);
-        struct fraction fraction = solver->fractions[index];
+        struct rational fraction = solver->fractions[index];
         if (rate_is_added(solver, index)) continue; /* its packets are those of its readers */
-        if (!mul63(common / fraction.den, fraction.num, &node->repetitions) ||
+        if (!mul63(common / (uint64_t)fraction.denominator, (uint64_t)fraction.numerator,
+                   &node->repetitions) ||
             !mul63(node->repetitions, graph_phases(node), &node->repetitions) ||
             !add63(*sum, node->repetitions, sum) || !packets_fit(node)) {
             report_overflow(solver, index);
@@ -382,7 +372,7 @@ static void solve_component(struct rate_solver *solver, uint32_t root, uint64_t 
 {
     solver->queue[0] = root;
     solver->queue_count = 1;
-    solver->fractions[root] = (struct fraction){1, 1};
+    solver->fractions[root] = (struct rational){1, 1};
     solver->parent[root] = GRAPH_NONE;
     bool fits = true;
     for (uint32_t k = 0; fits && k < solver->queue_count; k++) {
@@ -404,12 +394,12 @@ void rate_solve(struct compile *cx, struct graph *graph)
     if (check_rates(&solver)) {
         collect_balances(&solver);
         size_t count = solver.vertex_count;
-        solver.fractions = ARENA_ARRAY(solver.arena, struct fraction, count);
+        solver.fractions = ARENA_ARRAY(solver.arena, struct rational, count);
         solver.parent = ARENA_ARRAY(solver.arena, uint32_t, count);
         solver.level = ARENA_ARRAY(solver.arena, uint32_t, count);
         solver.queue = ARENA_ARRAY(solver.arena, uint32_t, count);
         for (uint32_t i = 0; i < graph->nodes.count; i++)
-            if (solver.fractions[i].num == 0) solve_component(&solver, i, &sum);
+            if (!rational_is_known(solver.fractions[i])) solve_component(&solver, i, &sum);
     }
     arena_destroy(solver.arena);
 }

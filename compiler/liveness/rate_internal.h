@@ -8,10 +8,7 @@
 #define PIPEC_RATE_INTERNAL_H
 
 #include "compiler/ir/graph.h"
-
-struct fraction {
-    uint64_t num, den; /* in lowest terms, below 2^63; num 0: not known yet */
-};
+#include "lang/rational.h"
 
 /* q[a] x a_rate = q[b] x b_rate.  The end of a is the buffer's writer, or its first reader (an
  * outer in-port, a bounded rate); that of b is reader `reader` of it. */
@@ -36,17 +33,15 @@ struct rate_solver {
     uint32_t vertex_count;
     uint32_t *first; /* vertex -> its incidences */
     struct incidence *incidences;
-    struct fraction *fractions;
-    uint32_t *parent; /* vertex -> balance of the tree, GRAPH_NONE at a root */
-    uint32_t *level;  /* distance from the root */
-    uint32_t *queue;  /* vertices of the component, in order of visit */
+    struct rational *fractions; /* firings for one of the root; all zero: not known yet */
+    uint32_t *parent;           /* vertex -> balance of the tree, GRAPH_NONE at a root */
+    uint32_t *level;            /* distance from the root */
+    uint32_t *queue;            /* vertices of the component, in order of visit */
     uint32_t queue_count;
     uint32_t reports;
     uint64_t mend_budget; /* balances looked at in search of a mend */
 };
 
-/* x multiply / divide in lowest terms; false where a term needs more than 63 bits. */
-bool rate_scale(struct fraction from, uint64_t multiply, uint64_t divide, struct fraction *to);
 bool rate_is_added(const struct rate_solver *solver, uint32_t vertex);
 /* The node; of an added source the writer of its bundle. */
 struct graph_node *rate_node(const struct rate_solver *solver, uint32_t vertex);

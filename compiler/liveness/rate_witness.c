@@ -25,7 +25,7 @@ struct circle {
     struct hop *hops; /* the balance outside of the tree first */
     uint32_t count;
     bool known; /* the product fits 63 bits */
-    struct fraction product;
+    struct rational product;
 };
 
 struct end { /* of a node; the rate of a port of its kernel */
@@ -87,10 +87,10 @@ static struct circle find_circle(const struct rate_solver *solver, const struct 
             circle.hops[--down] = (struct hop){via, a = above, at};
     }
     circle.known = true;
-    circle.product = (struct fraction){1, 1};
+    circle.product = (struct rational){1, 1};
     for (uint32_t i = 0; i < circle.count && circle.known; i++)
-        circle.known = rate_scale(circle.product, rate_from(solver, &circle.hops[i]),
-                                  rate_to(solver, &circle.hops[i]), &circle.product);
+        circle.known = rational_scale(circle.product, rate_from(solver, &circle.hops[i]),
+                                      rate_to(solver, &circle.hops[i]), &circle.product);
     return circle;
 }
 
@@ -144,10 +144,10 @@ static uint64_t mended_rate(const struct rate_solver *solver, const struct balan
 static bool balances_with(struct rate_solver *solver, uint32_t root, const struct mend *mend)
 {
     struct arena *arena = arena_create();
-    struct fraction *known = ARENA_ARRAY(arena, struct fraction, solver->vertex_count);
+    struct rational *known = ARENA_ARRAY(arena, struct rational, solver->vertex_count);
     uint32_t *queue = ARENA_ARRAY(arena, uint32_t, solver->vertex_count), count = 0;
     bool works = true;
-    known[root] = (struct fraction){1, 1};
+    known[root] = (struct rational){1, 1};
     queue[count++] = root;
     for (uint32_t k = 0; k < count && works; k++) {
         uint32_t at = queue[k];
@@ -157,12 +157,12 @@ static bool balances_with(struct rate_solver *solver, uint32_t root, const struc
             uint64_t a_rate = mended_rate(solver, balance, true, mend);
             uint64_t b_rate = mended_rate(solver, balance, false, mend);
             bool from_a = balance->a == at;
-            struct fraction wanted, *have = &known[next.other];
-            works = solver->mend_budget > 0 && rate_scale(known[at], from_a ? a_rate : b_rate,
-                                                          from_a ? b_rate : a_rate, &wanted);
+            struct rational wanted, *have = &known[next.other];
+            works = solver->mend_budget > 0 && rational_scale(known[at], from_a ? a_rate : b_rate,
+                                                              from_a ? b_rate : a_rate, &wanted);
             if (solver->mend_budget > 0) solver->mend_budget--;
-            if (works && have->num) works = have->num == wanted.num && have->den == wanted.den;
-            if (!works || have->num) continue;
+            if (works && rational_is_known(*have)) works = rational_equal(*have, wanted);
+            if (!works || rational_is_known(*have)) continue;
             *have = wanted;
             queue[count++] = next.other;
         }
@@ -185,12 +185,14 @@ static uint32_t mend_rank(const struct rate_solver *solver, const struct mend *m
 
 /* The rate of one end times num / den, if that is a rate that mends everything. */
 static void try_mend(struct rate_solver *solver, const struct balance *balance, bool of_a,
-                     struct fraction by, struct mend *best)
+                     struct rational by, struct mend *best)
 {
-    struct fraction rate = {of_a ? balance->a_rate : balance->b_rate, 1};
+    struct rational rate = {(int64_t)(of_a ? balance->a_rate : balance->b_rate), 1};
     if (of_a && rate_is_added(solver, balance->a)) return;
-    if (!rate_scale(rate, by.num, by.den, &rate) || rate.den != 1) return;
-    struct mend mend = {.end = end_of(solver, balance, of_a), .rate = rate.num};
+    if (!rational_scale(rate, (uint64_t)by.numerator, (uint64_t)by.denominator, &rate) ||
+        rate.denominator != 1)
+        return;
+    struct mend mend = {.end = end_of(solver, balance, of_a), .rate = (uint64_t)rate.numerator};
     if (!can_change(solver, mend.end, mend.rate)) return;
     mend.rank = mend_rank(solver, &mend);
     if (best->rate && best->rank <= mend.rank) return;
@@ -200,7 +202,7 @@ static void try_mend(struct rate_solver *solver, const struct balance *balance, 
 static struct mend find_mend(struct rate_solver *solver, const struct circle *circle)
 {
     struct mend best = {.rate = 0};
-    struct fraction factor = circle->product, inverse = {factor.den, factor.num};
+    struct rational factor = circle->product, inverse = {factor.denominator, factor.numerator};
     for (uint32_t i = 0; circle->known && i < circle->count; i++) {
         const struct hop *hop = &circle->hops[i];
         const struct balance *balance = &solver->balances[hop->balance];
@@ -311,16 +313,17 @@ static void note_product(const struct rate_solver *solver, struct diag *d,
     diag_note(d,
               "round the circle %s the firings are multiplied by %s%" PRIu64 "/%" PRIu64
               ", which has to be 1",
-              way, factors, circle->product.num, circle->product.den);
+              way, factors, (uint64_t)circle->product.numerator,
+              (uint64_t)circle->product.denominator);
 }
 
 /* Least integers in the ratio of the two; false where they need more than 63 bits. */
-static bool least_counts(struct fraction a, struct fraction b, uint64_t *count_a, uint64_t *count_b)
+static bool least_counts(struct rational a, struct rational b, uint64_t *count_a, uint64_t *count_b)
 {
-    struct fraction ratio;
-    if (!rate_scale(a, b.den, b.num, &ratio)) return false;
-    *count_a = ratio.num;
-    *count_b = ratio.den;
+    struct rational ratio;
+    if (!rational_scale(a, (uint64_t)b.denominator, (uint64_t)b.numerator, &ratio)) return false;
+    *count_a = (uint64_t)ratio.numerator;
+    *count_b = (uint64_t)ratio.denominator;
     return true;
 }
 

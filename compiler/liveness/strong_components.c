@@ -1,5 +1,7 @@
 #include "compiler/liveness/strong_components.h"
 
+#include "compiler/support/bucket.h"
+
 enum { UNVISITED = 0 };
 #define NO_COMPONENT UINT32_MAX
 
@@ -12,15 +14,12 @@ struct walk {
 static void index_arcs(struct arena *arena, struct walk *walk, uint32_t vertex_count,
                        const struct strong_arc *arcs, uint32_t arc_count)
 {
-    walk->first = ARENA_ARRAY(arena, uint32_t, (size_t)vertex_count + 2);
-    walk->heads = ARENA_ARRAY(arena, uint32_t, arc_count);
-    uint32_t *fill = walk->first + 1;
+    struct buckets by_tail = bucket_by(arena, arcs, sizeof *arcs, offsetof(struct strong_arc, from),
+                                       arc_count, vertex_count);
+    walk->first = by_tail.first;
+    walk->heads = by_tail.items;
     for (uint32_t i = 0; i < arc_count; i++)
-        walk->first[arcs[i].from + 2]++;
-    for (uint32_t v = 0; v < vertex_count; v++)
-        walk->first[v + 2] += walk->first[v + 1];
-    for (uint32_t i = 0; i < arc_count; i++)
-        walk->heads[fill[arcs[i].from]++] = arcs[i].to;
+        walk->heads[i] = arcs[by_tail.items[i]].to;
 }
 
 static void enter(struct walk *walk, uint32_t vertex)

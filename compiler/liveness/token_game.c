@@ -1,6 +1,7 @@
 #include "compiler/liveness/token_game.h"
 
 #include "compiler/ir/ratio.h"
+#include "compiler/support/bucket.h"
 
 #define TOKENS_MAX (INT64_C(1) << 61) /* sums of two stay below 2^63 */
 
@@ -24,27 +25,16 @@ static uint32_t phase_of(const struct net_node *node)
     return node->phases == 1 ? 0 : (uint32_t)(node->fired % node->phases);
 }
 
-/* What `count` firings from phase `phase` on add up to. */
-static uint128 passed(const uint64_t *sums, uint64_t cycle, uint32_t phases, uint32_t phase,
-                      uint64_t count)
-{
-    if (!sums) return (uint128)cycle * count;
-    uint64_t cycles = count / phases, last = phase + count % phases;
-    uint128 sum = (uint128)cycle * cycles;
-    if (last <= phases) return sum + sums[last] - sums[phase];
-    return sum + (cycle - sums[phase]) + sums[last - phases];
-}
-
 static uint128 added(const struct net *net, const struct net_arc *arc, uint32_t phase,
                      uint64_t count)
 {
-    return passed(arc->add_sums, arc->add, net->nodes[arc->from].phases, phase, count);
+    return channels_sum(arc->add_sums, arc->add, net->nodes[arc->from].phases, phase, count);
 }
 
 static uint128 taken(const struct net *net, const struct net_arc *arc, uint32_t phase,
                      uint64_t count)
 {
-    return passed(arc->take_sums, arc->take, net->nodes[arc->to].phases, phase, count);
+    return channels_sum(arc->take_sums, arc->take, net->nodes[arc->to].phases, phase, count);
 }
 
 static uint64_t need_in(const struct net_arc *arc, uint32_t phase)
@@ -234,22 +224,16 @@ static void add_room(struct arena *arena, struct net *net, const struct channels
 
 static void index_arcs(struct arena *arena, struct net *net)
 {
-    uint32_t n = net->node_count;
-    net->in_arcs = ARENA_ARRAY(arena, uint32_t, net->arc_count);
-    net->out_arcs = ARENA_ARRAY(arena, uint32_t, net->arc_count);
-    for (uint32_t i = 0; i < net->arc_count; i++) {
-        net->nodes[net->arcs[i].to + 1].first_in++;
-        net->nodes[net->arcs[i].from + 1].first_out++;
-    }
-    for (uint32_t i = 1; i <= n; i++) {
-        net->nodes[i].first_in += net->nodes[i - 1].first_in;
-        net->nodes[i].first_out += net->nodes[i - 1].first_out;
-    }
-    uint32_t *in = ARENA_ARRAY(arena, uint32_t, n), *out = ARENA_ARRAY(arena, uint32_t, n);
-    for (uint32_t i = 0; i < net->arc_count; i++) {
-        const struct net_arc *arc = &net->arcs[i];
-        net->in_arcs[net->nodes[arc->to].first_in + in[arc->to]++] = i;
-        net->out_arcs[net->nodes[arc->from].first_out + out[arc->from]++] = i;
+    const size_t size = sizeof *net->arcs;
+    struct buckets in = bucket_by(arena, net->arcs, size, offsetof(struct net_arc, to),
+                                  net->arc_count, net->node_count);
+    struct buckets out = bucket_by(arena, net->arcs, size, offsetof(struct net_arc, from),
+                                   net->arc_count, net->node_count);
+    net->in_arcs = in.items;
+    net->out_arcs = out.items;
+    for (uint32_t i = 0; i <= net->node_count; i++) {
+        net->nodes[i].first_in = in.first[i];
+        net->nodes[i].first_out = out.first[i];
     }
 }
 
@@ -295,6 +279,31 @@ static void check_magnitudes(struct net *net)
     }
 }
 
+/* Once all nodes and arcs are there. */
+static void finish_net(struct arena *arena, struct net *net)
+{
+    net->queue = ARENA_ARRAY(arena, uint32_t, net->node_count);
+    net->blocked = ARENA_ARRAY(arena, uint32_t, net->node_count);
+    net->trail = trail_create(arena, net->node_count);
+    index_arcs(arena, net);
+    check_magnitudes(net);
+    net_reset(net);
+}
+
+struct net *net_of_arcs(struct arena *arena, const struct net_arc *arcs, uint32_t arc_count,
+                        const uint64_t *repetitions, uint32_t node_count)
+{
+    struct net *net = ARENA_NEW(arena, struct net);
+    net->nodes = ARENA_ARRAY(arena, struct net_node, (size_t)node_count + 1);
+    net->node_count = node_count;
+    for (uint32_t i = 0; i < node_count; i++)
+        net->nodes[i] = (struct net_node){.node = i, .phases = 1, .repetitions = repetitions[i]};
+    net->arcs = arena_copy(arena, arcs, arc_count * sizeof *arcs);
+    net->arc_count = arc_count;
+    finish_net(arena, net);
+    return net;
+}
+
 struct net *net_create(struct arena *arena, const struct channels *channels,
                        const struct channel_block *block, const struct net_depth *depths)
 {
@@ -313,13 +322,8 @@ struct net *net_create(struct arena *arena, const struct channels *channels,
     }
     for (uint32_t i = 0; i < net->node_count; i++)
         local[net->nodes[i].node] = 0;
-    net->queue = ARENA_ARRAY(arena, uint32_t, net->node_count);
-    net->blocked = ARENA_ARRAY(arena, uint32_t, net->node_count);
-    net->trail = trail_create(arena, net->node_count);
-    index_arcs(arena, net);
     divide_repetitions(net);
-    check_magnitudes(net);
-    net_reset(net);
+    finish_net(arena, net);
     return net;
 }
 
@@ -427,7 +431,13 @@ static void record(struct net_trace *trace, uint32_t node, uint64_t count)
     if (!trace->is_cut) vec_push(trace->arena, &trace->runs, (struct net_firings){node, count});
 }
 
-static void fire(struct net *net, uint32_t node, uint64_t count)
+uint64_t net_ready(const struct net *net, uint32_t node)
+{
+    const struct net_node *at = &net->nodes[node];
+    return min64(net_enabled(net, node), at->limit - at->fired);
+}
+
+void net_fire(struct net *net, uint32_t node, uint64_t count)
 {
     struct net_node *at = &net->nodes[node];
     uint32_t phase = phase_of(at);
@@ -491,7 +501,7 @@ static bool drain(struct net *net, uint64_t *budget)
         uint32_t node = dequeue(net), seen;
         uint64_t count = firings_in_a_row(net, node, &seen);
         if (count) {
-            fire(net, node, count);
+            net_fire(net, node, count);
             seen += out_count(net, node);
         }
         if (!spend(net, node, seen, budget)) return false;

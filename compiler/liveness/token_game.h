@@ -123,6 +123,10 @@ struct net_depth { /* of a buffer */
  * depths it has arcs 2i (packets) and 2i + 1 (room). */
 struct net *net_create(struct arena *arena, const struct channels *channels,
                        const struct channel_block *block, const struct net_depth *depths);
+/* A net of the caller's arcs: each takes something, and has one phase, `initial` tokens and any number as `channel`.
+ * Node i is to fire repetitions[i] times. */
+struct net *net_of_arcs(struct arena *arena, const struct net_arc *arcs, uint32_t arc_count,
+                        const uint64_t *repetitions, uint32_t node_count);
 /* Tokens that a depth gives the arc of room of a channel at the beginning; may be negative. */
 int64_t net_room(const struct channels *channels, const struct channel *channel, uint64_t depth);
 /* Back to the initial marking. */
@@ -148,6 +152,10 @@ uint64_t net_need(const struct net *net, const struct net_arc *arc);
 uint64_t net_cycle_need(const struct net *net, const struct net_arc *arc);
 /* Firings of `node` that are possible at once in the present marking. */
 uint64_t net_enabled(const struct net *net, uint32_t node);
+/* The same, up to the node's limit. */
+uint64_t net_ready(const struct net *net, uint32_t node);
+/* Fires a node so often; requires that it can.  For callers that choose the order themselves. */
+void net_fire(struct net *net, uint32_t node, uint64_t count);
 /* From now on a firing with a 2-D window needs the packets that its place in the frame lets it see,
  * and not the most that any place does.  The scheduler works by places; the proofs of liveness do
  * without, so only net_run_without and net_enabled may follow.  Requires the channels of the net. */

@@ -6,8 +6,8 @@
 #include "compiler/ir/expr_build.h"
 
 enum {
-    KERNEL_STEPS = 5000000, /* of one `init` */
-    ALL_STEPS = 20000000,   /* of a program: less than a second */
+    KERNEL_STEPS = 7000000, /* of one `init` */
+    ALL_STEPS = 28000000,   /* of a program: less than a second */
     STATE_MAX = 64,         /* scalars that `init` still sets, at most */
 };
 

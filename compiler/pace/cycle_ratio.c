@@ -1,5 +1,6 @@
 #include "compiler/pace/cycle_ratio.h"
 
+#include "compiler/support/bucket.h"
 #include "compiler/support/vec.h"
 
 enum { NOBODY = 0 /* has marked it */ };
@@ -43,22 +44,6 @@ static bool values_fit(const struct ratio_graph *graph)
     return bits_of(heights) + bits_of(costs) + 2 * vertices + 1 <= CYCLE_RATIO_BITS;
 }
 
-static void index_ends(struct arena *arena, const struct ratio_graph *graph, bool by_from,
-                       uint32_t **first, uint32_t **order)
-{
-    uint32_t n = graph->vertex_count;
-    uint32_t *begin = ARENA_ARRAY(arena, uint32_t, (size_t)n + 2);
-    uint32_t *fill = begin + 1;
-    *first = begin;
-    *order = ARENA_ARRAY(arena, uint32_t, graph->arc_count);
-    for (uint32_t i = 0; i < graph->arc_count; i++)
-        begin[(by_from ? graph->arcs[i].from : graph->arcs[i].to) + 2]++;
-    for (uint32_t v = 0; v < n; v++)
-        begin[v + 2] += begin[v + 1];
-    for (uint32_t i = 0; i < graph->arc_count; i++)
-        (*order)[fill[by_from ? graph->arcs[i].from : graph->arcs[i].to]++] = i;
-}
-
 static struct howard prepare(struct arena *arena, const struct ratio_graph *graph)
 {
     uint32_t n = graph->vertex_count;
@@ -73,8 +58,13 @@ static struct howard prepare(struct arena *arena, const struct ratio_graph *grap
         .ratio_cost = -1,
         .ratio_height = 1,
     };
-    index_ends(arena, graph, true, &howard.first_out, &howard.out);
-    index_ends(arena, graph, false, &howard.first_in, &howard.in);
+    const size_t size = sizeof *graph->arcs;
+    struct buckets out =
+        bucket_by(arena, graph->arcs, size, offsetof(struct ratio_arc, from), graph->arc_count, n);
+    struct buckets in =
+        bucket_by(arena, graph->arcs, size, offsetof(struct ratio_arc, to), graph->arc_count, n);
+    howard.first_out = out.first, howard.out = out.items;
+    howard.first_in = in.first, howard.in = in.items;
     return howard;
 }
 

@@ -2,6 +2,7 @@
 
 #include "compiler/liveness/channels.h"
 #include "compiler/ir/ratio.h"
+#include "compiler/support/bucket.h"
 #include "compiler/support/vec.h"
 
 struct event { /* the end of firings that started together */
@@ -28,22 +29,14 @@ struct machine {
     bool failed; /* beyond the budget, or the arithmetic */
 };
 
-/* ---- sequences with a period ---- */
-
-static uint128 passed(const uint64_t *sums, uint64_t cycle, uint32_t phases, uint64_t firings)
-{
-    if (!sums) return (uint128)cycle * firings;
-    return (uint128)cycle * (firings / phases) + sums[firings % phases];
-}
-
 static uint128 written(const struct channel *channel, uint64_t firings)
 {
-    return passed(channel->push_sums, channel->push, channel->from_phases, firings);
+    return channels_sum(channel->push_sums, channel->push, channel->from_phases, 0, firings);
 }
 
 static uint128 consumed(const struct channel *channel, uint64_t firings)
 {
-    return passed(channel->pop_sums, channel->pop, channel->to_phases, firings);
+    return channels_sum(channel->pop_sums, channel->pop, channel->to_phases, 0, firings);
 }
 
 /* Packets that have to have been there for firing `index` of the reader. */
@@ -51,18 +44,6 @@ static uint128 needed(const struct channel *channel, uint64_t index)
 {
     uint64_t peek = channel->peeks ? channel->peeks[index % channel->to_phases] : channel->peek;
     return consumed(channel, index) + peek;
-}
-
-/* Least firings that pass `packets`, at least 1. */
-static uint128 firings_to_pass(const uint64_t *sums, uint64_t cycle, uint32_t phases,
-                               uint128 packets)
-{
-    if (!sums) return (packets + cycle - 1) / cycle;
-    uint128 cycles = (packets - 1) / cycle, rest = packets - cycles * cycle;
-    uint32_t more = 1;
-    while (sums[more] < rest)
-        more++;
-    return cycles * phases + more;
 }
 
 static uint64_t initial_of(const struct machine *machine, const struct channel *channel)
@@ -115,8 +96,8 @@ static void want_packets(struct machine *machine, const struct channel *channel,
     }
     if (most > initial)
         want(machine, channel->from,
-             firings_to_pass(channel->push_sums, channel->push, channel->from_phases,
-                             most - initial));
+             channels_firings(channel->push_sums, channel->push, channel->from_phases,
+                              most - initial));
 }
 
 /* The writer is to have fired so often. */
@@ -126,8 +107,8 @@ static void want_room(struct machine *machine, const struct channel *channel, ui
     uint64_t depth = depth_of(machine, channel);
     if (held <= depth || written(channel, firings) == 0) return;
     want(machine, channel->to,
-         firings_to_pass(channel->pop_sums, channel->pop, channel->to_phases,
-                         held - depth + channel->reserve));
+         channels_firings(channel->pop_sums, channel->pop, channel->to_phases,
+                          held - depth + channel->reserve));
 }
 
 static bool spend(struct machine *machine, uint32_t node)
@@ -341,21 +322,6 @@ static void find_targets(struct machine *machine, target_list *targets)
         want(machine, targets->items[i].node, targets->items[i].firings);
 }
 
-static void index_channels(struct arena *arena, const struct channels *channels, bool by_writer,
-                           uint32_t **first, uint32_t **order)
-{
-    uint32_t *begin = ARENA_ARRAY(arena, uint32_t, (size_t)channels->node_count + 2);
-    uint32_t *fill = begin + 1;
-    *first = begin;
-    *order = ARENA_ARRAY(arena, uint32_t, channels->count);
-    for (uint32_t c = 0; c < channels->count; c++)
-        begin[(by_writer ? channels->items[c].from : channels->items[c].to) + 2]++;
-    for (uint32_t n = 0; n < channels->node_count; n++)
-        begin[n + 2] += begin[n + 1];
-    for (uint32_t c = 0; c < channels->count; c++)
-        (*order)[fill[by_writer ? channels->items[c].from : channels->items[c].to]++] = c;
-}
-
 struct latency latency_of_graph(const struct graph *graph, bool at_depths, uint64_t *budget)
 {
     struct arena *arena = arena_create();
@@ -366,8 +332,14 @@ struct latency latency_of_graph(const struct graph *graph, bool at_depths, uint6
     uint32_t n = machine.channels.node_count;
     machine.actors = ARENA_ARRAY(arena, struct actor, n);
     machine.queue = ARENA_ARRAY(arena, uint32_t, n);
-    index_channels(arena, &machine.channels, true, &machine.first_out, &machine.out);
-    index_channels(arena, &machine.channels, false, &machine.first_in, &machine.in);
+    const struct channels *of = &machine.channels;
+    const size_t size = sizeof *of->items;
+    struct buckets out =
+        bucket_by(arena, of->items, size, offsetof(struct channel, from), of->count, n);
+    struct buckets in =
+        bucket_by(arena, of->items, size, offsetof(struct channel, to), of->count, n);
+    machine.first_out = out.first, machine.out = out.items;
+    machine.first_in = in.first, machine.in = in.items;
     find_targets(&machine, &targets);
     find_wanted(&machine);
     struct latency latency = {.node = GRAPH_NONE, .buffer = GRAPH_NONE};

@@ -52,6 +52,7 @@
 
 #include "compiler/pace/cycle_ratio.h"
 #include "compiler/liveness/strong_components.h"
+#include "compiler/support/bucket.h"
 #include "compiler/support/vec.h"
 
 #include <assert.h>
@@ -173,27 +174,16 @@ static void add_order(struct expansion *expansion, uint32_t node)
             (int128)(expansion->parts / nodes_share(of, node)));
 }
 
-/* What the first `firings` add (take); `sums` of a cycle, or NULL with one phase. */
-static uint64_t passed(const uint64_t *sums, uint64_t cycle, uint32_t phases, uint64_t firings)
-{
-    if (!sums) return cycle * firings;
-    return cycle * (firings / phases) + sums[firings % phases];
-}
-
 /* The firing that adds the token of that number, 1.. */
 static uint64_t firing_that_adds(const struct net_arc *arc, uint32_t phases, uint64_t token)
 {
-    uint64_t cycle = (token - 1) / arc->add, rest = token - cycle * arc->add;
-    if (!arc->add_sums) return cycle;
-    uint32_t low = 0, high = phases - 1;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (arc->add_sums[middle + 1] >= rest)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return cycle * phases + low;
+    return (uint64_t)channels_firings(arc->add_sums, arc->add, phases, token) - 1;
+}
+
+/* What the first `firings` of the adder add. */
+static int128 first_added(const struct net_arc *arc, uint32_t phases, uint64_t firings)
+{
+    return (int128)channels_sum(arc->add_sums, arc->add, phases, 0, firings);
 }
 
 struct pairs { /* of one arc of the net */
@@ -210,8 +200,8 @@ static void pair_each_firing(struct expansion *expansion, const struct pairs *pa
     const struct net_arc *arc = pairs->arc;
     uint32_t first = expansion->first_vertex[arc->from];
     for (uint32_t j = 0; j < pairs->from_count; j++) {
-        int128 before = token - passed(arc->add_sums, arc->add, pairs->from_phases, j);
-        int128 after = token - passed(arc->add_sums, arc->add, pairs->from_phases, j + 1);
+        int128 before = token - first_added(arc, pairs->from_phases, j);
+        int128 after = token - first_added(arc, pairs->from_phases, j + 1);
         int128 times = floor_divide(before - 1, (int128)pairs->g);
         if (times * (int128)pairs->g < after) continue;
         add_arc(expansion, first + j, vertex, pairs->index, expansion->of->cost[arc->from],
@@ -252,7 +242,7 @@ static void add_pairs(struct expansion *expansion, uint32_t index)
                           .from_phases = adder->phases};
     uint32_t count = (uint32_t)of->blocks[arc->to] * taker->phases;
     for (uint32_t i = 0; i < count && !expansion->too_large; i++) {
-        int128 token = (int128)passed(arc->take_sums, arc->take, taker->phases, i) +
+        int128 token = (int128)channels_sum(arc->take_sums, arc->take, taker->phases, 0, i) +
                        (arc->needs ? arc->needs[i % taker->phases] : arc->need) - arc->initial;
         uint32_t vertex = expansion->first_vertex[arc->to] + i;
         if (a / pairs.g < pairs.from_count)
@@ -530,21 +520,6 @@ struct components { /* of the net */
     uint32_t *first_arc, *arcs;
 };
 
-static void group(struct arena *arena, const uint32_t *component, uint32_t count, uint32_t items,
-                  uint32_t **first, uint32_t **order)
-{
-    uint32_t *begin = ARENA_ARRAY(arena, uint32_t, (size_t)count + 2);
-    uint32_t *fill = begin + 1;
-    *order = ARENA_ARRAY(arena, uint32_t, items);
-    *first = begin;
-    for (uint32_t i = 0; i < items; i++)
-        if (component[i] != GRAPH_NONE) begin[component[i] + 2]++;
-    for (uint32_t c = 0; c < count; c++)
-        begin[c + 2] += begin[c + 1];
-    for (uint32_t i = 0; i < items; i++)
-        if (component[i] != GRAPH_NONE) (*order)[fill[component[i]]++] = i;
-}
-
 static struct components find_components(struct arena *arena, const struct net *net)
 {
     struct components to = {0};
@@ -561,8 +536,11 @@ static struct components find_components(struct arena *arena, const struct net *
         bool inside = !arc->absent && of_node[arc->from] == of_node[arc->to];
         of_arc[i] = inside ? of_node[arc->from] : GRAPH_NONE;
     }
-    group(arena, of_node, to.count, net->node_count, &to.first_node, &to.nodes);
-    group(arena, of_arc, to.count, net->arc_count, &to.first_arc, &to.arcs);
+    struct buckets nodes = bucket_by(arena, of_node, sizeof *of_node, 0, net->node_count, to.count);
+    to.first_node = nodes.first, to.nodes = nodes.items;
+    struct buckets in_component =
+        bucket_by(arena, of_arc, sizeof *of_arc, 0, net->arc_count, to.count);
+    to.first_arc = in_component.first, to.arcs = in_component.items;
     return to;
 }
 

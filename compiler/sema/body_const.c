@@ -5,16 +5,25 @@
 
 /* ---- what is constant ---- */
 
+static bool changes(const struct kx *x, void *data)
+{
+    (void)data;
+    switch (x->kind) {
+    case KX_VARIABLE: return x->variable->kind != VARIABLE_CONSTANT;
+    case KX_PEEK:
+    case KX_WINDOW:
+    case KX_LEFT:
+    case KX_DONE:
+    case KX_PHASE:
+    case KX_ITEM:
+    case KX_ASSIGN: return true;
+    default: return false;
+    }
+}
+
 bool body_is_static(const struct kx *kx)
 {
-    if (!kx) return true;
-    if (kx->kind == KX_VARIABLE) return kx->variable->kind == VARIABLE_CONSTANT;
-    if (kx->kind == KX_PEEK || kx->kind == KX_WINDOW || kx->kind == KX_LEFT) return false;
-    if (kx->kind == KX_DONE) return false;
-    if (kx->kind == KX_PHASE || kx->kind == KX_ITEM || kx->kind == KX_ASSIGN) return false;
-    for (uint32_t i = 0; i < kx->argument_count; i++)
-        if (!body_is_static(kx->arguments[i])) return false;
-    return body_is_static(kx->left) && body_is_static(kx->right) && body_is_static(kx->third);
+    return !kx_any(kx, changes, NULL);
 }
 
 static void report_not_constant(struct body *b, const struct kx *culprit, const char *what)
@@ -146,29 +155,15 @@ bool sema_condition(struct sema *sema, struct scope *scope, const struct ast_exp
 /* ---- exact fractions, for the values of attributes ---- */
 
 static bool reduce(struct body *b, struct span span, __int128 numerator, __int128 denominator,
-                   struct sema_fraction *out)
+                   struct rational *out)
 {
-    __int128 x = numerator < 0 ? -numerator : numerator,
-             y = denominator < 0 ? -denominator : denominator;
-    while (y != 0) {
-        __int128 rest = x % y;
-        x = y;
-        y = rest;
-    }
-    if (x == 0) x = 1;
-    if (denominator < 0) x = -x;
-    numerator /= x;
-    denominator /= x;
-    if (!arith_fits(numerator, SCALAR_I64) || !arith_fits(denominator, SCALAR_I64)) {
-        body_report(b, RULE_CONSTANT_RANGE, span, "this value does not fit 64 bits");
-        return false;
-    }
-    *out = (struct sema_fraction){(int64_t)numerator, (int64_t)denominator};
-    return true;
+    if (rational_of(numerator, denominator, out)) return true;
+    body_report(b, RULE_CONSTANT_RANGE, span, "this value does not fit 64 bits");
+    return false;
 }
 
-static bool combine(struct body *b, const struct ast_expr *e, struct sema_fraction l,
-                    struct sema_fraction r, struct sema_fraction *out)
+static bool combine(struct body *b, const struct ast_expr *e, struct rational l, struct rational r,
+                    struct rational *out)
 {
     __int128 a = l.numerator, c = l.denominator, d = r.numerator, f = r.denominator;
     switch (e->op) {
@@ -188,9 +183,9 @@ static bool combine(struct body *b, const struct ast_expr *e, struct sema_fracti
     }
 }
 
-static bool exact_value(struct body *b, const struct ast_expr *e, struct sema_fraction *out)
+static bool exact_value(struct body *b, const struct ast_expr *e, struct rational *out)
 {
-    struct sema_fraction left = {0, 1}, right = {0, 1};
+    struct rational left = {0, 1}, right = {0, 1};
     *out = left;
     bool binary = e->kind == AST_EXPR_BINARY && (e->op == AST_OP_ADD || e->op == AST_OP_SUB ||
                                                  e->op == AST_OP_MUL || e->op == AST_OP_DIV);
@@ -206,7 +201,7 @@ static bool exact_value(struct body *b, const struct ast_expr *e, struct sema_fr
 }
 
 bool sema_exact(struct sema *sema, struct scope *scope, const struct ast_expr *expr,
-                struct sema_fraction *out)
+                struct rational *out)
 {
     struct body b = body_begin(sema, scope, PLACE_CONSTANT);
     return exact_value(&b, expr, out);
@@ -216,7 +211,7 @@ bool sema_whole(struct sema *sema, struct scope *scope, const struct ast_expr *e
                 const char *what, int64_t *out)
 {
     struct body b = body_begin(sema, scope, PLACE_CONSTANT);
-    struct sema_fraction value = {0, 1};
+    struct rational value = {0, 1};
     if (!exact_value(&b, expr, &value)) return false;
     if (value.denominator != 1) {
         body_report(&b, RULE_INVALID_RATE, expr->span, "%s is a whole number, not %lld/%lld", what,

@@ -177,7 +177,7 @@ bool body_written_rate(struct body *b, const struct ast_attribute *attribute, bo
  * the parameter list, or NULL. */
 void body_settle_rates(struct body *b, const struct ast_attribute *amplify);
 /* The value of `amplify`. */
-bool body_factor(struct body *b, const struct ast_attribute *amplify, struct sema_fraction *out);
+bool body_factor(struct body *b, const struct ast_attribute *amplify, struct rational *out);
 /* A rate of 1 .. SEMA_MAX_RATE. */
 bool body_rate(struct body *b, const struct ast_attribute *attribute, uint64_t *out);
 

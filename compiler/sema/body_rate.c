@@ -275,7 +275,7 @@ static const struct kernel_port *amplified_port(struct body *b, const struct ast
     return NULL;
 }
 
-bool body_factor(struct body *b, const struct ast_attribute *amplify, struct sema_fraction *out)
+bool body_factor(struct body *b, const struct ast_attribute *amplify, struct rational *out)
 {
     switch (amplify->value->kind) {
     case AST_EXPR_RANGE:
@@ -298,7 +298,7 @@ bool body_factor(struct body *b, const struct ast_attribute *amplify, struct sem
 
 /* The bound that `amplify` sets in one phase; 0 after an error. */
 static uint64_t amplified(struct body *b, const struct ast_attribute *amplify,
-                          struct sema_fraction factor, const struct kernel_port *in, uint32_t phase)
+                          struct rational factor, const struct kernel_port *in, uint32_t phase)
 {
     uint64_t pop = in->pops ? in->pops[phase] : in->pop;
     unsigned __int128 bound =
@@ -319,7 +319,7 @@ static bool amplify_push(struct body *b, const struct kernel_port *port, struct 
 {
     uint32_t phases = b->kernel->kernel->phases;
     struct written_rate *push = &rates->push, all = {.is_list = true, .count = phases};
-    struct sema_fraction factor;
+    struct rational factor;
     const struct kernel_port *in = amplified_port(b, amplify);
     if (!in || !body_factor(b, amplify, &factor)) return false;
     all.least = ARENA_ARRAY(b->arena, uint64_t, phases);
@@ -363,7 +363,7 @@ static void settle_out(struct body *b, struct kernel_port *port, struct port_rat
 void body_settle_rates(struct body *b, const struct ast_attribute *amplify)
 {
     struct kernel *kernel = b->kernel->kernel;
-    struct sema_fraction factor;
+    struct rational factor;
     kernel->phases = common_phases(b);
     b->kernel->phases_unknown = b->failed;
     if (kernel->phases == 0) { /* reported */

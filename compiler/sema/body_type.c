@@ -66,23 +66,6 @@ const char *body_source_text(struct body *b, struct span span)
 
 /* ---- folding ---- */
 
-static bool all_constant(const struct kx *kx)
-{
-    if (kx->left && kx->left->kind != KX_CONSTANT) return false;
-    if (kx->right && kx->right->kind != KX_CONSTANT) return false;
-    for (uint32_t i = 0; i < kx->argument_count; i++)
-        if (kx->arguments[i]->kind != KX_CONSTANT) return false;
-    return true;
-}
-
-static struct kx *fold_builtin(struct body *b, struct kx *kx)
-{
-    struct scalar_value arguments[3];
-    for (uint32_t i = 0; i < kx->argument_count && i < 3; i++)
-        arguments[i] = kx->arguments[i]->value;
-    return body_constant(b, kx->span, arith_builtin(kx->builtin, arguments));
-}
-
 /* Part of a constant array, vector or struct by constant indices and members; an index that is out
  * of range stays for bodies/range_check. */
 static struct kx *fold_index(struct body *b, struct kx *kx)
@@ -116,28 +99,19 @@ static struct kx *fold_choice(struct kx *kx)
 
 struct kx *body_fold(struct body *b, struct kx *kx)
 {
-    struct scalar_value value;
+    const struct kx *parts[KX_OPERANDS_MAX];
+    struct scalar_value operands[KX_OPERANDS_MAX] = {0}, value;
     if (kx->kind == KX_INDEX || kx->kind == KX_MEMBER) return fold_index(b, kx);
     if (type_is_aggregate(kx->type)) return kx;
     if (kx->kind == KX_LOGICAL || kx->kind == KX_SELECT) return fold_choice(kx);
-    if (is_untyped(kx->type) || !all_constant(kx)) return kx;
-    switch (kx->kind) {
-    case KX_NEGATE: return body_constant(b, kx->span, arith_negate(kx->left->value));
-    case KX_COMPLEMENT: return body_constant(b, kx->span, arith_complement(kx->left->value));
-    case KX_NOT: return body_constant(b, kx->span, arith_bool(!arith_truth(kx->left->value)));
-    case KX_CONVERT:
-        return body_constant(b, kx->span, arith_convert(kx->left->value, kx->type->scalar));
-    case KX_BINARY:
-        if (kx->right == NULL || !arith_binary(kx->op, kx->left->value, kx->right->value, &value))
-            return kx;
-        return body_constant(b, kx->span, value);
-    case KX_COMPARE:
-        if (kx->right == NULL) return kx;
-        return body_constant(b, kx->span,
-                             arith_bool(arith_compare(kx->op, kx->left->value, kx->right->value)));
-    case KX_BUILTIN: return fold_builtin(b, kx);
-    default: return kx;
+    if (is_untyped(kx->type)) return kx;
+    uint32_t count = kx_operands(kx, parts);
+    for (uint32_t i = 0; i < count; i++) {
+        if (parts[i]->kind != KX_CONSTANT) return kx;
+        operands[i] = parts[i]->value;
     }
+    if (count == 0 || !arith_operate(kx_operation(kx), operands, &value)) return kx;
+    return body_constant(b, kx->span, value);
 }
 
 /* ---- warnings of conversions ---- */

@@ -15,6 +15,7 @@
 
 #include "compiler/ir/graph.h"
 #include "compiler/sema/scope.h"
+#include "lang/rational.h"
 
 struct sema {
     struct compile *cx;
@@ -62,11 +63,8 @@ bool sema_integer(struct sema *sema, struct scope *scope, const struct ast_expr 
 bool sema_whole(struct sema *sema, struct scope *scope, const struct ast_expr *expr,
                 const char *what, int64_t *out);
 /* The same, of any value: `3/2` is one and a half. */
-struct sema_fraction {
-    int64_t numerator, denominator; /* denominator > 0, lowest terms */
-};
 bool sema_exact(struct sema *sema, struct scope *scope, const struct ast_expr *expr,
-                struct sema_fraction *out);
+                struct rational *out);
 /* Whether the numbers of a shape (`group`, `window`, `rows`, `frame`) are written in decimal: `0x3`
  * reads like dimensions and is one number.  Returns the report of the first that is not, or NULL. */
 struct diag *sema_refuse_shape(struct diags *diags, const struct ast_attribute *attribute);

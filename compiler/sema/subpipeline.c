@@ -98,37 +98,21 @@ static struct kx *value_of(const struct frame *frame, const struct variable *var
     return NULL;
 }
 
-static struct kx *substitute(struct substitution *s, struct kx *kx);
-
-static void substitute_all(struct substitution *s, struct kx *copy)
-{
-    struct kx **arguments = copy->arguments;
-    if (copy->argument_count > 0)
-        copy->arguments = ARENA_ARRAY(s->el->cx->arena, struct kx *, copy->argument_count);
-    for (uint32_t i = 0; i < copy->argument_count; i++)
-        copy->arguments[i] = substitute(s, arguments[i]);
-    copy->left = substitute(s, copy->left);
-    copy->right = substitute(s, copy->right);
-    copy->third = substitute(s, copy->third);
-}
-
 /* A copy, with the frame's arguments replaced by copies of their values, which know nothing of the
  * frame: a tree, not a graph.  Beyond the limit it is cut short: the caller reports. */
-static struct kx *substitute(struct substitution *s, struct kx *kx)
+static struct kx *substitute(const struct kx *x, void *data)
 {
-    if (kx == NULL || ++s->operations > ELABORATE_MAX_OPERATIONS) return kx;
-    struct kx *value = kx->kind == KX_VARIABLE ? value_of(s->el->frame, kx->variable) : NULL;
-    struct kx *copy = ARENA_NEW(s->el->cx->arena, struct kx);
-    *copy = value != NULL ? *value : *kx;
-    substitute_all(s, copy);
-    return copy;
+    struct substitution *s = data;
+    const struct kx *value = x->kind == KX_VARIABLE ? value_of(s->el->frame, x->variable) : NULL;
+    if (++s->operations > ELABORATE_MAX_OPERATIONS) return (struct kx *)x;
+    return kx_copy(s->el->cx->arena, value != NULL ? value : x, substitute, s);
 }
 
 struct kx *inner_argument(struct elaboration *el, struct kx *argument)
 {
     if (argument == NULL || el->frame->argument_count == 0) return argument;
     struct substitution substitution = {.el = el};
-    struct kx *whole = substitute(&substitution, argument);
+    struct kx *whole = substitute(argument, &substitution);
     if (substitution.operations > ELABORATE_MAX_OPERATIONS) {
         diag_report(el->cx->diags, RULE_TOO_LARGE, argument->span,
                     "this argument has more than %d operations, with those of the pipelines around",

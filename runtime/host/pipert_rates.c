@@ -1,54 +1,39 @@
 /*
  * How fast two ports of a program are, compared: followed through the graph from one port to all that exact rates connect
  * with it, each firing cycle and each buffer with its share of the first port's packets.  Each node and buffer is visited
- * once; a share that does not fit 64 bits is treated as one that is not fixed.
+ * once; a share whose terms do not fit 63 bits is treated as one that is not fixed.
  */
+#include "lang/rational.h"
 #include "runtime/host/pipert_run.h"
 
 #include <stdlib.h>
 
-/* In lowest terms; denominator 0: not known (yet). */
-typedef struct prt_ratio share;
-
 struct walk {
     const struct prt_container *container;
-    share *cycles;  /* of each node: its phases once, for each packet of the first port */
-    share *packets; /* of each buffer */
+    struct rational *cycles;  /* of each node: its phases once, for each packet of the first port */
+    struct rational *packets; /* of each buffer */
     uint32_t *nodes, *buffers; /* known, and not visited */
     uint32_t node_count, buffer_count;
 };
 
-static uint64_t common_divisor(uint64_t a, uint64_t b)
+/* Multiplies by up / down; both are positive.  Not known where the result does not fit. */
+static struct rational scale_share(struct rational share, uint64_t up, uint64_t down)
 {
-    while (b != 0) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-/* share x up / down; both are positive. */
-static share scaled(share s, uint64_t up, uint64_t down)
-{
-    uint64_t a = common_divisor(s.numerator, down), b = common_divisor(up, s.denominator);
-    share result;
-    if (__builtin_mul_overflow(s.numerator / a, up / b, &result.numerator) ||
-        __builtin_mul_overflow(s.denominator / b, down / a, &result.denominator))
-        return (share){0, 0};
+    struct rational result = {0, 0};
+    rational_scale(share, up, down, &result);
     return result;
 }
 
-static void know_node(struct walk *w, uint32_t node, share cycles)
+static void know_node(struct walk *w, uint32_t node, struct rational cycles)
 {
-    if (cycles.denominator == 0 || w->cycles[node].denominator != 0) return;
+    if (!rational_is_known(cycles) || rational_is_known(w->cycles[node])) return;
     w->cycles[node] = cycles;
     w->nodes[w->node_count++] = node;
 }
 
-static void know_buffer(struct walk *w, uint32_t buffer, share packets)
+static void know_buffer(struct walk *w, uint32_t buffer, struct rational packets)
 {
-    if (packets.denominator == 0 || w->packets[buffer].denominator != 0) return;
+    if (!rational_is_known(packets) || rational_is_known(w->packets[buffer])) return;
     w->packets[buffer] = packets;
     w->buffers[w->buffer_count++] = buffer;
 }
@@ -64,11 +49,11 @@ static void visit_buffer(struct walk *w, uint32_t index)
     const struct container_buffer *buffer = &c->buffers[index];
     if (buffer->writer_node != CONTAINER_NONE && is_exact(&c->outputs[buffer->writer_output]))
         know_node(w, buffer->writer_node,
-                  scaled(w->packets[index], 1, c->outputs[buffer->writer_output].push));
+                  scale_share(w->packets[index], 1, c->outputs[buffer->writer_output].push));
     for (uint32_t i = 0; i < buffer->reader_count; i++) {
         const struct container_reader *reader = &c->readers[buffer->first_reader + i];
         uint64_t pop = c->inputs[reader->input].pop;
-        if (pop > 0) know_node(w, reader->node, scaled(w->packets[index], 1, pop));
+        if (pop > 0) know_node(w, reader->node, scale_share(w->packets[index], 1, pop));
     }
 }
 
@@ -79,18 +64,19 @@ static void visit_node(struct walk *w, uint32_t index)
     for (uint32_t i = 0; i < node->input_count; i++) {
         const struct container_input *input = &c->inputs[node->first_input + i];
         /* Packets that a writer of a bounded rate makes are not bound to its firings; its readers still say how many. */
-        if (input->pop > 0) know_buffer(w, input->buffer, scaled(w->cycles[index], input->pop, 1));
+        if (input->pop > 0)
+            know_buffer(w, input->buffer, scale_share(w->cycles[index], input->pop, 1));
     }
     for (uint32_t i = 0; i < node->output_count; i++) {
         const struct container_output *output = &c->outputs[node->first_output + i];
         if (is_exact(output))
-            know_buffer(w, output->buffer, scaled(w->cycles[index], output->push, 1));
+            know_buffer(w, output->buffer, scale_share(w->cycles[index], output->push, 1));
     }
 }
 
 static void follow(struct walk *w, uint32_t from)
 {
-    know_buffer(w, from, (share){1, 1});
+    know_buffer(w, from, (struct rational){1, 1});
     while (w->buffer_count > 0 || w->node_count > 0) {
         if (w->buffer_count > 0)
             visit_buffer(w, w->buffers[--w->buffer_count]);
@@ -115,7 +101,8 @@ enum prt_status prt_program_port_ratio(const struct prt_program *program, uint32
     bool room = w.cycles != NULL && w.packets != NULL && w.nodes != NULL && w.buffers != NULL;
     if (room) {
         follow(&w, program->ports[from_port]);
-        *ratio = w.packets[program->ports[to_port]];
+        struct rational packets = w.packets[program->ports[to_port]];
+        *ratio = (struct prt_ratio){(uint64_t)packets.numerator, (uint64_t)packets.denominator};
     }
     free(w.cycles);
     free(w.packets);

@@ -1,5 +1,6 @@
 #include "tools/piperun/run_ports.h"
 
+#include "lang/rational.h"
 #include "tools/piperun/message.h"
 
 #include <assert.h>
@@ -201,24 +202,8 @@ static enum prt_status open_input(struct prt_session *session, uint32_t port,
 struct audio_rate {
     const struct prt_binding *input; /* NULL: none says anything */
     uint32_t input_hertz;
-    struct prt_ratio hertz; /* in lowest terms; denominator 0: no exact rate connects the ports */
+    struct rational hertz; /* all zero: no exact rate connects the ports */
 };
-
-/* Multiplies `value` by up / down; false: it does not fit. */
-static bool scale(struct prt_ratio *value, uint64_t up, uint64_t down)
-{
-    unsigned __int128 over = (unsigned __int128)value->numerator * up;
-    unsigned __int128 under = (unsigned __int128)value->denominator * down;
-    unsigned __int128 a = over, b = under;
-    while (b != 0) {
-        unsigned __int128 rest = a % b;
-        a = b;
-        b = rest;
-    }
-    if (a == 0 || over / a > UINT64_MAX || under / a > UINT64_MAX) return false;
-    *value = (struct prt_ratio){(uint64_t)(over / a), (uint64_t)(under / a)};
-    return true;
-}
 
 /* The rate of its file, times the packets of the output for each of its own; a packet has scalars / channels frames. */
 static enum prt_status rate_from(const struct prt_session *session, uint32_t input, uint32_t output,
@@ -233,20 +218,21 @@ static enum prt_status rate_from(const struct prt_session *session, uint32_t inp
     uint32_t channels =
         to->spec.channels != 0 ? to->spec.channels : prt_packet_channels(&to->packet);
     *rate = (struct audio_rate){from, audio.rate_hertz, {audio.rate_hertz, 1}};
-    if (ratio.denominator == 0 || !scale(&rate->hertz, ratio.numerator, ratio.denominator) ||
-        !scale(&rate->hertz, audio.channels, channels) ||
-        !scale(&rate->hertz, to->scalars, from->scalars))
-        rate->hertz = (struct prt_ratio){0, 0};
+    if (ratio.denominator == 0 ||
+        !rational_scale(rate->hertz, ratio.numerator, ratio.denominator, &rate->hertz) ||
+        !rational_scale(rate->hertz, audio.channels, channels, &rate->hertz) ||
+        !rational_scale(rate->hertz, to->scalars, from->scalars, &rate->hertz))
+        rate->hertz = (struct rational){0, 0};
     return PRT_OK;
 }
 
 /* "44100", or "11025/2", of Hz. */
-static const char *hertz_text(struct prt_ratio hertz, char text[64])
+static const char *hertz_text(struct rational hertz, char text[64])
 {
     if (hertz.denominator == 1)
-        snprintf(text, 64, "%" PRIu64, hertz.numerator);
+        snprintf(text, 64, "%" PRId64, hertz.numerator);
     else
-        snprintf(text, 64, "%" PRIu64 "/%" PRIu64, hertz.numerator, hertz.denominator);
+        snprintf(text, 64, "%" PRId64 "/%" PRId64, hertz.numerator, hertz.denominator);
     return text;
 }
 
@@ -262,14 +248,13 @@ static enum prt_status find_rate(const struct prt_session *session, uint32_t out
         if (b->source == NULL || !prt_format_is_sound(b->spec.format)) continue;
         enum prt_status status = rate_from(session, i, output, &rate, error);
         if (status != PRT_OK) return status;
-        if (rate.hertz.denominator == 0) {
+        if (!rational_is_known(rate.hertz)) {
             if (found->input == NULL ||
-                (found->hertz.denominator == 0 && found->input_hertz == PRT_WAV_RATE))
+                (!rational_is_known(found->hertz) && found->input_hertz == PRT_WAV_RATE))
                 *found = rate;
-        } else if (found->input == NULL || found->hertz.denominator == 0) {
+        } else if (found->input == NULL || !rational_is_known(found->hertz)) {
             *found = rate;
-        } else if (found->hertz.numerator != rate.hertz.numerator ||
-                   found->hertz.denominator != rate.hertz.denominator) {
+        } else if (!rational_equal(found->hertz, rate.hertz)) {
             return prt_error_set(error, PRT_E_USAGE,
                                  "'%s' would have %s Hz after '%s' (%" PRIu32
                                  " Hz), and %s Hz after '%s' (%" PRIu32 " Hz): add rate=N",
@@ -291,16 +276,16 @@ static enum prt_status choose_rate(const struct prt_session *session, uint32_t o
     if (!prt_format_is_sound(b->spec.format) || b->spec.rate_hertz != 0) return PRT_OK;
     enum prt_status status = find_rate(session, output, &rate, error);
     if (status != PRT_OK || rate.input == NULL) return status;
-    if (rate.hertz.denominator == 0) {
+    if (!rational_is_known(rate.hertz)) {
         if (rate.input_hertz != PRT_WAV_RATE)
             prt_say_note("'%s' is written with %u Hz, and '%s' has %" PRIu32
                          ": no exact rate connects the two; rate=N says which it is to have",
                          b->spec.path, PRT_WAV_RATE, rate.input->spec.path, rate.input_hertz);
         return PRT_OK;
     }
-    uint64_t whole = rate.hertz.numerator / rate.hertz.denominator;
-    uint64_t rest = rate.hertz.numerator % rate.hertz.denominator;
-    uint64_t nearest = whole + (rest >= rate.hertz.denominator - rest);
+    int64_t whole = rate.hertz.numerator / rate.hertz.denominator;
+    int64_t rest = rate.hertz.numerator % rate.hertz.denominator;
+    int64_t nearest = whole + (rest >= rate.hertz.denominator - rest);
     if (nearest < 1 || nearest > INT32_MAX)
         return prt_error_set(error, PRT_E_USAGE,
                              "'%s' would have %s Hz after '%s' (%" PRIu32
@@ -308,7 +293,7 @@ static enum prt_status choose_rate(const struct prt_session *session, uint32_t o
                              b->spec.path, hertz_text(rate.hertz, text), rate.input->spec.path,
                              rate.input_hertz);
     if (rest != 0)
-        prt_say_note("'%s' is written with %" PRIu64 " Hz, and would have %s after '%s' (%" PRIu32
+        prt_say_note("'%s' is written with %" PRId64 " Hz, and would have %s after '%s' (%" PRIu32
                      " Hz); rate=N says which it is to have",
                      b->spec.path, nearest, hertz_text(rate.hertz, text), rate.input->spec.path,
                      rate.input_hertz);

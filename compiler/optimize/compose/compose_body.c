@@ -58,6 +58,11 @@ static struct kx *variable(struct firing *f, const struct kx *x)
 
 /* ---- expressions ---- */
 
+static struct kx *clone_child(const struct kx *x, void *data)
+{
+    return compose_clone(data, x);
+}
+
 struct kx *compose_clone(struct firing *f, const struct kx *x)
 {
     if (x == NULL) return NULL;
@@ -65,16 +70,8 @@ struct kx *compose_clone(struct firing *f, const struct kx *x)
     if (x->kind == KX_PEEK) return compose_read(f, x);
     if (x->kind == KX_WINDOW) return compose_read_window(f, x);
     if (x->kind == KX_LEFT) return compose_left_of(f, x);
-    struct arena *arena = f->c->cx->arena;
-    struct kx *clone = arena_copy(arena, x, sizeof *x);
+    struct kx *clone = kx_copy(f->c->cx->arena, x, clone_child, f);
     clone->regions[0] = clone->regions[1] = 0;
-    clone->left = compose_clone(f, x->left);
-    clone->right = compose_clone(f, x->right);
-    clone->third = compose_clone(f, x->third);
-    if (x->argument_count > 0)
-        clone->arguments = ARENA_ARRAY(arena, struct kx *, x->argument_count);
-    for (uint32_t i = 0; i < x->argument_count; i++)
-        clone->arguments[i] = compose_clone(f, x->arguments[i]);
     return clone;
 }
 

@@ -1,4 +1,5 @@
 /* Which nodes can be members, and how large their code is. */
+#include "compiler/bodies/checks.h"
 #include "compiler/optimize/compose/compose_internal.h"
 #include "compiler/support/source.h"
 
@@ -26,26 +27,10 @@ static bool found(const struct fault_search *search, const char *what, struct sp
     return true;
 }
 
-static bool is_constant_below(const struct kx *x, uint64_t bound)
-{
-    return x->kind == KX_CONSTANT && x->value.bits < bound;
-}
-
 static bool may_leave(const struct fault_search *search, const struct kx *index,
                       enum access_check check, uint64_t bound)
 {
-    if (is_constant_below(index, bound) || !search->bounds_checks) return false;
-    return index->kind == KX_CONSTANT || check == ACCESS_CHECKED;
-}
-
-static bool divides_by_zero(const struct kx *x)
-{
-    if (x->op != OP_DIV && x->op != OP_REM) return false;
-    const struct type *type = x->kind == KX_ASSIGN ? x->operation : x->type;
-    if (!type_is_integer(type_item(type))) return false;
-    if (x->check == ACCESS_PROVEN) return false;
-    const struct kx *divisor = x->right->kind == KX_BROADCAST ? x->right->left : x->right;
-    return divisor->kind != KX_CONSTANT || divisor->value.bits == 0;
+    return checks_index(search->bounds_checks, index, check, bound);
 }
 
 static bool packet_faults(const struct fault_search *search, const struct kx *x)
@@ -55,20 +40,11 @@ static bool packet_faults(const struct fault_search *search, const struct kx *x)
            (x->left != NULL && may_leave(search, x->left, x->element_check, port->arity));
 }
 
-/* Rows and columns count from the centre. */
-static bool offset_faults(const struct fault_search *search, const struct kx *offset,
-                          enum access_check check, uint32_t side)
-{
-    bool within = offset->kind == KX_CONSTANT && offset->value.bits + side / 2 < side;
-    if (within || !search->bounds_checks) return false;
-    return offset->kind == KX_CONSTANT || check == ACCESS_CHECKED;
-}
-
 static bool window_faults(const struct fault_search *search, const struct kx *x)
 {
     const struct kernel_port *port = &search->kernel->in[x->port];
-    return offset_faults(search, x->left, x->check, port->window_height) ||
-           offset_faults(search, x->right, x->column_check, port->window_width) ||
+    return checks_offset(search->bounds_checks, x->left, x->check, port->window_height) ||
+           checks_offset(search->bounds_checks, x->right, x->column_check, port->window_width) ||
            (x->third != NULL && may_leave(search, x->third, x->element_check, port->arity));
 }
 
@@ -83,7 +59,7 @@ static const char *fault_of(const struct fault_search *search, const struct kx *
     case KX_WINDOW: return window_faults(search, x) ? "may look past its window" : NULL;
     case KX_DONE: return "waits for an event";
     case KX_BINARY:
-    case KX_ASSIGN: return divides_by_zero(x) ? "may divide by zero" : NULL;
+    case KX_ASSIGN: return checks_divides_by_zero(x) ? "may divide by zero" : NULL;
     default: return NULL;
     }
 }

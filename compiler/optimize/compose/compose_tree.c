@@ -1,38 +1,37 @@
-/* Small typed trees: what sema would make of `r * 4 + i`, of a declaration, of a loop. */
+/* Small typed trees of a composite, by ir/expr_build: `r * 4 + i`, a declaration, a loop.  Accesses in them are proven. */
 #include "compiler/optimize/compose/compose_internal.h"
+#include "compiler/ir/expr_build.h"
 
 #include <stdarg.h>
+
+static struct tree tree_at(const struct composer *c, struct span span)
+{
+    return (struct tree){.arena = c->cx->arena,
+                         .types = c->graph->types,
+                         .kernel = c->kernel,
+                         .span = span,
+                         .check = ACCESS_PROVEN};
+}
 
 static struct kx *expression(struct composer *c, enum kx_kind kind, const struct type *type,
                              struct span span)
 {
-    struct kx *x = ARENA_NEW(c->cx->arena, struct kx);
-    x->kind = kind;
-    x->type = type;
-    x->span = span;
-    x->check = x->column_check = x->element_check = ACCESS_PROVEN;
-    return x;
-}
-
-static struct span here(const struct composer *c)
-{
-    return c->kernel->span;
+    const struct tree tree = tree_at(c, span);
+    return tree_kx(&tree, kind, type);
 }
 
 /* ---- values ---- */
 
 struct kx *compose_integer(struct composer *c, uint64_t value)
 {
-    struct kx *x = expression(c, KX_CONSTANT, c->index_type, here(c));
-    x->value = (struct scalar_value){SCALAR_I64, value};
-    return x;
+    const struct tree tree = tree_at(c, c->kernel->span);
+    return tree_i64(&tree, value);
 }
 
 struct kx *compose_scalar(struct composer *c, struct scalar_value value, struct span span)
 {
-    struct kx *x = expression(c, KX_CONSTANT, type_scalar(c->graph->types, value.type), span);
-    x->value = value;
-    return x;
+    const struct tree tree = tree_at(c, span);
+    return tree_constant(&tree, value);
 }
 
 struct kx *compose_firing_number(struct composer *c, const struct type *type, struct span span)
@@ -50,12 +49,8 @@ struct kx *compose_convert(struct composer *c, const struct type *type, struct k
 
 struct kx *compose_compare(struct composer *c, enum kx_op op, struct kx *left, struct kx *right)
 {
-    const struct type *type = type_scalar(c->graph->types, SCALAR_BOOL);
-    struct kx *x = expression(c, KX_COMPARE, type, left->span);
-    x->op = op;
-    x->left = left;
-    x->right = right;
-    return x;
+    const struct tree tree = tree_at(c, left->span);
+    return tree_compare(&tree, op, left, right);
 }
 
 struct kx *compose_select(struct composer *c, struct kx *test, struct kx *yes, struct kx *no)
@@ -74,35 +69,26 @@ struct kx *compose_left(struct composer *c, struct span span)
 
 struct kx *compose_variable(struct composer *c, const struct variable *v, struct span span)
 {
-    struct kx *x = expression(c, KX_VARIABLE, v->type, span);
-    x->variable = v;
-    return x;
+    const struct tree tree = tree_at(c, span);
+    return tree_variable(&tree, v);
 }
 
 struct kx *compose_item(struct composer *c, struct kx *array, struct kx *index)
 {
-    struct kx *x = expression(c, KX_INDEX, array->type->element, array->span);
-    x->left = array;
-    x->right = index;
-    return x;
+    const struct tree tree = tree_at(c, array->span);
+    return tree_index(&tree, array, index);
 }
 
 struct kx *compose_binary(struct composer *c, enum kx_op op, struct kx *left, struct kx *right)
 {
-    struct kx *x = expression(c, KX_BINARY, left->type, left->span);
-    x->op = op;
-    x->left = left;
-    x->right = right;
-    return x;
+    const struct tree tree = tree_at(c, left->span);
+    return tree_binary(&tree, op, left->type, left, right);
 }
 
 struct kx *compose_as_index(struct composer *c, struct kx *x)
 {
-    if (x->type == c->index_type) return x;
-    if (x->kind == KX_CONSTANT) return compose_integer(c, x->value.bits);
-    struct kx *wide = expression(c, KX_CONVERT, c->index_type, x->span);
-    wide->left = x;
-    return wide;
+    bool is_constant = x->type != c->index_type && x->kind == KX_CONSTANT;
+    return is_constant ? compose_integer(c, x->value.bits) : compose_convert(c, c->index_type, x);
 }
 
 struct kx *compose_offset(struct composer *c, struct kx *index, uint64_t offset)
@@ -126,13 +112,8 @@ struct kx *compose_aggregate(struct composer *c, const struct type *type, struct
 struct variable *compose_local(struct composer *c, const char *name, const struct type *type,
                                struct span span)
 {
-    struct variable *v = ARENA_NEW(c->cx->arena, struct variable);
-    *v = (struct variable){.kind = VARIABLE_LOCAL,
-                           .name = name,
-                           .span = span,
-                           .type = type,
-                           .index = c->kernel->local_count++};
-    return v;
+    const struct tree tree = tree_at(c, span);
+    return tree_local(&tree, name, type, false);
 }
 
 struct variable *compose_state(struct composer *c, const char *name, const struct type *type,
@@ -174,10 +155,8 @@ void compose_declare(struct composer *c, struct ks ***at, struct variable *v, st
 
 void compose_assign(struct composer *c, struct ks ***at, struct kx *to, struct kx *value)
 {
-    struct ks *s = compose_put(c, at, KS_EXPR, value->span);
-    s->expr = expression(c, KX_ASSIGN, to->type, value->span);
-    s->expr->left = to;
-    s->expr->right = value;
+    const struct tree tree = tree_at(c, value->span);
+    compose_put(c, at, KS_EXPR, value->span)->expr = tree_assign(&tree, to, value);
 }
 
 void compose_declare_first(struct composer *c, struct variable *v, bool unset)
@@ -189,11 +168,10 @@ void compose_declare_first(struct composer *c, struct variable *v, bool unset)
 
 static struct kx *step_by_one(struct composer *c, const struct variable *v)
 {
-    struct kx *x = expression(c, KX_ASSIGN, v->type, v->span);
+    const struct tree tree = tree_at(c, v->span);
+    struct kx *x = tree_assign(&tree, tree_variable(&tree, v), compose_integer(c, 1));
     x->op = OP_ADD;
     x->operation = v->type;
-    x->left = compose_variable(c, v, v->span);
-    x->right = compose_integer(c, 1);
     return x;
 }
 

@@ -29,19 +29,15 @@ static bool is_exact(const struct kx *x)
 
 static bool fold(const struct kx *x, struct scalar_value *value)
 {
-    if (!type_is_scalar(x->type) || type_is_float(x->type) || !is_exact(x->left)) return false;
-    bool both = is_exact(x->right);
-    switch (x->kind) {
-    case KX_NEGATE: *value = arith_negate(x->left->value); return true;
-    case KX_COMPLEMENT: *value = arith_complement(x->left->value); return true;
-    case KX_NOT: *value = arith_bool(!arith_truth(x->left->value)); return true;
-    case KX_CONVERT: *value = arith_convert(x->left->value, x->type->scalar); return true;
-    case KX_COMPARE:
-        if (both) *value = arith_bool(arith_compare(x->op, x->left->value, x->right->value));
-        return both;
-    case KX_BINARY: return both && arith_binary(x->op, x->left->value, x->right->value, value);
-    default: return false;
+    const struct kx *parts[KX_OPERANDS_MAX];
+    struct scalar_value operands[KX_OPERANDS_MAX] = {0};
+    if (!type_is_scalar(x->type) || type_is_float(x->type)) return false;
+    uint32_t count = kx_operands(x, parts);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!is_exact(parts[i])) return false;
+        operands[i] = parts[i]->value;
     }
+    return count > 0 && arith_operate(kx_operation(x), operands, value);
 }
 
 /* The side that is evaluated; NULL: that is not known. */
@@ -54,21 +50,16 @@ static struct kx *chosen(const struct kx *x)
     return NULL;
 }
 
+static struct kx *expand_child(const struct kx *x, void *data);
+
 static struct kx *expand(struct unroller *u, const struct kx *x)
 {
     if (x == NULL) return NULL;
-    struct arena *arena = u->c->cx->arena;
     bool known = x->kind == KX_VARIABLE && x->variable->kind == VARIABLE_LOCAL &&
                  u->values[x->variable->index] != NULL;
-    struct kx *clone = arena_copy(arena, known ? u->values[x->variable->index] : x, sizeof *clone);
+    struct kx *clone =
+        kx_copy(u->c->cx->arena, known ? u->values[x->variable->index] : x, expand_child, u);
     clone->span = x->span;
-    clone->left = expand(u, clone->left);
-    clone->right = expand(u, clone->right);
-    clone->third = expand(u, clone->third);
-    if (x->argument_count > 0)
-        clone->arguments = ARENA_ARRAY(arena, struct kx *, x->argument_count);
-    for (uint32_t i = 0; i < x->argument_count; i++)
-        clone->arguments[i] = expand(u, x->arguments[i]);
     struct kx *side = chosen(clone);
     if (side != NULL) return side;
     struct scalar_value value;
@@ -76,6 +67,11 @@ static struct kx *expand(struct unroller *u, const struct kx *x)
     *clone = (struct kx){
         .kind = KX_CONSTANT, .type = x->type, .span = x->span, .value = value, .cast = x->cast};
     return clone;
+}
+
+static struct kx *expand_child(const struct kx *x, void *data)
+{
+    return expand(data, x);
 }
 
 /* ---- which loops ---- */

@@ -125,11 +125,8 @@ static void rename_kx(struct kx *x, const struct renaming *r)
 {
     if (x == NULL) return;
     if (x->kind == KX_VARIABLE && x->variable == r->from) x->variable = r->to;
-    rename_kx(x->left, r);
-    rename_kx(x->right, r);
-    rename_kx(x->third, r);
-    for (uint32_t i = 0; i < x->argument_count; i++)
-        rename_kx(x->arguments[i], r);
+    for (uint32_t i = 0; i < kx_child_count(x); i++)
+        rename_kx(kx_child(x, i), r);
 }
 
 static void rename_ks(struct ks *s, const struct renaming *r)

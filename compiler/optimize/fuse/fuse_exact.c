@@ -2,21 +2,9 @@
 #include "compiler/optimize/fuse/fuse_internal.h"
 
 #include "compiler/ir/ratio.h"
+#include "compiler/liveness/token_game.h"
 
 #include <string.h>
-
-struct arc { /* a buffer between two members, or from outside (from: GRAPH_NONE) to one */
-    uint32_t from, to, buffer;
-    uint64_t add, take, need, tokens;
-};
-
-struct inner_net {
-    VEC(struct arc) arcs; /* by their readers, which are in order */
-    uint64_t *limits;     /* by member: firings that are left */
-    uint32_t count;
-    /* By member: from where on its arcs stand in `arcs`, and those that it writes in `written`. */
-    uint32_t *reads, *writes, *written;
-};
 
 static void mark(const struct fuse_scratch *scratch, const struct fuse_group *group)
 {
@@ -30,114 +18,65 @@ static void unmark(const struct fuse_scratch *scratch, const struct fuse_group *
         scratch->local[group->nodes[i]] = GRAPH_NONE;
 }
 
-/* Of a bounded buffer, as if each firing wrote its most. */
-static struct arc arc_between(const struct fuse_scratch *scratch, const struct graph *graph,
-                              const struct graph_input *in, uint32_t reader)
+/* Buffers from outside, and those that are kept, always have enough.  A window that looks beyond the packets that are at
+ * rest is filled ahead by the composite, so it needs no more than these and what a firing takes. */
+static void ease(struct net_arc *arc, bool has_enough)
 {
-    const struct graph_buffer *buffer = &graph->buffers.items[in->buffer];
-    const struct graph_output *out = graph_writer(graph, buffer);
-    uint32_t from = out != NULL ? scratch->local[buffer->writer_node] : GRAPH_NONE;
-    return (struct arc){.from = from,
-                        .to = reader,
-                        .buffer = in->buffer,
-                        .add = from != GRAPH_NONE ? out->push : 0,
-                        .take = in->pop,
-                        .need = in->peek,
-                        .tokens = buffer->initial.packets};
+    uint64_t at_rest = add_clamped(arc->take, (uint64_t)arc->initial);
+    arc->absent = has_enough;
+    arc->need = max64(arc->take, min64(arc->need, at_rest));
 }
 
-static struct inner_net make_net(const struct fuse_scratch *scratch, const struct graph *graph,
-                                 const struct fuse_group *group)
+/* The members as a net.  Its last node is the outside, which never fires.  The number of an arc is its buffer.  A firing
+ * of a bounded writer counts as if it wrote its most. */
+static struct net *make_net(const struct fuse_scratch *scratch, const struct graph *graph,
+                            const struct fuse_group *group, bool eased)
 {
-    struct inner_net net = {.count = group->count};
-    net.limits = ARENA_ARRAY(scratch->arena, uint64_t, group->count);
+    VEC(struct net_arc) arcs = {0};
+    uint64_t *firings = ARENA_ARRAY(scratch->arena, uint64_t, (size_t)group->count + 1);
+    memcpy(firings, group->firings, group->count * sizeof *firings);
+    mark(scratch, group);
     for (uint32_t i = 0; i < group->count; i++) {
         const struct graph_node *node = &graph->nodes.items[group->nodes[i]];
-        net.limits[i] = group->firings[i];
-        for (size_t k = 0; k < node->inputs.count; k++)
-            vec_push(scratch->arena, &net.arcs,
-                     arc_between(scratch, graph, &node->inputs.items[k], i));
+        for (size_t k = 0; k < node->inputs.count; k++) {
+            const struct graph_input *in = &node->inputs.items[k];
+            const struct graph_buffer *buffer = &graph->buffers.items[in->buffer];
+            const struct graph_output *out = graph_writer(graph, buffer);
+            uint32_t from = out != NULL ? scratch->local[buffer->writer_node] : GRAPH_NONE;
+            bool outside = from == GRAPH_NONE;
+            if (in->pop == 0) continue;
+            struct net_arc arc = {.from = outside ? group->count : from,
+                                  .to = i,
+                                  .add = outside ? 0 : out->push,
+                                  .take = in->pop,
+                                  .need = in->peek,
+                                  .initial = (int64_t)buffer->initial.packets,
+                                  .channel = in->buffer};
+            if (eased) ease(&arc, outside || scratch->kept[in->buffer]);
+            vec_push(scratch->arena, &arcs, arc);
+        }
     }
-    return net;
-}
-
-/* Once the arcs are those that they will be. */
-static void index_arcs(const struct fuse_scratch *scratch, struct inner_net *net)
-{
-    net->reads = ARENA_ARRAY(scratch->arena, uint32_t, (size_t)net->count + 1);
-    net->writes = ARENA_ARRAY(scratch->arena, uint32_t, (size_t)net->count + 2);
-    net->written = ARENA_ARRAY(scratch->arena, uint32_t, net->arcs.count + 1);
-    for (size_t i = 0; i < net->arcs.count; i++) {
-        const struct arc *arc = &net->arcs.items[i];
-        net->reads[arc->to + 1]++;
-        if (arc->from != GRAPH_NONE) net->writes[arc->from + 2]++;
-    }
-    for (uint32_t i = 0; i < net->count; i++) {
-        net->reads[i + 1] += net->reads[i];
-        net->writes[i + 2] += net->writes[i + 1];
-    }
-    for (uint32_t i = 0; i < net->arcs.count; i++)
-        if (net->arcs.items[i].from != GRAPH_NONE)
-            net->written[net->writes[net->arcs.items[i].from + 1]++] = i;
-}
-
-static uint64_t enabled(const struct inner_net *net, uint32_t member)
-{
-    uint64_t most = net->limits[member];
-    for (size_t i = net->reads[member]; i < net->reads[member + 1] && most > 0; i++) {
-        const struct arc *arc = &net->arcs.items[i];
-        if (arc->take == 0) continue;
-        uint64_t fits = arc->tokens < arc->need ? 0 : (arc->tokens - arc->need) / arc->take + 1;
-        most = min64(most, fits);
-    }
-    return most;
-}
-
-static void fire(struct inner_net *net, uint32_t member, uint64_t firings)
-{
-    net->limits[member] -= firings;
-    for (size_t i = net->reads[member]; i < net->reads[member + 1]; i++)
-        net->arcs.items[i].tokens -= mul_clamped(firings, net->arcs.items[i].take);
-    for (size_t i = net->writes[member]; i < net->writes[member + 1]; i++) {
-        struct arc *arc = &net->arcs.items[net->written[i]];
-        arc->tokens = add_clamped(arc->tokens, mul_clamped(firings, arc->add));
-    }
+    unmark(scratch, group);
+    return net_of_arcs(scratch->arena, arcs.items, (uint32_t)arcs.count, firings, group->count + 1);
 }
 
 /* ---- order ---- */
-
-/* What is outside never lacks, nor what is kept.  A window that looks beyond what is at rest is filled ahead: the
- * composite sees to that. */
-static void ease(struct inner_net *net, const bool *kept_buffers)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < net->arcs.count; i++) {
-        struct arc arc = net->arcs.items[i];
-        if (arc.from == GRAPH_NONE || kept_buffers[arc.buffer]) continue;
-        arc.need = max64(arc.take, min64(arc.need, add_clamped(arc.take, arc.tokens)));
-        net->arcs.items[kept++] = arc;
-    }
-    net->arcs.count = kept;
-}
 
 bool fuse_order(const struct fuse_scratch *scratch, const struct graph *graph,
                 const struct fuse_group *group, struct compose_group *ordered)
 {
     VEC(struct compose_step) steps = {0};
-    mark(scratch, group);
-    struct inner_net net = make_net(scratch, graph, group);
-    unmark(scratch, group);
-    ease(&net, scratch->kept);
-    index_arcs(scratch, &net);
+    struct net *net = make_net(scratch, graph, group, true);
+    if (net->too_large) return false;
     uint32_t left = group->count;
     for (bool moved = true; moved && left > 0 && steps.count <= FUSE_FIRINGS_MAX;) {
         moved = false;
         for (uint32_t i = 0; i < group->count; i++) {
-            uint64_t firings = enabled(&net, i);
+            uint64_t firings = net_ready(net, i);
             if (firings == 0) continue;
-            fire(&net, i, firings);
+            net_fire(net, i, firings);
             moved = true;
-            left -= net.limits[i] == 0;
+            left -= net->nodes[i].fired == net->nodes[i].limit;
             vec_push(scratch->arena, &steps,
                      (struct compose_step){.node = group->nodes[i], .firings = firings});
         }
@@ -187,39 +126,40 @@ static bool writes_outside(const struct graph *graph, const struct fuse_group *g
     return false;
 }
 
-static void raise_limits(struct inner_net *net, const struct fuse_group *group,
-                         const struct composite *composite)
+/* Firings ahead of the first iteration count, too. */
+static void raise_repetitions(struct net *net, const struct fuse_group *group,
+                              const struct composite *composite)
 {
     for (size_t m = 0; m < composite->members.count; m++)
         for (uint32_t i = 0; i < group->count; i++)
             if (group->nodes[i] == composite->members.items[m].node)
-                net->limits[i] = add_clamped(net->limits[i], composite->members.items[m].ahead);
+                net->nodes[i].repetitions =
+                    add_clamped(net->nodes[i].repetitions, composite->members.items[m].ahead);
 }
 
-/* `net` as it was at the beginning, with one packet less of `short_one` than an iteration needs, and any number of all
- * else from outside. */
-static void begin_short(struct inner_net *net, const struct inner_net *fresh,
-                        const struct graph_input *short_one)
+/* The initial marking, with one packet less of `short_one` than an iteration needs, and any number of all else from
+ * outside. */
+static void begin_short(struct net *net, const struct graph_input *short_one)
 {
-    memcpy(net->limits, fresh->limits, net->count * sizeof *net->limits);
-    for (size_t i = 0; i < net->arcs.count; i++) {
-        struct arc *arc = &net->arcs.items[i];
-        arc->tokens = fresh->arcs.items[i].tokens;
-        if (arc->from == GRAPH_NONE)
-            arc->tokens = arc->buffer == short_one->buffer ? short_one->peek - 1 : INT64_MAX;
+    net_reset(net);
+    for (uint32_t i = 0; i < net->arc_count; i++) {
+        struct net_arc *arc = &net->arcs[i];
+        if (arc->from != net->node_count - 1) continue;
+        arc->absent = arc->channel != short_one->buffer;
+        arc->tokens = (int64_t)(short_one->peek - 1);
     }
 }
 
 /* Does a member that `outside` has fire before the net stands still? */
-static bool appears_early(struct inner_net *net, const bool *outside)
+static bool appears_early(struct net *net, const bool *outside)
 {
     for (bool moved = true; moved;) {
         moved = false;
-        for (uint32_t i = 0; i < net->count; i++) {
-            uint64_t firings = enabled(net, i);
+        for (uint32_t i = 0; i + 1 < net->node_count; i++) {
+            uint64_t firings = net_ready(net, i);
             if (firings == 0) continue;
             if (outside[i]) return true;
-            fire(net, i, firings);
+            net_fire(net, i, firings);
             moved = true;
         }
     }
@@ -230,11 +170,8 @@ const struct graph_buffer *fuse_partial(const struct fuse_scratch *scratch,
                                         const struct graph *graph, const struct fuse_group *group,
                                         const struct composite *composite)
 {
-    mark(scratch, group);
-    struct inner_net fresh = make_net(scratch, graph, group), net = make_net(scratch, graph, group);
-    unmark(scratch, group);
-    raise_limits(&fresh, group, composite);
-    index_arcs(scratch, &net);
+    struct net *net = make_net(scratch, graph, group, false);
+    raise_repetitions(net, group, composite);
     bool *outside = ARENA_ARRAY(scratch->arena, bool, group->count);
     for (uint32_t i = 0; i < group->count; i++)
         outside[i] = writes_outside(graph, group, composite, group->nodes[i]);
@@ -242,8 +179,8 @@ const struct graph_buffer *fuse_partial(const struct fuse_scratch *scratch,
         const struct graph_input *in = &composite->node.inputs.items[i];
         if (in->peek == 0 || fuse_is_member(group, graph->buffers.items[in->buffer].writer_node))
             continue; /* what a circle lacks, it lacks for want of packets from elsewhere */
-        begin_short(&net, &fresh, in);
-        if (appears_early(&net, outside)) return &graph->buffers.items[in->buffer];
+        begin_short(net, in);
+        if (appears_early(net, outside)) return &graph->buffers.items[in->buffer];
     }
     return NULL;
 }

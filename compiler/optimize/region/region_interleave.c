@@ -53,7 +53,7 @@ void region_interleave(struct region_space *space, const struct region *region,
     const struct graph_buffer *first = &graph->buffers.items[region->in.items[0].buffer];
     struct span span = replacement->node.span;
     struct kernel *kernel = ARENA_NEW(arena, struct kernel);
-    struct tree tree = {arena, graph->types, kernel, span};
+    struct tree tree = {.arena = arena, .types = graph->types, .kernel = kernel, .span = span};
     const char *name = arena_printf(arena, "interleave(%s..)", first->name);
     *kernel = (struct kernel){.name = name,
                               .title = name,

@@ -240,11 +240,7 @@ struct kx *region_operation(struct region_writer *w, const struct sym_node *n,
                             struct kx *const *operands)
 {
     const struct tree *t = &w->tree;
-    static const enum kx_kind kinds[] = {
-        [SYM_NEGATE] = KX_NEGATE,   [SYM_COMPLEMENT] = KX_COMPLEMENT, [SYM_NOT] = KX_NOT,
-        [SYM_BINARY] = KX_BINARY,   [SYM_COMPARE] = KX_COMPARE,       [SYM_SELECT] = KX_SELECT,
-        [SYM_CONVERT] = KX_CONVERT, [SYM_BUILTIN] = KX_BUILTIN};
-    struct kx *x = tree_kx(t, kinds[n->kind], scalar_type(w, n->type));
+    struct kx *x = tree_kx(t, (enum kx_kind)n->kind, scalar_type(w, n->type));
     x->op = n->op;
     x->builtin = n->builtin;
     if (n->kind == SYM_BUILTIN) {

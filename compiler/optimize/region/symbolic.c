@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-enum { NODES_MAX = 1 << 16, STEPS_MAX = 4000000, SETTLE_MAX = 4096 };
+enum { NODES_MAX = 1 << 16, STEPS_MAX = 6000000, SETTLE_MAX = 4096 };
 
 struct symbols symbols_begin(struct arena *scratch)
 {
@@ -269,21 +269,6 @@ static bool simpler(struct symbols *s, const struct sym_node *n, sym *out)
 
 /* ---- operations ---- */
 
-static bool fold(const struct sym_node *n, sym *out)
-{
-    const sym *o = n->operands;
-    switch (n->kind) {
-    case SYM_NEGATE: *out = arith_negate(o[0]); return true;
-    case SYM_COMPLEMENT: *out = arith_complement(o[0]); return true;
-    case SYM_NOT: *out = arith_bool(!arith_truth(o[0])); return true;
-    case SYM_COMPARE: *out = arith_bool(arith_compare(n->op, o[0], o[1])); return true;
-    case SYM_CONVERT: *out = arith_convert(o[0], n->type); return true;
-    case SYM_BUILTIN: *out = arith_builtin(n->builtin, o); return true;
-    case SYM_BINARY: return arith_binary(n->op, o[0], o[1], out);
-    default: return false;
-    }
-}
-
 static bool divides(enum kx_op op)
 {
     return op == OP_DIV || op == OP_REM;
@@ -297,7 +282,8 @@ sym sym_operation(struct symbols *s, struct sym_node n)
         constant &= sym_is_constant(n.operands[i]);
     if (n.kind == SYM_SELECT && sym_is_constant(n.operands[0]))
         return n.operands[arith_truth(n.operands[0]) ? 1 : 2];
-    if (constant && fold(&n, &result)) return result;
+    struct operation operation = {(enum kx_kind)n.kind, n.op, n.builtin, n.type};
+    if (constant && arith_operate(operation, n.operands, &result)) return result;
     if (n.kind == SYM_BINARY && divides(n.op) && !scalar_is_float(n.type) &&
         (!sym_is_constant(n.operands[1]) || is_number(n.operands[1], 0))) {
         s->reason = "divides by what may be zero";

@@ -32,19 +32,20 @@
 
 /* ---- values ---- */
 
+/* Operations have the numbers of their expressions. */
 enum sym_kind {
-    SYM_PACKET,   /* scalar `component` of packet `packet` of stream `stream` */
-    SYM_ARGUMENT, /* run-time argument number `stream` */
-    SYM_TABLE,    /* item `packet` of the region's table */
-    SYM_UNKNOWN,  /* number `packet` of what was not looked at */
-    SYM_NEGATE,
-    SYM_COMPLEMENT,
-    SYM_NOT,
-    SYM_BINARY,  /* op */
-    SYM_COMPARE, /* op */
-    SYM_SELECT,  /* operands[0] ? operands[1] : operands[2] */
-    SYM_CONVERT, /* to `type` */
-    SYM_BUILTIN, /* builtin, of one to three operands */
+    SYM_NEGATE = KX_NEGATE,
+    SYM_COMPLEMENT = KX_COMPLEMENT,
+    SYM_NOT = KX_NOT,
+    SYM_BINARY = KX_BINARY,        /* op */
+    SYM_COMPARE = KX_COMPARE,      /* op */
+    SYM_SELECT = KX_SELECT,        /* operands[0] ? operands[1] : operands[2] */
+    SYM_CONVERT = KX_CONVERT,      /* to `type` */
+    SYM_BUILTIN = KX_BUILTIN,      /* builtin, of one to three operands */
+    SYM_PACKET = KX_AGGREGATE + 1, /* scalar `component` of packet `packet` of stream `stream` */
+    SYM_ARGUMENT,                  /* run-time argument number `stream` */
+    SYM_TABLE,                     /* item `packet` of the region's table */
+    SYM_UNKNOWN,                   /* a value of which nothing is known, number `packet` */
 };
 
 /* A scalar_value whose type is `type + SYM_NODE` stands for node `bits`; else it is a constant. */
