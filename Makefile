@@ -146,6 +146,7 @@ COMPILER_LIBS = $(shared_pkgs) $(compiler_pkgs) $(LLVM_LIBS) -lm -ldl
 
 # ---- Sources, by wildcard ------------------------------------------------------------------------
 
+BASE_SRC     := $(sort $(wildcard base/*.c))
 LANG_SRC     := $(sort $(wildcard lang/*.c))
 TOOL_SRC     := $(sort $(wildcard runtime/piperun_*.c))
 RUNTIME_SRC  := $(filter-out tools/piperun/piperun.c $(TOOL_SRC),\
@@ -163,6 +164,7 @@ FUZZ_SRC     := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 GEN_C     := $(patsubst %.l,$(B)/gen/%.c,$(filter %.l,$(GRAMMAR))) \
              $(patsubst %.y,$(B)/gen/%.c,$(filter %.y,$(GRAMMAR)))
 GEN_H     := $(GEN_C:.c=.h)
+BASE_OBJ     := $(BASE_SRC:%.c=$(B)/obj/%.o)
 LANG_OBJ     := $(LANG_SRC:%.c=$(B)/obj/%.o) $(B)/obj/gen/embedded_devices.o
 RUNTIME_OBJ  := $(RUNTIME_SRC:%.c=$(B)/obj/%.o)
 COMPILER_OBJ := $(COMPILER_SRC:%.c=$(L)/%.o) $(GEN_C:$(B)/gen/%.c=$(L)/gen/%.o) \
@@ -171,10 +173,10 @@ TESTS        := $(patsubst %.c,$(B)/tests/%,$(notdir $(TEST_SRC)))
 REPLAYS      := $(if $(wildcard tests/fuzz/replay.c),$(FUZZ_SRC:tests/fuzz/%.c=$(B)/tests/replay_%))
 TEST_OBJ     := $(patsubst %.c,$(B)/obj/%.o,$(TEST_SRC) $(HELPER_SRC) $(FUZZ_SRC) \
                 $(wildcard tests/fuzz/replay.c tests/fuzz/damage.c tests/fault/client.c))
-ENTRY_OBJ    := $(B)/obj/lang/entry/process_entry.o
+ENTRY_OBJ    := $(B)/obj/base/entry/process_entry.o
 TOOL_OBJ     := $(B)/obj/runtime/piperun.o $(TOOL_SRC:%.c=$(B)/obj/%.o)
 MAIN_OBJ     := $(L)/compiler/pipec.o $(TOOL_OBJ) $(ENTRY_OBJ)
-OBJECTS      := $(LANG_OBJ) $(RUNTIME_OBJ) $(COMPILER_OBJ) $(MAIN_OBJ)
+OBJECTS      := $(BASE_OBJ) $(LANG_OBJ) $(RUNTIME_OBJ) $(COMPILER_OBJ) $(MAIN_OBJ)
 
 all: $(B)/pipec $(B)/piperun $(B)/libpipert.a $(B)/libpipert.so $(B)/pipec-rules.7 ## build everything (the default)
 
@@ -192,7 +194,7 @@ $(B)/llvm-major: FORCE
 $(B)/line-editor: FORCE
 	$(call stamp,$(edit_cpp))
 $(B)/sources: FORCE
-	$(call stamp,$(LANG_SRC) $(RUNTIME_SRC) $(TOOL_SRC) $(COMPILER_SRC) $(STD_FILES) $(DEVICE_FILES) $(RULE_FILES) $(HELPER_SRC))
+	$(call stamp,$(BASE_SRC) $(LANG_SRC) $(RUNTIME_SRC) $(TOOL_SRC) $(COMPILER_SRC) $(STD_FILES) $(DEVICE_FILES) $(RULE_FILES) $(HELPER_SRC))
 .PHONY: FORCE
 FORCE:
 
@@ -247,9 +249,12 @@ archive = $(or $(call say,AR,$@),$(Q)) mkdir -p $(@D) && rm -f $@ && $(AR) rcsD 
 link    = $(or $(call say,LINK,$@),$(Q)) mkdir -p $(@D) && \
           $(CC) $(all_c) $(1) $(all_ld) -o $@ $(filter %.o %.a,$^)
 
-$(B)/libpipert.a: $(RUNTIME_OBJ) $(LANG_OBJ) $(B)/sources
+$(B)/libbase.a: $(BASE_OBJ) $(B)/sources
 	$(archive)
-$(B)/libpipert.so.$(SOVERSION): $(RUNTIME_OBJ) $(LANG_OBJ) $(B)/sources $(B)/pipert.map
+$(B)/libpipert.a: $(RUNTIME_OBJ) $(LANG_OBJ) $(BASE_OBJ) $(B)/sources
+	$(archive)
+# Of base/ only the modules that the runtime uses: not those that end the process when there is no memory.
+$(B)/libpipert.so.$(SOVERSION): $(RUNTIME_OBJ) $(LANG_OBJ) $(B)/libbase.a $(B)/sources $(B)/pipert.map
 	$(call link,$(so_flags)) $(RUNTIME_LIBS)
 $(B)/libpipert.so: $(B)/libpipert.so.$(SOVERSION)
 	$(Q)ln -sf $(<F) $@
@@ -263,7 +268,7 @@ $(B)/piperun: $(TOOL_OBJ) $(ENTRY_OBJ) $(B)/libpipert.a $(B)/sources
 
 $(L)/libpipec.a: $(COMPILER_OBJ) $(B)/sources
 	$(archive)
-$(L)/pipec: $(L)/compiler/pipec.o $(ENTRY_OBJ) $(L)/libpipec.a $(LANG_OBJ)
+$(L)/pipec: $(L)/compiler/pipec.o $(ENTRY_OBJ) $(L)/libpipec.a $(LANG_OBJ) $(BASE_OBJ)
 	$(call link,-pie $(CET_LINK) $(CET_ENTRY)) $(COMPILER_LIBS)
 $(B)/pipec: $(L)/pipec $(B)/llvm-major
 	$(Q)cp $< $@.tmp && mv $@.tmp $@

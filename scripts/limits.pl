@@ -8,7 +8,7 @@ use bigint;
 
 chdir(($0 =~ s{[^/]*$}{}r) . '..') or die $!;
 my @folders = ('compiler/sema', 'compiler/syntax', 'compiler/support', 'compiler/graph', 'compiler/analysis',
-    'compiler/commands', 'lang', 'runtime');
+    'compiler/commands', 'lang', 'base', 'runtime');
 my @files = (glob('compiler/*.[ch]'), 'compiler/codegen/kernel_llvm.c', 'compiler/emit/container_write.c');
 for my $folder (@folders) {
     push @files, split /\n/, `find $folder -name '*.[chly]' | sort`;

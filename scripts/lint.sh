@@ -8,8 +8,8 @@ export LC_ALL=C
 cd "$(dirname "$0")/.."
 
 build=${BUILD:-build}/lint
-mapfile -t sources < <(find compiler runtime lang tests examples -name '*.[ch]' | sort)
-mapfile -t units < <(find compiler runtime lang tests/unit tests/conform tests/reference tests/fuzz -name '*.c' 2>/dev/null | sort)
+mapfile -t sources < <(find compiler runtime lang base tests examples -name '*.[ch]' | sort)
+mapfile -t units < <(find compiler runtime lang base tests/unit tests/conform tests/reference tests/fuzz -name '*.c' 2>/dev/null | sort)
 
 # tool NAME: NAME-22, else -19, else NAME.
 tool() {
@@ -19,12 +19,12 @@ tool() {
 # Which module may include which: the flow of CONTRIBUTING.md, as ranks.
 check_structure() {
     local duplicates status=0
-    duplicates=$(find compiler runtime lang tests -name '*.[chly]' -o -name '*.def' | sed 's|.*/||' | sort | uniq -d)
+    duplicates=$(find compiler runtime lang base tests -name '*.[chly]' -o -name '*.def' | sed 's|.*/||' | sort | uniq -d)
     if [ -n "$duplicates" ]; then
         echo "file names that are not unique across the tree: ${duplicates//$'\n'/ }"
         status=1
     fi
-    find compiler runtime lang \( -name '*.[chly]' -o -name '*.def' \) -exec grep -Hn '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' {} + |
+    find compiler runtime lang base \( -name '*.[chly]' -o -name '*.def' \) -exec grep -Hn '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' {} + |
         awk -f scripts/flow.awk || status=1
     return $status
 }

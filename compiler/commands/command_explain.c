@@ -6,7 +6,7 @@
 #include "compiler/commands/command_explain.h"
 #include "compiler/commands/commands.h"
 #include "compiler/driver/passes.h"
-#include "compiler/support/arena.h"
+#include "base/arena.h"
 #include "compiler/diagnostics/rule_page.h"
 #include "base/nearest.h"
 

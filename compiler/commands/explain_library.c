@@ -3,7 +3,7 @@
 
 #include "compiler/commands/command_explain.h"
 #include "compiler/driver/passes.h"
-#include "compiler/support/json_write.h"
+#include "base/json_write.h"
 #include "compiler/syntax/parse.h"
 #include "lang/embedded.h"
 #include "base/nearest.h"

@@ -1,6 +1,6 @@
 #include "compiler/pace/cycle_ratio.h"
 
-#include "compiler/support/vec.h"
+#include "base/vec.h"
 
 enum { NOBODY = 0 /* has marked it */ };
 

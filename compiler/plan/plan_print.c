@@ -3,7 +3,7 @@
  */
 #include "compiler/plan/program_shape.h"
 #include "compiler/plan/priority_groups.h"
-#include "compiler/support/name_fold.h"
+#include "base/name_fold.h"
 #include "compiler/support/folded_table.h"
 
 #include <inttypes.h>

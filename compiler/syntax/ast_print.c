@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "compiler/diagnostics/diag.h"
-#include "compiler/support/quote.h"
+#include "base/quote.h"
 
 /* Deeper levels are not indented further: 1,000 of them would make most of the text blanks. */
 enum { INDENTED_MAX = 40 };

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "compiler/context/context.h"
-#include "compiler/support/json_write.h"
+#include "base/json_write.h"
 #include "base/utf8.h"
 
 struct fixture {

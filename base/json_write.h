@@ -12,8 +12,8 @@
  * Commas, indentation and escapes are put here.  All output is UTF-8: a byte that is not becomes
  * the four characters \xNN.
  */
-#ifndef PIPEC_JSON_WRITE_H
-#define PIPEC_JSON_WRITE_H
+#ifndef BASE_JSON_WRITE_H
+#define BASE_JSON_WRITE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ void json_end(struct json *json, char bracket);
 /* A NULL text is null. */
 void json_text(struct json *json, const char *key, const char *text);
 /* What is printed to `text->file` between the two is a text.  Without memory the process ends
- * (support/arena.h). */
+ * (base/arena.h). */
 void json_printed_begin(struct memory_text *text);
 void json_printed_end(struct json *json, const char *key, struct memory_text *text);
 void json_number(struct json *json, const char *key, uint64_t number);

@@ -1,10 +1,10 @@
-#include "compiler/support/json_write.h"
+#include "base/json_write.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/support/arena.h"
+#include "base/arena.h"
 #include "base/utf8.h"
 
 static void print_escape(FILE *to, uint32_t code)
