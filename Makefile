@@ -155,7 +155,8 @@ PIPEC_LIBS    = $(shared_pkgs) $(compiler_pkgs) $(if $(LLVM_STUBS),,$(LLVM_LIBS)
 # ---- Sources, by wildcard ------------------------------------------------------------------------
 
 sources_in    = $(sort $(foreach folder,$(1),$(wildcard $(folder)/*.c $(folder)/*/*.c)))
-SHARED_SRC   := $(call sources_in,base) $(sort $(wildcard lang/*.c))
+BASE_SRC     := $(sort $(wildcard base/*.c))
+LANG_SRC     := $(sort $(wildcard lang/*.c))
 TOOL_SRC     := $(call sources_in,tools/piperun)
 RUNTIME_SRC  := $(call sources_in,runtime runtime/backend)
 COMPILER_SRC := $(filter-out compiler/commands/pipec.c,$(call sources_in,compiler compiler/optimize compiler/codegen))
@@ -171,7 +172,8 @@ FUZZ_SRC     := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 GEN_C     := $(patsubst %.l,$(B)/gen/%.c,$(filter %.l,$(GRAMMAR))) \
              $(patsubst %.y,$(B)/gen/%.c,$(filter %.y,$(GRAMMAR)))
 GEN_H     := $(GEN_C:.c=.h)
-SHARED_OBJ   := $(SHARED_SRC:%.c=$(B)/obj/%.o) $(B)/obj/gen/embedded_devices.o
+BASE_OBJ     := $(BASE_SRC:%.c=$(B)/obj/%.o)
+LANG_OBJ     := $(LANG_SRC:%.c=$(B)/obj/%.o) $(B)/obj/gen/embedded_devices.o
 RUNTIME_OBJ  := $(RUNTIME_SRC:%.c=$(B)/obj/%.o)
 COMPILER_OBJ := $(COMPILER_SRC:%.c=$(L)/%.o) $(GEN_C:$(B)/gen/%.c=$(L)/gen/%.o) \
                 $(B)/obj/gen/embedded_std.o $(B)/obj/gen/embedded_rules.o
@@ -179,11 +181,11 @@ TESTS        := $(patsubst %.c,$(B)/tests/%,$(notdir $(TEST_SRC)))
 REPLAYS      := $(if $(wildcard tests/fuzz/replay.c),$(FUZZ_SRC:tests/fuzz/%.c=$(B)/tests/replay_%))
 TEST_OBJ     := $(patsubst %.c,$(B)/obj/%.o,$(TEST_SRC) $(HELPER_SRC) $(FUZZ_SRC) \
                 $(wildcard tests/fuzz/replay.c tests/fuzz/damage.c tests/fault/client.c))
-ENTRY_OBJ    := $(B)/obj/lang/entry/process_entry.o
+ENTRY_OBJ    := $(B)/obj/base/entry/process_entry.o
 TOOL_OBJ     := $(patsubst %.c,$(B)/obj/%.o,$(filter-out tools/piperun/io/%,$(TOOL_SRC)))
 TOOL_IO_OBJ  := $(patsubst %.c,$(B)/obj/%.o,$(filter tools/piperun/io/%,$(TOOL_SRC)))
 MAIN_OBJ     := $(L)/compiler/commands/pipec.o $(TOOL_OBJ) $(ENTRY_OBJ)
-OBJECTS      := $(SHARED_OBJ) $(RUNTIME_OBJ) $(TOOL_IO_OBJ) $(COMPILER_OBJ) $(MAIN_OBJ)
+OBJECTS      := $(LANG_OBJ) $(BASE_OBJ) $(RUNTIME_OBJ) $(TOOL_IO_OBJ) $(COMPILER_OBJ) $(MAIN_OBJ)
 
 all: $(B)/pipec $(B)/piperun $(B)/libpipert.a $(B)/libpipert.so $(B)/pipec-rules.7 ## build everything (the default)
 
@@ -201,7 +203,7 @@ $(B)/llvm-major: FORCE
 $(B)/line-editor: FORCE
 	$(call stamp,$(edit_cpp))
 $(B)/sources: FORCE
-	$(call stamp,$(SHARED_SRC) $(RUNTIME_SRC) $(TOOL_SRC) $(COMPILER_SRC) $(STD_FILES) $(DEVICE_FILES) $(RULE_FILES) $(HELPER_SRC))
+	$(call stamp,$(BASE_SRC) $(LANG_SRC) $(RUNTIME_SRC) $(TOOL_SRC) $(COMPILER_SRC) $(STD_FILES) $(DEVICE_FILES) $(RULE_FILES) $(HELPER_SRC))
 .PHONY: FORCE
 FORCE:
 
@@ -256,9 +258,12 @@ archive = $(or $(call say,AR,$@),$(Q)) mkdir -p $(@D) && rm -f $@ && $(AR) rcsD 
 link    = $(or $(call say,LINK,$@),$(Q)) mkdir -p $(@D) && \
           $(CC) $(all_c) $(1) $(all_ld) -o $@ $(filter %.o %.a,$^)
 
-$(B)/libpipert.a: $(RUNTIME_OBJ) $(SHARED_OBJ) $(B)/sources
+$(B)/libbase.a: $(BASE_OBJ) $(B)/sources
 	$(archive)
-$(B)/libpipert.so.$(SOVERSION): $(RUNTIME_OBJ) $(SHARED_OBJ) $(B)/sources $(B)/pipert.map
+$(B)/libpipert.a: $(RUNTIME_OBJ) $(LANG_OBJ) $(BASE_OBJ) $(B)/sources
+	$(archive)
+# Of base/ only the modules that the runtime uses: not those that end the process when there is no memory.
+$(B)/libpipert.so.$(SOVERSION): $(RUNTIME_OBJ) $(LANG_OBJ) $(B)/libbase.a $(B)/sources $(B)/pipert.map
 	$(call link,$(so_flags)) $(RUNTIME_LIBS)
 $(B)/libpipert.so: $(B)/libpipert.so.$(SOVERSION)
 	$(Q)ln -sf $(<F) $@
@@ -275,7 +280,7 @@ $(B)/libpiperun.a: $(TOOL_IO_OBJ) $(B)/sources
 
 $(L)/libpipec.a: $(COMPILER_OBJ) $(B)/sources
 	$(archive)
-$(L)/pipec: $(L)/compiler/commands/pipec.o $(ENTRY_OBJ) $(LLVM_STUBS) $(L)/libpipec.a $(SHARED_OBJ)
+$(L)/pipec: $(L)/compiler/commands/pipec.o $(ENTRY_OBJ) $(LLVM_STUBS) $(L)/libpipec.a $(LANG_OBJ) $(BASE_OBJ)
 	$(call link,-pie $(CET_LINK) $(CET_ENTRY)) $(PIPEC_LIBS)
 $(L)/gen/llvm_stubs.c: scripts/llvm_stubs.sh $(L)/libpipec.a
 	@mkdir -p $(@D)

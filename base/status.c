@@ -1,5 +1,7 @@
 #include "base/status.h"
 
+#include "base/terminal_text.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,34 +41,6 @@ int prt_status_exit_code(enum prt_status status)
     return 3;
 }
 
-/* C0 controls, DEL, and the second byte of a C1 control written in UTF-8 (0xC2 0x80..0x9F). */
-static bool is_control(const char *text, size_t i)
-{
-    unsigned char byte = (unsigned char)text[i];
-    if (byte < 0x20 || byte == 0x7f) return true;
-    return byte >= 0x80 && byte <= 0x9f && i > 0 && (unsigned char)text[i - 1] == 0xc2;
-}
-
-static void copy_escaped(char *message, size_t size, const char *text)
-{
-    static const char digits[] = "0123456789abcdef";
-    size_t used = 0;
-    for (size_t i = 0; text[i] != '\0'; i++) {
-        size_t need = is_control(text, i) ? 4 : 1;
-        if (used + need >= size) break;
-        if (need == 1) {
-            message[used++] = text[i];
-            continue;
-        }
-        unsigned byte = (unsigned char)text[i];
-        message[used++] = '\\';
-        message[used++] = 'x';
-        message[used++] = digits[byte >> 4];
-        message[used++] = digits[byte & 15];
-    }
-    message[used] = '\0';
-}
-
 enum prt_status prt_error_set_va(struct prt_error *error, enum prt_status status, uint64_t offset,
                                  const char *format, va_list arguments)
 {
@@ -77,7 +51,7 @@ enum prt_status prt_error_set_va(struct prt_error *error, enum prt_status status
         snprintf(text, sizeof text, "%s", prt_status_text(status));
     error->status = status;
     error->offset = offset;
-    copy_escaped(error->message, sizeof error->message, text);
+    terminal_text_copy(error->message, sizeof error->message, text);
     errno = saved_errno;
     return status;
 }

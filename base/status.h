@@ -75,8 +75,8 @@ const char *prt_status_name(enum prt_status status);
 int prt_status_exit_code(enum prt_status status);
 
 /* Fills `*error` (NULL is allowed: nothing is filled) and returns `status`.  The message is cut at
- * the size of the field; control bytes in it are written as \xNN, so a file name or a file's
- * content cannot drive a terminal.  The arguments may point into error->message.  errno is kept.
+ * the size of the field; its bytes are shown as base/terminal_text.h says, so a file name or a
+ * file's content cannot drive a terminal.  The arguments may point into error->message.  errno is kept.
  */
 enum prt_status prt_error_set(struct prt_error *error, enum prt_status status, const char *format,
                               ...) PRT_PRINTF(3, 4);

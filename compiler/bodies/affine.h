@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "compiler/support/arena.h"
-#include "compiler/support/vec.h"
+#include "base/arena.h"
+#include "base/vec.h"
 
 enum { AFFINE_TERMS_MAX = 6 };
 #define AFFINE_FACTOR_MAX (INT64_C(1) << 26)

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "compiler/support/arena.h"
+#include "base/arena.h"
 
 #define RELATION_ENDS_MAX 16u
 

@@ -9,7 +9,7 @@
 #define PIPEC_WRITTEN_H
 
 #include "compiler/ir/kernel.h"
-#include "compiler/support/arena.h"
+#include "base/arena.h"
 
 /* Of an out-port that is written by index.  Requires the rates of the kernel. */
 bool written_wholly(struct arena *scratch, const struct kernel *kernel, uint32_t port);

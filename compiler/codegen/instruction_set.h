@@ -7,7 +7,7 @@
 #ifndef PIPEC_INSTRUCTION_SET_H
 #define PIPEC_INSTRUCTION_SET_H
 
-#include "compiler/support/arena.h"
+#include "base/arena.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -9,7 +9,7 @@
 #define PIPEC_PLACES_H
 
 #include "compiler/context/context.h"
-#include "compiler/support/vec.h"
+#include "base/vec.h"
 #include "lang/container.h"
 
 struct place_table {

@@ -6,7 +6,8 @@
 #include "compiler/commands/command_explain.h"
 #include "compiler/commands/commands.h"
 #include "compiler/driver/passes.h"
-#include "compiler/support/arena.h"
+#include "base/terminal_text.h"
+#include "base/arena.h"
 #include "compiler/diagnostics/rule_page.h"
 #include "base/nearest.h"
 
@@ -88,7 +89,7 @@ static int report_unknown(struct arena *arena, const char *id)
     explain_item_names(arena, &names);
     const char *nearest = nearest_name(id, names.of.items, names.of.count);
     fputs("pipec: error: there is no rule and no item of the library '", stderr);
-    diag_print_escaped(stderr, id, strlen(id));
+    terminal_text_print(stderr, id);
     if (nearest != NULL)
         fprintf(stderr, "'; did you mean '%s'?\n", nearest);
     else

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "compiler/diagnostics/diag.h"
-#include "compiler/support/vec.h"
+#include "base/vec.h"
 
 /* One line for each rule. */
 void explain_list(FILE *to, const enum rule *rules, size_t count);

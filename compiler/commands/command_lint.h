@@ -11,7 +11,7 @@
 
 #include "compiler/lint/baseline.h"
 #include "compiler/driver/command_line.h"
-#include "compiler/support/vec.h"
+#include "base/vec.h"
 
 struct lint_path {
     const char *path;

@@ -3,7 +3,8 @@
 
 #include "compiler/commands/command_explain.h"
 #include "compiler/driver/passes.h"
-#include "compiler/support/json_write.h"
+#include "base/terminal_text.h"
+#include "base/json_write.h"
 #include "compiler/syntax/parse.h"
 #include "lang/embedded.h"
 #include "base/nearest.h"
@@ -239,7 +240,7 @@ static bool load(struct library *lib)
 static int unknown_file(const char *name)
 {
     fputs("pipec: error: the library has no file '", stderr);
-    diag_print_escaped(stderr, name, strlen(name));
+    terminal_text_print(stderr, name);
     fputs("'; there are:", stderr);
     for (const struct embedded_file *file = embedded_std_files; file->name != NULL; file++)
         fprintf(stderr, " %.*s", (int)(strlen(file->name) - strlen(".pipe")), file->name);
@@ -254,7 +255,7 @@ static int unknown_item(const struct library *lib, const char *wanted)
         if (is_public(item)) vec_push(lib->cx.arena, &names, item_name(item));
     const char *nearest = nearest_name(wanted, names.items, names.count);
     fprintf(stderr, "pipec: error: '%s' has no item '", lib->file);
-    diag_print_escaped(stderr, wanted, strlen(wanted));
+    terminal_text_print(stderr, wanted);
     fprintf(stderr, nearest != NULL ? "'; did you mean '%s'?\n" : "'\n", nearest);
     return EXIT_FILES;
 }

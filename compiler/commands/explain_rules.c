@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "compiler/commands/command_explain.h"
-#include "compiler/support/json_write.h"
+#include "base/json_write.h"
 #include "compiler/diagnostics/rule_page.h"
 
 enum { EXPLAIN_VERSION = 1 };

@@ -11,7 +11,7 @@
 
 #include "compiler/commands/test_job.h"
 #include "compiler/ir/arith.h"
-#include "compiler/support/arena.h"
+#include "base/arena.h"
 
 struct comparison {
     const struct test_stream *stream;

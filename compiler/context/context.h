@@ -4,7 +4,7 @@
 #ifndef PIPEC_CONTEXT_H
 #define PIPEC_CONTEXT_H
 
-#include "compiler/support/arena.h"
+#include "base/arena.h"
 #include "compiler/diagnostics/diag.h"
 #include "compiler/support/intern.h"
 #include "compiler/support/source.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "compiler/ir/graph.h"
-#include "compiler/support/json_write.h"
+#include "base/json_write.h"
 
 /* Tables, of less work and of blocks taken apart; nothing where there is neither. */
 void reduce_print(FILE *to, const struct graph *graph);

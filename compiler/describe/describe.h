@@ -10,7 +10,7 @@
 #define PIPEC_DESCRIBE_H
 
 #include "compiler/ir/graph.h"
-#include "compiler/support/vec.h"
+#include "base/vec.h"
 
 /* Where a command list has its kernels from. */
 struct item_text { /* an item of a source, with the comments before it */

@@ -7,7 +7,7 @@
 #define PIPEC_FRONT_PRINT_H
 
 #include "compiler/ir/graph.h"
-#include "compiler/support/json_write.h"
+#include "base/json_write.h"
 
 /* A table for each part of the graph, and whether that is all. */
 void front_print_text(FILE *to, const struct graph *graph);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "compiler/optimize/fuse/fuse.h"
-#include "compiler/support/json_write.h"
+#include "base/json_write.h"
 
 /* Nothing where nothing was tried. */
 void fuse_print(FILE *to, const struct fusion *fusion);

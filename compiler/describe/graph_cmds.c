@@ -3,7 +3,7 @@
 
 #include "compiler/describe/describe.h"
 #include "compiler/ir/kx_text.h"
-#include "compiler/support/quote.h"
+#include "base/quote.h"
 
 static const char *const policy_words[] = {"auto", "round_robin", "priority", "fullest"};
 

@@ -1,6 +1,6 @@
 #include "compiler/describe/describe.h"
 #include "compiler/ir/kx_text.h"
-#include "compiler/support/json_write.h"
+#include "compiler/support/json_printed.h"
 
 enum { GRAPH_JSON_VERSION = 1 };
 

@@ -8,7 +8,7 @@
 #define PIPEC_INSPECTION_PERFORMANCE_H
 
 #include "compiler/describe/inspection.h"
-#include "compiler/support/json_write.h"
+#include "base/json_write.h"
 
 enum { PERFORMANCE_HOPS_MAX = 8 };
 

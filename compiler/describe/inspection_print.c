@@ -6,6 +6,7 @@
 #include "compiler/describe/inspection_performance.h"
 #include "compiler/diagnostics/diag_list.h"
 #include "compiler/support/folded_table.h"
+#include "compiler/support/json_printed.h"
 #include "base/plural.h"
 
 enum { INSPECTION_VERSION = 1 };

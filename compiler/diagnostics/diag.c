@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/support/arena.h"
+#include "base/arena.h"
 #include "compiler/diagnostics/diag_internal.h"
 #include "compiler/diagnostics/diag_list.h"
 #include "compiler/diagnostics/suppress.h"
-#include "compiler/support/vec.h"
+#include "base/vec.h"
 #include "base/nearest.h"
 
 enum {

@@ -168,8 +168,4 @@ void diag_print(const struct diags *diags, FILE *to, const struct diag_view *vie
  * once is not reported again after a flush. */
 void diag_flush(struct diags *diags, FILE *to, bool colour);
 
-/* Prints `length` bytes with control characters, what hides or reorders text, and bytes that are
- * not UTF-8 shown as \xNN. */
-void diag_print_escaped(FILE *to, const char *text, size_t length);
-
 #endif

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "compiler/diagnostics/diag_internal.h"
-#include "compiler/support/json_write.h"
+#include "base/json_write.h"
 
 static const char *const severities[] = {"", "info", "minor", "major"};
 

@@ -5,7 +5,7 @@
 #define PIPEC_DIAG_INTERNAL_H
 
 #include "compiler/diagnostics/diag.h"
-#include "compiler/support/vec.h"
+#include "base/vec.h"
 
 struct place {
     struct span span;

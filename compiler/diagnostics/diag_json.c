@@ -1,6 +1,6 @@
 /* Our own form: one object, or one line for each diagnostic. */
 #include "compiler/diagnostics/diag_internal.h"
-#include "compiler/support/json_write.h"
+#include "base/json_write.h"
 
 enum { JSON_VERSION = 1 };
 

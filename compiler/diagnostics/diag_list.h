@@ -5,7 +5,7 @@
 #define PIPEC_DIAG_LIST_H
 
 #include "compiler/diagnostics/diag.h"
-#include "compiler/support/json_write.h"
+#include "base/json_write.h"
 
 /* All that were collected, sorted by place, as an array under `key`: the objects of
  * --diagnostics=json. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "compiler/diagnostics/diag_internal.h"
-#include "compiler/support/json_write.h"
+#include "base/json_write.h"
 #include "compiler/diagnostics/rule_page.h"
 
 #define SCHEMA                                                                                     \

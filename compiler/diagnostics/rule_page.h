@@ -7,7 +7,7 @@
 #ifndef PIPEC_RULE_PAGE_H
 #define PIPEC_RULE_PAGE_H
 
-#include "compiler/support/arena.h"
+#include "base/arena.h"
 #include "compiler/diagnostics/diag.h"
 
 struct rule_example {

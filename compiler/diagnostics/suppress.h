@@ -10,7 +10,7 @@
 #define PIPEC_SUPPRESS_H
 
 #include "compiler/diagnostics/diag.h"
-#include "compiler/support/vec.h"
+#include "base/vec.h"
 
 struct suppression { /* of one rule by one comment */
     struct span name;

@@ -10,7 +10,7 @@
 #include "compiler/codegen/instruction_set.h"
 #include "compiler/ir/graph.h"
 #include "compiler/driver/response_file.h"
-#include "compiler/support/vec.h"
+#include "base/vec.h"
 #include "base/nearest.h"
 
 static const char help_text[] =

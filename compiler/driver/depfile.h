@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "compiler/support/arena.h"
+#include "base/arena.h"
 #include "compiler/support/source.h"
 
 struct depfile_target {

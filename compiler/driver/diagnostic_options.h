@@ -9,7 +9,7 @@
 #include "compiler/context/context.h"
 #include "compiler/diagnostics/diag.h"
 #include "compiler/support/output.h"
-#include "compiler/support/vec.h"
+#include "base/vec.h"
 
 struct diagnostic_sink {
     enum diag_format format;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/support/vec.h"
+#include "base/vec.h"
 #include "base/file_open.h"
 
 struct expansion {

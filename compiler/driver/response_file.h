@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "compiler/support/arena.h"
+#include "base/arena.h"
 
 #define RESPONSE_FILES_MAX 2000 /* so that files which name each other come to an end */
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "compiler/support/vec.h"
+#include "base/vec.h"
 
 typedef VEC(uint32_t) offset_list;
 

@@ -14,7 +14,7 @@
 #define PIPEC_ARITH_H
 
 #include "compiler/ir/kernel.h"
-#include "compiler/support/arena.h"
+#include "base/arena.h"
 
 /* `bits` wrapped to an integer type, or to bool (0 or 1: the lowest bit). */
 struct scalar_value arith_integer(enum scalar_type type, uint64_t bits);

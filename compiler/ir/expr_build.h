@@ -8,7 +8,7 @@
 #define PIPEC_TREE_H
 
 #include "compiler/ir/kernel.h"
-#include "compiler/support/arena.h"
+#include "base/arena.h"
 
 struct tree {
     struct arena *arena;

@@ -18,7 +18,7 @@
 
 #include "compiler/ir/type.h"
 #include "compiler/support/source.h"
-#include "compiler/support/vec.h"
+#include "base/vec.h"
 
 /* ---- variables ---- */
 

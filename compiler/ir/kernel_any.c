@@ -1,6 +1,6 @@
 /* Visits, copies and searches typed trees: see kernel.h. */
 #include "compiler/ir/kernel.h"
-#include "compiler/support/arena.h"
+#include "base/arena.h"
 
 const struct kx *kx_find(const struct kx *x, kx_test *test, void *data)
 {

@@ -1,6 +1,6 @@
 #include "compiler/ir/type.h"
 
-#include "compiler/support/vec.h"
+#include "base/vec.h"
 
 struct list_entry { /* an array or a vector */
     struct list_entry *next;

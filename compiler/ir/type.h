@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "compiler/support/arena.h"
+#include "base/arena.h"
 #include "compiler/support/source.h"
 #include "lang/scalar.h"
 

@@ -7,9 +7,9 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "compiler/support/json_write.h"
+#include "base/json_write.h"
 #include "compiler/support/output.h"
-#include "compiler/support/vec.h"
+#include "base/vec.h"
 
 enum { LINE_BYTES = 200, BUCKETS = 256 };
 

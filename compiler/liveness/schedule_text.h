@@ -14,7 +14,7 @@
 #ifndef PIPEC_SCHEDULE_TEXT_H
 #define PIPEC_SCHEDULE_TEXT_H
 
-#include "compiler/support/vec.h"
+#include "base/vec.h"
 
 struct schedule_item { /* fire the symbol so often */
     uint64_t symbol, count;

@@ -7,7 +7,7 @@
 #ifndef PIPEC_STRONG_COMPONENTS_H
 #define PIPEC_STRONG_COMPONENTS_H
 
-#include "compiler/support/arena.h"
+#include "base/arena.h"
 
 struct strong_arc {
     uint32_t from, to;

@@ -1,7 +1,7 @@
 #include "compiler/pace/cycle_ratio.h"
 
 #include "compiler/support/bucket.h"
-#include "compiler/support/vec.h"
+#include "base/vec.h"
 
 enum { NOBODY = 0 /* has marked it */ };
 

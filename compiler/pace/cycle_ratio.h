@@ -32,7 +32,7 @@
 #define PIPEC_CYCLE_RATIO_H
 
 #include "compiler/ir/ratio.h"
-#include "compiler/support/arena.h"
+#include "base/arena.h"
 
 /* The bits of the largest cost and height, twice those of the count of vertices, and one, may be so
  * many in all. */

@@ -3,7 +3,7 @@
 #include "compiler/liveness/channels.h"
 #include "compiler/ir/ratio.h"
 #include "compiler/support/bucket.h"
-#include "compiler/support/vec.h"
+#include "base/vec.h"
 
 struct event { /* the end of firings that started together */
     uint64_t time, count;

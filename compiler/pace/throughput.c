@@ -53,7 +53,7 @@
 #include "compiler/pace/cycle_ratio.h"
 #include "compiler/liveness/strong_components.h"
 #include "compiler/support/bucket.h"
-#include "compiler/support/vec.h"
+#include "base/vec.h"
 
 #include <assert.h>
 

@@ -151,6 +151,9 @@ static const char *reason_by_trial(const struct choice *choice, uint32_t best)
 {
     static const enum plan_mode modes[] = {PLAN_IN_SEQUENCE, PLAN_SIDE_BY_SIDE, PLAN_IN_GROUPS};
     struct arena *arena = choice->at->cx->arena;
+    if (choice->items[best].cycles == UINT64_MAX)
+        return arena_printf(arena, "%s; no trial of a layout finished",
+                            what_stages_have(choice->at));
     const char *text = arena_printf(arena, "%s; by a trial %s %s", what_stages_have(choice->at),
                                     trial_iterations_text(arena, choice->size.iterations),
                                     cycles_text(arena, choice->items[best].cycles));

@@ -143,6 +143,12 @@ static void choose_schedule(struct placement *at, struct trial_size size)
                                             "by a trial %s %" PRIu64
                                             " cycles with a static schedule, %" PRIu64 " without",
                                             iterations, cycles, guarded));
+    else if (guarded == UINT64_MAX)
+        plan->policy_reason =
+            arena_printf(arena,
+                         "a static schedule first, by a trial %s %" PRIu64
+                         " cycles with it, and the trial without it did not finish; then %s",
+                         iterations, cycles, plan->policy_reason);
     else
         plan->policy_reason = arena_printf(arena,
                                            "a static schedule first, by a trial %s %" PRIu64

@@ -3,7 +3,8 @@
  */
 #include "compiler/plan/program_shape.h"
 #include "compiler/plan/priority_groups.h"
-#include "compiler/support/name_fold.h"
+#include "base/terminal_text.h"
+#include "base/name_fold.h"
 #include "compiler/support/folded_table.h"
 
 #include <inttypes.h>
@@ -78,7 +79,7 @@ static void print_accepted(FILE *to, const struct graph *graph)
         const struct graph_buffer *buffer = &graph->buffers.items[i];
         if (!graph->unproven || buffer->unproven_reason == NULL) continue;
         fprintf(to, "accepted '%s' varies, and is not proven free of deadlock: ", buffer->name);
-        diag_print_escaped(to, buffer->unproven_reason, strlen(buffer->unproven_reason));
+        terminal_text_print(to, buffer->unproven_reason);
         fputc('\n', to);
     }
 }

@@ -2,8 +2,8 @@
 
 #include <inttypes.h>
 
-#include "compiler/support/name_fold.h"
-#include "compiler/support/vec.h"
+#include "base/name_fold.h"
+#include "base/vec.h"
 #include "base/plural.h"
 #include "lang/sched_code.h"
 

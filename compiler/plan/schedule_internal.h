@@ -8,7 +8,7 @@
 #define PIPEC_SCHEDULE_INTERNAL_H
 
 #include "compiler/plan/schedule.h"
-#include "compiler/support/vec.h"
+#include "base/vec.h"
 
 struct island_node {
     uint32_t stage, phases;

@@ -32,8 +32,9 @@ struct trial_size {
 
 struct trial {
     uint64_t cycles; /* from the begin to the end of the last launch */
-    uint64_t
-        steady_cycles; /* of so many iterations once buffers are filled; UINT64_MAX: it stands */
+    /* Of so many iterations once buffers are filled.  UINT64_MAX: it stands, or it did not get far
+     * enough in `looks` to tell. */
+    uint64_t steady_cycles;
     uint64_t dispatches;
     bool whole; /* all iterations were played; else `cycles` are those until it was cut off */
 };

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "compiler/sema/sema.h"
-#include "compiler/support/vec.h"
+#include "base/vec.h"
 
 /* The words of what syntax errors left out: each may have been declared there. */
 struct lost_words {

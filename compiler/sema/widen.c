@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "compiler/ir/type.h"
-#include "compiler/support/vec.h"
+#include "base/vec.h"
 
 enum { DEPTH_MAX = 32, SHOWN_MAX = 64 };
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "compiler/support/arena.h"
+#include "base/arena.h"
 
 struct buckets {
     uint32_t *first; /* by key, and one more */

@@ -16,7 +16,7 @@
 enum {
     MESSAGE_MAX_BYTES = 1 << 30,
     WORDS_MAX_BYTES = 4096,
-    EXIT_NO_MEMORY = 2, /* support/arena.h */
+    EXIT_NO_MEMORY = 2, /* base/arena.h */
     EXIT_UNHEARD = 120, /* its messages do not come through */
 };
 

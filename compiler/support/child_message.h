@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 #include "compiler/support/source.h"
-#include "compiler/support/vec.h"
+#include "base/vec.h"
 
 struct parcel {
     struct arena *arena;

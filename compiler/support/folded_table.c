@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/support/name_fold.h"
-#include "compiler/support/vec.h"
+#include "base/name_fold.h"
+#include "base/vec.h"
 
 /* A longer cell moves the rest of its row instead of widening the column. */
 enum { WIDEST_CELL = 32, LONGEST_PERIOD = 8 };

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "compiler/support/arena.h"
+#include "base/arena.h"
 #include "base/memory_text.h"
 
 struct folded_table {

@@ -4,7 +4,7 @@
 #ifndef PIPEC_INTERN_H
 #define PIPEC_INTERN_H
 
-#include "compiler/support/arena.h"
+#include "base/arena.h"
 
 struct intern;
 

@@ -240,7 +240,13 @@ static bool fail(struct output *output)
 
 bool output_complete(struct output *output)
 {
-    if (output->file == stdout) return complete(stdout, false);
+    if (output->file == stdout) {
+        bool written = complete(stdout, false);
+        int reason = errno;
+        clearerr(stdout); /* this failure is reported now, and not again when the command ends */
+        errno = reason;
+        return written;
+    }
     bool good = complete(output->file, output->temporary != NULL);
     int error = errno;
     if (fclose(output->file) != 0 && good) {

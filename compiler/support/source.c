@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "compiler/support/vec.h"
+#include "base/vec.h"
 #include "lang/embedded.h"
 #include "base/file_open.h"
 

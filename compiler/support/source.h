@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "compiler/support/arena.h"
+#include "base/arena.h"
 
 struct span {
     uint32_t source;     /* 1-based; 0: no place */

@@ -10,8 +10,8 @@
 
 #include <stdbool.h>
 
-#include "compiler/support/arena.h"
-#include "compiler/support/vec.h"
+#include "base/arena.h"
+#include "base/vec.h"
 
 enum { SOURCE_FOLDERS_MAX = 200 }; /* within each other */
 

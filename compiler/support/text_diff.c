@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "compiler/support/arena.h"
-#include "compiler/support/vec.h"
+#include "base/arena.h"
+#include "base/vec.h"
 
 enum {
     CONTEXT = 3,

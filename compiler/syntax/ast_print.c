@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "compiler/diagnostics/diag.h"
-#include "compiler/support/quote.h"
+#include "base/terminal_text.h"
+#include "base/quote.h"
 
 /* Deeper levels are not indented further: 1,000 of them would make most of the text blanks. */
 enum { INDENTED_MAX = 40 };
@@ -28,7 +29,7 @@ static const char *operator_text(enum ast_operator op)
 
 static void print_name(FILE *to, struct ast_name name)
 {
-    if (name.text) diag_print_escaped(to, name.text, strlen(name.text));
+    if (name.text) terminal_text_print(to, name.text);
 }
 
 static void print_exprs(FILE *to, const struct ast_expr *list)
@@ -470,7 +471,7 @@ static void print_documentation(FILE *to, int level, const char *text)
         size_t length = strcspn(text, "\n");
         print_indent(to, level);
         fputs(length ? "/// " : "///", to);
-        diag_print_escaped(to, text, length);
+        terminal_bytes_print(to, text, length);
         fputc('\n', to);
         text += length + (text[length] != '\0');
     }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "compiler/context/embedded_library.h"
-#include "compiler/support/vec.h"
+#include "base/vec.h"
 #include "compiler/syntax/token_stream.h"
 #include "lang/container.h"
 #include "base/file_open.h"

@@ -7,7 +7,7 @@
 #define PIPEC_TOKEN_LIST_H
 
 #include "compiler/context/context.h"
-#include "compiler/support/vec.h"
+#include "base/vec.h"
 
 struct list_token {
     int kind; /* enum pipe_tokentype, or a character; the last one is TOKEN_END */

@@ -16,7 +16,7 @@
 #include <locale.h>
 
 #include "compiler/context/context.h"
-#include "compiler/support/vec.h"
+#include "base/vec.h"
 #include "compiler/syntax/ast.h"
 #include "compiler/syntax/parser.h"
 #include "compiler/syntax/token_list.h"
@@ -105,7 +105,7 @@ void token_stream_list(struct parser *ps);
 /* Reads one file into ps->file; everything else is filled by parse.c. */
 void token_stream_open(struct parser *ps);
 void token_stream_close(struct parser *ps);
-/* realloc for the lexer and the parser, that ends the process where there is no memory (support/arena.h). */
+/* realloc for the lexer and the parser, that ends the process where there is no memory (base/arena.h). */
 void *token_stream_memory(void *memory, size_t size_bytes);
 
 /* False once so many errors were found that only their places are given. */

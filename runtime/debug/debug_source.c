@@ -1,5 +1,6 @@
 #include "runtime/debug/debug_source.h"
 
+#include "base/caret_text.h"
 #include "runtime/load/debug_info.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LINES_A_LISTING = 10, LINES_ABOVE = 5, LINE_BYTES_SHOWN = 400 };
+enum { LINES_A_LISTING = 10, LINES_ABOVE = 5 };
 
 /* What was listed last. */
 struct debug_listing {
@@ -86,34 +87,22 @@ static char *find_line(const struct prt_debugger *d, uint32_t source, uint32_t l
     return found;
 }
 
-/* Tabs stay, and what else could drive a terminal does not. */
-static void print_text(FILE *to, const char *text)
+/* Prints the line and, from a column on (1-based; 0: none), a mark. */
+static void print_line(FILE *to, const char *text, uint32_t line, uint32_t column)
 {
-    for (size_t i = 0; i < LINE_BYTES_SHOWN && text[i] != '\0'; i++) {
-        unsigned char byte = (unsigned char)text[i];
-        fputc((byte < 0x20 && byte != '\t') || byte == 0x7f ? '?' : byte, to);
-    }
+    size_t mark = column > 0 ? column - 1 : 0;
+    struct caret_line shown = caret_line_at(text, strlen(text), mark, mark + 1);
+    fprintf(to, "%6" PRIu32 "  ", line);
+    struct caret_columns columns = caret_line_print(to, &shown);
     fputc('\n', to);
-}
-
-static void print_mark(FILE *to, const char *text, uint32_t column)
-{
-    fputs("        ", to);
-    for (uint32_t i = 1; i < column && text[i - 1] != '\0' && i < LINE_BYTES_SHOWN; i++) {
-        unsigned char byte = (unsigned char)text[i - 1];
-        if (byte < 0x80 || byte >= 0xc0) fputc(byte == '\t' ? '\t' : ' ', to);
-    }
-    fputs("^\n", to);
+    if (column > 0) fprintf(to, "%8s%*s^\n", "", (int)columns.first, "");
 }
 
 void prt_debugger_source_line(const struct prt_debugger *d, uint32_t source, uint32_t line,
                               uint32_t column, FILE *to)
 {
     char *text = find_line(d, source, line);
-    if (text == NULL) return;
-    fprintf(to, "%6" PRIu32 "  ", line);
-    print_text(to, text);
-    if (column > 0) print_mark(to, text, column);
+    if (text != NULL) print_line(to, text, line, column);
     free(text);
 }
 
@@ -163,8 +152,7 @@ static enum prt_status show_from(struct prt_debugger *d, uint32_t source, uint32
         char *text = find_line(d, source, first + shown);
         if (text == NULL) break;
         if (shown == 0) prt_debugger_say(to, "%s\n", prt_container_source(d->container, source));
-        fprintf(to, "%6" PRIu32 "  ", first + shown);
-        print_text(to, text);
+        print_line(to, text, first + shown, 0);
         free(text);
     }
     if (shown == 0)

@@ -2,6 +2,7 @@
 #include "runtime/debug/debug_internal.h"
 
 #include "base/file_open.h"
+#include "base/json_write.h"
 #include "base/memory_text.h"
 #include "runtime/debug/debug_place.h"
 #include "runtime/observe/value_text.h"
@@ -35,91 +36,84 @@ struct traced_end {
     uint64_t first, count;
 };
 
-static void print_quoted(FILE *to, const char *text)
+/* To be freed; NULL: no memory. */
+static char *packet_text(const struct prt_debugger *d, uint32_t buffer, uint64_t packet)
 {
-    fputc('"', to);
-    for (; *text != '\0'; text++) {
-        unsigned char byte = (unsigned char)*text;
-        if (byte == '"' || byte == '\\')
-            fprintf(to, "\\%c", byte);
-        else if (byte < 0x20)
-            fprintf(to, "\\u%04x", byte);
-        else
-            fputc(byte, to);
-    }
-    fputc('"', to);
-}
-
-/* The value as text; in JSON as a string of it, which says NaN and infinities, too. */
-static void print_packet(const struct prt_debugger *d, uint32_t buffer, uint64_t packet)
-{
-    const struct debug_trace *t = d->trace;
     const uint8_t *bytes = prt_debugger_packet_bytes(d, buffer, packet);
     struct memory_text memory;
-    bool begun = memory_text_begin(&memory);
-    if (begun && bytes != NULL)
+    if (!memory_text_begin(&memory)) return NULL;
+    if (bytes != NULL)
         prt_packet_print(memory.file, d->container, &d->container->buffers[buffer], bytes,
                          ITEMS_TRACED);
-    char *text = begun ? memory_text_end(&memory, NULL) : NULL;
-    const char *shown = text != NULL && text[0] != '\0' ? text : "?";
-    if (t->json)
-        print_quoted(t->file, shown);
-    else
-        fputs(shown, t->file);
-    free(text);
+    return memory_text_end(&memory, NULL);
 }
 
-static void print_end(const struct prt_debugger *d, const struct traced_end *end, bool first)
+/* `json`: NULL for plain text.  In JSON a packet is a string, which also holds NaN and infinities. */
+static void print_end(const struct prt_debugger *d, struct json *json, const struct traced_end *end,
+                      bool is_first)
 {
     FILE *to = d->trace->file;
+    const char *buffer = debug_buffer_name(d, end->buffer);
     uint64_t shown = end->count < PACKETS_TRACED ? end->count : PACKETS_TRACED;
-    if (d->trace->json) {
-        fputs(first ? "{\"buffer\": " : ", {\"buffer\": ", to);
-        print_quoted(to, debug_buffer_name(d, end->buffer));
-        fprintf(to, ", \"first\": %" PRIu64 ", \"count\": %" PRIu64 ", \"packets\": [", end->first,
-                end->count);
+    if (json != NULL) {
+        json_begin(json, NULL, '{');
+        json_text(json, "buffer", buffer);
+        json_number(json, "first", end->first);
+        json_number(json, "count", end->count);
+        json_begin(json, "packets", '[');
     } else {
-        prt_debugger_say(to, "%s%s@%" PRIu64 " ", first ? " " : ", ",
-                         debug_buffer_name(d, end->buffer), end->first);
+        prt_debugger_say(to, "%s%s@%" PRIu64 " ", is_first ? " " : ", ", buffer, end->first);
         fputc('[', to);
     }
     for (uint64_t i = 0; i < shown; i++) {
-        if (i > 0) fputs(", ", to);
-        print_packet(d, end->buffer, end->first + i);
+        char *text = packet_text(d, end->buffer, end->first + i);
+        const char *packet = text != NULL && text[0] != '\0' ? text : "?";
+        if (json != NULL)
+            json_text(json, NULL, packet);
+        else
+            fprintf(to, "%s%s", i > 0 ? ", " : "", packet);
+        free(text);
     }
-    if (shown < end->count && !d->trace->json)
-        fprintf(to, ", ... %" PRIu64 " more", end->count - shown);
-    fputs(d->trace->json ? "]}" : "]", to);
+    if (json != NULL) {
+        json_end(json, ']');
+        json_end(json, '}');
+        return;
+    }
+    if (shown < end->count) fprintf(to, ", ... %" PRIu64 " more", end->count - shown);
+    fputc(']', to);
 }
 
-/* What the last firing has taken: between where its readers were and are. */
-static void print_inputs(const struct prt_debugger *d, const struct prt_stage *stage)
+/* The packets that the last firing consumed: between the old and the new positions of its readers. */
+static void print_inputs(const struct prt_debugger *d, struct json *json,
+                         const struct prt_stage *stage)
 {
-    bool first = true;
+    bool is_first = true;
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
         const struct prt_stage_input *input = &stage->inputs[i];
         uint64_t from = d->taken_from[stage->node->first_input + i];
         uint64_t to = input->buffer->fifo.readers[input->reader].position_packets;
         if (to == from) continue;
         print_end(
-            d, &(struct traced_end){(uint32_t)(input->buffer - d->sched->buffers), from, to - from},
-            first);
-        first = false;
+            d, json,
+            &(struct traced_end){(uint32_t)(input->buffer - d->sched->buffers), from, to - from},
+            is_first);
+        is_first = false;
     }
 }
 
-static void print_outputs(const struct prt_debugger *d, const struct prt_stage *stage)
+static void print_outputs(const struct prt_debugger *d, struct json *json,
+                          const struct prt_stage *stage)
 {
-    bool first = true;
+    bool is_first = true;
     for (uint32_t i = 0; i < stage->node->output_count; i++) {
         const struct prt_buffer *buffer = stage->outputs[i].buffer;
         uint64_t from = d->given_from[stage->node->first_output + i];
         if (buffer->fifo.written_packets == from) continue;
-        print_end(d,
+        print_end(d, json,
                   &(struct traced_end){(uint32_t)(buffer - d->sched->buffers), from,
                                        buffer->fifo.written_packets - from},
-                  first);
-        first = false;
+                  is_first);
+        is_first = false;
     }
 }
 
@@ -130,25 +124,29 @@ void prt_debugger_trace_firing(struct prt_debugger *d)
     uint64_t cycle = prt_run_total_cycles(d->run);
     char firing[160];
     if (d->trace->json) {
-        fprintf(to, "{\"cycle\": %" PRIu64 ", \"node\": ", cycle);
-        print_quoted(to, debug_stage_name(d, d->last.stage));
-        fputs(", \"kernel\": ", to);
-        print_quoted(to, debug_text(d, stage->node->kernel_title));
+        struct json json = {.to = to};
+        json_begin_line(&json, NULL, '{');
+        json_number(&json, "cycle", cycle);
+        json_text(&json, "node", debug_stage_name(d, d->last.stage));
+        json_text(&json, "kernel", debug_text(d, stage->node->kernel_title));
         if (d->last.finish)
-            fputs(", \"finish\": true, \"takes\": [", to);
+            json_boolean(&json, "finish", true);
         else
-            fprintf(to, ", \"firing\": %" PRIu64 ", \"takes\": [", d->last.firing);
-        print_inputs(d, stage);
-        fputs("], \"gives\": [", to);
-        print_outputs(d, stage);
-        fputs("]}\n", to);
+            json_number(&json, "firing", d->last.firing);
+        json_begin(&json, "takes", '[');
+        print_inputs(d, &json, stage);
+        json_end(&json, ']');
+        json_begin(&json, "gives", '[');
+        print_outputs(d, &json, stage);
+        json_end(&json, ']');
+        json_end(&json, '}');
         return;
     }
     prt_debugger_firing_text(d, &d->last, firing, sizeof firing);
     prt_debugger_say(to, "%" PRIu64 ": %s:", cycle, firing);
-    print_inputs(d, stage);
+    print_inputs(d, NULL, stage);
     fputs(" ->", to);
-    print_outputs(d, stage);
+    print_outputs(d, NULL, stage);
     fputc('\n', to);
 }
 

@@ -1,5 +1,7 @@
 #include "runtime/debug/debug_internal.h"
 
+#include "base/terminal_text.h"
+
 #include "runtime/debug/debug_origin.h"
 #include "runtime/load/debug_info.h"
 #include "runtime/sched/provenance.h"
@@ -9,20 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { END_BYTES = 4 }; /* of the end of a line, escaped */
-
 void prt_debugger_say(FILE *to, const char *format, ...)
 {
-    struct prt_error line;
+    char text[512];
     va_list arguments;
     va_start(arguments, format);
-    prt_error_set_va(&line, PRT_OK, PRT_NO_OFFSET, format, arguments);
+    int written = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    size_t length = strlen(line.message), format_length = strlen(format);
-    bool ends = format_length > 0 && format[format_length - 1] == '\n' && length >= END_BYTES;
-    if (ends && strcmp(line.message + length - END_BYTES, "\\x0a") == 0)
-        memcpy(line.message + length - END_BYTES, "\n", sizeof "\n");
-    fputs(line.message, to);
+    if (written < 0) return;
+    size_t length = strlen(text), format_length = strlen(format);
+    bool ends_line = format_length > 0 && format[format_length - 1] == '\n';
+    if (ends_line && length > 0 && text[length - 1] == '\n') text[length - 1] = '\0';
+    terminal_text_print(to, text);
+    if (ends_line) fputc('\n', to);
 }
 
 void prt_debugger_firing_text(const struct prt_debugger *d, const struct prt_firing *firing,

@@ -155,6 +155,21 @@ struct prt_launch_record {
     uint32_t importance; /* of its queue */
 };
 
+/* How many of `firings` firings from `first_firing` on count in the record of their launch: of a kernel that stopped or
+ * faulted, those before that. */
+static inline uint64_t prt_launch_counted_firings(const struct prt_kernel_object *object,
+                                                  uint64_t first_firing, uint64_t firings,
+                                                  enum kernel_status status,
+                                                  const struct kernel_fault *fault)
+{
+    uint64_t counted = firings;
+    if (status == KERNEL_STOPPED)
+        counted = *object->completed;
+    else if (status != KERNEL_OK)
+        counted = fault->firing - first_firing;
+    return counted < firings ? counted : firings;
+}
+
 /* Called in the scheduler's thread, in order of end, before the completion that covers the launch
  * is returned.  The record is the device's, and lives as long as the call. */
 typedef void (*prt_launch_observer)(void *context, const struct prt_launch_record *record);

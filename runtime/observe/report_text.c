@@ -1,4 +1,5 @@
 /* The statistics as text. */
+#include "base/terminal_text.h"
 #include "base/plural.h"
 #include "runtime/observe/report.h"
 #include "runtime/observe/text_table.h"
@@ -15,7 +16,7 @@ struct text {
     struct prt_run_statistics total;
     struct prt_device_statistics device;
     uint32_t stage_count;
-    int width; /* of names */
+    unsigned width; /* of names */
     bool measured;
 };
 
@@ -24,17 +25,17 @@ static double share(const struct text *t, uint64_t cycles)
     return prt_text_percent(cycles, t->total.total_cycles);
 }
 
-static void widen(int *width, const char *name)
+static void widen(unsigned *width, const char *name)
 {
-    int columns = prt_text_columns(name);
+    unsigned columns = terminal_text_columns(name);
     if (columns > *width) *width = columns < NAME_COLUMNS_MAX ? columns : NAME_COLUMNS_MAX;
 }
 
-static int name_width(const struct prt_run *run)
+static unsigned name_width(const struct prt_run *run)
 {
     struct prt_stage_statistics stage;
     struct prt_buffer_statistics buffer;
-    int width = 6;
+    unsigned width = 6;
     for (uint32_t i = 0; prt_run_stage(run, i, &stage); i++)
         widen(&width, stage.name);
     for (uint32_t i = 0; prt_run_buffer(run, i, &buffer); i++)
@@ -60,7 +61,7 @@ static void print_longest_wait(const struct text *t, uint32_t stage)
     if (longest.cycles == 0) return;
     fprintf(t->to, ", and waits %.1f%% for %s '", share(t, longest.cycles),
             kinds[longest.cause == PRT_STALL_ROOM]);
-    prt_text_name(t->to, longest.buffer);
+    terminal_text_print(t->to, longest.buffer);
     fputc('\'', t->to);
 }
 
@@ -79,7 +80,7 @@ static void print_queue_owner(const struct text *t, const struct prt_bottleneck 
         return;
     }
     fputc('\'', t->to);
-    prt_text_name(t->to, stage->name);
+    terminal_text_print(t->to, stage->name);
     fputs("': its ", t->to);
     if (count > 1) fprintf(t->to, "%" PRIu32 " ", count);
     fprintf(t->to, "%s%s %s", noun, plural(count), are);
@@ -112,7 +113,7 @@ static void print_dependencies(const struct text *t, const struct prt_bottleneck
     prt_run_stage_time(t->run, b->stage, &time);
     fputs("limited by no resource: ", t->to);
     fputs(t->stage_count > 1 ? "stages wait for each other; '" : "'", t->to);
-    prt_text_name(t->to, stage->name);
+    terminal_text_print(t->to, stage->name);
     fprintf(t->to, "' is busy %s%.1f%% of the time", t->stage_count > 1 ? "longest, " : "",
             share(t, busy_cycles(&time)));
     if (t->stage_count > 1)
@@ -157,7 +158,7 @@ static void print_limit(const struct text *t)
             reasons[b.limit]);
     if (b.stage_count > 1) {
         fputs("; the largest part of that is '", t->to);
-        prt_text_name(t->to, stage.name);
+        terminal_text_print(t->to, stage.name);
         fprintf(t->to, "', %.1f%%", prt_text_percent(b.stage_cycles, b.busy_cycles));
     }
     fputc('\n', t->to);
@@ -191,7 +192,7 @@ static void print_real_time(const struct text *t, const struct prt_program_infor
     fputs("cpu", t->to);
     if (strncmp(program->device, "cpu", 3) != 0) {
         fputs(" (compiled for ", t->to);
-        prt_text_name(t->to, program->device);
+        terminal_text_print(t->to, program->device);
         fputc(')', t->to);
     }
     fputs(": ", t->to);
@@ -244,7 +245,7 @@ static void print_suspensions(const struct text *t)
     for (uint32_t i = 0; prt_run_buffer(t->run, i, &b); i++) {
         if (b.suspensions == 0 || b.suspensions == t->total.suspensions) continue;
         fprintf(t->to, "%s%" PRIu64 " '", before, b.suspensions);
-        prt_text_name(t->to, b.name);
+        terminal_text_print(t->to, b.name);
         fputc('\'', t->to);
         before = ", ";
     }
@@ -304,7 +305,7 @@ static void print_host(const struct text *t)
         prt_program_port(t->program, b.port, &port);
         fprintf(t->to, "%s%.1f%% to %s '", before, share(t, b.host_cycles),
                 port.direction == PRT_PORT_OUT ? "take" : "bring");
-        prt_text_name(t->to, b.name);
+        terminal_text_print(t->to, b.name);
         fputc('\'', t->to);
         before = ", ";
     }
@@ -325,19 +326,19 @@ static void print_device(const struct text *t, const struct prt_program_informat
         fputs(d->part_cu_count == 1 ? "CU " : "CUs ", t->to);
         print_units_of(t, d->part_first_cu, d->part_cu_count);
         fputs(" of ", t->to);
-        prt_text_name(t->to, d->name);
+        terminal_text_print(t->to, d->name);
         fputs(" (compiled for ", t->to);
-        prt_text_name(t->to, program->device);
+        terminal_text_print(t->to, program->device);
         fputs("): ", t->to);
         return;
     }
-    prt_text_name(t->to, program->device);
+    terminal_text_print(t->to, program->device);
     fputs(": ", t->to);
 }
 
 static void print_head(const struct text *t, const struct prt_program_information *program)
 {
-    prt_text_name(t->to, program->name);
+    terminal_text_print(t->to, program->name);
     fputs(" on ", t->to);
     if (t->device.real_time) {
         print_real_time(t, program);
@@ -434,7 +435,7 @@ static void print_stalls(const struct text *t)
         }
         if (longest.cycles > 0) {
             fputs(longest.cause == PRT_STALL_ROOM ? "  room in '" : "  packets in '", t->to);
-            prt_text_name(t->to, longest.buffer);
+            terminal_text_print(t->to, longest.buffer);
             fputc('\'', t->to);
         }
         fputc('\n', t->to);
@@ -504,7 +505,7 @@ static void print_interruptions(const struct text *t)
         uint64_t cycles = time.stall_cycles[PRT_STALL_INTERRUPTED];
         prt_run_stage(t->run, i, &s);
         fputs(any ? "'" : "\n'", t->to);
-        prt_text_name(t->to, s.name);
+        terminal_text_print(t->to, s.name);
         fprintf(t->to,
                 "' was interrupted %" PRIu64 " time%s by more important stages, for %" PRIu64
                 " cycle%s\n",

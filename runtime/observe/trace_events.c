@@ -15,7 +15,7 @@
  * A launch and all that belongs to it are written together or not at all; from the first event that
  * does not fit on, everything is left out, so that the timeline is whole up to a point.
  */
-#include "runtime/observe/json_stream.h"
+#include "base/json_write.h"
 #include "runtime/host/pipert.h"
 
 #include <inttypes.h>
@@ -42,7 +42,11 @@ struct writers {
 
 struct prt_trace {
     struct prt_observer observer;
-    struct prt_json json;
+    struct json json; /* its file leads to `write` through `buffer` */
+    prt_trace_write write;
+    void *context;
+    bool failed; /* no memory when the run began, or `write` returned false */
+    char buffer[4096];
     const struct prt_run *run;
     uint64_t clock_hz;
     uint64_t events, events_max, omitted, arrows;
@@ -67,7 +71,7 @@ static uint64_t nanoseconds(const struct prt_trace *t, uint64_t cycles)
 
 static void write_time(struct prt_trace *t, const char *key, uint64_t ns)
 {
-    prt_json_fraction(&t->json, key, ns, 3); /* in microseconds, as the format wants */
+    json_fraction(&t->json, key, ns, 3); /* in microseconds, as the format wants */
 }
 
 /* ---- events ---- */
@@ -75,16 +79,16 @@ static void write_time(struct prt_trace *t, const char *key, uint64_t ns)
 static void begin_event(struct prt_trace *t, const char *phase, const char *name, uint32_t process,
                         uint32_t lane)
 {
-    prt_json_begin_line(&t->json, NULL, '{');
-    prt_json_text(&t->json, "ph", phase);
-    prt_json_text(&t->json, "name", name);
-    prt_json_number(&t->json, "pid", process);
-    prt_json_number(&t->json, "tid", lane);
+    json_begin_line(&t->json, NULL, '{');
+    json_text(&t->json, "ph", phase);
+    json_text(&t->json, "name", name);
+    json_number(&t->json, "pid", process);
+    json_number(&t->json, "tid", lane);
 }
 
 static void end_event(struct prt_trace *t)
 {
-    prt_json_end(&t->json, '}');
+    json_end(&t->json, '}');
     t->events++;
 }
 
@@ -102,20 +106,20 @@ static void name_lane(struct prt_trace *t, const char *key, const char *name, ui
                       uint32_t lane)
 {
     begin_event(t, "M", key, process, lane);
-    prt_json_begin(&t->json, "args", '{');
-    prt_json_text(&t->json, "name", name);
-    prt_json_end(&t->json, '}');
-    prt_json_end(&t->json, '}');
+    json_begin(&t->json, "args", '{');
+    json_text(&t->json, "name", name);
+    json_end(&t->json, '}');
+    json_end(&t->json, '}');
 }
 
 static void sort_lane(struct prt_trace *t, const char *key, uint32_t process, uint32_t lane,
                       uint32_t place)
 {
     begin_event(t, "M", key, process, lane);
-    prt_json_begin(&t->json, "args", '{');
-    prt_json_number(&t->json, "sort_index", place);
-    prt_json_end(&t->json, '}');
-    prt_json_end(&t->json, '}');
+    json_begin(&t->json, "args", '{');
+    json_number(&t->json, "sort_index", place);
+    json_end(&t->json, '}');
+    json_end(&t->json, '}');
 }
 
 static void name_process(struct prt_trace *t, const char *name, uint32_t process)
@@ -145,23 +149,22 @@ static void on_scheduler(void *context, const struct prt_scheduler_event *event)
     if (event->doing == PRT_SCHEDULER_WORKS) {
         begin_slice(t, "instructions", PROCESS_SCHEDULER, 1, event->begin_cycles,
                     event->end_cycles);
-        prt_json_begin(&t->json, "args", '{');
-        prt_json_number(&t->json, "begin_cycles", event->begin_cycles);
-        prt_json_number(&t->json, "end_cycles", event->end_cycles);
-        prt_json_end(&t->json, '}');
+        json_begin(&t->json, "args", '{');
+        json_number(&t->json, "begin_cycles", event->begin_cycles);
+        json_number(&t->json, "end_cycles", event->end_cycles);
+        json_end(&t->json, '}');
         end_event(t);
         return;
     }
     bool ends = event->doing == PRT_SCHEDULER_ENDS;
     begin_event(t, "i", ends ? "stage ends" : "suspended for input", PROCESS_SCHEDULER, 1);
     write_time(t, "ts", nanoseconds(t, event->begin_cycles));
-    prt_json_text(&t->json, "s", "t");
-    prt_json_begin(&t->json, "args", '{');
-    if (prt_run_stage(t->run, event->stage, &stage)) prt_json_text(&t->json, "stage", stage.name);
-    if (prt_run_buffer(t->run, event->buffer, &buffer))
-        prt_json_text(&t->json, "port", buffer.name);
-    prt_json_number(&t->json, "cycles", event->begin_cycles);
-    prt_json_end(&t->json, '}');
+    json_text(&t->json, "s", "t");
+    json_begin(&t->json, "args", '{');
+    if (prt_run_stage(t->run, event->stage, &stage)) json_text(&t->json, "stage", stage.name);
+    if (prt_run_buffer(t->run, event->buffer, &buffer)) json_text(&t->json, "port", buffer.name);
+    json_number(&t->json, "cycles", event->begin_cycles);
+    json_end(&t->json, '}');
     end_event(t);
 }
 
@@ -173,9 +176,9 @@ static void on_level(void *context, const struct prt_level_event *level)
     prt_run_buffer(t->run, level->buffer, &buffer);
     begin_event(t, "C", buffer.name, PROCESS_BUFFERS, 0);
     write_time(t, "ts", nanoseconds(t, level->cycles));
-    prt_json_begin(&t->json, "args", '{');
-    prt_json_number(&t->json, "packets", level->packets);
-    prt_json_end(&t->json, '}');
+    json_begin(&t->json, "args", '{');
+    json_number(&t->json, "packets", level->packets);
+    json_end(&t->json, '}');
     end_event(t);
 }
 
@@ -229,30 +232,30 @@ static void cut_launch(const struct prt_launch_event *l, struct part *parts)
 static void launch_arguments(struct prt_trace *t, const struct prt_launch_event *l)
 {
     static const char *const forms[] = {"full", "reference", "condensed"};
-    struct prt_json *json = &t->json;
-    prt_json_begin(json, "args", '{');
+    struct json *json = &t->json;
+    json_begin(json, "args", '{');
     if (l->finish) {
-        prt_json_boolean(json, "finish", true);
+        json_boolean(json, "finish", true);
     } else {
-        prt_json_number(json, "first_firing", l->first_firing);
-        prt_json_number(json, "firings", l->firings);
+        json_number(json, "first_firing", l->first_firing);
+        json_number(json, "firings", l->firings);
     }
-    if (l->resumed) prt_json_boolean(json, "resumed", true);
-    if (l->interrupted) prt_json_boolean(json, "interrupted", true);
-    prt_json_text(json, "packet", forms[l->form]);
-    prt_json_boolean(json, "first_of_packet", l->first_of_packet);
-    prt_json_number(json, "warps", l->warps);
-    prt_json_number(json, "enqueued_cycles", l->enqueued_cycles);
-    prt_json_number(json, "begin_cycles", l->begin_cycles);
-    prt_json_number(json, "end_cycles", l->end_cycles);
-    prt_json_number(json, "launch_cycles", l->launch_cycles);
-    prt_json_number(json, "switch_cycles", l->switch_cycles);
-    prt_json_number(json, "index_cycles", l->index_cycles);
-    prt_json_number(json, "execute_cycles", l->execute_cycles);
-    prt_json_number(json, "compute_cycles", l->compute_cycles);
-    prt_json_number(json, "memory_cycles", l->memory_cycles);
-    prt_json_number(json, "device_queue_cycles", l->device_queue_cycles);
-    prt_json_end(json, '}');
+    if (l->resumed) json_boolean(json, "resumed", true);
+    if (l->interrupted) json_boolean(json, "interrupted", true);
+    json_text(json, "packet", forms[l->form]);
+    json_boolean(json, "first_of_packet", l->first_of_packet);
+    json_number(json, "warps", l->warps);
+    json_number(json, "enqueued_cycles", l->enqueued_cycles);
+    json_number(json, "begin_cycles", l->begin_cycles);
+    json_number(json, "end_cycles", l->end_cycles);
+    json_number(json, "launch_cycles", l->launch_cycles);
+    json_number(json, "switch_cycles", l->switch_cycles);
+    json_number(json, "index_cycles", l->index_cycles);
+    json_number(json, "execute_cycles", l->execute_cycles);
+    json_number(json, "compute_cycles", l->compute_cycles);
+    json_number(json, "memory_cycles", l->memory_cycles);
+    json_number(json, "device_queue_cycles", l->device_queue_cycles);
+    json_end(json, '}');
 }
 
 /* "s", "s (interrupted)", "s (goes on)" and both. */
@@ -293,10 +296,10 @@ static void write_units(struct prt_trace *t, const struct prt_launch_event *l, c
         if (cycles == 0) continue;
         begin_slice(t, name, PROCESS_QUEUES + l->queue, LANE_UNITS + l->first_cu + i, executes,
                     executes + cycles);
-        prt_json_begin(&t->json, "args", '{');
-        prt_json_number(&t->json, "begin_cycles", executes);
-        prt_json_number(&t->json, "end_cycles", executes + cycles);
-        prt_json_end(&t->json, '}');
+        json_begin(&t->json, "args", '{');
+        json_number(&t->json, "begin_cycles", executes);
+        json_number(&t->json, "end_cycles", executes + cycles);
+        json_end(&t->json, '}');
         end_event(t);
     }
 }
@@ -323,9 +326,9 @@ static void write_arrow_end(struct prt_trace *t, const char *phase, const char *
                             uint32_t queue, uint64_t cycles)
 {
     begin_event(t, phase, name, PROCESS_QUEUES + queue, LANE_LAUNCHES);
-    prt_json_text(&t->json, "cat", "packets");
-    prt_json_number(&t->json, "id", t->arrows);
-    if (phase[0] == 'f') prt_json_text(&t->json, "bp", "e");
+    json_text(&t->json, "cat", "packets");
+    json_number(&t->json, "id", t->arrows);
+    if (phase[0] == 'f') json_text(&t->json, "bp", "e");
     write_time(t, "ts", nanoseconds(t, cycles));
     end_event(t);
 }
@@ -376,7 +379,7 @@ static void on_launch(void *context, const struct prt_launch_event *l)
     struct prt_trace *t = context;
     struct prt_stage_statistics stage;
     struct part parts[PARTS];
-    if (t->json.failed) return; /* perhaps for want of memory */
+    if (t->failed) return; /* perhaps there was no memory */
     cut_launch(l, parts);
     if (admit(t, count_events(t, l, parts), l->end_cycles)) {
         prt_run_stage(t->run, l->stage, &stage);
@@ -414,9 +417,9 @@ static void on_begin(void *context, const struct prt_run *run)
     prt_run_device(run, &device);
     t->run = run;
     t->clock_hz = device.clock_hz;
-    t->no_memory = t->json.failed = !allocate(t);
-    prt_json_begin(&t->json, NULL, '{');
-    prt_json_begin(&t->json, "traceEvents", '[');
+    t->no_memory = t->failed = !allocate(t);
+    json_begin(&t->json, NULL, '{');
+    json_begin(&t->json, "traceEvents", '[');
     name_process(t, "scheduler", PROCESS_SCHEDULER);
     name_lane(t, "thread_name", "scheduler", PROCESS_SCHEDULER, 1);
     name_process(t, "buffers", PROCESS_BUFFERS);
@@ -428,20 +431,27 @@ static void on_end(void *context, const struct prt_run *run, uint64_t total_cycl
     struct prt_program_information program;
     prt_program_information(prt_run_program(run), &program);
     if (total_cycles < t->complete_cycles) t->complete_cycles = total_cycles;
-    prt_json_end(&t->json, ']');
-    prt_json_text(&t->json, "displayTimeUnit", "ns");
-    prt_json_begin(&t->json, "otherData", '{');
-    prt_json_number(&t->json, "version", 1);
-    prt_json_text(&t->json, "pipeline", program.name);
-    prt_json_text(&t->json, "device", program.device);
-    prt_json_number(&t->json, "clock_hz", t->clock_hz);
-    prt_json_number(&t->json, "total_cycles", total_cycles);
-    prt_json_number(&t->json, "events", t->events);
-    prt_json_number(&t->json, "omitted_events", t->omitted);
-    prt_json_number(&t->json, "complete_cycles", t->complete_cycles);
-    prt_json_end(&t->json, '}');
-    prt_json_end(&t->json, '}');
-    t->ended = prt_json_flush(&t->json);
+    json_end(&t->json, ']');
+    json_text(&t->json, "displayTimeUnit", "ns");
+    json_begin(&t->json, "otherData", '{');
+    json_number(&t->json, "version", 1);
+    json_text(&t->json, "pipeline", program.name);
+    json_text(&t->json, "device", program.device);
+    json_number(&t->json, "clock_hz", t->clock_hz);
+    json_number(&t->json, "total_cycles", total_cycles);
+    json_number(&t->json, "events", t->events);
+    json_number(&t->json, "omitted_events", t->omitted);
+    json_number(&t->json, "complete_cycles", t->complete_cycles);
+    json_end(&t->json, '}');
+    json_end(&t->json, '}');
+    t->ended = fflush(t->json.to) == 0 && !t->failed;
+}
+
+static ssize_t pass_on(void *cookie, const char *bytes, size_t size)
+{
+    struct prt_trace *t = cookie;
+    if (!t->failed) t->failed = !t->write(t->context, bytes, size);
+    return t->failed ? 0 : (ssize_t)size;
 }
 
 enum prt_status prt_trace_create(prt_trace_write write, void *context, uint64_t events_max,
@@ -449,8 +459,14 @@ enum prt_status prt_trace_create(prt_trace_write write, void *context, uint64_t 
 {
     struct prt_trace *t = calloc(1, sizeof *t);
     if (t == NULL) return PRT_E_NOMEM;
-    t->json.write = write;
-    t->json.context = context;
+    t->json.to = fopencookie(t, "w", (cookie_io_functions_t){.write = pass_on});
+    if (t->json.to == NULL) {
+        free(t);
+        return PRT_E_NOMEM;
+    }
+    setvbuf(t->json.to, t->buffer, _IOFBF, sizeof t->buffer);
+    t->write = write;
+    t->context = context;
     t->events_max = events_max;
     t->complete_cycles = UINT64_MAX;
     t->observer = (struct prt_observer){.context = t,
@@ -466,6 +482,8 @@ enum prt_status prt_trace_create(prt_trace_write write, void *context, uint64_t 
 void prt_trace_destroy(struct prt_trace *trace)
 {
     if (trace == NULL) return;
+    trace->failed = true; /* a text that did not end is not continued */
+    fclose(trace->json.to);
     free(trace->writers);
     free(trace->queue_named);
     free(trace->piece_name);

@@ -208,7 +208,7 @@ static void every_error_is_one_of_piperun(void **unused)
     assert_int_equal(run("\"$PIPERUN\" mask.pbc dta=ten.u8 data=ten.u8"), 2);
     assert_false(is_printed("did you mean 'data'"));
     assert_int_equal(run("\"$PIPERUN\" \"$(printf 'a\\033[31m')\""), 2);
-    assert_true(is_printed("piperun: error: there is no command 'a\\x1b[31m' ("));
+    assert_true(is_printed("piperun: error: there is no command 'a\\x1B[31m' ("));
 }
 
 /* ---- the same containers through the library ---- */

@@ -164,6 +164,9 @@ check "both modes" says 2 'one of them' "$PIPEC" fmt --check --diff good.pipe
 check "imports are not looked for" says 0 '' sh -c 'echo "import \"nowhere.pipe\";" | "$0" fmt -' "$PIPEC"
 check "help" says 0 '^usage: pipec fmt' "$PIPEC" fmt --help
 check "a full device" says 2 'cannot write' sh -c '"$0" fmt --diff bad.pipe >/dev/full' "$PIPEC"
+check "a full device under standard output" says 2 'cannot write to standard output: No space left' \
+    sh -c '"$0" fmt - <bad.pipe >/dev/full' "$PIPEC"
+check "which is reported once" test "$(wc -l <text)" -eq 1
 
 # Every source of the tree: accepted sources keep their tree, and laying them out twice changes nothing.
 find "$ROOT/lang" "$ROOT/examples" "$ROOT/tests" -name '*.pipe' >sources

@@ -108,7 +108,7 @@ if [ "$(uname -m)" = x86_64 ]; then
     for archive in "$BUILD/libpipert.a" "$BUILD"/llvm*/libpipec.a; do
         check "every object of ${archive#"$BUILD"/}: CET" all_marked "$(ar t "$archive" | wc -l)" 50 "$archive"
     done
-    mains=("$BUILD"/obj/tools/piperun/*.o "$BUILD"/obj/tools/piperun/io/*.o "$BUILD"/obj/lang/entry/*.o "$BUILD"/llvm*/compiler/commands/pipec.o)
+    mains=("$BUILD"/obj/tools/piperun/*.o "$BUILD"/obj/tools/piperun/io/*.o "$BUILD"/obj/base/entry/*.o "$BUILD"/llvm*/compiler/commands/pipec.o)
     check "every object of the commands: CET" all_marked ${#mains[@]} 5 "${mains[@]}"
     cc -c -fcf-protection=none weak.c -o weak.o
     unmarked() { [ "$(marked weak.o)" -eq 0 ]; }

@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "compiler/context/context.h"
-#include "compiler/support/json_write.h"
 #include "base/utf8.h"
 
 struct fixture {
@@ -276,60 +275,6 @@ static void rules_are_found_by_id(void **state)
     assert_int_equal(rule_find("no-such-rule"), RULE_COUNT);
 }
 
-static void json_strings_are_escaped(void **state)
-{
-    static const struct {
-        const char *text, *expected;
-    } cases[] = {
-        {"", "\"\""},
-        {"a \"b\" \\ /", "\"a \\\"b\\\" \\\\ /\""},
-        {"\n\t\r\x1B\x7F", "\"\\n\\t\\u000d\\u001b\\u007f\""},
-        {"\xC3\xA9\xF0\x9F\x98\x80", "\"\xC3\xA9\xF0\x9F\x98\x80\""},
-        {"\xE2\x80\xAE" /* right-to-left override NOLINT(misc-misleading-bidirectional) */
-         "\xE2\x80\xA8",
-         "\"\\u202e\\u2028\""},
-        {"\xF3\xA0\x80\x81", "\"\\udb40\\udc01\""}, /* a tag: two surrogates */
-        {"\xFFx\xC3", "\"\\\\xFFx\\\\xC3\""},
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *shown = NULL;
-        size_t size;
-        FILE *to = open_memstream(&shown, &size);
-        json_print_string(to, cases[i].text);
-        fclose(to);
-        assert_string_equal(shown, cases[i].expected);
-        free(shown);
-    }
-}
-
-static void json_values_nest(void **state)
-{
-    (void)state;
-    char *shown = NULL;
-    size_t size;
-    FILE *to = open_memstream(&shown, &size);
-    struct json json = {.to = to};
-    for (int i = 0; i < 2; i++) {
-        json.compact = i == 1;
-        json_begin(&json, NULL, '{');
-        json_begin(&json, "a", '[');
-        json_end(&json, ']');
-        json_begin(&json, "b", '[');
-        json_number(&json, NULL, UINT64_MAX);
-        json_text(&json, NULL, NULL);
-        json_end(&json, ']');
-        json_boolean(&json, "c", false);
-        json_end(&json, '}');
-    }
-    fclose(to);
-    assert_string_equal(shown,
-                        "{\n  \"a\": [],\n  \"b\": [\n    18446744073709551615,\n    null\n  ],\n"
-                        "  \"c\": false\n}\n"
-                        "{\"a\":[],\"b\":[18446744073709551615,null],\"c\":false}\n");
-    free(shown);
-}
-
 static void broken_utf8_is_cut_as_decoders_do(void **state)
 {
     static const struct {
@@ -567,7 +512,7 @@ TEST_MAIN("diag", WITH_DIAGS(both_places_notes_and_help_are_shown),
           WITH_DIAGS(sorted_by_place_and_equal_ones_once),
           WITH_DIAGS(output_and_memory_are_bounded),
           WITH_DIAGS(levels_follow_the_table_and_its_overrides),
-          cmocka_unit_test(json_strings_are_escaped), cmocka_unit_test(json_values_nest),
+
           cmocka_unit_test(broken_utf8_is_cut_as_decoders_do),
           WITH_DIAGS(columns_are_counted_in_the_unit_of_the_form),
           WITH_DIAGS(columns_do_not_depend_on_what_was_shown_before),

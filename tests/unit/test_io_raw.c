@@ -643,7 +643,7 @@ static void messages_do_not_drive_a_terminal(void **state)
     assert_int_equal(prt_error_set_at(&local, PRT_E_OPEN, 7, "a\x1b[2Jb\n\x7f\xc2\x9b caf\xc3\xa9"),
                      PRT_E_OPEN);
     assert_int_equal(local.offset, 7);
-    assert_string_equal(local.message, "a\\x1b[2Jb\\x0a\\x7f\xc2\\x9b caf\xc3\xa9");
+    assert_string_equal(local.message, "a\\x1B[2Jb\\x0A\\x7F\\xC2\\x9B caf\xc3\xa9");
     char large[2000];
     memset(large, '\1', sizeof large - 1);
     large[sizeof large - 1] = 0;

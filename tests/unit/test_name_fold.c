@@ -1,5 +1,5 @@
 /* name_fold, folded_table: equal elements of arrays and chains are one row. */
-#include "compiler/support/name_fold.h"
+#include "base/name_fold.h"
 #include "compiler/support/folded_table.h"
 #include "tests/test.h"
 

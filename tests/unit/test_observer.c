@@ -432,12 +432,16 @@ static void the_largest_firing_is_set_against_the_bound(void **unused)
 struct text {
     char bytes[200000];
     size_t size, most;
+    unsigned refused;
 };
 
 static bool take(void *context, const char *bytes, size_t size)
 {
     struct text *text = context;
-    if (text->size + size > text->most) return false;
+    if (text->size + size > text->most) {
+        text->refused++;
+        return false;
+    }
     memcpy(text->bytes + text->size, bytes, size);
     text->size += size;
     return true;
@@ -486,6 +490,7 @@ static void a_timeline_that_cannot_be_written_is_not_whole(void **unused)
     static struct text text;
     text.most = 5000;
     assert_false(trace_of(100000, &text).whole);
+    assert_int_equal(text.refused, 1); /* after a failed write nothing more is written */
 }
 
 TEST_MAIN("observer", cmocka_unit_test(every_cycle_of_a_stage_is_accounted_for),

@@ -8,10 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "compiler/support/arena.h"
+#include "base/arena.h"
 #include "compiler/support/intern.h"
 #include "compiler/support/source.h"
-#include "compiler/support/vec.h"
+#include "base/vec.h"
 #include "lang/embedded.h"
 
 /* ---- arena ---- */

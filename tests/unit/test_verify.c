@@ -1367,7 +1367,7 @@ static void names_are_escaped_in_messages(void **unused)
     m->nodes[0].repetitions = 4;
     assert_int_equal(made_verify(m, &error), PRT_E_VERIFY);
     assert_null(strchr(error.message, '\x1b'));
-    assert_non_null(strstr(error.message, "a\\x1b[31m"));
+    assert_non_null(strstr(error.message, "a\\x1B[31m"));
 }
 
 TEST_MAIN("verify", cmocka_unit_test(good_containers_pass),

@@ -317,15 +317,10 @@ static void fill_units(struct prt_device *device, const struct prt_cpu_job *job,
     record->cus = device->cus;
 }
 
-/* Of a kernel that has stopped or faulted, those that count. */
-static uint64_t firings_of(const struct prt_cpu_job *job)
+static uint64_t counted_firings(const struct prt_cpu_job *job)
 {
-    uint64_t firings = job->launch.firings, counted = firings;
-    if (job->status == KERNEL_STOPPED)
-        counted = *job->object->completed;
-    else if (job->status != KERNEL_OK)
-        counted = job->fault.firing - job->launch.first_firing;
-    return counted < firings ? counted : firings;
+    return prt_launch_counted_firings(job->object, job->launch.first_firing, job->launch.firings,
+                                      job->status, &job->fault);
 }
 
 static void observe(struct prt_device *device, const struct prt_cpu_job *job)
@@ -341,13 +336,13 @@ static void observe(struct prt_device *device, const struct prt_cpu_job *job)
         .first_of_packet = job->launch.first_of_packet,
         .cleaned_up = job->launch.cleaned_up,
         .first_firing = job->launch.first_firing,
-        .firings = firings_of(job),
+        .firings = counted_firings(job),
         .enqueued_cycles = job->enqueued_ns,
         .begin_cycles = begin,
         .end_cycles = end,
         .compute_cycles = end - begin,
         .execute_cycles = end - begin,
-        .warps = prt_timing_warps(object->shape, firings_of(job)),
+        .warps = prt_timing_warps(object->shape, counted_firings(job)),
         .importance = device->queues.queues[job->queue].importance,
     };
     fill_units(device, job, &record);
@@ -381,7 +376,7 @@ static void complete(struct prt_device *device, const struct prt_cpu_job *job,
     if (job->status != KERNEL_OK) c->fault = job->fault;
     if (c->end_cycles > device->seen_ns) device->seen_ns = c->end_cycles;
     device->queues.queues[job->queue].in_flight -= job->launch.last_of_packet;
-    prt_packet_ended(&device->processor, &job->launch, job->executed ? firings_of(job) : 0);
+    prt_packet_ended(&device->processor, &job->launch, job->executed ? counted_firings(job) : 0);
 }
 
 /* Puts what is seen to have ended in front of what is not; both stay in order. */

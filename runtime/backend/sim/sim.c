@@ -217,15 +217,10 @@ static bool is_known_late(const struct prt_kernel_object *object)
     return (object->flags & late) != 0 || object->device_queue != NULL;
 }
 
-/* Of a kernel that has stopped or faulted, those that count. */
-static uint64_t firings_of(const struct prt_sim_job *job)
+static uint64_t counted_firings(const struct prt_sim_job *job)
 {
-    uint64_t firings = job->launch.firings, counted = firings;
-    if (job->status == KERNEL_STOPPED)
-        counted = *job->object->completed;
-    else if (job->status != KERNEL_OK)
-        counted = job->fault.firing - job->launch.first_firing;
-    return counted < firings ? counted : firings;
+    return prt_launch_counted_firings(job->object, job->launch.first_firing, job->launch.firings,
+                                      job->status, &job->fault);
 }
 
 /* The firing that stopped or faulted has been counted up to there.  What is known early may still execute. */
@@ -245,7 +240,7 @@ static struct prt_launch_costs find_costs(struct prt_device *device, struct prt_
 {
     if (is_known_late(job->object)) {
         prt_sim_pool_finish(&device->pool, job);
-        job->record.firings = firings_of(job);
+        job->record.firings = counted_firings(job);
         if (job->object->device_queue != NULL && job->executed)
             job->record.device_queue_cycles = prt_device_queue_cycles(job->object->device_queue);
     }
@@ -459,7 +454,8 @@ static enum prt_status sim_wait(struct prt_device *device, struct prt_completion
         observe_until(device, flight.seen_cycles);
         complete(job, &completions[(*count)++]);
         device->queues.queues[flight.queue].in_flight -= job->launch.last_of_packet;
-        prt_packet_ended(&device->processor, &job->launch, job->executed ? firings_of(job) : 0);
+        prt_packet_ended(&device->processor, &job->launch,
+                         job->executed ? counted_firings(job) : 0);
     }
     return PRT_OK;
 }

@@ -1,4 +1,4 @@
-#include "compiler/support/quote.h"
+#include "base/quote.h"
 
 void quote_print(FILE *to, const char *bytes, size_t size_bytes)
 {

@@ -3,12 +3,12 @@
  *
  * An index is a decimal number after '[' or '#'.  Both names have the same text but for their indices.
  */
-#ifndef PIPEC_NAME_FOLD_H
-#define PIPEC_NAME_FOLD_H
+#ifndef BASE_NAME_FOLD_H
+#define BASE_NAME_FOLD_H
 
 #include <stdint.h>
 
-#include "compiler/support/arena.h"
+#include "base/arena.h"
 
 /* Fewer equal things in a row are not folded. */
 enum { NAME_FOLD_LEAST = 3 };

@@ -1,4 +1,4 @@
-#include "compiler/support/arena.h"
+#include "base/arena.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /*
  * quote: bytes as a string literal of the language, which the lexer reads back as the same bytes.
  */
-#ifndef PIPEC_QUOTE_H
-#define PIPEC_QUOTE_H
+#ifndef BASE_QUOTE_H
+#define BASE_QUOTE_H
 
 #include <stddef.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "compiler/support/name_fold.h"
+#include "base/name_fold.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

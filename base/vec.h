@@ -8,10 +8,10 @@
  * Growth doubles and leaves the old array to the arena; pointers into `items` do not survive a
  * push.
  */
-#ifndef PIPEC_VEC_H
-#define PIPEC_VEC_H
+#ifndef BASE_VEC_H
+#define BASE_VEC_H
 
-#include "compiler/support/arena.h"
+#include "base/arena.h"
 
 #define VEC(type)                                                                                  \
     struct {                                                                                       \

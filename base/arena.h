@@ -7,8 +7,8 @@
  * error: out of memory" and exit code 2, after the exit handlers have removed temporary files.  Not
  * thread-safe: one arena belongs to one thread.
  */
-#ifndef PIPEC_ARENA_H
-#define PIPEC_ARENA_H
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
 
 #include <stdarg.h>
 #include <stddef.h>

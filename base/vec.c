@@ -1,4 +1,4 @@
-#include "compiler/support/vec.h"
+#include "base/vec.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,10 +1,8 @@
-#include "compiler/support/json_write.h"
+#include "base/json_write.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "compiler/support/arena.h"
 #include "base/utf8.h"
 
 static void print_escape(FILE *to, uint32_t code)
@@ -20,7 +18,7 @@ static void print_escape(FILE *to, uint32_t code)
                 0xDC00 + ((code - 0x10000) & 0x3FF));
 }
 
-/* Characters that stand for themselves: nearly all that there are. */
+/* Bytes from `text` on that need no escape: nearly all bytes of a usual text. */
 static size_t plain_length(const char *text)
 {
     size_t length = 0;
@@ -55,15 +53,36 @@ void json_print_string(FILE *to, const char *text)
     fputc('"', to);
 }
 
-static void new_line(const struct json *json)
+/* At least `digits` of them. */
+static void print_number(FILE *to, uint64_t number, unsigned digits)
 {
-    if (!json->compact) fprintf(json->to, "\n%*s", (int)(json->depth * 2), "");
+    char text[24];
+    size_t at = sizeof text;
+    while (number > 0 || sizeof text - at < digits) {
+        text[--at] = (char)('0' + number % 10);
+        number /= 10;
+    }
+    fwrite(text + at, 1, sizeof text - at, to);
+}
+
+static bool is_on_line(const struct json *json)
+{
+    return json->line_depth > 0 && json->depth >= json->line_depth;
+}
+
+static void begin_line(const struct json *json)
+{
+    if (json->compact || is_on_line(json)) return;
+    fputc('\n', json->to);
+    for (unsigned i = 0; i < json->depth; i++)
+        fwrite("  ", 1, 2, json->to);
 }
 
 static void begin_member(struct json *json, const char *key)
 {
     if (json->has_members) fputc(',', json->to);
-    if (json->depth > 0) new_line(json);
+    if (json->has_members && is_on_line(json) && !json->compact) fputc(' ', json->to);
+    if (json->depth > 0) begin_line(json);
     if (key != NULL) {
         json_print_string(json->to, key);
         fputs(json->compact ? ":" : ": ", json->to);
@@ -79,10 +98,18 @@ void json_begin(struct json *json, const char *key, char bracket)
     json->has_members = false;
 }
 
+void json_begin_line(struct json *json, const char *key, char bracket)
+{
+    json_begin(json, key, bracket);
+    if (json->line_depth == 0) json->line_depth = json->depth;
+}
+
 void json_end(struct json *json, char bracket)
 {
+    bool is_line = is_on_line(json);
+    if (json->line_depth == json->depth) json->line_depth = 0;
     json->depth--;
-    if (json->has_members) new_line(json);
+    if (json->has_members && !is_line) begin_line(json);
     fputc(bracket, json->to);
     json->has_members = true;
     if (json->depth > 0) return;
@@ -99,23 +126,10 @@ void json_text(struct json *json, const char *key, const char *text)
         fputs("null", json->to);
 }
 
-void json_printed_begin(struct memory_text *text)
-{
-    if (!memory_text_begin(text)) arena_out_of_memory();
-}
-
-void json_printed_end(struct json *json, const char *key, struct memory_text *text)
-{
-    char *bytes = memory_text_end(text, NULL);
-    if (bytes == NULL) arena_out_of_memory();
-    json_text(json, key, bytes);
-    free(bytes);
-}
-
 void json_number(struct json *json, const char *key, uint64_t number)
 {
     begin_member(json, key);
-    fprintf(json->to, "%" PRIu64, number);
+    print_number(json->to, number, 1);
 }
 
 void json_numbers(struct json *json, const char *key, uint64_t single, const uint64_t *numbers,
@@ -129,6 +143,17 @@ void json_numbers(struct json *json, const char *key, uint64_t single, const uin
     for (size_t i = 0; i < count; i++)
         json_number(json, NULL, numbers[i]);
     json_end(json, ']');
+}
+
+void json_fraction(struct json *json, const char *key, uint64_t number, unsigned decimals)
+{
+    uint64_t unit = 1;
+    for (unsigned i = 0; i < decimals; i++)
+        unit *= 10;
+    begin_member(json, key);
+    print_number(json->to, number / unit, 1);
+    fputc('.', json->to);
+    print_number(json->to, number % unit, decimals);
 }
 
 void json_boolean(struct json *json, const char *key, bool value)

@@ -1,0 +1,20 @@
+/*
+ * json_printed: a JSON text whose content is printed to a file.
+ *
+ *     struct memory_text text;
+ *     json_printed_begin(&text);
+ *     scalar_value_print(text.file, value);
+ *     json_printed_end(&json, "value", &text);
+ *
+ * Without memory the process ends (base/arena.h).
+ */
+#ifndef PIPEC_JSON_PRINTED_H
+#define PIPEC_JSON_PRINTED_H
+
+#include "base/json_write.h"
+#include "base/memory_text.h"
+
+void json_printed_begin(struct memory_text *text);
+void json_printed_end(struct json *json, const char *key, struct memory_text *text);
+
+#endif
