@@ -306,7 +306,7 @@ $(B)/tests/test_load_faults: private all_ld += $(FAULTS_LD)
 
 # The same for reading and writing files.
 IO_FAULTS_LD := $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc strdup free open fcntl close fstat stat access lseek \
-                  poll fsync rename mkostemp read pread write pwrite)
+                  poll fsync rename mkostemp read pread write pwrite strndup asprintf getrandom)
 $(B)/tests/test_io_faults: private all_ld += $(IO_FAULTS_LD)
 
 # What fuzz targets need of the helpers of tests.
