@@ -121,7 +121,8 @@ REAL(char *, strndup, const char *text, size_t length)
     return fails(ENOMEM) ? NULL : counted(__real_strndup(text, length));
 }
 
-REAL(int, asprintf, char **text, const char *format, ...)
+__attribute__((format(printf, 2, 3))) int __wrap_asprintf(char **text, const char *format, ...);
+__attribute__((format(printf, 2, 3))) int __wrap_asprintf(char **text, const char *format, ...)
 {
     va_list more;
     va_start(more, format);
@@ -402,7 +403,8 @@ static void outputs_are_whole_or_not_there(void **state)
                 bool in_doubt = strstr(error.message, "its folder cannot be synchronised") != NULL;
                 assert_true(status == PRT_OK || in_doubt ? is_new : is_old);
                 if (fault != FAULT_FAILS) assert_int_equal(status, PRT_OK);
-                assert_true(blocks <= 1); /* the record of a temporary is the registry's */
+                /* The registry has a record of each name; after EEXIST there are two. */
+                assert_true(blocks <= (fault == FAULT_AGAIN ? 2 : 1));
                 free(there);
                 memset(&error, 0, sizeof error);
             }
