@@ -559,6 +559,29 @@ static void a_pipe_is_read_and_written(void **state)
     close(ends[0]);
 }
 
+/* The text ends where its length says, without blanks that would be in the way. */
+static void every_end_of_a_header_is_found(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{'descr': [('id', '|u1'), ('', '|V7'), ('pos', '<f8', (3,)), ('pair', "
+        "'<i2', (2,)), ('', '|V4')], 'fortran_order': False, 'shape': (1,)}";
+    for (size_t length = 0; length < sizeof text - 1; length++) {
+        unsigned char file[400] = "\x93NUMPY\1\0";
+        struct prt_port_spec spec;
+        struct prt_source *source = NULL;
+        char name[200];
+        file[8] = (unsigned char)length;
+        memcpy(file + 10, text, length);
+        io_write_file(io_path("e.npy"), file, 10 + length);
+        snprintf(name, sizeof name, "in=%s", io_path("e.npy"));
+        assert_int_equal(prt_port_spec_parse(name, &spec, &error), PRT_OK);
+        assert_int_equal(prt_source_open_packets(&spec, &record, NULL, &source, &error),
+                         PRT_E_FORMAT);
+        prt_port_spec_free(&spec);
+    }
+}
+
 /* A pipe does not say how long it is: the end comes too early. */
 static void an_array_that_is_cut_in_a_pipe_is_noticed(void **state)
 {
@@ -616,6 +639,7 @@ IO_TEST_MAIN("io_npy", cmocka_unit_test(arrays_round_trip),
              cmocka_unit_test(packets_are_written_with_their_shape_or_fields),
              cmocka_unit_test(hostile_headers_are_refused),
              cmocka_unit_test(giant_header_lengths_are_refused),
+             cmocka_unit_test(every_end_of_a_header_is_found),
              cmocka_unit_test(an_array_that_is_cut_in_a_pipe_is_noticed),
              cmocka_unit_test(every_prefix_is_refused),
              cmocka_unit_test(no_changed_byte_is_a_crash),

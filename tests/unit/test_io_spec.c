@@ -348,7 +348,21 @@ static void generators_are_no_outputs(void **state)
                      PRT_E_USAGE);
 }
 
-IO_TEST_MAIN("io_spec", cmocka_unit_test(specs_are_parsed), cmocka_unit_test(generators_are_parsed),
+static void null_is_no_standard_stream(void **state)
+{
+    (void)state;
+    struct prt_port_spec spec;
+    assert_int_equal(prt_port_spec_parse("y=-,null", &spec, &error), PRT_OK);
+    assert_false(prt_port_spec_is_standard(&spec));
+    prt_port_spec_free(&spec);
+    assert_int_equal(prt_port_spec_parse("y=-,raw", &spec, &error), PRT_OK);
+    assert_true(prt_port_spec_is_standard(&spec));
+    prt_port_spec_free(&spec);
+    prt_port_spec_free(NULL);
+}
+
+IO_TEST_MAIN("io_spec", cmocka_unit_test(null_is_no_standard_stream),
+             cmocka_unit_test(specs_are_parsed), cmocka_unit_test(generators_are_parsed),
              cmocka_unit_test(specs_that_say_nothing_clear_are_usage_errors),
              cmocka_unit_test(what_is_wrong_is_said_with_its_mend),
              cmocka_unit_test(ramps_wrap_at_the_width), cmocka_unit_test(noise_is_splitmix64),

@@ -106,7 +106,7 @@ static enum prt_status wait_readable(const struct prt_io_reader *reader, bool mu
         if ((polled[1].revents & (POLLIN | POLLHUP)) != 0)
             return prt_error_set(error, PRT_E_INTERRUPTED, "%s: reading was interrupted",
                                  reader->name);
-        if (ready > 0 || reader->regular) return PRT_OK;
+        return PRT_OK;
     }
 }
 
