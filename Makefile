@@ -323,7 +323,7 @@ $(B)/tests/test_load_faults: private all_ld += $(FAULTS_LD)
 
 # The same for reading and writing files.
 IO_FAULTS_LD := $(MEMORY_LD) $(call wraps,strdup open fcntl close fstat stat access lseek poll fsync rename mkostemp read \
-                  pread write pwrite)
+                  pread write pwrite strndup asprintf getrandom)
 $(B)/tests/test_io_faults: private all_ld += $(IO_FAULTS_LD)
 
 # The same for runs, where also threads and the device fail.

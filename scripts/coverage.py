@@ -23,7 +23,7 @@ TESTS = ["test_verify", "test_container_rules", "test_reader", "test_verify_prog
          "test_dispatch_codec", "test_pipert", "test_sched", "test_flow", "test_packet_processor", "test_conform_sim",
          "test_conform_cpu", "test_conform_null", "test_conform_ranked", "test_streams", "test_load_faults", "test_image",
          "test_image_elf", "test_effects", "test_io_faults", "test_io_image", "test_io_npy", "test_io_raw", "test_io_sink",
-         "test_io_spec", "test_io_sound", "test_io_wav",
+         "test_io_spec", "test_io_sound", "test_io_wav", "test_limits",
          "test_port_thread", "test_memory_port", "test_sched_faults", "test_stage_marks", "test_sched_rates", "test_static_part",
          "test_observer", "test_debugger", "test_piperun"]
 REPLAYS = ["program", "packets", "subdevices", "interleaving", "streams"]  # with seeds in tests/fuzz/corpus
@@ -172,7 +172,7 @@ def main():
     if not files:
         print(f"{folder}/pipec {folder}/piperun", *[f"{folder}/tests/{name}" for name in TESTS], *[f"{folder}/tests/replay_fuzz_{name}" for name in REPLAYS])
         return
-    profiles = f"{folder}/profiles"
+    profiles = os.path.abspath(f"{folder}/profiles")  # cases run in folders of their own
     shutil.rmtree(profiles, ignore_errors=True)
     os.makedirs(profiles)
     seen = {}

@@ -9,6 +9,8 @@
 #include "base/file_publish.h"
 
 #include <poll.h>
+#include <sndfile.h>
+#include <sys/random.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -40,12 +42,38 @@ REAL(char *, strdup, const char *text)
     return fails(ENOMEM) ? NULL : counted(__real_strdup(text));
 }
 
+REAL(char *, strndup, const char *text, size_t length)
+{
+    return fails(ENOMEM) ? NULL : counted(__real_strndup(text, length));
+}
+
+__attribute__((format(printf, 2, 3))) int __wrap_asprintf(char **text, const char *format, ...);
+__attribute__((format(printf, 2, 3))) int __wrap_asprintf(char **text, const char *format, ...)
+{
+    va_list more;
+    va_start(more, format);
+    int length = fails(ENOMEM) ? -1 : vasprintf(text, format, more);
+    va_end(more);
+    if (length >= 0) (void)counted(*text);
+    return length;
+}
+
+/* Without random numbers the name of a temporary is less random. */
+REAL(ssize_t, getrandom, void *bytes, size_t size, unsigned flags)
+{
+    return fails(ENOSYS) ? -1 : __real_getrandom(bytes, size, flags);
+}
+
 REAL(int, open, const char *path, int flags, ...)
 {
     va_list more;
     va_start(more, flags);
     int mode = (flags & O_CREAT) != 0 ? va_arg(more, int) : 0;
     va_end(more);
+    if (faults.fault == FAULT_AGAIN && (flags & O_EXCL) != 0 && is_hit()) {
+        errno = EEXIST; /* another process has taken this name */
+        return -1;
+    }
     return stops(EMFILE) ? -1 : __real_open(path, flags, mode);
 }
 
@@ -169,6 +197,9 @@ static const struct row {
     {"m.png", ",width=50,channels=3", &scalars[U8]},
     {"n.csv", "", &scalars[F32]},
     {"o.csv", "", &record},
+    {"p.flac", "", &scalars[I16]},
+    {"q.aiff", ",channels=2", &scalars[F32]},
+    {"r.wav", ",wav:i32,channels=2", &scalars[F32]},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
@@ -241,9 +272,10 @@ static enum prt_status read_from(const char *path, const char *items,
     status = prt_source_open_packets(&spec, packet, environment, &source, error);
     size_t scalars_each = prt_packet_units(packet), got = 1;
     size_t width = (size_t)packet->width_bytes / scalars_each;
-    while (status == PRT_OK && got > 0 && *count < PACKETS * scalars_each) {
-        status = prt_source_read(source, found + *count * width, PACKETS * scalars_each - *count,
-                                 &got, error);
+    while (status == PRT_OK && got > 0) { /* to the end: one packet too many would be seen */
+        status = prt_source_read(source, found + *count * width,
+                                 PACKETS * scalars_each - *count + 1, &got, error);
+        assert_true(*count + got <= PACKETS * scalars_each);
         *count += got;
     }
     prt_source_close(source);
@@ -291,7 +323,8 @@ static void outputs_are_whole_or_not_there(void **state)
                 bool in_doubt = strstr(error.message, "its folder cannot be synchronised") != NULL;
                 assert_true(status == PRT_OK || in_doubt ? is_new : is_old);
                 if (fault != FAULT_FAILS) assert_int_equal(status, PRT_OK);
-                assert_true(blocks <= 1); /* the record of a temporary is the registry's */
+                /* The registry has a record of each name; after EEXIST there are two. */
+                assert_true(blocks <= (fault == FAULT_AGAIN ? 2 : 1));
                 free(there);
                 memset(&error, 0, sizeof error);
             }
@@ -307,6 +340,9 @@ static void outputs_are_whole_or_not_there(void **state)
 static void inputs_are_read_or_refused(void **state)
 {
     (void)state;
+    int idle[2]; /* nobody interrupts */
+    assert_int_equal(pipe(idle), 0);
+    const struct prt_io_environment environment = {.interrupt_fd = idle[0]};
     for (size_t r = 0; r < ROWS; r++) {
         const struct row *row = &rows[r];
         struct prt_error error = {0};
@@ -325,7 +361,7 @@ static void inputs_are_read_or_refused(void **state)
                 memset(found, 0xee, sizeof found);
                 arm((enum fault)fault, call);
                 enum prt_status status =
-                    read_from(path, items_of_input(row), row->packet, NULL, &count, &error);
+                    read_from(path, items_of_input(row), row->packet, &environment, &count, &error);
                 hit = disarm();
                 check_message(status, &error);
                 assert_true(faults.blocks <= 0);
@@ -337,6 +373,8 @@ static void inputs_are_read_or_refused(void **state)
         }
         unlink(path);
     }
+    __real_close(idle[0]);
+    __real_close(idle[1]);
 }
 
 /* Each place in the first bytes of a file, the header among them, is where a read fails. */
@@ -466,6 +504,120 @@ static void pipes_are_written_or_an_error_says_so(void **state)
 
 /* ---- names ---- */
 
+/* Nothing of these is read from files: only memory can be missing. */
+static void generators_are_made_or_refused(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {"gen:ramp:5", "gen:noise:3:5", "gen:zeros:5", "null"};
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        for (int output = 0; output < (i == 3 ? 2 : 1); output++) {
+            bool hit = true;
+            for (uint64_t call = 0; hit && call < CALLS_MAX; call++) {
+                struct prt_error error = {0};
+                size_t count;
+                struct row row = {paths[i], "", &scalars[F32]};
+                arm(FAULT_FAILS, call);
+                enum prt_status status =
+                    output != 0 ? write_to(paths[i], &row, NULL, &error)
+                                : read_from(paths[i], "", row.packet, NULL, &count, &error);
+                hit = disarm();
+                assert_int_equal(status, hit ? PRT_E_NOMEM : PRT_OK);
+                assert_true(faults.blocks <= 0);
+            }
+        }
+    struct prt_temporaries *registry = NULL;
+    arm(FAULT_FAILS, 0);
+    enum prt_status status = prt_temporaries_create(&registry);
+    (void)disarm();
+    assert_int_equal(status, PRT_E_NOMEM);
+    assert_null(registry);
+}
+
+/* A device is opened by its name, and written as it is. */
+static void devices_are_opened_or_refused(void **state)
+{
+    (void)state;
+    struct row row = {"/dev/null", ",raw", &scalars[F32]};
+    make_packets(&row);
+    for (int fault = 0; fault < FAULT_AGAIN; fault++) {
+        bool hit = true;
+        for (uint64_t call = 0; hit && call < CALLS_MAX; call++) {
+            struct prt_error error = {0};
+            arm((enum fault)fault, call);
+            enum prt_status status = write_to("/dev/null", &row, NULL, &error);
+            hit = disarm();
+            check_message(status, &error);
+            if (fault != FAULT_FAILS) assert_int_equal(status, PRT_OK);
+        }
+    }
+}
+
+/* Sound that is not written here, from a file and from a pipe that holds all of it; with an error that is not asked for. */
+static void other_sound_is_read_or_refused(void **state)
+{
+    (void)state;
+    static float samples[4096], whole[4200];
+    SF_INFO info = {.samplerate = 8000, .channels = 1, .format = SF_FORMAT_OGG | SF_FORMAT_VORBIS};
+    for (size_t i = 0; i < 4096; i++)
+        samples[i] = (float)(i % 50) / 60;
+    SNDFILE *file = sf_open(io_path("a.ogg"), SFM_WRITE, &info);
+    assert_non_null(file);
+    assert_int_equal(sf_write_float(file, samples, 2900), 2900);
+    sf_close(file);
+    size_t size, count, expected;
+    struct prt_error error = {0};
+    unsigned char *bytes = io_read_file(io_path("a.ogg"), &size);
+    assert_int_equal(read_from(io_path("a.ogg"), "", &scalars[F32], NULL, &expected, &error),
+                     PRT_OK);
+    assert_int_equal(expected, 2900);
+    memcpy(whole, found, expected * sizeof(float));
+    for (int piped = 0; piped < 2; piped++) {
+        bool hit = true;
+        for (uint64_t call = 0; hit && call < CALLS_MAX; call++) {
+            char name[64];
+            int ends[2];
+            assert_int_equal(pipe(ends), 0);
+            assert_int_equal(__real_write(ends[1], bytes, size), (ssize_t)size);
+            __real_close(ends[1]);
+            snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
+            arm(FAULT_FAILS, call);
+            enum prt_status status = read_from(piped != 0 ? name : io_path("a.ogg"), ",ogg",
+                                               &scalars[F32], NULL, &count, NULL);
+            hit = disarm();
+            assert_true(faults.blocks <= 0);
+            assert_memory_equal(found, whole, count * sizeof(float));
+            if (status == PRT_OK) assert_int_equal(count, expected);
+            __real_close(ends[0]);
+        }
+        assert_false(hit);
+    }
+    free(bytes);
+    /* each byte of a header in a pipe */
+    static const struct row wav = {"h.wav", "", &scalars[I16]};
+    make_packets(&wav);
+    assert_int_equal(write_to(io_path("h.wav"), &wav, NULL, &error), PRT_OK);
+    bytes = io_read_file(io_path("h.wav"), &size);
+    for (uint64_t call = 0; call < 200; call++) {
+        char name[64];
+        int ends[2];
+        assert_int_equal(pipe(ends), 0);
+        assert_int_equal(__real_write(ends[1], bytes, size), (ssize_t)size);
+        __real_close(ends[1]);
+        snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
+        arm(FAULT_FAILS, call);
+        faults.bytewise = true;
+        enum prt_status status = read_from(name, ",wav", &scalars[I16], NULL, &count, &error);
+        bool hit = disarm();
+        check_message(status, &error);
+        if (!hit) assert_int_equal(status, PRT_OK);
+        assert_memory_equal(found, packets, count * sizeof(int16_t));
+        __real_close(ends[0]);
+    }
+    free(bytes);
+    unlink(io_path("a.ogg"));
+    unlink(io_path("h.wav"));
+}
+
 static void a_file_gets_its_name_or_keeps_the_old_one(void **state)
 {
     (void)state;
@@ -498,7 +650,10 @@ static void a_file_gets_its_name_or_keeps_the_old_one(void **state)
     assert_false(renamed);
 }
 
-IO_TEST_MAIN("io_faults", cmocka_unit_test(outputs_are_whole_or_not_there),
+IO_TEST_MAIN("io_faults", cmocka_unit_test(generators_are_made_or_refused),
+             cmocka_unit_test(devices_are_opened_or_refused),
+             cmocka_unit_test(other_sound_is_read_or_refused),
+             cmocka_unit_test(outputs_are_whole_or_not_there),
              cmocka_unit_test(inputs_are_read_or_refused),
              cmocka_unit_test(a_read_that_fails_inside_a_header_is_reported),
              cmocka_unit_test(pipes_are_read_or_refused),

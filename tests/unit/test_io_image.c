@@ -1,6 +1,7 @@
 /* tools/piperun/io: pgm and png. */
 #include "tests/test.h"
 
+#include "tools/piperun/io/io_internal.h"
 #include "tests/unit/test_io.h"
 
 #include <png.h>
@@ -472,6 +473,34 @@ static void channels_are_those_of_a_packet(void **state)
     }
 }
 
+static void pictures_have_sides_that_their_headers_can_say(void **state)
+{
+    (void)state;
+    uint32_t height;
+    const double grey[] = {0, 0.5, 1, 2};
+    int8_t read[5];
+    size_t got;
+    assert_int_equal(prt_io_image_height("p", UINT64_C(1) << 32, 1, 1, &height, &error),
+                     PRT_E_FORMAT);
+    assert_non_null(strstr(error.message, "too many rows"));
+    assert_int_equal(
+        io_write_stream(io_path("w.png"), ",width=1000001", SCALAR_F64, grey, 4, 4, &error),
+        PRT_E_USAGE);
+    assert_non_null(strstr(error.message, "a png row has at most 1000000 pixels"));
+    assert_int_equal(io_write_stream(io_path("d.pgm"), ",width=2", SCALAR_F64, grey, 4, 4, &error),
+                     PRT_OK);
+    uint8_t bytes[5];
+    assert_int_equal(io_read_stream(io_path("d.pgm"), "", SCALAR_U8, bytes, 5, 5, &got, &error),
+                     PRT_OK);
+    assert_memory_equal(bytes, ((uint8_t[]){0, 128, 255, 255}), 4);
+    assert_int_equal(io_read_stream(io_path("d.pgm"), "", SCALAR_I8, read, 5, 5, &got, &error),
+                     PRT_E_FORMAT);
+    io_write_file(io_path("e.pgm"), "P2 2 1 127 7 127", 16);
+    assert_int_equal(io_read_stream(io_path("e.pgm"), "", SCALAR_I8, read, 5, 5, &got, &error),
+                     PRT_OK);
+    assert_true(got == 2 && read[0] == 7 && read[1] == 127);
+}
+
 IO_TEST_MAIN("io_image", cmocka_unit_test(comments_of_a_pgm_end_with_their_line),
              cmocka_unit_test(the_largest_sides_of_a_pgm_do_not_overflow),
              cmocka_unit_test(channels_are_those_of_a_packet),
@@ -483,4 +512,5 @@ IO_TEST_MAIN("io_image", cmocka_unit_test(comments_of_a_pgm_end_with_their_line)
              cmocka_unit_test(images_need_whole_rows), cmocka_unit_test(every_kind_of_png_is_read),
              cmocka_unit_test(every_prefix_of_a_png_is_refused),
              cmocka_unit_test(hostile_png_headers_are_refused),
+             cmocka_unit_test(pictures_have_sides_that_their_headers_can_say),
              cmocka_unit_test(a_giant_interlaced_png_is_refused))

@@ -223,6 +223,7 @@ static void structured_types_are_the_fields_of_the_port(void **state)
          "('more', '|u1')]"),
         "[('id', '|u1'), ('', '|V99999999999999999999'), ('pos', '<f8', (3,))",
         "[('id', '|u1'",
+        "[('id', '|u1'; ('', '|V7')]",
         "[(",
         "[('",
         "[5]",
@@ -304,7 +305,11 @@ static void the_last_dimensions_are_those_of_a_packet(void **state)
 {
     (void)state;
     static const struct prt_field_information fields[] = {{"", SCALAR_I16, 0, 6, "2, 3", 1},
-                                                          {"", SCALAR_I16, 0, 6, "6", 1}};
+                                                          {"", SCALAR_I16, 0, 6, "6", 1},
+                                                          {"", SCALAR_I16, 0, 6, "1, 2, 3", 1},
+                                                          {"", SCALAR_I16, 0, 1, "", 1}};
+    static const struct prt_packet deep = {"i16[1][2][3]", 12, &fields[2], SCALAR_I16, 1};
+    static const struct prt_packet one = {"one", 2, &fields[3], SCALAR_I16, 1};
     static const struct prt_packet block = {"i16[2][3]", 12, &fields[0], SCALAR_I16, 1};
     static const struct prt_packet row = {"i16[6]", 12, &fields[1], SCALAR_I16, 1};
     static const struct {
@@ -316,6 +321,7 @@ static void the_last_dimensions_are_those_of_a_packet(void **state)
         {&block, "1, 2, 2, 3", PRT_OK},   {&block, "2, 3, 2", PRT_E_FORMAT},
         {&block, "4, 3", PRT_E_FORMAT},   {&block, "2, 6", PRT_E_FORMAT},
         {&block, "3, 4", PRT_E_FORMAT},   {&row, "2, 6", PRT_OK},
+        {&deep, "2, 6", PRT_E_FORMAT},    {&one, "3, 4", PRT_OK},
         {&row, "12, 1", PRT_E_FORMAT},    {&row, "12", PRT_OK},
         {&scalar_packet, "3, 4", PRT_OK}, {&scalar_packet, "12, 1", PRT_OK},
     };
@@ -380,7 +386,15 @@ static void packets_are_written_with_their_shape_or_fields(void **state)
                                                         {"b", SCALAR_F32, 4, 1, "", 1}};
     static const struct prt_field_information brain[] = {{"a", SCALAR_BF16, 0, 1, "", 1},
                                                          {"b", SCALAR_F32, 4, 1, "", 1}};
+    static const struct prt_field_information far = {"a", SCALAR_F32, 4, 1, "", 1};
+    static struct prt_field_information fields[3000];
+    for (size_t i = 0; i < 3000; i++)
+        fields[i] =
+            (struct prt_field_information){"a_field_with_a_long_name", SCALAR_U8, i, 1, "", 1};
     static const struct prt_packet block = {"f32[2][3]", 24, &block_field, SCALAR_F32, 1};
+    static const struct prt_packet behind = {"far", 8, &far, SCALAR_U8, 1};
+    static const struct prt_packet padded = {"padded", 8, pair, SCALAR_F32, 1};
+    static const struct prt_packet wide = {"wide", 3000, fields, SCALAR_U8, 3000};
     static const struct prt_packet with_matrix = {"m", 10, matrix, SCALAR_U8, 2};
     static const struct prt_packet two = {"pair", 8, pair, SCALAR_F32, 2};
     static const struct prt_packet with_brain = {"brain", 8, brain, SCALAR_U8, 2};
@@ -402,8 +416,13 @@ static void packets_are_written_with_their_shape_or_fields(void **state)
         {&two, ",npy:f64", "have fields, they are not converted", true},
         {&two, ",npy:f32be", "have fields, they are not converted", true},
         {&with_brain, "", "npy has no type bf16", true},
+        {&behind, "", "{'descr': [('', '|V4'), ('a', '<f4'), ], ", false},
+        {&padded, "", "{'descr': [('a', '<f4'), ('', '|V4'), ], ", false},
+        {&wide, "", "packets of type wide have too many fields", true},
+        {&behind, ",npy:f32", "packets of type far have fields", true},
+        {&behind, ",raw:f32", "packets of type far have fields", true},
     };
-    static const unsigned char packets[64] = {0};
+    static const unsigned char packets[6000] = {0};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         enum prt_status status = write_packets(rows[i].layout, rows[i].items, packets, 2);
         assert_int_equal(status, rows[i].refused ? PRT_E_USAGE : PRT_OK);
@@ -540,6 +559,55 @@ static void a_pipe_is_read_and_written(void **state)
     close(ends[0]);
 }
 
+/* The text ends where its length says, without blanks that would be in the way. */
+static void every_end_of_a_header_is_found(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{'descr': [('id', '|u1'), ('', '|V7'), ('pos', '<f8', (3,)), ('pair', "
+        "'<i2', (2,)), ('', '|V4')], 'fortran_order': False, 'shape': (1,)}";
+    for (size_t length = 0; length < sizeof text - 1; length++) {
+        unsigned char file[400] = "\x93NUMPY\1\0";
+        struct prt_port_spec spec;
+        struct prt_source *source = NULL;
+        char name[200];
+        file[8] = (unsigned char)length;
+        memcpy(file + 10, text, length);
+        io_write_file(io_path("e.npy"), file, 10 + length);
+        snprintf(name, sizeof name, "in=%s", io_path("e.npy"));
+        assert_int_equal(prt_port_spec_parse(name, &spec, &error), PRT_OK);
+        assert_int_equal(prt_source_open_packets(&spec, &record, NULL, &source, &error),
+                         PRT_E_FORMAT);
+        prt_port_spec_free(&spec);
+    }
+}
+
+/* A pipe does not say how long it is: the end comes too early. */
+static void an_array_that_is_cut_in_a_pipe_is_noticed(void **state)
+{
+    (void)state;
+    const int16_t packets[] = {1, 2, 3, 4, 5, 6};
+    int16_t read_back[8];
+    size_t length, count;
+    assert_int_equal(io_write_stream(io_path("cut.npy"), "", SCALAR_I16, packets, 6, 6, &error),
+                     PRT_OK);
+    unsigned char *bytes = io_read_file(io_path("cut.npy"), &length);
+    for (size_t cut = 0; cut <= length; cut++) {
+        char name[64];
+        int ends[2];
+        assert_int_equal(pipe(ends), 0);
+        assert_int_equal(write(ends[1], bytes, cut), (ssize_t)cut);
+        close(ends[1]);
+        snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
+        enum prt_status status =
+            io_read_stream(name, ",npy", SCALAR_I16, read_back, 8, 8, &count, &error);
+        close(ends[0]);
+        assert_int_equal(status, cut == length ? PRT_OK : PRT_E_TRUNCATED);
+        assert_memory_equal(read_back, packets, count * sizeof *packets);
+    }
+    free(bytes);
+}
+
 static void types_can_be_named_for_outputs_alone(void **state)
 {
     (void)state;
@@ -571,6 +639,8 @@ IO_TEST_MAIN("io_npy", cmocka_unit_test(arrays_round_trip),
              cmocka_unit_test(packets_are_written_with_their_shape_or_fields),
              cmocka_unit_test(hostile_headers_are_refused),
              cmocka_unit_test(giant_header_lengths_are_refused),
+             cmocka_unit_test(every_end_of_a_header_is_found),
+             cmocka_unit_test(an_array_that_is_cut_in_a_pipe_is_noticed),
              cmocka_unit_test(every_prefix_is_refused),
              cmocka_unit_test(no_changed_byte_is_a_crash),
              cmocka_unit_test(a_pipe_is_read_and_written),

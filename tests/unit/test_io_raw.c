@@ -37,6 +37,125 @@ static void every_type_round_trips(void **state)
     }
 }
 
+/* The value, or nothing where the type cannot hold it. */
+static void every_type_is_converted_to_every_other_or_stops(void **state)
+{
+    (void)state;
+    static const double values[] = {0, 1, 100, -1, 200, 40000, 3e9, -3e9, 1e19, 1e30};
+    for (int from = 0; from < SCALAR_COUNT; from++)
+        for (int to = 0; to < SCALAR_COUNT; to++)
+            for (size_t v = 0; v < sizeof values / sizeof values[0]; v++) {
+                unsigned char source[8] = {0}, target[8] = {0}, direct[8] = {0};
+                enum scalar_type a = (enum scalar_type)from, b = (enum scalar_type)to;
+                double value = 0;
+                if (prt_io_convert(source, a, &values[v], SCALAR_F64, 1) == 0) continue;
+                assert_int_equal(prt_io_convert(&value, SCALAR_F64, source, a, 1), 1);
+                size_t fits = prt_io_convert(direct, b, &value, SCALAR_F64, 1);
+                assert_int_equal(prt_io_convert(target, b, source, a, 1), fits);
+                assert_memory_equal(target, direct, scalar_width_bytes(b));
+            }
+    const int32_t one = 1;
+    const uint32_t two = 2;
+    uint16_t halves[4];
+    (void)prt_io_convert(&halves[0], SCALAR_F16, &one, SCALAR_I32, 1);
+    (void)prt_io_convert(&halves[1], SCALAR_BF16, &one, SCALAR_I32, 1);
+    (void)prt_io_convert(&halves[2], SCALAR_F16, &two, SCALAR_U32, 1);
+    (void)prt_io_convert(&halves[3], SCALAR_BF16, &two, SCALAR_U32, 1);
+    assert_memory_equal(halves, ((uint16_t[]){0x3c00, 0x3f80, 0x4000, 0x4000}), sizeof halves);
+    assert_int_equal(prt_io_convert(halves, SCALAR_F32, &one, SCALAR_I32, 0), 0);
+}
+
+/* In the middle of a line, of a conversion, or of nothing. */
+static void a_full_device_stops_a_long_write(void **state)
+{
+    (void)state;
+    static const struct prt_field_information lanes = {"", SCALAR_F32, 0, 4, "4", 4};
+    static const struct prt_packet vector = {"f32x4", 16, &lanes, SCALAR_F32, 1};
+    static const char *const items[] = {",csv", ",raw:f64", ",raw", ",wav:i16"};
+    static const float packets[4 * 10000] = {0.5f};
+    for (size_t i = 0; i < sizeof items / sizeof items[0]; i++) {
+        struct prt_port_spec spec;
+        struct prt_sink *sink = NULL;
+        char text[64];
+        snprintf(text, sizeof text, "y=/dev/full%s", items[i]);
+        assert_int_equal(prt_port_spec_parse(text, &spec, &error), PRT_OK);
+        assert_int_equal(prt_sink_open_packets(&spec, &vector, NULL, &sink, &error), PRT_OK);
+        assert_int_equal(prt_sink_write(sink, packets, 0, &error), PRT_OK);
+        assert_int_equal(prt_sink_write(sink, packets, 4 * 10000, &error), PRT_E_WRITE);
+        assert_non_null(strstr(error.message, "/dev/full: cannot write"));
+        prt_sink_close(sink);
+        prt_port_spec_free(&spec);
+    }
+}
+
+/* A number that would be cut short is refused. */
+static void a_long_number_in_a_wide_csv_line_is_refused(void **state)
+{
+    (void)state;
+    static const struct prt_field_information lanes = {"", SCALAR_I32, 0, 32, "32", 1};
+    static const struct prt_packet wide = {"i32[32]", 128, &lanes, SCALAR_I32, 1};
+    char line[1200], text[200];
+    int32_t read[32];
+    for (int kind = 0; kind < 2; kind++) {
+        struct prt_port_spec spec;
+        struct prt_source *source = NULL;
+        memset(line, '0', sizeof line);
+        if (kind == 1) memcpy(line, "1\0002,", 4);
+        io_write_file(io_path("wide.csv"), line, kind == 0 ? sizeof line : 4);
+        snprintf(text, sizeof text, "x=%s", io_path("wide.csv"));
+        assert_int_equal(prt_port_spec_parse(text, &spec, &error), PRT_OK);
+        assert_int_equal(prt_source_open_packets(&spec, &wide, NULL, &source, &error), PRT_OK);
+        assert_int_equal(prt_source_read(source, read, 32, &count, &error), PRT_E_FORMAT);
+        prt_source_close(source);
+        prt_port_spec_free(&spec);
+    }
+}
+
+/* Packets of several scalars: the count of scalars would not fit. */
+static void a_generator_with_too_many_scalars_is_endless(void **state)
+{
+    (void)state;
+    static const struct prt_field_information lanes = {"", SCALAR_F32, 0, 4, "4", 4};
+    static const struct prt_packet vector = {"f32x4", 16, &lanes, SCALAR_F32, 1};
+    struct prt_port_spec spec;
+    struct prt_source *source = NULL;
+    struct prt_source_information information;
+    assert_int_equal(prt_port_spec_parse("x=gen:zeros:0x8000000000000000", &spec, &error), PRT_OK);
+    assert_int_equal(prt_source_open_packets(&spec, &vector, NULL, &source, &error), PRT_OK);
+    prt_source_information(source, &information);
+    assert_int_equal(information.packets, PRT_PACKETS_UNKNOWN);
+    prt_source_close(source);
+    prt_port_spec_free(&spec);
+}
+
+/* Whoever opened it has read a part. */
+static void standard_input_is_read_from_where_it_stands(void **state)
+{
+    (void)state;
+    unsigned char bytes[] = {1, 2, 3, 4, 5}, read_back[8];
+    io_write_file(io_path("part.raw"), bytes, sizeof bytes);
+    int in = io_dup(STDIN_FILENO), fd = open(io_path("part.raw"), O_RDONLY);
+    assert_true(fd >= 0 && lseek(fd, 2, SEEK_SET) == 2);
+    assert_int_equal(dup2(fd, STDIN_FILENO), STDIN_FILENO);
+    close(fd);
+    enum prt_status status = io_read_stream("-", "", SCALAR_U8, read_back, 8, 8, &count, &error);
+    dup2(in, STDIN_FILENO);
+    close(in);
+    assert_int_equal(status, PRT_OK);
+    assert_int_equal(count, 3);
+    assert_memory_equal(read_back, bytes + 2, 3);
+}
+
+static void a_named_pipe_is_refused_as_an_output_when_nobody_may_wait(void **state)
+{
+    (void)state;
+    struct prt_sink *sink = NULL;
+    const struct prt_io_environment environment = {.interrupt_fd = -1, .no_named_pipes = true};
+    assert_int_equal(mkfifo(io_path("fifo"), 0600), 0);
+    assert_int_equal(io_open_sink(io_path("fifo"), ",raw", SCALAR_U8, &environment, &sink, &error),
+                     PRT_E_OPEN);
+}
+
 static void any_nonzero_byte_is_true(void **state)
 {
     (void)state;
@@ -693,5 +812,11 @@ IO_TEST_MAIN(
     cmocka_unit_test(csv_lines_have_the_columns_of_a_packet),
     cmocka_unit_test(csv_round_trips_every_half_float),
     cmocka_unit_test(csv_writes_what_is_no_number), cmocka_unit_test(csv_lines_are_bounded),
+    cmocka_unit_test(every_type_is_converted_to_every_other_or_stops),
+    cmocka_unit_test(a_full_device_stops_a_long_write),
+    cmocka_unit_test(a_long_number_in_a_wide_csv_line_is_refused),
+    cmocka_unit_test(a_generator_with_too_many_scalars_is_endless),
+    cmocka_unit_test(standard_input_is_read_from_where_it_stands),
+    cmocka_unit_test(a_named_pipe_is_refused_as_an_output_when_nobody_may_wait),
     cmocka_unit_test(csv_round_trips_every_value), cmocka_unit_test(csv_ignores_the_locale),
     cmocka_unit_test(messages_do_not_drive_a_terminal), cmocka_unit_test(scalar_names_are_exact))

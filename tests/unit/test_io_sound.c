@@ -4,7 +4,9 @@
 #include "tests/unit/test_io.h"
 
 #include <math.h>
+#include <signal.h>
 #include <sndfile.h>
+#include <sys/resource.h>
 
 static struct prt_error error;
 static size_t count;
@@ -446,8 +448,79 @@ static void a_pipe_that_cannot_be_copied_is_refused(void **state)
     assert_int_equal(setenv("TMPDIR", "/nonexistent", 1), 0);
     assert_int_equal(read_piped(io_path("t.flac"), ",flac", SCALAR_I16, read, 8), PRT_E_OPEN);
     assert_says("/nonexistent: cannot make a temporary file");
+    static char far[5000];
+    memset(far, 'd', sizeof far - 1);
+    assert_int_equal(setenv("TMPDIR", far, 1), 0);
+    assert_int_equal(read_piped(io_path("t.flac"), ",flac", SCALAR_I16, read, 8), PRT_E_OPEN);
+    assert_says("TMPDIR is too long");
+    assert_int_equal(setenv("TMPDIR", "", 1), 0); /* as if it were not set */
+    assert_int_equal(read_piped(io_path("t.flac"), ",flac", SCALAR_I16, read, 8), PRT_OK);
     assert_int_equal(unsetenv("TMPDIR"), 0);
     assert_int_equal(read_piped(io_path("t.flac"), ",flac", SCALAR_I16, read, 8), PRT_OK);
+}
+
+/* A header that is not as usual is decided upon in a pipe as in a file. */
+static void unusual_wav_headers_are_decided_upon_in_pipes_as_in_files(void **state)
+{
+    (void)state;
+    static const unsigned char guid[16] = {1,    0, 0, 0,    0, 0,    0x10, 0,
+                                           0x80, 0, 0, 0xaa, 0, 0x38, 0x9b, 0x71};
+    static const struct {
+        unsigned tag, rate, fmt_bytes, list_bytes;
+        bool data_first, other_guid;
+        const char *message; /* NULL: 4 packets */
+    } rows[] = {{1, 8000, 16, 0, false, false, NULL},
+                {1, 0, 16, 0, false, false, "its channels or its rate make no sense"},
+                {1, 8000, 8, 0, false, false, "too short, too long or there twice"},
+                {1, 8000, 16, 0, true, false, "no fmt chunk before the data"},
+                {1, 8000, 16, 65480, false, false, NULL},
+                {0xFFFE, 8000, 40, 0, false, false, NULL},
+                {0xFFFE, 8000, 40, 0, false, true, ""},
+                {0xFFFE, 8000, 18, 0, false, false, ""},
+                {2, 8000, 16, 0, false, false, ""}};
+    static unsigned char file[70000];
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        unsigned char fmt[40] = {0, 0, 1, 0,  0, 0,  0, 0,  0x80, 0x3e, 0,
+                                 0, 2, 0, 16, 0, 22, 0, 16, 0,    4};
+        size_t at = 12;
+        fmt[0] = (unsigned char)rows[r].tag;
+        fmt[1] = (unsigned char)(rows[r].tag >> 8);
+        fmt[4] = (unsigned char)rows[r].rate;
+        fmt[5] = (unsigned char)(rows[r].rate >> 8);
+        memcpy(fmt + 24, guid, 16);
+        if (rows[r].other_guid) fmt[39] = 0;
+        memcpy(file, "RIFF\xff\xff\xff\xffWAVE", 12);
+        if (rows[r].list_bytes > 0) {
+            memset(file + at, 0, 8 + rows[r].list_bytes);
+            memcpy(file + at, "LIST", 4);
+            file[at + 4] = (unsigned char)rows[r].list_bytes;
+            file[at + 5] = (unsigned char)(rows[r].list_bytes >> 8);
+            at += 8 + rows[r].list_bytes;
+        }
+        if (!rows[r].data_first) {
+            memcpy(file + at, "fmt \0\0\0\0", 8);
+            file[at + 4] = (unsigned char)rows[r].fmt_bytes;
+            memcpy(file + at + 8, fmt, rows[r].fmt_bytes);
+            at += 8 + rows[r].fmt_bytes;
+        }
+        memcpy(file + at, "data\x08\0\0\0\1\0\2\0\3\0\4\0", 16);
+        io_write_file(io_path("u.wav"), file, at + 16);
+        for (int piped = 0; piped < 2; piped++) {
+            int16_t read[8];
+            enum prt_status status =
+                piped != 0
+                    ? read_piped(io_path("u.wav"), ",wav", SCALAR_I16, read, 8)
+                    : io_read_stream(io_path("u.wav"), "", SCALAR_I16, read, 8, 8, &count, &error);
+            if (rows[r].message == NULL) {
+                assert_int_equal(status, PRT_OK);
+                assert_int_equal(count, 4);
+                assert_memory_equal(read, ((int16_t[]){1, 2, 3, 4}), 8);
+                continue;
+            }
+            assert_true(status == PRT_E_FORMAT || status == PRT_E_TRUNCATED);
+            assert_says(rows[r].message);
+        }
+    }
 }
 
 /* ---- outputs ---- */
@@ -636,7 +709,26 @@ static void a_full_device_is_told_at_the_end(void **state)
     assert_says("/dev/full: cannot write");
 }
 
-IO_TEST_MAIN("io_sound",
+/* Files may have 100,000 bytes: the encoder's write fails, and nothing stays. */
+static void a_write_that_fails_while_encoding_is_told(void **state)
+{
+    (void)state;
+    static float packets[100000];
+    struct rlimit before, small;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = (struct rlimit){100000, before.rlim_max};
+    assert_true(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    enum prt_status status =
+        io_write_stream(io_path("big.aiff"), "", SCALAR_F32, packets, 100000, 100000, &error);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(status, PRT_E_WRITE);
+    assert_says("big.aiff: cannot write");
+    assert_int_equal(access(io_path("big.aiff"), F_OK), -1);
+}
+
+IO_TEST_MAIN("io_sound", cmocka_unit_test(a_write_that_fails_while_encoding_is_told),
+             cmocka_unit_test(unusual_wav_headers_are_decided_upon_in_pipes_as_in_files),
              cmocka_unit_test(every_format_is_read_as_libsndfile_reads_it_from_files_and_pipes),
              cmocka_unit_test(integer_ports_get_the_stored_values_of_each_format),
              cmocka_unit_test(the_content_and_not_the_name_says_which_format_it_is),

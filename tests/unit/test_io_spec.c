@@ -187,6 +187,15 @@ static void what_is_wrong_is_said_with_its_mend(void **state)
                     "aiff flac ogg pgm ppm png "
                     "csv null rate=N width=N channels=N (a path ends at its first comma)"},
         {"y=a.raw,", "port 'y': nothing stands behind a comma: leave it out, or name a format"},
+        {"y=gen:ramp:0x12345678123456789", "port 'y': the packets of gen:ramp are a whole number "
+                                           "below 2^64 - 1, not '0x12345678123456789'"},
+        {"y=a,raw:averylongtype",
+         "port 'y': raw has no type 'averylongtype': its types are bool i8 u8 i16 u16 i32 u32 i64 "
+         "u64 f16 bf16 f32 f64 (s16 is i16; with le or be behind it)"},
+        {"y=a,an_item_that_is_longer_than_32_bytes",
+         "port 'y': 'an_item_that_is_longer_than_32_bytes' is no format and no option of a port: "
+         "raw raw:TYPE npy wav aiff flac ogg pgm ppm png csv null rate=N width=N channels=N (a "
+         "path ends at its first comma)"},
         {"y=a,csv,npy", "port 'y': 'csv' and 'npy' are two formats: a port has one"},
         {"y=null,csv", "port 'y': 'null' and 'csv' contradict each other: null has no format (a "
                        "file of that name "
@@ -339,7 +348,21 @@ static void generators_are_no_outputs(void **state)
                      PRT_E_USAGE);
 }
 
-IO_TEST_MAIN("io_spec", cmocka_unit_test(specs_are_parsed), cmocka_unit_test(generators_are_parsed),
+static void null_is_no_standard_stream(void **state)
+{
+    (void)state;
+    struct prt_port_spec spec;
+    assert_int_equal(prt_port_spec_parse("y=-,null", &spec, &error), PRT_OK);
+    assert_false(prt_port_spec_is_standard(&spec));
+    prt_port_spec_free(&spec);
+    assert_int_equal(prt_port_spec_parse("y=-,raw", &spec, &error), PRT_OK);
+    assert_true(prt_port_spec_is_standard(&spec));
+    prt_port_spec_free(&spec);
+    prt_port_spec_free(NULL);
+}
+
+IO_TEST_MAIN("io_spec", cmocka_unit_test(null_is_no_standard_stream),
+             cmocka_unit_test(specs_are_parsed), cmocka_unit_test(generators_are_parsed),
              cmocka_unit_test(specs_that_say_nothing_clear_are_usage_errors),
              cmocka_unit_test(what_is_wrong_is_said_with_its_mend),
              cmocka_unit_test(ramps_wrap_at_the_width), cmocka_unit_test(noise_is_splitmix64),

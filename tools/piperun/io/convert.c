@@ -92,15 +92,17 @@ static enum carrier load_block(union block *block, const unsigned char *source,
     }                                                                                              \
     return count;
 
+#define STORE_ALL(values, c_type)                                                                  \
+    for (size_t i = 0; i < count; i++) {                                                           \
+        c_type value = (c_type)(values)[i];                                                        \
+        memcpy(target + i * sizeof value, &value, sizeof value);                                   \
+    }                                                                                              \
+    return count;
+
 static void store_half(unsigned char *target, enum scalar_type to, double value)
 {
     uint16_t half = half_of_f64(value, to == SCALAR_BF16);
     memcpy(target, &half, sizeof half);
-}
-
-static bool is_half(enum scalar_type type)
-{
-    return type == SCALAR_F16 || type == SCALAR_BF16;
 }
 
 static size_t store_signed(unsigned char *target, enum scalar_type to, const int64_t *values,
@@ -114,13 +116,15 @@ static size_t store_signed(unsigned char *target, enum scalar_type to, const int
                   (values[i] < 0 || (uint64_t)values[i] <= (uint64_t)(highest)))
         INTEGERS(X)
 #undef X
-    case SCALAR_F32: STORE(values, float, true)
-    case SCALAR_F64: STORE(values, double, true)
-    default: break;
+    case SCALAR_F32: STORE_ALL(values, float)
+    case SCALAR_F64: STORE_ALL(values, double)
+    case SCALAR_F16:
+    case SCALAR_BF16:
+        for (size_t i = 0; i < count; i++)
+            store_half(target + 2 * i, to, half_integer_to_odd((uint64_t)values[i], true));
+        return count;
+    case SCALAR_BOOL: break;
     }
-    for (size_t i = 0; is_half(to) && i < count; i++)
-        store_half(target + 2 * i, to, half_integer_to_odd((uint64_t)values[i], true));
-    if (is_half(to)) return count;
     for (size_t i = 0; i < count; i++)
         target[i] = values[i] != 0;
     return count;
@@ -134,13 +138,15 @@ static size_t store_unsigned(unsigned char *target, enum scalar_type to, const u
     case SCALAR_##suffix: STORE(values, c_type, values[i] <= (uint64_t)(highest))
         INTEGERS(X)
 #undef X
-    case SCALAR_F32: STORE(values, float, true)
-    case SCALAR_F64: STORE(values, double, true)
-    default: break;
+    case SCALAR_F32: STORE_ALL(values, float)
+    case SCALAR_F64: STORE_ALL(values, double)
+    case SCALAR_F16:
+    case SCALAR_BF16:
+        for (size_t i = 0; i < count; i++)
+            store_half(target + 2 * i, to, half_integer_to_odd(values[i], false));
+        return count;
+    case SCALAR_BOOL: break;
     }
-    for (size_t i = 0; is_half(to) && i < count; i++)
-        store_half(target + 2 * i, to, half_integer_to_odd(values[i], false));
-    if (is_half(to)) return count;
     for (size_t i = 0; i < count; i++)
         target[i] = values[i] != 0;
     return count;
@@ -161,13 +167,15 @@ static size_t store_float(unsigned char *target, enum scalar_type to, const doub
     case SCALAR_##suffix: STORE(values, c_type, float_fits(values[i], (double)(lowest), above))
         INTEGERS(X)
 #undef X
-    case SCALAR_F32: STORE(values, float, true)
-    case SCALAR_F64: STORE(values, double, true)
-    default: break;
+    case SCALAR_F32: STORE_ALL(values, float)
+    case SCALAR_F64: STORE_ALL(values, double)
+    case SCALAR_F16:
+    case SCALAR_BF16:
+        for (size_t i = 0; i < count; i++)
+            store_half(target + 2 * i, to, values[i]);
+        return count;
+    case SCALAR_BOOL: break;
     }
-    for (size_t i = 0; is_half(to) && i < count; i++)
-        store_half(target + 2 * i, to, values[i]);
-    if (is_half(to)) return count;
     for (size_t i = 0; i < count; i++)
         target[i] = values[i] != 0;
     return count;
@@ -188,7 +196,6 @@ static size_t convert_block(unsigned char *target, enum scalar_type to, const un
 size_t prt_io_convert(void *target, enum scalar_type to, const void *source, enum scalar_type from,
                       size_t count)
 {
-    if (count == 0) return 0;
     if (from == to && to != SCALAR_BOOL) {
         memcpy(target, source, count * scalar_width_bytes(to));
         return count;
@@ -211,8 +218,6 @@ bool prt_io_image_packet_ok(enum scalar_type packet, uint32_t sample_max)
     switch (packet) {
     case SCALAR_I8: return sample_max <= INT8_MAX;
     case SCALAR_I16: return sample_max <= INT16_MAX;
-    case SCALAR_F16:
-    case SCALAR_BF16: return false;
     default: return true;
     }
 }

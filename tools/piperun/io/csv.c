@@ -323,6 +323,7 @@ static void csv_close(struct prt_source *source)
 {
     struct csv_source *csv = (struct csv_source *)source;
     prt_io_reader_close(&csv->reader);
+    /* uncovered: as in prt_csv_source_open */
     if (csv->locale != (locale_t)0) freelocale(csv->locale);
     free(csv->columns.items);
     free(source);
@@ -344,6 +345,7 @@ enum prt_status prt_csv_source_open(const struct prt_port_spec *spec,
     csv->line = 1;
     csv->locale = newlocale(LC_ALL_MASK, "C",
                             (locale_t)0); /* equivalent: of all categories, no base is read */
+    /* uncovered: the C library has the locale "C" at hand, without allocating */
     enum prt_status status = csv->locale == (locale_t)0
                                  ? prt_io_no_memory(error)
                                  : make_columns(&csv->columns, spec->path, layout, error);
@@ -435,7 +437,7 @@ static enum prt_status write_line(struct prt_sink *sink, const unsigned char *pa
         const struct column *column = &columns->items[i];
         char text[NUMBER_BYTES_MAX + 1];
         int length = print_number(text, column->scalar, packet + column->offset_bytes);
-        if (length <= 0) return prt_error_set(error, PRT_E_INTERNAL, "cannot print a number");
+        assert(length > 0 && length < NUMBER_BYTES_MAX);
         text[length] = i + 1 < columns->count ? ',' : '\n';
         status = prt_io_writer_put(&sink->writer, text, (size_t)length + 1, error);
     }
@@ -472,13 +474,14 @@ enum prt_status prt_csv_sink_open(const struct prt_port_spec *spec, const struct
     locale_t locale = newlocale(LC_ALL_MASK, "C",
                                 (locale_t)0); /* equivalent: of all categories, no base is read */
     struct columns *columns = &((struct csv_sink *)made)->columns;
+    /* uncovered: the C library has the locale "C" at hand, without allocating */
     enum prt_status status = locale == (locale_t)0
                                  ? prt_io_no_memory(error)
                                  : make_columns(columns, spec->path, layout, error);
     if (status == PRT_OK)
         status = prt_io_writer_open(&made->writer, spec->path, false, environment, error);
     if (status != PRT_OK) {
-        if (locale != (locale_t)0) freelocale(locale);
+        if (locale != (locale_t)0) freelocale(locale); /* uncovered: as above */
         free(columns->items);
         free(made);
         return status;

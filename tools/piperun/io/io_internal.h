@@ -111,7 +111,7 @@ void prt_io_swap(void *elements, size_t width_bytes, size_t count);
 
 /* --- images --- */
 
-/* True if image samples up to `sample_max` can become packets of this type:
+/* True if image samples up to `sample_max` can become packets of this type, which is no 16-bit float:
  * u8, bool, f32, f64 always, other integers if they hold sample_max. */
 bool prt_io_image_packet_ok(enum scalar_type packet, uint32_t sample_max);
 

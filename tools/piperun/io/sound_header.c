@@ -238,7 +238,7 @@ static enum prt_status check_ogg_end(struct walk *walk, struct prt_error *error)
     const unsigned char *bytes = prt_io_reader_bytes(reader);
     size_t length = prt_io_reader_available(reader);
     for (size_t at = length; at-- > 0;) {
-        if (length - at < 27 || ogg_page_bytes(bytes + at, length - at) != length - at) continue;
+        if (ogg_page_bytes(bytes + at, length - at) != length - at) continue;
         if (memcmp(bytes + at + SERIAL_AT, first + SERIAL_AT, SERIAL_BYTES) != 0)
             return refuse(walk, error, "there are several streams, and only one is read");
         if ((bytes[at + 5] & LAST_PAGE) != 0) return PRT_OK;

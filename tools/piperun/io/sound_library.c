@@ -10,28 +10,25 @@
 
 #define LIBRARY "libsndfile.so.1" /* the interface that sndfile.h declares */
 
-/* The address of a symbol through memcpy: ISO C has no cast from void * to a function. */
-static bool find(const struct prt_sound_library *library, const char *symbol, void *function)
+/* Fills the functions.  Addresses go through memcpy: ISO C has no cast from void * to a function. */
+static bool find_functions(struct prt_sound_library *library)
 {
-    void *address = dlsym(library->handle, symbol);
-    memcpy(function, &address, sizeof address);
-    return address != NULL;
-}
-
-static bool find_all(struct prt_sound_library *library)
-{
-    return find(library, "sf_open_virtual", &library->open_virtual) &&
-           find(library, "sf_readf_int", &library->readf_int) &&
-           find(library, "sf_readf_float", &library->readf_float) &&
-           find(library, "sf_readf_double", &library->readf_double) &&
-           find(library, "sf_write_short", &library->write_short) &&
-           find(library, "sf_write_int", &library->write_int) &&
-           find(library, "sf_write_float", &library->write_float) &&
-           find(library, "sf_write_double", &library->write_double) &&
-           find(library, "sf_command", &library->command) &&
-           find(library, "sf_error", &library->error) &&
-           find(library, "sf_error_number", &library->error_number) &&
-           find(library, "sf_close", &library->close);
+    const struct {
+        const char *symbol;
+        void *function;
+    } rows[] = {
+        {"sf_open_virtual", &library->open_virtual}, {"sf_readf_int", &library->readf_int},
+        {"sf_readf_float", &library->readf_float},   {"sf_readf_double", &library->readf_double},
+        {"sf_write_short", &library->write_short},   {"sf_write_int", &library->write_int},
+        {"sf_write_float", &library->write_float},   {"sf_write_double", &library->write_double},
+        {"sf_command", &library->command},           {"sf_error", &library->error},
+        {"sf_error_number", &library->error_number}, {"sf_close", &library->close}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        void *address = dlsym(library->handle, rows[i].symbol);
+        if (address == NULL) return false;
+        memcpy(rows[i].function, &address, sizeof address);
+    }
+    return true;
 }
 
 /* libsndfile 1.2 does not check all of its allocations: it is not used when memory is short. */
@@ -48,13 +45,13 @@ enum prt_status prt_sound_library_load(struct prt_sound_library *library, const 
     *library = (struct prt_sound_library){0};
     if (!memory_left()) return prt_io_no_memory(error);
     *library = (struct prt_sound_library){.handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL)};
-    if (library->handle != NULL && find_all(library)) return PRT_OK;
-    const char *why = dlerror();
+    if (library->handle != NULL && find_functions(library)) return PRT_OK;
+    const char *why = dlerror(); /* not NULL: a call has failed just now */
     enum prt_status status = prt_error_set(error, PRT_E_OPEN,
                                            "%s: cannot load %s, which reads sound and writes aiff "
                                            "and flac: %s (the package libsndfile1 has it; "
                                            "LD_LIBRARY_PATH may lead to another)",
-                                           file, LIBRARY, why != NULL ? why : "unknown reason");
+                                           file, LIBRARY, why);
     prt_sound_library_unload(library);
     return status;
 }

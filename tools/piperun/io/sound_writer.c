@@ -98,8 +98,10 @@ static sf_count_t on_tell(void *user)
 static sf_count_t on_seek(sf_count_t offset, int whence, void *user)
 {
     struct sound_sink *sound = user;
+    /* uncovered: libsndfile 1.2 seeks from the first byte or from the end, to places in the file */
     sf_count_t base = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? on_tell(user) : on_length(user);
     sf_count_t position;
+    /* uncovered: as above */
     if (__builtin_add_overflow(base, offset, &position) || position < 0 ||
         position > on_length(user))
         return -1;
@@ -111,6 +113,7 @@ static sf_count_t on_write(const void *data, sf_count_t count, void *user)
 {
     struct sound_sink *sound = user;
     struct prt_io_writer *writer = &sound->base.writer;
+    /* uncovered: libsndfile writes at least a byte */
     if (count <= 0 || sound->fault.status != PRT_OK) return 0;
     uint64_t inside = writer->offset - sound->position;
     size_t patched = inside < (uint64_t)count ? (size_t)inside : (size_t)count;
@@ -147,6 +150,7 @@ static enum prt_status open_library(struct sound_sink *sound, struct prt_error *
     enum prt_status status = prt_sound_library_load(&sound->library, path, error);
     if (status != PRT_OK) return status;
     sound->file = sound->library.open_virtual(&io, SFM_WRITE, &info, sound);
+    /* uncovered: the header fits the writer's buffer */
     if (sound->fault.status != PRT_OK) return tell_fault(sound, error);
     if (sound->file == NULL)
         return prt_error_set(
@@ -174,6 +178,7 @@ static enum prt_status encode(struct sound_sink *sound, struct prt_error *error)
     default: put = library->write_short(sound->file, samples, items); break;
     }
     if (sound->fault.status != PRT_OK) return tell_fault(sound, error);
+    /* uncovered: libsndfile takes every sample unless the file has a fault */
     if (put != items)
         return prt_error_set(error, PRT_E_WRITE, "%s: cannot encode %s: %s",
                              sound->base.writer.name, prt_format_name(sound->format),
@@ -278,6 +283,7 @@ static enum prt_status close_library(struct sound_sink *sound, struct prt_error 
     int failure = sound->library.close(sound->file);
     sound->file = NULL;
     if (sound->fault.status != PRT_OK) return tell_fault(sound, error);
+    /* uncovered: as in encode */
     if (failure == SF_ERR_NO_ERROR) return PRT_OK;
     return prt_error_set(error, PRT_E_WRITE, "%s: cannot encode %s: %s", sound->base.writer.name,
                          prt_format_name(sound->format),
@@ -296,6 +302,7 @@ static enum prt_status sound_complete(struct prt_sink *sink, struct prt_error *e
     if (sink->writer.direct) return PRT_OK;
     uint64_t bytes = sink->packets * scalar_width_bytes(sound->element); /* by check_length */
     enum prt_status status = prt_io_writer_put(&sink->writer, "", bytes & 1, error);
+    /* uncovered: the buffer has room for a byte, or its flush below fails as well */
     if (status != PRT_OK) return status;
     size_t length = make_header(sound, (uint32_t)bytes, header);
     return prt_io_writer_patch(&sink->writer, 0, header, length, error);

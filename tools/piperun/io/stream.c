@@ -1,5 +1,6 @@
 #include "tools/piperun/io/io_internal.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,13 +28,13 @@ static const struct format_row formats[] = {
 
 static const struct format_row *find_format(enum prt_format format)
 {
-    return (size_t)format < sizeof formats / sizeof formats[0] ? &formats[format] : NULL;
+    assert((size_t)format < sizeof formats / sizeof formats[0]);
+    return &formats[format];
 }
 
 const char *prt_format_name(enum prt_format format)
 {
-    const struct format_row *row = find_format(format);
-    return row != NULL ? row->name : "?";
+    return find_format(format)->name;
 }
 
 bool prt_format_is_sound(enum prt_format format)
@@ -71,8 +72,6 @@ uint32_t prt_packet_channels(const struct prt_packet *packet)
 static enum prt_status check_packet(enum prt_format format, const struct prt_packet *packet,
                                     struct prt_error *error)
 {
-    if (scalar_name(packet->scalar) == NULL || find_format(format) == NULL)
-        return prt_error_set(error, PRT_E_USAGE, "no such packet type or format");
     bool half = packet->scalar == SCALAR_F16 || packet->scalar == SCALAR_BF16;
     bool record = prt_packet_is_record(packet);
     bool exact = format == PRT_FORMAT_RAW || format == PRT_FORMAT_NPY || format == PRT_FORMAT_CSV ||
@@ -114,8 +113,8 @@ static const struct prt_packet *scalar_packet(enum scalar_type scalar)
 #include "lang/scalars.def"
 #undef X
     };
-    static const struct prt_packet unknown = {"?", 1, NULL, SCALAR_U8, 0};
-    return (size_t)scalar < SCALAR_COUNT ? &packets[scalar] : &unknown;
+    assert((size_t)scalar < SCALAR_COUNT);
+    return &packets[scalar];
 }
 
 enum prt_status prt_source_open(const struct prt_port_spec *spec, enum scalar_type packet,

@@ -58,6 +58,7 @@ enum prt_status prt_temporary_add(struct prt_temporaries *registry, const char *
     memcpy(made->path, path, length + 1);
     atomic_init(&made->active, true);
     made->next = atomic_load(&registry->head);
+    /* uncovered: only if another thread adds one at the same time */
     while (!atomic_compare_exchange_weak(&registry->head, &made->next, made)) {
     }
     *record = made;
