@@ -45,9 +45,9 @@ def tool(name):
 
 def run_commands(folder, profiles):
     """The cases of COMMANDS with the commands of the folder.  Each process writes a profile of its own: a process
-    that is killed while it adds to a common one damages it."""
+    that is killed while it adds to a common one damages it.  (%m: a number of a process may come again.)"""
     done = subprocess.run(["tests/run.sh"] + COMMANDS, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={
-        **os.environ, "BUILD": folder, "VARIANT": "coverage", "LLVM_PROFILE_FILE": f"{profiles}/commands-%p.profraw"})
+        **os.environ, "BUILD": folder, "VARIANT": "coverage", "LLVM_PROFILE_FILE": f"{profiles}/commands-%p-%m.profraw"})
     if done.returncode != 0:
         sys.stdout.buffer.write(done.stdout[-4000:])
         sys.exit("coverage: tests/run.sh fails")

@@ -9,6 +9,8 @@
 #include "runtime/sched/select.h"
 #include "runtime/sched/run_state.h"
 
+#include <assert.h>
+
 /* ---- what spreads ---- */
 
 static struct prt_stage *writer_of(const struct prt_sched *s, const struct prt_buffer *buffer)
@@ -160,8 +162,7 @@ void prt_faults_skip(struct prt_sched *s, struct prt_stage *stage)
         if (!input->in_order) continue;
         prt_fifo_reclaim(&input->buffer->fifo, input->reader,
                          prt_ready_frees(input, first, stage->batch));
-        const struct prt_stage *writer = writer_of(s, input->buffer);
-        if (writer != NULL) prt_stage_changed(s, prt_stage_number(s, writer));
+        prt_stage_changed(s, prt_stage_number(s, writer_of(s, input->buffer)));
     }
     stage->firings = first;
     stage->batch = 0;
@@ -172,7 +173,7 @@ void prt_faults_skip(struct prt_sched *s, struct prt_stage *stage)
 static enum prt_status recover(struct prt_sched *s, struct prt_error *error)
 {
     enum prt_status status = prt_sched_settle(s, error);
-    if (s->ops->resume != NULL) s->ops->resume(s->device);
+    s->ops->resume(s->device); /* there is one where kernels fault */
     s->selected = UINT32_MAX;
     s->faulted = false;
     return status;
@@ -305,10 +306,9 @@ static bool is_decided(struct prt_sched *s, const struct prt_sched_fault *first)
         }
         if (stage->life >= PRT_STAGE_ENDED || !(stage->node->flags & CONTAINER_NODE_FAULTS))
             continue;
-        uint64_t next = stage->in_flight && stage->life == PRT_STAGE_RUNNING
-                            ? stage->firings - stage->batch
-                            : stage->firings;
-        if (is_before(place_of(s, (uint32_t)(stage->node - s->container->nodes), next), place))
+        assert(!stage->in_flight || stage->life == PRT_STAGE_FINISHING);
+        if (is_before(place_of(s, (uint32_t)(stage->node - s->container->nodes), stage->firings),
+                      place))
             return false;
     }
     return true;

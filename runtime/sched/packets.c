@@ -70,14 +70,17 @@ enum prt_status prt_packets_flush_idle(struct prt_sched *s, struct prt_error *er
 enum prt_status prt_packets_flush(struct prt_sched *s, struct prt_error *error)
 {
     enum prt_status status = PRT_OK;
-    for (uint32_t i = 0; s->open_count > 0 && i < s->queue_count && status == PRT_OK; i++)
+    for (uint32_t i = 0; s->open_count > 0 && status == PRT_OK; i++) {
+        assert(i < s->queue_count);
         status = flush_queue(s, i, error);
+    }
     return status;
 }
 
 void prt_packets_drop(struct prt_sched *s)
 {
-    for (uint32_t i = 0; s->open_count > 0 && i < s->queue_count; i++) {
+    for (uint32_t i = 0; s->open_count > 0; i++) {
+        assert(i < s->queue_count);
         struct prt_open_packet *open = &s->open_packets[i];
         if (open->writer.packet.num_kernels == 0) continue;
         for (uint32_t k = 0; k < open->writer.packet.num_kernels; k++) {

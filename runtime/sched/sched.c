@@ -102,13 +102,13 @@ static enum prt_status end_by_fault(struct prt_sched *s, const struct prt_stage 
                                     const struct prt_completion *completion)
 {
     uint32_t node = (uint32_t)(stage->node - s->container->nodes);
-    if (!s->fault.there)
-        s->fault = (struct prt_sched_fault){.there = true,
-                                            .node = node,
-                                            .status = completion->kernel_status,
-                                            .finish = stage->life == PRT_STAGE_FINISHING,
-                                            .firing = completion->fault.firing,
-                                            .fault = completion->fault};
+    assert(!s->fault.there); /* only this firing was in flight */
+    s->fault = (struct prt_sched_fault){.there = true,
+                                        .node = node,
+                                        .status = completion->kernel_status,
+                                        .finish = stage->life == PRT_STAGE_FINISHING,
+                                        .firing = completion->fault.firing,
+                                        .fault = completion->fault};
     return PRT_E_FAULT;
 }
 
@@ -265,7 +265,6 @@ static enum prt_status complete(struct prt_sched *s, const struct prt_completion
     stage->execute_cycles += completion->execute_cycles;
     stage->launch_cycles += completion->launch_cycles;
     stage->switch_cycles += completion->switch_cycles;
-    if (s->fault.there) return PRT_E_FAULT;
     if (completion->skipped) {
         prt_faults_skip(s, stage);
         return PRT_OK;
@@ -683,8 +682,8 @@ enum prt_status prt_sched_start(struct prt_sched *s, const void *pipeline_argume
     s->ops->info(s->device, &info);
     bool executes = info.executes;
     enum prt_status status = PRT_OK;
-    s->lanes =
-        info.description->lanes < UINT16_MAX ? (uint16_t)info.description->lanes : UINT16_MAX;
+    assert(info.description->lanes <= UINT16_MAX); /* a description has at most 1,024 */
+    s->lanes = (uint16_t)info.description->lanes;
     if (executes) link_entries(s);
     if (executes && s->image->arguments != NULL) {
         struct kernel_fault fault = {.firing = UINT64_MAX};

@@ -88,11 +88,11 @@ static bool allocate_tables(struct prt_sched *s)
 enum { BUFFERS_MANY = 16384 };
 
 static enum prt_status refuse_buffer(const struct prt_container *c, uint32_t index,
-                                     enum prt_status status, struct prt_error *error)
+                                     struct prt_error *error)
 {
-    if (status != PRT_E_NOMEM || c->buffer_count <= BUFFERS_MANY) return status;
+    if (c->buffer_count <= BUFFERS_MANY) return PRT_E_NOMEM;
     return prt_error_set(
-        error, status,
+        error, PRT_E_NOMEM,
         "no memory for buffer %" PRIu32 " of %" PRIu32
         ", each of which takes two memory mappings: is vm.max_map_count above %" PRIu64 "?",
         index + 1, c->buffer_count, (uint64_t)c->buffer_count * 2);
@@ -110,7 +110,7 @@ static enum prt_status create_buffers(struct prt_sched *s, struct prt_error *err
         uint32_t readers = record->outer == CONTAINER_OUTER_OUT ? 1 : record->reader_count;
         enum prt_status status = prt_fifo_create(&buffer->fifo, record->width_bytes,
                                                  record->depth_packets, readers, error);
-        if (status != PRT_OK) return refuse_buffer(c, i, status, error);
+        if (status != PRT_OK) return refuse_buffer(c, i, error);
     }
     return PRT_OK;
 }
@@ -746,7 +746,7 @@ static enum prt_status open_queue(struct prt_sched *s, struct prt_device_handle 
     s->queues[*queue] = (struct prt_sched_queue){
         .importance = importance, .next = *first, .root = first == &s->root_queue};
     *first = *queue;
-    if (*queue >= s->queue_count) s->queue_count = *queue + 1;
+    s->queue_count = *queue + 1; /* they are numbered from 0 */
     return PRT_OK;
 }
 
@@ -758,8 +758,8 @@ static enum prt_status bind_queue(struct prt_sched *s, uint32_t stage,
     uint32_t importance = s->stages[stage].node->importance;
     uint32_t queue = find_queue(s, *first, importance);
     enum prt_status status = prt_device_query(s->ops->tree(s->device), device, &information);
-    if (status == PRT_OK && queue == PRT_SCHED_NO_QUEUE)
-        status = open_queue(s, device, importance, first, &queue);
+    assert(status == PRT_OK); /* the root, or a sub-device that the program has made of it */
+    if (queue == PRT_SCHED_NO_QUEUE) status = open_queue(s, device, importance, first, &queue);
     if (status != PRT_OK) return prt_error_set(error, status, "%s", prt_status_text(status));
     s->stages[stage].queue = queue;
     s->stages[stage].cu_count = information.cu_count;

@@ -4,6 +4,8 @@
 #include "runtime/sched/inport.h"
 #include "runtime/sched/ready.h"
 
+#include <assert.h>
+
 void prt_select_readers_changed(struct prt_sched *s, const struct prt_buffer *buffer)
 {
     const struct container_buffer *record = buffer->record;
@@ -116,7 +118,8 @@ enum prt_status prt_select_one(struct prt_sched *s, uint32_t index, bool *found,
 {
     struct prt_stage *stage = &s->stages[index];
     *found = false;
-    if (stage->in_flight || stage->life != PRT_STAGE_RUNNING || stage->stopped) return PRT_OK;
+    assert(!stage->in_flight && stage->life == PRT_STAGE_RUNNING); /* a replay ends no stage */
+    if (stage->stopped) return PRT_OK;
     while (prt_ready_outputs(stage) > 0 && prt_ready_inputs(stage) > 0) {
         struct prt_buffer *port = port_to_fill(stage, 1);
         if (port != NULL) {

@@ -221,9 +221,10 @@ def compiler():
 
 
 def flags_for(source, sources, folder):
-    """To compile it where `sources` is the root of the sources, and FOLDER was built from them."""
-    return ["-std=c11", "-D_GNU_SOURCE", f"-I{sources}", f"-I{folder}/gen", f"-I{sources}/{os.path.dirname(source)}", "-w",
-            "-O0", "-fPIC", "-pthread"] + shlex.split(os.environ.get("MUTATION_FLAGS", ""))
+    """To compile it where `sources` is the root of the sources, and FOLDER was built from them.  Its own folder is
+    not searched: runtime/sched/sched.h would be taken for the system's <sched.h>."""
+    return ["-std=c11", "-D_GNU_SOURCE", f"-I{sources}", f"-I{folder}/gen", "-w", "-O0", "-fPIC",
+            "-pthread"] + shlex.split(os.environ.get("MUTATION_FLAGS", ""))
 
 
 def read_by(source, folder):

@@ -12,6 +12,8 @@
 #include "runtime/host/pipert.h"
 #include "runtime/host/pipert_choice.h"
 #include "runtime/host/pipert_debug.h"
+#include "runtime/host/pipert_internal.h"
+#include "tests/conform/made_container.h"
 #include "tests/unit/built_container.h"
 #include "tests/unit/failing_calls.h"
 
@@ -23,6 +25,7 @@ enum event {
     EVENT_HOST_FAILS,   /* a callback of a port */
     EVENT_HOST_LIES,    /* a source gives more packets than it was asked for */
     EVENT_HOST_ENDS,    /* a source ends there, a sink wants no more */
+    EVENT_HOST_BREAKS,  /* from there on every callback fails */
     EVENT_HOST_GOES,    /* from there on every source ends and no sink wants more */
     EVENT_INTERRUPT,    /* from a callback, an observer or the device */
     EVENT_ASK,          /* how the run stands, from there */
@@ -53,7 +56,8 @@ static bool happens(enum event event)
 {
     if (now.run == NULL) return false;
     bool anywhere = now.event == EVENT_INTERRUPT || now.event == EVENT_ASK;
-    bool goes = now.event == EVENT_HOST_GOES && event == EVENT_HOST_ENDS;
+    bool goes = (now.event == EVENT_HOST_GOES && event == EVENT_HOST_ENDS) ||
+                (now.event == EVENT_HOST_BREAKS && event == EVENT_HOST_FAILS);
     if (goes && now.hit) return true;
     if ((now.event != event && !anywhere && !goes) || atomic_fetch_sub(&now.left, 1) != 0)
         return false;
@@ -343,9 +347,12 @@ static enum prt_status bind(const struct prt_program *program, const struct way 
                                                 error);
         else if (is_in)
             status = prt_run_bind_input(run, i, give_packets, &in[i], error);
-        else
-            status = prt_run_bind_output(run, i, take_packets, &out[i], error);
-        if (status == PRT_OK && is_in && way->at_hand)
+        else /* binding again replaces */
+            status = prt_run_bind_output(run, i, take_packets, &out[i], error) == PRT_OK &&
+                             prt_run_bind_output(run, i, NULL, NULL, error) == PRT_OK
+                         ? prt_run_bind_output(run, i, take_packets, &out[i], error)
+                         : PRT_E_INTERNAL;
+        for (int times = 0; times < 2 && status == PRT_OK && is_in && way->at_hand; times++)
             status = prt_run_input_at_hand(run, i, error);
         if (status == PRT_OK && way->threads)
             status = prt_run_give_thread(run, i, NULL, NULL, error);
@@ -466,6 +473,7 @@ static void expect(const struct prt_program *program, const struct pipeline *pip
     switch (event) {
     case EVENT_CALL_FAILS: expect_status(o, whole, PRT_E_NOMEM, PRT_E_NOMEM); break;
     case EVENT_DEVICE_FAILS: expect_status(o, whole, PRT_E_DEVICE, PRT_E_DEVICE); break;
+    case EVENT_HOST_BREAKS:
     case EVENT_HOST_FAILS: expect_status(o, whole, PRT_E_READ, PRT_E_WRITE); break;
     case EVENT_HOST_LIES: expect_status(o, whole, PRT_E_USAGE, PRT_E_USAGE); break;
     case EVENT_HOST_GOES:
@@ -544,6 +552,89 @@ static void programs_are_loaded_or_memory_is_missing(void **unused)
     free(bytes);
 }
 
+static int32_t drop_packets(const struct kernel_batch *batch)
+{
+    (void)batch;
+    return KERNEL_OK;
+}
+
+/* x -> a, with a sequence of one firing of a, after which a could go on: it shows nothing. */
+static struct prt_program *counterexample(void)
+{
+    const uint64_t words[] = {
+        (uint64_t)CONTAINER_CERTIFICATE_STALL << CONTAINER_CERTIFICATE_FORM_SHIFT | CONTAINER_NONE,
+        7,
+        2,
+        1,
+        0,
+        1,
+        1,
+        0,
+        1};
+    static const struct prt_image_kernel drop = {.run = drop_packets};
+    struct made *m = made_create("stall", "sim4");
+    made_input(m, made_node(m, "a", 0), made_buffer(m, "x", SCALAR_I32, 8, CONTAINER_OUTER_IN), 1,
+               1);
+    memcpy(m->certificate, words, sizeof words);
+    m->certificate_count = sizeof words / sizeof *words;
+    m->pipeline.flags = CONTAINER_PIPELINE_COUNTEREXAMPLE;
+    made_loop(m);
+    struct prt_program *program = NULL;
+    struct prt_error error;
+    size_t size;
+    uint8_t *bytes = made_finish(m, &size);
+    made_free(m);
+    if (prt_program_load_with_entries(bytes, size, &drop, NULL, &program, &error) != PRT_OK)
+        fail_msg("%s", error.message);
+    free(bytes);
+    return program;
+}
+
+static void see_replay(void *context, const struct prt_replay_step *step)
+{
+    size_t *steps = context;
+    assert_string_equal(step->node, "a");
+    ++*steps;
+}
+
+static void counterexamples_are_replayed_or_say_why_not(void **unused)
+{
+    (void)unused;
+    static const struct {
+        enum event event;
+        enum prt_status status;
+    } cases[] = {{EVENT_CALL_FAILS, PRT_E_NOMEM},      {EVENT_DEVICE_FAILS, PRT_E_DEVICE},
+                 {EVENT_HOST_FAILS, PRT_E_READ},       {EVENT_HOST_ENDS, PRT_E_VERIFY},
+                 {EVENT_INTERRUPT, PRT_E_INTERRUPTED}, {EVENT_ASK, PRT_E_VERIFY}};
+    static struct port in;
+    struct prt_program *program = counterexample();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        bool hit = true;
+        for (uint64_t turn = 0; hit; turn++) {
+            struct prt_error error = {.message = ""};
+            const struct prt_run_options options = {.host_threads = 2};
+            struct prt_run *run;
+            size_t steps = 0;
+            in.count = 0;
+            assert_int_equal(prt_run_create(program, &options, &run, &error), PRT_OK);
+            assert_int_equal(prt_run_bind_input(run, 0, give_packets, &in, &error), PRT_OK);
+            memset(&now, 0, sizeof now);
+            now.event = cases[i].event;
+            now.left = (int_fast64_t)turn;
+            now.run = run;
+            if (now.event == EVENT_CALL_FAILS) arm(FAULT_FAILS, turn);
+            enum prt_status status = prt_run_replay(run, see_replay, &steps, &error);
+            hit = now.event == EVENT_CALL_FAILS ? disarm() : now.hit;
+            if (status != PRT_E_VERIFY) assert_true(hit && status == cases[i].status);
+            if (status == PRT_E_VERIFY && !hit)
+                assert_non_null(strstr(error.message, "'a' can still fire"));
+            assert_true(steps <= 1);
+            prt_run_destroy(run);
+        }
+    }
+    prt_program_free(program);
+}
+
 static void runs_end_well_or_say_that_memory_or_a_thread_is_missing(void **unused)
 {
     (void)unused;
@@ -560,6 +651,7 @@ static void runs_end_with_what_the_host_says(void **unused)
 {
     (void)unused;
     try_events(EVENT_HOST_FAILS);
+    try_events(EVENT_HOST_BREAKS);
 }
 
 static void sources_that_give_too_much_are_refused(void **unused)
@@ -587,7 +679,8 @@ static void runs_tell_how_they_stand_anywhere(void **unused)
     try_events(EVENT_ASK);
 }
 
-TEST_MAIN("sched_faults", cmocka_unit_test(programs_are_loaded_or_memory_is_missing),
+TEST_MAIN("sched_faults", cmocka_unit_test(counterexamples_are_replayed_or_say_why_not),
+          cmocka_unit_test(programs_are_loaded_or_memory_is_missing),
           cmocka_unit_test(runs_end_well_or_say_that_memory_or_a_thread_is_missing),
           cmocka_unit_test(runs_say_that_the_device_has_failed),
           cmocka_unit_test(runs_end_with_what_the_host_says),

@@ -709,6 +709,7 @@ static void what_is_not_possible_is_refused_while_running(void **unused)
         {ROOTS3 " run 1, 1\n halt\n", "runs 1 firing of 'twice', for which there are too few"},
         {ROOTS3 " has_packets 0, 0, 64, L1\nL1: run 0, 32\n run 0, 32\n run 0, 32\n halt\n",
          "runs 32 firings of 'first', for which"},
+        {ROOTS3 " halt\n", "halts although 'first' could go on"},
         {ROOTS3 " run 0, 0\n halt\n", "runs 0 firings of 'first'"},
         {ROOTS3 " run 0, 4000000000\n halt\n", "runs 4000000000 firings of 'first'"},
         {ROOTS3 " has_packets 0, 0, 9, L1\nL1: repeat 9\n run 0, 1\n run 1, 1\n again\n run 2, 10\n"
