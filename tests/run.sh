@@ -425,8 +425,8 @@ add_folder() {
     *) echo "tests/run.sh: $1: no tests there" >&2; exit 2 ;;
     esac
     for path in "$@"; do
-        [ -e "$path" ] && { [ -z "$only_long" ] || has_long_part "$path"; } || continue
-        add_path "$path"
+        [ -e "$path" ] || continue
+        if [ -z "$only_long" ] || has_long_part "$path"; then add_path "$path"; fi
     done
 }
 
