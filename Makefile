@@ -114,7 +114,7 @@ HARDENED_LINK := -Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code -Wl,--as-ne
 CET_LINK  := $(if $(and $(filter x86_64%,$(shell $(CC) -dumpmachine)),$(call supported,-fcf-protection=full)),\
                -Wl$(comma)-z$(comma)ibt -Wl$(comma)-z$(comma)shstk -Wl$(comma)-init=no_init -Wl$(comma)-fini=no_fini)
 CET_ENTRY := $(if $(CET_LINK),-Wl$(comma)-e$(comma)process_entry)
-# Nothing that is built tells where: neither the folder of the sources nor that of the build.
+# Nothing that is built tells where, so a build that was moved with its sources goes on: neither the folder of the sources nor that of the build.
 WHERE := -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(abspath $(BUILD))/=build/ -ffile-prefix-map=$(BUILD)/=build/
 
 all_cpp := -D_GNU_SOURCE -U_FORTIFY_SOURCE $(FORTIFY_$(VARIANT)) -I. -I$(B)/gen \
@@ -195,7 +195,7 @@ stamp = @mkdir -p $(@D); printf '%s\n' $(1) | cmp -s - $@ || printf '%s\n' $(1) 
 quote = '$(subst ','\'',$(1))'
 
 $(B)/flags: FORCE
-	$(call stamp,$(call quote,$(CC) $(all_cpp) $(all_c)) $(call quote,$(all_ld) $(CET_LINK) $(CET_ENTRY)))
+	$(call stamp,$(call quote,$(CC) $(all_cpp) $(filter-out $(WHERE),$(all_c))) $(call quote,$(all_ld) $(CET_LINK) $(CET_ENTRY)))
 $(L)/flags: FORCE
 	$(call stamp,$(call quote,$(LLVM_CONFIG) $(COMPILER_CPP)))
 $(B)/llvm-major: FORCE
@@ -371,7 +371,7 @@ $(B)/tests/fault_tracer: tests/fault/tracer.c tests/fault/fault_page.h $(B)/flag
 # Tests that try some points of a sweep, and all of them with EVERY=1.
 SOAKED_FAULTS := tests/e2e/fault_client.sh tests/e2e/fault_surroundings.sh
 
-.PHONY: soak soak-faults verify-rules tests objects check check-math-all check-unit check-san check-built second-pipec golden-update bench coverage mutation mutation-run damage fuzz fuzz-run fuzz-plants
+.PHONY: soak soak-faults verify-rules tests objects check check-math-all check-unit check-san check-built check-long second-pipec golden-update bench coverage mutation mutation-run damage fuzz fuzz-run fuzz-plants
 tests: $(TESTS) $(REPLAYS) $(DAMAGE) $(FAULT_TOOLS) ## build the unit tests without running them
 objects: $(OBJECTS) $(TEST_OBJ) ## compile everything, link nothing
 second-pipec: $(L)/pipec
@@ -381,9 +381,12 @@ run_tests = VARIANT=$(VARIANT) BUILD=$(abspath $(B)) LLVM_MAJOR=$(LLVM_MAJOR) $(
 # A make of its own, that sees what scripts/deps.sh has just installed, on all cores unless -j was given.
 submake   = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
-check: ## install what is missing, build the variant, run every test
+check: ## install what is missing, build the variant, run every test (4 minutes on two cores)
 	@scripts/deps.sh test
 	+@$(submake) check-built
+check-long: ## the long cases as a whole: of these, `make check` does a part (half an hour)
+	@scripts/deps.sh test
+	+@$(submake) check-built TESTFLAGS="--long $(TESTFLAGS)"
 check-built: all tests
 	$(if $(LLVM2_CONFIG),+@$(submake) second-pipec LLVM_CONFIG=$(LLVM2_CONFIG))
 	@$(call run_tests,PIPEC2=$(if $(LLVM2_CONFIG),$(abspath $(B))/llvm19/pipec))

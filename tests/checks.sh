@@ -24,6 +24,19 @@ says() {
 # parses FILE: as JSON, where there is something that knows.
 parses() { if command -v python3 >/dev/null; then python3 -m json.tool >/dev/null <"$1"; else grep -q '^}$' "$1"; fi; }
 
+# unparsed FILE...: those that are not JSON, all by one process, where there is something that knows.
+unparsed() {
+    if ! command -v python3 >/dev/null; then grep -L '^}$' "$@"; return; fi
+    python3 - "$@" <<'END'
+import json, sys
+for name in sys.argv[1:]:
+    try:
+        json.load(open(name, encoding="utf-8"))
+    except ValueError as error:
+        print(f"{name}: {error}")
+END
+}
+
 # inner_depths FILE: name (quoted, as in lists), depth and least depth (0: not known) of each inner buffer, tab between.
 inner_depths() {
     "$PIPEC" inspect --json "$1" 2>/dev/null | awk '

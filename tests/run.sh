@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Runs the tests and ends with "N passed, N failed, N skipped"; exit 0 if none failed, else 1.
 #
-#   tests/run.sh [-v] [-t] [-j N] [--bless] [PATH...]
+#   tests/run.sh [-v] [-t] [-j N] [--long] [--bless] [PATH...]
 #
 # PATH is a case or a folder: tests/lang/fir.pipe, tests/unit/test_rate.c, tests/e2e, examples/fmradio; default
 # all.  --bless rewrites .stderr and .golden files.  -v names what passed too.  -t ends with the processor
-# and elapsed seconds of each case, the largest first.  `make check` builds first.
+# and elapsed seconds of each case, the largest first.  --long (`make check-long`) sets LONG=1, which asks cases for all
+# of a work of which they otherwise do a part; without PATH it runs these cases only.  `make check` builds first.
 #
 # Environment: BUILD (default build/release), PIPEC, PIPERUN (default: in BUILD), PIPEC2 (a pipec built with
 # another LLVM, which tests/lang and tests/reject are run with as well).
@@ -17,9 +18,10 @@
 #                             those of containers are compiled from tests/fuzz/containers.pipe, and have to load;
 #                             then some of their bits are flipped (tests/fuzz/damage.c; `make damage` takes all)
 #   tests/lang/*.pipe         accepted programs.  Compiled for every device, run with 1 and 4 host threads, and
-#                             once fused (--fuse) and in debug mode: all outputs must be the same bytes.  Directives, in // comments:
+#                             once fused (--fuse) and in debug mode: all outputs must be the same bytes.  PIPEC2 compiles
+#                             for the first device and fused for the last, with LONG all.  Directives, in // comments:
 #       // compile: ARGS        more arguments for pipec
-#       // devices: LIST        instead of "cpu sim1 sim4 sim16"
+#       // devices: LIST        instead of "cpu sim1 sim16", with LONG "cpu sim1 sim4 sim16"
 #       // run: WORD...         starts a run (several may follow one another).  IN=TYPE:LIST gives a port these
 #                               packets (values.pl says what a LIST is); all other words, as IN=gen:ramp:8,
 #                               -D volume=2, --firings 10, go to piperun as they are
@@ -49,7 +51,8 @@ VARIANT=${VARIANT:-$(basename "$BUILD")}
 PIPEC=${PIPEC:-$BUILD/pipec}
 PIPERUN=${PIPERUN:-$BUILD/piperun}
 PIPEC2=${PIPEC2-}
-export ROOT BUILD VARIANT PIPEC PIPERUN
+LONG=${LONG-}
+export ROOT BUILD VARIANT PIPEC PIPERUN LONG
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:exitcode=99:allocator_may_return_null=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:exitcode=98}
@@ -61,13 +64,14 @@ export MAKEFLAGS
 verbose=
 timed=
 bless=
-jobs=$(nproc)
+jobs=$(($(nproc) + 1)) # some cases wait
 while [ $# -gt 0 ]; do
     case $1 in
     -v) verbose=1 ;;
     -t) timed=1 ;;
     -j) jobs=$2; shift ;;
     -j*) jobs=${1#-j} ;;
+    --long) LONG=1 ;;
     --bless) bless=1 ;;
     -*) sed -n '2,/^set -eu/{/^#/p}' "$0"; exit 2 ;;
     *) break ;;
@@ -130,7 +134,7 @@ run_replay() {
     find "$seeds" -type f -print0 | sort -z | LIMIT_SECONDS=300 limited xargs -0 "$binary" || status=$?
     if [ "$name" = container ]; then
         unset FUZZ_SEEDS
-        find "$seeds" -type f -print0 | sort -z | LIMIT_SECONDS=300 limited xargs -0 "${binary%/*}/damage" 97 || status=$?
+        find "$seeds" -type f -print0 | sort -z | LIMIT_SECONDS=900 limited xargs -0 "${binary%/*}/damage" $((${LONG:-5} * 97)) || status=$?
     fi
     if [ "$status" -eq 0 ]; then pass "fuzz/$name"; else fail "fuzz/$name"; fi
 }
@@ -181,8 +185,8 @@ one_run() {
         if [ -n "$chunked" ] && [ "${argument%%=*}" = "$chunked" ]; then argument=$chunked=-,raw; fi
         command+=("$argument")
     done
+    rm -f "$TMP"/out.*
     for port in "${!outputs[@]}"; do
-        rm -f "$TMP/out.$port.raw"
         command+=("$port=$TMP/out.$port.raw")
     done
     if [ -n "$chunked" ]; then
@@ -236,9 +240,13 @@ run_lang() {
     local -A outputs=()
     read -ra flags <<<"$(directive compile "$file" | tr '\n' ' ')"
     devices=$(directive devices "$file")
-    devices=${devices:-cpu sim1 sim4 sim16}
+    devices=${devices:-cpu sim1 ${LONG:+sim4 }sim16}
     chunked_ports=$(directive chunked "$file" | tr '\n' ' ')
-    devices="$devices ${devices##* }+fused ${devices##* }+debug"
+    if [ "$pipec" = "$PIPEC2" ] && [ -z "$LONG" ]; then
+        devices="${devices%% *} ${devices##* }+fused"
+    else
+        devices="$devices ${devices##* }+fused ${devices##* }+debug"
+    fi
     for device in $devices; do
         local mode=()
         [[ $device != *+debug ]] || mode=(--debug-mode)
@@ -369,6 +377,16 @@ run_missing_llvm() { skip llvm19 "no second LLVM: llvm-config-19 is not installe
 cases=()
 add() { cases+=("$(printf '%q ' "$@")"); }
 
+# has_long_part PATH: does LONG change this case?
+has_long_part() {
+    case $1 in
+    */fuzz_container.c) ;;
+    */tests/lang/*.pipe) ;;
+    *.sh | *.c) grep -qE '\bLONG\b|draw_step' "$1" ;;
+    *) false ;;
+    esac
+}
+
 add_path() {
     local path=$1 name=${1#"$ROOT"/} base
     name=${name#tests/}
@@ -380,7 +398,7 @@ add_path() {
         add run_unit "$BUILD/tests/${base%.c}" ;;
     "$ROOT"/tests/lang/*.pipe)
         add run_lang "$path" "$PIPEC" "$name"
-        ! has_blocks "$path" || add run_blocks "$path" "$name"
+        [ -n "$only_long" ] || ! has_blocks "$path" || add run_blocks "$path" "$name"
         [ -z "$PIPEC2" ] || add run_lang "$path" "$PIPEC2" "llvm19/$name" ;;
     "$ROOT"/tests/std/*.pipe | "$ROOT"/examples/*/*.pipe)
         ! has_blocks "$path" || add run_blocks "$path" "$name" ;;
@@ -407,12 +425,16 @@ add_folder() {
     *) echo "tests/run.sh: $1: no tests there" >&2; exit 2 ;;
     esac
     for path in "$@"; do
-        [ ! -e "$path" ] || add_path "$path"
+        [ -e "$path" ] || continue
+        if [ -z "$only_long" ] || has_long_part "$path"; then add_path "$path"; fi
     done
 }
 
+only_long=
 if [ $# -eq 0 ]; then
-    for folder in tests/unit tests/conform tests/reference tests/fuzz tests/lang tests/reject tests/golden tests/limit tests/e2e tests/std examples; do
+    only_long=$LONG
+    # The long cases first: at the end short ones keep all processors busy.
+    for folder in tests/limit tests/e2e tests/fuzz tests/unit tests/conform tests/reference tests/std examples tests/lang tests/golden tests/reject; do
         add_folder "$ROOT/$folder"
     done
     [ -n "$PIPEC2" ] || [ "${LLVM_MAJOR-}" = 19 ] || add run_missing_llvm
@@ -489,5 +511,6 @@ if [ -n "$timed" ]; then
     cat "$WORK"/times* | awk -v root="$ROOT/" '{ cpu = $1 + $2; elapsed = $3; $1 = $2 = $3 = ""; gsub(root, ""); gsub(/^ +/, "")
         printf "%11.1f  %9.1f  %s\n", cpu, elapsed, $0 }' | sort -rn
 fi
+cat "$WORK"/times* 2>/dev/null | awk -v elapsed=$SECONDS '{ cpu += $1 + $2 } END { printf "%d s elapsed, %d s of processor time\n", elapsed, cpu }'
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]

@@ -28,6 +28,13 @@
         return cmocka_run_group_tests_name(group, tests, NULL, NULL);                              \
     }
 
+/* The step of a loop over drawn cases: `make check` takes every third case, `make check-long` (LONG=1) each. */
+static inline int draw_step(void)
+{
+    const char *text = getenv("LONG");
+    return text != NULL && *text != '\0' ? 1 : 3;
+}
+
 /* Ends the running test as skipped; tests/run.sh shows the reason. */
 #define SKIP_BECAUSE(reason)                                                                       \
     do {                                                                                           \

@@ -22,8 +22,12 @@ within_bound() {
     done
     echo "ok $1 $2 on $3"
 }
-for device in cpu sim1 sim4 sim16; do
+# `make check` takes one program in three for the cores of the host, `make check-long` all of them for all devices.
+devices=cpu part=3
+[ -z "${LONG-}" ] || devices="cpu sim1 sim4 sim16" part=1
+seen=0
+for device in $devices; do
     while read -r name n bound; do
-        [[ $name == '#' || $bound == - ]] || within_bound "$name" "$n" "$device" "$bound"
+        [[ $name == '#' || $bound == - ]] || ((++seen % part)) || within_bound "$name" "$n" "$device" "$bound"
     done <"$corpus/corpus.txt"
 done

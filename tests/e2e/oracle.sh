@@ -9,12 +9,15 @@ cd "$TMP" || exit 1
 # shellcheck source=tests/oracle/differ.sh
 . "$ROOT/tests/oracle/differ.sh"
 
-check "${N:-100} programs from ${SEED:-1} on do as the interpreter says" \
-    differ -n "${N:-100}" -s "${SEED:-1}" ${KEEP:+--keep "$KEEP"}
+# `make check` draws twenty of them, `make check-long` two hundred.
+LONG=${LONG:-0}
+N=${N:-$((20 + 180 * LONG))}
+check "$N programs from ${SEED:-1} on do as the interpreter says" \
+    differ -n "$N" -s "${SEED:-1}" ${KEEP:+--keep "$KEEP"}
 check "programs on the border of what is right are refused if and only if the interpreter says so" \
-    differ -n "${N:-100}" -s "${SEED:-1}" --border
+    differ -n "$N" -s "${SEED:-1}" --border
 if [ -n "${SOAK-}" ]; then
-    check "graphs of up to 2048 nodes" differ -n $((${N:-100} / 20)) -s "${SEED:-1}" --extreme 2048
+    check "graphs of up to 2048 nodes" differ -n $((N / 20)) -s "${SEED:-1}" --extreme 2048
     exit
 fi
-check "graphs of up to 256 nodes" differ --each 2 -n 8 -s "${SEED:-1}" --extreme 256
+check "graphs of up to 256 nodes" differ --each $((LONG + 1)) -n $((2 + 6 * LONG)) -s "${SEED:-1}" --extreme 256

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Every ```sh block of README.md works as it stands, in order, in a fresh copy of the tree.
 # What they write is left out of git, all of it.
-# A block behind a line `<!-- not-run: reason -->` is listed as skipped.
+# A block after a line `<!-- not-run: reason -->` is listed as skipped.  `make check-long` builds the copy from nothing;
+# `make check` gives it the objects of the build that is tested, and leaves out the blocks that build another variant.
 set -eu
 
 [ -f "$ROOT/README.md" ] || { echo "no README.md"; exit 77; }
@@ -19,6 +20,16 @@ awk -v folder="$TMP/blocks" '
     /^```/ { file = ""; reason = ""; next }
     file != "" { print > file; next }
     NF { reason = "" }' README.md
+
+if [ -z "${LONG-}" ] && [ "$VARIANT" = release ]; then
+    mkdir -p "$TMP/tree/build/release"
+    for part in "$BUILD"/*; do
+        [ "${part##*/}" = tests ] || [ "$part" -ef "$BUILD/llvm19" ] || cp -a "$part" "$TMP/tree/build/release/"
+    done
+    grep -l 'VARIANT=debug' "$TMP"/blocks/????? | while read -r block; do
+        echo "make check-long runs it, as it builds another variant" >"$block.skip"
+    done || true
+fi
 
 # The commands see nothing of the make and the build that this test is part of.
 unset MAKEFLAGS MAKELEVEL MFLAGS VARIANT BUILD PIPEC PIPERUN PIPEC2 LLVM_MAJOR

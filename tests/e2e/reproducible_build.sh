@@ -7,6 +7,7 @@ set -eu
 cd "$TMP"
 # shellcheck source=tests/checks.sh
 . "$ROOT/tests/checks.sh"
+[ -n "${LONG-}" ] || { echo "it builds everything again: make check-long"; exit 77; }
 [ "$VARIANT" = release ] || { echo "what ships is VARIANT=release"; exit 77; }
 export CCACHE_DISABLE=1
 unset MAKELEVEL MFLAGS

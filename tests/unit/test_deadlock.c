@@ -204,7 +204,7 @@ static void random_graphs_agree_with_literal_execution(void **state)
     unsigned seed = 20240607u;
     int live = 0, dead = 0, least = 0;
     print_message("seed %u\n", seed);
-    for (int i = 0; i < 8000; i++) {
+    for (int i = 0; i < 8000; i += draw_step()) {
         struct ref_graph g;
         ref_random_graph(&g, &seed, true);
         if (i >= 4000) ref_random_phases(&g, &seed);
