@@ -5,7 +5,7 @@
 #include "compiler/driver/command_line.h"
 #include "compiler/commands/command_explain.h"
 #include "compiler/commands/commands.h"
-#include "compiler/driver/passes.h"
+#include "compiler/driver_files.h"
 #include "compiler/support/arena.h"
 #include "compiler/diagnostics/rule_page.h"
 #include "base/nearest.h"

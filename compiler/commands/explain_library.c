@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "compiler/commands/command_explain.h"
-#include "compiler/driver/passes.h"
+#include "compiler/driver_files.h"
 #include "compiler/support/json_write.h"
 #include "compiler/syntax/parse.h"
 #include "lang/embedded.h"

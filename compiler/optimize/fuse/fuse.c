@@ -675,7 +675,7 @@ static const char *off_reason(const struct compile *cx, const struct graph *grap
 }
 
 struct fusion *fuse_neighbours(struct compile *cx, struct graph *graph,
-                               const struct devdesc *device)
+                               const struct devdesc *device, fuse_prover *prove)
 {
     struct fusion *fusion = ARENA_NEW(cx->arena, struct fusion);
     fusion->written = graph;
@@ -694,7 +694,7 @@ struct fusion *fuse_neighbours(struct compile *cx, struct graph *graph,
     take_composites(&merger, fusion);
     arena_destroy(arena);
     if (fusion->composites.count == 0) return leave(fusion, NULL, false);
-    if (!fuse_build(cx, fusion))
+    if (!fuse_build(cx, fusion, prove))
         return leave(fusion, "the fused pipeline could not be analysed", true);
     return fusion;
 }
