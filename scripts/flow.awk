@@ -3,7 +3,7 @@
 
 BEGIN {
     FS = ":"
-    split("compiler/support compiler/syntax compiler/format compiler/sema compiler/graph compiler/analysis compiler/lint compiler/fuse compiler/plan " \
+    split("compiler/support compiler/target compiler/syntax compiler/format compiler/sema compiler/graph compiler/analysis compiler/lint compiler/fuse compiler/plan " \
           "compiler/describe compiler/codegen compiler compiler/commands", order, " ")
     for (i in order) rank[order[i]] = i + 0
     rank["runtime/load"] = 2

@@ -11,6 +11,7 @@
 #include "compiler/diagnostics/diag_list.h"
 #include "compiler/context/phase_times.h"
 #include "compiler/syntax/parse.h"
+#include "compiler/target/target.h"
 
 static bool always(const struct passes *p)
 {
@@ -160,7 +161,7 @@ static bool wants_filters(const struct passes *p)
 
 static bool wants_strands(const struct passes *p)
 {
-    return wants_less_work(p) && p->device->host != 0;
+    return wants_less_work(p) && target_of(p->device)->makes_strands;
 }
 
 /* Continues with the graph that a pass made, which may be NULL. False if that graph cannot be analysed:
