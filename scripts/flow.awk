@@ -5,7 +5,7 @@
 BEGIN {
     FS = ":"
     split("base lang " \
-          "compiler/support compiler/diagnostics compiler/context compiler/syntax compiler/format compiler/ir compiler/sema " \
+          "compiler/support compiler/diagnostics compiler/context compiler/target compiler/syntax compiler/format compiler/ir compiler/sema " \
           "compiler/bodies compiler/liveness compiler/pace compiler/lint compiler/optimize/compose compiler/optimize/fuse " \
           "compiler/optimize/region compiler/optimize compiler/plan compiler/codegen compiler/emit compiler/describe " \
           "compiler/driver compiler/commands " \

@@ -24,6 +24,14 @@ check_structure() {
         echo "file names that are not unique across the tree: ${duplicates//$'\n'/ }"
         status=1
     fi
+    if grep -rnE '(->|\.)host\b' compiler --include='*.[ch]' | grep -v '^compiler/target/'; then
+        echo "only compiler/target asks which kind of device it is: use a parameter of struct target"
+        status=1
+    fi
+    if grep -rlE '"compiler/codegen/x86.h"' compiler | grep -vE '/(x86|instruction_set|kernel_range|kernel_fixup)\.c$'; then
+        echo "includes what belongs to one instruction set: use a step of struct code_generator"
+        status=1
+    fi
     find base compiler runtime tools lang \( -name '*.[chly]' -o -name '*.def' \) -exec grep -Hn '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' {} + |
         awk -f scripts/flow.awk || status=1
     return $status

@@ -4,6 +4,7 @@
 #include "compiler/bodies/cost_regions.h"
 #include "compiler/bodies/group.h"
 #include "compiler/bodies/ranges.h"
+#include "compiler/target/target.h"
 
 #include <assert.h>
 
@@ -133,11 +134,6 @@ static bool counts(const struct cost_plan *plan)
     return plan != NULL && plan->counter_count > 0;
 }
 
-bool cost_device_counts(const struct devdesc *device)
-{
-    return device == NULL || device->host == 0;
-}
-
 struct graph_warp cost_warp_of(const struct kernel *kernel, bool stateful,
                                const struct devdesc *device)
 {
@@ -147,7 +143,7 @@ struct graph_warp cost_warp_of(const struct kernel *kernel, bool stateful,
     assert(items > 0 && lanes > 0);
     struct graph_warp warp = {.firings = 1,
                               .pieces = 1,
-                              .counted = counted && cost_device_counts(device),
+                              .counted = counted && target_of(device)->counts_cycles,
                               .cycles = (kernel->cost_cycles + items - 1) / items,
                               .finish_cycles = kernel->finish_cycles};
     if (items > lanes)

@@ -50,7 +50,5 @@ struct cost_plan {
  * measures time: for it nothing is counted, and the cycles are the estimate. */
 struct graph_warp cost_warp_of(const struct kernel *kernel, bool stateful,
                                const struct devdesc *device);
-/* Does generated code count cycles that depend on data? */
-bool cost_device_counts(const struct devdesc *device);
 
 #endif

@@ -1,4 +1,4 @@
-#include "compiler/codegen/instruction_set.h"
+#include "compiler/codegen/x86.h"
 
 #include "compiler/diagnostics/diag.h"
 #include "lang/cpu_features.h"
@@ -21,19 +21,23 @@ static const char *feature_list(struct arena *arena, uint64_t features)
     return list;
 }
 
-static struct instruction_set describe(struct arena *arena, const char *name, unsigned level,
-                                       uint64_t features)
+static struct instruction_set describe_set(struct arena *arena, const char *name, unsigned level,
+                                           uint64_t features)
 {
     uint64_t avx512 = cpu_features_of_level(4) & ~cpu_features_of_level(3);
     uint64_t avx = cpu_features_of_level(3) & ~cpu_features_of_level(2);
+    bool wide = (features & avx512) == avx512;
     return (struct instruction_set){
         .name = name,
         .cpu = levels[level],
         .extra = feature_list(arena, features & ~cpu_features_of_level(level)),
         .features = features,
-        .vector_bits = (features & avx512) == avx512 ? 512
-                       : (features & avx) == avx     ? 256
-                                                     : 128,
+        .vector_bits = wide                      ? 512
+                       : (features & avx) == avx ? 256
+                                                 : 128,
+        .vector_registers = wide ? 32 : 16,
+        .live_bytes_max = wide ? 1024 : 256,
+        .compresses = wide,
         .native = strcmp(name, "native") == 0,
     };
 }
@@ -42,10 +46,10 @@ static bool find(struct arena *arena, const char *name, struct instruction_set *
 {
     uint64_t host = cpu_features_of_host();
     bool native = strcmp(name, "native") == 0;
-    if (native) *out = describe(arena, "native", cpu_features_level(host), host);
+    if (native) *out = describe_set(arena, "native", cpu_features_level(host), host);
     for (unsigned level = 1; level < LEVEL_COUNT && !native; level++) {
         if (strcmp(name, levels[level]) != 0) continue;
-        *out = describe(arena, levels[level], level, cpu_features_of_level(level));
+        *out = describe_set(arena, levels[level], level, cpu_features_of_level(level));
         return true;
     }
     return native;
@@ -91,12 +95,11 @@ static const char *explain_unknown(struct arena *arena, const char *name)
     return arena_printf(arena, "%s; there are: %s%s", what, known, suggest(arena, name));
 }
 
-uint32_t instruction_sets_read(struct arena *arena, const char *list,
-                               struct instruction_set sets[INSTRUCTION_SETS_MAX],
-                               const char **problem)
+uint32_t x86_read_sets(struct arena *arena, const char *list,
+                       struct instruction_set sets[INSTRUCTION_SETS_MAX], const char **problem)
 {
     uint32_t count = 0;
-    if (list == NULL) list = INSTRUCTION_SET_DEFAULT;
+    if (list == NULL) list = "x86-64-v3";
     for (;;) {
         size_t length = strcspn(list, ",");
         struct instruction_set set;

@@ -15,7 +15,7 @@ static const char compress[] = "llvm.experimental.vector.compress";
 /* The processor brings together packets of that width in one instruction. */
 static bool has_compress(const struct kernel_emitter *e, const struct type *type)
 {
-    if (!type_is_scalar(type) || type->width_bytes < 4 || e->isa.vector_bits != 512) return false;
+    if (!type_is_scalar(type) || type->width_bytes < 4 || !e->isa.compresses) return false;
     return LLVMLookupIntrinsicID(compress, sizeof compress - 1) != 0;
 }
 

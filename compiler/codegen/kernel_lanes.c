@@ -535,8 +535,6 @@ static uint32_t best_width(struct lanes *l, uint32_t *register_lanes)
     bool arrays = ks_any(l->kernel->body, declares_array, NULL, l) || has_blocks(l->kernel);
     bool narrow = arrays || l->e->variants.count > RICH_KERNELS_MAX;
     uint64_t vector_bytes = l->e->isa.vector_bits / 8;
-    /* Half of the registers: 16 of SSE and AVX, 32 of AVX-512. */
-    uint64_t register_bytes = l->e->isa.vector_bits == 512 ? 16 * vector_bytes : 256;
     uint64_t alive = kernel_live_bytes(l->e->scratch, l->kernel->body, l->varying, l->local_count);
     ks_any(l->kernel->body, NULL, widen_to, &width_of);
     for (uint32_t i = 0; i < l->kernel->out_count; i++)
@@ -546,7 +544,7 @@ static uint32_t best_width(struct lanes *l, uint32_t *register_lanes)
     *register_lanes = (uint32_t)(vector_bytes / widest);
     while (width > KERNEL_LANES_MIN &&
            (width * widest > vector_max ||
-            (width * widest > vector_bytes && width * alive > register_bytes)))
+            (width * widest > vector_bytes && width * alive > l->e->isa.live_bytes_max)))
         width /= 2;
     return width;
 }

@@ -13,8 +13,7 @@
 
 #include "compiler/codegen/source_map.h"
 #include "compiler/context/phase_times.h"
-
-#define TRIPLE "x86_64-pc-linux-gnu"
+#include "compiler/target/target.h"
 
 /* ---- LLVM's own errors ---- */
 
@@ -59,14 +58,12 @@ static bool create_machine(struct kernel_emitter *e)
 {
     LLVMTargetRef target;
     char *text = NULL;
-    LLVMInitializeX86TargetInfo();
-    LLVMInitializeX86Target();
-    LLVMInitializeX86TargetMC();
-    LLVMInitializeX86AsmPrinter();
-    if (LLVMGetTargetFromTriple(TRIPLE, &target, &text)) {
-        return report(e, "this LLVM has no code generator for x86-64", text);
-    }
-    e->machine = LLVMCreateTargetMachine(target, TRIPLE, e->isa.cpu, e->isa.extra,
+    e->code->register_target();
+    if (LLVMGetTargetFromTriple(e->code->triple, &target, &text))
+        return report(
+            e, arena_printf(e->scratch, "this LLVM has no code generator for %s", e->code->name),
+            text);
+    e->machine = LLVMCreateTargetMachine(target, e->code->triple, e->isa.cpu, e->isa.extra,
                                          codegen_level(e->cx->options.optimisation), LLVMRelocPIC,
                                          LLVMCodeModelDefault);
     return e->machine != NULL || report(e, "LLVM refuses the target machine", NULL);
@@ -99,21 +96,13 @@ static void create_metadata(struct kernel_emitter *e)
     e->prof_kind = LLVMGetMDKindIDInContext(e->context, prof, (unsigned)strlen(prof));
 }
 
-/* The image is marked for indirect branch tracking and shadow stacks: a process with an image that is not would lose them. */
-static void mark_for_enforcement(struct kernel_emitter *e)
-{
-    static const char *const flags[] = {"cf-protection-branch", "cf-protection-return"};
-    for (size_t i = 0; i < 2; i++)
-        LLVMAddModuleFlag(e->module, LLVMModuleFlagBehaviorOverride, flags[i], strlen(flags[i]),
-                          LLVMValueAsMetadata(LLVMConstInt(e->i32, 1, 0)));
-}
-
 static bool emitter_begin(struct kernel_emitter *e, struct compile *cx, const struct graph *graph,
                           const struct instruction_set *isa, struct place_table *places)
 {
     *e = (struct kernel_emitter){
         .cx = cx, .graph = graph, .isa = *isa, .places = places, .scratch = arena_create()};
-    e->uncounted = !cost_device_counts(cx->device);
+    e->code = target_of(cx->device)->code;
+    e->uncounted = !target_of(cx->device)->counts_cycles;
     LLVMInstallFatalErrorHandler(fatal_error);
     e->context = LLVMContextCreate();
     LLVMContextSetDiagnosticHandler(e->context, note_diagnostic, e);
@@ -121,9 +110,9 @@ static bool emitter_begin(struct kernel_emitter *e, struct compile *cx, const st
     e->module = LLVMModuleCreateWithNameInContext(graph->name, e->context);
     create_types(e);
     create_metadata(e);
-    mark_for_enforcement(e);
+    e->code->mark_module(e);
     if (!create_machine(e)) return false;
-    LLVMSetTarget(e->module, TRIPLE);
+    LLVMSetTarget(e->module, e->code->triple);
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(e->machine);
     LLVMSetModuleDataLayout(e->module, layout);
     LLVMDisposeTargetData(layout);
@@ -223,30 +212,23 @@ static void find_variants(struct kernel_emitter *e)
 
 /* ---- the module ---- */
 
-static void function_text(struct kernel_emitter *e, LLVMValueRef function, const char *name,
-                          const char *value)
+void kernel_text_attribute(struct kernel_emitter *e, LLVMValueRef function, const char *name,
+                           const char *value)
 {
     LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                             LLVMCreateStringAttribute(e->context, name, (unsigned)strlen(name),
                                                       value, (unsigned)strlen(value)));
 }
 
-/* Loops are not to become calls of the C library; vectors are as wide as the registers, which LLVM's
- * generic processors with AVX-512 would not use whole; and registers that are spilled lie in one line
- * of the cache each, which LLVM sees to only where it knows of it before it hands out registers. */
-static void describe_functions(struct kernel_emitter *e)
+/* Loops must not become calls of the C library. */
+static void mark_functions(struct kernel_emitter *e)
 {
-    char *host = e->isa.native ? LLVMGetHostCPUName() : NULL;
-    const char *width = arena_printf(e->scratch, "%u", e->isa.vector_bits);
     for (LLVMValueRef f = LLVMGetFirstFunction(e->module); f != NULL; f = LLVMGetNextFunction(f)) {
         if (LLVMIsDeclaration(f)) continue;
-        function_text(e, f, "no-builtin-strlen", "");
-        function_text(e, f, "no-builtin-wcslen", "");
-        function_text(e, f, "prefer-vector-width", width);
-        function_text(e, f, "stackrealign", "");
-        if (host != NULL) function_text(e, f, "tune-cpu", host);
+        kernel_text_attribute(e, f, "no-builtin-strlen", "");
+        kernel_text_attribute(e, f, "no-builtin-wcslen", "");
+        e->code->mark_function(e, f);
     }
-    LLVMDisposeMessage(host);
 }
 
 static void verify(struct kernel_emitter *e)
@@ -327,18 +309,17 @@ static bool optimise(struct kernel_emitter *e)
 {
     leave_out_slp();
     tell_all(e, "LLVM optimised");
-    int level = e->cx->options.optimisation;
     const char *passes = choose_passes(e);
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     enum compile_phase before = phase_begin(e->cx, PHASE_LLVM_OPTIMISE);
     LLVMErrorRef error = LLVMRunPasses(e->module, passes, e->machine, options);
     phase_resume(e->cx, before);
     LLVMDisposePassBuilderOptions(options);
-    if (error == NULL) kernel_quiet_ranges(e);
-    if (error == NULL && level > 0) kernel_fix_nans(e);
-    if (error == NULL)
-        verify(e); /* what the two have made of LLVM's code: it would be compiled unseen */
-    if (error == NULL) return true;
+    if (error == NULL) {
+        e->code->rewrite_module(e);
+        verify(e); /* nothing checks the rewritten code after this */
+        return true;
+    }
     char *text = LLVMGetErrorMessage(error);
     report(e, "LLVM cannot optimise the kernels", LLVMCreateMessage(text));
     LLVMDisposeErrorMessage(text);
@@ -402,7 +383,7 @@ static bool build_module(struct kernel_emitter *e)
         kernel_emit_variant(e, &e->variants.items[i]);
     }
     kernel_emit_arguments_entry(e);
-    describe_functions(e);
+    mark_functions(e);
     verify(e);
     count_work(e);
     if (!optimise(e)) return false;

@@ -27,7 +27,6 @@
  *   kernel_compact.c       what only some of such firings append
  *   kernel_registers.c     vectors as whole registers of the target
  *   kernel_nans.c          canonical NaNs of whole vector registers
- *   kernel_range.c         min and max of whole vector registers
  *   kernel_items.c         the work-items of a firing
  *   kernel_launch.c        launches of child kernels, and what they have come to
  *   kernel_origin.c        debug mode: which statement wrote a packet
@@ -47,6 +46,7 @@
 #include <llvm-c/TargetMachine.h>
 
 #include "compiler/bodies/cost.h"
+#include "compiler/codegen/code_generator.h"
 #include "compiler/codegen/codegen.h"
 #include "compiler/codegen/instruction_set.h"
 #include "compiler/ir/graph.h"
@@ -227,6 +227,7 @@ struct kernel_emitter {
     LLVMModuleRef module;
     LLVMBuilderRef builder;
     LLVMTargetMachineRef machine;
+    const struct code_generator *code; /* of the target */
     struct instruction_set isa;
     LLVMTypeRef pointer, i1, i8, i16, i32, i64, f32, f64;
     LLVMValueRef fault_function;
@@ -262,6 +263,10 @@ bool kernel_generate(struct compile *cx, const struct graph *graph,
                      const struct instruction_set *isa, struct place_table *places,
                      enum kernel_text kind, const struct kernel_watch *watch,
                      struct kernel_code *code);
+
+/* Adds a string attribute; `value` may be "". */
+void kernel_text_attribute(struct kernel_emitter *e, LLVMValueRef function, const char *name,
+                           const char *value);
 
 /* ---- kernel_llvm_types.c ---- */
 
@@ -672,14 +677,6 @@ LLVMValueRef kernel_join_registers(struct kernel_emitter *e, LLVMValueRef *regis
 LLVMValueRef kernel_target_call(struct kernel_emitter *e, const char *name, LLVMValueRef *arguments,
                                 unsigned count);
 
-/* ---- kernel_range.c ---- */
-
-/* minimumNumber or maximumNumber where one instruction a register gives it; NULL: there is none for these operands.
- * kernel_quiet_ranges has to follow. */
-LLVMValueRef kernel_range_extreme(struct kernel_emitter *e, bool maximum, LLVMValueRef *args);
-/* In the module as LLVM has optimised it: no operand of these instructions is a signalling NaN. */
-void kernel_quiet_ranges(struct kernel_emitter *e);
-
 /* ---- kernel_nans.c ---- */
 
 /* A scalar that is appended to an out-port of the pipeline: itself, or bits of the canonical NaN. */
@@ -690,8 +687,6 @@ bool kernel_canonical_later(const struct kernel_emitter *e, const struct kernel 
                             uint32_t port);
 /* Then: so many packets (i64), from where the batch's window begins. */
 void kernel_canonical_window(struct kernel_emitter *e, uint32_t port, LLVMValueRef packets);
-/* In the module as LLVM has optimised it, where the instruction set has vectors of 512 bits. */
-void kernel_fix_nans(struct kernel_emitter *e);
 
 /* ---- kernel_compact.c ---- */
 

@@ -260,12 +260,6 @@ static LLVMValueRef anew(struct kernel_emitter *e, LLVMValueRef pointer)
     return call;
 }
 
-/* Half of what there are. */
-static uint32_t spare_registers(const struct kernel_emitter *e)
-{
-    return e->isa.vector_bits == 512 ? 16 : 8;
-}
-
 /* Arguments, tables and constants of a block of firings in lanes. */
 static void bind_invariants(struct kernel_emitter *e)
 {
@@ -274,7 +268,7 @@ static void bind_invariants(struct kernel_emitter *e)
     body->arguments = LLVMGetParam(body->llvm, KERNEL_PARAM_ARGUMENTS);
     body->arguments_anew = false;
     if (body->lanes == 0) return;
-    uint32_t registers = spare_registers(e);
+    uint32_t registers = e->isa.vector_registers / 2;
     body->tables = anew(e, body->tables);
     body->arguments_anew = body->kernel->argument_count > registers;
     if (body->arguments_anew) body->arguments = anew(e, body->arguments);
@@ -534,7 +528,8 @@ static uint32_t emit_batch(struct kernel_emitter *e)
     if (kernel_plan_lanes(e, e->body->kernel, &plan)) {
         e->body->varying = plan.varying;
         e->body->loops = plan.loops;
-        e->body->constants = kernel_collect_constants(e, e->body->kernel, spare_registers(e));
+        e->body->constants =
+            kernel_collect_constants(e, e->body->kernel, e->isa.vector_registers / 2);
     }
     kernel_count_blocks(e, count, emit_part, &plan);
     if (e->body->stop == NULL) return plan.padded;

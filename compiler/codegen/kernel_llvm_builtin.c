@@ -106,7 +106,7 @@ static LLVMValueRef float_extreme(struct kernel_emitter *e, bool maximum, enum s
                                   LLVMValueRef *args)
 {
     LLVMBuilderRef b = e->builder;
-    LLVMValueRef whole = kernel_range_extreme(e, maximum, args);
+    LLVMValueRef whole = e->code->float_extreme(e, maximum, args);
     if (whole != NULL) return whole;
     LLVMValueRef first = bits_of(e, args[0], scalar), second = bits_of(e, args[1], scalar);
     LLVMValueRef better =

@@ -68,8 +68,8 @@ static bool describe(struct kernel_emitter *e, const struct kernel_port *port, u
     p->scalars = of_packets < of_seen ? of_packets : of_seen;
     p->stride = parts * packets / p->scalars;
     if (p->stride > WORDS_MAX || odd_part(p->stride) > ODD_MAX) return false;
-    /* What is read but once does not have to go through memory: as many vectors as there are registers. */
-    if (seen == packets && e->isa.vector_bits < 512 && p->stride > WORDS_MAX / 2) return false;
+    /* Packets that are read only once need not go through memory: as many vectors as there are registers. */
+    if (seen == packets && p->stride > e->isa.vector_registers) return false;
     uint32_t fit = e->isa.vector_bits / 8 / (p->scalars * (uint32_t)p->scalar->width_bytes);
     p->tile = fit < lanes ? fit : lanes;
     uint64_t longest = lanes - 1 + (seen + packets - 1) / packets;

@@ -6,7 +6,7 @@
  * where it is defined: the payload of a NaN is never seen.  That is done behind LLVM's optimiser,
  * since it then stands in the module which values the operands are.
  */
-#include "compiler/codegen/kernel_llvm.h"
+#include "compiler/codegen/x86.h"
 
 #include <llvm-c/Core.h>
 
@@ -50,7 +50,7 @@ static LLVMValueRef range(struct kernel_emitter *e, bool maximum, LLVMValueRef o
     return kernel_target_call(e, name, arguments, bits == 512 ? 6 : 5);
 }
 
-LLVMValueRef kernel_range_extreme(struct kernel_emitter *e, bool maximum, LLVMValueRef *args)
+LLVMValueRef x86_range_extreme(struct kernel_emitter *e, bool maximum, LLVMValueRef *args)
 {
     LLVMTypeRef type = LLVMTypeOf(args[0]);
     unsigned bits = register_bits_of(e, type);
@@ -190,7 +190,7 @@ static void quiet_operands(struct quieter *q, LLVMValueRef function)
         }
 }
 
-void kernel_quiet_ranges(struct kernel_emitter *e)
+void x86_quiet_ranges(struct kernel_emitter *e)
 {
     struct quieter q = {.e = e,
                         .arithmetic = e->cx->options.optimisation > 0 && !e->cx->options.fast_math};

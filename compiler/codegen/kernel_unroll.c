@@ -44,8 +44,7 @@ static bool names_lanes_array(const struct kx *x, void *data)
 /* Arrays in lanes take a register for each item that a round names: more rounds than registers spill. */
 static bool exceeds_registers(struct unrolling *u, const struct ks *loop, uint64_t rounds)
 {
-    uint32_t registers = u->e->isa.vector_bits == 512 ? 32 : 16;
-    return rounds > registers && ks_any(loop->body, NULL, names_lanes_array, u);
+    return rounds > u->e->isa.vector_registers && ks_any(loop->body, NULL, names_lanes_array, u);
 }
 
 static uint64_t plan_list(struct unrolling *u, const struct ks *first);

@@ -6,6 +6,7 @@
  */
 #include "compiler/codegen/kernel_llvm.h"
 #include "compiler/support/output.h"
+#include "compiler/target/target.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -100,11 +101,11 @@ static bool report_files(struct compile *cx, const char *what)
 }
 
 /* Runs it with standard error to the messages' file.  Its exit status, or -1 with errno set. */
-static int run_linker(const struct workshop *shop, const char *linker)
+static int run_linker(const struct compile *cx, const struct workshop *shop, const char *linker)
 {
     char *arguments[] = {(char *)linker,
                          "-m",
-                         "elf_x86_64",
+                         (char *)target_of(cx->device)->code->linker_emulation,
                          "-shared",
                          "--build-id=none",
                          "--hash-style=gnu",
@@ -199,7 +200,7 @@ static bool link_with_any(struct compile *cx, const struct workshop *shop, size_
     size_t count = chosen != NULL ? 1 : sizeof linkers / sizeof linkers[0];
     for (size_t i = 0; i < count; i++) {
         const char *linker = chosen != NULL ? chosen : linkers[i];
-        int status = run_linker(shop, linker);
+        int status = run_linker(cx, shop, linker);
         if (status == 0) return true;
         if (status > 0 && !is_room(shop, object_bytes))
             return report_files(
@@ -251,7 +252,8 @@ static bool check_symbols(struct compile *cx, struct link_bytes object)
     struct diag *diag = diag_report(
         cx->diags, RULE_CODEGEN, (struct span){0},
         "the instruction set lacks an operation of the kernels: the code calls '%s'", missing);
-    diag_help(diag, "compile for x86-64-v3, which has all of them");
+    diag_help(diag, "compile for %s, which has all of them",
+              target_of(cx->device)->code->complete_set);
     return false;
 }
 

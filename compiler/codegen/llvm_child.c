@@ -16,6 +16,7 @@
 #include "compiler/codegen/source_map.h"
 #include "compiler/support/child.h"
 #include "compiler/context/phase_times.h"
+#include "compiler/target/target.h"
 
 enum { MESSAGE_NO_LLVM, MESSAGE_BEGINS, MESSAGE_CODE, MESSAGE_FINDINGS };
 
@@ -273,7 +274,8 @@ static uint32_t read_instruction_sets(struct compile *cx,
                                       struct instruction_set sets[INSTRUCTION_SETS_MAX])
 {
     const char *problem;
-    uint32_t count = instruction_sets_read(cx->arena, cx->options.isa, sets, &problem);
+    uint32_t count =
+        target_of(cx->device)->code->read_sets(cx->arena, cx->options.isa, sets, &problem);
     if (count > 0) return count;
     diag_report(cx->diags, RULE_CODEGEN, (struct span){0}, "instruction sets: %s", problem);
     return 0;

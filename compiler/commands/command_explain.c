@@ -5,7 +5,7 @@
 #include "compiler/driver/command_line.h"
 #include "compiler/commands/command_explain.h"
 #include "compiler/commands/commands.h"
-#include "compiler/driver/passes.h"
+#include "compiler/driver/driver_files.h"
 #include "base/terminal_text.h"
 #include "base/arena.h"
 #include "compiler/diagnostics/rule_page.h"

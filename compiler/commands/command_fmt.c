@@ -6,7 +6,7 @@
 #include "compiler/driver/command_line.h"
 #include "compiler/commands/commands.h"
 #include "compiler/format/format.h"
-#include "compiler/driver/passes.h"
+#include "compiler/driver/driver_files.h"
 #include "compiler/support/output.h"
 #include "compiler/support/source_paths.h"
 #include "compiler/support/text_diff.h"

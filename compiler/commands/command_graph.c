@@ -9,10 +9,9 @@
 #include "compiler/commands/commands.h"
 #include "compiler/describe/describe.h"
 #include "compiler/driver/kernel_sources.h"
+#include "compiler/driver/driver_files.h"
 #include "compiler/driver/passes.h"
-#include "compiler/sema/sema.h"
 #include "compiler/support/output.h"
-#include "compiler/syntax/parse.h"
 
 static const char help_text[] =
     "usage: pipec graph [--format=FORMAT] [-o FILE] [options] FILE\n"
@@ -145,13 +144,12 @@ static int graph_of_file(struct compile *cx, const struct request *request, cons
     uint32_t source;
     int status = input_read(cx, path, &source);
     if (status != EXIT_DONE) return status;
-    struct ast_program *program = parse_program(cx, source);
+    struct passes passes = passes_of_source(cx, source);
+    passes_run(&passes, PASS_PARSE);
     if (refuse_over_source(cx, "output", request->output)) return EXIT_FILES;
-    if (!program_complete(cx, program)) return EXIT_REFUSED;
-    struct graph *graph = program_elaborate(cx, program);
-    if (graph == NULL) return EXIT_REFUSED;
-    analyse_graph_further(cx, graph);
-    status = write_graph(cx, request, graph, program);
+    passes_run(&passes, PASS_DEPTHS);
+    if (passes.written == NULL) return EXIT_REFUSED;
+    status = write_graph(cx, request, passes.written, passes.program);
     return status == EXIT_DONE && diag_failed(cx->diags) ? EXIT_REFUSED : status;
 }
 

@@ -7,7 +7,7 @@
 
 #include "compiler/commands/command_lint.h"
 #include "compiler/commands/commands.h"
-#include "compiler/driver/passes.h"
+#include "compiler/driver/driver_files.h"
 #include "compiler/support/output.h"
 
 static const char help_text[] =

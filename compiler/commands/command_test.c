@@ -20,10 +20,10 @@
 #include "compiler/commands/command_lint.h"
 #include "compiler/commands/commands.h"
 #include "compiler/commands/test_job.h"
+#include "compiler/driver/driver_files.h"
 #include "compiler/driver/passes.h"
 #include "compiler/sema/sema.h"
 #include "compiler/support/output.h"
-#include "compiler/syntax/parse.h"
 
 static const char help_text[] =
     "usage: pipec test [options] PATH...\n"
@@ -156,13 +156,13 @@ static int read_tests(struct test_run *run, const char *path)
     if (status != EXIT_DONE) return status == EXIT_REFUSED ? EXIT_DONE : status;
     struct diags *all = cx->diags;
     struct diags *own = cx->diags = diags_fork(cx->arena, all);
-    struct ast_program *program = parse_program(cx, source);
-    if (program_complete(cx, program)) sema_check(cx, program, NULL);
+    struct passes passes = passes_of_source(cx, source);
+    if (passes_run(&passes, PASS_RECOVERY)) sema_check(cx, passes.program, NULL);
     bool failed = diag_failed(own);
     diag_take(all, own);
     cx->diags = all;
     run->files_refused += failed;
-    if (!failed) add_tests(run, program, path);
+    if (!failed) add_tests(run, passes.program, path);
     return EXIT_DONE;
 }
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "compiler/commands/command_explain.h"
-#include "compiler/driver/passes.h"
+#include "compiler/driver/driver_files.h"
 #include "base/terminal_text.h"
 #include "base/json_write.h"
 #include "compiler/syntax/parse.h"

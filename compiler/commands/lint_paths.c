@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "compiler/commands/command_lint.h"
-#include "compiler/driver/passes.h"
+#include "compiler/driver/driver_files.h"
 #include "compiler/support/source_paths.h"
 
 struct finder {

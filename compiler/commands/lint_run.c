@@ -4,10 +4,9 @@
 #include <sys/stat.h>
 
 #include "compiler/commands/command_lint.h"
-#include "compiler/lint/lint.h"
+#include "compiler/driver/driver_files.h"
 #include "compiler/driver/passes.h"
 #include "compiler/sema/sema.h"
-#include "compiler/syntax/parse.h"
 #include "base/file_open.h"
 
 enum { STACK_BYTES = 64 << 20 }; /* as much as nested programs need, sanitized builds included */
@@ -73,8 +72,8 @@ static bool is_refused(const struct ast_file *file, const struct ast_item *pipel
     return false;
 }
 
-/* Beside the pipeline that sema chooses, every other one that could be chosen. */
-static void lint_others(struct compile *cx, const struct ast_program *program, const char *done)
+/* All pipelines that could be chosen, except the one that sema has chosen. */
+static void lint_others(struct compile *cx, struct ast_program *program, const char *done)
 {
     cx->options.pipeline_alone = true;
     for (const struct ast_item *i = program->files->items; i != NULL; i = i->next) {
@@ -83,25 +82,26 @@ static void lint_others(struct compile *cx, const struct ast_program *program, c
         if (done != NULL && strcmp(done, i->signature.name.text) == 0) continue;
         if (is_refused(program->files, i)) continue;
         cx->options.pipeline = i->signature.name.text;
-        struct graph *graph = sema_elaborate(cx, program);
-        if (graph != NULL && analyse_graph(cx, graph)) lint_graph(cx, graph);
+        struct passes other = passes_of_program(cx, program);
+        if (!passes_run(&other, PASS_ELABORATE)) return;
+        other.lints = true; /* from here on: the source has been linted */
+        other.next = PASS_OPERATIONS;
+        passes_run(&other, PASS_LINT_GRAPH);
     }
 }
 
 static void lint_source(struct pool *pool, struct compile *cx, uint32_t source)
 {
-    struct ast_program *program = parse_program(cx, source);
-    if (!program_complete(cx, program)) {
+    struct passes passes = passes_of_source(cx, source);
+    passes.lints = true;
+    if (!passes_run(&passes, PASS_RECOVERY)) {
         note_incomplete(pool);
         return;
     }
-    note_defined(pool, cx, program->files);
+    note_defined(pool, cx, passes.program->files);
     cx->options.pipeline_optional = cx->options.definitions_shared = true;
-    struct graph *graph = program_elaborate(cx, program);
-    if (diag_failed(cx->diags)) return;
-    lint_program(cx, program);
-    if (graph != NULL && analyse_graph(cx, graph)) lint_graph(cx, graph);
-    lint_others(cx, program, graph != NULL ? graph->name : NULL);
+    if (!passes_run(&passes, PASS_LINT_GRAPH)) return;
+    lint_others(cx, passes.program, passes.graph != NULL ? passes.graph->name : NULL);
 }
 
 /* ---- what it adds ---- */

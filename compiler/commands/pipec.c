@@ -1,5 +1,5 @@
 /*
- * pipec: the compiler's driver, the list of its passes.
+ * pipec: the compiler's driver: what it writes and shows after the passes (passes.h).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,15 +22,13 @@
 #include "compiler/describe/inspection_performance.h"
 #include "compiler/describe/launches_print.h"
 #include "compiler/describe/dead_work_print.h"
-#include "compiler/lint/lint.h"
+#include "compiler/driver/driver_files.h"
 #include "compiler/driver/kernel_sources.h"
 #include "compiler/driver/passes.h"
 #include "compiler/plan/program_shape.h"
-#include "compiler/sema/sema.h"
 #include "compiler/support/output.h"
 #include "compiler/context/phase_times.h"
 #include "compiler/syntax/ast_print.h"
-#include "compiler/syntax/parse.h"
 #include "base/plural.h"
 #include "base/standard_streams.h"
 
@@ -41,23 +39,31 @@ static const char *output_path(const struct command_line *line)
 
 /* ---- outputs ---- */
 
-static bool write_graph_form(struct compile *cx, const struct command_line *line,
-                             const struct ast_program *program, const struct fusion *fusion,
-                             const struct plan *plan, FILE *to)
+/* Compiles the rest and writes the container. False after an error, or with errno of `to`. */
+static bool write_container(struct passes *passes, FILE *to)
 {
-    const struct graph *graph = fusion->graph;
+    if (!passes_run(passes, PASS_CONTAINER)) return false;
+    const struct container_bytes *container = &passes->container;
+    return fwrite(container->bytes, 1, container->size_bytes, to) == container->size_bytes;
+}
+
+static bool write_form(struct passes *passes, const struct command_line *line, FILE *to)
+{
+    struct compile *cx = passes->cx;
     struct sched_error error;
     switch (line->emit) {
-    case EMIT_GRAPH: graph_print(to, graph); return true;
+    case EMIT_GRAPH: graph_print(to, passes->graph); return true;
     case EMIT_CMDS:
-        graph_cmds(to, kernel_sources(cx, program, line->emit_path, false), fusion->written);
+        graph_cmds(to, kernel_sources(cx, passes->program, line->emit_path, false),
+                   passes->written);
         return true;
-    case EMIT_JSON: graph_json(to, cx, fusion->written); return true;
-    case EMIT_LLVM: return kernel_emit(cx, graph, KERNEL_TEXT_LLVM, to);
-    case EMIT_ASM: return kernel_emit(cx, graph, KERNEL_TEXT_ASM, to);
-    case EMIT_OBJ: return kernel_emit(cx, graph, KERNEL_TEXT_OBJ, to);
-    case EMIT_SCHED: return sched_disassemble(to, sched_emit(cx, graph, plan), &error);
-    case EMIT_NONE: return container_write(cx, graph, plan, to);
+    case EMIT_JSON: graph_json(to, cx, passes->written); return true;
+    case EMIT_LLVM: return kernel_emit(cx, passes->graph, KERNEL_TEXT_LLVM, to);
+    case EMIT_ASM: return kernel_emit(cx, passes->graph, KERNEL_TEXT_ASM, to);
+    case EMIT_OBJ: return kernel_emit(cx, passes->graph, KERNEL_TEXT_OBJ, to);
+    case EMIT_SCHED:
+        return passes_run(passes, PASS_SCHEDULE) && sched_disassemble(to, passes->schedule, &error);
+    case EMIT_NONE: return write_container(passes, to);
     case EMIT_AST: break;
     }
     return false;
@@ -95,14 +101,13 @@ static int publish(const struct compile *cx, const struct command_line *line, st
 }
 
 /* Writes one output whole, or leaves nothing. */
-static int write_output(struct compile *cx, const struct command_line *line,
-                        const struct ast_program *program, const struct fusion *fusion,
-                        const struct plan *plan)
+static int write_output(struct passes *passes, const struct command_line *line)
 {
+    const struct compile *cx = passes->cx;
     const char *path = output_path(line);
     struct output output;
     if (!output_open(&output, path)) return file_failure("write", path);
-    bool written = write_graph_form(cx, line, program, fusion, plan, output.file);
+    bool written = write_form(passes, line, output.file);
     if (diagnostics_fail(&line->diagnostics, cx->diags)) {
         output_abandon(&output);
         return refusal_status(cx);
@@ -122,23 +127,21 @@ static int emit_ast(const struct compile *cx, const struct command_line *line,
     return publish(cx, line, &output);
 }
 
-static int inspect(struct compile *cx, const struct command_line *line, struct fusion *fusion,
-                   const struct plan *plan)
+static int inspect(struct passes *passes, const struct command_line *line)
 {
-    const struct graph *graph = fusion->written;
-    const struct verdict passed = {.rates_inferred = true,
-                                   .consistent = KNOWN_TRUE,
-                                   .deadlock_free = KNOWN_TRUE,
-                                   .depths_assigned = true};
+    struct compile *cx = passes->cx;
+    const struct fusion *fusion = passes->fusion;
+    const struct graph *graph = passes->written;
     if (graph->front != NULL) {
         if (fusion->composites.count > 0)
             fputs("of the pipeline as it is written, before neighbours become one stage\n", stdout);
         front_print_text(stdout, graph);
     } else {
-        const struct sched_program *program = sched_emit(cx, fusion->graph, plan);
-        if (diag_failed(cx->diags)) return EXIT_REFUSED;
-        struct inspection inspection = inspect_graph(cx, graph, &passed, fusion, plan, program);
-        plan_print(stdout, fusion->graph, plan, program, line->verbose);
+        if (!passes_run(passes, PASS_SCHEDULE)) return EXIT_REFUSED;
+        struct verdict verdict = passes_verdict(passes);
+        struct inspection inspection =
+            inspect_graph(cx, graph, &verdict, fusion, passes->plan, passes->schedule);
+        plan_print(stdout, fusion->graph, passes->plan, passes->schedule, line->verbose);
         reduce_print(stdout, graph);
         tables_print(stdout, fusion->graph);
         fuse_print(stdout, fusion);
@@ -165,38 +168,24 @@ static int print_inspection(struct compile *cx, const struct command_line *line,
     return diag_failed(cx->diags) ? EXIT_REFUSED : write_depfile(cx, line);
 }
 
-static int inspect_as_json(struct compile *cx, const struct command_line *line,
-                           struct ast_program *program, const struct devdesc *device)
+/* The program as far as it is known. Without --device it has no plan. */
+static int inspect_as_json(struct passes *passes, const struct command_line *line)
 {
-    struct graph *graph = NULL;
-    struct plan *plan = NULL;
-    struct fusion *fusion = NULL;
-    const struct sched_program *code = NULL;
-    struct verdict verdict = {0};
-    if (program_complete(cx, program)) graph = program_elaborate(cx, program);
-    if (graph != NULL) verdict = analyse_graph_further(cx, graph);
-    bool planned = line->device_given && verdict.depths_assigned && !diag_failed(cx->diags);
-    if (cx->options.debug_mode && verdict.depths_assigned) debug_cut_depths(cx, graph);
-    if (planned) {
-        graph = reduce_work(cx, graph, device);
-        fusion = fuse_neighbours(cx, graph, device);
-        settle_tables(cx, fusion->graph, device);
-        plan = plan_place(cx, fusion->graph, device);
-        fuse_settle_depths(cx, fusion);
-        code = sched_emit(cx, fusion->graph, plan);
-    }
-    struct inspection inspection = inspect_graph(cx, graph, &verdict, fusion, plan, code);
-    return print_inspection(cx, line, &inspection);
+    passes_run(passes, line->device_given ? PASS_SCHEDULE : PASS_DEBUG_DEPTHS);
+    struct verdict verdict = passes_verdict(passes);
+    struct inspection inspection = inspect_graph(passes->cx, passes->written, &verdict,
+                                                 passes->fusion, passes->plan, passes->schedule);
+    return print_inspection(passes->cx, line, &inspection);
 }
 
-/* Plan and code of a program that has been refused: what they report is theirs alone. */
-static int write_counterexample(struct compile *cx, const struct command_line *line,
-                                struct graph *graph, const struct counterexample *found,
-                                const struct devdesc *device)
+/* The program has been refused; what its plan and code report is not shown. */
+static int write_counterexample(struct passes *passes, const struct command_line *line,
+                                const struct counterexample *found)
 {
+    struct compile *cx = passes->cx;
     const char *path = line->counterexample;
     struct output output;
-    const char *problem = counterexample_prepare(cx, graph, found);
+    const char *problem = counterexample_prepare(cx, passes->written, found);
     if (problem != NULL) {
         fprintf(stderr, "pipec: error: '%s' is not written: %s\n", path, problem);
         return EXIT_REFUSED;
@@ -205,8 +194,8 @@ static int write_counterexample(struct compile *cx, const struct command_line *l
     if (!output_open(&output, path)) return file_failure("write", path);
     struct diags *reported = cx->diags;
     cx->diags = diags_create(cx->arena, cx->sources);
-    struct plan *plan = plan_place(cx, graph, device);
-    bool written = !diag_failed(cx->diags) && container_write(cx, graph, plan, output.file);
+    struct passes rest = passes_of_depths(cx, passes->written);
+    bool written = write_container(&rest, output.file);
     bool failed = diag_failed(cx->diags);
     if (cx->halt != HALT_NONE) diag_take(reported, cx->diags);
     cx->diags = reported;
@@ -214,7 +203,7 @@ static int write_counterexample(struct compile *cx, const struct command_line *l
     if (cx->halt != HALT_NONE) return refusal_status(cx);
     if (failed) {
         fprintf(stderr, "pipec: error: '%s' is not written: device '%s' cannot run it\n", path,
-                device->name);
+                cx->device->name);
         return EXIT_REFUSED;
     }
     if (!written) return file_failure("write", path);
@@ -222,28 +211,26 @@ static int write_counterexample(struct compile *cx, const struct command_line *l
 }
 
 /* The analyses report as they always do; the sequence is on standard output. */
-static int trace_deadlock(struct compile *cx, const struct command_line *line,
-                          struct ast_program *program, const struct devdesc *device)
+static int trace_deadlock(struct passes *passes, const struct command_line *line)
 {
-    struct graph *graph = NULL;
-    struct verdict verdict = {0};
-    if (program_complete(cx, program)) graph = program_elaborate(cx, program);
-    if (graph != NULL) verdict = analyse_graph_further(cx, graph);
-    struct inspection inspection = inspect_graph(cx, graph, &verdict, NULL, NULL, NULL);
-    bool known = verdict.consistent == KNOWN_TRUE;
-    const struct counterexample *found =
-        known ? counterexample_find(cx, graph) : &(struct counterexample){.kind = COUNTER_OTHER};
+    struct compile *cx = passes->cx;
+    passes_run(passes, PASS_SUPPRESSIONS);
+    struct verdict verdict = passes_verdict(passes);
+    struct inspection inspection = inspect_graph(cx, passes->written, &verdict, NULL, NULL, NULL);
+    const struct counterexample *found = verdict.consistent == KNOWN_TRUE
+                                             ? counterexample_find(cx, passes->written)
+                                             : &(struct counterexample){.kind = COUNTER_OTHER};
     inspection.counterexample = found;
     int status = EXIT_DONE;
     if (line->as_json)
         status = print_inspection(cx, line, &inspection);
     else
-        counterexample_print(stdout, graph, found);
+        counterexample_print(stdout, passes->written, found);
     int written = standard_output_status();
     if (written != EXIT_DONE) return written;
     if (status > EXIT_REFUSED) return status;
     if (line->counterexample != NULL) {
-        written = write_counterexample(cx, line, graph, found, device);
+        written = write_counterexample(passes, line, found);
         if (written != EXIT_DONE) return written;
     }
     return diag_failed(cx->diags) ? EXIT_REFUSED : EXIT_DONE;
@@ -281,7 +268,7 @@ static bool holds_container(const struct compile *cx, uint32_t source)
     return is_container(file->bytes, file->size_bytes);
 }
 
-/* What these forms show is the program, whatever it is compiled for. */
+/* These forms show the program itself, whatever it is compiled for. */
 static bool shows_source(const struct command_line *line)
 {
     return line->emit == EMIT_CMDS || line->emit == EMIT_JSON;
@@ -335,39 +322,23 @@ static int compile_file(struct compile *cx, const struct command_line *line)
         return EXIT_FILES;
     }
     if (inspects && holds_container(cx, source)) return inspect_file_of_container(cx, line, source);
-    (void)phase_begin(cx, PHASE_FRONT_END);
-    struct ast_program *program = parse_program(cx, source);
+    if (shows_source(line)) cx->options.debug_mode = false;
+    struct passes passes = passes_of_source(cx, source);
+    passes.lints = true;
+    passes_run(&passes, PASS_PARSE);
     if (inspects && line->traces_deadlock && !line->depfile.alone)
-        return trace_deadlock(cx, line, program, device);
-    if (inspects && line->as_json && !line->depfile.alone)
-        return inspect_as_json(cx, line, program, device);
+        return trace_deadlock(&passes, line);
+    if (inspects && line->as_json && !line->depfile.alone) return inspect_as_json(&passes, line);
     if (refuse_over_source(cx, "output", output_path(line))) return EXIT_FILES;
     bool shows_tree = line->emit == EMIT_AST && !line->depfile.alone;
-    if (shows_tree && !diag_failed(cx->diags)) return emit_ast(cx, line, program);
-    if (!program_complete(cx, program)) return EXIT_REFUSED;
-    if (line->depfile.alone) return write_depfile(cx, line);
-
-    struct graph *graph = program_elaborate(cx, program);
-    if (graph != NULL) lint_program(cx, program);
-    (void)phase_begin(cx, PHASE_ANALYSES);
-    if (graph == NULL || !analyse_graph(cx, graph)) return EXIT_REFUSED;
-    lint_graph(cx, graph);
-    if (shows_source(line)) cx->options.debug_mode = false;
-    (void)phase_begin(cx, PHASE_FUSION);
-    graph = reduce_work(cx, graph, device);
-    struct fusion *fusion = fuse_neighbours(cx, graph, device);
-    settle_tables(cx, fusion->graph, device);
-    (void)phase_begin(cx, PHASE_PLAN);
-    struct plan *plan = plan_graph(cx, fusion->graph, device);
-    fuse_settle_depths(cx, fusion);
-    (void)phase_begin(cx, PHASE_START);
-    diag_check_suppressions(cx->diags, true);
-    if (diag_failed(cx->diags)) return EXIT_REFUSED;
-
-    if (inspects) return inspect(cx, line, fusion, plan);
-    if (line->verbose) describe(cx, fusion->graph, plan);
+    if (shows_tree && !diag_failed(cx->diags)) return emit_ast(cx, line, passes.program);
+    if (line->depfile.alone)
+        return passes_run(&passes, PASS_RECOVERY) ? write_depfile(cx, line) : EXIT_REFUSED;
+    if (!passes_run(&passes, PASS_PLAN)) return EXIT_REFUSED;
+    if (inspects) return inspect(&passes, line);
+    if (line->verbose) describe(cx, passes.graph, passes.plan);
     if (line->output == NULL && line->emit == EMIT_NONE) return write_depfile(cx, line);
-    return write_output(cx, line, program, fusion, plan);
+    return write_output(&passes, line);
 }
 
 static void summarise(const struct compile *cx, const struct command_line *line)

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "compiler/commands/test_job.h"
-#include "compiler/driver/passes.h"
 #include "compiler/support/output.h"
 
 struct child {
@@ -66,13 +65,14 @@ static void settle(const struct child *child)
 
 /* ---- files ---- */
 
-static void write_container(struct child *child, const struct graph *graph, const struct plan *plan,
-                            const char *path)
+static void write_container(struct child *child, struct passes *passes, const char *path)
 {
+    if (!passes_run(passes, PASS_CONTAINER)) give_up(child, CHILD_REFUSED);
+    const struct container_bytes *container = &passes->container;
     FILE *file = fopen(path, "wb");
     if (file == NULL) cannot_write(child, path);
-    bool ok = container_write(&child->cx, graph, plan, file);
-    if (fclose(file) != 0 || !ok || diag_failed(child->cx.diags)) cannot_write(child, path);
+    bool ok = fwrite(container->bytes, 1, container->size_bytes, file) == container->size_bytes;
+    if (fclose(file) != 0 || !ok) cannot_write(child, path);
 }
 
 static void write_values(struct child *child, const struct test_values *values, const char *path)
@@ -138,10 +138,9 @@ static void convert_file(struct child *child, size_t index, const struct type *t
 {
     const char *container = test_job_file(child->environment, child->job, "copy", index, ".pbc");
     struct graph *graph = test_copy_graph(&child->cx, child->job->program, type);
-    if (graph == NULL || !analyse_graph(&child->cx, graph)) give_up(child, CHILD_FILES);
-    struct plan *plan = plan_graph(&child->cx, graph, child->environment->device);
-    if (diag_failed(child->cx.diags)) give_up(child, CHILD_REFUSED);
-    write_container(child, graph, plan, container);
+    if (graph == NULL) give_up(child, CHILD_FILES);
+    struct passes passes = passes_of_graph(&child->cx, graph);
+    write_container(child, &passes, container);
     word_list words = piperun_words(child, container);
     add_binding(child, &words, "x", link_file(child, "file", index, from), "");
     add_binding(child, &words, "y", to, ",raw");
@@ -210,6 +209,8 @@ void test_child(const struct test_environment *environment, const struct test_jo
         if (outer == GRAPH_OUTER_IN) bind_input(&child, &words, i);
         if (outer == GRAPH_OUTER_OUT) bind_output(&child, &words, i);
     }
-    write_container(&child, job->planned, job->plan, container);
+    struct passes passes = job->passes;
+    passes.cx = &child.cx;
+    write_container(&child, &passes, container);
     execute(&child, &words);
 }

@@ -9,7 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "compiler/driver/passes.h"
 #include "compiler/diagnostics/diag_internal.h"
 #include "base/file_open.h"
 
@@ -66,9 +65,8 @@ static void run_refused(const struct test_environment *environment, struct test_
 {
     struct diags *found = diags_fork(cx->arena, cx->diags);
     cx->diags = found;
-    struct graph *graph = test_subject(cx, job->program, job->item);
-    if (graph != NULL && !diag_failed(found) && analyse_graph(cx, graph))
-        plan_graph(cx, graph, environment->device);
+    struct passes passes = passes_of_graph(cx, test_subject(cx, job->program, job->item));
+    if (!diag_failed(found)) passes_run(&passes, PASS_PLAN);
     expect_refusal(environment, job, found);
 }
 
@@ -83,10 +81,9 @@ static bool compile_test(const struct test_environment *environment, struct test
     struct diags *own = diags_fork(environment->cx->arena, cx->diags);
     cx->diags = own;
     job->test = test_check(cx, job->program, job->item);
-    if (job->test != NULL && job->test->outcome != TEST_REFUSED &&
-        analyse_graph(cx, job->test->graph)) {
-        job->planned = fuse_neighbours(cx, job->test->graph, environment->device)->graph;
-        job->plan = plan_graph(cx, job->planned, environment->device);
+    if (job->test != NULL && job->test->outcome != TEST_REFUSED) {
+        job->passes = passes_of_graph(cx, job->test->graph);
+        passes_run(&job->passes, PASS_PLAN);
     }
     bool failed = diag_failed(own);
     diag_take(all, own);

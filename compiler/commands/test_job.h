@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include "compiler/driver/passes.h"
 #include "compiler/sema/test_block.h"
 #include "lang/devdesc.h"
 
@@ -34,8 +35,7 @@ struct test_job {
     struct span place;   /* and where that was expected */
     struct arena *arena; /* of the front end, while the job runs */
     struct test_case *test;
-    struct graph *planned; /* the test's graph, neighbours fused: what the plan is for */
-    struct plan *plan;
+    struct passes passes; /* of the test's graph, up to the plan; the child runs the rest */
     pid_t process;
     double deadline_seconds; /* of the clock that does not jump */
     bool timed_out, killed;

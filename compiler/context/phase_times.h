@@ -19,19 +19,7 @@
 
 #include "compiler/context/context.h"
 #include "compiler/support/child_message.h"
-
-#define COMPILE_PHASES(X)                                                                          \
-    X(START, "start, output")                                                                      \
-    X(FRONT_END, "front end")                                                                      \
-    X(ANALYSES, "analyses")                                                                        \
-    X(FUSION, "less work, fusion")                                                                 \
-    X(PLAN, "plan")                                                                                \
-    X(TRIALS, "plan: trials")                                                                      \
-    X(LLVM_BUILD, "LLVM: building")                                                                \
-    X(LLVM_OPTIMISE, "LLVM: optimising")                                                           \
-    X(LLVM_EMIT, "LLVM: machine code")                                                             \
-    X(LINK, "link")                                                                                \
-    X(CONTAINER, "container")
+#include "compiler/context/pass_list.h"
 
 enum compile_phase {
 #define X(name, text) PHASE_##name,

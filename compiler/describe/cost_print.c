@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compiler/bodies/cost.h"
+#include "compiler/target/target.h"
 
 /* Firings that launch, and what is launched, share no warps. */
 static bool is_alone(const struct kernel *kernel)
@@ -53,7 +54,7 @@ static void print_plan(FILE *to, const struct compile *cx, const struct cost_pla
     if (plan->counter_count == 0) return;
     for (uint32_t i = 0; i < plan->region_count; i++)
         if (plan->regions[i].counter != COST_NO_COUNTER) print_region(to, cx, &plan->regions[i]);
-    fputs(cost_device_counts(cx->device) ? "; counted while running" : "; not counted", to);
+    fputs(target_of(cx->device)->counts_cycles ? "; counted while running" : "; not counted", to);
 }
 
 static bool is_first(const struct graph *graph, size_t index)

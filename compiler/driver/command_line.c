@@ -7,10 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "compiler/codegen/instruction_set.h"
+#include "compiler/codegen/code_generator.h"
 #include "compiler/ir/graph.h"
 #include "compiler/driver/response_file.h"
 #include "base/vec.h"
+#include "compiler/target/target.h"
 #include "base/nearest.h"
 
 static const char help_text[] =
@@ -301,7 +302,7 @@ static void parse_instruction_set(struct parser *p, const char *name)
     struct instruction_set sets[INSTRUCTION_SETS_MAX];
     const char *problem;
     p->line.options.isa = name;
-    if (instruction_sets_read(p->arena, name, sets, &problem) == 0)
+    if (target_of(NULL)->code->read_sets(p->arena, name, sets, &problem) == 0)
         refuse(p, "--march=%s: %s", name, problem);
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/driver/passes.h"
+#include "compiler/driver/driver_files.h"
 #include "base/nearest.h"
 
 /* ---- --diagnostics ---- */

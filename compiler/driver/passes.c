@@ -1,326 +1,346 @@
 #include "compiler/driver/passes.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
 #include "compiler/ir/analysis.h"
-#include "compiler/codegen/codegen.h"
 #include "compiler/optimize/constant_tables.h"
 #include "compiler/optimize/region/linear.h"
 #include "compiler/optimize/region/dead_work.h"
 #include "compiler/optimize/region/strands.h"
+#include "compiler/driver/library_add.h"
+#include "compiler/lint/lint.h"
 #include "compiler/sema/sema.h"
 #include "compiler/diagnostics/diag_list.h"
-#include "compiler/context/embedded_library.h"
-#include "compiler/support/source_paths.h"
-#include "compiler/syntax/parse.h"
 #include "compiler/context/phase_times.h"
-#include "base/file_open.h"
+#include "compiler/syntax/parse.h"
+#include "compiler/target/target.h"
 
-int refusal_status(const struct compile *cx)
+static bool always(const struct passes *p)
 {
-    switch (cx->halt) {
-    case HALT_RESOURCES: return EXIT_FILES;
-    case HALT_INTERNAL: return EXIT_INTERNAL;
-    case HALT_NONE: break;
-    }
-    return EXIT_REFUSED;
-}
-
-/* ---- files ---- */
-
-int file_failure(const char *what, const char *path)
-{
-    if (errno == EPIPE) return EXIT_DONE; /* the reader has what it wanted */
-    const char *reason = file_error_text(errno);
-    bool writes = strcmp(what, "write") == 0;
-    if (strcmp(path, "-") == 0)
-        fprintf(stderr, "pipec: error: cannot %s %s: %s\n", what,
-                writes ? "to standard output" : "from standard input", reason);
-    else
-        fprintf(stderr, "pipec: error: cannot %s '%s': %s\n", what, path, reason);
-    return EXIT_FILES;
-}
-
-int folder_too_deep(const char *path)
-{
-    fprintf(stderr,
-            "pipec: error: '%s' is more than %d folders deep and is left out: name it, or a folder "
-            "near it, as well\n",
-            path, SOURCE_FOLDERS_MAX);
-    return EXIT_FILES;
-}
-
-int standard_output_status(void)
-{
-    errno = EIO; /* of a failure that an earlier write met */
-    return fflush(stdout) == 0 && !ferror(stdout) ? EXIT_DONE : file_failure("write", "-");
-}
-
-bool file_is_same(const char *a, const char *b)
-{
-    struct stat one, other;
-    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
-           one.st_ino == other.st_ino && S_ISREG(one.st_mode);
-}
-
-static bool is_source(const struct compile *cx, const char *path)
-{
-    for (uint32_t id = 1; id <= source_count(cx->sources); id++)
-        if (source_is_file(cx->sources, id) &&
-            file_is_same(path, source_get(cx->sources, id)->name))
-            return true;
-    return false;
-}
-
-bool refuse_over_source(const struct compile *cx, const char *what, const char *path)
-{
-    if (path == NULL || !is_source(cx, path)) return false;
-    bool input = file_is_same(path, source_get(cx->sources, 1)->name);
-    fprintf(stderr, "pipec: error: the %s '%s' is %s\n", what, path,
-            input ? "the input" : "a source");
+    (void)p;
     return true;
 }
 
-int input_read(struct compile *cx, const char *path, uint32_t *source)
+/* ---- front end ---- */
+
+static void run_parse(struct passes *p)
 {
-    switch (source_read(cx->sources, path, source)) {
-    case SOURCE_OK: return EXIT_DONE;
-    case SOURCE_TOO_LARGE:
-        fprintf(stderr, "pipec: error: '%s' is larger than %u MiB\n", path, SOURCE_MAX_BYTES >> 20);
-        return EXIT_REFUSED;
-    case SOURCE_NOT_FOUND: errno = ENOENT; return file_failure("read", path);
-    case SOURCE_UNREADABLE: break;
-    }
-    return file_failure("read", path);
+    p->program = parse_program(p->cx, p->source);
 }
 
-/* The file that the embedded library was made from, under any folder. */
-static bool is_mathematics(const char *name)
+static void run_library(struct passes *p)
 {
-    static const char ending[] = "std/math.pipe";
-    size_t length = strlen(name), tail = sizeof ending - 1;
-    return length >= tail && strcmp(name + length - tail, ending) == 0 &&
-           (length == tail || name[length - tail - 1] == '/');
+    library_add(p->cx, p->program);
 }
 
-struct search {
-    const struct intern *names;
-    bool found;
-};
-
-static bool look_for(void *data, const char *word, size_t length)
-{
-    struct search *search = data;
-    search->found = intern_find(search->names, word, length) != NULL;
-    return !search->found;
-}
-
-/* Every word of the program is interned. */
-static bool may_use_mathematics(const struct compile *cx)
-{
-    struct search search = {.names = cx->names};
-    library_mathematics_each(look_for, &search);
-    return search.found;
-}
-
-void library_add(struct compile *cx, struct ast_program *program)
-{
-    uint32_t source;
-    if (!may_use_mathematics(cx)) return;
-    struct ast_file **last = &program->files;
-    if (*last == NULL) return;
-    for (; *last != NULL; last = &(*last)->next)
-        if (is_mathematics(source_get(cx->sources, (*last)->source)->name)) return;
-    if (source_import(cx->sources, program->files->source, "std/math.pipe", NULL, 0, &source) !=
-        SOURCE_OK)
-        return;
-    *last = parse_program(cx, source)->files;
-}
-
-static void analyse_bodies(struct compile *cx, struct graph *graph)
-{
-    range_check_bodies(cx, graph);
-    wraps_check_bodies(cx, graph);
-    group_check_bodies(cx, graph);
-}
-
-/* Errors of one kernel do not hide those of another. */
+/* The bodies of the kernels without errors: errors of one kernel do not hide those of another. */
 static void analyse_sound_kernels(struct compile *cx)
 {
     if (cx->sound == NULL) return;
     amplify_infer_rates(cx, cx->sound);
-    analyse_bodies(cx, cx->sound);
+    range_check_bodies(cx, cx->sound);
+    wraps_check_bodies(cx, cx->sound);
+    group_check_bodies(cx, cx->sound);
 }
 
-bool program_complete(struct compile *cx, struct ast_program *program)
+static bool has_errors(const struct passes *p)
 {
-    bool whole = !diag_failed(cx->diags);
-    library_add(cx, program);
-    if (whole) return true;
-    cx->sound = NULL;
-    sema_check_damaged(cx, program);
-    analyse_sound_kernels(cx);
-    return false;
+    return diag_failed(p->cx->diags);
 }
 
-struct graph *program_elaborate(struct compile *cx, const struct ast_program *program)
+static void run_recovery(struct passes *p)
 {
-    cx->sound = NULL;
-    struct graph *graph = sema_elaborate(cx, program);
-    if (graph == NULL) analyse_sound_kernels(cx);
-    return graph;
+    p->cx->sound = NULL;
+    sema_check_damaged(p->cx, p->program);
+    analyse_sound_kernels(p->cx);
 }
 
-bool is_description_name(const char *name)
+static void run_elaborate(struct passes *p)
 {
-    size_t length = strlen(name);
-    return length > 4 && strcmp(name + length - 4, ".dev") == 0;
+    p->cx->sound = NULL;
+    p->written = p->graph = sema_elaborate(p->cx, p->program);
+    if (p->graph == NULL) analyse_sound_kernels(p->cx);
 }
 
-static bool is_description_file(const char *device)
+static bool wants_lint(const struct passes *p)
 {
-    return strchr(device, '/') != NULL || is_description_name(device);
+    return p->lints;
 }
 
-static struct span description_span(uint32_t source, struct devdesc_place place)
+static void run_lint_source(struct passes *p)
 {
-    return (struct span){source, (uint32_t)place.begin, (uint32_t)place.end};
+    lint_program(p->cx, p->program);
 }
 
-static void report_description(struct compile *cx, uint32_t source,
-                               const struct devdesc_finding *finding)
+/* ---- analyses ---- */
+
+static void run_operations(struct passes *p)
 {
-    enum rule rule = finding->severity == DEVDESC_ERROR ? RULE_DEVICE : RULE_DEVICE_DOUBTFUL;
-    struct diag *d = diag_report(cx->diags, rule, description_span(source, finding->place), "%s",
-                                 finding->message);
-    if (finding->caret[0]) diag_primary(d, "%s", finding->caret);
-    if (finding->other.line)
-        diag_label(d, description_span(source, finding->other), "%s", finding->other_text);
-    if (finding->note[0]) diag_note(d, "%s", finding->note);
-    if (finding->help[0]) diag_help(d, "%s", finding->help);
+    (void)operations_check_bodies(p->cx, p->graph);
 }
 
-bool device_read(struct compile *cx, uint32_t source, struct devdesc *device)
+static void run_kernel_rates(struct passes *p)
 {
-    struct devdesc_findings findings;
-    const struct source *text = source_get(cx->sources, source);
-    bool valid = devdesc_parse(text->bytes, text->size_bytes, device, &findings);
-    for (size_t i = 0; i < findings.count; i++)
-        report_description(cx, source, &findings.items[i]);
-    return valid;
+    amplify_infer_rates(p->cx, p->graph);
 }
 
-static int load_device_file(struct compile *cx, const char *path, struct devdesc *device)
+static void run_ranges(struct passes *p)
 {
-    uint32_t id;
-    int status = input_read(cx, path, &id);
-    if (status != EXIT_DONE) return status;
-    return device_read(cx, id, device) ? EXIT_DONE : EXIT_REFUSED;
+    range_check_bodies(p->cx, p->graph);
 }
 
-int device_load(struct compile *cx, const char *name, struct devdesc *device)
+static void run_wraps(struct passes *p)
 {
-    if (strncmp(name, "sim:", 4) == 0) /* as piperun takes a file */
-        return load_device_file(cx, name + 4, device);
-    if (is_description_file(name)) return load_device_file(cx, name, device);
-    if (devdesc_builtin(name, device)) return EXIT_DONE;
-    char why[DEVDESC_WHY_BYTES];
-    devdesc_explain_name(name, "", why, sizeof why);
-    fprintf(stderr, "pipec: error: %s\n", why);
-    return EXIT_FILES;
+    wraps_check_bodies(p->cx, p->graph);
 }
 
-/* ---- passes ---- */
-
-static bool is_clean(const struct compile *cx, size_t errors)
+static void run_work_items(struct passes *p)
 {
-    return diag_error_count(cx->diags) == errors;
+    group_check_bodies(p->cx, p->graph);
 }
 
-struct verdict analyse_graph_further(struct compile *cx, struct graph *graph)
+static void run_costs(struct passes *p)
 {
-    struct verdict verdict = {0};
-    if (!operations_check_bodies(cx, graph)) return verdict;
-    size_t errors = diag_error_count(cx->diags);
-    amplify_infer_rates(cx, graph);
-    verdict.rates_inferred = is_clean(cx, errors);
-    analyse_bodies(cx, graph);
-    if (!verdict.rates_inferred) return verdict;
-    cost_estimate(cx, graph);
-    errors = diag_error_count(cx->diags);
-    rate_solve(cx, graph);
-    if (is_clean(cx, errors)) verdict.consistent = KNOWN_TRUE;
-    if (diag_has(cx->diags, RULE_INCONSISTENT_RATES)) verdict.consistent = KNOWN_FALSE;
-    if (verdict.consistent != KNOWN_TRUE) return verdict;
-    bounded_check(cx, graph);
-    deadlock_check(cx, graph);
-    if (diag_has(cx->diags, RULE_DEADLOCK)) verdict.deadlock_free = KNOWN_FALSE;
-    if (!is_clean(cx, errors)) return verdict;
-    bufsize_assign(cx, graph);
-    verdict.depths_assigned = is_clean(cx, errors);
-    bool proven = verdict.depths_assigned && !graph->unproven;
-    verdict.deadlock_free = proven ? KNOWN_TRUE : UNKNOWN;
-    if (diag_has(cx->diags, RULE_DEPTH_TOO_SMALL) || diag_has(cx->diags, RULE_BUFFER_BELOW_BURST))
+    cost_estimate(p->cx, p->graph);
+}
+
+static void run_repetitions(struct passes *p)
+{
+    rate_solve(p->cx, p->graph);
+}
+
+static void run_bounded(struct passes *p)
+{
+    bounded_check(p->cx, p->graph);
+}
+
+static void run_liveness(struct passes *p)
+{
+    deadlock_check(p->cx, p->graph);
+}
+
+static void run_depths(struct passes *p)
+{
+    bufsize_assign(p->cx, p->graph);
+}
+
+static void run_lint_graph(struct passes *p)
+{
+    lint_graph(p->cx, p->graph);
+}
+
+static void run_suppressions(struct passes *p)
+{
+    diag_check_suppressions(p->cx->diags, true);
+}
+
+static bool wants_debug_depths(const struct passes *p)
+{
+    return p->cx->options.debug_mode;
+}
+
+static void run_debug_depths(struct passes *p)
+{
+    debug_cut_depths(p->cx, p->graph);
+}
+
+/* ---- less work, fusion ---- */
+
+static bool wants_fusion(const struct passes *p)
+{
+    return fuse_wanted(p->cx, p->device);
+}
+
+static bool wants_less_work(const struct passes *p)
+{
+    return wants_fusion(p) && !p->graph->unproven;
+}
+
+static bool wants_filters(const struct passes *p)
+{
+    return wants_less_work(p) && p->cx->options.fast_math;
+}
+
+static bool wants_strands(const struct passes *p)
+{
+    return wants_less_work(p) && target_of(p->device)->makes_strands;
+}
+
+/* Continues with the graph that a pass made, which may be NULL. False if that graph cannot be analysed:
+ * then the list continues with the graph that it had. */
+static bool replace_graph(struct passes *p, struct graph *made)
+{
+    if (made == NULL) return false;
+    struct diags *reported = p->cx->diags;
+    p->cx->diags = diags_create(p->cx->arena, p->cx->sources);
+    bool good = analyse_graph(p->cx, made);
+    p->cx->diags = reported;
+    if (good) p->written = p->graph = made;
+    return good;
+}
+
+/* With filters in the frequency domain; if that leads to impossible rates or depths, without. */
+static void run_filters(struct passes *p)
+{
+    if (!replace_graph(p, linear_collapse(p->cx, p->graph, true)))
+        replace_graph(p, linear_collapse(p->cx, p->graph, false));
+}
+
+static void run_dead_work(struct passes *p)
+{
+    replace_graph(p, reduce_graph(p->cx, p->graph));
+}
+
+static void run_strands(struct passes *p)
+{
+    replace_graph(p, strand_graph(p->cx, p->graph, p->device));
+}
+
+static void run_fusion(struct passes *p)
+{
+    p->fusion = fuse_neighbours(p->cx, p->graph, p->device, prove_graph);
+    p->graph = p->fusion->graph;
+}
+
+static void run_tables(struct passes *p)
+{
+    tables_to_constants(p->cx, p->graph);
+}
+
+/* ---- plan, code ---- */
+
+static void run_plan(struct passes *p)
+{
+    p->plan = plan_place(p->cx, p->graph, p->device);
+    if (p->fusion != NULL) fuse_settle_depths(p->cx, p->fusion);
+}
+
+static void run_schedule(struct passes *p)
+{
+    p->schedule = sched_emit(p->cx, p->graph, p->plan);
+}
+
+static void run_kernels(struct passes *p)
+{
+    p->image = kernel_compile(p->cx, p->graph);
+}
+
+static void run_container(struct passes *p)
+{
+    p->container = container_build(p->cx, p->graph, p->plan, p->schedule, p->image);
+}
+
+/* ---- the list ---- */
+
+enum fact {
+    NOTHING = 0,
+    ELABORATED = 1 << 0, /* there is a graph */
+    SIZED = 1 << 1,      /* bodies are small enough for the analyses */
+    RATES = 1 << 2,      /* the rates of kernels are known */
+    CONSISTENT = 1 << 3, /* the rates of the graph agree: there are repetitions */
+    BOUNDED = 1 << 4,    /* no buffer of bounded rates is refused */
+    LIVE = 1 << 5,       /* there is no deadlock with unbounded buffers */
+    ASSIGNED = 1 << 6,   /* buffers have depths, with which there is no deadlock either */
+    PLANNED = 1 << 7,    /* there is a plan */
+    COMPILED = 1 << 8,   /* there is an image */
+};
+
+enum gate { GOES_ON, GATE };
+
+static const struct pass_row {
+    enum compile_phase phase;
+    unsigned requires;
+    bool (*wanted)(const struct passes *p);
+    void (*run)(struct passes *p);
+    unsigned gives;
+    enum gate gate;
+} rows[PASS_COUNT] = {
+#define X(pass, phase, requires, wanted, run, gives, gate)                                         \
+    [PASS_##pass] = {PHASE_##phase, requires, wanted, run, gives, gate},
+    PASS_LIST(X)
+#undef X
+};
+
+static unsigned known_facts(const struct passes *p)
+{
+    return p->facts | (p->graph != NULL ? ELABORATED : NOTHING) |
+           (p->plan != NULL ? PLANNED : NOTHING) | (p->image != NULL ? COMPILED : NOTHING);
+}
+
+static void run_row(struct passes *p, const struct pass_row *row)
+{
+    if ((known_facts(p) & row->requires) != row->requires || !row->wanted(p)) return;
+    if (!p->is_part_of) (void)phase_begin(p->cx, row->phase);
+    size_t errors = diag_error_count(p->cx->diags);
+    row->run(p);
+    if (diag_error_count(p->cx->diags) == errors) p->facts |= row->gives;
+}
+
+bool passes_run(struct passes *p, enum pass last)
+{
+    for (; p->next <= last; p->next++) {
+        if (p->closed) continue;
+        run_row(p, &rows[p->next]);
+        p->closed = rows[p->next].gate == GATE && diag_failed(p->cx->diags);
+    }
+    if (!p->is_part_of) (void)phase_begin(p->cx, PHASE_START);
+    return !diag_failed(p->cx->diags);
+}
+
+struct passes passes_of_source(struct compile *cx, uint32_t source)
+{
+    return (struct passes){.cx = cx, .device = cx->device, .source = source};
+}
+
+struct passes passes_of_program(struct compile *cx, struct ast_program *program)
+{
+    return (struct passes){
+        .cx = cx, .device = cx->device, .program = program, .next = PASS_ELABORATE};
+}
+
+struct passes passes_of_graph(struct compile *cx, struct graph *graph)
+{
+    return (struct passes){
+        .cx = cx, .device = cx->device, .written = graph, .graph = graph, .next = PASS_OPERATIONS};
+}
+
+struct passes passes_of_depths(struct compile *cx, struct graph *graph)
+{
+    struct passes passes = passes_of_graph(cx, graph);
+    passes.facts = SIZED | RATES | CONSISTENT | BOUNDED | LIVE | ASSIGNED;
+    passes.next = PASS_PLAN;
+    return passes;
+}
+
+struct verdict passes_verdict(const struct passes *p)
+{
+    const struct diags *diags = p->cx->diags;
+    struct verdict verdict = {.rates_inferred = (p->facts & RATES) != 0,
+                              .depths_assigned = (p->facts & ASSIGNED) != 0};
+    if (diag_has(diags, RULE_INCONSISTENT_RATES))
+        verdict.consistent = KNOWN_FALSE;
+    else if ((p->facts & CONSISTENT) != 0)
+        verdict.consistent = KNOWN_TRUE;
+    if (diag_has(diags, RULE_DEADLOCK) || diag_has(diags, RULE_DEPTH_TOO_SMALL) ||
+        diag_has(diags, RULE_BUFFER_BELOW_BURST))
         verdict.deadlock_free = KNOWN_FALSE;
+    else if (verdict.depths_assigned && !p->written->unproven)
+        verdict.deadlock_free = KNOWN_TRUE;
     return verdict;
 }
 
+/* ---- parts of the list ---- */
+
 bool analyse_graph(struct compile *cx, struct graph *graph)
 {
-    (void)analyse_graph_further(cx, graph);
-    return !diag_failed(cx->diags);
+    struct passes part = passes_of_graph(cx, graph);
+    part.is_part_of = true;
+    return passes_run(&part, PASS_DEPTHS);
 }
 
-/* The graph that a pass made, analysed; the one before where there is none, or it cannot be. */
-static struct graph *analysed_instead(struct compile *cx, struct graph *made, struct graph *before)
+bool prove_graph(struct compile *cx, struct graph *graph)
 {
-    if (made == NULL) return before;
-    struct diags *reported = cx->diags;
-    cx->diags = diags_create(cx->arena, cx->sources);
-    bool good = analyse_graph(cx, made);
-    cx->diags = reported;
-    return good ? made : before;
-}
-
-/* With filters in the frequency domain; if that leads to rates or depths that cannot be, without. */
-static struct graph *collapse_filters(struct compile *cx, struct graph *graph)
-{
-    struct graph *collapsed = analysed_instead(cx, linear_collapse(cx, graph, true), graph);
-    if (collapsed != graph) return collapsed;
-    return analysed_instead(cx, linear_collapse(cx, graph, false), graph);
-}
-
-struct graph *reduce_work(struct compile *cx, struct graph *graph, const struct devdesc *device)
-{
-    if (!fuse_wanted(cx, device) || graph->unproven) return graph;
-    if (cx->options.fast_math) graph = collapse_filters(cx, graph);
-    graph = analysed_instead(cx, reduce_graph(cx, graph), graph);
-    if (device->host == 0) return graph;
-    return analysed_instead(cx, strand_graph(cx, graph, device), graph);
-}
-
-void settle_tables(struct compile *cx, struct graph *graph, const struct devdesc *device)
-{
-    if (fuse_wanted(cx, device)) tables_to_constants(cx, graph);
-}
-
-struct plan *plan_graph(struct compile *cx, struct graph *graph, const struct devdesc *device)
-{
-    if (cx->options.debug_mode) debug_cut_depths(cx, graph);
-    return plan_place(cx, graph, device);
-}
-
-bool container_write(struct compile *cx, const struct graph *graph, const struct plan *plan,
-                     FILE *to)
-{
-    struct kernel_image *image = kernel_compile(cx, graph);
-    if (image == NULL) return false;
-    enum compile_phase before = phase_begin(cx, PHASE_CONTAINER);
-    struct sched_program *program = sched_emit(cx, graph, plan);
-    struct container_bytes bytes = container_build(cx, graph, plan, program, image);
-    phase_resume(cx, before);
-    return fwrite(bytes.bytes, 1, bytes.size_bytes, to) == bytes.size_bytes;
+    struct passes part = passes_of_graph(cx, graph);
+    part.is_part_of = true;
+    part.facts = SIZED | RATES;
+    part.next = PASS_REPETITIONS;
+    return passes_run(&part, PASS_DEPTHS);
 }

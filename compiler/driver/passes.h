@@ -1,69 +1,67 @@
 /*
- * passes: what every command that compiles does with a file: reads it, loads the device, analyses a
- * graph, writes a container.
+ * passes: runs one program through the list of all passes.
  *
- * Functions that return int return an exit status of the process; what is not EXIT_DONE has been
- * reported (on stderr, or as a diagnostic of `cx`).
+ * pass_list.h has the list: what each pass requires and gives, and where each command leaves it.
  */
 #ifndef PIPEC_PASSES_H
 #define PIPEC_PASSES_H
 
-#include <stdio.h>
-
+#include "compiler/codegen/codegen.h"
 #include "compiler/describe/inspection.h"
 #include "compiler/optimize/fuse/fuse.h"
 #include "compiler/ir/graph.h"
 #include "compiler/plan/plan.h"
+#include "compiler/context/pass_list.h"
 #include "compiler/syntax/ast.h"
 
-enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_FILES = 2, EXIT_INTERNAL = 3 };
+enum pass {
+#define X(pass, phase, requires, wanted, run, gives, gate) PASS_##pass,
+    PASS_LIST(X)
+#undef X
+        PASS_COUNT
+};
 
-/* After an error: whose it is, as cx->halt has it. */
-int refusal_status(const struct compile *cx);
+/* One program on its way through the list. The passes fill the fields; NULL: not yet, or not after an
+ * error. All lives in cx->arena. */
+struct passes {
+    struct compile *cx;
+    const struct devdesc *device; /* cx->device; required from PASS_FILTERS on */
+    bool lints;                   /* the lint rows and PASS_SUPPRESSIONS are wanted */
+    uint32_t source;              /* the input, for PASS_PARSE */
+    struct ast_program *program;
+    struct graph *written; /* as elaborated, later with less work: the graph that is described */
+    struct graph *graph;   /* the graph to be planned; `written` until PASS_FUSION */
+    struct fusion *fusion;
+    struct plan *plan;
+    struct sched_program *schedule;
+    struct kernel_image *image;
+    struct container_bytes container;
+    enum pass next;  /* the row that runs next */
+    unsigned facts;  /* that are known; passes.c */
+    bool closed;     /* a gate has ended the list */
+    bool is_part_of; /* runs inside a row of another list, in whose phase its time counts */
+};
 
-/* Prints "cannot WHAT 'PATH'" with errno's reason and returns the exit code.  Path "-" is standard
- * output or input.  A reader that has gone away (EPIPE) is no failure. */
-int file_failure(const char *what, const char *path);
-/* Of a folder that a command does not look through, as it lies in too many others (source_paths.h). */
-int folder_too_deep(const char *path);
-/* What a command that has printed ends with: whether all of it has been written. */
-int standard_output_status(void);
-int input_read(struct compile *cx, const char *path, uint32_t *source);
-/* Two names of one file that is there. */
-bool file_is_same(const char *a, const char *b);
-/* `what` ("output") written over a file that the program is made of would destroy it: true, and
- * reported.  Source 1 is the input; `path` may be NULL. */
-bool refuse_over_source(const struct compile *cx, const char *what, const char *path);
-/* The library's mathematics are always in reach: `sin(x)` needs no import.  Requires a parsed
- * program; one that has none of their names is left as it is. */
-void library_add(struct compile *cx, struct ast_program *program);
-/* Adds it, where the program is whole.  Where it is not, what is left of it is checked: false. */
-bool program_complete(struct compile *cx, struct ast_program *program);
-/* Ends in .dev. */
-bool is_description_name(const char *name);
-/* Parses and reports.  False: it is not valid. */
-bool device_read(struct compile *cx, uint32_t source, struct devdesc *device);
-/* The built-in device of that name, or what a file NAME.dev describes. */
-int device_load(struct compile *cx, const char *name, struct devdesc *device);
+/* At PASS_PARSE. */
+struct passes passes_of_source(struct compile *cx, uint32_t source);
+/* At PASS_ELABORATE, with a program that is complete. */
+struct passes passes_of_program(struct compile *cx, struct ast_program *program);
+/* At PASS_OPERATIONS, with an elaborated graph, or NULL. */
+struct passes passes_of_graph(struct compile *cx, struct graph *graph);
 
-/* The graph of the program; NULL after errors: what can be said of its other kernels is reported,
- * too. */
-struct graph *program_elaborate(struct compile *cx, const struct ast_program *program);
-/* Rates, ranges, costs, liveness and depths of an elaborated graph.  Goes on after an error as long
- * as what follows has a meaning; says what became known. */
-struct verdict analyse_graph_further(struct compile *cx, struct graph *graph);
-/* The same.  False after an error. */
+/* At PASS_PLAN, with a graph whose depths are final. */
+struct passes passes_of_depths(struct compile *cx, struct graph *graph);
+
+/* Runs the rows from `next` to `last`. False after an error of this row or an earlier one. */
+bool passes_run(struct passes *passes, enum pass last);
+
+/* How far the analyses came. */
+struct verdict passes_verdict(const struct passes *passes);
+
+/* Runs PASS_OPERATIONS to PASS_DEPTHS on an elaborated graph. False after an error. */
 bool analyse_graph(struct compile *cx, struct graph *graph);
-/* The graph with less work in it, analysed, where neighbours are to be fused; or `graph` itself.  What
- * the program is told about was found in `graph`. */
-struct graph *reduce_work(struct compile *cx, struct graph *graph, const struct devdesc *device);
-/* Tables that are known become constants, where neighbours are to be fused. */
-void settle_tables(struct compile *cx, struct graph *graph, const struct devdesc *device);
-/* Where it runs on the device; in debug mode depths are cut first, and `graph` is no more what the
- * source says. */
-struct plan *plan_graph(struct compile *cx, struct graph *graph, const struct devdesc *device);
-/* Kernels and schedule, compiled, as a whole container.  False: a diagnostic, or errno of `to`. */
-bool container_write(struct compile *cx, const struct graph *graph, const struct plan *plan,
-                     FILE *to);
+/* Runs PASS_REPETITIONS to PASS_DEPTHS on a graph whose kernels have rates and costs. False after an
+ * error. */
+bool prove_graph(struct compile *cx, struct graph *graph);
 
 #endif

@@ -80,12 +80,6 @@ void deadlock_check(struct compile *cx, struct graph *graph);
  *         on what, and the least depth that works), RULE_MEMORY_LIMIT, RULE_LIVENESS_UNDECIDED. */
 void bufsize_assign(struct compile *cx, struct graph *graph);
 
-/* liveness/prove: rate_solve, bounded_check, deadlock_check and bufsize_assign, none of them behind an
- * error of those before.
- * Requires cost_estimate.
- * False    an error has been reported. */
-bool prove_graph(struct compile *cx, struct graph *graph);
-
 /* pace/debug_depths: debug mode.
  * Requires depths without an error.
  * Fills   the depths anew, declared ones too: the least memory that is free of deadlock, where no

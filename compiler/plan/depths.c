@@ -4,7 +4,7 @@
  * Depths that are not declared are raised, never lowered, from what bufsize has proven: a deeper
  * buffer is free of deadlock where a shallower one is.  A buffer is to hold two full dispatches
  * (lanes x CUs of the stage) of its larger end, one being written while one is read, and at least
- * BATCH_BYTES, so that a dispatch is worth its fixed cost on a host as well.  Within a cycle the
+ * the batch of the target, so that a dispatch is worth its fixed cost on a host as well.  Within a cycle the
  * initial packets bound what can be ready at once: only that much is asked for, on simulated devices for full
  * dispatches alone.
  *
@@ -15,26 +15,10 @@
 #include "compiler/plan/plan_internal.h"
 
 #include "compiler/ir/ratio.h"
+#include "compiler/target/target.h"
 
 #include <inttypes.h>
 
-/* Fixed cost of a dispatch on a host is about a microsecond, a cheap firing takes about a
- * nanosecond: thousands of packets hide it.  32 KiB were the best of 16, 32 and 64 in `make bench`:
- * less costs dispatches, more the first-level caches. */
-#define BATCH_BYTES (UINT64_C(32) << 10)
-#define BATCH_PACKETS_MAX UINT64_C(16384)
-/* On the host's processor caches decide (`host` of the description): what is written into a buffer
- * inside is to be in the core's L2 cache when it is read, with everything else that a round of all
- * stages touches; a port's packets are streamed once, and a dispatch of them is to be worth cutting
- * for several cores.  Of a chain, the FM receiver and the filter bank of `make bench`, 16 to 64 KiB
- * inside and 32 to 256 KiB at ports are equal to some hundredths; 1 MiB at ports costs the chain a
- * quarter.  So these are the most that are free.  Stages that look at rows are not fused however light
- * they are: 64 KiB of a picture take five microseconds, which is hardly worth cutting, and what they have of
- * the buffer in the first level is a few rows anyway. */
-#define HOST_INNER_BYTES (UINT64_C(64) << 10)
-#define HOST_ROWS_BYTES (UINT64_C(256) << 10)
-#define HOST_INNER_LEAST (UINT64_C(4) << 10)
-#define HOST_PORT_BYTES (UINT64_C(256) << 10)
 /* What all raises together may take; a quarter of the device's memory, if that is less. */
 #define RAISE_BYTES_MAX (UINT64_C(64) << 20)
 
@@ -50,7 +34,7 @@ struct wish {          /* for one buffer */
     uint64_t dispatch; /* packets of the larger full dispatch */
     uint32_t node;     /* whose dispatch that is */
     uint64_t ready;    /* packets that its cycle lets pass at once; UINT64_MAX: it is in none */
-    bool batch;        /* BATCH_BYTES decided, */
+    bool batch;        /* the batch of the target decided, */
     bool round;        /* or `ready` */
 };
 
@@ -75,7 +59,7 @@ static void wish_ready(const struct placement *at, struct wish *wish, uint32_t n
 static void wish_round(const struct placement *at, struct wish *wish,
                        const struct graph_buffer *buffer, uint64_t depth, uint64_t batch)
 {
-    if (at->device->host == 0) return;
+    if (!target_of(at->device)->fills_rounds) return;
     uint64_t round = add_clamped(buffer->depth_packets, min64(wish->ready, batch));
     wish->round = round > depth && wish->ready <= batch;
     wish->batch = round > depth && wish->ready > batch;
@@ -114,12 +98,15 @@ static bool is_read_by_rows(const struct placement *at, const struct graph_buffe
 /* Packets with which a dispatch is worth its fixed cost, or cutting, and caches still hold them. */
 static uint64_t batch_packets(const struct placement *at, const struct graph_buffer *buffer)
 {
-    uint64_t width = max64(buffer->width_bytes, 1);
-    if (at->device->host == 0) return min64(BATCH_BYTES / width, BATCH_PACKETS_MAX);
-    if (buffer->outer != GRAPH_INNER) return HOST_PORT_BYTES / width;
-    uint64_t share = at->device->cache_bytes[DEVDESC_L2] / 2 / at->inner_buffers;
-    uint64_t most = is_read_by_rows(at, buffer) ? HOST_ROWS_BYTES : HOST_INNER_BYTES;
-    return max64(min64(share, most), HOST_INNER_LEAST) / width;
+    const struct target_batch *batch = &target_of(at->device)->batch;
+    uint64_t bytes = batch->port_bytes;
+    if (buffer->outer == GRAPH_INNER) {
+        uint64_t share = at->device->cache_bytes[DEVDESC_L2] / 2 / max64(at->inner_buffers, 1);
+        uint64_t most = batch->inner_bytes;
+        if (batch->rows_bytes > most && is_read_by_rows(at, buffer)) most = batch->rows_bytes;
+        bytes = max64(min64(share, most), batch->inner_least_bytes);
+    }
+    return min64(bytes / max64(buffer->width_bytes, 1), batch->packets_max);
 }
 
 static struct wish wish_for(const struct placement *at, const struct graph_buffer *buffer)

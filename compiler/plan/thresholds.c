@@ -7,6 +7,7 @@
 #include "compiler/plan/plan_internal.h"
 
 #include "compiler/ir/ratio.h"
+#include "compiler/target/target.h"
 #include "lang/window.h"
 
 /* A batch is at most so many times lanes x CUs, and so many firings: the scheduler stays
@@ -24,7 +25,8 @@ uint64_t plan_firings_of_lanes(const struct placement *at, uint32_t node)
 {
     const struct kernel *kernel = at->graph->nodes.items[node].kernel;
     const uint32_t *group = kernel->group;
-    if (at->device->host != 0 && kernel->regular) return 1; /* its loops fill them */
+    if (target_of(at->device)->loops_fill_lanes && kernel->regular)
+        return 1; /* its loops fill them */
     uint64_t items = max64((uint64_t)group[0] * group[1] * group[2], 1);
     return (at->device->lanes + items - 1) / items;
 }
@@ -179,7 +181,7 @@ static void set_batch(const struct placement *at, struct plan_stage *stage)
 {
     uint64_t group =
         max64(plan_firings_of_lanes(at, stage->node) * plan_stage_cus(at, stage->node), 1);
-    bool cut = at->device->host != 0 && !at->graph->nodes.items[stage->node].stateful;
+    bool cut = target_of(at->device)->cuts_batches && !at->graph->nodes.items[stage->node].stateful;
     uint64_t most =
         cut ? BATCH_FIRINGS_MAX : min64(group * DISPATCHES_PER_BATCH_MAX, BATCH_FIRINGS_MAX);
     uint64_t batch = min64(admitted(at, stage->node, false).firings, most);

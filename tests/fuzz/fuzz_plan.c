@@ -10,14 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/ir/analysis.h"
 #include "compiler/codegen/codegen.h"
 #include "compiler/codegen/source_map.h"
 #include "compiler/describe/describe.h"
-#include "compiler/lint/lint.h"
 #include "compiler/driver/passes.h"
-#include "compiler/sema/sema.h"
-#include "compiler/syntax/parse.h"
 #include "runtime/verify/verify.h"
 
 enum { MEMORY_BYTES = 1 << 26 };
@@ -94,41 +90,33 @@ static void must_have_failed(const struct compile *cx)
 }
 
 /* As `pipec FILE -o FILE`. */
-static void compile(struct compile *cx, struct ast_program *program, const struct devdesc *device)
+static void compile(struct passes *passes)
 {
-    struct graph *graph = sema_elaborate(cx, program);
-    if (graph != NULL) lint_program(cx, program);
-    if (graph == NULL || !analyse_graph(cx, graph)) {
-        if (graph != NULL || !cx->options.pipeline_optional) must_have_failed(cx);
+    struct compile *cx = passes->cx;
+    passes_run(passes, PASS_PLAN);
+    if (passes->plan == NULL && (passes->graph != NULL || !cx->options.pipeline_optional))
+        must_have_failed(cx);
+    if (diag_failed(cx->diags) || passes->plan == NULL || !passes_run(passes, PASS_SCHEDULE))
         return;
-    }
-    lint_graph(cx, graph);
-    graph = reduce_work(cx, graph, device);
-    struct fusion *fusion = fuse_neighbours(cx, graph, device);
-    settle_tables(cx, fusion->graph, device);
-    struct plan *plan = plan_graph(cx, fusion->graph, device);
-    if (diag_failed(cx->diags)) return;
-    fuse_settle_depths(cx, fusion);
-    struct sched_program *code = sched_emit(cx, fusion->graph, plan);
-    if (diag_failed(cx->diags)) return;
-    struct container_bytes file =
-        container_build(cx, fusion->graph, plan, code, empty_image(cx, fusion->graph));
+    struct container_bytes file = container_build(cx, passes->graph, passes->plan, passes->schedule,
+                                                  empty_image(cx, passes->graph));
     if (!diag_failed(cx->diags)) check_container(&file);
 }
 
 /* As `pipec inspect --json FILE`, and with --trace-deadlock. */
-static void inspect(struct compile *cx, struct ast_program *program, FILE *to)
+static void inspect(struct passes *passes, FILE *to)
 {
-    struct graph *graph = sema_elaborate(cx, program);
-    if (graph == NULL) return;
-    struct verdict verdict = analyse_graph_further(cx, graph);
-    struct inspection inspection = inspect_graph(cx, graph, &verdict, NULL, NULL, NULL);
+    struct compile *cx = passes->cx;
+    passes_run(passes, PASS_SUPPRESSIONS);
+    if (passes->written == NULL) return;
+    struct verdict verdict = passes_verdict(passes);
+    struct inspection inspection = inspect_graph(cx, passes->written, &verdict, NULL, NULL, NULL);
     inspection.counterexample = verdict.consistent == KNOWN_TRUE
-                                    ? counterexample_find(cx, graph)
+                                    ? counterexample_find(cx, passes->written)
                                     : &(struct counterexample){.kind = COUNTER_OTHER};
     inspection.diags = cx->diags;
     inspection_print_json(to, &inspection);
-    counterexample_print(to, graph, inspection.counterexample);
+    counterexample_print(to, passes->written, inspection.counterexample);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -145,11 +133,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct compile cx = compile_begin(arena_create(), choose_options(&choices));
     cx.device = &device;
     uint32_t source = source_add(cx.sources, "fuzz.pipe", (const char *)data, length);
-    struct ast_program *program = parse_program(&cx, source);
-    bool complete = program_complete(&cx, program);
-    if (!complete) must_have_failed(&cx);
-    if (complete && inspects) inspect(&cx, program, nowhere);
-    if (complete && !inspects) compile(&cx, program, &device);
+    struct passes passes = passes_of_source(&cx, source);
+    passes.lints = true;
+    if (!passes_run(&passes, PASS_RECOVERY))
+        must_have_failed(&cx);
+    else if (inspects)
+        inspect(&passes, nowhere);
+    else
+        compile(&passes);
     diag_flush(cx.diags, nowhere, true);
     arena_destroy(cx.arena);
     return 0;

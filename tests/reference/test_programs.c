@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "compiler/pace/performance.h"
+#include "compiler/driver/driver_files.h"
 #include "compiler/driver/passes.h"
 #include "compiler/sema/sema.h"
 #include "compiler/syntax/parse.h"
@@ -106,10 +107,8 @@ static struct program compile_file(const char *path)
                                                      .max_memory_bytes = UINT64_C(1) << 30})};
     uint32_t source;
     assert_int_equal(input_read(&p.cx, path, &source), EXIT_DONE);
-    struct ast_program *program = parse_program(&p.cx, source);
-    if (!program_complete(&p.cx, program)) return p;
-    p.graph = sema_elaborate(&p.cx, program);
-    if (p.graph && !analyse_graph(&p.cx, p.graph)) p.graph = NULL;
+    struct passes passes = passes_of_source(&p.cx, source);
+    if (passes_run(&passes, PASS_DEPTHS)) p.graph = passes.graph;
     return p;
 }
 

@@ -19,9 +19,12 @@ static uint8_t *container_bytes(const char *text, const char *pipeline, const ch
     FILE *to = open_memstream(&bytes, size);
     assert_non_null(to);
     assert_true(devdesc_builtin(device, &description));
-    bool good = c->graph != NULL && analyse_graph(cx, c->graph) &&
-                container_write(cx, c->graph, plan_graph(cx, c->graph, &description), to);
-    if (!good) fail_msg("%s", text_compile_messages(c));
+    cx->options.fuse = FUSE_NEVER;
+    cx->device = &description;
+    struct passes passes = passes_of_graph(cx, c->graph);
+    if (c->graph == NULL || !passes_run(&passes, PASS_CONTAINER))
+        fail_msg("%s", text_compile_messages(c));
+    fwrite(passes.container.bytes, 1, passes.container.size_bytes, to);
     fclose(to);
     text_compile_free(c);
     return (uint8_t *)bytes;

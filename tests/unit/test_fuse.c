@@ -47,7 +47,7 @@ static struct fused fuse(const char *pipeline, uint32_t host, enum fuse_mode mod
     assert_non_null(f.compile->graph);
     cx->options.fuse = mode;
     assert_true(analyse_graph(cx, f.compile->graph));
-    f.fusion = fuse_neighbours(cx, f.compile->graph, &device);
+    f.fusion = fuse_neighbours(cx, f.compile->graph, &device, prove_graph);
     assert_false(diag_failed(cx->diags));
     return f;
 }

@@ -2,6 +2,7 @@
 
 #include "compiler/ir/ratio.h"
 #include "compiler/liveness/strong_components.h"
+#include "compiler/target/target.h"
 #include "base/plural.h"
 
 #include <inttypes.h>
@@ -54,7 +55,7 @@ bool fuse_wanted(const struct compile *cx, const struct devdesc *device)
 {
     if (cx->options.debug_mode) return false;
     return cx->options.fuse == FUSE_ALWAYS ||
-           (cx->options.fuse == FUSE_BY_DEVICE && device->host != 0);
+           (cx->options.fuse == FUSE_BY_DEVICE && target_of(device)->fuses_neighbours);
 }
 
 /* ---- what is merged ---- */
@@ -675,7 +676,7 @@ static const char *off_reason(const struct compile *cx, const struct graph *grap
 }
 
 struct fusion *fuse_neighbours(struct compile *cx, struct graph *graph,
-                               const struct devdesc *device)
+                               const struct devdesc *device, fuse_prover *prove)
 {
     struct fusion *fusion = ARENA_NEW(cx->arena, struct fusion);
     fusion->written = graph;
@@ -684,7 +685,7 @@ struct fusion *fuse_neighbours(struct compile *cx, struct graph *graph,
     fusion->obstacles = ARENA_ARRAY(cx->arena, const char *, graph->buffers.count + 1);
     const char *off = off_reason(cx, graph, device);
     bool asked = cx->options.fuse == FUSE_ALWAYS;
-    if (off != NULL) return leave(fusion, off, asked || device->host != 0);
+    if (off != NULL) return leave(fusion, off, asked || target_of(device)->fuses_neighbours);
     struct arena *arena = arena_create();
     struct merger merger = make_merger(cx, graph, device, fusion, arena);
     if (asked) note_refusals(&merger);
@@ -694,7 +695,7 @@ struct fusion *fuse_neighbours(struct compile *cx, struct graph *graph,
     take_composites(&merger, fusion);
     arena_destroy(arena);
     if (fusion->composites.count == 0) return leave(fusion, NULL, false);
-    if (!fuse_build(cx, fusion))
+    if (!fuse_build(cx, fusion, prove))
         return leave(fusion, "the fused pipeline could not be analysed", true);
     return fusion;
 }

@@ -57,8 +57,12 @@ struct fusion {
 
 /* Is that asked for: by --fuse, or by the device and not refused by --no-fuse or debug mode? */
 bool fuse_wanted(const struct compile *cx, const struct devdesc *device);
+/* Proves rates, liveness and depths of a graph with composites, whose kernels have rates and costs. False after
+ * an error. */
+typedef bool fuse_prover(struct compile *cx, struct graph *graph);
+/* A fused graph that `prove` refuses is dropped. */
 struct fusion *fuse_neighbours(struct compile *cx, struct graph *graph,
-                               const struct devdesc *device);
+                               const struct devdesc *device, fuse_prover *prove);
 
 /* After the plan: depths of the buffers that are left, with their reasons, are those of `written`,
  * too. */

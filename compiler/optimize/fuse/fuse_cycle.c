@@ -2,12 +2,13 @@
 #include "compiler/optimize/fuse/fuse_internal.h"
 
 #include "compiler/ir/ratio.h"
+#include "compiler/target/target.h"
 
 #include <stdlib.h>
 
-/* Times are nanoseconds in parts, of an iteration on the host; on simulated devices cycles.  What an analysis counts as
- * four cycles takes a core one or less; packets at rest that are locals move in registers, an array is copied. */
-enum { PARTS = 64, HOST_CYCLES = 4, REST_LOCALS = 64, REST_COPIED = 8, KEPT_PACKET = 1 };
+/* Times are of an iteration, in parts of the target's unit (target.h). Packets at rest that are locals move in
+ * registers, an array is copied. */
+enum { PARTS = 64, REST_LOCALS = 64, REST_COPIED = 8, KEPT_PACKET = 1 };
 
 /* ---- the circle ---- */
 
@@ -71,7 +72,7 @@ static uint64_t time_of(const struct circle *circle, const struct devdesc *devic
                         const struct fuse_circle_way *way, uint64_t rest, uint64_t launches)
 {
     uint64_t lanes = way->serial ? 1 : min64(max64(device->lanes, 1), way->at_once);
-    uint64_t part = lanes * (device->host != 0 ? HOST_CYCLES : 1);
+    uint64_t part = lanes * target_of(device)->cycles_per_time;
     uint64_t launch = (uint64_t)device->launch_enqueue_cycles + device->launch_process_cycles +
                       device->launch_cleanup_cycles;
     uint64_t time = mul_clamped(circle->cycles, PARTS) / part;

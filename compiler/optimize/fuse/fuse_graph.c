@@ -140,7 +140,7 @@ static void estimate_costs(struct compile *cx, const struct fusion *fusion)
     cost_estimate(cx, graph);
 }
 
-bool fuse_build(struct compile *cx, struct fusion *fusion)
+bool fuse_build(struct compile *cx, struct fusion *fusion, fuse_prover *prove)
 {
     struct diags *reported = cx->diags;
     bool explores = cx->options.explores;
@@ -165,7 +165,7 @@ bool fuse_build(struct compile *cx, struct fusion *fusion)
     bundles_of_graph(cx, graph);
     estimate_costs(cx, fusion);
     list_kernels(cx, fusion, graph);
-    bool analysed = prove_graph(cx, graph);
+    bool analysed = prove(cx, graph);
     cx->options.explores = explores;
     cx->diags = reported;
     return analysed;

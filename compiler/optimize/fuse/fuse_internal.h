@@ -93,6 +93,6 @@ const char *fuse_name(struct arena *arena, const struct graph *graph,
 
 /* Fills fusion->graph, its nodes and buffers, from composites and places (`composite` of each);
  * analyses it.  False: an analysis refuses it; it is not to be used. */
-bool fuse_build(struct compile *cx, struct fusion *fusion);
+bool fuse_build(struct compile *cx, struct fusion *fusion, fuse_prover *prove);
 
 #endif

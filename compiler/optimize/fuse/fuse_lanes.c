@@ -10,10 +10,10 @@
 #include "compiler/optimize/fuse/fuse_internal.h"
 
 #include "compiler/ir/ratio.h"
+#include "compiler/target/target.h"
 
-/* Registers that a firing's scalars may take, each in lanes of its own; neighbours that lie so far apart at most
- * are no more than every second one, which costs little in a loop, too. */
-enum { REGISTERS_A_LANE = 2, NEAR_SCALARS = 2 };
+/* Neighbours that lie at most so far apart are every second scalar, which costs little in a loop, too. */
+enum { NEAR_SCALARS = 2 };
 
 struct block {        /* what a firing of a part takes or gives at most at one of its ends */
     uint64_t scalars; /* or words of them; UINT64_MAX: nothing that registers have lanes for */
@@ -92,8 +92,9 @@ bool fuse_loses_lanes(const struct fuse_scratch *scratch, const struct graph *gr
                       const bool *part)
 {
     bool *whole = ARENA_ARRAY(scratch->arena, bool, group->count);
-    uint64_t most = mul_clamped(REGISTERS_A_LANE, device->lanes);
-    if (device->host == 0 || !loops(graph, group, part)) return false;
+    uint32_t registers = target_of(device)->registers_a_lane;
+    uint64_t most = mul_clamped(registers, device->lanes);
+    if (registers == 0 || !loops(graph, group, part)) return false;
     for (uint32_t i = 0; i < group->count; i++)
         whole[i] = true;
     struct block of_part = block_of(scratch, graph, group, part);

@@ -1,0 +1,148 @@
+#include "compiler/driver/driver_files.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "compiler/support/source_paths.h"
+#include "base/file_open.h"
+
+int refusal_status(const struct compile *cx)
+{
+    switch (cx->halt) {
+    case HALT_RESOURCES: return EXIT_FILES;
+    case HALT_INTERNAL: return EXIT_INTERNAL;
+    case HALT_NONE: break;
+    }
+    return EXIT_REFUSED;
+}
+
+/* ---- files ---- */
+
+int file_failure(const char *what, const char *path)
+{
+    if (errno == EPIPE) return EXIT_DONE; /* the reader has what it wanted */
+    const char *reason = file_error_text(errno);
+    bool writes = strcmp(what, "write") == 0;
+    if (strcmp(path, "-") == 0)
+        fprintf(stderr, "pipec: error: cannot %s %s: %s\n", what,
+                writes ? "to standard output" : "from standard input", reason);
+    else
+        fprintf(stderr, "pipec: error: cannot %s '%s': %s\n", what, path, reason);
+    return EXIT_FILES;
+}
+
+int folder_too_deep(const char *path)
+{
+    fprintf(stderr,
+            "pipec: error: '%s' is more than %d folders deep and is left out: name it, or a folder "
+            "near it, as well\n",
+            path, SOURCE_FOLDERS_MAX);
+    return EXIT_FILES;
+}
+
+int standard_output_status(void)
+{
+    errno = EIO; /* of a failure that an earlier write met */
+    return fflush(stdout) == 0 && !ferror(stdout) ? EXIT_DONE : file_failure("write", "-");
+}
+
+bool file_is_same(const char *a, const char *b)
+{
+    struct stat one, other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino && S_ISREG(one.st_mode);
+}
+
+static bool is_source(const struct compile *cx, const char *path)
+{
+    for (uint32_t id = 1; id <= source_count(cx->sources); id++)
+        if (source_is_file(cx->sources, id) &&
+            file_is_same(path, source_get(cx->sources, id)->name))
+            return true;
+    return false;
+}
+
+bool refuse_over_source(const struct compile *cx, const char *what, const char *path)
+{
+    if (path == NULL || !is_source(cx, path)) return false;
+    bool input = file_is_same(path, source_get(cx->sources, 1)->name);
+    fprintf(stderr, "pipec: error: the %s '%s' is %s\n", what, path,
+            input ? "the input" : "a source");
+    return true;
+}
+
+int input_read(struct compile *cx, const char *path, uint32_t *source)
+{
+    switch (source_read(cx->sources, path, source)) {
+    case SOURCE_OK: return EXIT_DONE;
+    case SOURCE_TOO_LARGE:
+        fprintf(stderr, "pipec: error: '%s' is larger than %u MiB\n", path, SOURCE_MAX_BYTES >> 20);
+        return EXIT_REFUSED;
+    case SOURCE_NOT_FOUND: errno = ENOENT; return file_failure("read", path);
+    case SOURCE_UNREADABLE: break;
+    }
+    return file_failure("read", path);
+}
+
+/* ---- devices ---- */
+
+bool is_description_name(const char *name)
+{
+    size_t length = strlen(name);
+    return length > 4 && strcmp(name + length - 4, ".dev") == 0;
+}
+
+static bool is_description_file(const char *device)
+{
+    return strchr(device, '/') != NULL || is_description_name(device);
+}
+
+static struct span description_span(uint32_t source, struct devdesc_place place)
+{
+    return (struct span){source, (uint32_t)place.begin, (uint32_t)place.end};
+}
+
+static void report_description(struct compile *cx, uint32_t source,
+                               const struct devdesc_finding *finding)
+{
+    enum rule rule = finding->severity == DEVDESC_ERROR ? RULE_DEVICE : RULE_DEVICE_DOUBTFUL;
+    struct diag *d = diag_report(cx->diags, rule, description_span(source, finding->place), "%s",
+                                 finding->message);
+    if (finding->caret[0]) diag_primary(d, "%s", finding->caret);
+    if (finding->other.line)
+        diag_label(d, description_span(source, finding->other), "%s", finding->other_text);
+    if (finding->note[0]) diag_note(d, "%s", finding->note);
+    if (finding->help[0]) diag_help(d, "%s", finding->help);
+}
+
+bool device_read(struct compile *cx, uint32_t source, struct devdesc *device)
+{
+    struct devdesc_findings findings;
+    const struct source *text = source_get(cx->sources, source);
+    bool valid = devdesc_parse(text->bytes, text->size_bytes, device, &findings);
+    for (size_t i = 0; i < findings.count; i++)
+        report_description(cx, source, &findings.items[i]);
+    return valid;
+}
+
+static int load_device_file(struct compile *cx, const char *path, struct devdesc *device)
+{
+    uint32_t id;
+    int status = input_read(cx, path, &id);
+    if (status != EXIT_DONE) return status;
+    return device_read(cx, id, device) ? EXIT_DONE : EXIT_REFUSED;
+}
+
+int device_load(struct compile *cx, const char *name, struct devdesc *device)
+{
+    if (strncmp(name, "sim:", 4) == 0) /* as piperun takes a file */
+        return load_device_file(cx, name + 4, device);
+    if (is_description_file(name)) return load_device_file(cx, name, device);
+    if (devdesc_builtin(name, device)) return EXIT_DONE;
+    char why[DEVDESC_WHY_BYTES];
+    devdesc_explain_name(name, "", why, sizeof why);
+    fprintf(stderr, "pipec: error: %s\n", why);
+    return EXIT_FILES;
+}

@@ -1,0 +1,40 @@
+/*
+ * driver_files: exit statuses, the files that a command reads and writes, and the device.
+ *
+ * Functions that return int return an exit status of the process. If it is not EXIT_DONE, they have
+ * reported the reason, on stderr or as a diagnostic of `cx`.
+ */
+#ifndef PIPEC_DRIVER_FILES_H
+#define PIPEC_DRIVER_FILES_H
+
+#include <stdio.h>
+
+#include "compiler/context/context.h"
+#include "lang/devdesc.h"
+
+enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_FILES = 2, EXIT_INTERNAL = 3 };
+
+/* The exit status after an error, from cx->halt. */
+int refusal_status(const struct compile *cx);
+
+/* Prints "cannot WHAT 'PATH'" with errno's reason and returns the exit status. Path "-" is standard
+ * output or input. A reader that has closed the pipe (EPIPE) is no failure. */
+int file_failure(const char *what, const char *path);
+/* Reports a folder that is nested too deeply to be searched (source_paths.h). */
+int folder_too_deep(const char *path);
+/* Flushes standard output. The status says whether everything that was printed has been written. */
+int standard_output_status(void);
+int input_read(struct compile *cx, const char *path, uint32_t *source);
+/* True if both names are of the same existing regular file. */
+bool file_is_same(const char *a, const char *b);
+/* True, and reported, if `path` is a source of the program, which writing `what` ("output") there would
+ * destroy. Source 1 is the input; `path` may be NULL. */
+bool refuse_over_source(const struct compile *cx, const char *what, const char *path);
+/* True if the name ends in .dev. */
+bool is_description_name(const char *name);
+/* Parses and reports.  False: it is not valid. */
+bool device_read(struct compile *cx, uint32_t source, struct devdesc *device);
+/* The built-in device of that name, or the device that a file NAME.dev describes. */
+int device_load(struct compile *cx, const char *name, struct devdesc *device);
+
+#endif

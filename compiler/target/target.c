@@ -1,0 +1,50 @@
+#include "compiler/target/target.h"
+
+#define KIB UINT64_C(1024)
+
+/* The fixed cost of a dispatch on a host is about a microsecond, a cheap firing takes about a nanosecond:
+ * thousands of packets hide it. 32 KiB were the best of 16, 32 and 64 in `make bench`: less costs
+ * dispatches, more the first-level caches. */
+static const struct target simulated = {
+    .counts_cycles = true,
+    .cycles_per_time = 1,
+    .batch = {.port_bytes = 32 * KIB,
+              .inner_bytes = 32 * KIB,
+              .rows_bytes = 32 * KIB,
+              .inner_least_bytes = 32 * KIB,
+              .packets_max = 16384},
+    .code = &code_generator_x86,
+};
+
+/* The processor that the runtime itself runs on. Times are nanoseconds: estimated four cycles take a core
+ * one or less.
+ *
+ * Caches decide the batches: a packet that is written into an inner buffer should be in the core's L2 cache
+ * when it is read, with everything else that a round of all stages touches. The packets of a port are
+ * streamed once, and a dispatch of them should be worth cutting for several cores. Of a chain, the FM
+ * receiver and the filter bank of `make bench`, 16 to 64 KiB inside and 32 to 256 KiB at ports are equal to
+ * some hundredths; 1 MiB at ports costs the chain a quarter. So these are the maxima that cost nothing.
+ * Stages that look at rows are not fused however light they are: 64 KiB of a picture take five
+ * microseconds, which is hardly worth cutting, and only a few rows of the buffer are in the first-level
+ * cache anyway. */
+static const struct target host = {
+    .counts_cycles = false,
+    .cycles_per_time = 4,
+    .fuses_neighbours = true,
+    .makes_strands = true,
+    .registers_a_lane = 2,
+    .loops_fill_lanes = true,
+    .cuts_batches = true,
+    .fills_rounds = true,
+    .batch = {.port_bytes = 256 * KIB,
+              .inner_bytes = 64 * KIB,
+              .rows_bytes = 256 * KIB,
+              .inner_least_bytes = 4 * KIB,
+              .packets_max = UINT64_MAX},
+    .code = &code_generator_x86,
+};
+
+const struct target *target_of(const struct devdesc *device)
+{
+    return device != NULL && device->host != 0 ? &host : &simulated;
+}
