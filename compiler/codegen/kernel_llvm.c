@@ -334,6 +334,7 @@ static bool optimise(struct kernel_emitter *e)
     LLVMErrorRef error = LLVMRunPasses(e->module, passes, e->machine, options);
     phase_resume(e->cx, before);
     LLVMDisposePassBuilderOptions(options);
+    if (error == NULL) kernel_expand_gathers(e);
     if (error == NULL) kernel_quiet_ranges(e);
     if (error == NULL && level > 0) kernel_fix_nans(e);
     if (error == NULL)
