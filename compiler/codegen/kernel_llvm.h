@@ -17,6 +17,7 @@
  *   kernel_llvm_window.c   2-D windows: runs of firings within rows, borders
  *   kernel_query.c         questions about typed trees: faults, effects, size
  *   kernel_live.c          how much of a body's locals is alive at one time
+ *   kernel_gather.c        loads of lanes from places of their own
  *   kernel_phases.c        windows of such firings, cut into phases and put together from them
  *   kernel_weave.c         which of them lie side by side in the registers of a vector
  *   kernel_pairs.c         bytes of two such firings in one word
@@ -623,6 +624,15 @@ bool kernel_is_written_out(const struct kernel_loops *loops, const struct ks *lo
 bool kernel_writes_out(struct kernel_emitter *e, const struct ks *s, LLVMBasicBlockRef first,
                        uint64_t added_before);
 uint64_t kernel_count_instructions(LLVMValueRef function);
+
+/* ---- kernel_gather.c ---- */
+
+/* For each lane the item at its pointer, which is aligned as LLVM expects of its type.  `invariant`: never written while
+ * the body runs. */
+LLVMValueRef kernel_gather(struct kernel_emitter *e, LLVMTypeRef item, LLVMValueRef pointers,
+                           bool invariant);
+/* Writes them out: in the module as LLVM has optimised it. */
+void kernel_expand_gathers(struct kernel_emitter *e);
 
 /* ---- kernel_weave.c ---- */
 

@@ -316,9 +316,10 @@ static LLVMValueRef lane_pointer(struct kernel_emitter *e, struct kernel_address
 }
 
 /* One load for each lane. */
-static LLVMValueRef gather(struct kernel_emitter *e, LLVMTypeRef memory, const struct type *type,
-                           struct kernel_address from)
+static LLVMValueRef load_apart(struct kernel_emitter *e, LLVMTypeRef memory,
+                               const struct type *type, struct kernel_address from)
 {
+    if (from.layout == LAYOUT_GATHER) return kernel_gather(e, memory, from.pointer, from.invariant);
     LLVMValueRef vector = LLVMGetPoison(LLVMVectorType(memory, e->body->lanes));
     for (uint32_t lane = 0; lane < e->body->lanes; lane++) {
         LLVMValueRef item = load_at(e, memory, type, lane_pointer(e, from, lane), from.invariant);
@@ -364,7 +365,7 @@ static LLVMValueRef load_lanes(struct kernel_emitter *e, LLVMTypeRef memory,
     uint64_t step = from.stride_bytes / type->width_bytes;
     if (from.layout != LAYOUT_STRIDED || step * type->width_bytes != from.stride_bytes ||
         step == 0 || step > STEP_MAX) {
-        return gather(e, memory, type, from);
+        return load_apart(e, memory, type, from);
     }
     LLVMTypeRef vector = LLVMVectorType(memory, e->body->lanes);
     return step == 1 ? load_at(e, vector, type, from.pointer, from.invariant)

@@ -31,3 +31,12 @@ for device in $devices; do
         [[ $name == '#' || $bound == - ]] || ((++seen % part)) || within_bound "$name" "$n" "$device" "$bound"
     done <"$corpus/corpus.txt"
 done
+
+# LLVM's passes see a load of lanes from a table as one instruction: otherwise 14,000 are built here.
+"$PIPEC" -q --time-report --device=cpu -D N=60 "$corpus/kernels.pipe" -o out.pbc 2>report
+built=$(count 'LLVM instructions built')
+if [ "${built:-99999}" -le 11000 ]; then
+    echo "ok a load of lanes from a table is one instruction while LLVM optimises"
+else
+    echo "not ok a load of lanes from a table is one instruction while LLVM optimises: ${built:-no} instructions"
+fi
