@@ -114,7 +114,7 @@ HARDENED_LINK := -Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code -Wl,--as-ne
 CET_LINK  := $(if $(and $(filter x86_64%,$(shell $(CC) -dumpmachine)),$(call supported,-fcf-protection=full)),\
                -Wl$(comma)-z$(comma)ibt -Wl$(comma)-z$(comma)shstk -Wl$(comma)-init=no_init -Wl$(comma)-fini=no_fini)
 CET_ENTRY := $(if $(CET_LINK),-Wl$(comma)-e$(comma)process_entry)
-# Nothing that is built tells where: neither the folder of the sources nor that of the build.
+# No built file contains the folder of the sources or that of the build.
 WHERE := -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(abspath $(BUILD))/=build/ -ffile-prefix-map=$(BUILD)/=build/
 
 all_cpp := -D_GNU_SOURCE -U_FORTIFY_SOURCE $(FORTIFY_$(VARIANT)) -I. -I$(B)/gen \
@@ -131,7 +131,7 @@ GENERATED_C := -Wno-conversion -Wno-sign-conversion -Wno-sign-compare -Wno-unuse
 SHARED_PKGS  := libxxhash
 COMPILER_PKGS := jansson
 RUNTIME_PKGS := libpng zlib hwloc $(SHARED_PKGS)
-LOADED_PKGS  := sndfile # when it is needed: compiled with, linked by tests alone
+LOADED_PKGS  := sndfile # when it is needed: compiled with, linked by tests only
 once          = $(eval $(1) := $$(shell $(PKG_CONFIG) $(2)))$($(1))
 RUNTIME_CPP   = $(call once,RUNTIME_CPP,--cflags $(LOADED_PKGS) $(RUNTIME_PKGS))
 # The debugger's line editor: welcome, not needed.
@@ -205,8 +205,8 @@ $(B)/obj/%.o: %.c $(B)/flags | $(GEN_H)
 	$(call compile,$(RUNTIME_CPP))
 $(B)/obj/runtime/piperun_lines.o: private all_cpp += $(edit_cpp)
 $(B)/obj/runtime/piperun_lines.o: $(B)/line-editor
-# What `make coverage` counts and `make mutation` changes: what decides about bytes that nobody vouches for, what decides
-# which stage runs next, and what threads share.
+# `make coverage` counts and `make mutation` changes the code that judges foreign bytes, the code that selects the next
+# stage, and the code that threads share.
 MEASURED := $(sort $(wildcard runtime/load/*.c tools/piperun/io/*.c runtime/sched/*.c)) runtime/device/fifo.c runtime/device/subdevice.c \
 	    runtime/device/subdevice_path.c lang/dispatch_codec.c
 ifeq ($(VARIANT),coverage)
@@ -253,7 +253,7 @@ $(B)/libpipert.so.$(SOVERSION): $(RUNTIME_OBJ) $(LANG_OBJ) $(B)/sources $(B)/pip
 	$(call link,$(so_flags)) $(RUNTIME_LIBS)
 $(B)/libpipert.so: $(B)/libpipert.so.$(SOVERSION)
 	$(Q)ln -sf $(<F) $@
-# What libpipert.so exports follows the public headers; what includes them is compiled anew when they change.
+# The exports of libpipert.so follow the public headers; a change of these compiles each file anew that includes them.
 $(B)/pipert.map: scripts/version_script.sh $(RUNTIME_OBJ)
 	$(Q)scripts/version_script.sh $(CC) $(all_cpp) > $@
 so_flags = -shared $(CET_LINK) -Wl,-soname,$(@F) -Wl,--version-script=$(B)/pipert.map
@@ -301,7 +301,7 @@ IO_FAULTS_LD := $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc strdup fr
                   poll fsync rename mkostemp read pread write pwrite)
 $(B)/tests/test_io_faults: private all_ld += $(IO_FAULTS_LD)
 
-# What fuzz targets need of the helpers of tests.
+# The helpers of tests that fuzz targets need.
 HELPS_program      := conform/made_container fuzz/stamped
 HELPS_container    := fuzz/stamped
 HELPS_interleaving := conform/made_container conform/made_certificate fuzz/drawn_device

@@ -53,7 +53,7 @@ static void print_plan(FILE *to, const struct compile *cx, const struct cost_pla
     if (plan->counter_count == 0) return;
     for (uint32_t i = 0; i < plan->region_count; i++)
         if (plan->regions[i].counter != COST_NO_COUNTER) print_region(to, cx, &plan->regions[i]);
-    fputs(cost_device_counts(cx->device) ? "; counted while running" : "; not counted", to);
+    fputs(cost_device_counts(cx->device) ? "; counted at run time" : "; not counted", to);
 }
 
 static bool is_first(const struct graph *graph, size_t index)
