@@ -2,7 +2,7 @@
 # lint.sh [STEP...]: every check of the sources that needs no run; all steps go on after a failure.
 # lint.sh --format: rewrites the C sources as .clang-format says.
 #
-# Steps: structure format pipe gcc clang tidy cppcheck man shell
+# Steps: structure format prose pipe gcc clang tidy cppcheck man shell
 set -eu
 export LC_ALL=C
 cd "$(dirname "$0")/.."
@@ -30,6 +30,7 @@ check_structure() {
 }
 
 check_format() { "$(tool clang-format)" --dry-run -Werror "${sources[@]}"; }
+check_prose() { scripts/prose.pl; }
 check_gcc() { make --no-print-directory -s -k -j"$(nproc)" BUILD="$build/gcc" CC=gcc objects; }
 check_clang() { make --no-print-directory -s -k -j"$(nproc)" BUILD="$build/clang" CC="$(tool clang)" objects; }
 
@@ -71,7 +72,7 @@ check_pipe() {
 if [ "${1-}" = --format ]; then
     exec "$(tool clang-format)" -i "${sources[@]}"
 fi
-[ $# -gt 0 ] || set -- structure format pipe gcc clang tidy cppcheck man shell
+[ $# -gt 0 ] || set -- structure format prose pipe gcc clang tidy cppcheck man shell
 failed=
 for step in "$@"; do
     echo "lint: $step"
