@@ -26,6 +26,7 @@ check_structure() {
     fi
     find compiler runtime lang \( -name '*.[chly]' -o -name '*.def' \) -exec grep -Hn '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' {} + |
         awk -f scripts/flow.awk || status=1
+    scripts/licence.sh || status=1
     return $status
 }
 

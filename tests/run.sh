@@ -69,7 +69,7 @@ while [ $# -gt 0 ]; do
     -j) jobs=$2; shift ;;
     -j*) jobs=${1#-j} ;;
     --bless) bless=1 ;;
-    -*) sed -n '2,/^set -eu/{/^#/p}' "$0"; exit 2 ;;
+    -*) sed -n '2,/^set -eu/{/SPDX/d;/^#/p}' "$0"; exit 2 ;;
     *) break ;;
     esac
     shift
