@@ -114,7 +114,7 @@ HARDENED_LINK := -Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code -Wl,--as-ne
 CET_LINK  := $(if $(and $(filter x86_64%,$(shell $(CC) -dumpmachine)),$(call supported,-fcf-protection=full)),\
                -Wl$(comma)-z$(comma)ibt -Wl$(comma)-z$(comma)shstk -Wl$(comma)-init=no_init -Wl$(comma)-fini=no_fini)
 CET_ENTRY := $(if $(CET_LINK),-Wl$(comma)-e$(comma)process_entry)
-# Nothing that is built tells where, so a build that was moved with its sources goes on: neither the folder of the sources nor that of the build.
+# No built file contains the folder of the sources or that of the build, so a build that moves with its sources goes on.
 WHERE := -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(abspath $(BUILD))/=build/ -ffile-prefix-map=$(BUILD)/=build/
 
 all_cpp := -D_GNU_SOURCE -U_FORTIFY_SOURCE $(FORTIFY_$(VARIANT)) -I. -I$(B)/gen \
@@ -216,8 +216,8 @@ $(B)/obj/%.o: %.c $(B)/flags | $(GEN_H)
 	$(call compile,$(RUNTIME_CPP))
 $(B)/obj/tools/piperun/line_input.o: private all_cpp += $(edit_cpp)
 $(B)/obj/tools/piperun/line_input.o: $(B)/line-editor
-# What `make coverage` counts and `make mutation` changes: what decides about bytes that nobody vouches for, what decides
-# which stage runs next, and what threads share.
+# `make coverage` counts and `make mutation` changes the code that judges foreign bytes, the code that selects the next
+# stage, and the code that threads share.
 MEASURED := $(sort $(wildcard runtime/load/*.c runtime/verify/*.c tools/piperun/io/*.c runtime/sched/*.c)) runtime/device/fifo.c runtime/device/subdevice.c \
 	    runtime/device/subdevice_path.c lang/dispatch_codec.c
 ifeq ($(VARIANT),coverage)
@@ -267,7 +267,7 @@ $(B)/libpipert.so.$(SOVERSION): $(RUNTIME_OBJ) $(LANG_OBJ) $(B)/libbase.a $(B)/s
 	$(call link,$(so_flags)) $(RUNTIME_LIBS)
 $(B)/libpipert.so: $(B)/libpipert.so.$(SOVERSION)
 	$(Q)ln -sf $(<F) $@
-# What libpipert.so exports follows the public headers; what includes them is compiled anew when they change.
+# The exports of libpipert.so follow the public headers; a change of these compiles each file anew that includes them.
 $(B)/pipert.map: scripts/version_script.sh $(RUNTIME_OBJ)
 	$(Q)scripts/version_script.sh $(CC) $(all_cpp) > $@
 so_flags = -shared $(CET_LINK) -Wl,-soname,$(@F) -Wl,--version-script=$(B)/pipert.map
@@ -330,7 +330,7 @@ $(B)/tests/test_io_faults: private all_ld += $(IO_FAULTS_LD)
 SCHED_FAULTS_LD := $(MEMORY_LD) $(call wraps,mmap munmap memfd_create ftruncate pthread_mutex_init pthread_create prt_device_choose)
 $(B)/tests/test_sched_faults: private all_ld += $(SCHED_FAULTS_LD)
 
-# What fuzz targets need of the helpers of tests.
+# The helpers of tests that fuzz targets need.
 HELPS_program      := conform/made_container fuzz/stamped
 HELPS_container    := fuzz/stamped
 HELPS_interleaving := conform/made_container conform/made_certificate fuzz/drawn_device

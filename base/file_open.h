@@ -1,9 +1,9 @@
 /*
- * file_open: files that are opened by name without waiting for anybody.
+ * file_open: files that are opened by name without waiting for another process.
  *
  * Opening a named pipe waits for its other end, and reading a device may never end.  So a name leads to a regular file,
- * unless it says that it is a stream: /dev/stdin, /dev/stdout, /dev/fd/3, /proc/self/fd/3, and links to them.  What was
- * opened is examined, not what the name led to before.
+ * unless it says that it is a stream: /dev/stdin, /dev/stdout, /dev/fd/3, /proc/self/fd/3, and links to them.  It
+ * examines the opened file, because the name may lead to another one by then.
  *
  * Thread-safety: yes.
  */

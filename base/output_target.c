@@ -24,7 +24,7 @@ static int descriptor_of(const char *path)
     return -1;
 }
 
-/* What the text of a link at `path` names; NULL: no memory. */
+/* The path that the link at `path` names; NULL: no memory. */
 static char *beside(const char *path, const char *text)
 {
     const char *slash = strrchr(path, '/');

@@ -1,5 +1,5 @@
 /*
- * plural: the letter that a noun takes behind a count: "1 packet", "3 packets".
+ * plural: the letter that a noun takes after a count: "1 packet", "3 packets".
  *
  * Ownership: a literal.  Thread-safety: pure.  Errors: none.
  */

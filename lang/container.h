@@ -79,7 +79,7 @@ struct container_section {
  * IMAGE: ELF shared objects (lang/kernel_abi.h), and what each needs of a processor.  RATES: the rates of ends with several phases.
  * FIELDS: what the packets of outer ports are made of.  INDICES, FIRST_WARPS: work-items
  * (lang/index_generator.md).  INTERFACES, INTERFACE_PORTS, LAUNCHES: of kernels that launch and are
- * launched (lang/device_queue.md).  TYPES to SOURCE_TEXTS: for people, who look at packets and places
+ * launched (lang/device_queue.md).  TYPES to SOURCE_TEXTS: for people that look at packets and places
  * (lang/container.md, "Debug information").  An empty section has an entry, too: its size is 0 and its offset
  * is aligned. */
 enum container_section_kind {
@@ -94,10 +94,10 @@ typedef uint32_t container_string;
 enum container_pipeline_flags {
     /* Its author has accepted that it may stall: edges of bounded rates may close cycles. */
     CONTAINER_PIPELINE_UNPROVEN = 1,
-    /* It stops for ever: its certificate is the sequence of firings that shows it.  It is replayed,
+    /* It deadlocks: its certificate is the sequence of firings that shows it.  It is replayed,
      * and never run. */
     CONTAINER_PIPELINE_COUNTEREXAMPLE = 2,
-    /* Compiled to be debugged: least depths, one kernel at a time, VARIABLES, and kernels that tell
+    /* Compiled to be debugged: minimum depths, one kernel at a time, VARIABLES, and kernels that record
      * which statement wrote a packet (kernel_batch.origins). */
     CONTAINER_PIPELINE_DEBUG = 4
 };
@@ -119,7 +119,7 @@ enum container_certificate_form {
     CONTAINER_CERTIFICATE_STARTS = 1,
     /* a number of rules, then of each rule its length and so many pairs of symbol and count */
     CONTAINER_CERTIFICATE_SCHEDULE = 2,
-    /* of a counterexample: rules like those of a schedule; the last but one is the circle, node by
+    /* of a counterexample: rules like those of a schedule; the last but one is the cycle, node by
      * node, the last is the sequence */
     CONTAINER_CERTIFICATE_STALL = 3
 };
@@ -227,7 +227,7 @@ struct container_output {
     uint64_t push_least, push; /* of a firing, at least and at most; several phases: of a cycle */
     uint64_t finish_max;
     uint32_t
-        rates; /* several phases: index in RATES of the least, then the most, of each; else NONE */
+        rates; /* several phases: index in RATES of the minimum, then the maximum, of each; else NONE */
     /* Outputs of one node with the same bundle, 1..CONTAINER_BUNDLES_MAX, are written in step: each
      * firing appends k x share packets to each of them, with a k of its own; bounded rates into
      * inner buffers, two or more of them.  0, and share 0: none. */
@@ -263,7 +263,7 @@ struct container_field {
     container_string name;
     uint32_t scalar;        /* enum scalar_type */
     uint64_t offset_bytes;  /* in the packet */
-    uint64_t count;         /* scalars, one behind the other: 1.. */
+    uint64_t count;         /* scalars, one after the other: 1.. */
     container_string shape; /* "": one scalar; "7, 7": the lengths, their product is `count` */
     uint32_t lanes;         /* of the vector that the scalars make, innermost; 1: none */
 };
@@ -325,7 +325,7 @@ enum container_interface_flags {
 struct container_interface {
     container_string title;
     uint32_t kernel; /* <ID> of the image's symbols */
-    uint32_t node;   /* whose kernel it is; NONE: a child kernel, which has its run alone */
+    uint32_t node;   /* whose kernel it is; NONE: a child kernel, which has only its run */
     uint32_t source, line, column; /* of the kernel's name */
     uint32_t flags;                /* set of enum container_interface_flags */
     uint32_t entry_bytes;          /* of a launch in the device-queue cache: a multiple of 64 */
@@ -335,7 +335,7 @@ struct container_interface {
     uint32_t work_groups;                 /* of a launch: 1 */
     uint32_t group[3];                    /* work-items of a work-group */
     uint32_t global_offset, group_offset; /* of the first work-item, of the first work-group: 0 */
-    /* Launch index: its launches, one behind the other in LAUNCHES. */
+    /* Launch index: its launches, one after the other in LAUNCHES. */
     uint32_t first_launch, launch_count;
     uint32_t first_port, in_count, out_count; /* INTERFACE_PORTS: inputs, then outputs, flattened */
     uint32_t firing_warps;                    /* warps that a firing takes, 1.. */
@@ -398,7 +398,7 @@ struct container_member {
     uint64_t offset_bytes;
 };
 
-/* A place in a source.  Who names places does so by index, or NONE. */
+/* A place in a source.  Other records name a place by its index, or NONE. */
 struct container_place {
     uint32_t source;       /* index in SOURCES */
     uint32_t line, column; /* 1.. */

@@ -158,7 +158,7 @@ static struct devdesc_place place_in_line(const struct devdesc_reader *reader, s
                                   reader->line_begin + begin, reader->line_begin + end};
 }
 
-/* What is left of the line, without its comment and the blanks at its end. */
+/* The rest of the line, without its comment and the blanks at its end. */
 static struct devdesc_place rest_of_line(const struct devdesc_reader *reader)
 {
     const char *comment = memchr(reader->line + reader->at, '#', reader->length - reader->at);
@@ -304,9 +304,8 @@ static bool read_name(struct devdesc_reader *reader, const struct field *field)
 {
     struct part part = next_part(reader);
     if (part.length == 0) {
-        help_range(
-            REFUSE(reader, part.place, "'%s' is no text of these characters alone", field->key),
-            field);
+        help_range(REFUSE(reader, part.place, "'%s' has other characters than these", field->key),
+                   field);
         return false;
     }
     if (part.length > field->most) {
@@ -459,7 +458,7 @@ static bool read_schemes(struct devdesc_reader *reader, const struct field *fiel
         count++;
     } while (!at_end(reader));
     if (none.length && count > 1) {
-        devdesc_help(REFUSE(reader, none.place, "'none' stands alone"),
+        devdesc_help(REFUSE(reader, none.place, "'none' excludes schemes"),
                      "leave 'none' out, or the schemes");
         return false;
     }
@@ -708,7 +707,7 @@ bool devdesc_host_cores(const char *name, uint32_t *cores)
     return *cores <= DEVDESC_HOST_CORES_MAX;
 }
 
-/* As many cores behind one last cache. */
+/* As many cores, which share one last cache. */
 static void set_cores(struct devdesc *device, const char *name, uint32_t cores)
 {
     snprintf(device->name, sizeof device->name, "%s", name);

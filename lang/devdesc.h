@@ -66,7 +66,7 @@ struct devdesc_place {
     size_t begin, end;     /* bytes of the text, within one line; may be empty */
 };
 
-/* Texts may hold bytes of the file: who prints them escapes them.  "": there is none. */
+/* Texts may hold bytes of the file: their printer escapes them.  "": there is none. */
 struct devdesc_finding {
     enum devdesc_severity severity;
     struct devdesc_place place;
@@ -82,7 +82,7 @@ enum { DEVDESC_FINDINGS_MAX = 20 };
 struct devdesc_findings { /* in order of place */
     bool failed;          /* one is an error */
     size_t count;
-    size_t left_out; /* that were found beyond the most that are kept */
+    size_t left_out; /* findings above the maximum, which are not kept */
     struct devdesc_finding items[DEVDESC_FINDINGS_MAX + 1]; /* the last is not counted */
 };
 
@@ -90,7 +90,7 @@ struct devdesc_findings { /* in order of place */
  * independent, and what is doubtful.  False: one is an error, *out is undefined. */
 bool devdesc_parse(const char *text, size_t size, struct devdesc *out,
                    struct devdesc_findings *findings);
-/* The most threads that the host's own cores are asked for. */
+/* Maximum of threads on the host's own cores. */
 enum { DEVDESC_HOST_CORES_MAX = 256 };
 
 /* Does the name stand for the host's own cores: "cpu", and *cores is 0, or "cpu:N", with N from 1 to
@@ -101,7 +101,7 @@ bool devdesc_builtin(const char *name, struct devdesc *out);
 /* Name of the i-th embedded description, or NULL past the last. */
 const char *devdesc_builtin_name(size_t i);
 /* Writes why `name` is no device: what is wrong with N of "cpu:N", else which names there are; `others`
- * are those of the caller, each with ", " behind it.  A long name is cut. */
+ * are those of the caller, each with ", " after it.  A long name is cut. */
 enum { DEVDESC_WHY_BYTES = 600 };
 void devdesc_explain_name(const char *name, const char *others, char *out, size_t out_bytes);
 

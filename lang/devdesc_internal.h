@@ -10,7 +10,7 @@
 
 #include "lang/devdesc.h"
 
-/* What the text says of one key. */
+/* One key in the text. */
 struct devdesc_given {
     bool seen;
     bool valid; /* its value has been taken; false where it was refused, too */
@@ -22,8 +22,8 @@ struct devdesc_reader;
 /* Requires: a key of the table. */
 const struct devdesc_given *devdesc_given(const struct devdesc_reader *reader, const char *key);
 
-/* Adds a finding.  The record can be added to until the next one is; beyond the most that are kept
- * it is one that nobody sees. */
+/* Adds a finding.  The caller may complete the record before it adds the next one.  Above the
+ * maximum it is a record that is not reported. */
 struct devdesc_finding *devdesc_report(struct devdesc_findings *findings,
                                        enum devdesc_severity severity, struct devdesc_place place,
                                        const char *format, ...)

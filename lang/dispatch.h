@@ -12,7 +12,7 @@
  *        48  reserved2 u64       56  completion_signal u64
  *
  * The reference packet has `ref_num` in place of reserved0; the condensed packet has launches as
- * their differences to stored references.  `header` tells the three apart.
+ * their differences to stored references.  `header` distinguishes the three.
  *
  * pipec's use: grid_size_x is the number of firings (1 or more), workgroup_size_x the lanes of a
  * work-group, kernel_object the stage, kernarg_address the number of its
@@ -26,7 +26,7 @@
 enum dispatch_header {
     DISPATCH_INVALID = 0,
     DISPATCH_FULL = 2, /* AQL's KERNEL_DISPATCH */
-    /* AQL leaves types from 6 on to nobody; these are pipec's own. */
+    /* AQL assigns no types from 6 on; these are pipec's own. */
     DISPATCH_REFERENCE = 16,
     DISPATCH_CONDENSED = 17
 };

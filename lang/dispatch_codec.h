@@ -38,7 +38,7 @@ enum dispatch_defect {
     DISPATCH_NO_KERNELS,    /* num_kernels is 0 */
     DISPATCH_PAST_UNITS,    /* a difference that runs past the 31 units */
     DISPATCH_WIDE_VALUE,    /* the unit of an 8-bit field has more than 8 bits */
-    DISPATCH_TRAILING_UNITS /* a unit behind the last difference is not 0 */
+    DISPATCH_TRAILING_UNITS /* a unit after the last difference is not 0 */
 };
 
 struct dispatch_finding {
@@ -50,8 +50,8 @@ struct dispatch_finding {
 /* "a difference runs past the 31 units" */
 const char *dispatch_defect_text(enum dispatch_defect defect);
 
-/* What is wrong with a launch, whatever form it came in; *found is what was found there, written if
- * something is. */
+/* The defect of a launch, whatever form it came in.  *found: the wrong value, written if there is a
+ * defect. */
 enum dispatch_defect dispatch_check(const struct dispatch_full *launch, uint32_t *found);
 
 /* A reference packet that stores the launch in the entry, and the launch of such a packet. */

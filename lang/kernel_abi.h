@@ -3,8 +3,8 @@
  *
  * Every stage's code is reached through entries of a native shared object (x86-64 System V).  An
  * entry gets one `struct kernel_batch` and returns a `enum kernel_status`.  Windows are contiguous
- * and naturally aligned; the caller guarantees their size, the callee touches nothing beyond them.  What lies in an
- * out-window behind the packets that are appended at last has no meaning: the callee may have written there.
+ * and naturally aligned; the caller guarantees their size, the callee touches nothing beyond them.  In an
+ * out-window, the bytes after the appended packets have no meaning: the callee may have written there.
  * Entries are thread-safe as long as no two calls share state, out-windows or launches; they call
  * nothing but memcpy, memmove, memset and the `done` of their launches.
  *
@@ -63,7 +63,7 @@ struct kernel_launch {
 
 _Static_assert(sizeof(struct kernel_launch) == 64, "an entry of the device queue begins so");
 
-/* What one firing launches.  A firing appends entry `count` where that is below `capacity`; beyond
+/* The launches of one firing.  A firing appends entry `count` where that is below `capacity`; beyond
  * it faults with KERNEL_FAULT_LAUNCHES. */
 struct kernel_launch_list {
     uint8_t *entries; /* aligned to 64 bytes */
@@ -81,9 +81,9 @@ struct kernel_batch {
     void *state;           /* exclusively the callee's during the call */
     const void *const *in; /* one window per input, port arrays flattened in order */
     void *const *out;      /* one window per output */
-    /* run: the first firing of the batch reads input p from packet 0 of in[p] on, each other one from
-     * behind what the one before it popped; it sees what it peeks.  The firings append to output q one
-     * behind the other: a window has room for what all of them may append at most.  With a 2-D window,
+    /* run: the first firing of the batch reads input p from packet 0 of in[p] on, each later one from
+     * the packet after those that the earlier ones popped.  It sees as many packets as it peeks.  The
+     * firings append to output q one after the other: a window has room for the maximum of all of them.  With a 2-D window,
      * windows[p] says what in[p] is.  init: no windows.  finish: in[0] holds left[0] packets (kernels
      * with one input); out windows have room for finish_max packets. */
     const uint64_t *left;  /* finish: packets still held, per input; else NULL */
@@ -92,7 +92,7 @@ struct kernel_batch {
     uint64_t count;        /* firings: 1.. */
     uint64_t
         *completed; /* run: firings that count: `count`, or after a stop or a fault those before
-                                   the one that stopped or faulted; `produced` counts theirs alone.  finish: 0, where it is to be 1 if some of the
+                                   the one that stopped or faulted; `produced` counts only theirs.  finish: 0, where it is to be 1 if some of the
                                    packets in in[0] have not been used.  init: NULL */
     const struct kernel_window
         *windows; /* run: per input; NULL where the kernel has no 2-D window */
@@ -110,14 +110,15 @@ struct kernel_batch {
      * them.  A stateful kernel, and `finish`, have one, [0], the sum of all.  After a stop
      * those of the firings that count are written, after a fault nothing is said of them. */
     uint64_t *warp_cycles;
-    uint64_t *most; /* run: the most packets that one firing of the batch has appended, per output;
-                       of outputs alone whose rate is a range; NULL: nobody asks */
+    uint64_t
+        *most; /* run: maximum of packets that one firing of the batch has appended, per output,
+                       only of outputs whose rate is a range; NULL: not wanted */
     /* run, finish, of a container compiled for debugging (CONTAINER_PIPELINE_DEBUG; other kernels do
      * not look at it): beside each window out[q] one number for each packet that it has room for, all
      * zero.  A statement that writes a packet stores 1 + the index in PLACES of where it stands. NULL:
      * not wanted. */
     uint32_t *const *origins;
-    /* run: not 0 where what the firings append is larger than the caches and nobody reads it soon: stores may go past
+    /* run: not 0 where the appended packets are larger than the caches and are not read soon: stores may go past
      * them.  When the entry returns they are seen by every thread, as others are. */
     uint64_t past_caches;
 };

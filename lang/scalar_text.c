@@ -126,7 +126,7 @@ void scalar_format(enum scalar_type type, uint64_t bits, char *out, size_t out_b
 
 /* ---- what is wrong with a text ---- */
 
-/* The greatest value, and the least that is finite; those of f16 and bf16 are values of f32. */
+/* The greatest and the smallest finite value; those of f16 and bf16 are values of f32. */
 static void format_range(enum scalar_type type, char *low, char *high, size_t bytes)
 {
     static const uint64_t greatest_f32[SCALAR_COUNT] = {
@@ -148,7 +148,7 @@ static void format_range(enum scalar_type type, char *low, char *high, size_t by
                   low, bytes);
 }
 
-/* A number that scalar_parse refuses for its size alone. */
+/* A number that scalar_parse refuses only for its size. */
 static bool is_beyond(const char *text, enum scalar_type type, const char *low, const char *high)
 {
     char *end;

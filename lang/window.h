@@ -34,13 +34,13 @@ static inline uint64_t window_frame(struct window_shape shape)
     return shape.frame_rows == 0 ? UINT64_MAX : shape.row_packets * shape.frame_rows;
 }
 
-/* What `wrap` goes round in: the frame, of a window of one row the row. */
+/* The packets that `wrap` goes round in: the frame; of a window of one row, the row. */
 static inline uint64_t window_round(struct window window, struct window_shape shape)
 {
     return window.height == 1 ? shape.row_packets : window_frame(shape);
 }
 
-/* L: packets before and behind the one consumed that a firing may see, whatever its place. */
+/* L: packets before and after the consumed one that a firing may see, whatever its place. */
 static inline uint64_t window_reach(struct window window, struct window_shape shape)
 {
     if (window.border == CONTAINER_BORDER_WRAP) return window_round(window, shape) - 1;
@@ -59,7 +59,7 @@ static inline uint64_t window_first(struct window window, struct window_shape sh
 
 /* How many firings from `place` on one batch can have where the stream has brought `held` packets
  * of their frame (counted from its place 0; those of later frames left out) and, where `closed`,
- * will bring no more.  Fills the `rows` that the batch is to be told; they are the same for all its
+ * will bring no more.  Fills `rows` for the batch: they are the same for all its
  * firings.  Not closed: 0 means wait.  Closed: 0 means that no firing at `place` ever happens. */
 static inline uint64_t window_firings(struct window window, struct window_shape shape,
                                       uint64_t place, uint64_t held, bool closed, uint64_t *rows)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # fuzz.sh BINARY SECONDS: runs one libFuzzer target.  Seeds come from tests/fuzz/corpus/NAME and a dictionary
 # from tests/fuzz/NAME.dict, where they exist; those of containers are compiled by the pipec beside the binary, whole
-# programs are those of the tests.  What it finds stays beside the binary.
+# programs are those of the tests.  Its findings stay beside the binary.
 set -eu
 
 binary=$1

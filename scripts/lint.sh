@@ -2,7 +2,7 @@
 # lint.sh [STEP...]: every check of the sources that needs no run; all steps go on after a failure.
 # lint.sh --format: rewrites the C sources as .clang-format says.
 #
-# Steps: structure format pipe gcc clang tidy cppcheck man shell
+# Steps: structure format prose pipe gcc clang tidy cppcheck man shell
 set -eu
 export LC_ALL=C
 cd "$(dirname "$0")/.."
@@ -34,10 +34,12 @@ check_structure() {
     fi
     find base compiler runtime tools lang \( -name '*.[chly]' -o -name '*.def' \) -exec grep -Hn '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' {} + |
         awk -f scripts/flow.awk || status=1
+    scripts/licence.sh || status=1
     return $status
 }
 
 check_format() { "$(tool clang-format)" --dry-run -Werror "${sources[@]}"; }
+check_prose() { scripts/prose.pl; }
 check_gcc() { make --no-print-directory -s -k -j"$(nproc)" BUILD="$build/gcc" CC=gcc objects; }
 check_clang() { make --no-print-directory -s -k -j"$(nproc)" BUILD="$build/clang" CC="$(tool clang)" objects; }
 
@@ -79,7 +81,7 @@ check_pipe() {
 if [ "${1-}" = --format ]; then
     exec "$(tool clang-format)" -i "${sources[@]}"
 fi
-[ $# -gt 0 ] || set -- structure format pipe gcc clang tidy cppcheck man shell
+[ $# -gt 0 ] || set -- structure format prose pipe gcc clang tidy cppcheck man shell
 failed=
 for step in "$@"; do
     echo "lint: $step"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # run_example.sh: a sentence goes on the air and comes back: transmitter, then receiver, on the simulated GPU.
-# What is printed is broken to fit the terminal, into a file or a pipe 100 columns; tables of numbers stay as they are.
+# Lines are broken to fit the terminal, or at 100 columns in a file or a pipe; tables of numbers stay as they are.
 # Environment: PIPEC, PIPERUN (default: in build/release).
 set -eu
 cd "$(dirname "$0")/.."
@@ -15,7 +15,7 @@ columns=100
 if [ -t 1 ]; then columns=$(stty size <&1 | cut -d ' ' -f 2); fi
 [ "$columns" -ge 40 ] || columns=100
 
-# fit END: breaks lines that are too long at blanks; END stands in front of a break.  What is behind a break is
+# fit END: breaks lines that are too long at blanks; END stands before a break.  The text after a break is
 # indented: in a table below the last column, and a row whose last column is no text of some words stays whole.
 fit() {
     awk -v most="$columns" -v end="$1" '{

@@ -6,7 +6,7 @@ export LC_ALL=C
 headers='#include "runtime/host/pipert.h"
 #include "runtime/host/pipert_debug.h"'
 
-# What stands in braces is left out; a statement then ends at its semicolon, or at the brace that closes it.
+# Text in braces is left out; a statement then ends at its semicolon, or at the brace that closes it.
 names=$(echo "$headers" | "$@" -E -P -x c - | tr '\n' ' ' | sed 's/[{};]/\n&/g' | awk '
     /^\{/ { depth++; next }
     /^\}/ { depth--; if (depth == 0) statement = ""; }

@@ -73,7 +73,7 @@ while [ $# -gt 0 ]; do
     -j*) jobs=${1#-j} ;;
     --long) LONG=1 ;;
     --bless) bless=1 ;;
-    -*) sed -n '2,/^set -eu/{/^#/p}' "$0"; exit 2 ;;
+    -*) sed -n '2,/^set -eu/{/SPDX/d;/^#/p}' "$0"; exit 2 ;;
     *) break ;;
     esac
     shift
@@ -176,7 +176,7 @@ expected() {
 slowly() { perl -e '$| = 1; my $n = 0; while (read(STDIN, my $bytes, 1 + $n % 7)) {
     print $bytes; $n++; select undef, undef, undef, 0.0005 if $n < 200 }'; }
 
-# one_run DEVICE[+debug|+fused] THREADS CHUNKED_PORT: runs it, leaves the outputs in TMP/out.*; false if the status is not as told.
+# one_run DEVICE[+debug|+fused] THREADS CHUNKED_PORT: runs it, leaves the outputs in TMP/out.*; false if the status is not the expected one.
 one_run() {
     local device=$1 threads=$2 chunked=$3 port status=0
     local command=("$PIPERUN" --device "${device%+*}" --host-threads "$threads" "$TMP/$device.pbc")

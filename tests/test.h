@@ -1,5 +1,5 @@
 /*
- * What a unit test includes first: cmocka, whose header needs four others before it, and a main().
+ * Every unit test includes this first: cmocka, whose header needs four others before it, and a main().
  *
  *     static void width_of_zero_is_zero(void **state) { ... }
  *     TEST_MAIN("disp", cmocka_unit_test(width_of_zero_is_zero), ...)

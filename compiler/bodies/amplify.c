@@ -124,8 +124,7 @@ static void show_path(struct compile *cx, struct kernel *k, uint32_t port, uint3
                                            .too_few = which == LEAST});
     else
         diag_note(
-            d, "no one firing is known that does so: the numbers are those of parts of the body, "
-               "added up");
+            d, "no single firing is known to do this: the numbers are sums over parts of the body");
     arena_destroy(scratch);
 }
 
@@ -182,7 +181,7 @@ static void report_unproven(struct compile *cx, struct kernel *k, uint32_t p, ui
                         k->name, what, count_text(cx->arena, shown), port->name, where,
                         count_text(cx->arena, count));
     enum extreme which = inside ? MOST_STOPPED : count.most > rate.most ? MOST : LEAST;
-    diag_note(d, "every append is checked while running; another number is a fault");
+    diag_note(d, "every append is checked at run time; another number is a fault");
     show_path(cx, k, p, phase, WALK_FIRING, result, which, rate, d);
     if (!inside && exact && count.most <= rate.most && k->phases == 1)
         help_rate(cx, d, k, port, count);
@@ -289,7 +288,7 @@ static void report_unbounded(struct compile *cx, struct kernel *k, uint32_t p, u
                                  k->name, count_text(cx->arena, count), port->name,
                                  phase_text(cx->arena, k, phase));
     const char *type = type_text(cx->arena, port->type);
-    diag_help(d, "declare the most that a firing appends: out %s %s push ..N", type, port->name);
+    diag_help(d, "declare the maximum that a firing appends: out %s %s push ..N", type, port->name);
     diag_help(d, "or, where the number is always the same: out %s %s push N", type, port->name);
     show_path(cx, k, p, phase, WALK_FIRING, result, MOST, nothing, d);
 }
@@ -440,7 +439,7 @@ static void settle_finish(struct compile *cx, struct kernel *k, uint32_t p,
                 "most one firing's %" PRIu64 " packets are allowed",
                 k->name, port->name, port->finish_max);
             show_path(cx, k, p, 0, WALK_FINISH, result, MOST, bound, d);
-            diag_help(d, "declare the most: finish push N { ... }");
+            diag_help(d, "declare the maximum: finish push N { ... }");
         }
         return;
     }
@@ -453,7 +452,7 @@ static void settle_finish(struct compile *cx, struct kernel *k, uint32_t p,
     else
         d = diag_report(cx->diags, RULE_RATE_UNPROVEN, port->finish_span,
                         "'finish' of '%s' may append %s to '%s', declared is push %" PRIu64
-                        ": every append is checked while running",
+                        ": every append is checked at run time",
                         k->name, count_text(cx->arena, count), port->name, port->finish_max);
     show_path(cx, k, p, 0, WALK_FINISH, result, MOST, bound, d);
 }

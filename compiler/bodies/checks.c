@@ -142,7 +142,7 @@ void checks_print(FILE *to, const struct sources *sources, const struct graph *g
         const struct kernel *k = graph->kernels.items[i];
         struct kernel_checks checks = checks_of_kernel(arena, k);
         if (checks.checked.count == 0) continue;
-        if (!any) fputs("\nchecks while running (line:column)\n", to);
+        if (!any) fputs("\nchecks at run time (line:column)\n", to);
         any = true;
         fprintf(to, "%s: %s, %s: ", k->title,
                 arena_counted(arena, checks.appends_checked, "append"),
@@ -152,6 +152,6 @@ void checks_print(FILE *to, const struct sources *sources, const struct graph *g
         print_places(to, sources, &checks);
         fputc('\n', to);
     }
-    if (!any) fputs("\nno checks while running: every append and every index is proven\n", to);
+    if (!any) fputs("\nno checks at run time: every append and every index is proven\n", to);
     arena_destroy(arena);
 }

@@ -85,7 +85,7 @@ static void report_unbounded(struct compile *cx, const struct kernel *k)
                                  "launches",
                                  k->name);
     label_launches(d, k);
-    diag_help(d, "declare the most behind its parameter list: launches N");
+    diag_help(d, "declare the maximum after its parameter list: launches N");
 }
 
 static void report_exceeded(struct compile *cx, const struct kernel *k, struct walk_count count)
@@ -111,7 +111,7 @@ static void report_unproven(struct compile *cx, const struct kernel *k, struct w
                                  "%" PRIu64 " kernel%s: as far as is seen, it launches %s",
                                  k->name, l->declared, plural(l->declared), shown);
     label_launches(d, k);
-    diag_note(d, "every launch is counted while running; more of them are a fault");
+    diag_note(d, "every launch is counted at run time; more of them are a fault");
 }
 
 void launches_count(struct compile *cx, struct kernel *k, struct walk_count count)
@@ -290,7 +290,8 @@ static void report_endless_nesting(const struct forest *f, const struct kernel *
     if (deep != NULL)
         diag_label(d, deep->span, "'%s' may be launched again by what it launches",
                    deep->child->title);
-    diag_help(d, "declare the most levels below '%s' behind its parameter list: nesting D",
+    diag_help(d,
+              "declare the maximum number of levels below '%s' after its parameter list: nesting D",
               k->name);
 }
 
@@ -331,7 +332,7 @@ static void settle_nesting(const struct forest *f, struct kernel *k)
                     k->name, l->nesting_declared);
     const struct launch *deep = deep_launch(f, k);
     if (deep != NULL) diag_label(d, deep->span, "launched here again");
-    diag_note(d, "levels are counted while running; deeper ones are a fault");
+    diag_note(d, "levels are counted at run time; deeper ones are a fault");
 }
 
 /* ---- whole trees ---- */
@@ -364,7 +365,7 @@ static bool settle_tree(const struct forest *f, struct kernel *k, const struct b
                     k->name, all, SEMA_MAX_TREE_LAUNCHES);
     diag_note(d, "%" PRIu64 " launch%s of one firing of '%s', %s", l->most,
               l->most == 1 ? "" : "es", k->name, arena_counted(f->cx->arena, l->nesting, "level"));
-    diag_help(d, "declare the most of a whole tree behind its parameter list: total N");
+    diag_help(d, "declare the maximum of a whole tree after its parameter list: total N");
     return false;
 }
 
@@ -388,7 +389,7 @@ static void report_total(const struct forest *f, const struct kernel *k,
         d, "%" PRIu64 " of its own, and up to %" PRIu64 " launch%s in %" PRIu64 " level%s below it",
         port->own_push, k->launches.tree, k->launches.tree == 1 ? "" : "es", k->launches.nesting,
         k->launches.nesting == 1 ? "" : "s");
-    diag_note(d, "the packets of the whole tree are counted while running; another number is a "
+    diag_note(d, "the packets of the whole tree are counted at run time; another number is a "
                  "fault");
 }
 
@@ -403,9 +404,10 @@ static void report_too_many(const struct forest *f, const struct kernel *k,
         "%" PRIu64 " are possible",
         k->name, total == UINT64_MAX ? "any number of" : arena_printf(cx->arena, "%" PRIu64, total),
         port->name, RATE_MAX);
-    diag_help(d, "declare the most of a firing with its whole tree: out %s %s push ..N", type,
+    diag_help(d, "declare the maximum of a firing with its whole tree: out %s %s push ..N", type,
               port->name);
-    diag_help(d, "or the most launches of a whole tree, behind the parameter list: total N");
+    diag_help(
+        d, "or the maximum number of launches of a whole tree, after the parameter list: total N");
 }
 
 static void settle_port(const struct forest *f, struct kernel *k, uint32_t p, uint64_t worst)

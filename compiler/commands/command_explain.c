@@ -17,7 +17,7 @@ static const char help_text[] =
     "       pipec explain GROUP...             the rules of a group, as rate or performance\n"
     "       pipec explain --list               every rule: level, group, one line\n"
     "       pipec explain std/FILE             the items of a file of the library\n"
-    "       pipec explain std/FILE.ITEM...     one item: what it takes, gives and does\n"
+    "       pipec explain std/FILE.ITEM...     one item: its parameters, results and effect\n"
     "       pipec explain ITEM...              the same, in whatever file of the library it is\n"
     "       pipec explain std                  the files of the library\n"
     "\n"

@@ -17,7 +17,7 @@ static const char help_text[] =
     "\n"
     "Lays out the files, and every *.pipe of the folders, in the one canonical way; '-' is "
     "standard\n"
-    "input, laid out to standard output.  A file with syntax errors is left alone.\n"
+    "input, laid out to standard output.  A file with syntax errors is left as it is.\n"
     "\n"
     "  --check               list the files that would change; write nothing\n"
     "  --diff                print the changes; write nothing\n"

@@ -145,7 +145,7 @@ void explain_man(FILE *to, struct arena *arena, const enum rule *rules, size_t c
 {
     fputs(".\\\" Made by pipec explain --list --format=man.\n"
           ".Dd November 20, 2026\n.Dt PIPEC-RULES 7\n.Os\n.Sh NAME\n.Nm pipec-rules\n"
-          ".Nd the rules behind the diagnostics of pipec\n.Sh DESCRIPTION\n"
+          ".Nd the rules of the diagnostics of pipec\n.Sh DESCRIPTION\n"
           "Every diagnostic of\n.Xr pipec 1\nends with the id of its rule in brackets.\n"
           "Ids never change their meaning.\n"
           "Rules marked\n.Sq lint\nare reported by\n.Ic pipec lint\n"

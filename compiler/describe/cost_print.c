@@ -54,7 +54,7 @@ static void print_plan(FILE *to, const struct compile *cx, const struct cost_pla
     if (plan->counter_count == 0) return;
     for (uint32_t i = 0; i < plan->region_count; i++)
         if (plan->regions[i].counter != COST_NO_COUNTER) print_region(to, cx, &plan->regions[i]);
-    fputs(target_of(cx->device)->counts_cycles ? "; counted while running" : "; not counted", to);
+    fputs(target_of(cx->device)->counts_cycles ? "; counted at run time" : "; not counted", to);
 }
 
 static bool is_first(const struct graph *graph, size_t index)

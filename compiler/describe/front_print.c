@@ -139,7 +139,7 @@ void front_print_text(FILE *to, const struct graph *graph)
         const struct graph_tradeoff *rows = &front->points.items[i];
         count = part_rows(front, i);
         if (parts)
-            fprintf(to, "\npart of '%s', the others with their least memory",
+            fprintf(to, "\npart of '%s', the others with their minimum memory",
                     part_name(graph, rows->component));
         left_out += print_part(to, graph, rows, count);
     }

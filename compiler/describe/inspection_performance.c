@@ -98,16 +98,16 @@ static void print_circuit(FILE *to, const struct inspection *inspection, const s
     fprintf(to, "'%s'", inspection->nodes[pace->hops[0].node].name);
 }
 
-/* "1/24 iterations a cycle: ..."; `unbounded` is what is said where there is no limit. */
+/* "1/24 iterations per clock cycle: ..."; `unbounded`: the text if there is no limit. */
 static void print_pace(FILE *to, const struct inspection *inspection, const struct pace *pace,
                        const char *unbounded)
 {
     switch (pace->kind) {
     case THROUGHPUT_UNKNOWN: fputs("not found within the budget\n", to); return;
     case THROUGHPUT_UNBOUNDED: fprintf(to, "unbounded: %s\n", unbounded); return;
-    case THROUGHPUT_STUCK: fputs("none: it stops for ever, round ", to); break;
+    case THROUGHPUT_STUCK: fputs("none: it deadlocks, round ", to); break;
     case THROUGHPUT_RATIO:
-        fprintf(to, "%s%" PRIu64 "/%" PRIu64 " iterations a cycle: limited by ",
+        fprintf(to, "%s%" PRIu64 "/%" PRIu64 " iterations per clock cycle: limited by ",
                 hedge(inspection, pace->exact, "at least "), pace->iterations, pace->cycles);
         break;
     }
@@ -190,7 +190,7 @@ static void print_advice(FILE *to, const struct inspection *inspection)
     if (mode == NULL || strcmp(mode, "min") != 0 || inspection->plan == NULL ||
         !devdesc_host_cores(inspection->plan->device, &cores))
         return;
-    fputs("slow       with the least depths (--buffers=min) each dispatch is a few firings, and "
+    fputs("slow       with minimum depths (--buffers=min) each dispatch is a few firings, and "
           "costs "
           "the host's cores more than these\n",
           to);

@@ -605,7 +605,7 @@ void inspection_print_text(FILE *to, const struct inspection *inspection, bool w
         fprintf(to, "image    %s: %" PRIu64 " bytes; needs %s\n", image->isa, image->size_bytes,
                 image->features[0] != '\0' ? image->features : "no more than any x86-64");
     }
-    if (inspection->debug_mode) fputs("mode     debug: least depths, one kernel at a time\n", to);
+    if (inspection->debug_mode) fputs("mode     debug: minimum depths, one kernel at a time\n", to);
     print_program(to, inspection, whole);
     fprintf(to, "memory   %" PRIu64 " bytes in buffers\n\n", inspection->memory_bytes);
     print_nodes(to, inspection, whole);

@@ -4,7 +4,7 @@
 
 static const char *proof(bool proven)
 {
-    return proven ? "" : " (counted while running)";
+    return proven ? "" : " (counted at run time)";
 }
 
 static void print_root(FILE *to, const struct kernel *k)

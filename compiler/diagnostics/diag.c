@@ -596,7 +596,7 @@ static void check_suppression(struct diags *diags, const struct suppression *s, 
     } else if (!s->has_reason) {
         struct diag *d = diag_report(diags, RULE_SUPPRESSION_WITHOUT_REASON, s->name,
                                      "nothing says why '%s' is accepted here", id);
-        diag_help(d, "write why behind it: reason=\"...\"");
+        diag_help(d, "write why after it: reason=\"...\"");
     } else if (!s->used && complete && diag_wants(diags, s->rule) &&
                is_examined(diags->suppressions, s)) {
         diag_report(diags, RULE_UNUSED_SUPPRESSION, s->name,

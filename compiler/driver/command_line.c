@@ -16,7 +16,7 @@
 
 static const char help_text[] =
     "usage: pipec [options] FILE.pipe -o FILE.pbc   compile\n"
-    "       pipec [options] FILE.pipe               check only: the exit status tells\n"
+    "       pipec [options] FILE.pipe               check only: the exit status is the answer\n"
     "       pipec inspect [--json] FILE             ports, rates, depths and why, memory, plan;\n"
     "                                               of a source or a container\n"
     "       pipec inspect --trace-deadlock[=OUT.pbc] [--json] FILE.pipe\n"
@@ -39,10 +39,10 @@ static const char help_text[] =
     "  -O0 .. -O3            optimisation of the kernels (default -O2)\n"
     "  --march=ISA[,ISA]...  instruction sets: the best that the host has is run (default "
     "x86-64-v3; native)\n"
-    "  --buffers=MODE        depths that are not declared: min (the least memory), fast (the least "
+    "  --buffers=MODE        depths that are not declared: min (minimum memory), fast (minimum "
     "for\n"
     "                        the maximum throughput), default (room for full dispatches)\n"
-    "  --max-memory BYTES    most memory of all buffers (default 1G; suffixes K M G)\n"
+    "  --max-memory BYTES    maximum memory of all buffers (default 1G; suffixes K M G)\n"
     "  --layout=WHICH        how stages share the device: sequence, side-by-side, groups, auto "
     "(the "
     "fastest,\n"
@@ -54,7 +54,7 @@ static const char help_text[] =
     "                        for the host's processor)\n"
     "  --debug-mode          for the debugger: smallest buffers, one kernel at a time, packets "
     "that\n"
-    "                        tell which line wrote them\n"
+    "                        know which line wrote them\n"
     "  --no-bounds-checks    leave out the checks that remain at run time\n"
     "  --fast-math           let floating point be reassociated: other bits, faster\n"
     "  --linker PATH         the linker for kernel images\n"
@@ -69,7 +69,7 @@ static const char help_text[] =
     "  --diagnostics=FORMAT[:FILE]  text, short, json, jsonl, sarif, github, gitlab, checkstyle\n"
     "  -W NAME, -Wno-NAME    switch a warning on, off\n"
     "  -Werror[=NAME]        warnings, or this one, are errors\n"
-    "  --min-level=LEVEL     show no less: note, warning, error\n"
+    "  --min-level=LEVEL     the minimum level to show: note, warning, error\n"
     "  --fail-on=LEVEL       exit status 1 from: note, warning, error (the default)\n"
     "  --error-limit=N       as text, show N errors (default 100; 0: all)\n"
     "  --baseline FILE       do not report the findings that FILE has\n"
@@ -223,7 +223,7 @@ static void parse_memory(struct parser *p, const char *text)
     if (shift > 0) end++;
     bool good = end != text && *end == '\0' && errno == 0 && text[0] != '-' && value > 0 &&
                 value <= (unsigned long long)INT64_MAX >> shift;
-    if (!good) refuse(p, "--max-memory %s: a number of bytes, with K, M or G behind it", text);
+    if (!good) refuse(p, "--max-memory %s: a number of bytes, with K, M or G after it", text);
     p->line.options.max_memory_bytes = (uint64_t)value << shift;
 }
 

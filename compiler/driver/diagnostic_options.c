@@ -38,7 +38,7 @@ const char *diagnostic_options_format(struct diagnostic_options *options, struct
     }
     sink.path = colon + 1;
     if (*sink.path == '\0')
-        return arena_printf(arena, "--diagnostics=%s: no file behind the colon", text);
+        return arena_printf(arena, "--diagnostics=%s: no file after the colon", text);
     vec_push(arena, &options->sinks, sink);
     return NULL;
 }

@@ -207,8 +207,8 @@ static void check_loop(struct bodies *b, const struct ks *loop)
     struct span at = loop->expr != NULL ? loop->expr->span : loop->span;
     struct diag *d = diag_report(b->cx->diags, RULE_UNBOUNDED_LOOP, at,
                                  "nothing in %s shows that this loop ends", b->in);
-    diag_note(d, "a firing that does not end stops the pipeline for ever");
-    diag_help(d, "count its rounds, and leave it after the most that are needed");
+    diag_note(d, "a firing that does not end stops the pipeline forever");
+    diag_help(d, "count its rounds, and leave it after the maximum that is needed");
 }
 
 /* Behind these what follows in the list may not be come to. */

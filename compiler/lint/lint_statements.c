@@ -209,7 +209,7 @@ static void check_sequence(struct compile *cx, const struct ast_stmt *first)
             continue;
         if (jumps(s->next) && s->next->next == NULL && jumps(s)) continue;
         struct diag *d = report(cx, RULE_UNREACHABLE, s->next->span, "this is never executed");
-        diag_label(d, s->span, "control does not go on behind this");
+        diag_label(d, s->span, "control does not continue after this");
         return;
     }
 }

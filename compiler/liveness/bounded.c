@@ -203,7 +203,7 @@ static void label_route(const struct bounded *pass, struct diag *d, uint32_t bou
             diag_label(d, buffer->span, "in-port '%s' keeps its packets for the slower reader",
                        buffer->name);
     }
-    if (hidden) diag_note(d, "... and %" PRIu32 " more kernels on the way", hidden);
+    if (hidden) diag_note(d, "... and %" PRIu32 " more kernels on the path", hidden);
 }
 
 static bool has_join(const struct bounded *pass, uint32_t bounded, const struct route *route)
@@ -250,16 +250,16 @@ static void report(const struct bounded *pass, const struct channel_block *block
     bool joins = has_join(pass, bounded, &route);
     struct diag *d = diag_report(
         pass->cx->diags, RULE_LIVENESS_UNPROVEN, graph_writer(pass->graph, buffer)->span,
-        "'%s' writes %s to %s, which lies on a %s: nothing shows that the pipeline cannot stop "
-        "for ever",
+        "'%s' writes %s to %s, which lies on a %s: the pipeline is not proven free "
+        "of deadlock",
         writer->name, rate_words(pass, buffer), bundle_words(pass, buffer),
-        joins ? "way that splits and joins again" : "cycle");
+        joins ? "path that splits and joins again" : "cycle");
     label_route(pass, d, bounded, &route);
     if (joins)
-        diag_note(d, "no depth is enough for all data: one way may run ahead of the other by any "
+        diag_note(d, "no depth is enough for all data: one path may get ahead of the other by any "
                      "number of packets");
     else
-        diag_note(d, "what comes back may be too little for the next firing");
+        diag_note(d, "too few packets may come back for the next firing");
     if (leaves_twice(pass, bounded, &route))
         diag_help(
             d,
@@ -267,12 +267,12 @@ static void report(const struct bounded *pass, const struct channel_block *block
             "they are then in step, and may meet again",
             buffer->name, buffer_of(pass, route.channels[route.count - 1])->name);
     diag_help(d, "give '%s' an exact rate, for example by a packet that stands for none%s",
-              writer->name, joins ? ", or take the ways apart" : "");
+              writer->name, joins ? ", or separate the two paths" : "");
     diag_help(
         d,
-        "where the data never does that, accept it with a comment behind this line, or on "
+        "if the data never does that, accept it with a comment at the end of this line, or on "
         "a line before its statement: // pipec: allow(liveness-unproven) reason=\"...\"; a stall "
-        "is then found while running");
+        "is then reported at run time");
 }
 
 /* Did the author accept it?  A command list says so itself. */

@@ -324,7 +324,7 @@ static void report_undecided(const struct certify *pass, const struct channel_bl
     const struct graph_buffer *buffer = &pass->graph->buffers.items[channel->buffer];
     struct diag *d = diag_report(
         pass->cx->diags, RULE_LIVENESS_UNDECIDED, buffer->span,
-        "no proof that the circle around '%s' never stops is short enough to be written down",
+        "every proof found that the cycle around '%s' never deadlocks is too long for a container",
         buffer->name);
     diag_note(d,
               "a schedule takes more than %d runs of firings or %d words, and no periodic schedule "
@@ -390,7 +390,7 @@ static void check_memory(struct compile *cx, struct graph *graph)
     if (graph_memory(graph, &graph->memory_bytes) && graph->memory_bytes <= limit) return;
     diag_report(cx->diags, RULE_MEMORY_LIMIT, graph->span,
                 "the buffers need more than the %" PRIu64 " bytes allowed, so that a proof exists "
-                "that they never stop",
+                "that they never deadlock",
                 limit);
 }
 

@@ -176,7 +176,7 @@ static bool reads_bounded(const struct graph *graph, const struct graph_node *no
 static void take_runs(struct search *at, const struct net *net, const struct net_trace *trace,
                       struct counterexample *found)
 {
-    static const char DATA_DECIDE[] = "how much a bounded rate brings, the data decide";
+    static const char DATA_DECIDE[] = "the data decide how many packets a bounded rate writes";
     found->runs = ARENA_ARRAY(at->cx->arena, struct counter_run, trace->runs.count + 1);
     for (size_t i = 0; i < trace->runs.count; i++) {
         struct net_firings run = trace->runs.items[i];
@@ -351,7 +351,7 @@ const char *counterexample_prepare(struct compile *cx, struct graph *graph,
         return "no sequence that ends in a deadlock was found within the budget";
     if (found->kind != COUNTER_FOUND) return "there is no sequence that ends in a deadlock";
     if (found->no_replay) return found->no_replay;
-    if (found->firings > CONTAINER_STALL_FIRINGS_MAX) return "so many firings are not replayed";
+    if (found->firings > CONTAINER_STALL_FIRINGS_MAX) return "there are too many firings to replay";
     const char *unfit = unfit_buffer(cx, graph);
     if (unfit) return unfit;
     if (!set_depths(cx, graph, found)) return "the buffers would not fit --max-memory";
@@ -420,18 +420,18 @@ static void print_wait(FILE *to, const struct graph *graph, const struct counter
         fprintf(to, "; '%s' %s\n", name_of(graph, wait->next),
                 wait->room ? "would free it" : "would write them");
     else
-        fputs("; the outside would bring them\n", to);
+        fputs("; the outside would write them\n", to);
 }
 
 static void print_found(FILE *to, const struct graph *graph, const struct counterexample *found)
 {
     if (found->firings == 0)
-        fputs("standstill at the beginning: nobody has to fire\n", to);
+        fputs("deadlock at the beginning: no firing is needed\n", to);
     else
-        fprintf(to, "standstill after %" PRIu64 " firing%s, the fewest:\n", found->firings,
+        fprintf(to, "deadlock after %" PRIu64 " firing%s, the minimum:\n", found->firings,
                 plural(found->firings));
     print_runs(to, graph, found);
-    fputs("then these wait for each other, for ever:\n", to);
+    fputs("then these wait for each other forever:\n", to);
     for (uint32_t i = 0; i < found->wait_count; i++)
         print_wait(to, graph, &found->waits[i]);
     fputs("levels:\n", to);
@@ -452,12 +452,13 @@ void counterexample_print(FILE *to, const struct graph *graph, const struct coun
     case COUNTER_FOUND: print_found(to, graph, found); return;
     case COUNTER_NONE:
         fprintf(to, "no deadlock: %s\n",
-                graph->unproven ? "what has exact rates never stops; its author accepts the rest"
-                                : "no sequence of firings comes to a standstill");
+                graph->unproven
+                    ? "the part with exact rates never deadlocks; its author accepts the rest"
+                    : "no sequence of firings ends in a deadlock");
         return;
     case COUNTER_OTHER:
-        fputs("no sequence of firings shows this error: what has exact rates never waits in a "
-              "circle\n",
+        fputs("no sequence of firings shows this error: the part with exact rates never waits in "
+              "a cycle\n",
               to);
         return;
     case COUNTER_BEYOND:

@@ -357,7 +357,7 @@ static void label_circle(const struct block_case *at, struct diag *d, const stru
             diag_label(d, node->span, "%s", text);
     }
     if (circle->count > LABELS_MAX)
-        diag_note(d, "... and %" PRIu32 " more kernels wait in the same circle",
+        diag_note(d, "... and %" PRIu32 " more kernels wait in the same cycle",
                   circle->count - LABELS_MAX);
 }
 
@@ -377,20 +377,20 @@ static const char *mend_text(const struct block_case *at, const struct circle *c
 static void report_mend(const struct block_case *at, struct diag *d, const struct circle *circle)
 {
     const struct graph_buffer *buffer = &at->pass->graph->buffers.items[circle->buffer];
-    const char *others = at->circle_count > 1 ? " once the other circular waits are mended" : "";
+    const char *others = at->circle_count > 1 ? " once the other deadlocks are fixed" : "";
     uint64_t count = circle->initial;
     if (count > INT32_MAX) return; /* no buffer can have so many */
     diag_label(d, buffer->span, "'%s' begins with %s", buffer->name,
                arena_counted(at->pass->arena, buffer->initial.packets, "packet"));
     const char *fewest = circle->all_tried && circle->fewer == GRAPH_NONE && circle->count > 1
-                             ? "; no other single buffer of the circle needs fewer"
+                             ? "; no other single buffer of the cycle needs fewer"
                              : "";
     if (circle->least)
         diag_help(d, "%s: %" PRIu64 " initial packet%s enough%s, %" PRIu64 " %s not%s",
                   mend_text(at, circle), count, count == 1 ? " is" : "s are", others, count - 1,
                   count == 2 ? "is" : "are", fewest);
     else
-        diag_help(d, "%s: so many are enough%s (fewer may be)", mend_text(at, circle), others);
+        diag_help(d, "%s: this is enough%s (fewer may be)", mend_text(at, circle), others);
     if (circle->fewer != GRAPH_NONE && circle->fewer_initial <= INT32_MAX) {
         const struct graph_buffer *other = &at->pass->graph->buffers.items[circle->fewer];
         diag_note(d, "'%s' would need fewer: %s instead of %" PRIu64, other->name,
@@ -418,11 +418,11 @@ static void report_circle(const struct block_case *at, const struct circle *circ
     struct diag *d;
     if (circle->count == 1)
         d = diag_report(at->pass->cx->diags, RULE_DEADLOCK, first->span,
-                        "endless wait: '%s' needs packets in '%s' that it writes itself",
-                        first->name, arc_buffer(at, circle->arcs[0])->name);
+                        "deadlock: '%s' needs packets in '%s' that it writes itself", first->name,
+                        arc_buffer(at, circle->arcs[0])->name);
     else
         d = diag_report(at->pass->cx->diags, RULE_DEADLOCK, first->span,
-                        "endless wait around '%s' (%s): each of %" PRIu32
+                        "deadlock around '%s' (%s): each of %" PRIu32
                         " kernels needs packets that the next one has to write",
                         first->name, buffers_of(at, circle), circle->count);
     label_circle(at, d, circle);
@@ -467,8 +467,8 @@ static void report_unexplained(struct deadlock *pass, const struct channel_block
     const struct channel *channel = &pass->channels.items[block->channels[0]];
     const struct graph_node *node = &pass->graph->nodes.items[channel->to];
     struct diag *d = diag_report(pass->cx->diags, RULE_DEADLOCK, node->span,
-                                 "endless wait on the cycle around '%s'", node->name);
-    diag_note(d, "it comes after so many firings that who waits for whom is not shown");
+                                 "deadlock on the cycle around '%s'", node->name);
+    diag_note(d, "it comes after too many firings to show which kernel waits for which");
     (void)help_schedule(pass, net_create(pass->arena, &pass->channels, block, NULL), d);
 }
 

@@ -63,7 +63,7 @@ const char *rate_per(const struct rate_solver *solver, uint32_t vertex)
     if (rate_is_added(solver, vertex)) return "in step";
     uint32_t phases = graph_phases(rate_node(solver, vertex));
     if (phases == 1) return "per firing";
-    return arena_printf(solver->cx->arena, "per cycle of %" PRIu32 " firings", phases);
+    return arena_printf(solver->cx->arena, "per %" PRIu32 " firings", phases);
 }
 
 bool rate_both_read(const struct rate_solver *solver, const struct balance *balance)
@@ -82,7 +82,7 @@ static void report_one_sided(struct rate_solver *solver, const struct graph_buff
     struct diag *d;
     if (push) {
         d = diag_report(solver->cx->diags, RULE_INVALID_RATE, in->span,
-                        "'%s' consumes nothing of '%s', which '%s' writes: it fills up for ever",
+                        "'%s' consumes nothing of '%s', which '%s' writes: it fills up forever",
                         name_of(solver, reader), buffer->name,
                         name_of(solver, buffer->writer_node));
     } else {
@@ -122,7 +122,7 @@ static void check_end(struct rate_solver *solver, const struct graph_buffer *buf
     } else if (buffer->outer == GRAPH_OUTER_IN) {
         if (in->pop == 0)
             diag_report(solver->cx->diags, RULE_INVALID_RATE, in->span,
-                        "'%s' consumes nothing of in-port '%s': the port would fill up for ever",
+                        "'%s' consumes nothing of in-port '%s': the port would fill up forever",
                         name_of(solver, reader.node), buffer->name);
     } else {
         uint64_t push = graph_writer(solver->graph, buffer)->push;
@@ -143,7 +143,7 @@ static void check_node(struct rate_solver *solver, const struct graph_node *node
         most = max64(most, node->inputs.items[i].pop);
     if (node->inputs.count && most == 0)
         diag_report(solver->cx->diags, RULE_INVALID_RATE, node->span,
-                    "'%s' consumes nothing on any of its inputs: it would fire for ever",
+                    "'%s' consumes nothing on any of its inputs: it would fire forever",
                     node->name);
 }
 
@@ -258,7 +258,7 @@ static void report_overflow(struct rate_solver *solver, uint32_t node)
         solver->cx->diags, RULE_RATE_OVERFLOW, rate_node(solver, node)->span,
         "the firings of one iteration do not fit 63 bits at '%s'", name_of(solver, node));
     diag_note(d, "one iteration returns every buffer to the packets it began with; its counts are "
-                 "the products of the rates along the way");
+                 "the products of the rates along the path");
     diag_help(d, "rates of one buffer that have a larger common divisor make them smaller");
 }
 

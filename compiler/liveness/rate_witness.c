@@ -278,9 +278,8 @@ static void label_circle(const struct rate_solver *solver, struct diag *d,
         }
     }
     if (same)
-        diag_note(d, "%" PRIu32 " more buffers of the circle have the same rate at both ends",
-                  same);
-    if (hidden) diag_note(d, "... and %" PRIu32 " more buffers close the circle", hidden);
+        diag_note(d, "%" PRIu32 " more buffers of the cycle have the same rate at both ends", same);
+    if (hidden) diag_note(d, "... and %" PRIu32 " more buffers close the cycle", hidden);
 }
 
 static void note_product(const struct rate_solver *solver, struct diag *d,
@@ -303,7 +302,7 @@ static void note_product(const struct rate_solver *solver, struct diag *d,
     }
     if (names > CYCLE_LABELS_MAX) way = arena_printf(arena, "%s, ...", way);
     if (!circle->known) {
-        diag_note(d, "round the circle %s the firings have to be multiplied by 1", way);
+        diag_note(d, "round the cycle %s the firings must be multiplied by 1", way);
         return;
     }
     if (differing > 1 || shown < differing)
@@ -311,8 +310,8 @@ static void note_product(const struct rate_solver *solver, struct diag *d,
     else
         factors = "";
     diag_note(d,
-              "round the circle %s the firings are multiplied by %s%" PRIu64 "/%" PRIu64
-              ", which has to be 1",
+              "round the cycle %s the firings are multiplied by %s%" PRIu64 "/%" PRIu64
+              ", which must be 1",
               way, factors, (uint64_t)circle->product.numerator,
               (uint64_t)circle->product.denominator);
 }

@@ -129,8 +129,9 @@ static void report_missing(struct compile *cx, const struct graph *graph,
     if (buffer->writer_node != GRAPH_NONE) {
         const struct graph_node *writer = &graph->nodes.items[buffer->writer_node];
         diag_note(d,
-                  "a shape passes through kernels that take one packet and give one a firing; none "
-                  "comes through '%s'",
+                  "a shape passes through kernels that consume one packet and append one per "
+                  "firing; none "
+                  "passes through '%s'",
                   writer->name);
     }
     /* The subject of a test: its buffers are its own ports. */

@@ -128,13 +128,15 @@ static const char *why_text(struct arena *arena, const struct graph *graph,
 {
     struct ends ends = buffer_ends(graph, buffer, sizing->reader);
     if (sizing->why == WHY_PERIODIC)
-        return "enough for a periodic schedule; a bound, for the repetition counts are too large "
-               "to find the least";
+        return "enough for a periodic schedule; a bound, because the repetition counts are too "
+               "large "
+               "to find the minimum";
     if (sizing->why == WHY_PACE)
-        return arena_printf(arena,
-                            "for the maximum throughput of %" PRIu64 "/%" PRIu64
-                            " iterations a cycle: with less, '%s' and '%s' slow each other down",
-                            sizing->iterations, sizing->cycles, ends.writer, ends.reader);
+        return arena_printf(
+            arena,
+            "for the maximum throughput of %" PRIu64 "/%" PRIu64
+            " iterations per clock cycle: with less, '%s' and '%s' slow each other down",
+            sizing->iterations, sizing->cycles, ends.writer, ends.reader);
     if (sizing->why != WHY_WAIT) return floor_text(arena, buffer, &ends, sizing->why);
     ends = buffer_ends(graph, buffer, 0);
     if (sizing->waiter == GRAPH_NONE)
@@ -164,7 +166,7 @@ const char *bufsize_reason(struct arena *arena, const struct graph *graph, uint3
         return arena_printf(arena, "%" PRIu64 ": declared, and too small", buffer->depth_packets);
     if (sizing->least_packets == 0)
         return arena_printf(arena, "%" PRIu64 ": declared", buffer->depth_packets);
-    return arena_printf(arena, "%" PRIu64 ": declared; the least that works is %" PRIu64,
+    return arena_printf(arena, "%" PRIu64 ": declared; the minimum is %" PRIu64,
                         buffer->depth_packets, sizing->least_packets);
 }
 
@@ -326,7 +328,7 @@ static void help_least(const struct faults *faults, struct diag *d,
         return;
     }
     if (sizing->loose) {
-        diag_help(d, "give '%s' a depth of %" PRIu64 ": so many are enough (fewer may be)",
+        diag_help(d, "give '%s' a depth of %" PRIu64 ": this is enough (fewer may be)",
                   buffer->name, sizing->depth_packets);
         return;
     }
@@ -360,8 +362,7 @@ static void note_waiting(const struct faults *faults, struct diag *d, const stru
                        waiting->lines[i]);
     }
     if (waiting->shown < waiting->count)
-        diag_note(d, "... and %" PRIu32 " more in the same circle",
-                  waiting->count - waiting->shown);
+        diag_note(d, "... and %" PRIu32 " more in the same cycle", waiting->count - waiting->shown);
 }
 
 /* Room that the lines of a circle do not show. */
@@ -382,7 +383,7 @@ static void report_wait(const struct faults *faults, const struct graph_buffer *
     note_ending(faults, d, buffer, sizing);
     help_least(faults, d, buffer, sizing);
     if (sizing->waiting->cheapest)
-        diag_note(d, "no other declared depth of the circle cures it with fewer bytes");
+        diag_note(d, "no other declared depth of the cycle fixes it with fewer bytes");
 }
 
 /* Where depths could not be found this is not the place to name some. */
@@ -399,7 +400,7 @@ static void help_together(const struct faults *faults, struct diag *d,
                   buffer->name, sizing->depth_packets, others, sizing->depth_packets,
                   sizing->depth_packets - 1, sizing->depth_packets == 2 ? "is" : "are");
     else
-        diag_help(d, "give '%s' a depth of %" PRIu64 ":%s so many are enough (fewer may be)",
+        diag_help(d, "give '%s' a depth of %" PRIu64 ":%s this is enough (fewer may be)",
                   buffer->name, sizing->depth_packets, others);
 }
 
@@ -410,9 +411,9 @@ static void report_together(const struct faults *faults, const struct graph_buff
     struct diag *d = report_too_small(faults, buffer);
     note_waiting(faults, d, waiting);
     if (waiting->none_alone)
-        diag_note(d, "no single one of the depths in this circle cures the pipeline");
+        diag_note(d, "no single depth in this cycle fixes the pipeline");
     else
-        diag_note(d, "the least that cures the pipeline was not found within the budget of the "
+        diag_note(d, "the minimum that fixes the pipeline was not found within the budget of the "
                      "simulations");
     for (uint32_t i = 0; i < waiting->buffer_count; i++) {
         const struct graph_buffer *other = &faults->graph->buffers.items[waiting->buffers[i]];

@@ -147,7 +147,7 @@ static const char *raise_reason(const struct placement *at, const struct wish *w
         return arena_printf(at->cx->arena, "a full dispatch of '%s' (%" PRIu64 " packets)",
                             at->graph->nodes.items[wish->node].name, wish->dispatch);
     if (wish->batch) return "enough packets that a dispatch is worth its fixed cost";
-    if (wish->round) return "as many packets as its circle lets be ready at once";
+    if (wish->round) return "as many packets as its cycle lets be ready at once";
     return arena_printf(
         at->cx->arena,
         "two full dispatches of '%s' (%" PRIu64 " packet%s each), one written while one is read",

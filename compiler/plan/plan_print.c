@@ -46,10 +46,10 @@ static void print_memory(FILE *to, const struct graph *graph)
     } else if (graph->unproven) {
         fputs(": as by default, for it is not proven to be free of deadlock\n", to);
     } else if (graph->memory_least == LEAST_EXACT) {
-        fprintf(to, ": exactly the least %s\n",
+        fprintf(to, ": exactly the minimum %s\n",
                 fast ? "for the maximum throughput" : "that is free of deadlock");
     } else if (graph->memory_least == LEAST_BOUND) {
-        fprintf(to, ": enough %s; the least is at least %" PRIu64 "\n",
+        fprintf(to, ": enough %s; the minimum is at least %" PRIu64 "\n",
                 fast ? "for the maximum throughput" : "to be free of deadlock",
                 graph->memory_least_bytes);
     } else if (graph->memory_least == LEAST_GIVEN_UP) {
@@ -58,9 +58,10 @@ static void print_memory(FILE *to, const struct graph *graph)
             "for a full dispatch\n",
             to);
     } else {
-        fputs(": the least for the maximum throughput, and room for a full dispatch where nothing "
-              "limits it\n",
-              to);
+        fputs(
+            ": the minimum for the maximum throughput, and room for a full dispatch where nothing "
+            "limits it\n",
+            to);
     }
 }
 

@@ -104,12 +104,12 @@ static const char *whole_obstacle(const struct scheduling *s)
     const struct graph *graph = s->graph;
     if (s->plan->debug_mode) return "debug mode runs one kernel at a time";
     if (graph->policy != POLICY_AUTO) return "its author has named a policy";
-    if (graph->is_counterexample) return "it stops for ever";
+    if (graph->is_counterexample) return "it deadlocks";
     for (size_t i = 1; i < graph->nodes.count; i++)
         if (graph->nodes.items[i].importance != graph->nodes.items[0].importance)
             return "its stages differ in importance";
     if (goes_on_beside_another(s))
-        return "a part that no in-port feeds may go on for ever beside another one";
+        return "a part that no in-port feeds may go on forever beside another one";
     return NULL;
 }
 
@@ -593,13 +593,13 @@ static const char *schedule_island(struct scheduling *s, struct island *island)
     if (!s->whole && !has_one_queue(island))
         return "its island is on several sub-devices beside stages that are not static";
     if (!s->whole && island->node_count == 1)
-        return "it is alone between stages that are not static";
+        return "it is a single stage between stages that are not static";
     if (!prime_windows(s, island) || !add_prologue(s, island, &made))
         return "the depths do not admit a prologue that fills the windows";
     if (!s->whole && moves_shared_buffer(s, island))
         return "what fills its windows changes a buffer that others read, too";
     uint32_t level_count = find_levels(s, island);
-    if (level_count == 0) return "its sub-devices wait for each other in a circle";
+    if (level_count == 0) return "its sub-devices wait for each other in a cycle";
     if (!guards_are_few(island, level_count)) return "too many ports for so many sub-devices";
     struct span_of span = {.most = UINT64_MAX};
     admit_crossings(island, &span);

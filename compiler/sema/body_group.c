@@ -81,7 +81,7 @@ static bool check_items(struct body *b, struct span span, const char *what)
                         what);
         if (b->place == PLACE_FUNCTION)
             diag_help(diag, strcmp(what, "'barrier'") == 0
-                                ? "put it in the body of the kernel, before or behind the call"
+                                ? "put it in the body of the kernel, before or after the call"
                                 : "hand what the function needs to it as an argument");
         return false;
     }
@@ -89,7 +89,7 @@ static bool check_items(struct body *b, struct span span, const char *what)
         diag = body_report(b, RULE_MISPLACED_STATEMENT, span,
                            "%s belongs to a kernel with work-items", what);
         diag_label(diag, b->kernel->kernel->span, "'%s' has no 'group'", b->kernel->kernel->name);
-        diag_help(diag, "write 'group N' behind its parameter list");
+        diag_help(diag, "write 'group N' after its parameter list");
         return false;
     }
     if (b->place == PLACE_FIRING) return true;

@@ -424,7 +424,7 @@ static struct body_event *declare_event(struct body *b, const struct ast_stmt *s
         diag_help(diag, "event %s = launch ...;", ast->event.text);
     } else if (d->dims) {
         body_report(b, RULE_TYPE_MISMATCH, d->span,
-                    "an event is declared alone: there are no arrays of events");
+                    "an event is declared by itself: there are no arrays of events");
     } else {
         symbol.kind = SYMBOL_EVENT;
         symbol.variable = body_local(b, ast->event, body_scalar(b, SCALAR_U32));
@@ -540,9 +540,9 @@ struct kx *body_done(struct body *b, const struct ast_expr *e)
     struct body_event *event = named_event(b, argument);
     if (!event) return NULL;
     if (!is_waited_for(b, event)) {
-        diag = body_report(b, RULE_LAUNCH_ORDER, e->span,
-                           "'done(%s)' stands behind no launch that waits for '%s'",
-                           event->name->text, event->name->text);
+        diag =
+            body_report(b, RULE_LAUNCH_ORDER, e->span, "no launch before 'done(%s)' waits for '%s'",
+                        event->name->text, event->name->text);
         diag_label(diag, event->name->span, "the event");
         diag_help(diag, "write 'launch ... after %s;' before, in this block or around it",
                   event->name->text);
@@ -648,7 +648,7 @@ static void derive_order(struct launch *launch)
     bool behind = launch->behind_barrier && !launch->runs_early && launch->wait_count == 0;
     launch->order = behind ? LAUNCH_AFTER_GROUP : LAUNCH_WITH_PARENT;
     if (behind)
-        launch->order_reason = "the launch stands behind a barrier of its group";
+        launch->order_reason = "the launch comes after a barrier of its group";
     else if (launch->wait_count > 0)
         launch->order_reason = "it waits for nothing but its events";
     else if (launch->runs_early)

@@ -76,7 +76,7 @@ static bool one_rate(struct body *b, const char *name, const struct ast_expr *e,
         struct diag *diag =
             body_report(b, RULE_INVALID_RATE, e->span,
                         "'%s' is exact: only the rate of an out-port ('push L..M') may vary", name);
-        diag_help(diag, "peek the most that a firing needs, and consume a fixed number");
+        diag_help(diag, "peek the maximum that a firing needs, and consume a fixed number");
         return false;
     }
     case AST_EXPR_BRACES:

@@ -234,7 +234,7 @@ static struct kx *construct_vector(struct body *b, const struct type *type,
     struct diag *diag = body_report(b, RULE_WRONG_ARGUMENT_COUNT, span,
                                     "'%s' has %" PRIu64 " elements, got %" PRIu64,
                                     body_type_text(b, type), type->length, given);
-    diag_help(diag, "one value alone is given to every element");
+    diag_help(diag, "a single value is given to every element");
     return NULL;
 }
 

@@ -145,7 +145,7 @@ static bool check_both_indices(struct body *b, const struct port_access *access,
                     "a packet of the window of '%s' is named by row and column", port->name);
     diag_label(diag, port->window_span, "%ux%u", port->window_width, port->window_height);
     diag_help(diag,
-              "write '%s%s[row][column]', counted from the centre; '%s%s' alone is the centre",
+              "write '%s%s[row][column]', counted from the centre; '%s%s' by itself is the centre",
               port->name, element, port->name, element);
     return false;
 }

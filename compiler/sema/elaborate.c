@@ -722,7 +722,7 @@ void check_ends(struct elaboration *el, const struct graph_buffer *b)
         diag_help(d, "remove it");
     } else if (!written) {
         d = diag_report(diags, RULE_NO_PRODUCER, b->span,
-                        "buffer '%s' has no producer: its readers would wait for ever", b->name);
+                        "buffer '%s' has no producer: its readers would wait forever", b->name);
         const struct graph_reader *r = &b->readers.items[0];
         const struct graph_node *n = &el->graph->nodes.items[r->node];
         diag_label(d, n->inputs.items[r->input].span, "'%s' reads it here", n->name);

@@ -845,7 +845,7 @@ static void elaborate_instance(struct elaboration *el, struct scope *scope,
         }
         bool buffer = symbol->kind == SYMBOL_BUFFER;
         struct diag *d = diag_report(el->cx->diags, RULE_MISPLACED_STATEMENT, ast->span,
-                                     buffer ? "a buffer alone is not a statement"
+                                     buffer ? "a buffer by itself is not a statement"
                                             : "'%s' is not bound to any buffer",
                                      ast->name.text);
         const struct ast_signature *signature = signature_of(symbol);
@@ -983,7 +983,7 @@ static void check_bare_buffer(struct elaboration *el, struct scope *scope,
         struct diag *d =
             report_kernels_own(el, ast, binding, a->span,
                                arena_printf(el->cx->arena, "'%s' belongs to", a->name.text));
-        diag_help(d, "write it behind the kernel, before the '->'");
+        diag_help(d, "write it after the kernel, before the '->'");
     }
 }
 

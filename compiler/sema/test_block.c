@@ -419,16 +419,17 @@ static void check_refused(struct checker *c, const struct ast_item *item)
 {
     for (const struct ast_check *check = item->checks; check != NULL; check = check->next) {
         if (check->kind == AST_CHECK_EXPECT_NAMED || check->kind == AST_CHECK_ERROR) continue;
-        struct diag *d =
-            complain(c, RULE_TEST_BLOCK, check->span,
-                     "'expect error' stands alone: what does not compile does not run");
+        struct diag *d = complain(
+            c, RULE_TEST_BLOCK, check->span,
+            "'expect error' is the only statement: a program that does not compile does not run");
         diag_label(d, c->test->outcome_span, "the error");
         return;
     }
     const struct ast_node *subject = item->subject;
     if (subject->inputs != NULL)
         complain(c, RULE_TEST_BLOCK, subject->inputs->span,
-                 "'expect error' stands alone: what does not compile takes no run-time arguments");
+                 "'expect error' takes no run-time arguments: a program that does not compile does "
+                 "not run");
     const struct symbol *symbol = scope_find(c->scope, subject->name.text);
     if (symbol == NULL || (symbol->kind != SYMBOL_PIPELINE && symbol->kind != SYMBOL_KERNEL))
         c->failed |= !sema_check_subject(c->sema, c->scope, subject);

@@ -57,7 +57,7 @@ static const struct habit habits[] = {
     {"union", HABIT_FIRST, RECORD},
     {"class", HABIT_FIRST, RECORD},
     {"template", HABIT_FIRST,
-     "compile-time parameters stand behind the name: 'kernel k<type T, int N>(...)'"},
+     "compile-time parameters stand after the name: 'kernel k<type T, int N>(...)'"},
     {"include", HABIT_FIRST, "write 'import \"FILE.pipe\";'"},
     {"using", HABIT_FIRST, "write 'import \"FILE.pipe\";'"},
     {"elif", HABIT_FIRST, "write 'else if (...)'"},

@@ -129,7 +129,7 @@ static void help_type(struct parser *ps, const struct syntax_error *error, struc
     else if (syntax_error_expects(error, "import"))
         help_declaration(ps, diag);
     else if (after_direction && is_innermost(error, BRACKET_SIGNATURE))
-        diag_help(diag, "ports stand before the ';', run-time arguments behind it");
+        diag_help(diag, "ports stand before the ';', run-time arguments after it");
     else if (is_innermost(error, BRACKET_SIGNATURE) && syntax_error_expects(error, "in"))
         diag_help(diag,
                   "a port says its direction, 'in %s NAME' or 'out %s NAME'; run-time arguments "

@@ -36,7 +36,7 @@ else
     echo "not ok leaves are small where the slope is steep: $widths"
 fi
 
-# What cannot be reached within the declared depth is a fault, not a hang and not a wrong number.
+# A tolerance that needs more than the declared depth is a fault, not a hang and not a wrong number.
 if "$PIPERUN" -q -D tolerance=1e-40 quadrature.pbc intervals=intervals.csv leaves=none.csv 2>err; then
     echo "not ok a tolerance that is never reached"
 elif grep -q 'nesting-exceeded\|launches-exceeded\|amplification-exceeded' err; then

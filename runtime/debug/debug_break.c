@@ -199,7 +199,7 @@ static enum prt_status read_value(const struct prt_debugger *d, const char **at,
     status = prt_debugger_packet_part(d, b->buffer, path, &b->scalar, &b->offset_bytes, error);
     if (status != PRT_OK || b->any) return status;
     if (prt_debugger_take_number(at, &b->value)) return PRT_OK;
-    return prt_error_set(error, PRT_E_USAGE, "a number is missing behind the comparison");
+    return prt_error_set(error, PRT_E_USAGE, "a number is missing after the comparison");
 }
 
 static bool take_kind(const char **at, const char *word)
@@ -249,7 +249,7 @@ static enum prt_status read_condition(const struct prt_debugger *d, const char *
     if (given) at += 2;
     prt_debugger_skip_blanks(&at);
     if (given && *at == '\0')
-        return prt_error_set(error, PRT_E_USAGE, "a condition is missing behind 'if'");
+        return prt_error_set(error, PRT_E_USAGE, "a condition is missing after 'if'");
     enum prt_status status = *at != '\0' ? check_condition(d, at, error) : PRT_OK;
     if (status != PRT_OK) return status;
     b->condition = strdup(at);

@@ -260,7 +260,7 @@ static enum prt_status read_packets(const struct prt_debugger *d, const char **a
     }
     ++*at;
     if (!read_number(at, &number) || (open == '@' && number < 0))
-        return prt_error_set(error, PRT_E_USAGE, "the number of a packet is missing behind '%c'",
+        return prt_error_set(error, PRT_E_USAGE, "the number of a packet is missing after '%c'",
                              open);
     if (open == '[' && strncmp(*at, "..", 2) == 0) return read_range(d, number, at, place, error);
     if (open == '[' && **at != ']') return prt_error_set(error, PRT_E_USAGE, "']' is missing");

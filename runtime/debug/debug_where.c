@@ -75,7 +75,7 @@ static void print_chain(const struct prt_debugger *d, uint32_t first, FILE *to)
             prt_debugger_say(to, "#%-2" PRIu32 " '%s' %s\n", i, debug_stage_name(d, at), text);
         at = next;
         if (at != first || at == UINT32_MAX) continue;
-        prt_debugger_say(to, "    and so on: they wait for each other\n");
+        prt_debugger_say(to, "    and so on: they wait for each other in a cycle\n");
         return;
     }
 }
@@ -187,7 +187,7 @@ void prt_debug_show_program(struct prt_debugger *d, FILE *to)
                      p.compiler);
     prt_debugger_say(to, "compiled %s\n",
                      prt_debug_mode(d->container)
-                         ? "for debugging: least depths, variables, statements"
+                         ? "for debugging: minimum depths, variables, statements"
                          : "without --debug-mode: no state, tables and arguments, no statements");
     prt_debugger_say(to,
                      "%" PRIu32 " stage%s, %" PRIu32 " buffer%s of %" PRIu64 " byte%s, %" PRIu32

@@ -521,7 +521,7 @@ enum prt_status prt_run_execute(struct prt_run *run, struct prt_error *error)
     if (error == NULL) error = &unheard;
     if (run->program->container.pipeline->flags & CONTAINER_PIPELINE_COUNTEREXAMPLE)
         return prt_error_set(error, PRT_E_VERIFY,
-                             "the container is a counterexample: its pipeline stops for ever; "
+                             "the container is a counterexample: its pipeline deadlocks; "
                              "'piperun --replay' shows how");
     bool before = run->executed;
     enum prt_status status = start(run, error);

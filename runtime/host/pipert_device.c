@@ -76,7 +76,7 @@ static enum prt_status open_cores(uint32_t count, struct prt_device_tree **tree,
     struct prt_device_description root;
     struct prt_host_cores *cores = prt_host_cores_find();
     if (cores == NULL)
-        return prt_error_set(error, PRT_E_DEVICE, "the system does not tell which cores it has");
+        return prt_error_set(error, PRT_E_DEVICE, "the system does not say which cores it has");
     describe_cores(cores, count > 0 ? count : prt_host_cores_count(cores), &root, figures);
     enum prt_status status = prt_device_tree_create(&root, tree);
     prt_host_cores_free(cores);

@@ -130,7 +130,7 @@ static void print_limit(const struct text *t)
         [PRT_LIMIT_BANDWIDTH] = "waiting for memory: its packets need the bandwidth",
         [PRT_LIMIT_LAUNCH] = "with the overhead of launches",
         [PRT_LIMIT_CHILDREN] = "with the kernels that it launches on the device",
-        [PRT_LIMIT_SWITCH] = "with going over from one stage to another",
+        [PRT_LIMIT_SWITCH] = "with switches from one stage to another",
     };
     struct prt_bottleneck b;
     struct prt_stage_statistics stage;
@@ -141,10 +141,11 @@ static void print_limit(const struct text *t)
         return;
     }
     if (b.limit == PRT_LIMIT_HOST) {
-        fprintf(t->to,
-                "limited by what brings the input and takes the output: it is waited for %.1f%% of "
-                "the time\n",
-                share(t, b.busy_cycles));
+        fprintf(
+            t->to,
+            "limited by the host, which writes the inputs and reads the outputs: the device waits "
+            "for it %.1f%% of the time\n",
+            share(t, b.busy_cycles));
         return;
     }
     prt_run_stage(t->run, b.stage, &stage);
@@ -520,8 +521,8 @@ static void print_units(const struct text *t)
     bool shared = share_units(t);
     fprintf(t->to, "\n%-14s", "CUs");
     if (shared) fprintf(t->to, " %10s", "importance");
-    fprintf(t->to, " %10s %8s %8s   computing: mean, least, most of the CUs\n", "launches", "busy",
-            "execute");
+    fprintf(t->to, " %10s %8s %8s   computing: mean, minimum, maximum of the CUs\n", "launches",
+            "busy", "execute");
     for (uint32_t i = 0; i < t->stage_count; i++) {
         char name[32];
         if (!prt_run_queue(t->run, i, &q) || q.cu_count == 0) continue;

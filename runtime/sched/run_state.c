@@ -266,7 +266,7 @@ static void put_buffer_state(struct text *t, const struct prt_buffer *buffer)
     bool out = buffer->record->outer == CONTAINER_OUTER_OUT;
     put(t, fifo->closed ? "closed" : "open");
     if (out && buffer->port->gone) put(t, ", the host wants no more");
-    if (!out && fifo->attached_count == 0) put(t, ", nobody reads it any more");
+    if (!out && fifo->attached_count == 0) put(t, ", no reader is left");
 }
 
 static void put_buffer(struct text *t, const struct prt_sched *s, const struct prt_buffer *buffer,

@@ -75,7 +75,7 @@ static enum prt_status verify_pair(const struct certificate *at, uint32_t reader
     if (channel->from == channel->to)
         CHECK((uint64_t)channel->initial >= channel->peek, BUFFERS, index,
               "'%s' begins with %" PRIu64 " packets: '%s', which writes it, waits for %" PRIu64
-              " of them for ever",
+              " of them forever",
               name, buffer->initial_packets, taker, channel->peek);
     else
         least = least_depth(c, reader, channel);
@@ -254,7 +254,7 @@ static enum prt_status verify_blocks(struct certificate *at, struct prt_error *e
         if (status != PRT_OK) return status;
     }
     CHECK_WORD(at->next == c->certificate_count, at->next,
-               "belongs to no circle of buffers, or is not in their order");
+               "belongs to no cycle of buffers, or is not in their order");
     return PRT_OK;
 }
 

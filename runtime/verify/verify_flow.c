@@ -52,7 +52,7 @@ static enum prt_status follow(struct prt_code *code, uint32_t index, uint32_t *s
 {
     struct sched_instruction instruction = prt_code_at(code, index);
     RULE(code, index, instruction.opcode != SCHED_RETURN, "return",
-         "the program comes here, and no 'call' has brought it");
+         "the program comes here without a 'call'");
     struct edges edges = successors(code, index, &instruction);
     for (uint32_t e = 0; e < edges.count; e++) {
         uint32_t target = edges.targets[e];

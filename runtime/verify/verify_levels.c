@@ -249,8 +249,7 @@ static enum prt_status verify_effect(const struct levels *x, uint32_t index, uin
     if (kind == PRT_LEVEL) return verify_level(x, index, key, effect);
     if (kind == PRT_ALLOWANCE)
         RULE(x->code, index, x->now.least[key] >= effect->need, "allowance",
-             "'%s' is fed by nobody, and a 'goes_on' has allowed %" PRId64 " of %" PRId64
-             " firings",
+             "no buffer feeds '%s', and a 'goes_on' has allowed %" PRId64 " of %" PRId64 " firings",
              name_of(x, key - x->q.first_allowance), x->now.least[key], effect->need);
     if (kind == PRT_LAUNCHES)
         RULE(x->code, index, x->now.most[key] + effect->top <= x->q.most[key], "launches",
@@ -598,7 +597,7 @@ static enum prt_status verify_guard(const struct levels *x, uint32_t index,
                  : guard->operands[2] <= buffer->depth_packets,
          "guard-depth",
          "this can never hold: buffer '%s' is %" PRIu64
-         " packets deep, and nobody fills it further",
+         " packets deep, and nothing fills it further",
          prt_verify_text(x->c, buffer->name), buffer->depth_packets);
     return PRT_OK;
 }

@@ -231,7 +231,7 @@ static enum prt_status verify_nesting(struct prt_code *code)
         enum prt_status status = PRT_OK;
         code->regions[i] = open.depth > 0 ? open.at[open.depth - 1] : PRT_NO_INSTRUCTION;
         RULE(code, i, open.depth == 0 || may_repeat(instruction.opcode), "repeat-body",
-             "between 'repeat' and its 'again' stand 'run', 'call', 'fence' and loops alone");
+             "between 'repeat' and its 'again' stand only 'run', 'call', 'fence' and loops");
         if (instruction.opcode == SCHED_REPEAT)
             status = open_loop(code, i, instruction.operands[0], &open);
         else if (instruction.opcode == SCHED_AGAIN)
@@ -472,9 +472,9 @@ static enum prt_status verify_run(const struct prt_code *code, uint32_t index,
     RULE(code, index, firings <= stage->batch_max, "run-batch",
          "'%s' is dispatched at most %" PRIu64 " firings at once", name, stage->batch_max);
     RULE(code, index, !(node->flags & CONTAINER_NODE_STOPS), "run-stops",
-         "'%s' may stop, nobody knows after how many firings", name);
+         "'%s' may stop after an unknown number of firings", name);
     RULE(code, index, !is_bounded(c, node), "run-bounded",
-         "'%s' has an output of a bounded rate: nobody knows how much it appends", name);
+         "'%s' has an output of a bounded rate: how much it appends is unknown", name);
     RULE(code, index, !is_windowed(c, node), "run-window",
          "'%s' has a 2-D window: what it sees and keeps changes with its place", name);
     return PRT_OK;

@@ -100,8 +100,8 @@ static enum prt_status verify_output_lists(const struct prt_container *c, uint32
     const uint64_t *most = second_list(c, output->rates, phases);
     uint64_t sum;
     uint32_t at = first_above(least, most, phases);
-    CHECK(at == phases, OUTPUTS, index, "in phase %" PRIu32 " the least push is above the most",
-          at);
+    CHECK(at == phases, OUTPUTS, index,
+          "in phase %" PRIu32 " the minimum push is above the maximum", at);
     CHECK(sum_of(least, phases, &sum) && sum == output->push_least, OUTPUTS, index,
           "the phases do not push at least %" PRIu64 " packets together", output->push_least);
     CHECK(sum_of(most, phases, &sum) && sum == output->push, OUTPUTS, index,

@@ -78,7 +78,7 @@ static enum prt_status read_rules(struct replay *r)
         r->rules[i] = (struct rule){.at = at + 1, .items = r->part.words[at]};
         at += 1 + 2 * r->rules[i].items;
     }
-    if (PRT_BREAKS(at != r->part.count)) return REFUSE(r, at, "words behind the last rule");
+    if (PRT_BREAKS(at != r->part.count)) return REFUSE(r, at, "words after the last rule");
     return PRT_OK;
 }
 

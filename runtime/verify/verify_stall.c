@@ -45,7 +45,7 @@ static enum prt_status verify_rules(struct stall *s, struct prt_error *error)
         }
         at += 1 + 2 * items;
     }
-    CHECK_WORD(at == total, at, "words behind the last rule");
+    CHECK_WORD(at == total, at, "words after the last rule");
     return PRT_OK;
 }
 
@@ -59,7 +59,7 @@ enum prt_status prt_verify_stall(const struct prt_container *c, struct prt_error
                "another length than the section's");
     struct stall s = {.c = c, .rule_count = c->certificate[2]};
     CHECK_WORD(s.rule_count >= 2 && s.rule_count <= c->certificate_count - 3, 2,
-               "%" PRIu64 " rules: the circle and the sequence are missing, or more than words",
+               "%" PRIu64 " rules: the cycle and the sequence are missing, or more than words",
                s.rule_count);
     s.firings = calloc(s.rule_count, sizeof *s.firings);
     if (s.firings == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");

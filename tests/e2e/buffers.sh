@@ -39,7 +39,7 @@ check "fast takes no more memory than default" test "$(cat bytes.fast)" -le "$(c
 check "min is exactly the least" grep -q '"memory": true' json.min
 check "its lower bound is its memory" grep -q "\"memory_least_bytes\": $(cat bytes.min)," json.min
 check "default claims no least" grep -q '"memory": null' json.default
-check "inspect says so" says 0 'exactly the least that is free of deadlock' "$PIPEC" inspect --buffers=min join.pipe
+check "inspect says so" says 0 'exactly the minimum that is free of deadlock' "$PIPEC" inspect --buffers=min join.pipe
 "$PIPEC" inspect --pareto --json join.pipe >front
 check "the first row is the least memory" \
     test "$(sed -n 's/^ *"memory_bytes": \([0-9]*\),$/\1/p' front | sed -n 2p)" = "$(cat bytes.min)"

@@ -20,9 +20,9 @@ pipeline main(in i32 x, out i32 y) {
 }
 END
 cat >want <<'END'
-standstill after 2 firings, the fewest:
+deadlock after 2 firings, the minimum:
   split x 2
-then these wait for each other, for ever:
+then these wait for each other forever:
   'split', after 2 firings, waits for room in 'b': free are 0, needs 1; 'join' would free it
   'join', after 0 firings, waits for packets in 'c': there are 0, needs 1; 'slow' would write them
   'slow', after 0 firings, waits for packets in 'a': there are 2, needs 4; 'split' would write them
@@ -55,7 +55,7 @@ printf '\1\0\0\0\2\0\0\0' >two.raw
 check "with data" says 5 "stalled: 'split'" "$PIPERUN" --replay short.pbc x=two.raw,raw:i32 y=null
 check "data that end too early are named" says 1 "as firing 2, 'split' finds too few packets" \
     "$PIPERUN" --replay short.pbc x=gen:ramp:1
-check "it is not run" says 1 "a counterexample: its pipeline stops for ever" \
+check "it is not run" says 1 "a counterexample: its pipeline deadlocks" \
     "$PIPERUN" short.pbc x=gen:zeros y=null
 check "whatever is bound" says 1 "short.pbc: the container is a counterexample" "$PIPERUN" short.pbc
 check "it can be verified" "$PIPERUN" verify short.pbc
@@ -104,7 +104,7 @@ kernel five(in i32 x peek 5, out i32 y) { y <- x[4]; }
 pipeline main(in i32 x, out i32 y) { buffer i32 b depth 6; x -> some -> three -> b; b -> five -> y; }
 END
 rm -f fed.pbc
-check "what a bounded rate feeds has a sequence" says 1 "is not written: how much a bounded rate brings" \
+check "what a bounded rate feeds has a sequence" says 1 "is not written: the data decide how many packets a bounded rate writes" \
     "$PIPEC" inspect --trace-deadlock=fed.pbc fed.pipe
 check "but not to be replayed" test ! -e fed.pbc
 
@@ -114,7 +114,7 @@ for source in "$ROOT"/tests/reject/*.pipe; do
     rm -f one.pbc
     "$PIPEC" inspect --trace-deadlock=one.pbc "$source" >found 2>/dev/null
     [ $? -le 1 ] || bad="$bad $source"
-    grep -q '^standstill' found || continue
+    grep -q '^deadlock' found || continue
     [ -e one.pbc ] || continue
     count=$((count + 1))
     timeout 60 "$PIPERUN" --replay one.pbc >/dev/null 2>messages

@@ -63,9 +63,9 @@ check "a container says that it is for debugging" says 0 '^mode     debug' "$PIP
 check "so does its object" says 0 '"debug_mode": true' "$PIPEC" inspect --json small.pbc
 check "a source is shown as it would be compiled" says 0 '"debug_mode": true' "$PIPEC" inspect --json --debug-mode small.pipe
 check "what was cut is said" says 0 'cut from the 77 declared' "$PIPEC" inspect --debug-mode small.pipe
-check "the least is said to be the least" says 0 ' 32 bytes in buffers: exactly the least' \
+check "the least is said to be the least" says 0 ' 32 bytes in buffers: exactly the minimum' \
     "$PIPEC" inspect --debug-mode "$ROOT/tests/literature/cd_to_dat.pipe"
-check "a bound is said to be one" says 0 'the least is at least' "$PIPEC" inspect --debug-mode "$ROOT/tests/lang/finish_joined.pipe"
+check "a bound is said to be one" says 0 'the minimum is at least' "$PIPEC" inspect --debug-mode "$ROOT/tests/lang/finish_joined.pipe"
 check "without it nothing is" says 0 '"debug_mode": false' "$PIPEC" inspect --json small.pipe
 mkdir -p elsewhere && cp small.pipe elsewhere/small.pipe
 "$PIPEC" --debug-mode elsewhere/small.pipe -o elsewhere/small.pbc

@@ -109,7 +109,7 @@ check "a second run is refused" grep -q '^piperun: error: script:4: the run has 
 check "which the exit status tells" test $status -eq 1
 
 debug 'watch c == 0 if firing > 3\nrun\nprint c[0]\norigin c[0]\norigin pts@6'
-gives "a watchpoint stops behind the firing" "^cycle [0-9]+: behind firing 6 of 'clip'"
+gives "a watchpoint stops behind the firing" "^cycle [0-9]+: after firing 6 of 'clip'"
 gives "and names the statement that wrote the packet" "c@6 = 0, written by firing 6 of 'clip', at mix.pipe:18:9"
 gives "and shows it" '^    18          y <- 0;$'
 gives "origins of packets that were taken" "pts@6 was written by firing 6 of 'make', at mix.pipe:13:5"
@@ -202,7 +202,7 @@ debug 'watch\nwatch c = 1\nwatch c > 1 if\nwatch pts > 1\nwatch pts.tag > 1\nwat
 mend() { grep -qF "script:$1: $2" messages; }
 check "a buffer is missing" mend 1 "the name of a buffer is missing"
 check "an assignment is no comparison" mend 2 "'= 1' is too much: '==' compares"
-check "a condition is missing" mend 3 "a condition is missing behind 'if'"
+check "a condition is missing" mend 3 "a condition is missing after 'if'"
 check "fields of a packet are named" mend 4 "'pts' is no number: name a part of it: x, w, tag"
 check "items of an array, too" mend 5 "'pts.tag' is no number: name a part of it: [0] to [2]"
 check "and those that a struct has, for one that it has not" mend 6 "struct 'point' has no field 'q': its fields are x, w, tag"

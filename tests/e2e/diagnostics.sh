@@ -340,7 +340,7 @@ check "the source is untouched" cmp lib.pipe lib.copy
 check "a closed reader" grep -qx 1 status
 check "a closed reader is no error of ours" [ "$(grep -c 'cannot write' closed)" -eq 0 ]
 check "an unknown format" says 2 'the formats are text, short, json' "$PIPEC" --diagnostics=pdf good.pipe
-check "a format without its file" says 2 'no file behind the colon' "$PIPEC" --diagnostics=json: good.pipe
+check "a format without its file" says 2 'no file after the colon' "$PIPEC" --diagnostics=json: good.pipe
 set -- ./*.*.??????
 check "no temporary files" absent "$@"
 

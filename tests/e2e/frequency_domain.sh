@@ -125,4 +125,4 @@ pipeline main(in f32 x, out f32 y; f32 by = 2) { x -> times(by) -> fir_lowpass<1
 END
 "$PIPEC" inspect --fast-math --device cpu apart.pipe >inspected
 check "why it is apart" grep -q "^apart .*'times->fir_lowpass'.*: an iteration of both has too many firings" inspected
-check "its packets need no checks" grep -q '^no checks while running' inspected
+check "its packets need no checks" grep -q '^no checks at run time' inspected

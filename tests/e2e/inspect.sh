@@ -135,7 +135,7 @@ pipeline main(in i32 x, out i32 y) { buffer i32 m depth 64; x -> sum -> m -> cop
 END
     check "a budget that holds" sh budget.sh pace.pipe 256 1/1000
     check "too much memory" says 1 'take 256 bytes, 255 are allowed' sh budget.sh pace.pipe 255 1/1000
-    check "too slow" says 1 'iterations a cycle, 2 are wanted' sh budget.sh pace.pipe 256 2/1
+    check "too slow" says 1 'iterations per clock cycle, 2 are wanted' sh budget.sh pace.pipe 256 2/1
     check "a refused program" says 1 'depth of 36: 36 are enough' sh budget.sh short.pipe 1000 1/1000
 fi
 # What an iteration is, and names that have arrows in them.

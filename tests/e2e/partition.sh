@@ -31,12 +31,12 @@ fails count "equally above the CUs" 1 'CL_INVALID_DEVICE_PARTITION_COUNT: 17 com
 fails failed "equally all" 1 'CL_DEVICE_PARTITION_FAILED: one sub-device of 16 of its 16 compute units is no partition' sim16 equally 16
 fails failed "equally more than half" 1 'CL_DEVICE_PARTITION_FAILED: one sub-device of 9 of its 16 ' sim16 equally 9
 fails failed "one CU" 1 'sub-device 0.1 of sim16: CL_DEVICE_PARTITION_FAILED: one compute unit' sim16 equally 8 / by-counts 4 1 / equally 1
-fails failed "too many" 1 'CL_DEVICE_PARTITION_FAILED: 6 sub-devices would come of it, the most is 4' sim:own.dev equally 1
+fails failed "too many" 1 'CL_DEVICE_PARTITION_FAILED: 6 sub-devices would result, the maximum is 4' sim:own.dev equally 1
 fails failed "one domain" 1 'sub-device 0 of sim16: CL_DEVICE_PARTITION_FAILED: its compute units share one domain of level L3$' sim16 by-affinity l3 / by-affinity l3
 fails failed "no level left" 1 'sub-device 0 of own: CL_DEVICE_PARTITION_FAILED: its compute units share one domain of every level that it has$' sim:own.dev by-affinity next / by-affinity next
 fails count "sum" 1 'CL_INVALID_DEVICE_PARTITION_COUNT: the counts up to 8 are more than the 16' sim16 by-counts 9 8
 fails count "negative" 1 'CL_INVALID_DEVICE_PARTITION_COUNT: -1 compute units' sim16 by-counts 2 -1
-fails count "too many" 1 'CL_INVALID_DEVICE_PARTITION_COUNT: 5 counts, the most sub-devices are 4' sim:own.dev by-counts 1 1 1 1 1
+fails count "too many" 1 'CL_INVALID_DEVICE_PARTITION_COUNT: 5 counts, the maximum number of sub-devices is 4' sim:own.dev by-counts 1 1 1 1 1
 printf 'name = wide\ncu_count = 65536\nlanes = 2\nclock = 1 MHz\nmemory = 64 KiB\nmemory_bytes_per_cycle = 1\nmax_sub_devices = 65536\n' >wide.dev
 fails resources "as many as may be, and the device" 1 'CL_OUT_OF_RESOURCES: more sub-devices than' sim:wide.dev equally 1
 sed 's/max_sub_devices = 4/max_sub_devices = 1/' own.dev >one.dev

@@ -142,7 +142,7 @@ check "who is watched gives the same packets" watched
 
 limited() {
     run --trace=short.json --trace-limit 60 && "$PIPERUN" rates.sim16.pbc x=gen:ramp:5120 y=null --trace=short.json \
-        --trace-limit 60 2>said && grep -q 'note: short.json: the trace is whole up to cycle [0-9]*; behind that [0-9]* events are left out' said &&
+        --trace-limit 60 2>said && grep -q 'note: short.json: the trace is whole up to cycle [0-9]*; after that [0-9]* events are left out' said &&
         parses short.json && [ "$(grep -c '"ph": "[^M]"' short.json)" -le 60 ] && grep -q '"events": ' short.json &&
         ! grep -q '"omitted_events": 0,' short.json
 }

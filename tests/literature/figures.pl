@@ -19,7 +19,7 @@ sub inspect {
     return close $from ? decode_json($text) : {};
 }
 
-# What is found under the same names as what is wanted.
+# The figures found under the same names as the wanted ones.
 sub repetitions {
     my ($file) = @_;
     return map { $_->{name} => $_->{repetitions} } @{ inspect($file)->{nodes} };

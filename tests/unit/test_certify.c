@@ -395,7 +395,7 @@ static void every_false_schedule_is_refused(void **unused)
     WORDS("runs past the part", 2, 0, 5, 0, 2, 1, 1, 0, 1, 1, 1);
     WORDS("runs past the part", 2, 0, most, 0, 2);
     WORDS("or more than words", 2, 0);
-    WORDS("words behind the last rule", 2, 0, 3, 0, 2, 1, 1, 0, 1, 1, 1);
+    WORDS("words after the last rule", 2, 0, 3, 0, 2, 1, 1, 0, 1, 1, 1);
     WORDS("a prologue and a period are missing", 1, 4, 0, 2, 1, 1, 0, 1, 1, 1);
     WORDS("a prologue and a period are missing", most, 4, 0, 2, 1, 1, 0, 1, 1, 1);
     WORDS("is empty", 3, 0, 0, 4, 0, 2, 1, 1, 0, 1, 1, 1);
@@ -507,7 +507,7 @@ static void parts_that_do_not_belong_are_refused(void **unused)
     REFUSED("nothing shows", s.m->certificate[0]++);
     REFUSED("an unknown form", s.m->certificate[0] += UINT64_C(4) << 32);
     REFUSED("an unknown form", s.m->certificate[0] += UINT64_C(1) << 32);
-    REFUSED("belongs to no circle", s.m->certificate[s.m->certificate_count++] = 0);
+    REFUSED("belongs to no cycle", s.m->certificate[s.m->certificate_count++] = 0);
     REFUSED("without room in 'there'", s.m->buffers[0].depth_packets--);
     REFUSED("without enough packets in 'back'", s.m->buffers[1].initial_packets--);
 }

@@ -661,7 +661,7 @@ static void what_may_fault_or_end_early_stays_alone(void **state)
                    "leaves its body early");
     expect_refused("kernel k(in i32 x, out i32 y) { state i32 s; s += x; finish { y <- -s; } } "
                    "pipeline main(in i32 x, out i32 y) { x -> k -> y; }",
-                   "writes in its 'finish' alone");
+                   "writes only in its 'finish'");
     expect_refused("kernel k(in i32 x, out i32 y) { y <- x; finish { y <- (i32)(8 / left(x)); } } "
                    "pipeline main(in i32 x, out i32 y) { x -> k -> y; }",
                    "may divide by zero (test.pipe:1:60)");

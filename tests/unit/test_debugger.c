@@ -322,7 +322,7 @@ static void look(struct prt_debugger *d)
     assert_string_equal(printed(d, "nix"), "! there is no buffer and no node 'nix'");
     assert_string_equal(printed(d, "tt"),
                         "! there is no buffer and no node 'tt'; did you mean 't'?");
-    assert_string_equal(printed(d, "t["), "! the number of a packet is missing behind '['");
+    assert_string_equal(printed(d, "t["), "! the number of a packet is missing after '['");
     assert_string_equal(printed(d, "t[0..-1]"), "! a range is [FIRST..LAST]");
     assert_string_equal(printed(d, ""), "! of what?");
     char deep[400];

@@ -110,10 +110,10 @@ static void errors_have_a_place_and_a_reason(void **state)
     expect_error("lanes 8 \n", 1, 7, "8", "'=' expected");
     expect_error("lanes =\n", 1, 8, "", "has no value");
     expect_error("= 8\n", 1, 1, "= 8", "key = value");
-    expect_error("name = \xff\n", 1, 8, "\xff", "no text of these characters");
+    expect_error("name = \xff\n", 1, 8, "\xff", "has other characters than these");
     expect_error("schemes = equaly\n", 1, 11, "equaly", "no scheme");
     expect_error("schemes = equally, by_counts\n", 1, 18, ", by_counts", "a scheme expected");
-    expect_error("schemes = none equally\n", 1, 11, "none", "stands alone");
+    expect_error("schemes = none equally\n", 1, 11, "none", "excludes schemes");
     expect_error("name = aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n", 1, 8,
                  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
                  "longer than 63");

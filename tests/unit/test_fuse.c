@@ -165,7 +165,7 @@ static void a_finish_keeps_some_nodes_apart(void **state)
 {
     (void)state;
     expect_apart("in i32 x, out i32 y) { buffer i32 s; x -> scale(2) -> s; s -> last -> y; }", "s",
-                 "'last' writes in its 'finish' alone");
+                 "'last' writes only in its 'finish'");
     expect_apart(
         "in i32 x, in i32 z, out i32 y) { buffer i32 s; x -> padded -> s; add(s, z -> y); }", "s",
         "'padded' has a 'finish', and all together have several inputs");
@@ -194,7 +194,7 @@ static void a_way_round_keeps_nodes_apart(void **state)
     expect_apart("in i32 x, out i32 y) {\n"
                  "    buffer i32 a, b, c; fork(x -> a, b); urgent: scale(b -> c; 2) importance 1;\n"
                  "    add(a, c -> y); }",
-                 "a", "another way");
+                 "a", "another path");
 }
 
 static void heavy_nodes_are_not_made_serial_by_state(void **state)
@@ -304,7 +304,7 @@ static void a_circle_is_not_cut_short(void **state)
     expect_apart("in i32 x, out i32 y) {\n"
                  "    buffer i32 s, back init 500 x 0, t, z;\n"
                  "    add(x, back -> s); fork(s -> z, t); scale(t -> back; 3); z -> wide -> y; }",
-                 "z", "fewer iterations of the circle");
+                 "z", "fewer iterations of the cycle");
 }
 
 static void declared_depths_that_hold_an_iteration_do_not_matter(void **state)

@@ -96,7 +96,7 @@ static void text_after_the_analyses(void **state)
     assert_non_null(strstr(text, "node 1 left: k cost 1 repetitions 3 component 0\n"));
     assert_non_null(strstr(text, "in-port 0 rf: f32 to lp depth 64 least 64\n"
                                  "    why 64: one window of 'lp' (64 packets)\n"));
-    assert_non_null(strstr(text, "    why 4096: declared; the least that works is 4\n"));
+    assert_non_null(strstr(text, "    why 4096: declared; the minimum is 4\n"));
     free(text);
     fixture_free(f);
 }

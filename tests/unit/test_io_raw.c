@@ -612,7 +612,7 @@ static void csv_lines_have_the_columns_of_a_packet(void **state)
         const char *text, *message; /* NULL: read */
     } rows[] = {{"1,2,3\n", NULL},
                 {" 1 ,\t2,3 ", NULL},
-                {"1\n", "has 1 column, not 3: commas stand between them"},
+                {"1\n", "has 1 column, not 3: write commas between them"},
                 {"1,2\n", "has 2 columns, not 3"},
                 {"1,2,3,4\n", "has 4 columns, not 3"},
                 {"1,2,\n", "'' at byte 0 is not a number of type u8"},

@@ -174,7 +174,7 @@ static void what_is_wrong_is_said_with_its_mend(void **state)
         {"y=a,wav:i12", "port 'y': wav has no type 'i12'; did you mean 'wav:i16'?"},
         {"y=a,wav:int", "port 'y': wav has no type 'int': its types are u8 i16 i32 f32 f64 (s16 is "
                         "i16; with le or "
-                        "be behind it)"},
+                        "be after it)"},
         {"y=a,csv:f32", "port 'y': 'csv:f32': csv takes no type; raw:TYPE, npy:TYPE, wav:TYPE, "
                         "aiff:TYPE and flac:TYPE do"},
         {"y=a.wav,raet=8000", "port 'y': there is no option 'raet'; did you mean 'rate='?"},
@@ -186,12 +186,12 @@ static void what_is_wrong_is_said_with_its_mend(void **state)
         {"y=a,mp3", "port 'y': 'mp3' is no format and no option of a port: raw raw:TYPE npy wav "
                     "aiff flac ogg pgm ppm png "
                     "csv null rate=N width=N channels=N (a path ends at its first comma)"},
-        {"y=a.raw,", "port 'y': nothing stands behind a comma: leave it out, or name a format"},
+        {"y=a.raw,", "port 'y': nothing follows a comma: leave it out, or name a format"},
         {"y=gen:ramp:0x12345678123456789", "port 'y': the packets of gen:ramp are a whole number "
                                            "below 2^64 - 1, not '0x12345678123456789'"},
         {"y=a,raw:averylongtype",
          "port 'y': raw has no type 'averylongtype': its types are bool i8 u8 i16 u16 i32 u32 i64 "
-         "u64 f16 bf16 f32 f64 (s16 is i16; with le or be behind it)"},
+         "u64 f16 bf16 f32 f64 (s16 is i16; with le or be after it)"},
         {"y=a,an_item_that_is_longer_than_32_bytes",
          "port 'y': 'an_item_that_is_longer_than_32_bytes' is no format and no option of a port: "
          "raw raw:TYPE npy wav aiff flac ogg pgm ppm png csv null rate=N width=N channels=N (a "
@@ -200,7 +200,7 @@ static void what_is_wrong_is_said_with_its_mend(void **state)
         {"y=null,csv", "port 'y': 'null' and 'csv' contradict each other: null has no format (a "
                        "file of that name "
                        "is './null')"},
-        {"y=a.mp3", "port 'y': the ending of 'a.mp3' tells no format, as .raw .bin .npy .wav .aiff "
+        {"y=a.mp3", "port 'y': the ending of 'a.mp3' names no format, as .raw .bin .npy .wav .aiff "
                     ".aif .flac .ogg .pgm "
                     ".pnm .ppm .png "
                     ".csv .txt and those of types do (.f32 .s16le): name one, as in y=a.mp3,raw"},

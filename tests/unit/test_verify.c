@@ -311,7 +311,7 @@ static void rates_that_do_not_hold_together_are_refused(void **unused)
     WIDE_REFUSED(rates[0], UINT64_MAX, "in phase 0 pop is above peek");
     WIDE_REFUSED(inputs[0].peek, 3, "the largest peek of a phase is not 3");
     WIDE_REFUSED(inputs[0].pop, 0, "pop 0, peek 2");
-    WIDE_REFUSED(rates[5], 2, "in phase 1 the least push is above the most");
+    WIDE_REFUSED(rates[5], 2, "in phase 1 the minimum push is above the maximum");
     WIDE_REFUSED(rates[4], 1, "do not push at least 2 packets");
     WIDE_REFUSED(rates[6], 3, "do not push at most 3 packets");
     WIDE_REFUSED(outputs[1].push_least, 2, "writes at least 2 and at most 1");
@@ -1141,10 +1141,10 @@ static void counterexamples_are_of_nodes_and_counts(void **unused)
         {{STALL, 7, 2, 2, 1, most, 1, 1, 0}, 9, "more than 2147483648 firings"},
         {{STALL, 4, 2, 9, 0, 0}, 6, "record 3: rule 0 runs past the section"},
         {{STALL, 3, 2, 0, 0}, 5, "rule 0 is empty"},
-        {{STALL, 6, 2, 1, 1, 1, 0, 7}, 8, "words behind the last rule"},
+        {{STALL, 6, 2, 1, 1, 1, 0, 7}, 8, "words after the last rule"},
         {{STALL + 1, 5, 2, 1, 1, 1, 0}, 7, "a counterexample without its sequence"},
         {{STALL, 9, 2, 1, 1, 1, 0}, 7, "another length than the section's"},
-        {{STALL, 5, 1, 1, 1, 1, 0}, 7, "1 rules: the circle and the sequence are missing"},
+        {{STALL, 5, 1, 1, 1, 1, 0}, 7, "1 rules: the cycle and the sequence are missing"},
         {{STALL, 9, 2, 1, 1, 1, 2, 1, 1, 0, 1}, 11, NULL},
         {{STALL, 10, 3, 1, 1, 1, 1, 1, 1, 1, 2, 3}, 12, NULL},
         {{STALL, 10, 3, 1, 1, 1, 1, 2, 1, 1, 1, 3}, 12, "rule 1 contains what is no node"},
@@ -1153,8 +1153,8 @@ static void counterexamples_are_of_nodes_and_counts(void **unused)
         {{STALL, 10, 3, 1, 1, 2, 1, 1, 1, 1, 2, most / 2}, 12, NULL},
         {{STALL, 10, 3, 1, 1, 2, 1, 1, 1, 1, 2, most / 2 + 1}, 12, "more than 2147483648 firings"},
         {{STALL, 4, 2, 1, 1, 1}, 6, "record 0: rule 1 runs past the section"},
-        {{STALL, 3, 4, 1, 1}, 5, "4 rules: the circle"},
-        {{STALL, 3, UINT64_MAX, 1, 1}, 5, "rules: the circle and the sequence are missing"},
+        {{STALL, 3, 4, 1, 1}, 5, "4 rules: the cycle"},
+        {{STALL, 3, UINT64_MAX, 1, 1}, 5, "rules: the cycle and the sequence are missing"},
         {{STALL, 0}, 2, "a counterexample without its sequence"},
         {{0}, 0, "a counterexample without its sequence"},
     };

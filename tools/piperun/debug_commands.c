@@ -547,11 +547,13 @@ static void do_help(struct prt_debug_loop *loop, const char *text);
 
 static const struct debug_command commands[] = {
     {"backtrace", "bt", do_backtrace, WORDS_NAMES, false, "[NODE]",
-     "which stage waits for what, and that one for whom, from the one that fires next on", ""},
+     "the chain of waiting stages, from the stage that fires next: what each waits for, and which "
+     "stage it needs",
+     ""},
     {"break", "b", do_break, WORDS_BREAK, false, "WHAT [if CONDITION]",
      "stop before a node fires, at packets of some value, at a buffer's level, at a cycle",
      "WHAT is one of\n"
-     "  NODE|KERNEL [firing N]        before it fires; before firing N alone\n"
+     "  NODE|KERNEL [firing N]        before it fires; before firing N only\n"
      "  NODE:N                        the same\n"
      "  kernel KERNEL [firing N]      where a node has the kernel's name\n"
      "  buffer BUFFER OP N            when the number of packets that it holds becomes so\n"
@@ -587,7 +589,7 @@ static const struct debug_command commands[] = {
      "tables of breakpoints, buffers, cycles, display, ports, the program, stages", ""},
     {"kill", "k", do_kill, WORDS_NONE, false, "", "end the run; nothing is published", ""},
     {"list", "l", do_list, WORDS_NAMES, true, "[NODE|KERNEL|LINE|FILE:LINE]",
-     "lines of the source; then those behind them", ""},
+     "lines of the source; then the lines after them", ""},
     {"next", "n", do_next, WORDS_NAMES, true, "[NODE]",
      "go on until the stage that fires next is about to fire again", ""},
     {"origin", "", do_origin, WORDS_NAMES, false, "PACKETS",
@@ -600,7 +602,7 @@ static const struct debug_command commands[] = {
      "  BUFFER@n          packet n of all that it has ever held\n"
      "  NODE              state, tables and arguments; NODE.state, NODE.tables, NODE.arguments\n"
      "  NODE.name         one of them\n"
-     "and .FIELD and [INDEX] behind a value.  Variables need a program compiled with "
+     "and .FIELD and [INDEX] after a value.  Variables need a program compiled with "
      "--debug-mode.\n"},
     {"quit", "q", do_quit, WORDS_NONE, false, "[STATUS]",
      "leave; what has not ended is killed; exit with the status", ""},
@@ -619,7 +621,7 @@ static const struct debug_command commands[] = {
     {"watch", "", do_watch, WORDS_NAMES, false, "BUFFER[.FIELD] [OP V] [if CONDITION]",
      "stop when a packet, or such a packet, is written, and say by which statement", ""},
     {"where", "w", do_where, WORDS_NAMES, false, "[NODE]",
-     "which stage waits for what; with NODE: and that one for whom", ""},
+     "which stage waits for what; with NODE: the chain of waiting stages from there", ""},
     {"x", "", do_examine, WORDS_NAMES, false, "PLACE", "the bytes of a place", ""},
 };
 

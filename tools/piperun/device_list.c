@@ -16,7 +16,7 @@ static const char usage_text[] =
     "\n"
     "Partitions a device as clCreateSubDevices of OpenCL 1.2 does, and prints the sub-devices.  "
     "DEVICE is a name of\n"
-    "--list-devices, or FILE.dev.  Behind a '/' every sub-device is partitioned again.\n"
+    "--list-devices, or FILE.dev.  After a '/' each sub-device is partitioned again.\n"
     "\n"
     "  equally N                 as many sub-devices of N compute units as fit\n"
     "  by-counts N...            one sub-device for each number\n"

@@ -203,7 +203,7 @@ static void reason_of_failure(const struct prt_scheme *scheme,
                  "one sub-device of %" PRId64 " of its %" PRIu32 " compute units is no partition",
                  value, device->cu_count);
     else
-        snprintf(reason, size, "%" PRIu32 " sub-devices would come of it, the most is %" PRIu32,
+        snprintf(reason, size, "%" PRIu32 " sub-devices would result, the maximum is %" PRIu32,
                  (uint32_t)(device->cu_count / value), device->subdevices_max);
 }
 
@@ -230,8 +230,8 @@ static void reason_of_counts(const struct prt_scheme *scheme,
         }
         left -= count;
     }
-    snprintf(reason, size, "%zu counts, the most sub-devices are %" PRIu32, scheme->value_count,
-             device->subdevices_max);
+    snprintf(reason, size, "%zu counts, the maximum number of sub-devices is %" PRIu32,
+             scheme->value_count, device->subdevices_max);
 }
 
 void prt_scheme_reason(const struct prt_scheme *scheme, enum prt_status status,

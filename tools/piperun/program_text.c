@@ -26,7 +26,7 @@
 static const char verify_text[] =
     "usage: piperun verify FILE.pbc\n"
     "\n"
-    "Proves again, from the container alone, that rates balance, that no deadlock is possible, "
+    "Proves again, from the container only, that rates balance, that no deadlock is possible, "
     "that "
     "no buffer under- or\n"
     "overflows and that the scheduler's program ends, and prints what has been proven.  Checks the "

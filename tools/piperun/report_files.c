@@ -129,7 +129,7 @@ const struct prt_observer *prt_reports_observer(const struct prt_reports *report
 static void note_omitted(const struct prt_session *session, const struct prt_trace_summary *s)
 {
     if (s->omitted_events == 0) return;
-    prt_say_note("%s: the trace is whole up to cycle %" PRIu64 "; behind that %" PRIu64
+    prt_say_note("%s: the trace is whole up to cycle %" PRIu64 "; after that %" PRIu64
                  " event%s left out (--trace-limit)",
                  session->command->trace, s->complete_cycles, s->omitted_events,
                  s->omitted_events == 1 ? " is" : "s are");

@@ -248,7 +248,7 @@ static int check_purpose(const struct prt_session *session)
     prt_program_information(session->program, &about);
     if (about.counterexample && !command->replay)
         return PRT_COMPLAIN(EXIT_REFUSED,
-                            "%s: the container is a counterexample: its pipeline stops for ever; "
+                            "%s: the container is a counterexample: its pipeline deadlocks; "
                             "'piperun --replay %s' shows how",
                             command->file, command->file);
     if (!about.counterexample && command->replay)

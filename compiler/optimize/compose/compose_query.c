@@ -183,7 +183,7 @@ const char *compose_refuses(const struct compile *cx, const struct graph *graph,
     if (kernel->grouped) return "has work-items ('group'), so a firing is a work-group of its own";
     if (kernel_launches_any(&kernel->launches)) return "launches kernels";
     if (kernel->finish != NULL && kernel->composed) return "has a 'finish'";
-    if (writes_in_finish_alone(kernel)) return "writes in its 'finish' alone";
+    if (writes_in_finish_alone(kernel)) return "writes only in its 'finish'";
     if (kernel->stops) return "may stop by itself";
     if (kernel->phases > 1) return "has rates that change from firing to firing";
     if (leaves_early(kernel->body) || leaves_early(kernel->init) || leaves_early(kernel->finish))

@@ -313,7 +313,7 @@ static struct composite *attempt(struct merger *m, struct fuse_group *group, con
     if (!pays_again(m, composite)) return NULL;
     *reason = "packets are selected faster before the state that they meet";
     if (selects_into_state(m, composite)) return NULL;
-    *reason = "fewer iterations of the circle would be dispatched together";
+    *reason = "fewer iterations of the cycle would be dispatched together";
     if (!fuse_goes_round(&m->scratch, m->graph, composite)) return NULL;
     const struct graph_buffer *partial = fuse_partial(&m->scratch, m->graph, group, composite);
     if (partial == NULL) return composite;
@@ -356,7 +356,7 @@ static bool try_candidate(struct merger *m, struct candidate *candidate)
     if (has_many_ports(m, &group))
         reason = refusal_of(m, &group);
     else if (has_way_round(m, a, b))
-        reason = "another way leads from one to the other";
+        reason = "another path leads from one to the other";
     else
         composite = attempt(m, &group, &reason);
     if (composite != NULL &&
@@ -441,7 +441,7 @@ static void merge_circle(struct merger *m, const struct fuse_group *group)
         count = fuse_circle_ways(&m->scratch, m->graph, m->device, &circle, ways);
     for (uint32_t i = 0; i < count; i++) {
         if (ways[i].apart) {
-            reason = "the circle would be serial, and its initial packets let many firings be "
+            reason = "the cycle would be serial, and its initial packets let many firings be "
                      "dispatched together";
             break;
         }

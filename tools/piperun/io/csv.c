@@ -230,7 +230,7 @@ static enum prt_status wrong_columns(const struct csv_source *csv, size_t found,
                             "%s:%llu: the line at byte %llu has %zu column%s, not %zu%s",
                             reader->name, (unsigned long long)csv->line,
                             (unsigned long long)reader->offset, found, found == 1 ? "" : "s",
-                            csv->columns.count, found == 1 ? ": commas stand between them" : "");
+                            csv->columns.count, found == 1 ? ": write commas between them" : "");
 }
 
 static size_t count_commas(const unsigned char *bytes, size_t length)

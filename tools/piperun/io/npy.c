@@ -326,7 +326,7 @@ static bool parse_literal(struct literal *literal, struct npy_header *header)
     }
     skip_blanks(literal);
     if (literal->next != literal->end)
-        return fault(literal, "something stands behind the dictionary");
+        return fault(literal, "something stands after the dictionary");
     if (!header->has_type || !header->has_order || !header->has_shape)
         return fault(literal, "descr, fortran_order or shape is missing");
     if (header->fortran && header->large_dimensions > 1)
@@ -452,7 +452,7 @@ static enum prt_status check_end(struct npy_source *npy, struct prt_error *error
     enum prt_status status = prt_io_reader_need(reader, 1, error);
     if (status != PRT_OK || prt_io_reader_available(reader) == 0) return status;
     return prt_error_set_at(error, PRT_E_FORMAT, reader->offset,
-                            "%s: there is more behind the npy array, which ends at byte %llu",
+                            "%s: there is more after the npy array, which ends at byte %llu",
                             reader->name, (unsigned long long)reader->offset);
 }
 

@@ -163,9 +163,9 @@ static enum prt_status read_header(struct pgm_source *pgm, struct prt_error *err
     int byte = -1;
     status = peek(reader, &byte, error);
     if (status != PRT_OK) return status;
-    if (byte < 0) return prt_io_reader_truncated(reader, error, "behind the pgm header");
+    if (byte < 0) return prt_io_reader_truncated(reader, error, "after the pgm header");
     if (!is_blank(byte))
-        return refuse(reader, error, "a blank is expected behind the greatest sample");
+        return refuse(reader, error, "a blank is expected after the greatest sample");
     prt_io_reader_consume(reader, 1);
     return PRT_OK;
 }
@@ -217,7 +217,7 @@ static enum prt_status check_end(struct pgm_source *pgm, struct prt_error *error
     int byte = -1;
     if (status == PRT_OK) status = peek(&pgm->reader, &byte, error);
     if (status != PRT_OK || byte < 0) return status;
-    return refuse(&pgm->reader, error, "there is more behind the image");
+    return refuse(&pgm->reader, error, "there is more after the image");
 }
 
 static enum prt_status pgm_read(struct prt_source *source, void *packets, size_t capacity,

@@ -155,7 +155,7 @@ static enum prt_status refuse_type(const struct prt_port_spec *spec,
                              format->name, (int)type.length, type.text, format->name, meant);
     return prt_error_set(error, PRT_E_USAGE,
                          "port '%s': %s has no type '%.*s': its types are %s(s16 is i16; with le "
-                         "or be behind it)",
+                         "or be after it)",
                          spec->port, format->name, (int)type.length, type.text, list);
 }
 
@@ -213,7 +213,7 @@ static enum prt_status refuse_item(const struct prt_port_spec *spec, struct piec
     struct nearest nearest = {.wanted = piece_word(name, word)};
     if (item.length == 0)
         return prt_error_set(error, PRT_E_USAGE,
-                             "port '%s': nothing stands behind a comma: leave it out, or name a "
+                             "port '%s': nothing follows a comma: leave it out, or name a "
                              "format",
                              spec->port);
     struct prt_port_spec typed = *spec;
@@ -378,7 +378,7 @@ static enum prt_status parse_path(struct piece path, struct piece item_text, boo
     } else if (reader.format.length == 0 && !format_from_ending(spec->path, spec)) {
         return prt_error_set(
             error, PRT_E_USAGE,
-            "port '%s': the ending of '%s' tells no format, as .raw .bin .npy .wav "
+            "port '%s': the ending of '%s' names no format, as .raw .bin .npy .wav "
             ".aiff .aif .flac .ogg .pgm .pnm .ppm .png .csv .txt and those of types do (.f32 "
             ".s16le): "
             "name one, as in %s=%s,raw",
