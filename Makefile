@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # pipec: build, test, install.  `make help` lists the targets; nothing is written outside $(BUILD)/.
 #
 #   make VARIANT=debug -k -j2       build another variant (release, debug, asan, tsan)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/caret_text.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * caret_text: a line of a text with a mark under a part of it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/ending_signals.h"
 
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * ending_signals: every signal that ends a process unless the process handles it.
  *

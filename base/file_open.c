@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/file_open.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * file_open: files that are opened by name without waiting for another process.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * file_publish: a complete file gets its name, and keeps it when the machine loses power.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * json_write: JSON text, value by value.  Every JSON text of pipec and piperun is written here.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/name_fold.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * name_fold: one name for the elements of an array or a chain, as "eq[0..9]" for eq[0], eq[1], ... eq[9].
  *

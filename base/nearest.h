@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * nearest: of several names the one most like another, for "did you mean".
  *

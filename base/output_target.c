@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/output_target.h"
 
 #include <errno.h>

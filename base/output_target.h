@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * output_target: what a path leads to that is to be written as a new file and renamed when it is whole.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * plural: the letter that a noun takes after a count: "1 packet", "3 packets".
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/quote.h"
 
 void quote_print(FILE *to, const char *bytes, size_t size_bytes)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * quote: bytes as a string literal of the language, which the lexer reads back as the same bytes.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/standard_streams.h"
 
 #include <errno.h>

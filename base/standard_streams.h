@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * standard_streams: what a command needs of the three that it is started with.
  */

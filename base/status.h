@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Status codes and error records: how every function of the runtime says what went wrong.
  *
  * Requires: nothing.

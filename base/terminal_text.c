@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/terminal_text.h"
 
 #include <string.h>

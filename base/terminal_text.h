@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * terminal_text: text from files and arguments, as a terminal may show it.
  *

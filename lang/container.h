@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * container: the file that `pipec` writes and `piperun` loads (lang/container.md).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lang/cpu_features.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cpu_features: what images of kernels need of a processor, and what the host's has.
  *

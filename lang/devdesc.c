@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * devdesc: reads device descriptions.  The table FIELDS is the format; lang/devices.md explains it,
  * and a unit test holds the two together.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * devdesc: device descriptions (`.dev` files), read by both halves.  Format: lang/devices.md.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * devdesc_check: whether the values of a description fit together.  Only values that the text gives
  * and that were taken are judged: defaults fit, and what was refused has been reported.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lang/devdesc_internal.h"
 
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * devdesc_internal: what the parts of the reader of descriptions share.
  *

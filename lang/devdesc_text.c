@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Canonical text and hash of a device description: what a container says it was made for. */
 #include "lang/devdesc.h"
 

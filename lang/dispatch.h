@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dispatch: the 64-byte records by which the scheduler gives work to a queue (lang/dispatch.md).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lang/dispatch_codec.h"
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dispatch_codec: reference and condensed packets, to and from the launches they stand for
  * (lang/dispatch.md).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * generate: streams that everyone can make alike: `gen:` of piperun, `ramp` and `noise` of tests.
  * Packet n (from 0) of k-bit packets is:

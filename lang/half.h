@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * half: f16 (binary16) and bf16, the types that are stored only, as bits.
  *

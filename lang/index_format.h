@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * index_format: the packed index of a work-item, shared by compiler and runtime
  * (lang/index_generator.md).

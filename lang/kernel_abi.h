@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kernel_abi: the contract between compiled kernels and whoever calls them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * rational: exact fractions of 64-bit numbers.  Pure functions, for both halves.
  *

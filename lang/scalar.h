@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Scalar types: what compiler and runtime agree on about the elements of packets.
  *
  * Requires: nothing (libc headers only; every function is static inline, so both halves include it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lang/scalar_text.h"
 
 #include <ctype.h>

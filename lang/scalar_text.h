@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * scalar_text: values of scalar types as people write them on a command line.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Text to scheduler program.  The text is untrusted: every count is bounded, every number
  * range-checked. */
 #include "lang/sched_code.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The scheduler machine's instructions: table, decoder, builder. */
 #include "lang/sched_code.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sched_code: the scheduler program in memory and its two forms.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Scheduler program to text.  Labels are numbered in order of their places. */
 #include "lang/sched_code.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * window: the arithmetic of 2-D windows, shared by compiler and runtime (lang/container.md,
  * "Windows").

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """coverage.py FOLDER FILE...: branches and conditions of the FILEs that no test takes.
 coverage.py FOLDER: the programs of FOLDER, that of VARIANT=coverage, that have to be built for it.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # deps.sh build|test|fuzz|lint: installs the packages that this needs and that are not there.  Says nothing and
 # touches no network if nothing is missing.  Exit 2, naming the packages, if it cannot install them.
 #

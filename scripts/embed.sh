@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # embed.sh ARRAY NAME=FILE...: writes a C file that defines ARRAY (see lang/embedded.h) with these files.
 set -eu
 export LC_ALL=C

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # fuzz.sh BINARY SECONDS: runs one libFuzzer target.  Seeds come from tests/fuzz/corpus/NAME and a dictionary
 # from tests/fuzz/NAME.dict, where they exist; those of containers are compiled by the pipec beside the binary, whole
 # programs are those of the tests.  Its findings stay beside the binary.

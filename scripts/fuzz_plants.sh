@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # fuzz_plants.sh [TARGET...]: shows that each fuzz target can fail: for each of them a bug is planted in a copy of the
 # sources, and the seeds, which the target passes with the sources as they are, have to find it.  Prints a TAP line for
 # each; exit 1 if one is not found.  A target that does not end within a minute has failed, too.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # licence.sh [--write]: every source names the licence (SPDX, https://spdx.dev): C, Flex, Bison and tables in the first
 # line, scripts and makefiles after the line of the interpreter, programs of the library and the examples in the last line.
 # (The first comment of a program is what `pipec explain` shows.)  Prints the files without that line, exit status 1 if

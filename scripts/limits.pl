@@ -1,4 +1,5 @@
 #!/usr/bin/env perl
+# SPDX-License-Identifier: MIT
 # limits.pl: compares lang/limits.md with the constants of the sources that limit something: those named ..MAX.. or ..LIMIT..
 # in the folders that decide what is accepted.  Prints what stands on one side only, and values that differ; exit status 1
 # if there is any.  "limits.pl --list" prints the constants: file, name, value.
@@ -9,7 +10,7 @@ use bigint;
 chdir(($0 =~ s{[^/]*$}{}r) . '..') or die $!;
 my @folders = ('base', map({"compiler/$_"} qw(support diagnostics context syntax ir sema bodies liveness pace driver commands)),
     'lang', 'runtime', 'tools');
-my @files = ('compiler/codegen/kernel_llvm.c', 'compiler/emit/container_write.c');
+my @files = ('compiler/codegen/common/kernel_llvm.c', 'compiler/emit/container_write.c');
 for my $folder (@folders) {
     push @files, split /\n/, `find $folder -name '*.[chly]' | sort`;
 }

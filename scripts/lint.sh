@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # lint.sh [STEP...]: every check of the sources that needs no run; all steps go on after a failure.
 # lint.sh --format: rewrites the C sources as .clang-format says.
 #
@@ -28,7 +29,7 @@ check_structure() {
         echo "only compiler/target asks which kind of device it is: use a parameter of struct target"
         status=1
     fi
-    if grep -rlE '"compiler/codegen/x86.h"' compiler | grep -vE '/(x86|instruction_set|kernel_range|kernel_fixup)\.c$'; then
+    if grep -rlE '"compiler/codegen/x86/x86.h"' compiler | grep -v '^compiler/codegen/x86/'; then
         echo "includes what belongs to one instruction set: use a step of struct code_generator"
         status=1
     fi

@@ -1,7 +1,8 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # llvm_stubs.sh SONAME ARCHIVE: C code that replaces libLLVM in the link of pipec, for x86-64.  Loading libLLVM takes more
 # than nine tenths of the start of a process, and only the child process that generates code calls it.  So each function of
-# LLVM that ARCHIVE needs is a jump through a table.  llvm_load (compiler/codegen/llvm_load.h) fills the table, which then
+# LLVM that ARCHIVE needs is a jump through a table.  llvm_load (compiler/codegen/common/llvm_load.h) fills the table, which then
 # cannot be written any more, as the linker's own tables cannot.
 set -eu
 export LC_ALL=C
@@ -12,7 +13,7 @@ cat <<'END'
 #include <stddef.h>
 #include <sys/mman.h>
 
-#include "compiler/codegen/llvm_load.h"
+#include "compiler/codegen/common/llvm_load.h"
 
 static const char *const names[] = {
 END

@@ -1,4 +1,5 @@
 #!/usr/bin/env perl
+# SPDX-License-Identifier: MIT
 # prose.pl [FILE...]: reports words and sentences that readers stumble over (CONTRIBUTING.md, "Glossary") in comments, in
 # messages (the strings of C sources) and in pages.  Without FILE: every text of the tree, except where scripts/prose.txt
 # makes an exception, and each exception without use.  Exit status 1 if there is anything to report.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # run_example.sh: a sentence goes on the air and comes back: transmitter, then receiver, on the simulated GPU.
 # Lines are broken to fit the terminal, or at 100 columns in a file or a pipe; tables of numbers stay as they are.
 # Environment: PIPEC, PIPERUN (default: in build/release).

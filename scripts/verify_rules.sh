@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # verify_rules.sh [FILE...]: leaves out each rule of reader and verifier in turn (runtime/load/verify_rule.h) and
 # looks whether a rejecting test fails without it.  FILE: rules of these sources only ("verify_levels.c").  Prints
 # the rules that nothing misses; exit 0 if there are none, else 1.

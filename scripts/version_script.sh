@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # version_script.sh COMPILER...: the linker's version script of libpipert.so, which exports the functions that the public
 # headers declare and nothing else.  COMPILER is the command that preprocesses.
 set -eu

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=sh
 # checks.sh: what the scripts of tests/e2e say their results with.  Sourced, in the folder of the test:
 #

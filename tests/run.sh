@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Runs the tests and ends with "N passed, N failed, N skipped"; exit 0 if none failed, else 1.
 #
 #   tests/run.sh [-v] [-t] [-j N] [--long] [--bless] [PATH...]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Every unit test includes this first: cmocka, whose header needs four others before it, and a main().
  *

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: MIT
 # Numbers of a test directive <-> packets in a file.  Perl, because every Debian and Ubuntu has it.
 #
 #   values.pl pack TYPE LIST > FILE           write LIST as little-endian packets

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * process_entry: where a linked command begins, as control-flow enforcement wants it.
  *

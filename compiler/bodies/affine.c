@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Method: with p at `a` and q at `b`, every dimension gives the equation index_a(p) = index_b(q).
  * Written with d = p - q it is linear in d, q and the symbols, all of them between bounds; what the

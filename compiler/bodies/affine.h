@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * affine: integers as linear forms over the indices of a work-item and unknown symbols, and the
  * question whether two items can meet at one place.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/bodies/bundles.h"
 
 #include "compiler/ir/ratio.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * bundles: outputs that a kernel always writes in step.
  *

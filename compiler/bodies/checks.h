@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * checks: which appends and accesses of a kernel keep a check while running.
  * Requires amplify_infer_rates, range_check_bodies.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cost: what the execution of a body costs, cut into what is known and what has to be counted
  * (lang/time.md, "Cost of a kernel").

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/bodies/cost_regions.h"
 
 #include "compiler/ir/arith.h"

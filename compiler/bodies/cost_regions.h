@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cost_regions: finds the regions of a body (cost.h).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/bodies/cost_table.h"
 
 #include "compiler/bodies/cost.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cost_table: what one place of a typed body costs by itself, whatever it is made of: the classes of
  * lang/time.md, "Cost of a kernel", with the figures of the device.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * divergence: which values differ between the work-items of a firing, and whether all of them come to
  * every barrier.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * group: what the analyses of kernels with work-items share.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/bodies/interval.h"
 
 #include "compiler/ir/arith.h"

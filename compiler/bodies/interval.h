@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * interval: ranges of integers, and the operations of the language on them.
  *

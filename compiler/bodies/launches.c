@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/bodies/launches.h"
 
 #include <inttypes.h>

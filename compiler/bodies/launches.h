@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * launches: bounds of trees of launches (lang/reference.md, "Child kernels").
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * race: no two work-items of a firing touch one location between barriers, one of them writing.
  *

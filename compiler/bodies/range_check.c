@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Kernels first; then functions, callers before those that they call, each with the values that it
  * is called with: ids are given in order of completion, and there is no recursion.

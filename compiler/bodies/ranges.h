@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * ranges: abstract execution of a typed body, for the analyses of bodies (range, amplify, cost).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Calls: what a function gives for the values of its arguments, by walking its body with them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/bodies/cost.h"
 #include "compiler/bodies/ranges_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * ranges_internal: what the parts of walk share: states (ranges_state.c), statements (ranges.c), loops
  * (ranges_loop.c), expressions (ranges_expr.c), calls (ranges_call.c), accesses (ranges_access.c),

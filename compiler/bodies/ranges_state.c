@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/bodies/ranges_internal.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Sums: what was appended, as a polynomial over conditions.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/bodies/rate_path.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * rate_path: the execution behind a count of packets, as labels along the body.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * relation: what is always true between the numbers of packets that a firing appends to its
  * outputs.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Method: bodies/ranges has marked the scalar operations whose exact result may leave their type;
  * of vectors the ranges of the operands' types are taken, and those of constants. */
 #include <inttypes.h>

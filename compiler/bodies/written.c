@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/bodies/written.h"
 
 #include "compiler/ir/arith.h"

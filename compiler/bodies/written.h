@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * written: out-ports of which every firing writes every packet by index, whatever data decide.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pipec explain: the rules, and the items of the library. */
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pipec fmt: sources in their canonical layout. */
 #include <errno.h>
 #include <stdio.h>

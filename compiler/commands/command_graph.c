@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pipec graph: the topology as a drawing, as JSON, as a command list. */
 #include <errno.h>
 #include <stdlib.h>

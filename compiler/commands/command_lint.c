@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pipec lint: what files and folders of sources report. */
 #include <errno.h>
 #include <stdlib.h>

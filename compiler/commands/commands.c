@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/commands/commands.h"
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * commands: what `pipec WORD ...` does where WORD is not a file to compile.
  *

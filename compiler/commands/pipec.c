@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pipec: the compiler's driver: what it writes and shows after the passes (passes.h).
  */
@@ -11,7 +12,7 @@
 #include "compiler/ir/analysis.h"
 #include "compiler/bodies/checks.h"
 #include "compiler/lint/baseline.h"
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/common/codegen.h"
 #include "compiler/driver/command_line.h"
 #include "compiler/commands/commands.h"
 #include "compiler/describe/cost_print.h"

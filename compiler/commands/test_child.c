@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * test_child: what the child process of a test does: packets and container into files, then
  * piperun.

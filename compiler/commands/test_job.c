@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/commands/test_job.h"
 
 #include <errno.h>

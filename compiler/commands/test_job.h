@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * test_job: one test of `pipec test`: compiled by a child process, run by piperun, compared.
  *

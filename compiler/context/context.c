@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/context/context.h"
 
 struct compile compile_begin(struct arena *arena, struct compile_options options)

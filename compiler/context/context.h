@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * context: what every pass of one compilation shares.  One compilation is one thread.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/context/embedded_library.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * embedded_library: looks into the text of the standard library without parsing it: for the helps of
  * messages about programs that do not import it, and to see whether they need its mathematics.

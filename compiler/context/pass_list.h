@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pass_list: all passes in their order, and the phases of --time-report.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/context/phase_times.h"
 
 #include <inttypes.h>

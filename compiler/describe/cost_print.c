@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/describe/cost_print.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cost_print: what the warps of each kernel cost, with the parts that are counted while running.
  *

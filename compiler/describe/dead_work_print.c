@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/describe/dead_work_print.h"
 
 #include <inttypes.h>

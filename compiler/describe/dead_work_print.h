@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dead_work_print: which work is left out, and what that saves.
  */

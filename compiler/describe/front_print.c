@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/describe/front_print.h"
 
 #include <inttypes.h>

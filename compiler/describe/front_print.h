@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * front_print: the trade-off between memory and throughput (`pipec inspect --pareto`).
  *

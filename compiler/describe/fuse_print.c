@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/describe/fuse_print.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fuse_print: what the fuse pass made one stage of, what it did not, and why.
  */

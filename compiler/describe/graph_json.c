@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/describe/describe.h"
 #include "compiler/ir/kx_text.h"
 #include "compiler/support/json_printed.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * inspect_container: a container as the compiler's side reads it: only to be shown.  Every size,
  * offset, index and string is checked; what is shown is a copy.

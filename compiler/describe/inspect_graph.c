@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/bodies/checks.h"
 #include "compiler/bodies/cost.h"
 #include "compiler/describe/inspection.h"

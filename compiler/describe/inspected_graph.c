@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * inspected_graph: the topology of an inspection as a graph again, to be measured.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * inspection: what `pipec inspect` tells of a topology, whether it comes from a source or from a
  * container (lang/inspect.md).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/describe/inspection_performance.h"
 
 #include <inttypes.h>

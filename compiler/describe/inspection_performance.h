@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * inspection_performance: throughput and latency, in JSON and in words (lang/inspect.md).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/describe/launches_print.h"
 
 #include <inttypes.h>

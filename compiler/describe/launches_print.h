@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * launches_print: the trees of launches of a program as text: who launches whom, in which order and
  * why, and the bounds that bodies/launches found.  Nothing where no kernel launches.

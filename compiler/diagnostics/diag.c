@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/diagnostics/diag.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * diag: collects diagnostics, then shows them in order of place, in the forms of `diag_format`
  * (one printer each, diag_*.c, behind diag_internal.h).

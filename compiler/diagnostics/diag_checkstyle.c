@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The XML of Checkstyle, which most review tools read. */
 #include <inttypes.h>
 #include <string.h>

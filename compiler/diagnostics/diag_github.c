@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Workflow commands of GitHub: annotations on the lines of a change. */
 #include <inttypes.h>
 #include <string.h>

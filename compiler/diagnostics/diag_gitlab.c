@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The report format of GitLab's Code Quality. */
 #include <inttypes.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * diag_internal: what the printers of diagnostics see of the collection (diag.c).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * diag_list: diagnostics inside of a larger JSON text, and which rules were broken.
  */

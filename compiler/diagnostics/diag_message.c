@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Diagnostics that one process of a compilation sends to another. */
 #include "compiler/diagnostics/diag_internal.h"
 #include "compiler/support/child_message.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Places and texts that the machine-readable forms share. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* SARIF 2.1.0.  `fixes` holds the edits of diag_fix; help is a sentence, not an edit. */
 #include <ctype.h>
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* For people: the GNU first line, then the snippets. */
 
 #include "compiler/diagnostics/diag_internal.h"

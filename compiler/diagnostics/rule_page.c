@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/diagnostics/rule_page.h"
 
 #include <string.h>

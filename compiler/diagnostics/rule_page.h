@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * rule_page: the pages compiler/rules/ID.md, which are part of the program.
  *

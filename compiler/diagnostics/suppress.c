@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/diagnostics/suppress.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * suppress: the comments that accept findings of a rule.
  *

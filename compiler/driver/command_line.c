@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/driver/command_line.h"
 
 #include <errno.h>
@@ -7,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "compiler/codegen/code_generator.h"
+#include "compiler/codegen/common/code_generator.h"
 #include "compiler/ir/graph.h"
 #include "compiler/driver/response_file.h"
 #include "base/vec.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/driver/depfile.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * depfile: the rule that tells make and ninja which files an output depends on.
  *

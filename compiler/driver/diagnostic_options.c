@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/driver/diagnostic_options.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * diagnostic_options: where diagnostics go, in which form, and what they do to the exit status.
  *

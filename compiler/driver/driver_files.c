@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/driver/driver_files.h"
 
 #include <errno.h>

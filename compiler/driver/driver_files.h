@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * driver_files: exit statuses, the files that a command reads and writes, and the device.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/driver/kernel_sources.h"
 
 #include <errno.h>

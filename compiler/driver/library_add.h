@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * library_add: the library's mathematics are always available: `sin(x)` needs no import.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/driver/passes.h"
 
 #include "compiler/ir/analysis.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * passes: runs one program through the list of all passes.
  *
@@ -6,7 +7,7 @@
 #ifndef PIPEC_PASSES_H
 #define PIPEC_PASSES_H
 
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/common/codegen.h"
 #include "compiler/describe/inspection.h"
 #include "compiler/optimize/fuse/fuse.h"
 #include "compiler/ir/graph.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/driver/response_file.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * response_file: arguments from files, `@FILE`, quoted as GCC has it.
  *

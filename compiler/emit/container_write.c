@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * container_write: graph, plan, program and image as a container file (lang/container.md).
  *
@@ -6,7 +7,7 @@
  * order of first use (never two calls of string() in one initialiser: their order would be the C
  * compiler's choice).
  */
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/common/codegen.h"
 
 #include <string.h>
 #include <xxhash.h>
@@ -14,7 +15,7 @@
 #include "compiler/bodies/written.h"
 #include "compiler/emit/debug_tables.h"
 #include "compiler/emit/launch_tables.h"
-#include "compiler/codegen/source_map.h"
+#include "compiler/codegen/common/source_map.h"
 #include "compiler/optimize/compose/compose.h"
 #include "lang/container.h"
 #include "lang/index_format.h"

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/emit/debug_tables.h"
 
-#include "compiler/codegen/source_map.h"
+#include "compiler/codegen/common/source_map.h"
 
 /* ---- types ---- */
 

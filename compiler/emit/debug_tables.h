@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * debug_tables: types of packets, kernels with their ports and variables, as records of the
  * container (lang/container.md, "Debug information").
@@ -10,7 +11,7 @@
 #ifndef PIPEC_DEBUG_TABLES_H
 #define PIPEC_DEBUG_TABLES_H
 
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/common/codegen.h"
 #include "lang/container.h"
 
 struct debug_type {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * emit_sched: the scheduler program of a plan.
  *
@@ -23,7 +24,7 @@
  * `priority` or `fullest` selects from it.  Beside a static part that leaves stages out there is a
  * last set, of these; it is not the guarded loop's.
  */
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/common/codegen.h"
 #include "compiler/emit/emit_static.h"
 
 #include <stdlib.h>

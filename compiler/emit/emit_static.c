@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/emit/emit_static.h"
 
 #include <string.h>

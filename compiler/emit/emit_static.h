@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * emit_static: the static part of a scheduler program (lang/scheduler.md, "The compiler's
  * programs"): what stands between the prologue and the guarded loop.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/emit/launch_tables.h"
 
 #include "compiler/bodies/cost.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * launch_tables: the interface table of the device queue, and who launches whom
  * (lang/device_queue.md), as records of the container.
@@ -10,7 +11,7 @@
 #ifndef PIPEC_LAUNCH_TABLES_H
 #define PIPEC_LAUNCH_TABLES_H
 
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/common/codegen.h"
 #include "lang/container.h"
 
 struct launch_tables {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * format: one canonical layout of a source's tokens and comments.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * format_internal: a file between its parts (format_tree.c) and its lines (format_layout.c).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * format_layout: statements to lines of at most LINE_COLUMNS columns, where that is possible.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * format_tree: the grammar once more, over a list of tokens that is known to be well formed.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * analysis: what is proven about a graph.  Each pass reports to cx->diags and fills named fields.
  */

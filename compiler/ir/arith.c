@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/ir/arith.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * arith: the arithmetic of the language on scalar values, with exactly the bits of compiled code.
  *

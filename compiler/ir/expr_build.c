@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/ir/expr_build.h"
 
 #include "compiler/ir/arith.h"

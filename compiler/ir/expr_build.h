@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * expr_build: typed trees made by the compiler itself, as sema would have made them from source.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/ir/graph.h"
 
 #include "lang/window.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kernel: typed bodies of kernels and functions, after checking and specialisation.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Visits, copies and searches typed trees: see kernel.h. */
 #include "compiler/ir/kernel.h"
 #include "base/arena.h"

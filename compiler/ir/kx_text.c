@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/ir/kx_text.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kx_text: typed expressions and constants as text of the language that means exactly them: every
  * conversion is written as a cast, every literal has its type.

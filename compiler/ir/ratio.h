@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * ratio: exact arithmetic that the analyses share.  Pure functions.
  */

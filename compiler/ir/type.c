@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/ir/type.h"
 
 #include "base/vec.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * type: the types of values and packets after checking.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/lint/baseline_internal.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * baseline_internal: what is in a baseline; for baseline.c and baseline_read.c.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reading a baseline: the one file that knows jansson, whose names are those of json_write. */
 #include <errno.h>
 #include <jansson.h>

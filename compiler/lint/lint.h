@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * lint: what is allowed, and probably not meant.
  *

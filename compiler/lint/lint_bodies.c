@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Typed bodies: what the analyses left, and arithmetic that is seldom meant. */
 #include <inttypes.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * lint_internal: what the families of lint share.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Statements and conditions that do not do what they seem to. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How things are called and explained: notes, none of which says that something is wrong. */
 #include <ctype.h>
 #include <inttypes.h>

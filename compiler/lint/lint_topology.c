@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Depths, serial kernels and rates, from what the analyses found. */
 #include <inttypes.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/lint/lint_internal.h"
 
 static void visit_list(const struct lint_visitor *visitor, const struct ast_expr *first)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * certify: writes down why no circle of buffers can come to a stop, for those who trust nobody.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * certify: the budget of certify_graph (analysis.h), for tests that want one form of proof.
  */

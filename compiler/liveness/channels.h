@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * channels: the graph as the liveness analyses see it.
  *

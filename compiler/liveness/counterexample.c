@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/liveness/counterexample.h"
 
 #include "compiler/ir/ratio.h"

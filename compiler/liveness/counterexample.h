@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * counterexample: the shortest firing sequence after which a pipeline stands still.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * deadlock: a schedule exists that never waits for ever, with unbounded inner buffers.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * periodic: sufficient conditions that do not depend on the size of the repetition counts.
  *

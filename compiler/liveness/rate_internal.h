@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * rate_internal: what rate.c (solving) and rate_witness.c (explaining) share.
  *

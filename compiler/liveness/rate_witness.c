@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * rate_witness: why rates are inconsistent, and one rate that would make them consistent.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/liveness/schedule_text.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * schedule_text: a sequence of firings as rules: a straight-line grammar with repetition counts
  * (lang/container.md, "Certificate").

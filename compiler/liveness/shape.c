@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Shapes flow from the buffers that declare one, through kernels that take and give one packet a
  * firing, along the stream; each buffer gets a shape once, so the work is linear in the graph.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/liveness/strong_components.h"
 
 #include "compiler/support/bucket.h"

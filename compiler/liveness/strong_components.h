@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * strong_components: the strongly connected components of a directed graph.
  *

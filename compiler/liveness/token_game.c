@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/liveness/token_game.h"
 
 #include "compiler/ir/ratio.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * token_game: bulk execution of a weighted event graph, the common form of all liveness questions.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/optimize/constant_tables.h"
 
 #include <string.h>

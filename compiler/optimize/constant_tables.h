@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * constant_tables: tables whose contents are known when compiling are constants of the image.
  *

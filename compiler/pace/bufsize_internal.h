@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * bufsize_internal: what bufsize (which finds depths), bufmode (which finds the least memory) and
  * bufsize_report (which words them) share.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * bufsize_report: the words for depths: why a buffer has its depth, and what is wrong with a
  * declared one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/pace/cycle_ratio.h"
 
 #include "compiler/support/bucket.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cycle_ratio: the maximum cycle ratio of a directed graph, in integers.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * debug_depths: debug mode cuts every buffer, declared ones as well.
  *

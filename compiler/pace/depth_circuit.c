@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * depth_circuit: what one vector of depths can do, and what the circuit that holds it back asks for
  * (depth_search.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * depth_optimize: the least memory, the least for the maximum throughput, and what lies between.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Best-first search (depth_search.h), and the climb where that is beyond the budget. */
 #include "compiler/pace/depth_search.h"
 

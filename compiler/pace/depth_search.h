@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * depth_search: the least memory of buffers that hang together, by exploring depth vectors.
  *

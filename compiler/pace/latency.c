@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/pace/latency.h"
 
 #include "compiler/liveness/channels.h"

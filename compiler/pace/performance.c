@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/pace/performance.h"
 
 #include "compiler/ir/analysis.h"

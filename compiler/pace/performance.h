@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * performance: how fast a pipeline runs for ever, and how soon it has a first result.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The maximum cycle ratio of K-periodic schedules, with K raised where the critical circuit asks
  * for it, for each strongly connected component.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * throughput: how fast a net can run for ever, exactly.
  *

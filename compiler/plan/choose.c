@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/plan/choose.h"
 
 #include "compiler/plan/choose_schedule.h"

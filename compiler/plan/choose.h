@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * choose: the layout and the selection that take the least time, by trials.
  *

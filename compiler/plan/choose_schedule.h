@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * choose_schedule: a static schedule where it is no slower than dispatching what is ready.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * depths: raises what is not declared so that dispatches are worth their cost.
  *

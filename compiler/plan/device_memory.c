@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * device_memory: the memory that a program needs of its device, in one sum, and the local memory
  * that a work-group needs of a compute unit (lang/devices.md, "Memory").

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * index_memory: where the index generator keeps the packed indices of each kernel with work-items,
  * and how its iterator goes on (lang/index_generator.md, "Index memory").

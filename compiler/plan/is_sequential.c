@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/plan/is_sequential.h"
 
 #include "compiler/ir/ratio.h"

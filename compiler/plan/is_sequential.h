@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * is_sequential: do the stages of a pipeline take turns, so that never two of them are ready at once?
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/plan/layouts.h"
 #include "compiler/plan/reference_entries.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * layouts: the ways in which stages could share the compute units of a device.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * partition: by which scheme the sub-devices of a plan are made.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * place: stages, CUs, depths, thresholds and batches for one device.
  *

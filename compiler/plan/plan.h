@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * plan: how a graph is laid out on one device.  The same graph can be planned for many.
  *

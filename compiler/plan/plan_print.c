@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * plan_print: the plan as text tables; stable, for people and golden tests.
  */

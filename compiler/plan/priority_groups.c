@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/plan/priority_groups.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * priority_groups: stages of different importance that share compute units, those above before those they
  * interrupt (lang/time.md, "Importance").

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/plan/program_shape.h"
 
 #include <inttypes.h>

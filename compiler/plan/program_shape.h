@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * program_shape: what the static part of a scheduler program executes, as looped schedules read
  * from its code, and how large it is.  So a source and a container are shown alike.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * queue_room: whether the device queue holds what one firing launches (bodies/launches has counted it).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * reference_entries: which stages are launched by one packet, and which entries of the device's
  * reference table they use (lang/dispatch.md).

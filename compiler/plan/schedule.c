@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/plan/schedule_internal.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * schedule: what of a plan is executed by a static schedule, and by which one.
  *

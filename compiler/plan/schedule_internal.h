@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * schedule_internal: one island as the files of the schedule see it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * schedule_island: the parts of a graph that can have a static schedule.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * schedule_loops: one iteration of an island as loops of runs.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * thresholds: how many firings a stage waits for, and how many it is given at most.
  *

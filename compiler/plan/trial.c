@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/plan/trial_internal.h"
 
 #include "compiler/ir/ratio.h"

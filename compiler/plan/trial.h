@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * trial: a run of a plan on its device, played while compiling.
  *

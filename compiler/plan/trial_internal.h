@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * trial_internal: a run that is played, as the files of the trial see it.
  *

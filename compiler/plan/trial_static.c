@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * trial_static: the static part of a program (emit/emit_static.c), played.
  *

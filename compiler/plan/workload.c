@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * workload: what each node contributes to the work of the whole pipeline.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/sema/body_internal.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/sema/body_internal.h"
 
 /* How control leaves a list of statements; returns leave nothing behind. */

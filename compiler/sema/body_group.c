@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * body_group: work-items: the attribute `group` of a kernel, `item`, `barrier();`, and `local`
  * variables, which the items of one firing share.

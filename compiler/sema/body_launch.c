@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * body_launch: the device queue in bodies: child kernels, `launch`, events and `done`
  * (lang/reference.md, "Child kernels").

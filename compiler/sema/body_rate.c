@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * body_rate: the rates of a kernel's ports: numbers, bounds, lists of phases, amplification.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Structs: their declarations, members, and the construction of structs and vectors. */
 #include <inttypes.h>
 #include <string.h>

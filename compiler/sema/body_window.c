@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * 2-D windows: `window WxH border HOW` of in-ports, and what they are read by: x[row][column].
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * command_list: the graph that a command list builds (lang/commands.md).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Computes constants: see sema_internal.h. */
 #include "compiler/sema/evaluate.h"
 #include "compiler/sema/sema_internal.h"

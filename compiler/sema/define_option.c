@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * define_option: the compile-time parameters of the pipeline that is compiled, as -D gives them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * elaborate: one pipeline to a flat graph.  Compile-time loops and conditions run here; arrays of
  * buffers and port arrays are flattened in row-major order.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * elaborate_internal: what elaborate.c (declarations, loops) and instance.c (chains, instances)
  * share.

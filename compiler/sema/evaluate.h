@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * evaluate: executes typed expressions and statements (kernel.h) on values.
  *

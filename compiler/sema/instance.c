@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * instance: chains and instances of kernels: which kernel, which buffers on which ports, which
  * arguments.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * parameter: the compile-time parameters of an instance.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/sema/quick_integer.h"
 
 static bool literal(const struct ast_expr *expr, int64_t *out)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * quick_integer: compile-time integers that need no typed tree.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/sema/scope.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sema: from the AST to typed kernels and the topology graph.  The last pass that sees the AST.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sema_internal: what the files of sema share.
  *

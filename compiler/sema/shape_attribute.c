@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `rows W` and `frame WxH`: how the packets of a buffer lie in two dimensions. */
 #include <inttypes.h>
 #include <string.h>

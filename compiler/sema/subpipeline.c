@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * subpipeline: pipelines that are used as kernels.
  *

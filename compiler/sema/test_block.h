@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * test_block: `test NAME of PIPELINE { ... }`, checked: what goes in, what is expected to come out.
  *

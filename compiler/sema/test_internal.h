@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * test_internal: what test_block.c (statements) and test_values.c (streams) share.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * test_values: the streams of test blocks, from expressions to bytes.
  */

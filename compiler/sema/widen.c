@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/sema/widen.h"
 
 #include <ctype.h>

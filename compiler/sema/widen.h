@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * widen: the casts that have an expression computed in a wider type.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * bucket: items in order of a key, as lists that lie one after the other.
  *

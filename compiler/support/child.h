@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * child: a part of a compilation in a process of its own, which may end in any way.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * child_message: numbers and texts that one process of a compilation sends to another.
  *

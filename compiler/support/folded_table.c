@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/support/folded_table.h"
 
 #include <stdlib.h>

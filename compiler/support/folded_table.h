@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * folded_table: rows of cells as aligned text, in which rows that differ only by an index are one row.
  *

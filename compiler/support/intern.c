@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/support/intern.h"
 
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * intern: one copy of each name, so that names compare by pointer.
  */

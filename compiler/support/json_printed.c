@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/support/json_printed.h"
 
 #include "base/arena.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * json_printed: a JSON text whose content is printed to a file.
  *

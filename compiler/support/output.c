@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/support/output.h"
 
 #include "base/ending_signals.h"

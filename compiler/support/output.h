@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * output: files that appear whole or not at all.
  *

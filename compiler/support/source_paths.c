@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/support/source_paths.h"
 
 #include <dirent.h>

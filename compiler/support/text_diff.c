@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/support/text_diff.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * text_diff: the unified diff of two texts, three lines of context around each change.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/syntax/ast_build.h"
 
 #include <string.h>

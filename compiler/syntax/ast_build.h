@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * ast_build: one node per call, for the actions of the grammar.
  *

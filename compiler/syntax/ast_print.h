@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * ast_print: the tree as indented text, for --emit=ast and tests.  One construct a line;
  * expressions are written out with all parentheses.  The text depends on the sources alone.

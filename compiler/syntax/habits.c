@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/syntax/habits.h"
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * habits: words of other languages, and what is written here instead.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The values of literals, from their text. */
 #include <float.h>
 #include <math.h>

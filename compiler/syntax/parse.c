@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/syntax/parse.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The grammar of the pipeline language: LALR(1) without conflicts, no feedback to the lexer.  Words that are
  * keywords only in their places are tokens which `name` takes back.  Actions build one node and check nothing.

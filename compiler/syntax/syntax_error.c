@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The words of a syntax error. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/syntax/syntax_help.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * syntax_help: what a syntax error was meant to be, as far as the place shows it.  Private to syntax.
  */

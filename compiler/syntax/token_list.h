@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * token_list: a file as its tokens and comments, in order.
  *

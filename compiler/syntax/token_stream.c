@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/syntax/token_stream.h"
 
 #include <stdlib.h>

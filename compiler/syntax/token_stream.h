@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * token_stream: what stands between the lexer and the parser: one file's state, and recovery from
  * syntax errors.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/target/target.h"
 
 #define KIB UINT64_C(1024)

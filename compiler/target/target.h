@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * target: all that the compiler decides by the kind of device.
  *
@@ -13,7 +14,7 @@
 
 #include "lang/devdesc.h"
 
-struct code_generator; /* codegen/code_generator.h */
+struct code_generator; /* codegen/common/code_generator.h */
 extern const struct code_generator code_generator_x86;
 
 struct target {

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The pipeline's cipher text is that of RFC 8439, section 2.4.2; deciphering gives the text back.
 set -eu
 here=$ROOT/examples/cipher

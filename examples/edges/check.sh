@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The outline of a bright rectangle is one pixel wide, closed, and where the rectangle is; in pictures that follow
 # one another, too, and of noise below the threshold there is none.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The radio recovers what the transmitter sent, with the same bits on every device.
 set -eu
 here=$ROOT/examples/fmradio

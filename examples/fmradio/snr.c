@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * snr SENT.wav RECEIVED.wav LEAST_DB: how well speech came through.
  *

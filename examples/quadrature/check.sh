@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The leaves tile their intervals in order, their areas sum to the closed form, the work is where the slope is, bounds
 # are kept, and the bits are the same on every device.
 set -eu

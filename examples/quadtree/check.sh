@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The squares cover the picture once; with a threshold of 0 what is painted is the picture; with a higher one there are
 # fewer squares, small ones along the outline of the disc; the bits are the same on every device.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # At rest what is absorbed and what leaves is what is born; the launches of an iteration are one packet; the same bits
 # however kernels are launched, and on every device.
 set -eu

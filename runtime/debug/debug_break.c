@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/debug/debug_condition.h"
 #include "runtime/debug/debug_internal.h"
 #include "runtime/debug/debug_place.h"

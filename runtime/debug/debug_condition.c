@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/debug/debug_condition.h"
 
 #include "lang/half.h"

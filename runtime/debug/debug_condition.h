@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * debug_condition: values, and the conditions of runtime/host/pipert_debug.h.
  *

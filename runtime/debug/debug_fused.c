@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/debug/debug_fused.h"
 
 #include <string.h>

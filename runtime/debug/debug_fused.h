@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * debug_fused: nodes that are no stage by themselves, because pipec has made one of them and their
  * neighbours.  Of such a stage a container has the name alone, which is made of theirs (lang/plan.md,

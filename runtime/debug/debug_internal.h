@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * debug_internal: the debugger of a run (runtime/host/pipert_debug.h), for its own parts.
  *

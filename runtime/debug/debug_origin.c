@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Who has written which packet: a record for each of the last ones of a buffer. */
 #include "runtime/debug/debug_internal.h"
 #include "runtime/debug/debug_origin.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * debug_origin: which firing has written a packet and, where the program was compiled for debugging,
  * which statement.

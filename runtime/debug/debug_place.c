@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/debug/debug_place.h"
 
 #include "base/nearest.h"

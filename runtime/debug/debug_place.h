@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * debug_place: what a text of runtime/host/pipert_debug.h, "Places", stands for.
  *

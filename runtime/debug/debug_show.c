@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is printed of places, of stops, and of the run's parts. */
 #include "base/plural.h"
 #include "runtime/debug/debug_condition.h"

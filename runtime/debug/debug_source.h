@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * debug_source: lines of source files: those that the container holds, else those of the files, as
  * they are now: under the name that the program has for them, and in the debugger's directory.

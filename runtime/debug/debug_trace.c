@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Firings to a file, with the packets that each takes and gives. */
 #include "runtime/debug/debug_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Who waits for what, the parts of the run as tables, and the scheduler program. */
 #include "runtime/debug/debug_internal.h"
 #include "runtime/debug/debug_place.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/debug/debug_internal.h"
 
 #include "base/terminal_text.h"

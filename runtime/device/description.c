@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/device/description.h"
 
 #include "base/file_open.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* description: device descriptions by name or from a file, and what is wrong with them as text.
  *
  * Ownership: *description is filled, nothing is kept.  Thread-safety: no state.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * device: what the scheduler needs of a device; every backend implements this one table.
  *

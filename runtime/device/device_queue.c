@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/device/device_queue.h"
 
 #include "lang/index_format.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * device_queue: kernels that launch kernels (lang/device_queue.md).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fifo: a buffer of packets with one writer and any number of readers, each with a position of its
  * own.

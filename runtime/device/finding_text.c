@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/device/finding_text.h"
 
 #include "base/caret_text.h"

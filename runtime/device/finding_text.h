@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* finding_text: a finding of a device description as lines of text.
  *
  *     small.dev:3:9: error: 'lanes' must be between 1 and 1024 [device-description]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * host_cores: the cores of the host that this process may use, and the caches and memory that they
  * share, as hwloc finds them.

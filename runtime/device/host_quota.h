@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * host_quota: how much of the host's processors the system grants the process: a container may have
  * the time of two of them, on any of a hundred.

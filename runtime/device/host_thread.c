@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/device/host_thread.h"
 
 #include "runtime/device/host_quota.h"

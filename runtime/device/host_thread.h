@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * host_thread: threads of the host that execute kernels, or read and write ports.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * index_filter: the configuration filter of an index generator and its history cache
  * (lang/index_generator.md, "Configuration filter").

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/device/index_generator.h"
 
 #include "runtime/device/index_iterator.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * index_generator: item.x, y, z of work-items without a division (lang/index_generator.md).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * index_iterator: the indices of one warp after the other, by adds, compares and subtracts alone
  * (lang/index_generator.md, "Iterator").

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * index_packer: indices in registers of 16 or 32 bits (lang/index_generator.md, "Format packer").
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * index_units: the index generators of a device's compute units, and what launches get from them
  * (lang/index_generator.md, "Time").

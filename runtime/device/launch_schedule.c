@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/device/launch_schedule.h"
 
 #include "runtime/device/timing.h"

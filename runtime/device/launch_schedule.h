@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * launch_schedule: when the kernels of a dispatch that launch each other begin and end, in cycles
  * (lang/device_queue.md, "Time").

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/device/launch_time.h"
 
 #include "runtime/device/device_queue.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * launch_time: when a launch begins and ends on its queue, and what it was made of (lang/time.md,
  * "A launch"): timing.h with a kernel object's work and the queues' state put in.

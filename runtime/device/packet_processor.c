@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/device/packet_processor.h"
 
 #include "runtime/device/timing.h"

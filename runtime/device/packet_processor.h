@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * packet_processor: what a device does with a dispatch packet: checks it, keeps the reference state
  * table, and says which launches it is and what they cost (lang/dispatch.md).

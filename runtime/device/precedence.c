@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/device/precedence.h"
 
 #include <assert.h>

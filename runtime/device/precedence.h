@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * precedence: which launch has the compute units where queues of different importance share them,
  * from moment to moment (lang/time.md, "Importance").

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * queue: what all backends share: the state of queues on sub-devices, and launches in order of when
  * they are seen to end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sub-devices: partitioning a device's compute units as OpenCL 1.2+ does (clCreateSubDevices).
  *
  * A *tree* holds one root device and every sub-device made from it, directly or through others.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/device/subdevice_path.h"
 
 #include <stdlib.h>

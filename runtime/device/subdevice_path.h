@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * subdevice_path: one sub-device of a tree, by the partitions that lead to it.
  *

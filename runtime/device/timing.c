@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/device/timing.h"
 
 #include "runtime/device/warp_loads.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * timing: how long a launch takes, in cycles: the formulas of lang/time.md, and nothing else.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/device/warp_loads.h"
 
 #if defined(__x86_64__)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * warp_loads: list scheduling of warps of different cost (timing.h) for whoever asks only when the
  * last one ends, not which compute unit has executed what.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * field: what the packets of a port are made of, for those who read and write them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/host/pipert.h"
 
 #include "lang/scalar_text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pipert: runs compiled pipelines (containers, as `pipec` writes them) inside a program.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/host/pipert_choice.h"
 
 #include "lang/sched_code.h"

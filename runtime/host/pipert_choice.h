@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pipert_choice: which device a run is on, by its options: the backend, the description, and the part of
  * it that is the program's.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pipert_debug: a run that goes one firing at a time, and a debugger that looks at it; for programs
  * that include pipert.h, which has runs.

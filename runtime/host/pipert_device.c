@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/host/pipert_device.h"
 
 #include "runtime/device/description.h"

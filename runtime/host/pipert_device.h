@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pipert_device: devices inside a program, the simulated ones and the host's cores: their figures,
  * and their sub-devices (clCreateSubDevices of OpenCL 1.2).

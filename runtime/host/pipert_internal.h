@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pipert_internal: a program whose kernels are linked into the executable, for tests (see
  * load/image.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How fast two ports of a program are, compared: followed through the graph from one port to all that exact rates connect
  * with it, each firing cycle and each buffer with its share of the first port's packets.  Each node and buffer is visited

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pipert_run: what the parts of pipert know of programs and runs.
  */

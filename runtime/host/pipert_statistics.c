@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a run has done, as records. */
 #include "runtime/host/pipert_run.h"
 #include "runtime/sched/self_driven.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a measured run knows of itself, as records (runtime/sched/observer.h). */
 #include "runtime/load/device_need.h"
 #include "runtime/host/pipert_run.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/load/debug_info.h"
 
 #include "lang/scalar.h"

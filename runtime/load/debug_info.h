@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * debug_info: what a container says for people: types of packets, places in sources, variables of
  * kernels (lang/container.md, "Debug information").

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/load/device_need.h"
 
 #include "lang/dispatch.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * device_need: the memory that a container needs of a device (lang/devices.md, "Memory"), from its
  * records alone.

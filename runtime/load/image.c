@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/load/image.h"
 
 #include "lang/cpu_features.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * image: the native code of a container, and its entries (lang/kernel_abi.h).
  *

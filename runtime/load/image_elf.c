@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* image_elf: the contract is in image_elf.h. */
 #include "runtime/load/image_elf.h"
 

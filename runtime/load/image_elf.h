@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * image_elf: an image, checked before the dynamic linker is asked to load it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/load/reader.h"
 
 #include "lang/dispatch.h"

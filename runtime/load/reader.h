@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * reader: a container file as checked tables (lang/container.md).
  *

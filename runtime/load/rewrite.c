@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/load/rewrite.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * rewrite: a container with another scheduler program, for `piperun asm`.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/load/stage_listing.h"
 #include "base/plural.h"
 

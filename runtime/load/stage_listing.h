@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * stage_listing: what the numbers in a scheduler program stand for, as comments of its assembly: for
  * each stage its name, batches and threshold, and its ends with what a firing takes and gives.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rules that can be left out: see verify_rule.h. */
 #include "runtime/load/verify_rule.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * verify_rule: each rule of reader and verifier stands in a PRT_HOLDS.
  *

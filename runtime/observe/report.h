@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * report: what a run has done, as text for people and as JSON for programs (lang/reports.md).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The statistics as JSON. */
 #include "base/json_write.h"
 #include "runtime/observe/report.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The statistics as text. */
 #include "base/terminal_text.h"
 #include "base/plural.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/observe/text_table.h"
 
 #include "base/terminal_text.h"

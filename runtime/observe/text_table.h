@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * text_table: cells of a text report.  Names are shown as base/terminal_text.h says.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The timeline of a run in the Trace Event Format (lang/reports.md; format: "Trace Event Format",
  * the document of the Chromium project), as an observer.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/observe/value_text.h"
 
 #include "lang/scalar.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * value_text: values in memory as text, by the types of a container.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * explain: why a run ended badly, in the words of the source.
  *

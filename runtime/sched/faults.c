@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/sched/faults.h"
 
 #include "runtime/sched/self_driven.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * faults: which fault counts, and how a run goes on after one (lang/reference.md, "Faults").
  *

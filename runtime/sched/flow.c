@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/sched/flow.h"
 
 void prt_flow_sum(const uint64_t *rates, uint32_t phases, uint64_t *sums)

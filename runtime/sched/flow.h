@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * flow: how many packets firings take and give at an end whose rates may have several phases.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/sched/indices.h"
 
 #include "lang/index_format.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * indices: the packed indices of all kernels with work-items, made when a run is created
  * (lang/index_generator.md).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/sched/inport.h"
 
 #include "runtime/sched/stage_profile.h"

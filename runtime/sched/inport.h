@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * inport: what the host brings to the in-ports, and when the scheduler is suspended for it.
  *

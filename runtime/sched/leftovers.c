@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/sched/leftovers.h"
 
 #include "runtime/sched/inport.h"

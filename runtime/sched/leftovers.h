@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * leftovers: packets that can never be consumed, and why.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/sched/memory_port.h"
 
 #include <string.h>

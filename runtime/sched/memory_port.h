@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * memory_port: ports whose streams lie in memory of the host's.
  *

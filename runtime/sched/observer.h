@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * observer: what a run tells while it goes on, and what it knows of itself when it was watched
  * (lang/reports.md defines every figure).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/sched/packets.h"
 
 #include "runtime/sched/stage_profile.h"

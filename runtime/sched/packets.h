@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * packets: from launches to dispatch packets (lang/dispatch.md).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * port_thread: a thread that calls the host for one port, so that waiting for the host does not
  * stop the scheduler, and the scheduler does not stop the host.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/sched/provenance.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * provenance: which statement wrote each packet, in a run that goes one firing at a time, of a
  * container that was compiled for debugging (lang/container.md, "Debug information").

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/sched/ready.h"
 
 static bool has_window(const struct prt_stage_input *input)

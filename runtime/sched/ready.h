@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * ready: how many firings the inputs and outputs of a stage admit now.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/sched/run_state.h"
 
 #include "runtime/sched/ready.h"

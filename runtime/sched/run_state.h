@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * run_state: how a run stands while it is executed, as text: every stage and every buffer.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/sched/sched.h"
 
 #include "runtime/device/queue.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sched: the state of one run, and what the scheduler machine's instructions do to it
  * (lang/scheduler.md).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Creation of a run's state, and the program's prologue: all that allocates. */
 #include "runtime/device/device_queue.h"
 #include "lang/sched_code.h"

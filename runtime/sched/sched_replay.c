@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/sched/sched_replay.h"
 
 #include "runtime/sched/explain.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * replay: the sequence of a counterexample, fired on the device one firing at a time.
  *

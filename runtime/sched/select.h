@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * select: which stage of a set is dispatched next, under each of the policies.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * self_driven: who wants what a stage produces, where no in-port feeds it.
  *

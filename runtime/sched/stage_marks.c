@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/sched/stage_marks.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * stage_marks: a set of stages, which are taken from it in the order of their numbers.
  *

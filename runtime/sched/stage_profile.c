@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/sched/stage_profile.h"
 
 #include "runtime/device/timing.h"

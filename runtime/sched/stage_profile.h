@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * stage_profile: what a run that is watched knows of itself: where each stage's time went, what its
  * outputs got, and events for an observer (runtime/sched/observer.h; lang/reports.md has the figures).

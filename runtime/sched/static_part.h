@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * static_part: the instructions of a static schedule: guards, `run`, `fence` (lang/scheduler.md).
  *

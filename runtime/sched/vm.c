@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/sched/vm.h"
 
 #include "lang/sched_code.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * vm: the scheduler machine.  Decodes the program of a verified container once, then runs it over a
  * sched.

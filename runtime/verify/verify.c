@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/verify/verify_internal.h"
 
 #include "lang/scalar.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * verify: what a container's records mean, checked before anything runs (lang/container.md,
  * lang/scheduler.md).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* See verify_certificate.h. */
 #include "runtime/verify/verify_certificate.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * verify_certificate: what shows that the exact rates of a container never stop for ever, checked
  * again; shares nothing with the compiler's analyses.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Channels and biconnected blocks of a container: see verify_certificate.h.  Blocks by Tarjan,
  * "Depth-first search and linear graph algorithms", SIAM J. Comput. 1(2), 1972, without recursion.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Debug information: types that are what they say, variables that lie in their blocks. */
 #include "runtime/verify/verify_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a container asks of its device, against the description: see verify.h. */
 #include "runtime/verify/verify.h"
 

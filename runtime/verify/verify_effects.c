@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What runs and loops do to levels: see verify_levels.h. */
 #include "runtime/verify/verify_levels.h"
 

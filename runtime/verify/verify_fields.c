@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the packets of the pipeline's ports are made of must be so. */
 #include "runtime/verify/verify_internal.h"
 

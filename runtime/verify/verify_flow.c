@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Where a scheduler program may go: it stays within its code, and cannot go round while nothing
  * happens.

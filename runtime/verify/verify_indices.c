@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the index generator starts from must be so: generated code trusts its indices. */
 #include "runtime/verify/verify_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the files of the verifier share: see verify.h. */
 #ifndef RUNTIME_VERIFY_VERIFY_INTERNAL_H
 #define RUNTIME_VERIFY_VERIFY_INTERNAL_H

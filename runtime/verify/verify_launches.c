@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * verify_launches: kernels that launch kernels, from the container's records alone
  * (lang/device_queue.md, "Bounds").

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A scheduler program executed on intervals: see verify_levels.h. */
 #include "runtime/verify/verify_levels.h"
 

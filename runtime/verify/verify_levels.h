@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * verify_levels: the scheduler program executed on intervals.
  *

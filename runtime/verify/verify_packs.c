@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How stages share packets and reference entries (lang/dispatch.md).  Nothing that is wrong here
  * could do harm while running, for the scheduler compares every launch with what the entry holds;

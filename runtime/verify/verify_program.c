@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Structure and meaning of the scheduler program: see verify_program.h. */
 #include "runtime/verify/verify_program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * verify_program: the scheduler program of a container (lang/scheduler.md), proven before it runs.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The quantities of a program's execution on intervals: see verify_levels.h. */
 #include "runtime/verify/verify_levels.h"
 

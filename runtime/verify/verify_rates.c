@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What rates, phases and windows must mean. */
 #include "runtime/verify/verify_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The sequence of a counterexample (lang/container.md, "Certificate"): it is well-formed, and has
  * an end.  That it can be fired, and ends in a stall, is seen by firing it.

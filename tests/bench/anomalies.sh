@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # The part "anomalies" of `make bench`: pipelines that take longer on a better device (lang/time.md).
 #
 #   ONLY=anomalies make bench        PIPELINES=100000 SEED=7 ONLY=anomalies make bench

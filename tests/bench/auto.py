@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The part "auto" of `make bench`: what pipec chooses against the best of all that can be asked for.
 
   ONLY=auto make bench        GRAPHS=50 SEED=7 CUS="4 16" ONLY=auto make bench

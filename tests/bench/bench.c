@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * bench CONTAINERS: the table of `make bench`, on standard output, and CONTAINERS/host.json.
  * bench --check CONTAINERS [DEVICE...]: compares bits only, of small inputs, and takes no time.

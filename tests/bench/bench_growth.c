@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * bench_growth: W1 with 1 to 256 kernels, and with 1 Ki to 1 Gi packets.  Each size is a process of
  * its own, so that the most memory it had at one time can be told.

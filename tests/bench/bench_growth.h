@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bench_growth: how W1 grows with its kernels and packets. */
 #ifndef TESTS_BENCH_BENCH_GROWTH_H
 #define TESTS_BENCH_BENCH_GROWTH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the machine can do at most. */
 #include "tests/bench/bench.h"
 #include "tests/bench/lanes.h"

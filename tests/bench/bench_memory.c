@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Time, memory, and the peers that are there. */
 #include "tests/bench/bench.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Our pipelines, as a program uses them: through runtime/host/pipert.h, from memory to memory. */
 #include "tests/bench/bench.h"
 

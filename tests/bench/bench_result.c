@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The tables of `make bench`, and the same figures as JSON. */
 #include "tests/bench/bench_result.h"
 

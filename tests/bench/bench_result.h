@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bench_result: what was measured, and how it is shown. */
 #ifndef TESTS_BENCH_BENCH_RESULT_H
 #define TESTS_BENCH_BENCH_RESULT_H

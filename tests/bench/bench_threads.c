@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * bench_threads: the second thread of the hand-written code.  It is made once; between two pieces
  * of work it spins for a while and then sleeps, so that it takes nothing from what is measured

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # build.sh OUT: compiles the program OUT/bench: the hand-written code, and the peers whose packages are there; OUT/peers
 # says which there are, and which not and why.
 #

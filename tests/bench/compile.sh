@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # The part "compile" of `make bench`: what compiling ordinary programs takes, against clang -O2 on the same in C.
 #
 #   ONLY=compile make bench        DEVICES=cpu PROGRAMS="nest3 fan" ONLY=compile make bench

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # The part "dispatch" of `make bench`: what the scheduler spends on a dispatch of one firing.
 #
 #   ONLY=dispatch make bench        ROUNDS=15 ONLY=dispatch make bench

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # `ONLY=index make bench`: the index generator against division, from one paired run.  Environment: that of run.sh.
 set -eu
 export LC_ALL=C

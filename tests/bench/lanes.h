@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * lanes: vectors as wide as the machine that compiles has them, for the hand-written code: 16 lanes
  * of 32 bits with AVX-512, else 8 with AVX2.

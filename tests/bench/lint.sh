@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # How long `pipec lint` takes for a tree of COUNT small files (default 10000): tests/bench/lint.sh [COUNT]
 #
 # Environment: ROOT, BUILD, PIPEC as for run.sh.  Not part of `make check`.

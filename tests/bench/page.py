@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """The figures of docs/performance.md are those of one run of `make bench`, kept in docs/bench.
 
   page.py run [PART...]   runs these parts of the benchmark (default: all) and keeps what they print in

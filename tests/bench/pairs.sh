@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # The part "pairs" of `make bench`: the same computation written in two ways, before and after a change that
 # docs/performance.md recommends.
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # pipes.sh OUT [PIPEC-ARGUMENT...]: compiles the pipelines of the workloads into the folder OUT, with these arguments;
 # OUT/fast has what is measured with --fast-math, too.
 #

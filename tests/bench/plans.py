@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What auto.py and policies.py share: compile a program under a plan, run it, and read what the reports say.
 
 Environment: ROOT, BUILD, PIPEC, PIPERUN (set by make); JOBS, how many at a time (default: one per CPU).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The part "policies" of `make bench`: pipelines on which the policies differ, and why.
 
   ONLY=policies make bench        CUS=4 ONLY=policies make bench

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # The part "profile" of `make bench`: where each row's time goes in ours with one thread, in percent of its
 # samples (perf): in the code of kernels, in the runtime, in copies (the C library), in the system.  Then the functions
 # of ours and of the code by hand, and of each how many of its samples are at instructions that compute, and at those

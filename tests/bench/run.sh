@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # `make bench`: our pipelines against C written by hand and against the machine's limits, in one table.
 #
 #   make bench                      ROUNDS=15 make bench         ONLY=W3 make bench         ONLY=scale make bench

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # The part "scale" of `make bench`: how the time and the memory of pipec grow with a pipeline.
 #
 #   ONLY=scale make bench        SHAPES="mesh random" SIZES="1000 10000" ONLY=scale make bench

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # The part "speedup" of `make bench`: what simulated devices with more compute units do with the examples.
 #
 #   ONLY=speedup make bench        EXAMPLES="fmradio sweep" ONLY=speedup make bench

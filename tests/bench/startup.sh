@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # The part "startup" of `make bench`: how long piperun takes to its first packet, and where pipec's time goes.
 #
 #   ONLY=startup make bench         ROUNDS=101 ONLY=startup make bench

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* taps: the filters of lang/std/dsp.pipe, the same arithmetic; its sin and cos round correctly. */
 #ifndef TESTS_BENCH_TAPS_H
 #define TESTS_BENCH_TAPS_H

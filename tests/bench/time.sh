@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # The part "time" of `make bench`: what it costs to count the cycles of kernels whose cost depends on data.
 #
 #   ONLY=time make bench            ROUNDS=15 ONLY=time make bench

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* W2: a filter bank (bank.pipe).  What a decimator drops is not computed, nor what is multiplied by
  * the zeros between two samples. */
 #include "tests/bench/bench.h"

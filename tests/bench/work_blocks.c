@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* W6: blocks in the lanes: a Fourier transform and a sorting network (fourier.pipe, bitonic.pipe). */
 #include "tests/bench/bench.h"
 #include "tests/bench/lanes.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* W1 and W7: chains of light kernels (chain8.pipe, chain64.pipe). */
 #include "tests/bench/bench.h"
 #include "tests/bench/lanes.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* W9: ChaCha20 of examples/cipher, with the key it has by default. */
 #include "tests/bench/bench.h"
 #include "tests/bench/lanes.h"

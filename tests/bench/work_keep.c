@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* W5: some packets are kept, each becomes three, and these are added up (keep.pipe, running.pipe). */
 #include "tests/bench/bench.h"
 #include "tests/bench/lanes.h"

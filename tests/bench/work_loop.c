@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* W8: a loop with one packet in it (loop.pipe): the cost of a dispatch. */
 #include "tests/bench/bench.h"
 

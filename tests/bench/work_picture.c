@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* W4: the edges of pictures (picture.pipe): mean of 3x3, Sobel's operator, threshold. */
 #include "tests/bench/bench.h"
 #include "tests/bench/lanes.h"

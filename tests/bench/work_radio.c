@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* W3: an FM receiver (radio.pipe). */
 #include "tests/bench/bench.h"
 #include "tests/bench/lanes.h"

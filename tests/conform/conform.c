@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/conform/conform.h"
 
 #include "tests/test.h"

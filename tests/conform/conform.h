@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * conform: what device.h promises, as one suite that runs over every backend.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/conform/made_certificate.h"
 
 #include "runtime/verify/verify_certificate.h"

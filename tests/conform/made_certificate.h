@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * made_certificate: a certificate for a made container, found without the compiler: every block is
  * fired in rounds, each vertex at most once, until packets and phases are as they were before.

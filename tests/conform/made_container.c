@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/conform/made_container.h"
 
 #include "lang/devdesc.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/conform/pipelines.h"
 
 #include "tests/conform/made_certificate.h"

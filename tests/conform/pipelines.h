@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pipelines: small pipelines with kernels that are linked into the test, and hosts that feed them
  * from arrays.

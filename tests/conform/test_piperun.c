@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The command itself, as its manual page has it: what is printed, exit statuses, standard streams.
  * Runs PIPERUN, with the pipec beside it (tests/run.sh names them).

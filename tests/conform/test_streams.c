@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Random pipelines against Kahn's model: what comes out is a function of the streams alone, and so
  * are the cycles: not of the number of host threads, nor of the pieces in which the host gives its

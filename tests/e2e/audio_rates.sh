@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # The rate of audio that is written: that of the audio that is read, times the exact ratio of the rates of the two ports.
 # shellcheck disable=SC2317 # functions are called through check
 set -u

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Bad input of every kind: a clear error, the documented exit code, nothing half-written.
 set -u
 cd "$TMP" || exit 1

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # The pipelines of the benchmark on small inputs: the bits of the C that is written by hand, with one thread and with
 # two, compiled for the simulated GPU and executed there and on the host, and compiled for the host.  No time is
 # measured.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # --buffers=min, fast and default give the same bytes; what they say of the memory is true of each other.
 set -eu
 cd "$TMP"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # pipec in make, ninja, CMake and meson: a project builds, does nothing the second time, and builds again when an
 # import changes; and the options for this, -M and its kin, --write-if-changed and @FILE.
 # shellcheck disable=SC1003,SC2016,SC2317 # '$' and '\' stand in names and in makefiles; functions called by verdict

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Every byte value, in a name of the source and in the name of the file: what is printed is UTF-8 without control
 # characters, in every form of the diagnostics.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The command lines of pipec and piperun, as their manual pages have them.
 set -u
 cd "$TMP" || exit 1

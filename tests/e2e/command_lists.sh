@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # shellcheck disable=SC2016 # what stands in single quotes is an inner shell's
 # Command lists of every accepted program: they come back with the same bytes, graph, schedule and packets, also where
 # they carry their kernels themselves, are written into another folder, or flatten pipelines used as kernels.

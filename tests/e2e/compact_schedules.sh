@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Programs of the scheduler are compact: their bytes for each stage do not grow with repetition counts, nor with the number of
 # stages, in sequence and side by side.
 set -u

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Compiling ordinary programs takes bounded work: the corpus of tests/bench/compile, by counts of LLVM instructions after the
 # loops that are written out and after optimising (pipec --time-report).  Seconds are `ONLY=compile make bench`.
 set -u

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # shellcheck disable=SC2016 # what stands in single quotes is an inner shell's
 # pipec inspect --trace-deadlock: the shortest way into a deadlock, and piperun --replay, which fires it.
 set -u

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # The host's cores: partitions over made-up topologies, and containers of any device on any number of threads.
 set -eu
 cd "$TMP"

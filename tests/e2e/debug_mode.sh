@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # shellcheck disable=SC2013 # names have no blanks
 # pipec --debug-mode: smallest buffers, the same bits, containers that say what they are.
 set -u

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # shellcheck disable=SC2016 # what stands in single quotes is an inner shell's
 # piperun --debug: the session of docs/debugging.md, every command, every kind of stop and end, scripts, a terminal.
 set -u

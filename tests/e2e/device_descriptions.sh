@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Descriptions of devices: what is wrong with one, from pipec in every form, from pipec lint, and from piperun.
 # shellcheck disable=SC2317 # functions are called through check
 set -eu

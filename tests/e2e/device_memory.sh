@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # local_memory and memory of a device: what does not fit is refused when compiling and again when loading, by figures that
 # pipec and piperun compute each by itself.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Kernels that launch kernels, from source to statistics: counts that are known, cycles that depend on the device
 # description and on nothing else, bounds that a device has to have room for.
 set -eu

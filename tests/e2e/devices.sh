@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Every embedded device: it is listed, each example compiles for it, and what comes out are the bits of sim16.
 set -eu
 cd "$TMP"

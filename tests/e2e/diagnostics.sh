@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Diagnostics in every form, on one program: two files, errors, warnings, labels, help, tabs, UTF-8, CRLF.  Then levels.
 set -u
 cd "$TMP" || exit 1

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Files are on disk before they get their name, and their folder after that (tests/fault/order.py); a call that is left out is
 # found so.
 set -u

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # piperun --dispatch: the forms of packets from the command line, what they show, and with stages beyond the entries.
 set -eu
 . "$ROOT/tests/checks.sh"

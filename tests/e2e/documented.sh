@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # What tables say and what pages say agree: rules, options, instructions, built-in functions, library functions.
 set -eu
 cd "$ROOT"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * draw_program SEED [apart]: a random program that ends with its input, runs for ever without
  * deadlock, and writes what its firings see; for drawn_programs.sh.

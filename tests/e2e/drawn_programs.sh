@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # shellcheck disable=SC2013 # names have no blanks
 # Random programs (N of them from SEED on): accepted, since the oracle says that they run for ever, and the same packets on
 # one compute unit, on sixteen with four threads, with the least depths declared, and with neighbours made one stage, there and

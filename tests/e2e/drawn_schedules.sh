@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # shellcheck disable=SC2013 # names have no blanks
 # Random programs (N of them from SEED on), as they are and with a stage that drops packets and a chain behind each out-port: every
 # layout's scheduler program is verified, and, without its static part, with each form of packets, and on 1, 4 and 16 compute units,

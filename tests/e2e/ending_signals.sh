@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Every signal that ends a process removes the temporary files of both commands, and gives the documented exit status.
 # Nothing is timed: the signal is sent when the temporary is there.
 # shellcheck disable=SC2317 # functions are called through check

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # pipec explain: every rule in every form, items of the library, the man page that is made from the same table.
 # shellcheck disable=SC2016,SC2317 # sh -c has its own words; functions are called through check
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # A program that embeds the runtime (tests/fault/client.c): whichever of its calls fails, it is told why, gives everything
 # back, and works afterwards.  EVERY=1 tries all points; and mistakes are found so.
 set -u

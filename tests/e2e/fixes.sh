@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Fixes converge: the edits that the findings of a program carry, applied in one round, leave none of these findings.
 # All programs of tests/reject and tests/golden, and the examples of the rules' pages.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # shellcheck disable=SC2016 # what stands in single quotes is an inner shell's
 # pipec fmt: the layout, what it keeps, what it refuses; the project's own sources are laid out by it.
 set -u

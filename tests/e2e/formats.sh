@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # What piperun binds to ports: each format is written, read back, and looked at by another program.
 set -eu
 cd "$TMP"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # --fast-math takes long filters to the frequency domain: as many packets at every length, values as near as the
 # transforms round, and the same bits on every device and with every number of threads.
 set -eu

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Neighbours become one stage, and nothing else changes: the same bits, with as many packets as one likes, on any
 # device; pipec says what it did.
 set -eu

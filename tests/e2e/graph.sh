@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # shellcheck disable=SC2016 # what stands in single quotes is an inner shell's
 # pipec graph: its forms, and command lists as input (command_lists.sh compares those of every program).
 set -u

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # What is built is hardened: position-independent, relocations read-only and bound at once, no executable stack and no
 # segment that is both writable and executable, canaries, checked libc calls, CET marks, stack probes.  Each reader is
 # tried on a program that is built without, and has to miss it there; so is the image of a container.

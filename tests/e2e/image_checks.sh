@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # An image that would execute code when it is loaded is refused, and none of its code runs: on no device, by no command.  A
 # sound image is loaded only where kernels run, after everything else has been checked.
 # shellcheck disable=SC2317 # functions are called through check

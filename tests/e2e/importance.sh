@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Importance: a stage that shares compute units with less important ones waits for one work-group of theirs at most, they go
 # on later, and timeline and statistics say so.  What comes out is the same.
 # shellcheck disable=SC2317 # functions called by check

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs a container from memory to memory, in place, and compares with a run through callbacks.
  *
  *     in_place CONTAINER DEVICE LENGTH...

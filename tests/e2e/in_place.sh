@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Streams in the caller's memory: the packets are those of callbacks, and no kernel, whatever its code is compiled for, reads or
 # writes behind the last one.
 set -u

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # shellcheck disable=SC2016,SC2034 # what `expect` evaluates
 # Work-items: the same bits on every device, what the index generator found, and groups that it cannot hold.
 set -u

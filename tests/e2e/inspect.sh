@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # shellcheck disable=SC2016 # what stands in single quotes is an inner shell's
 # pipec inspect: JSON that parses, of sources that pass and that do not, and of containers, damaged ones too.
 set -u

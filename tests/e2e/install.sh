@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # What `make install` leaves is complete: the programs run from there, and a C program finds header and library
 # through pkg-config, shared and static.  The shared library exports what the public headers declare and nothing else.
 # shellcheck disable=SC2046,SC2317 # word lists from pkg-config; functions called by verdict

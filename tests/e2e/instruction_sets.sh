@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Several instruction sets in one container: the same bits from the image of each, and what is said of them.
 # shellcheck disable=SC2016 # what stands in single quotes is an inner shell's
 set -u

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Signals: pipec leaves nothing; piperun drains on the first SIGINT and publishes, and leaves nothing on SIGTERM.
 set -u
 cd "$TMP" || exit 1

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # What a kernel does wrong is told with its instance, its firing and its line: the same on every device, in one stage
 # with its neighbours and alone, with one thread and several.  A crash of its native code is told with the firings
 # that were being executed, an endless one by the time limit; nothing is published.

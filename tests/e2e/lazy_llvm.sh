@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # shellcheck disable=SC2016 # what stands in single quotes is an inner shell's
 # pipec loads LLVM only to generate code. A pipec that cannot load it says so, and does everything else.
 set -u

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # shellcheck disable=SC2013,SC2016 # names have no blanks; what stands in single quotes is awk's
 # Each inner buffer of every accepted program in turn (of those with many, some of them), with the others at the depths
 # found: one packet less than the least is refused with the buffer named, the least is accepted; and the program with all

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Packets that can never be consumed: the notes name buffer, count and reason, and follow from the streams alone, whatever the
 # device, depths, policy, form of packets and number of threads.
 set -u

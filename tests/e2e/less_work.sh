@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Work that nobody sees is left out for the host's processor, and no output changes: not in the stream, not at
 # its end.
 set -eu

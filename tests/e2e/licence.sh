@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # scripts/licence.sh finds each source without the licence's line, and adds the line where it belongs.
 set -eu
 cd "$TMP"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # pipec lint: folders, threads, forms, comments that accept findings, baselines.
 # shellcheck disable=SC2016,SC2317 # sh -c has its own words; functions are called through check
 set -eu

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # The manual is tested: a ```pipe block of lang/reference.md, or of another page of lang or docs, that holds a pipeline must
 # compile, a ```pipe-reject block must be refused with exit status 1.  Blocks without a pipeline are fragments.  One that begins
 # with `// pipec inspect ARGUMENT...` is inspected so, and the lines of the next block are among what that says.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The library's functions against a reference, compiled and executed: a sample of each, or with MATH_ALL=1 every f32
 # argument of the functions of one argument.  Limits are in units in the last place.
 set -eu

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // math_reference: measures one function of lang/std/math.pipe against a reference.
 //
 //   math_reference NAME LIMIT X OUT        a function of one argument: sin_f32, exp_f64, ...

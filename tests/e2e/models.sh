@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # The models of tests/model, searched by SPIN to the last state: what they claim holds in each.  A model names its twins:
 # the same with one step dropped, in which SPIN has to find an error.  So each claim can fail.  `make check` searches the
 # first twin of each model, `make check-long` all of them.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # tests/mutation/mutate.py: what a test looks at is missed when it is wrong, what it does not look at is reported, and an
 # excuse in the source is taken.
 # shellcheck disable=SC2317 # functions are called through check

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Named pipes and devices where a regular file belongs: refused at once, with the reason; nothing waits for their other end.
 # Streams that are asked for (/dev/stdin, process substitution, named pipes as ports) work.
 # shellcheck disable=SC2317 # functions are called through check

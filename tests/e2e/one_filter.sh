@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # --fast-math makes one filter of several: as many packets, and values as near as sums in another order are.
 set -eu
 # shellcheck source=tests/checks.sh

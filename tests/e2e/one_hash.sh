@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Fifteen compilations of one source (`make check-long`: a hundred) give one container: time zone, locale, home, folder for temporaries, mask, limits,
 # names and size of the environment, address space drawn anew or not, folder, number of compilations at the same time.
 # shellcheck disable=SC2317 # functions are called through check

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Every command runs the same passes as a compilation, up to the one where it leaves the list: it has the same
 # findings, and a test runs the program that is compiled.
 . "$ROOT/tests/checks.sh"

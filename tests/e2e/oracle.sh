@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Drawn programs (tests/pipesmith; N of them from SEED on, each in some of the configurations) have the bytes, the
 # exit status, the fault and the numbers of packets that the reference interpreter (tests/oracle) gives them, as they
 # stand and as a relation changes them.  That it would be noticed if it were not so, oracle_noticed.sh shows.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # What is between drawn programs and the reference interpreter (oracle.sh) is noticed: where the interpreter says nothing,
 # where an output has a wrong byte, and where the interpreter has a mistake.
 set -u

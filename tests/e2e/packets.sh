@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Ports whose packets are structs, vectors, blocks and 16-bit floats, through files of every format that
 # carries them, and back to the same bytes.
 set -eu

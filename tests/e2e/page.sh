@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # docs/performance.md has the figures that the benchmark has printed (docs/bench), and nothing else is measured in it.
 set -eu
 command -v python3 >/dev/null || { echo "no python3"; exit 77; }

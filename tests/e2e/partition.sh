@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # piperun partition and --list-devices: tables of CU sets, nesting, errors by their OpenCL names, usage.
 set -eu
 cd "$TMP"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # One source on 1, 4, 16 and 132 compute units: the plan uses them, its trial foretells what the run takes, the bits stay
 # the same; and of closed streams nothing is left, whatever their length.
 # shellcheck disable=SC2317 # functions called by check

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Sub-devices as PoCL's CPU device makes them, another implementation of OpenCL, and ours: a grid of property lists.
 # What differs is printed with the sentence of the specification that decides it.
 set -eu

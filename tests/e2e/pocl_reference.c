@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sub-devices of PoCL's CPU device beside ours: one property list after the other is given to
  * clCreateSubDevices and to prt_create_sub_devices, for a device with the same number of CUs;
  * error, number of sub-devices and their CUs are compared, of the device and of a sub-device of it.

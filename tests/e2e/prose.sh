@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # scripts/prose.pl reports each of its words and sentences in each kind of text, and nothing in plain text.
 set -eu
 cd "$TMP"

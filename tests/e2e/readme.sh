@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Every ```sh block of README.md works as it stands, in order, in a fresh copy of the tree.
 # What they write is left out of git, all of it.
 # A block after a line `<!-- not-run: reason -->` is listed as skipped.  `make check-long` builds the copy from nothing;

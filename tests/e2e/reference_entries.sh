@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # More entries of the reference table are never slower: rings and drawn loops, with 1 to 8 entries, give the same bits in no
 # more cycles.  A launch that differs in nothing repeats a reference, so a ring of nine stages is one packet a round.
 set -eu

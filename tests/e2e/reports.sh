@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Statistics and timelines: they agree with each other, every cycle of every stage is accounted for, the same run gives
 # the same bytes, and files appear whole or not at all.
 # shellcheck disable=SC2317 # functions called by check

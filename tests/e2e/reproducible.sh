@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Equal input gives an equal container: whatever folder, name of the folder, environment, locale or time.
 set -eu
 source=$ROOT/examples/fmradio

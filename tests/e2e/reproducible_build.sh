@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # The programs are the same bytes wherever and whenever they are built: another folder of the sources, another build
 # folder, another time, time zone, locale, mask and number of jobs.  The build that is tested is one of the two, if it
 # has been made as `make` would make it here.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Every rule has a page compiler/rules/ID.md with an explanation, a failing and a fixed example:
 #
 #   paragraphs: what it means and why; then

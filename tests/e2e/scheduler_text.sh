@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # A program of the scheduler is taken out as text, written anew as a static schedule, put back, verified and run; what is
 # wrong with it is said with the line of the text.
 # shellcheck disable=SC2015 # ok and not_ok never fail

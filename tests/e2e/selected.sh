@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # tests/run.sh runs every test of a program, whatever T says that it selects, and a program without tests has not passed.
 set -u
 cd "$TMP" || exit 1

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # shellcheck disable=SC2016,SC2059 # $0 and $1 are the inner shell's; formats are made here
 # Ports with a shape: images know their size from them, and are refused where they do not fit.
 set -u

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # A file that becomes shorter while it is read is refused, in every format: its stream does not end there as if it were whole.
 set -eu
 cd "$TMP"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Signals and time limits while a run is blocked, in reading, in writing, in a kernel: what piperun says, leaves and ends with.
 # Almost nothing here is timed: pipes tell how far the run has come, and what it says on standard error is waited for.
 set -u

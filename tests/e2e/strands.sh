@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Chains over blocks whose packets meet in parts only become loops over these parts, and no output changes: not in the
 # stream, not at its end.
 set -eu

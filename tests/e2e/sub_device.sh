@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # A program on a sub-device of a sub-device: compiled for its description, the same bits and cycles as on a device that is
 # like it; a partition of its own lies in it; what does not fit is refused.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # No host in the loop: the scheduler is suspended only for in-ports whose input does not fit, as often as lang/reports.md says;
 # where the packets come from changes neither cycles nor anything else.
 # shellcheck disable=SC2015 # ok and not_ok never fail

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """terminal.py COMMAND... : runs it on a terminal of its own, types what standard input says, prints what it shows.
 
 Each line of standard input waits until the text before its first tab has been shown, then types what is behind it, both

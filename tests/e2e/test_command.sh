@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # pipec test: results, selection, formats, exit statuses, files, and what is left behind.
 set -u
 export TMPDIR=$TMP/temporary

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # `pipec --time-report`: a table whose lines add up; what is written is the same, and without it nothing is said.
 set -u
 cd "$TMP" || exit 1

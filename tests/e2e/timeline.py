@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Checks a timeline (piperun --trace) against itself and against the statistics of the same run.
 
 usage: timeline.py TRACE.json STATS.json

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The loop over firings is inside the batch function, and LLVM sees vectors of neighbouring firings in it.
 set -eu
 cd "$TMP"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """How long launches of a stage waited for their compute units, from a timeline (piperun --trace).
 
 usage: waits.py TRACE.json STAGE least|most COMPARISON CYCLES

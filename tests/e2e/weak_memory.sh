@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # The memory orders of the runtime's atomic accesses, one by one.  tests/weak executes cpu_pool.c and port_thread.c under
 # orders of events that C11 allows and this machine need not show (explorer.h).  As they are, no execution may fail; with
 # one access weakened, some execution has to: so each order is needed.  One that is not says so where it stands: "Stronger

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # A picture that feeds itself back through a window: with `border wrap` it is dispatched a frame at a time, as with the other
 # borders, and on every device and with every depth it is the same picture.
 # shellcheck disable=SC2317 # functions called by check

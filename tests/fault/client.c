@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * client: a program with a pipeline in it (runtime/host/pipert.h), whose k-th call fails, for every k until nothing fails.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fault_page: what a program under test and who has started it share: counts that outlive the program,
  * however it ends.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """order.py: files are on disk before they get their name, and their folder after that.
 
     order.py BUILD

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=sh
 # planted.sh: a checker of faults is shown to find a mistake.  Sourced, in the folder of the test, after tests/checks.sh.
 

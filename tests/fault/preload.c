@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * preload: a library that is loaded into a program (LD_PRELOAD) and has the k-th of its calls fail.
  *

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """surroundings.py: pipec and piperun where there is no room, nobody listens, or somebody kills them.
 
     surroundings.py BUILD [--all] [--kills N] [--seed S] [--only GROUP]

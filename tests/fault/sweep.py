@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """sweep.py: the k-th call of a program fails, for every k until the program is done before it.
 
     sweep.py BUILD [--every N] [--only CASE] [--seconds S]

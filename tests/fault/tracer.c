@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * tracer: runs a program and has the k-th of its system calls fail, fall short, or be its last; or does something
  * to the program or a file before it.

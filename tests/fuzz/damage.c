@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * damage STRIDE FILE...: every prefix and every single-bit flip of these containers.  As they are, all
  * of them are refused, by length and checksum; with these put right, the fuzz target of containers

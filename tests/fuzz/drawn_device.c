@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/fuzz/drawn_device.h"
 
 #include "runtime/device/queue.h"

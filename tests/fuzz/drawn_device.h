@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * drawn_device: a device whose times come from bytes, so that these decide in which order queues
  * advance.

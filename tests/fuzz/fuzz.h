@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The entry of a fuzz target: libFuzzer calls it in `make fuzz`, replay.c in `make check`. */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H

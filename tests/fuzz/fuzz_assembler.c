@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target: bytes as the text of a scheduler program; with a zero byte in front, as its code.  What
  * assembles is disassembled to a text that gives the same code and is its own canonical form; every

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target: bytes as a container, for reader, verifier, and "what the verifier accepts runs safely".
  * The length and checksum of the header are put right first, else fuzzing would end at them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Bytes as a device description.  Every place that a finding names lies in the text; reading is
  * repeatable; what is accepted has a canonical text, whatever the room for it, and could be planned

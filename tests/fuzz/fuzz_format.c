@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target: any bytes as a source file.  What has no syntax errors is laid out: the tokens and
  * the comments stay, and laying it out again changes nothing.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target: bytes decide in which order the scheduler, its queues and the host advance.  The first
  * ones choose a pipeline, depths, thresholds, how stages are bound, the policy, the form of packets

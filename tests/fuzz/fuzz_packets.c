@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Bytes as a queue of dispatch packets: the first says how many entries the reference table has, then
  * 64 bytes are a packet, the rest of the last one zero.  What is accepted can be said again: its

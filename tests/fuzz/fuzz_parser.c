@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target: any bytes as a source file in memory, parsed, printed as a tree and as messages.  A
  * source from memory has no folder, so its imports reach the embedded library only.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target: bytes as a program that goes through everything but LLVM: parser, sema, analyses, lint,
  * fusion, plan, scheduler program, container, or all that `inspect` says.  Text ends at the first
@@ -10,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/codegen/codegen.h"
-#include "compiler/codegen/source_map.h"
+#include "compiler/codegen/common/codegen.h"
+#include "compiler/codegen/common/source_map.h"
 #include "compiler/describe/describe.h"
 #include "compiler/driver/passes.h"
 #include "runtime/verify/verify.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Scheduler programs, drawn instruction by instruction from the bytes, for one of a few small pipelines: a
  * prologue, what was drawn, and the guarded loop that has to finish the run whatever comes before it.  What the

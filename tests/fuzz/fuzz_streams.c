@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target: bytes as a file that is bound to an in-port.  The first four choose the format, the type
  * of a packet, an option of the port, and the size of pieces; the rest is the file.  It is read at

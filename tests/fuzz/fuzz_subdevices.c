@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target: bytes as a history of calls on a device and its sub-devices, each byte a choice.  After
  * every call the tree is what the model of reference counts says (tests/unit/subdevice_model.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Runs a fuzz target over files, without libFuzzer: `make check` replays every seed, so neither a
  * past finding nor the target itself rots.  Prints one TAP line per file; a crash ends the run.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # seeds.sh PIPEC FOLDER: compiles the pipelines of tests/fuzz/containers.pipe, each in debug mode as well, to seeds of the
 # container fuzzer.  They are without their native code, which the fuzzer does not execute; it puts lengths and checksum
 # right.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/fuzz/stamped.h"
 
 #include "lang/devdesc.h"

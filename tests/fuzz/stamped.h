@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * stamped: runs an accepted container with kernels that are made up for it, on the devices that
  * execute: the simulated GPU and the host's cores with one and with several threads.

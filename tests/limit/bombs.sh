@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Small programs that ask for too much: each is refused with a place, or accepted, in bounded time and memory.
 # The promise is a second and 256 MiB; what is checked here is ten times that of processor time (machines differ), and
 # the memory, sanitizers aside.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # lang/limits.md has the limits that the sources have, with their values, and no others; a value that is changed is noticed.
 set -u
 # shellcheck source=tests/checks.sh

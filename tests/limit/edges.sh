@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # The limits of the language at n - 1 (only `make check-long`), n and n + 1 (lang/limits.md): the last one is refused, with
 # a place and by the rule that is named here.  Nothing is compiled to code, so that none of this takes memory.  Where a
 # limit of the language is above the memory or the local memory of sim16 the device is cpu.

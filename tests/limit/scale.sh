@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Large pipelines of every shape: what is found is exact, refusals are quick, and neither time nor memory run away.
 # `make check-long` takes five times as many nodes, and kernels of 65,536 ends.
 # Times here are safety nets, twenty times what they should be; `ONLY=scale make bench` measures.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # The table of rate and size bombs: programs and device descriptions of less than 1 KiB that ask for more than there is.
 # Each is refused, with a place and by the rule that is named here, in less than 100 ms of processor time and with less
 # than 32 MiB of resident memory.  (Elapsed time does not count: machines are busy.)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * within: runs a command and tells what it took.
  *

@@ -1,4 +1,5 @@
 #!/usr/bin/env perl
+# SPDX-License-Identifier: MIT
 # figures.pl FILE...: does pipec find the figures in the files' `// figure:` lines?  Prints lines "ok NAME" and
 # "not ok NAME".  PIPEC is the program.
 #

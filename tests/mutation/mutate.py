@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """mutate.py [-n N] [-s SEED] [-t TEST,...] FOLDER FILE...: does a test notice when a line is wrong?
 
 Draws N mutants of each FILE (0: all of them), compiles each (-O0, no debug information), links it in front of the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=sh
 # differ.sh: drawn programs against the reference interpreter.  Sourced, in the folder of the test, after checks.sh.
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kahn [-p PIPELINE] [-D NAME=VALUE].. [--library FOLDER] [--firings N] [--bounded] FILE.pipe [PORT=FILE]..
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kahn: executes a .pipe program straight from its text, as Kahn's semantics have it: one thread, queues without end,
  * one firing at a time, every operation checked.  It shares no code with the compiler and the runtime, so what both say

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Statements, functions, and the firings of kernels: work-items, launches, windows. */
 #include "tests/oracle/kahn.h"
 

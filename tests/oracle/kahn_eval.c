@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Expressions.  Literals have no type of their own: an expression is EXACT (an integer of literals and compile-time
  * integers, computed exactly), LOOSE (with a float literal that nothing has typed yet), or of a type.  kind_of() tells

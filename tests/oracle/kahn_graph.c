@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Items and constants by their names; pipelines to nodes and channels.  Each node has a copy of its kernel's tree, in
  * which names have one type.  Types that are left out follow from what is bound, in-ports first.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Text to tokens. */
 #include "tests/oracle/kahn.h"
 

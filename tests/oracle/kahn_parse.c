@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tokens to trees, by recursive descent; and the items of a program. */
 #include "tests/oracle/kahn.h"
 

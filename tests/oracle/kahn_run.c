@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Who fires, and who ends.  A node fires where each in-port holds what it sees; queues have no end unless declared
  * depths are asked for.  A node ends when an input is closed and holds too little; what no in-port feeds ends with its

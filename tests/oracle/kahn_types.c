@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Types, and what the language says about one scalar: conversions, operators, built-in functions. */
 #include "tests/oracle/kahn.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A fault counts if it is demanded.  An out-port demands every packet.  A node without out-ports demands all that it
  * reads.  A node that is held back demands the packets that it lacks, if it is demanded itself.  Of several faults the one in the lowest

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """differ.py [-n N] [-s SEED] [-j JOBS] [--configs LIST] [--each K] [--keep FOLDER]: random programs, many ways.
 
 Every program is run by the reference interpreter (tests/oracle), compiled and run in each configuration, and has to

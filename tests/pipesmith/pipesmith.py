@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """pipesmith SEED: prints a random, well-formed program; the same for the same seed.
 
 The graph is drawn first.  Each stream carries a number of packets an iteration, as a fraction, and a node is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Programs on the border of what is right, whose verdict the interpreter gives: rates that balance or not, circles with
 enough initial packets or not, depths that suffice or not, declared numbers that a body keeps to or not, streams whose
 rates vary and meet again or not; and graphs of extreme sizes.

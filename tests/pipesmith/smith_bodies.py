@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Random statements and expressions of the pipe language, typed, without undefined behaviour.
 
 Every expression has exactly the type that it is asked for; loops end; divisors are never zero and indices inside,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Changes of a program that leave its outputs as they are: each relation takes the text and a generator of random
 numbers, and gives another text, or None where it finds nothing to change."""
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Runs of a drawn program: by the reference interpreter, and compiled, in many configurations; and what differs.
 
 What a run has to share with the interpreter: its exit status, the bytes of each out-port, its fault with kernel and

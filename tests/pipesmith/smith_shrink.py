@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Makes a failing program smaller: whole nodes, then blocks and lines, then parts of expressions.
 
 A candidate need not be well-formed: one that pipec refuses does not fail as the program does, and is not taken.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Nodes of special kinds, as a part of a Program: kernels with type parameters, streams taken in turn, bounded loops,
 work-items of several dimensions with barriers in loops and switches, children that wait for one another.
 """

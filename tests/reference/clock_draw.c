@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/reference/clock_draw.h"
 
 #include <stddef.h>

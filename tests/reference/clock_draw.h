@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * clock_draw: pipelines for the oracle of time, drawn at random: chains with rates of their own,
  * and splits that join again; every depth, batch and threshold admits a run to the end.

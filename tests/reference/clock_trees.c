@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/reference/clock_trees.h"
 
 #include <assert.h>

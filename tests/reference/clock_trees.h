@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * clock_trees: an oracle of the time of launch trees, written from lang/device_queue.md, "Time": one
  * cycle passes at a time, and each rule is asked of all firings.  Nothing is computed in advance.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/reference/clock_units.h"
 
 #include <string.h>

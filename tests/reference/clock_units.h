@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * clock_units: the compute units of an oracle of time (clockwork.h), on which a cycle passes at a
  * time, for stages of different importance: launches overtake, interrupt, yield and go on, as

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/reference/clock_units.h"
 
 #include <limits.h>

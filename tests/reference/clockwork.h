@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * clockwork: an oracle of time.  It plays a run of a small pipeline of exact rates by hand, from
  * lang/scheduler.md and lang/time.md, and shares nothing with the runtime: full packets, guarded

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/reference/oracle_build.h"
 
 static const uint64_t *list(struct fixture *f, const long *each, int phases)

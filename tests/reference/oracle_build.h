@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * oracle_build: a graph of the oracle as the compiler's analyses take it.
  */

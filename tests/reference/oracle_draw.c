@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/reference/oracle_draw.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * oracle_draw: random graphs for the oracle, made smaller, and written as programs.
  *

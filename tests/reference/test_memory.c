@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The least memory, the least for the maximum throughput, and what lies between, against trying
  * every vector of depths with the oracle.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The oracle itself: cases small enough to be computed by hand. */
 #include "tests/test.h"
 

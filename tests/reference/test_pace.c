@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Throughput and latency against the oracle, on random graphs, and on graphs with figures known by
  * hand.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * throughput_of_net against self-timed execution, on random graphs with and without depths: the
  * pace, and that the critical circuit is one.  N, SEED and T as in test_agreement.

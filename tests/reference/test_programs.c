@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Every program of tests/lang, tests/literature and examples whose rates are exact, as the compiler
  * understands it, against the oracle: repetitions, depths and least depths, paces.

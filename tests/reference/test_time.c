@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The time of whole runs against an oracle that plays them by hand (clockwork.h), cycle by cycle:
  * chains and joins of exact rates, of known costs and of counted ones, with and without state, on

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * scale_gen: programs of any size, to measure and to test how pipec grows.
  *

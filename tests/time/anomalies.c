@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * anomalies: looks for pipelines that take longer on a device that is better in one figure
  * (lang/time.md, "What is a theorem, and what is not"), and prints how many there are, how bad the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * built_container: what pipec writes for a program in memory, and the loader reads.
  */

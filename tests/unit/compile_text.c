@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/unit/compile_text.h"
 
 #include <stdio.h>

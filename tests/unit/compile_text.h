@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * compile_text: compiles a program from memory, for tests of what follows sema.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/unit/failing_calls.h"
 
 #include <errno.h>

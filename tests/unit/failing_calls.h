@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * failing_calls: lets the k-th call of a kind fail, for tests in which each call fails in its turn.
  *

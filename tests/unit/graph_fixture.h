@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * graph_fixture: builds graphs without the language, for the tests of the analyses and the plan.
  *

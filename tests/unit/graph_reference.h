@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * graph_reference: an independent judge of small graphs, by literal execution, firing by firing, of
  * what the manual says: counts of packets written and read, room by the slowest reader, windows of

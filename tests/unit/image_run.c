@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/unit/image_run.h"
 
 #include <dlfcn.h>

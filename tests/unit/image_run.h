@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * image_run: executes all nodes of a graph by their compiled kernels, on streams of any length, each
  * firing as soon as its packets are there: what a scheduler with unbounded buffers would compute.
@@ -5,7 +6,7 @@
 #ifndef TESTS_IMAGE_RUN_H
 #define TESTS_IMAGE_RUN_H
 
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/common/codegen.h"
 
 struct image_stream {
     unsigned char *bytes; /* in memory of its own */

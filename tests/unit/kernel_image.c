@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/unit/kernel_image.h"
 
 #include <dlfcn.h>

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kernel_image: compiled kernels, loaded into the test.
  */
 #ifndef TESTS_KERNEL_IMAGE_H
 #define TESTS_KERNEL_IMAGE_H
 
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/common/codegen.h"
 
 /* A handle of dlopen.  *opened stays open as long as the library: dlopen takes libraries of one name
  * for the same. */

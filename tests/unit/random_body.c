@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/unit/random_body.h"
 
 #include <stdarg.h>

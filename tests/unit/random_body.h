@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * random_body: random kernels of integers, as text, and their execution: for tests of what is claimed
  * of bodies.  A body whose access leaves its object, that divides by zero or runs out of `fuel` ends

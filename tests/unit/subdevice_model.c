@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/unit/subdevice_model.h"
 
 #include "runtime/device/subdevice.h"

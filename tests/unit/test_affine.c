@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Whether two items can meet at one place, against trying all of them. */
 #include "tests/test.h"
 

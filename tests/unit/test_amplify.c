@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the analyses of bodies prove: production, ranges of indices, cost. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bufsize_assign: named graphs, and random ones against literal execution
  * (tests/unit/graph_reference.h). */
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Outputs in step: bodies against executions of them, and graphs with bundles against executions
  * with random counts in random order.  The executions share nothing with the analyses.

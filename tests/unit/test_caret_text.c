@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lines with a mark under a part of them, and text for terminals. */
 #include "tests/test.h"
 

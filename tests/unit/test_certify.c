@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* certify_graph and the loader's check of it: random graphs are certified, written as containers
  * and accepted; whatever is accepted after a change runs on, by literal execution (N, SEED). */
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Kernels compiled to native code, loaded and executed: what they compute, how they fault, that
  * they vectorise.
@@ -17,7 +18,7 @@
 #include <unistd.h>
 
 #include "compiler/ir/analysis.h"
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/common/codegen.h"
 #include "lang/index_format.h"
 #include "lang/kernel_abi.h"
 #include "compiler/support/output.h"

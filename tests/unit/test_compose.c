@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Composite kernels compute what their members do: whole pipelines become one kernel, and both are
  * executed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/backend/cpu/cpu.h"
 #include "tests/conform/conform.h"
 

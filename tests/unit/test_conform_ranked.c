@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The simulated GPU with a queue of greater importance that was never used: launches may interrupt
  * each other, and none does.  All that holds without it holds. */
 #include "runtime/backend/sim/sim.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/backend/sim/sim.h"
 #include "tests/conform/conform.h"
 

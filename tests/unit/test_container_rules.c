@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rules of containers that only bytes, or many records, can break; and those of ports that are structs. */
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Containers as they are written: layout, tables, strings, checksum, determinism; and the program
  * of a plan. */
 #include "tests/test.h"
@@ -6,7 +7,7 @@
 #include <xxhash.h>
 
 #include "compiler/ir/analysis.h"
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/common/codegen.h"
 #include "compiler/plan/plan_internal.h"
 #include "lang/container.h"
 #include "tests/unit/compile_text.h"

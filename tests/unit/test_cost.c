@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What generated code counts of random kernels, against their execution place by place: cycles of a
  * warp = the sum over all places of the tree of (cost of the place) x (how often the lane that comes

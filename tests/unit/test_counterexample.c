@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* counterexample_find against breadth-first search over all orders of firing: no shorter sequence
  * closes a circle (N, SEED). */
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The host's cores as a device: what its threads execute, and which of them; what every device
  * promises is tests/conform's. */
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Whether jobs are shared follows what whole rounds take, on a clock that the tests move. */
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Debug information: what the compiler writes of types, places and variables, what is refused of it,
  * values as text, and which statement wrote a packet. */
 #include "tests/test.h"
@@ -5,7 +6,7 @@
 #include <stdio.h>
 
 #include "compiler/ir/analysis.h"
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/common/codegen.h"
 #include "runtime/backend/sim/sim.h"
 #include "runtime/load/debug_info.h"
 #include "runtime/verify/verify.h"

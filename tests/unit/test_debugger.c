@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The debugger of a run, as a program uses it: stops, going on, breakpoints, conditions, places. */
 #include "runtime/host/pipert_debug.h"
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/test.h"
 
 #include <stdio.h>

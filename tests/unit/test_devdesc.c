@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* devdesc: the format of lang/devices.md, its errors, and the embedded descriptions. */
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Kernels that launch kernels: random trees against a recursive model, bounds, faults, what a
  * container may say of them.  The kernels are linked in. */
 #include "tests/test.h"

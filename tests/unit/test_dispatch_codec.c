@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reference and condensed packets: the layouts, the worked examples, the round trip, and what is
  * refused. */
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What runs and loops do to levels: sums against the same firings made one by one, up to the limits of
  * the arithmetic. */
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rings: contiguous windows, exact depths, readers of their own pace. */
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Packets of firings with phases, against counting them one by one. */
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* fuse_neighbours: which nodes become one stage, and why others do not. */
 #include "tests/test.h"
 

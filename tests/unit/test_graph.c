@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* graph: connecting both ways, memory, and the text of --emit=graph. */
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What control groups of both versions grant: the least of a group and those it is in, in whole
  * processors. */
 #include "tests/test.h"

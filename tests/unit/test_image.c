@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Images of containers as pipec writes them: which one is loaded, what is refused and why; programs
  * that are replaced; stages as text. */
 #include "tests/test.h"

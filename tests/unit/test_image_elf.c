@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* image_elf: a small image that is accepted, and for each rule a change of it that breaks only that rule. */
 #include "tests/test.h"
 

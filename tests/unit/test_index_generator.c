@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* index_generator: iterator, filter and packer against division and a history kept by hand. */
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Each call for memory or of the system that reading and writing files makes fails in its turn: a status and a message
  * say so, what is told as done is done, and nothing is lost or left.  The linker leads these calls here (Makefile:
  * IO_FAULTS_LD). */

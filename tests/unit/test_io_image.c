@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* tools/piperun/io: pgm and png. */
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* tools/piperun/io: raw and csv, conversion by value, sources in general. */
 #include "tests/test.h"
 

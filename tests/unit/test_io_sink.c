@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* tools/piperun/io: how outputs appear, whole or not at all. */
 #include "tests/test.h"
 

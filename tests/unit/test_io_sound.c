@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* tools/piperun/io: aiff, flac and ogg, and what all sound files have in common.  test_io_wav.c has wav. */
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* tools/piperun/io: specs of ports, generators, null. */
 #include "tests/test.h"
 

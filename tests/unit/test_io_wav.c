@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* tools/piperun/io: wav. */
 #include "tests/test.h"
 

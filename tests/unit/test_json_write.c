@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* JSON text: its layout, its escapes, bytes that are not UTF-8. */
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* When kernels that launch each other begin and end: cases in closed form, and what holds of random
  * trees: the queue's bound, all that was launched ends, no order is broken, more compute units do
  * not change what is counted. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Bounds of trees of launches, against trees that are grown one launch at a time. */
 #include <stdio.h>
 #include <stdlib.h>

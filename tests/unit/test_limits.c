@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Limits of descriptions, scheduler programs and streams at n - 1, n and n + 1 (lang/limits.md): the
  * first two are accepted, the third is refused. */
 #include "tests/test.h"

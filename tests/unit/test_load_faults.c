@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Each call for memory, files or steps of work that loading, buffers and sub-devices make fails in its turn: a status
  * says so, and nothing is lost.  The linker leads these calls here (Makefile: FAULTS_LD). */
 #include "tests/test.h"

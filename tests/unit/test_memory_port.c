@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Streams in the caller's memory: the results are those of callbacks, and nothing but the packets is
  * touched. */
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* name_fold, folded_table: equal elements of arrays and chains are one row. */
 #include "base/name_fold.h"
 #include "compiler/support/folded_table.h"

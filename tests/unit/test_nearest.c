@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Names that were meant. */
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs that are watched: every cycle of every stage is accounted for, events come in order and add
  * up to the statistics, and who limited the run is named. */
 #include "tests/test.h"

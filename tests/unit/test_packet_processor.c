@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The packet processor: costs, the reference table, what is refused leaves no trace. */
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The public interface: what it promises of arguments, errors, hosts, threads. */
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* plan_place: layouts, depths, thresholds, batches. */
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Ports with threads: results, figures, failures and their order are those of callbacks without. */
 #include "tests/test.h"
 

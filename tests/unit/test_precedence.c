@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Who has the compute units, against a clock that ticks; and by hand. */
 #include "tests/test.h"
 

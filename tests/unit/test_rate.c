@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rate_solve: named graphs, and random multigraphs against an exhaustive search for repetition
  * vectors. */
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* lang/rational.h: terms are the lowest ones, and overflow is noticed at its edge. */
 #include "lang/rational.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Containers that are damaged: every prefix, every bit, every table. */
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Packs, reference entries, and stages that take turns. */
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Values as people write them on a command line. */
 #include "tests/test.h"
 

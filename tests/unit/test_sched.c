@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a run does: ends, room, thresholds, time.  Kernels are linked in; programs are the
  * compiler's loop. */
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The scheduler's code: decoder, assembler, disassembler, and that the manual names every
  * instruction. */
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs in which one thing goes wrong, or is asked, at each place in its turn: a call for memory or for a thread fails,
  * the device fails, the host fails, ends its stream, wants no more, interrupts the run, or asks how it stands.  A run
  * then ends with a status that says so; everything that it has given out is what the undisturbed run gives out; and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs of kernels with phases, bounded rates, no inputs, 2-D windows, under every policy. */
 #include "tests/test.h"
 

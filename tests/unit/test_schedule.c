@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Static schedules: played firing by firing, their texts, their sizes, and why there is none. */
 #include "tests/test.h"
 

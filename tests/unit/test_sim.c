@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The simulated GPU's model of time; that it executes rightly is tests/conform's. */
 #include "tests/test.h"
 

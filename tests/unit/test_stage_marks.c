@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sets of stages, against an array of flags. */
 #include "tests/test.h"
 

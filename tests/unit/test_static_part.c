@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The machine's instructions for static schedules: guards, run, repeats, routines, fence, packets
  * and reference entries.  Every program does what the guarded loop alone does, bit by bit. */
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sub-devices against the OpenCL 1.2 specification, section 4.3:
  * a table of partitions, random properties, life, handles, threads. */
 #include "tests/test.h"

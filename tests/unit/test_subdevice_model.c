@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Random histories of sub-devices are those of the model (subdevice_model.h): trees are partitioned,
  * retained, released, attached and detached in random order. */
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Laws that the time of whole runs has to keep: sums of known costs, the roofline, Amdahl's law,
  * and more of anything never being slower where lang/time.md proves it.  Equalities are exact. */
 #include "tests/test.h"

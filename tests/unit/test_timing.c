@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The formulas of time against what they mean: a clock that ticks, and counting. */
 #include "tests/test.h"
 

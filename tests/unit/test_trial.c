@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* trial_run: launches, packets, compute units and sub-devices in a played run. */
 #include "tests/test.h"
 

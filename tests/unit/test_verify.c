@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a container must mean: each rule has an edit that breaks it. */
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Scheduler programs: what the execution on intervals accepts, and each rule with a program that breaks it alone. */
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What bodies/ranges claims of random bodies, against their execution: the interval of every
  * expression, the accesses that need no check, the packets that a firing appends. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * 2-D windows: the arithmetic of lang/window.h, and compiled kernels against a plain interpreter.
  *
@@ -12,7 +13,7 @@
 #include <unistd.h>
 
 #include "compiler/ir/analysis.h"
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/common/codegen.h"
 #include "lang/kernel_abi.h"
 #include "lang/window.h"
 #include "tests/unit/compile_text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* written_wholly: of which out-ports every packet is written by index, whatever data decide. */
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/weak/explorer.h"
 
 #include <errno.h>

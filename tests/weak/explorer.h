@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * explorer: executes code of the runtime with threads, mutexes, conditions and atomics of its own, under orders of events
  * that a C11 implementation may show and that the machine at hand may not.

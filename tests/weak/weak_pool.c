@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weak_pool: runtime/backend/cpu/cpu_pool.c under the explorer.  A caller gives jobs to three lines: of all workers, of all
  * workers in one piece, of worker 1 alone; it waits, uses what they have left, and gives them again.

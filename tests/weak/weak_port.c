@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weak_port: runtime/sched/port_thread.c under the explorer.  A host that brings packets (an in-port) or takes them (an
  * out-port), a scheduler that takes or passes them, and stops early at times; a source may have its next packet only when

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The commands of `piperun --debug` (piperun(1), "THE DEBUGGER"). */
 #include "tools/piperun/debug_session.h"
 

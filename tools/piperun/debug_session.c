@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tools/piperun/debug_session.h"
 
 #include "tools/piperun/message.h"

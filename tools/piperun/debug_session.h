@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * debug_session: `piperun --debug`: the command loop of the debugger (runtime/host/pipert_debug.h).
  *

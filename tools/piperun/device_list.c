@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tools/piperun/device_list.h"
 
 #include "runtime/host/pipert_device.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * device_list: `piperun --list-devices` and `piperun partition`: what there is to run on, and
  * how it can be cut; and which part of it is to be run on.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tools/piperun/line_input.h"
 
 #include "base/file_open.h"

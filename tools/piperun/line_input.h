@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * line_input: where the debugger's commands come from: a terminal, with history and completion
  * where libedit is there; a pipe; a file; and files that these name in turn (`source`).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tools/piperun/message.h"
 
 #include <stdarg.h>

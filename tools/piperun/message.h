@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * message: what piperun says on standard error, and the statuses it ends with.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tools/piperun/partition_scheme.h"
 
 #include "tools/piperun/message.h"

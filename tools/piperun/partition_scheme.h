@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * partition_scheme: schemes of partitioning as words of the command line, and why one failed.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * piperun: runs a compiled pipeline from the command line.
  *

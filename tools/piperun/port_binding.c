@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The words PORT=PATH[,FORMAT...] of the command line. */
 #include "tools/piperun/message.h"
 #include "tools/piperun/run_ports.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tools/piperun/program_load.h"
 
 #include "lang/devdesc.h"

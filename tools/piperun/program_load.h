@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * program_load: the program of a command: a container, or a source file that pipec compiles first.
  *

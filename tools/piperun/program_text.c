@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tools/piperun/program_text.h"
 
 #include "lang/devdesc.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * program_text: `piperun disasm`, `verify` and `asm`: the scheduler program of a container.
  *

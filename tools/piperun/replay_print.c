@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tools/piperun/replay_print.h"
 
 #include "tools/piperun/message.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * replay_print: what `piperun --replay` prints: every firing with the buffers that it has
  * changed, and how it ended.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tools/piperun/report_files.h"
 
 #include "base/memory_text.h"

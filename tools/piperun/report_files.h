@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * report_files: --stats and --trace of a run: the reports and the files they go to.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tools/piperun/run_command.h"
 #include "base/plural.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * run_command: `piperun FILE PORT=...`: load, bind, execute, publish, report.
  *

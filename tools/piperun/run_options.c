@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tools/piperun/run_options.h"
 
 #include "runtime/host/pipert.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tools/piperun/run_ports.h"
 
 #include "lang/rational.h"

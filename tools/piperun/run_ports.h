@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * run_ports: the ports of a run, and the files behind them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tools/piperun/signals.h"
 
 #include "base/ending_signals.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * signals: what signals do to a run (piperun(1), "SIGNALS"): interrupt, terminate, time
  * out, ask how it stands, and kernels that crash.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/optimize/compose/compose_internal.h"
 
 #include <assert.h>

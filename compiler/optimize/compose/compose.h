@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * compose: several nodes become one, whose kernel executes an iteration of them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The members' statements, cloned: variables become the composite's, packets become what
  * compose_port.c makes of them.  Proofs about accesses are kept: a clone computes the same values.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * State that only counts firings is none: `state u32 n; ... n++;` holds initial + step x number of the firing,
  * whoever executes it.  So such a kernel needs no order of its firings, and fills lanes and cores.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Buffers inside: how many firings are made ahead, whether a packet is written before it is read, and
  * where it is kept.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * compose_internal: what the files of composition share.  Private to optimize/compose/compose*.
  *

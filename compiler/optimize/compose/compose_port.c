@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Packets of a member's ports, wherever the composite keeps them. */
 #include "compiler/optimize/compose/compose_internal.h"
 

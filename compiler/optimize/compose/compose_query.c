@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which nodes can be members, and how large their code is. */
 #include "compiler/bodies/checks.h"
 #include "compiler/optimize/compose/compose_internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A member that reads a block in order, `for (i32 i = 1; i < N; i++) s += x[i];`, behind one that writes it in many
  * firings: the rounds of the loop stand behind the firing that writes their packets, so that a packet is a local and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Small typed trees of a composite, by ir/expr_build: `r * 4 + i`, a declaration, a loop.  Accesses in them are proven. */
 #include "compiler/optimize/compose/compose_internal.h"
 #include "compiler/ir/expr_build.h"

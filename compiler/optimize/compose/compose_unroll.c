@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Loops of a member that name its ports, written out: `for (i32 i = 0; i < N; i++) s += x[i][0];` with
  * packets that are variables.

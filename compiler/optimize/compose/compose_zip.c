@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Loops of a composite that make the same rounds become one loop, so that they share loads and keep
  * several sums going at a time: the filters of a bank over the same packets.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fuse: which neighbours become one stage (compose.h says how).
  *

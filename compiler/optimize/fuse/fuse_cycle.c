@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* In which way a circle is to become one node (fuse_internal.h). */
 #include "compiler/optimize/fuse/fuse_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The order of an iteration, and what a part of one would write (fuse_internal.h). */
 #include "compiler/optimize/fuse/fuse_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Firings of the members in an iteration of the group (fuse_internal.h). */
 #include "compiler/optimize/fuse/fuse_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The graph with composites in place of their members (fuse_internal.h). */
 #include "compiler/optimize/fuse/fuse_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fuse_internal: what the files of the fuse pass share.
  */

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Whether a merge takes vectors from a part (fuse_internal.h).
  *
  * On the host's cores the firings of a kernel fill the lanes of vectors, side by side, as long as what a firing takes
- * and gives is so little that transposition in registers brings it there (codegen/kernel_phases.c).  As firings
+ * and gives is so little that transposition in registers brings it there (codegen/common/kernel_phases.c).  As firings
  * inside of a longer iteration they are a loop around the kernel's own ones, over packets of an array that lie apart,
  * which stays scalar code, or loads and stores for each lane.  Straight-line code becomes vectors either way, and
  * what is longer by itself has loops that fill lanes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/optimize/region/dead_work.h"
 
 #include "compiler/optimize/region/region_rewrite.h"

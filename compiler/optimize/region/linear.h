@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * linear: chains and split-joins of filters become one filter.  For --fast-math only: sums are taken in
  * another order.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/optimize/region/overlap_save.h"
 
 #include "compiler/optimize/region/transform.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * overlap_save: a linear filter as products of spectra (Stockham, "High-speed convolution and
  * correlation", AFIPS 1966).  For --fast-math only: it rounds otherwise.

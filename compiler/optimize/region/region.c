@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/optimize/region/region.h"
 
 #include "compiler/optimize/compose/compose.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * region: neighbouring nodes as one function of the packets that come in from outside.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/optimize/region/region_kernel_internal.h"
 
 #include <string.h>

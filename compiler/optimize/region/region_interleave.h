@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * region_interleave: several in-ends of a region as one.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * region_kernel: a region as one kernel, straight-line code but for sums of products.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * region_kernel_internal: what the files of region_kernel share.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * region_rewrite: the graph with the regions that were chosen as nodes, and what that leaves out.
  */

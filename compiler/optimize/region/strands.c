@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/optimize/region/strands.h"
 
 #include <string.h>

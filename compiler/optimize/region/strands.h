@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * strands: neighbours that compute with blocks become one node that computes the parts of a block side by side.
  *

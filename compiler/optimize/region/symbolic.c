@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compiler/optimize/region/symbolic.h"
 
 #include <math.h>

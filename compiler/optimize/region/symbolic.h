@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * symbolic: what a firing computes, as a graph of operations on the packets that it sees.
  *

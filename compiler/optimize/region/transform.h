@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * transform: the discrete Fourier transform of a block, as statements of a kernel, and in f64.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cpu: the host itself.  It executes kernels on its cores, as fast as it can, in real time.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cpu_pool: the threads that execute what has been launched on the host's cores.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/backend/cpu/cpu_trial.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cpu_trial: is a pipeline quicker with the other threads, or without them?
  *

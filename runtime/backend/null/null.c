@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/backend/null/null.h"
 
 #include "runtime/device/queue.h"

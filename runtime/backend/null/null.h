@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * null: a device that executes nothing: every dispatch completes at once, in no time, and its out
  * windows keep what was in them.  For measuring the scheduler, and the backend to copy from.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sim: the simulated GPU.  It executes kernels natively, on host threads, and models time in
  * cycles.

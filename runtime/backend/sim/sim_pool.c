@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "runtime/backend/sim/sim_pool.h"
 
 #include "runtime/device/host_thread.h"

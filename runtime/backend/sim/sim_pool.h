@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sim_pool: the host threads that execute what the simulated GPU has launched.
  *

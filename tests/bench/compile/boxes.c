@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* boxes.pipe by hand. */
 #include <stdint.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* chacha.pipe by hand. */
 #include <stdint.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* chain.pipe by hand. */
 void chain(const float *restrict x, float *restrict y, long packets)
 {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* cipher.pipe by hand. */
 #include <stdint.h>
 

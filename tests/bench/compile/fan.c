@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* fan.pipe by hand. */
 void fan(const float *restrict x, float *restrict y, long packets)
 {

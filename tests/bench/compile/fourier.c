@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* fourier.pipe by hand. */
 #include <math.h>
 

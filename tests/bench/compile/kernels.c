@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* kernels.pipe by hand: a function for each of 64 stages, or of 512 where there are more. */
 #include <stdint.h>
 

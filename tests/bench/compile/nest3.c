@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* nest3.pipe by hand. */
 void product(const float *restrict a, const float *restrict b, float *restrict y)
 {

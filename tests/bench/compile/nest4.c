@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* nest4.pipe by hand. */
 void filter(const float *restrict taps, const float *restrict x, float *restrict y)
 {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* nest5.pipe by hand. */
 void filter(const int *restrict x, int *restrict y)
 {

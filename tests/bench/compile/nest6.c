@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* nest6.pipe by hand. */
 void sums(const int *restrict x, int *restrict y)
 {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* picture.pipe by hand. */
 #include <stdint.h>
 

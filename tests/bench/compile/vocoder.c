@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* vocoder.pipe by hand. */
 #include <math.h>
 

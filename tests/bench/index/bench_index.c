@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * bench_index TILE LOOPS: the index generator against division, and what packed indices cost a
  * kernel on the host.  TILE and LOOPS are the shared objects of tile.pipe and loops.pipe.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * bench_pairs TYPE FIRST SECOND FOLDER NAME...: two ways to write the same.  FOLDER has NAME.FIRST.pbc
  * and NAME.SECOND.pbc, whose outputs are the same bytes; TYPE is that of their packets, f32 or u32.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * peer_opencl: the workloads as OpenCL kernels (peer_kernels.cl), one after the other over whole
  * buffers, on the first CPU device: PoCL where that is what is installed.

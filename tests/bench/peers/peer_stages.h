@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * peer_stages: the kernels of tests/bench/pipes as C++ functions over blocks, as somebody would write
  * them who hands them to a library: plain loops that compilers make vector code of, each of them a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * peer_taps: the coefficients of the filters of W2 and W3, as in tests/bench/pipes.  C and C++; to be
  * compiled without contraction.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How long commands take to their first byte of output, and to their end.
  *
  *     bench_startup NAME WORD... -- NAME WORD... -- ...

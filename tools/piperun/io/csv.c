@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* csv: a packet a line, its scalars in order (of a struct: its fields) as columns, separated by
  * commas; in C's notation whatever the locale.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Generators and null.  What packets they make is defined in lang/generate.h; zeros are zeros. */
 #include "tools/piperun/io/io_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the formats under tools/piperun/io share: buffered files, conversions, the two ops tables.
  *
  * Requires: included by tools/piperun/io alone.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tools/piperun/io/io_internal.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* npy: NumPy's array files, versions 1.0, 2.0 and 3.0.
  *
  *   0x93 "NUMPY"  major u8  minor u8  header length u16 (1.0) or u32, little-endian

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pgm: Netpbm's P2, P5 (grey) and P3, P6 (r, g, b as successive packets), one image, samples up to
  * 65535 (two bytes, the high one first).  Samples become packets as prt_io_image_unpack says.
  * Written: P5, or P6 with channels=3, samples up to 255, by prt_io_image_pack; width= is needed,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* png: through libpng.  Grey images give one packet a pixel, colour and palette images r, g, b as
  * successive packets; an alpha channel is left out.  Depths below 8 are expanded to 8 bits, so the
  * greatest sample is 255, or 65535 at depth 16; packets as prt_io_image_unpack says.

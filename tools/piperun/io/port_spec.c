@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/nearest.h"
 #include "tools/piperun/io/io_internal.h"
 

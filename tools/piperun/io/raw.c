@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* raw: packets one after the other, nothing else.  The type is raw:TYPE or the port's. */
 #include "tools/piperun/io/io_internal.h"
 

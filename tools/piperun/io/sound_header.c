@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sizes that are not believed: 0xFFFFFFFF and 0x7FFFF000, which programs write to pipes, mean: up to the end.  Bytes after
  * the samples of WAV are not looked at. */
 #include "tools/piperun/io/sound_header.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sound_header: where the samples of a WAV, AIFF, FLAC or Ogg stream lie, and whether all of them are there.
  *
  * libsndfile (sound_reader.c) decodes samples and reads headers.  It cannot do two things, so this module does them:

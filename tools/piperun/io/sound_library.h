@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sound_library: libsndfile, loaded when a sound file is opened for reading, or aiff or flac for writing.
  *

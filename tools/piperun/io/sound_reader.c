@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* wav, aiff, flac, ogg: decoded by libsndfile.  The content decides which of them a file is.  Channels are interleaved, so
  * the frames of a stereo file give left, right, left, right, ...
  *

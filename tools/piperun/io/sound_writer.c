@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* wav, aiff, flac as outputs.  Samples have the type of wav:TYPE and so on, else the port's if the format has it.
  *
  *   wav   u8, i16, i32, f32, f64; at most 4 GiB.  Written here, so that a pipe gets samples as they come, after a header

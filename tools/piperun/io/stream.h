@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Streams of packets between the outer ports of a pipeline and files, pipes and generators.
  *
  * A *source* is pulled, a *sink* is pushed; both carry packets in the host's memory layout

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kernel_launch: what a body does to the list of launches that its caller provides
+ * (lang/kernel_abi.h, lang/device_queue.md).
+ *
+ * A launch is an entry that is appended.  Its arguments are evaluated before it is: one of them may
+ * ask for an event, and what that executes uses the entries behind the last one.  An event is the
+ * number of its launch, in a variable.
+ */
+#include "compiler/codegen/common/kernel_llvm.h"
+
+#include "compiler/ir/kernel.h"
+
+enum { ENTRY_ALIGNMENT = 64 };
+
+static LLVMValueRef list_field(struct kernel_emitter *e, size_t offset_bytes)
+{
+    return kernel_offset(e, e->builder, e->body->launches, offset_bytes);
+}
+
+static LLVMValueRef load_field(struct kernel_emitter *e, LLVMTypeRef type, size_t offset_bytes,
+                               const char *name)
+{
+    return LLVMBuildLoad2(e->builder, type, list_field(e, offset_bytes), name);
+}
+
+/* The child's block of arguments, or NULL where it has none. */
+static LLVMValueRef evaluate_arguments(struct kernel_emitter *e, const struct launch *launch)
+{
+    const struct kernel *child = launch->child;
+    if (child->argument_count == 0) return NULL;
+    LLVMValueRef block =
+        kernel_alloca(e, LLVMArrayType2(e->i8, child->arguments_bytes), "arguments");
+    LLVMSetAlignment(block, ENTRY_ALIGNMENT);
+    for (uint32_t i = 0; i < child->argument_count; i++) {
+        struct kernel_address to = {
+            .pointer = kernel_offset(e, e->builder, block, child->arguments[i]->offset_bytes)};
+        kernel_expression_into(e, launch->arguments[i], to, true);
+    }
+    return block;
+}
+
+static void store_field(struct kernel_emitter *e, LLVMValueRef entry, size_t offset_bytes,
+                        LLVMValueRef value)
+{
+    LLVMBuildStore(e->builder, value, kernel_offset(e, e->builder, entry, offset_bytes));
+}
+
+static void write_entry(struct kernel_emitter *e, const struct launch *launch, LLVMValueRef entry,
+                        LLVMValueRef arguments)
+{
+    store_field(e, entry, offsetof(struct kernel_launch, site),
+                LLVMConstInt(e->i32, launch->index, 0));
+    store_field(e, entry, offsetof(struct kernel_launch, wait_count),
+                LLVMConstInt(e->i32, launch->wait_count, 0));
+    store_field(e, entry, offsetof(struct kernel_launch, timestamp), kernel_count_so_far(e));
+    for (uint32_t i = 0; i < launch->wait_count; i++)
+        store_field(e, entry, offsetof(struct kernel_launch, waits) + i * sizeof(uint32_t),
+                    kernel_expression(e, launch->waits[i]));
+    if (arguments == NULL) return;
+    LLVMBuildMemCpy(e->builder, kernel_offset(e, e->builder, entry, sizeof(struct kernel_launch)),
+                    ENTRY_ALIGNMENT, arguments, ENTRY_ALIGNMENT,
+                    kernel_i64(e, launch->child->arguments_bytes));
+}
+
+void kernel_launch_statement(struct kernel_emitter *e, const struct ks *s)
+{
+    const struct launch *launch = s->launch;
+    const size_t count_offset = offsetof(struct kernel_launch_list, count);
+    LLVMValueRef arguments = evaluate_arguments(e, launch);
+    LLVMValueRef count = load_field(e, e->i64, count_offset, "launches");
+    LLVMValueRef capacity =
+        load_field(e, e->i64, offsetof(struct kernel_launch_list, capacity), "capacity");
+    LLVMValueRef more = LLVMBuildNUWAdd(e->builder, count, kernel_i64(e, 1), "");
+    LLVMValueRef bad = LLVMBuildICmp(e->builder, LLVMIntUGE, count, capacity, "");
+    kernel_fault_if(e, bad, KERNEL_FAULT_LAUNCHES, launch->span, more, capacity);
+    LLVMValueRef entries =
+        load_field(e, e->pointer, offsetof(struct kernel_launch_list, entries), "entries");
+    LLVMValueRef stride =
+        load_field(e, e->i64, offsetof(struct kernel_launch_list, stride_bytes), "stride");
+    LLVMValueRef offset = LLVMBuildMul(e->builder, count, stride, "");
+    LLVMValueRef entry = LLVMBuildInBoundsGEP2(e->builder, e->i8, entries, &offset, 1, "entry");
+    write_entry(e, launch, entry, arguments);
+    LLVMBuildStore(e->builder, more, list_field(e, count_offset));
+    if (s->variable == NULL) return;
+    kernel_store(e, s->variable->type, kernel_variable_address(e, s->variable),
+                 LLVMBuildTrunc(e->builder, count, e->i32, "event"));
+}
+
+LLVMValueRef kernel_done(struct kernel_emitter *e, const struct kx *x)
+{
+    LLVMTypeRef params[] = {e->pointer, e->i32, e->i64};
+    LLVMTypeRef type = LLVMFunctionType(e->i32, params, 3, 0);
+    LLVMValueRef event = kernel_expression(e, x->left);
+    LLVMValueRef done =
+        load_field(e, e->pointer, offsetof(struct kernel_launch_list, done), "done");
+    LLVMValueRef args[] = {e->body->launches, event, kernel_count_so_far(e)};
+    LLVMValueRef result = LLVMBuildCall2(e->builder, type, done, args, 3, "done");
+    LLVMValueRef zero = LLVMConstInt(e->i32, 0, 0);
+    LLVMValueRef failed = LLVMBuildICmp(e->builder, LLVMIntSLT, result, zero, "");
+    LLVMValueRef status =
+        LLVMBuildSelect(e->builder, failed, LLVMBuildNeg(e->builder, result, ""), zero, "status");
+    kernel_fault_through(e, status);
+    return LLVMBuildICmp(e->builder, LLVMIntNE, result, zero, "");
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Canonical NaNs, which are rare: hardly any packet is one.
+ *
+ * Where a kernel appends vectors of several registers, one branch that nobody takes asks for NaNs, two registers at a
+ * time; behind it each of them is made canonical.  Firings with state follow each other, and often each waits for what
+ * the one before has computed: there nothing is asked, and what a batch has appended is looked through when it ends, in
+ * vectors.  Everywhere else each value is chosen without a branch, since LLVM would make vectors of it.
+ */
+#include "compiler/codegen/common/kernel_llvm.h"
+
+#include <llvm-c/Core.h>
+
+static bool is_whole_float(enum scalar_type scalar)
+{
+    return scalar == SCALAR_F32 || scalar == SCALAR_F64;
+}
+
+/* ---- vectors of several registers ---- */
+
+/* i1: one of the values is a NaN. */
+static LLVMValueRef any_nan(struct kernel_emitter *e, LLVMValueRef value, unsigned registers)
+{
+    LLVMValueRef any = NULL;
+    for (unsigned i = 0; i < registers; i += 2) {
+        LLVMValueRef pair =
+            LLVMBuildFCmp(e->builder, LLVMRealUNO, kernel_register_of(e, value, registers, i),
+                          kernel_register_of(e, value, registers, i + 1), "");
+        any = any == NULL ? pair : LLVMBuildOr(e->builder, any, pair, "");
+    }
+    LLVMTypeRef bits = LLVMIntTypeInContext(e->context, LLVMGetVectorSize(LLVMTypeOf(any)));
+    return LLVMBuildICmp(e->builder, LLVMIntNE, LLVMBuildBitCast(e->builder, any, bits, ""),
+                         LLVMConstNull(bits), "nans");
+}
+
+/* Registers that one branch can ask for NaNs; 0: each value is chosen. */
+static unsigned asked_registers(const struct kernel_emitter *e, LLVMValueRef value,
+                                enum scalar_type scalar)
+{
+    if (!is_whole_float(scalar) || !kernel_is_vector(value) || kernel_speculates(e)) return 0;
+    unsigned registers = kernel_float_registers(LLVMTypeOf(value), e->isa.vector_bits);
+    return registers > 1 ? registers : 0;
+}
+
+LLVMValueRef kernel_canonical_packet(struct kernel_emitter *e, LLVMValueRef value,
+                                     enum scalar_type scalar)
+{
+    unsigned registers = asked_registers(e, value, scalar);
+    if (registers == 0) return kernel_canonical_bits(e, value, scalar);
+    LLVMTypeRef type = LLVMTypeOf(value);
+    LLVMBasicBlockRef nans = kernel_block(e, "nans"), none = kernel_block(e, "no.nans");
+    LLVMValueRef any = any_nan(e, value, registers);
+    LLVMBasicBlockRef from[] = {LLVMGetInsertBlock(e->builder), nans};
+    kernel_branch_unlikely(e, any, nans, none);
+    kernel_position(e, nans);
+    LLVMValueRef bits = kernel_canonical_bits(e, value, scalar);
+    LLVMValueRef values[] = {value, LLVMBuildBitCast(e->builder, bits, type, "")};
+    LLVMBuildBr(e->builder, none);
+    kernel_position(e, none);
+    LLVMValueRef packet = LLVMBuildPhi(e->builder, type, "packet");
+    LLVMAddIncoming(packet, values, from, 2);
+    return packet;
+}
+
+/* ---- behind a batch ---- */
+
+enum { REGISTERS_AT_ONCE = 4 };
+
+bool kernel_canonical_later(const struct kernel_emitter *e, const struct kernel *kernel,
+                            uint32_t port)
+{
+    const struct kernel_port *out = &kernel->out[port];
+    if (e->cx->options.optimisation == 0 || e->cx->options.debug_mode) return false;
+    if (kernel->states.count == 0 || kernel->grouped || kernel_launches_any(&kernel->launches))
+        return false;
+    return !out->is_array && type_is_scalar(out->type) && is_whole_float(out->type->scalar);
+}
+
+struct window {
+    LLVMValueRef begin; /* of the packets */
+    enum scalar_type scalar;
+};
+
+static LLVMValueRef load_packets(struct kernel_emitter *e, const struct window *w, LLVMValueRef at,
+                                 uint32_t lanes, LLVMValueRef *place)
+{
+    LLVMTypeRef item = kernel_scalar_type(e, w->scalar);
+    *place = LLVMBuildInBoundsGEP2(e->builder, item, w->begin, &at, 1, "");
+    LLVMValueRef load =
+        LLVMBuildLoad2(e->builder, lanes > 1 ? LLVMVectorType(item, lanes) : item, *place, "");
+    LLVMSetAlignment(load, w->scalar == SCALAR_F32 ? 4 : 8);
+    return load;
+}
+
+static void store_canonical(struct kernel_emitter *e, const struct window *w, LLVMValueRef value,
+                            LLVMValueRef place)
+{
+    LLVMValueRef store =
+        LLVMBuildStore(e->builder, kernel_canonical_bits(e, value, w->scalar), place);
+    LLVMSetAlignment(store, w->scalar == SCALAR_F32 ? 4 : 8);
+}
+
+/* So many packets from `at` on, whose NaNs become canonical. */
+static void look_through(struct kernel_emitter *e, const struct window *w, LLVMValueRef at,
+                         uint32_t lanes)
+{
+    LLVMValueRef place, value = load_packets(e, w, at, lanes, &place);
+    if (lanes == 1) {
+        store_canonical(e, w, value, place);
+        return;
+    }
+    LLVMBasicBlockRef nans = kernel_block(e, "nans"), none = kernel_block(e, "no.nans");
+    kernel_branch_unlikely(e, any_nan(e, value, REGISTERS_AT_ONCE), nans, none);
+    kernel_position(e, nans);
+    store_canonical(e, w, value, place);
+    LLVMBuildBr(e->builder, none);
+    kernel_position(e, none);
+}
+
+/* for (at = from; at < to; at += lanes) */
+static void look_through_all(struct kernel_emitter *e, const struct window *w, LLVMValueRef from,
+                             LLVMValueRef to, uint32_t lanes)
+{
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
+    LLVMBasicBlockRef loop = kernel_block(e, "look"), end = kernel_block(e, "look.end");
+    LLVMValueRef any = LLVMBuildICmp(e->builder, LLVMIntULT, from, to, "");
+    LLVMBuildCondBr(e->builder, any, loop, end);
+    kernel_position(e, loop);
+    LLVMValueRef at = LLVMBuildPhi(e->builder, e->i64, "at");
+    look_through(e, w, at, lanes);
+    LLVMValueRef next = LLVMBuildNUWAdd(e->builder, at, kernel_i64(e, lanes), "");
+    LLVMValueRef more = LLVMBuildICmp(e->builder, LLVMIntULT, next, to, "");
+    LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->builder);
+    kernel_leave_loop_alone(e, LLVMBuildCondBr(e->builder, more, loop, end));
+    LLVMAddIncoming(at, &from, &before, 1);
+    LLVMAddIncoming(at, &next, &latch, 1);
+    kernel_position(e, end);
+}
+
+void kernel_canonical_window(struct kernel_emitter *e, uint32_t port, LLVMValueRef packets)
+{
+    const struct kernel_port *out = &e->body->kernel->out[port];
+    struct window w = {kernel_first_window(e, out, &e->body->out[port], kernel_i64(e, 0)),
+                       out->type->scalar};
+    uint32_t lanes = REGISTERS_AT_ONCE * e->isa.vector_bits / 8 / (uint32_t)out->type->width_bytes;
+    LLVMValueRef whole =
+        LLVMBuildAnd(e->builder, packets, kernel_i64(e, ~(uint64_t)(lanes - 1)), "");
+    look_through_all(e, &w, kernel_i64(e, 0), whole, lanes);
+    look_through_all(e, &w, whole, packets, 1);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kernel_pad: batches that do not fill a block of lanes.
+ *
+ * A sum over a window waits for each of its additions, so a block of firings in lanes takes hardly longer than one of
+ * them.  Where a batch has fewer firings than a block, its windows are copied to where a whole block of packets fits,
+ * zeroes behind them, the block is executed there, and what the batch's own firings have written is copied back; what
+ * they do not name is zero.  Nothing outside of the windows is touched, and the bits are those of lanes, which are
+ * those of single firings.
+ */
+#include "compiler/bodies/written.h"
+#include "compiler/codegen/common/kernel_llvm.h"
+
+enum { WINDOWS_MAX = 8, BYTES_MAX = 32768, FIRINGS_MIN = 2 };
+
+static bool is_loop(const struct ks *s, void *data)
+{
+    (void)data;
+    return s->kind == KS_LOOP;
+}
+
+/* Packets of a window with so many firings. */
+static uint64_t in_packets(const struct kernel_port *port, uint64_t firings)
+{
+    return (firings - 1) * port->pop + port->peek;
+}
+
+static bool windows_fit(const struct kernel *kernel)
+{
+    uint64_t windows = 0, bytes = 0;
+    for (uint32_t i = 0; i < kernel->in_count; i++) {
+        const struct kernel_port *port = &kernel->in[i];
+        uint64_t packets = in_packets(port, KERNEL_LANES_MAX);
+        if (port->window_width > 0 || port->arity > WINDOWS_MAX || packets > BYTES_MAX)
+            return false;
+        windows += port->arity;
+        bytes += port->arity * packets * port->type->width_bytes;
+    }
+    for (uint32_t i = 0; i < kernel->out_count; i++) {
+        const struct kernel_port *port = &kernel->out[i];
+        if (port->arity > WINDOWS_MAX || port->push > BYTES_MAX) return false;
+        windows += port->arity;
+        bytes += port->arity * port->push * KERNEL_LANES_MAX * port->type->width_bytes;
+    }
+    return windows <= WINDOWS_MAX && bytes <= BYTES_MAX;
+}
+
+/* Sums of integers, and under --fast-math those of floats, are vectors within a firing. */
+static bool gives_floats(const struct kernel *kernel)
+{
+    for (uint32_t i = 0; i < kernel->out_count; i++)
+        if (type_is_float(type_base(kernel->out[i].type))) return true;
+    return false;
+}
+
+bool kernel_pads(const struct kernel_emitter *e, const struct kernel *kernel)
+{
+    return e->body->counting == NULL && !e->cx->options.fast_math && gives_floats(kernel) &&
+           windows_fit(kernel) && ks_any(kernel->body, is_loop, NULL, NULL);
+}
+
+/* ---- code ---- */
+
+struct padding {
+    struct kernel_emitter *e;
+    const struct kernel *kernel;
+    LLVMValueRef count; /* firings of the batch */
+    uint32_t lanes;
+};
+
+static LLVMValueRef times(const struct padding *p, uint64_t packets, LLVMValueRef firings)
+{
+    return LLVMBuildMul(p->e->builder, firings, kernel_i64(p->e, packets), "");
+}
+
+/* Room for the packets of a whole block; it is made where the function begins. */
+static LLVMValueRef scratch(const struct padding *p, uint64_t bytes)
+{
+    enum { ALIGNMENT = 64 };
+    LLVMValueRef room =
+        LLVMBuildArrayAlloca(p->e->builder, p->e->i8, kernel_i64(p->e, bytes), "padded");
+    LLVMSetAlignment(room, ALIGNMENT);
+    return room;
+}
+
+static void copy(const struct padding *p, const struct type *type, LLVMValueRef to,
+                 LLVMValueRef from, LLVMValueRef bytes)
+{
+    unsigned alignment = (unsigned)type_base(type)->width_bytes;
+    LLVMBuildMemCpy(p->e->builder, to, alignment, from, alignment, bytes);
+}
+
+static void fill_in(const struct padding *p, const struct kernel_port *port, LLVMValueRef to,
+                    LLVMValueRef from)
+{
+    struct kernel_emitter *e = p->e;
+    uint64_t width = port->type->width_bytes, all = in_packets(port, p->lanes) * width;
+    LLVMValueRef more = LLVMBuildSub(e->builder, p->count, kernel_i64(e, 1), "");
+    LLVMValueRef bytes = LLVMBuildAdd(e->builder, times(p, port->pop * width, more),
+                                      kernel_i64(e, port->peek * width), "");
+    copy(p, port->type, to, from, bytes);
+    LLVMValueRef rest = LLVMBuildSub(e->builder, kernel_i64(e, all), bytes, "");
+    LLVMValueRef behind = LLVMBuildGEP2(e->builder, e->i8, to, &bytes, 1, "");
+    LLVMBuildMemSet(e->builder, behind, LLVMConstInt(e->i8, 0, 0), rest, 1);
+}
+
+static void make_room(const struct padding *p, LLVMValueRef *windows)
+{
+    for (uint32_t i = 0; i < p->kernel->in_count; i++) {
+        const struct kernel_port *port = &p->kernel->in[i];
+        for (uint64_t n = 0; n < port->arity; n++)
+            *windows++ = scratch(p, in_packets(port, p->lanes) * port->type->width_bytes);
+    }
+    for (uint32_t i = 0; i < p->kernel->out_count; i++) {
+        const struct kernel_port *port = &p->kernel->out[i];
+        for (uint64_t n = 0; n < port->arity; n++)
+            *windows++ = scratch(p, port->push * p->lanes * port->type->width_bytes);
+    }
+}
+
+/* The window of the batch has been cleared where some packets are not named: what stands for it has to be, too. */
+static void fill_out(const struct padding *p, uint32_t output, LLVMValueRef to)
+{
+    struct kernel_emitter *e = p->e;
+    const struct kernel_port *port = &p->kernel->out[output];
+    if (!port->indexed || written_wholly(e->scratch, p->kernel, output)) return;
+    LLVMBuildMemSet(e->builder, to, LLVMConstInt(e->i8, 0, 0),
+                    times(p, port->push * port->type->width_bytes, p->count), 1);
+}
+
+static void fill_windows(const struct padding *p, LLVMValueRef *room, LLVMValueRef *windows)
+{
+    for (uint32_t i = 0; i < p->kernel->in_count; i++)
+        for (uint64_t n = 0; n < p->kernel->in[i].arity; n++)
+            fill_in(p, &p->kernel->in[i], *room++, *windows++);
+    for (uint32_t i = 0; i < p->kernel->out_count; i++)
+        for (uint64_t n = 0; n < p->kernel->out[i].arity; n++)
+            fill_out(p, i, *room++);
+}
+
+static void empty_windows(const struct padding *p, LLVMValueRef *room, LLVMValueRef *windows)
+{
+    for (uint32_t i = 0; i < p->kernel->out_count; i++) {
+        const struct kernel_port *port = &p->kernel->out[i];
+        for (uint64_t n = 0; n < port->arity; n++)
+            copy(p, port->type, *windows++, *room++,
+                 times(p, port->push * port->type->width_bytes, p->count));
+    }
+}
+
+/* In place of what the block has told, which is of all its firings. */
+static void report(const struct padding *p, LLVMValueRef produced, LLVMValueRef completed)
+{
+    struct kernel_emitter *e = p->e;
+    uint64_t output = 0;
+    LLVMBasicBlockRef end = kernel_begin_asked(e, produced);
+    for (uint32_t i = 0; i < p->kernel->out_count; i++)
+        for (uint64_t n = 0; n < p->kernel->out[i].arity; n++)
+            LLVMBuildStore(e->builder, times(p, p->kernel->out[i].push, p->count),
+                           kernel_offset(e, e->builder, produced, output++ * sizeof(uint64_t)));
+    kernel_end_asked(e, end);
+    end = kernel_begin_asked(e, completed);
+    LLVMBuildStore(e->builder, p->count, completed);
+    kernel_end_asked(e, end);
+}
+
+void kernel_emit_padded(struct kernel_emitter *e, const struct kernel *kernel,
+                        LLVMValueRef internal, const LLVMValueRef *args, unsigned arg_count,
+                        uint32_t lanes)
+{
+    struct padding p = {e, kernel, args[KERNEL_PARAM_COUNT], lanes};
+    LLVMValueRef *padded = ARENA_ARRAY(e->scratch, LLVMValueRef, arg_count);
+    LLVMValueRef *windows = ARENA_ARRAY(e->scratch, LLVMValueRef, arg_count);
+    LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInsertBlock(e->builder));
+    LLVMBasicBlockRef few = LLVMAppendBasicBlockInContext(e->context, function, "padded");
+    LLVMBasicBlockRef whole = LLVMAppendBasicBlockInContext(e->context, function, "whole");
+    unsigned ins = 0;
+    for (uint32_t i = 0; i < kernel->in_count; i++)
+        ins += (unsigned)kernel->in[i].arity;
+    for (unsigned i = 0; i < arg_count; i++) {
+        padded[i] = args[i];
+        if (i >= KERNEL_PARAM_WINDOWS) windows[i - KERNEL_PARAM_WINDOWS] = args[i];
+    }
+    make_room(&p, padded + KERNEL_PARAM_WINDOWS);
+    padded[KERNEL_PARAM_COUNT] = kernel_i64(e, lanes);
+    padded[KERNEL_PARAM_PAST_CACHES] = kernel_i64(e, 0);
+    LLVMValueRef beyond = LLVMBuildSub(e->builder, p.count, kernel_i64(e, FIRINGS_MIN), "");
+    LLVMBuildCondBr(
+        e->builder,
+        LLVMBuildICmp(e->builder, LLVMIntULT, beyond, kernel_i64(e, lanes - FIRINGS_MIN), ""), few,
+        whole);
+    kernel_position(e, few);
+    fill_windows(&p, padded + KERNEL_PARAM_WINDOWS, windows);
+    LLVMValueRef status = LLVMBuildCall2(e->builder, LLVMGlobalGetValueType(internal), internal,
+                                         padded, arg_count, "");
+    empty_windows(&p, padded + KERNEL_PARAM_WINDOWS + ins, windows + ins);
+    report(&p, args[KERNEL_PARAM_PRODUCED], args[KERNEL_PARAM_COMPLETED]);
+    LLVMBuildRet(e->builder, status);
+    kernel_position(e, whole);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kernel_unroll: which loops of a body in lanes LLVM writes out.
+ *
+ * Items of arrays stay in registers where their places are constants, and what does not differ between lanes costs
+ * least where loops are written out.  Each level of a nest multiplies the code, so two budgets bound the whole nest
+ * and the whole kernel.  Both are counts, so the same source always gives the same code:
+ *
+ *   typed operations   of a nest, after all loops in it that are written out.  Known before any code is built, because
+ *                      kernel_weave.c asks which loops are written out.
+ *   LLVM instructions  of a nest, and of a kernel with all its nests, as they are built.  A packet that each lane reads
+ *                      at a place of its own takes an instruction or two for each lane, which typed operations do not
+ *                      show.
+ *
+ * Inner loops come first, then in order of the text.  A loop beyond a budget stays a loop: slower, with the same bits.
+ */
+#include "compiler/codegen/common/kernel_llvm.h"
+
+#include <stdlib.h>
+
+enum {
+    ROUNDS_MAX = 64,
+    NEST_OPERATIONS_MAX = 4096,
+    NEST_INSTRUCTIONS_MAX = 12288,
+    KERNEL_INSTRUCTIONS_MAX = 49152,
+    PROGRAM_INSTRUCTIONS_MAX = 65536, /* shared equally by kernels */
+};
+
+/* ---- before code is built ---- */
+
+struct unrolling {
+    struct kernel_emitter *e;
+    const bool *varying; /* by variable->index */
+    struct kernel_loops *loops;
+};
+
+/* An array of which each lane has its own. */
+static bool names_lanes_array(const struct kx *x, void *data)
+{
+    const struct unrolling *u = data;
+    return x->kind == KX_VARIABLE && x->variable->kind == VARIABLE_LOCAL &&
+           !type_is_scalar(x->variable->type) && u->varying[x->variable->index];
+}
+
+/* Arrays in lanes take a register for each item that a round names: more rounds than registers spill. */
+static bool exceeds_registers(struct unrolling *u, const struct ks *loop, uint64_t rounds)
+{
+    return rounds > u->e->isa.vector_registers && ks_any(loop->body, NULL, names_lanes_array, u);
+}
+
+static uint64_t plan_list(struct unrolling *u, const struct ks *first);
+
+/* Typed operations of the loop as it is written out.  Adds it to the list if it is. */
+static uint64_t plan_loop(struct unrolling *u, const struct ks *s)
+{
+    uint64_t rounds = kernel_rounds_of(s), written;
+    uint64_t before = plan_list(u, s->init), round = plan_list(u, s->body);
+    bool fits = rounds > 0 && rounds <= ROUNDS_MAX &&
+                !__builtin_mul_overflow(rounds, round, &written) && written <= NEST_OPERATIONS_MAX;
+    if (fits && !exceeds_registers(u, s, rounds)) {
+        vec_push(u->e->scratch, u->loops, s);
+        round = written;
+    }
+    struct ks head = {.kind = KS_EXPR, .expr = s->expr, .step = s->step};
+    return before + round + kernel_size(u->e, &head);
+}
+
+static uint64_t plan_list(struct unrolling *u, const struct ks *first)
+{
+    uint64_t size = 0;
+    for (const struct ks *s = first; s != NULL; s = s->next) {
+        if (s->kind == KS_LOOP) {
+            size += plan_loop(u, s);
+            continue;
+        }
+        struct ks own = *s;
+        own.next = own.init = own.body = own.otherwise = NULL;
+        size += kernel_size(u->e, &own) + plan_list(u, s->body) + plan_list(u, s->otherwise);
+    }
+    return size;
+}
+
+static int compare_loops(const void *left, const void *right)
+{
+    uintptr_t a = (uintptr_t)*(const struct ks *const *)left;
+    uintptr_t b = (uintptr_t)*(const struct ks *const *)right;
+    return (a > b) - (a < b);
+}
+
+const struct kernel_loops *kernel_plan_loops(struct kernel_emitter *e, const struct ks *body,
+                                             const bool *varying)
+{
+    struct kernel_loops *loops = ARENA_NEW(e->scratch, struct kernel_loops);
+    struct unrolling u = {e, varying, loops};
+    plan_list(&u, body);
+    if (loops->count > 0) qsort(loops->items, loops->count, sizeof *loops->items, compare_loops);
+    return loops;
+}
+
+bool kernel_is_written_out(const struct kernel_loops *loops, const struct ks *loop)
+{
+    return loops != NULL && loops->count > 0 &&
+           bsearch(&loop, loops->items, loops->count, sizeof *loops->items, compare_loops) != NULL;
+}
+
+/* ---- as code is built ---- */
+
+static uint64_t count_block(LLVMBasicBlockRef block)
+{
+    uint64_t count = 0;
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i != NULL; i = LLVMGetNextInstruction(i))
+        count++;
+    return count;
+}
+
+uint64_t kernel_count_instructions(LLVMValueRef function)
+{
+    uint64_t count = 0;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL;
+         b = LLVMGetNextBasicBlock(b))
+        count += count_block(b);
+    return count;
+}
+
+/* Instructions of the blocks from `first` on: a function's blocks are in the order in which they were made. */
+static uint64_t count_from(LLVMBasicBlockRef first)
+{
+    uint64_t count = 0;
+    for (LLVMBasicBlockRef b = first; b != NULL; b = LLVMGetNextBasicBlock(b))
+        count += count_block(b);
+    return count;
+}
+
+/* A window that is read by phases, each packet by several firings. */
+static bool peeks_phases(const struct kx *x, void *data)
+{
+    const struct kernel_emitter *e = data;
+    if (x->kind != KX_PEEK || e->body->in[x->port].phases == NULL) return false;
+    const struct kernel_port *port = &e->body->kernel->in[x->port];
+    return port->peek > port->pop;
+}
+
+/* Windows of phases are memory anyway, except those of woven lanes. */
+static bool reads_memory_anyway(struct kernel_emitter *e, const struct ks *s)
+{
+    return e->body->weave == 1 && e->body->kernel != NULL && ks_any(s->body, NULL, peeks_phases, e);
+}
+
+static uint64_t kernel_share(const struct kernel_emitter *e, uint64_t program, uint64_t most)
+{
+    uint64_t share = program / (e->variants.count > 0 ? e->variants.count : 1);
+    return share < most ? share : most;
+}
+
+bool kernel_writes_out(struct kernel_emitter *e, const struct ks *s, LLVMBasicBlockRef first,
+                       uint64_t added_before)
+{
+    struct kernel_body *b = e->body;
+    if (b->lanes == 0 || !kernel_is_written_out(b->loops, s) || reads_memory_anyway(e, s))
+        return false;
+    uint64_t round = count_from(first) + (b->added_instructions - added_before), added;
+    uint64_t share = kernel_share(e, PROGRAM_INSTRUCTIONS_MAX, KERNEL_INSTRUCTIONS_MAX), all;
+    uint64_t built = kernel_count_instructions(b->llvm);
+    if (__builtin_mul_overflow(kernel_rounds_of(s) - 1, round, &added) ||
+        __builtin_add_overflow(b->added_instructions, added, &all))
+        return false;
+    if (added > NEST_INSTRUCTIONS_MAX || all > share || built > share - all) return false;
+    b->added_instructions = all;
+    return true;
+}

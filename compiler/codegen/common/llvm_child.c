@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kernel_compile and kernel_emit: LLVM in a child process (support/child.h), the linker in this one.
+ *
+ * The child tells what it begins, so that an end without results has a place; then it sends the code of
+ * each instruction set, and at last what it has reported, the places that the code names, and its times.
+ */
+#include "compiler/codegen/common/kernel_llvm.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "compiler/codegen/common/codegen.h"
+#include "compiler/codegen/common/llvm_load.h"
+#include "compiler/codegen/common/source_map.h"
+#include "compiler/support/child.h"
+#include "compiler/context/phase_times.h"
+#include "compiler/target/target.h"
+
+enum { MESSAGE_NO_LLVM, MESSAGE_BEGINS, MESSAGE_CODE, MESSAGE_FINDINGS };
+
+struct order { /* what the child is to do */
+    struct compile *cx;
+    const struct graph *graph;
+    const struct instruction_set *sets;
+    uint32_t set_count;
+    enum kernel_text kind;
+};
+
+struct result { /* what has come of it */
+    struct kernel_code codes[INSTRUCTION_SETS_MAX];
+    uint32_t code_count;
+    struct parcel_reader findings;
+    bool has_findings;
+    struct place_table *places;
+    struct span at; /* where the child was last */
+    const char *doing;
+    const char *no_llvm; /* the reason why LLVM cannot be loaded, or NULL */
+    bool damaged;
+};
+
+/* ---- in the child ---- */
+
+struct worker {
+    struct compile cx;
+    struct child_line *line;
+};
+
+static struct parcel parcel_begin(const struct worker *w)
+{
+    return (struct parcel){.arena = w->cx.arena};
+}
+
+static void tell_begin(void *data, struct span at, const char *doing)
+{
+    struct worker *w = data;
+    struct parcel parcel = parcel_begin(w);
+    pack_span(&parcel, at);
+    pack_text(&parcel, doing);
+    child_send(w->line, MESSAGE_BEGINS, &parcel);
+}
+
+static void pack_numbers(struct parcel *parcel, const uint32_t *numbers, size_t count)
+{
+    pack_number(parcel, count);
+    for (size_t i = 0; i < count; i++)
+        pack_number(parcel, numbers[i]);
+}
+
+static void send_code(struct worker *w, const struct graph *graph, const struct kernel_code *code)
+{
+    struct parcel parcel = parcel_begin(w);
+    pack_numbers(&parcel, code->node_kernel, graph->nodes.count);
+    pack_numbers(&parcel, code->child_kernel, graph->child_kernels);
+    pack_bytes(&parcel, code->bytes, code->size_bytes);
+    child_send(w->line, MESSAGE_CODE, &parcel);
+}
+
+static void send_findings(struct worker *w, const struct place_table *places)
+{
+    struct parcel parcel = parcel_begin(w);
+    diag_pack(&parcel, w->cx.diags);
+    pack_number(&parcel, places->spans.count);
+    for (size_t i = 0; i < places->spans.count; i++)
+        pack_span(&parcel, places->spans.items[i]);
+    phase_times_pack(&parcel, &w->cx);
+    child_send(w->line, MESSAGE_FINDINGS, &parcel);
+}
+
+/* The places that the code names are numbered alike for all instruction sets. */
+static void work(struct child_line *line, void *data)
+{
+    const struct order *order = data;
+    struct worker w = {.cx = *order->cx, .line = line};
+    const char *no_llvm = llvm_load();
+    if (no_llvm != NULL) {
+        struct parcel parcel = parcel_begin(&w);
+        pack_text(&parcel, no_llvm);
+        child_send(line, MESSAGE_NO_LLVM, &parcel);
+        return;
+    }
+    struct kernel_watch watch = {tell_begin, &w};
+    w.cx.diags = diags_fork(w.cx.arena, order->cx->diags);
+    phase_times_restart(&w.cx);
+    struct place_table *places = places_create(w.cx.arena, w.cx.sources);
+    bool good = true;
+    for (uint32_t i = 0; i < order->set_count && good; i++) {
+        struct kernel_code code;
+        good = kernel_generate(&w.cx, order->graph, &order->sets[i], places, order->kind, &watch,
+                               &code);
+        if (good) send_code(&w, order->graph, &code);
+    }
+    send_findings(&w, places);
+}
+
+/* ---- what it sends ---- */
+
+static uint32_t *unpack_numbers(struct parcel_reader *reader, size_t count)
+{
+    if (unpack_count(reader, sizeof(uint64_t)) != count) reader->damaged = true;
+    uint32_t *numbers = ARENA_ARRAY(reader->arena, uint32_t, reader->damaged ? 1 : count + 1);
+    for (size_t i = 0; i < count && !reader->damaged; i++)
+        numbers[i] = unpack_small(reader, UINT32_MAX);
+    return numbers;
+}
+
+static void take_code(const struct order *order, struct result *result,
+                      struct parcel_reader *reader)
+{
+    if (result->code_count >= order->set_count) {
+        reader->damaged = true;
+        return;
+    }
+    struct kernel_code *code = &result->codes[result->code_count++];
+    code->node_kernel = unpack_numbers(reader, order->graph->nodes.count);
+    code->child_kernel = unpack_numbers(reader, order->graph->child_kernels);
+    code->bytes = unpack_bytes(reader, &code->size_bytes);
+}
+
+/* When the child has ended: its times are known to this process then. */
+static void take_findings(const struct order *order, struct result *result)
+{
+    struct parcel_reader *reader = &result->findings;
+    const struct sources *sources = order->cx->sources;
+    diag_unpack(order->cx->diags, reader, sources);
+    for (size_t count = unpack_count(reader, sizeof(uint64_t)), i = 0; i < count; i++)
+        if (places_add(result->places, unpack_span(reader, source_count(sources))) != i)
+            reader->damaged = true;
+    phase_times_unpack(order->cx, reader);
+    if (reader->damaged || reader->size_bytes > 0) result->damaged = true;
+}
+
+static void take_message(const struct order *order, struct result *result,
+                         struct child_message *message)
+{
+    struct parcel_reader *reader = &message->parcel;
+    if (message->kind == MESSAGE_FINDINGS && !result->has_findings) {
+        result->findings = *reader;
+        result->has_findings = true;
+        return;
+    }
+    switch (message->kind) {
+    case MESSAGE_NO_LLVM: result->no_llvm = unpack_text(reader); break;
+    case MESSAGE_BEGINS:
+        result->at = unpack_span(reader, source_count(order->cx->sources));
+        result->doing = unpack_text(reader);
+        break;
+    case MESSAGE_CODE: take_code(order, result, reader); break;
+    default: reader->damaged = true;
+    }
+    if (reader->damaged || reader->size_bytes > 0) result->damaged = true;
+}
+
+/* ---- how it ended ---- */
+
+static struct diag *report_end(struct compile *cx, const struct result *result,
+                               const struct child_end *end)
+{
+    const char *doing = result->doing != NULL ? result->doing : "it began";
+    if (end->fate == CHILD_NO_MEMORY)
+        return diag_report(cx->diags, RULE_CODEGEN, result->at,
+                           "code generation ran out of memory while %s", doing);
+    if (end->fate == CHILD_KILLED)
+        return diag_report(cx->diags, RULE_CODEGEN, result->at,
+                           "code generation was ended by signal %d (%s) while %s", end->number,
+                           strsignal(end->number), doing);
+    if (end->fate == CHILD_EXITED)
+        return diag_report(cx->diags, RULE_CODEGEN, result->at,
+                           "code generation ended with status %d while %s", end->number, doing);
+    if (end->fate == CHILD_UNHEARD)
+        return diag_report(cx->diags, RULE_CODEGEN, result->at,
+                           "code generation cannot be heard any more (%s) while %s",
+                           end->number != 0 ? strerror(end->number) : "its pipe is closed", doing);
+    return diag_report(cx->diags, RULE_CODEGEN, result->at,
+                       "code generation sent something that is not whole while %s", doing);
+}
+
+/* SIGKILL is what a system sends that has no memory left, and what a person sends. */
+static bool is_shortage(const struct child_end *end)
+{
+    return end->fate == CHILD_NO_MEMORY || end->fate == CHILD_UNHEARD ||
+           (end->fate == CHILD_KILLED && end->number == SIGKILL);
+}
+
+static void tell_end(struct compile *cx, const struct result *result, const struct child_end *end)
+{
+    struct diag *diag = report_end(cx, result, end);
+    if (end->words[0] != '\0') diag_note(diag, "%.*s", (int)strcspn(end->words, "\n"), end->words);
+    cx->halt = is_shortage(end) ? HALT_RESOURCES : HALT_INTERNAL;
+    if (end->fate == CHILD_UNHEARD)
+        diag_help(diag, "compile again: the system has failed, not the program");
+    else if (is_shortage(end))
+        diag_help(diag, "give it more memory (ulimit -v, the limit of the container), or compile "
+                        "for one instruction set and with -O1");
+    else
+        diag_help(diag, "this is a mistake in pipec or LLVM, not in the program: -O1 may avoid it");
+}
+
+static bool cannot_load(struct compile *cx, const struct graph *graph, const char *reason)
+{
+    struct diag *diag = diag_report(cx->diags, RULE_CODEGEN, graph->span,
+                                    "cannot load LLVM for code generation: %s", reason);
+    diag_help(diag, "install the LLVM that 'pipec --version' names");
+    cx->halt = HALT_RESOURCES;
+    return false;
+}
+
+static bool cannot_start(struct compile *cx, const struct graph *graph)
+{
+    diag_report(cx->diags, RULE_CODEGEN, graph->span,
+                "cannot start a process for code generation: %s", strerror(errno));
+    cx->halt = HALT_RESOURCES;
+    return false;
+}
+
+static struct child_end converse(const struct order *order, struct result *result,
+                                 struct child *child)
+{
+    struct child_message message;
+    while (!result->damaged && child_receive(child, &message))
+        take_message(order, result, &message);
+    struct child_end end = child_finish(child);
+    if (end.fate == CHILD_ENDED && result->no_llvm == NULL) take_findings(order, result);
+    if (end.fate == CHILD_ENDED && result->damaged) end.fate = CHILD_DAMAGED;
+    return end;
+}
+
+/* The code of all sets, or a report. */
+static bool generate(const struct order *order, struct result *result)
+{
+    struct compile *cx = order->cx;
+    struct child_end end = {.fate = CHILD_ENDED, .words = ""};
+    result->places = places_create(cx->arena, cx->sources);
+    result->at = order->graph->span;
+    enum compile_phase before = phase_begin(cx, PHASE_LLVM_BUILD);
+    struct child *child = child_start(cx->arena, work, (void *)order);
+    if (child != NULL) end = converse(order, result, child);
+    phase_resume(cx, before);
+    if (child == NULL) return cannot_start(cx, order->graph);
+    if (end.fate == CHILD_ENDED && result->no_llvm != NULL)
+        return cannot_load(cx, order->graph, result->no_llvm);
+    if (end.fate != CHILD_ENDED)
+        tell_end(cx, result, &end);
+    else
+        fputs(end.words, stderr);
+    return !diag_failed(cx->diags) && result->code_count == order->set_count;
+}
+
+/* ---- the options ---- */
+
+/* Reads the option; 0 after RULE_CODEGEN. */
+static uint32_t read_instruction_sets(struct compile *cx,
+                                      struct instruction_set sets[INSTRUCTION_SETS_MAX])
+{
+    const char *problem;
+    uint32_t count =
+        target_of(cx->device)->code->read_sets(cx->arena, cx->options.isa, sets, &problem);
+    if (count > 0) return count;
+    diag_report(cx->diags, RULE_CODEGEN, (struct span){0}, "instruction sets: %s", problem);
+    return 0;
+}
+
+/* ---- results ---- */
+
+static bool link_object(struct compile *cx, const struct kernel_code *code,
+                        const struct instruction_set *isa, struct kernel_object *object)
+{
+    struct link_bytes bytes;
+    if (!link_shared_object(cx, (struct link_bytes){code->bytes, code->size_bytes}, &bytes))
+        return false;
+    *object = (struct kernel_object){bytes.bytes, bytes.size_bytes, isa->name, isa->features};
+    return !diag_failed(cx->diags);
+}
+
+static bool link_objects(struct compile *cx, const struct result *result,
+                         const struct instruction_set *sets, struct kernel_object *objects)
+{
+    enum compile_phase before = phase_begin(cx, PHASE_LINK);
+    bool good = true;
+    for (uint32_t i = 0; i < result->code_count && good; i++)
+        good = link_object(cx, &result->codes[i], &sets[i], &objects[i]);
+    phase_resume(cx, before);
+    return good;
+}
+
+struct kernel_image *kernel_compile(struct compile *cx, const struct graph *graph)
+{
+    struct instruction_set sets[INSTRUCTION_SETS_MAX];
+    struct result result = {0};
+    struct order order = {cx, graph, sets, read_instruction_sets(cx, sets), KERNEL_TEXT_OBJ};
+    if (order.set_count == 0 || !generate(&order, &result)) return NULL;
+    struct kernel_object *objects = ARENA_ARRAY(cx->arena, struct kernel_object, order.set_count);
+    if (!link_objects(cx, &result, sets, objects)) return NULL;
+    struct kernel_image *image = ARENA_NEW(cx->arena, struct kernel_image);
+    *image = (struct kernel_image){.objects = objects,
+                                   .object_count = order.set_count,
+                                   .node_kernel = result.codes[0].node_kernel,
+                                   .child_kernel = result.codes[0].child_kernel,
+                                   .places = result.places};
+    return image;
+}
+
+bool kernel_emit(struct compile *cx, const struct graph *graph, enum kernel_text kind, FILE *to)
+{
+    struct instruction_set sets[INSTRUCTION_SETS_MAX];
+    struct result result = {0};
+    struct order order = {cx, graph, sets, 1, kind};
+    if (read_instruction_sets(cx, sets) == 0 || !generate(&order, &result)) return false;
+    fwrite(result.codes[0].bytes, 1, result.codes[0].size_bytes, to);
+    return !ferror(to);
+}

@@ -1,9 +1,0 @@
-#include "compiler/codegen/llvm_load.h"
-
-#include <stddef.h>
-
-/* For programs that are linked with libLLVM. In pipec the function of scripts/llvm_stubs.sh takes its place. */
-__attribute__((weak)) const char *llvm_load(void)
-{
-    return NULL;
-}
