@@ -283,7 +283,8 @@ bool passes_run(struct passes *p, enum pass last)
         p->closed = rows[p->next].gate == GATE && diag_failed(p->cx->diags);
     }
     if (!p->is_part_of) (void)phase_begin(p->cx, PHASE_START);
-    return !diag_failed(p->cx->diags);
+    unsigned required = rows[last].requires; /* a pass that cannot go on has reported an error */
+    return !diag_failed(p->cx->diags) && (known_facts(p) & required) == required;
 }
 
 struct passes passes_of_source(struct compile *cx, uint32_t source)

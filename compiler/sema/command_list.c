@@ -169,7 +169,7 @@ static bool set_unproven(struct builder *b, const struct ast_attribute *a,
     if (!says_why) {
         diag_report(diags_of(b), RULE_SUPPRESSION_WITHOUT_REASON, reason->span,
                     "'unproven' takes a string that says why a varying rate is accepted");
-        return false;
+        return true; /* the rate is not accepted, and refused as one without the attribute */
     }
     buffer->unproven_reason =
         arena_string(b->el.cx->arena, reason->string.bytes, reason->string.size_bytes);

@@ -683,8 +683,8 @@ enum prt_status prt_sched_start(struct prt_sched *s, const void *pipeline_argume
     s->ops->info(s->device, &info);
     bool executes = info.executes;
     enum prt_status status = PRT_OK;
-    assert(info.description->lanes <= UINT16_MAX); /* a description has at most 1,024 */
-    s->lanes = (uint16_t)info.description->lanes;
+    s->lanes =
+        info.description->lanes < UINT16_MAX ? (uint16_t)info.description->lanes : UINT16_MAX;
     if (executes) link_entries(s);
     if (executes && s->image->arguments != NULL) {
         struct kernel_fault fault = {.firing = UINT64_MAX};

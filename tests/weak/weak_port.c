@@ -179,7 +179,7 @@ static void run_in(void)
     uint64_t taken = 0, last = explorer_draw(2) == 0 ? PACKETS + 1 : explorer_draw(PACKETS);
     while (taken < last) {
         size_t count;
-        enum prt_status status = prt_port_thread_take(&w.buffer, NULL, DEPTH, &count, NULL);
+        enum prt_status status = prt_port_thread_take(&w.buffer, NULL, DEPTH, &count, &w.error);
         if (count == 0) {
             explorer_check(status == PRT_E_READ && taken == PACKETS,
                            "what the source has said at its end");
@@ -200,7 +200,7 @@ static void run_out(void)
         prt_port_thread_reserve(&w.sched, &w.buffer, 1);
         *(uint64_t *)packet(w.buffer.fifo.written_packets) = w.buffer.fifo.written_packets;
         w.buffer.fifo.written_packets++;
-        status = prt_port_thread_pass(&w.buffer, NULL);
+        status = prt_port_thread_pass(&w.buffer, &w.error);
         if (w.interactive && explorer_draw(2) == 0) await_seen(w.buffer.fifo.written_packets);
     }
     bool fails = w.fails_at < w.buffer.fifo.written_packets;
