@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#include "compiler/bodies/amplify.h"
+
 #include <inttypes.h>
 
-#include "compiler/ir/analysis.h"
+#include "compiler/bodies/shape.h"
 #include "compiler/bodies/bundles.h"
 #include "compiler/bodies/launches.h"
 #include "compiler/bodies/rate_path.h"

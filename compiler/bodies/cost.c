@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/bodies/cost.h"
 
-#include "compiler/ir/analysis.h"
 #include "compiler/bodies/cost_regions.h"
 #include "compiler/bodies/group.h"
 #include "compiler/bodies/ranges.h"

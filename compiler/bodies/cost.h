@@ -52,4 +52,8 @@ struct cost_plan {
 struct graph_warp cost_warp_of(const struct kernel *kernel, bool stateful,
                                const struct devdesc *device);
 
+/* Estimates the cycles of one firing on the typed body.  Fills kernel->cost_cycles and
+ * node->cost_cycles. */
+void cost_estimate(struct compile *cx, struct graph *graph);
+
 #endif

@@ -12,9 +12,11 @@
  * those.  The runs of statements in between are done item by item.  A variable that is used in
  * several runs is kept for each item, unless it is uniform and only assigned together.
  */
+#include "compiler/bodies/divergence.h"
+
 #include <inttypes.h>
 
-#include "compiler/ir/analysis.h"
+#include "compiler/bodies/race.h"
 #include "compiler/bodies/group.h"
 
 /* Variables of all items that outlive a barrier, together: they live on the stack. */

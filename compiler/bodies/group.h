@@ -35,11 +35,4 @@ bool group_varies(const struct group_facts *facts, const struct kx *x);
 bool group_has_barrier(const struct ks *s); /* within this statement */
 bool group_any_barrier(const struct ks *s); /* within it or those that follow it */
 
-/* bodies/divergence: finds out what varies, checks barriers, and marks what is done together.
- * False after an error. */
-bool uniform_check(struct group_facts *facts);
-
-/* bodies/race.  Requires uniform_check without error. */
-void race_check(const struct group_facts *facts);
-
 #endif

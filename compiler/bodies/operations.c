@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "compiler/ir/analysis.h"
+
+#include "compiler/bodies/operations.h"
 
 #include <inttypes.h>
-
-/* The size of bodies as they are written.  Code generation takes time and memory in proportion to it.  Loops that are
- * written out have budgets of their own (codegen/common/kernel_unroll.c). */
 
 enum { OPERATIONS_MAX = 1 << 17 };
 

@@ -13,6 +13,7 @@
  * That forms do not wrap is taken from the intervals of bodies/ranges.  What is not proven to be
  * free of races is an error.
  */
+#include "compiler/bodies/race.h"
 #include "compiler/bodies/affine.h"
 #include "compiler/bodies/group.h"
 #include "compiler/bodies/ranges.h"

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Kernels first; then functions, callers before those that they call, each with the values that it
- * is called with: ids are given in order of completion, and there is no recursion.
- */
-#include "compiler/ir/analysis.h"
+#include "compiler/bodies/range_check.h"
 #include "compiler/bodies/ranges.h"
 
 /* ---- what is never evaluated ---- */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Method: bodies/ranges has marked the scalar operations whose exact result may leave their type;
- * of vectors the ranges of the operands' types are taken, and those of constants. */
+#include "compiler/bodies/wraps.h"
+
 #include <inttypes.h>
 
-#include "compiler/ir/analysis.h"
 #include "compiler/bodies/ranges_internal.h"
 #include "compiler/sema/widen.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/ir/analysis.h"
+#include "compiler/ir/graph.h"
 #include "compiler/bodies/checks.h"
 #include "compiler/lint/baseline.h"
 #include "compiler/codegen/common/codegen.h"

@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/driver/passes.h"
 
-#include "compiler/ir/analysis.h"
+#include "compiler/bodies/operations.h"
+#include "compiler/bodies/range_check.h"
+#include "compiler/bodies/wraps.h"
+#include "compiler/bodies/amplify.h"
+#include "compiler/bodies/divergence.h"
+#include "compiler/bodies/cost.h"
+#include "compiler/liveness/rate.h"
+#include "compiler/liveness/bounded.h"
+#include "compiler/liveness/deadlock.h"
+#include "compiler/pace/bufsize.h"
+#include "compiler/pace/debug_depths.h"
 #include "compiler/optimize/constant_tables.h"
 #include "compiler/optimize/region/linear.h"
 #include "compiler/optimize/region/dead_work.h"

@@ -40,7 +40,7 @@
  * Components are those of channels_cut over CHANNELS_EVERY; the way round that is named is a
  * shortest one.
  */
-#include "compiler/ir/analysis.h"
+#include "compiler/liveness/bounded.h"
 #include "compiler/liveness/channels.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 /*
  * counterexample: the shortest firing sequence after which a pipeline stands still.
  *
- * Requires  repetitions (analysis.h); what deadlock_check and bufsize_assign have reported.
+ * Requires  repetitions (rate.h); what deadlock_check and bufsize_assign have reported.
  *
  * The net has all channels of a connected part of the graph, the declared depths as they are and
  * the undeclared ones without a limit: a circular wait for packets alone is a deadlock whatever the

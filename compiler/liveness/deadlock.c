@@ -18,7 +18,7 @@
  * the circle needs fewer" is said where all of them were tried within the budget.  Smaller sums
  * over several buffers are not looked for.
  */
-#include "compiler/ir/analysis.h"
+#include "compiler/liveness/deadlock.h"
 #include "compiler/liveness/periodic.h"
 #include "compiler/ir/ratio.h"
 

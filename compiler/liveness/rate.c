@@ -30,7 +30,7 @@
  * of zero on one side only has no positive solution.  An outer out-port may have push 0 (only
  * `finish` writes it); an outer in-port needs pop >= 1.
  */
-#include "compiler/ir/analysis.h"
+#include "compiler/liveness/rate.h"
 #include "compiler/liveness/rate_internal.h"
 #include "compiler/ir/ratio.h"
 

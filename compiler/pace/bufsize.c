@@ -55,7 +55,7 @@
  * others fire more.  A buffer that `finish` alone writes has no channel, and never more than its
  * initial packets before the end.
  */
-#include "compiler/ir/analysis.h"
+#include "compiler/pace/bufsize.h"
 #include "compiler/pace/bufsize_internal.h"
 #include "compiler/liveness/periodic.h"
 #include "compiler/ir/ratio.h"

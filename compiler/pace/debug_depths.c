@@ -8,9 +8,11 @@
  * cut to its least with the others as they are.  At the latest with all declarations kept there is
  * an answer, for those have been accepted.
  */
+#include "compiler/pace/debug_depths.h"
+
 #include <inttypes.h>
 
-#include "compiler/ir/analysis.h"
+#include "compiler/pace/bufsize.h"
 
 struct declared {
     uint64_t packets; /* 0: not declared */

@@ -42,7 +42,7 @@
  * buffer has such room the result is the least for this rule and is called a bound; below it
  * counts only what one firing needs.
  */
-#include "compiler/ir/analysis.h"
+#include "compiler/ir/graph.h"
 #include "compiler/pace/bufsize_internal.h"
 #include "compiler/pace/depth_search.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/pace/performance.h"
 
-#include "compiler/ir/analysis.h"
+#include "compiler/liveness/rate.h"
 #include "compiler/ir/ratio.h"
 
 /* Of one figure: about a second. */

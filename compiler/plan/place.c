@@ -10,7 +10,7 @@
 #include "compiler/plan/plan_internal.h"
 #include "compiler/plan/reference_entries.h"
 
-#include "compiler/ir/analysis.h"
+#include "compiler/liveness/certify.h"
 #include "compiler/ir/ratio.h"
 #include "compiler/liveness/token_game.h"
 

@@ -12,7 +12,9 @@
  */
 #include "tests/test.h"
 
-#include "compiler/ir/analysis.h"
+#include "compiler/liveness/rate.h"
+#include "compiler/liveness/deadlock.h"
+#include "compiler/pace/bufsize.h"
 #include "tests/reference/oracle_build.h"
 #include "tests/reference/oracle_draw.h"
 

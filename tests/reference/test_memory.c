@@ -7,7 +7,9 @@
  *
  * N graphs are drawn for each test from SEED on; what disagrees is made smaller and printed.
  */
-#include "compiler/ir/analysis.h"
+#include "compiler/liveness/rate.h"
+#include "compiler/liveness/deadlock.h"
+#include "compiler/pace/bufsize.h"
 #include "tests/reference/oracle_build.h"
 #include "tests/reference/oracle_draw.h"
 

@@ -8,6 +8,8 @@
 #include "tests/test.h"
 
 #include "compiler/pace/performance.h"
+#include "compiler/liveness/rate.h"
+#include "compiler/pace/bufsize.h"
 #include "tests/reference/oracle_build.h"
 #include "tests/reference/oracle_draw.h"
 #include "tests/unit/graph_fixture.h"

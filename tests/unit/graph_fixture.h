@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/ir/analysis.h"
+#include "compiler/ir/graph.h"
 
 struct fixture {
     struct compile cx;

@@ -6,7 +6,10 @@
 
 #include "tests/test.h"
 
-#include "compiler/ir/analysis.h"
+#include "compiler/bodies/range_check.h"
+#include "compiler/bodies/amplify.h"
+#include "compiler/bodies/divergence.h"
+#include "compiler/bodies/cost.h"
 #include "tests/unit/compile_text.h"
 
 static struct text_compile *analyse(const char *body, const char *ports)

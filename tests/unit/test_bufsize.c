@@ -3,7 +3,10 @@
  * (tests/unit/graph_reference.h). */
 #include "tests/test.h"
 
-#include "compiler/ir/analysis.h"
+#include "compiler/liveness/rate.h"
+#include "compiler/liveness/bounded.h"
+#include "compiler/liveness/deadlock.h"
+#include "compiler/pace/bufsize.h"
 #include "compiler/liveness/periodic.h"
 #include "tests/unit/graph_reference.h"
 

@@ -9,7 +9,11 @@
 
 #include "tests/test.h"
 
-#include "compiler/ir/analysis.h"
+#include "compiler/bodies/amplify.h"
+#include "compiler/liveness/rate.h"
+#include "compiler/liveness/bounded.h"
+#include "compiler/liveness/deadlock.h"
+#include "compiler/pace/bufsize.h"
 #include "tests/unit/compile_text.h"
 #include "tests/unit/graph_fixture.h"
 

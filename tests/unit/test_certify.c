@@ -5,6 +5,9 @@
 
 #include "compiler/liveness/certify.h"
 #include "compiler/liveness/schedule_text.h"
+#include "compiler/liveness/rate.h"
+#include "compiler/liveness/deadlock.h"
+#include "compiler/pace/bufsize.h"
 #include "runtime/verify/verify_certificate.h"
 #include "tests/conform/made_container.h"
 #include "tests/unit/graph_reference.h"

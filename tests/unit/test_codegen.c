@@ -17,7 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "compiler/ir/analysis.h"
+#include "compiler/bodies/range_check.h"
+#include "compiler/bodies/amplify.h"
 #include "compiler/codegen/common/codegen.h"
 #include "lang/index_format.h"
 #include "lang/kernel_abi.h"

@@ -9,7 +9,8 @@
 
 #include "compiler/optimize/compose/compose.h"
 #include "compiler/bodies/bundles.h"
-#include "compiler/ir/analysis.h"
+#include "compiler/bodies/cost.h"
+#include "compiler/liveness/rate.h"
 #include "compiler/driver/passes.h"
 #include "tests/reference/oracle_draw.h"
 #include "tests/unit/compile_text.h"

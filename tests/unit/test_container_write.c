@@ -6,7 +6,12 @@
 #include <stdio.h>
 #include <xxhash.h>
 
-#include "compiler/ir/analysis.h"
+#include "compiler/bodies/range_check.h"
+#include "compiler/bodies/amplify.h"
+#include "compiler/bodies/cost.h"
+#include "compiler/liveness/rate.h"
+#include "compiler/liveness/deadlock.h"
+#include "compiler/pace/bufsize.h"
 #include "compiler/codegen/common/codegen.h"
 #include "compiler/plan/plan_internal.h"
 #include "lang/container.h"

@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "compiler/ir/analysis.h"
+#include "compiler/bodies/range_check.h"
+#include "compiler/bodies/wraps.h"
+#include "compiler/bodies/amplify.h"
+#include "compiler/bodies/divergence.h"
 #include "compiler/bodies/cost.h"
 #include "compiler/ir/arith.h"
 #include "lang/kernel_abi.h"

@@ -4,6 +4,7 @@
 #include "tests/test.h"
 
 #include "compiler/liveness/counterexample.h"
+#include "compiler/liveness/rate.h"
 #include "tests/unit/graph_reference.h"
 
 enum { STATES_MAX = 3000, STEPS_MAX = 6 };

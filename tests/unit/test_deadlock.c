@@ -3,7 +3,8 @@
  * (tests/unit/graph_reference.h). */
 #include "tests/test.h"
 
-#include "compiler/ir/analysis.h"
+#include "compiler/liveness/rate.h"
+#include "compiler/liveness/deadlock.h"
 #include "tests/unit/graph_reference.h"
 
 static bool check(struct fixture *f)

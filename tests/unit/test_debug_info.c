@@ -5,7 +5,15 @@
 
 #include <stdio.h>
 
-#include "compiler/ir/analysis.h"
+#include "compiler/bodies/range_check.h"
+#include "compiler/bodies/amplify.h"
+#include "compiler/bodies/divergence.h"
+#include "compiler/bodies/cost.h"
+#include "compiler/liveness/rate.h"
+#include "compiler/liveness/bounded.h"
+#include "compiler/liveness/deadlock.h"
+#include "compiler/pace/bufsize.h"
+#include "compiler/pace/debug_depths.h"
 #include "compiler/codegen/common/codegen.h"
 #include "runtime/backend/sim/sim.h"
 #include "runtime/load/debug_info.h"

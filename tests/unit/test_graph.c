@@ -2,7 +2,8 @@
 /* graph: connecting both ways, memory, and the text of --emit=graph. */
 #include "tests/test.h"
 
-#include "compiler/ir/analysis.h"
+#include "compiler/liveness/rate.h"
+#include "compiler/pace/bufsize.h"
 #include "tests/unit/graph_fixture.h"
 
 static struct fixture *example(void)

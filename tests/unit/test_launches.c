@@ -6,7 +6,7 @@
 
 #include "tests/test.h"
 
-#include "compiler/ir/analysis.h"
+#include "compiler/bodies/amplify.h"
 #include "tests/unit/compile_text.h"
 #include "tests/unit/random_body.h"
 

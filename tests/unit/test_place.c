@@ -6,6 +6,9 @@
 
 #include "compiler/plan/layouts.h"
 #include "compiler/plan/plan.h"
+#include "compiler/liveness/rate.h"
+#include "compiler/liveness/deadlock.h"
+#include "compiler/pace/bufsize.h"
 #include "lang/window.h"
 
 static struct devdesc device(uint32_t cus, uint32_t lanes)

@@ -3,7 +3,7 @@
  * vectors. */
 #include "tests/test.h"
 
-#include "compiler/ir/analysis.h"
+#include "compiler/liveness/rate.h"
 #include "tests/unit/graph_reference.h"
 
 static bool solve(struct fixture *f)

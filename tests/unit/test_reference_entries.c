@@ -6,6 +6,9 @@
 
 #include "compiler/plan/reference_entries.h"
 #include "compiler/plan/is_sequential.h"
+#include "compiler/liveness/rate.h"
+#include "compiler/liveness/deadlock.h"
+#include "compiler/pace/bufsize.h"
 #include "lang/dispatch.h"
 
 #include <assert.h>

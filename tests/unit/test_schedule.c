@@ -5,6 +5,9 @@
 #include "tests/unit/graph_reference.h"
 
 #include "compiler/plan/schedule.h"
+#include "compiler/liveness/rate.h"
+#include "compiler/liveness/deadlock.h"
+#include "compiler/pace/bufsize.h"
 
 static struct devdesc device(uint32_t cus, uint32_t lanes)
 {

@@ -6,6 +6,9 @@
 
 #include "compiler/plan/plan.h"
 #include "compiler/plan/trial.h"
+#include "compiler/liveness/rate.h"
+#include "compiler/liveness/deadlock.h"
+#include "compiler/pace/bufsize.h"
 
 enum { ENQUEUE = 200, PROCESS = 400, CLEANUP = 200, SWITCH = 100, LAUNCH = 800 };
 

@@ -7,7 +7,8 @@
 
 #include "tests/test.h"
 
-#include "compiler/ir/analysis.h"
+#include "compiler/bodies/range_check.h"
+#include "compiler/bodies/amplify.h"
 #include "compiler/bodies/ranges.h"
 #include "compiler/ir/arith.h"
 #include "tests/unit/compile_text.h"

@@ -12,7 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "compiler/ir/analysis.h"
+#include "compiler/bodies/range_check.h"
+#include "compiler/bodies/amplify.h"
 #include "compiler/codegen/common/codegen.h"
 #include "lang/kernel_abi.h"
 #include "lang/window.h"

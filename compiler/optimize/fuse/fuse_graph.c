@@ -2,7 +2,7 @@
 /* The graph with composites in place of their members (fuse_internal.h). */
 #include "compiler/optimize/fuse/fuse_internal.h"
 
-#include "compiler/ir/analysis.h"
+#include "compiler/bodies/cost.h"
 #include "compiler/bodies/bundles.h"
 
 #include <stdlib.h>

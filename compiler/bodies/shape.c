@@ -3,10 +3,11 @@
  * Shapes flow from the buffers that declare one, through kernels that take and give one packet a
  * firing, along the stream; each buffer gets a shape once, so the work is linear in the graph.
  */
+#include "compiler/bodies/shape.h"
+
 #include <inttypes.h>
 #include <string.h>
 
-#include "compiler/ir/analysis.h"
 #include "lang/window.h"
 
 /* ---- words ---- */
