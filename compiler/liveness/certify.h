@@ -10,7 +10,7 @@
 #define CERTIFY_STEPS UINT64_C(20000000) /* of all simulations of a graph */
 
 struct certify_limits {
-    uint64_t steps; /* 0: starting times alone */
+    uint64_t steps; /* 0: only starting times */
 };
 
 void certify_within(struct compile *cx, struct graph *graph, struct certify_limits limits);
