@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shapes flow from the buffers that declare one, through kernels that take and give one packet a
- * firing, along the stream; each buffer gets a shape once, so the work is linear in the graph.
+ * Shapes spread from the buffers that declare one, along the stream, through kernels that read and write
+ * one packet per firing.  Each buffer gets a shape once, so the work is linear in the graph.
  */
 #include "compiler/bodies/shape.h"
 
@@ -29,7 +29,7 @@ static bool same_shape(const struct graph_shape *a, const struct graph_shape *b)
     return a->row_packets == b->row_packets && a->frame_rows == b->frame_rows;
 }
 
-/* ---- passing on ---- */
+/* ---- spreading ---- */
 
 static bool takes_one(const struct graph_node *node, const struct graph_input *input)
 {
@@ -168,7 +168,7 @@ static bool check_wrap(struct compile *cx, const struct graph_node *node,
     return false;
 }
 
-/* Twice the reach, and the packet itself, is what the buffer must hold. */
+/* The buffer must hold twice the reach, and the packet itself. */
 static void check_reach(struct compile *cx, const struct graph_node *node,
                         const struct graph_input *input, const struct graph_buffer *buffer)
 {
@@ -183,7 +183,7 @@ static void check_reach(struct compile *cx, const struct graph_node *node,
     diag_label(d, buffer->shape.span, "%s", shape_text(cx->arena, &buffer->shape));
 }
 
-/* `reported`: that the node's pictures differ is known. */
+/* `reported`: the node has been reported for different shapes. */
 static void check_windows(struct compile *cx, const struct graph *graph,
                           const struct graph_node *node, bool reported)
 {

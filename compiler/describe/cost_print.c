@@ -7,7 +7,7 @@
 #include "compiler/bodies/cost.h"
 #include "compiler/target/target.h"
 
-/* Firings that launch, and what is launched, share no warps. */
+/* Firings that launch do not share warps, nor do launched firings. */
 static bool is_alone(const struct kernel *kernel)
 {
     return kernel->is_child || kernel_launches_any(&kernel->launches);
@@ -25,7 +25,7 @@ static void print_shape(FILE *to, const struct kernel *kernel, const struct grap
                 warp->firings == 1 ? "" : "s");
 }
 
-/* What is counted at a region: `what` of cost_regions in words. */
+/* The words for the event that is counted at a region: `what` of cost_regions. */
 static const char *arrival(const char *what)
 {
     static const char *const words[][2] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cost_print: what the warps of each kernel cost, with the parts that are counted while running.
+ * cost_print: the cost of the warps of each kernel, with the parts that are counted while running.
  *
  * Requires bodies/cost.
  */
@@ -11,8 +11,8 @@
 
 #include "compiler/ir/graph.h"
 
-/* A line for each kernel, in order of its first node, declared costs left out, for they are the
- * node's; then one for each child kernel. */
+/* A line for each kernel, in order of its first node, then one for each child kernel.  Declared
+ * costs are left out, because they belong to the node. */
 void cost_print(FILE *to, const struct compile *cx, const struct graph *graph);
 
 #endif

@@ -10,7 +10,7 @@
 #include "compiler/ir/graph.h"
 #include "base/json_write.h"
 
-/* Tables, of less work and of blocks taken apart; nothing where there is neither. */
+/* Tables of left-out work and of blocks taken apart; nothing if there is neither. */
 void reduce_print(FILE *to, const struct graph *graph);
 /* `"left_out": [..]` */
 void reduce_put_json(struct json *json, const struct graph *graph);

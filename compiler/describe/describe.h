@@ -5,7 +5,7 @@
  *   graph_dot   a drawing for Graphviz: nodes with their kernels, buffers as edges, ports of the
  *               pipeline as shapes of their own; names with dots are drawn in clusters
  *   graph_json  everything in the graph (lang/commands.md, "JSON")
- *   graph_cmds  the command list (lang/commands.md), which the compiler takes as input
+ *   graph_cmds  the command list (lang/commands.md), which the compiler reads as input
  */
 #ifndef PIPEC_DESCRIBE_H
 #define PIPEC_DESCRIBE_H
@@ -13,14 +13,14 @@
 #include "compiler/ir/graph.h"
 #include "base/vec.h"
 
-/* Where a command list has its kernels from. */
+/* The sources of the kernels of a command list. */
 struct item_text { /* an item of a source, with the comments before it */
     const char *bytes;
     size_t size_bytes;
-    bool is_apart; /* a blank line stands before it */
+    bool is_apart; /* a blank line precedes it */
 };
 struct kernel_sources {
-    VEC(const char *) names;     /* of files, as the list is to find them */
+    VEC(const char *) names;     /* of files, as the list finds them */
     VEC(struct item_text) items; /* carried by the list itself */
 };
 

@@ -20,7 +20,7 @@ static bool has_parts(const struct graph_front *front)
     return false;
 }
 
-/* Depths that the mode chooses and the memory counts. */
+/* Does the mode choose its depth, and does the memory count it? */
 static bool is_chosen(const struct graph_buffer *buffer)
 {
     return !buffer->depth_declared && buffer->outer == GRAPH_INNER;
@@ -40,7 +40,7 @@ static void word_pace(char text[PACE_SIZE], const struct graph_tradeoff *row)
 
 __extension__ typedef unsigned __int128 product;
 
-/* How many times as fast as the row `first`: "1.62".  In integers, so that every host prints the
+/* The speed relative to the row `first`: "1.62".  In integers, so that every host prints the
  * same. */
 static void word_speed(char text[PACE_SIZE], const struct graph_tradeoff *row,
                        const struct graph_tradeoff *first)
@@ -55,8 +55,8 @@ static void word_speed(char text[PACE_SIZE], const struct graph_tradeoff *row,
              (uint64_t)hundreds % 100);
 }
 
-/* Of a long part the table shows the first rows, where a little memory wins much, and then those that
- * are a quarter faster than what stands above them; and always the last. */
+/* Of a long part the table shows the first rows, where a little memory wins much.  Then it shows
+ * rows that are a quarter faster than the row above, and always the last. */
 enum { ROWS_OF_SHORT_PART = 32, FIRST_ROWS = 8 };
 
 static bool is_quarter_faster(const struct graph_tradeoff *row, const struct graph_tradeoff *than)
@@ -67,7 +67,7 @@ static bool is_quarter_faster(const struct graph_tradeoff *row, const struct gra
            left >= right;
 }
 
-/* Rows from `first` on that are of its part. */
+/* Number of rows from `first` on that belong to its part. */
 static size_t part_rows(const struct graph_front *front, size_t first)
 {
     size_t count = 0;
@@ -77,7 +77,7 @@ static size_t part_rows(const struct graph_front *front, size_t first)
     return count;
 }
 
-/* Those that differ from the row above; of a first row all. */
+/* Prints the depths that differ from the row above; of a first row all. */
 static void print_depths(FILE *to, const struct graph *graph, const struct graph_tradeoff *row,
                          const struct graph_tradeoff *above)
 {
@@ -91,7 +91,7 @@ static void print_depths(FILE *to, const struct graph *graph, const struct graph
     fputc('\n', to);
 }
 
-/* The rows of a part; how many are left out. */
+/* Prints the rows of a part; returns the number of rows left out. */
 static size_t print_part(FILE *to, const struct graph *graph, const struct graph_tradeoff *rows,
                          size_t count)
 {

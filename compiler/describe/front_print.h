@@ -10,7 +10,7 @@
 #include "compiler/ir/graph.h"
 #include "base/json_write.h"
 
-/* A table for each part of the graph, and whether that is all. */
+/* A table for each part of the graph, and whether the front is complete. */
 void front_print_text(FILE *to, const struct graph *graph);
 /* The array `pareto` of the object. */
 void front_print_json(struct json *json, const struct graph *graph);

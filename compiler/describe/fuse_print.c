@@ -28,7 +28,7 @@ static void print_more(FILE *to, size_t count)
     if (count > NAMES_SHOWN) fprintf(to, " and %zu more", count - NAMES_SHOWN);
 }
 
-/* Members that fire more than once, again, or for a packet at a time: those alike together. */
+/* Members that fire more than once, that are ahead, or that are inlined; equal ones together. */
 static void print_firings(FILE *to, const struct graph *written, const struct composite *composite)
 {
     const struct compose_member *members = composite->members.items;

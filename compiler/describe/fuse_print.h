@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuse_print: what the fuse pass made one stage of, what it did not, and why.
+ * fuse_print: the stages that the fuse pass made, those that it did not make, and why.
  */
 #ifndef PIPEC_FUSE_PRINT_H
 #define PIPEC_FUSE_PRINT_H
@@ -10,9 +10,9 @@
 #include "compiler/optimize/fuse/fuse.h"
 #include "base/json_write.h"
 
-/* Nothing where nothing was tried. */
+/* Prints nothing if nothing was tried. */
 void fuse_print(FILE *to, const struct fusion *fusion);
-/* The key `fusion` of the object that is open. */
+/* Writes the key `fusion` of the open object. */
 void fuse_put_json(struct json *json, const struct fusion *fusion);
 
 #endif

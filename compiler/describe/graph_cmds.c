@@ -31,7 +31,7 @@ static void print_set(FILE *to, const char *name)
     fputc(' ', to);
 }
 
-/* A list where the values are those of all packets, else a count and the value of one. */
+/* A list if its values are those of all packets, else a count and the value of one packet. */
 static void print_initial(FILE *to, const struct graph_buffer *buffer)
 {
     const struct graph_initial *initial = &buffer->initial;

@@ -5,7 +5,7 @@
 #include "compiler/describe/describe.h"
 #include "base/plural.h"
 
-/* Within a string of DOT: the names of a command list are any strings, and no markup. */
+/* Within a string of DOT: names in a command list are arbitrary strings, not markup. */
 static void print_text(FILE *to, const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
@@ -48,8 +48,8 @@ static size_t prefix_length(const char *name, size_t from)
     return dot != NULL ? (size_t)(dot - name) : 0;
 }
 
-/* Nodes begin .. end, whose names agree up to `from`: those with a further dot in a box for each
- * part before it.  Nodes of one part follow each other. */
+/* Nodes begin .. end, whose names are equal up to `from`.  Names with a further dot are drawn in
+ * a box for each part before it.  Nodes of one part follow each other. */
 static void print_nodes(FILE *to, const struct graph *graph, size_t begin, size_t end, size_t from,
                         unsigned indent)
 {
@@ -82,7 +82,7 @@ static void print_buffer_label(FILE *to, struct arena *arena, const struct graph
     fprintf(to, "\\n%s", type_text(arena, buffer->type));
     if (buffer->shape.row_packets > 0) fprintf(to, " rows %" PRIu64, buffer->shape.row_packets);
     if (buffer->initial.packets > 0) fprintf(to, " init %" PRIu64, buffer->initial.packets);
-    /* Others get more on a device: room for full dispatches. */
+    /* For other buffers the plan adds room for full dispatches. */
     if (buffer->depth_packets > 0)
         fprintf(to, " depth %s%" PRIu64, settled ? "" : ">= ", buffer->depth_packets);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inspect_container: a container as the compiler's side reads it: only to be shown.  Every size,
- * offset, index and string is checked; what is shown is a copy.
+ * inspect_container: reads a container in the compiler, only to show it.  Every size, offset, index and
+ * string is checked.  The result is a copy.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -85,7 +85,7 @@ static uint64_t record_count(const struct container *c, enum container_section_k
     return c->sections[kind].size_bytes / record_bytes;
 }
 
-/* A copy of record `index`; false where there is none. */
+/* Copies record `index`; false if it does not exist. */
 static bool read_record(struct container *c, enum container_section_kind kind, uint64_t index,
                         void *record, size_t record_bytes)
 {
@@ -95,7 +95,7 @@ static bool read_record(struct container *c, enum container_section_kind kind, u
     return true;
 }
 
-/* What a terminal would take as a command becomes `?`. */
+/* A byte that a terminal could take as a command becomes `?`. */
 static const char *read_string(struct container *c, container_string offset)
 {
     const struct section *strings = &c->sections[CONTAINER_STRINGS];
@@ -110,7 +110,7 @@ static const char *read_string(struct container *c, container_string offset)
     return text;
 }
 
-/* `count` rates from `first` on; NULL where the end has one phase. */
+/* `count` rates from `first` on; NULL if the end has one phase. */
 static const uint64_t *read_rates(struct container *c, uint32_t first, uint64_t skip,
                                   uint32_t count)
 {
@@ -172,7 +172,7 @@ static void read_place(struct container *c, const struct container_node *node,
     to->line = node->line;
 }
 
-/* The record of a kernel with work-items; false: it has none. */
+/* Finds the record of a kernel with work-items; false: it has none. */
 static bool find_index(struct container *c, uint32_t kernel, struct container_index *record)
 {
     uint64_t first = 0, end = record_count(c, CONTAINER_INDICES, sizeof *record);
@@ -189,7 +189,7 @@ static bool find_index(struct container *c, uint32_t kernel, struct container_in
     return false;
 }
 
-/* What does not fit together is shown as it is. */
+/* Inconsistent records are shown as they are. */
 static const struct plan_index *read_index(struct container *c, uint32_t kernel)
 {
     struct container_index record;
@@ -237,7 +237,7 @@ static void read_children(struct container *c, const struct container_interface 
     to->child_count = (uint32_t)children.count;
 }
 
-/* What the node launches, where it does. */
+/* Reads the launches of the node, if it has any. */
 static void read_launches(struct container *c, uint32_t node, struct inspected_node *to)
 {
     struct container_interface f;
@@ -338,7 +338,7 @@ static void read_buffer(struct container *c, uint32_t index, struct inspected_bu
 
 enum { SCHEDULE_TEXT_MAX = 1 << 28, RUN_BYTES = 9 };
 
-/* Every run in it may have the longest name. */
+/* Every run in the plan may have the longest name. */
 static bool is_printable(const struct inspected_plan *plan, uint64_t code_bytes)
 {
     uint64_t longest = 0;
@@ -405,7 +405,8 @@ static void check_ends(struct container *c, const struct inspected_end *ends, ui
         if (ends[i].buffer >= buffer_count) fail(c, "it names a buffer that it does not have");
 }
 
-/* What the input keeps behind it: the container has the window, the shape is the buffer's. */
+/* The packets that the input keeps as history: the container has the window, the buffer has the
+ * shape. */
 static uint64_t window_history(const struct container_input *input,
                                const struct inspected_buffer *buffer)
 {
@@ -489,7 +490,7 @@ struct inspection *inspect_container(struct arena *arena, const char *bytes, siz
         to->compiler = read_string(c, pipeline.compiler);
         to->has_memory = true;
         to->memory_bytes = pipeline.memory_bytes;
-        /* Only what passed is written, unless its author has taken that upon himself. */
+        /* Only accepted graphs are written, unless the author accepted the finding. */
         to->consistent = KNOWN_TRUE;
         bool proven = (pipeline.flags & CONTAINER_PIPELINE_UNPROVEN) == 0;
         to->deadlock_free = proven ? KNOWN_TRUE : UNKNOWN;

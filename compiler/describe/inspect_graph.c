@@ -204,7 +204,7 @@ static void fill_program(struct arena *arena, const struct plan *plan,
     to->guarded_reasons = plan->schedule->obstacles;
 }
 
-/* What the stage executes: its node as written, or the members of a composite. */
+/* The nodes that the stage executes: its node as written, or the members of a composite. */
 static void fill_members(struct arena *arena, const struct fusion *fusion, uint32_t node,
                          struct inspected_stage *to)
 {

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inspected_graph: the topology of an inspection as a graph again, to be measured.
+ * inspected_graph: the topology of an inspection as a graph again, to measure it.
  *
- * What is inspected may come of anybody's container.  The graph has only what figures depend on,
- * and is given up where ends do not fit together: a buffer without its one writer, lists of phases
- * that are missing or whose sums do not fit, a window below what is consumed, a cost out of range.
- * Whether the rates balance is found by the measuring.
+ * The inspection may come from an untrusted container.  The graph has only the data that the figures
+ * depend on.  No graph is made where ends do not fit together:
+ *   - a buffer does not have exactly one writer;
+ *   - lists of phases are missing, or their sums do not fit;
+ *   - a window is smaller than the packets consumed;
+ *   - a cost is out of range.
+ * The measurement finds out whether the rates balance.
  */
 #include "compiler/ir/ratio.h"
 #include "compiler/describe/inspection.h"

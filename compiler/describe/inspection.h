@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inspection: what `pipec inspect` tells of a topology, whether it comes from a source or from a
- * container (lang/inspect.md).
+ * inspection: the facts about a topology that `pipec inspect` shows, from a source or from a container
+ * (lang/inspect.md).
  *
  * A number that is not known is 0 where 0 cannot be a value (repetitions, depths), and a text NULL.
  */
@@ -17,7 +17,7 @@
 
 enum known { UNKNOWN, KNOWN_FALSE, KNOWN_TRUE };
 
-/* Pop and peek, or least and most: of a firing, or, where the arrays are, of each phase. */
+/* Pop and peek, or minimum and maximum: of a firing or, if the arrays are there, of each phase. */
 struct inspected_end {
     const char *port;
     uint32_t buffer;
@@ -25,7 +25,7 @@ struct inspected_end {
     const uint64_t *lows, *highs;
     uint32_t bundle; /* of outputs in step, from 1; 0: none */
     uint64_t share;
-    uint64_t history; /* of an input: packets that its window keeps behind it */
+    uint64_t history; /* of an input: packets that its window keeps after they were read */
 };
 
 struct inspected_region { /* of a kernel whose cost is counted */
@@ -44,15 +44,15 @@ struct inspected_node {
     uint32_t importance;
     bool stateful;
     uint64_t cost_cycles;
-    /* Of one that launches; `children` NULL: it launches nothing. */
+    /* Of a kernel that launches; `children` NULL: it launches nothing. */
     uint64_t launches, nesting, tree_launches, queue_entries;
     const char *const *children;
     uint32_t child_count;
     struct graph_warp warp;   /* firings 0: not known; 1: of one that launches */
     uint64_t constant_cycles; /* of a counted one: what every execution costs */
     struct inspected_region *regions;
-    uint32_t region_count; /* 0: of a container */
-    bool has_checks;       /* not of a container */
+    uint32_t region_count; /* 0: from a container */
+    bool has_checks;       /* false for a container */
     uint32_t appends_proven, appends_checked, accesses_proven, accesses_checked;
     struct inspected_end *inputs, *outputs;
     uint32_t input_count, output_count;
@@ -71,8 +71,8 @@ struct inspected_buffer {
 };
 
 struct inspected_stage {
-    const char *name;           /* of its node, in a container that of a composite */
-    const char *const *members; /* nodes that it executes */
+    const char *name;           /* of its node; in a container, that of a composite */
+    const char *const *members; /* the nodes that it executes */
     uint32_t member_count;
     const char *kernel;
     uint32_t threshold;
@@ -97,7 +97,8 @@ struct inspected_plan {
     uint32_t stage_count;
     const struct plan_ranks *ranks; /* NULL: not known */
     const struct program_shape *program;
-    /* Why not everything is static, and by stage; NULL: not known, or everything is. */
+    /* Why some stages are not static, and the reason of each stage; NULL: not known, or all are
+     * static. */
     const char *guarded_reason;
     const char *const *guarded_reasons;
     const struct fusion *fusion; /* NULL: not known */
@@ -110,8 +111,9 @@ struct inspected_image {
 
 struct inspection {
     const char *pipeline;
-    const char *compiler;           /* of a container; else NULL */
-    const char *isa;                /* of a container: those of its images, as --march takes them */
+    const char *compiler; /* that made the container; else NULL */
+    const char
+        *isa; /* of a container: the instruction sets of its images, as --march accepts them */
     struct inspected_image *images; /* of a container */
     uint32_t image_count;
     bool has_topology;
@@ -120,10 +122,10 @@ struct inspection {
     bool has_memory;
     uint64_t memory_bytes, physical_bytes;
     bool debug_mode;              /* pipec --debug-mode */
-    const char *buffers_mode;     /* what undeclared depths are for: "min"; NULL: not known */
-    enum known memory_is_least;   /* UNKNOWN: no least was asked for */
+    const char *buffers_mode;     /* the purpose of undeclared depths: "min"; NULL: not known */
+    enum known memory_is_least;   /* UNKNOWN: no minimum was requested */
     uint64_t memory_least_bytes;  /* no less is enough; 0: not known */
-    const struct graph *explored; /* has a front; or NULL */
+    const struct graph *explored; /* the graph with a front; or NULL */
     struct inspected_node *nodes;
     uint32_t node_count;
     struct inspected_buffer *buffers;
@@ -131,7 +133,7 @@ struct inspection {
     const struct performance *performance; /* NULL: not measured */
     const struct inspected_plan *plan;
     const struct diags *diags;                   /* or NULL */
-    const struct counterexample *counterexample; /* asked for; or NULL */
+    const struct counterexample *counterexample; /* if requested; or NULL */
 };
 
 /* How far the analyses of a graph came. */
@@ -141,16 +143,16 @@ struct verdict {
     bool depths_assigned;
 };
 
-/* `graph`, as written, may be NULL: errors came first.  `fusion`, with the graph of the plan, `plan` and
- * `program`, the plan's, may be NULL: it was not planned. */
+/* `graph`, as written, may be NULL if there were errors before it.  `fusion` (with the graph of
+ * the plan), `plan` and `program` (of the plan) may be NULL if it was not planned. */
 struct inspection inspect_graph(const struct compile *cx, const struct graph *graph,
                                 const struct verdict *verdict, const struct fusion *fusion,
                                 const struct plan *plan, const struct sched_program *program);
-/* Reads the bytes of a container, of any version and state.  NULL: they are none that this version
- * knows, for the reason in *problem. */
+/* Reads the bytes of a container, of any version and state.  NULL: this version does not know
+ * them, for the reason in *problem. */
 struct inspection *inspect_container(struct arena *arena, const char *bytes, size_t size_bytes,
                                      const char **problem);
-/* Throughput and latency of what is inspected; NULL: its ends do not fit together. */
+/* Throughput and latency of the inspected graph; NULL: its ends do not fit together. */
 const struct performance *inspection_measure(struct arena *arena,
                                              const struct inspection *inspection);
 bool is_container(const char *bytes, size_t size_bytes);

@@ -13,7 +13,7 @@ static bool is_known(const struct pace *pace)
     return pace->kind != THROUGHPUT_UNKNOWN;
 }
 
-/* Is what runs another graph than the one that has been measured? */
+/* Does another graph run than the one that was measured? */
 static bool is_before_fusion(const struct inspection *inspection)
 {
     const struct inspected_plan *plan = inspection->plan;
@@ -79,7 +79,7 @@ void performance_put_exact(struct json *json, const struct inspection *inspectio
 
 /* ---- in words ---- */
 
-/* With bounded rates a figure is an assumption; else the model waits longer than it has to. */
+/* With bounded rates a figure is an assumption; else the model waits longer than necessary. */
 static const char *hedge(const struct inspection *inspection, bool exact, const char *bound)
 {
     if (exact) return "";
@@ -149,7 +149,7 @@ static uint64_t packets_of(const struct inspected_node *node, const struct inspe
     return __builtin_mul_overflow(sum, cycles, &packets) ? 0 : packets;
 }
 
-/* What several nodes read of one port in an iteration is the same. */
+/* In an iteration, all nodes that read one port read the same number of packets. */
 static uint64_t packets_at(const struct inspection *inspection, uint32_t buffer)
 {
     for (uint32_t n = 0; n < inspection->node_count; n++) {

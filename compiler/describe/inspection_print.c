@@ -433,7 +433,7 @@ static void put_counterexample(struct json *json, const struct inspection *inspe
     json_end(json, '}');
 }
 
-/* Is each depth known to be the least with the others as they are, or how much more it is? */
+/* Is each depth known to be the minimum with the others as they are, or how much more it is? */
 static bool has_least_depths(const struct inspection *inspection)
 {
     for (uint32_t i = 0; i < inspection->buffer_count; i++)
@@ -573,7 +573,8 @@ static void print_program(FILE *to, const struct inspection *inspection, bool wh
     arena_destroy(arena);
 }
 
-/* Nodes, an empty line, and buffers; lines are the cells of a table, so that equal ones are folded. */
+/* Nodes, an empty line, and buffers.  Lines are the cells of a table, so that equal ones are
+ * folded. */
 static void print_nodes(FILE *to, const struct inspection *inspection, bool whole)
 {
     struct arena *arena = arena_create();

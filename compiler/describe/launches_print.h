@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launches_print: the trees of launches of a program as text: who launches whom, in which order and
- * why, and the bounds that bodies/launches found.  Nothing where no kernel launches.
+ * launches_print: the trees of launches of a program as text: which kernel launches which, in which
+ * order and why, and the bounds that bodies/launches found.  Prints nothing if no kernel launches.
  */
 #ifndef PIPEC_LAUNCHES_PRINT_H
 #define PIPEC_LAUNCHES_PRINT_H

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * container_write: graph, plan, program and image as a container file (lang/container.md).
+ * container_write: writes graph, plan, program and images as a container file (lang/container.md).
  *
- * Each section is a byte buffer; records are written from the structs of lang/container.h, whose
- * layout is the file's on the little-endian hosts that pipec runs on.  Strings are stored once, in
- * order of first use (never two calls of string() in one initialiser: their order would be the C
- * compiler's choice).
+ * Each section is a byte buffer.  Records are written from the structs of lang/container.h, whose layout
+ * is the file's on the little-endian hosts that pipec runs on.  Strings are stored once, in order of
+ * first use.  Never call string() twice in one initialiser: the C compiler would choose their order.
  */
 #include "compiler/codegen/common/codegen.h"
 
@@ -58,7 +57,7 @@ static void append(struct writer *w, enum container_section_kind kind, const voi
 
 #define APPEND(w, kind, ...) append((w), (kind), &(__VA_ARGS__), sizeof(__VA_ARGS__))
 
-/* A count or an index as the file holds it; what does not fit is reported. */
+/* A count or an index as the file holds it; a larger value is reported. */
 static uint32_t narrow(struct writer *w, uint64_t value)
 {
     if (value < CONTAINER_NONE) return (uint32_t)value;
@@ -109,7 +108,7 @@ static container_string string(struct writer *w, const char *text)
 
 /* ---- the tables ---- */
 
-/* Where the ends of each node and the readers of each buffer begin in their tables. */
+/* Computes where the ends of each node and the readers of each buffer begin in their tables. */
 static void sum_ends(struct writer *w)
 {
     const struct graph *graph = w->graph;
@@ -187,8 +186,8 @@ static void write_arguments(struct writer *w)
     }
 }
 
-/* A source's name without the folder that the main file is in, so that a container does not tell
- * where it was made. */
+/* A source's name without the folder of the main file, so that a container does not reveal where
+ * it was made. */
 static const char *portable_name(const struct writer *w, const struct source *source)
 {
     const char *main_name = source_get(w->cx->sources, 1)->name;
@@ -199,7 +198,7 @@ static const char *portable_name(const struct writer *w, const struct source *so
     return source->name[0] == '/' ? last + 1 : source->name;
 }
 
-/* Whether some place lies in it. */
+/* Does some place lie in the source? */
 static bool is_named(const struct writer *w, uint32_t id)
 {
     const struct place_table *places = w->image->places;
@@ -208,8 +207,8 @@ static bool is_named(const struct writer *w, uint32_t id)
     return false;
 }
 
-/* All sources of the compilation, in order: places name them by number less one.  In debug mode
- * with their texts, so that a debugger can show them wherever they are not. */
+/* Writes all sources of the compilation, in order: places refer to them by number less one.  In
+ * debug mode with their texts, so that a debugger can show them anywhere. */
 static void write_sources(struct writer *w)
 {
     for (uint32_t id = 1; id <= source_count(w->cx->sources); id++) {
@@ -354,7 +353,7 @@ static void see_scalar(enum scalar_type scalar, uint64_t offset_bytes, void *dat
     seen->any = true;
 }
 
-/* What a packet is made of: bytes where its scalars differ or do not fill it. */
+/* The scalars that make up a packet: bytes if its scalars differ or do not fill it. */
 static enum scalar_type element_scalar(const struct type *type)
 {
     struct uniform seen = {0};
@@ -367,7 +366,7 @@ static enum scalar_type element_scalar(const struct type *type)
 
 enum { FIELDS_MAX = 4096 };
 
-/* Whether all below is scalars, so that one record tells it. */
+/* Is the type made of scalars only, so that one record describes it? */
 static bool is_plain(const struct type *type)
 {
     while (type->kind == TYPE_ARRAY)
@@ -392,7 +391,7 @@ static void write_plain_field(struct writer *w, const struct type *type, const c
     APPEND(w, CONTAINER_FIELDS, record);
 }
 
-/* False beyond FIELDS_MAX. */
+/* False after FIELDS_MAX. */
 static bool write_fields(struct writer *w, const struct type *type, const char *name,
                          uint64_t offset_bytes, uint32_t *count)
 {
@@ -440,8 +439,8 @@ static void write_scalar(enum scalar_type scalar, uint64_t offset_bytes, void *d
     memcpy(packet->bytes + offset_bytes, &bits, scalar_width_bytes(scalar));
 }
 
-/* Appends the initial packets; returns their size in bytes: whole packets, fewer than all where
- * they repeat. */
+/* Appends the initial packets; returns their size in bytes: whole packets, fewer than all of
+ * them if they repeat. */
 static uint64_t write_initials(struct writer *w, const struct graph_buffer *buffer)
 {
     const struct graph_initial *initial = &buffer->initial;
@@ -529,7 +528,7 @@ static void write_stages(struct writer *w)
     }
 }
 
-/* The step and the first warp, so that the generator needs no division. */
+/* Writes the step and the first warp, so that the generator needs no division. */
 static void write_index(struct writer *w, uint32_t kernel_id, const struct plan_index *index)
 {
     const uint32_t *d = index->extents;
@@ -582,7 +581,7 @@ static uint64_t align_up(uint64_t value)
     return (value + CONTAINER_ALIGNMENT - 1) / CONTAINER_ALIGNMENT * CONTAINER_ALIGNMENT;
 }
 
-/* Each aligned as a section is. */
+/* Each image is aligned as a section is. */
 static void write_images(struct writer *w)
 {
     static const unsigned char zeros[CONTAINER_ALIGNMENT];

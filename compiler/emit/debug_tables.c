@@ -17,7 +17,7 @@ static uint32_t type_kind(const struct type *type)
     }
 }
 
-/* The types of the fields come first, then their records stand together. */
+/* The types of the fields come first, then their records in one sequence. */
 static uint32_t add_members(struct debug_tables *t, const struct type *type,
                             struct container_type *record)
 {

@@ -3,15 +3,15 @@
  * emit_sched: the scheduler program of a plan.
  *
  *         partition_affinity level, n | partition_equally n | partition_counts c0 c1 ...
- *                                                             where stages run side by side
+ *                                                             if stages run side by side
  *         packets condensed
  *         bind stage, sub-device | bind_root stage            every stage
- *         load_reference stage                                where it owns an entry
- *         ...                                                 emit_static: what has a static schedule
+ *         load_reference stage                                if it owns an entry
+ *         ...                                                 emit_static: stages with a static schedule
  *     L1:
  *         ends                                                guarded dispatch of all stages
- *         round_robin 0, L2        the most important stages first: one set for each
- *         dispatch                 importance in use
+ *         round_robin 0, L2        one set for each importance in use, the greatest first
+ *         dispatch
  *         jump L1
  *     L2:
  *         round_robin 1, L3
@@ -20,9 +20,9 @@
  *         wait L1
  *         halt
  *
- * Where the author has named a policy, there is one set of all stages, and `round_robin`,
- * `priority` or `fullest` selects from it.  Beside a static part that leaves stages out there is a
- * last set, of these; it is not the guarded loop's.
+ * If the author has named a policy, there is one set of all stages, and `round_robin`, `priority` or
+ * `fullest` selects from it.  If a static part leaves out some stages, a last set holds them; it is not
+ * the guarded loop's.
  */
 #include "compiler/codegen/common/codegen.h"
 #include "compiler/emit/emit_static.h"
@@ -114,7 +114,7 @@ static void collect_sets(struct compile *cx, const struct graph *graph, const st
     }
 }
 
-/* Stages that are in no island, beside some that are. */
+/* Are some stages in an island and others not? */
 static bool is_mixed(const struct plan *plan)
 {
     return plan->schedule != NULL && plan->schedule->island_count > 0 &&

@@ -10,10 +10,10 @@ typedef VEC(uint32_t) offset_list;
 struct emission {
     struct arena *arena; /* scratch */
     struct sched_builder *builder;
-    offset_list leaving; /* instructions whose label is what follows the static part */
+    offset_list leaving; /* instructions whose label is the end of the static part */
 };
 
-/* Which of the operands of the instruction at `offset` is the label. */
+/* The index of the operand that is the label of the instruction at `offset`. */
 static uint32_t label_of(const struct sched_builder *builder, uint32_t offset)
 {
     const char *letters = sched_opcodes[builder->code[offset]].operands;
@@ -47,7 +47,7 @@ static void build_guard(struct emission *e, const struct schedule_guard *guard,
     vec_push(e->arena, failing, offset);
 }
 
-/* Those of the first `count` parts. */
+/* Builds the guards of the first `count` parts. */
 static void build_guards(struct emission *e, const struct schedule_part *parts, uint32_t count,
                          offset_list *failing)
 {
@@ -70,8 +70,8 @@ static void build_ops(struct emission *e, const struct schedule_part *part)
     }
 }
 
-/* What fails in the loop may hold again when something has completed.  No stage ends meanwhile: what
- * its `finish` appends is not for the schedule. */
+/* A guard that fails in the loop may hold again when a dispatch has completed.  No stage ends
+ * meanwhile: the packets of its `finish` are not part of the schedule. */
 static void build_wait(struct emission *e, uint32_t top, const offset_list *failing)
 {
     land(e, failing, here(e));
@@ -105,7 +105,7 @@ static void build_call(struct emission *e, offset_list *calls)
     vec_push(e->arena, calls, offset);
 }
 
-/* calls[i] enters at level i, which is executed after those above it. */
+/* calls[i] enters at level i, which is executed after the levels above it. */
 static void build_routine(struct emission *e, const struct schedule_island *island,
                           const offset_list *calls)
 {
@@ -135,7 +135,7 @@ static void build_pipeline(struct emission *e, const struct schedule_island *isl
 
 /* ---- islands beside others ---- */
 
-/* Its prologue, and the iteration; what fails in the first leads to the second. */
+/* Builds its prologue and the iteration; a guard that fails in the first leads to the second. */
 static void build_island(struct emission *e, const struct schedule_island *island,
                          offset_list *failing)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emit_static: the static part of a scheduler program (lang/scheduler.md, "The compiler's
- * programs"): what stands between the prologue and the guarded loop.
+ * emit_static: the static part of a scheduler program (lang/scheduler.md, "The compiler's programs"),
+ * between the prologue and the guarded loop.
  *
- * Every guard that fails leads, through `wait` or at once, to what follows the static part.
+ * Every guard that fails leads, through `wait` or at once, to the code after the static part.
  */
 #ifndef PIPEC_EMIT_STATIC_H
 #define PIPEC_EMIT_STATIC_H
@@ -11,8 +11,8 @@
 #include "compiler/plan/schedule.h"
 #include "lang/sched_code.h"
 
-/* `set`: of the stages that are in no island, which `selection` chooses from; unused where there
- * are none. */
+/* `set`: the stages that are in no island, which `selection` chooses from; unused if there are
+ * none. */
 void emit_static(struct sched_builder *builder, const struct plan *plan, uint32_t set,
                  enum sched_opcode selection);
 

@@ -52,7 +52,7 @@ static void add_port(struct building *b, const struct kernel_port *port, uint64_
         vec_push(b->arena, &b->tables.ports, record);
 }
 
-/* What an in-port of the node sees follows from the graph, of a child from the kernel. */
+/* The view of an in-port of the node follows from the graph, that of a child from the kernel. */
 static void add_ports(struct building *b, const struct kernel *kernel,
                       const struct graph_node *node, struct container_interface *record)
 {
@@ -103,7 +103,7 @@ static void add_launches(struct building *b, const struct kernel *kernel,
 
 /* ---- interfaces ---- */
 
-/* Warps of a firing of the child, and what each costs. */
+/* Sets the warps of a firing of the child, and the cost of each. */
 static void set_cost(const struct building *b, const struct kernel *kernel,
                      const struct graph_node *node, struct container_interface *record)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launch_tables: the interface table of the device queue, and who launches whom
+ * launch_tables: the interface table of the device queue, and which node launches which kernel
  * (lang/device_queue.md), as records of the container.
  *
- * Requires: a graph after all analyses; an image whose numbers of kernels are final.
- * Fills: in `arena`, an interface for each node that launches, in order, then one for each child
- *   kernel; `titles` instead of the records' strings.  Nothing where no kernel launches.
- * Fails: never; numbers that do not fit are the caller's, who counts the records.
+ * Requires  a graph after all analyses; an image whose numbers of kernels are final.
+ * Fills     in `arena`, an interface for each node that launches, in order, then one for each child
+ *           kernel; `titles` instead of the records' strings.  Nothing if no kernel launches.
+ * Fails     never.  The caller counts the records and checks that the numbers fit.
  */
 #ifndef PIPEC_LAUNCH_TABLES_H
 #define PIPEC_LAUNCH_TABLES_H

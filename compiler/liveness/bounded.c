@@ -1,44 +1,47 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where buffers of bounded rates may stand.
+ * Checks where buffers of bounded rates may stand.
  *
- * How many packets such a buffer has seen after so many firings depends on the data.  Take it out
- * of the undirected graph of nodes and buffers: where its writer and its readers are then in two
- * parts (the writer's end is a bridge), whoever waits on one side waits for nobody on the other but
- * through this buffer, and there one of the two can always go on (bufsize.c, "Bounded rates").  So
- * each part is live if it is live alone, which the other analyses show.  Where another way leads
- * round, no depth is enough for all data: one side may have run ahead by any number of packets.
+ * The data decide how many packets such a buffer has seen after a number of firings.  Remove the
+ * buffer from the undirected graph of nodes and buffers.  There are two cases.
  *
- * Outputs in step (bundles.h) are one way.  Whatever a firing appends, it is the same number of
- * shares to each, so behind it everything balances as behind a node that writes one share to each
- * at a time: the added source of the bundle (channels.h).  Only the way from the writer to that
- * source has to be a bridge; what reads the bundle may meet again.
+ *   - Its writer and its readers are then in two parts: the writer's end is a bridge.  A node on one
+ *     side waits for a node on the other side only through this buffer, and there one of the two can
+ *     always go on (bufsize.c, "Bounded rates").  So the graph is live if each part by itself is live,
+ *     and the other analyses show that.
+ *   - Another path connects them.  Then no depth is enough for all data, because one side may have run
+ *     ahead by any number of packets.
  *
- * Proof.  Who is stuck waits for somebody; following that leads round a circuit of the undirected
- * graph, or to the end of the graph, where the outside brings or takes packets.  A circuit lies
- * within one biconnected component (channels.h), so it has no bridge, but for one that goes over a
- * bridge to and fro.  Call x the state in which the circuit is closed.
- *   1. The circuit has no added source.  The block it lies in is live (deadlock.c, bufsize.c): from
- *      the beginning, in the model, some node n of the circuit is the first to fire more often than
- *      in x.  All others of the circuit have then fired at most as often as in x, so the arc over
- *      which n waits holds at least as much in x as then, when it was enough: n does not wait.
- *   2. It goes through an added source s: on one side the writer waits for room in a buffer of s,
- *      on the other somebody waits for packets in a buffer of s.  In the model s then waits for
- *      room, for the model's depth is less by what a firing of the writer appends at most (or its
- *      `finish`) beyond one share; and counts of packets are those of the model, for what was
- *      appended were whole shares.  So it is a circuit of waiting nodes of the model, as in 1.
- *      With one buffer and one reader the block is that pair, and a depth of most + window - 1 +
- *      history excludes it.
- *   3. After the writer has ended nobody waits for packets of its outputs: who lacks some ends as
- *      well.
+ * Outputs in step (bundles.h) count as one path.  A firing appends the same number of shares to each of
+ * them.  So everything after them balances as after a node that writes one share to each at a time:
+ * the added source of the bundle (channels.h).  Only the path from the writer to that source has to be
+ * a bridge.  The readers of the bundle may meet again.
  *
- * Not shown: cycles that amplify by at most 1.  A loop whose packets may die out starves everybody
- * on it who reads something else as well, and then whoever writes that waits for room for ever,
- * however deep the buffers are.  Only a loop that nothing else drives, in a pipeline without any
- * other source or in-port, would be safe; no use for that is known.
+ * Proof.  A stuck node waits for another node.  Following the waits leads round a cycle of the
+ * undirected graph, or to its end, where the outside writes or consumes packets.  A cycle lies within
+ * one biconnected component (channels.h), so it contains no bridge, unless it crosses a bridge in both
+ * directions.  Call x the state in which the cycle is closed.
  *
- * Components are those of channels_cut over CHANNELS_EVERY; the way round that is named is a
- * shortest one.
+ *   1. The cycle has no added source.  Its block is live (deadlock.c, bufsize.c).  So in the model, from
+ *      the beginning, some node n of the cycle is the first to fire more often than in x.  All other
+ *      nodes of the cycle have then fired at most as often as in x.  So the arc over which n waits holds
+ *      in x at least as many tokens as at that time, when they were enough.  Hence n does not wait.
+ *   2. The cycle goes through an added source s: on one side the writer waits for room in a buffer of s,
+ *      on the other a node waits for packets in a buffer of s.  In the model s then waits for room: the
+ *      depth in the model is smaller, by the maximum that a firing of the writer (or its `finish`)
+ *      appends beyond one share.  The counts of packets are those of the model, because only whole
+ *      shares were appended.  So this is a cycle of waiting nodes of the model, as in 1.
+ *      With one buffer and one reader the block is that pair, and a depth of maximum + window - 1 +
+ *      history excludes the cycle.
+ *   3. After the writer has ended, no node waits for packets of its outputs: a node that lacks some
+ *      ends as well.
+ *
+ * Not shown: cycles that amplify by at most 1.  Packets of such a cycle may die out.  A node on it that
+ * also reads another buffer then waits forever.  So the writer of that buffer waits for room forever,
+ * however deep the buffers are.  Only a cycle without any other input, in a pipeline without any other
+ * source or in-port, would be safe; no use for that is known.
+ *
+ * The components are those of channels_cut over CHANNELS_EVERY.  The reported path is a shortest one.
  */
 #include "compiler/liveness/bounded.h"
 #include "compiler/liveness/channels.h"
@@ -55,7 +58,7 @@ struct bounded {
     bool *reported; /* by block */
 };
 
-/* ---- the way round ---- */
+/* ---- the other path ---- */
 
 struct route {          /* from the added source of a buffer back to its writer */
     uint32_t *channels; /* in order */
@@ -99,7 +102,7 @@ static uint32_t other_end(const struct channel *channel, uint32_t node)
     return channel->from == node ? channel->to : channel->from;
 }
 
-/* Breadth first, from the added source of `bounded` to its writer. */
+/* Breadth-first search from the added source of `bounded` to its writer. */
 static void find_writer(const struct bounded *pass, struct search *search, uint32_t bounded)
 {
     const struct channel *channels = pass->channels.items;
@@ -161,7 +164,7 @@ static const char *rate_words(const struct bounded *pass, const struct graph_buf
                         arena_counted(pass->arena, out->push, "packet"), unit);
 }
 
-struct hop { /* a vertex of the circuit between two of its channels */
+struct hop { /* a vertex of the cycle between two of its channels */
     uint32_t vertex, before, after;
 };
 
@@ -219,7 +222,7 @@ static bool has_join(const struct bounded *pass, uint32_t bounded, const struct 
     return false;
 }
 
-/* The buffer, with those that are written in step with it: "'v' (in step with 'i')". */
+/* The buffer, and the buffers that are written in step with it: "'v' (in step with 'i')". */
 static const char *bundle_words(const struct bounded *pass, const struct graph_buffer *buffer)
 {
     const struct graph_node *writer = &pass->graph->nodes.items[buffer->writer_node];
@@ -236,7 +239,7 @@ static const char *bundle_words(const struct bounded *pass, const struct graph_b
     return arena_printf(pass->arena, "'%s' (in step with %s)", buffer->name, others);
 }
 
-/* Does the route come back to the writer over another of its outputs that varies as well? */
+/* Does the route come back to the writer over another output of it with a bounded rate? */
 static bool leaves_twice(const struct bounded *pass, uint32_t bounded, const struct route *route)
 {
     const struct channel *last = &pass->channels.items[route->channels[route->count - 1]];
@@ -276,7 +279,7 @@ static void report(const struct bounded *pass, const struct channel_block *block
         "is then reported at run time");
 }
 
-/* Did the author accept it?  A command list says so itself. */
+/* Did the author accept the finding?  A command list says so itself. */
 static bool is_accepted(const struct bounded *pass, uint32_t channel)
 {
     struct graph_buffer *buffer = &pass->graph->buffers.items[pass->channels.items[channel].buffer];

@@ -1,28 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * certify: writes down why no circle of buffers can come to a stop, for those who trust nobody.
+ * certify: writes the proofs that no cycle of buffers can deadlock, for readers that trust no compiler.
  *
- * The container carries, for each biconnected block of channels (channels.h) that arithmetic alone
- * does not decide, either a schedule or starting times; runtime/verify/verify_certificate.h says what
- * they mean and why they are proofs, and checks them.  What that derives from the container's
- * records has to be the same as here: channels in the order of READERS, blocks in the order of
- * their lowest channels, vertices ascending (nodes, then the outside of a buffer; of a bundle, its
- * lowest buffer).
+ * The container carries a schedule or starting times for each biconnected block of channels
+ * (channels.h) that arithmetic does not decide.  runtime/verify/verify_certificate.h says what they
+ * mean and why they are proofs, and the verifier checks them.  It derives channels, blocks and
+ * vertices from the container's records, and they have to be the same as here:
+ *   channels   in the order of READERS
+ *   blocks     in the order of their lowest channels
+ *   vertices   ascending: nodes, then the outside of a buffer (of a bundle, its lowest buffer)
  *
- * Requires  depths as they will be: nothing may change them afterwards.
+ * Requires  the final depths: nothing may change them afterwards.
  * Fills     graph->certificate; raises undeclared depths where a proof for those given is too long.
  * Fails     RULE_LIVENESS_UNDECIDED, RULE_MEMORY_LIMIT.
  *
- * A block of one channel whose ends have one phase needs nothing.  Of the others, in this order:
- *   1. a schedule that is short at once: the bulk simulation (token_game.h) reaches the end of an
- *      iteration in a few steps a node;
- *   2. the starting times of a periodic schedule (periodic.h): two words a node, however large the
+ * A block of one channel whose ends have one phase needs no proof.  For any other block these are tried
+ * in order:
+ *   1. a short schedule: the bulk simulation (token_game.h) reaches the end of an iteration in a few
+ *      steps per node;
+ *   2. the starting times of a periodic schedule (periodic.h): two words per node, however large the
  *      repetition counts are;
- *   3. a longer simulation, folded into loops (schedule_text.h).  The steps to the first state in
- *      which everybody has fired an iteration are the prologue, an iteration from there the period;
+ *   3. a longer simulation, folded into loops (schedule_text.h).  The prologue consists of the steps to
+ *      the first state in which every node has fired an iteration.  The period is an iteration from
+ *      there;
  *   4. deeper undeclared buffers, with which a periodic schedule exists.
- * Else it is refused as undecided.  Budgets: CERTIFY_STEPS for all simulations of a graph, RUNS_MAX
- * for what is kept of one, TEXT_WORDS for all parts.
+ * If all of them fail, the graph is refused as undecided.
+ *
+ * Budgets: CERTIFY_STEPS for all simulations of a graph, RUNS_MAX for the runs kept of one simulation,
+ * TEXT_WORDS for all parts.
  */
 #include "compiler/liveness/certify.h"
 #include "compiler/liveness/periodic.h"
@@ -38,7 +43,7 @@ enum {
     SHORT_STEPS_PER_ARC = 8,
     RUNS_MAX = 1 << 20,
     TEXT_WORDS = 1 << 22,
-    ROUNDS_MAX = 3, /* of deepening */
+    ROUNDS_MAX = 3, /* attempts with deeper buffers */
 };
 
 struct certify {
@@ -49,13 +54,14 @@ struct certify {
     struct channels channels;
     uint32_t *first_reader;                /* by buffer: index in READERS */
     uint32_t *source_buffer;               /* by added source: its lowest buffer */
-    struct net_depth *as_given, *to_raise; /* by buffer; filled where a block is looked at */
-    uint64_t budget, work; /* work: what the checker may still do beyond the words of a part */
+    struct net_depth *as_given, *to_raise; /* by buffer; filled when a block is examined */
+    uint64_t budget,
+        work; /* work: budget of the checker beyond the work that the words of a part pay for */
     VEC(uint64_t) words;
 };
 
 struct vertex {    /* of a block */
-    uint64_t key;  /* in the container */
+    uint64_t key;  /* its number in the container */
     uint32_t node; /* of the net */
 };
 
@@ -64,12 +70,12 @@ struct block_proof {
     struct arena *arena;
     struct net *net;
     struct vertex *vertices; /* ascending */
-    uint64_t *terminal;      /* by node of the net: its first */
+    uint64_t *terminal;      /* by node of the net: its first symbol */
     uint64_t terminal_count;
     uint64_t lowest; /* channel */
 };
 
-/* ---- what the container calls it ---- */
+/* ---- numbers in the container ---- */
 
 static uint32_t reader_of(const struct certify *pass, uint32_t channel)
 {
@@ -157,11 +163,12 @@ static bool prove_by_starts(struct block_proof *at)
 
 /* ---- schedules ---- */
 
-struct spelling { /* runs of firings as symbols */
+struct spelling { /* spells runs of firings as symbols */
     struct block_proof *at;
     struct schedule_text text;
-    uint32_t *phase;      /* by node of the net */
-    uint64_t *cycle_rule; /* by node: the symbol of one cycle from its first phase; 0: none yet */
+    uint32_t *phase; /* by node of the net */
+    uint64_t *
+        cycle_rule; /* by node: the symbol of one cycle of phases from its first phase; 0: none yet */
     schedule_items items;
 };
 
@@ -180,7 +187,7 @@ static uint64_t cycle_rule(struct spelling *to, uint32_t node)
     return to->cycle_rule[node] = schedule_rule_add(&to->text, items, phases);
 }
 
-/* Firings one by one up to the first phase, whole cycles, and the rest. */
+/* Single firings up to the first phase, whole cycles of phases, and the rest. */
 static void spell_phases(struct spelling *to, struct net_firings run)
 {
     uint32_t phases = to->at->net->nodes[run.node].phases, *phase = &to->phase[run.node];
@@ -209,8 +216,8 @@ static bool spell_trace(struct spelling *to, const struct net_trace *trace)
     return true;
 }
 
-/* Effects that the checker combines: those of a symbol each time that it is used.  A bound: a rule
- * has at most one for each channel, and for each vertex with phases. */
+/* An upper bound of the effects that the checker combines: those of a symbol each time that it
+ * is used.  A rule has at most one effect per channel, and one per vertex with phases. */
 static uint64_t checker_work(const struct block_proof *at, const struct schedule_text *text)
 {
     const struct net *net = at->net;
@@ -263,7 +270,7 @@ static bool prove_by_schedule(struct block_proof *at, uint64_t *budget)
     net->trace = &first;
     bool found = net_run(net, budget) == NET_LIVE;
     struct net_trace *prologue = &first, *period = &second;
-    if (found && has_fired_once(net)) { /* and has come back to the initial marking */
+    if (found && has_fired_once(net)) { /* so it has returned to the initial marking */
         prologue = &second;
         period = &first;
     } else if (found) {
@@ -294,7 +301,7 @@ static bool prove(struct block_proof *at)
     return proven || prove_by_starts(at) || prove_by_schedule(at, &at->pass->budget);
 }
 
-/* Depths of undeclared buffers with which a periodic schedule exists. */
+/* Takes the depths of undeclared buffers with which a periodic schedule exists. */
 static bool deepen(struct certify *pass, const struct block_proof *at,
                    const struct channel_block *block)
 {
@@ -370,7 +377,7 @@ static int compare_blocks(const void *left, const void *right)
     return a->channels[0] < b->channels[0] ? -1 : a->channels[0] > b->channels[0];
 }
 
-/* A buffer may be in several blocks, so one that was deepened has all begin anew. */
+/* A buffer may be in several blocks, so after one is deepened all blocks start again. */
 static enum outcome certify_blocks(struct certify *pass, const struct channel_block *blocks)
 {
     enum outcome outcome = PROVEN;

@@ -16,8 +16,8 @@ struct collector {
     enum channels_which which;
     VEC(struct channel) channels;
     VEC(uint64_t) sources;
-    uint32_t *first_output;   /* by node: of its outputs, counted through */
-    uint32_t *bundle_sources; /* by first_output + bundle - 1: the added source; 0: not yet */
+    uint32_t *first_output;   /* by node: index of its first output among all outputs */
+    uint32_t *bundle_sources; /* by first_output + bundle - 1: the added source; 0: none yet */
     struct phase_sums *known; /* a hash table by the address of the list */
     size_t known_count;       /* a power of two */
 };
@@ -35,7 +35,7 @@ static void prepare_sums(struct collector *collector)
     collector->known = ARENA_ARRAY(collector->arena, struct phase_sums, collector->known_count);
 }
 
-/* NULL where `rates` is. */
+/* NULL if `rates` is NULL. */
 static const uint64_t *sums_of(struct collector *collector, const uint64_t *rates, uint32_t phases)
 {
     if (!rates) return NULL;
@@ -71,7 +71,7 @@ static uint32_t add_source(struct collector *collector, const struct graph_buffe
                       vec_push(collector->arena, &collector->sources, packets / share));
 }
 
-/* One for all outputs of a bundle; *fresh: this is the first of them. */
+/* One source for all outputs of a bundle; *fresh: this is the first of them. */
 static uint32_t bounded_source(struct collector *collector, const struct graph_buffer *buffer,
                                bool *fresh)
 {
@@ -104,7 +104,7 @@ static void add_channels(struct collector *collector, const struct graph_buffer 
     }
 }
 
-/* What the readers see of a bounded writer: somebody who writes now and then. */
+/* The readers of a bounded writer see a source that writes from time to time. */
 static void collect_bounded(struct collector *collector, const struct graph_buffer *buffer,
                             struct channel channel)
 {
@@ -178,7 +178,7 @@ uint64_t channels_repetitions(const struct channels *channels, uint32_t node)
 
 /* ---- strongly connected components ---- */
 
-struct half { /* of a channel, as seen from one of its nodes */
+struct half { /* a channel as seen from one of its nodes */
     uint32_t channel, other;
 };
 
@@ -193,7 +193,7 @@ static bool takes_part(const struct channels *channels, const uint32_t *componen
     return !component || component[channel->from] == component[channel->to];
 }
 
-/* Channels at each node; with `component` only those inside of one. */
+/* Channels at each node; with `component` only those within one. */
 static struct adjacency adjacency_build(struct arena *arena, const struct channels *channels,
                                         const uint32_t *component)
 {
@@ -252,8 +252,8 @@ struct channel_block *channels_inside(struct arena *arena, const struct channels
 struct cut_walk {
     struct channels *channels;
     struct adjacency edges;
-    uint32_t *order, *low, *next, *path, *via; /* via: channel by which a node was entered */
-    uint32_t *open;                            /* channels seen and not yet in a block */
+    uint32_t *order, *low, *next, *path, *via; /* via: the channel by which a node was entered */
+    uint32_t *open;                            /* channels seen that are not in a block yet */
     bool *seen;
     uint32_t path_count, open_count, visited;
 };
@@ -356,7 +356,8 @@ static bool is_tied(const struct channels *channels, uint32_t first, uint32_t en
     return false;
 }
 
-/* What the writer appends when it ends, beside what is kept free for its firings. */
+/* The packets that the writer appends when it ends, beyond those that are kept free for its
+ * firings. */
 static uint64_t ending_of(const struct channels *channels, const struct channel *channel)
 {
     const struct graph *graph = channels->graph;

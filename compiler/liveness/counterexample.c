@@ -37,7 +37,7 @@ static uint32_t root_of(uint32_t *parent, uint32_t node)
     return node;
 }
 
-/* The channels of each connected part; returns how many parts there are. */
+/* Fills the channels of each connected part; returns the number of parts. */
 static uint32_t find_parts(struct search *at, struct channel_block **parts)
 {
     uint32_t n = at->channels.node_count, count = 0;
@@ -56,17 +56,17 @@ static uint32_t find_parts(struct search *at, struct channel_block **parts)
     return count;
 }
 
-/* ---- circles ---- */
+/* ---- cycles ---- */
 
 struct circles { /* of one net that is stuck */
     struct net *net;
-    uint32_t *via;   /* by node: the arc by which the search came to it */
-    uint32_t *queue; /* and `seen`, by the number of the search */
+    uint32_t *via;   /* by node: the arc by which the search reached it */
+    uint32_t *queue; /* as is `seen`, which holds the number of the search */
     uint32_t *seen, round;
 };
 
-/* Breadth first along what is waited for, from `start` back to it.  The circle's arcs, each from
- * the one that is waited for to the one that waits; none: `start` is on no circle. */
+/* Searches breadth-first along waits, from `start` back to it.  Each arc of the cycle leads from
+ * the node waited for to the waiting node.  The cycle is empty if `start` is on none. */
 static struct net_cycle circle_through(struct circles *c, struct arena *arena, uint32_t start)
 {
     const struct net *net = c->net;
@@ -90,7 +90,8 @@ static struct net_cycle circle_through(struct circles *c, struct arena *arena, u
         cycle.arcs[cycle.count++] = c->via[at];
         at = net->arcs[c->via[at]].to;
     } while (at != start);
-    for (uint32_t i = 0; i < cycle.count / 2; i++) { /* who waits first, then for whom */
+    for (uint32_t i = 0; i < cycle.count / 2;
+         i++) { /* the waiting node first, then the one it waits for */
         uint32_t other = cycle.arcs[i];
         cycle.arcs[i] = cycle.arcs[cycle.count - 1 - i];
         cycle.arcs[cycle.count - 1 - i] = other;
@@ -104,7 +105,7 @@ static uint32_t graph_node_of(const struct search *at, const struct net *net, ui
     return index < at->graph->nodes.count ? index : GRAPH_NONE;
 }
 
-/* ---- one circle as a counterexample ---- */
+/* ---- one cycle as a counterexample ---- */
 
 static uint64_t count_firings(const struct search *at, const struct net *net, const uint64_t *least)
 {
@@ -139,8 +140,8 @@ static void take_waits(struct search *at, const struct net *net, const struct ne
     }
 }
 
-/* Packets of a buffer: what its slowest reader has not freed.  A reader in no channel has freed
- * nothing that counts. */
+/* Packets of a buffer: those that its slowest reader has not freed.  A reader without a channel
+ * does not count. */
 static uint64_t level_of(const struct search *at, const struct net *net, uint32_t buffer)
 {
     int64_t most = 0;
@@ -190,7 +191,7 @@ static void take_runs(struct search *at, const struct net *net, const struct net
             record = &at->graph->buffers.items[buffer];
             if (record->outer == GRAPH_INNER) found->no_replay = DATA_DECIDE;
         } else if (reads_bounded(at->graph, &at->graph->nodes.items[node])) {
-            found->no_replay = DATA_DECIDE; /* what it reads stands in no circle, and in no net */
+            found->no_replay = DATA_DECIDE; /* its input is in no cycle, and in no net */
         }
         if (last && last->node == node && last->buffer == buffer)
             last->count += run.count;
@@ -220,7 +221,7 @@ static bool take_circle(struct search *at, struct net *net, const struct net_cyc
 
 /* ---- the search ---- */
 
-/* The shortest circle of a net that is stuck. */
+/* Finds the shortest cycle of a net that is stuck. */
 static void search_net(struct search *at, struct net *net)
 {
     struct circles circles = {.net = net,
@@ -275,7 +276,8 @@ const struct counterexample *counterexample_find(struct compile *cx, const struc
         if (parts[i].count) search_part(&at, &parts[i]);
     if (!at.best) {
         at.best = ARENA_NEW(cx->arena, struct counterexample);
-        /* What passes is proven, by a periodic schedule where simulation is beyond the budget. */
+        /* An accepted graph is proven: by a periodic schedule where simulation is beyond the
+         * budget. */
         at.best->kind = !diag_failed(cx->diags) ? COUNTER_NONE
                         : at.beyond             ? COUNTER_BEYOND
                                                 : COUNTER_OTHER;
@@ -286,7 +288,7 @@ const struct counterexample *counterexample_find(struct compile *cx, const struc
 
 /* ---- as a container ---- */
 
-/* What the buffer may hold at most in the sequence, and one firing more. */
+/* The maximum of packets that the buffer holds in the sequence and one more firing. */
 static uint64_t depth_for(const struct graph *graph, const struct graph_buffer *buffer,
                           const uint64_t *fired)
 {
@@ -318,12 +320,12 @@ static bool set_depths(struct compile *cx, struct graph *graph, const struct cou
         buffer->depth_packets = depth_for(graph, buffer, fired);
         if (buffer->outer == GRAPH_OUTER_IN && buffer->readers.count > 1)
             buffer->depth_packets = add_clamped(buffer->depth_packets, outside);
-        buffer->depth_declared = true; /* the plan leaves it as it is */
+        buffer->depth_declared = true; /* so that the plan does not change it */
     }
     return graph_memory(graph, &graph->memory_bytes) && graph->memory_bytes <= limit;
 }
 
-/* A declared depth that no firing fits: no container says such a thing. */
+/* Names a buffer whose declared depth no firing fits.  No container can express that. */
 static const char *unfit_buffer(struct compile *cx, const struct graph *graph)
 {
     for (size_t i = 0; i < graph->buffers.count; i++) {

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * deadlock: a schedule exists that never waits for ever, with unbounded inner buffers.
+ * deadlock: with unbounded inner buffers, a schedule exists that never deadlocks.
  *
  * Requires  repetitions.
- * Fails     RULE_DEADLOCK     a circle of nodes that wait for each other's packets, with the least
- * number of initial packets on one buffer of it that cures it; RULE_LIVENESS_UNDECIDED   neither
- * simulation within the budget nor a periodic schedule decides.
+ * Fails     RULE_DEADLOCK             a cycle of nodes that wait for each other's packets, with the
+ *                                     minimum number of initial packets on one of its buffers that
+ *                                     fixes it
+ *           RULE_LIVENESS_UNDECIDED   neither simulation within the budget nor a periodic schedule
+ *                                     decides
  *
- * Only a directed cycle can be starved, so each strongly connected component is examined alone, and
- * of it each biconnected block (channels.h); by the theorem in token_game.h one pass over the
- * repetition counts decides.  Beyond the budget a periodic schedule may still prove liveness
- * (periodic.h).
+ * Only a directed cycle can starve.  So each strongly connected component is examined by itself, and in
+ * it each biconnected block (channels.h).  By the theorem in token_game.h one pass over the repetition
+ * counts decides.  Beyond the budget a periodic schedule may still prove liveness (periodic.h).
  *
- * Several circles in one block are all reported: a circle that is found is mended in the model and
- * the simulation goes on.  The numbers of the mend come from simulations of the whole block: as
- * reported is enough, one less is not.  It is the least for one buffer; "no other single buffer of
- * the circle needs fewer" is said where all of them were tried within the budget.  Smaller sums
- * over several buffers are not looked for.
+ * All deadlocked cycles of one block are reported: the model fixes a cycle that is found, and the
+ * simulation goes on.  Simulations of the whole block give the numbers of the fix: the reported number
+ * is enough, and one less is not.  It is the minimum for one buffer.  The message says "no other single
+ * buffer of the cycle needs fewer" if all of them were tried within the budget.  Smaller sums over
+ * several buffers are not searched.
  */
 #include "compiler/liveness/deadlock.h"
 #include "compiler/liveness/periodic.h"
@@ -27,23 +28,23 @@
 
 enum {
     BUDGET_STEPS = 20 * 1000 * 1000,
-    MEND_STEPS = 5 * 1000 * 1000, /* for all mends of one compilation */
+    MEND_STEPS = 5 * 1000 * 1000, /* for all fixes of one compilation */
     CANDIDATES_MAX = 16,
-    CURE_WORK_MAX = 20 * 1000, /* nodes x arcs of a block for which a cure is looked for */
+    CURE_WORK_MAX = 20 * 1000, /* nodes x arcs of a block for which a fix is searched */
     LABELS_MAX = 12,
     CIRCLES_MAX = 64, /* of one block */
 };
 
-struct circle { /* one circular wait, as it was found */
+struct circle { /* one circular wait */
     uint32_t *arcs;
-    /* Parallel: packets there are and are needed, firings of the waiting node. */
+    /* Parallel: packets present, packets needed, firings of the waiting node. */
     uint64_t *held, *needed, *fired;
     uint32_t count;
-    uint32_t buffer;  /* to mend; GRAPH_NONE where none was found */
+    uint32_t buffer;  /* to fix; GRAPH_NONE: none was found */
     uint64_t initial; /* enough */
-    bool least;       /* one less was seen to fail */
-    /* Every other buffer of the circle was tried; the one that needs the fewest more, if it needs
-     * fewer than `buffer`, else GRAPH_NONE. */
+    bool least;       /* one less fails */
+    /* Every other buffer of the cycle was tried.  `fewer`: the one that needs the fewest
+     * additional packets, if it needs fewer than `buffer`, else GRAPH_NONE. */
     bool all_tried;
     uint32_t fewer;
     uint64_t fewer_initial;
@@ -55,7 +56,7 @@ struct deadlock {
     struct arena *arena;
     struct channels channels;
     uint64_t budget, mend_budget;
-    uint64_t explain_budget; /* what was decided is simulated again, step by step, to be shown */
+    uint64_t explain_budget; /* decided nets are simulated again, step by step, to be shown */
 };
 
 struct block_case {
@@ -80,9 +81,9 @@ static const struct graph_node *arc_taker(const struct block_case *at, uint32_t 
     return &at->pass->graph->nodes.items[arc_channel(at, arc)->to];
 }
 
-/* ---- the least mend ---- */
+/* ---- the smallest fix ---- */
 
-/* Sets the initial packets of a buffer in the model, or takes its arcs away. */
+/* Sets the initial packets of a buffer in the model, or removes its arcs. */
 static void set_initial(struct block_case *at, uint32_t buffer, uint64_t packets, bool absent)
 {
     for (uint32_t i = 0; i < at->net->arc_count; i++) {
@@ -114,8 +115,8 @@ static uint64_t plenty(const struct block_case *at, uint32_t buffer)
     return most;
 }
 
-/* Least initial packets of `buffer` that make the block live, all else as it is in the model; 0:
- * none do. */
+/* The minimum of initial packets of `buffer` that makes the block live, with everything else as
+ * it is in the model; 0: no number does. */
 static uint64_t least_initial(struct block_case *at, uint32_t buffer, uint64_t present, bool *least)
 {
     set_initial(at, buffer, present, true);
@@ -132,7 +133,7 @@ static uint64_t least_initial(struct block_case *at, uint32_t buffer, uint64_t p
         }
         if (outcome == NET_LIVE) {
             high = middle;
-            step = high; /* from now on by halves */
+            step = high; /* from now on by halving */
         } else {
             low = middle;
             step = min64(step, high) * 2;
@@ -155,9 +156,9 @@ static uint32_t mend_rank(const struct block_case *at, uint32_t arc)
     return channel->to <= channel->from ? 1 : 2;
 }
 
-/* Is the mend (buffer of `arc`, `added` packets) better than what the circle has?  One that is
- * declared with initial packets comes first, then the fewest packets, then the one that leads back
- * in the order of declaration. */
+/* Is the fix (buffer of `arc`, `added` packets) better than the one that the cycle has?  A
+ * buffer that is declared with initial packets comes first, then the fewest packets, then the
+ * arc that leads back in the order of declaration. */
 static bool is_better(const struct block_case *at, const struct circle *circle, uint32_t arc,
                       uint64_t added, uint64_t best_added, uint32_t best_arc)
 {
@@ -202,8 +203,8 @@ static bool has_schedule(struct block_case *at, uint32_t buffer, uint64_t initia
     return periodic_schedule(at->net, NULL);
 }
 
-/* Least initial packets of `buffer` with which a periodic schedule exists; 0: none up to the most
- * that a buffer can have.  More packets never destroy one. */
+/* The minimum of initial packets of `buffer` with which a periodic schedule exists; 0: not even
+ * the maximum that a buffer can have is enough.  More packets never destroy a schedule. */
 static uint64_t periodic_initial(struct block_case *at, uint32_t buffer, uint64_t present)
 {
     uint64_t low = present, high = max64(2 * present, 1);
@@ -222,8 +223,8 @@ static uint64_t periodic_initial(struct block_case *at, uint32_t buffer, uint64_
     return high <= INT32_MAX ? high : 0;
 }
 
-/* The first arc of the list, the likeliest first, whose buffer may have so many initial packets
- * that a periodic schedule exists; 0: none. */
+/* The first arc of the list, the likeliest first, whose buffer may have enough initial packets
+ * for a periodic schedule; 0: none. */
 static uint64_t find_periodic(struct block_case *at, const uint32_t *arcs, uint32_t count,
                               uint32_t *buffer)
 {
@@ -239,7 +240,7 @@ static uint64_t find_periodic(struct block_case *at, const uint32_t *arcs, uint3
     return initial;
 }
 
-/* Beyond the budget: initial packets that are enough, fewer than what has been found without a
+/* Beyond the budget: initial packets that are enough, and fewer than those found without a
  * search. */
 static void mend_by_schedule(struct block_case *at, struct circle *circle)
 {
@@ -251,7 +252,7 @@ static void mend_by_schedule(struct block_case *at, struct circle *circle)
     circle->initial = initial;
 }
 
-/* Looks for one buffer that alone makes the block live, the likeliest first. */
+/* Looks for one buffer that makes the block live by itself, the likeliest first. */
 static void choose_mend(struct block_case *at, struct circle *circle)
 {
     struct mend best = {.fewest_buffer = GRAPH_NONE};
@@ -270,8 +271,8 @@ static void choose_mend(struct block_case *at, struct circle *circle)
     }
 }
 
-/* Several circles: the rest is reported separately, so this one is opened at a buffer of its own.
- */
+/* Several cycles: the others are reported separately, so this one is opened at one of its own
+ * buffers. */
 static void open_circle(struct block_case *at, struct circle *circle)
 {
     uint32_t arc = circle->arcs[0];
@@ -283,9 +284,9 @@ static void open_circle(struct block_case *at, struct circle *circle)
     set_initial(at, circle->buffer, 0, true);
 }
 
-/* All circles have been opened by taking a buffer away.  Brings the buffers back one by one, each
- * with the least that works while those that come after it are still away; so one less of any
- * fails, and all together are enough.  A buffer that works as it was did not need a mend of its
+/* All cycles have been opened by removing one buffer of each.  Returns the buffers one by one,
+ * each with the minimum that works while the later ones are still removed.  So one less of any
+ * fails, and all together are enough.  A buffer that works unchanged did not need a fix of its
  * own. */
 static void close_circles(struct block_case *at)
 {
@@ -304,7 +305,7 @@ static void close_circles(struct block_case *at)
     }
 }
 
-/* ---- finding the circles ---- */
+/* ---- finding the cycles ---- */
 
 static struct circle *record_circle(struct block_case *at)
 {
@@ -362,7 +363,7 @@ static void label_circle(const struct block_case *at, struct diag *d, const stru
                   circle->count - LABELS_MAX);
 }
 
-/* "declare 'back' with 'init 4 x 0'", or what fits the buffer's declaration. */
+/* "declare 'back' with 'init 4 x 0'", or the words for the buffer's own declaration. */
 static const char *mend_text(const struct block_case *at, const struct circle *circle)
 {
     const struct graph_buffer *buffer = &at->pass->graph->buffers.items[circle->buffer];
@@ -403,7 +404,7 @@ static void report_mend(const struct block_case *at, struct diag *d, const struc
                   buffer->depth_packets);
 }
 
-/* The buffers that are waited for; also what tells one circle at a node from another. */
+/* The buffers that are waited for.  They also distinguish the cycles at one node. */
 static const char *buffers_of(const struct block_case *at, const struct circle *circle)
 {
     char *text = arena_printf(at->pass->arena, "'%s'", arc_buffer(at, circle->arcs[0])->name);
@@ -430,7 +431,7 @@ static void report_circle(const struct block_case *at, const struct circle *circ
     if (circle->buffer != GRAPH_NONE) report_mend(at, d, circle);
 }
 
-/* Initial packets with which a periodic schedule exists.  False: none were found. */
+/* Proposes initial packets with which a periodic schedule exists.  False: none were found. */
 static bool help_schedule(struct deadlock *pass, struct net *net, struct diag *d)
 {
     struct block_case *at = ARENA_NEW(pass->arena, struct block_case);
@@ -462,7 +463,7 @@ static void report_undecided(struct deadlock *pass, const struct channel_block *
                      "make it decidable");
 }
 
-/* Stuck, but the circle is beyond the budget. */
+/* Stuck, but the cycle is beyond the budget. */
 static void report_unexplained(struct deadlock *pass, const struct channel_block *block)
 {
     const struct channel *channel = &pass->channels.items[block->channels[0]];
@@ -473,7 +474,7 @@ static void report_unexplained(struct deadlock *pass, const struct channel_block
     (void)help_schedule(pass, net_create(pass->arena, &pass->channels, block, NULL), d);
 }
 
-/* Reports the circles of a part of the graph; false where they are beyond the budget. */
+/* Reports the cycles of a part of the graph; false if they are beyond the budget. */
 static bool explain(struct deadlock *pass, const struct channel_block *part)
 {
     struct block_case *at = ARENA_NEW(pass->arena, struct block_case);
@@ -497,8 +498,8 @@ static enum net_outcome run_block(struct deadlock *pass, const struct channel_bl
     return NET_UNDECIDED;
 }
 
-/* Blocks decide.  What is stuck is explained over its whole component, for a buffer with several
- * readers may be part of several blocks, and a mend counts for all of them. */
+/* Blocks decide.  A stuck block is explained over its whole component: a buffer with several
+ * readers may be part of several blocks, and a fix counts for all of them. */
 static void check_blocks(struct deadlock *pass, const uint32_t *component,
                          const struct channel_block *inside)
 {

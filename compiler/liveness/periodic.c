@@ -8,7 +8,7 @@ enum { PASSES_TIMES_ARCS_MAX = 50 * 1000 * 1000 };
 struct periodic {
     const struct net *net;
     int128 *start;        /* s, in units of T / 2^period_bits */
-    uint32_t period_bits; /* T = 2^period_bits: fine against the packets of an iteration */
+    uint32_t period_bits; /* T = 2^period_bits: fine compared with the packets of an iteration */
 };
 
 static uint32_t bits(uint128 value)
@@ -31,7 +31,7 @@ static uint128 arc_flow(const struct net *net, const struct net_arc *arc)
     return (uint128)(adder->repetitions / adder->phases) * arc->add;
 }
 
-/* Tokens that a cycle of the taker needs beyond those that it takes. */
+/* Tokens that a cycle of the taker's phases needs beyond those that it takes. */
 static int64_t arc_window(const struct net *net, const struct net_arc *arc)
 {
     return (int64_t)(net_cycle_need(net, arc) - arc->take);
@@ -52,7 +52,7 @@ static uint32_t choose_period(const struct net *net)
     return most + 10 < 62 ? most + 10 : 62;
 }
 
-/* The least integer above the right-hand side of the condition. */
+/* The smallest integer above the right-hand side of the condition. */
 static int128 least_lead(const struct periodic *periodic, const struct net_arc *arc)
 {
     uint64_t g = gcd64(arc->add, arc->take);
@@ -64,7 +64,7 @@ static int128 least_lead(const struct periodic *periodic, const struct net_arc *
            1;
 }
 
-/* One pass over the arcs; *changed tells whether a starting time moved.  False: beyond the
+/* One pass over the arcs; *changed says whether a starting time moved.  False: beyond the
  * arithmetic. */
 static bool relax(const struct periodic *periodic, bool *changed)
 {
@@ -93,7 +93,7 @@ static bool find_starts(const struct periodic *periodic)
     return false;
 }
 
-/* The condition, solved for the initial tokens. */
+/* Solves the condition for the initial tokens. */
 static bool room_needed(const struct periodic *periodic, const struct net_arc *arc, uint64_t *room)
 {
     int128 ahead = periodic->start[arc->to] - periodic->start[arc->from];

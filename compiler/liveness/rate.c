@@ -6,29 +6,29 @@
  * Fills     node->repetitions, node->component, graph->component_count.
  * Fails     RULE_INVALID_RATE, RULE_INCONSISTENT_RATES, RULE_RATE_OVERFLOW.
  *
- * A buffer balances its writer with each of its readers: q[w] x push = q[r] x pop.  An outer
- * in-port that several nodes read balances these with each other.  So does a buffer that is written
- * at a bounded rate (graph_is_bounded), or by `finish` alone: it does not tie its readers to the
- * writer, and the components are the islands that exact rates join.  Buffers that are written in
- * step (bundles.h) balance all of their readers with an added source, which writes one share to
- * each.
+ * A buffer balances its writer with each of its readers: q[w] x push = q[r] x pop.  An outer in-port
+ * that several nodes read balances these with each other.  So does a buffer that is written at a bounded
+ * rate (graph_is_bounded), or only by `finish`: it does not tie its readers to the writer, and the
+ * components are the islands that exact rates join.  Buffers that are written in step (bundles.h)
+ * balance all of their readers with an added source, which writes one share to each.
  *
- * Phases.  The rates are those of a whole cycle of phases, q counts cycles, and the repetitions are
- * q x phases.  Rationals are propagated over a
- * breadth-first spanning tree of each connected component, in lowest terms, from q[root] = 1 (Lee &
- * Messerschmitt, "Synchronous data flow", Proc. IEEE 75(9), 1987).  Every edge outside of the tree
- * closes one cycle and is checked.
+ * Phases.  The rates are those of a whole cycle of phases, q counts such cycles, and the repetitions are
+ * q x phases.
  *
- * Scaling by the least common multiple L of the denominators gives the least integers: q[root] = L,
- * and a prime that divided all of them would divide L, hence to its full power the denominator of
- * some node, whose numerator it does not divide.  So a numerator, denominator or L beyond 63 bits
- * is itself (a factor of) a repetition count: overflow is reported only where the counts really
- * overflow.
+ * Method.  Rationals in lowest terms are propagated from q[root] = 1 over a breadth-first spanning tree
+ * of each connected component (Lee & Messerschmitt, "Synchronous data flow", Proc. IEEE 75(9), 1987).
+ * Every edge outside of the tree closes one cycle and is checked.
  *
- * Zero rates.  A buffer that is neither written nor consumed while its readers fire (push 0 and
- * every pop 0) balances nothing and is allowed when its initial packets fill every window; a rate
- * of zero on one side only has no positive solution.  An outer out-port may have push 0 (only
- * `finish` writes it); an outer in-port needs pop >= 1.
+ * Integers.  Scaling by the least common multiple L of the denominators gives the smallest integers.
+ * q[root] = L, so a prime that divided all of them would divide L.  Hence its full power in L would
+ * divide the denominator of some node, whose numerator it does not divide.  So a numerator, denominator
+ * or L beyond 63 bits is (a factor of) a repetition count: overflow is reported only where the counts
+ * really overflow.
+ *
+ * Zero rates.  A buffer with push 0 and every pop 0 is neither written nor consumed while its readers
+ * fire.  It balances nothing, and is allowed if its initial packets fill every window.  A rate of zero
+ * on one side only has no positive solution.  An outer out-port may have push 0 (only `finish` writes
+ * it); an outer in-port needs pop >= 1.
  */
 #include "compiler/liveness/rate.h"
 #include "compiler/liveness/rate_internal.h"
@@ -37,7 +37,7 @@
 #include <assert.h>
 #include <inttypes.h>
 
-#define MEND_BALANCES 2000000 /* looked at in search of mends, over all reports */
+#define MEND_BALANCES 2000000 /* examined in search of fixes, over all reports */
 
 bool rate_is_added(const struct rate_solver *solver, uint32_t vertex)
 {
@@ -136,7 +136,7 @@ static void check_end(struct rate_solver *solver, const struct graph_buffer *buf
     }
 }
 
-/* A node that consumes nothing at all would fire for ever. */
+/* A node that consumes nothing at all would fire forever. */
 static void check_node(struct rate_solver *solver, const struct graph_node *node)
 {
     uint64_t most = 0;
@@ -244,7 +244,7 @@ static void collect_balances(struct rate_solver *solver)
     }
 }
 
-/* The count of the other end that `balance` asks for, given the one of `node`. */
+/* The count of the other end that `balance` demands, given the one of `node`. */
 static bool fraction_across(const struct rate_solver *solver, const struct balance *balance,
                             uint32_t node, struct rational *to)
 {
@@ -282,8 +282,8 @@ static bool spread(struct rate_solver *solver, uint32_t node)
     return true;
 }
 
-/* What is left of a component in which a count does not fit: it has been told, and none of its
- * vertices begins a component of its own. */
+/* Visits the rest of a component in which a count does not fit.  The overflow has been reported,
+ * so no vertex of the rest begins a component of its own. */
 static void visit_rest(struct rate_solver *solver)
 {
     for (uint32_t k = 0; k < solver->queue_count; k++) {
@@ -301,7 +301,7 @@ static void visit_rest(struct rate_solver *solver)
 
 /* ---- consistency ---- */
 
-/* Checks the edges of the component that are outside of the tree, once each. */
+/* Checks each edge of the component that is outside of the tree once. */
 static bool check_cycles(struct rate_solver *solver)
 {
     bool consistent = true;
@@ -339,7 +339,8 @@ static uint64_t common_denominator(struct rate_solver *solver)
     return common;
 }
 
-/* Packets that pass an end in one iteration must fit as well: every later pass adds them up. */
+/* The packets that pass an end in one iteration must fit as well, because every later pass adds
+ * them up. */
 static bool packets_fit(const struct graph_node *node)
 {
     uint64_t packets, cycles = node->repetitions / graph_phases(node);

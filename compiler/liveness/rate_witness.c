@@ -2,13 +2,13 @@
 /*
  * rate_witness: why rates are inconsistent, and one rate that would make them consistent.
  *
- * The witness is a circle of the undirected graph: a balance outside of the spanning tree and the
- * way between its ends within the tree.  Each balance on it says how often one end fires for once
- * of the other; consistent rates multiply to 1 round the circle.
+ * The witness is a cycle of the undirected graph: a balance outside of the spanning tree, and the path
+ * between its ends within the tree.  Each balance on it says how often one end fires for one firing of
+ * the other.  Consistent rates multiply to 1 round the cycle.
  *
- * A mend changes one rate of one port of a kernel, by what the product misses, at every node of
- * that kernel.  It is proposed only if the whole component then balances, which is tried:
- * O(balances) a rate, within rate_solver.mend_budget.
+ * A fix changes one rate of one port of a kernel, by the factor that the product misses, at every node
+ * of that kernel.  It is proposed only if the whole component then balances, which is tried:
+ * O(balances) per rate, within rate_solver.mend_budget.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 
 enum { CYCLE_LABELS_MAX = 12, REPORTS_MAX = 100 };
 
-struct hop { /* across one balance of the circle */
+struct hop { /* across one balance of the cycle */
     uint32_t balance, from, to;
 };
 
@@ -37,10 +37,10 @@ struct end { /* of a node; the rate of a port of its kernel */
 struct mend {
     struct end end;
     uint64_t rate;
-    uint32_t rank; /* the least is the likeliest */
+    uint32_t rank; /* the smallest is the likeliest */
 };
 
-/* ---- the circle ---- */
+/* ---- the cycle ---- */
 
 static uint32_t other_end(const struct balance *balance, uint32_t vertex)
 {
@@ -95,7 +95,7 @@ static struct circle find_circle(const struct rate_solver *solver, const struct 
     return circle;
 }
 
-/* ---- a mend ---- */
+/* ---- a fix ---- */
 
 /* The end of the balance's a, or b. */
 static struct end end_of(const struct rate_solver *solver, const struct balance *balance, bool of_a)
@@ -107,7 +107,7 @@ static struct end end_of(const struct rate_solver *solver, const struct balance 
     return (struct end){reader.node, reader.input, false};
 }
 
-/* NULL where the kernel does not say. */
+/* NULL if the kernel does not say. */
 static const struct kernel_port *port_of(const struct rate_solver *solver, struct end end)
 {
     const struct graph_node *node = &solver->graph->nodes.items[end.node];
@@ -118,7 +118,7 @@ static const struct kernel_port *port_of(const struct rate_solver *solver, struc
     return end.writes ? &kernel->out[port] : &kernel->in[port];
 }
 
-/* A rate that an author could write down anew: one phase, and no window in rows. */
+/* A rate that an author could replace: one phase, and no window in rows. */
 static bool can_change(const struct rate_solver *solver, struct end end, uint64_t rate)
 {
     const struct graph_node *node = &solver->graph->nodes.items[end.node];
@@ -129,7 +129,7 @@ static bool can_change(const struct rate_solver *solver, struct end end, uint64_
     return port->window_width == 0 && (in->peek == in->pop || rate <= in->peek);
 }
 
-/* The rate of one end of `balance` with the mend. */
+/* The rate of one end of `balance` with the fix. */
 static uint64_t mended_rate(const struct rate_solver *solver, const struct balance *balance,
                             bool of_a, const struct mend *mend)
 {
@@ -141,7 +141,7 @@ static uint64_t mended_rate(const struct rate_solver *solver, const struct balan
     return mend->rate;
 }
 
-/* Does everything that is connected to `root` balance with the mend? */
+/* Does the component of `root` balance with the fix? */
 static bool balances_with(struct rate_solver *solver, uint32_t root, const struct mend *mend)
 {
     struct arena *arena = arena_create();
@@ -172,7 +172,8 @@ static bool balances_with(struct rate_solver *solver, uint32_t root, const struc
     return works;
 }
 
-/* A rate that the author wrote, of a kernel that is used once, becoming 1, is the likeliest. */
+/* The likeliest is a rate that the author wrote, of a kernel that is used once, and that becomes
+ * 1. */
 static uint32_t mend_rank(const struct rate_solver *solver, const struct mend *mend)
 {
     uint32_t uses = 0;
@@ -184,7 +185,7 @@ static uint32_t mend_rank(const struct rate_solver *solver, const struct mend *m
     return uses > 1 ? rank + 4 : rank;
 }
 
-/* The rate of one end times num / den, if that is a rate that mends everything. */
+/* Tries the rate of one end times num / den, if that is a rate and fixes everything. */
 static void try_mend(struct rate_solver *solver, const struct balance *balance, bool of_a,
                      struct rational by, struct mend *best)
 {
@@ -256,7 +257,7 @@ static void label_hop(const struct rate_solver *solver, struct diag *d, const st
                phased ? rate_per(solver, balance->b) : "", balance->a_rate, a, balance->b_rate, b);
 }
 
-/* Of a long circle the buffers with one rate at both ends are left out. */
+/* In a long cycle the buffers with one rate at both ends are left out. */
 static bool is_shown(const struct rate_solver *solver, const struct circle *circle, uint32_t i)
 {
     const struct hop *hop = &circle->hops[i];
@@ -317,7 +318,7 @@ static void note_product(const struct rate_solver *solver, struct diag *d,
               (uint64_t)circle->product.denominator);
 }
 
-/* Least integers in the ratio of the two; false where they need more than 63 bits. */
+/* The smallest integers in the ratio of the two; false if they need more than 63 bits. */
 static bool least_counts(struct rational a, struct rational b, uint64_t *count_a, uint64_t *count_b)
 {
     struct rational ratio;

@@ -8,13 +8,13 @@
 
 enum { WORD_BITS = 64 };
 
-/* The walk from the first waiting node along what each one waits for. */
+/* The walk from the first waiting node along the arc that each node waits for. */
 struct net_trail {
-    uint32_t *nodes, *arcs; /* arcs[i] is what nodes[i] waits for */
+    uint32_t *nodes, *arcs; /* nodes[i] waits on arcs[i] */
     uint32_t *place;        /* node -> 1 + its index in `nodes`; 0: not on the way */
     uint32_t count;
-    uint32_t valid;  /* so many from the beginning have not been asked since */
-    uint64_t walked; /* arcs looked at and not paid for yet */
+    uint32_t valid;  /* the first `valid` nodes have not been asked since */
+    uint64_t walked; /* arcs examined that no budget has paid for yet */
     /* Nodes below their limit: a bit each, and a bit for each word of those that is not zero. */
     uint64_t *waiting, *words;
 };
@@ -55,7 +55,8 @@ static uint64_t need_at_place(const struct net_arc *arc, uint64_t place)
     return arc->whole ? left : min64(left, arc->need);
 }
 
-/* How many firings with a window `tokens` are enough for, from the packet at `place` on. */
+/* The number of firings with a window, from the packet at `place` on, that `tokens` are enough
+ * for. */
 static uint64_t window_affordable(const struct net_arc *arc, uint64_t place, uint64_t tokens)
 {
     uint64_t end = add_clamped(place, tokens), whole = end - end % arc->frame;
@@ -70,8 +71,8 @@ uint64_t net_need(const struct net *net, const struct net_arc *arc)
     return need_in(arc, phase_of(&net->nodes[arc->to]));
 }
 
-/* The most tokens that one of `count` firings from phase `phase` on depends on; count >= 1.  A
- * firing depends on more than the one a cycle before it, so the last cycle decides. */
+/* The maximum of tokens that one of `count` firings from phase `phase` on depends on; count >=
+ * 1.  A firing depends on more than the firing one cycle before it, so the last cycle decides. */
 static uint128 wanted(const struct net *net, const struct net_arc *arc, uint32_t phase,
                       uint64_t count)
 {
@@ -92,7 +93,7 @@ uint64_t net_cycle_need(const struct net *net, const struct net_arc *arc)
     return need > INT64_MAX ? INT64_MAX : (uint64_t)need;
 }
 
-/* Least number of firings of the adder from phase `phase` on that add `tokens`. */
+/* The minimum number of firings of the adder from phase `phase` on that add `tokens`. */
 static uint128 firings_to_add(const struct net *net, const struct net_arc *arc, uint32_t phase,
                               uint128 tokens)
 {
@@ -106,7 +107,8 @@ static uint128 firings_to_add(const struct net *net, const struct net_arc *arc, 
     return cycles * phases + more;
 }
 
-/* How many firings of the taker from now on the tokens of the arc are enough for, at most `most`. */
+/* The number of firings of the taker from now on that the tokens of the arc are enough for, up
+ * to `most`. */
 static uint64_t affordable(const struct net *net, const struct net_arc *arc, uint64_t most)
 {
     const struct net_node *taker = &net->nodes[arc->to];
@@ -130,7 +132,7 @@ static uint64_t affordable(const struct net *net, const struct net_arc *arc, uin
     return count;
 }
 
-/* The same of an arc from a node to itself, whose tokens are the same after each cycle. */
+/* The same for an arc from a node to itself, whose tokens are the same after each cycle. */
 static uint64_t affordable_itself(const struct net *net, const struct net_arc *arc, uint64_t most)
 {
     const struct net_node *node = &net->nodes[arc->to];
@@ -139,7 +141,7 @@ static uint64_t affordable_itself(const struct net *net, const struct net_arc *a
     if (arc->frame > 0) {
         uint64_t place = place_of(net, arc);
         if (tokens < 0 || (uint64_t)tokens < need_at_place(arc, place)) return 0;
-        /* Later places of a frame need less, its first one the most. */
+        /* Later places of a frame need less; the first one needs the maximum. */
         return (uint64_t)tokens < need_at_place(arc, 0) ? min64(most, arc->frame - place) : most;
     }
     for (uint64_t count = 0; count < node->phases; count++) {
@@ -194,7 +196,7 @@ int64_t net_room(const struct channels *channels, const struct channel *channel,
     return clamped_tokens(depth) - clamped_tokens(add_clamped(initial, channel->reserve));
 }
 
-/* What each phase of the writer needs of room is what it takes. */
+/* The room that each phase of the writer needs is the room that it takes. */
 static const uint64_t *room_needs(struct arena *arena, const struct channel *channel)
 {
     if (!channel->push_sums) return NULL;
@@ -280,7 +282,7 @@ static void check_magnitudes(struct net *net)
     }
 }
 
-/* Once all nodes and arcs are there. */
+/* Call it when all nodes and arcs are there. */
 static void finish_net(struct arena *arena, struct net *net)
 {
     net->queue = ARENA_ARRAY(arena, uint32_t, net->node_count);
@@ -395,9 +397,9 @@ static uint32_t dequeue(struct net *net)
     return node;
 }
 
-/* How often `node` can fire in a row, at most up to its limit.  Begins with the arc that kept it
- * last: a node with many arcs that is asked whenever one of them gets tokens passes each arc once
- * for a firing.  *seen: arcs looked at. */
+/* The number of times that `node` can fire in a row, up to its limit.  Begins with the arc that
+ * last blocked it: a node with many arcs is asked whenever one of them gets tokens, and so it
+ * passes each arc once per firing.  *seen: arcs examined. */
 static uint64_t firings_in_a_row(struct net *net, uint32_t node, uint32_t *seen)
 {
     struct net_node *at = &net->nodes[node];
@@ -459,7 +461,7 @@ void net_fire(struct net *net, uint32_t node, uint64_t count)
     }
 }
 
-/* Steps weigh more where many arcs are looked at, and with many phases. */
+/* Steps cost more if many arcs are examined, and with many phases. */
 static bool spend(const struct net *net, uint32_t node, uint32_t arcs, uint64_t *budget)
 {
     uint64_t price = 1 + (uint64_t)arcs * net->nodes[node].phases / 8;
@@ -481,7 +483,7 @@ static uint32_t out_count(const struct net *net, uint32_t node)
     return net->nodes[node + 1].first_out - net->nodes[node].first_out;
 }
 
-/* What the node waits for may have changed. */
+/* The arc that the node waits for may have changed. */
 static void leave_trail(struct net *net, uint32_t node)
 {
     uint32_t place = net->trail->place[node];
@@ -512,7 +514,7 @@ static bool drain(struct net *net, uint64_t *budget)
     return true;
 }
 
-/* Tokens that pass the arcs out of `adder` in so many firings are below the limit. */
+/* Do the tokens of that many firings of `adder` stay below the limit on every arc out of it? */
 static bool limit_fits(const struct net *net, const struct net_node *adder, uint128 limit)
 {
     if (limit > TOKENS_MAX) return false;
@@ -522,8 +524,8 @@ static bool limit_fits(const struct net *net, const struct net_node *adder, uint
     return true;
 }
 
-/* What the arc's taker needs in order to reach its limit; sets too_large where that does not fit.
- */
+/* Raises the adder's limit to the need of the arc's taker at its own limit; sets too_large where
+ * that does not fit. */
 static bool raise_limit(struct net *net, const struct net_arc *arc)
 {
     const struct net_node *taker = &net->nodes[arc->to];
@@ -541,7 +543,7 @@ static bool raise_limit(struct net *net, const struct net_arc *arc)
     return true;
 }
 
-/* A node that is kept below its limit by one that has reached its own lifts that one's. */
+/* A node below its limit that waits for a node at its limit raises that node's limit. */
 static bool raise_for(struct net *net, uint32_t node)
 {
     const struct net_node *taker = &net->nodes[node];
@@ -555,8 +557,8 @@ static bool raise_for(struct net *net, uint32_t node)
     return raised;
 }
 
-/* Nobody can fire.  Whoever is not asked again is not kept by a limit: a node that comes to its
- * limit, or whose limit is raised, has those asked that wait for it. */
+/* No node can fire.  A node that is not asked again is not held back by a limit: when a node
+ * reaches its limit, or its limit is raised, the nodes that wait for it are asked. */
 static bool raise_limits(struct net *net, uint64_t *budget)
 {
     bool raised = false;
@@ -613,7 +615,7 @@ bool net_run_up_to(struct net *net, const uint64_t *firings, uint64_t *budget)
     return true;
 }
 
-/* Raises the adder's to what the first firings of the taker need. */
+/* Raises the adder's count to the need of the taker's first firings. */
 static bool raise_least(const struct net *net, const struct net_arc *arc, uint64_t *least)
 {
     int128 missing = (int128)wanted(net, arc, 0, least[arc->to]) - arc->initial;
@@ -728,7 +730,7 @@ static uint32_t first_waiting(const struct net *net)
     return GRAPH_NONE;
 }
 
-/* Forgets what is not valid any more; what is next on the way. */
+/* Forgets the invalid end of the trail; returns the next node of the way. */
 static uint32_t trail_resume(const struct net *net)
 {
     struct net_trail *trail = net->trail;

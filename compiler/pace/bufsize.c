@@ -8,52 +8,59 @@
  * Fails     RULE_BUFFER_BELOW_BURST, RULE_INITIAL_BEYOND_DEPTH, RULE_DEPTH_TOO_SMALL,
  *           RULE_MEMORY_LIMIT, RULE_LIVENESS_UNDECIDED.
  *
- * With bounded buffers a channel is two arcs (token_game.h), so every cycle of the undirected graph
- * matters; each biconnected block is examined alone (channels.h).
+ * With bounded buffers a channel is two arcs (token_game.h).  So every cycle of the undirected graph
+ * matters, and each biconnected block is examined by itself (channels.h).
  *
- * One channel.  With push u, pop v, peek K, D initial packets, M = D - (K - v), g = gcd(u, v), the
- * pair of arcs has M + R tokens, R = depth - D.  When neither end can fire, the packets are below v
- * and the room is below u.  Tokens of the packet arc are M modulo g for ever, those of the room arc
- * R modulo g, and every combination with these remainders and the same sum is reached (the
- * multiples of u and v modulo each other run through all multiples of g).  The largest packets
- * below v are v - g + (M mod g), the largest room below u is u - g + (R mod g); so the pair cannot
- * stop exactly if M + R is larger than their sum, that is if it is at least u + v - g + (M mod g)
- * after dropping the useless R mod g. Hence the least depth is max(D, K, u, u + v - g + (M mod g) +
- * K - v) (Murthy & Bhattacharyya, "Shared memory implementations of synchronous dataflow
- * specifications", 2001; Adé, Lauwereins & Peperstraete, DAC 1997).  It is a lower bound in any
- * graph and exact for a block of one channel, however large the repetition counts are.  A node that
- * writes to itself needs room D + u, for its room is claimed before its packets are freed.  The
- * history H of a window adds to all that, and a window that goes round a frame of F packets is a
- * pop of F.  Ends with phases are simulated even where they are alone.
+ * One channel.  Let it have push u, pop v, peek K, D initial packets, M = D - (K - v), g = gcd(u, v).
+ * The pair of arcs has M + R tokens, where R = depth - D.  When neither end can fire, the packets are
+ * below v and the room is below u.  The tokens of the packet arc are always M modulo g, those of the
+ * room arc R modulo g.  Every combination with these remainders and the same sum is reached, because the
+ * multiples of u and v modulo each other run through all multiples of g.  The largest number of packets
+ * below v is v - g + (M mod g), the largest room below u is u - g + (R mod g).  So the pair cannot stop
+ * exactly if M + R is larger than their sum.  Without the useless R mod g that is: M + R is at least
+ * u + v - g + (M mod g).  Hence the minimum depth is
+ *     max(D, K, u, u + v - g + (M mod g) + K - v)
+ * (Murthy & Bhattacharyya, "Shared memory implementations of synchronous dataflow specifications", 2001;
+ * Adé, Lauwereins & Peperstraete, DAC 1997).  It is a lower bound in any graph.  It is exact for a block
+ * of one channel, however large the repetition counts are.
  *
- * Bounded rates.  The writer claims the most that a firing may write, while a reader may keep
- * K - 1 + H packets that make no window: depth >= most + K - 1 + H is enough where the buffer is a
- * bridge (bounded.h), and necessary, for the packets may come one at a time.  Of several readers
- * the block that they are in is examined with a source of single packets and a depth that is
- * most - 1 less: where that cannot stop while it has no room for one packet, the real one cannot
- * while it has no room for the most.  For outputs in step the source writes a share to each, and
- * each depth is most - share less.
+ * Exceptions.  A node that writes to itself needs room D + u, because its room is claimed before its
+ * packets are freed.  The history H of a window adds to all of the above.  A window that goes round a
+ * frame of F packets is a pop of F.  Ends with phases are simulated, even in a block of one channel.
  *
- * Larger blocks.  From these lower bounds the block is simulated; where it is stuck, one undeclared
- * buffer of the circular wait is raised by what the node behind it needs, and the simulation goes
- * on from there.  If only one arc of the circle is room, the raise is unavoidable (everybody else
- * waits for packets, which no depth cures): the circle stays as it is until that buffer has what is
- * missing, whatever else is deeper, so a buffer with such raises only is at its least.  Where all
- * are, the result is the unique least; else the cheapest in bytes is raised and the depths are
- * shrunk again, largest first, each to its least with the others at theirs.  That one is found from
- * below: all other depths are given, so every raise is unavoidable.  Beyond the budget the depths
- * of a periodic schedule are taken (periodic.h).  Where declared depths leave none, that one is
- * told, of the first CANDIDATES_MAX of the block, which alone lets one exist for the fewest bytes.
+ * Bounded rates.  The writer claims the maximum that a firing may write, while a reader may keep
+ * K - 1 + H packets that make no window.  So depth >= maximum + K - 1 + H is enough where the buffer is
+ * a bridge (bounded.c).  It is also necessary, because the packets may come one at a time.  Where
+ * several readers are in one block, it is examined with a source of single packets and a depth that is
+ * maximum - 1 less.  If that source cannot stop the block while it has no room for one packet, then the
+ * real writer cannot while it has no room for the maximum.  For outputs in step the source writes a
+ * share to each, and each depth is maximum - share less.
  *
- * Finish.  A node that ends appends up to finish_max packets, beside what its readers may keep.
- * Where the channel is a bridge its reader drains, and keeps peek - 1 + H packets at most that make
- * no window: depth >= finish_max + peek - 1 + H for each reader is required.  In a larger block a
- * reader may wait for somebody who waits for the writer, who fires no more.  There the block is
- * examined with finish_max packets less (a bounded writer's with the larger of most and finish_max,
- * less 1): with the examined depths the writer could reach its last firing, so the packets it finds
- * then, once nobody else can fire, are no more than those depths.  Larger depths only let the
- * others fire more.  A buffer that `finish` alone writes has no channel, and never more than its
- * initial packets before the end.
+ * Larger blocks.  The block is simulated from these lower bounds.  Where it is stuck, one undeclared
+ * buffer of the circular wait is raised to the need of the node that waits for its room, and the
+ * simulation goes on from there.
+ *
+ * If only one arc of the cycle is room, the raise is unavoidable: all other nodes wait for packets,
+ * which no depth provides.  The cycle stays as it is until that buffer has the missing room, whatever
+ * else is deeper.  So a buffer with only such raises has its minimum depth.  If all raises are
+ * unavoidable, the result is the unique minimum.  Else the cheapest in bytes is raised, and afterwards
+ * the depths are shrunk, largest first, each to its minimum with the others as they are.  That minimum
+ * is found from below: all other depths are given, so every raise is unavoidable.
+ *
+ * Beyond the budget the depths of a periodic schedule are used (periodic.h).  Declared depths may leave
+ * no such schedule.  Then, of the first CANDIDATES_MAX declared buffers of the block, the report names
+ * the one that by itself makes a schedule possible for the fewest bytes.
+ *
+ * Finish.  A node that ends appends up to finish_max packets, beyond those that its readers may keep.
+ * If the channel is a bridge, its reader drains it and keeps at most peek - 1 + H packets that make no
+ * window.  So depth >= finish_max + peek - 1 + H is required for each reader.
+ *
+ * In a larger block a reader may wait for a node that waits for the writer, which fires no more.  There
+ * the block is examined with finish_max packets less (for a bounded writer: with the larger of maximum
+ * and finish_max, less 1).  With the examined depths the writer could reach its last firing.  So the
+ * packets that it finds then, once no other node can fire, are no more than those depths.  Larger depths
+ * only let the other nodes fire more.  A buffer that only `finish` writes has no channel, and never holds
+ * more than its initial packets before the end.
  */
 #include "compiler/pace/bufsize.h"
 #include "compiler/pace/bufsize_internal.h"
@@ -68,9 +75,9 @@ enum {
     SIZE_STEPS = 20 * 1000 * 1000,
     LEAST_STEPS = 5 * 1000 * 1000, /* for shrinking and depth_min_packets */
     CANDIDATES_MAX = 8,
-    CURE_WORK_MAX = 1000 * 1000, /* nodes x arcs of a block for which one is looked for */
-    CLIMBS_MAX = 64,             /* raises by what is missing, before depths are halved */
-    RAISE_CANDIDATES_MAX = 256,  /* of one circle */
+    CURE_WORK_MAX = 1000 * 1000, /* nodes x arcs of a block for which a fix is searched */
+    CLIMBS_MAX = 64,             /* raises by the missing packets, before depths are halved */
+    RAISE_CANDIDATES_MAX = 256,  /* of one cycle */
 };
 
 /* ---- what a buffer needs by itself ---- */
@@ -83,7 +90,8 @@ static void ask(struct sizing *sizing, uint64_t packets, enum depth_why why, uin
     sizing->reader = reader;
 }
 
-/* What the writer appends when it ends is kept free where others may wait for it until then. */
+/* Keeps room free for the packets that the writer appends when it ends, where others may wait
+ * for it until then. */
 static void reserve_ends(struct bufsize *pass)
 {
     channels_reserve_end(&pass->channels);
@@ -122,7 +130,7 @@ static void ask_channel(struct bufsize *pass, const struct channel *channel)
         ask(sizing, pair_depth(pass->graph, channel), WHY_PAIR, channel->reader);
 }
 
-/* Window, write and initial packets. */
+/* The window, the write and the initial packets. */
 static void ask_ends(struct bufsize *pass, uint32_t index)
 {
     const struct graph_buffer *buffer = &pass->graph->buffers.items[index];
@@ -137,7 +145,7 @@ static void ask_ends(struct bufsize *pass, uint32_t index)
     ask(sizing, buffer->initial.packets, WHY_INITIAL, 0);
 }
 
-/* The most packets that make no window; those written in step come in shares. */
+/* The maximum of packets that make no window; packets written in step come in shares. */
 static uint64_t kept_packets(const struct graph *graph, const struct graph_buffer *buffer,
                              uint32_t reader)
 {
@@ -150,7 +158,7 @@ static uint64_t kept_packets(const struct graph *graph, const struct graph_buffe
     return kept - min64(floor_mod(beyond, g), kept);
 }
 
-/* A bounded writer claims its most while a reader may keep what is less than a window. */
+/* A bounded writer claims its maximum while a reader may keep less than a window. */
 static void ask_bounded(struct bufsize *pass, uint32_t index)
 {
     const struct graph_buffer *buffer = &pass->graph->buffers.items[index];
@@ -186,8 +194,8 @@ static enum depth_fault declared_fault(const struct sizing *sizing,
     return buffer->depth_packets < sizing->floor_packets ? FAULT_SMALL : FAULT_NONE;
 }
 
-/* The model goes on with the floor where the declaration is below it, so that one mistake is one
- * report. */
+/* The model goes on with the floor where the declaration is below it, so that one mistake causes
+ * one report. */
 static void size_alone(struct bufsize *pass)
 {
     for (uint32_t i = 0; i < pass->graph->buffers.count; i++)
@@ -220,7 +228,7 @@ static uint32_t arc_buffer(const struct bufsize *pass, const struct net *net, ui
     return pass->channels.items[net->arcs[arc].channel].buffer;
 }
 
-/* Sets the room that `packets` of depth give to one buffer, in one net. */
+/* Sets the room that a depth of `packets` gives to one buffer, in one net. */
 static void set_depth(const struct bufsize *pass, struct net *net, uint32_t buffer,
                       uint64_t packets)
 {
@@ -231,7 +239,7 @@ static void set_depth(const struct bufsize *pass, struct net *net, uint32_t buff
     }
 }
 
-/* Room of that buffer is unlimited. */
+/* Makes the room of that buffer unlimited. */
 static void set_unlimited(const struct bufsize *pass, struct net *net, uint32_t buffer,
                           bool unlimited)
 {
@@ -248,7 +256,7 @@ static void set_kind(const struct bufsize *pass, struct net *net, uint32_t buffe
             net->arcs[2 * pass->position[c] + 1].kind = kind;
 }
 
-/* The depths found so far: other blocks may have raised a buffer. */
+/* Applies the depths found so far: other blocks may have raised a buffer. */
 static void take_depths(const struct bufsize *pass, struct net *net)
 {
     for (uint32_t i = 0; i < net->arc_count; i++) {
@@ -277,7 +285,7 @@ void bufsize_settle(struct bufsize *pass, uint32_t buffer)
     }
 }
 
-/* Steps that setting the depth of a buffer in one of its nets is worth. */
+/* The price in steps of setting the depth of a buffer in one of its nets. */
 static uint64_t reader_price(const struct bufsize *pass, uint32_t buffer)
 {
     return (pass->first_channel[buffer + 1] - pass->first_channel[buffer]) / 8;
@@ -303,8 +311,8 @@ static enum net_outcome try_depth(const struct bufsize *pass, uint32_t buffer, u
     return outcome;
 }
 
-/* Packets that the buffer lacks in a stuck net before anybody of the circle can go on; 0: not told
- * by one arc. */
+/* Packets that the buffer lacks in a stuck net before any node of the cycle can go on; 0: not
+ * known from one arc. */
 static uint64_t missing_of(const struct bufsize *pass, struct net *net, uint32_t buffer,
                            struct arena *scratch)
 {
@@ -319,7 +327,7 @@ static uint64_t missing_of(const struct bufsize *pass, struct net *net, uint32_t
     return at == GRAPH_NONE ? 0 : net_missing(net, &cycle, at);
 }
 
-/* Gives the buffer more packets in a net that is running. */
+/* Gives the buffer more packets in a running net. */
 static void add_depth(const struct bufsize *pass, struct net *net, uint32_t buffer,
                       uint64_t packets)
 {
@@ -328,8 +336,8 @@ static void add_depth(const struct bufsize *pass, struct net *net, uint32_t buff
             net_arc_add(net, 2 * pass->position[c] + 1, packets);
 }
 
-/* From *low on, what the circles of one net ask for: nothing between the old and the new *low
- * works. NET_LIVE: *low does; NET_STUCK: it is not known yet. */
+/* Raises *low by the demands of the cycles of one net: nothing between the old and the new *low
+ * works. NET_LIVE: *low works; NET_STUCK: not known yet. */
 static enum net_outcome climb(const struct bufsize *pass, struct net *net, uint32_t buffer,
                               uint64_t *low, uint64_t high, uint64_t *budget)
 {
@@ -371,8 +379,8 @@ static enum net_outcome climb_all(const struct bufsize *pass, uint32_t buffer, u
     return all;
 }
 
-/* Least depth in low..high with which all blocks of the buffer run, the others as they are now;
- * high does.  0: the budget is spent. */
+/* The minimum depth in low..high with which all blocks of the buffer run, with the others as
+ * they are now; high works.  0: the budget is spent. */
 static uint64_t search_depth(const struct bufsize *pass, uint32_t buffer, uint64_t low,
                              uint64_t high, uint64_t *budget)
 {
@@ -406,8 +414,8 @@ static void index_channels(struct bufsize *pass)
 
 /* ---- declared depths ---- */
 
-/* Least depth of `buffer` that makes the net live with undeclared rooms unlimited; it is stuck with
- * the present one. 0: none does, or the budget is spent. */
+/* The minimum depth of `buffer` that makes the net live with undeclared rooms unlimited; it is
+ * stuck with the present one. 0: none does, or the budget is spent. */
 static uint64_t least_declared(struct bufsize *pass, struct net *net, uint32_t buffer)
 {
     uint64_t low = pass->sizings[buffer].depth_packets, high = 0;
@@ -439,7 +447,7 @@ static uint64_t least_declared(struct bufsize *pass, struct net *net, uint32_t b
     return high;
 }
 
-/* The declared buffers of a circle, each once. */
+/* The declared buffers of a cycle, each once. */
 static uint32_t declared_of_circle(struct bufsize *pass, const struct net *net,
                                    const struct net_cycle *cycle, uint32_t *buffers)
 {
@@ -459,7 +467,7 @@ static uint64_t growth_bytes(const struct bufsize *pass, uint32_t buffer, uint64
     return mul_clamped(packets, pass->graph->buffers.items[buffer].width_bytes);
 }
 
-/* One buffer that alone cures the block, the cheapest; GRAPH_NONE: none does. */
+/* The cheapest buffer that fixes the block by itself; GRAPH_NONE: none does. */
 static uint32_t choose_declared(struct bufsize *pass, struct net *net,
                                 const struct waiting *waiting, uint64_t *depth)
 {
@@ -478,8 +486,8 @@ static uint32_t choose_declared(struct bufsize *pass, struct net *net,
     return best;
 }
 
-/* The net is stuck on declared depths: finds what has to grow and goes on as if it had.  False: no
- * depth is in the circle (the graph itself is dead, which deadlock_check reports). */
+/* The net is stuck on declared depths: finds those that have to grow and goes on as if they had.
+ * False: no depth is in the cycle (the graph itself is dead, which deadlock_check reports). */
 static bool mend_declared(struct bufsize *pass, struct net *net)
 {
     struct net_cycle cycle = net_waiting(pass->arena, net);
@@ -506,7 +514,7 @@ static bool mend_declared(struct bufsize *pass, struct net *net)
         sizing->fault = FAULT_TOGETHER;
         sizing->waiting = waiting;
         sizing->declared = false;
-        sizing->floor_packets = sizing->depth_packets; /* it is to grow */
+        sizing->floor_packets = sizing->depth_packets; /* it has to grow */
         set_kind(pass, net, waiting->buffers[i], ARC_ROOM);
         set_unlimited(pass, net, waiting->buffers[i], true);
     }
@@ -534,8 +542,8 @@ static void check_declared(struct bufsize *pass, struct net *net)
         if (!mend_declared(pass, net)) break;
 }
 
-/* A depth that was raised may be more than is needed since others have been raised as well, in this
- * block or another. One that needs no raise any more is no fault of its own. */
+/* A raised depth may be larger than necessary after others have been raised as well, in this
+ * block or in another. A depth that needs no raise any more is no fault of its own. */
 static void tighten_declared(struct bufsize *pass)
 {
     uint32_t count = (uint32_t)pass->graph->buffers.count;
@@ -570,7 +578,7 @@ static void check_all_declared(struct bufsize *pass)
 
 /* ---- undeclared depths ---- */
 
-/* Depth that gives an arc of room so many tokens. */
+/* The depth that gives an arc of room that many tokens. */
 static uint64_t depth_for(const struct bufsize *pass, const struct net_arc *arc, uint64_t room)
 {
     const struct channel *channel = &pass->channels.items[arc->channel];
@@ -578,7 +586,8 @@ static uint64_t depth_for(const struct bufsize *pass, const struct net_arc *arc,
     return add_clamped(add_clamped(room, initial), channel->reserve);
 }
 
-/* Depth of `buffer` in the periodic schedule that is possible if it has any; 0: there is none. */
+/* The depth of `buffer` in the periodic schedule that is possible with any depth of it; 0: there
+ * is none. */
 static uint64_t periodic_depth(const struct bufsize *pass, struct net *net, uint32_t buffer,
                                uint64_t *room)
 {
@@ -592,8 +601,8 @@ static uint64_t periodic_depth(const struct bufsize *pass, struct net *net, uint
     return depth <= INT32_MAX ? depth : 0;
 }
 
-/* The declared depth that has to grow by the fewest bytes, of those first in the net, for a
- * periodic schedule to exist; GRAPH_NONE: none of them alone lets one exist. */
+/* Of the first candidates in the net, the declared buffer whose depth has to grow by the fewest
+ * bytes for a periodic schedule to exist; GRAPH_NONE: none of them makes one possible by itself. */
 static uint32_t choose_periodic(const struct bufsize *pass, struct net *net, uint64_t *depth)
 {
     uint64_t *room = ARENA_ARRAY(pass->arena, uint64_t, net->arc_count);
@@ -643,7 +652,7 @@ static void report_undecided(struct bufsize *pass, struct net *net)
               declared->name, depth);
 }
 
-/* Takes the depths of a periodic schedule for the undeclared buffers of the block. */
+/* Uses the depths of a periodic schedule for the undeclared buffers of the block. */
 static bool size_periodic(struct bufsize *pass, struct net *net)
 {
     uint64_t *room = ARENA_ARRAY(pass->arena, uint64_t, net->arc_count);
@@ -660,7 +669,7 @@ static bool size_periodic(struct bufsize *pass, struct net *net)
     return true;
 }
 
-/* Somebody who waits for packets of another buffer than `raised`. */
+/* A node that waits for packets of another buffer than `raised`. */
 static uint32_t waiting_for_packets(const struct bufsize *pass, const struct net *net,
                                     const struct net_cycle *cycle, uint32_t raised)
 {
@@ -672,7 +681,8 @@ static uint32_t waiting_for_packets(const struct bufsize *pass, const struct net
     return GRAPH_NONE;
 }
 
-/* Raises the cheapest undeclared buffer of the circle by what is missing.  False: there is none. */
+/* Raises the cheapest undeclared buffer of the cycle by the missing packets.  False: there is
+ * none. */
 static bool raise_cheapest(struct bufsize *pass, struct net *net, struct arena *scratch)
 {
     struct net_cycle cycle = net_waiting(scratch, net);
@@ -739,7 +749,7 @@ static void size_blocks(struct bufsize *pass)
         if (pass->nets[b]) size_block(pass, b);
 }
 
-/* ---- the least of each ---- */
+/* ---- the minimum of each ---- */
 
 static bool is_estimated(const struct bufsize *pass, uint32_t buffer)
 {
@@ -770,7 +780,7 @@ static int compare_ranked(const void *left, const void *right)
     return a->buffer < b->buffer ? -1 : a->buffer > b->buffer;
 }
 
-/* Undeclared buffers first, largest first: those are cut to their least, which the later ones
+/* Undeclared buffers first, largest first: those are cut to their minimum, which the later ones
  * cannot raise (a buffer that shrinks never lets another one shrink further). */
 void bufsize_find_least(struct bufsize *pass, bool shrinks)
 {
@@ -807,7 +817,7 @@ static void fill_graph(struct bufsize *pass)
     }
 }
 
-/* Inner buffers together; what a port cannot do without, alone. */
+/* Inner buffers together; the minimum of each port by itself. */
 static void check_memory(struct compile *cx, struct graph *graph)
 {
     uint64_t limit = cx->options.max_memory_bytes ? cx->options.max_memory_bytes : INT64_MAX;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bufsize_report: the words for depths: why a buffer has its depth, and what is wrong with a
- * declared one.
+ * bufsize_report: the words for depths: why a buffer has its depth, and what is wrong with a declared one.
  */
 #include "compiler/pace/bufsize_internal.h"
 #include "compiler/diagnostics/diag_list.h"
@@ -15,10 +14,10 @@ enum { LINES_MAX = 12, LARGEST_SHOWN = 3 };
 
 struct ends { /* of a buffer, for messages */
     const char *writer, *reader;
-    uint64_t push, pop, peek, finish_max; /* push: the most of a firing */
+    uint64_t push, pop, peek, finish_max; /* push: the maximum of a firing */
     uint64_t window;                      /* packets that the reader's window keeps there */
     uint32_t writer_phases, reader_phases;
-    bool always; /* every firing pushes as many */
+    bool always; /* every firing pushes the same number */
 };
 
 static struct ends buffer_ends(const struct graph *graph, const struct graph_buffer *buffer,
@@ -108,7 +107,7 @@ static const char *floor_text(struct arena *arena, const struct graph_buffer *bu
     return "";
 }
 
-/* The depth is the sum of something else and of what is kept free for the end. */
+/* Is the depth the sum of something else and of the room that is kept free for the end? */
 static bool keeps_room(const struct sizing *sizing, enum depth_why why)
 {
     return sizing->ending > 0 &&
@@ -148,7 +147,7 @@ static const char *why_text(struct arena *arena, const struct graph *graph,
                         ends.writer, graph->nodes.items[sizing->waiter].name);
 }
 
-/* Of the declared depths of a circle some do, others turn out to be deep enough. */
+/* Some of the declared depths of a cycle have to grow, others turn out to be deep enough. */
 static bool has_to_grow(const struct graph_buffer *buffer, const struct sizing *sizing)
 {
     return sizing->depth_packets > buffer->depth_packets;
@@ -186,7 +185,7 @@ static const char *word_arc(struct arena *arena, const struct channels *channels
     if (waiting->node < graph->nodes.count)
         after = arena_printf(arena, " after %s", arena_counted(arena, waiting->fired, "firing"));
     else if (graph_is_bounded(graph, buffer) && ends.push > need) {
-        /* The source that stands for the writer claims a share, the writer its most. */
+        /* The source that stands for the writer claims a share, the writer its maximum. */
         int64_t room = arc->tokens + (int64_t)(ends.push - need);
         found = room < 0 ? 0 : (uint64_t)room;
         need = ends.push;
@@ -236,7 +235,7 @@ static struct span depth_place(const struct graph_buffer *buffer)
     return buffer->depth_span.source ? buffer->depth_span : buffer->span;
 }
 
-/* Where the depth is written as a number for this buffer only. */
+/* Proposes a number where the depth is written as a number for this buffer only. */
 static void fix_depth(const struct faults *faults, struct diag *d,
                       const struct graph_buffer *buffer, uint64_t packets)
 {
@@ -260,7 +259,7 @@ static void report_initial(const struct faults *faults, const struct graph_buffe
     fix_depth(faults, d, buffer, sizing->depth_packets);
 }
 
-/* The end whose single firing is beyond the depth. */
+/* Reports the end whose single firing is beyond the depth. */
 static void report_burst(const struct faults *faults, const struct graph_buffer *buffer,
                          const struct sizing *sizing)
 {
@@ -318,7 +317,7 @@ static void label_ends(const struct faults *faults, struct diag *d,
                    "reads %" PRIu64 " of a window of %" PRIu64, ends.pop, ends.peek);
 }
 
-/* What an end needs is sufficient, and not always necessary. */
+/* The need of an end is sufficient, and not always necessary. */
 static void help_least(const struct faults *faults, struct diag *d,
                        const struct graph_buffer *buffer, const struct sizing *sizing)
 {
@@ -366,7 +365,7 @@ static void note_waiting(const struct faults *faults, struct diag *d, const stru
         diag_note(d, "... and %" PRIu32 " more in the same cycle", waiting->count - waiting->shown);
 }
 
-/* Room that the lines of a circle do not show. */
+/* Room that the lines of a cycle do not show. */
 static void note_ending(const struct faults *faults, struct diag *d,
                         const struct graph_buffer *buffer, const struct sizing *sizing)
 {
@@ -387,7 +386,7 @@ static void report_wait(const struct faults *faults, const struct graph_buffer *
         diag_note(d, "no other declared depth of the cycle fixes it with fewer bytes");
 }
 
-/* Where depths could not be found this is not the place to name some. */
+/* Names no depths if none could be found. */
 static void help_together(const struct faults *faults, struct diag *d,
                           const struct graph_buffer *buffer, const struct sizing *sizing)
 {

@@ -4,7 +4,7 @@
 #include "compiler/support/bucket.h"
 #include "base/vec.h"
 
-enum { NOBODY = 0 /* has marked it */ };
+enum { NOBODY = 0 /* no vertex has marked it */ };
 
 struct howard {
     struct arena *arena;
@@ -14,8 +14,8 @@ struct howard {
     int128 *weight;                            /* by arc */
     int128 *value;                             /* by vertex */
     int128 ratio_cost, ratio_height;           /* p/r */
-    uint32_t root;                             /* a vertex of the circuit that has it */
-    VEC(uint32_t) infinite;                    /* a vertex of each infinite circuit */
+    uint32_t root;                             /* a vertex of the cycle that has it */
+    VEC(uint32_t) infinite;                    /* a vertex of each infinite cycle */
     uint32_t *mark, *queue;                    /* scratch by vertex */
 };
 
@@ -32,7 +32,7 @@ static uint128 magnitude(int128 value)
     return value < 0 ? -(uint128)value : (uint128)value;
 }
 
-/* A value is a sum of weights over a path without repetition, the ratio one over a circuit. */
+/* A value is a sum of weights over a path without repetition, the ratio one over a cycle. */
 static bool values_fit(const struct ratio_graph *graph)
 {
     uint128 heights = 1;
@@ -69,7 +69,7 @@ static struct howard prepare(struct arena *arena, const struct ratio_graph *grap
     return howard;
 }
 
-/* The dearest arc, of several the lowest. */
+/* The arc with the highest cost; of several, the lowest. */
 static void choose_first(struct howard *howard)
 {
     const struct ratio_arc *arcs = howard->graph->arcs;
@@ -85,14 +85,14 @@ static void choose_first(struct howard *howard)
     }
 }
 
-/* ---- the circuits of the choices ---- */
+/* ---- the cycles of the choices ---- */
 
 static uint32_t next_of(const struct howard *howard, uint32_t vertex)
 {
     return howard->graph->arcs[howard->choice[vertex]].to;
 }
 
-/* Takes the circuit through `vertex` if its ratio is larger than p/r, or infinite. */
+/* Takes the cycle through `vertex` if its ratio is larger than p/r, or infinite. */
 static void weigh_circuit(struct howard *howard, uint32_t vertex, bool *larger)
 {
     int128 cost = 0, height = 0;
@@ -116,7 +116,7 @@ static void weigh_circuit(struct howard *howard, uint32_t vertex, bool *larger)
     *larger = true;
 }
 
-/* Each circuit of the choices once. */
+/* Visits each cycle of the choices once. */
 static void weigh_circuits(struct howard *howard, bool *larger)
 {
     uint32_t n = howard->graph->vertex_count;
@@ -141,7 +141,7 @@ static void weigh_arcs(struct howard *howard)
     }
 }
 
-/* From the root backwards along choices, then (`any`) along any arc, which becomes the choice. */
+/* From the root backwards along choices; then (`any`) along any arc, which becomes the choice. */
 static uint32_t reach(struct howard *howard, uint32_t count, bool any)
 {
     for (uint32_t k = 0; k < count; k++) {
@@ -158,7 +158,7 @@ static uint32_t reach(struct howard *howard, uint32_t count, bool any)
     return count;
 }
 
-/* All choices lead to the circuit of p/r then. */
+/* Afterwards all choices lead to the cycle of p/r. */
 static void find_values(struct howard *howard)
 {
     for (uint32_t v = 0; v < howard->graph->vertex_count; v++)
@@ -187,7 +187,7 @@ static bool improve(struct howard *howard)
     return changed;
 }
 
-/* ---- */
+/* ---- the maximum ---- */
 
 typedef VEC(uint32_t) arc_list;
 

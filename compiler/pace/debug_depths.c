@@ -2,11 +2,11 @@
 /*
  * debug_depths: debug mode cuts every buffer, declared ones as well.
  *
- * The depths are those of --buffers=min with no declaration: what is proven there is proven here.
- * The least memory may want one buffer deeper than its author did, for another one's sake; a cut is
- * never a raise, so that declaration is kept then, and the rest is asked again; what is kept is then
- * cut to its least with the others as they are.  At the latest with all declarations kept there is
- * an answer, for those have been accepted.
+ * The depths are those of --buffers=min without declarations: the proofs for those hold here.  The
+ * minimum of memory may need one buffer deeper than declared, for the sake of another one.  A cut is
+ * never a raise, so that declaration is kept then, and the depths of the rest are found again.
+ * Afterwards the kept ones are cut to their minimum with the others as they are.  There is an answer at
+ * the latest when all declarations are kept, because those have been accepted.
  */
 #include "compiler/pace/debug_depths.h"
 
@@ -16,7 +16,7 @@
 
 struct declared {
     uint64_t packets; /* 0: not declared */
-    uint64_t kept;    /* that the model takes for declared; 0: it is free */
+    uint64_t kept;    /* treated as declared by the model; 0: it is free */
 };
 
 static void restore(struct graph *graph, const struct declared *declared)
@@ -36,7 +36,7 @@ static void restore_all(struct graph *graph, struct declared *declared)
     restore(graph, declared);
 }
 
-/* Keeps those that would have been raised; false: there is none. */
+/* Keeps the declarations that would have been raised; false: there is none. */
 static bool keep_raised(const struct graph *graph, struct declared *declared)
 {
     bool any = false;
@@ -49,7 +49,8 @@ static bool keep_raised(const struct graph *graph, struct declared *declared)
     return any;
 }
 
-/* Of those that are kept, one that could do with less, the others as they are; false: none. */
+/* Cuts one of the kept declarations that could do with less, with the others as they are; false:
+ * none. */
 static bool cut_kept(const struct graph *graph, struct declared *declared)
 {
     for (size_t i = 0; i < graph->buffers.count; i++) {
@@ -61,7 +62,8 @@ static bool cut_kept(const struct graph *graph, struct declared *declared)
     return false;
 }
 
-/* False: no depths were found, which is nobody's mistake where the declared ones are enough. */
+/* False: no depths were found.  That is no mistake of the program if the declared ones are
+ * enough. */
 static bool assign_quietly(struct compile *cx, struct graph *graph)
 {
     struct diags *reported = cx->diags;

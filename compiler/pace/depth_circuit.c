@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * depth_circuit: what one vector of depths can do, and what the circuit that holds it back asks for
+ * depth_circuit: what one vector of depths can do, and which raises its critical cycle demands
  * (depth_search.h).
  */
 #include "compiler/pace/depth_search.h"
@@ -101,7 +101,7 @@ struct depth_verdict depth_examine(struct arena *arena, const struct depth_group
     return verdict;
 }
 
-/* ---- the bound of a circuit ---- */
+/* ---- the bound of a cycle ---- */
 
 static uint128 arc_flow(const struct net *net, const struct net_arc *arc)
 {
@@ -114,7 +114,7 @@ static bool has_phases(const struct net_arc *arc)
     return arc->add_sums || arc->take_sums || arc->needs;
 }
 
-/* What a firing leaves at least. */
+/* The minimum that a firing leaves. */
 static uint64_t arc_leaving(const struct net_arc *arc, bool fixed)
 {
     uint64_t leaving = arc->need - arc->take;
@@ -122,7 +122,7 @@ static uint64_t arc_leaving(const struct net_arc *arc, bool fixed)
     return leaving + floor_mod(arc->initial - (int64_t)leaving, gcd64(arc->add, arc->take));
 }
 
-/* Do the arcs lead round, one behind the other, in either direction, without phases? */
+/* Do the arcs lead round, one after the other, in either direction, without phases? */
 static bool leads_round(const struct net *net, const struct depth_verdict *verdict)
 {
     bool forward = true, backward = true;
@@ -136,7 +136,7 @@ static bool leads_round(const struct net *net, const struct depth_verdict *verdi
     return verdict->count > 0 && (forward || backward);
 }
 
-/* T x the costs on the circuit, rounded down. */
+/* T x the costs on the cycle, rounded down. */
 static int128 pace_share(const struct depth_net *at, const struct depth_verdict *verdict,
                          const struct throughput *target)
 {
@@ -146,7 +146,7 @@ static int128 pace_share(const struct depth_net *at, const struct depth_verdict 
         const struct net_arc *arc = &at->net->arcs[verdict->arcs[i]];
         cost += at->cost[arc->to];
     }
-    /* In iterations of the net: it has `turns` of them in one of the part. */
+    /* The net has `turns` of its iterations in one of the part. */
     uint128 turns = at->turns;
     if (cost >> 48 || turns >> 32 || target->iterations >> 32) return 0;
     uint128 product = cost * turns;
@@ -154,7 +154,7 @@ static int128 pace_share(const struct depth_net *at, const struct depth_verdict 
     return (int128)((product * target->iterations << SCALE_BITS) / target->cycles);
 }
 
-/* What the circuit misses, in iterations << SCALE_BITS; 0: nothing that is certain. */
+/* The iterations << SCALE_BITS that the cycle lacks; 0: nothing that is certain. */
 static uint128 circuit_deficit(const struct depth_group *group, const struct depth_verdict *verdict,
                                const struct throughput *target)
 {
@@ -176,7 +176,7 @@ static uint128 circuit_deficit(const struct depth_group *group, const struct dep
     return most > free ? (uint128)(most - free) : 0;
 }
 
-/* Packets of the arc that make up for it, rounded up. */
+/* Packets of the arc that supply the deficit, rounded up. */
 static uint64_t deficit_packets(const struct net *net, const struct net_arc *arc, uint128 deficit)
 {
     uint128 product, flow = arc_flow(net, arc);
@@ -185,7 +185,7 @@ static uint64_t deficit_packets(const struct net *net, const struct net_arc *arc
     return product > INT64_MAX / 4 ? 0 : (uint64_t)product;
 }
 
-/* The same in bytes, if the cheapest of several arcs supplies all. */
+/* The same in bytes, if the cheapest of several arcs supplies all of it. */
 static uint64_t deficit_bytes(const struct depth_group *group, const struct depth_verdict *verdict,
                               uint128 deficit)
 {
@@ -215,7 +215,7 @@ static uint64_t sums_gcd(const uint64_t *sums, uint64_t cycle, uint32_t phases)
     return g;
 }
 
-/* Tokens up to the next number that makes a difference to some firing; of an arc of room. */
+/* Tokens of an arc of room up to the next number that makes a difference to some firing. */
 static uint64_t next_step(const struct net *net, const struct net_arc *arc)
 {
     uint64_t g = gcd64(sums_gcd(arc->add_sums, arc->add, net->nodes[arc->from].phases),

@@ -1,46 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * depth_optimize: the least memory, the least for the maximum throughput, and what lies between.
+ * depth_optimize: the minimum memory, the minimum for the maximum throughput, and the points between.
  *
  * Requires  the depths that bufsize has found (they live), no fault.
  * Fills     depth_packets, why, paced of undeclared buffers, graph->memory_least,
- *           memory_least_bytes; graph->front.
+ *           graph->memory_least_bytes, graph->front.
  *
- * A graph lives exactly if each of its blocks does (channels.h).  Blocks that share an undeclared
- * buffer with several readers are one group (depth_search.h), for their memory cannot be told
- * apart; every other block is a group by itself, and the least of the whole is the sum.
+ * Groups.  A graph lives exactly if each of its blocks does (channels.h).  Blocks that share an
+ * undeclared buffer with several readers are one group (depth_search.h), because their memory cannot be
+ * separated.  Every other block is a group by itself, and the minimum of the whole graph is the sum.
  *
- * A pace is not that of the slowest block: a critical circuit may go through one block from firing
- * i of a node to firing j, and through another from there.  Where the node fires once in an
- * iteration of every block that it is in, though, firing j is firing i of a later iteration; then
- * the circuit falls apart into one within each block, and the slowest of these is no faster than
- * it.  So blocks that meet in any other node are timed as one net; its iteration may be longer than
- * theirs, so that is asked again.
+ * Paces.  A pace is not that of the slowest block.  A critical cycle may go through one block from
+ * firing i of a node to firing j, and through another block from there.  But if the node fires once in
+ * an iteration of every block that it is in, firing j is firing i of a later iteration.  Then the cycle
+ * splits into one within each block, and the slowest of these is no faster than it.  So blocks that meet
+ * in any other node are timed as one net.  Its iteration may be longer than theirs, so this test is
+ * repeated.
  *
- * --buffers=min. Groups are searched from the floors of bufsize.c, which no live vector is below,
- * the smaller ones first, each with half of the budget that is left at most.  Where no raise of
- * bufsize could be avoided there is nothing to search.  Else what it has found is the vector to
- * beat, and remains where the budget is spent: then a bound.  A block of one channel without
- * phases has its least by the formula.
+ * --buffers=min.  Groups are searched from the floors of bufsize.c, which no live vector is below.  The
+ * smaller ones come first, each with at most half of the budget that is left.  Where every raise of
+ * bufsize was unavoidable there is nothing to search.  Else the depths of bufsize are the vector to
+ * beat, and remain if the budget is spent; the result is then a bound.  A block of one channel without
+ * phases has its minimum by the formula.
  *
- * --buffers=fast. The maximum of a part of the graph (connected by exact rates) is that of its
- * slowest net with the undeclared rooms unlimited; its groups then take the least memory at
- * which they are as fast.  One depth is found by halving; more by the search, whose vector to beat
- * comes of climbing (depth_climb).  A part whose maximum is unbounded or not known keeps the least
- * that lives, for the plan to add room for a dispatch; so does a buffer between two parts.
+ * --buffers=fast.  The maximum of a part of the graph (connected by exact rates) is that of its slowest
+ * net with the undeclared rooms unlimited.  Its groups then use the minimum of memory at which they are
+ * as fast.  One depth is found by halving, more by the search, whose vector to beat is found by climbing
+ * (depth_climb).  A part whose maximum is unbounded or not known keeps the minimum that lives, and the
+ * plan adds room for a dispatch.  So does a buffer between two parts.
  *
- * --pareto.  Each group's front, up to the maximum of its part; the part's front is that of the
- * slowest of its groups, where each has no more memory than it needs for that.  A part whose
- * maximum is unbounded has no last point: POINTS_MAX are shown.  Bounded rates join no parts: a
- * buffer between two parts has its least depth in every row.
+ * --pareto.  Each group has a front, up to the maximum of its part.  The part's front is that of the
+ * slowest of its groups, where no group uses more memory than it needs for that pace.  A part whose
+ * maximum is unbounded has no last point: POINTS_MAX are shown.  Bounded rates join no parts: a buffer
+ * between two parts has its minimum depth in every row.
  *
- * Where the author accepts that the graph is not proven to live (graph->unproven) there is no
- * least: less memory could stop what runs with more.  Depths are those of the default then.
+ * Where the author accepts that the graph is not proven to live (graph->unproven) there is no minimum:
+ * less memory could stop a graph that runs with more.  Depths are those of the default then.
  *
- * Rules.  Room that is kept for `finish`, for a bounded writer of several readers that meet again,
- * and for windows that go round a frame is enough, and not always needed (bufsize.c).  Where a
- * buffer has such room the result is the least for this rule and is called a bound; below it
- * counts only what one firing needs.
+ * Rules.  Some room is kept by rule: for `finish`, for a bounded writer of several readers that meet
+ * again, and for windows that go round a frame.  It is enough, and not always necessary (bufsize.c).  If
+ * a buffer has such room, the result is the minimum for this rule and is called a bound.  Below it only
+ * the need of one firing counts.
  */
 #include "compiler/ir/graph.h"
 #include "compiler/pace/bufsize_internal.h"
@@ -57,7 +57,7 @@ struct mode {
     struct arena *arena;
     /* By block: links of a forest.  Blocks of one net; of one group. */
     uint32_t *net_of, *group_of;
-    struct net **nets;   /* by block that is a root of net_of; NULL where a formula does */
+    struct net **nets;   /* by block that is a root of net_of; NULL where a formula is enough */
     uint32_t *choice_of; /* by buffer, within its group */
     struct depth_group *groups;
     uint32_t *components; /* by group */
@@ -83,7 +83,7 @@ static void join(uint32_t *links, uint32_t a, uint32_t b)
     links[root_of(links, a)] = root_of(links, b);
 }
 
-/* Firings of the end of a channel in one iteration of its net alone. */
+/* Firings of the end of a channel in one iteration of its net by itself. */
 static uint64_t local_firings(const struct mode *mode, const uint64_t *common, uint32_t block,
                               uint32_t node)
 {
@@ -91,7 +91,7 @@ static uint64_t local_firings(const struct mode *mode, const uint64_t *common, u
            max64(common[root_of(mode->net_of, block)], 1);
 }
 
-/* By net: how many of its own iterations are in one of the part. */
+/* By net: the number of its own iterations in one of the part. */
 static uint64_t *common_counts(const struct mode *mode)
 {
     const struct channels *channels = &mode->pass->channels;
@@ -106,8 +106,8 @@ static uint64_t *common_counts(const struct mode *mode)
     return common;
 }
 
-/* Joins nets that meet in a node that fires several times in an iteration of one of them.  False:
- * there were none; else the iterations of those are longer now. */
+/* Joins nets that meet in a node that fires several times in an iteration of one of them.
+ * False: there were none.  Else the iterations of those nets are longer now. */
 static bool join_paces(struct mode *mode)
 {
     bool joined = false;
@@ -133,7 +133,7 @@ static bool join_paces(struct mode *mode)
     return joined;
 }
 
-/* The nets for paces: each of blocks that have to be timed together. */
+/* Creates the nets for paces: one for each set of blocks that have to be timed together. */
 static void create_nets(struct mode *mode)
 {
     const struct channels *channels = &mode->pass->channels;
@@ -156,7 +156,7 @@ static void create_nets(struct mode *mode)
             mode->nets[b] = net_create(mode->arena, channels, &sets[b], mode->pass->depths);
 }
 
-/* Nets that share an undeclared buffer. */
+/* Joins nets that share an undeclared buffer. */
 static void join_groups(struct mode *mode)
 {
     struct bufsize *pass = mode->pass;
@@ -230,7 +230,7 @@ static void fill_net(struct mode *mode, struct depth_group *group, struct depth_
     }
 }
 
-/* What a pace depends on. */
+/* Fills the data that a pace depends on. */
 static void fill_times(struct mode *mode, struct depth_net *at, uint32_t *component)
 {
     const struct graph *graph = mode->pass->graph;
@@ -310,7 +310,7 @@ static struct mode mode_begin(struct bufsize *pass, bool timed)
     return mode;
 }
 
-/* The nets of bufsize have the depths found again. */
+/* Sets the nets of bufsize to the depths found. */
 static void mode_end(const struct mode *mode)
 {
     for (uint32_t i = 0; i < mode->pass->graph->buffers.count; i++)
@@ -346,7 +346,7 @@ static bool group_by_rule(const struct mode *mode, const struct depth_group *gro
     return false;
 }
 
-/* What is certain of a group where rules decide. */
+/* The certain part of a group's memory where rules decide. */
 static uint64_t certain_bytes(const struct mode *mode, const struct depth_group *group)
 {
     uint64_t bytes = 0;
@@ -358,7 +358,7 @@ static uint64_t certain_bytes(const struct mode *mode, const struct depth_group 
     return bytes;
 }
 
-/* Buffers that belong to no group have the depth that their formula or declaration says. */
+/* Buffers that belong to no group have the depth of their formula or declaration. */
 static void count_alone(struct mode *mode)
 {
     struct bufsize *pass = mode->pass;
@@ -390,7 +390,7 @@ static void count_all(struct mode *mode)
     graph->memory_least_bytes = mode->least_bytes;
 }
 
-/* ---- the least ---- */
+/* ---- the minimum ---- */
 
 static uint64_t *present_depths(const struct mode *mode, const struct depth_group *group)
 {
@@ -439,7 +439,7 @@ static void take_least(struct mode *mode, const struct depth_group *group,
     }
 }
 
-/* Every raise so far was unavoidable, or there was none. */
+/* Was every raise so far unavoidable, or was there none? */
 static bool is_forced(const struct mode *mode, const struct depth_group *group)
 {
     for (uint32_t i = 0; i < group->choice_count; i++) {
@@ -491,7 +491,7 @@ static void unlimit(const struct depth_net *at, bool unlimited)
         if (at->choice[i] != GRAPH_NONE) at->net->arcs[i].absent = unlimited;
 }
 
-/* By component: that of its slowest net with the undeclared rooms unlimited. */
+/* By component: the pace of its slowest net with the undeclared rooms unlimited. */
 static void find_maxima(struct mode *mode)
 {
     uint32_t count = mode->pass->graph->component_count;
@@ -529,7 +529,7 @@ static void take_pace(struct mode *mode, const struct depth_group *group, const 
     }
 }
 
-/* The least of the group at that pace; false: none was found. */
+/* Finds the minimum of the group at that pace; false: none was found. */
 static bool quicken_group(struct mode *mode, const struct depth_group *group,
                           const struct throughput *pace)
 {
@@ -649,7 +649,7 @@ static void add_row(struct exploration *at, uint32_t component, const struct thr
     vec_push(pass->cx->arena, &at->front->points, row);
 }
 
-/* The slowest group of the part at the present points; GRAPH_NONE: some have none. */
+/* The slowest group of the part at the present points; GRAPH_NONE: some groups have no points. */
 static uint32_t slowest_of(const struct exploration *at, uint32_t component)
 {
     uint32_t slowest = GRAPH_NONE;
@@ -666,7 +666,7 @@ static uint32_t slowest_of(const struct exploration *at, uint32_t component)
     return slowest;
 }
 
-/* Goes on with every group that is as slow as the slowest; false where one of them cannot. */
+/* Goes on with every group that is as slow as the slowest; false if one of them cannot. */
 static bool ascend(struct exploration *at, uint32_t component, const struct throughput *pace)
 {
     bool all = true;

@@ -13,9 +13,9 @@ enum {
 
 struct vector { /* one that was reached */
     uint64_t *depths;
-    depth_cost cost, key;    /* its own; of anything useful above it, at least */
-    uint32_t parent, choice; /* where it came from; GRAPH_NONE: the floors */
-    uint32_t waiter;         /* arc of packets in the circuit that raised it, or GRAPH_NONE */
+    depth_cost cost, key;    /* its own; a lower bound for every useful vector above it */
+    uint32_t parent, choice; /* its predecessor and the raised choice; GRAPH_NONE: the floors */
+    uint32_t waiter;         /* arc of packets in the cycle that raised it, or GRAPH_NONE */
 };
 
 struct search {
@@ -27,7 +27,7 @@ struct search {
     uint32_t *seen; /* a hash table of vectors, plus one; 0: free */
     size_t seen_count;
     uint64_t *budget;
-    depth_cost limit; /* no dearer vector is of use */
+    depth_cost limit; /* no vector of a higher cost is of use */
     struct throughput pace;
     VEC(struct depth_point) points;
     bool whole; /* nothing was left out */
@@ -108,7 +108,7 @@ static void seen_grow(struct search *search)
         seen_insert(search, i);
 }
 
-/* Remembers the vector, the last one; false where it was known. */
+/* Remembers the last vector; false if it was known. */
 static bool note_seen(struct search *search, uint32_t vector)
 {
     seen_grow(search);
@@ -149,7 +149,7 @@ static uint32_t waiting_arc(const struct search *search, const struct depth_verd
     return GRAPH_NONE;
 }
 
-/* Every vector that raises one choice of the circuit. */
+/* Adds every vector that raises one choice of the cycle. */
 static void expand(struct search *search, uint32_t index, const struct depth_verdict *verdict,
                    const struct throughput *target)
 {
@@ -191,7 +191,7 @@ static const uint32_t *collect_waiters(const struct search *search, uint32_t ind
     return waiters;
 }
 
-/* A faster one of the same memory takes the place of the point before. */
+/* A faster point of the same memory replaces the point before. */
 static void add_point(struct search *search, uint32_t index)
 {
     const struct vector *at = &search->vectors.items[index];
@@ -201,7 +201,7 @@ static void add_point(struct search *search, uint32_t index)
     vec_push(search->arena, &search->points, point);
 }
 
-/* The vector is faster than what was asked for; is there more to ask for? */
+/* The vector is faster than the target; is there a higher target? */
 static bool raise_target(struct search *search, const struct depth_verdict *verdict, uint32_t index)
 {
     search->pace = verdict->pace;
@@ -259,7 +259,7 @@ static void begin(struct search *search)
     add_vector(search, floors);
 }
 
-/* Copies what is of the search's arena. */
+/* Copies the results out of the search's arena. */
 static void keep_found(struct arena *arena, const struct search *search, struct depth_found *found)
 {
     size_t count = search->group->choice_count;
@@ -325,7 +325,7 @@ static enum depth_outcome try_depths(const struct climb *climb, struct depth_ver
     return verdict->outcome;
 }
 
-/* The choice whose raise costs least. */
+/* The choice whose raise costs fewest bytes. */
 static uint32_t cheapest_raise(const struct climb *climb)
 {
     uint32_t best = GRAPH_NONE;
@@ -340,7 +340,7 @@ static uint32_t cheapest_raise(const struct climb *climb)
     return best;
 }
 
-/* A choice that is raised again and again is raised by more each time. */
+/* A choice that is raised repeatedly is raised by more each time. */
 static bool raise_one(const struct climb *climb, const struct depth_verdict *verdict)
 {
     uint64_t bytes;
@@ -355,7 +355,7 @@ static bool raise_one(const struct climb *climb, const struct depth_verdict *ver
     return climb->depths[choice] < (uint64_t)1 << 60;
 }
 
-/* Each in turn to its least, with the others as they are. */
+/* Shrinks a choice to its minimum, with the others as they are. */
 static void shrink_one(const struct climb *climb, uint32_t choice)
 {
     uint64_t low = climb->group->choices[choice].floor_packets, high = climb->depths[choice];
@@ -400,7 +400,7 @@ static void shrink_all(const struct climb *climb)
     arena_destroy(own);
 }
 
-/* From circuit to circuit, with half of the budget. */
+/* Raises along critical cycles, with half of the budget. */
 static enum depth_outcome climb_circuits(const struct climb *climb)
 {
     uint64_t share = *climb->budget / 2, left = share;
@@ -414,7 +414,7 @@ static enum depth_outcome climb_circuits(const struct climb *climb)
     return outcome;
 }
 
-/* All of them to twice as much, again and again. */
+/* Doubles all choices repeatedly. */
 static enum depth_outcome climb_all(const struct climb *climb)
 {
     enum depth_outcome outcome = DEPTH_SLOW;

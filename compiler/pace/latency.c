@@ -40,7 +40,7 @@ static uint128 consumed(const struct channel *channel, uint64_t firings)
     return channels_sum(channel->pop_sums, channel->pop, channel->to_phases, 0, firings);
 }
 
-/* Packets that have to have been there for firing `index` of the reader. */
+/* Packets that have to have been written for firing `index` of the reader. */
 static uint128 needed(const struct channel *channel, uint64_t index)
 {
     uint64_t peek = channel->peeks ? channel->peeks[index % channel->to_phases] : channel->peek;
@@ -57,7 +57,7 @@ static uint64_t depth_of(const struct machine *machine, const struct channel *ch
     return machine->graph->buffers.items[channel->buffer].depth_packets;
 }
 
-/* ---- what is needed ---- */
+/* ---- needs ---- */
 
 static void enqueue(struct machine *machine, uint32_t node)
 {
@@ -86,7 +86,7 @@ static void want(struct machine *machine, uint32_t node, uint128 firings)
     }
 }
 
-/* The reader is to have fired so often. */
+/* Requires the reader to have fired `firings` times. */
 static void want_packets(struct machine *machine, const struct channel *channel, uint64_t firings)
 {
     uint128 most = 0, initial = initial_of(machine, channel);
@@ -101,7 +101,7 @@ static void want_packets(struct machine *machine, const struct channel *channel,
                               most - initial));
 }
 
-/* The writer is to have fired so often. */
+/* Requires the writer to have fired `firings` times. */
 static void want_room(struct machine *machine, const struct channel *channel, uint64_t firings)
 {
     uint128 held = written(channel, firings) + initial_of(machine, channel);
@@ -173,7 +173,7 @@ static struct event pop_event(struct machine *machine)
 
 /* ---- running ---- */
 
-/* Is the firing of that index within what its inputs hold and its outputs have room for? */
+/* Do the inputs hold enough for the firing of that index, and have the outputs room for it? */
 static bool may_start(const struct machine *machine, uint32_t node, uint64_t index)
 {
     for (uint32_t i = machine->first_in[node]; i < machine->first_in[node + 1]; i++) {
@@ -194,8 +194,8 @@ static bool may_start(const struct machine *machine, uint32_t node, uint64_t ind
     return true;
 }
 
-/* Firings that start now: found by doubling and halving, for each holds where a later one does but
- * within a cycle of phases; there one by one. */
+/* Firings that start now.  Found by doubling and halving, because each one can start where a
+ * later one can. Within a cycle of phases that does not hold; there they are tried one by one. */
 static uint64_t count_startable(struct machine *machine, uint32_t node)
 {
     const struct graph_node *at = &machine->graph->nodes.items[node];
@@ -291,7 +291,7 @@ static struct latency run(struct machine *machine, const target_list *targets)
     }
 }
 
-/* ---- what is asked for ---- */
+/* ---- the target ---- */
 
 /* Firings of the writer until it has written a packet; 0: it writes none. */
 static uint64_t firings_to_write(const struct graph_node *writer, const struct graph_output *out)

@@ -4,7 +4,7 @@
 #include "compiler/liveness/rate.h"
 #include "compiler/ir/ratio.h"
 
-/* Of one figure: about a second. */
+/* For one figure: about a second. */
 #define PACE_STEPS (UINT64_C(400) * 1000 * 1000)
 #define LATENCY_STEPS (UINT64_C(10) * 1000 * 1000)
 
@@ -12,15 +12,15 @@ struct meter {
     struct arena *arena; /* of the answers */
     struct arena *scratch;
     const struct graph *asked;
-    struct graph *graph; /* in which every firing writes its most */
-    bool bounded;        /* they differ */
-    bool rounds_frames;  /* a window ends with its frame: the model waits for more than it has to */
-    uint32_t *part;      /* by node */
+    struct graph *graph;  /* in which every firing writes its maximum */
+    bool bounded;         /* they differ */
+    bool rounds_frames;   /* a window ends with its frame: the model waits longer than necessary */
+    uint32_t *part;       /* by node */
     uint32_t *first_node; /* by part */
     uint32_t part_count;
 };
 
-/* ---- the graph in which every firing writes its most ---- */
+/* ---- the graph in which every firing writes its maximum ---- */
 
 static void write_most(struct graph_output *out)
 {
@@ -52,7 +52,7 @@ static bool has_bounded(const struct graph *graph)
     return false;
 }
 
-/* What is wrong with the rates is nobody's business here. */
+/* Errors in the rates are not reported here. */
 static bool solve_rates(struct arena *arena, struct graph *graph)
 {
     struct compile cx = compile_begin(arena, (struct compile_options){0});
@@ -88,7 +88,7 @@ static void find_parts(struct meter *meter)
     }
 }
 
-/* Of an iteration in which `node` fires so often, as iterations of its part's first island. */
+/* Of an iteration in which `node` fires that often, as iterations of its part's first island. */
 static struct throughput in_own_iterations(const struct meter *meter, struct throughput throughput,
                                            uint32_t node, uint64_t firings)
 {
@@ -204,7 +204,7 @@ static struct pace measure_pace(const struct meter *meter, bool at_depths)
     return slowest.pace;
 }
 
-/* ---- */
+/* ---- the measurement ---- */
 
 struct performance performance_measure(struct arena *arena, const struct graph *graph, bool depths)
 {

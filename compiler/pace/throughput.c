@@ -1,53 +1,55 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The maximum cycle ratio of K-periodic schedules, with K raised where the critical circuit asks
- * for it, for each strongly connected component.
+ * The maximum cycle ratio of K-periodic schedules, for each strongly connected component.  K is raised
+ * where the critical cycle demands it.
  *
- * K-periodic.  Node n has Q[n] cycles of P[n] phases in an iteration of the component, which takes
- * T cycles of time.  K[n] divides Q[n], and firing k + K[n] P[n] starts K[n] T / Q[n] after firing
- * k. So K[n] P[n] starting times of each node are to be found: the vertices.
+ * K-periodic.  Node n has Q[n] cycles of P[n] phases in an iteration of the component, which takes T
+ * clock cycles.  K[n] divides Q[n], and firing k + K[n] P[n] starts K[n] T / Q[n] after firing k.  So
+ * K[n] P[n] starting times of each node have to be found: the vertices.
  *
- * One arc w -> n (add A(j) in the first j firings, a cycle u; take V(i) before firing i, a cycle v;
- * need N(i); initial M; flow F = Q[w] u = Q[n] v).  Firing i of n waits for the firing j of w with
- * A(j) < V(i) + N(i) - M <= A(j + 1), all counted from 0 and continued periodically below 0.  Take
- * i and j within their blocks, and let the blocks be t and s; with a = K[w] u, b = K[n] v and beta
- * = s a - t b that is
+ * One arc w -> n.  Its adder adds A(j) in the first j firings, u in a cycle of phases.  Its taker takes
+ * V(i) before firing i, v in a cycle of phases, and needs N(i).  It has M initial tokens and the flow
+ * F = Q[w] u = Q[n] v.  Firing i of n waits for the firing j of w with A(j) < V(i) + N(i) - M <= A(j + 1),
+ * all counted from 0 and continued periodically below 0.  Take i and j within their blocks, and let the
+ * blocks be t and s.  With a = K[w] u, b = K[n] v and beta = s a - t b that is
  *
  *     S(n, i) - S(w, j) >= cost[w] + T beta / F,   A(j) < V(i) + N(i) - M - beta <= A(j + 1)
  *
- * and beta is a multiple of g = gcd(a, b); every multiple occurs, for some t and s >= 0.  The
- * largest that fits is the strictest.  So the arc becomes at most one arc (w, j) -> (n, i) of
- * height -beta / F for each i and j, and no more than a / g for each i.  Beside them stand (n, i)
- * -> (n, i + 1), of the cost of the node where it is stateful, else 0; the last leads to the first
- * with height K[n] / Q[n].  The least T is the maximum cycle ratio (cycle_ratio.h).  Conditions of
- * an arc's other firings follow: they are those of its strictest ones, earlier.
+ * and beta is a multiple of g = gcd(a, b); every multiple occurs, for some t and s >= 0.  The largest
+ * that fits is the strictest.  So the arc becomes at most one arc (w, j) -> (n, i) of height -beta / F
+ * for each i and j, and no more than a / g for each i.
  *
- * F / g is the least common multiple of Q[w] / K[w] and Q[n] / K[n], so with D that of all of them
- * every height is a whole number of D-th parts.  Where D is too large for the arithmetic heights
- * are rounded down to binary parts, which lengthens T: a lower bound of the throughput then.
+ * In addition there are arcs (n, i) -> (n, i + 1).  Their cost is that of the node if it is stateful,
+ * else 0.  The last vertex leads to the first with height K[n] / Q[n].  The smallest T is the maximum
+ * cycle ratio (cycle_ratio.h).  Conditions of an arc's other firings follow: they are those of its
+ * strictest ones, earlier.
  *
- * When it is exact.  Let C be the nodes of the critical circuit, and q[n] = Q[n] / gcd of Q over C.
- * If q[n] divides K[n] for all n in C, T is the least possible.
- * Proof.  K-periodic schedules are
- * schedules: T is reached.  Look at the nodes of C alone, with the arcs of the circuit.  With K = q
- * their schedules repeat after one iteration of these nodes, every firing of it has a vertex of its
- * own, and there is one arc for each i: (n, i + t b) waits for (w, j + t b), whatever t.  So the
- * ratio is that of the dependences themselves, and no schedule of C is faster than T(q).  With
- * multiples of q there are more schedules: T(K, C) <= T(q), hence equal. The critical circuit lies
- * in the graph of C, so T(K) <= T(K, C) = T(q) <= least of C <= least of all. If the ratio is
- * infinite, some firing waits for itself or a later one: the net is stuck.
+ * Heights.  F / g is the least common multiple of Q[w] / K[w] and Q[n] / K[n].  Let D be that of all of
+ * them: every height is a whole number of D-th parts.  If D is too large for the arithmetic, heights are
+ * rounded down to binary parts, which lengthens T.  The throughput is a lower bound then.
  *
- * Otherwise K[n] is raised to lcm(K[n], q[n]) on C, and again.  K grows and divides Q, so this
- * ends, at the latest where K = Q: one vertex for each firing.  It is seldom needed.  Where K is
- * too small for any schedule, every circuit that was met and says so raises its own K at once; and
- * after PATIENT_ROUNDS a component of FEW_FIRINGS is given K = Q.
+ * When it is exact.  Let C be the nodes of the critical cycle, and q[n] = Q[n] / gcd of Q over C.  If
+ * q[n] divides K[n] for all n in C, T is the smallest possible.
+ *
+ * Proof.  K-periodic schedules are schedules: T is reached.  Look only at the nodes of C, with the arcs
+ * of the cycle.  With K = q their schedules repeat after one iteration of these nodes.  Every firing of
+ * it has a vertex of its own, and there is one arc for each i: (n, i + t b) waits for (w, j + t b),
+ * whatever t is.  So the ratio is that of the dependences themselves, and no schedule of C is faster than
+ * T(q).  With multiples of q there are more schedules: T(K, C) <= T(q), hence they are equal.  The
+ * critical cycle lies in the graph of C, so T(K) <= T(K, C) = T(q) <= minimum of C <= minimum of all.  If
+ * the ratio is infinite, some firing waits for itself or a later one: the net is stuck.
+ *
+ * Otherwise K[n] is raised to lcm(K[n], q[n]) on C, and the ratio is found again.  K grows and divides
+ * Q, so this ends, at the latest where K = Q: one vertex for each firing.  It is seldom needed.  If K is
+ * too small for any schedule, every cycle found that shows this raises its own K at once.  After
+ * PATIENT_ROUNDS a component of FEW_FIRINGS gets K = Q.
  *
  * (Bodin, Munier-Kordon & Dupont de Dinechin, "Optimal and fast throughput evaluation of CSDF", DAC
  * 2016, and "K-periodic schedules for evaluating the maximum throughput of a synchronous dataflow
  * graph", SAMOS 2012.)
  *
- * Limits: VERTICES_MAX and ARCS_MAX for one component, and the caller's budget; beyond them the
- * best schedule found so far is a lower bound, or nothing is known.
+ * Limits: VERTICES_MAX and ARCS_MAX for one component, and the caller's budget.  Beyond them the best
+ * schedule found so far is a lower bound, or nothing is known.
  */
 #include "compiler/pace/throughput.h"
 
@@ -64,7 +66,7 @@ enum {
     PART_BITS_MAX = 100,
     PATIENT_ROUNDS = 6,
     FEW_FIRINGS = 1 << 15,
-    ROUNDED_ITERATIONS = 1 << 10, /* more tokens than this count as so many, where rounded */
+    ROUNDED_ITERATIONS = 1 << 10, /* where rounded: a larger number of tokens counts as this many */
 };
 #define IN_ORDER UINT32_MAX
 
@@ -175,13 +177,13 @@ static void add_order(struct expansion *expansion, uint32_t node)
             (int128)(expansion->parts / nodes_share(of, node)));
 }
 
-/* The firing that adds the token of that number, 1.. */
+/* The firing that adds the token of that number, 1 and up. */
 static uint64_t firing_that_adds(const struct net_arc *arc, uint32_t phases, uint64_t token)
 {
     return (uint64_t)channels_firings(arc->add_sums, arc->add, phases, token) - 1;
 }
 
-/* What the first `firings` of the adder add. */
+/* The tokens that the first `firings` of the adder add. */
 static int128 first_added(const struct net_arc *arc, uint32_t phases, uint64_t firings)
 {
     return (int128)channels_sum(arc->add_sums, arc->add, phases, 0, firings);
@@ -210,7 +212,7 @@ static void pair_each_firing(struct expansion *expansion, const struct pairs *pa
     }
 }
 
-/* The same, beta by beta, from the largest. */
+/* The same, one beta after the other, from the largest. */
 static void pair_each_beta(struct expansion *expansion, const struct pairs *pairs, int128 token,
                            uint32_t vertex)
 {
@@ -285,7 +287,8 @@ static uint32_t bits_of(uint64_t value)
     return count;
 }
 
-/* As fine as the arithmetic of cycle_ratio admits, with heights of ROUNDED_ITERATIONS. */
+/* Chooses the finest parts that the arithmetic of cycle_ratio admits, with heights of
+ * ROUNDED_ITERATIONS. */
 static void choose_rounding(struct expansion *expansion)
 {
     const struct component *of = expansion->of;
@@ -326,7 +329,7 @@ static bool has_free_nodes(const struct component *of)
     return false;
 }
 
-/* Circuits that no time shows are seen with costs of 1. */
+/* Finds cycles without a schedule; with costs of 1, those without cost are seen as well. */
 static struct cycle_ratio find_stuck(const struct expansion *expansion, uint64_t *budget)
 {
     struct ratio_graph graph = {expansion->vertex_count, (uint32_t)expansion->arcs.count, NULL};
@@ -362,7 +365,8 @@ static bool examine(const struct component *of, struct arena *memory, struct rou
     return false;
 }
 
-/* Makes K a multiple of what the circuit's nodes alone repeat; false: it is. */
+/* Makes K a multiple of the repetitions that the cycle's nodes have by themselves; false: it is
+ * one already. */
 static bool raise_on_circuit(const struct component *of, const struct expansion *expansion,
                              const uint32_t *circuit, uint32_t count)
 {
@@ -384,7 +388,7 @@ static bool raise_on_circuit(const struct component *of, const struct expansion 
     return raised;
 }
 
-/* Where all firings of an iteration are few, they are looked at one by one after some rounds. */
+/* If an iteration has few firings in all, each becomes a vertex after some rounds. */
 static void raise_all(const struct component *of)
 {
     uint64_t firings = 0;
@@ -396,7 +400,7 @@ static void raise_all(const struct component *of)
         of->blocks[of->nodes[i]] = of->cycles[of->nodes[i]];
 }
 
-/* False: the circuit asks for no larger K. */
+/* False: the cycle demands no larger K. */
 static bool raise_blocks(const struct component *of, const struct round *round, uint32_t rounds)
 {
     const struct ratio_arc *arcs = round->expansion.arcs.items;
@@ -415,7 +419,7 @@ static bool raise_blocks(const struct component *of, const struct round *round, 
 
 /* ---- answers ---- */
 
-/* The circuit's arcs of the net, each once, from the lowest on. */
+/* The cycle's arcs of the net, each once, from the lowest on. */
 static void name_circuit(const struct component *of, const struct round *round,
                          struct throughput *to)
 {
@@ -437,7 +441,7 @@ static void name_circuit(const struct component *of, const struct round *round,
     }
 }
 
-/* Takes what both have in common out of both. */
+/* Divides both by their common divisor. */
 static void cancel(uint128 *a, uint128 *b)
 {
     uint128 common = gcd128(*a, *b);
@@ -445,7 +449,7 @@ static void cancel(uint128 *a, uint128 *b)
     *b /= common;
 }
 
-/* T = common x parts x cost / height; what does not fit is rounded to a longer one. */
+/* T = common x parts x cost / height; a value that does not fit is rounded to a longer one. */
 static bool put_ratio(const struct component *of, const struct round *round, struct throughput *to)
 {
     uint128 height = round->ratio.height, cost = round->ratio.cost, cycles;
@@ -470,7 +474,7 @@ static bool put_ratio(const struct component *of, const struct round *round, str
     return height > 0;
 }
 
-/* A finite ratio is a schedule: keeps it where it is the fastest so far. */
+/* A finite ratio is a schedule: keeps it if it is the fastest so far. */
 static void keep_bound(const struct component *of, const struct round *round,
                        struct throughput *best)
 {
@@ -487,7 +491,7 @@ static struct throughput unknown(void)
     return (struct throughput){.kind = THROUGHPUT_UNKNOWN, .critical_node = GRAPH_NONE};
 }
 
-/* Of a round whose circuit asks for no larger K. */
+/* Of a round whose cycle demands no larger K. */
 static struct throughput conclude(const struct component *of, const struct round *round,
                                   const struct throughput *best)
 {
@@ -574,7 +578,7 @@ static struct throughput alone(const struct component *of)
                                                                                    : unknown();
 }
 
-/* The slower of the two decides; of two that are as slow one that is exact, and the first. */
+/* The slower of the two decides; of two that are as slow, an exact one, then the first. */
 static void slow_down(struct throughput *whole, const struct throughput *part)
 {
     int order = throughput_compare(part, whole);
