@@ -76,7 +76,7 @@ void arena_reset(struct arena *arena)
     arena->current = arena->first;
 }
 
-/* Links a chunk with room for `size_bytes` behind the current one and makes it current. */
+/* Adds a chunk with room for `size_bytes` after the current one, and makes it current. */
 static struct chunk *add_chunk(struct arena *arena, size_t size_bytes)
 {
     size_t room = arena->current ? arena->current->size_bytes * 2 : CHUNK_BYTES;

@@ -17,12 +17,12 @@
 
 struct arena;
 
-/* That end: for memory that comes from elsewhere. */
+/* Ends the process as above, for memory that does not come from an arena. */
 _Noreturn void arena_out_of_memory(void);
 
 struct arena *arena_create(void);
 void arena_destroy(struct arena *arena);
-/* Forgets everything allocated, keeps the memory for reuse. */
+/* Frees all objects, and keeps the memory for reuse. */
 void arena_reset(struct arena *arena);
 void *arena_alloc(struct arena *arena, size_t size_bytes);
 /* `count` objects of `size_bytes` each; the product is overflow-checked. */

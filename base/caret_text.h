@@ -5,8 +5,8 @@
  *     3 | lanes = 2048
  *       |         ^^^^ at most 1024
  *
- * A tab becomes spaces, the bytes come out as base/terminal_text.h says, and of a long line only a window around the mark is
- * shown, with "..." where it is cut.
+ * A tab becomes spaces, and bytes are printed as base/terminal_text.h describes. Of a long line only a
+ * window around the mark is printed, with "..." where it is cut.
  *
  * Thread-safety: no state.
  */
@@ -23,8 +23,9 @@ struct caret_line {
     size_t mark_begin, mark_end; /* within the line, half open; may be empty */
 };
 
-/* The line of the byte `begin` of `text`, and in it the mark from `begin` to `end`.  A mark that reaches into the next
- * line ends with the last byte of this one that is not blank.  A place after the text is its end. */
+/* The line with the byte `begin` of `text`, and in it the mark from `begin` to `end`. A mark that
+ * reaches into the next line ends with the last byte of this line that is not blank. An offset
+ * past the text counts as its end. */
 struct caret_line caret_line_at(const char *text, size_t size_bytes, size_t begin, size_t end);
 
 struct caret_columns {

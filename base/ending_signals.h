@@ -11,18 +11,19 @@
 
 #include <stdbool.h>
 
-/* Installs `handler` for each of them.  Left as they are: signals that the caller of the process ignores (nohup), and
- * signals that have a handler already. */
+/* Installs `handler` for each of these signals. Two kinds keep their action: signals that the
+ * process was started with as ignored (nohup), and signals that have a handler already. */
 void ending_signals_handle(void (*handler)(int number));
 
-/* Gives each of them that has a handler its default action again: for a child that shares nothing with its parent. */
+/* Restores the default action of each of these signals that has a handler, for a child that shares
+ * no files with its parent. */
 void ending_signals_reset(void);
 
 /* The default action of this signal writes a core file. */
 bool ending_signal_dumps_core(int number);
 
-/* Ends the process as the signal does by default, for a handler as its last statement.  Where the handler keeps the
- * signal blocked, that happens when the handler returns. */
+/* Ends the process by the signal's default action: the last statement of a handler. If the handler
+ * blocks the signal, the process ends when the handler returns. */
 void ending_signal_default(int number);
 
 #endif

@@ -23,7 +23,7 @@ static int open_without_waiting(const char *path, int flags)
     return fd;
 }
 
-/* -1, with this errno. */
+/* Closes `fd` and fails with errno `error`: returns -1. */
 static int refuse(int fd, int error)
 {
     if (fd >= 0) close(fd);
@@ -38,7 +38,7 @@ static int let_wait(int fd)
     return refuse(fd, errno);
 }
 
-/* Keeps `fd`, which leads to no regular file, if its name says that it is a stream.  -1: errno. */
+/* Returns `fd`, which is no regular file, if its name names a stream. Otherwise -1, and errno. */
 static int keep_stream(int fd, const char *path, int error)
 {
     struct output_target target;
@@ -77,7 +77,7 @@ FILE *file_open_input_stream(const char *path)
     return file;
 }
 
-/* For writing.  A named pipe without a reader cannot be opened without waiting. */
+/* Opens for writing. Without waiting, a named pipe can be opened only if it has a reader. */
 static int open_output(const char *path, int flags, struct stat *about)
 {
     int fd = open_without_waiting(path, O_WRONLY | flags);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file_open: files that are opened by name without waiting for another process.
+ * file_open: opens files by name without waiting for another process.
  *
- * Opening a named pipe waits for its other end, and reading a device may never end.  So a name leads to a regular file,
- * unless it says that it is a stream: /dev/stdin, /dev/stdout, /dev/fd/3, /proc/self/fd/3, and links to them.  It
- * examines the opened file, because the name may lead to another one by then.
+ * Opening a named pipe waits for its other end, and reading a device may never end. So a name must lead
+ * to a regular file, unless it names a stream: /dev/stdin, /dev/stdout, /dev/fd/3, /proc/self/fd/3, and
+ * links to these. The opened file is examined, not its name, because the name may lead to another file
+ * by then.
  *
  * Thread-safety: yes.
  */
@@ -16,19 +17,21 @@
 /* Values of errno besides those of the system. */
 enum { FILE_IS_PIPE = -1, FILE_IS_DEVICE = -2 };
 
-/* For reading, closed by exec: a regular file, /dev/null, or a descriptor by name.  -1: errno, EISDIR for a folder. */
+/* Opens a regular file, /dev/null, or a descriptor by name for reading, with close-on-exec. -1:
+ * errno, which is EISDIR for a folder. */
 int file_open_input(const char *path);
-/* The same as a stream.  NULL: errno. */
+/* As file_open_input, but returns a stream. NULL: errno. */
 FILE *file_open_input_stream(const char *path);
 
-/* For writing, closed by exec: a character device that is there, as /dev/null.  -1: errno. */
+/* Opens an existing character device, such as /dev/null, for writing, with close-on-exec. -1:
+ * errno. */
 int file_open_output_device(const char *path);
 
-/* For writing from the start: a regular file, which is made where there is none, a character device, or a descriptor by
- * name.  NULL: errno. */
+/* Opens for writing from the start: a regular file, which is created if it does not exist; a
+ * character device; or a descriptor by name. NULL: errno. */
 FILE *file_open_output_stream(const char *path);
 
-/* strerror, which also knows the values above. */
+/* As strerror, and also for the values above. */
 const char *file_error_text(int error);
 
 #endif

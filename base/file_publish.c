@@ -17,7 +17,7 @@ bool file_synchronise(int descriptor)
     return synchronised == 0;
 }
 
-/* The folder that a path names something in.  -1: errno. */
+/* Opens the folder that contains `path`. -1: errno. */
 static int open_folder_of(const char *path)
 {
     char folder[PATH_MAX];
@@ -36,13 +36,13 @@ static int open_folder_of(const char *path)
     return opened;
 }
 
-/* A file system that cannot synchronise a folder has nothing to be waited for. */
+/* True also on a file system that cannot synchronise a folder. */
 static bool synchronise_folder(int folder)
 {
     return file_synchronise(folder) || errno == EINVAL || errno == EROFS || errno == ENOTSUP;
 }
 
-/* The folder is opened first: whatever that fails with, the earlier file is still there. */
+/* Opens the folder first: if that fails, the earlier file still exists. */
 bool file_publish(const char *temporary, const char *target, bool *renamed)
 {
     int folder = open_folder_of(target);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file_publish: a complete file gets its name, and keeps it when the machine loses power.
+ * file_publish: gives a complete file its name, such that the name survives a loss of power.
  *
- * The only place that renames: a rename is on disk only after its folder is, as the bytes are only after fsync.
+ * Only this module renames files. The bytes are on disk only after fsync, and the rename only after fsync
+ * of the folder.
  *
  * Thread-safety: yes.
  */
@@ -14,10 +15,10 @@
 /* Synchronises the bytes of the open file.  False: errno. */
 bool file_synchronise(int descriptor);
 
-/* Renames `temporary`, whose bytes are synchronised, to `target` in the same folder, and synchronises that folder.
- * Not an error: a folder that may not be read, and a file system that cannot synchronise one.
- *
- * False: errno.  *renamed says whether `target` is the new file already; only its being on disk is in doubt then. */
+/* Renames `temporary`, whose bytes are synchronised, to `target` in the same folder, and
+ * synchronises that folder. A folder without read permission, or on a file system that cannot
+ * synchronise folders, is no error. False: errno. Then *renamed says whether `target` is the new
+ * file already; if so, it may not be on disk yet. */
 bool file_publish(const char *temporary, const char *target, bool *renamed);
 
 #endif

@@ -19,7 +19,7 @@ static void print_escape(FILE *to, uint32_t code)
                 0xDC00 + ((code - 0x10000) & 0x3FF));
 }
 
-/* Bytes from `text` on that need no escape: nearly all bytes of a usual text. */
+/* The number of bytes from `text` on that need no escape: usually nearly all. */
 static size_t plain_length(const char *text)
 {
     size_t length = 0;
@@ -54,7 +54,7 @@ void json_print_string(FILE *to, const char *text)
     fputc('"', to);
 }
 
-/* At least `digits` of them. */
+/* Prints at least `digits` digits. */
 static void print_number(FILE *to, uint64_t number, unsigned digits)
 {
     char text[24];

@@ -10,10 +10,10 @@
  *     json_end(&json, ']');
  *     json_end(&json, '}');
  *
- * The module writes commas, indentation and escapes.  The text is UTF-8: a byte that is not becomes the four
- * characters \xNN, and a character that a terminal must not see is escaped.
+ * The module writes commas, indentation and escapes. The text is UTF-8. A byte that is not UTF-8 becomes
+ * the four characters \xNN. Control characters, and characters that hide or reorder text, are escaped.
  *
- * Errors: those of the file, which the caller asks for (ferror).  Allocation: none.
+ * Errors: those of the file; the caller checks ferror. Allocation: none.
  */
 #ifndef BASE_JSON_WRITE_H
 #define BASE_JSON_WRITE_H

@@ -2,15 +2,15 @@
 /*
  * memory_text: a FILE whose text stays in memory.
  *
- * As open_memstream, which forgets that there was no memory: with the C library of Debian 12 the text is
- * then cut or empty, and nothing says so.
+ * Unlike open_memstream, it reports that memory ran out. With the C library of Debian 12 open_memstream
+ * then returns a cut or empty text without an error.
  *
  *     struct memory_text text;
  *     if (!memory_text_begin(&text)) ...          no memory
  *     fprintf(text.file, ...);
- *     char *bytes = memory_text_end(&text, &size);  the caller's, to free; NULL: no memory
+ *     char *bytes = memory_text_end(&text, &size);  freed by the caller; NULL: no memory
  *
- * Threads: a text is used by one at a time, and does not move while it is open.
+ * Thread-safety: one thread at a time uses a text. A text does not move while it is open.
  */
 #ifndef BASE_MEMORY_TEXT_H
 #define BASE_MEMORY_TEXT_H
@@ -27,7 +27,7 @@ struct memory_text {
 };
 
 bool memory_text_begin(struct memory_text *text);
-/* How much has been written so far. */
+/* The number of bytes written so far. */
 size_t memory_text_bytes(struct memory_text *text);
 /* Closes the file.  The text ends with a NUL, which *size_bytes (may be NULL) does not count. */
 char *memory_text_end(struct memory_text *text, size_t *size_bytes);

@@ -46,7 +46,7 @@ size_t name_run(const char *const *names, size_t count)
 
 const char *name_fold(struct arena *arena, const char *first, const char *last)
 {
-    /* Each index of `last` is written once more, with two dots. */
+    /* Each index of `last` is added once, with two dots. */
     size_t room = strlen(first) + 3 * strlen(last) + 1;
     char *folded = ARENA_ARRAY(arena, char, room), *to = folded;
     while (*first != '\0') {

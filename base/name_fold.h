@@ -2,7 +2,7 @@
 /*
  * name_fold: one name for the elements of an array or a chain, as "eq[0..9]" for eq[0], eq[1], ... eq[9].
  *
- * An index is a decimal number after '[' or '#'.  Both names have the same text but for their indices.
+ * An index is a decimal number after '[' or '#'. Names are folded if they differ only in their indices.
  */
 #ifndef BASE_NAME_FOLD_H
 #define BASE_NAME_FOLD_H
@@ -11,18 +11,18 @@
 
 #include "base/arena.h"
 
-/* Fewer equal things in a row are not folded. */
+/* Shorter runs of names are not folded. */
 enum { NAME_FOLD_LEAST = 3 };
 
 #define NAME_STEP_NONE UINT64_MAX
 
-/* How the indices of `next` follow from those of `first`: bit k is set where index k is larger by
- * `distance`, and clear where it is equal.  NAME_STEP_NONE: anything else differs, or there are more
- * than 63 indices. */
+/* Compares the indices of two names. Bit k is set if index k of `next` is larger than that of
+ * `first` by `distance`, and clear if they are equal. NAME_STEP_NONE: the names differ otherwise,
+ * or have more than 63 indices. */
 uint64_t name_step(const char *first, const char *next, uint64_t distance);
 
-/* How many names from names[0] on differ only by indices that rise together, one each; 1: fewer than
- * NAME_FOLD_LEAST do. */
+/* The number of names from names[0] on that differ only in indices which increase together by one.
+ * 1: the run is shorter than NAME_FOLD_LEAST. */
 size_t name_run(const char *const *names, size_t count);
 
 /* Requires name_step(first, last, ...) != NAME_STEP_NONE.  Owned by the arena. */

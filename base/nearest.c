@@ -54,7 +54,7 @@ void nearest_consider(struct nearest *nearest, const char *candidate)
     struct nearest found = {.wanted = nearest->wanted, .name = candidate};
     found.distance = edit_distance(found.wanted, length, candidate, other, false);
     found.folded = edit_distance(found.wanted, length, candidate, other, true);
-    /* A name of one letter is near to every other: only its other case is suggested. */
+    /* Every name of one letter is near to every other: suggest only the other case. */
     found.near =
         length > 0 && (found.folded == 0 || (found.distance <= limit && found.distance < length));
     if (is_nearer(&found, nearest)) *nearest = found;

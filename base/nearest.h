@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nearest: of several names the one most like another, for "did you mean".
+ * nearest: the name of several that is most similar to another one, for "did you mean".
  *
  * Ownership: names are borrowed.  Thread-safety: pure.  Errors: none.
  */
@@ -14,19 +14,20 @@
 /* Begins as {.wanted = WORD}. */
 struct nearest {
     const char *wanted;
-    const char *name;        /* the nearest candidate, however far; NULL while there was none */
-    bool near;               /* near enough to be what was meant */
-    size_t distance, folded; /* edits from `wanted` to `name`; where case does not count */
+    const char *name;        /* the nearest candidate at any distance; NULL: no candidate yet */
+    bool near;               /* near enough for "did you mean" */
+    size_t distance, folded; /* edits from `wanted` to `name`, with and without regard to case */
 };
 
-/* Names of more than 128 bytes are passed over. */
+/* Ignores names of more than 128 bytes. */
 void nearest_consider(struct nearest *nearest, const char *candidate);
-/* The candidate that is near enough to be what was meant, or NULL. */
+/* The candidate that is near enough for "did you mean", or NULL. */
 const char *nearest_name(const char *wanted, const char *const *candidates, size_t count);
-/* The same for an option as it was written: `--devcie=x`, `-device`; `options` ends with zeros.
+/* As nearest_name, for an option as written: `--devcie=x`, `-device`. `options` ends with zeros.
  * NULL for a single letter. */
 const char *nearest_option(const char *written, const struct option *options);
-/* The argument that getopt_long has just called unknown: of a cluster of letters (`-xvf`) all. */
+/* The argument that getopt_long has just reported as unknown. Of a cluster of letters (`-xvf`):
+ * all of it. */
 const char *unknown_option(char *const *argv);
 
 #endif

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINKS_MAX = 40 }; /* as Linux has it */
+enum { LINKS_MAX = 40 }; /* the limit of Linux */
 
-/* The N of /proc/self/fd/N and /dev/fd/N; -1: it is neither. */
+/* The N of /proc/self/fd/N and /dev/fd/N; -1 for other paths. */
 static int descriptor_of(const char *path)
 {
     static const char *const folders[] = {"/proc/self/fd/", "/dev/fd/"};

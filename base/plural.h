@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plural: the letter that a noun takes after a count: "1 packet", "3 packets".
+ * plural: the ending of a noun after a count: "1 packet", "3 packets".
  *
  * Ownership: a literal.  Thread-safety: pure.  Errors: none.
  */

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Status codes and error records: how every function of the runtime says what went wrong.
+/*
+ * status: status codes and error records, by which every function of the runtime reports an error.
  *
- * Requires: nothing.
  * Ownership: a struct prt_error belongs to the caller and holds its message in place.
- * Thread-safety: pure, apart from writing to the record given; no "last error" is kept anywhere.
- * Errors: none of its own.
- * Rule: exit codes as in piperun(1); names from files are printed escaped.
+ * Thread-safety: pure, apart from writing to the given record; there is no "last error".
+ * Rule: exit codes are those of piperun(1); names from files are printed escaped.
  */
 #ifndef BASE_STATUS_H
 #define BASE_STATUS_H
@@ -52,11 +51,11 @@ enum prt_status {
 
 struct prt_error {
     enum prt_status status;
-    uint64_t offset; /* byte offset in the file at fault, or PRT_NO_OFFSET */
+    uint64_t offset; /* byte offset in the damaged file, or PRT_NO_OFFSET */
     char message[512];
 };
 
-/* Gets one finding about a file as text: lines, each of them ended. */
+/* Receives one finding about a file as text: lines, each with its newline. */
 typedef void (*prt_report_callback)(void *context, const char *text);
 
 #if defined(__GNUC__)
@@ -72,17 +71,16 @@ const char *prt_status_text(enum prt_status status);
 /* The name of `status` as written in C ("PRT_E_NOMEM"): a literal, never NULL. */
 const char *prt_status_name(enum prt_status status);
 
-/* The exit code piperun ends with for `status` (3 outside the enum). */
+/* The exit code of piperun for `status` (3 outside the enum). */
 int prt_status_exit_code(enum prt_status status);
 
-/* Fills `*error` (NULL is allowed: nothing is filled) and returns `status`.  The message is cut at
- * the size of the field; its bytes are shown as base/terminal_text.h says, so a file name or a
- * file's content cannot drive a terminal.  The arguments may point into error->message.  errno is kept.
- */
+/* Fills `*error`, unless it is NULL, and returns `status`. The message is cut to the size of the
+ * field. Its bytes are shown as base/terminal_text.h describes, so a name or content of a file
+ * cannot control a terminal. The arguments may point into error->message. errno is kept. */
 enum prt_status prt_error_set(struct prt_error *error, enum prt_status status, const char *format,
                               ...) PRT_PRINTF(3, 4);
 
-/* The same with the byte offset in the file at fault. */
+/* As prt_error_set, with the byte offset in the damaged file. */
 enum prt_status prt_error_set_at(struct prt_error *error, enum prt_status status, uint64_t offset,
                                  const char *format, ...) PRT_PRINTF(4, 5);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * terminal_text: text from files and arguments, as a terminal may show it.
+ * terminal_text: text from files and arguments in a form that is safe for a terminal.
  *
- * A byte that is not UTF-8, a control character, and a character that hides or reorders text become \xNN, byte by byte.
+ * A byte that is not UTF-8, a control character, and a character that hides or reorders text become
+ * \xNN, byte by byte.
  *
  * Thread-safety: no state.
  */
@@ -13,7 +14,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Bytes that are shown together, and the columns that they take. */
+/* Bytes that are shown as one unit, and their columns. */
 struct glyph {
     size_t length;
     unsigned columns; /* 0: a combining mark */

@@ -27,7 +27,7 @@ size_t utf8_decode(const char *text, size_t available, uint32_t *code)
     return length;
 }
 
-/* Overlong forms, surrogates and what is beyond U+10FFFF show in the second byte. */
+/* Overlong forms, surrogates and characters above U+10FFFF are visible in the second byte. */
 static bool may_follow(unsigned char lead, unsigned char second)
 {
     unsigned char first = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * utf8: characters of text that need not be UTF-8.
+ * utf8: characters of text that may not be valid UTF-8.
  */
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
@@ -9,15 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of the character at `text` (at least one is available), or 0 where it is not UTF-8; *code
- * is the character. */
+/* Returns the bytes of the character at `text`, and *code; 0 if it is not UTF-8. At least one byte
+ * is available. */
 size_t utf8_decode(const char *text, size_t available, uint32_t *code);
 
-/* Where utf8_decode gives 0: the bytes that a decoder replaces with one U+FFFD, which are the
- * longest beginning of a character, or one byte. */
+/* If utf8_decode returns 0: the number of bytes that a decoder replaces by one U+FFFD. They are
+ * the longest incomplete character, or one byte. */
 size_t utf8_broken_length(const char *text, size_t available);
 
-/* Controls, line separators and what reorders or hides text. */
+/* Controls, line separators, and characters that reorder or hide text. */
 bool utf8_is_unprintable(uint32_t code);
 
 struct code_range {

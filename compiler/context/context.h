@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * context: what every pass of one compilation shares.  One compilation is one thread.
+ * context: the data that all passes of one compilation share. One compilation is one thread.
  */
 #ifndef PIPEC_CONTEXT_H
 #define PIPEC_CONTEXT_H
@@ -14,28 +14,29 @@ struct definition { /* -D NAME=VALUE */
     const char *name, *value;
 };
 
-/* --buffers: what undeclared depths are for. */
+/* --buffers: the purpose of depths that are not declared. */
 enum buffers_mode {
     BUFFERS_DEFAULT, /* free of deadlock, with room for full dispatches on the device */
-    BUFFERS_MIN,     /* the least memory that is free of deadlock */
-    BUFFERS_FAST,    /* the least memory at which the maximum throughput is reached */
+    BUFFERS_MIN,     /* the minimum of memory without deadlock */
+    BUFFERS_FAST,    /* the minimum of memory for the maximum throughput */
 };
 
-/* --layout: which of the layouts of a plan is wanted. */
+/* --layout: the requested layout of the plan. */
 enum layout_wish { LAYOUT_ANY, LAYOUT_SEQUENCE, LAYOUT_SIDE_BY_SIDE, LAYOUT_GROUPS };
 
-/* --fuse, --no-fuse: do neighbours become one stage? */
+/* --fuse, --no-fuse: whether neighbours become one stage. */
 enum fuse_mode { FUSE_BY_DEVICE, FUSE_ALWAYS, FUSE_NEVER };
 
 struct compile_options {
-    const char *pipeline;   /* -p, or NULL */
-    bool pipeline_optional; /* none, or none that is chosen, is no error: a library */
-    bool pipeline_alone;    /* what it does not use is not checked again */
+    const char *pipeline; /* -p, or NULL */
+    bool
+        pipeline_optional; /* a file without a pipeline, or with a choice of several, is no error: a library */
+    bool pipeline_alone; /* the rest of the file is not checked again */
     const char *const *import_folders;
     size_t import_folder_count;
     const struct definition *definitions;
     size_t definition_count;
-    bool definitions_shared; /* by several pipelines: not each need have what they name */
+    bool definitions_shared; /* several pipelines share them: each may lack some of the names */
     const char *isa;         /* --march: a list with commas; NULL is x86-64-v3 */
     int optimisation;        /* 0..3 */
     bool bounds_checks;      /* off with --no-bounds-checks */
@@ -45,12 +46,12 @@ struct compile_options {
     enum layout_wish layout; /* --layout */
     const char *policy;      /* --policy, a name that graph_policy_named knows; NULL: as declared */
     enum fuse_mode fuse;
-    bool debug_mode;    /* least depths, one kernel at a time, packets that tell who wrote them */
-    bool explores;      /* --pareto: memory against throughput as well */
-    const char *linker; /* path, or NULL: the one of this build */
+    bool debug_mode;    /* minimum depths, one kernel at a time, packets that record their writer */
+    bool explores;      /* --pareto: the trade-off between memory and throughput */
+    const char *linker; /* path, or NULL: the linker that pipec was built with */
 };
 
-/* What ended the compilation that is not the program's: reported, as a diagnostic. */
+/* A cause outside of the program that ended the compilation. It was reported as a diagnostic. */
 enum compile_halt {
     HALT_NONE,
     HALT_RESOURCES /* memory, processes */,
@@ -65,16 +66,16 @@ struct compile {
     struct sources *sources;
     struct diags *diags;
     struct compile_options options;
-    const struct devdesc *device; /* whose operations are counted as costs; NULL: the default's */
-    /* Spent so far, of what the analyses of all bodies and all constants may take together. */
+    const struct devdesc *device; /* its costs are those of operations; NULL: the default device */
+    /* Spent so far, of the budgets that the analyses of all bodies and all constants share. */
     uint64_t walk_steps, constant_steps, constant_values;
-    /* Of a program with errors, as sema left it: its kernels that have none; else NULL. */
+    /* After errors in a program: the kernels without errors, from sema; otherwise NULL. */
     struct graph *sound;
     enum compile_halt halt;
-    struct phase_times *times; /* where the time goes; NULL: nobody asks */
+    struct phase_times *times; /* NULL: times are not measured */
 };
 
-/* A compilation without sources; everything of it lives in `arena`. */
+/* A compilation without sources. Everything it owns lives in `arena`. */
 struct compile compile_begin(struct arena *arena, struct compile_options options);
 
 #endif

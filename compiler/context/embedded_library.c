@@ -63,7 +63,7 @@ static const char *file_of(const char *name, bool function)
     return NULL;
 }
 
-/* The words of a declaration, behind its type and up to its parameters or value. */
+/* Visits the words of a declaration, after its type and up to its parameters or value. */
 static bool visit_line(const char *line, bool (*visit)(void *, const char *, size_t), void *data)
 {
     enum { SUFFIX = 4 };

@@ -81,7 +81,7 @@ void phase_times_pack(struct parcel *parcel, const struct compile *cx)
         pack_number(parcel, times->counts[i]);
 }
 
-/* Clocks of two processes: the sums may differ by a little. */
+/* Never negative: the clocks of two processes may differ by a little. */
 static int64_t without(int64_t from, int64_t part)
 {
     return part < from ? from - part : 0;

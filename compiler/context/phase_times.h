@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * phase_times: where the time of one compilation goes.
+ * phase_times: the time of one compilation, by phase.
  *
- * At each moment one phase is *current*; the time is its own, and not that of the phase in which it
- * was begun.  Wall time, and processor time of this process and of the children that it has waited
- * for (the linker).
+ * At each moment one phase is *current*. Its time does not include the phases that it begins. Measured
+ * are wall time, and processor time of this process and of the children that it has waited for (the
+ * linker).
  *
  *     enum compile_phase before = phase_begin(cx, PHASE_LINK);
  *     ...
  *     phase_resume(cx, before);
  *
- * Beside the times it holds counts of work.  A compilation whose `times` are NULL measures nothing.  Threads: one compilation, one thread.
+ * The module also counts work. A compilation whose `times` are NULL measures nothing.
+ *
+ * Thread-safety: one compilation is one thread.
  */
 #ifndef PIPEC_PHASE_TIMES_H
 #define PIPEC_PHASE_TIMES_H
@@ -29,7 +31,7 @@ enum compile_phase {
         PHASE_COUNT
 };
 
-/* Work of the code generator, counted: the same for the same source, on any machine. */
+/* Counts of the code generator's work: the same for the same source, on any machine. */
 #define COMPILE_COUNTS(X)                                                                          \
     X(BUILT, "LLVM instructions built")                                                            \
     X(WRITTEN_OUT, "after loops are written out")                                                  \
@@ -42,17 +44,17 @@ enum compile_count {
         COUNT_COUNT
 };
 
-/* PHASE_START begins.  In the compilation's arena. */
+/* Makes PHASE_START current. The times live in the compilation's arena. */
 void phase_times_begin(struct compile *cx);
 
-/* The current phase from now on; which one it was. */
+/* Makes `phase` current and returns the phase before. */
 enum compile_phase phase_begin(const struct compile *cx, enum compile_phase phase);
 static inline void phase_resume(const struct compile *cx, enum compile_phase before)
 {
     (void)phase_begin(cx, before);
 }
 
-/* Nothing where nothing is measured. */
+/* Does nothing if times are not measured. */
 void phase_count(const struct compile *cx, enum compile_count count, uint64_t more);
 
 /* The times and counts of a child process.  The child restarts them when it begins and packs them when it ends.  The
@@ -61,8 +63,8 @@ void phase_times_restart(const struct compile *cx);
 void phase_times_pack(struct parcel *parcel, const struct compile *cx);
 void phase_times_unpack(const struct compile *cx, struct parcel_reader *reader);
 
-/* A table of what has been measured so far: a line for each phase that took any time, and the sum; then the counts, where
- * code was generated. */
+/* Prints a table of the measured times: a line for each phase with a time, and the sum. If code
+ * was generated, the counts follow. */
 void phase_times_print(FILE *to, const struct compile *cx);
 
 #endif

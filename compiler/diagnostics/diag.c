@@ -37,13 +37,13 @@ struct diags {
     enum diag_level levels[RULE_COUNT];
     size_t error_count, warning_count, note_count, reported_count;
     size_t kept_max;
-    size_t lost_count; /* beyond kept_max */
+    size_t lost_count; /* reported, but not kept, beyond kept_max */
     bool (*hides)(void *data, enum rule rule, struct span span, const char *message);
     void *hides_data;
-    struct suppression_table *suppressions; /* shared with what is forked */
+    struct suppression_table *suppressions; /* shared with the forks */
 };
 
-/* How the table writes levels. */
+/* The levels by their names in the table. */
 enum {
     LINT_ONLY = 8,
     ACCEPTABLE = 16,
@@ -172,7 +172,7 @@ void diag_label(struct diag *diag, struct span span, const char *format, ...)
     vec_push(diag->arena, &diag->labels, label);
 }
 
-/* The user's place comes first, that in the library after it. */
+/* The user's place becomes the first one; the place in the library follows. */
 static void trace(const struct sources *sources, struct diag *diag, struct place use)
 {
     struct place first = diag->primary;
@@ -403,7 +403,7 @@ struct absorption {
     struct diags *to;
     struct sources *sources;
     const struct diags *from;
-    uint32_t *ids; /* by source id of `from`: that in `sources`; 0: not copied yet */
+    uint32_t *ids; /* by source id of `from`: its id in `sources`; 0: not copied yet */
 };
 
 static uint32_t absorb_source(struct absorption *a, uint32_t id)
@@ -486,7 +486,7 @@ static bool is_about_suppressions(enum rule rule)
     return rule == RULE_UNUSED_SUPPRESSION || rule == RULE_SUPPRESSION_WITHOUT_REASON;
 }
 
-/* The first comment that accepts it; all that do are used. */
+/* The first comment that accepts the finding. Marks all that accept it as used. */
 static const struct suppression *find_suppression(struct diags *diags, enum rule rule,
                                                   struct span span)
 {
@@ -537,7 +537,7 @@ void diag_examined(struct diags *diags, struct span item, bool examined)
     vec_push(table->arena, &table->items, examination);
 }
 
-/* By place; of one item, what was examined first. */
+/* Orders by place; for one item, puts an examination that was complete first. */
 static int compare_examinations(const void *a, const void *b)
 {
     const struct examination *x = a, *y = b;
@@ -546,7 +546,7 @@ static int compare_examinations(const void *a, const void *b)
     return (int)y->examined - (int)x->examined;
 }
 
-/* Keeps one of each item. */
+/* Keeps the first examination of each item. */
 static void settle_examinations(struct suppression_table *table)
 {
     size_t kept = 0;
@@ -562,12 +562,12 @@ static void settle_examinations(struct suppression_table *table)
     table->items.count = kept + 1;
 }
 
-/* Whether everything that the comment covers was looked at for the rule. */
+/* True if every item that the comment covers was examined for the rule. */
 static bool is_examined(const struct suppression_table *table, const struct suppression *s)
 {
     size_t low = 0, high = table->items.count;
     if (strcmp(rule_group(s->rule), "style") == 0) return true;
-    while (low < high) { /* the first item that ends behind the beginning of what is covered */
+    while (low < high) { /* the first item that ends after the beginning of the covered range */
         size_t middle = low + (high - low) / 2;
         const struct span *item = &table->items.items[middle].item;
         bool before = item->source != s->comment.source ? item->source < s->comment.source

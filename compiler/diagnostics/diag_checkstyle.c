@@ -8,7 +8,7 @@
 
 static const char *const severities[] = {"", "info", "warning", "error"};
 
-/* What XML 1.0 cannot hold, references included, is shown as \xNN. */
+/* Characters that XML 1.0 cannot contain, even as references, are shown as \xNN. */
 static bool is_xml_character(uint32_t code)
 {
     if (code == '\t' || code == '\n' || code == '\r') return true;
@@ -47,7 +47,7 @@ static void print_error(const struct report *report, FILE *to, const struct diag
     fprintf(to, " source=\"pipec.%s\"/>\n", rule_id(diag->rule));
 }
 
-/* What has no place stands under the file that was given. */
+/* Diagnostics without a place are listed under the file that was given. */
 void diag_print_checkstyle(const struct report *report, FILE *to)
 {
     struct locator locator = {.sources = report->sources};

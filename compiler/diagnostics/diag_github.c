@@ -8,7 +8,7 @@
 
 static const char *const commands[] = {"", "notice", "warning", "error"};
 
-/* '%', CR and LF end or begin something everywhere, ':' and ',' in properties too. */
+/* Escapes '%', CR and LF, which end or begin a command, and in properties also ':' and ','. */
 static void print_command_text(FILE *to, const char *text, bool is_property)
 {
     const char *end = text + strlen(text);

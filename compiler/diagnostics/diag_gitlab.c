@@ -7,7 +7,7 @@
 
 static const char *const severities[] = {"", "info", "minor", "major"};
 
-/* A place is obligatory: what has none stands in the first line of the file that was given. */
+/* A place is required: a diagnostic without one gets the first line of the file that was given. */
 static void put_location(const struct report *report, struct json *json, struct locator *locator,
                          struct span span)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * diag_internal: what the printers of diagnostics see of the collection (diag.c).
+ * diag_internal: the collection (diag.c) as the printers of diagnostics see it.
  */
 #ifndef PIPEC_DIAG_INTERNAL_H
 #define PIPEC_DIAG_INTERNAL_H
@@ -20,7 +20,8 @@ struct remark {
 
 struct diag {
     struct arena *arena;
-    bool discarded; /* a repetition, switched off, or beyond KEPT_MAX: takes no further text */
+    bool
+        discarded; /* equal to an earlier one, switched off, or beyond KEPT_MAX: takes no further text */
     enum rule rule;
     enum diag_level level;
     const char *message;
@@ -33,18 +34,18 @@ struct diag {
     struct diag *next_equal; /* in its bucket */
 };
 
-/* What is to be shown, in order of place. */
+/* The diagnostics to show, in order of place. */
 struct report {
     struct arena *arena;
     const struct sources *sources;
     const struct diag **items;
     size_t count;
-    size_t lost_count; /* reported, but beyond what is kept */
+    size_t lost_count; /* reported, but not kept */
     size_t error_count, warning_count;
     bool colour;        /* text only */
     bool all;           /* text only: no limit */
     size_t error_limit; /* text only */
-    bool finished;      /* false: usage or files ended the run, not the program */
+    bool finished; /* false: the run ended because of usage or files, not because of the program */
 };
 
 void diag_print_text(const struct report *report, FILE *to);
@@ -61,7 +62,7 @@ void diag_print_checkstyle(const struct report *report, FILE *to);
 
 /* ---- places ---- */
 
-struct position { /* 1-based; `line` in lines that end with LF, the others within the line */
+struct position { /* counted from 1; `line` in lines that end with LF, the others within the line */
     uint32_t line, byte, character, utf16;
 };
 
@@ -70,7 +71,7 @@ struct extent {
     struct position begin, end; /* half open */
 };
 
-/* Remembers where it was: places in rising order cost one pass over a long line. */
+/* Remembers the last place: ascending places cost one pass over a long line. */
 struct locator {
     const struct sources *sources;
     uint32_t source, offset;
@@ -82,14 +83,14 @@ bool locate_span(struct locator *locator, struct span span, struct extent *exten
 
 /* ---- texts ---- */
 
-/* Whether it has edits, all of them in files of the user. */
+/* True if it has edits, all of them in files of the user. */
 bool diag_is_fixable(const struct sources *sources, const struct diag *diag);
-/* The name of a file as platforms want it: relative names without "./". */
+/* The name of a file as code-review platforms expect it: relative names without "./". */
 const char *plain_path(const char *name);
-/* The message, labels (where wanted), notes and help, in lines. */
+/* The message, the labels (if `labels`), notes and help, one per line. */
 const char *diag_full_text(const struct report *report, const struct diag *diag, bool labels);
-/* Stable while lines move: from rule, file, message and the text of the line; equal ones are
- * numbered.  One per item. */
+/* A number for each item that stays the same when lines move: from rule, file, message and the
+ * text of the line. Equal items are numbered. */
 const uint64_t *diag_fingerprints(const struct report *report);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Our own form: one object, or one line for each diagnostic. */
+/* The format of pipec itself: one object, or one line for each diagnostic. */
 #include "compiler/diagnostics/diag_internal.h"
 #include "base/json_write.h"
 

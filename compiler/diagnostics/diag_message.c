@@ -3,7 +3,7 @@
 #include "compiler/diagnostics/diag_internal.h"
 #include "compiler/support/child_message.h"
 
-/* The least that a label, a remark, an edit or a diagnostic takes. */
+/* The minimum size of a label, a remark, an edit or a diagnostic. */
 enum { ITEM_BYTES = 16 };
 
 static void pack_diag(struct parcel *parcel, const struct diag *diag)

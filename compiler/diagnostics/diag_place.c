@@ -10,7 +10,7 @@
 
 enum { LINE_HASHED_BYTES = 512 };
 
-/* Goes on to the character that holds `target`, in the same line. */
+/* Advances to the character that contains `target`, in the same line. */
 static void advance(const struct source *source, uint32_t *offset, struct position *position,
                     uint32_t target)
 {
@@ -27,7 +27,7 @@ static void advance(const struct source *source, uint32_t *offset, struct positi
     }
 }
 
-/* The position of `target`, which is not before *offset if that is in the same line. */
+/* Advances to the position of `target`. In the line of *offset, `target` is not before *offset. */
 static void go_to(const struct source *source, uint32_t *offset, struct position *position,
                   uint32_t target)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* SARIF 2.1.0.  `fixes` holds the edits of diag_fix; help is a sentence, not an edit. */
+/* SARIF 2.1.0. `fixes` has the edits of diag_fix; a help is a sentence, not an edit. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #define SCHEMA                                                                                     \
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
-/* Literal braces are doubled (3.11.5); "](" would be read as a link (3.11.6). */
+/* Doubles literal braces (3.11.5), and separates "](", which would be a link (3.11.6). */
 static const char *message_string(struct arena *arena, const char *text)
 {
     char *escaped = arena_alloc(arena, strlen(text) * 2 + 1), *to = escaped;
@@ -31,7 +31,7 @@ static void put_message(const struct report *report, struct json *json, const ch
     json_end(json, '}');
 }
 
-/* A reference relative to the folder of the run, or an absolute file URI; bytes are encoded. */
+/* A reference relative to the folder of the run, or an absolute file URI, percent-encoded. */
 static const char *file_uri(struct arena *arena, const char *name)
 {
     static const char digits[] = "0123456789ABCDEF";
@@ -111,7 +111,7 @@ static void put_related_locations(const struct report *report, struct json *json
     json_end(json, ']');
 }
 
-/* One fix: all edits together. */
+/* One fix with all edits. */
 static void put_fixes(const struct report *report, struct json *json, const struct diag *diag)
 {
     if (!diag_is_fixable(report->sources, diag)) return;

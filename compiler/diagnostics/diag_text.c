@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For people: the GNU first line, then the snippets. */
+/* The form for people: the GNU first line, then the snippets. */
 
 #include "compiler/diagnostics/diag_internal.h"
 #include "base/caret_text.h"
@@ -10,7 +10,7 @@ struct printer {
     FILE *to;
     bool colour;
     int gutter_columns;
-    uint32_t shown_source; /* whose snippets are being shown */
+    uint32_t shown_source; /* the source of the snippets above */
 };
 
 #define BOLD "\033[1m"

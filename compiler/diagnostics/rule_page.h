@@ -14,11 +14,12 @@
 struct rule_example {
     const char *options;  /* of pipec; empty where none */
     const char *language; /* "pipe", "dev" */
-    const char *text;     /* lines, each ended; NULL where the page has no such example */
+    const char *text;     /* lines, each with its newline; NULL: the page has no such example */
 };
 
 struct rule_page {
-    const char *explanation; /* paragraphs, an empty line between two; without a final line end */
+    const char
+        *explanation; /* paragraphs, with an empty line between two; without a final newline */
     struct rule_example fails, fixed;
 };
 

@@ -12,7 +12,7 @@ struct scanner {
     struct suppressions *found;
 };
 
-/* ---- what stands in a source ---- */
+/* ---- parts of a source ---- */
 
 static bool begins(const struct source *source, uint32_t at, const char *text)
 {
@@ -26,7 +26,7 @@ static uint32_t line_end(const struct source *source, uint32_t at)
     return end != NULL ? (uint32_t)(end - source->bytes) : source->size_bytes;
 }
 
-/* Behind a string or character constant that begins at `at`. */
+/* The offset after a string or character constant that begins at `at`. */
 static uint32_t skip_quoted(const struct source *source, uint32_t at)
 {
     char quote = source->bytes[at++];
@@ -42,7 +42,7 @@ static uint32_t skip_block_comment(const struct source *source, uint32_t at)
     return source->size_bytes;
 }
 
-/* Behind the comment or constant at `at`, or behind one byte. */
+/* The offset after the comment or constant at `at`, or after one byte. */
 static uint32_t skip_one(const struct source *source, uint32_t at)
 {
     if (begins(source, at, "//")) return line_end(source, at);
@@ -111,7 +111,7 @@ static void cover(const struct source *source, struct suppression *s)
     s->end = s->comment.end;
 }
 
-/* A text that is being read, up to `end`. */
+/* The rest of a text, up to `end`. */
 struct cursor {
     const char *bytes;
     uint32_t at, end;
@@ -144,7 +144,7 @@ static bool take_name(struct scanner *scanner, struct cursor *c, struct suppress
     return true;
 }
 
-/* reason="..." or nothing; one that is blank says nothing. */
+/* Reads reason="..." or nothing. A blank reason counts as none. */
 static bool take_reason(struct cursor *c, struct span *reason, bool *has_reason)
 {
     *has_reason = false;

@@ -4,8 +4,8 @@
  *
  *     // pipec: allow(unused-variable) reason="kept for the next version"
  *
- * Behind code, the comment covers its line; on a line of its own, the statement that follows: up to
- * its `;`, or to the brace that opens its block.  Only rules that are suppressible are accepted.
+ * After code, the comment covers its line. On a line of its own, it covers the next statement, up to its
+ * `;` or to the brace that opens its block.  Only rules that are suppressible can be accepted.
  */
 #ifndef PIPEC_SUPPRESS_H
 #define PIPEC_SUPPRESS_H
@@ -16,18 +16,18 @@
 struct suppression { /* of one rule by one comment */
     struct span name;
     enum rule rule;      /* RULE_COUNT: there is no such rule */
-    struct span comment; /* the whole of it */
-    uint32_t begin, end; /* offsets that it covers */
-    struct span reason;  /* what stands between its quotes */
+    struct span comment; /* the whole comment */
+    uint32_t begin, end; /* the offsets that it covers */
+    struct span reason;  /* the text between the quotes */
     bool has_reason, used;
 };
 
 struct suppressions {
     VEC(struct suppression) items;
-    VEC(struct span) malformed; /* comments that begin with `pipec:` and say something else */
+    VEC(struct span) malformed; /* comments that begin with `pipec:` and have another form */
 };
 
-/* Those of source `id`. */
+/* The suppressions of source `id`. */
 struct suppressions *suppressions_read(struct arena *arena, const struct source *source,
                                        uint32_t id);
 

@@ -18,10 +18,10 @@ enum {
     MESSAGE_MAX_BYTES = 1 << 30,
     WORDS_MAX_BYTES = 4096,
     EXIT_NO_MEMORY = 2, /* base/arena.h */
-    EXIT_UNHEARD = 120, /* its messages do not come through */
+    EXIT_UNHEARD = 120, /* its messages do not reach the parent */
 };
 
-/* Before each message; `kind` KIND_END: there are no more. */
+/* Before each message; `kind` KIND_END: the last heading. */
 struct heading {
     uint64_t size_bytes;
     uint32_t kind, reserved;
@@ -36,10 +36,11 @@ struct child_line {
 struct child {
     struct arena *arena;
     pid_t process;
-    int pipe, words; /* descriptors; `words` may be -1: it speaks for itself */
-    bool whole;      /* KIND_END has come */
-    bool over;       /* nothing more is read */
-    int error;       /* errno of the pipe; 0: none */
+    int pipe,
+        words;  /* descriptors; `words` is -1 if the child writes to the parent's standard error */
+    bool whole; /* KIND_END was read */
+    bool over;  /* reading is finished */
+    int error;  /* errno of the pipe; 0: none */
 };
 
 /* ---- in the child ---- */
@@ -69,8 +70,9 @@ void child_send(struct child_line *line, uint32_t kind, const struct parcel *par
     write_message(line, kind, parcel->bytes.items, parcel->bytes.count);
 }
 
-/* It does not outlive its parent, and leaves the parent's files alone. */
-static void settle(pid_t parent, int words)
+/* Ends with the parent, and leaves the parent's files to the parent. */
+_Noreturn static void run_child(struct child_line line, pid_t parent, int words, child_work *work,
+                                void *data)
 {
     ending_signals_reset();
     signal(SIGPIPE, SIG_IGN);
@@ -78,12 +80,6 @@ static void settle(pid_t parent, int words)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(EXIT_UNHEARD);
     if (words >= 0) dup2(words, STDERR_FILENO);
-}
-
-_Noreturn static void live(struct child_line line, pid_t parent, int words, child_work *work,
-                           void *data)
-{
-    settle(parent, words);
     work(&line, data);
     write_message(&line, KIND_END, NULL, 0);
     _exit(0);
@@ -100,7 +96,7 @@ struct child *child_start(struct arena *arena, child_work *work, void *data)
     int words = memfd_create("pipec-words", MFD_CLOEXEC);
     fflush(NULL);
     pid_t process = fork();
-    if (process == 0) live((struct child_line){ends[1]}, parent, words, work, data);
+    if (process == 0) run_child((struct child_line){ends[1]}, parent, words, work, data);
     int error = errno;
     close(ends[1]);
     *child = (struct child){.arena = arena, .process = process, .pipe = ends[0], .words = words};
@@ -152,8 +148,9 @@ static const char *read_words(const struct child *child)
     return arena_string(child->arena, words, size > 0 ? (size_t)size : 0);
 }
 
-/* LLVM and the C++ library abort, having said why; the C library, where it cannot even load what throws. */
-static bool speaks_of_memory(const char *words)
+/* True if the child wrote that memory ran out. LLVM and the C++ library write this before they
+ * abort. The C library writes it if it cannot load the library for exceptions. */
+static bool reports_no_memory(const char *words)
 {
     static const char *const parts[] = {"out of memory", "bad_alloc", "bad_array_new_length",
                                         "cannot allocate memory",
@@ -170,7 +167,7 @@ static struct child_end tell_end(const struct child *child, int status, const ch
         end.fate = CHILD_UNHEARD;
         end.number = child->error;
     } else if (WIFSIGNALED(status)) {
-        end.fate = speaks_of_memory(words) ? CHILD_NO_MEMORY : CHILD_KILLED;
+        end.fate = reports_no_memory(words) ? CHILD_NO_MEMORY : CHILD_KILLED;
         end.number = WTERMSIG(status);
     } else if (WEXITSTATUS(status) != 0) {
         end.fate = WEXITSTATUS(status) == EXIT_NO_MEMORY ? CHILD_NO_MEMORY : CHILD_EXITED;

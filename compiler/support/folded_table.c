@@ -41,8 +41,8 @@ static void read_cells(const char *text, struct cells *cells)
     }
 }
 
-/* Does `next` follow `first` as the row `distance` steps later, with the same indices moving as in the
- * row one step later, `second`?  *moves: some index does. */
+/* True if `next` follows from `first`, `distance` rows before it, with the same indices rising as
+ * in `second`, one row after `first`. *moves: at least one index rises. */
 static bool row_follows(const struct cells *cells, size_t first, size_t second, size_t next,
                         uint64_t distance, bool *moves)
 {
@@ -56,7 +56,7 @@ static bool row_follows(const struct cells *cells, size_t first, size_t second, 
     return true;
 }
 
-/* How many groups of `period` rows from `first` on are one group with other indices. */
+/* The number of groups of `period` rows, from `first` on, that differ only in indices. */
 static size_t count_groups(const struct cells *cells, size_t first, size_t period, size_t rows)
 {
     size_t count = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * folded_table: rows of cells as aligned text, in which rows that differ only by an index are one row.
+ * folded_table: rows of cells as aligned text. Rows that differ only in an index become one row.
  *
  *   struct folded_table table;
  *   FILE *rows = folded_table_begin(&table, arena);
@@ -8,7 +8,7 @@
  *   fprintf(rows, "%s\t%u\t%s\n", name, cycles, why);
  *   folded_table_end(&table, to, (const int[]){0, 8, 0}, 3, false);
  *
- * A tab ends a cell and a newline a row; cells hold neither.
+ * A tab ends a cell and a newline ends a row; cells contain neither.
  */
 #ifndef PIPEC_FOLDED_TABLE_H
 #define PIPEC_FOLDED_TABLE_H
@@ -25,11 +25,11 @@ struct folded_table {
     struct memory_text text;
 };
 
-/* The stream that takes the rows; owned by the table. */
+/* The stream for the rows; owned by the table. */
 FILE *folded_table_begin(struct folded_table *table, struct arena *arena);
 
-/* Prints the table and frees it.  Column k is aligned to the right in at least widths[k] columns; to
- * the left where that is 0.  The last column is not filled.  `whole`: no row is folded. */
+/* Prints the table and frees it. Column k is right-aligned in at least widths[k] columns, or
+ * left-aligned if widths[k] is 0. The last column is not padded. `whole`: do not fold rows. */
 void folded_table_end(struct folded_table *table, FILE *to, const int *widths, size_t columns,
                       bool whole);
 

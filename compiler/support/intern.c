@@ -4,10 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/*
- * A hash trie: each level consumes two bits of the hash, so that names which were made to collide
- * in some of its bits cost a few more levels and never a long list.
- */
+/* A hash trie: each level consumes two bits of the hash. Names that were chosen to collide in some
+ * bits cost a few more levels, and never a long list. */
 struct entry {
     struct entry *child[4];
     size_t length;

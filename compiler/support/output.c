@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* ---- cleanup: the one table of the process, since signals know no context ---- */
+/* ---- cleanup: one table for the process, because a signal handler gets no argument ---- */
 
 #define CLEANUP_MAX 16
 
@@ -59,7 +59,7 @@ void cleanup_disown(void)
         if (cleanups[i].in_use) cleanups[i].in_use = 0; /* unused pages stay shared */
 }
 
-/* Signals wait while something is made and not yet in the table. */
+/* Blocks signals while a file is created that is not in the table yet. */
 static void hold_signals(sigset_t *before)
 {
     sigset_t all;
@@ -94,7 +94,7 @@ bool cleanup_make_folder(char *pattern)
     return made;
 }
 
-/* Async-signal-safe, and needs no memory: as readdir does not. */
+/* Async-signal-safe. Uses getdents64, because readdir allocates memory. */
 static void empty_folder(const char *path)
 {
     struct entry { /* of getdents64 */
@@ -122,7 +122,7 @@ static void remove_folder(const char *path)
     rmdir(path);
 }
 
-/* Async-signal-safe.  Files go before the folders that they are in. */
+/* Async-signal-safe. Removes files before the folders that contain them. */
 static void cleanup_run(void)
 {
     for (int folders = 0; folders < 2; folders++) {
@@ -179,7 +179,7 @@ static bool open_temporary(struct output *output, mode_t mode)
     return false;
 }
 
-/* Takes `fd` over; -1: it could not be opened (errno). */
+/* Takes over `fd`; -1: opening it failed (errno). */
 static bool write_through(struct output *output, int fd)
 {
     output->file = fd < 0 ? NULL : fdopen(fd, "wb");
@@ -187,7 +187,7 @@ static bool write_through(struct output *output, int fd)
     return output->file != NULL;
 }
 
-/* A descriptor by name; a device; a regular file, or one that is not there yet. */
+/* Opens a descriptor by name, a device, a regular file, or a file that does not exist yet. */
 static bool open_file(struct output *output, mode_t mode, bool is_device)
 {
     struct output_target target;
@@ -230,7 +230,7 @@ static bool complete(FILE *file, bool sync)
     return good;
 }
 
-/* errno stays what it was. */
+/* Keeps errno. */
 static bool fail(struct output *output)
 {
     int error = errno;

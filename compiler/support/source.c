@@ -17,7 +17,7 @@ enum origin { FROM_FILE, FROM_STREAM, FROM_MEMORY, FROM_LIBRARY };
 struct entry {
     struct source source;
     enum origin origin;
-    bool nameless; /* a file that standard input was redirected from */
+    bool nameless; /* standard input that was redirected from a file */
     dev_t device;  /* with `inode`: which file this is */
     ino_t inode;
 };
@@ -25,7 +25,7 @@ struct entry {
 struct sources {
     struct arena *arena;
     VEC(struct entry *) entries;
-    VEC(uint32_t) shared; /* ids of what source_find finds */
+    VEC(uint32_t) shared; /* ids of the sources that source_find finds */
 };
 
 struct sources *sources_create(struct arena *arena)
@@ -72,7 +72,7 @@ static void find_lines(struct arena *arena, struct source *source)
         begin[++line] = (uint32_t)(p - source->bytes) + 1;
 }
 
-/* `bytes` lives in the arena (or for ever) and ends with a NUL at `size_bytes`. */
+/* `bytes` lives in the arena or is static, and has a NUL at `size_bytes`. */
 static struct entry *add_entry(struct sources *sources, enum origin origin, const char *name,
                                const char *bytes, size_t size_bytes, uint32_t *id)
 {

@@ -16,13 +16,13 @@
 #include "base/arena.h"
 
 struct span {
-    uint32_t source;     /* 1-based; 0: no place */
+    uint32_t source;     /* counted from 1; 0: no place */
     uint32_t begin, end; /* byte offsets, half open */
 };
 
 struct source {
-    const char *name;  /* as the user wrote it, or as an import resolved; shown in messages */
-    const char *bytes; /* NUL-terminated, NULs inside are possible */
+    const char *name;  /* as the user wrote it, or as an import was resolved; shown in messages */
+    const char *bytes; /* NUL-terminated; may contain NULs */
     uint32_t size_bytes;
     bool has_mark; /* a byte-order mark stood before the bytes */
     uint32_t line_count;
@@ -33,7 +33,7 @@ struct sources;
 
 enum source_status {
     SOURCE_OK,
-    SOURCE_NOT_FOUND,  /* no such file in any of the places */
+    SOURCE_NOT_FOUND,  /* no such file in any of the folders */
     SOURCE_UNREADABLE, /* cannot be opened or read, a directory, ...: `errno` is kept */
     SOURCE_TOO_LARGE,  /* over SOURCE_MAX_BYTES */
 };
@@ -43,22 +43,24 @@ enum source_status {
 struct sources *sources_create(struct arena *arena);
 /* Reads `path` ("-" is standard input).  On success *id names the source. */
 enum source_status source_read(struct sources *sources, const char *path, uint32_t *id);
-/* Finds `path` of an import: beside the importing file, then in the `-I` folders in order, then in
- * the embedded library.  The same file is never loaded twice: *id is the one of the first time. */
+/* Finds `path` of an import: in the folder of the importing file, then in the `-I` folders in
+ * order, then in the embedded library. The same file is never loaded twice: then *id is the
+ * earlier one. */
 enum source_status source_import(struct sources *sources, uint32_t importer, const char *path,
                                  const char *const *folders, size_t folder_count, uint32_t *id);
 /* A source from memory, for tests and for text given on the command line. */
 uint32_t source_add(struct sources *sources, const char *name, const char *bytes,
                     size_t size_bytes);
-/* A copy of a source of another compilation; `shared`: source_find finds it. */
+/* Copies a source of another compilation. `shared`: source_find finds it. */
 uint32_t source_adopt(struct sources *sources, const struct source *source, bool shared);
-/* What was adopted as shared under that name, or 0. */
+/* The shared source of that name, or 0. */
 uint32_t source_find(const struct sources *sources, const char *name);
 const struct source *source_get(const struct sources *sources, uint32_t id);
 uint32_t source_count(const struct sources *sources);
-/* Read from a file on disk: not standard input, a pipe, memory or the embedded library. */
+/* True if it was read from a file on disk: not standard input, a pipe, memory or the embedded
+ * library. */
 bool source_is_file(const struct sources *sources, uint32_t id);
-/* One of the embedded library's. */
+/* True for a source of the embedded library. */
 bool source_is_library(const struct sources *sources, uint32_t id);
 /* 1-based line and byte column of an offset. */
 void source_locate(const struct source *source, uint32_t offset, uint32_t *line, uint32_t *column);

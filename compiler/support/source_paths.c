@@ -44,7 +44,7 @@ static bool add_folder(struct source_paths *paths, struct arena *arena, const ch
     for (size_t i = 0; i < names.count; i++) {
         const char *path = arena_printf(arena, "%s%s%s", folder, slash, names.items[i]);
         struct stat status;
-        if (lstat(path, &status) != 0) continue; /* gone meanwhile */
+        if (lstat(path, &status) != 0) continue; /* removed in the meantime */
         if (S_ISDIR(status.st_mode)) {
             if (!add_folder(paths, arena, path, depth + 1)) return false;
         } else if (is_source_name(path) && stat(path, &status) == 0 && S_ISREG(status.st_mode)) {

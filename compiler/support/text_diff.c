@@ -10,7 +10,7 @@
 
 enum {
     CONTEXT = 3,
-    EDITS_MAX = 3000, /* the search takes memory with its square */
+    EDITS_MAX = 3000, /* memory grows with the square */
 };
 
 struct text_line {
@@ -43,7 +43,7 @@ static bool same(const struct diff *diff, size_t old, size_t new)
     return a->size_bytes == b->size_bytes && memcmp(a->bytes, b->bytes, a->size_bytes) == 0;
 }
 
-/* The way back from the end: which lines the shortest way removes and adds. */
+/* Goes back from the end: marks the lines that the shortest path removes and adds. */
 static void trace_back(struct diff *diff, size_t begin, int64_t **rows, int64_t edits, int64_t x,
                        int64_t y)
 {
@@ -62,8 +62,8 @@ static void trace_back(struct diff *diff, size_t begin, int64_t **rows, int64_t 
     }
 }
 
-/* Myers' greedy search over old_count x new_count lines from `begin` on.  Row d holds, for each
- * diagonal k of -(d + 1) .. d + 1, how far d edits lead. */
+/* Myers' greedy search over old_count x new_count lines from `begin` on. Row d holds, for each
+ * diagonal k of -(d + 1) .. d + 1, the furthest point after d edits. */
 static bool search(struct diff *diff, size_t begin, int64_t old_count, int64_t new_count)
 {
     int64_t **rows = ARENA_ARRAY(diff->arena, int64_t *, EDITS_MAX + 2);
@@ -126,7 +126,7 @@ static bool at_end(const struct diff *diff, struct place at)
     return at.old >= diff->old.count && at.new >= diff->new.count;
 }
 
-/* Past the lines of one change. */
+/* The place after the lines of one change. */
 static struct place skip_change(const struct diff *diff, struct place at)
 {
     while (at.old < diff->old.count && diff->removed[at.old])
@@ -136,8 +136,8 @@ static struct place skip_change(const struct diff *diff, struct place at)
     return at;
 }
 
-/* The end of the hunk that begins with the change at `at`: changes not further apart than twice the
- * context belong together. */
+/* The end of the hunk that begins with the change at `at`. Changes belong together if the distance
+ * between them is at most twice the context. */
 static struct place hunk_end(const struct diff *diff, struct place at)
 {
     for (;;) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text_diff: the unified diff of two texts, three lines of context around each change.
+ * text_diff: the unified diff of two texts, with three lines of context around each change.
  *
- * The changes are the fewest, as long as there are not more than some thousands; else what lies
- * between the common beginning and the common end is shown as one change.
+ * The number of changed lines is the minimum, up to some thousands. Beyond that, the text between the
+ * common beginning and the common end is shown as one change.
  */
 #ifndef PIPEC_TEXT_DIFF_H
 #define PIPEC_TEXT_DIFF_H
@@ -16,7 +16,7 @@ struct text {
     size_t size_bytes;
 };
 
-/* Nothing is printed where they are equal. */
+/* Prints nothing if the texts are equal. */
 void text_diff(FILE *to, const struct text *before, const struct text *after);
 
 #endif
