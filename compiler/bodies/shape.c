@@ -44,8 +44,9 @@ static bool gives_one(const struct graph_node *node, const struct graph_output *
 }
 
 /* The input of `node` that has given its shape to the buffer. */
-static const struct graph_input *giver(const struct graph *graph, const struct graph_node *node,
-                                       const struct graph_shape *shape)
+static const struct graph_input *shape_origin(const struct graph *graph,
+                                              const struct graph_node *node,
+                                              const struct graph_shape *shape)
 {
     for (size_t i = 0; i < node->inputs.count; i++) {
         const struct graph_input *input = &node->inputs.items[i];
@@ -61,7 +62,7 @@ static void report_conflict(struct compile *cx, const struct graph *graph,
                             const struct graph_buffer *to)
 {
     const struct graph_buffer *from = &graph->buffers.items[input->buffer];
-    const struct graph_input *other = giver(graph, node, &to->shape);
+    const struct graph_input *other = shape_origin(graph, node, &to->shape);
     struct diag *d;
     if (to->shape.declared || other == NULL) {
         d = diag_report(cx->diags, RULE_SHAPE_MISMATCH, input->span,
@@ -102,7 +103,7 @@ static void pass_to(struct passing *p, uint32_t from_node, const struct graph_in
     }
 }
 
-static void pass_on(struct passing *p, const struct graph_buffer *buffer)
+static void pass_shape_on(struct passing *p, const struct graph_buffer *buffer)
 {
     for (size_t r = 0; r < buffer->readers.count; r++) {
         const struct graph_reader *reader = &buffer->readers.items[r];
@@ -227,7 +228,7 @@ void shape_infer(struct compile *cx, struct graph *graph)
     for (uint32_t i = 0; i < graph->buffers.count; i++)
         if (has_shape(&graph->buffers.items[i])) vec_push(cx->arena, &p.waiting, i);
     for (size_t i = 0; i < p.waiting.count; i++)
-        pass_on(&p, &graph->buffers.items[p.waiting.items[i]]);
+        pass_shape_on(&p, &graph->buffers.items[p.waiting.items[i]]);
     for (size_t n = 0; n < graph->nodes.count; n++)
         check_windows(cx, graph, &graph->nodes.items[n], p.reported[n]);
 }

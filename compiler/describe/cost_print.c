@@ -26,7 +26,7 @@ static void print_shape(FILE *to, const struct kernel *kernel, const struct grap
 }
 
 /* The words for the event that is counted at a region: `what` of cost_regions. */
-static const char *arrival(const char *what)
+static const char *arrival_words(const char *what)
 {
     static const char *const words[][2] = {
         {"then", "branch taken"}, {"else", "branch taken"}, {"case", "branch taken"},
@@ -43,7 +43,7 @@ static void print_region(FILE *to, const struct compile *cx, const struct cost_r
 {
     const struct source *source = source_get(cx->sources, region->span.source);
     uint32_t line, column;
-    fprintf(to, ", %" PRIu64 " more for each %s", region->cycles, arrival(region->what));
+    fprintf(to, ", %" PRIu64 " more for each %s", region->cycles, arrival_words(region->what));
     if (source == NULL) return;
     source_locate(source, region->span.begin, &line, &column);
     fprintf(to, " at %" PRIu32 ":%" PRIu32, line, column);
@@ -58,7 +58,7 @@ static void print_plan(FILE *to, const struct compile *cx, const struct cost_pla
     fputs(target_of(cx->device)->counts_cycles ? "; counted at run time" : "; not counted", to);
 }
 
-static bool is_first(const struct graph *graph, size_t index)
+static bool is_first_node(const struct graph *graph, size_t index)
 {
     for (size_t i = 0; i < index; i++)
         if (graph->nodes.items[i].kernel == graph->nodes.items[index].kernel &&
@@ -86,7 +86,7 @@ void cost_print(FILE *to, const struct compile *cx, const struct graph *graph)
     for (size_t i = 0; i < graph->nodes.count; i++) {
         const struct graph_node *node = &graph->nodes.items[i];
         const struct kernel *kernel = node->kernel;
-        if (kernel->costs == NULL || !is_first(graph, i)) continue;
+        if (kernel->costs == NULL || !is_first_node(graph, i)) continue;
         fprintf(to, "cycles   %s", kernel->title);
         print_shape(to, kernel, &node->warp, node->stateful);
         print_plan(to, cx, kernel->costs);

@@ -21,7 +21,7 @@ static bool has_parts(const struct graph_front *front)
 }
 
 /* Does the mode choose its depth, and does the memory count it? */
-static bool is_chosen(const struct graph_buffer *buffer)
+static bool is_depth_chosen(const struct graph_buffer *buffer)
 {
     return !buffer->depth_declared && buffer->outer == GRAPH_INNER;
 }
@@ -84,7 +84,7 @@ static void print_depths(FILE *to, const struct graph *graph, const struct graph
     const char *between = "";
     for (size_t i = 0; i < graph->buffers.count; i++) {
         const struct graph_buffer *buffer = &graph->buffers.items[i];
-        if (!is_chosen(buffer) || (above && above->depths[i] == row->depths[i])) continue;
+        if (!is_depth_chosen(buffer) || (above && above->depths[i] == row->depths[i])) continue;
         fprintf(to, "%s%s %" PRIu64, between, buffer->name, row->depths[i]);
         between = ", ";
     }
@@ -159,7 +159,7 @@ static void put_row(struct json *json, const struct graph *graph, const struct g
     json_text(json, "iterations_per_cycle", pace);
     json_begin(json, "depths", '[');
     for (size_t i = 0; i < graph->buffers.count; i++) {
-        if (!is_chosen(&graph->buffers.items[i])) continue;
+        if (!is_depth_chosen(&graph->buffers.items[i])) continue;
         json_begin(json, NULL, '{');
         json_text(json, "buffer", graph->buffers.items[i].name);
         json_number(json, "depth_packets", row->depths[i]);

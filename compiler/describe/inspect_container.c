@@ -31,7 +31,7 @@ bool is_container(const char *bytes, size_t size_bytes)
     return size_bytes >= 8 && memcmp(bytes, CONTAINER_MAGIC, 8) == 0;
 }
 
-static bool fail(struct container *c, const char *problem)
+static bool fail_reading(struct container *c, const char *problem)
 {
     if (c->problem == NULL) c->problem = problem;
     return false;
@@ -43,15 +43,17 @@ static bool read_header(struct container *c, const char *bytes, size_t size_byte
                         struct container_header *header)
 {
     size_t summed = offsetof(struct container_header, reserved);
-    if (size_bytes < sizeof *header) return fail(c, "it ends inside its header");
+    if (size_bytes < sizeof *header) return fail_reading(c, "it ends inside its header");
     memcpy(header, bytes, sizeof *header);
     if (header->version != CONTAINER_VERSION)
-        return fail(c, arena_printf(c->arena, "it has version %" PRIu32 ", not %u", header->version,
-                                    CONTAINER_VERSION));
-    if (header->file_bytes != size_bytes) return fail(c, "its length is not the recorded one");
+        return fail_reading(c, arena_printf(c->arena, "it has version %" PRIu32 ", not %u",
+                                            header->version, CONTAINER_VERSION));
+    if (header->file_bytes != size_bytes)
+        return fail_reading(c, "its length is not the recorded one");
     if (XXH64(bytes + summed, size_bytes - summed, 0) != header->checksum)
-        return fail(c, "its checksum is wrong: it is damaged");
-    if (header->section_count > CONTAINER_MAX_SECTIONS) return fail(c, "it has too many sections");
+        return fail_reading(c, "its checksum is wrong: it is damaged");
+    if (header->section_count > CONTAINER_MAX_SECTIONS)
+        return fail_reading(c, "it has too many sections");
     return true;
 }
 
@@ -61,21 +63,21 @@ static bool read_sections(struct container *c, const char *bytes, size_t size_by
     if (!read_header(c, bytes, size_bytes, &header)) return false;
     uint64_t table = sizeof header;
     if (header.section_count > (size_bytes - table) / sizeof(struct container_section))
-        return fail(c, "it ends inside its table of sections");
+        return fail_reading(c, "it ends inside its table of sections");
     for (uint32_t i = 0; i < header.section_count; i++) {
         struct container_section section;
         memcpy(&section, bytes + table + i * sizeof section, sizeof section);
         if (section.offset_bytes > size_bytes ||
             section.size_bytes > size_bytes - section.offset_bytes)
-            return fail(c, "a section lies outside of the file");
+            return fail_reading(c, "a section lies outside of the file");
         if (section.kind == 0 || section.kind > CONTAINER_MAX_SECTIONS)
-            return fail(c, "it has a section of no known kind");
+            return fail_reading(c, "it has a section of no known kind");
         c->sections[section.kind] =
             (struct section){bytes + section.offset_bytes, section.size_bytes};
     }
     const struct section *strings = &c->sections[CONTAINER_STRINGS];
     if (strings->size_bytes == 0 || strings->bytes[strings->size_bytes - 1] != '\0')
-        return fail(c, "its strings do not end");
+        return fail_reading(c, "its strings do not end");
     return true;
 }
 
@@ -90,7 +92,7 @@ static bool read_record(struct container *c, enum container_section_kind kind, u
                         void *record, size_t record_bytes)
 {
     if (index >= record_count(c, kind, record_bytes))
-        return fail(c, "it names a record that it does not have");
+        return fail_reading(c, "it names a record that it does not have");
     memcpy(record, c->sections[kind].bytes + index * record_bytes, record_bytes);
     return true;
 }
@@ -100,7 +102,7 @@ static const char *read_string(struct container *c, container_string offset)
 {
     const struct section *strings = &c->sections[CONTAINER_STRINGS];
     if (offset >= strings->size_bytes) {
-        fail(c, "it names a string that it does not have");
+        fail_reading(c, "it names a string that it does not have");
         return "";
     }
     const char *from = strings->bytes + offset;
@@ -117,7 +119,7 @@ static const uint64_t *read_rates(struct container *c, uint32_t first, uint64_t 
     if (first == CONTAINER_NONE) return NULL;
     uint64_t begin = first + skip, all = record_count(c, CONTAINER_RATES, sizeof(uint64_t));
     if (begin > all || count > all - begin) {
-        fail(c, "it names rates that it does not have");
+        fail_reading(c, "it names rates that it does not have");
         return NULL;
     }
     return arena_copy(c->arena, c->sections[CONTAINER_RATES].bytes + begin * sizeof(uint64_t),
@@ -131,7 +133,7 @@ static bool check_range(struct container *c, enum container_section_kind kind, s
 {
     uint64_t all = record_count(c, kind, record_bytes);
     return (first <= all && count <= all - first) ||
-           fail(c, "it names records that it does not have");
+           fail_reading(c, "it names records that it does not have");
 }
 
 static void read_input(struct container *c, uint32_t index, uint32_t phases,
@@ -220,7 +222,7 @@ static void read_children(struct container *c, const struct container_interface 
         struct container_launch launch;
         struct container_interface child;
         if (++c->launches_read > LAUNCHES_MAX)
-            fail(c, "it has more launches than can be shown");
+            fail_reading(c, "it has more launches than can be shown");
         else if (read_record(c, CONTAINER_LAUNCHES, f->first_launch + i, &launch, sizeof launch) &&
                  launch.child != last &&
                  read_record(c, CONTAINER_INTERFACES, launch.child, &child, sizeof child)) {
@@ -243,7 +245,8 @@ static void read_launches(struct container *c, uint32_t node, struct inspected_n
     struct container_interface f;
     uint64_t count = record_count(c, CONTAINER_INTERFACES, sizeof f);
     for (uint64_t i = 0; i < count && c->problem == NULL; i++) {
-        if (++c->launches_read > LAUNCHES_MAX) fail(c, "it has more kernels than can be shown");
+        if (++c->launches_read > LAUNCHES_MAX)
+            fail_reading(c, "it has more kernels than can be shown");
         if (!read_record(c, CONTAINER_INTERFACES, i, &f, sizeof f) || f.node != node) continue;
         to->launches = f.launches;
         to->nesting = f.nesting;
@@ -320,7 +323,7 @@ static void read_buffer(struct container *c, uint32_t index, struct inspected_bu
                                     .row_packets = buffer.row_packets,
                                     .frame_rows = buffer.frame_rows};
     if (buffer.outer > CONTAINER_OUTER_OUT) {
-        fail(c, "it has a buffer of no known kind");
+        fail_reading(c, "it has a buffer of no known kind");
         return;
     }
     to->outer = (enum graph_outer)buffer.outer;
@@ -353,12 +356,12 @@ static const struct program_shape *read_program(struct container *c,
     const struct section *section = &c->sections[CONTAINER_PROGRAM];
     struct program_shape *shape = ARENA_NEW(c->arena, struct program_shape);
     if (section->size_bytes == 0)
-        fail(c, "it has no program of the scheduler");
+        fail_reading(c, "it has no program of the scheduler");
     else if (!is_printable(plan, section->size_bytes))
-        fail(c, "its program of the scheduler is longer than can be shown");
+        fail_reading(c, "its program of the scheduler is longer than can be shown");
     else if (!program_shape_read(c->arena, (const uint8_t *)section->bytes, section->size_bytes,
                                  plan->stage_count, shape))
-        fail(c, "its program of the scheduler is none");
+        fail_reading(c, "its program of the scheduler is none");
     return shape;
 }
 
@@ -376,7 +379,7 @@ static const struct inspected_plan *read_plan(struct container *c, const struct 
         struct container_stage stage;
         if (!read_record(c, CONTAINER_STAGES, i, &stage, sizeof stage)) break;
         if (stage.node >= to->node_count) {
-            fail(c, "it names a node that it does not have");
+            fail_reading(c, "it names a node that it does not have");
             break;
         }
         plan->stages[i] = (struct inspected_stage){
@@ -402,7 +405,8 @@ static void check_ends(struct container *c, const struct inspected_end *ends, ui
                        uint32_t buffer_count)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (ends[i].buffer >= buffer_count) fail(c, "it names a buffer that it does not have");
+        if (ends[i].buffer >= buffer_count)
+            fail_reading(c, "it names a buffer that it does not have");
 }
 
 /* The packets that the input keeps as history: the container has the window, the buffer has the

@@ -24,8 +24,8 @@ struct rates { /* of a whole cycle of phases */
     uint64_t sum, most;
 };
 
-static struct rates total(struct rebuilding *at, uint64_t single, const uint64_t *each,
-                          uint32_t phases)
+static struct rates cycle_rates(struct rebuilding *at, uint64_t single, const uint64_t *each,
+                                uint32_t phases)
 {
     struct rates rates = {single, single};
     if (phases == 1) return rates;
@@ -41,8 +41,8 @@ static struct rates total(struct rebuilding *at, uint64_t single, const uint64_t
 static void add_input(struct rebuilding *at, uint32_t index, const struct inspected_end *end)
 {
     const struct inspected_node *node = &at->from->nodes[index];
-    struct rates pops = total(at, end->low, end->lows, node->phases);
-    struct rates peeks = total(at, end->high, end->highs, node->phases);
+    struct rates pops = cycle_rates(at, end->low, end->lows, node->phases);
+    struct rates peeks = cycle_rates(at, end->high, end->highs, node->phases);
     bool has_phases = node->phases > 1;
     struct graph_input input = {.port = end->port,
                                 .buffer = end->buffer,
@@ -64,8 +64,9 @@ static void add_output(struct rebuilding *at, uint32_t index, const struct inspe
     bool has_phases = node->phases > 1;
     struct graph_output output = {.port = end->port,
                                   .buffer = end->buffer,
-                                  .push_least = total(at, end->low, end->lows, node->phases).sum,
-                                  .push = total(at, end->high, end->highs, node->phases).sum,
+                                  .push_least =
+                                      cycle_rates(at, end->low, end->lows, node->phases).sum,
+                                  .push = cycle_rates(at, end->high, end->highs, node->phases).sum,
                                   .push_leasts = has_phases ? end->lows : NULL,
                                   .pushes = has_phases ? end->highs : NULL};
     if (buffer->writer_node != GRAPH_NONE || buffer->outer == GRAPH_OUTER_IN)
@@ -102,7 +103,7 @@ static void add_node(struct rebuilding *at, const struct inspected_node *from)
     graph_add_node(&at->cx, at->graph, node);
 }
 
-static void rebuild(struct rebuilding *at)
+static void rebuild_graph(struct rebuilding *at)
 {
     const struct inspection *from = at->from;
     for (uint32_t b = 0; b < from->buffer_count; b++)
@@ -133,7 +134,7 @@ const struct performance *inspection_measure(struct arena *arena,
                             .graph = ARENA_NEW(scratch, struct graph)};
     struct performance *performance = NULL;
     at.graph->name = inspection->pipeline;
-    rebuild(&at);
+    rebuild_graph(&at);
     if (!at.failed) {
         performance = ARENA_NEW(arena, struct performance);
         *performance = performance_measure(arena, at.graph, true);

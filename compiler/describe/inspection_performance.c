@@ -8,7 +8,7 @@
 #include "lang/devdesc.h"
 #include "base/plural.h"
 
-static bool is_known(const struct pace *pace)
+static bool is_pace_known(const struct pace *pace)
 {
     return pace->kind != THROUGHPUT_UNKNOWN;
 }
@@ -28,7 +28,7 @@ static void put_ratio(struct json *json, const char *key, const struct pace *pac
     if (pace->kind == THROUGHPUT_RATIO)
         snprintf(text, sizeof text, "%" PRIu64 "/%" PRIu64, pace->iterations, pace->cycles);
     const char *shown = pace->kind == THROUGHPUT_UNBOUNDED ? "unbounded" : text;
-    json_text(json, key, is_known(pace) ? shown : NULL);
+    json_text(json, key, is_pace_known(pace) ? shown : NULL);
 }
 
 /* Nodes and buffers in turn; the last buffer leads back to the first node. */
@@ -69,10 +69,10 @@ void performance_put_exact(struct json *json, const struct inspection *inspectio
 {
     const struct performance *performance = inspection->performance;
     json_boolean(json, "throughput",
-                 performance != NULL && is_known(&performance->unlimited) &&
+                 performance != NULL && is_pace_known(&performance->unlimited) &&
                      performance->unlimited.exact);
     json_boolean(json, "throughput_at_depths",
-                 performance != NULL && is_known(&performance->at_depths) &&
+                 performance != NULL && is_pace_known(&performance->at_depths) &&
                      performance->at_depths.exact);
     json_boolean(json, "latency", performance != NULL && performance->latency_exact);
 }
@@ -80,7 +80,7 @@ void performance_put_exact(struct json *json, const struct inspection *inspectio
 /* ---- in words ---- */
 
 /* With bounded rates a figure is an assumption; else the model waits longer than necessary. */
-static const char *hedge(const struct inspection *inspection, bool exact, const char *bound)
+static const char *hedge_words(const struct inspection *inspection, bool exact, const char *bound)
 {
     if (exact) return "";
     return inspection->rates_bounded ? "about " : bound;
@@ -109,7 +109,7 @@ static void print_pace(FILE *to, const struct inspection *inspection, const stru
     case THROUGHPUT_STUCK: fputs("none: it deadlocks, round ", to); break;
     case THROUGHPUT_RATIO:
         fprintf(to, "%s%" PRIu64 "/%" PRIu64 " iterations per clock cycle: limited by ",
-                hedge(inspection, pace->exact, "at least "), pace->iterations, pace->cycles);
+                hedge_words(inspection, pace->exact, "at least "), pace->iterations, pace->cycles);
         break;
     }
     if (pace->hops[0].buffer == GRAPH_NONE)
@@ -129,7 +129,7 @@ static void print_latency(FILE *to, const struct inspection *inspection,
         return;
     }
     fprintf(to, "%s%" PRIu64 " cycle%s until ",
-            hedge(inspection, performance->latency_exact, "at most "), latency->cycles,
+            hedge_words(inspection, performance->latency_exact, "at most "), latency->cycles,
             plural(latency->cycles));
     if (latency->buffer != GRAPH_NONE)
         fprintf(to, "the first packet of '%s'\n", inspection->buffers[latency->buffer].name);
@@ -138,7 +138,8 @@ static void print_latency(FILE *to, const struct inspection *inspection,
 }
 
 /* Of an iteration; 0: not known. */
-static uint64_t packets_of(const struct inspected_node *node, const struct inspected_end *end)
+static uint64_t iteration_packets(const struct inspected_node *node,
+                                  const struct inspected_end *end)
 {
     uint64_t sum = end->low, cycles = node->repetitions / node->phases, packets;
     if (end->lows != NULL) {
@@ -158,7 +159,7 @@ static uint64_t packets_at(const struct inspection *inspection, uint32_t buffer)
         const struct inspected_end *ends = out ? node->outputs : node->inputs;
         uint32_t count = out ? node->output_count : node->input_count;
         for (uint32_t i = 0; i < count; i++)
-            if (ends[i].buffer == buffer) return packets_of(node, &ends[i]);
+            if (ends[i].buffer == buffer) return iteration_packets(node, &ends[i]);
     }
     return 0;
 }

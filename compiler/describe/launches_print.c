@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-static const char *proof(bool proven)
+static const char *proof_words(bool proven)
 {
     return proven ? "" : " (counted at run time)";
 }
@@ -12,8 +12,8 @@ static void print_root(FILE *to, const struct kernel *k)
 {
     const struct kernel_launches *l = &k->launches;
     fprintf(to, "%s: up to %" PRIu64 " in the tree of a firing%s, %" PRIu64 " level%s%s", k->title,
-            l->tree, proof(l->tree_proven), l->nesting, l->nesting == 1 ? "" : "s",
-            proof(l->nesting_proven));
+            l->tree, proof_words(l->tree_proven), l->nesting, l->nesting == 1 ? "" : "s",
+            proof_words(l->nesting_proven));
     fprintf(to, "; %" PRIu64 " entr%s of the device queue\n", l->queue_entries,
             l->queue_entries == 1 ? "y" : "ies");
 }
@@ -34,7 +34,7 @@ static void print_order(FILE *to, const struct launch *launch)
 static void print_kernel(FILE *to, const struct sources *sources, const struct kernel *k)
 {
     const struct kernel_launches *l = &k->launches;
-    fprintf(to, "%s: up to %" PRIu64 " a firing%s\n", k->title, l->most, proof(l->proven));
+    fprintf(to, "%s: up to %" PRIu64 " a firing%s\n", k->title, l->most, proof_words(l->proven));
     for (size_t i = 0; i < l->statements.count; i++) {
         const struct launch *launch = l->statements.items[i];
         const struct source *source = source_get(sources, launch->span.source);

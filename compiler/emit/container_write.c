@@ -4,7 +4,7 @@
  *
  * Each section is a byte buffer.  Records are written from the structs of lang/container.h, whose layout
  * is the file's on the little-endian hosts that pipec runs on.  Strings are stored once, in order of
- * first use.  Never call string() twice in one initialiser: the C compiler would choose their order.
+ * first use.  Never call add_string() twice in one initialiser: the C compiler would choose their order.
  */
 #include "compiler/codegen/common/codegen.h"
 
@@ -44,8 +44,8 @@ struct writer {
     struct debug_tables debug;
 };
 
-static void append(struct writer *w, enum container_section_kind kind, const void *bytes,
-                   size_t size_bytes)
+static void section_append(struct writer *w, enum container_section_kind kind, const void *bytes,
+                           size_t size_bytes)
 {
     byte_vec *section = &w->sections[kind];
     if (size_bytes == 0) return;
@@ -55,10 +55,10 @@ static void append(struct writer *w, enum container_section_kind kind, const voi
     section->count += size_bytes;
 }
 
-#define APPEND(w, kind, ...) append((w), (kind), &(__VA_ARGS__), sizeof(__VA_ARGS__))
+#define APPEND(w, kind, ...) section_append((w), (kind), &(__VA_ARGS__), sizeof(__VA_ARGS__))
 
 /* A count or an index as the file holds it; a larger value is reported. */
-static uint32_t narrow(struct writer *w, uint64_t value)
+static uint32_t checked_u32(struct writer *w, uint64_t value)
 {
     if (value < CONTAINER_NONE) return (uint32_t)value;
     diag_report(
@@ -94,15 +94,15 @@ static void grow_slots(struct writer *w)
     }
 }
 
-static container_string string(struct writer *w, const char *text)
+static container_string add_string(struct writer *w, const char *text)
 {
     if (text == NULL || text[0] == '\0') return 0;
     if (w->string_count * 2 >= w->slot_count) grow_slots(w);
     container_string *slot = string_slot(w, text);
     if (*slot != 0) return *slot;
-    *slot = narrow(w, w->sections[CONTAINER_STRINGS].count);
+    *slot = checked_u32(w, w->sections[CONTAINER_STRINGS].count);
     w->string_count++;
-    append(w, CONTAINER_STRINGS, text, strlen(text) + 1);
+    section_append(w, CONTAINER_STRINGS, text, strlen(text) + 1);
     return *slot;
 }
 
@@ -146,8 +146,8 @@ static void write_pipeline(struct writer *w)
     if (graph->unproven) record.flags |= CONTAINER_PIPELINE_UNPROVEN;
     if (w->cx->options.debug_mode) record.flags |= CONTAINER_PIPELINE_DEBUG;
     if (graph->is_counterexample) record.flags |= CONTAINER_PIPELINE_COUNTEREXAMPLE;
-    record.name = string(w, graph->name);
-    record.compiler = string(w, "pipec " PIPEC_VERSION);
+    record.name = add_string(w, graph->name);
+    record.compiler = add_string(w, "pipec " PIPEC_VERSION);
     APPEND(w, CONTAINER_PIPELINE, record);
 }
 
@@ -156,7 +156,7 @@ static void write_device(struct writer *w)
     const struct devdesc *device = w->plan->device;
     APPEND(w, CONTAINER_DEVICE,
            (struct container_device){
-               .name = string(w, device->name),
+               .name = add_string(w, device->name),
                .cu_count = device->cu_count,
                .lanes = device->lanes,
                .description_hash = devdesc_hash(device),
@@ -177,7 +177,7 @@ static void write_arguments(struct writer *w)
         const struct variable *variable = argument->variable;
         APPEND(w, CONTAINER_ARGUMENTS,
                (struct container_argument){
-                   .name = string(w, variable->name),
+                   .name = add_string(w, variable->name),
                    .scalar = variable->type->scalar,
                    .has_default = argument->has_default,
                    .offset_bytes = variable->offset_bytes,
@@ -213,17 +213,17 @@ static void write_sources(struct writer *w)
 {
     for (uint32_t id = 1; id <= source_count(w->cx->sources); id++) {
         const struct source *source = source_get(w->cx->sources, id);
-        struct container_source record = {.name = string(w, portable_name(w, source))};
+        struct container_source record = {.name = add_string(w, portable_name(w, source))};
         if (w->cx->options.debug_mode && is_named(w, id)) {
             record.text_offset_bytes = w->sections[CONTAINER_SOURCE_TEXTS].count;
             record.text_bytes = source->size_bytes;
-            append(w, CONTAINER_SOURCE_TEXTS, source->bytes, source->size_bytes);
+            section_append(w, CONTAINER_SOURCE_TEXTS, source->bytes, source->size_bytes);
         }
         APPEND(w, CONTAINER_SOURCES, record);
     }
 }
 
-static void place_of(const struct writer *w, struct span span, uint32_t *source, uint32_t *line)
+static void source_place(const struct writer *w, struct span span, uint32_t *source, uint32_t *line)
 {
     uint32_t column;
     *source = CONTAINER_NONE;
@@ -255,9 +255,9 @@ static uint32_t write_rates(struct writer *w, const uint64_t *first, const uint6
 {
     if (first == NULL || second == NULL) return CONTAINER_NONE;
     size_t at = w->sections[CONTAINER_RATES].count / sizeof *first;
-    append(w, CONTAINER_RATES, first, phases * sizeof *first);
-    append(w, CONTAINER_RATES, second, phases * sizeof *second);
-    return narrow(w, at);
+    section_append(w, CONTAINER_RATES, first, phases * sizeof *first);
+    section_append(w, CONTAINER_RATES, second, phases * sizeof *second);
+    return checked_u32(w, at);
 }
 
 static void write_input(struct writer *w, const struct graph_node *node,
@@ -267,9 +267,9 @@ static void write_input(struct writer *w, const struct graph_node *node,
     bool window = port->window_width > 0;
     APPEND(w, CONTAINER_INPUTS,
            (struct container_input){
-               .port = string(w, input->port),
+               .port = add_string(w, input->port),
                .buffer = input->buffer,
-               .reader = narrow(w, w->first_reader[input->buffer] + input->reader),
+               .reader = checked_u32(w, w->first_reader[input->buffer] + input->reader),
                .rates = write_rates(w, input->pops, input->peeks, node->kernel->phases),
                .pop = input->pop,
                .peek = window ? 1 : input->peek,
@@ -284,7 +284,7 @@ static void write_output(struct writer *w, const struct graph_node *node,
 {
     APPEND(w, CONTAINER_OUTPUTS,
            (struct container_output){
-               .port = string(w, output->port),
+               .port = add_string(w, output->port),
                .buffer = output->buffer,
                .push_least = output->push_least,
                .push = output->push,
@@ -313,10 +313,10 @@ static void write_node(struct writer *w, size_t index)
         .kernel = w->image->node_kernel[index],
         .flags = node_flags(w->cx, node),
         .importance = node->importance,
-        .first_input = narrow(w, w->first_input[index]),
-        .input_count = narrow(w, node->inputs.count),
-        .first_output = narrow(w, w->first_output[index]),
-        .output_count = narrow(w, node->outputs.count),
+        .first_input = checked_u32(w, w->first_input[index]),
+        .input_count = checked_u32(w, node->inputs.count),
+        .first_output = checked_u32(w, w->first_output[index]),
+        .output_count = checked_u32(w, node->outputs.count),
         .phases = kernel->phases,
         .arguments_bytes = kernel->arguments_bytes,
         .tables_bytes = kernel->tables_bytes,
@@ -330,9 +330,9 @@ static void write_node(struct writer *w, size_t index)
         .firing_warps = node->warp.pieces,
         .local_bytes = kernel->shared_bytes,
     };
-    record.name = string(w, node->name);
-    record.kernel_title = string(w, kernel->title);
-    place_of(w, node->span, &record.source, &record.line);
+    record.name = add_string(w, node->name);
+    record.kernel_title = add_string(w, kernel->title);
+    source_place(w, node->span, &record.source, &record.line);
     APPEND(w, CONTAINER_NODES, record);
     write_ends(w, node);
 }
@@ -386,8 +386,8 @@ static void write_plain_field(struct writer *w, const struct type *type, const c
         if (type->kind == TYPE_VECTOR) record.lanes = (uint32_t)type->length;
     }
     record.scalar = type->scalar;
-    record.name = string(w, name);
-    record.shape = string(w, shape);
+    record.name = add_string(w, name);
+    record.shape = add_string(w, shape);
     APPEND(w, CONTAINER_FIELDS, record);
 }
 
@@ -420,7 +420,7 @@ static void write_packet_fields(struct writer *w, const struct graph_buffer *buf
 {
     if (buffer->outer == GRAPH_INNER) return;
     record->first_field =
-        narrow(w, w->sections[CONTAINER_FIELDS].count / sizeof(struct container_field));
+        checked_u32(w, w->sections[CONTAINER_FIELDS].count / sizeof(struct container_field));
     if (write_fields(w, buffer->type, "", 0, &record->field_count)) return;
     diag_report(w->cx->diags, RULE_TOO_LARGE, buffer->span,
                 "a packet of the pipeline's port '%s' has more than %d fields", buffer->name,
@@ -452,7 +452,7 @@ static uint64_t write_initials(struct writer *w, const struct graph_buffer *buff
                                   .next = initial->values};
     for (uint64_t i = 0; i < packets; i++) {
         type_each_scalar(type, write_scalar, &packet);
-        append(w, CONTAINER_INITIALS, packet.bytes, type->width_bytes);
+        section_append(w, CONTAINER_INITIALS, packet.bytes, type->width_bytes);
     }
     return packets * type->width_bytes;
 }
@@ -473,15 +473,15 @@ static void write_buffer(struct writer *w, const struct graph_buffer *buffer, ui
         .initial_offset_bytes = w->sections[CONTAINER_INITIALS].count,
         .writer_node = written ? buffer->writer_node : CONTAINER_NONE,
         .writer_output =
-            written ? narrow(w, w->first_output[buffer->writer_node] + buffer->writer_output)
+            written ? checked_u32(w, w->first_output[buffer->writer_node] + buffer->writer_output)
                     : CONTAINER_NONE,
-        .first_reader = narrow(w, first_reader),
-        .reader_count = narrow(w, buffer->readers.count),
+        .first_reader = checked_u32(w, first_reader),
+        .reader_count = checked_u32(w, buffer->readers.count),
         .type = debug_type_index(&w->debug, buffer->type),
         .place = places_add(w->image->places, buffer->span),
     };
-    record.name = string(w, buffer->name);
-    record.type_text = string(w, type_text(w->scratch, buffer->type));
+    record.name = add_string(w, buffer->name);
+    record.type_text = add_string(w, type_text(w->scratch, buffer->type));
     record.initial_size_bytes = write_initials(w, buffer);
     write_packet_fields(w, buffer, &record);
     APPEND(w, CONTAINER_BUFFERS, record);
@@ -497,7 +497,7 @@ static void write_buffers(struct writer *w)
             APPEND(w, CONTAINER_READERS,
                    (struct container_reader){
                        .node = reader->node,
-                       .input = narrow(w, w->first_input[reader->node] + reader->input),
+                       .input = checked_u32(w, w->first_input[reader->node] + reader->input),
                    });
         }
     }
@@ -539,7 +539,7 @@ static void write_index(struct writer *w, uint32_t kernel_id, const struct plan_
         .register_bits = index->register_bits,
         .address_bytes = index->address_bytes,
         .step = {index->step[0], index->step[1], index->step[2]},
-        .first_warp = narrow(w, w->sections[CONTAINER_FIRST_WARPS].count / sizeof(uint32_t)),
+        .first_warp = checked_u32(w, w->sections[CONTAINER_FIRST_WARPS].count / sizeof(uint32_t)),
         .flags = index->dedicated ? CONTAINER_INDEX_DEDICATED : 0,
     };
     APPEND(w, CONTAINER_INDICES, record);
@@ -569,11 +569,11 @@ static void write_program(struct writer *w)
     for (uint32_t i = 0; i < program->set_count; i++) {
         const struct sched_set *set = &program->sets[i];
         APPEND(w, CONTAINER_SETS, set->count);
-        append(w, CONTAINER_SETS, set->stages, set->count * sizeof *set->stages);
+        section_append(w, CONTAINER_SETS, set->stages, set->count * sizeof *set->stages);
     }
-    append(w, CONTAINER_PROGRAM, program->code, program->code_bytes);
-    append(w, CONTAINER_CERTIFICATE, w->graph->certificate,
-           w->graph->certificate_words * sizeof *w->graph->certificate);
+    section_append(w, CONTAINER_PROGRAM, program->code, program->code_bytes);
+    section_append(w, CONTAINER_CERTIFICATE, w->graph->certificate,
+                   w->graph->certificate_words * sizeof *w->graph->certificate);
 }
 
 static uint64_t align_up(uint64_t value)
@@ -590,11 +590,11 @@ static void write_images(struct writer *w)
         struct container_image record = {.features = object->features,
                                          .size_bytes = object->size_bytes};
         size_t used = w->sections[CONTAINER_IMAGE].count;
-        append(w, CONTAINER_IMAGE, zeros, (size_t)(align_up(used) - used));
+        section_append(w, CONTAINER_IMAGE, zeros, (size_t)(align_up(used) - used));
         record.offset_bytes = w->sections[CONTAINER_IMAGE].count;
-        record.isa = string(w, object->isa);
+        record.isa = add_string(w, object->isa);
         APPEND(w, CONTAINER_IMAGES, record);
-        append(w, CONTAINER_IMAGE, object->bytes, object->size_bytes);
+        section_append(w, CONTAINER_IMAGE, object->bytes, object->size_bytes);
     }
 }
 
@@ -603,15 +603,15 @@ static void write_launches(struct writer *w)
     struct launch_tables tables =
         launch_tables_build(w->cx, w->scratch, w->graph, w->plan, w->image);
     for (size_t i = 0; i < tables.interfaces.count; i++)
-        tables.interfaces.items[i].title = string(w, tables.titles.items[i]);
-    append(w, CONTAINER_INTERFACES, tables.interfaces.items,
-           tables.interfaces.count * sizeof *tables.interfaces.items);
-    append(w, CONTAINER_INTERFACE_PORTS, tables.ports.items,
-           tables.ports.count * sizeof *tables.ports.items);
-    append(w, CONTAINER_LAUNCHES, tables.launches.items,
-           tables.launches.count * sizeof *tables.launches.items);
-    (void)narrow(w, tables.ports.count);
-    (void)narrow(w, tables.launches.count);
+        tables.interfaces.items[i].title = add_string(w, tables.titles.items[i]);
+    section_append(w, CONTAINER_INTERFACES, tables.interfaces.items,
+                   tables.interfaces.count * sizeof *tables.interfaces.items);
+    section_append(w, CONTAINER_INTERFACE_PORTS, tables.ports.items,
+                   tables.ports.count * sizeof *tables.ports.items);
+    section_append(w, CONTAINER_LAUNCHES, tables.launches.items,
+                   tables.launches.count * sizeof *tables.launches.items);
+    (void)checked_u32(w, tables.ports.count);
+    (void)checked_u32(w, tables.launches.count);
 }
 
 /* ---- debug information ---- */
@@ -619,9 +619,9 @@ static void write_launches(struct writer *w)
 #define WRITE_TABLE(w, kind, table, names, field)                                                  \
     do {                                                                                           \
         for (size_t n = 0; n < (table).count; n++)                                                 \
-            (table).items[n].field = string((w), (names).items[n]);                                \
-        (void)narrow((w), (table).count);                                                          \
-        append((w), (kind), (table).items, (table).count * sizeof *(table).items);                 \
+            (table).items[n].field = add_string((w), (names).items[n]);                            \
+        (void)checked_u32((w), (table).count);                                                     \
+        section_append((w), (kind), (table).items, (table).count * sizeof *(table).items);         \
     } while (0)
 
 static void write_debug(struct writer *w)
@@ -633,9 +633,9 @@ static void write_debug(struct writer *w)
     WRITE_TABLE(w, CONTAINER_KERNELS, t->kernels, t->kernel_titles, title);
     WRITE_TABLE(w, CONTAINER_KERNEL_PORTS, t->ports, t->port_names, name);
     WRITE_TABLE(w, CONTAINER_VARIABLES, t->variables, t->variable_names, name);
-    append(w, CONTAINER_PLACES, places->items.items,
-           places->items.count * sizeof *places->items.items);
-    (void)narrow(w, places->items.count);
+    section_append(w, CONTAINER_PLACES, places->items.items,
+                   places->items.count * sizeof *places->items.items);
+    (void)checked_u32(w, places->items.count);
 }
 
 /* ---- the file ---- */
@@ -684,7 +684,7 @@ struct container_bytes container_build(struct compile *cx, const struct graph *g
                        .plan = plan,
                        .program = program,
                        .image = image};
-    append(&w, CONTAINER_STRINGS, "", 1);
+    section_append(&w, CONTAINER_STRINGS, "", 1);
     write_pipeline(&w);
     write_device(&w);
     write_arguments(&w);

@@ -20,13 +20,13 @@ static uint32_t label_of(const struct sched_builder *builder, uint32_t offset)
     return (uint32_t)(strchr(letters, 'L') - letters);
 }
 
-static void land(struct emission *e, const offset_list *from, uint32_t label)
+static void set_labels(struct emission *e, const offset_list *from, uint32_t label)
 {
     for (size_t i = 0; i < from->count && !e->builder->failed; i++)
         sched_patch(e->builder, from->items[i], label_of(e->builder, from->items[i]), label);
 }
 
-static uint32_t here(const struct emission *e)
+static uint32_t program_offset(const struct emission *e)
 {
     return e->builder->code_bytes;
 }
@@ -74,7 +74,7 @@ static void build_ops(struct emission *e, const struct schedule_part *part)
  * meanwhile: the packets of its `finish` are not part of the schedule. */
 static void build_wait(struct emission *e, uint32_t top, const offset_list *failing)
 {
-    land(e, failing, here(e));
+    set_labels(e, failing, program_offset(e));
     sched_build(e->builder, SCHED_WAIT, &top, NULL);
 }
 
@@ -87,10 +87,10 @@ static void build_prologue(struct emission *e, const struct schedule_island *isl
 
 /* ---- one queue ---- */
 
-static void build_loop(struct emission *e, const struct schedule_island *island)
+static void build_queue_loop(struct emission *e, const struct schedule_island *island)
 {
     offset_list failing = {0};
-    uint32_t top = here(e);
+    uint32_t top = program_offset(e);
     build_guards(e, island->levels, 1, &failing);
     build_ops(e, island->levels);
     sched_build(e->builder, SCHED_JUMP, &top, NULL);
@@ -110,7 +110,7 @@ static void build_routine(struct emission *e, const struct schedule_island *isla
                           const offset_list *calls)
 {
     for (uint32_t level = island->level_count; level-- > 0;) {
-        if (!e->builder->failed) sched_patch(e->builder, calls->items[level], 0, here(e));
+        if (!e->builder->failed) sched_patch(e->builder, calls->items[level], 0, program_offset(e));
         build_ops(e, &island->levels[level]);
     }
     sched_build(e->builder, SCHED_RETURN, NULL, NULL);
@@ -123,7 +123,7 @@ static void build_pipeline(struct emission *e, const struct schedule_island *isl
         build_guards(e, island->levels, level + 1, &e->leaving);
         build_call(e, &calls);
     }
-    uint32_t top = here(e);
+    uint32_t top = program_offset(e);
     build_guards(e, island->levels, island->level_count, &failing);
     build_call(e, &calls);
     sched_build(e->builder, SCHED_JUMP, &top, NULL);
@@ -142,7 +142,7 @@ static void build_island(struct emission *e, const struct schedule_island *islan
     if (island->prologue.op_count > 0) {
         build_guards(e, &island->prologue, 1, failing);
         build_ops(e, &island->prologue);
-        land(e, failing, here(e));
+        set_labels(e, failing, program_offset(e));
         failing->count = 0;
     }
     build_guards(e, island->levels, 1, failing);
@@ -154,21 +154,21 @@ static void build_islands(struct emission *e, const struct plan *plan, uint32_t 
 {
     const struct schedule *schedule = plan->schedule;
     offset_list failing = {0};
-    uint32_t top = here(e);
+    uint32_t top = program_offset(e);
     for (uint32_t i = 0; i < schedule->island_count; i++) {
-        land(e, &failing, here(e));
+        set_labels(e, &failing, program_offset(e));
         failing.count = 0;
         build_island(e, &schedule->islands[i], &failing);
     }
     if (schedule->static_count < plan->stage_count) {
-        land(e, &failing, here(e));
+        set_labels(e, &failing, program_offset(e));
         failing.count = 0;
         uint32_t select = sched_build(e->builder, selection, (uint32_t[]){set, 0}, NULL);
         vec_push(e->arena, &failing, select);
         sched_build(e->builder, SCHED_DISPATCH, NULL, NULL);
     }
     sched_build(e->builder, SCHED_JUMP, &top, NULL);
-    land(e, &failing, here(e));
+    set_labels(e, &failing, program_offset(e));
     sched_build(e->builder, SCHED_WAIT, &top, NULL);
 }
 
@@ -184,9 +184,9 @@ void emit_static(struct sched_builder *builder, const struct plan *plan, uint32_
     if (!whole)
         build_islands(&e, plan, set, selection);
     else if (island->level_count == 1)
-        build_loop(&e, island);
+        build_queue_loop(&e, island);
     else
         build_pipeline(&e, island);
-    land(&e, &e.leaving, here(&e));
+    set_labels(&e, &e.leaving, program_offset(&e));
     arena_destroy(e.arena);
 }

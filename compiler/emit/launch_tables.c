@@ -24,7 +24,7 @@ struct place {
     uint32_t source, line, column;
 };
 
-static struct place place_of(const struct building *b, struct span span)
+static struct place launch_place(const struct building *b, struct span span)
 {
     struct place place = {.source = CONTAINER_NONE};
     if (span.source == 0 || span.source > source_count(b->cx->sources)) return place;
@@ -42,7 +42,7 @@ static uint64_t round_up(uint64_t value, uint64_t unit)
 
 static void add_port(struct building *b, const struct kernel_port *port, uint64_t packets)
 {
-    struct place place = place_of(b, port->rate_declared ? port->rate_span : port->span);
+    struct place place = launch_place(b, port->rate_declared ? port->rate_span : port->span);
     struct container_interface_port record = {.width_bytes = port->type->width_bytes,
                                               .packets = packets,
                                               .source = place.source,
@@ -89,7 +89,7 @@ static void add_launches(struct building *b, const struct kernel *kernel,
     record->launch_count = (uint32_t)kernel->launches.statements.count;
     for (size_t i = 0; i < kernel->launches.statements.count; i++) {
         const struct launch *launch = kernel->launches.statements.items[i];
-        struct place place = place_of(b, launch->span);
+        struct place place = launch_place(b, launch->span);
         struct container_launch made = {.parent = (uint32_t)b->tables.interfaces.count,
                                         .child = interface_of(b, launch->child),
                                         .order = (uint32_t)launch->order,
@@ -120,7 +120,7 @@ static void add_interface(struct building *b, const struct kernel *kernel, uint3
     const struct graph_node *node =
         node_index != CONTAINER_NONE ? &b->graph->nodes.items[node_index] : NULL;
     const struct kernel_launches *launches = &kernel->launches;
-    struct place place = place_of(b, kernel->span);
+    struct place place = launch_place(b, kernel->span);
     struct container_interface record = {
         .kernel = id,
         .node = node_index,

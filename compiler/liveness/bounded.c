@@ -97,13 +97,13 @@ static struct search search_prepare(const struct bounded *pass, const struct cha
     return search;
 }
 
-static uint32_t other_end(const struct channel *channel, uint32_t node)
+static uint32_t channel_far_end(const struct channel *channel, uint32_t node)
 {
     return channel->from == node ? channel->to : channel->from;
 }
 
 /* Breadth-first search from the added source of `bounded` to its writer. */
-static void find_writer(const struct bounded *pass, struct search *search, uint32_t bounded)
+static void search_writer(const struct bounded *pass, struct search *search, uint32_t bounded)
 {
     const struct channel *channels = pass->channels.items;
     uint32_t count = 0;
@@ -112,7 +112,7 @@ static void find_writer(const struct bounded *pass, struct search *search, uint3
     for (uint32_t k = 0; k < count && !search->found[channels[bounded].from]; k++) {
         uint32_t node = search->queue[k];
         for (uint32_t e = search->first[node]; e < search->first[node + 1]; e++) {
-            uint32_t index = search->edges[e], other = other_end(&channels[index], node);
+            uint32_t index = search->edges[e], other = channel_far_end(&channels[index], node);
             if (index == bounded || search->found[other]) continue;
             search->found[other] = true;
             search->via[other] = index;
@@ -126,19 +126,19 @@ static struct route find_route(const struct bounded *pass, const struct channel_
 {
     const struct channel *channels = pass->channels.items;
     struct search search = search_prepare(pass, block);
-    find_writer(pass, &search, bounded);
+    search_writer(pass, &search, bounded);
     struct route route = {.channels = ARENA_ARRAY(pass->arena, uint32_t, block->count + 1),
                           .vertices = ARENA_ARRAY(pass->arena, uint32_t, block->count + 2)};
     uint32_t at = channels[bounded].from;
     while (at != channels[bounded].to) {
         route.count++;
-        at = other_end(&channels[search.via[at]], at);
+        at = channel_far_end(&channels[search.via[at]], at);
     }
     at = channels[bounded].from;
     route.vertices[route.count] = at;
     for (uint32_t i = route.count; i-- > 0;) {
         route.channels[i] = search.via[at];
-        at = other_end(&channels[search.via[at]], at);
+        at = channel_far_end(&channels[search.via[at]], at);
         route.vertices[i] = at;
     }
     return route;
@@ -246,7 +246,8 @@ static bool leaves_twice(const struct bounded *pass, uint32_t bounded, const str
     return last->bounded && last->from == pass->channels.items[bounded].from;
 }
 
-static void report(const struct bounded *pass, const struct channel_block *block, uint32_t bounded)
+static void report_way_round(const struct bounded *pass, const struct channel_block *block,
+                             uint32_t bounded)
 {
     const struct graph_buffer *buffer = buffer_of(pass, bounded);
     const struct graph_node *writer = &pass->graph->nodes.items[buffer->writer_node];
@@ -302,7 +303,7 @@ void bounded_check(struct compile *cx, struct graph *graph)
         if (!channel->bounded || block->count < 2 || pass.reported[channel->block]) continue;
         pass.reported[channel->block] = true;
         graph->unproven = true;
-        if (!is_accepted(&pass, i)) report(&pass, block, i);
+        if (!is_accepted(&pass, i)) report_way_round(&pass, block, i);
     }
     arena_destroy(pass.arena);
 }

@@ -107,13 +107,13 @@ static void number_sources(struct certify *pass)
     }
 }
 
-static int compare_vertices(const void *left, const void *right)
+static int compare_vertex_keys(const void *left, const void *right)
 {
     const struct vertex *a = left, *b = right;
     return a->key < b->key ? -1 : a->key > b->key;
 }
 
-static void number_vertices(struct block_proof *at)
+static void number_block_vertices(struct block_proof *at)
 {
     uint32_t nodes = (uint32_t)at->pass->graph->nodes.count, count = at->net->node_count;
     at->vertices = ARENA_ARRAY(at->arena, struct vertex, count);
@@ -124,7 +124,7 @@ static void number_vertices(struct block_proof *at)
         if (node >= nodes) key = (uint64_t)nodes + at->pass->source_buffer[node - nodes];
         at->vertices[i] = (struct vertex){key, i};
     }
-    qsort(at->vertices, count, sizeof *at->vertices, compare_vertices);
+    qsort(at->vertices, count, sizeof *at->vertices, compare_vertex_keys);
     for (uint32_t i = 0; i < count; i++) {
         at->terminal[at->vertices[i].node] = at->terminal_count;
         at->terminal_count += at->net->nodes[at->vertices[i].node].phases;
@@ -133,8 +133,8 @@ static void number_vertices(struct block_proof *at)
 
 /* ---- parts ---- */
 
-static void write_part(const struct block_proof *at, enum container_certificate_form form,
-                       const uint64_t *words, uint64_t count)
+static void write_proof(const struct block_proof *at, enum container_certificate_form form,
+                        const uint64_t *words, uint64_t count)
 {
     struct certify *pass = at->pass;
     vec_push(pass->cx->arena, &pass->words,
@@ -157,7 +157,7 @@ static bool prove_by_starts(struct block_proof *at)
         words[1 + 2 * i] = (uint64_t)start;
         words[2 + 2 * i] = (uint64_t)(start >> 64);
     }
-    write_part(at, CONTAINER_CERTIFICATE_STARTS, words, count);
+    write_proof(at, CONTAINER_CERTIFICATE_STARTS, words, count);
     return true;
 }
 
@@ -172,7 +172,7 @@ struct spelling { /* spells runs of firings as symbols */
     schedule_items items;
 };
 
-static void spell(struct spelling *to, uint64_t symbol, uint64_t count)
+static void spell_run(struct spelling *to, uint64_t symbol, uint64_t count)
 {
     if (count) vec_push(to->at->arena, &to->items, (struct schedule_item){symbol, count});
 }
@@ -193,12 +193,12 @@ static void spell_phases(struct spelling *to, struct net_firings run)
     uint32_t phases = to->at->net->nodes[run.node].phases, *phase = &to->phase[run.node];
     uint64_t first = to->at->terminal[run.node];
     for (; run.count && *phase; run.count--) {
-        spell(to, first + *phase, 1);
+        spell_run(to, first + *phase, 1);
         *phase = (*phase + 1) % phases;
     }
-    if (run.count >= phases) spell(to, cycle_rule(to, run.node), run.count / phases);
+    if (run.count >= phases) spell_run(to, cycle_rule(to, run.node), run.count / phases);
     for (run.count %= phases; run.count; run.count--, ++*phase)
-        spell(to, first + *phase, 1);
+        spell_run(to, first + *phase, 1);
 }
 
 static bool spell_trace(struct spelling *to, const struct net_trace *trace)
@@ -209,7 +209,7 @@ static bool spell_trace(struct spelling *to, const struct net_trace *trace)
         if (to->at->net->nodes[run.node].phases > 1)
             spell_phases(to, run);
         else
-            spell(to, to->at->terminal[run.node], run.count);
+            spell_run(to, to->at->terminal[run.node], run.count);
         if (to->items.count > RUNS_MAX) return false;
     }
     schedule_fold(&to->text, &to->items);
@@ -251,7 +251,7 @@ static bool write_schedule(struct block_proof *at, const struct schedule_text *t
     if (work > paid) pass->work -= work - paid;
     uint64_t *words = ARENA_ARRAY(at->arena, uint64_t, count);
     schedule_write(text, words);
-    write_part(at, CONTAINER_CERTIFICATE_SCHEDULE, words, count);
+    write_proof(at, CONTAINER_CERTIFICATE_SCHEDULE, words, count);
     return true;
 }
 
@@ -292,7 +292,7 @@ static bool prove_by_schedule(struct block_proof *at, uint64_t *budget)
 
 /* ---- blocks ---- */
 
-static bool prove(struct block_proof *at)
+static bool prove_block(struct block_proof *at)
 {
     uint64_t few = SHORT_STEPS + SHORT_STEPS_PER_ARC * (uint64_t)at->net->arc_count;
     uint64_t share = min64(few, at->pass->budget), left = share;
@@ -302,8 +302,8 @@ static bool prove(struct block_proof *at)
 }
 
 /* Takes the depths of undeclared buffers with which a periodic schedule exists. */
-static bool deepen(struct certify *pass, const struct block_proof *at,
-                   const struct channel_block *block)
+static bool deepen_block(struct certify *pass, const struct block_proof *at,
+                         const struct channel_block *block)
 {
     struct net *net = net_create(at->arena, &pass->channels, block, pass->to_raise);
     uint64_t *room = ARENA_ARRAY(at->arena, uint64_t, net->arc_count + 1);
@@ -326,7 +326,7 @@ static bool deepen(struct certify *pass, const struct block_proof *at,
     return raised;
 }
 
-static void report_undecided(const struct certify *pass, const struct channel_block *block)
+static void report_long_proofs(const struct certify *pass, const struct channel_block *block)
 {
     const struct channel *channel = &pass->channels.items[block->channels[0]];
     const struct graph_buffer *buffer = &pass->graph->buffers.items[channel->buffer];
@@ -363,10 +363,10 @@ static enum outcome certify_block(struct certify *pass, const struct channel_blo
                              .arena = arena,
                              .net = net_create(arena, &pass->channels, block, pass->as_given),
                              .lowest = reader_of(pass, block->channels[0])};
-    number_vertices(&at);
+    number_block_vertices(&at);
     enum outcome outcome = PROVEN;
-    if (!prove(&at)) outcome = deepen(pass, &at, block) ? DEEPENED : UNDECIDED;
-    if (outcome == UNDECIDED) report_undecided(pass, block);
+    if (!prove_block(&at)) outcome = deepen_block(pass, &at, block) ? DEEPENED : UNDECIDED;
+    if (outcome == UNDECIDED) report_long_proofs(pass, block);
     arena_destroy(arena);
     return outcome;
 }
@@ -392,7 +392,7 @@ static enum outcome certify_blocks(struct certify *pass, const struct channel_bl
     return outcome;
 }
 
-static void check_memory(struct compile *cx, struct graph *graph)
+static void check_deepened_memory(struct compile *cx, struct graph *graph)
 {
     uint64_t limit = cx->options.max_memory_bytes ? cx->options.max_memory_bytes : INT64_MAX;
     if (graph_memory(graph, &graph->memory_bytes) && graph->memory_bytes <= limit) return;
@@ -426,8 +426,8 @@ void certify_within(struct compile *cx, struct graph *graph, struct certify_limi
     enum outcome outcome = certify_blocks(&pass, blocks);
     for (int round = 1; outcome == DEEPENED && round < ROUNDS_MAX; round++)
         outcome = certify_blocks(&pass, blocks);
-    if (outcome == DEEPENED) report_undecided(&pass, &blocks[0]);
-    check_memory(cx, graph);
+    if (outcome == DEEPENED) report_long_proofs(&pass, &blocks[0]);
+    check_deepened_memory(cx, graph);
     graph->certificate = pass.words.items;
     graph->certificate_words = pass.words.count;
     arena_destroy(arena);

@@ -187,7 +187,8 @@ struct adjacency {
     struct half *halves;
 };
 
-static bool takes_part(const struct channels *channels, const uint32_t *component, uint32_t index)
+static bool is_in_component(const struct channels *channels, const uint32_t *component,
+                            uint32_t index)
 {
     const struct channel *channel = &channels->items[index];
     return !component || component[channel->from] == component[channel->to];
@@ -202,7 +203,7 @@ static struct adjacency adjacency_build(struct arena *arena, const struct channe
                            ARENA_ARRAY(arena, struct half, (size_t)channels->count * 2 + 1)};
     uint32_t *fill = ARENA_ARRAY(arena, uint32_t, n + 1);
     for (uint32_t i = 0; i < channels->count; i++) {
-        if (!takes_part(channels, component, i)) continue;
+        if (!is_in_component(channels, component, i)) continue;
         to.first[channels->items[i].from + 1]++;
         to.first[channels->items[i].to + 1]++;
     }
@@ -212,7 +213,7 @@ static struct adjacency adjacency_build(struct arena *arena, const struct channe
     }
     for (uint32_t i = 0; i < channels->count; i++) {
         const struct channel *channel = &channels->items[i];
-        if (!takes_part(channels, component, i)) continue;
+        if (!is_in_component(channels, component, i)) continue;
         to.halves[fill[channel->from]++] = (struct half){i, channel->to};
         to.halves[fill[channel->to]++] = (struct half){i, channel->from};
     }
@@ -233,14 +234,15 @@ struct channel_block *channels_inside(struct arena *arena, const struct channels
     struct channel_block *inside = ARENA_ARRAY(arena, struct channel_block, count);
     uint32_t *slots = ARENA_ARRAY(arena, uint32_t, channels->count);
     for (uint32_t i = 0; i < channels->count; i++)
-        if (takes_part(channels, component, i)) inside[component[channels->items[i].to]].count++;
+        if (is_in_component(channels, component, i))
+            inside[component[channels->items[i].to]].count++;
     for (uint32_t c = 0, used = 0; c < count; c++) {
         inside[c].channels = slots + used;
         used += inside[c].count;
         inside[c].count = 0;
     }
     for (uint32_t i = 0; i < channels->count; i++) {
-        if (!takes_part(channels, component, i)) continue;
+        if (!is_in_component(channels, component, i)) continue;
         struct channel_block *block = &inside[component[channels->items[i].to]];
         block->channels[block->count++] = i;
     }

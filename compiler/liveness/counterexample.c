@@ -11,7 +11,7 @@
 
 enum {
     SEARCH_STEPS = 20 * 1000 * 1000,
-    CIRCLES_MAX = 64,
+    CYCLES_MAX = 64,
     RUNS_MAX = 1 << 20,
 };
 
@@ -28,7 +28,7 @@ struct search {
 
 /* ---- connected parts ---- */
 
-static uint32_t root_of(uint32_t *parent, uint32_t node)
+static uint32_t part_root(uint32_t *parent, uint32_t node)
 {
     while (parent[node] != node) {
         parent[node] = parent[parent[node]];
@@ -38,7 +38,7 @@ static uint32_t root_of(uint32_t *parent, uint32_t node)
 }
 
 /* Fills the channels of each connected part; returns the number of parts. */
-static uint32_t find_parts(struct search *at, struct channel_block **parts)
+static uint32_t find_connected_parts(struct search *at, struct channel_block **parts)
 {
     uint32_t n = at->channels.node_count, count = 0;
     uint32_t *parent = ARENA_ARRAY(at->arena, uint32_t, n);
@@ -46,19 +46,19 @@ static uint32_t find_parts(struct search *at, struct channel_block **parts)
     for (uint32_t i = 0; i < n; i++)
         parent[i] = i;
     for (uint32_t i = 0; i < at->channels.count; i++)
-        parent[root_of(parent, at->channels.items[i].from)] =
-            root_of(parent, at->channels.items[i].to);
+        parent[part_root(parent, at->channels.items[i].from)] =
+            part_root(parent, at->channels.items[i].to);
     for (uint32_t i = 0; i < n; i++)
         if (parent[i] == i) part[i] = count++;
     for (uint32_t i = 0; i < n; i++)
-        part[i] = part[root_of(parent, i)];
+        part[i] = part[part_root(parent, i)];
     *parts = channels_inside(at->arena, &at->channels, part, count);
     return count;
 }
 
 /* ---- cycles ---- */
 
-struct circles { /* of one net that is stuck */
+struct cycle_search { /* of one net that is stuck */
     struct net *net;
     uint32_t *via;   /* by node: the arc by which the search reached it */
     uint32_t *queue; /* as is `seen`, which holds the number of the search */
@@ -67,7 +67,7 @@ struct circles { /* of one net that is stuck */
 
 /* Searches breadth-first along waits, from `start` back to it.  Each arc of the cycle leads from
  * the node waited for to the waiting node.  The cycle is empty if `start` is on none. */
-static struct net_cycle circle_through(struct circles *c, struct arena *arena, uint32_t start)
+static struct net_cycle cycle_through(struct cycle_search *c, struct arena *arena, uint32_t start)
 {
     const struct net *net = c->net;
     uint32_t count = 0;
@@ -115,7 +115,7 @@ static uint64_t count_firings(const struct search *at, const struct net *net, co
     return sum;
 }
 
-static void take_waits(struct search *at, const struct net *net, const struct net_cycle *cycle,
+static void fill_waits(struct search *at, const struct net *net, const struct net_cycle *cycle,
                        struct counterexample *found)
 {
     found->waits = ARENA_ARRAY(at->cx->arena, struct counter_wait, cycle->count);
@@ -142,7 +142,7 @@ static void take_waits(struct search *at, const struct net *net, const struct ne
 
 /* Packets of a buffer: those that its slowest reader has not freed.  A reader without a channel
  * does not count. */
-static uint64_t level_of(const struct search *at, const struct net *net, uint32_t buffer)
+static uint64_t packets_in_buffer(const struct search *at, const struct net *net, uint32_t buffer)
 {
     int64_t most = 0;
     for (uint32_t i = 0; i < net->arc_count; i++) {
@@ -153,7 +153,7 @@ static uint64_t level_of(const struct search *at, const struct net *net, uint32_
     return (uint64_t)most;
 }
 
-static void take_levels(struct search *at, const struct net *net, struct counterexample *found)
+static void fill_levels(struct search *at, const struct net *net, struct counterexample *found)
 {
     found->levels = ARENA_ARRAY(at->cx->arena, struct counter_level, found->wait_count);
     for (uint32_t i = 0; i < found->wait_count; i++) {
@@ -162,8 +162,9 @@ static void take_levels(struct search *at, const struct net *net, struct counter
             k++;
         if (k < found->level_count) continue;
         const struct graph_buffer *record = &at->graph->buffers.items[buffer];
-        found->levels[found->level_count++] = (struct counter_level){
-            buffer, level_of(at, net, buffer), record->depth_declared ? record->depth_packets : 0};
+        found->levels[found->level_count++] =
+            (struct counter_level){buffer, packets_in_buffer(at, net, buffer),
+                                   record->depth_declared ? record->depth_packets : 0};
     }
 }
 
@@ -175,7 +176,7 @@ static bool reads_bounded(const struct graph *graph, const struct graph_node *no
     return false;
 }
 
-static void take_runs(struct search *at, const struct net *net, const struct net_trace *trace,
+static void fill_runs(struct search *at, const struct net *net, const struct net_trace *trace,
                       struct counterexample *found)
 {
     static const char DATA_DECIDE[] = "the data decide how many packets a bounded rate writes";
@@ -201,8 +202,8 @@ static void take_runs(struct search *at, const struct net *net, const struct net
 }
 
 /* Runs the sequence; false: beyond the budget. */
-static bool take_circle(struct search *at, struct net *net, const struct net_cycle *cycle,
-                        const uint64_t *least)
+static bool record_sequence(struct search *at, struct net *net, const struct net_cycle *cycle,
+                            const uint64_t *least)
 {
     struct net_trace trace = {.arena = at->arena, .most = RUNS_MAX};
     net->trace = &trace;
@@ -212,9 +213,9 @@ static bool take_circle(struct search *at, struct net *net, const struct net_cyc
     struct counterexample *found = ARENA_NEW(at->cx->arena, struct counterexample);
     found->kind = COUNTER_FOUND;
     found->firings = count_firings(at, net, least);
-    take_waits(at, net, cycle, found);
-    take_levels(at, net, found);
-    take_runs(at, net, &trace, found);
+    fill_waits(at, net, cycle, found);
+    fill_levels(at, net, found);
+    fill_runs(at, net, &trace, found);
     at->best = found;
     return true;
 }
@@ -224,16 +225,16 @@ static bool take_circle(struct search *at, struct net *net, const struct net_cyc
 /* Finds the shortest cycle of a net that is stuck. */
 static void search_net(struct search *at, struct net *net)
 {
-    struct circles circles = {.net = net,
-                              .via = ARENA_ARRAY(at->arena, uint32_t, net->node_count),
-                              .queue = ARENA_ARRAY(at->arena, uint32_t, net->node_count + 1),
-                              .seen = ARENA_ARRAY(at->arena, uint32_t, net->node_count)};
+    struct cycle_search search = {.net = net,
+                                  .via = ARENA_ARRAY(at->arena, uint32_t, net->node_count),
+                                  .queue = ARENA_ARRAY(at->arena, uint32_t, net->node_count + 1),
+                                  .seen = ARENA_ARRAY(at->arena, uint32_t, net->node_count)};
     struct net_cycle best = {NULL, 0};
     uint64_t *least = NULL, fewest = at->best ? at->best->firings : UINT64_MAX;
     uint32_t tried = 0;
-    for (uint32_t i = 0; i < net->node_count && tried < CIRCLES_MAX; i++) {
+    for (uint32_t i = 0; i < net->node_count && tried < CYCLES_MAX; i++) {
         if (net->nodes[i].fired >= net->nodes[i].limit) continue;
-        struct net_cycle cycle = circle_through(&circles, at->arena, i);
+        struct net_cycle cycle = cycle_through(&search, at->arena, i);
         tried++;
         if (cycle.count == 0) continue;
         uint64_t *firings = ARENA_ARRAY(at->arena, uint64_t, net->node_count);
@@ -248,7 +249,7 @@ static void search_net(struct search *at, struct net *net)
         least = firings;
         fewest = sum;
     }
-    if (best.count == 0 || !take_circle(at, net, &best, least)) at->beyond |= !at->best;
+    if (best.count == 0 || !record_sequence(at, net, &best, least)) at->beyond |= !at->best;
 }
 
 static void search_part(struct search *at, const struct channel_block *part)
@@ -271,7 +272,7 @@ const struct counterexample *counterexample_find(struct compile *cx, const struc
         const struct graph_buffer *buffer = &graph->buffers.items[i];
         at.depths[i] = (struct net_depth){buffer->depth_packets, buffer->depth_declared};
     }
-    uint32_t count = find_parts(&at, &parts);
+    uint32_t count = find_connected_parts(&at, &parts);
     for (uint32_t i = 0; i < count; i++)
         if (parts[i].count) search_part(&at, &parts[i]);
     if (!at.best) {
@@ -289,8 +290,8 @@ const struct counterexample *counterexample_find(struct compile *cx, const struc
 /* ---- as a container ---- */
 
 /* The maximum of packets that the buffer holds in the sequence and one more firing. */
-static uint64_t depth_for(const struct graph *graph, const struct graph_buffer *buffer,
-                          const uint64_t *fired)
+static uint64_t sequence_depth(const struct graph *graph, const struct graph_buffer *buffer,
+                               const uint64_t *fired)
 {
     uint64_t depth = add_clamped(buffer->initial.packets, 1);
     const struct graph_output *out = graph_writer(graph, buffer);
@@ -317,7 +318,7 @@ static bool set_depths(struct compile *cx, struct graph *graph, const struct cou
     for (size_t i = 0; i < graph->buffers.count; i++) {
         struct graph_buffer *buffer = &graph->buffers.items[i];
         if (buffer->depth_declared) continue;
-        buffer->depth_packets = depth_for(graph, buffer, fired);
+        buffer->depth_packets = sequence_depth(graph, buffer, fired);
         if (buffer->outer == GRAPH_OUTER_IN && buffer->readers.count > 1)
             buffer->depth_packets = add_clamped(buffer->depth_packets, outside);
         buffer->depth_declared = true; /* so that the plan does not change it */
@@ -359,16 +360,16 @@ const char *counterexample_prepare(struct compile *cx, struct graph *graph,
     if (unfit) return unfit;
     if (!set_depths(cx, graph, found)) return "the buffers would not fit --max-memory";
     struct schedule_text text = {.arena = cx->arena, .terminals = graph->nodes.count};
-    schedule_items circle = {0}, sequence = {0};
+    schedule_items cycle = {0}, sequence = {0};
     for (uint32_t i = 0; i < found->wait_count; i++)
         if (found->waits[i].node != GRAPH_NONE)
-            vec_push(cx->arena, &circle, (struct schedule_item){found->waits[i].node, 1});
+            vec_push(cx->arena, &cycle, (struct schedule_item){found->waits[i].node, 1});
     for (size_t i = 0; i < found->run_count; i++)
         if (found->runs[i].node != GRAPH_NONE)
             vec_push(cx->arena, &sequence,
                      (struct schedule_item){found->runs[i].node, found->runs[i].count});
     schedule_fold(&text, &sequence);
-    schedule_rule_add(&text, circle.items, circle.count);
+    schedule_rule_add(&text, cycle.items, cycle.count);
     schedule_rule_add(&text, sequence.items, sequence.count);
     uint64_t count = schedule_words(&text);
     uint64_t *words = ARENA_ARRAY(cx->arena, uint64_t, count + 2);
@@ -386,7 +387,7 @@ const char *counterexample_prepare(struct compile *cx, struct graph *graph,
 
 enum { LINES_MAX = 100 };
 
-static const char *name_of(const struct graph *graph, uint32_t node)
+static const char *waiter_name(const struct graph *graph, uint32_t node)
 {
     return node == GRAPH_NONE ? "the outside" : graph->nodes.items[node].name;
 }
@@ -399,9 +400,9 @@ static void print_runs(FILE *to, const struct graph *graph, const struct counter
             fprintf(to, "  (%" PRIu64 " packet%s come to '%s')\n", run->count, plural(run->count),
                     graph->buffers.items[run->buffer].name);
         else if (run->count == 1)
-            fprintf(to, "  %s\n", name_of(graph, run->node));
+            fprintf(to, "  %s\n", waiter_name(graph, run->node));
         else
-            fprintf(to, "  %s x %" PRIu64 "\n", name_of(graph, run->node), run->count);
+            fprintf(to, "  %s x %" PRIu64 "\n", waiter_name(graph, run->node), run->count);
     }
     if (found->run_count > LINES_MAX)
         fprintf(to, "  ... and %zu more lines (--json has them all)\n",
@@ -415,12 +416,12 @@ static void print_wait(FILE *to, const struct graph *graph, const struct counter
         fprintf(to, "  the outside waits for room in '%s'", buffer);
     else
         fprintf(to, "  '%s', after %" PRIu64 " firing%s, waits for %s '%s'",
-                name_of(graph, wait->node), wait->fired, plural(wait->fired),
+                waiter_name(graph, wait->node), wait->fired, plural(wait->fired),
                 wait->room ? "room in" : "packets in", buffer);
     fprintf(to, ": %s %" PRIu64 ", needs %" PRIu64, wait->room ? "free are" : "there are",
             wait->holds, wait->needs);
     if (wait->next != GRAPH_NONE)
-        fprintf(to, "; '%s' %s\n", name_of(graph, wait->next),
+        fprintf(to, "; '%s' %s\n", waiter_name(graph, wait->next),
                 wait->room ? "would free it" : "would write them");
     else
         fputs("; the outside would write them\n", to);

@@ -28,14 +28,14 @@
 
 enum {
     BUDGET_STEPS = 20 * 1000 * 1000,
-    MEND_STEPS = 5 * 1000 * 1000, /* for all fixes of one compilation */
+    FIX_STEPS = 5 * 1000 * 1000, /* for all fixes of one compilation */
     CANDIDATES_MAX = 16,
-    CURE_WORK_MAX = 20 * 1000, /* nodes x arcs of a block for which a fix is searched */
+    FIX_WORK_MAX = 20 * 1000, /* nodes x arcs of a block for which a fix is searched */
     LABELS_MAX = 12,
-    CIRCLES_MAX = 64, /* of one block */
+    CYCLES_MAX = 64, /* of one block */
 };
 
-struct circle { /* one circular wait */
+struct wait_cycle { /* one circular wait */
     uint32_t *arcs;
     /* Parallel: packets present, packets needed, firings of the waiting node. */
     uint64_t *held, *needed, *fired;
@@ -55,15 +55,15 @@ struct deadlock {
     const struct graph *graph;
     struct arena *arena;
     struct channels channels;
-    uint64_t budget, mend_budget;
+    uint64_t budget, fix_budget;
     uint64_t explain_budget; /* decided nets are simulated again, step by step, to be shown */
 };
 
 struct block_case {
     struct deadlock *pass;
     struct net *net;
-    struct circle circles[CIRCLES_MAX];
-    uint32_t circle_count;
+    struct wait_cycle cycles[CYCLES_MAX];
+    uint32_t cycle_count;
 };
 
 static const struct channel *arc_channel(const struct block_case *at, uint32_t arc)
@@ -94,15 +94,15 @@ static void set_initial(struct block_case *at, uint32_t buffer, uint64_t packets
     }
 }
 
-static enum net_outcome run_again(struct block_case *at)
+static enum net_outcome rerun_block(struct block_case *at)
 {
     net_reset(at->net);
-    return net_run(at->net, &at->pass->mend_budget);
+    return net_run(at->net, &at->pass->fix_budget);
 }
 
 /* Initial packets with which no reader of the buffer waits for it, in the run that has just
  * succeeded without it. */
-static uint64_t plenty(const struct block_case *at, uint32_t buffer)
+static uint64_t ample_initial(const struct block_case *at, uint32_t buffer)
 {
     uint64_t most = 0;
     for (uint32_t i = 0; i < at->net->arc_count; i++) {
@@ -120,13 +120,14 @@ static uint64_t plenty(const struct block_case *at, uint32_t buffer)
 static uint64_t least_initial(struct block_case *at, uint32_t buffer, uint64_t present, bool *least)
 {
     set_initial(at, buffer, present, true);
-    bool curable = run_again(at) == NET_LIVE;
-    uint64_t low = present, high = curable ? plenty(at, buffer) : 0; /* low fails, high works */
-    *least = curable;
-    for (uint64_t step = 1; curable && low + 1 < high;) {
+    bool fixable = rerun_block(at) == NET_LIVE;
+    uint64_t low = present,
+             high = fixable ? ample_initial(at, buffer) : 0; /* low fails, high works */
+    *least = fixable;
+    for (uint64_t step = 1; fixable && low + 1 < high;) {
         uint64_t middle = low + step < high ? low + step : low + (high - low) / 2;
         set_initial(at, buffer, middle, false);
-        enum net_outcome outcome = run_again(at);
+        enum net_outcome outcome = rerun_block(at);
         if (outcome == NET_UNDECIDED) {
             *least = false;
             break;
@@ -149,7 +150,7 @@ static uint64_t model_initial(const struct block_case *at, uint32_t arc)
 }
 
 /* 0: declared with initial packets; 1: leads back in the order of declaration; 2: any other */
-static uint32_t mend_rank(const struct block_case *at, uint32_t arc)
+static uint32_t initial_rank(const struct block_case *at, uint32_t arc)
 {
     const struct channel *channel = arc_channel(at, arc);
     if (arc_buffer(at, arc)->initial.packets) return 0;
@@ -159,41 +160,42 @@ static uint32_t mend_rank(const struct block_case *at, uint32_t arc)
 /* Is the fix (buffer of `arc`, `added` packets) better than the one that the cycle has?  A
  * buffer that is declared with initial packets comes first, then the fewest packets, then the
  * arc that leads back in the order of declaration. */
-static bool is_better(const struct block_case *at, const struct circle *circle, uint32_t arc,
-                      uint64_t added, uint64_t best_added, uint32_t best_arc)
+static bool is_better_initial(const struct block_case *at, const struct wait_cycle *cycle,
+                              uint32_t arc, uint64_t added, uint64_t best_added, uint32_t best_arc)
 {
-    if (circle->buffer == GRAPH_NONE) return true;
-    uint32_t rank = mend_rank(at, arc), best_rank = mend_rank(at, best_arc);
+    if (cycle->buffer == GRAPH_NONE) return true;
+    uint32_t rank = initial_rank(at, arc), best_rank = initial_rank(at, best_arc);
     if ((rank == 0) != (best_rank == 0)) return rank == 0;
     if (added != best_added) return added < best_added;
     return rank < best_rank;
 }
 
-struct mend {
+struct best_initial {
     uint32_t arc;
     uint64_t added;
     uint32_t fewest_buffer; /* of all that were tried, whatever their rank */
     uint64_t fewest_added, fewest_initial;
 };
 
-static void try_mend(struct block_case *at, struct circle *circle, uint32_t arc, struct mend *best)
+static void try_initial(struct block_case *at, struct wait_cycle *cycle, uint32_t arc,
+                        struct best_initial *best)
 {
     uint32_t buffer = arc_channel(at, arc)->buffer;
     bool least;
     uint64_t present = model_initial(at, arc);
     uint64_t initial = least_initial(at, buffer, present, &least);
     if (initial == 0) return;
-    if (circle->buffer == GRAPH_NONE || initial - present < best->fewest_added) {
+    if (cycle->buffer == GRAPH_NONE || initial - present < best->fewest_added) {
         best->fewest_buffer = buffer;
         best->fewest_added = initial - present;
         best->fewest_initial = initial;
     }
-    if (!is_better(at, circle, arc, initial - present, best->added, best->arc)) return;
+    if (!is_better_initial(at, cycle, arc, initial - present, best->added, best->arc)) return;
     best->arc = arc;
     best->added = initial - present;
-    circle->buffer = buffer;
-    circle->initial = initial;
-    circle->least = least;
+    cycle->buffer = buffer;
+    cycle->initial = initial;
+    cycle->least = least;
 }
 
 static bool has_schedule(struct block_case *at, uint32_t buffer, uint64_t initial)
@@ -229,11 +231,11 @@ static uint64_t find_periodic(struct block_case *at, const uint32_t *arcs, uint3
                               uint32_t *buffer)
 {
     uint64_t work = (uint64_t)at->net->node_count * at->net->arc_count, initial = 0;
-    if (work > CURE_WORK_MAX) return 0;
+    if (work > FIX_WORK_MAX) return 0;
     for (uint32_t rank = 0; rank < 3; rank++)
         for (uint32_t i = 0; i < count && i < CANDIDATES_MAX && initial == 0; i++) {
             uint32_t arc = arcs ? arcs[i] : i;
-            if (mend_rank(at, arc) != rank) continue;
+            if (initial_rank(at, arc) != rank) continue;
             *buffer = arc_channel(at, arc)->buffer;
             initial = periodic_initial(at, *buffer, model_initial(at, arc));
         }
@@ -242,161 +244,162 @@ static uint64_t find_periodic(struct block_case *at, const uint32_t *arcs, uint3
 
 /* Beyond the budget: initial packets that are enough, and fewer than those found without a
  * search. */
-static void mend_by_schedule(struct block_case *at, struct circle *circle)
+static void choose_by_schedule(struct block_case *at, struct wait_cycle *cycle)
 {
     uint32_t buffer = GRAPH_NONE;
-    if (circle->buffer != GRAPH_NONE && circle->least) return;
-    uint64_t initial = find_periodic(at, circle->arcs, circle->count, &buffer);
-    if (initial == 0 || (circle->buffer != GRAPH_NONE && initial >= circle->initial)) return;
-    circle->buffer = buffer;
-    circle->initial = initial;
+    if (cycle->buffer != GRAPH_NONE && cycle->least) return;
+    uint64_t initial = find_periodic(at, cycle->arcs, cycle->count, &buffer);
+    if (initial == 0 || (cycle->buffer != GRAPH_NONE && initial >= cycle->initial)) return;
+    cycle->buffer = buffer;
+    cycle->initial = initial;
 }
 
 /* Looks for one buffer that makes the block live by itself, the likeliest first. */
-static void choose_mend(struct block_case *at, struct circle *circle)
+static void choose_initial(struct block_case *at, struct wait_cycle *cycle)
 {
-    struct mend best = {.fewest_buffer = GRAPH_NONE};
+    struct best_initial best = {.fewest_buffer = GRAPH_NONE};
     uint32_t tried = 0;
     for (uint32_t rank = 0; rank < 3; rank++)
-        for (uint32_t i = 0; i < circle->count && tried < CANDIDATES_MAX; i++) {
-            if (mend_rank(at, circle->arcs[i]) != rank) continue;
-            try_mend(at, circle, circle->arcs[i], &best);
+        for (uint32_t i = 0; i < cycle->count && tried < CANDIDATES_MAX; i++) {
+            if (initial_rank(at, cycle->arcs[i]) != rank) continue;
+            try_initial(at, cycle, cycle->arcs[i], &best);
             tried++;
         }
-    if (at->pass->mend_budget == 0) mend_by_schedule(at, circle);
-    circle->all_tried = circle->least && tried == circle->count && at->pass->mend_budget > 0;
+    if (at->pass->fix_budget == 0) choose_by_schedule(at, cycle);
+    cycle->all_tried = cycle->least && tried == cycle->count && at->pass->fix_budget > 0;
     if (best.fewest_added < best.added) {
-        circle->fewer = best.fewest_buffer;
-        circle->fewer_initial = best.fewest_initial;
+        cycle->fewer = best.fewest_buffer;
+        cycle->fewer_initial = best.fewest_initial;
     }
 }
 
 /* Several cycles: the others are reported separately, so this one is opened at one of its own
  * buffers. */
-static void open_circle(struct block_case *at, struct circle *circle)
+static void open_cycle(struct block_case *at, struct wait_cycle *cycle)
 {
-    uint32_t arc = circle->arcs[0];
-    for (uint32_t i = 1; i < circle->count; i++)
-        if (is_better(at, &(struct circle){.buffer = 0}, circle->arcs[i], 0, 0, arc))
-            arc = circle->arcs[i];
-    circle->buffer = arc_channel(at, arc)->buffer;
-    circle->initial = 0;
-    set_initial(at, circle->buffer, 0, true);
+    uint32_t arc = cycle->arcs[0];
+    for (uint32_t i = 1; i < cycle->count; i++)
+        if (is_better_initial(at, &(struct wait_cycle){.buffer = 0}, cycle->arcs[i], 0, 0, arc))
+            arc = cycle->arcs[i];
+    cycle->buffer = arc_channel(at, arc)->buffer;
+    cycle->initial = 0;
+    set_initial(at, cycle->buffer, 0, true);
 }
 
 /* All cycles have been opened by removing one buffer of each.  Returns the buffers one by one,
  * each with the minimum that works while the later ones are still removed.  So one less of any
  * fails, and all together are enough.  A buffer that works unchanged did not need a fix of its
  * own. */
-static void close_circles(struct block_case *at)
+static void close_cycles(struct block_case *at)
 {
-    for (uint32_t i = 0; i < at->circle_count; i++) {
-        struct circle *circle = &at->circles[i];
-        if (circle->initial) continue;
-        uint32_t buffer = circle->buffer;
+    for (uint32_t i = 0; i < at->cycle_count; i++) {
+        struct wait_cycle *cycle = &at->cycles[i];
+        if (cycle->initial) continue;
+        uint32_t buffer = cycle->buffer;
         uint64_t present = at->pass->graph->buffers.items[buffer].initial.packets;
         set_initial(at, buffer, present, false);
-        if (run_again(at) == NET_STUCK)
-            circle->initial = least_initial(at, buffer, present, &circle->least);
-        if (circle->initial)
-            set_initial(at, buffer, circle->initial, false);
+        if (rerun_block(at) == NET_STUCK)
+            cycle->initial = least_initial(at, buffer, present, &cycle->least);
+        if (cycle->initial)
+            set_initial(at, buffer, cycle->initial, false);
         else
-            circle->buffer = GRAPH_NONE;
+            cycle->buffer = GRAPH_NONE;
     }
 }
 
 /* ---- finding the cycles ---- */
 
-static struct circle *record_circle(struct block_case *at)
+static struct wait_cycle *record_wait_cycle(struct block_case *at)
 {
     struct net *net = at->net;
-    struct net_cycle cycle = net_waiting(at->pass->arena, net);
-    if (cycle.count == 0 || at->circle_count == CIRCLES_MAX) return NULL;
-    struct circle *circle = &at->circles[at->circle_count++];
-    *circle = (struct circle){
-        .arcs = cycle.arcs, .count = cycle.count, .buffer = GRAPH_NONE, .fewer = GRAPH_NONE};
-    circle->held = ARENA_ARRAY(at->pass->arena, uint64_t, cycle.count);
-    circle->needed = ARENA_ARRAY(at->pass->arena, uint64_t, cycle.count);
-    circle->fired = ARENA_ARRAY(at->pass->arena, uint64_t, cycle.count);
-    for (uint32_t i = 0; i < cycle.count; i++) {
-        const struct net_arc *arc = &net->arcs[cycle.arcs[i]];
-        circle->held[i] = (uint64_t)arc->tokens;
-        circle->needed[i] = net_need(net, arc);
-        circle->fired[i] = net->nodes[arc->to].fired;
+    struct net_cycle found = net_waiting(at->pass->arena, net);
+    if (found.count == 0 || at->cycle_count == CYCLES_MAX) return NULL;
+    struct wait_cycle *cycle = &at->cycles[at->cycle_count++];
+    *cycle = (struct wait_cycle){
+        .arcs = found.arcs, .count = found.count, .buffer = GRAPH_NONE, .fewer = GRAPH_NONE};
+    cycle->held = ARENA_ARRAY(at->pass->arena, uint64_t, found.count);
+    cycle->needed = ARENA_ARRAY(at->pass->arena, uint64_t, found.count);
+    cycle->fired = ARENA_ARRAY(at->pass->arena, uint64_t, found.count);
+    for (uint32_t i = 0; i < found.count; i++) {
+        const struct net_arc *arc = &net->arcs[found.arcs[i]];
+        cycle->held[i] = (uint64_t)arc->tokens;
+        cycle->needed[i] = net_need(net, arc);
+        cycle->fired[i] = net->nodes[arc->to].fired;
     }
-    return circle;
+    return cycle;
 }
 
-static void find_circles(struct block_case *at)
+static void find_wait_cycles(struct block_case *at)
 {
-    struct circle *circle = record_circle(at);
-    if (!circle) return;
-    choose_mend(at, circle);
-    if (circle->buffer != GRAPH_NONE) return;
+    struct wait_cycle *cycle = record_wait_cycle(at);
+    if (!cycle) return;
+    choose_initial(at, cycle);
+    if (cycle->buffer != GRAPH_NONE) return;
     do {
-        open_circle(at, circle);
-        if (run_again(at) != NET_STUCK) break;
-        circle = record_circle(at);
-    } while (circle);
-    close_circles(at);
+        open_cycle(at, cycle);
+        if (rerun_block(at) != NET_STUCK) break;
+        cycle = record_wait_cycle(at);
+    } while (cycle);
+    close_cycles(at);
 }
 
 /* ---- reporting ---- */
 
-static void label_circle(const struct block_case *at, struct diag *d, const struct circle *circle)
+static void label_waits(const struct block_case *at, struct diag *d, const struct wait_cycle *cycle)
 {
     struct arena *arena = at->pass->arena;
-    for (uint32_t i = 0; i < circle->count && i < LABELS_MAX; i++) {
-        uint32_t arc = circle->arcs[i];
+    for (uint32_t i = 0; i < cycle->count && i < LABELS_MAX; i++) {
+        uint32_t arc = cycle->arcs[i];
         const struct graph_node *node = arc_taker(at, arc);
         const char *text = arena_printf(
             arena, "'%s' needs %s in '%s' and finds %" PRIu64 ", after %s", node->name,
-            arena_counted(arena, circle->needed[i], "packet"), arc_buffer(at, arc)->name,
-            circle->held[i], arena_counted(arena, circle->fired[i], "firing"));
+            arena_counted(arena, cycle->needed[i], "packet"), arc_buffer(at, arc)->name,
+            cycle->held[i], arena_counted(arena, cycle->fired[i], "firing"));
         if (i == 0)
             diag_primary(d, "%s", text);
         else
             diag_label(d, node->span, "%s", text);
     }
-    if (circle->count > LABELS_MAX)
+    if (cycle->count > LABELS_MAX)
         diag_note(d, "... and %" PRIu32 " more kernels wait in the same cycle",
-                  circle->count - LABELS_MAX);
+                  cycle->count - LABELS_MAX);
 }
 
 /* "declare 'back' with 'init 4 x 0'", or the words for the buffer's own declaration. */
-static const char *mend_text(const struct block_case *at, const struct circle *circle)
+static const char *initial_text(const struct block_case *at, const struct wait_cycle *cycle)
 {
-    const struct graph_buffer *buffer = &at->pass->graph->buffers.items[circle->buffer];
+    const struct graph_buffer *buffer = &at->pass->graph->buffers.items[cycle->buffer];
     struct arena *arena = at->pass->arena;
     if (buffer->initial.packets)
         return arena_printf(arena, "give '%s' %" PRIu64 " initial packets instead of %" PRIu64,
-                            buffer->name, circle->initial, buffer->initial.packets);
+                            buffer->name, cycle->initial, buffer->initial.packets);
     return arena_printf(arena, "%s '%s' with 'init %" PRIu64 " x 0'",
                         strstr(buffer->name, "->") ? "name and declare the buffer" : "declare",
-                        buffer->name, circle->initial);
+                        buffer->name, cycle->initial);
 }
 
-static void report_mend(const struct block_case *at, struct diag *d, const struct circle *circle)
+static void help_initial_packets(const struct block_case *at, struct diag *d,
+                                 const struct wait_cycle *cycle)
 {
-    const struct graph_buffer *buffer = &at->pass->graph->buffers.items[circle->buffer];
-    const char *others = at->circle_count > 1 ? " once the other deadlocks are fixed" : "";
-    uint64_t count = circle->initial;
+    const struct graph_buffer *buffer = &at->pass->graph->buffers.items[cycle->buffer];
+    const char *others = at->cycle_count > 1 ? " once the other deadlocks are fixed" : "";
+    uint64_t count = cycle->initial;
     if (count > INT32_MAX) return; /* no buffer can have so many */
     diag_label(d, buffer->span, "'%s' begins with %s", buffer->name,
                arena_counted(at->pass->arena, buffer->initial.packets, "packet"));
-    const char *fewest = circle->all_tried && circle->fewer == GRAPH_NONE && circle->count > 1
+    const char *fewest = cycle->all_tried && cycle->fewer == GRAPH_NONE && cycle->count > 1
                              ? "; no other single buffer of the cycle needs fewer"
                              : "";
-    if (circle->least)
+    if (cycle->least)
         diag_help(d, "%s: %" PRIu64 " initial packet%s enough%s, %" PRIu64 " %s not%s",
-                  mend_text(at, circle), count, count == 1 ? " is" : "s are", others, count - 1,
+                  initial_text(at, cycle), count, count == 1 ? " is" : "s are", others, count - 1,
                   count == 2 ? "is" : "are", fewest);
     else
-        diag_help(d, "%s: this is enough%s (fewer may be)", mend_text(at, circle), others);
-    if (circle->fewer != GRAPH_NONE && circle->fewer_initial <= INT32_MAX) {
-        const struct graph_buffer *other = &at->pass->graph->buffers.items[circle->fewer];
+        diag_help(d, "%s: this is enough%s (fewer may be)", initial_text(at, cycle), others);
+    if (cycle->fewer != GRAPH_NONE && cycle->fewer_initial <= INT32_MAX) {
+        const struct graph_buffer *other = &at->pass->graph->buffers.items[cycle->fewer];
         diag_note(d, "'%s' would need fewer: %s instead of %" PRIu64, other->name,
-                  arena_counted(at->pass->arena, circle->fewer_initial, "initial packet"),
+                  arena_counted(at->pass->arena, cycle->fewer_initial, "initial packet"),
                   other->initial.packets);
     }
     if (buffer->depth_declared && buffer->depth_packets < count)
@@ -405,30 +408,30 @@ static void report_mend(const struct block_case *at, struct diag *d, const struc
 }
 
 /* The buffers that are waited for.  They also distinguish the cycles at one node. */
-static const char *buffers_of(const struct block_case *at, const struct circle *circle)
+static const char *buffers_of(const struct block_case *at, const struct wait_cycle *cycle)
 {
-    char *text = arena_printf(at->pass->arena, "'%s'", arc_buffer(at, circle->arcs[0])->name);
-    for (uint32_t i = 1; i < circle->count && i < LABELS_MAX; i++)
+    char *text = arena_printf(at->pass->arena, "'%s'", arc_buffer(at, cycle->arcs[0])->name);
+    for (uint32_t i = 1; i < cycle->count && i < LABELS_MAX; i++)
         text =
-            arena_printf(at->pass->arena, "%s, '%s'", text, arc_buffer(at, circle->arcs[i])->name);
-    return circle->count > LABELS_MAX ? arena_printf(at->pass->arena, "%s, ...", text) : text;
+            arena_printf(at->pass->arena, "%s, '%s'", text, arc_buffer(at, cycle->arcs[i])->name);
+    return cycle->count > LABELS_MAX ? arena_printf(at->pass->arena, "%s, ...", text) : text;
 }
 
-static void report_circle(const struct block_case *at, const struct circle *circle)
+static void report_wait_cycle(const struct block_case *at, const struct wait_cycle *cycle)
 {
-    const struct graph_node *first = arc_taker(at, circle->arcs[0]);
+    const struct graph_node *first = arc_taker(at, cycle->arcs[0]);
     struct diag *d;
-    if (circle->count == 1)
+    if (cycle->count == 1)
         d = diag_report(at->pass->cx->diags, RULE_DEADLOCK, first->span,
                         "deadlock: '%s' needs packets in '%s' that it writes itself", first->name,
-                        arc_buffer(at, circle->arcs[0])->name);
+                        arc_buffer(at, cycle->arcs[0])->name);
     else
         d = diag_report(at->pass->cx->diags, RULE_DEADLOCK, first->span,
                         "deadlock around '%s' (%s): each of %" PRIu32
                         " kernels needs packets that the next one has to write",
-                        first->name, buffers_of(at, circle), circle->count);
-    label_circle(at, d, circle);
-    if (circle->buffer != GRAPH_NONE) report_mend(at, d, circle);
+                        first->name, buffers_of(at, cycle), cycle->count);
+    label_waits(at, d, cycle);
+    if (cycle->buffer != GRAPH_NONE) help_initial_packets(at, d, cycle);
 }
 
 /* Proposes initial packets with which a periodic schedule exists.  False: none were found. */
@@ -448,8 +451,8 @@ static bool help_schedule(struct deadlock *pass, struct net *net, struct diag *d
     return true;
 }
 
-static void report_undecided(struct deadlock *pass, const struct channel_block *block,
-                             struct net *net)
+static void report_undecided_cycle(struct deadlock *pass, const struct channel_block *block,
+                                   struct net *net)
 {
     const struct channel *channel = &pass->channels.items[block->channels[0]];
     const struct graph_node *node = &pass->graph->nodes.items[channel->to];
@@ -475,15 +478,15 @@ static void report_unexplained(struct deadlock *pass, const struct channel_block
 }
 
 /* Reports the cycles of a part of the graph; false if they are beyond the budget. */
-static bool explain(struct deadlock *pass, const struct channel_block *part)
+static bool explain_part(struct deadlock *pass, const struct channel_block *part)
 {
     struct block_case *at = ARENA_NEW(pass->arena, struct block_case);
     at->pass = pass;
     at->net = net_create(pass->arena, &pass->channels, part, NULL);
     if (net_run(at->net, &pass->explain_budget) != NET_STUCK) return false;
-    find_circles(at);
-    for (uint32_t i = 0; i < at->circle_count; i++)
-        report_circle(at, &at->circles[i]);
+    find_wait_cycles(at);
+    for (uint32_t i = 0; i < at->cycle_count; i++)
+        report_wait_cycle(at, &at->cycles[i]);
     return true;
 }
 
@@ -494,7 +497,7 @@ static enum net_outcome run_block(struct deadlock *pass, const struct channel_bl
     if (outcome != NET_UNDECIDED) return outcome;
     net_reset(net);
     if (periodic_schedule(net, NULL)) return NET_LIVE;
-    report_undecided(pass, block, net);
+    report_undecided_cycle(pass, block, net);
     return NET_UNDECIDED;
 }
 
@@ -509,9 +512,9 @@ static void check_blocks(struct deadlock *pass, const uint32_t *component,
         if (run_block(pass, block) != NET_STUCK) continue;
         uint32_t whole = component[pass->channels.items[block->channels[0]].to];
         if (explained[whole]) continue;
-        if (explain(pass, &inside[whole]))
+        if (explain_part(pass, &inside[whole]))
             explained[whole] = true;
-        else if (!explain(pass, block))
+        else if (!explain_part(pass, block))
             report_unexplained(pass, block);
     }
 }
@@ -523,7 +526,7 @@ void deadlock_check(struct compile *cx, struct graph *graph)
                             .arena = arena_create(),
                             .budget = BUDGET_STEPS,
                             .explain_budget = BUDGET_STEPS,
-                            .mend_budget = MEND_STEPS};
+                            .fix_budget = FIX_STEPS};
     pass.channels = channels_collect(pass.arena, graph, CHANNELS_INNER);
     uint32_t *component = ARENA_ARRAY(pass.arena, uint32_t, pass.channels.node_count);
     uint32_t count = channels_strong(pass.arena, &pass.channels, component);

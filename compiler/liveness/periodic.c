@@ -11,7 +11,7 @@ struct periodic {
     uint32_t period_bits; /* T = 2^period_bits: fine compared with the packets of an iteration */
 };
 
-static uint32_t bits(uint128 value)
+static uint32_t bit_length(uint128 value)
 {
     uint32_t count = 0;
     for (; value; value >>= 1)
@@ -25,7 +25,7 @@ static int128 floor_div(int128 a, int128 b)
 }
 
 /* Tokens that pass the arc in one iteration. */
-static uint128 arc_flow(const struct net *net, const struct net_arc *arc)
+static uint128 iteration_flow(const struct net *net, const struct net_arc *arc)
 {
     const struct net_node *adder = &net->nodes[arc->from];
     return (uint128)(adder->repetitions / adder->phases) * arc->add;
@@ -46,7 +46,7 @@ static uint32_t choose_period(const struct net *net)
 {
     uint32_t most = 30;
     for (uint32_t i = 0; i < net->arc_count; i++) {
-        uint32_t flow_bits = bits(arc_flow(net, &net->arcs[i]));
+        uint32_t flow_bits = bit_length(iteration_flow(net, &net->arcs[i]));
         if (flow_bits > most) most = flow_bits;
     }
     return most + 10 < 62 ? most + 10 : 62;
@@ -60,13 +60,13 @@ static int128 least_lead(const struct periodic *periodic, const struct net_arc *
     int128 whole = (int128)initial - (int128)floor_mod(initial, g);
     int128 lead = (int128)arc->take - (int128)g - whole;
     return floor_div(lead * ((int128)1 << periodic->period_bits),
-                     (int128)arc_flow(periodic->net, arc)) +
+                     (int128)iteration_flow(periodic->net, arc)) +
            1;
 }
 
 /* One pass over the arcs; *changed says whether a starting time moved.  False: beyond the
  * arithmetic. */
-static bool relax(const struct periodic *periodic, bool *changed)
+static bool relax_arcs(const struct periodic *periodic, bool *changed)
 {
     const int128 limit = (int128)1 << 100;
     for (uint32_t i = 0; i < periodic->net->arc_count; i++) {
@@ -87,7 +87,7 @@ static bool find_starts(const struct periodic *periodic)
     uint64_t affordable = PASSES_TIMES_ARCS_MAX / ((uint64_t)periodic->net->arc_count + 1) + 1;
     for (uint64_t pass = 0; pass < passes && pass < affordable; pass++) {
         bool changed = false;
-        if (!relax(periodic, &changed)) return false;
+        if (!relax_arcs(periodic, &changed)) return false;
         if (!changed) return true;
     }
     return false;
@@ -97,8 +97,8 @@ static bool find_starts(const struct periodic *periodic)
 static bool room_needed(const struct periodic *periodic, const struct net_arc *arc, uint64_t *room)
 {
     int128 ahead = periodic->start[arc->to] - periodic->start[arc->from];
-    uint128 flow = arc_flow(periodic->net, arc);
-    if (bits((uint128)(ahead < 0 ? -ahead : ahead)) + bits(flow) > 125) return false;
+    uint128 flow = iteration_flow(periodic->net, arc);
+    if (bit_length((uint128)(ahead < 0 ? -ahead : ahead)) + bit_length(flow) > 125) return false;
     uint64_t g = gcd64(arc->add, arc->take);
     int128 period = (int128)1 << periodic->period_bits;
     int128 bound = (int128)(arc->take - g) * period - ahead * (int128)flow;

@@ -37,7 +37,7 @@
 #include <assert.h>
 #include <inttypes.h>
 
-#define MEND_BALANCES 2000000 /* examined in search of fixes, over all reports */
+#define FIX_BALANCES 2000000 /* examined in search of fixes, over all reports */
 
 bool rate_is_added(const struct rate_solver *solver, uint32_t vertex)
 {
@@ -52,11 +52,6 @@ struct graph_node *rate_node(const struct rate_solver *solver, uint32_t vertex)
         node = solver->bundle_writers.items[vertex - solver->graph->nodes.count];
     }
     return &solver->graph->nodes.items[node];
-}
-
-static const char *name_of(const struct rate_solver *solver, uint32_t vertex)
-{
-    return rate_node(solver, vertex)->name;
 }
 
 const char *rate_per(const struct rate_solver *solver, uint32_t vertex)
@@ -84,14 +79,14 @@ static void report_one_sided(struct rate_solver *solver, const struct graph_buff
     if (push) {
         d = diag_report(solver->cx->diags, RULE_INVALID_RATE, in->span,
                         "'%s' consumes nothing of '%s', which '%s' writes: it fills up forever",
-                        name_of(solver, reader), buffer->name,
-                        name_of(solver, buffer->writer_node));
+                        rate_node(solver, reader)->name, buffer->name,
+                        rate_node(solver, buffer->writer_node)->name);
     } else {
         d = diag_report(solver->cx->diags, RULE_INVALID_RATE, buffer->span,
                         "'%s' writes nothing to '%s' while it fires, and '%s' consumes %" PRIu64
                         " packets %s",
-                        name_of(solver, buffer->writer_node), buffer->name, name_of(solver, reader),
-                        in->pop, rate_per(solver, reader));
+                        rate_node(solver, buffer->writer_node)->name, buffer->name,
+                        rate_node(solver, reader)->name, in->pop, rate_per(solver, reader));
     }
     diag_label(d, rate_node(solver, buffer->writer_node)->span, "writes %" PRIu64 " %s", push,
                rate_per(solver, buffer->writer_node));
@@ -105,7 +100,7 @@ static void report_unfilled(struct rate_solver *solver, const struct graph_buffe
     diag_report(solver->cx->diags, RULE_INVALID_RATE, in->span,
                 "'%s' needs %" PRIu64 " packets of '%s', which holds %" PRIu64
                 " initial packets and is never written",
-                name_of(solver, reader), in->peek, buffer->name, buffer->initial.packets);
+                rate_node(solver, reader)->name, in->peek, buffer->name, buffer->initial.packets);
 }
 
 static void check_end(struct rate_solver *solver, const struct graph_buffer *buffer,
@@ -115,16 +110,16 @@ static void check_end(struct rate_solver *solver, const struct graph_buffer *buf
     if (in->peek > INT64_MAX || buffer->initial.packets > INT64_MAX) {
         diag_report(solver->cx->diags, RULE_RATE_OVERFLOW, in->span,
                     "the window of '%s' or the initial packets of '%s' do not fit 63 bits",
-                    name_of(solver, reader.node), buffer->name);
+                    rate_node(solver, reader.node)->name, buffer->name);
     } else if (!in->pops && in->peek < in->pop) {
         diag_report(solver->cx->diags, RULE_INVALID_RATE, in->span,
                     "'%s' consumes %" PRIu64 " packets of '%s' but sees %" PRIu64,
-                    name_of(solver, reader.node), in->pop, buffer->name, in->peek);
+                    rate_node(solver, reader.node)->name, in->pop, buffer->name, in->peek);
     } else if (buffer->outer == GRAPH_OUTER_IN) {
         if (in->pop == 0)
             diag_report(solver->cx->diags, RULE_INVALID_RATE, in->span,
                         "'%s' consumes nothing of in-port '%s': the port would fill up forever",
-                        name_of(solver, reader.node), buffer->name);
+                        rate_node(solver, reader.node)->name, buffer->name);
     } else {
         uint64_t push = graph_writer(solver->graph, buffer)->push;
         if (graph_is_bounded(solver->graph, buffer)) {
@@ -257,13 +252,13 @@ static void report_overflow(struct rate_solver *solver, uint32_t node)
 {
     struct diag *d = diag_report(
         solver->cx->diags, RULE_RATE_OVERFLOW, rate_node(solver, node)->span,
-        "the firings of one iteration do not fit 63 bits at '%s'", name_of(solver, node));
+        "the firings of one iteration do not fit 63 bits at '%s'", rate_node(solver, node)->name);
     diag_note(d, "one iteration returns every buffer to the packets it began with; its counts are "
                  "the products of the rates along the path");
     diag_help(d, "rates of one buffer that have a larger common divisor make them smaller");
 }
 
-static bool spread(struct rate_solver *solver, uint32_t node)
+static bool spread_fractions(struct rate_solver *solver, uint32_t node)
 {
     for (uint32_t i = solver->first[node]; i < solver->first[node + 1]; i++) {
         struct incidence at = solver->incidences[i];
@@ -380,7 +375,7 @@ static void solve_component(struct rate_solver *solver, uint32_t root, uint64_t 
     for (uint32_t k = 0; fits && k < solver->queue_count; k++) {
         if (!rate_is_added(solver, solver->queue[k]))
             rate_node(solver, solver->queue[k])->component = solver->graph->component_count;
-        fits = spread(solver, solver->queue[k]);
+        fits = spread_fractions(solver, solver->queue[k]);
     }
     if (!fits) visit_rest(solver);
     solver->graph->component_count++;
@@ -390,7 +385,7 @@ static void solve_component(struct rate_solver *solver, uint32_t root, uint64_t 
 void rate_solve(struct compile *cx, struct graph *graph)
 {
     struct rate_solver solver = {
-        .cx = cx, .graph = graph, .arena = arena_create(), .mend_budget = MEND_BALANCES};
+        .cx = cx, .graph = graph, .arena = arena_create(), .fix_budget = FIX_BALANCES};
     uint64_t sum = 0;
     graph->component_count = 0;
     if (check_rates(&solver)) {

@@ -40,7 +40,7 @@ struct rate_solver {
     uint32_t *queue;            /* vertices of the component, in order of visit */
     uint32_t queue_count;
     uint32_t reports;
-    uint64_t mend_budget; /* balances that may still be examined in search of a fix */
+    uint64_t fix_budget; /* balances that may still be examined in search of a fix */
 };
 
 bool rate_is_added(const struct rate_solver *solver, uint32_t vertex);

@@ -8,7 +8,7 @@
  *
  * A fix changes one rate of one port of a kernel, by the factor that the product misses, at every node
  * of that kernel.  It is proposed only if the whole component then balances, which is tried:
- * O(balances) per rate, within rate_solver.mend_budget.
+ * O(balances) per rate, within rate_solver.fix_budget.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -22,7 +22,7 @@ struct hop { /* across one balance of the cycle */
     uint32_t balance, from, to;
 };
 
-struct circle {
+struct balance_cycle {
     struct hop *hops; /* the balance outside of the tree first */
     uint32_t count;
     bool known; /* the product fits 63 bits */
@@ -34,7 +34,7 @@ struct end { /* of a node; the rate of a port of its kernel */
     bool writes;
 };
 
-struct mend {
+struct rate_fix {
     struct end end;
     uint64_t rate;
     uint32_t rank; /* the smallest is the likeliest */
@@ -42,7 +42,7 @@ struct mend {
 
 /* ---- the cycle ---- */
 
-static uint32_t other_end(const struct balance *balance, uint32_t vertex)
+static uint32_t balance_far_end(const struct balance *balance, uint32_t vertex)
 {
     return balance->a == vertex ? balance->b : balance->a;
 }
@@ -52,7 +52,7 @@ static uint32_t tree_distance(const struct rate_solver *solver, uint32_t a, uint
     uint32_t hops = 0;
     for (; a != b; hops++) {
         uint32_t *deeper = solver->level[a] >= solver->level[b] ? &a : &b;
-        *deeper = other_end(&solver->balances[solver->parent[*deeper]], *deeper);
+        *deeper = balance_far_end(&solver->balances[solver->parent[*deeper]], *deeper);
     }
     return hops;
 }
@@ -71,34 +71,36 @@ static uint64_t rate_to(const struct rate_solver *solver, const struct hop *hop)
 }
 
 /* From `closing` on: across it to b, up the tree, and down to a. */
-static struct circle find_circle(const struct rate_solver *solver, const struct balance *closing)
+static struct balance_cycle find_balance_cycle(const struct rate_solver *solver,
+                                               const struct balance *closing)
 {
     uint32_t a = closing->a, b = closing->b, up = 1;
-    struct circle circle = {.count = 1 + tree_distance(solver, a, b)};
-    uint32_t down = circle.count;
-    circle.hops = ARENA_ARRAY(solver->arena, struct hop, circle.count);
-    circle.hops[0] = (struct hop){(uint32_t)(closing - solver->balances), a, b};
+    struct balance_cycle cycle = {.count = 1 + tree_distance(solver, a, b)};
+    uint32_t down = cycle.count;
+    cycle.hops = ARENA_ARRAY(solver->arena, struct hop, cycle.count);
+    cycle.hops[0] = (struct hop){(uint32_t)(closing - solver->balances), a, b};
     while (a != b) {
         bool from_b = solver->level[b] > solver->level[a];
         uint32_t at = from_b ? b : a, via = solver->parent[at];
-        uint32_t above = other_end(&solver->balances[via], at);
+        uint32_t above = balance_far_end(&solver->balances[via], at);
         if (from_b)
-            circle.hops[up++] = (struct hop){via, at, b = above};
+            cycle.hops[up++] = (struct hop){via, at, b = above};
         else
-            circle.hops[--down] = (struct hop){via, a = above, at};
+            cycle.hops[--down] = (struct hop){via, a = above, at};
     }
-    circle.known = true;
-    circle.product = (struct rational){1, 1};
-    for (uint32_t i = 0; i < circle.count && circle.known; i++)
-        circle.known = rational_scale(circle.product, rate_from(solver, &circle.hops[i]),
-                                      rate_to(solver, &circle.hops[i]), &circle.product);
-    return circle;
+    cycle.known = true;
+    cycle.product = (struct rational){1, 1};
+    for (uint32_t i = 0; i < cycle.count && cycle.known; i++)
+        cycle.known = rational_scale(cycle.product, rate_from(solver, &cycle.hops[i]),
+                                     rate_to(solver, &cycle.hops[i]), &cycle.product);
+    return cycle;
 }
 
 /* ---- a fix ---- */
 
 /* The end of the balance's a, or b. */
-static struct end end_of(const struct rate_solver *solver, const struct balance *balance, bool of_a)
+static struct end balance_end(const struct rate_solver *solver, const struct balance *balance,
+                              bool of_a)
 {
     const struct graph_buffer *buffer = &solver->graph->buffers.items[balance->buffer];
     if (of_a && !rate_both_read(solver, balance))
@@ -108,7 +110,7 @@ static struct end end_of(const struct rate_solver *solver, const struct balance 
 }
 
 /* NULL if the kernel does not say. */
-static const struct kernel_port *port_of(const struct rate_solver *solver, struct end end)
+static const struct kernel_port *end_port(const struct rate_solver *solver, struct end end)
 {
     const struct graph_node *node = &solver->graph->nodes.items[end.node];
     const struct kernel *kernel = node->kernel;
@@ -122,7 +124,7 @@ static const struct kernel_port *port_of(const struct rate_solver *solver, struc
 static bool can_change(const struct rate_solver *solver, struct end end, uint64_t rate)
 {
     const struct graph_node *node = &solver->graph->nodes.items[end.node];
-    const struct kernel_port *port = port_of(solver, end);
+    const struct kernel_port *port = end_port(solver, end);
     if (!port || graph_phases(node) > 1 || rate == 0 || rate > INT32_MAX) return false;
     if (end.writes) return node->outputs.items[end.index].bundle == 0;
     const struct graph_input *in = &node->inputs.items[end.index];
@@ -130,19 +132,19 @@ static bool can_change(const struct rate_solver *solver, struct end end, uint64_
 }
 
 /* The rate of one end of `balance` with the fix. */
-static uint64_t mended_rate(const struct rate_solver *solver, const struct balance *balance,
-                            bool of_a, const struct mend *mend)
+static uint64_t fixed_rate(const struct rate_solver *solver, const struct balance *balance,
+                           bool of_a, const struct rate_fix *fix)
 {
     uint64_t rate = of_a ? balance->a_rate : balance->b_rate;
     if (of_a && rate_is_added(solver, balance->a)) return rate;
-    struct end end = end_of(solver, balance, of_a);
-    if (end.writes != mend->end.writes || port_of(solver, end) != port_of(solver, mend->end))
+    struct end end = balance_end(solver, balance, of_a);
+    if (end.writes != fix->end.writes || end_port(solver, end) != end_port(solver, fix->end))
         return rate;
-    return mend->rate;
+    return fix->rate;
 }
 
 /* Does the component of `root` balance with the fix? */
-static bool balances_with(struct rate_solver *solver, uint32_t root, const struct mend *mend)
+static bool balances_with(struct rate_solver *solver, uint32_t root, const struct rate_fix *fix)
 {
     struct arena *arena = arena_create();
     struct rational *known = ARENA_ARRAY(arena, struct rational, solver->vertex_count);
@@ -155,13 +157,13 @@ static bool balances_with(struct rate_solver *solver, uint32_t root, const struc
         for (uint32_t i = solver->first[at]; i < solver->first[at + 1] && works; i++) {
             struct incidence next = solver->incidences[i];
             const struct balance *balance = &solver->balances[next.balance];
-            uint64_t a_rate = mended_rate(solver, balance, true, mend);
-            uint64_t b_rate = mended_rate(solver, balance, false, mend);
+            uint64_t a_rate = fixed_rate(solver, balance, true, fix);
+            uint64_t b_rate = fixed_rate(solver, balance, false, fix);
             bool from_a = balance->a == at;
             struct rational wanted, *have = &known[next.other];
-            works = solver->mend_budget > 0 && rational_scale(known[at], from_a ? a_rate : b_rate,
-                                                              from_a ? b_rate : a_rate, &wanted);
-            if (solver->mend_budget > 0) solver->mend_budget--;
+            works = solver->fix_budget > 0 && rational_scale(known[at], from_a ? a_rate : b_rate,
+                                                             from_a ? b_rate : a_rate, &wanted);
+            if (solver->fix_budget > 0) solver->fix_budget--;
             if (works && rational_is_known(*have)) works = rational_equal(*have, wanted);
             if (!works || rational_is_known(*have)) continue;
             *have = wanted;
@@ -174,54 +176,55 @@ static bool balances_with(struct rate_solver *solver, uint32_t root, const struc
 
 /* The likeliest is a rate that the author wrote, of a kernel that is used once, and that becomes
  * 1. */
-static uint32_t mend_rank(const struct rate_solver *solver, const struct mend *mend)
+static uint32_t rate_fix_rank(const struct rate_solver *solver, const struct rate_fix *fix)
 {
     uint32_t uses = 0;
-    const struct kernel *kernel = solver->graph->nodes.items[mend->end.node].kernel;
+    const struct kernel *kernel = solver->graph->nodes.items[fix->end.node].kernel;
     for (size_t i = 0; i < solver->graph->nodes.count && uses < 2; i++)
         if (solver->graph->nodes.items[i].kernel == kernel) uses++;
-    uint32_t rank = mend->rate == 1 ? 0 : 1;
-    if (!port_of(solver, mend->end)->rate_declared) rank += 2;
+    uint32_t rank = fix->rate == 1 ? 0 : 1;
+    if (!end_port(solver, fix->end)->rate_declared) rank += 2;
     return uses > 1 ? rank + 4 : rank;
 }
 
 /* Tries the rate of one end times num / den, if that is a rate and fixes everything. */
-static void try_mend(struct rate_solver *solver, const struct balance *balance, bool of_a,
-                     struct rational by, struct mend *best)
+static void try_rate(struct rate_solver *solver, const struct balance *balance, bool of_a,
+                     struct rational by, struct rate_fix *best)
 {
     struct rational rate = {(int64_t)(of_a ? balance->a_rate : balance->b_rate), 1};
     if (of_a && rate_is_added(solver, balance->a)) return;
     if (!rational_scale(rate, (uint64_t)by.numerator, (uint64_t)by.denominator, &rate) ||
         rate.denominator != 1)
         return;
-    struct mend mend = {.end = end_of(solver, balance, of_a), .rate = (uint64_t)rate.numerator};
-    if (!can_change(solver, mend.end, mend.rate)) return;
-    mend.rank = mend_rank(solver, &mend);
-    if (best->rate && best->rank <= mend.rank) return;
-    if (balances_with(solver, balance->b, &mend)) *best = mend;
+    struct rate_fix fix = {.end = balance_end(solver, balance, of_a),
+                           .rate = (uint64_t)rate.numerator};
+    if (!can_change(solver, fix.end, fix.rate)) return;
+    fix.rank = rate_fix_rank(solver, &fix);
+    if (best->rate && best->rank <= fix.rank) return;
+    if (balances_with(solver, balance->b, &fix)) *best = fix;
 }
 
-static struct mend find_mend(struct rate_solver *solver, const struct circle *circle)
+static struct rate_fix find_rate_fix(struct rate_solver *solver, const struct balance_cycle *cycle)
 {
-    struct mend best = {.rate = 0};
-    struct rational factor = circle->product, inverse = {factor.denominator, factor.numerator};
-    for (uint32_t i = 0; circle->known && i < circle->count; i++) {
-        const struct hop *hop = &circle->hops[i];
+    struct rate_fix best = {.rate = 0};
+    struct rational factor = cycle->product, inverse = {factor.denominator, factor.numerator};
+    for (uint32_t i = 0; cycle->known && i < cycle->count; i++) {
+        const struct hop *hop = &cycle->hops[i];
         const struct balance *balance = &solver->balances[hop->balance];
         bool along =
             balance->a == hop->from; /* a's rate is a factor of the product, b's divides it */
-        try_mend(solver, balance, true, along ? inverse : factor, &best);
-        try_mend(solver, balance, false, along ? factor : inverse, &best);
+        try_rate(solver, balance, true, along ? inverse : factor, &best);
+        try_rate(solver, balance, false, along ? factor : inverse, &best);
     }
     return best;
 }
 
-static void report_mend(struct rate_solver *solver, struct diag *d, const struct mend *mend)
+static void help_rate_fix(struct rate_solver *solver, struct diag *d, const struct rate_fix *fix)
 {
-    const struct graph_node *node = &solver->graph->nodes.items[mend->end.node];
-    const struct kernel_port *port = port_of(solver, mend->end);
-    uint64_t present = mend->end.writes ? node->outputs.items[mend->end.index].push
-                                        : node->inputs.items[mend->end.index].pop;
+    const struct graph_node *node = &solver->graph->nodes.items[fix->end.node];
+    const struct kernel_port *port = end_port(solver, fix->end);
+    uint64_t present = fix->end.writes ? node->outputs.items[fix->end.index].push
+                                       : node->inputs.items[fix->end.index].pop;
     const char *of_kernel =
         strcmp(node->name, node->kernel->name) == 0
             ? ""
@@ -229,25 +232,19 @@ static void report_mend(struct rate_solver *solver, struct diag *d, const struct
     diag_help(d,
               "all rates would balance if '%s'%s %s %s a firing %s its %s '%s', instead of %" PRIu64
               "; other changes may be meant",
-              node->name, of_kernel, mend->end.writes ? "wrote" : "consumed",
-              arena_counted(solver->cx->arena, mend->rate, "packet"),
-              mend->end.writes ? "to" : "of", mend->end.writes ? "out-port" : "in-port", port->name,
-              present);
+              node->name, of_kernel, fix->end.writes ? "wrote" : "consumed",
+              arena_counted(solver->cx->arena, fix->rate, "packet"), fix->end.writes ? "to" : "of",
+              fix->end.writes ? "out-port" : "in-port", port->name, present);
 }
 
 /* ---- reporting ---- */
-
-static const char *vertex_name(const struct rate_solver *solver, uint32_t vertex)
-{
-    return rate_node(solver, vertex)->name;
-}
 
 /* The buffer of one hop with its equation. */
 static void label_hop(const struct rate_solver *solver, struct diag *d, const struct hop *hop)
 {
     const struct balance *balance = &solver->balances[hop->balance];
     const struct graph_buffer *buffer = &solver->graph->buffers.items[balance->buffer];
-    const char *a = vertex_name(solver, balance->a), *b = vertex_name(solver, balance->b);
+    const char *a = rate_node(solver, balance->a)->name, *b = rate_node(solver, balance->b)->name;
     bool phased = graph_phases(rate_node(solver, balance->b)) > 1;
     diag_label(d, buffer->span,
                "'%s': '%s' %s %" PRIu64 " %s, '%s' reads %" PRIu64 "%s%s: %" PRIu64
@@ -258,24 +255,25 @@ static void label_hop(const struct rate_solver *solver, struct diag *d, const st
 }
 
 /* In a long cycle the buffers with one rate at both ends are left out. */
-static bool is_shown(const struct rate_solver *solver, const struct circle *circle, uint32_t i)
+static bool is_shown(const struct rate_solver *solver, const struct balance_cycle *cycle,
+                     uint32_t i)
 {
-    const struct hop *hop = &circle->hops[i];
-    return circle->count <= CYCLE_LABELS_MAX || i == 0 ||
+    const struct hop *hop = &cycle->hops[i];
+    return cycle->count <= CYCLE_LABELS_MAX || i == 0 ||
            rate_from(solver, hop) != rate_to(solver, hop);
 }
 
-static void label_circle(const struct rate_solver *solver, struct diag *d,
-                         const struct circle *circle, uint32_t first)
+static void label_hops(const struct rate_solver *solver, struct diag *d,
+                       const struct balance_cycle *cycle, uint32_t first)
 {
     uint32_t shown = 0, same = 0, hidden = 0;
-    for (uint32_t i = first; i < circle->count; i++) {
-        if (!is_shown(solver, circle, i))
+    for (uint32_t i = first; i < cycle->count; i++) {
+        if (!is_shown(solver, cycle, i))
             same++;
         else if (shown == CYCLE_LABELS_MAX)
             hidden++;
         else {
-            label_hop(solver, d, &circle->hops[i]);
+            label_hop(solver, d, &cycle->hops[i]);
             shown++;
         }
     }
@@ -285,16 +283,16 @@ static void label_circle(const struct rate_solver *solver, struct diag *d,
 }
 
 static void note_product(const struct rate_solver *solver, struct diag *d,
-                         const struct circle *circle)
+                         const struct balance_cycle *cycle)
 {
     struct arena *arena = solver->cx->arena;
-    const char *way = arena_printf(arena, "'%s'", vertex_name(solver, circle->hops[0].from));
+    const char *way = arena_printf(arena, "'%s'", rate_node(solver, cycle->hops[0].from)->name);
     const char *factors = "";
     uint32_t names = 0, shown = 0, differing = 0;
-    for (uint32_t i = 0; i < circle->count; i++) {
-        const struct hop *hop = &circle->hops[i];
+    for (uint32_t i = 0; i < cycle->count; i++) {
+        const struct hop *hop = &cycle->hops[i];
         if (names < CYCLE_LABELS_MAX)
-            way = arena_printf(arena, "%s, '%s'", way, vertex_name(solver, hop->to));
+            way = arena_printf(arena, "%s, '%s'", way, rate_node(solver, hop->to)->name);
         names++;
         if (rate_from(solver, hop) == rate_to(solver, hop)) continue;
         if (shown < CYCLE_LABELS_MAX)
@@ -303,7 +301,7 @@ static void note_product(const struct rate_solver *solver, struct diag *d,
         differing++;
     }
     if (names > CYCLE_LABELS_MAX) way = arena_printf(arena, "%s, ...", way);
-    if (!circle->known) {
+    if (!cycle->known) {
         diag_note(d, "round the cycle %s the firings must be multiplied by 1", way);
         return;
     }
@@ -314,8 +312,8 @@ static void note_product(const struct rate_solver *solver, struct diag *d,
     diag_note(d,
               "round the cycle %s the firings are multiplied by %s%" PRIu64 "/%" PRIu64
               ", which must be 1",
-              way, factors, (uint64_t)circle->product.numerator,
-              (uint64_t)circle->product.denominator);
+              way, factors, (uint64_t)cycle->product.numerator,
+              (uint64_t)cycle->product.denominator);
 }
 
 /* The smallest integers in the ratio of the two; false if they need more than 63 bits. */
@@ -341,7 +339,7 @@ static void note_sums(const struct rate_solver *solver, struct diag *d,
               solver->graph->buffers.items[balance->buffer].name, left / g, right / g);
 }
 
-static uint64_t firings(const struct rate_solver *solver, uint32_t vertex, uint64_t cycles)
+static uint64_t vertex_firings(const struct rate_solver *solver, uint32_t vertex, uint64_t cycles)
 {
     return mul_clamped(cycles, graph_phases(rate_node(solver, vertex)));
 }
@@ -351,7 +349,7 @@ static struct diag *report_itself(struct rate_solver *solver, const struct balan
     const struct graph_buffer *buffer = &solver->graph->buffers.items[balance->buffer];
     return diag_report(solver->cx->diags, RULE_INCONSISTENT_RATES, buffer->span,
                        "the rates at '%s' do not balance: '%s' %s %s %s and reads %" PRIu64,
-                       buffer->name, vertex_name(solver, balance->a),
+                       buffer->name, rate_node(solver, balance->a)->name,
                        rate_both_read(solver, balance) ? "reads" : "writes",
                        arena_counted(solver->cx->arena, balance->a_rate, "packet"),
                        rate_per(solver, balance->a), balance->b_rate);
@@ -368,14 +366,14 @@ static struct diag *report_two(struct rate_solver *solver, const struct balance 
         solver->cx->diags, RULE_INCONSISTENT_RATES, buffer->span,
         "the rates at '%s' do not balance: '%s' %s %s %s and %s %s, '%s' reads %" PRIu64
         "%s%s and fires %s",
-        buffer->name, vertex_name(solver, balance->a),
+        buffer->name, rate_node(solver, balance->a)->name,
         rate_both_read(solver, balance) ? "reads" : "writes",
         arena_counted(arena, balance->a_rate, "packet"), rate_per(solver, balance->a),
         added ? "does so" : "fires",
-        arena_counted(arena, added ? fires_a : firings(solver, balance->a, fires_a), "time"),
-        vertex_name(solver, balance->b), balance->b_rate, phased ? " " : "",
+        arena_counted(arena, added ? fires_a : vertex_firings(solver, balance->a, fires_a), "time"),
+        rate_node(solver, balance->b)->name, balance->b_rate, phased ? " " : "",
         phased ? rate_per(solver, balance->b) : "",
-        arena_counted(arena, firings(solver, balance->b, fires_b), "time"));
+        arena_counted(arena, vertex_firings(solver, balance->b, fires_b), "time"));
 }
 
 void rate_report_inconsistent(struct rate_solver *solver, const struct balance *balance)
@@ -389,16 +387,16 @@ void rate_report_inconsistent(struct rate_solver *solver, const struct balance *
     struct diag *d =
         itself ? report_itself(solver, balance) : report_two(solver, balance, fires_a, fires_b);
     diag_label(d, rate_node(solver, balance->a)->span, "'%s' %s %s %s",
-               vertex_name(solver, balance->a),
+               rate_node(solver, balance->a)->name,
                rate_both_read(solver, balance) ? "reads" : "writes",
                arena_counted(arena, balance->a_rate, "packet"), rate_per(solver, balance->a));
     diag_label(d, rate_node(solver, balance->b)->span, "'%s' reads %s %s",
-               vertex_name(solver, balance->b), arena_counted(arena, balance->b_rate, "packet"),
+               rate_node(solver, balance->b)->name, arena_counted(arena, balance->b_rate, "packet"),
                rate_per(solver, balance->b));
-    struct circle circle = find_circle(solver, balance);
-    label_circle(solver, d, &circle, itself ? 1 : 0);
+    struct balance_cycle cycle = find_balance_cycle(solver, balance);
+    label_hops(solver, d, &cycle, itself ? 1 : 0);
     if (known) note_sums(solver, d, balance, fires_a, fires_b);
-    if (!itself) note_product(solver, d, &circle);
-    struct mend mend = find_mend(solver, &circle);
-    if (mend.rate) report_mend(solver, d, &mend);
+    if (!itself) note_product(solver, d, &cycle);
+    struct rate_fix fix = find_rate_fix(solver, &cycle);
+    if (fix.rate) help_rate_fix(solver, d, &fix);
 }

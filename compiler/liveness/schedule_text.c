@@ -28,7 +28,7 @@ struct pairs { /* a hash table */
     size_t slot_count; /* a power of two */
 };
 
-static uint64_t mix(uint64_t hash, uint64_t value)
+static uint64_t hash_mix(uint64_t hash, uint64_t value)
 {
     hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
     return hash ^ hash >> 29;
@@ -36,7 +36,8 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 
 static struct pair *find_pair(const struct pairs *pairs, const struct schedule_item *at)
 {
-    uint64_t hash = mix(mix(mix(mix(1, at[0].symbol), at[0].count), at[1].symbol), at[1].count);
+    uint64_t hash = hash_mix(
+        hash_mix(hash_mix(hash_mix(1, at[0].symbol), at[0].count), at[1].symbol), at[1].count);
     size_t mask = pairs->slot_count - 1, slot = (size_t)(hash >> 7) & mask;
     while (pairs->slots[slot].seen) {
         const struct pair *pair = &pairs->slots[slot];
@@ -71,7 +72,7 @@ static void join_equal(schedule_items *items)
     items->count = kept;
 }
 
-static bool is_chosen(const struct pairs *pairs, const schedule_items *items, size_t i)
+static bool is_pair_chosen(const struct pairs *pairs, const schedule_items *items, size_t i)
 {
     if (i + 1 >= items->count) return false;
     uint32_t seen = find_pair(pairs, &items->items[i])->seen;
@@ -85,7 +86,7 @@ static void replace_pairs(struct schedule_text *text, const struct pairs *pairs,
     size_t kept = 0;
     for (size_t i = 0; i < items->count;) {
         struct schedule_item item = items->items[i];
-        if (is_chosen(pairs, items, i)) {
+        if (is_pair_chosen(pairs, items, i)) {
             struct pair *pair = find_pair(pairs, &items->items[i]);
             if (pair->symbol == 0) pair->symbol = schedule_rule_add(text, &items->items[i], 2);
             item = (struct schedule_item){pair->symbol, 1};

@@ -23,7 +23,7 @@ static void index_arcs(struct arena *arena, struct walk *walk, uint32_t vertex_c
         walk->heads[i] = arcs[by_tail.items[i]].to;
 }
 
-static void enter(struct walk *walk, uint32_t vertex)
+static void enter_vertex(struct walk *walk, uint32_t vertex)
 {
     walk->order[vertex] = walk->low[vertex] = ++walk->visited;
     walk->next[vertex] = walk->first[vertex];
@@ -31,7 +31,7 @@ static void enter(struct walk *walk, uint32_t vertex)
     walk->open[walk->open_count++] = vertex;
 }
 
-static void leave(struct walk *walk)
+static void leave_vertex(struct walk *walk)
 {
     uint32_t vertex = walk->path[--walk->path_count], member;
     if (walk->path_count) {
@@ -48,16 +48,16 @@ static void leave(struct walk *walk)
 
 static void walk_from(struct walk *walk, uint32_t root)
 {
-    enter(walk, root);
+    enter_vertex(walk, root);
     while (walk->path_count) {
         uint32_t vertex = walk->path[walk->path_count - 1];
         if (walk->next[vertex] == walk->first[vertex + 1]) {
-            leave(walk);
+            leave_vertex(walk);
             continue;
         }
         uint32_t head = walk->heads[walk->next[vertex]++];
         if (walk->order[head] == UNVISITED)
-            enter(walk, head);
+            enter_vertex(walk, head);
         else if (walk->component[head] == NO_COMPONENT && walk->order[head] < walk->low[vertex])
             walk->low[vertex] = walk->order[head];
     }

@@ -26,14 +26,14 @@ static uint32_t phase_of(const struct net_node *node)
     return node->phases == 1 ? 0 : (uint32_t)(node->fired % node->phases);
 }
 
-static uint128 added(const struct net *net, const struct net_arc *arc, uint32_t phase,
-                     uint64_t count)
+static uint128 tokens_added(const struct net *net, const struct net_arc *arc, uint32_t phase,
+                            uint64_t count)
 {
     return channels_sum(arc->add_sums, arc->add, net->nodes[arc->from].phases, phase, count);
 }
 
-static uint128 taken(const struct net *net, const struct net_arc *arc, uint32_t phase,
-                     uint64_t count)
+static uint128 tokens_taken(const struct net *net, const struct net_arc *arc, uint32_t phase,
+                            uint64_t count)
 {
     return channels_sum(arc->take_sums, arc->take, net->nodes[arc->to].phases, phase, count);
 }
@@ -44,7 +44,7 @@ static uint64_t need_in(const struct net_arc *arc, uint32_t phase)
 }
 
 /* Place of the taker's next firing in the frame, or round, of its window. */
-static uint64_t place_of(const struct net *net, const struct net_arc *arc)
+static uint64_t taker_place(const struct net *net, const struct net_arc *arc)
 {
     return net->nodes[arc->to].fired % arc->frame;
 }
@@ -57,7 +57,8 @@ static uint64_t need_at_place(const struct net_arc *arc, uint64_t place)
 
 /* The number of firings with a window, from the packet at `place` on, that `tokens` are enough
  * for. */
-static uint64_t window_affordable(const struct net_arc *arc, uint64_t place, uint64_t tokens)
+static uint64_t window_firings_affordable(const struct net_arc *arc, uint64_t place,
+                                          uint64_t tokens)
 {
     uint64_t end = add_clamped(place, tokens), whole = end - end % arc->frame;
     uint64_t seen = !arc->whole && tokens > arc->reach ? end - arc->reach : 0;
@@ -67,21 +68,21 @@ static uint64_t window_affordable(const struct net_arc *arc, uint64_t place, uin
 
 uint64_t net_need(const struct net *net, const struct net_arc *arc)
 {
-    if (arc->frame > 0) return need_at_place(arc, place_of(net, arc));
+    if (arc->frame > 0) return need_at_place(arc, taker_place(net, arc));
     return need_in(arc, phase_of(&net->nodes[arc->to]));
 }
 
 /* The maximum of tokens that one of `count` firings from phase `phase` on depends on; count >=
  * 1.  A firing depends on more than the firing one cycle before it, so the last cycle decides. */
-static uint128 wanted(const struct net *net, const struct net_arc *arc, uint32_t phase,
-                      uint64_t count)
+static uint128 tokens_wanted(const struct net *net, const struct net_arc *arc, uint32_t phase,
+                             uint64_t count)
 {
     uint32_t phases = net->nodes[arc->to].phases;
-    if (!arc->take_sums && !arc->needs) return taken(net, arc, phase, count - 1) + arc->need;
+    if (!arc->take_sums && !arc->needs) return tokens_taken(net, arc, phase, count - 1) + arc->need;
     uint128 most = 0;
     for (uint64_t i = count - min64(count, phases); i < count; i++) {
-        uint128 one =
-            taken(net, arc, phase, i) + need_in(arc, (uint32_t)((phase + i % phases) % phases));
+        uint128 one = tokens_taken(net, arc, phase, i) +
+                      need_in(arc, (uint32_t)((phase + i % phases) % phases));
         if (one > most) most = one;
     }
     return most;
@@ -89,7 +90,7 @@ static uint128 wanted(const struct net *net, const struct net_arc *arc, uint32_t
 
 uint64_t net_cycle_need(const struct net *net, const struct net_arc *arc)
 {
-    uint128 need = wanted(net, arc, 0, net->nodes[arc->to].phases);
+    uint128 need = tokens_wanted(net, arc, 0, net->nodes[arc->to].phases);
     return need > INT64_MAX ? INT64_MAX : (uint64_t)need;
 }
 
@@ -102,23 +103,24 @@ static uint128 firings_to_add(const struct net *net, const struct net_arc *arc, 
     if (!arc->add_sums) return (tokens + arc->add - 1) / arc->add;
     uint128 cycles = (tokens - 1) / arc->add, rest = tokens - cycles * arc->add;
     uint64_t more = 1;
-    while (added(net, arc, phase, more) < rest)
+    while (tokens_added(net, arc, phase, more) < rest)
         more++;
     return cycles * phases + more;
 }
 
 /* The number of firings of the taker from now on that the tokens of the arc are enough for, up
  * to `most`. */
-static uint64_t affordable(const struct net *net, const struct net_arc *arc, uint64_t most)
+static uint64_t firings_affordable(const struct net *net, const struct net_arc *arc, uint64_t most)
 {
     const struct net_node *taker = &net->nodes[arc->to];
     uint32_t phase = phase_of(taker);
     if (arc->frame > 0 && arc->tokens >= 0)
-        return min64(most, window_affordable(arc, place_of(net, arc), (uint64_t)arc->tokens));
+        return min64(most,
+                     window_firings_affordable(arc, taker_place(net, arc), (uint64_t)arc->tokens));
     if (arc->tokens < 0 || (uint64_t)arc->tokens < need_in(arc, phase)) return 0;
     uint64_t tokens = (uint64_t)arc->tokens, count = 0;
     if (!arc->take_sums && !arc->needs) return min64(most, (tokens - arc->need) / arc->take + 1);
-    uint128 cycle = wanted(net, arc, phase, taker->phases);
+    uint128 cycle = tokens_wanted(net, arc, phase, taker->phases);
     if (tokens >= cycle) {
         uint64_t cycles = (tokens - (uint64_t)cycle) / arc->take + 1;
         if (cycles > most / taker->phases) return most;
@@ -126,27 +128,29 @@ static uint64_t affordable(const struct net *net, const struct net_arc *arc, uin
         tokens -= cycles * arc->take;
     }
     for (; count < most && tokens >= need_in(arc, phase); count++) {
-        tokens -= (uint64_t)taken(net, arc, phase, 1);
+        tokens -= (uint64_t)tokens_taken(net, arc, phase, 1);
         phase = phase + 1 == taker->phases ? 0 : phase + 1;
     }
     return count;
 }
 
 /* The same for an arc from a node to itself, whose tokens are the same after each cycle. */
-static uint64_t affordable_itself(const struct net *net, const struct net_arc *arc, uint64_t most)
+static uint64_t loop_firings_affordable(const struct net *net, const struct net_arc *arc,
+                                        uint64_t most)
 {
     const struct net_node *node = &net->nodes[arc->to];
     uint32_t phase = phase_of(node);
     int64_t tokens = arc->tokens;
     if (arc->frame > 0) {
-        uint64_t place = place_of(net, arc);
+        uint64_t place = taker_place(net, arc);
         if (tokens < 0 || (uint64_t)tokens < need_at_place(arc, place)) return 0;
         /* Later places of a frame need less; the first one needs the maximum. */
         return (uint64_t)tokens < need_at_place(arc, 0) ? min64(most, arc->frame - place) : most;
     }
     for (uint64_t count = 0; count < node->phases; count++) {
         if (tokens < 0 || (uint64_t)tokens < need_in(arc, phase)) return min64(count, most);
-        tokens += (int64_t)added(net, arc, phase, 1) - (int64_t)taken(net, arc, phase, 1);
+        tokens +=
+            (int64_t)tokens_added(net, arc, phase, 1) - (int64_t)tokens_taken(net, arc, phase, 1);
         phase = phase + 1 == node->phases ? 0 : phase + 1;
     }
     return most;
@@ -225,7 +229,7 @@ static void add_room(struct arena *arena, struct net *net, const struct channels
     };
 }
 
-static void index_arcs(struct arena *arena, struct net *net)
+static void index_net_arcs(struct arena *arena, struct net *net)
 {
     const size_t size = sizeof *net->arcs;
     struct buckets in = bucket_by(arena, net->arcs, size, offsetof(struct net_arc, to),
@@ -283,12 +287,12 @@ static void check_magnitudes(struct net *net)
 }
 
 /* Call it when all nodes and arcs are there. */
-static void finish_net(struct arena *arena, struct net *net)
+static void complete_net(struct arena *arena, struct net *net)
 {
     net->queue = ARENA_ARRAY(arena, uint32_t, net->node_count);
     net->blocked = ARENA_ARRAY(arena, uint32_t, net->node_count);
     net->trail = trail_create(arena, net->node_count);
-    index_arcs(arena, net);
+    index_net_arcs(arena, net);
     check_magnitudes(net);
     net_reset(net);
 }
@@ -303,7 +307,7 @@ struct net *net_of_arcs(struct arena *arena, const struct net_arc *arcs, uint32_
         net->nodes[i] = (struct net_node){.node = i, .phases = 1, .repetitions = repetitions[i]};
     net->arcs = arena_copy(arena, arcs, arc_count * sizeof *arcs);
     net->arc_count = arc_count;
-    finish_net(arena, net);
+    complete_net(arena, net);
     return net;
 }
 
@@ -326,11 +330,11 @@ struct net *net_create(struct arena *arena, const struct channels *channels,
     for (uint32_t i = 0; i < net->node_count; i++)
         local[net->nodes[i].node] = 0;
     divide_repetitions(net);
-    finish_net(arena, net);
+    complete_net(arena, net);
     return net;
 }
 
-static void note_waiting(struct net *net, uint32_t node, bool waits)
+static void mark_waiting(struct net *net, uint32_t node, bool waits)
 {
     uint32_t word = node / WORD_BITS;
     uint64_t *bits = &net->trail->waiting[word], *words = &net->trail->words[word / WORD_BITS];
@@ -352,7 +356,7 @@ void net_reset(struct net *net)
         net->nodes[i].fired = 0;
         net->nodes[i].limit = net->nodes[i].repetitions;
         net->nodes[i].queued = net->nodes[i].blocked = false;
-        note_waiting(net, i, net->nodes[i].limit > 0);
+        mark_waiting(net, i, net->nodes[i].limit > 0);
     }
     net->queue_head = net->queue_count = net->blocked_count = 0;
     net->unfinished = net->node_count;
@@ -367,7 +371,7 @@ static bool arc_blocks(const struct net *net, const struct net_arc *arc)
     return !arc->absent && (arc->tokens < 0 || (uint64_t)arc->tokens < net_need(net, arc));
 }
 
-static void enqueue(struct net *net, uint32_t node)
+static void net_queue_push(struct net *net, uint32_t node)
 {
     struct net_node *at = &net->nodes[node];
     if (at->queued || at->fired >= at->limit) return;
@@ -385,10 +389,10 @@ void net_arc_add(struct net *net, uint32_t arc, uint64_t tokens)
     }
     at->initial += (int64_t)tokens;
     at->tokens += (int64_t)tokens;
-    enqueue(net, at->to);
+    net_queue_push(net, at->to);
 }
 
-static uint32_t dequeue(struct net *net)
+static uint32_t net_queue_pop(struct net *net)
 {
     uint32_t node = net->queue[net->queue_head];
     if (++net->queue_head == net->node_count) net->queue_head = 0;
@@ -409,8 +413,8 @@ static uint64_t firings_in_a_row(struct net *net, uint32_t node, uint32_t *seen)
         uint32_t place = at->keeper + *seen < in ? at->keeper + *seen : at->keeper + *seen - in;
         const struct net_arc *arc = &net->arcs[net->in_arcs[at->first_in + place]];
         if (arc->absent) continue;
-        count =
-            arc->from == arc->to ? affordable_itself(net, arc, count) : affordable(net, arc, count);
+        count = arc->from == arc->to ? loop_firings_affordable(net, arc, count)
+                                     : firings_affordable(net, arc, count);
         if (count) continue;
         at->keeper = place;
     }
@@ -423,12 +427,12 @@ uint64_t net_enabled(const struct net *net, uint32_t node)
     uint64_t count = UINT64_MAX;
     for (uint32_t i = at->first_in; count && i < at[1].first_in; i++) {
         const struct net_arc *arc = &net->arcs[net->in_arcs[i]];
-        if (!arc->absent) count = affordable(net, arc, count);
+        if (!arc->absent) count = firings_affordable(net, arc, count);
     }
     return count;
 }
 
-static void record(struct net_trace *trace, uint32_t node, uint64_t count)
+static void trace_add_run(struct net_trace *trace, uint32_t node, uint64_t count)
 {
     trace->is_cut |= trace->runs.count == trace->most;
     if (!trace->is_cut) vec_push(trace->arena, &trace->runs, (struct net_firings){node, count});
@@ -444,25 +448,25 @@ void net_fire(struct net *net, uint32_t node, uint64_t count)
 {
     struct net_node *at = &net->nodes[node];
     uint32_t phase = phase_of(at);
-    if (net->trace) record(net->trace, node, count);
+    if (net->trace) trace_add_run(net->trace, node, count);
     bool finished = at->fired >= at->repetitions;
     at->fired += count;
     if (at->fired >= at->repetitions && !finished) net->unfinished--;
-    if (at->fired >= at->limit) note_waiting(net, node, false);
+    if (at->fired >= at->limit) mark_waiting(net, node, false);
     for (uint32_t i = at->first_in; i < at[1].first_in; i++) {
         struct net_arc *arc = &net->arcs[net->in_arcs[i]];
-        if (!arc->absent) arc->tokens -= (int64_t)taken(net, arc, phase, count);
+        if (!arc->absent) arc->tokens -= (int64_t)tokens_taken(net, arc, phase, count);
     }
     for (uint32_t i = at->first_out; i < at[1].first_out; i++) {
         struct net_arc *arc = &net->arcs[net->out_arcs[i]];
         if (arc->absent) continue;
-        arc->tokens += (int64_t)added(net, arc, phase, count);
-        if (arc->from != arc->to) enqueue(net, arc->to);
+        arc->tokens += (int64_t)tokens_added(net, arc, phase, count);
+        if (arc->from != arc->to) net_queue_push(net, arc->to);
     }
 }
 
 /* Steps cost more if many arcs are examined, and with many phases. */
-static bool spend(const struct net *net, uint32_t node, uint32_t arcs, uint64_t *budget)
+static bool pay_attempt(const struct net *net, uint32_t node, uint32_t arcs, uint64_t *budget)
 {
     uint64_t price = 1 + (uint64_t)arcs * net->nodes[node].phases / 8;
     if (*budget < price) {
@@ -484,7 +488,7 @@ static uint32_t out_count(const struct net *net, uint32_t node)
 }
 
 /* The arc that the node waits for may have changed. */
-static void leave_trail(struct net *net, uint32_t node)
+static void cut_trail(struct net *net, uint32_t node)
 {
     uint32_t place = net->trail->place[node];
     if (place && place <= net->trail->valid) net->trail->valid = place - 1;
@@ -498,17 +502,17 @@ static void note_blocked(struct net *net, uint32_t node)
     at->blocked = true;
 }
 
-static bool drain(struct net *net, uint64_t *budget)
+static bool run_queue(struct net *net, uint64_t *budget)
 {
     while (net->queue_count) {
-        uint32_t node = dequeue(net), seen;
+        uint32_t node = net_queue_pop(net), seen;
         uint64_t count = firings_in_a_row(net, node, &seen);
         if (count) {
             net_fire(net, node, count);
             seen += out_count(net, node);
         }
-        if (!spend(net, node, seen, budget)) return false;
-        leave_trail(net, node);
+        if (!pay_attempt(net, node, seen, budget)) return false;
+        cut_trail(net, node);
         note_blocked(net, node);
     }
     return true;
@@ -530,7 +534,7 @@ static bool raise_limit(struct net *net, const struct net_arc *arc)
 {
     const struct net_node *taker = &net->nodes[arc->to];
     struct net_node *adder = &net->nodes[arc->from];
-    int128 missing = (int128)wanted(net, arc, 0, taker->limit) - arc->initial;
+    int128 missing = (int128)tokens_wanted(net, arc, 0, taker->limit) - arc->initial;
     uint128 limit = missing > 0 ? firings_to_add(net, arc, 0, (uint128)missing) : 0;
     if (limit <= adder->limit) return false;
     if (!limit_fits(net, adder, limit)) {
@@ -538,13 +542,13 @@ static bool raise_limit(struct net *net, const struct net_arc *arc)
         return false;
     }
     adder->limit = (uint64_t)limit;
-    note_waiting(net, arc->from, adder->fired < adder->limit);
-    enqueue(net, arc->from);
+    mark_waiting(net, arc->from, adder->fired < adder->limit);
+    net_queue_push(net, arc->from);
     return true;
 }
 
 /* A node below its limit that waits for a node at its limit raises that node's limit. */
-static bool raise_for(struct net *net, uint32_t node)
+static bool raise_adders(struct net *net, uint32_t node)
 {
     const struct net_node *taker = &net->nodes[node];
     bool raised = false;
@@ -565,8 +569,8 @@ static bool raise_limits(struct net *net, uint64_t *budget)
     for (uint32_t i = 0; i < net->blocked_count && !net->too_large; i++) {
         uint32_t node = net->blocked[i];
         net->nodes[node].blocked = false;
-        if (!spend(net, node, in_count(net, node), budget)) continue;
-        raised |= raise_for(net, node);
+        if (!pay_attempt(net, node, in_count(net, node), budget)) continue;
+        raised |= raise_adders(net, node);
     }
     net->blocked_count = 0;
     return raised;
@@ -576,12 +580,12 @@ enum net_outcome net_run(struct net *net, uint64_t *budget)
 {
     if (net->too_large) return NET_UNDECIDED;
     for (uint32_t i = 0; net->fresh && i < net->node_count; i++)
-        enqueue(net, i);
+        net_queue_push(net, i);
     net->fresh = false;
     *budget -= min64(*budget, net->trail->walked / 8);
     net->trail->walked %= 8;
     for (;;) {
-        if (!drain(net, budget)) return NET_UNDECIDED;
+        if (!run_queue(net, budget)) return NET_UNDECIDED;
         if (net->unfinished == 0) return NET_LIVE;
         bool raised = raise_limits(net, budget);
         if (net->too_large || *budget == 0) return NET_UNDECIDED;
@@ -593,9 +597,9 @@ bool net_run_period(struct net *net, uint64_t *budget)
 {
     for (uint32_t i = 0; i < net->node_count; i++) {
         net->nodes[i].limit = net->nodes[i].fired + net->nodes[i].repetitions;
-        enqueue(net, i);
+        net_queue_push(net, i);
     }
-    if (!drain(net, budget)) return false;
+    if (!run_queue(net, budget)) return false;
     for (uint32_t i = 0; i < net->node_count; i++)
         if (net->nodes[i].fired < net->nodes[i].limit) return false;
     return true;
@@ -607,9 +611,9 @@ bool net_run_up_to(struct net *net, const uint64_t *firings, uint64_t *budget)
     net->fresh = false;
     for (uint32_t i = 0; i < net->node_count; i++) {
         net->nodes[i].limit = firings[i];
-        enqueue(net, i);
+        net_queue_push(net, i);
     }
-    if (!drain(net, budget)) return false;
+    if (!run_queue(net, budget)) return false;
     for (uint32_t i = 0; i < net->node_count; i++)
         if (net->nodes[i].fired < firings[i]) return false;
     return true;
@@ -618,7 +622,7 @@ bool net_run_up_to(struct net *net, const uint64_t *firings, uint64_t *budget)
 /* Raises the adder's count to the need of the taker's first firings. */
 static bool raise_least(const struct net *net, const struct net_arc *arc, uint64_t *least)
 {
-    int128 missing = (int128)wanted(net, arc, 0, least[arc->to]) - arc->initial;
+    int128 missing = (int128)tokens_wanted(net, arc, 0, least[arc->to]) - arc->initial;
     uint128 needed = missing > 0 ? firings_to_add(net, arc, 0, (uint128)missing) : 0;
     if (needed <= least[arc->from]) return false;
     least[arc->from] = needed > TOKENS_MAX ? (uint64_t)TOKENS_MAX : (uint64_t)needed;
@@ -687,8 +691,8 @@ void net_run_without(struct net *net, uint32_t held, uint64_t *budget)
     for (uint32_t i = 0; i < net->node_count; i++)
         net->nodes[i].limit = i == held ? 0 : limit_that_fits(net, i);
     for (uint32_t i = 0; i < net->node_count; i++)
-        enqueue(net, i);
-    drain(net, budget);
+        net_queue_push(net, i);
+    run_queue(net, budget);
 }
 
 /* ---- why it is stuck ---- */
@@ -768,7 +772,7 @@ uint64_t net_missing(const struct net *net, const struct net_cycle *cycle, uint3
     for (uint32_t i = 1; i <= cycle->count; i++) {
         const struct net_arc *arc = &net->arcs[cycle->arcs[(index + i) % cycle->count]];
         int128 missing =
-            (int128)wanted(net, arc, phase_of(&net->nodes[arc->to]), (uint64_t)firings) -
+            (int128)tokens_wanted(net, arc, phase_of(&net->nodes[arc->to]), (uint64_t)firings) -
             arc->tokens;
         if (i == cycle->count) return missing <= 0 || missing > TOKENS_MAX ? 0 : (uint64_t)missing;
         firings = 1;

@@ -75,14 +75,15 @@ enum {
     SIZE_STEPS = 20 * 1000 * 1000,
     LEAST_STEPS = 5 * 1000 * 1000, /* for shrinking and depth_min_packets */
     CANDIDATES_MAX = 8,
-    CURE_WORK_MAX = 1000 * 1000, /* nodes x arcs of a block for which a fix is searched */
-    CLIMBS_MAX = 64,             /* raises by the missing packets, before depths are halved */
-    RAISE_CANDIDATES_MAX = 256,  /* of one cycle */
+    FIX_WORK_MAX = 1000 * 1000, /* nodes x arcs of a block for which a fix is searched */
+    CLIMBS_MAX = 64,            /* raises by the missing packets, before depths are halved */
+    RAISE_CANDIDATES_MAX = 256, /* of one cycle */
 };
 
 /* ---- what a buffer needs by itself ---- */
 
-static void ask(struct sizing *sizing, uint64_t packets, enum depth_why why, uint32_t reader)
+static void raise_floor(struct sizing *sizing, uint64_t packets, enum depth_why why,
+                        uint32_t reader)
 {
     if (packets <= sizing->floor_packets) return;
     sizing->floor_packets = packets;
@@ -124,25 +125,25 @@ static void ask_channel(struct bufsize *pass, const struct channel *channel)
     struct sizing *sizing = &pass->sizings[channel->buffer];
     if (channel_has_phases(channel)) return; /* its net is run, however small */
     if (channel->from == channel->to)
-        ask(sizing, add_clamped(add_clamped(initial, channel->push), channel->reserve), WHY_LOOP,
-            channel->reader);
+        raise_floor(sizing, add_clamped(add_clamped(initial, channel->push), channel->reserve),
+                    WHY_LOOP, channel->reader);
     else
-        ask(sizing, pair_depth(pass->graph, channel), WHY_PAIR, channel->reader);
+        raise_floor(sizing, pair_depth(pass->graph, channel), WHY_PAIR, channel->reader);
 }
 
 /* The window, the write and the initial packets. */
-static void ask_ends(struct bufsize *pass, uint32_t index)
+static void raise_floor_for_ends(struct bufsize *pass, uint32_t index)
 {
     const struct graph_buffer *buffer = &pass->graph->buffers.items[index];
     const struct graph_output *out = graph_writer(pass->graph, buffer);
     struct sizing *sizing = &pass->sizings[index];
-    ask(sizing, 1, WHY_PORT, 0);
+    raise_floor(sizing, 1, WHY_PORT, 0);
     for (uint32_t r = 0; r < buffer->readers.count; r++)
-        ask(sizing, graph_window_packets(pass->graph, buffer, r), WHY_WINDOW, r);
+        raise_floor(sizing, graph_window_packets(pass->graph, buffer, r), WHY_WINDOW, r);
     if (out)
-        ask(sizing, graph_push_most(&pass->graph->nodes.items[buffer->writer_node], out), WHY_WRITE,
-            0);
-    ask(sizing, buffer->initial.packets, WHY_INITIAL, 0);
+        raise_floor(sizing, graph_push_most(&pass->graph->nodes.items[buffer->writer_node], out),
+                    WHY_WRITE, 0);
+    raise_floor(sizing, buffer->initial.packets, WHY_INITIAL, 0);
 }
 
 /* The maximum of packets that make no window; packets written in step come in shares. */
@@ -159,15 +160,15 @@ static uint64_t kept_packets(const struct graph *graph, const struct graph_buffe
 }
 
 /* A bounded writer claims its maximum while a reader may keep less than a window. */
-static void ask_bounded(struct bufsize *pass, uint32_t index)
+static void raise_floor_for_bounded(struct bufsize *pass, uint32_t index)
 {
     const struct graph_buffer *buffer = &pass->graph->buffers.items[index];
     if (!graph_is_bounded(pass->graph, buffer)) return;
     uint64_t most = graph_push_most(&pass->graph->nodes.items[buffer->writer_node],
                                     graph_writer(pass->graph, buffer));
     for (uint32_t r = 0; most && r < buffer->readers.count; r++) {
-        ask(&pass->sizings[index], add_clamped(most, kept_packets(pass->graph, buffer, r)),
-            WHY_BOUNDED, r);
+        raise_floor(&pass->sizings[index], add_clamped(most, kept_packets(pass->graph, buffer, r)),
+                    WHY_BOUNDED, r);
     }
 }
 
@@ -176,14 +177,14 @@ static void ask_finish(struct bufsize *pass, uint32_t index)
     const struct graph_buffer *buffer = &pass->graph->buffers.items[index];
     const struct graph_output *out = graph_writer(pass->graph, buffer);
     if (!out || out->finish_max == 0) return;
-    ask(&pass->sizings[index], out->finish_max, WHY_FINISH, GRAPH_NONE);
+    raise_floor(&pass->sizings[index], out->finish_max, WHY_FINISH, GRAPH_NONE);
     for (uint32_t r = 0; r < buffer->readers.count; r++) {
         uint64_t kept = max64(graph_window_packets(pass->graph, buffer, r), 1) - 1;
-        ask(&pass->sizings[index], add_clamped(out->finish_max, kept), WHY_FINISH, r);
+        raise_floor(&pass->sizings[index], add_clamped(out->finish_max, kept), WHY_FINISH, r);
     }
     if (out->push == 0 && buffer->readers.count > 1 && buffer->initial.packets > 0)
-        ask(&pass->sizings[index], add_clamped(out->finish_max, buffer->initial.packets),
-            WHY_FINISH_INITIAL, GRAPH_NONE);
+        raise_floor(&pass->sizings[index], add_clamped(out->finish_max, buffer->initial.packets),
+                    WHY_FINISH_INITIAL, GRAPH_NONE);
 }
 
 static enum depth_fault declared_fault(const struct sizing *sizing,
@@ -199,7 +200,7 @@ static enum depth_fault declared_fault(const struct sizing *sizing,
 static void size_alone(struct bufsize *pass)
 {
     for (uint32_t i = 0; i < pass->graph->buffers.count; i++)
-        ask_ends(pass, i);
+        raise_floor_for_ends(pass, i);
     uint64_t *burst = ARENA_ARRAY(pass->arena, uint64_t, pass->graph->buffers.count);
     for (uint32_t i = 0; i < pass->graph->buffers.count; i++)
         pass->sizings[i].certain_packets = burst[i] = pass->sizings[i].floor_packets;
@@ -208,7 +209,7 @@ static void size_alone(struct bufsize *pass)
     for (uint32_t i = 0; i < pass->graph->buffers.count; i++) {
         const struct graph_buffer *buffer = &pass->graph->buffers.items[i];
         struct sizing *sizing = &pass->sizings[i];
-        ask_bounded(pass, i);
+        raise_floor_for_bounded(pass, i);
         ask_finish(pass, i);
         sizing->why = sizing->floor_why;
         sizing->depth_packets = sizing->floor_packets;
@@ -267,13 +268,13 @@ static void take_depths(const struct bufsize *pass, struct net *net)
     }
 }
 
-static enum net_outcome run_again(struct net *net, uint64_t *budget)
+static enum net_outcome rerun_net(struct net *net, uint64_t *budget)
 {
     net_reset(net);
     return net_run(net, budget);
 }
 
-void bufsize_settle(struct bufsize *pass, uint32_t buffer)
+void bufsize_restart_nets(struct bufsize *pass, uint32_t buffer)
 {
     uint64_t packets = pass->sizings[buffer].depth_packets;
     for (uint32_t c = pass->first_channel[buffer]; c < pass->first_channel[buffer + 1]; c++) {
@@ -305,7 +306,7 @@ static enum net_outcome try_depth(const struct bufsize *pass, uint32_t buffer, u
         if (*budget == 0) return NET_UNDECIDED;
         last = block;
         set_depth(pass, net, buffer, packets);
-        outcome = run_again(net, budget);
+        outcome = rerun_net(net, budget);
         set_depth(pass, net, buffer, pass->sizings[buffer].depth_packets);
     }
     return outcome;
@@ -338,8 +339,8 @@ static void add_depth(const struct bufsize *pass, struct net *net, uint32_t buff
 
 /* Raises *low by the demands of the cycles of one net: nothing between the old and the new *low
  * works. NET_LIVE: *low works; NET_STUCK: not known yet. */
-static enum net_outcome climb(const struct bufsize *pass, struct net *net, uint32_t buffer,
-                              uint64_t *low, uint64_t high, uint64_t *budget)
+static enum net_outcome climb_depth(const struct bufsize *pass, struct net *net, uint32_t buffer,
+                                    uint64_t *low, uint64_t high, uint64_t *budget)
 {
     struct arena *scratch = arena_create();
     enum net_outcome outcome;
@@ -372,7 +373,7 @@ static enum net_outcome climb_all(const struct bufsize *pass, uint32_t buffer, u
         *budget -= min64(*budget, reader_price(pass, buffer));
         if (*budget == 0) return NET_UNDECIDED;
         last = block;
-        enum net_outcome outcome = climb(pass, pass->nets[block], buffer, low, high, budget);
+        enum net_outcome outcome = climb_depth(pass, pass->nets[block], buffer, low, high, budget);
         if (outcome == NET_UNDECIDED) return outcome;
         if (outcome == NET_STUCK) all = NET_STUCK;
     }
@@ -420,7 +421,7 @@ static uint64_t least_declared(struct bufsize *pass, struct net *net, uint32_t b
 {
     uint64_t low = pass->sizings[buffer].depth_packets, high = 0;
     set_unlimited(pass, net, buffer, true);
-    if (run_again(net, &pass->budget) == NET_LIVE) {
+    if (rerun_net(net, &pass->budget) == NET_LIVE) {
         uint32_t first = pass->first_channel[buffer];
         uint64_t initial = pass->graph->buffers.items[buffer].initial.packets;
         for (uint32_t c = first; c < pass->first_channel[buffer + 1]; c++) {
@@ -436,7 +437,7 @@ static uint64_t least_declared(struct bufsize *pass, struct net *net, uint32_t b
     while (high && low + 1 < high) {
         uint64_t middle = low + (high - low) / 2;
         set_depth(pass, net, buffer, middle);
-        enum net_outcome outcome = run_again(net, &pass->budget);
+        enum net_outcome outcome = rerun_net(net, &pass->budget);
         if (outcome == NET_UNDECIDED) high = 0;
         if (outcome == NET_LIVE)
             high = middle;
@@ -448,8 +449,8 @@ static uint64_t least_declared(struct bufsize *pass, struct net *net, uint32_t b
 }
 
 /* The declared buffers of a cycle, each once. */
-static uint32_t declared_of_circle(struct bufsize *pass, const struct net *net,
-                                   const struct net_cycle *cycle, uint32_t *buffers)
+static uint32_t declared_of_cycle(struct bufsize *pass, const struct net *net,
+                                  const struct net_cycle *cycle, uint32_t *buffers)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < cycle->count; i++) {
@@ -488,12 +489,12 @@ static uint32_t choose_declared(struct bufsize *pass, struct net *net,
 
 /* The net is stuck on declared depths: finds those that have to grow and goes on as if they had.
  * False: no depth is in the cycle (the graph itself is dead, which deadlock_check reports). */
-static bool mend_declared(struct bufsize *pass, struct net *net)
+static bool raise_declared(struct bufsize *pass, struct net *net)
 {
     struct net_cycle cycle = net_waiting(pass->arena, net);
     struct waiting *waiting = bufsize_word_waiting(pass->arena, &pass->channels, net, &cycle);
     waiting->buffers = ARENA_ARRAY(pass->arena, uint32_t, cycle.count);
-    waiting->buffer_count = declared_of_circle(pass, net, &cycle, waiting->buffers);
+    waiting->buffer_count = declared_of_cycle(pass, net, &cycle, waiting->buffers);
     if (waiting->buffer_count == 0) return false;
     uint64_t depth = 0;
     uint32_t buffer = choose_declared(pass, net, waiting, &depth);
@@ -538,8 +539,8 @@ static bool has_declared(const struct net *net)
 static void check_declared(struct bufsize *pass, struct net *net)
 {
     if (!has_declared(net)) return;
-    while (run_again(net, &pass->budget) == NET_STUCK)
-        if (!mend_declared(pass, net)) break;
+    while (rerun_net(net, &pass->budget) == NET_STUCK)
+        if (!raise_declared(pass, net)) break;
 }
 
 /* A raised depth may be larger than necessary after others have been raised as well, in this
@@ -548,7 +549,7 @@ static void tighten_declared(struct bufsize *pass)
 {
     uint32_t count = (uint32_t)pass->graph->buffers.count;
     for (uint32_t i = 0; i < count; i++)
-        if (pass->sizings[i].fault != FAULT_NONE) bufsize_settle(pass, i);
+        if (pass->sizings[i].fault != FAULT_NONE) bufsize_restart_nets(pass, i);
     for (uint32_t i = 0; i < count; i++) {
         struct sizing *sizing = &pass->sizings[i];
         uint64_t given = pass->graph->buffers.items[i].depth_packets;
@@ -559,7 +560,7 @@ static void tighten_declared(struct bufsize *pass)
         if (least == 0) continue;
         sizing->depth_packets = least;
         if (least == given) sizing->fault = FAULT_NONE;
-        bufsize_settle(pass, i);
+        bufsize_restart_nets(pass, i);
     }
 }
 
@@ -579,7 +580,7 @@ static void check_all_declared(struct bufsize *pass)
 /* ---- undeclared depths ---- */
 
 /* The depth that gives an arc of room that many tokens. */
-static uint64_t depth_for(const struct bufsize *pass, const struct net_arc *arc, uint64_t room)
+static uint64_t arc_depth(const struct bufsize *pass, const struct net_arc *arc, uint64_t room)
 {
     const struct channel *channel = &pass->channels.items[arc->channel];
     uint64_t initial = pass->graph->buffers.items[channel->buffer].initial.packets;
@@ -596,7 +597,7 @@ static uint64_t periodic_depth(const struct bufsize *pass, struct net *net, uint
     bool found = periodic_schedule(net, room);
     for (uint32_t i = 0; found && i < net->arc_count; i++)
         if (net->arcs[i].kind == ARC_ROOM && arc_buffer(pass, net, i) == buffer)
-            depth = max64(depth, depth_for(pass, &net->arcs[i], room[i]));
+            depth = max64(depth, arc_depth(pass, &net->arcs[i], room[i]));
     set_kind(pass, net, buffer, ARC_ROOM_DECLARED);
     return depth <= INT32_MAX ? depth : 0;
 }
@@ -608,7 +609,7 @@ static uint32_t choose_periodic(const struct bufsize *pass, struct net *net, uin
     uint64_t *room = ARENA_ARRAY(pass->arena, uint64_t, net->arc_count);
     uint32_t best = GRAPH_NONE, last = GRAPH_NONE, tried = 0;
     uint64_t best_bytes = 0;
-    if ((uint64_t)net->node_count * net->arc_count > CURE_WORK_MAX) return GRAPH_NONE;
+    if ((uint64_t)net->node_count * net->arc_count > FIX_WORK_MAX) return GRAPH_NONE;
     for (uint32_t i = 0; i < net->arc_count && tried < CANDIDATES_MAX; i++) {
         uint32_t buffer = arc_buffer(pass, net, i);
         if (net->arcs[i].kind != ARC_ROOM_DECLARED || buffer == last) continue;
@@ -626,7 +627,7 @@ static uint32_t choose_periodic(const struct bufsize *pass, struct net *net, uin
     return best;
 }
 
-static void report_undecided(struct bufsize *pass, struct net *net)
+static void report_undecided_depths(struct bufsize *pass, struct net *net)
 {
     const struct graph_buffer *buffer = &pass->graph->buffers.items[arc_buffer(pass, net, 0)];
     struct diag *d = diag_report(
@@ -637,13 +638,13 @@ static void report_undecided(struct bufsize *pass, struct net *net)
               "declared depths",
               (int)SIZE_STEPS);
     uint64_t depth = 0;
-    uint32_t cure = choose_periodic(pass, net, &depth);
-    if (cure == GRAPH_NONE) {
+    uint32_t fix = choose_periodic(pass, net, &depth);
+    if (fix == GRAPH_NONE) {
         diag_help(d, "larger declared depths, none at all, or rates with a larger common divisor "
                      "make it decidable");
         return;
     }
-    const struct graph_buffer *declared = &pass->graph->buffers.items[cure];
+    const struct graph_buffer *declared = &pass->graph->buffers.items[fix];
     diag_label(d, declared->depth_span.source ? declared->depth_span : declared->span,
                "depth %" PRIu64, declared->depth_packets);
     diag_help(d,
@@ -661,7 +662,7 @@ static bool size_periodic(struct bufsize *pass, struct net *net)
     for (uint32_t i = 0; i < net->arc_count; i++) {
         if (net->arcs[i].kind != ARC_ROOM) continue;
         struct sizing *sizing = &pass->sizings[arc_buffer(pass, net, i)];
-        uint64_t depth = depth_for(pass, &net->arcs[i], room[i]);
+        uint64_t depth = arc_depth(pass, &net->arcs[i], room[i]);
         if (depth <= sizing->depth_packets) continue;
         sizing->depth_packets = depth;
         sizing->why = WHY_PERIODIC;
@@ -723,7 +724,7 @@ static void size_block(struct bufsize *pass, uint32_t block)
     arena_destroy(scratch);
     if (outcome == NET_LIVE) return;
     pass->estimated[block] = true;
-    if (!size_periodic(pass, net)) report_undecided(pass, net);
+    if (!size_periodic(pass, net)) report_undecided_depths(pass, net);
 }
 
 /* One channel without phases. */
@@ -790,7 +791,7 @@ void bufsize_find_least(struct bufsize *pass, bool shrinks)
         order[i] = (struct ranked){growth_bytes(pass, i, pass->sizings[i].depth_packets), i};
     qsort(order, count, sizeof *order, compare_ranked);
     for (uint32_t i = 0; i < count; i++)
-        bufsize_settle(pass, i);
+        bufsize_restart_nets(pass, i);
     for (uint32_t k = 0; k < 2 * count; k++) {
         struct sizing *sizing = &pass->sizings[order[k % count].buffer];
         if (sizing->declared != (k >= count)) continue;
@@ -799,7 +800,7 @@ void bufsize_find_least(struct bufsize *pass, bool shrinks)
         if (!shrinks || sizing->declared || least == 0 || least == sizing->depth_packets) continue;
         sizing->depth_packets = least;
         if (least == sizing->floor_packets) sizing->why = sizing->floor_why;
-        bufsize_settle(pass, order[k % count].buffer);
+        bufsize_restart_nets(pass, order[k % count].buffer);
     }
 }
 

@@ -78,7 +78,7 @@ struct bufsize {
 };
 
 /* Starts every net of the buffer from the depth found. */
-void bufsize_settle(struct bufsize *pass, uint32_t buffer);
+void bufsize_restart_nets(struct bufsize *pass, uint32_t buffer);
 /* Finds the minimum depth of each buffer with the others as they are, within pass->least_budget.
  * With `shrinks`, the undeclared buffers get it, largest first. */
 void bufsize_find_least(struct bufsize *pass, bool shrinks);

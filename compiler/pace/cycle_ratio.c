@@ -27,7 +27,7 @@ static uint32_t bits_of(uint128 value)
     return count;
 }
 
-static uint128 magnitude(int128 value)
+static uint128 absolute_value(int128 value)
 {
     return value < 0 ? -(uint128)value : (uint128)value;
 }
@@ -38,14 +38,14 @@ static bool values_fit(const struct ratio_graph *graph)
     uint128 heights = 1;
     uint64_t costs = 1;
     for (uint32_t i = 0; i < graph->arc_count; i++) {
-        heights |= magnitude(graph->arcs[i].height);
+        heights |= absolute_value(graph->arcs[i].height);
         costs |= graph->arcs[i].cost;
     }
     uint32_t vertices = bits_of(graph->vertex_count);
     return bits_of(heights) + bits_of(costs) + 2 * vertices + 1 <= CYCLE_RATIO_BITS;
 }
 
-static struct howard prepare(struct arena *arena, const struct ratio_graph *graph)
+static struct howard howard_create(struct arena *arena, const struct ratio_graph *graph)
 {
     uint32_t n = graph->vertex_count;
     struct howard howard = {
@@ -87,7 +87,7 @@ static void choose_first(struct howard *howard)
 
 /* ---- the cycles of the choices ---- */
 
-static uint32_t next_of(const struct howard *howard, uint32_t vertex)
+static uint32_t chosen_next(const struct howard *howard, uint32_t vertex)
 {
     return howard->graph->arcs[howard->choice[vertex]].to;
 }
@@ -124,7 +124,7 @@ static void weigh_circuits(struct howard *howard, bool *larger)
         howard->mark[v] = NOBODY;
     for (uint32_t v = 0; v < n; v++) {
         uint32_t at = v;
-        for (; howard->mark[at] == NOBODY; at = next_of(howard, at))
+        for (; howard->mark[at] == NOBODY; at = chosen_next(howard, at))
             howard->mark[at] = v + 1;
         if (howard->mark[at] == v + 1) weigh_circuit(howard, at, larger);
     }
@@ -142,7 +142,7 @@ static void weigh_arcs(struct howard *howard)
 }
 
 /* From the root backwards along choices; then (`any`) along any arc, which becomes the choice. */
-static uint32_t reach(struct howard *howard, uint32_t count, bool any)
+static uint32_t reach_vertices(struct howard *howard, uint32_t count, bool any)
 {
     for (uint32_t k = 0; k < count; k++) {
         uint32_t to = howard->queue[k];
@@ -166,11 +166,11 @@ static void find_values(struct howard *howard)
     howard->mark[howard->root] = 1;
     howard->value[howard->root] = 0;
     howard->queue[0] = howard->root;
-    uint32_t count = reach(howard, 1, false);
-    if (count < howard->graph->vertex_count) reach(howard, count, true);
+    uint32_t count = reach_vertices(howard, 1, false);
+    if (count < howard->graph->vertex_count) reach_vertices(howard, count, true);
 }
 
-static bool improve(struct howard *howard)
+static bool improve_choices(struct howard *howard)
 {
     bool changed = false;
     for (uint32_t v = 0; v < howard->graph->vertex_count; v++) {
@@ -196,7 +196,7 @@ static void list_circuit(const struct howard *howard, uint32_t root, arc_list *t
     uint32_t at = root;
     do {
         vec_push(howard->arena, to, howard->choice[at]);
-        at = next_of(howard, at);
+        at = chosen_next(howard, at);
     } while (at != root);
 }
 
@@ -224,7 +224,7 @@ static struct cycle_ratio answer_infinite(const struct howard *howard)
                                 .other_count = (uint32_t)others.count};
 }
 
-static bool spend(const struct howard *howard, uint64_t *budget)
+static bool pay_round(const struct howard *howard, uint64_t *budget)
 {
     uint64_t price = 4 * (uint64_t)howard->graph->arc_count;
     if (*budget < price) {
@@ -240,15 +240,15 @@ struct cycle_ratio cycle_ratio_maximum(struct arena *arena, const struct ratio_g
 {
     struct cycle_ratio unknown = {.kind = CYCLE_RATIO_UNKNOWN};
     if (!values_fit(graph)) return unknown;
-    struct howard howard = prepare(arena, graph);
+    struct howard howard = howard_create(arena, graph);
     choose_first(&howard);
     do {
         bool larger = false;
-        if (!spend(&howard, budget)) return unknown;
+        if (!pay_round(&howard, budget)) return unknown;
         weigh_circuits(&howard, &larger);
         if (howard.infinite.count > 0) return answer_infinite(&howard);
         if (larger) weigh_arcs(&howard);
         find_values(&howard);
-    } while (improve(&howard));
+    } while (improve_choices(&howard));
     return answer_finite(&howard);
 }

@@ -19,7 +19,7 @@ struct declared {
     uint64_t kept;    /* treated as declared by the model; 0: it is free */
 };
 
-static void restore(struct graph *graph, const struct declared *declared)
+static void restore_declared(struct graph *graph, const struct declared *declared)
 {
     for (size_t i = 0; i < graph->buffers.count; i++) {
         struct graph_buffer *buffer = &graph->buffers.items[i];
@@ -33,7 +33,7 @@ static void restore_all(struct graph *graph, struct declared *declared)
 {
     for (size_t i = 0; i < graph->buffers.count; i++)
         declared[i].kept = declared[i].packets;
-    restore(graph, declared);
+    restore_declared(graph, declared);
 }
 
 /* Keeps the declarations that would have been raised; false: there is none. */
@@ -100,7 +100,7 @@ void debug_cut_depths(struct compile *cx, struct graph *graph)
             declared[i].packets = graph->buffers.items[i].depth_packets;
     bool good = false, goes_on = true;
     for (int round = 0; round < ROUNDS_MAX && goes_on; round++) {
-        restore(graph, declared);
+        restore_declared(graph, declared);
         bool assigned = assign_quietly(cx, graph), raised = keep_raised(graph, declared);
         good = assigned && !raised;
         goes_on = assigned && (raised || cut_kept(graph, declared));

@@ -71,16 +71,16 @@ struct mode {
 
 /* ---- groups ---- */
 
-static uint32_t root_of(uint32_t *links, uint32_t block)
+static uint32_t link_root(uint32_t *links, uint32_t block)
 {
     while (links[block] != block)
         block = links[block] = links[links[block]];
     return block;
 }
 
-static void join(uint32_t *links, uint32_t a, uint32_t b)
+static void link_blocks(uint32_t *links, uint32_t a, uint32_t b)
 {
-    links[root_of(links, a)] = root_of(links, b);
+    links[link_root(links, a)] = link_root(links, b);
 }
 
 /* Firings of the end of a channel in one iteration of its net by itself. */
@@ -88,7 +88,7 @@ static uint64_t local_firings(const struct mode *mode, const uint64_t *common, u
                               uint32_t node)
 {
     return channels_repetitions(&mode->pass->channels, node) /
-           max64(common[root_of(mode->net_of, block)], 1);
+           max64(common[link_root(mode->net_of, block)], 1);
 }
 
 /* By net: the number of its own iterations in one of the part. */
@@ -100,7 +100,7 @@ static uint64_t *common_counts(const struct mode *mode)
         const struct channel *channel = &channels->items[i];
         uint64_t from = channels_repetitions(channels, channel->from) / channel->from_phases;
         uint64_t to = channels_repetitions(channels, channel->to) / channel->to_phases;
-        uint32_t root = root_of(mode->net_of, channel->block);
+        uint32_t root = link_root(mode->net_of, channel->block);
         common[root] = gcd64(common[root], gcd64(from, to));
     }
     return common;
@@ -127,8 +127,8 @@ static bool join_paces(struct mode *mode)
         uint32_t node = i % 2 ? channel->to : channel->from;
         if (!often[node]) continue;
         if (first[node] == GRAPH_NONE) first[node] = channel->block;
-        joined |= root_of(mode->net_of, channel->block) != root_of(mode->net_of, first[node]);
-        join(mode->net_of, channel->block, first[node]);
+        joined |= link_root(mode->net_of, channel->block) != link_root(mode->net_of, first[node]);
+        link_blocks(mode->net_of, channel->block, first[node]);
     }
     return joined;
 }
@@ -142,13 +142,13 @@ static void create_nets(struct mode *mode)
     while (join_paces(mode))
         ;
     for (uint32_t i = 0; i < channels->count; i++)
-        sets[root_of(mode->net_of, channels->items[i].block)].count++;
+        sets[link_root(mode->net_of, channels->items[i].block)].count++;
     for (uint32_t b = 0; b < blocks; b++) {
         sets[b].channels = ARENA_ARRAY(mode->arena, uint32_t, sets[b].count + 1);
         sets[b].count = 0;
     }
     for (uint32_t i = 0; i < channels->count; i++) {
-        struct channel_block *set = &sets[root_of(mode->net_of, channels->items[i].block)];
+        struct channel_block *set = &sets[link_root(mode->net_of, channels->items[i].block)];
         set->channels[set->count++] = i;
     }
     for (uint32_t b = 0; b < blocks; b++)
@@ -164,10 +164,10 @@ static void join_groups(struct mode *mode)
         uint32_t first = GRAPH_NONE;
         if (pass->sizings[i].declared) continue;
         for (uint32_t c = pass->first_channel[i]; c < pass->first_channel[i + 1]; c++) {
-            uint32_t block = root_of(mode->net_of, pass->channels.items[c].block);
+            uint32_t block = link_root(mode->net_of, pass->channels.items[c].block);
             if (!mode->nets[block]) continue;
             if (first == GRAPH_NONE) first = block;
-            join(mode->group_of, block, first);
+            link_blocks(mode->group_of, block, first);
         }
     }
 }
@@ -179,14 +179,14 @@ static void number_groups(struct mode *mode)
     uint32_t *net_counts = ARENA_ARRAY(mode->arena, uint32_t, blocks + 1);
     for (uint32_t b = 0; b < blocks; b++) {
         if (!mode->nets[b]) continue;
-        uint32_t root = root_of(mode->group_of, b);
+        uint32_t root = link_root(mode->group_of, b);
         if (net_counts[root]++ == 0) numbers[root] = mode->group_count++;
     }
     mode->groups = ARENA_ARRAY(mode->arena, struct depth_group, mode->group_count + 1);
     mode->components = ARENA_ARRAY(mode->arena, uint32_t, mode->group_count + 1);
     for (uint32_t b = 0; b < blocks; b++) {
         if (!mode->nets[b]) continue;
-        uint32_t root = root_of(mode->group_of, b);
+        uint32_t root = link_root(mode->group_of, b);
         struct depth_group *group = &mode->groups[numbers[root]];
         if (!group->nets)
             group->nets = ARENA_ARRAY(mode->arena, struct depth_net, net_counts[root]);
@@ -314,7 +314,7 @@ static struct mode mode_begin(struct bufsize *pass, bool timed)
 static void mode_end(const struct mode *mode)
 {
     for (uint32_t i = 0; i < mode->pass->graph->buffers.count; i++)
-        bufsize_settle(mode->pass, i);
+        bufsize_restart_nets(mode->pass, i);
 }
 
 /* ---- room by rule ---- */
@@ -440,7 +440,7 @@ static void take_least(struct mode *mode, const struct depth_group *group,
 }
 
 /* Was every raise so far unavoidable, or was there none? */
-static bool is_forced(const struct mode *mode, const struct depth_group *group)
+static bool has_forced_raises(const struct mode *mode, const struct depth_group *group)
 {
     for (uint32_t i = 0; i < group->choice_count; i++) {
         const struct sizing *sizing = &mode->pass->sizings[group->choices[i].buffer];
@@ -453,7 +453,7 @@ static bool is_forced(const struct mode *mode, const struct depth_group *group)
 static struct depth_found search_least(struct mode *mode, const struct depth_group *group)
 {
     const struct depth_request request = {.known = present_depths(mode, group)};
-    if (!is_forced(mode, group)) return search_group(mode, group, &request);
+    if (!has_forced_raises(mode, group)) return search_group(mode, group, &request);
     return (struct depth_found){
         .exact = true, .least_bytes = depth_cost_bytes(depth_vector_cost(group, request.known))};
 }
@@ -485,7 +485,7 @@ void bufsize_minimise(struct bufsize *pass)
 
 /* ---- the fastest ---- */
 
-static void unlimit(const struct depth_net *at, bool unlimited)
+static void unlimit_rooms(const struct depth_net *at, bool unlimited)
 {
     for (uint32_t i = 0; i < at->net->arc_count; i++)
         if (at->choice[i] != GRAPH_NONE) at->net->arcs[i].absent = unlimited;
@@ -503,10 +503,10 @@ static void find_maxima(struct mode *mode)
         for (uint32_t n = 0; n < mode->groups[g].net_count; n++) {
             const struct depth_net *at = &mode->groups[g].nets[n];
             struct throughput *most = &mode->most[mode->components[g]];
-            unlimit(at, true);
+            unlimit_rooms(at, true);
             struct throughput one =
                 throughput_of_net(mode->arena, at->net, at->cost, at->stateful, &budget);
-            unlimit(at, false);
+            unlimit_rooms(at, false);
             if (one.kind == THROUGHPUT_RATIO) one = throughput_scaled(one, at->turns, 1);
             if (throughput_compare(&one, most) < 0) *most = one;
         }
@@ -667,7 +667,8 @@ static uint32_t slowest_of(const struct exploration *at, uint32_t component)
 }
 
 /* Goes on with every group that is as slow as the slowest; false if one of them cannot. */
-static bool ascend(struct exploration *at, uint32_t component, const struct throughput *pace)
+static bool advance_groups(struct exploration *at, uint32_t component,
+                           const struct throughput *pace)
 {
     bool all = true;
     for (uint32_t g = 0; g < at->mode->group_count; g++) {
@@ -688,7 +689,7 @@ static void explore_component(struct exploration *at, uint32_t component)
     while ((slowest = slowest_of(at, component)) != GRAPH_NONE) {
         struct throughput pace = at->ascents[slowest].points[at->ascents[slowest].at].pace;
         add_row(at, component, &pace);
-        if (!ascend(at, component, &pace)) break;
+        if (!advance_groups(at, component, &pace)) break;
         if (++rows < POINTS_MAX) continue;
         note_missing(at->front, "there are more points than are shown");
         break;

@@ -150,8 +150,8 @@ static uint32_t waiting_arc(const struct search *search, const struct depth_verd
 }
 
 /* Adds every vector that raises one choice of the cycle. */
-static void expand(struct search *search, uint32_t index, const struct depth_verdict *verdict,
-                   const struct throughput *target)
+static void expand_vector(struct search *search, uint32_t index,
+                          const struct depth_verdict *verdict, const struct throughput *target)
 {
     const struct depth_group *group = search->group;
     uint64_t *raises = ARENA_ARRAY(search->scratch, uint64_t, group->choice_count), bytes;
@@ -242,11 +242,11 @@ static bool search_step(struct search *search, struct depth_found *found)
         if (!raise_target(search, &verdict, index)) return false;
         verdict.outcome = DEPTH_SLOW;
     }
-    expand(search, index, &verdict, target);
+    expand_vector(search, index, &verdict, target);
     return search->whole;
 }
 
-static void begin(struct search *search)
+static void search_begin(struct search *search)
 {
     const struct depth_group *group = search->group;
     size_t size_bytes = group->choice_count * sizeof(uint64_t);
@@ -294,7 +294,7 @@ struct depth_found depth_search(struct arena *arena, const struct depth_group *g
     };
     if (request->known) search.limit = depth_vector_cost(group, request->known);
     search.least = search.limit;
-    begin(&search);
+    search_begin(&search);
     while (search.heap_count && search_step(&search, &found))
         arena_reset(search.scratch);
     found.exact = search.whole;
@@ -341,7 +341,7 @@ static uint32_t cheapest_raise(const struct climb *climb)
 }
 
 /* A choice that is raised repeatedly is raised by more each time. */
-static bool raise_one(const struct climb *climb, const struct depth_verdict *verdict)
+static bool raise_choice(const struct climb *climb, const struct depth_verdict *verdict)
 {
     uint64_t bytes;
     depth_raises(climb->group, verdict, climb->target, climb->raises, &bytes);
@@ -356,7 +356,7 @@ static bool raise_one(const struct climb *climb, const struct depth_verdict *ver
 }
 
 /* Shrinks a choice to its minimum, with the others as they are. */
-static void shrink_one(const struct climb *climb, uint32_t choice)
+static void shrink_choice(const struct climb *climb, uint32_t choice)
 {
     uint64_t low = climb->group->choices[choice].floor_packets, high = climb->depths[choice];
     struct depth_verdict verdict;
@@ -372,7 +372,7 @@ static void shrink_one(const struct climb *climb, uint32_t choice)
     climb->depths[choice] = high;
 }
 
-static uint32_t dearest(const struct climb *climb, const bool *done)
+static uint32_t costliest_choice(const struct climb *climb, const bool *done)
 {
     uint32_t best = GRAPH_NONE;
     depth_cost best_cost = 0;
@@ -393,9 +393,9 @@ static void shrink_all(const struct climb *climb)
     struct climb inner = *climb;
     inner.scratch = own;
     for (uint32_t i = 0; i < climb->group->choice_count; i++) {
-        uint32_t choice = dearest(climb, done);
+        uint32_t choice = costliest_choice(climb, done);
         done[choice] = true;
-        shrink_one(&inner, choice);
+        shrink_choice(&inner, choice);
     }
     arena_destroy(own);
 }
@@ -409,13 +409,13 @@ static enum depth_outcome climb_circuits(const struct climb *climb)
     enum depth_outcome outcome;
     half.budget = &left;
     while ((outcome = try_depths(&half, &verdict)) == DEPTH_STUCK || outcome == DEPTH_SLOW)
-        if (!raise_one(&half, &verdict)) break;
+        if (!raise_choice(&half, &verdict)) break;
     *climb->budget -= share - left;
     return outcome;
 }
 
 /* Doubles all choices repeatedly. */
-static enum depth_outcome climb_all(const struct climb *climb)
+static enum depth_outcome climb_doubling(const struct climb *climb)
 {
     enum depth_outcome outcome = DEPTH_SLOW;
     struct depth_verdict verdict;
@@ -442,7 +442,7 @@ uint64_t *depth_climb(struct arena *arena, const struct depth_group *group, cons
         .budget = budget,
     };
     enum depth_outcome outcome = climb_circuits(&climb);
-    if (outcome != DEPTH_ENOUGH) outcome = climb_all(&climb);
+    if (outcome != DEPTH_ENOUGH) outcome = climb_doubling(&climb);
     if (outcome == DEPTH_ENOUGH) {
         arena_reset(climb.scratch);
         shrink_all(&climb);

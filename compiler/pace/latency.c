@@ -30,21 +30,21 @@ struct machine {
     bool failed; /* beyond the budget, or the arithmetic */
 };
 
-static uint128 written(const struct channel *channel, uint64_t firings)
+static uint128 packets_written(const struct channel *channel, uint64_t firings)
 {
     return channels_sum(channel->push_sums, channel->push, channel->from_phases, 0, firings);
 }
 
-static uint128 consumed(const struct channel *channel, uint64_t firings)
+static uint128 packets_consumed(const struct channel *channel, uint64_t firings)
 {
     return channels_sum(channel->pop_sums, channel->pop, channel->to_phases, 0, firings);
 }
 
 /* Packets that have to have been written for firing `index` of the reader. */
-static uint128 needed(const struct channel *channel, uint64_t index)
+static uint128 packets_required(const struct channel *channel, uint64_t index)
 {
     uint64_t peek = channel->peeks ? channel->peeks[index % channel->to_phases] : channel->peek;
-    return consumed(channel, index) + peek;
+    return packets_consumed(channel, index) + peek;
 }
 
 static uint64_t initial_of(const struct machine *machine, const struct channel *channel)
@@ -59,7 +59,7 @@ static uint64_t depth_of(const struct machine *machine, const struct channel *ch
 
 /* ---- needs ---- */
 
-static void enqueue(struct machine *machine, uint32_t node)
+static void actor_queue_push(struct machine *machine, uint32_t node)
 {
     uint32_t n = machine->channels.node_count;
     if (machine->actors[node].queued) return;
@@ -67,7 +67,7 @@ static void enqueue(struct machine *machine, uint32_t node)
     machine->queue[(machine->queue_head + machine->queue_count++) % n] = node;
 }
 
-static uint32_t dequeue(struct machine *machine)
+static uint32_t actor_queue_pop(struct machine *machine)
 {
     uint32_t node = machine->queue[machine->queue_head];
     machine->queue_head = (machine->queue_head + 1) % machine->channels.node_count;
@@ -76,13 +76,13 @@ static uint32_t dequeue(struct machine *machine)
     return node;
 }
 
-static void want(struct machine *machine, uint32_t node, uint128 firings)
+static void want_firings(struct machine *machine, uint32_t node, uint128 firings)
 {
     if (firings > INT64_MAX)
         machine->failed = true;
     else if (firings > machine->actors[node].wanted) {
         machine->actors[node].wanted = (uint64_t)firings;
-        enqueue(machine, node);
+        actor_queue_push(machine, node);
     }
 }
 
@@ -92,27 +92,27 @@ static void want_packets(struct machine *machine, const struct channel *channel,
     uint128 most = 0, initial = initial_of(machine, channel);
     for (uint64_t i = firings - min64(firings, channel->peeks ? channel->to_phases : 1);
          i < firings; i++) {
-        uint128 one = needed(channel, i);
+        uint128 one = packets_required(channel, i);
         if (one > most) most = one;
     }
     if (most > initial)
-        want(machine, channel->from,
-             channels_firings(channel->push_sums, channel->push, channel->from_phases,
-                              most - initial));
+        want_firings(machine, channel->from,
+                     channels_firings(channel->push_sums, channel->push, channel->from_phases,
+                                      most - initial));
 }
 
 /* Requires the writer to have fired `firings` times. */
 static void want_room(struct machine *machine, const struct channel *channel, uint64_t firings)
 {
-    uint128 held = written(channel, firings) + initial_of(machine, channel);
+    uint128 held = packets_written(channel, firings) + initial_of(machine, channel);
     uint64_t depth = depth_of(machine, channel);
-    if (held <= depth || written(channel, firings) == 0) return;
-    want(machine, channel->to,
-         channels_firings(channel->pop_sums, channel->pop, channel->to_phases,
-                          held - depth + channel->reserve));
+    if (held <= depth || packets_written(channel, firings) == 0) return;
+    want_firings(machine, channel->to,
+                 channels_firings(channel->pop_sums, channel->pop, channel->to_phases,
+                                  held - depth + channel->reserve));
 }
 
-static bool spend(struct machine *machine, uint32_t node)
+static bool pay_look(struct machine *machine, uint32_t node)
 {
     uint64_t price = 1 + machine->first_in[node + 1] - machine->first_in[node] +
                      machine->first_out[node + 1] - machine->first_out[node];
@@ -127,9 +127,9 @@ static bool spend(struct machine *machine, uint32_t node)
 static void find_wanted(struct machine *machine)
 {
     while (machine->queue_count > 0) {
-        uint32_t node = dequeue(machine);
+        uint32_t node = actor_queue_pop(machine);
         uint64_t firings = machine->actors[node].wanted;
-        if (!spend(machine, node)) return;
+        if (!pay_look(machine, node)) return;
         for (uint32_t i = machine->first_in[node]; i < machine->first_in[node + 1]; i++)
             want_packets(machine, &machine->channels.items[machine->in[i]], firings);
         for (uint32_t i = machine->first_out[node];
@@ -178,16 +178,16 @@ static bool may_start(const struct machine *machine, uint32_t node, uint64_t ind
 {
     for (uint32_t i = machine->first_in[node]; i < machine->first_in[node + 1]; i++) {
         const struct channel *channel = &machine->channels.items[machine->in[i]];
-        uint128 there = written(channel, machine->actors[channel->from].ended);
-        if (there + initial_of(machine, channel) < needed(channel, index)) return false;
+        uint128 there = packets_written(channel, machine->actors[channel->from].ended);
+        if (there + initial_of(machine, channel) < packets_required(channel, index)) return false;
     }
     for (uint32_t i = machine->first_out[node];
          machine->at_depths && i < machine->first_out[node + 1]; i++) {
         const struct channel *channel = &machine->channels.items[machine->out[i]];
-        uint128 freed = consumed(channel, machine->actors[channel->to].ended);
+        uint128 freed = packets_consumed(channel, machine->actors[channel->to].ended);
         freed = freed > channel->reserve ? freed - channel->reserve : 0;
-        uint128 claimed = written(channel, index + 1);
-        if (claimed > written(channel, index) &&
+        uint128 claimed = packets_written(channel, index + 1);
+        if (claimed > packets_written(channel, index) &&
             claimed + initial_of(machine, channel) > freed + depth_of(machine, channel))
             return false;
     }
@@ -203,7 +203,8 @@ static uint64_t count_startable(struct machine *machine, uint32_t node)
     uint64_t most = actor->wanted - actor->started, low = 0, high = 1;
     if (at->stateful) most = min64(most, actor->started == actor->ended ? 1 : 0);
     if (graph_phases(at) > 1) {
-        while (low < most && may_start(machine, node, actor->started + low) && spend(machine, node))
+        while (low < most && may_start(machine, node, actor->started + low) &&
+               pay_look(machine, node))
             low++;
         return low;
     }
@@ -225,7 +226,7 @@ static uint64_t count_startable(struct machine *machine, uint32_t node)
 static void try_start(struct machine *machine, uint32_t node, uint64_t now)
 {
     uint64_t time;
-    if (!spend(machine, node)) return;
+    if (!pay_look(machine, node)) return;
     uint64_t count = count_startable(machine, node);
     if (count == 0) return;
     machine->actors[node].started += count;
@@ -238,11 +239,11 @@ static void try_start(struct machine *machine, uint32_t node, uint64_t now)
 
 static void wake_neighbours(struct machine *machine, uint32_t node)
 {
-    enqueue(machine, node);
+    actor_queue_push(machine, node);
     for (uint32_t i = machine->first_out[node]; i < machine->first_out[node + 1]; i++)
-        enqueue(machine, machine->channels.items[machine->out[i]].to);
+        actor_queue_push(machine, machine->channels.items[machine->out[i]].to);
     for (uint32_t i = machine->first_in[node]; i < machine->first_in[node + 1]; i++)
-        enqueue(machine, machine->channels.items[machine->in[i]].from);
+        actor_queue_push(machine, machine->channels.items[machine->in[i]].from);
 }
 
 struct target { /* the end of firing `firings` of the node */
@@ -270,15 +271,15 @@ static bool is_affordable(const struct machine *machine)
     return events < *machine->budget;
 }
 
-static struct latency run(struct machine *machine, const target_list *targets)
+static struct latency run_to_targets(struct machine *machine, const target_list *targets)
 {
     struct latency latency = {.node = GRAPH_NONE, .buffer = GRAPH_NONE};
     uint64_t now = 0;
     for (uint32_t n = 0; n < machine->channels.node_count; n++)
-        if (machine->actors[n].wanted > 0) enqueue(machine, n);
+        if (machine->actors[n].wanted > 0) actor_queue_push(machine, n);
     for (;;) {
         while (machine->queue_count > 0)
-            try_start(machine, dequeue(machine), now);
+            try_start(machine, actor_queue_pop(machine), now);
         if (machine->failed || machine->events.count == 0) return latency;
         now = machine->events.items[0].time;
         while (machine->events.count > 0 && machine->events.items[0].time == now) {
@@ -320,7 +321,7 @@ static void find_targets(struct machine *machine, target_list *targets)
         if (graph->nodes.items[n].outputs.count == 0)
             vec_push(machine->arena, targets, (struct target){n, GRAPH_NONE, 1});
     for (size_t i = 0; i < targets->count; i++)
-        want(machine, targets->items[i].node, targets->items[i].firings);
+        want_firings(machine, targets->items[i].node, targets->items[i].firings);
 }
 
 struct latency latency_of_graph(const struct graph *graph, bool at_depths, uint64_t *budget)
@@ -345,7 +346,7 @@ struct latency latency_of_graph(const struct graph *graph, bool at_depths, uint6
     find_wanted(&machine);
     struct latency latency = {.node = GRAPH_NONE, .buffer = GRAPH_NONE};
     if (!machine.failed && targets.count > 0 && is_affordable(&machine))
-        latency = run(&machine, &targets);
+        latency = run_to_targets(&machine, &targets);
     arena_destroy(arena);
     return latency;
 }

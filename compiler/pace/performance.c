@@ -74,7 +74,7 @@ static bool ends_frames(const struct graph *graph)
 
 /* ---- parts ---- */
 
-static void find_parts(struct meter *meter)
+static void find_joined_parts(struct meter *meter)
 {
     const struct graph *graph = meter->graph;
     meter->part = ARENA_ARRAY(meter->scratch, uint32_t, graph->nodes.count);
@@ -102,7 +102,7 @@ static struct throughput in_own_iterations(const struct meter *meter, struct thr
 
 /* ---- the slowest ---- */
 
-static struct pace pace_of(const struct throughput *throughput)
+static struct pace throughput_pace(const struct throughput *throughput)
 {
     return (struct pace){.kind = throughput->kind,
                          .iterations = throughput->iterations,
@@ -117,9 +117,9 @@ static void name_state(struct arena *arena, struct pace *pace, uint32_t node)
     pace->hop_count = 1;
 }
 
-static void name_circuit(struct arena *arena, const struct channels *channels,
-                         const struct net *net, const struct throughput *throughput,
-                         struct pace *pace)
+static void name_pace_hops(struct arena *arena, const struct channels *channels,
+                           const struct net *net, const struct throughput *throughput,
+                           struct pace *pace)
 {
     if (throughput->critical_node == GRAPH_NONE) return;
     name_state(arena, pace, net->nodes[throughput->critical_node].node);
@@ -140,7 +140,7 @@ struct slowest {
 };
 
 /* Is it slower than all before, or as slow and better known? */
-static bool decides(const struct slowest *slowest, const struct throughput *throughput)
+static bool is_decisive(const struct slowest *slowest, const struct throughput *throughput)
 {
     int order = throughput_compare(throughput, &slowest->throughput);
     return order < 0 || (order == 0 && throughput->exact && !slowest->throughput.exact);
@@ -154,9 +154,9 @@ static void measure_states(const struct meter *meter, struct slowest *slowest)
         struct throughput state = {
             .kind = THROUGHPUT_RATIO, .iterations = 1, .cycles = node->cost_cycles, .exact = true};
         state = in_own_iterations(meter, state, n, 1);
-        if (!decides(slowest, &state)) continue;
+        if (!is_decisive(slowest, &state)) continue;
         slowest->throughput = state;
-        slowest->pace = pace_of(&state);
+        slowest->pace = throughput_pace(&state);
         name_state(meter->arena, &slowest->pace, n);
     }
 }
@@ -175,10 +175,10 @@ static void measure_part(const struct meter *meter, const struct channels *chann
     *budget += share;
     struct throughput scaled =
         in_own_iterations(meter, throughput, net->nodes[0].node, net->nodes[0].repetitions);
-    if (decides(slowest, &scaled)) {
+    if (is_decisive(slowest, &scaled)) {
         slowest->throughput = scaled;
-        slowest->pace = pace_of(&scaled);
-        name_circuit(meter->arena, channels, net, &throughput, &slowest->pace);
+        slowest->pace = throughput_pace(&scaled);
+        name_pace_hops(meter->arena, channels, net, &throughput, &slowest->pace);
     }
     arena_destroy(arena);
 }
@@ -189,7 +189,7 @@ static struct pace measure_pace(const struct meter *meter, bool at_depths)
     const struct graph *graph = meter->graph;
     struct arena *arena = arena_create();
     struct slowest slowest = {.throughput = {.kind = THROUGHPUT_UNBOUNDED, .exact = true}};
-    slowest.pace = pace_of(&slowest.throughput);
+    slowest.pace = throughput_pace(&slowest.throughput);
     struct channels channels = channels_collect(arena, graph, CHANNELS_INNER);
     struct channel_block *parts = channels_inside(arena, &channels, meter->part, meter->part_count);
     struct net_depth *depths = ARENA_ARRAY(arena, struct net_depth, graph->buffers.count);
@@ -220,7 +220,7 @@ struct performance performance_measure(struct arena *arena, const struct graph *
                           .rounds_frames = ends_frames(graph)};
     uint64_t budget = LATENCY_STEPS;
     if (solve_rates(scratch, meter.graph)) {
-        find_parts(&meter);
+        find_joined_parts(&meter);
         to.unlimited = measure_pace(&meter, false);
         if (depths) to.at_depths = measure_pace(&meter, true);
         if (depths && to.at_depths.kind != THROUGHPUT_STUCK)

@@ -102,7 +102,7 @@ static uint64_t nodes_share(const struct component *of, uint32_t node)
     return of->cycles[node] / of->blocks[node];
 }
 
-static bool multiply(uint128 *product, uint128 factor)
+static bool multiply_checked(uint128 *product, uint128 factor)
 {
     return !__builtin_mul_overflow(*product, factor, product);
 }
@@ -113,7 +113,7 @@ static bool common_parts(const struct component *of, uint128 *parts)
     *parts = 1;
     for (uint32_t i = 0; i < of->node_count; i++) {
         uint64_t share = nodes_share(of, of->nodes[i]);
-        if (!multiply(parts, share / gcd64((uint64_t)(*parts % share), share)) ||
+        if (!multiply_checked(parts, share / gcd64((uint64_t)(*parts % share), share)) ||
             *parts >> PART_BITS_MAX)
             return false;
     }
@@ -256,7 +256,7 @@ static void add_pairs(struct expansion *expansion, uint32_t index)
 }
 
 /* False: too large. */
-static bool number_vertices(struct expansion *expansion)
+static bool number_firings(struct expansion *expansion)
 {
     const struct component *of = expansion->of;
     uint64_t count = 0;
@@ -300,11 +300,11 @@ static void choose_rounding(struct expansion *expansion)
     expansion->parts = (uint128)1 << expansion->part_bits;
 }
 
-static bool expand(struct expansion *expansion, bool rounded, uint64_t *budget)
+static bool expand_component(struct expansion *expansion, bool rounded, uint64_t *budget)
 {
     const struct component *of = expansion->of;
     expansion->first_vertex = ARENA_ARRAY(expansion->memory, uint32_t, of->net->node_count);
-    if (!number_vertices(expansion)) return false;
+    if (!number_firings(expansion)) return false;
     if (rounded || !common_parts(of, &expansion->parts)) choose_rounding(expansion);
     for (uint32_t i = 0; i < of->node_count; i++)
         add_order(expansion, of->nodes[i]);
@@ -352,12 +352,12 @@ static struct cycle_ratio find_ratio(const struct expansion *expansion, uint64_t
 }
 
 /* False: beyond the limits. */
-static bool examine(const struct component *of, struct arena *memory, struct round *round,
-                    uint64_t *budget)
+static bool examine_blocks(const struct component *of, struct arena *memory, struct round *round,
+                           uint64_t *budget)
 {
     for (int rounded = 0; rounded < 2; rounded++) {
         round->expansion = (struct expansion){.of = of, .memory = memory};
-        if (!expand(&round->expansion, rounded, budget)) return false;
+        if (!expand_component(&round->expansion, rounded, budget)) return false;
         round->ratio = find_ratio(&round->expansion, budget);
         if (round->ratio.kind != CYCLE_RATIO_UNKNOWN) return true;
         if (round->expansion.part_bits) return false;
@@ -420,8 +420,8 @@ static bool raise_blocks(const struct component *of, const struct round *round, 
 /* ---- answers ---- */
 
 /* The cycle's arcs of the net, each once, from the lowest on. */
-static void name_circuit(const struct component *of, const struct round *round,
-                         struct throughput *to)
+static void name_critical(const struct component *of, const struct round *round,
+                          struct throughput *to)
 {
     const struct cycle_ratio *ratio = &round->ratio;
     const struct ratio_arc *arcs = round->expansion.arcs.items;
@@ -442,7 +442,7 @@ static void name_circuit(const struct component *of, const struct round *round,
 }
 
 /* Divides both by their common divisor. */
-static void cancel(uint128 *a, uint128 *b)
+static void cancel_common(uint128 *a, uint128 *b)
 {
     uint128 common = gcd128(*a, *b);
     *a /= common;
@@ -454,21 +454,21 @@ static bool put_ratio(const struct component *of, const struct round *round, str
 {
     uint128 height = round->ratio.height, cost = round->ratio.cost, cycles;
     uint128 parts = round->expansion.parts, common = of->common;
-    cancel(&height, &parts);
-    cancel(&height, &common);
+    cancel_common(&height, &parts);
+    cancel_common(&height, &common);
     to->kind = THROUGHPUT_RATIO;
     to->exact = round->expansion.part_bits == 0;
     for (;;) {
         cycles = parts;
-        if (multiply(&cycles, cost) && multiply(&cycles, common) && !(cycles >> 63) &&
-            !(height >> 63))
+        if (multiply_checked(&cycles, cost) && multiply_checked(&cycles, common) &&
+            !(cycles >> 63) && !(height >> 63))
             break;
         to->exact = false;
         height >>= 1;
         parts = (parts >> 1) + (parts & 1);
         if (height == 0 || (parts == 1 && !(height >> 63))) return false;
     }
-    cancel(&height, &cycles);
+    cancel_common(&height, &cycles);
     to->iterations = (uint64_t)height;
     to->cycles = (uint64_t)cycles;
     return height > 0;
@@ -482,38 +482,40 @@ static void keep_bound(const struct component *of, const struct round *round,
     if (round->ratio.kind != CYCLE_RATIO_FINITE || !put_ratio(of, round, &bound)) return;
     if (throughput_compare(&bound, best) <= 0) return;
     bound.exact = false;
-    name_circuit(of, round, &bound);
+    name_critical(of, round, &bound);
     *best = bound;
 }
 
-static struct throughput unknown(void)
+static struct throughput throughput_unknown(void)
 {
     return (struct throughput){.kind = THROUGHPUT_UNKNOWN, .critical_node = GRAPH_NONE};
 }
 
 /* Of a round whose cycle demands no larger K. */
-static struct throughput conclude(const struct component *of, const struct round *round,
-                                  const struct throughput *best)
+static struct throughput conclude_round(const struct component *of, const struct round *round,
+                                        const struct throughput *best)
 {
     struct throughput result = {.kind = THROUGHPUT_STUCK, .exact = true};
     if (round->expansion.part_bits) return *best;
-    if (round->ratio.kind == CYCLE_RATIO_FINITE && !put_ratio(of, round, &result)) return unknown();
-    name_circuit(of, round, &result);
+    if (round->ratio.kind == CYCLE_RATIO_FINITE && !put_ratio(of, round, &result))
+        return throughput_unknown();
+    name_critical(of, round, &result);
     return result;
 }
 
-static struct throughput improve(const struct component *of, struct arena *memory, uint64_t *budget)
+static struct throughput improve_component(const struct component *of, struct arena *memory,
+                                           uint64_t *budget)
 {
-    struct throughput best = unknown();
+    struct throughput best = throughput_unknown();
     for (uint32_t rounds = 1;; rounds++) {
         struct round round;
         arena_reset(memory);
-        if (!examine(of, memory, &round, budget)) return best;
+        if (!examine_blocks(of, memory, &round, budget)) return best;
         if (round.ratio.kind == CYCLE_RATIO_FINITE && round.ratio.cost == 0)
             return (struct throughput){
                 .kind = THROUGHPUT_UNBOUNDED, .exact = true, .critical_node = GRAPH_NONE};
         keep_bound(of, &round, &best);
-        if (!raise_blocks(of, &round, rounds)) return conclude(of, &round, &best);
+        if (!raise_blocks(of, &round, rounds)) return conclude_round(of, &round, &best);
     }
 }
 
@@ -565,7 +567,7 @@ static void divide_cycles(struct component *of)
 }
 
 /* A node by itself: its firings one after the other, or all at once. */
-static struct throughput alone(const struct component *of)
+static struct throughput single_node_throughput(const struct component *of)
 {
     uint32_t node = of->nodes[0];
     struct throughput result = {
@@ -574,8 +576,9 @@ static struct throughput alone(const struct component *of)
     result.kind = THROUGHPUT_RATIO;
     result.critical_node = node;
     result.iterations = 1;
-    return mul63(of->net->nodes[node].repetitions, of->cost[node], &result.cycles) ? result
-                                                                                   : unknown();
+    return mul63(of->net->nodes[node].repetitions, of->cost[node], &result.cycles)
+               ? result
+               : throughput_unknown();
 }
 
 /* The slower of the two decides; of two that are as slow, an exact one, then the first. */
@@ -604,7 +607,7 @@ struct throughput throughput_of_net(struct arena *arena, const struct net *net,
 {
     struct throughput whole = {
         .kind = THROUGHPUT_UNBOUNDED, .exact = true, .critical_node = GRAPH_NONE};
-    if (net->too_large) return unknown();
+    if (net->too_large) return throughput_unknown();
     struct arena *scratch = arena_create(), *memory = arena_create();
     struct components components = find_components(scratch, net);
     struct component of = {.arena = arena,
@@ -619,7 +622,8 @@ struct throughput throughput_of_net(struct arena *arena, const struct net *net,
         of.arcs = components.arcs + components.first_arc[c];
         of.arc_count = components.first_arc[c + 1] - components.first_arc[c];
         divide_cycles(&of);
-        struct throughput part = of.arc_count == 0 ? alone(&of) : improve(&of, memory, budget);
+        struct throughput part = of.arc_count == 0 ? single_node_throughput(&of)
+                                                   : improve_component(&of, memory, budget);
         slow_down(&whole, &part);
     }
     arena_destroy(memory);
@@ -629,7 +633,7 @@ struct throughput throughput_of_net(struct arena *arena, const struct net *net,
 
 /* ---- comparing ---- */
 
-static int rank(const struct throughput *throughput)
+static int throughput_rank(const struct throughput *throughput)
 {
     switch (throughput->kind) {
     case THROUGHPUT_STUCK: return 0;
@@ -642,7 +646,8 @@ static int rank(const struct throughput *throughput)
 
 int throughput_compare(const struct throughput *a, const struct throughput *b)
 {
-    if (rank(a) != rank(b)) return rank(a) < rank(b) ? -1 : 1;
+    if (throughput_rank(a) != throughput_rank(b))
+        return throughput_rank(a) < throughput_rank(b) ? -1 : 1;
     if (a->kind != THROUGHPUT_RATIO) return 0;
     uint128 left = (uint128)a->iterations * b->cycles, right = (uint128)b->iterations * a->cycles;
     return left < right ? -1 : left > right;
@@ -659,6 +664,6 @@ struct throughput throughput_scaled(struct throughput throughput, uint64_t num, 
     throughput.cycles /= down;
     if (!mul63(throughput.iterations, den / down, &throughput.iterations) ||
         !mul63(throughput.cycles, num / up, &throughput.cycles))
-        return unknown();
+        return throughput_unknown();
     return throughput;
 }
