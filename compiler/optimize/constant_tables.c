@@ -9,7 +9,7 @@
 enum {
     KERNEL_STEPS = 7000000, /* of one `init` */
     ALL_STEPS = 28000000,   /* of a program: less than a second */
-    STATE_MAX = 64,         /* scalars that `init` still sets, at most */
+    STATE_MAX = 64,         /* scalars of state that the new `init` sets */
 };
 
 struct settling {
@@ -19,7 +19,7 @@ struct settling {
     uint64_t bytes, steps;
 };
 
-/* ---- what may become constants ---- */
+/* ---- which tables ---- */
 
 static bool same_value(const struct kx *a, const struct kx *b)
 {
@@ -27,8 +27,8 @@ static bool same_value(const struct kx *a, const struct kx *b)
            a->value.bits == b->value.bits;
 }
 
-/* A node whose arguments are those of all nodes that share its kernel; NULL: they differ, or there is
- * none.  Arguments that only a run knows are no obstacle: `init` may not depend on them. */
+/* A node of the kernel, if all nodes of the kernel have the same constant arguments; else NULL.  A single node
+ * may have run-time arguments; then `init` must not depend on them. */
 static const struct graph_node *common_node(const struct graph *graph, const struct kernel *kernel)
 {
     const struct graph_node *first = NULL;
@@ -95,7 +95,7 @@ static uint64_t count_set(const struct kernel *kernel, const sym *const *states)
     return count;
 }
 
-/* ---- the kernel without them ---- */
+/* ---- the kernel without tables ---- */
 
 /* Scalar `k` of the value at `x`. */
 static struct kx *scalar_place(const struct tree *t, struct kx *x, uint64_t k)
@@ -120,7 +120,7 @@ static struct kx *scalar_place(const struct tree *t, struct kx *x, uint64_t k)
     return x;
 }
 
-/* Sets the state that is not zero; NULL where all is. */
+/* Statements that set the state that is not zero; NULL: there is none. */
 static struct ks *state_init(const struct tree *t, const sym *const *states)
 {
     struct tree_list list = {0};

@@ -4,25 +4,25 @@
 #include "compiler/optimize/region/region_rewrite.h"
 
 /*
- * Greedily, from single nodes: the two ends of an edge are taken together where that leaves out a
- * quarter of their operations.
+ * Greedy: begins with single nodes, and joins the two ends of an edge if this leaves out more than a quarter of
+ * their operations.
  */
 
 enum { OPERATIONS_MAX = 8192, KEPT_QUARTERS = 3 };
 
-struct group { /* nodes taken together; several nodes, or one */
+struct group { /* nodes that are joined, or a single node */
     VEC(uint32_t) nodes;
     struct region region;
-    uint64_t alone; /* operations of an iteration, each node by itself */
+    uint64_t alone; /* operations of an iteration if each node executes by itself */
 };
 
 struct reducer {
     struct region_space space;
     const struct graph *graph;
-    struct group **group_of; /* by node; NULL: none so far */
+    struct group **group_of; /* by node; NULL: not built yet */
 };
 
-/* The group of a node, if only itself; NULL where it is no member of anything. */
+/* The group of a node; at first the node only.  NULL: the node can be in no region. */
 static struct group *group_at(struct reducer *r, uint32_t node)
 {
     const char *reason;
@@ -45,7 +45,7 @@ static bool is_in(const uint32_t *nodes, size_t count, uint32_t node)
     return false;
 }
 
-/* Does a way from the nodes lead back to them through others? */
+/* Does a path lead from the nodes through others back to them? */
 static bool returns(const struct reducer *r, const uint32_t *nodes, size_t count)
 {
     const struct graph *graph = r->graph;
@@ -99,7 +99,7 @@ static bool same_component(const struct reducer *r, const struct group *group)
     return true;
 }
 
-/* Operations of an iteration of `whole` that its parts make, each by itself. */
+/* Operations of an iteration of `whole` if each node executes by itself. */
 static uint64_t sum_alone(struct reducer *r, const struct group *whole)
 {
     uint64_t sum = 0;
@@ -110,7 +110,7 @@ static uint64_t sum_alone(struct reducer *r, const struct group *whole)
     return sum;
 }
 
-/* Operations of the parts as they are now, for an iteration of `whole`. */
+/* Operations of an iteration of `whole` if each part executes by itself. */
 static uint64_t sum_parts(const struct group *whole, struct group *const *parts, size_t count)
 {
     uint64_t sum = 0;
@@ -124,7 +124,7 @@ static uint64_t sum_parts(const struct group *whole, struct group *const *parts,
     return sum;
 }
 
-/* The groups as one; NULL where they cannot be. */
+/* The groups as one; NULL if they cannot be one region. */
 static struct group *join(struct reducer *r, struct group *const *parts, size_t count)
 {
     struct group *whole = ARENA_NEW(r->space.scratch, struct group);
@@ -179,15 +179,15 @@ static bool join_edges(struct reducer *r)
     return changed;
 }
 
-/* ---- nodes whose inputs all end late ---- */
+/* ---- readers of groups that end late ---- */
 
 static bool makes_no_more(const struct group *whole, struct group *const *parts, size_t count)
 {
     return whole->region.operations <= sum_parts(whole, parts, count);
 }
 
-/* A node that reads only what groups with a `finish` write, to which no later step can add: all of them
- * as one, whose inputs are interleaved, write nothing to memory but what the node writes. */
+/* Joins a node with the groups that it reads, if each of them has a `finish`, so that no other step can join
+ * them.  The inputs of the result are interleaved, and only the outputs of the node go to memory. */
 static void join_late(struct reducer *r, uint32_t reader)
 {
     const struct graph_node *node = &r->graph->nodes.items[reader];
