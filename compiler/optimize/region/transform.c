@@ -10,7 +10,7 @@ struct stage {
     uint64_t length, radix;
 };
 
-/* What leads from blocks of `points` to rows of `row`; returns how many. */
+/* Fills the stages that split a block of `points` into rows of `row`.  Returns their number. */
 static size_t plan_stages(uint64_t points, uint64_t row, struct stage *stages)
 {
     size_t count = 0;
@@ -37,7 +37,7 @@ uint64_t transform_frequency(uint64_t points, uint64_t place)
 
 /* ---- in f64 ---- */
 
-/* Of 0 <= x <= pi / 4, by the series about 0: its next term is below 2^-60 of it. */
+/* Sine or cosine of 0 <= x <= pi / 4, by the series about 0: the first omitted term is below 2^-60 of the result. */
 static double series(double x, double first, unsigned power)
 {
     enum { TERMS = 9 };
@@ -53,7 +53,7 @@ void transform_root(uint64_t points, uint64_t number, double *re, double *im)
     for (; points < 4; points *= 2)
         number *= 2;
     uint64_t quarter = points / 4, turn = number % points / quarter, rest = number % quarter;
-    bool upper = 2 * rest > quarter; /* the smaller angle is to the next quarter */
+    bool upper = 2 * rest > quarter; /* nearer to the next quarter */
     double x = two_pi * (double)(upper ? quarter - rest : rest) / (double)points;
     double sine = series(x, x, 1), cosine = series(x, 1, 0);
     double c = upper ? sine : cosine, s = upper ? cosine : sine;
@@ -173,9 +173,9 @@ static struct transform_pair turned(struct transform *t, struct tree_list *list,
     return product(t, list, a, root, conjugate);
 }
 
-/* ---- a few values ---- */
+/* ---- transforms of a few values ---- */
 
-/* The transform of `count` values, in place, place p being frequency reversed(p). */
+/* Transforms `count` values in place; place p becomes frequency reversed(p). */
 static void split(struct transform *t, struct tree_list *list, struct transform_pair *values,
                   uint64_t count)
 {
@@ -190,7 +190,7 @@ static void split(struct transform *t, struct tree_list *list, struct transform_
     split(t, list, values + half, half);
 }
 
-/* The way back; of the results those at multiples of `every`. */
+/* The reverse of split; computes only the results at multiples of `every`. */
 static void join(struct transform *t, struct tree_list *list, struct transform_pair *values,
                  uint64_t count, uint64_t every)
 {
@@ -332,7 +332,7 @@ static struct transform_pair roots(struct transform *t, const struct stage *stag
     return *kept;
 }
 
-/* One for all parts: loops over the blocks and over the places in a part, of which `at` is the sum. */
+/* The loops of a stage: over the blocks, and over the places in a part.  `at` is the sum of both. */
 struct round {
     struct variable *block, *in_part;
     struct tree_list body;
