@@ -46,7 +46,7 @@ static bool is_in(const uint32_t *nodes, size_t count, uint32_t node)
 }
 
 /* Does a path lead from the nodes through others back to them? */
-static bool returns(const struct reducer *r, const uint32_t *nodes, size_t count)
+static bool has_path_back(const struct reducer *r, const uint32_t *nodes, size_t count)
 {
     const struct graph *graph = r->graph;
     bool *seen = ARENA_ARRAY(r->space.scratch, bool, graph->nodes.count);
@@ -125,14 +125,14 @@ static uint64_t sum_parts(const struct group *whole, struct group *const *parts,
 }
 
 /* The groups as one; NULL if they cannot be one region. */
-static struct group *join(struct reducer *r, struct group *const *parts, size_t count)
+static struct group *build_joined_group(struct reducer *r, struct group *const *parts, size_t count)
 {
     struct group *whole = ARENA_NEW(r->space.scratch, struct group);
     const char *reason;
     for (size_t p = 0; p < count; p++)
         add_nodes(r, whole, parts[p]);
     if (!same_importance(r, whole) || !same_component(r, whole) ||
-        returns(r, whole->nodes.items, whole->nodes.count))
+        has_path_back(r, whole->nodes.items, whole->nodes.count))
         return NULL;
     if (!region_build(&r->space, whole->nodes.items, whole->nodes.count, &whole->region, &reason))
         return NULL;
@@ -141,13 +141,13 @@ static struct group *join(struct reducer *r, struct group *const *parts, size_t 
     return whole;
 }
 
-static void accept(struct reducer *r, struct group *whole)
+static void adopt_group(struct reducer *r, struct group *whole)
 {
     for (size_t i = 0; i < whole->nodes.count; i++)
         r->group_of[whole->nodes.items[i]] = whole;
 }
 
-static bool saves(const struct group *whole, struct group *const *parts, size_t count)
+static bool saves_operations(const struct group *whole, struct group *const *parts, size_t count)
 {
     uint64_t before = sum_parts(whole, parts, count);
     return whole->region.operations < before / 4 * KEPT_QUARTERS;
@@ -161,9 +161,10 @@ static bool join_edge(struct reducer *r, uint32_t writer, uint32_t reader)
     if (!from->makes_constants && !to->drops) return false;
     struct group *parts[2] = {group_at(r, writer), group_at(r, reader)};
     if (parts[0] == NULL || parts[1] == NULL || parts[0] == parts[1]) return false;
-    struct group *whole = join(r, parts, 2);
-    if (whole == NULL || whole->region.interleaved || !saves(whole, parts, 2)) return false;
-    accept(r, whole);
+    struct group *whole = build_joined_group(r, parts, 2);
+    if (whole == NULL || whole->region.interleaved || !saves_operations(whole, parts, 2))
+        return false;
+    adopt_group(r, whole);
     return true;
 }
 
@@ -204,11 +205,11 @@ static void join_late(struct reducer *r, uint32_t reader)
     }
     parts[count] = group_at(r, reader);
     if (parts[count] == NULL || parts[count]->nodes.count > 1) return;
-    struct group *whole = join(r, parts, count + 1);
+    struct group *whole = build_joined_group(r, parts, count + 1);
     if (whole == NULL || !whole->region.interleaved ||
         whole->region.out.count != node->outputs.count || !makes_no_more(whole, parts, count + 1))
         return;
-    accept(r, whole);
+    adopt_group(r, whole);
 }
 
 /* ---- the new graph ---- */

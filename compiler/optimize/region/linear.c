@@ -412,7 +412,7 @@ static bool may_join(struct collapser *c, const struct growth *g, uint32_t node)
 }
 
 /* Adds the nodes that write only for the region. */
-static bool grow(struct collapser *c, struct growth *g)
+static bool grow_region(struct collapser *c, struct growth *g)
 {
     size_t before = g->count;
     for (size_t i = 0; i < before; i++) {
@@ -501,8 +501,8 @@ static bool collapse(struct collapser *c, const struct growth *g, struct region 
 }
 
 /* The collapsed region of the nodes; NULL: it is not possible, or saves too little. */
-static const struct region *collapsed(struct collapser *c, const struct growth *g,
-                                      struct work *work)
+static const struct region *collapse_nodes(struct collapser *c, const struct growth *g,
+                                           struct work *work)
 {
     struct region *region = ARENA_NEW(c->space.scratch, struct region);
     const char *reason;
@@ -524,11 +524,11 @@ static void collapse_before(struct collapser *c, uint32_t node)
     if (c->taken[node] || region_look(&c->space, node)->reason != NULL) return;
     do {
         struct work work;
-        const struct region *region = collapsed(c, &g, &work);
+        const struct region *region = collapse_nodes(c, &g, &work);
         if (region == NULL || work.saved <= best_saved) continue;
         best = (struct region_choice){region, work.before * work.times};
         best_saved = work.saved;
-    } while (grow(c, &g));
+    } while (grow_region(c, &g));
     if (best.region == NULL) return;
     vec_push(c->space.scratch, &c->choices, best);
     for (size_t m = 0; m < best.region->members.count; m++)

@@ -366,7 +366,7 @@ static bool add_in_end(struct build *b, uint32_t buffer, uint64_t packets, const
 }
 
 /* Is some reader no member, or is there no reader? */
-static bool leaves(const struct build *b, const struct graph_buffer *buffer)
+static bool leaves_region(const struct build *b, const struct graph_buffer *buffer)
 {
     if (buffer->outer == GRAPH_OUTER_OUT) return true;
     for (size_t r = 0; r < buffer->readers.count; r++)
@@ -396,7 +396,7 @@ static bool add_ends(struct build *b, const struct region_member *member, const 
     for (size_t o = 0; o < node->outputs.count; o++) {
         const struct graph_output *out = &node->outputs.items[o];
         uint64_t packets;
-        if (!leaves(b, &graph->buffers.items[out->buffer])) continue;
+        if (!leaves_region(b, &graph->buffers.items[out->buffer])) continue;
         if (__builtin_mul_overflow(member->firings, out->push, &packets) || packets > PACKETS_MAX) {
             *reason = "writes too much in an iteration";
             return false;
@@ -610,7 +610,7 @@ struct firing {
     uint64_t number;
 };
 
-static sym ***fire(struct build *b, uint32_t member, uint64_t number);
+static sym ***fire_member(struct build *b, uint32_t member, uint64_t number);
 
 static const struct graph_input *input_of(const struct graph_node *node, uint32_t port,
                                           uint64_t element)
@@ -627,7 +627,7 @@ static sym made_packet(struct build *b, const struct graph_buffer *buffer, uint6
 {
     const struct graph_output *out = graph_writer(b->space->graph, buffer);
     uint32_t member = b->member_of[buffer->writer_node];
-    sym ***made = fire(b, member, packet / out->push);
+    sym ***made = fire_member(b, member, packet / out->push);
     uint64_t at = out->element * out->push + packet % out->push;
     if (made == NULL) return (sym){buffer->type->scalar, 0};
     return (*made)[out->kernel_port][at * type_scalar_count(buffer->type) + component];
@@ -649,7 +649,7 @@ static sym read_packet(void *data, uint32_t port, uint64_t element, uint64_t pac
 }
 
 /* The scalars of each out-port of the firing; NULL: a reason is set. */
-static sym ***fire(struct build *b, uint32_t member, uint64_t number)
+static sym ***fire_member(struct build *b, uint32_t member, uint64_t number)
 {
     enum { NESTING_MAX = 64 };
     struct region_space *space = b->space;

@@ -149,15 +149,15 @@ static bool is_sum(const struct sym_node *n)
 
 /* The value without `+ +0.0` in its sums: the same except for the sign of a zero.  The sign of a zero term has no effect
  * on a sum whose other term cannot be -0.0. */
-static sym settle(struct symbols *s, sym value, uint32_t depth)
+static sym drop_plus_zero(struct symbols *s, sym value, uint32_t depth)
 {
     if (sym_is_constant(value) || depth > SETTLE_MAX) return value;
     struct sym_node n = *sym_node(s, value);
     if (n.settled || !is_sum(&n)) return value;
-    if (is_plus_zero_added(&n)) return settle(s, n.operands[0], depth + 1);
+    if (is_plus_zero_added(&n)) return drop_plus_zero(s, n.operands[0], depth + 1);
     bool is_fma = n.kind == SYM_BUILTIN;
     for (uint32_t i = is_fma ? 2 : 0; i < n.operand_count && i < SYM_OPERANDS; i++)
-        n.operands[i] = settle(s, n.operands[i], depth + 1);
+        n.operands[i] = drop_plus_zero(s, n.operands[i], depth + 1);
     n.settled = true;
     return intern(s, n);
 }
@@ -175,11 +175,11 @@ static sym add_float(struct symbols *s, enum scalar_type type, sym left, sym rig
     }
     if (is_float_zero(right, false)) {
         if (never_minus_zero(s, left)) return left;
-        left = settle(s, left, 0);
+        left = drop_plus_zero(s, left, 0);
     } else if (never_minus_zero(s, left)) {
-        right = settle(s, right, 0);
+        right = drop_plus_zero(s, right, 0);
     } else if (never_minus_zero(s, right)) {
-        left = settle(s, left, 0);
+        left = drop_plus_zero(s, left, 0);
     }
     return intern(s, (struct sym_node){.kind = SYM_BINARY,
                                        .op = OP_ADD,
