@@ -9,17 +9,17 @@
 enum {
     KERNEL_STEPS = 7000000, /* of one `init` */
     ALL_STEPS = 28000000,   /* of a program: less than a second */
-    STATE_MAX = 64,         /* scalars that `init` still sets, at most */
+    STATE_MAX = 64,         /* scalars of state that the new `init` sets */
 };
 
-struct settling {
+struct table_search {
     struct compile *cx;
     struct graph *graph;
     struct constant_tables *found;
     uint64_t bytes, steps;
 };
 
-/* ---- what may become constants ---- */
+/* ---- which tables ---- */
 
 static bool same_value(const struct kx *a, const struct kx *b)
 {
@@ -27,8 +27,8 @@ static bool same_value(const struct kx *a, const struct kx *b)
            a->value.bits == b->value.bits;
 }
 
-/* A node whose arguments are those of all nodes that share its kernel; NULL: they differ, or there is
- * none.  Arguments that only a run knows are no obstacle: `init` may not depend on them. */
+/* A node of the kernel, if all nodes of the kernel have the same constant arguments; else NULL.  A single node
+ * may have run-time arguments; then `init` must not depend on them. */
 static const struct graph_node *common_node(const struct graph *graph, const struct kernel *kernel)
 {
     const struct graph_node *first = NULL;
@@ -48,7 +48,7 @@ static void see_half(enum scalar_type scalar, uint64_t offset_bytes, void *data)
     *(bool *)data |= scalar == SCALAR_F16 || scalar == SCALAR_BF16;
 }
 
-static bool is_eligible(const struct settling *s, const struct kernel *kernel)
+static bool is_eligible(const struct table_search *s, const struct kernel *kernel)
 {
     bool halves = false;
     if (kernel->tables.count == 0 || kernel->init == NULL) return false;
@@ -95,7 +95,7 @@ static uint64_t count_set(const struct kernel *kernel, const sym *const *states)
     return count;
 }
 
-/* ---- the kernel without them ---- */
+/* ---- the kernel without tables ---- */
 
 /* Scalar `k` of the value at `x`. */
 static struct kx *scalar_place(const struct tree *t, struct kx *x, uint64_t k)
@@ -120,7 +120,7 @@ static struct kx *scalar_place(const struct tree *t, struct kx *x, uint64_t k)
     return x;
 }
 
-/* Sets the state that is not zero; NULL where all is. */
+/* Statements that set the state that is not zero; NULL: there is none. */
 static struct ks *state_init(const struct tree *t, const sym *const *states)
 {
     struct tree_list list = {0};
@@ -136,8 +136,8 @@ static struct ks *state_init(const struct tree *t, const sym *const *states)
     return list.first != NULL ? tree_block(t, &list) : NULL;
 }
 
-static void settle(struct settling *s, struct kernel *kernel, const sym *const *tables,
-                   const sym *const *states)
+static void replace_tables(struct table_search *s, struct kernel *kernel, const sym *const *tables,
+                           const sym *const *states)
 {
     struct tree t = {
         .arena = s->cx->arena, .types = s->graph->types, .kernel = kernel, .span = kernel->span};
@@ -156,7 +156,7 @@ static void settle(struct settling *s, struct kernel *kernel, const sym *const *
     kernel->init = state_init(&t, states);
 }
 
-static void try_kernel(struct settling *s, struct kernel *kernel)
+static void try_kernel(struct table_search *s, struct kernel *kernel)
 {
     const struct graph_node *node = common_node(s->graph, kernel);
     if (node == NULL || !is_eligible(s, kernel) || s->steps >= ALL_STEPS) return;
@@ -169,14 +169,14 @@ static void try_kernel(struct settling *s, struct kernel *kernel)
         all_constant(tables, kernel->tables.items, kernel->tables.count) &&
         all_constant(states, kernel->states.items, kernel->states.count) &&
         count_set(kernel, states) <= STATE_MAX)
-        settle(s, kernel, tables, states);
+        replace_tables(s, kernel, tables, states);
     s->steps += symbols.steps;
     arena_destroy(scratch);
 }
 
 void tables_to_constants(struct compile *cx, struct graph *graph)
 {
-    struct settling s = {
+    struct table_search s = {
         .cx = cx, .graph = graph, .found = ARENA_NEW(cx->arena, struct constant_tables)};
     for (size_t i = 0; i < graph->kernels.count - graph->child_kernels; i++)
         try_kernel(&s, graph->kernels.items[i]);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * constant_tables: tables whose contents are known when compiling are constants of the image.
+ * constant_tables: makes tables with contents that are known when compiling constants of the image.
  *
- * A kernel's `init` is executed when compiling, with the bits that the compiled one would have, where it
- * depends on nothing that is known only when the program runs.  Its tables then take no memory of the
- * node and no time at start-up, and code that reads them is compiled with their values.  State that it
- * initialises is set to constants in its place.
+ * If a kernel's `init` depends on nothing that is known only at run time, it is executed when compiling, with
+ * the same bits.  Its tables then take no memory of the node and no time at start-up, and code that reads them
+ * is compiled with their values.  State that `init` sets is set to constants instead.
  *
- * Not where nodes that share the kernel have different arguments, nor beyond TABLES_KERNEL_BYTES of a
- * kernel and TABLES_ALL_BYTES of a program: they would make the image large.
+ * Tables stay as they are if nodes that share the kernel have different arguments.  TABLES_KERNEL_BYTES (per
+ * kernel) and TABLES_ALL_BYTES (per program) limit the size of the image.
  */
 #ifndef PIPEC_CONSTANT_TABLES_H
 #define PIPEC_CONSTANT_TABLES_H

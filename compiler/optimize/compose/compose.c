@@ -6,9 +6,11 @@
 
 #include "compiler/bodies/written.h"
 
-/* Firings of an iteration, and of all of them together what a composite may be made of. */
+/* The maximum of firings of one member in an iteration. */
 #define FIRINGS_MAX (UINT64_C(1) << 20)
-enum { JOINED_MAX = 4096 }; /* packets of a port whose elements are named by what is computed */
+enum {
+    JOINED_MAX = 4096
+}; /* packets of all elements of a port, where the body computes the element */
 
 struct member *compose_member_of(struct composer *c, uint32_t node)
 {
@@ -17,7 +19,7 @@ struct member *compose_member_of(struct composer *c, uint32_t node)
     return NULL;
 }
 
-/* ---- what the members' bodies do with their ports ---- */
+/* ---- how the members' bodies access their ports ---- */
 
 struct port_search {
     struct member *m;
@@ -56,7 +58,7 @@ static bool appends_to(const struct ks *s, void *data)
     return (s->element != NULL ? s->element->value.bits : 0) == search->element;
 }
 
-/* What the statements append to the element is the same on every way through them: *count more. */
+/* Do the statements append the same number of packets to the element on every path?  If so, adds it to *count. */
 static bool counts_alike(const struct ks *first, struct port_search *search, uint64_t *count)
 {
     for (const struct ks *s = first; s != NULL; s = s->next) {
@@ -73,8 +75,8 @@ static bool counts_alike(const struct ks *first, struct port_search *search, uin
     return true;
 }
 
-/* One packet has the place 0 wherever it is appended. */
-static void find_counted(struct member *m)
+/* If a firing pushes one packet, its place is 0, so it is never `counted`. */
+static void mark_counted_outputs(struct member *m)
 {
     for (uint32_t p = 0; p < m->kernel->out_count; p++) {
         const struct kernel_port *port = &m->kernel->out[p];
@@ -117,8 +119,8 @@ static void bind_ends(struct composer *c, struct member *m)
     }
 }
 
-/* How many firings come before an inlined one is not known, nor the places of its packets: they are joined,
- * and appended when it ends. */
+/* The number of an inlined firing is known only at run time, and so are the places of the packets that it stores by
+ * index.  These packets are collected in `joined`, and appended at the end of the firing. */
 static void join_stored(struct member *m)
 {
     for (uint32_t p = 0; m->inlined && p < m->kernel->out_count; p++)
@@ -130,10 +132,10 @@ static void read_body(struct composer *c, struct member *m)
     m->body = compose_unroll(c, m);
     ks_any(m->body, see_output, see_packet, m);
     join_stored(m);
-    find_counted(m);
+    mark_counted_outputs(m);
 }
 
-static struct member *add_member(struct composer *c, uint32_t node)
+static struct member *append_member(struct composer *c, uint32_t node)
 {
     const struct graph_node *of = &c->graph->nodes.items[node];
     struct member new = {.node = node, .of = of, .kernel = of->kernel};
@@ -141,10 +143,10 @@ static struct member *add_member(struct composer *c, uint32_t node)
     return &c->members.items[index];
 }
 
-static bool take_step(struct composer *c, const struct compose_step *step)
+static bool count_step_firings(struct composer *c, const struct compose_step *step)
 {
     struct member *m = compose_member_of(c, step->node);
-    if (m == NULL) m = add_member(c, step->node);
+    if (m == NULL) m = append_member(c, step->node);
     assert(m != NULL);
     m->firings += step->firings;
     m->step_count++;
@@ -157,7 +159,7 @@ static bool take_step(struct composer *c, const struct compose_step *step)
 static bool find_members(struct composer *c)
 {
     for (size_t i = 0; i < c->group->step_count; i++)
-        if (!take_step(c, &c->group->steps[i])) return false;
+        if (!count_step_firings(c, &c->group->steps[i])) return false;
     for (size_t i = 0; i < c->members.count; i++) {
         struct member *m = &c->members.items[i];
         bind_ends(c, m);
@@ -168,7 +170,7 @@ static bool find_members(struct composer *c)
 
 /* ---- buffers inside ---- */
 
-static struct member_input *input_of(struct composer *c, const struct graph_reader *reader)
+static struct member_input *reader_input(struct composer *c, const struct graph_reader *reader)
 {
     struct member *m = compose_member_of(c, reader->node);
     if (m == NULL) return NULL;
@@ -186,7 +188,7 @@ static bool is_read_inside(struct composer *c, uint32_t index)
     const struct graph_buffer *buffer = &c->graph->buffers.items[index];
     if (is_kept(c, index)) return false;
     for (size_t i = 0; i < buffer->readers.count; i++)
-        if (input_of(c, &buffer->readers.items[i]) != NULL) return true;
+        if (reader_input(c, &buffer->readers.items[i]) != NULL) return true;
     return false;
 }
 
@@ -195,11 +197,11 @@ static bool is_read_outside(struct composer *c, uint32_t index)
     const struct graph_buffer *buffer = &c->graph->buffers.items[index];
     if (is_kept(c, index)) return true;
     for (size_t i = 0; i < buffer->readers.count; i++)
-        if (input_of(c, &buffer->readers.items[i]) == NULL) return true;
+        if (reader_input(c, &buffer->readers.items[i]) == NULL) return true;
     return buffer->outer == GRAPH_OUTER_OUT;
 }
 
-/* How many packets are written depends on the data: the reader fires where one is. */
+/* The data decide how many packets are written, so the reader's firing stands where a packet is written. */
 static bool inline_reader(struct composer *c, struct edge *edge, const struct graph_buffer *buffer)
 {
     struct member *reader = NULL;
@@ -211,7 +213,7 @@ static bool inline_reader(struct composer *c, struct edge *edge, const struct gr
                                 m->of->name, buffer->name);
         reader = m;
     }
-    assert(reader != NULL); /* the buffer is read inside */
+    assert(reader != NULL); /* add_inside_edge found a reader inside */
     const struct graph_input *in =
         reader->of->inputs.count == 1 ? &reader->of->inputs.items[0] : NULL;
     if (in == NULL || in->pop != 1 || in->peek != 1 || reader->kernel->in[0].window_width > 0)
@@ -230,7 +232,7 @@ static bool is_written_in_part(struct composer *c, const struct member *w, uint3
     return w->kernel->out[port].indexed && !written_wholly(c->cx->arena, w->kernel, port);
 }
 
-static bool add_edge(struct composer *c, struct member *w, struct member_output *out)
+static bool add_inside_edge(struct composer *c, struct member *w, struct member_output *out)
 {
     const struct graph_buffer *buffer = &c->graph->buffers.items[out->end->buffer];
     if (!is_read_inside(c, out->end->buffer)) return true;
@@ -252,7 +254,7 @@ static void connect_edge(struct composer *c, struct edge *edge)
     const struct graph_output *out = graph_writer(c->graph, buffer);
     edge->writer->outputs[edge->writer->out[out->kernel_port].first + out->element].edge = edge;
     for (size_t i = 0; i < buffer->readers.count; i++) {
-        struct member_input *in = input_of(c, &buffer->readers.items[i]);
+        struct member_input *in = reader_input(c, &buffer->readers.items[i]);
         if (in != NULL) in->edge = edge;
     }
     if (edge->form != COMPOSE_INLINED) return;
@@ -270,7 +272,7 @@ static bool find_edges(struct composer *c)
     for (size_t i = 0; i < c->members.count; i++) {
         struct member *w = &c->members.items[i];
         for (uint32_t o = 0; o < w->output_count; o++)
-            if (!add_edge(c, w, &w->outputs[o])) return false;
+            if (!add_inside_edge(c, w, &w->outputs[o])) return false;
     }
     for (size_t i = 0; i < c->edges.count && c->reason == NULL; i++)
         connect_edge(c, &c->edges.items[i]);
@@ -298,7 +300,7 @@ static bool joins_are_small(struct composer *c, const struct member *m)
     return true;
 }
 
-static bool windows_fit(struct composer *c, const struct member *m)
+static bool row_windows_fit(struct composer *c, const struct member *m)
 {
     for (uint32_t i = 0; i < m->input_count; i++) {
         const struct member_input *in = &m->inputs[i];
@@ -326,8 +328,9 @@ static const char *port_name(struct composer *c, const struct member *m, const c
     return arena_printf(c->cx->arena, "%s.%s", m->of->name, port);
 }
 
-/* The in-port that reads the buffer already, and frees as many packets; or a new one. */
-static uint32_t in_port(struct composer *c, const struct member *m, const struct graph_input *end)
+/* An existing in-port with the same buffer, pop and window; or a new one. */
+static uint32_t find_in_port(struct composer *c, const struct member *m,
+                             const struct graph_input *end)
 {
     const struct kernel_port *port = &m->kernel->in[end->kernel_port];
     uint64_t pop = m->firings * end->pop;
@@ -358,10 +361,10 @@ static uint32_t in_port(struct composer *c, const struct member *m, const struct
     return i;
 }
 
-static void add_input(struct composer *c, const struct member *m, struct member_input *in)
+static void add_outer_input(struct composer *c, const struct member *m, struct member_input *in)
 {
     const struct graph_input *end = in->end;
-    in->port = in_port(c, m, end);
+    in->port = find_in_port(c, m, end);
     struct kernel_port *port = &c->in.items[in->port];
     uint64_t before = (m->firings + m->ahead - 1) * end->pop;
     uint64_t kernel_peek = before + m->kernel->in[end->kernel_port].peek;
@@ -370,7 +373,7 @@ static void add_input(struct composer *c, const struct member *m, struct member_
     if (peek > c->inputs.items[in->port].peek) c->inputs.items[in->port].peek = peek;
 }
 
-static void add_output(struct composer *c, const struct member *m, struct member_output *out)
+static void add_outer_output(struct composer *c, const struct member *m, struct member_output *out)
 {
     const struct graph_output *end = out->end;
     const struct kernel_port *port = &m->kernel->out[end->kernel_port];
@@ -397,16 +400,16 @@ static void add_output(struct composer *c, const struct member *m, struct member
     vec_push(c->cx->arena, &c->outputs, output);
 }
 
-/* The number of the bundle among those of the ends before `end`, which are numbered without gaps; or the next. */
-static uint32_t number_of(const struct kernel_step *of, const struct kernel_step *steps, size_t end,
-                          uint32_t bundles)
+/* The new number of the bundle of `end`: that of an earlier end of the same bundle, or the next free one. */
+static uint32_t bundle_number(const struct kernel_step *of, const struct kernel_step *steps,
+                              size_t end, uint32_t bundles)
 {
     for (size_t i = 0; i < end; i++)
         if (of[i].bundle == of[end].bundle) return steps[i].bundle;
     return bundles + 1;
 }
 
-/* Ends of one member that are written in step stay so: every firing keeps the shares. */
+/* Ends of one member that are written in step (struct kernel_step) stay in step in the composite. */
 static void keep_steps(struct composer *c)
 {
     size_t count = c->out.count;
@@ -424,14 +427,14 @@ static void keep_steps(struct composer *c)
         ends += m->output_count;
     }
     for (size_t o = 0; o < count; o++) {
-        steps[o].bundle = number_of(members, steps, o, bundles);
+        steps[o].bundle = bundle_number(members, steps, o, bundles);
         steps[o].share = members[o].share;
         if (steps[o].bundle > bundles) bundles = steps[o].bundle;
     }
     c->kernel->steps = steps;
 }
 
-static bool has_room(struct composer *c)
+static bool rates_fit(struct composer *c)
 {
     const uint64_t rate_max = UINT64_C(1) << 31;
     for (size_t i = 0; i < c->in.count; i++)
@@ -443,16 +446,17 @@ static bool has_room(struct composer *c)
     return true;
 }
 
-static bool find_ports(struct composer *c)
+static bool add_outer_ports(struct composer *c)
 {
     for (size_t i = 0; i < c->members.count; i++) {
         struct member *m = &c->members.items[i];
         for (uint32_t n = 0; n < m->input_count; n++)
-            if (m->inputs[n].edge == NULL) add_input(c, m, &m->inputs[n]);
+            if (m->inputs[n].edge == NULL) add_outer_input(c, m, &m->inputs[n]);
         for (uint32_t o = 0; o < m->output_count; o++)
-            if (is_read_outside(c, m->outputs[o].end->buffer)) add_output(c, m, &m->outputs[o]);
+            if (is_read_outside(c, m->outputs[o].end->buffer))
+                add_outer_output(c, m, &m->outputs[o]);
     }
-    return has_room(c);
+    return rates_fit(c);
 }
 
 /* ---- blocks ---- */
@@ -463,7 +467,7 @@ static uint64_t begin_block(uint64_t bytes)
     return (bytes + BLOCK_ALIGNMENT - 1) / BLOCK_ALIGNMENT * BLOCK_ALIGNMENT;
 }
 
-/* The member's block stands behind those before it. */
+/* A copy of the member's variable for the composite, whose block of this member begins at `begin`. */
 static struct variable *move_variable(struct composer *c, const struct member *m,
                                       const struct variable *v, uint64_t begin, size_t index)
 {
@@ -511,7 +515,7 @@ static void add_blocks(struct composer *c, struct member *m)
     if (m->stateful) k->state_bytes = states + mk->state_bytes;
 }
 
-static void add_variables(struct composer *c)
+static void add_member_variables(struct composer *c)
 {
     size_t count = 0;
     for (size_t i = 0; i < c->members.count; i++)
@@ -611,8 +615,8 @@ static bool make_kernel(struct composer *c)
 {
     struct kernel *k = c->kernel;
     c->prologue = &c->declarations;
-    add_variables(c);
-    if (!compose_settle_edges(c) || !find_ports(c)) return false;
+    add_member_variables(c);
+    if (!compose_settle_edges(c) || !add_outer_ports(c)) return false;
     k->in = c->in.items;
     k->in_count = (uint32_t)c->in.count;
     k->out = c->out.items;
@@ -673,7 +677,7 @@ static bool compose_group(struct composer *c)
     for (size_t i = 0; i < c->members.count; i++)
         read_body(c, &c->members.items[i]);
     for (size_t i = 0; i < c->members.count; i++)
-        if (!joins_are_small(c, &c->members.items[i]) || !windows_fit(c, &c->members.items[i]))
+        if (!joins_are_small(c, &c->members.items[i]) || !row_windows_fit(c, &c->members.items[i]))
             return false;
     return make_kernel(c);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The members' statements, cloned: variables become the composite's, packets become what
- * compose_port.c makes of them.  Proofs about accesses are kept: a clone computes the same values.
+ * Clones the members' statements: variables become the composite's, and compose_port.c replaces accesses to
+ * packets.  Proofs about accesses are kept, because a clone computes the same values.
  */
 #include "compiler/optimize/compose/compose_internal.h"
 
@@ -97,7 +97,7 @@ static uint64_t *save_places(const struct firing *f)
     return places;
 }
 
-/* Both sides begin at the same places; they end at the same ones, or the end counts. */
+/* Both sides begin with the same places of packets.  They also end with the same ones, except where `counted`. */
 static void clone_if(struct firing *f, const struct ks *s, struct ks ***at)
 {
     struct ks *clone = clone_parts(f, s, at), **to = &clone->body;

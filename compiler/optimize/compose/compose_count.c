@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * State that only counts firings is none: `state u32 n; ... n++;` holds initial + step x number of the firing,
- * whoever executes it.  So such a kernel needs no order of its firings, and fills lanes and cores.
+ * Replaces state that only counts firings: `state u32 n; ... n++;` holds initial + step x number of the firing.
+ * Without other state, firings need no order, so they fill lanes and cores.
  *
- * A counter is an integer, moved once in every firing, by a constant, outside of all conditions and loops; `init`
- * does no more than give it a constant.  Arithmetic of integers wraps, so the product has the bits of the sums.
- * Members that fire where a packet is appended have no numbers; their counters stay state.
+ * A counter is an integer.  Every firing adds a constant to it once, outside of all conditions and loops; `init` may
+ * only set it to a constant.  Integer arithmetic wraps, so the product has the bits of the sums.  Firings of inlined
+ * members have no numbers, so their counters stay state.
  */
 #include "compiler/optimize/compose/compose_internal.h"
 
@@ -37,7 +37,7 @@ static bool moves(const struct ks *s, const struct variable *state)
            kx_root_variable(s->expr->left) == state;
 }
 
-/* The statement of the list, or of blocks in it, that moves the state. */
+/* The statement that moves the state, in the list or in a block of it; or NULL. */
 static const struct ks *find_move(const struct ks *first, const struct variable *state)
 {
     for (const struct ks *s = first; s != NULL; s = s->next) {
@@ -116,25 +116,25 @@ const struct counter *compose_counter(const struct member *m, const struct varia
 
 /* ---- values ---- */
 
-static struct kx *times(struct composer *c, struct kx *x, struct scalar_value factor)
+static struct kx *multiply_value(struct composer *c, struct kx *x, struct scalar_value factor)
 {
     if (factor.bits == 1) return x;
     return compose_binary(c, OP_MUL, x, compose_scalar(c, factor, x->span));
 }
 
-static struct kx *plus(struct composer *c, struct kx *x, struct scalar_value more)
+static struct kx *add_value(struct composer *c, struct kx *x, struct scalar_value more)
 {
     if (more.bits == 0) return x;
     return compose_binary(c, OP_ADD, x, compose_scalar(c, more, x->span));
 }
 
-/* Of the member, wrapped to the type. */
+/* The number of the member's firing since the start, wrapped to the type. */
 static struct kx *member_firing(struct firing *f, const struct type *type, struct span span)
 {
     struct composer *c = f->c;
     struct kx *number = compose_firing_number(c, type, span);
-    number = times(c, number, arith_integer(type->scalar, f->m->firings));
-    number = plus(c, number, arith_integer(type->scalar, f->number));
+    number = multiply_value(c, number, arith_integer(type->scalar, f->m->firings));
+    number = add_value(c, number, arith_integer(type->scalar, f->number));
     if (f->round == NULL) return number;
     struct kx *round = compose_convert(c, type, compose_variable(c, f->round, span));
     return compose_binary(c, OP_ADD, number, round);
@@ -146,7 +146,7 @@ struct kx *compose_count_value(struct firing *f, const struct kx *x)
     struct scalar_value begin = counter->initial;
     if (f->counted[counter - f->m->counters]) arith_binary(OP_ADD, begin, counter->step, &begin);
     struct kx *number = member_firing(f, x->type, x->span);
-    return plus(f->c, times(f->c, number, counter->step), begin);
+    return add_value(f->c, multiply_value(f->c, number, counter->step), begin);
 }
 
 bool compose_moves_counter(struct firing *f, const struct ks *s)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Buffers inside: how many firings are made ahead, whether a packet is written before it is read, and
- * where it is kept.
+ * Buffers inside: counts the firings ahead, checks that each packet is written before it is read, and chooses the
+ * variables that hold the packets.
  */
 #include "compiler/optimize/compose/compose_internal.h"
 
@@ -10,12 +10,12 @@
 #include "base/plural.h"
 
 enum {
-    SCALARS_MAX = 64,      /* packets of a buffer that are locals of their own */
-    UNROLLED_MAX = 64,     /* firings that are written out one by one, */
-    UNROLLED_SIZE = 1024,  /* and expressions of all of them */
-    REST_MAX = 256,        /* packets at rest between iterations */
-    ROUNDS_UNROLLED = 8,   /* of copies of packets */
-    EDGE_BYTES_MAX = 65536 /* all packets inside */
+    SCALARS_MAX = 64,      /* packets of a buffer with one local for each */
+    UNROLLED_MAX = 64,     /* firings of a member that are unrolled, */
+    UNROLLED_SIZE = 1024,  /* and their expressions */
+    REST_MAX = 256,        /* packets of a buffer at rest between iterations */
+    ROUNDS_UNROLLED = 8,   /* rounds of a loop that copies packets, when unrolled */
+    EDGE_BYTES_MAX = 65536 /* of all packets inside */
 };
 
 bool compose_unrolls(const struct member *m)
@@ -25,15 +25,15 @@ bool compose_unrolls(const struct member *m)
     return count <= UNROLLED_MAX && count * compose_size_of(m->body) <= UNROLLED_SIZE;
 }
 
-static const char *name_of(const struct composer *c, const struct edge *edge)
+static const char *edge_name(const struct composer *c, const struct edge *edge)
 {
     return c->graph->buffers.items[edge->buffer].name;
 }
 
 /* ---- firings ahead ---- */
 
-/* Packets that the readers inside see in an iteration. */
-static uint64_t needed(const struct composer *c, const struct edge *edge)
+/* The packets that readers inside see in an iteration, including those at rest. */
+static uint64_t packets_seen_inside(const struct composer *c, const struct edge *edge)
 {
     uint64_t most = 0;
     for (size_t i = 0; i < c->members.count; i++) {
@@ -55,7 +55,7 @@ static bool reads_rest(const struct member *m)
     return false;
 }
 
-static bool has_window(const struct kernel *kernel)
+static bool has_row_window(const struct kernel *kernel)
 {
     for (uint32_t i = 0; i < kernel->in_count; i++)
         if (kernel->in[i].window_width > 0) return true;
@@ -69,26 +69,27 @@ static bool fires_ahead(struct composer *c, const struct edge *edge, uint64_t pa
     const char *name = w->of->name;
     if (edge->initial > 0 || reads_rest(w) || w->step_count > 1)
         return compose_fail(c, "'%s' is read %" PRIu64 " packet%s ahead, around a loop",
-                            name_of(c, edge), packets, plural(packets));
+                            edge_name(c, edge), packets, plural(packets));
     if (w->stateful)
         return compose_fail(
             c, "'%s' is read %" PRIu64 " packet%s ahead, and '%s', which writes it, has state",
-            name_of(c, edge), packets, plural(packets), name);
-    if (has_window(w->kernel))
+            edge_name(c, edge), packets, plural(packets), name);
+    if (has_row_window(w->kernel))
         return compose_fail(
             c, "'%s' is read %" PRIu64 " packet%s ahead, and '%s' has a window of rows",
-            name_of(c, edge), packets, plural(packets), name);
+            edge_name(c, edge), packets, plural(packets), name);
     if (ahead > w->ahead) w->ahead = ahead;
     return true;
 }
 
-/* Readers stand behind their writers, so their firings ahead are known first. */
+/* Requires the firings ahead of all readers of the writer. */
 static bool settle_ahead(struct composer *c, const struct member *writer)
 {
     for (size_t i = 0; i < c->edges.count; i++) {
         struct edge *edge = &c->edges.items[i];
         if (edge->writer != writer || edge->form == COMPOSE_INLINED) continue;
-        uint64_t held = edge->initial + writer->firings * edge->push, all = needed(c, edge);
+        uint64_t held = edge->initial + writer->firings * edge->push,
+                 all = packets_seen_inside(c, edge);
         if (all > held && !fires_ahead(c, edge, all - held)) return false;
     }
     return true;
@@ -101,38 +102,39 @@ static bool count_ahead(struct composer *c)
     for (size_t i = 0; i < c->edges.count; i++) {
         struct edge *edge = &c->edges.items[i];
         edge->places = edge->initial + (edge->writer->firings + edge->writer->ahead) * edge->push;
-        if (edge->form != COMPOSE_INLINED && needed(c, edge) > edge->places)
-            return compose_fail(c, "'%s' is read around a loop by firings ahead", name_of(c, edge));
+        if (edge->form != COMPOSE_INLINED && packets_seen_inside(c, edge) > edge->places)
+            return compose_fail(c, "'%s' is read around a loop by firings ahead",
+                                edge_name(c, edge));
     }
     return true;
 }
 
 /* ---- order ---- */
 
-static uint64_t written(const struct edge *edge)
+static uint64_t packets_written(const struct edge *edge)
 {
     return edge->initial + edge->writer->fired * edge->push;
 }
 
-static bool step_in_order(struct composer *c, const struct compose_step *step)
+static bool check_step_order(struct composer *c, const struct compose_step *step)
 {
     struct member *m = compose_member_of(c, step->node);
     uint64_t last = m->fired + step->firings + (m->step_count == 1 ? m->ahead : 0);
     for (uint32_t i = 0; i < m->input_count; i++) {
         const struct member_input *in = &m->inputs[i];
         if (in->edge == NULL || m->inlined) continue;
-        if ((last - 1) * in->end->pop + in->end->peek > written(in->edge))
+        if ((last - 1) * in->end->pop + in->end->peek > packets_written(in->edge))
             return compose_fail(c, "'%s' would read '%s' before it is written", m->of->name,
-                                name_of(c, in->edge));
+                                edge_name(c, in->edge));
     }
     m->fired = last;
     return true;
 }
 
-static bool in_order(struct composer *c)
+static bool steps_in_order(struct composer *c)
 {
     for (size_t i = 0; i < c->group->step_count; i++)
-        if (!step_in_order(c, &c->group->steps[i])) return false;
+        if (!check_step_order(c, &c->group->steps[i])) return false;
     return true;
 }
 
@@ -157,7 +159,7 @@ static bool writer_names_places(const struct edge *edge)
     return true;
 }
 
-static bool reads(const struct member *m, const struct edge *edge)
+static bool reads_edge(const struct member *m, const struct edge *edge)
 {
     for (uint32_t i = 0; i < m->input_count; i++)
         if (m->inputs[i].edge == edge) return true;
@@ -170,7 +172,7 @@ static bool is_scalars(const struct composer *c, const struct edge *edge)
         return false;
     for (size_t i = 0; i < c->members.count; i++) {
         const struct member *m = &c->members.items[i];
-        if (reads(m, edge) && (!m->unrolled || !reader_names_places(m, edge))) return false;
+        if (reads_edge(m, edge) && (!m->unrolled || !reader_names_places(m, edge))) return false;
     }
     return true;
 }
@@ -183,7 +185,7 @@ static bool choose_form(struct composer *c, struct edge *edge, uint64_t *bytes)
         __builtin_add_overflow(*bytes, size, bytes) || *bytes > EDGE_BYTES_MAX)
         return compose_fail(c, "the packets inside take more than %d bytes", EDGE_BYTES_MAX);
     if (edge->initial > REST_MAX)
-        return compose_fail(c, "'%s' keeps %" PRIu64 " packets", name_of(c, edge), edge->initial);
+        return compose_fail(c, "'%s' keeps %" PRIu64 " packets", edge_name(c, edge), edge->initial);
     bool scalars = edge->streamed || is_scalars(c, edge);
     edge->form = scalars ? COMPOSE_SCALARS : COMPOSE_ARRAY;
     const struct span span = c->graph->buffers.items[edge->buffer].span;
@@ -191,26 +193,26 @@ static bool choose_form(struct composer *c, struct edge *edge, uint64_t *bytes)
         edge->packets = ARENA_ARRAY(c->cx->arena, struct variable *, edge->places);
     } else {
         const struct type *type = type_array(c->graph->types, edge->type, edge->places);
-        edge->array = compose_local(c, name_of(c, edge), type, span);
+        edge->array = compose_local(c, edge_name(c, edge), type, span);
         compose_declare_first(c, edge->array, !edge->zeroed);
     }
     if (edge->initial == 0) return true;
     edge->form = COMPOSE_STATE;
     if (!scalars) {
         const struct type *type = type_array(c->graph->types, edge->type, edge->initial);
-        edge->rest_array = compose_state(c, name_of(c, edge), type, span);
+        edge->rest_array = compose_state(c, edge_name(c, edge), type, span);
         return true;
     }
     edge->rest = ARENA_ARRAY(c->cx->arena, struct variable *, edge->initial);
     for (uint64_t i = 0; i < edge->initial; i++)
-        edge->packets[i] = edge->rest[i] = compose_state(c, name_of(c, edge), edge->type, span);
+        edge->packets[i] = edge->rest[i] = compose_state(c, edge_name(c, edge), edge->type, span);
     return true;
 }
 
 bool compose_settle_edges(struct composer *c)
 {
     uint64_t bytes = 0;
-    if (!count_ahead(c) || !in_order(c)) return false;
+    if (!count_ahead(c) || !steps_in_order(c)) return false;
     for (size_t i = 0; i < c->members.count; i++)
         c->members.items[i].unrolled = compose_unrolls(&c->members.items[i]);
     for (size_t i = 0; i < c->edges.count; i++)
@@ -227,7 +229,7 @@ struct variable *compose_edge_packet(struct composer *c, struct edge *edge, uint
     struct variable **packet = &edge->packets[place];
     if (*packet == NULL) {
         const struct span span = c->graph->buffers.items[edge->buffer].span;
-        *packet = compose_local(c, name_of(c, edge), edge->type, span);
+        *packet = compose_local(c, edge_name(c, edge), edge->type, span);
         compose_declare_first(c, *packet, !edge->zeroed);
     }
     return *packet;
@@ -265,8 +267,8 @@ void compose_edges_begin(struct composer *c, struct ks ***at)
     }
 }
 
-/* The next iteration finds what this one has not read.  A packet takes the place of one that is older,
- * so they move in order. */
+/* Stores the packets that are at rest for the next iteration.  A packet moves to the place of an older one, so the
+ * packets move in order. */
 void compose_edges_end(struct composer *c, struct ks ***at)
 {
     for (size_t i = 0; i < c->edges.count; i++) {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compose_internal: what the files of composition share.  Private to optimize/compose/compose*.
+ * compose_internal: the interfaces between the files of optimize/compose; private to them.
  *
  *   compose.c        a group: its members, the buffers inside and outside, the kernel, the node
- *   compose_edge.c   buffers inside: how far ahead, in which form, where a packet is
- *   compose_unroll.c loops that name ports, written out
- *   compose_body.c   the members' statements, cloned
- *   compose_zip.c    loops with the same rounds become one
- *   compose_count.c  state that counts firings is none
- *   compose_stream.c a loop over what another member writes meanwhile
- *   compose_tail.c   what a part of an iteration makes when the stream ends
- *   compose_port.c   packets of a member's ports, wherever they are kept
- *   compose_tree.c   small typed trees
- *   compose_query.c  questions about kernels
+ *   compose_edge.c   buffers inside: firings ahead, the form of a buffer, the places of packets
+ *   compose_unroll.c unrolls loops that name ports
+ *   compose_body.c   clones the members' statements
+ *   compose_zip.c    joins loops with the same rounds
+ *   compose_count.c  replaces state that counts firings
+ *   compose_stream.c joins a reader's loop with the firings of the writer
+ *   compose_tail.c   the composite's `finish`: a part of an iteration at the end of the stream
+ *   compose_port.c   reads and writes packets of a member's ports
+ *   compose_tree.c   builds small typed trees
+ *   compose_query.c  answers questions about kernels
  */
 #ifndef PIPEC_COMPOSE_INTERNAL_H
 #define PIPEC_COMPOSE_INTERNAL_H
@@ -21,35 +21,37 @@
 
 /* ---- compose_query.c ---- */
 
-/* Expressions, calls expanded. */
+/* The number of expressions in the list, with calls expanded. */
 uint64_t compose_size_of(const struct ks *first);
 
-/* The declaration of the loop's variable, where its head declares nothing else; or NULL. */
+/* The declaration of the loop's variable; NULL if the head declares nothing or something else. */
 const struct ks *compose_counter_of(const struct ks *loop);
-/* Some `continue` is of the loop whose body that is. */
+/* `first` is the body of a loop: does it contain a `continue` of this loop? */
 bool compose_continues(const struct ks *first);
 
 /* ---- groups ---- */
 
 struct member;
 
-/* A buffer inside.  Its packets of an iteration have places: first `initial` that are there when it
- * begins, then those written, in order. */
+/* A buffer inside.  The packets of an iteration have numbered places: first the `initial` packets that are there when
+ * the iteration begins, then the written ones, in order. */
 struct edge {
     uint32_t buffer;
     const struct type *type;
     enum compose_form form;
-    struct member *writer, *reader; /* reader: INLINED, whose firing stands where it is written */
+    struct member *writer,
+        *reader; /* reader: of INLINED only; its firing stands where a packet is written */
     uint64_t initial, push;
     uint64_t places;
-    bool zeroed;               /* packets that nothing writes are zero */
-    struct variable **packets; /* by place: SCALARS, and STATE of few; NULL until written or read */
-    struct variable *array;    /* of all places; NULL: there is none */
-    struct variable **rest;    /* `state`: by place below `initial`; NULL: rest_array, or none */
+    bool zeroed; /* the writer may leave packets unwritten; these are zero */
+    struct variable *
+        *packets; /* by place: of SCALARS, and of a small STATE; NULL until written or read */
+    struct variable *array; /* all places; or NULL */
+    struct variable **rest; /* `state`, by place below `initial`; NULL: rest_array, or none */
     struct variable *rest_array;
     bool streamed;         /* SCALARS of one firing: compose_stream.c */
-    struct variable *have; /* in the composite's finish: packets that are there, */
-    uint64_t have_max;     /* at most */
+    struct variable *have; /* in the composite's finish: the number of packets in the edge, */
+    uint64_t have_max;     /* and its maximum */
 };
 
 /* An element of an in-port or out-port of a member. */
@@ -60,27 +62,28 @@ struct member_input {
 };
 
 struct member_output {
-    struct edge *edge; /* NULL: nobody reads it inside */
-    uint32_t port;     /* out-port of the composite; GRAPH_NONE: nobody reads it outside */
+    struct edge *edge; /* NULL: no member reads it */
+    uint32_t port;     /* out-port of the composite; GRAPH_NONE: only members read it */
     const struct graph_output *end;
-    bool counted;             /* the place of an appended packet is known when executing only */
-    uint64_t place;           /* in the firing that is being cloned: of the next appended packet */
-    struct variable *counter; /* where `counted`, in that firing */
+    bool counted;             /* the place of an appended packet is known only at run time */
+    uint64_t place;           /* of the next appended packet, in the firing that is being cloned */
+    struct variable *counter; /* if `counted`: the same, at run time */
 };
 
-/* A port of a member, all elements. */
+/* A port of a member with all its elements. */
 struct member_port {
-    uint32_t first;          /* element 0 among the member's inputs, outputs */
-    bool varying_element;    /* some access names an element that is not constant */
-    bool varying_place;      /* in-ports: some access names a packet that is not constant */
-    struct variable *joined; /* varying_element: packets of all elements, in the present firing */
-    struct variable
-        *counters; /* out-ports, likewise: appended so far, by element; NULL: one each */
+    uint32_t first;          /* index of element 0 in the member's inputs or outputs */
+    bool varying_element;    /* some access computes the element */
+    bool varying_place;      /* some access computes the place of the packet */
+    struct variable *joined; /* if varying_element: packets of all elements in the present firing */
+    struct variable *
+        counters; /* out-ports, likewise: packets appended so far, by element; NULL: one for each element */
 };
 
 /* A state variable that counts firings: before firing n it is initial + n x step. */
 struct counter {
-    const struct ks *step_at; /* NULL: it is none */
+    const struct ks
+        *step_at; /* the statement that adds the step; NULL: the variable is no counter */
     struct scalar_value initial, step;
 };
 
@@ -88,21 +91,20 @@ struct member {
     uint32_t node;
     const struct graph_node *of;
     const struct kernel *kernel;
-    const struct ks *body; /* of a firing; compose_unroll */
+    const struct ks *body; /* of a firing, after compose_unroll */
     uint64_t firings, ahead, fired;
-    uint64_t least; /* inlined: at least so many firings an iteration, `firings` at most */
+    uint64_t least; /* if inlined, an iteration has `least` to `firings` firings */
     bool inlined, unrolled;
     uint32_t step_count;
     struct member_input *inputs;
     struct member_output *outputs;
     uint32_t input_count, output_count;
     struct member_port *in, *out;
-    struct variable **tables, **states,
-        **arguments; /* of the composite; arguments: NULL where constant; states: NULL where counters */
+    /* The variables of the composite.  arguments: NULL for constants; states: NULL for counters. */
+    struct variable **tables, **states, **arguments;
     struct counter *counters; /* by state */
-    bool stateful;            /* some state is no counter */
-    struct edge
-        *streams; /* streamed: what the member writes, and is fired by the reader; or reads */
+    bool stateful;            /* some state variable is no counter */
+    struct edge *streams;     /* the streamed edge that the member writes or reads; or NULL */
 };
 
 struct composer {
@@ -116,32 +118,32 @@ struct composer {
     VEC(struct graph_output) outputs;
     VEC(struct kernel_port) in, out;
     VEC(struct kx *) arguments;
-    const char *reason;            /* why not; NULL so far */
-    struct ks *declarations;       /* what stands before all firings */
-    struct ks **prologue;          /* where the next of them goes */
+    const char *reason;            /* why the group cannot be one kernel; or NULL */
+    struct ks *declarations;       /* the statements before all firings, */
+    struct ks **prologue;          /* and the end of this list */
     const struct type *index_type; /* i64 */
 };
 
-/* False, with the reason. */
+/* Sets c->reason.  Returns false. */
 bool compose_fail(struct composer *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 struct member *compose_member_of(struct composer *c, uint32_t node);
 
 /* ---- compose_edge.c ---- */
 
-/* Finds the firings ahead, proves that a packet is written before it is read, and chooses forms. */
+/* Finds the firings ahead, proves that each packet is written before it is read, and chooses the form of each edge. */
 bool compose_settle_edges(struct composer *c);
-/* Whether so many firings are written out one by one. */
+/* Are the member's firings unrolled? */
 bool compose_unrolls(const struct member *m);
-/* What comes before the firings of an iteration, and behind them. */
+/* Append the statements before and after the firings of an iteration. */
 void compose_edges_begin(struct composer *c, struct ks ***at);
 void compose_edges_end(struct composer *c, struct ks ***at);
 struct variable *compose_edge_packet(struct composer *c, struct edge *edge, uint64_t place);
 
 /* ---- compose_unroll.c ---- */
 
-/* The body of the member's kernel, or one that does the same and names its ports by constants where that
- * is not much longer.  Requires the buffers inside. */
+/* The body of the member's kernel.  Loops that name its ports are unrolled if the result stays small.
+ * Requires the edges. */
 const struct ks *compose_unroll(struct composer *c, const struct member *m);
 
 /* ---- compose_body.c ---- */
@@ -150,21 +152,22 @@ const struct ks *compose_unroll(struct composer *c, const struct member *m);
 struct firing {
     struct composer *c;
     struct member *m;
-    uint64_t number;               /* of the iteration; */
-    struct variable *round;        /* plus this one, NULL: 0 */
-    const struct variable *packet; /* inlined: holds the packet that is read */
-    struct variable **locals;      /* by index in the member */
-    bool outside;                  /* what is written for outside counts: the firing is not ahead */
-    bool *counted;                 /* by state that is a counter: the firing has counted itself */
-    uint64_t streamed;             /* number of the streamed packet that x[i] is */
-    uint32_t depth;                /* statements around that are not always executed once */
+    uint64_t number;               /* the number of the firing in the iteration is this, */
+    struct variable *round;        /* plus this variable unless it is NULL */
+    const struct variable *packet; /* if inlined: holds the packet that is read */
+    struct variable **locals;      /* the composite's locals, by index in the member */
+    bool outside;      /* false: a firing ahead, which writes nothing to outside buffers */
+    bool *counted;     /* by state: the firing has already moved this counter */
+    uint64_t streamed; /* number of the streamed packet that x[i] reads */
+    uint32_t depth;    /* enclosing statements that may execute their body more or less than once */
 };
 
+/* Appends `count` firings from `number` on. */
 void compose_firings(struct composer *c, struct member *m, uint64_t number, uint64_t count,
                      bool outside, struct ks ***at);
-/* The body of one firing. */
+/* Appends one firing. */
 void compose_firing(struct firing *f, struct ks ***at);
-/* The same in parts: what comes before the statements, one of them, and a copy of a list with variables of its own. */
+/* The parts of a firing: the declarations before its statements, one statement, a copy of a list with new variables. */
 void compose_firing_begin(struct firing *f, struct ks ***at);
 void compose_statement(struct firing *f, const struct ks *s, struct ks ***at);
 void compose_copy(struct firing *f, const struct ks *first, struct ks ***at);
@@ -176,29 +179,29 @@ struct kx *compose_clone(struct firing *f, const struct kx *x);
 
 /* Fills m->counters and m->stateful. */
 void compose_find_counters(struct composer *c, struct member *m);
-/* The state's counter, or NULL. */
+/* The counter that replaces the state variable, or NULL. */
 const struct counter *compose_counter(const struct member *m, const struct variable *state);
-/* What the counter holds at this place of the firing. */
+/* The value of the counter at the present place of the firing. */
 struct kx *compose_count_value(struct firing *f, const struct kx *x);
-/* The statement only moves a counter; notes that it has. */
+/* True if the statement only moves a counter; sets f->counted. */
 bool compose_moves_counter(struct firing *f, const struct ks *s);
 
 /* ---- compose_stream.c ---- */
 
-/* Whether the reader takes the edge's packets one by one, in order, in a loop: then marks the three. */
+/* Does the reader read the edge's packets one by one, in order, in a loop?  If so, marks the edge, writer and reader. */
 bool compose_find_stream(struct composer *c, struct edge *edge);
-/* All firings of the writer, and the reader's. */
+/* Appends all firings of the writer and of the reader. */
 void compose_stream(struct composer *c, struct edge *edge, struct ks ***at);
 
 /* ---- compose_tail.c ---- */
 
-/* Writes the kernel's finish, where some member has one: the firings of a part of an iteration, and the members'
- * finishes.  Requires the body and the ports. */
+/* If some member has a `finish`, builds the kernel's: the firings of a part of an iteration, and the members' `finish`.
+ * Requires the body and the ports. */
 bool compose_tail(struct composer *c);
 
 /* ---- compose_zip.c ---- */
 
-/* Requires and changes the kernel's body. */
+/* Joins loops of the kernel's body. */
 void compose_zip(struct composer *c);
 
 /* ---- compose_port.c ---- */
@@ -208,7 +211,7 @@ struct kx *compose_left_of(struct firing *f, const struct kx *x);
 struct kx *compose_read_window(struct firing *f, const struct kx *x);
 void compose_append(struct firing *f, const struct ks *s, struct ks ***at);
 void compose_set(struct firing *f, const struct ks *s, struct ks ***at);
-/* Around a firing: what its ports need. */
+/* Append the statements that the ports need before and after a firing. */
 void compose_ports_begin(struct firing *f, struct ks ***at);
 void compose_ports_end(struct firing *f, struct ks ***at);
 
@@ -236,15 +239,14 @@ struct variable *compose_state(struct composer *c, const char *name, const struc
 struct ks *compose_put(struct composer *c, struct ks ***at, enum ks_kind kind, struct span span);
 void compose_declare(struct composer *c, struct ks ***at, struct variable *v, struct kx *value);
 void compose_assign(struct composer *c, struct ks ***at, struct kx *to, struct kx *value);
-/* Declares before all firings; `unset`: it is written before it is read. */
+/* Appends the declaration before all firings.  `unset`: it needs no initial value. */
 void compose_declare_first(struct composer *c, struct variable *v, bool unset);
 /* v++ */
 void compose_count(struct composer *c, struct ks ***at, const struct variable *v);
-/* The same up to what a variable holds. */
-struct variable *compose_loop_to(struct composer *c, struct ks ***at, struct kx *rounds,
-                                 struct span span, struct ks ***body);
-/* for (i64 r = 0; r < rounds; r++): returns r; *body: where the statements of a round go. */
+/* for (i64 r = 0; r < rounds; r++).  Returns r.  *body: where to append the statements of a round. */
 struct variable *compose_loop(struct composer *c, struct ks ***at, uint64_t rounds,
                               struct span span, struct ks ***body);
+struct variable *compose_loop_to(struct composer *c, struct ks ***at, struct kx *rounds,
+                                 struct span span, struct ks ***body);
 
 #endif

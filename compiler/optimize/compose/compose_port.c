@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Packets of a member's ports, wherever the composite keeps them. */
+/* Reads and writes packets of a member's ports: in locals, arrays, state, or the composite's ports. */
 #include "compiler/optimize/compose/compose_internal.h"
 
 /* ---- places ---- */
 
-/* Of packet `index` of the firing, where a firing has `rate` of them and the first one's first packet
- * has the place `base`. */
-static struct kx *place_of(struct firing *f, struct kx *index, uint64_t rate, uint64_t base)
+/* The place of packet `index` of the firing.  A firing has `rate` packets, and the first packet of the iteration has the
+ * place `base`. */
+static struct kx *packet_place(struct firing *f, struct kx *index, uint64_t rate, uint64_t base)
 {
     struct composer *c = f->c;
     struct kx *place = compose_offset(c, index, f->number * rate + base);
@@ -39,7 +39,7 @@ static struct kx *outside_packet(struct firing *f, const struct member_input *in
                      .port = in->port,
                      .check = ACCESS_PROVEN,
                      .element_check = ACCESS_PROVEN,
-                     .right = place_of(f, index, in->end->pop, 0)};
+                     .right = packet_place(f, index, in->end->pop, 0)};
     return x;
 }
 
@@ -49,12 +49,12 @@ static struct kx *input_packet(struct firing *f, const struct member_input *in, 
     struct edge *edge = in->edge;
     if (f->packet != NULL) return compose_variable(c, f->packet, index->span);
     if (edge == NULL) return outside_packet(f, in, index);
-    struct kx *place = place_of(f, index, in->end->pop, 0);
+    struct kx *place = packet_place(f, index, in->end->pop, 0);
     if (is_array(edge)) return array_packet(f, edge, place);
     return compose_variable(c, compose_edge_packet(c, edge, place->value.bits), index->span);
 }
 
-/* left(x) in a member's finish: what its firings have left. */
+/* left(x) in a member's finish: the packets that its firings have not consumed. */
 struct kx *compose_left_of(struct firing *f, const struct kx *x)
 {
     struct composer *c = f->c;
@@ -102,7 +102,7 @@ static void write_inside(struct firing *f, struct edge *edge, struct kx *index, 
                          struct ks ***at)
 {
     struct composer *c = f->c;
-    struct kx *place = edge->streamed ? index : place_of(f, index, edge->push, edge->initial);
+    struct kx *place = edge->streamed ? index : packet_place(f, index, edge->push, edge->initial);
     if (is_array(edge)) {
         compose_assign(c, at, array_packet(f, edge, place), value);
         return;
@@ -127,10 +127,10 @@ static void write_outside(struct firing *f, const struct member_output *out, str
     clone->expr = value;
     clone->count_proven = true;
     clone->check = clone->element_check = ACCESS_PROVEN;
-    if (set) clone->index = place_of(f, index, out->end->push, 0);
+    if (set) clone->index = packet_place(f, index, out->end->push, 0);
 }
 
-/* The reader's firing stands here. */
+/* Appends the firing of the inlined reader. */
 static void fire_reader(struct firing *f, const struct edge *edge, const struct variable *packet,
                         struct ks ***at)
 {
@@ -142,9 +142,9 @@ static void fire_reader(struct firing *f, const struct edge *edge, const struct 
     compose_firing(&reader, at);
 }
 
-/* A packet goes to whoever wants it: inside, to outside, to the reader whose firing stands here. */
-static void deliver(struct firing *f, const struct member_output *out, struct kx *index,
-                    struct kx *value, const struct ks *s, struct ks ***at)
+/* Writes a packet to the edge inside, to the composite's port, and to the firing of an inlined reader. */
+static void write_everywhere(struct firing *f, const struct member_output *out, struct kx *index,
+                             struct kx *value, const struct ks *s, struct ks ***at)
 {
     struct composer *c = f->c;
     struct edge *edge = out->edge;
@@ -175,8 +175,8 @@ static struct kx *joined_packet(struct firing *f, const struct member_port *port
     return compose_item(f->c, compose_item(f->c, joined, element), index);
 }
 
-static struct kx *counter_of(struct firing *f, const struct member_port *port,
-                             const struct variable *element)
+static struct kx *output_counter(struct firing *f, const struct member_port *port,
+                                 const struct variable *element)
 {
     struct kx *counters = compose_variable(f->c, port->counters, element->span);
     return compose_item(f->c, counters, compose_variable(f->c, element, element->span));
@@ -190,13 +190,13 @@ static void append_joined(struct firing *f, const struct ks *s, struct ks ***at)
     struct variable *element = compose_local(c, "element", c->index_type, s->span);
     compose_declare(c, at, element, compose_as_index(c, compose_clone(f, s->element)));
     struct kx *index =
-        port->counters != NULL ? counter_of(f, port, element) : compose_integer(c, 0);
+        port->counters != NULL ? output_counter(f, port, element) : compose_integer(c, 0);
     struct kx *to = joined_packet(f, port, compose_variable(c, element, s->span), index);
     compose_assign(c, at, to, compose_clone(f, s->expr));
     if (port->counters == NULL) return;
     struct kx *more =
-        compose_binary(c, OP_ADD, counter_of(f, port, element), compose_integer(c, 1));
-    compose_assign(c, at, counter_of(f, port, element), more);
+        compose_binary(c, OP_ADD, output_counter(f, port, element), compose_integer(c, 1));
+    compose_assign(c, at, output_counter(f, port, element), more);
 }
 
 void compose_append(struct firing *f, const struct ks *s, struct ks ***at)
@@ -211,7 +211,7 @@ void compose_append(struct firing *f, const struct ks *s, struct ks ***at)
     struct member_output *out = &f->m->outputs[port->first + element];
     struct kx *index = out->counter != NULL ? compose_variable(c, out->counter, s->span)
                                             : compose_integer(c, out->place);
-    deliver(f, out, index, compose_clone(f, s->expr), s, at);
+    write_everywhere(f, out, index, compose_clone(f, s->expr), s, at);
     if (out->counter != NULL)
         compose_count(c, at, out->counter);
     else if (out->end->push > 1)
@@ -230,10 +230,10 @@ void compose_set(struct firing *f, const struct ks *s, struct ks ***at)
         return;
     }
     uint64_t element = s->element != NULL ? s->element->value.bits : 0;
-    deliver(f, &f->m->outputs[port->first + element], index, value, s, at);
+    write_everywhere(f, &f->m->outputs[port->first + element], index, value, s, at);
 }
 
-/* ---- ports whose elements are named by what is computed ---- */
+/* ---- ports whose elements the body computes ---- */
 
 static const struct type *joined_type(struct composer *c, const struct kernel_port *port,
                                       uint64_t packets)
@@ -284,7 +284,8 @@ static void part_outputs(struct firing *f, uint32_t out, struct ks ***at)
     for (uint64_t e = 0; e < port->arity; e++)
         for (uint64_t i = 0; i < port->push; i++) {
             struct kx *value = joined_packet(f, mp, compose_integer(c, e), compose_integer(c, i));
-            deliver(f, &f->m->outputs[mp->first + e], compose_integer(c, i), value, &s, at);
+            write_everywhere(f, &f->m->outputs[mp->first + e], compose_integer(c, i), value, &s,
+                             at);
         }
 }
 

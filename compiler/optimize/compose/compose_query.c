@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which nodes can be members, and how large their code is. */
+/* Questions about kernels: can a node be a member, may it fault, how large is its code? */
 #include "compiler/bodies/checks.h"
 #include "compiler/optimize/compose/compose_internal.h"
 #include "compiler/support/source.h"
@@ -9,27 +9,27 @@
 
 /* ---- faults ---- */
 
-/* Beyond so many expressions nothing is fused, so nobody has to know more of it. */
+/* The search for faults ends here: a composite of so many expressions is never built. */
 #define SIZE_LIMIT (UINT64_C(1) << 20)
 
 struct fault_search {
     const struct kernel *kernel; /* NULL: in a function */
     bool bounds_checks;
-    uint64_t *visited; /* expressions, calls expanded: what is too large may fault */
-    const char **what; /* the fault that was found, as "may divide by zero", */
+    uint64_t *visited; /* expressions so far, calls expanded */
+    const char **what; /* the fault that was found: "may divide by zero", */
     struct span *where;
 };
 
-/* Always true: the search ends. */
-static bool found(const struct fault_search *search, const char *what, struct span where)
+/* Sets the fault.  Returns true, which ends the search. */
+static bool set_fault(const struct fault_search *search, const char *what, struct span where)
 {
     *search->what = what;
     *search->where = where;
     return true;
 }
 
-static bool may_leave(const struct fault_search *search, const struct kx *index,
-                      enum access_check check, uint64_t bound)
+static bool may_overrun(const struct fault_search *search, const struct kx *index,
+                        enum access_check check, uint64_t bound)
 {
     return checks_index(search->bounds_checks, index, check, bound);
 }
@@ -37,8 +37,8 @@ static bool may_leave(const struct fault_search *search, const struct kx *index,
 static bool packet_faults(const struct fault_search *search, const struct kx *x)
 {
     const struct kernel_port *port = &search->kernel->in[x->port];
-    return may_leave(search, x->right, x->check, port->peek) ||
-           (x->left != NULL && may_leave(search, x->left, x->element_check, port->arity));
+    return may_overrun(search, x->right, x->check, port->peek) ||
+           (x->left != NULL && may_overrun(search, x->left, x->element_check, port->arity));
 }
 
 static bool window_faults(const struct fault_search *search, const struct kx *x)
@@ -46,16 +46,16 @@ static bool window_faults(const struct fault_search *search, const struct kx *x)
     const struct kernel_port *port = &search->kernel->in[x->port];
     return checks_offset(search->bounds_checks, x->left, x->check, port->window_height) ||
            checks_offset(search->bounds_checks, x->right, x->column_check, port->window_width) ||
-           (x->third != NULL && may_leave(search, x->third, x->element_check, port->arity));
+           (x->third != NULL && may_overrun(search, x->third, x->element_check, port->arity));
 }
 
-/* What the expression itself, its operands apart, may do wrong; NULL: nothing. */
+/* The fault of the expression itself, not of its operands; or NULL. */
 static const char *fault_of(const struct fault_search *search, const struct kx *x)
 {
     switch (x->kind) {
     case KX_INDEX:
-        return may_leave(search, x->right, x->check, x->left->type->length) ? "may leave an array"
-                                                                            : NULL;
+        return may_overrun(search, x->right, x->check, x->left->type->length) ? "may leave an array"
+                                                                              : NULL;
     case KX_PEEK: return packet_faults(search, x) ? "may look past its packets" : NULL;
     case KX_WINDOW: return window_faults(search, x) ? "may look past its window" : NULL;
     case KX_DONE: return "waits for an event";
@@ -71,10 +71,10 @@ static bool expression_faults(const struct kx *x, void *data)
     struct fault_search inside = *search;
     inside.kernel = NULL;
     if (++*search->visited > SIZE_LIMIT)
-        return found(search, "is too large to be searched for faults, which are not excluded",
-                     x->span);
+        return set_fault(search, "is too large to be searched for faults, which are not excluded",
+                         x->span);
     const char *what = fault_of(search, x);
-    if (what != NULL) return found(search, what, x->span);
+    if (what != NULL) return set_fault(search, what, x->span);
     return x->kind == KX_CALL && ks_any(x->function->body, NULL, expression_faults, &inside);
 }
 
@@ -83,13 +83,13 @@ static bool statement_faults(const struct ks *s, void *data)
     const struct fault_search *search = data;
     if (s->kind != KS_EMIT && s->kind != KS_STORE) return false;
     const struct kernel_port *port = &search->kernel->out[s->port];
-    if (s->element != NULL && may_leave(search, s->element, s->element_check, port->arity))
-        return found(search, "may name a port that its array does not have", s->span);
+    if (s->element != NULL && may_overrun(search, s->element, s->element_check, port->arity))
+        return set_fault(search, "may name a port that its array does not have", s->span);
     if (s->kind == KS_EMIT)
         return !s->count_proven &&
-               found(search, "may append more or fewer packets than it declares", s->span);
-    return may_leave(search, s->index, s->check, port->push) &&
-           found(search, "may write past its packets", s->span);
+               set_fault(search, "may append more or fewer packets than it declares", s->span);
+    return may_overrun(search, s->index, s->check, port->push) &&
+           set_fault(search, "may write past its packets", s->span);
 }
 
 /* ---- returns ---- */
@@ -107,7 +107,7 @@ static bool is_other_return(const struct ks *s, void *data)
     return s->kind == KS_RETURN && s != (const struct ks *)data;
 }
 
-/* A `return` that is the last statement ends nothing. */
+/* Is there a `return` other than the last statement? */
 static bool leaves_early(const struct ks *first)
 {
     union {
@@ -139,8 +139,8 @@ bool compose_continues(const struct ks *first)
 
 /* ---- nodes ---- */
 
-/* Some out-port is written by nobody else. */
-static bool writes_in_finish_alone(const struct kernel *kernel)
+/* Is there an out-port that only `finish` writes? */
+static bool writes_only_in_finish(const struct kernel *kernel)
 {
     for (uint32_t i = 0; i < kernel->out_count; i++)
         if (kernel->out[i].push == 0) return true;
@@ -163,7 +163,7 @@ bool compose_may_fault(const struct compile *cx, const struct kernel *kernel)
 }
 
 /* "may divide by zero (fft.pipe:12:5)" */
-static const char *with_place(const struct compile *cx, const char *what, struct span where)
+static const char *add_place(const struct compile *cx, const char *what, struct span where)
 {
     uint32_t line, column;
     const struct source *source = source_get(cx->sources, where.source);
@@ -184,14 +184,14 @@ const char *compose_refuses(const struct compile *cx, const struct graph *graph,
     if (kernel->grouped) return "has work-items ('group'), so a firing is a work-group of its own";
     if (kernel_launches_any(&kernel->launches)) return "launches kernels";
     if (kernel->finish != NULL && kernel->composed) return "has a 'finish'";
-    if (writes_in_finish_alone(kernel)) return "writes only in its 'finish'";
+    if (writes_only_in_finish(kernel)) return "writes only in its 'finish'";
     if (kernel->stops) return "may stop by itself";
     if (kernel->phases > 1) return "has rates that change from firing to firing";
     if (leaves_early(kernel->body) || leaves_early(kernel->init) || leaves_early(kernel->finish))
         return "leaves its body early";
     if (may_fault(kernel->body, &search) || may_fault(kernel->init, &search) ||
         may_fault(kernel->finish, &search))
-        return with_place(cx, what, where);
+        return add_place(cx, what, where);
     return NULL;
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A member that reads a block in order, `for (i32 i = 1; i < N; i++) s += x[i];`, behind one that writes it in many
- * firings: the rounds of the loop stand behind the firing that writes their packets, so that a packet is a local and
- * there is no array.  The first firing stands alone: what the reader does before its loop sees its packets.
+ * Joins a reader that reads a block in order, `for (i32 i = 1; i < N; i++) s += x[i];`, with a writer that writes the
+ * block in many firings.  Each round of the loop follows the firing that writes its packet.  So a packet is a local,
+ * and there is no array.  The first firing is separate: statements of the reader before its loop may read its packets.
  *
- *     firing 0 of the writer; what is before the loop; rounds of its packets
+ *     firing 0 of the writer; statements before the loop; rounds of the packets of firing 0
  *     for (r = 1; r < firings; r++) { firing r of the writer; rounds of its packets }
- *     what is behind the loop
+ *     statements after the loop
  *
- * The two have nothing in common but these packets, so the order among their other statements is nobody's.
+ * Writer and reader share only these packets, so the order of their other statements has no effect.
  */
 #include "compiler/optimize/compose/compose_internal.h"
 
@@ -23,11 +23,11 @@ enum {
 
 struct place_search {
     uint32_t port;
-    const struct variable *counter; /* NULL: constant places */
-    uint64_t below;                 /* of those */
+    const struct variable *counter; /* the only admitted index; NULL: constants are admitted, */
+    uint64_t below;                 /* below this */
 };
 
-/* A packet of the port that is not where it may be. */
+/* Is this an access to the port at an index that is not admitted, or an assignment to the counter? */
 static bool strays(const struct kx *x, void *data)
 {
     const struct place_search *search = data;
@@ -78,7 +78,8 @@ static const struct ks *statements_of(const struct member *m)
     return s;
 }
 
-/* The loop of the reader that takes all packets but some of the first firing's, which come before. */
+/* The loop of the reader that reads all packets from *start on.  The statements before it read only packets of the
+ * writer's first firing, and the statements after it read none. */
 static const struct ks *find_loop(const struct edge *edge, const struct member *m, uint32_t port,
                                   uint64_t *start)
 {
@@ -108,7 +109,7 @@ static struct member *only_reader(struct composer *c, const struct edge *edge, u
     return m;
 }
 
-/* Nobody between the two waits for the writer. */
+/* Does no member except the reader read packets of the writer? */
 static bool writes_nothing_else(const struct edge *edge)
 {
     const struct member *w = edge->writer;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The end of a stream for members with a `finish`.
+ * The composite's `finish`, for members with a `finish`.
  *
- * When the composite's only in-port is closed with less than an iteration's packets, its own `finish` takes over: in
- * the order of an iteration each member fires as often as the packets that are there admit, then executes its finish,
- * whose packets those behind it find.  Packets between members are items of arrays, as many as may be there.  Since
- * nothing looks at packets again (peek = pop) and no packet is at rest, whole iterations leave nothing between them.
+ * It runs when the composite's only in-port has ended, with less than an iteration's packets.  Each member, in the order
+ * of an iteration, fires as often as its packets admit and then executes its own `finish`.  The members after it consume
+ * these packets.  Packets between members are items of arrays of the maximum size.  No member sees a packet twice (peek =
+ * pop) and no packet is at rest, so whole iterations leave no packets between the members.
  *
- * Packets that a member leaves unused are reported by `stop`, those of its only in-port aside, if it has a finish: this
- * is what would be left over of a pipeline that is not fused.
+ * `stop` reports packets that a member leaves unused, as in a pipeline that is not fused.  A member with a `finish` and
+ * one in-port uses all its packets.
  */
 #include "compiler/optimize/compose/compose_internal.h"
 
@@ -16,14 +16,14 @@ enum { TAIL_BYTES_MAX = 65536 }; /* all packets inside */
 
 /* ---- where there can be one ---- */
 
-static const struct member *finishing(const struct composer *c)
+static const struct member *find_finishing_member(const struct composer *c)
 {
     for (size_t i = 0; i < c->members.count; i++)
         if (c->members.items[i].kernel->finish != NULL) return &c->members.items[i];
     return NULL;
 }
 
-static bool admits(struct composer *c, const struct member *m)
+static bool member_admits_finish(struct composer *c, const struct member *m)
 {
     const struct kernel *k = m->kernel;
     const char *name = m->of->name;
@@ -54,16 +54,16 @@ static bool keeps_packets(struct composer *c)
     return false;
 }
 
-static bool admits_all(struct composer *c)
+static bool group_admits_finish(struct composer *c)
 {
     if (keeps_packets(c)) return compose_fail(c, "there are packets at rest between them");
     if (c->in.count != 1) return compose_fail(c, "all together have several inputs");
     for (size_t i = 0; i < c->members.count; i++)
-        if (!admits(c, &c->members.items[i])) return false;
+        if (!member_admits_finish(c, &c->members.items[i])) return false;
     return true;
 }
 
-/* ---- the most that can be there ---- */
+/* ---- maximum numbers of packets ---- */
 
 static uint64_t most_firings(const struct composer *c, const struct member *m)
 {
@@ -76,7 +76,7 @@ static uint64_t most_firings(const struct composer *c, const struct member *m)
     return most;
 }
 
-static bool find_most(struct composer *c, struct member *m, uint64_t *bytes)
+static bool bound_member_packets(struct composer *c, struct member *m, uint64_t *bytes)
 {
     uint64_t firings = most_firings(c, m), size;
     for (uint32_t o = 0; o < m->output_count; o++) {
@@ -101,46 +101,49 @@ static bool find_most(struct composer *c, struct member *m, uint64_t *bytes)
     return true;
 }
 
-static bool find_all_most(struct composer *c)
+static bool bound_all_packets(struct composer *c)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < c->members.count; i++)
-        if (!find_most(c, &c->members.items[i], &bytes)) return false;
+        if (!bound_member_packets(c, &c->members.items[i], &bytes)) return false;
     return true;
 }
 
 /* ---- a member ---- */
 
-static struct kx *there(struct composer *c, const struct member_input *in, struct span span)
+static struct kx *available_packets(struct composer *c, const struct member_input *in,
+                                    struct span span)
 {
     if (in->edge == NULL) return compose_left(c, span);
     return compose_variable(c, in->edge->have, span);
 }
 
-static struct kx *firings_of(struct composer *c, const struct member_input *in, struct span span)
+static struct kx *admitted_firings(struct composer *c, const struct member_input *in,
+                                   struct span span)
 {
-    struct kx *have = there(c, in, span);
+    struct kx *have = available_packets(c, in, span);
     if (in->end->pop == 1) return have;
     return compose_binary(c, OP_DIV, have, compose_integer(c, in->end->pop));
 }
 
-/* i64 firings = the least that an in-port admits */
+/* i64 firings = the minimum of the firings that each in-port admits */
 static struct variable *declare_firings(struct composer *c, const struct member *m, struct ks ***at)
 {
     const struct span span = m->kernel->span;
     struct variable *firings = compose_local(c, "firings", c->index_type, span);
-    compose_declare(c, at, firings, firings_of(c, &m->inputs[0], span));
+    compose_declare(c, at, firings, admitted_firings(c, &m->inputs[0], span));
     for (uint32_t i = 1; i < m->input_count; i++) {
         struct kx *so_far = compose_variable(c, firings, span);
-        struct kx *less = compose_compare(c, OP_LT, firings_of(c, &m->inputs[i], span), so_far);
+        struct kx *less =
+            compose_compare(c, OP_LT, admitted_firings(c, &m->inputs[i], span), so_far);
         compose_assign(c, at, compose_variable(c, firings, span),
-                       compose_select(c, less, firings_of(c, &m->inputs[i], span),
+                       compose_select(c, less, admitted_firings(c, &m->inputs[i], span),
                                       compose_variable(c, firings, span)));
     }
     return firings;
 }
 
-/* Packets of an edge: in an array of its own, from here on. */
+/* Declares an array for the edge's packets, which replaces the variables of the body. */
 static void open_edge(struct composer *c, struct edge *edge, struct ks ***at)
 {
     const struct graph_buffer *buffer = &c->graph->buffers.items[edge->buffer];
@@ -175,7 +178,7 @@ static void add_firings(struct composer *c, struct member *m, const struct varia
     compose_firing(&f, &body);
 }
 
-/* What it appends is counted, behind what the firings have appended. */
+/* Appends the member's `finish`.  Its packets follow those of the firings, and a counter holds their number. */
 static void add_finish(struct composer *c, struct member *m, struct variable *firings,
                        struct ks ***at)
 {
@@ -187,7 +190,7 @@ static void add_finish(struct composer *c, struct member *m, struct variable *fi
     compose_finish(&f, at);
 }
 
-/* any = any + (packets that are there - firings x pop) */
+/* any = any + (available packets - firings x pop) */
 static void add_unused(struct composer *c, const struct member *m, const struct variable *firings,
                        const struct variable *any, struct ks ***at)
 {
@@ -198,14 +201,14 @@ static void add_unused(struct composer *c, const struct member *m, const struct 
         struct kx *used = compose_variable(c, firings, span);
         if (in->end->pop != 1)
             used = compose_binary(c, OP_MUL, used, compose_integer(c, in->end->pop));
-        struct kx *unused = compose_binary(c, OP_SUB, there(c, in, span), used);
+        struct kx *unused = compose_binary(c, OP_SUB, available_packets(c, in, span), used);
         compose_assign(c, at, compose_variable(c, any, span),
                        compose_binary(c, OP_ADD, compose_variable(c, any, span), unused));
     }
 }
 
-static void add_member(struct composer *c, struct member *m, const struct variable *any,
-                       struct ks ***at)
+static void append_member_tail(struct composer *c, struct member *m, const struct variable *any,
+                               struct ks ***at)
 {
     for (uint32_t o = 0; o < m->output_count; o++)
         if (m->outputs[o].edge != NULL) open_edge(c, m->outputs[o].edge, at);
@@ -225,14 +228,14 @@ bool compose_tail(struct composer *c)
 {
     struct ks *first = NULL, **at = &first;
     const struct span span = c->kernel->span;
-    const struct member *ends = finishing(c);
+    const struct member *ends = find_finishing_member(c);
     if (ends == NULL) return true;
-    if (!admits_all(c) || !find_all_most(c))
+    if (!group_admits_finish(c) || !bound_all_packets(c))
         return compose_fail(c, "'%s' has a 'finish', and %s", ends->of->name, c->reason);
     struct variable *any = compose_local(c, "unused", c->index_type, span);
     compose_declare(c, &at, any, compose_integer(c, 0));
     for (size_t i = 0; i < c->members.count; i++)
-        add_member(c, &c->members.items[i], any, &at);
+        append_member_tail(c, &c->members.items[i], any, &at);
     struct ks *report = compose_put(c, &at, KS_IF, span), **body = &report->body;
     report->expr = compose_compare(c, OP_GT, compose_variable(c, any, span), compose_integer(c, 0));
     compose_put(c, &body, KS_STOP, span);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Small typed trees of a composite, by ir/expr_build: `r * 4 + i`, a declaration, a loop.  Accesses in them are proven. */
+/* Builds small typed trees with ir/expr_build: `r * 4 + i`, a declaration, a loop.  Their accesses need no checks. */
 #include "compiler/optimize/compose/compose_internal.h"
 #include "compiler/ir/expr_build.h"
 
@@ -14,8 +14,8 @@ static struct tree tree_at(const struct composer *c, struct span span)
                          .check = ACCESS_PROVEN};
 }
 
-static struct kx *expression(struct composer *c, enum kx_kind kind, const struct type *type,
-                             struct span span)
+static struct kx *new_expression(struct composer *c, enum kx_kind kind, const struct type *type,
+                                 struct span span)
 {
     const struct tree tree = tree_at(c, span);
     return tree_kx(&tree, kind, type);
@@ -37,13 +37,13 @@ struct kx *compose_scalar(struct composer *c, struct scalar_value value, struct 
 
 struct kx *compose_firing_number(struct composer *c, const struct type *type, struct span span)
 {
-    return expression(c, KX_FIRING, type, span);
+    return new_expression(c, KX_FIRING, type, span);
 }
 
 struct kx *compose_convert(struct composer *c, const struct type *type, struct kx *x)
 {
     if (x->type == type) return x;
-    struct kx *converted = expression(c, KX_CONVERT, type, x->span);
+    struct kx *converted = new_expression(c, KX_CONVERT, type, x->span);
     converted->left = x;
     return converted;
 }
@@ -56,7 +56,7 @@ struct kx *compose_compare(struct composer *c, enum kx_op op, struct kx *left, s
 
 struct kx *compose_select(struct composer *c, struct kx *test, struct kx *yes, struct kx *no)
 {
-    struct kx *x = expression(c, KX_SELECT, yes->type, test->span);
+    struct kx *x = new_expression(c, KX_SELECT, yes->type, test->span);
     x->left = test;
     x->right = yes;
     x->third = no;
@@ -65,7 +65,7 @@ struct kx *compose_select(struct composer *c, struct kx *test, struct kx *yes, s
 
 struct kx *compose_left(struct composer *c, struct span span)
 {
-    return expression(c, KX_LEFT, c->index_type, span);
+    return new_expression(c, KX_LEFT, c->index_type, span);
 }
 
 struct kx *compose_variable(struct composer *c, const struct variable *v, struct span span)
@@ -102,7 +102,7 @@ struct kx *compose_offset(struct composer *c, struct kx *index, uint64_t offset)
 struct kx *compose_aggregate(struct composer *c, const struct type *type, struct kx **items,
                              uint64_t count, struct span span)
 {
-    struct kx *x = expression(c, KX_AGGREGATE, type, span);
+    struct kx *x = new_expression(c, KX_AGGREGATE, type, span);
     x->arguments = items;
     x->argument_count = (uint32_t)count;
     return x;

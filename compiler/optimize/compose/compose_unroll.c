@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loops of a member that name its ports, written out: `for (i32 i = 0; i < N; i++) s += x[i][0];` with
- * packets that are variables.
+ * Unrolls loops of a member that name its ports, as `for (i32 i = 0; i < N; i++) s += x[i][0];`, so that packets
+ * can be variables.
  *
- * A loop is written out where its rounds are known, where its variable says which element of a port is
- * meant, and where that stays small.  The variable is a constant then, and so is what is computed of it
- * and of other integers.
+ * A loop is unrolled if its rounds are known, its variable occurs in the number of a port's element, and the
+ * result stays small.  The variable becomes a constant, and so do expressions of it and other constant integers.
  */
 #include "compiler/optimize/compose/compose_internal.h"
 
@@ -16,7 +15,7 @@ enum { ROUNDS_MAX = 64, SIZE_MAX_ROUNDS = 4096 }; /* expressions of all rounds *
 
 struct unroller {
     struct composer *c;
-    const struct kx **values; /* by index of a local: its constant; NULL: it is a variable */
+    const struct kx **values; /* by index of a local: its constant, or NULL */
 };
 
 static struct ks *expand_list(struct unroller *u, const struct ks *first);
@@ -41,8 +40,8 @@ static bool fold(const struct kx *x, struct scalar_value *value)
     return count > 0 && arith_operate(kx_operation(x), operands, value);
 }
 
-/* The side that is evaluated; NULL: that is not known. */
-static struct kx *chosen(const struct kx *x)
+/* The operand that is evaluated; NULL: this is not known. */
+static struct kx *evaluated_operand(const struct kx *x)
 {
     if (!type_is_scalar(x->type) || !is_exact(x->left)) return NULL;
     bool truth = arith_truth(x->left->value);
@@ -53,7 +52,7 @@ static struct kx *chosen(const struct kx *x)
 
 static struct kx *expand_child(const struct kx *x, void *data);
 
-static struct kx *expand(struct unroller *u, const struct kx *x)
+static struct kx *expand_expression(struct unroller *u, const struct kx *x)
 {
     if (x == NULL) return NULL;
     bool known = x->kind == KX_VARIABLE && x->variable->kind == VARIABLE_LOCAL &&
@@ -61,7 +60,7 @@ static struct kx *expand(struct unroller *u, const struct kx *x)
     struct kx *clone =
         kx_copy(u->c->cx->arena, known ? u->values[x->variable->index] : x, expand_child, u);
     clone->span = x->span;
-    struct kx *side = chosen(clone);
+    struct kx *side = evaluated_operand(clone);
     if (side != NULL) return side;
     struct scalar_value value;
     if (!fold(clone, &value)) return clone;
@@ -72,7 +71,7 @@ static struct kx *expand(struct unroller *u, const struct kx *x)
 
 static struct kx *expand_child(const struct kx *x, void *data)
 {
-    return expand(data, x);
+    return expand_expression(data, x);
 }
 
 /* ---- which loops ---- */
@@ -92,7 +91,7 @@ static bool names_output(const struct ks *s, void *data)
     return (s->kind == KS_EMIT || s->kind == KS_STORE) && kx_any(s->element, is_counter, data);
 }
 
-static bool is_written_out(const struct ks *loop, uint64_t *rounds)
+static bool is_unrolled(const struct ks *loop, uint64_t *rounds)
 {
     if (loop->kind != KS_LOOP || !cost_known_rounds(loop, rounds) || *rounds > ROUNDS_MAX)
         return false;
@@ -106,7 +105,7 @@ static bool is_written_out(const struct ks *loop, uint64_t *rounds)
 
 /* ---- statements ---- */
 
-static void write_out(struct unroller *u, const struct ks *loop, uint64_t rounds, struct ks ***at)
+static void unroll_loop(struct unroller *u, const struct ks *loop, uint64_t rounds, struct ks ***at)
 {
     const struct variable *counter = compose_counter_of(loop)->variable;
     struct kx *value = arena_copy(u->c->cx->arena, compose_counter_of(loop)->expr, sizeof *value);
@@ -124,11 +123,11 @@ static void write_out(struct unroller *u, const struct ks *loop, uint64_t rounds
 static void expand_statement(struct unroller *u, const struct ks *s, struct ks ***at)
 {
     uint64_t rounds;
-    if (is_written_out(s, &rounds)) {
-        write_out(u, s, rounds, at);
+    if (is_unrolled(s, &rounds)) {
+        unroll_loop(u, s, rounds, at);
         return;
     }
-    struct kx *condition = expand(u, s->expr);
+    struct kx *condition = expand_expression(u, s->expr);
     if (s->kind == KS_IF && is_exact(condition)) {
         struct ks *taken = compose_put(u->c, at, KS_BLOCK, s->span);
         taken->body = expand_list(u, arith_truth(condition->value) ? s->body : s->otherwise);
@@ -139,9 +138,9 @@ static void expand_statement(struct unroller *u, const struct ks *s, struct ks *
     clone->next = next;
     clone->init = expand_list(u, s->init);
     clone->expr = condition;
-    clone->step = expand(u, s->step);
-    clone->element = expand(u, s->element);
-    clone->index = expand(u, s->index);
+    clone->step = expand_expression(u, s->step);
+    clone->element = expand_expression(u, s->element);
+    clone->index = expand_expression(u, s->index);
     clone->body = expand_list(u, s->body);
     clone->otherwise = expand_list(u, s->otherwise);
 }
@@ -158,7 +157,7 @@ static bool is_candidate(const struct ks *s, void *data)
 {
     (void)data;
     uint64_t rounds;
-    return is_written_out(s, &rounds);
+    return is_unrolled(s, &rounds);
 }
 
 const struct ks *compose_unroll(struct composer *c, const struct member *m)

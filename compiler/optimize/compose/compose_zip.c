@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loops of a composite that make the same rounds become one loop, so that they share loads and keep
- * several sums going at a time: the filters of a bank over the same packets.
+ * Joins loops of a composite that have the same rounds, for example the filters of a bank over the same packets.
+ * One loop shares their loads and computes several sums at a time.
  *
- * A loop moves up to an earlier one with the same head where nothing in between writes what it reads,
- * or reads or writes what it writes; declarations that it needs move along.  Only locals are written in
- * such loops, and nothing is appended, so the order of everything that can be seen stays.
+ * A loop joins an earlier one with the same head if no statement between them writes a variable that the loop
+ * reads or writes, or reads one that it writes.  Declarations that it needs move with it.  Such loops write only
+ * locals and append nothing, so no visible effect changes its order.
  *
- * Times: item i of a list has the time 2 i + 1, what has been moved in front of it 2 i.
+ * Times: item i of a list has the time 2 i + 1; a declaration that moved in front of it has 2 i.
  */
 #include "compiler/optimize/compose/compose_internal.h"
 
 #include "compiler/bodies/cost_regions.h"
 
-enum { TOGETHER_MAX = 12 }; /* loops in one: as many sums as registers have room for */
+enum { TOGETHER_MAX = 12 }; /* loops in one: the registers hold so many sums */
 
-/* Variables times statements: what is larger is left as it is. */
+/* Variables times statements, summed over the lists.  A list beyond the limit stays as it is. */
 #define WORK_MAX (UINT64_C(1) << 24)
 
 struct item {
-    struct ks *s;            /* NULL: it has moved */
-    VEC(struct ks *) before; /* moved here, in order */
-    uint32_t together;       /* loops in one */
+    struct ks *s;            /* NULL: a declaration that has moved */
+    VEC(struct ks *) before; /* declarations that moved here, in order */
+    uint32_t together;       /* loops that are joined in this one, itself included */
 };
 
 struct zipper {
     struct composer *c;
     struct arena *scratch;
     uint64_t *written, *read; /* by index of a local: last time; 0: not in this list */
-    uint32_t *writers;        /* likewise: items that write it */
-    uint64_t kept_written;    /* of anything that is no local: last time */
+    uint32_t *writers;        /* by index of a local: number of items that write it */
+    uint64_t kept_written;    /* last time that a variable other than a local was written */
     VEC(struct item) items;
 };
 
-/* ---- what statements do ---- */
+/* ---- effects of statements ---- */
 
 struct effects {
     bool *reads, *writes; /* by index of a local */
@@ -66,7 +66,7 @@ static bool see_statement(const struct ks *s, void *data)
     return false;
 }
 
-/* Of one statement, without those behind it. */
+/* The effects of this statement only, not of those after it. */
 static struct effects effects_of(struct zipper *z, struct ks *s)
 {
     struct effects effects = {.count = z->c->kernel->local_count};
@@ -79,7 +79,7 @@ static struct effects effects_of(struct zipper *z, struct ks *s)
     return effects;
 }
 
-static void note(struct zipper *z, const struct effects *effects, uint64_t time)
+static void note_effects(struct zipper *z, const struct effects *effects, uint64_t time)
 {
     for (uint32_t i = 0; i < effects->count; i++) {
         if (effects->reads[i] && z->read[i] < time) z->read[i] = time;
@@ -91,8 +91,8 @@ static void note(struct zipper *z, const struct effects *effects, uint64_t time)
 
 /* ---- heads of loops ---- */
 
-/* The test names the counter itself, so that the head is known from its constants. */
-static bool is_plain(const struct ks *s)
+/* Test and step name the counter itself, so the constants in the head determine the rounds. */
+static bool is_plain_loop(const struct ks *s)
 {
     uint64_t rounds;
     if (s->kind != KS_LOOP || !cost_known_rounds(s, &rounds) || compose_continues(s->body))
@@ -103,7 +103,7 @@ static bool is_plain(const struct ks *s)
            s->step->left->variable == counter->variable;
 }
 
-static bool same_value(const struct kx *a, const struct kx *b)
+static bool same_constant(const struct kx *a, const struct kx *b)
 {
     return a->value.type == b->value.type && a->value.bits == b->value.bits;
 }
@@ -111,9 +111,9 @@ static bool same_value(const struct kx *a, const struct kx *b)
 static bool same_head(const struct ks *a, const struct ks *b)
 {
     const struct ks *from = compose_counter_of(a), *to = compose_counter_of(b);
-    return from->variable->type == to->variable->type && same_value(from->expr, to->expr) &&
-           a->expr->op == b->expr->op && same_value(a->expr->right, b->expr->right) &&
-           a->step->op == b->step->op && same_value(a->step->right, b->step->right);
+    return from->variable->type == to->variable->type && same_constant(from->expr, to->expr) &&
+           a->expr->op == b->expr->op && same_constant(a->expr->right, b->expr->right) &&
+           a->step->op == b->step->op && same_constant(a->step->right, b->step->right);
 }
 
 /* ---- moving ---- */
@@ -142,7 +142,7 @@ static void rename_ks(struct ks *s, const struct renaming *r)
     }
 }
 
-/* The declaration of a local that is written behind item `to`, where it alone writes it; or NULL. */
+/* The item that declares the local and is the only one that writes it; or NULL. */
 static struct item *late_declaration(const struct zipper *z, uint32_t local)
 {
     struct item *item = &z->items.items[z->written[local] / 2];
@@ -151,8 +151,8 @@ static struct item *late_declaration(const struct zipper *z, uint32_t local)
     return declared && z->writers[local] == 1 ? item : NULL;
 }
 
-/* The declaration may stand in front of item `to`, behind those that it needs.  `changes`: the loop
- * writes the variable, so nobody may have looked at it since. */
+/* May the declaration move in front of item `to`, with the declarations that it needs?  `changes`: the loop writes the
+ * variable, so no statement may have read it since. */
 static bool may_move(struct zipper *z, uint32_t local, bool changes, size_t to, uint32_t depth)
 {
     enum { DEPTH_MAX = 8 };
@@ -182,7 +182,7 @@ static void move_declaration(struct zipper *z, uint32_t local, size_t to)
     item->s = NULL;
 }
 
-/* What the loop does could as well be done in the rounds of item `to`. */
+/* May the loop's body move into the rounds of item `to`? */
 static bool may_join(struct zipper *z, const struct effects *effects, size_t to)
 {
     if (effects->reads_kept && z->kept_written > 2 * to) return false;
@@ -197,7 +197,7 @@ static bool may_join(struct zipper *z, const struct effects *effects, size_t to)
     return true;
 }
 
-static void join(struct zipper *z, struct ks *loop, const struct effects *effects, size_t to)
+static void join_loop(struct zipper *z, struct ks *loop, const struct effects *effects, size_t to)
 {
     for (uint32_t i = 0; i < effects->count; i++)
         if ((effects->reads[i] || effects->writes[i]) && z->written[i] > 2 * to + 1)
@@ -211,17 +211,17 @@ static void join(struct zipper *z, struct ks *loop, const struct effects *effect
         end = &(*end)->next;
     *end = loop->body;
     target->together++;
-    note(z, effects, 2 * to + 1);
+    note_effects(z, effects, 2 * to + 1);
 }
 
 /* ---- lists ---- */
 
-/* Of so many alike as many together as leaves no one alone. */
+/* Divides the loops with this head evenly: the fewest parts of at most TOGETHER_MAX. */
 static uint32_t most_together(const struct ks *first, const struct ks *loop)
 {
     uint32_t alike = 0;
     for (const struct ks *s = first; s != NULL; s = s->next)
-        if (is_plain(s) && same_head(s, loop)) alike++;
+        if (is_plain_loop(s) && same_head(s, loop)) alike++;
     uint32_t parts = (alike + TOGETHER_MAX - 1) / TOGETHER_MAX;
     return parts > 0 ? (alike + parts - 1) / parts : 1;
 }
@@ -236,10 +236,10 @@ static bool joins_earlier(struct zipper *z, const struct ks *first, struct ks *l
     effects->reads[counter->index] = effects->writes[counter->index] = false;
     for (size_t i = z->items.count; i-- > 0 && tries < TRIES;) {
         const struct item *item = &z->items.items[i];
-        if (item->s == NULL || !is_plain(item->s) || !same_head(item->s, loop)) continue;
+        if (item->s == NULL || !is_plain_loop(item->s) || !same_head(item->s, loop)) continue;
         tries++;
         if (item->together >= most || !may_join(z, effects, i)) continue;
-        join(z, loop, effects, i);
+        join_loop(z, loop, effects, i);
         return true;
     }
     return false;
@@ -249,14 +249,14 @@ static void zip_items(struct zipper *z, struct ks *first)
 {
     for (struct ks *s = first; s != NULL; s = s->next) {
         struct effects effects = effects_of(z, s);
-        bool plain = is_plain(s);
+        bool plain = is_plain_loop(s);
         if (plain && joins_earlier(z, first, s, &effects)) continue;
         size_t at = vec_push(z->scratch, &z->items, (struct item){.s = s, .together = 1});
-        note(z, &effects, 2 * at + 1);
+        note_effects(z, &effects, 2 * at + 1);
     }
 }
 
-/* Blocks that stand by themselves are parts of the list. */
+/* Replaces blocks in the list by their statements. */
 static struct ks *flatten(struct ks *first)
 {
     struct ks *flat = NULL, **end = &flat;
@@ -274,7 +274,7 @@ static size_t count_loops(const struct ks *first)
 {
     size_t count = 0;
     for (const struct ks *s = first; s != NULL; s = s->next)
-        count += is_plain(s);
+        count += is_plain_loop(s);
     return count;
 }
 
@@ -286,21 +286,21 @@ static size_t count_statements(const struct ks *first)
     return count;
 }
 
-static void append(struct ks ***end, struct ks *s)
+static void append_statement(struct ks ***end, struct ks *s)
 {
     **end = s;
     s->next = NULL;
     *end = &s->next;
 }
 
-static struct ks *rebuild(const struct zipper *z)
+static struct ks *rebuild_list(const struct zipper *z)
 {
     struct ks *first = NULL, **end = &first;
     for (size_t i = 0; i < z->items.count; i++) {
         const struct item *item = &z->items.items[i];
         for (size_t n = 0; n < item->before.count; n++)
-            append(&end, item->before.items[n]);
-        if (item->s != NULL) append(&end, item->s);
+            append_statement(&end, item->before.items[n]);
+        if (item->s != NULL) append_statement(&end, item->s);
     }
     return first;
 }
@@ -317,7 +317,7 @@ static struct ks *zip_list(struct composer *c, struct ks *first, uint64_t *work)
         z.read = ARENA_ARRAY(z.scratch, uint64_t, locals);
         z.writers = ARENA_ARRAY(z.scratch, uint32_t, locals);
         zip_items(&z, first);
-        first = rebuild(&z);
+        first = rebuild_list(&z);
         arena_destroy(z.scratch);
     }
     for (struct ks *s = first; s != NULL; s = s->next)

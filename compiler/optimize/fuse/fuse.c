@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A packet through a buffer costs a store, a load, and its share of a hand-over to another core. */
+/* A packet in a buffer costs a store, a load, and a part of a hand-over to another core. */
 #define HANDOVER_CYCLES 16
-/* What is computed twice may be no more than this part of the whole. */
+/* Firings ahead, which compute packets twice, may cost 1 / 8 of the others. */
 #define AGAIN_PART 8
-/* A circle of which so many iterations can be dispatched together is as good as none: lanes are full, and what a
- * dispatch costs is little. */
-#define CIRCLE_AT_ONCE UINT64_C(1024)
+/* A cycle does not slow a stage down if so many iterations can be dispatched together: lanes are full, and the cost of
+ * a dispatch is small. */
+#define CYCLE_AT_ONCE UINT64_C(1024)
 #define NEVER UINT32_MAX
 
 struct group {
@@ -27,7 +27,7 @@ struct group {
     struct composite *composite;    /* NULL: one node, as it is */
 };
 
-struct candidate {     /* the writer and a reader of a buffer, or two readers */
+struct candidate {     /* the writer and a reader of a buffer; or two readers, `side_by_side` */
     uint32_t from, to; /* nodes */
     uint32_t buffer;
     bool side_by_side;
@@ -41,12 +41,13 @@ struct merger {
     const struct devdesc *device;
     struct fusion *fusion;
     struct fuse_scratch scratch;
-    struct group *groups;   /* as many as nodes; those that are no one's are empty */
-    uint32_t *group_of;     /* by node */
-    uint32_t *rank;         /* by node: a buffer leads to a higher one, or stays in a circle */
+    struct group *groups; /* as many as nodes; some are empty */
+    uint32_t *group_of;   /* by node */
+    uint32_t
+        *rank; /* by node: a buffer leads to a node of higher rank, or of equal rank in a cycle */
     const char **refusals;  /* by node: compose_refuses */
-    bool *narrow;           /* by node: of a circle that lets few firings be dispatched together */
-    uint32_t *seen, visits; /* by group, for the search of ways round */
+    bool *narrow;           /* by node: in a cycle that admits few firings in one dispatch */
+    uint32_t *seen, visits; /* by group: marks of has_way_round; their present value */
     uint32_t *queue;
     uint32_t version;
     VEC(struct candidate) candidates;
@@ -59,7 +60,7 @@ bool fuse_wanted(const struct compile *cx, const struct devdesc *device)
            (cx->options.fuse == FUSE_BY_DEVICE && target_of(device)->fuses_neighbours);
 }
 
-/* ---- what is merged ---- */
+/* ---- groups ---- */
 
 static int compare_node(const void *left, const void *right)
 {
@@ -76,7 +77,7 @@ static uint32_t *join_nodes(const struct merger *m, const struct group *a, const
     return nodes;
 }
 
-/* Packets that are in a declared buffer at most, against what an iteration needs there. */
+/* The reason why some declared depth is too small for the packets of an iteration; or NULL. */
 static const char *depth_obstacle(const struct merger *m, const struct composite *composite)
 {
     for (size_t i = 0; i < composite->inside.count; i++) {
@@ -98,8 +99,8 @@ struct work {
     bool serial;
 };
 
-static struct work work_of(const struct merger *m, const struct fuse_group *whole,
-                           const struct group *part)
+static struct work part_work(const struct merger *m, const struct fuse_group *whole,
+                             const struct group *part)
 {
     struct work work = {0};
     for (uint32_t i = 0; i < whole->count; i++) {
@@ -112,7 +113,7 @@ static struct work work_of(const struct merger *m, const struct fuse_group *whol
     return work;
 }
 
-/* Packets that go from one to the other in an iteration. */
+/* Packets of an iteration in the buffers between a and b. */
 static uint64_t packets_between(const struct merger *m, const struct fuse_group *whole,
                                 const struct group *a, const struct group *b)
 {
@@ -132,8 +133,8 @@ static uint64_t packets_between(const struct merger *m, const struct fuse_group 
     return packets;
 }
 
-/* A firing for each packet that another one happens to write is a branch for each packet: without state
- * it is worth more to select the packets first, many at a time. */
+/* An inlined reader needs a branch for each packet.  If the writer has no state and the composite would have, it is
+ * faster to select many packets at a time first. */
 static bool selects_into_state(const struct merger *m, const struct composite *composite)
 {
     for (size_t i = 0; i < composite->inside.count && composite->node.stateful; i++) {
@@ -146,14 +147,14 @@ static bool selects_into_state(const struct merger *m, const struct composite *c
     return false;
 }
 
-/* State, also of packets that are at rest between the two, makes all of the composite serial, and its firings no longer
- * fill lanes and cores: what was not, or the lesser of two that were, costs less than its packets' way through the
- * buffer.  A circle of few packets at rest lets few firings be dispatched together, which is hardly better. */
+/* State, including packets at rest between the two, makes the composite serial: its firings no longer fill lanes and
+ * cores.  This pays if the part that was not serial, or the smaller of two serial parts, costs less than the packets'
+ * way through the buffer.  A node of a `narrow` cycle counts as serial. */
 static bool pays_beside_state(const struct merger *m, const struct fuse_group *whole,
                               const struct composite *composite, const struct group *a,
                               const struct group *b)
 {
-    struct work of_a = work_of(m, whole, a), of_b = work_of(m, whole, b);
+    struct work of_a = part_work(m, whole, a), of_b = part_work(m, whole, b);
     uint64_t saved = mul_clamped(packets_between(m, whole, a, b), HANDOVER_CYCLES);
     if (!of_a.serial && !of_b.serial)
         return !composite->node.stateful || add_clamped(of_a.cycles, of_b.cycles) <= saved;
@@ -162,7 +163,7 @@ static bool pays_beside_state(const struct merger *m, const struct fuse_group *w
     return min64(of_a.cycles, of_b.cycles) <= saved;
 }
 
-/* Does one of the two fill vectors by itself, but no longer with the other? */
+/* Does one of the two fill lanes of vectors by itself, but not in the merged group? */
 static bool loses_lanes(const struct merger *m, const struct fuse_group *whole,
                         const struct group *a, const struct group *b)
 {
@@ -211,7 +212,7 @@ static const struct kernel *kernel_at(const struct merger *m, uint32_t node)
     return of->kernel;
 }
 
-/* Code in lanes is bounded (kernel_lanes.c): two that are executed there each for itself would be so no longer. */
+/* Code that fills lanes has a limit (kernel_lanes.c).  Is each part below it, but not the composite? */
 static bool leaves_lanes(const struct merger *m, const struct fuse_group *group,
                          const struct composite *composite)
 {
@@ -226,7 +227,8 @@ static bool leaves_lanes(const struct merger *m, const struct fuse_group *group,
 
 /* ---- ways round ---- */
 
-/* Groups that a buffer of the group leads to, but for the two, are queued. */
+/* Queues the groups except a and b that a buffer of the group leads to.  *back: a buffer leads from another group to a
+ * or b. */
 static uint32_t queue_readers(struct merger *m, uint32_t group, uint32_t a, uint32_t b,
                               uint32_t rank_most, uint32_t queued, bool *back)
 {
@@ -251,7 +253,7 @@ static uint32_t queue_readers(struct merger *m, uint32_t group, uint32_t a, uint
     return queued;
 }
 
-/* Does a way lead out of the two and back into them? */
+/* Does a path lead out of the two groups and back into them? */
 static bool has_way_round(struct merger *m, uint32_t a, uint32_t b)
 {
     uint32_t rank_most = m->groups[a].rank_most, queued;
@@ -279,7 +281,7 @@ static const char *refusal_of(const struct merger *m, const struct fuse_group *g
     return NULL;
 }
 
-/* It is refused; which ways lead out of it is not asked, as there are as many as ports. */
+/* Such a group is refused before the search for paths, whose time grows with the ports. */
 static bool has_many_ports(const struct merger *m, const struct fuse_group *group)
 {
     for (uint32_t i = 0; i < group->count; i++)
@@ -287,8 +289,9 @@ static bool has_many_ports(const struct merger *m, const struct fuse_group *grou
     return false;
 }
 
-/* The composite of the group, or NULL and why not. */
-static struct composite *attempt(struct merger *m, struct fuse_group *group, const char **reason)
+/* Builds the composite of the group.  NULL: *reason. */
+static struct composite *try_composite(struct merger *m, struct fuse_group *group,
+                                       const char **reason)
 {
     struct compose_group ordered;
     *reason = refusal_of(m, group);
@@ -359,7 +362,7 @@ static bool try_candidate(struct merger *m, struct candidate *candidate)
     else if (has_way_round(m, a, b))
         reason = "another path leads from one to the other";
     else
-        composite = attempt(m, &group, &reason);
+        composite = try_composite(m, &group, &reason);
     if (composite != NULL &&
         !pays_beside_state(m, &group, composite, &m->groups[a], &m->groups[b])) {
         composite = NULL;
@@ -377,7 +380,7 @@ static bool try_candidate(struct merger *m, struct candidate *candidate)
     return true;
 }
 
-/* ---- circles ---- */
+/* ---- cycles ---- */
 
 static void collect_arcs(const struct merger *m, struct strong_arc *arcs, uint32_t *count)
 {
@@ -397,7 +400,7 @@ static bool reads_itself(const struct graph *graph, uint32_t node)
     return false;
 }
 
-static void explain_circle(struct merger *m, const struct fuse_group *group, const char *reason)
+static void explain_cycle(struct merger *m, const struct fuse_group *group, const char *reason)
 {
     uint32_t component = m->rank[group->nodes[0]];
     for (size_t i = 0; i < m->graph->buffers.count; i++) {
@@ -410,56 +413,56 @@ static void explain_circle(struct merger *m, const struct fuse_group *group, con
     }
 }
 
-static void adopt_circle(struct merger *m, const struct fuse_group *circle,
-                         struct composite *composite, const struct fuse_circle_way *way)
+static void adopt_cycle(struct merger *m, const struct fuse_group *cycle,
+                        struct composite *composite, const struct fuse_cycle_way *way)
 {
-    uint32_t into = m->group_of[circle->nodes[0]];
-    for (uint32_t i = 1; i < circle->count; i++)
-        adopt(m, into, m->group_of[circle->nodes[i]], circle, composite);
-    if (circle->count == 1 && composite->inside.count > 0) adopt(m, into, into, circle, composite);
-    for (uint32_t i = 0; i < circle->count; i++)
-        m->narrow[circle->nodes[i]] = way->at_once < CIRCLE_AT_ONCE;
+    uint32_t into = m->group_of[cycle->nodes[0]];
+    for (uint32_t i = 1; i < cycle->count; i++)
+        adopt(m, into, m->group_of[cycle->nodes[i]], cycle, composite);
+    if (cycle->count == 1 && composite->inside.count > 0) adopt(m, into, into, cycle, composite);
+    for (uint32_t i = 0; i < cycle->count; i++)
+        m->narrow[cycle->nodes[i]] = way->at_once < CYCLE_AT_ONCE;
     for (size_t i = 0; i < composite->node.inputs.count; i++) {
         const struct graph_input *in = &composite->node.inputs.items[i];
         const struct graph_buffer *buffer = &m->graph->buffers.items[in->buffer];
         if (!m->scratch.kept[in->buffer]) continue;
         uint64_t at_once = fuse_at_once(buffer, in->pop, in->peek);
-        m->scratch.at_once[in->buffer] = min64(at_once, CIRCLE_AT_ONCE);
+        m->scratch.at_once[in->buffer] = min64(at_once, CYCLE_AT_ONCE);
         m->fusion->obstacles[in->buffer] = arena_printf(
             m->cx->arena, "its initial packets let %" PRIu64 " iteration%s be dispatched together",
             at_once, plural(at_once));
     }
 }
 
-/* A circle as a whole, before anything else: its nodes wait for each other anyway. */
-static void merge_circle(struct merger *m, const struct fuse_group *group)
+/* Merges a cycle as a whole, before other groups: its nodes wait for each other anyway. */
+static void merge_cycle(struct merger *m, const struct fuse_group *group)
 {
-    struct fuse_circle_way ways[FUSE_CIRCLE_WAYS];
+    struct fuse_cycle_way ways[FUSE_CYCLE_WAYS];
     const char *reason = "an iteration of all has too many firings", *first = NULL;
-    struct fuse_group circle = *group;
+    struct fuse_group cycle = *group;
     uint32_t count = 0;
-    if (fuse_firings(m->scratch.arena, m->graph, &circle))
-        count = fuse_circle_ways(&m->scratch, m->graph, m->device, &circle, ways);
+    if (fuse_firings(m->scratch.arena, m->graph, &cycle))
+        count = fuse_cycle_ways(&m->scratch, m->graph, m->device, &cycle, ways);
     for (uint32_t i = 0; i < count; i++) {
         if (ways[i].apart) {
             reason = "the cycle would be serial, and its initial packets let many firings be "
                      "dispatched together";
             break;
         }
-        fuse_keep(&m->scratch, m->graph, &circle, ways[i].kept_least);
-        struct composite *composite = attempt(m, &circle, &reason);
+        fuse_keep(&m->scratch, m->graph, &cycle, ways[i].kept_least);
+        struct composite *composite = try_composite(m, &cycle, &reason);
         if (composite != NULL) {
-            adopt_circle(m, &circle, composite, &ways[i]);
+            adopt_cycle(m, &cycle, composite, &ways[i]);
             return;
         }
         if (first == NULL) first = reason;
     }
-    fuse_keep(&m->scratch, m->graph, &circle, UINT64_MAX);
-    explain_circle(m, group, first != NULL ? first : reason);
+    fuse_keep(&m->scratch, m->graph, &cycle, UINT64_MAX);
+    explain_cycle(m, group, first != NULL ? first : reason);
 }
 
-/* Ranks, from the first in the flow on, and circles. */
-static void find_circles(struct merger *m)
+/* Sets the ranks, in order of the flow, and merges the cycles. */
+static void merge_cycles(struct merger *m)
 {
     uint32_t nodes = (uint32_t)m->graph->nodes.count, arcs_count = 0;
     size_t arcs_most = 0;
@@ -483,13 +486,13 @@ static void find_circles(struct merger *m)
             if (m->rank[k] == m->rank[i]) members[group.count++] = k;
         group.nodes = members;
         sizes[m->rank[i]] = 0;
-        merge_circle(m, &group);
+        merge_cycle(m, &group);
     }
 }
 
 /* ---- candidates ---- */
 
-/* Two nodes of a circle are one already, or stay apart: a way leads from one to the other and back. */
+/* Nodes of one cycle (equal rank) are no candidates: merge_cycle has decided about them. */
 static void add_candidate(struct merger *m, uint32_t buffer, uint32_t from, uint32_t to,
                           bool side_by_side, uint64_t packets)
 {
@@ -525,7 +528,7 @@ static void add_candidates(struct merger *m)
     }
 }
 
-/* Neighbours before those side by side, then by traffic, then as written. */
+/* Writer and reader before two readers, then by traffic, then in the order of the source. */
 static int compare_candidates(const void *left, const void *right)
 {
     const struct candidate *a = left, *b = right;
@@ -535,7 +538,7 @@ static int compare_candidates(const void *left, const void *right)
     return (a->to > b->to) - (a->to < b->to);
 }
 
-/* In a round no group changes twice: so groups grow evenly, and what is composed again is little. */
+/* No group changes twice in a round.  So groups grow evenly, and few members are composed again. */
 static bool merge_round(struct merger *m, bool side_by_side)
 {
     uint32_t before = m->version;
@@ -607,7 +610,7 @@ static bool has_neighbour(const struct graph *graph, const struct graph_node *no
     return false;
 }
 
-/* Who asks for fusion hears which kernels are left out of it, whatever their neighbours are. */
+/* With --fuse, reports each kernel that can be in no group. */
 static void note_refusals(const struct merger *m)
 {
     uint32_t ids = 1;
@@ -627,7 +630,7 @@ static void note_refusals(const struct merger *m)
     }
 }
 
-/* What parted two nodes at first may have gone since: they have met in one group by other ways. */
+/* Removes the obstacles of buffers whose ends have become one group after all, through other buffers. */
 static void forget_obstacles(const struct merger *m)
 {
     for (size_t i = 0; i < m->graph->buffers.count; i++) {
@@ -690,7 +693,7 @@ struct fusion *fuse_neighbours(struct compile *cx, struct graph *graph,
     struct arena *arena = arena_create();
     struct merger merger = make_merger(cx, graph, device, fusion, arena);
     if (asked) note_refusals(&merger);
-    find_circles(&merger);
+    merge_cycles(&merger);
     merge_all(&merger);
     forget_obstacles(&merger);
     take_composites(&merger, fusion);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* In which way a circle is to become one node (fuse_internal.h). */
+/* Compares ways in which a cycle can become one node (fuse_internal.h). */
 #include "compiler/optimize/fuse/fuse_internal.h"
 
 #include "compiler/ir/ratio.h"
@@ -7,25 +7,25 @@
 
 #include <stdlib.h>
 
-/* Times are of an iteration, in parts of the target's unit (target.h). Packets at rest that are locals move in
- * registers, an array is copied. */
+/* Times are per iteration, in parts of the target's unit (target.h).  Packets at rest that are locals move in
+ * registers; an array is copied. */
 enum { PARTS = 64, REST_LOCALS = 64, REST_COPIED = 8, KEPT_PACKET = 1 };
 
-/* ---- the circle ---- */
+/* ---- the cycle ---- */
 
-struct closing { /* a buffer of the circle that has initial packets, and a reader there */
+struct closing { /* a buffer of the cycle that has initial packets, and one of its readers */
     uint64_t initial;
-    uint64_t at_once; /* iterations from them */
+    uint64_t at_once; /* iterations that the initial packets admit */
     uint64_t packets; /* of an iteration */
 };
 
-struct circle {
+struct cycle {
     VEC(struct closing) closings;
-    uint64_t cycles, packets; /* of an iteration */
-    bool stateful;            /* some member */
+    uint64_t cost_cycles, packets; /* of an iteration */
+    bool stateful;                 /* some member has state */
 };
 
-/* A firing pushes before what it pops is free. */
+/* A firing pushes before it pops, so the declared depth has to hold both. */
 uint64_t fuse_at_once(const struct graph_buffer *buffer, uint64_t pop, uint64_t peek)
 {
     uint64_t initial = buffer->initial.packets, most;
@@ -36,7 +36,7 @@ uint64_t fuse_at_once(const struct graph_buffer *buffer, uint64_t pop, uint64_t 
 }
 
 static void add_closings(const struct fuse_scratch *scratch, const struct graph *graph,
-                         const struct fuse_group *group, uint32_t member, struct circle *circle)
+                         const struct fuse_group *group, uint32_t member, struct cycle *cycle)
 {
     const struct graph_node *node = &graph->nodes.items[group->nodes[member]];
     for (size_t i = 0; i < node->inputs.count; i++) {
@@ -44,55 +44,55 @@ static void add_closings(const struct fuse_scratch *scratch, const struct graph 
         const struct graph_buffer *buffer = &graph->buffers.items[in->buffer];
         if (!fuse_is_member(group, buffer->writer_node)) continue;
         uint64_t pop = mul_clamped(group->firings[member], in->pop);
-        circle->packets = add_clamped(circle->packets, pop);
+        cycle->packets = add_clamped(cycle->packets, pop);
         if (buffer->initial.packets == 0) continue;
         uint64_t peek = add_clamped(pop, in->peek - in->pop);
-        vec_push(scratch->arena, &circle->closings,
+        vec_push(scratch->arena, &cycle->closings,
                  (struct closing){buffer->initial.packets, fuse_at_once(buffer, pop, peek), pop});
     }
 }
 
-static struct circle look_at(const struct fuse_scratch *scratch, const struct graph *graph,
-                             const struct fuse_group *group)
+static struct cycle measure_cycle(const struct fuse_scratch *scratch, const struct graph *graph,
+                                  const struct fuse_group *group)
 {
-    struct circle circle = {0};
+    struct cycle cycle = {0};
     for (uint32_t i = 0; i < group->count; i++) {
         const struct graph_node *node = &graph->nodes.items[group->nodes[i]];
         uint64_t cycles = mul_clamped(group->firings[i], max64(node->cost_cycles, 1));
-        circle.cycles = add_clamped(circle.cycles, cycles);
-        circle.stateful |= scratch->stateful[group->nodes[i]];
-        add_closings(scratch, graph, group, i, &circle);
+        cycle.cost_cycles = add_clamped(cycle.cost_cycles, cycles);
+        cycle.stateful |= scratch->stateful[group->nodes[i]];
+        add_closings(scratch, graph, group, i, &cycle);
     }
-    return circle;
+    return cycle;
 }
 
 /* ---- ways ---- */
 
-/* Of an iteration: `at_once` of them are dispatched together, in so many launches. */
-static uint64_t time_of(const struct circle *circle, const struct devdesc *device,
-                        const struct fuse_circle_way *way, uint64_t rest, uint64_t launches)
+/* The time of an iteration, if way->at_once of them are dispatched together, in `launches` launches. */
+static uint64_t time_of(const struct cycle *cycle, const struct devdesc *device,
+                        const struct fuse_cycle_way *way, uint64_t rest, uint64_t launches)
 {
     uint64_t lanes = way->serial ? 1 : min64(max64(device->lanes, 1), way->at_once);
     uint64_t part = lanes * target_of(device)->cycles_per_time;
     uint64_t launch = (uint64_t)device->launch_enqueue_cycles + device->launch_process_cycles +
                       device->launch_cleanup_cycles;
-    uint64_t time = mul_clamped(circle->cycles, PARTS) / part;
+    uint64_t time = mul_clamped(cycle->cost_cycles, PARTS) / part;
     time = add_clamped(time, rest);
     return add_clamped(time, mul_clamped(mul_clamped(launch, launches), PARTS) / way->at_once);
 }
 
-/* All buffers with so many initial packets are kept. */
-static struct fuse_circle_way one_node(const struct circle *circle, const struct devdesc *device,
-                                       uint64_t kept_least)
+/* The way with one node, in which buffers with at least `kept_least` initial packets are kept. */
+static struct fuse_cycle_way one_node(const struct cycle *cycle, const struct devdesc *device,
+                                      uint64_t kept_least)
 {
     enum {
         STREAMED = 1 << 14
-    }; /* what the outside gives at once, where the circle does not decide */
-    struct fuse_circle_way way = {
-        .kept_least = kept_least, .at_once = STREAMED, .serial = circle->stateful};
+    }; /* iterations that the outside admits, if the cycle does not limit them */
+    struct fuse_cycle_way way = {
+        .kept_least = kept_least, .at_once = STREAMED, .serial = cycle->stateful};
     uint64_t rest = 0;
-    for (size_t i = 0; i < circle->closings.count; i++) {
-        const struct closing *closing = &circle->closings.items[i];
+    for (size_t i = 0; i < cycle->closings.count; i++) {
+        const struct closing *closing = &cycle->closings.items[i];
         bool kept = closing->initial >= kept_least;
         uint64_t in_parts = mul_clamped(closing->packets, KEPT_PACKET * PARTS);
         if (!kept) {
@@ -103,53 +103,53 @@ static struct fuse_circle_way one_node(const struct circle *circle, const struct
         if (kept) way.at_once = min64(way.at_once, closing->at_once);
         rest = add_clamped(rest, in_parts);
     }
-    way.time = way.at_once > 0 ? time_of(circle, device, &way, rest, 1) : UINT64_MAX;
+    way.time = way.at_once > 0 ? time_of(cycle, device, &way, rest, 1) : UINT64_MAX;
     return way;
 }
 
-static struct fuse_circle_way many_nodes(const struct circle *circle, const struct devdesc *device,
-                                         const struct fuse_group *group)
+static struct fuse_cycle_way many_nodes(const struct cycle *cycle, const struct devdesc *device,
+                                        const struct fuse_group *group)
 {
-    struct fuse_circle_way way = one_node(circle, device, 0);
-    uint64_t rest = mul_clamped(circle->packets, KEPT_PACKET * PARTS);
+    struct fuse_cycle_way way = one_node(cycle, device, 0);
+    uint64_t rest = mul_clamped(cycle->packets, KEPT_PACKET * PARTS);
     way.apart = true;
     way.at_once = max64(way.at_once, 1);
-    way.time = time_of(circle, device, &way, rest, group->count);
+    way.time = time_of(cycle, device, &way, rest, group->count);
     return way;
 }
 
 static int compare_ways(const void *left, const void *right)
 {
-    const struct fuse_circle_way *a = left, *b = right;
+    const struct fuse_cycle_way *a = left, *b = right;
     if (a->time != b->time) return a->time > b->time ? 1 : -1;
     if (a->apart != b->apart) return a->apart ? 1 : -1;
     return (a->kept_least > b->kept_least) - (a->kept_least < b->kept_least);
 }
 
-uint32_t fuse_circle_ways(const struct fuse_scratch *scratch, const struct graph *graph,
-                          const struct devdesc *device, const struct fuse_group *group,
-                          struct fuse_circle_way *ways)
+uint32_t fuse_cycle_ways(const struct fuse_scratch *scratch, const struct graph *graph,
+                         const struct devdesc *device, const struct fuse_group *group,
+                         struct fuse_cycle_way *ways)
 {
-    struct circle circle = look_at(scratch, graph, group);
+    struct cycle cycle = measure_cycle(scratch, graph, group);
     uint32_t count = 0;
     uint64_t least = UINT64_MAX;
-    ways[count++] = one_node(&circle, device, least);
-    while (count < FUSE_CIRCLE_WAYS - 1) {
+    ways[count++] = one_node(&cycle, device, least);
+    while (count < FUSE_CYCLE_WAYS - 1) {
         uint64_t most = 0;
-        for (size_t i = 0; i < circle.closings.count; i++)
-            if (circle.closings.items[i].initial < least)
-                most = max64(most, circle.closings.items[i].initial);
+        for (size_t i = 0; i < cycle.closings.count; i++)
+            if (cycle.closings.items[i].initial < least)
+                most = max64(most, cycle.closings.items[i].initial);
         if (most == 0) break;
         least = most;
-        struct fuse_circle_way way = one_node(&circle, device, least);
+        struct fuse_cycle_way way = one_node(&cycle, device, least);
         if (way.time < UINT64_MAX) ways[count++] = way;
     }
-    if (group->count > 1) ways[count++] = many_nodes(&circle, device, group);
+    if (group->count > 1) ways[count++] = many_nodes(&cycle, device, group);
     qsort(ways, count, sizeof *ways, compare_ways);
     return count;
 }
 
-/* ---- what is kept ---- */
+/* ---- kept buffers ---- */
 
 void fuse_keep(const struct fuse_scratch *scratch, const struct graph *graph,
                const struct fuse_group *group, uint64_t kept_least)

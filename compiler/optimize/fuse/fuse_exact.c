@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The order of an iteration, and what a part of one would write (fuse_internal.h). */
+/* The order of an iteration, and whether a part of an iteration writes outside (fuse_internal.h). */
 #include "compiler/optimize/fuse/fuse_internal.h"
 
 #include "compiler/ir/ratio.h"
@@ -19,17 +19,17 @@ static void unmark(const struct fuse_scratch *scratch, const struct fuse_group *
         scratch->local[group->nodes[i]] = GRAPH_NONE;
 }
 
-/* Buffers from outside, and those that are kept, always have enough.  A window that looks beyond the packets that are at
- * rest is filled ahead by the composite, so it needs no more than these and what a firing takes. */
-static void ease(struct net_arc *arc, bool has_enough)
+/* For fuse_order: outside buffers and kept buffers always have enough packets.  The composite fires ahead for windows that
+ * look past the packets at rest, so a firing needs no more than these and the packets that it consumes. */
+static void relax_arc(struct net_arc *arc, bool has_enough)
 {
     uint64_t at_rest = add_clamped(arc->take, (uint64_t)arc->initial);
     arc->absent = has_enough;
     arc->need = max64(arc->take, min64(arc->need, at_rest));
 }
 
-/* The members as a net.  Its last node is the outside, which never fires.  The number of an arc is its buffer.  A firing
- * of a bounded writer counts as if it wrote its most. */
+/* The members as a net.  Its last node stands for the outside and never fires.  The channel of an arc is its buffer.  A
+ * firing of a bounded writer counts as if it wrote the maximum. */
 static struct net *make_net(const struct fuse_scratch *scratch, const struct graph *graph,
                             const struct fuse_group *group, bool eased)
 {
@@ -53,7 +53,7 @@ static struct net *make_net(const struct fuse_scratch *scratch, const struct gra
                                   .need = in->peek,
                                   .initial = (int64_t)buffer->initial.packets,
                                   .channel = in->buffer};
-            if (eased) ease(&arc, outside || scratch->kept[in->buffer]);
+            if (eased) relax_arc(&arc, outside || scratch->kept[in->buffer]);
             vec_push(scratch->arena, &arcs, arc);
         }
     }
@@ -106,8 +106,9 @@ bool fuse_is_member(const struct fuse_group *group, uint32_t node)
     return false;
 }
 
-/* A circle that is closed by a buffer that stays one: nobody but members is at its ends. */
-static bool is_own(const struct graph *graph, const struct fuse_group *group, uint32_t index)
+/* Are all ends of the buffer members?  True for a kept buffer that closes a cycle. */
+static bool is_closed_by_members(const struct graph *graph, const struct fuse_group *group,
+                                 uint32_t index)
 {
     const struct graph_buffer *buffer = &graph->buffers.items[index];
     bool own = fuse_is_member(group, buffer->writer_node) && buffer->outer != GRAPH_OUTER_OUT;
@@ -122,12 +123,13 @@ static bool writes_outside(const struct graph *graph, const struct fuse_group *g
     const struct graph_node *member = &graph->nodes.items[node];
     for (size_t i = 0; i < member->outputs.count; i++) {
         uint32_t buffer = member->outputs.items[i].buffer;
-        if (!fuse_is_inside(composite, buffer) && !is_own(graph, group, buffer)) return true;
+        if (!fuse_is_inside(composite, buffer) && !is_closed_by_members(graph, group, buffer))
+            return true;
     }
     return false;
 }
 
-/* Firings ahead of the first iteration count, too. */
+/* Adds the firings ahead to the firings of an iteration. */
 static void raise_repetitions(struct net *net, const struct fuse_group *group,
                               const struct composite *composite)
 {
@@ -138,8 +140,8 @@ static void raise_repetitions(struct net *net, const struct fuse_group *group,
                     add_clamped(net->nodes[i].repetitions, composite->members.items[m].ahead);
 }
 
-/* The initial marking, with one packet less of `short_one` than an iteration needs, and any number of all else from
- * outside. */
+/* Resets the net to the initial packets.  The outside buffer of `short_one` gets one packet less than an iteration needs;
+ * all other outside buffers always have enough. */
 static void begin_short(struct net *net, const struct graph_input *short_one)
 {
     net_reset(net);
@@ -151,7 +153,7 @@ static void begin_short(struct net *net, const struct graph_input *short_one)
     }
 }
 
-/* Does a member that `outside` has fire before the net stands still? */
+/* Does a member marked in `outside` fire before the net stops? */
 static bool appears_early(struct net *net, const bool *outside)
 {
     for (bool moved = true; moved;) {
@@ -179,7 +181,7 @@ const struct graph_buffer *fuse_partial(const struct fuse_scratch *scratch,
     for (size_t i = 0; i < composite->node.inputs.count; i++) {
         const struct graph_input *in = &composite->node.inputs.items[i];
         if (in->peek == 0 || fuse_is_member(group, graph->buffers.items[in->buffer].writer_node))
-            continue; /* what a circle lacks, it lacks for want of packets from elsewhere */
+            continue; /* a kept buffer of a cycle: it lacks packets only if an outside buffer does */
         begin_short(net, in);
         if (appears_early(net, outside)) return &graph->buffers.items[in->buffer];
     }

@@ -4,13 +4,14 @@
 
 #include "compiler/ir/ratio.h"
 
-/* A rate of 0 gives no number of firings. */
+/* False also for a rate of 0, which determines no number of firings. */
 static bool share_scale(struct rational share, uint64_t up, uint64_t down, struct rational *found)
 {
     return up > 0 && rational_scale(share, up, down, found);
 }
 
-/* By exact rates, or over a bounded buffer as if each firing wrote its most. */
+/* *found: the share of `node`, from the share of its neighbour `known`.  By repetitions in one component; over a bounded
+ * buffer as if each firing wrote the maximum.  False: they are no neighbours, or a rate is 0. */
 static bool share_from(const struct graph *graph, uint32_t known, struct rational share,
                        uint32_t node, struct rational *found)
 {
@@ -32,8 +33,8 @@ static bool share_from(const struct graph *graph, uint32_t known, struct rationa
     return false;
 }
 
-static bool spread(const struct graph *graph, const struct fuse_group *group,
-                   struct rational *shares)
+static bool spread_shares(const struct graph *graph, const struct fuse_group *group,
+                          struct rational *shares)
 {
     uint32_t known = 1;
     shares[0] = (struct rational){1, 1};
@@ -53,7 +54,7 @@ bool fuse_firings(struct arena *arena, const struct graph *graph, struct fuse_gr
     struct rational *shares = ARENA_ARRAY(arena, struct rational, group->count);
     uint64_t *firings = ARENA_ARRAY(arena, uint64_t, group->count);
     uint64_t whole = 1, common = 0, sum = 0;
-    if (!spread(graph, group, shares)) return false;
+    if (!spread_shares(graph, group, shares)) return false;
     for (uint32_t i = 0; i < group->count; i++) {
         uint64_t denominator = (uint64_t)shares[i].denominator;
         if (!mul63(whole, denominator / gcd64(whole, denominator), &whole)) return false;

@@ -25,7 +25,7 @@ static void number_composites(const struct fusion *fusion)
         fusion->composites.items[i].node.kernel->id = next++;
 }
 
-/* Children last, as they were: what launches is in no composite. */
+/* Child kernels come last, unchanged: kernels that launch them are in no composite. */
 static void list_kernels(struct compile *cx, const struct fusion *fusion, struct graph *graph)
 {
     const struct graph *written = fusion->written;
@@ -119,7 +119,7 @@ static void connect(struct compile *cx, const struct fusion *fusion)
     uint32_t next = 0;
     for (uint32_t i = 0; i < fusion->written->nodes.count; i++) {
         const struct fuse_place *place = &fusion->places[i];
-        if (place->node != next) continue; /* a member of one that is connected */
+        if (place->node != next) continue; /* a member of a composite that is already connected */
         next++;
         connect_ends(cx, fusion, place->node,
                      place->composite == GRAPH_NONE
@@ -130,7 +130,7 @@ static void connect(struct compile *cx, const struct fusion *fusion)
 
 /* ---- analyses ---- */
 
-/* Rates and ranges of composites are their members'. */
+/* Composites keep the rates and ranges of their members. */
 static void estimate_costs(struct compile *cx, const struct fusion *fusion)
 {
     struct graph *graph = fusion->graph;

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuse_internal: what the files of the fuse pass share.
+ * fuse_internal: the interfaces between the files of the fuse pass; private to them.
+ *
+ *   fuse.c          which groups are merged, in which order, and whether it pays
+ *   fuse_cycle.c    how the nodes of a cycle become one node
+ *   fuse_exact.c    the order of an iteration, and whether a part of one writes outside
+ *   fuse_firings.c  firings of the members in an iteration
+ *   fuse_graph.c    the new graph
+ *   fuse_lanes.c    whether a merge stops a part from filling lanes of vectors
+ *   fuse_name.c     names of composites
  */
 #ifndef PIPEC_FUSE_INTERNAL_H
 #define PIPEC_FUSE_INTERNAL_H
 
 #include "compiler/optimize/fuse/fuse.h"
 
-/* Nodes that are to be one, in ascending order, each with its firings in an iteration of all. */
+/* Nodes that may become one, in ascending order, with their firings in an iteration of the group. */
 struct fuse_group {
     const uint32_t *nodes;
     const uint64_t *firings;
@@ -22,78 +30,78 @@ struct fuse_scratch {
     uint32_t *local;
     /* By node: */
     bool *stateful; /* compose_has_state */
-    bool *serial;   /* stateful, or of a group that has packets at rest as its state */
+    bool *serial;   /* stateful, or in a group whose state holds packets at rest */
     /* By buffer: */
-    bool *kept;        /* closes a circle that is one node, and stays a buffer; */
-    uint64_t *at_once; /* so many iterations, at least, from its initial packets */
+    bool *kept;        /* closes a cycle that is one node, and stays a buffer, */
+    uint64_t *at_once; /* whose initial packets admit so many iterations at least */
 };
 
-/* Fills the firings: the least whole numbers that balance, over a buffer of bounded rate as if each
- * firing wrote its most.  False: there are none, or more than FUSE_FIRINGS_MAX. */
+/* Fills the firings: the smallest whole numbers that balance.  A writer of bounded rate counts as if each firing wrote
+ * the maximum.  False: there are no such numbers, or their sum exceeds FUSE_FIRINGS_MAX. */
 bool fuse_firings(struct arena *arena, const struct graph *graph, struct fuse_group *group);
 
-/* An order in which the members can make an iteration, from the packets that are there between two.
- * False: there is none within FUSE_FIRINGS_MAX steps. */
+/* Fills `ordered` with steps of one iteration, from the packets that are at rest between iterations.
+ * False: there is no such order of at most FUSE_FIRINGS_MAX steps. */
 bool fuse_order(const struct fuse_scratch *scratch, const struct graph *graph,
                 const struct fuse_group *group, struct compose_group *ordered);
 
-/* Does nobody but members read what is written there? */
+/* Is the buffer read only by members? */
 bool fuse_is_inside(const struct composite *composite, uint32_t buffer);
 
-/* NULL where nothing appears outside of the group before a whole iteration is there; else the outside
- * buffer of which a part is enough.
+/* NULL if the group writes nothing outside before the packets of a whole iteration have arrived; else an outside
+ * buffer of which fewer packets suffice.
  *
- * Let N(k) be the packets of an outside buffer that firing k of a member depends on, all others being
- * there without end.  Rates are periodic: N(k + q) = N(k) + C for k >= 1 (token_game.h), C being what an
- * iteration consumes.  The composite makes its first iteration with P packets, its window.  So it is
- * enough that no member that writes outside can fire at all with P - 1. */
+ * Let N(k) be the packets of an outside buffer that firing k of a member depends on, if all other buffers have
+ * enough.  Rates are periodic: N(k + q) = N(k) + C for k >= 1 (token_game.h), where C is the consumption of an
+ * iteration.  The composite executes its first iteration with P packets, its window.  So the check suffices that
+ * no member that writes outside can fire at all with P - 1 packets. */
 const struct graph_buffer *fuse_partial(const struct fuse_scratch *scratch,
                                         const struct graph *graph, const struct fuse_group *group,
                                         const struct composite *composite);
 
-/* Do the firings of the members in `part` (by place in the group) fill the lanes of vectors by themselves on
- * the host's cores, and no longer as a part of the group?  An estimate. */
+/* `part`: by place in the group, some members.  Do their firings fill the lanes of vectors on the host's cores by
+ * themselves, but not as a part of the group?  An estimate. */
 bool fuse_loses_lanes(const struct fuse_scratch *scratch, const struct graph *graph,
                       const struct devdesc *device, const struct fuse_group *group,
                       const bool *part);
 
-/* ---- circles (fuse_cycle.c) ---- */
+/* ---- cycles (fuse_cycle.c) ---- */
 
-#define FUSE_CIRCLE_WAYS 8
+#define FUSE_CYCLE_WAYS 8
 
-/* Buffers of the circle with so many initial packets are kept, and the initial packets of others are state; or its
- * nodes stay apart. */
-struct fuse_circle_way {
+/* A way to treat a cycle: its nodes stay apart, or become one node.  Then buffers with at least `kept_least` initial
+ * packets are kept, and the initial packets of the others become state. */
+struct fuse_cycle_way {
     uint64_t kept_least; /* UINT64_MAX: none */
-    uint64_t at_once;    /* iterations in a dispatch, as far as the circle lets there be */
-    uint64_t time;       /* an estimate */
+    uint64_t at_once;    /* iterations in a dispatch that the cycle admits */
+    uint64_t time;       /* of an iteration; an estimate */
     bool apart, serial;
 };
 
-/* Fills FUSE_CIRCLE_WAYS at most, the quickest first; returns how many.  Requires the group's firings. */
-uint32_t fuse_circle_ways(const struct fuse_scratch *scratch, const struct graph *graph,
-                          const struct devdesc *device, const struct fuse_group *group,
-                          struct fuse_circle_way *ways);
+/* Fills at most FUSE_CYCLE_WAYS ways, the fastest first.  Returns their number.  Requires the group's firings. */
+uint32_t fuse_cycle_ways(const struct fuse_scratch *scratch, const struct graph *graph,
+                         const struct devdesc *device, const struct fuse_group *group,
+                         struct fuse_cycle_way *ways);
 
-/* Marks the circle's buffers. */
+/* Sets scratch->kept for the cycle's buffers: those with at least `kept_least` initial packets. */
 void fuse_keep(const struct fuse_scratch *scratch, const struct graph *graph,
                const struct fuse_group *group, uint64_t kept_least);
 
-/* How many firings of a node that reads and writes the buffer its initial packets, and its depth if declared, let be
- * dispatched together. */
+/* The firings of a node that reads and writes the buffer that can be dispatched together: as many as its initial
+ * packets, and its depth if declared, admit. */
 uint64_t fuse_at_once(const struct graph_buffer *buffer, uint64_t pop, uint64_t peek);
 
-/* Do the kept buffers of the composite, each as often written as read, let it go round at all, and as many iterations
- * together as scratch->at_once says? */
+/* Does the composite write as many packets to each kept buffer as it reads, and do these buffers admit at least one
+ * iteration, and as many together as scratch->at_once? */
 bool fuse_goes_round(const struct fuse_scratch *scratch, const struct graph *graph,
                      const struct composite *composite);
 
-/* "fir+gain", "eq[0..9]+mix" (fuse_name.c): no longer than a part of a line. */
+/* "fir+gain", "eq[0..9]+mix" (fuse_name.c): shorter than a line. */
 const char *fuse_name(struct arena *arena, const struct graph *graph,
                       const struct fuse_group *group);
 
-/* Fills fusion->graph, its nodes and buffers, from composites and places (`composite` of each);
- * analyses it.  False: an analysis refuses it; it is not to be used. */
+/* Fills fusion->graph, `composite_nodes`, `buffers` and `node` of each place, from the composites and `composite` of
+ * each place.  Then analyses the graph.  False: an analysis refuses it; do not use it. */
 bool fuse_build(struct compile *cx, struct fusion *fusion, fuse_prover *prove);
 
 #endif

@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a merge takes vectors from a part (fuse_internal.h).
+ * Does a merge stop a part from filling lanes of vectors (fuse_internal.h)?
  *
- * On the host's cores the firings of a kernel fill the lanes of vectors, side by side, as long as what a firing takes
- * and gives is so little that transposition in registers brings it there (codegen/common/kernel_phases.c).  As firings
- * inside of a longer iteration they are a loop around the kernel's own ones, over packets of an array that lie apart,
- * which stays scalar code, or loads and stores for each lane.  Straight-line code becomes vectors either way, and
- * what is longer by itself has loops that fill lanes.
+ * On the host's cores the firings of a kernel fill the lanes of vectors, side by side.  This works as long as the packets
+ * of a firing are few enough for a transposition in registers (codegen/common/kernel_phases.c).  Inside a longer
+ * iteration these firings are a loop around the loops of the kernel.  Their packets lie apart in an array, so the code
+ * stays scalar, or loads and stores each lane separately.  Straight-line code fills lanes either way, and a kernel with
+ * more packets has loops that fill lanes.
  */
 #include "compiler/optimize/fuse/fuse_internal.h"
 
 #include "compiler/ir/ratio.h"
 #include "compiler/target/target.h"
 
-/* Neighbours that lie at most so far apart are every second scalar, which costs little in a loop, too. */
+/* Scalars at most so far apart are cheap to load and store in a loop, too. */
 enum { NEAR_SCALARS = 2 };
 
-struct block {        /* what a firing of a part takes or gives at most at one of its ends */
-    uint64_t scalars; /* or words of them; UINT64_MAX: nothing that registers have lanes for */
-    bool many;        /* more than one packet */
+struct
+    block { /* the packets of one end of a part in an iteration of the part: the maximum over its ends */
+    uint64_t scalars; /* or words of scalars; UINT64_MAX: the part does not fill lanes */
+    bool many;        /* some end has more than one packet */
 };
 
-static bool has(const bool *part, const struct fuse_group *group, uint32_t node)
+static bool is_in_part(const bool *part, const struct fuse_group *group, uint32_t node)
 {
     for (uint32_t i = 0; i < group->count; i++)
         if (group->nodes[i] == node) return part[i];
     return false;
 }
 
-/* Narrow integers that are whole words of 32 bits lie in lanes as such. */
+/* Narrow integers that fill whole words of 32 bits are transposed as words. */
 static uint64_t in_words(const struct type *base, uint64_t scalars)
 {
     enum { WORD_BYTES = 4 };
@@ -49,7 +50,7 @@ static bool is_read_outside(const bool *part, const struct fuse_group *group,
                             const struct graph_buffer *buffer)
 {
     for (size_t r = 0; r < buffer->readers.count; r++)
-        if (!has(part, group, buffer->readers.items[r].node)) return true;
+        if (!is_in_part(part, group, buffer->readers.items[r].node)) return true;
     return buffer->outer == GRAPH_OUTER_OUT;
 }
 
@@ -64,7 +65,7 @@ static struct block block_of(const struct fuse_scratch *scratch, const struct gr
                              const struct fuse_group *group, const bool *part)
 {
     struct block block = {0};
-    uint64_t iterations = 0; /* of the part in one of the group */
+    uint64_t iterations = 0; /* of the part in an iteration of the group */
     for (uint32_t i = 0; i < group->count; i++)
         if (part[i]) iterations = gcd64(iterations, group->firings[i]);
     if (iterations == 0) return block;
@@ -74,7 +75,7 @@ static struct block block_of(const struct fuse_scratch *scratch, const struct gr
         uint64_t firings = group->firings[i] / iterations;
         for (size_t k = 0; k < node->inputs.count; k++) {
             const struct graph_buffer *buffer = &graph->buffers.items[node->inputs.items[k].buffer];
-            if (!has(part, group, buffer->writer_node))
+            if (!is_in_part(part, group, buffer->writer_node))
                 add_end(&block, buffer, mul_clamped(firings, node->inputs.items[k].pop));
         }
         for (size_t k = 0; k < node->outputs.count; k++) {

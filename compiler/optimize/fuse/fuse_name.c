@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of composites: the members in order, those of one name together.
+ * Names of composites: the members in order, members with the same stem together.
  *
- *     lp+dem               each by itself
- *     eq[0..9]+mix         neighbours of an array
- *     affine#1..8          nodes without a label that have one kernel
- *     band(16)+sum         so many, with gaps
+ *     lp+dem               different names
+ *     eq[0..9]+mix         consecutive elements of an array
+ *     affine#1..8          consecutive nodes of one kernel without a label
+ *     band(16)+sum         16 elements, not consecutive
  */
 #include "compiler/optimize/fuse/fuse_internal.h"
 
@@ -44,7 +44,7 @@ static bool is_family(const struct numbered *a, const struct numbered *b)
            memcmp(a->name, b->name, a->stem) == 0;
 }
 
-/* All that are called as the first one is; they are done then. */
+/* Names all nodes with the same stem as the first one, and marks them as done. */
 static const char *family_name(struct arena *arena, struct numbered *names, uint32_t count,
                                uint32_t first, uint32_t *members)
 {

@@ -4,25 +4,25 @@
 #include "compiler/optimize/region/region_rewrite.h"
 
 /*
- * Greedily, from single nodes: the two ends of an edge are taken together where that leaves out a
- * quarter of their operations.
+ * Greedy: begins with single nodes, and joins the two ends of an edge if this leaves out more than a quarter of
+ * their operations.
  */
 
 enum { OPERATIONS_MAX = 8192, KEPT_QUARTERS = 3 };
 
-struct group { /* nodes taken together; several nodes, or one */
+struct group { /* nodes that are joined, or a single node */
     VEC(uint32_t) nodes;
     struct region region;
-    uint64_t alone; /* operations of an iteration, each node by itself */
+    uint64_t alone; /* operations of an iteration if each node executes by itself */
 };
 
 struct reducer {
     struct region_space space;
     const struct graph *graph;
-    struct group **group_of; /* by node; NULL: none so far */
+    struct group **group_of; /* by node; NULL: not built yet */
 };
 
-/* The group of a node, if only itself; NULL where it is no member of anything. */
+/* The group of a node; at first the node only.  NULL: the node can be in no region. */
 static struct group *group_at(struct reducer *r, uint32_t node)
 {
     const char *reason;
@@ -45,8 +45,8 @@ static bool is_in(const uint32_t *nodes, size_t count, uint32_t node)
     return false;
 }
 
-/* Does a way from the nodes lead back to them through others? */
-static bool returns(const struct reducer *r, const uint32_t *nodes, size_t count)
+/* Does a path lead from the nodes through others back to them? */
+static bool has_path_back(const struct reducer *r, const uint32_t *nodes, size_t count)
 {
     const struct graph *graph = r->graph;
     bool *seen = ARENA_ARRAY(r->space.scratch, bool, graph->nodes.count);
@@ -99,7 +99,7 @@ static bool same_component(const struct reducer *r, const struct group *group)
     return true;
 }
 
-/* Operations of an iteration of `whole` that its parts make, each by itself. */
+/* Operations of an iteration of `whole` if each node executes by itself. */
 static uint64_t sum_alone(struct reducer *r, const struct group *whole)
 {
     uint64_t sum = 0;
@@ -110,7 +110,7 @@ static uint64_t sum_alone(struct reducer *r, const struct group *whole)
     return sum;
 }
 
-/* Operations of the parts as they are now, for an iteration of `whole`. */
+/* Operations of an iteration of `whole` if each part executes by itself. */
 static uint64_t sum_parts(const struct group *whole, struct group *const *parts, size_t count)
 {
     uint64_t sum = 0;
@@ -124,15 +124,15 @@ static uint64_t sum_parts(const struct group *whole, struct group *const *parts,
     return sum;
 }
 
-/* The groups as one; NULL where they cannot be. */
-static struct group *join(struct reducer *r, struct group *const *parts, size_t count)
+/* The groups as one; NULL if they cannot be one region. */
+static struct group *build_joined_group(struct reducer *r, struct group *const *parts, size_t count)
 {
     struct group *whole = ARENA_NEW(r->space.scratch, struct group);
     const char *reason;
     for (size_t p = 0; p < count; p++)
         add_nodes(r, whole, parts[p]);
     if (!same_importance(r, whole) || !same_component(r, whole) ||
-        returns(r, whole->nodes.items, whole->nodes.count))
+        has_path_back(r, whole->nodes.items, whole->nodes.count))
         return NULL;
     if (!region_build(&r->space, whole->nodes.items, whole->nodes.count, &whole->region, &reason))
         return NULL;
@@ -141,13 +141,13 @@ static struct group *join(struct reducer *r, struct group *const *parts, size_t 
     return whole;
 }
 
-static void accept(struct reducer *r, struct group *whole)
+static void adopt_group(struct reducer *r, struct group *whole)
 {
     for (size_t i = 0; i < whole->nodes.count; i++)
         r->group_of[whole->nodes.items[i]] = whole;
 }
 
-static bool saves(const struct group *whole, struct group *const *parts, size_t count)
+static bool saves_operations(const struct group *whole, struct group *const *parts, size_t count)
 {
     uint64_t before = sum_parts(whole, parts, count);
     return whole->region.operations < before / 4 * KEPT_QUARTERS;
@@ -161,9 +161,10 @@ static bool join_edge(struct reducer *r, uint32_t writer, uint32_t reader)
     if (!from->makes_constants && !to->drops) return false;
     struct group *parts[2] = {group_at(r, writer), group_at(r, reader)};
     if (parts[0] == NULL || parts[1] == NULL || parts[0] == parts[1]) return false;
-    struct group *whole = join(r, parts, 2);
-    if (whole == NULL || whole->region.interleaved || !saves(whole, parts, 2)) return false;
-    accept(r, whole);
+    struct group *whole = build_joined_group(r, parts, 2);
+    if (whole == NULL || whole->region.interleaved || !saves_operations(whole, parts, 2))
+        return false;
+    adopt_group(r, whole);
     return true;
 }
 
@@ -179,15 +180,15 @@ static bool join_edges(struct reducer *r)
     return changed;
 }
 
-/* ---- nodes whose inputs all end late ---- */
+/* ---- readers of groups that end late ---- */
 
 static bool makes_no_more(const struct group *whole, struct group *const *parts, size_t count)
 {
     return whole->region.operations <= sum_parts(whole, parts, count);
 }
 
-/* A node that reads only what groups with a `finish` write, to which no later step can add: all of them
- * as one, whose inputs are interleaved, write nothing to memory but what the node writes. */
+/* Joins a node with the groups that it reads, if each of them has a `finish`, so that no other step can join
+ * them.  The inputs of the result are interleaved, and only the outputs of the node go to memory. */
 static void join_late(struct reducer *r, uint32_t reader)
 {
     const struct graph_node *node = &r->graph->nodes.items[reader];
@@ -204,11 +205,11 @@ static void join_late(struct reducer *r, uint32_t reader)
     }
     parts[count] = group_at(r, reader);
     if (parts[count] == NULL || parts[count]->nodes.count > 1) return;
-    struct group *whole = join(r, parts, count + 1);
+    struct group *whole = build_joined_group(r, parts, count + 1);
     if (whole == NULL || !whole->region.interleaved ||
         whole->region.out.count != node->outputs.count || !makes_no_more(whole, parts, count + 1))
         return;
-    accept(r, whole);
+    adopt_group(r, whole);
 }
 
 /* ---- the new graph ---- */

@@ -15,13 +15,13 @@ enum {
 
 /* ---- sums ---- */
 
-/* constant + the sum, for low <= i < high, of the factor of scalar number i of the in-end times it; all
- * f64. */
+/* constant + the sum of factor i x scalar i of the in-end, for low <= i < high; all in f64. */
 struct form {
     bool known;
     uint64_t low, high;
-    uint64_t room_low, room_high; /* factors are there for, those outside of low .. high being 0 */
-    sym *factors;                 /* from room_low on */
+    uint64_t room_low,
+        room_high; /* `factors` has room for these; those outside of low .. high are 0 */
+    sym *factors;  /* from room_low on */
     sym constant;
 };
 
@@ -32,7 +32,7 @@ struct forms {
     uint32_t buffer;
     uint64_t scalars; /* of its packets */
     struct form *of;  /* by node */
-    uint32_t *uses;   /* by node, by what the values are computed from */
+    uint32_t *uses;   /* by node: how many values and operations use it */
     uint64_t factors; /* so far */
 };
 
@@ -62,8 +62,8 @@ static bool make_room(struct forms *f, struct form *form, uint64_t low, uint64_t
     return true;
 }
 
-/* The factors of a sum that nothing else uses are taken over, with room for as many again: a long sum
- * grows term by term. */
+/* `take`: nothing else uses a, so the sum reuses its factors, with room for as many more: a long sum grows term
+ * by term. */
 static bool take_over(struct forms *f, struct form *sum, const struct form *a, bool take)
 {
     uint64_t low = sum->low, high = sum->high, more = high - low;
@@ -97,7 +97,7 @@ static bool is_free_of_packets(const struct form *form)
     return form->low == form->high;
 }
 
-/* a + by * b; with `take`, a is not used any more. */
+/* a + by * b.  `take`: nothing else uses a. */
 static struct form add_scaled(struct forms *f, const struct form *a, const struct form *b, sym by,
                               bool take)
 {
@@ -165,7 +165,7 @@ static struct form packet_form(struct forms *f, const struct sym_node *n)
     return form;
 }
 
-/* Does no packet decide it?  Then it is a constant of the run. */
+/* Does the operation depend on no packet?  Then it is a constant during the run. */
 static bool operands_are_free(const struct forms *f, const struct sym_node *n)
 {
     for (uint32_t i = 0; i < n->operand_count; i++) {
@@ -193,7 +193,7 @@ static struct form node_form(struct forms *f, size_t number)
     return add_scaled(f, &c, &product, arith_f64(1), used_once(f, n.operands[2]));
 }
 
-/* Of every node that the values are computed from. */
+/* The forms of all nodes that the values depend on. */
 static struct forms find_forms(struct region_space *space, const struct region *region,
                                struct arena *arena)
 {
@@ -222,7 +222,7 @@ static struct forms find_forms(struct region_space *space, const struct region *
 
 /* ---- the filter ---- */
 
-/* In the type of the packets; what arguments decide is an item of the table. */
+/* The factor in the type of the packets; an item of the table if it depends on arguments. */
 static sym factor_value(struct region_space *space, struct region *region, enum scalar_type type,
                         sym factor)
 {
@@ -277,7 +277,7 @@ static const struct form *forms_of(struct forms *f, const struct region *region,
     return forms;
 }
 
-/* Writes them as sums of products. */
+/* Replaces the region's values by sums of products. */
 static void write_sums(struct forms *f, struct region *region, const struct form *forms,
                        uint64_t count)
 {
@@ -293,7 +293,7 @@ static void write_sums(struct forms *f, struct region *region, const struct form
 
 /* ---- in the frequency domain ---- */
 
-/* All factors are known and finite, of an f32 or f64 filter. */
+/* Are all factors known and finite? */
 static bool are_known(const struct form *forms, uint64_t count)
 {
     for (uint64_t j = 0; j < count; j++) {
@@ -311,7 +311,7 @@ static double factor_of(const struct form *form, uint64_t scalar)
     return scalar < form->low || scalar >= form->high ? 0 : arith_as_f64(*factor_at(form, scalar));
 }
 
-/* Are the two parts of each packet those of sums of complex products? */
+/* Are the forms of the two parts of a packet sums of complex products? */
 static bool are_complex(const struct form *re, const struct form *im, uint64_t window)
 {
     for (uint64_t i = 0; i < window; i++)
@@ -321,7 +321,7 @@ static bool are_complex(const struct form *re, const struct form *im, uint64_t w
     return true;
 }
 
-/* Room for the factors of each packet; `window` is what the widest sum sees. */
+/* Sets `window` to the packets that the widest sum sees, and allocates the factors. */
 static void size_filter(const struct forms *f, struct linear_filter *filter,
                         const struct form *forms, uint64_t count)
 {
@@ -331,7 +331,7 @@ static void size_filter(const struct forms *f, struct linear_filter *filter,
     }
 }
 
-/* False: it is none that overlap_save knows. */
+/* The region as a filter for overlap_save; false: it is none. */
 static bool filter_of(struct forms *f, const struct region *region, const struct form *forms,
                       struct linear_filter *filter)
 {
@@ -373,7 +373,7 @@ struct collapser {
     struct region_space space;
     const struct graph *graph;
     bool in_spectra;
-    bool *taken; /* by node: part of a region that was chosen */
+    bool *taken; /* by node: in a region that was chosen */
     VEC(struct region_choice) choices;
 };
 
@@ -389,7 +389,7 @@ static bool is_in(const struct growth *g, uint32_t node)
     return false;
 }
 
-/* Everything that the node writes is read by those that are in. */
+/* Do only nodes of the region read the node's packets? */
 static bool writes_for(const struct graph *graph, const struct growth *g, uint32_t node)
 {
     const struct graph_node *of = &graph->nodes.items[node];
@@ -411,8 +411,8 @@ static bool may_join(struct collapser *c, const struct growth *g, uint32_t node)
            region_look(&c->space, node)->reason == NULL;
 }
 
-/* Adds the writers that write for those that are in alone. */
-static bool grow(struct collapser *c, struct growth *g)
+/* Adds the nodes that write only for the region. */
+static bool grow_region(struct collapser *c, struct growth *g)
 {
     size_t before = g->count;
     for (size_t i = 0; i < before; i++) {
@@ -425,7 +425,7 @@ static bool grow(struct collapser *c, struct growth *g)
     return g->count > before;
 }
 
-/* Does a way from what the region writes lead back to it? */
+/* Does a path from the region's output lead back to it? */
 static bool is_in_cycle(struct collapser *c, const struct growth *g, uint32_t out)
 {
     bool *seen = ARENA_ARRAY(c->space.scratch, bool, c->graph->buffers.count + 1);
@@ -448,7 +448,7 @@ static bool is_in_cycle(struct collapser *c, const struct growth *g, uint32_t ou
     return false;
 }
 
-/* May it wait for many packets before it writes any? */
+/* May the region wait for the packets of a block before it writes any? */
 static bool may_wait(struct collapser *c, const struct growth *g, const struct region *region)
 {
     uint32_t in = region->in.items[0].buffer, out = region->out.items[0].buffer;
@@ -456,14 +456,14 @@ static bool may_wait(struct collapser *c, const struct growth *g, const struct r
            !c->graph->buffers.items[out].depth_declared && !is_in_cycle(c, g, out);
 }
 
-/* Work of an iteration of a region, each node by itself, and as it is now; where it became blocks,
- * several times that iteration. */
+/* Operations of an iteration of a region: `before`, if each node executes by itself, and `saved`, how many of these the
+ * collapsed region leaves out. */
 struct work {
-    uint64_t before, saved; /* of an iteration as it was */
-    uint64_t times;
+    uint64_t before, saved;
+    uint64_t times; /* iterations in a firing of the collapsed region */
 };
 
-/* Takes the region to the frequency domain where that pays. */
+/* Moves the region to the frequency domain if this pays. */
 static void try_spectra(struct collapser *c, const struct growth *g, struct region *region,
                         struct forms *f, const struct form *forms, struct work *work)
 {
@@ -479,7 +479,7 @@ static void try_spectra(struct collapser *c, const struct growth *g, struct regi
     region->ends_late = true;
 }
 
-/* Writes what the region writes as a filter; false: it is not linear, or saves too little. */
+/* Makes the region one filter; false: it is not linear, or this saves too little. */
 static bool collapse(struct collapser *c, const struct growth *g, struct region *region,
                      struct work *work)
 {
@@ -500,9 +500,9 @@ static bool collapse(struct collapser *c, const struct growth *g, struct region 
     return region->blocks != NULL || (g->count > 1 && now < work->before / 4 * KEPT_QUARTERS);
 }
 
-/* The region of those that are in, collapsed; NULL: it cannot be, or saves too little. */
-static const struct region *collapsed(struct collapser *c, const struct growth *g,
-                                      struct work *work)
+/* The collapsed region of the nodes; NULL: it is not possible, or saves too little. */
+static const struct region *collapse_nodes(struct collapser *c, const struct growth *g,
+                                           struct work *work)
 {
     struct region *region = ARENA_NEW(c->space.scratch, struct region);
     const char *reason;
@@ -524,11 +524,11 @@ static void collapse_before(struct collapser *c, uint32_t node)
     if (c->taken[node] || region_look(&c->space, node)->reason != NULL) return;
     do {
         struct work work;
-        const struct region *region = collapsed(c, &g, &work);
+        const struct region *region = collapse_nodes(c, &g, &work);
         if (region == NULL || work.saved <= best_saved) continue;
         best = (struct region_choice){region, work.before * work.times};
         best_saved = work.saved;
-    } while (grow(c, &g));
+    } while (grow_region(c, &g));
     if (best.region == NULL) return;
     vec_push(c->space.scratch, &c->choices, best);
     for (size_t m = 0; m < best.region->members.count; m++)

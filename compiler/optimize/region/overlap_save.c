@@ -4,10 +4,9 @@
 #include "compiler/optimize/region/transform.h"
 
 enum {
-    PUSH_MAX = 8,     /* packets of an iteration, each with spectra of its own */
-    NEAR_EIGHTHS = 9, /* of the least cost: about as cheap */
-    /* An operation of a transform takes 1.3 times as long as one of a sum, measured; it is to pay by
-     * 1.3 and more. */
+    PUSH_MAX = 8,     /* packets of an iteration, with one spectrum for each */
+    NEAR_EIGHTHS = 9, /* up to 9 / 8 of the minimum cost counts as about the minimum */
+    /* An operation of a transform takes 1.3 times as long as one of a sum (measured), and the gain has to be 1.3. */
     PAYS_TENTHS = 17,
 };
 
@@ -29,15 +28,15 @@ static uint64_t least_needed(const struct linear_filter *f)
     return least;
 }
 
-/* Where packets that are wanted are an even number apart. */
+/* The largest power of two, up to TRANSFORM_ROW, that divides the distance of the wanted packets. */
 static uint64_t every_of(uint64_t pop)
 {
     uint64_t every = pop & (~pop + 1);
     return every < TRANSFORM_ROW ? every : TRANSFORM_ROW;
 }
 
-/* Of `most` iterations such that numbers of packets have few odd factors: firings of neighbours are
- * found for an iteration of the whole graph. */
+/* At most `most` iterations, a small number times a power of two.  Large odd factors would make the iteration of the
+ * whole graph long. */
 static uint64_t rounded_down(uint64_t most)
 {
     uint64_t step = 1;
@@ -58,7 +57,7 @@ static struct overlap_save blocks_of(const struct linear_filter *f, uint64_t poi
     return b;
 }
 
-/* Is a dearer than parts / 8 times b, each for one iteration of the filter? */
+/* Does a cost more than parts / 8 times b, per iteration of the filter? */
 static bool is_dearer(const struct overlap_save *a, const struct overlap_save *b, uint64_t parts)
 {
     return (unsigned __int128)a->operations * b->iterations * 8 >
@@ -70,7 +69,7 @@ bool overlap_save_choose(const struct linear_filter *filter, uint64_t operations
 {
     struct overlap_save best = {0};
     if (filter->push > PUSH_MAX || filter->window > TRANSFORM_POINTS_MAX) return false;
-    /* What is left when the stream ends is less than a firing. */
+    /* The packets left at the end have to be fewer than those of a firing. */
     if (most_needed(filter) - least_needed(filter) > filter->pop) return false;
     for (uint64_t n = TRANSFORM_POINTS_MAX; n >= TRANSFORM_POINTS_MIN && n >= filter->window;
          n /= 2) {
@@ -94,11 +93,11 @@ struct writer {
     const struct linear_filter *f;
     struct transform transform;
     struct transform_pair spectra[PUSH_MAX]; /* by packet of an iteration */
-    /* NULL in the body; in `finish`: packets that are left. */
+    /* In `finish`: the packets that are left.  NULL in the body. */
     const struct variable *left;
 };
 
-/* Packets of the stream that a block begins behind the one before it. */
+/* The distance of two blocks in the stream, in packets. */
 static uint64_t block_packets(const struct writer *w)
 {
     return w->b->iterations * w->f->pop;
@@ -109,7 +108,7 @@ static const struct type *type_of(const struct writer *w, enum scalar_type scala
     return type_scalar(w->transform.tree.types, scalar);
 }
 
-/* A counter, as the type of left(). */
+/* The counter converted to the type of left(). */
 static struct kx *as_i64(const struct writer *w, const struct variable *counter)
 {
     struct kx *x = tree_kx(&w->transform.tree, KX_CONVERT, type_of(w, SCALAR_I64));
@@ -131,8 +130,8 @@ static struct kx *times(const struct tree *t, struct kx *x, uint64_t constant)
     return tree_binary(t, OP_MUL, x->type, x, by);
 }
 
-/* The reversed factors, transformed: of what it is multiplied by comes packet j, j < iterations, as the
- * sum of factors[i] * packet (j + i) of the block. */
+/* The transform of the reversed factors.  The product with a block gives the sum of factors[i] * packet (j + i) of the
+ * block as packet j. */
 static struct transform_pair spectrum(struct writer *w, uint64_t number)
 {
     struct arena *arena = w->transform.tree.arena;
@@ -167,7 +166,7 @@ static struct kx *item(const struct tree *t, const struct variable *of, struct k
     return tree_index(t, tree_variable(t, of), index);
 }
 
-/* to[i] = part `part` of packet i + first, where there is one. */
+/* to[i] = part `part` of packet i + first; in `finish` only if there is such a packet. */
 static struct ks *copy_packet(const struct writer *w, const struct variable *to,
                               const struct variable *i, uint64_t first, uint64_t part)
 {
@@ -181,7 +180,7 @@ static struct ks *copy_packet(const struct writer *w, const struct variable *to,
     return tree_if(t, tree_compare(t, OP_LT, there, tree_variable(t, w->left)), copy);
 }
 
-/* What the packets of a block are computed from; zeros behind it. */
+/* Copies the packets of a block, followed by zeros. */
 static struct transform_pair copy_block(struct writer *w, struct tree_list *list)
 {
     const struct tree *t = &w->transform.tree;
@@ -205,7 +204,7 @@ static struct kx *with_constant(const struct writer *w, uint64_t number, struct 
     return tree_binary(t, OP_ADD, value->type, value, tree_constant(t, rounded));
 }
 
-/* The sums of iteration i of a block. */
+/* The sum of iteration i of a block. */
 static struct kx *sum_of(const struct writer *w, const struct variable *sums,
                          const struct variable *i)
 {
@@ -213,7 +212,7 @@ static struct kx *sum_of(const struct writer *w, const struct variable *sums,
     return item(t, sums, times(t, tree_variable(t, i), w->f->pop / w->b->every));
 }
 
-/* y <- packet `number` of iteration i of block `block`, where it is to be written. */
+/* y <- packet `number` of iteration i of block `block`; in `finish` only if its input packets are there. */
 static struct ks *emit_packet(const struct writer *w, struct transform_pair sums, uint64_t number,
                               const struct variable *i, uint64_t block)
 {

@@ -8,11 +8,11 @@
 
 enum {
     ATTEMPT_STEPS = 1000000, /* of one region */
-    INIT_STEPS = 8000000,    /* of one kernel's tables */
+    INIT_STEPS = 8000000,    /* of the `init` of one kernel */
     ALL_STEPS = 40000000,    /* of a graph: about a second */
     ATTEMPT_NODES = 1 << 16, /* operations added by one region */
-    FIRINGS_MAX = 1 << 12,   /* of one member in an iteration */
-    PACKETS_MAX = 1 << 16,   /* of one end in an iteration */
+    FIRINGS_MAX = 1 << 12,   /* of a member in an iteration */
+    PACKETS_MAX = 1 << 16,   /* of an end in an iteration */
 };
 
 struct region_space region_space(struct compile *cx, const struct graph *graph,
@@ -33,7 +33,7 @@ struct region_space region_space(struct compile *cx, const struct graph *graph,
     return space;
 }
 
-/* ---- attempts: a failure of one leaves the others as they are ---- */
+/* ---- attempts: if one fails, others may still succeed ---- */
 
 static void attempt_begin(struct region_space *space, uint64_t steps)
 {
@@ -54,7 +54,7 @@ static bool attempt_end(struct region_space *space, const char **reason)
     return done;
 }
 
-/* ---- what values are made of ---- */
+/* ---- the symbols that values depend on ---- */
 
 static void want(struct region_space *space, sym value)
 {
@@ -63,7 +63,7 @@ static void want(struct region_space *space, sym value)
     vec_push(space->scratch, &space->pending, (uint32_t)value.bits);
 }
 
-/* From here on every symbol that is wanted comes once, and with it what it is made of. */
+/* Begins a walk that meets each wanted symbol, and each symbol that it depends on, once. */
 static void walk_begin(struct region_space *space)
 {
     while (space->seen.count < space->symbols.nodes.count)
@@ -72,7 +72,7 @@ static void walk_begin(struct region_space *space)
     space->walk++;
 }
 
-/* The next one, or NULL: there is none. */
+/* The next symbol of the walk, or NULL at its end. */
 static const struct sym_node *walk_next(struct region_space *space)
 {
     if (space->pending.count == 0) return NULL;
@@ -123,7 +123,7 @@ static const char *refuse_kernel(const struct kernel *kernel)
     return NULL;
 }
 
-/* What is asked of each out-end is asked about each in-end. */
+/* The work grows with in-ends x out-ends. */
 enum { ENDS_MAX = 1024 };
 
 static const char *refuse_node(const struct graph *graph, const struct graph_node *node)
@@ -204,7 +204,7 @@ static const char *begin_node(struct region_space *space, uint32_t node)
     return set_unknown_tables(space, node);
 }
 
-/* Packets of the stream that the values are made of. */
+/* The number of packets of the stream that the values depend on. */
 static uint64_t packets_seen(struct region_space *space, const struct region *region,
                              const struct region_end *in)
 {
@@ -266,15 +266,15 @@ const struct region_node *region_look(struct region_space *space, uint32_t node)
     return of;
 }
 
-/* ---- shape: who fires how often, and what is outside ---- */
+/* ---- shape: firings of the members, buffers outside ---- */
 
 struct build {
     struct region_space *space;
     struct region *region;
     uint32_t *member_of; /* by node: number of the member, or GRAPH_NONE */
-    sym ****made;        /* by member, firing: by out-port the scalars; NULL: not fired yet */
-    uint64_t *made_room; /* by member: firings that are asked for, ahead included */
-    uint64_t *required;  /* by buffer: packets asked for */
+    sym ****made;        /* by member and firing: the scalars by out-port; NULL: not fired yet */
+    uint64_t *made_room; /* by member: required firings, those ahead included */
+    uint64_t *required;  /* by buffer: required packets */
     uint32_t nesting;
 };
 
@@ -293,13 +293,13 @@ static bool is_member(const struct build *b, uint32_t node)
     return node != GRAPH_NONE && b->member_of[node] != GRAPH_NONE;
 }
 
-/* Written and read by members: computed where it is asked for. */
+/* Is the buffer written by a member?  Then its packets are computed on demand. */
 static bool is_inside(const struct build *b, uint32_t buffer)
 {
     return is_member(b, b->space->graph->buffers.items[buffer].writer_node);
 }
 
-/* Members in order: repeatedly one whose inside in-ends are all written by members before it. */
+/* Orders the members: each one after the writers of its inside in-ends.  False: there is a cycle. */
 static bool order_members(struct build *b, const uint32_t *nodes, size_t count)
 {
     const struct graph *graph = b->space->graph;
@@ -365,8 +365,8 @@ static bool add_in_end(struct build *b, uint32_t buffer, uint64_t packets, const
     return true;
 }
 
-/* Some reader is no member, or nobody is. */
-static bool leaves(const struct build *b, const struct graph_buffer *buffer)
+/* Is some reader no member, or is there no reader? */
+static bool leaves_region(const struct build *b, const struct graph_buffer *buffer)
 {
     if (buffer->outer == GRAPH_OUTER_OUT) return true;
     for (size_t r = 0; r < buffer->readers.count; r++)
@@ -396,7 +396,7 @@ static bool add_ends(struct build *b, const struct region_member *member, const 
     for (size_t o = 0; o < node->outputs.count; o++) {
         const struct graph_output *out = &node->outputs.items[o];
         uint64_t packets;
-        if (!leaves(b, &graph->buffers.items[out->buffer])) continue;
+        if (!leaves_region(b, &graph->buffers.items[out->buffer])) continue;
         if (__builtin_mul_overflow(member->firings, out->push, &packets) || packets > PACKETS_MAX) {
             *reason = "writes too much in an iteration";
             return false;
@@ -409,7 +409,7 @@ static bool add_ends(struct build *b, const struct region_member *member, const 
 
 /* ---- needs ---- */
 
-/* What was asked for by the last out-end: only buffers at the node can have been. */
+/* Resets `required` of the node's buffers. */
 static void forget_required(struct build *b, const struct graph_node *node)
 {
     for (size_t i = 0; i < node->inputs.count; i++)
@@ -418,7 +418,7 @@ static void forget_required(struct build *b, const struct graph_node *node)
         b->required[node->outputs.items[o].buffer] = 0;
 }
 
-/* Packets of each in-end that are there when packet `packet` of the out-end can be written. */
+/* Sets needs: the packets of each in-end that packet `packet` of the out-end needs.  False: too many. */
 static bool find_needs(struct build *b, const struct region_end *out, uint64_t packet,
                        uint64_t *needs)
 {
@@ -450,7 +450,7 @@ static bool find_needs(struct build *b, const struct region_end *out, uint64_t p
     return true;
 }
 
-/* Packets of the in-ends come and go in step, and can lie side by side in one buffer. */
+/* Do the in-ends have the same type, rates and needs, so that they can be interleaved in one buffer? */
 static bool ends_are_alike(const struct build *b)
 {
     const struct graph *graph = b->space->graph;
@@ -496,8 +496,8 @@ static void find_faults(struct region_space *space)
     }
 }
 
-/* May a fault keep back what the region reads?  Then its `finish` does not run, which writes what a part of an iteration
- * comes to, although its members would have written that. */
+/* May a fault before the region withhold packets that it reads?  Then its `finish` does not run, although its members
+ * would have written the packets of a part of an iteration. */
 static bool may_be_kept_back(const struct build *b)
 {
     struct region_space *space = b->space;
@@ -555,7 +555,7 @@ static bool set_needs(struct build *b, const char **reason)
 
 /* ---- the end ---- */
 
-/* Firings that the packets of the inputs admit, which `required` holds; all of them by the limits of a region. */
+/* The firings that the packets of the inputs, which are in space->required, admit. */
 static uint64_t firings_with(const struct region_space *space, const struct graph_node *node)
 {
     uint64_t most = UINT64_MAX;
@@ -591,8 +591,8 @@ bool region_leaves(struct region_space *space, const struct region *region, bool
     return leaves;
 }
 
-/* Between iterations the node keeps its own history only; a member that waits for more packets than are its history leaves
- * some there. */
+/* Sets `reports`: between iterations some member may have packets left that are not part of its history, so the end of a
+ * stream may leave packets unused. */
 static bool set_report(struct build *b, const char **reason)
 {
     struct region *region = b->region;
@@ -610,7 +610,7 @@ struct firing {
     uint64_t number;
 };
 
-static sym ***fire(struct build *b, uint32_t member, uint64_t number);
+static sym ***fire_member(struct build *b, uint32_t member, uint64_t number);
 
 static const struct graph_input *input_of(const struct graph_node *node, uint32_t port,
                                           uint64_t element)
@@ -621,13 +621,13 @@ static const struct graph_input *input_of(const struct graph_node *node, uint32_
     return NULL;
 }
 
-/* Scalar of a packet of an inside buffer. */
+/* The value of a scalar of a packet of an inside buffer. */
 static sym made_packet(struct build *b, const struct graph_buffer *buffer, uint64_t packet,
                        uint32_t component)
 {
     const struct graph_output *out = graph_writer(b->space->graph, buffer);
     uint32_t member = b->member_of[buffer->writer_node];
-    sym ***made = fire(b, member, packet / out->push);
+    sym ***made = fire_member(b, member, packet / out->push);
     uint64_t at = out->element * out->push + packet % out->push;
     if (made == NULL) return (sym){buffer->type->scalar, 0};
     return (*made)[out->kernel_port][at * type_scalar_count(buffer->type) + component];
@@ -649,7 +649,7 @@ static sym read_packet(void *data, uint32_t port, uint64_t element, uint64_t pac
 }
 
 /* The scalars of each out-port of the firing; NULL: a reason is set. */
-static sym ***fire(struct build *b, uint32_t member, uint64_t number)
+static sym ***fire_member(struct build *b, uint32_t member, uint64_t number)
 {
     enum { NESTING_MAX = 64 };
     struct region_space *space = b->space;

@@ -4,21 +4,21 @@
 #include <string.h>
 
 /*
- * Packets that are computed alike: the same operations on the same packets, or on neighbouring ones, with
- * constants of their own.  One loop over the packets then does what straight-line code would do for
- * each, and its rounds fill the lanes of vectors, whose constants and results lie side by side.
+ * Packets that are computed alike: by the same operations on the same packets, or on neighbouring ones, with
+ * different constants.  One loop over the packets replaces the straight-line code for each packet.  Its rounds fill
+ * the lanes of vectors, with constants and results side by side.
  *
- * Expressions are compared from their ends: of packet j there is
+ * Expressions are unified recursively.  The values of packets j = 0, 1, ... become one expression over j:
  *
- *     one constant for all j              that constant
- *     constants                           constants[j]
- *     one packet of a stream, x[a]                                  that
- *     packets of a stream, x[a] up to some j, x[b] from there on    j < split ? x[a] : x[b]
- *     the same, x[a] for j = 0 alone                                x[b], and the first packet is
- *                                                                   computed by itself
- *     packets of a stream, x[a + s * j]   that
- *     operations of one kind              that operation, of what its operands are
- *     sums with +0.0, and others          that plus zeros[j], -0.0 for the others: it changes nothing
+ *     the same constant for all j                                  this constant
+ *     different constants                                          constants[j]
+ *     the same packet of a stream, x[a]                            x[a]
+ *     packets of a stream, x[a] up to some j, then x[b]            j < split ? x[a] : x[b]
+ *     the same, x[a] only for j = 0                                x[b]; the first packet is computed separately
+ *     packets of a stream, x[a + s * j]                            x[a + s * j]
+ *     operations of one kind                                       this operation on the unified operands
+ *     some are sums with +0.0                                      the others plus zeros[j]; adding -0.0 changes
+ *                                                                  no value
  */
 
 enum { ALIKE_MIN = 8, OPERATIONS_MAX = 512, DEPTH_MAX = 200, TERMS_MAX = 64 };
@@ -57,7 +57,7 @@ static struct kx *choose(const struct alike *a, uint64_t split, struct kx *befor
     return chosen;
 }
 
-/* Packets that are the same, or change once, from one to another. */
+/* Unifies packets that are the same, or change once from one packet to another; else NULL. */
 static struct kx *unify_split(struct alike *a, const struct sym_node *const *nodes)
 {
     const struct tree *t = &a->w->tree;
@@ -76,7 +76,7 @@ static struct kx *unify_split(struct alike *a, const struct sym_node *const *nod
     return choose(a, split, from, to);
 }
 
-/* Packets of in-ends that lie side by side, at even distances. */
+/* Unifies packets of interleaved in-ends at equal distances; else NULL. */
 static struct kx *unify_ends(struct alike *a, const struct sym_node *const *nodes)
 {
     const struct tree *t = &a->w->tree;
@@ -120,7 +120,7 @@ static bool adds_plus_zero(const struct alike *a, sym value)
            sym_is_constant(n->operands[1]) && arith_as_f64(n->operands[1]) == 0;
 }
 
-/* Some are sums with +0.0: then all are, with a zero of a sign of their own. */
+/* Some values are sums with +0.0: treats all as sums with zeros[j], +0.0 or -0.0. */
 static struct kx *unify_zeros(struct alike *a, const sym *values)
 {
     const struct tree *t = &a->w->tree;
@@ -177,7 +177,7 @@ static struct kx *unify_nodes(struct alike *a, const sym *values)
     return nodes[0]->operand_count > 0 ? unify_operations(a, nodes) : NULL;
 }
 
-/* Of all packets, as an expression over j; NULL: they are not alike. */
+/* The values of all packets as one expression over j; NULL: they are not alike. */
 static struct kx *unify(struct alike *a, const sym *values)
 {
     bool same = true, constant = true;
@@ -192,7 +192,7 @@ static struct kx *unify(struct alike *a, const sym *values)
     return x;
 }
 
-/* Terms of a sum, the first one first; their number, 1 where it is none, 0 where there are too many. */
+/* The terms of a sum in order.  Returns their number: 1 if the value is no sum, 0 if there are too many. */
 static uint64_t terms_of(const struct region_writer *w, sym sum, sym terms[static TERMS_MAX])
 {
     uint64_t count = 0;
@@ -212,7 +212,7 @@ static uint64_t terms_of(const struct region_writer *w, sym sum, sym terms[stati
     return count;
 }
 
-/* A sum of terms that are computed alike: a loop over them, then their sum in order; else NULL. */
+/* If the terms of the sum are computed alike, appends a loop over them.  Returns their sum in order; else NULL. */
 static struct kx *write_sum(struct region_writer *w, struct tree_list *list, sym sum)
 {
     const struct tree *t = &w->tree;
@@ -240,8 +240,8 @@ static struct kx *write_sum(struct region_writer *w, struct tree_list *list, sym
     return x;
 }
 
-/* Appends what packet 0 is, and to the body of the loop what the others are, of which it takes one:
- * unconditionally computed, it fills lanes without masks. */
+/* Appends packet 0 to the list, and the value of the other packets to the body of the loop, which selects one of the
+ * two.  Both are computed unconditionally, so the loop fills lanes without masks. */
 static struct kx *with_first(struct alike *a, struct tree_list *list, struct tree_list *body,
                              sym first, struct kx *value)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * region_interleave: several in-ends of a region as one.
+ * region_interleave: makes one in-end of several in-ends of a region.
  *
- * A node before the region takes a packet of each of them and appends these packets, in the order of
- * the in-ends.  So they are at their end together, where the first of them is: what a `finish` then finds
- * left is the same of each.
+ * A node before the region reads a packet of each in-end and appends these packets in the order of the in-ends.
+ * So the in-ends end together, with the shortest one, and `finish` finds the same number of packets of each.
  */
 #ifndef PIPEC_REGION_INTERLEAVE_H
 #define PIPEC_REGION_INTERLEAVE_H

@@ -2,14 +2,14 @@
 #include "compiler/optimize/region/region_kernel_internal.h"
 
 /*
- * Operations in order of their numbers are in an order that can be executed.  What is used more than
- * once is a local; what is used once stands where it is used, as deep as DEPTH_MAX.  A sum of products
- * of packets at even distances with constants is a loop over a constant array.
+ * The order of the nodes' numbers is an order of execution.  A value that is used more than once is a local.  A value
+ * that is used once is an operand in place, nested up to DEPTH_MAX.  A sum of products of packets at equal distances
+ * with constants is a loop over a constant array.
  */
 
 enum { DEPTH_MAX = 16, ROLL_MIN = 12 };
 
-/* Links of a sum: fma(packet, constant, rest) or rest + packet * constant. */
+/* A link of a sum: fma(packet, constant, rest) or rest + packet * constant. */
 struct link {
     sym rest;
     uint32_t packet; /* its node */
@@ -23,16 +23,16 @@ struct roll { /* from the first product that is added to the last */
     int64_t stride;
     uint64_t count;
     bool fused;
-    const sym *factors; /* constants, or items of the table one behind the other */
+    const sym *factors; /* constants, or consecutive items of the table */
 };
 
-struct region_shape { /* of one node of the symbolic graph, in this kernel */
+struct region_shape { /* how this kernel computes a node of the symbolic graph */
     uint32_t uses;
     uint32_t depth;
     bool wanted;
     bool hidden; /* inside a rolled sum */
     const struct roll *roll;
-    const struct variable *local; /* holds it, from its place on */
+    const struct variable *local; /* holds its value, once it is computed; or NULL */
 };
 
 const struct sym_node *region_node_at(const struct region_writer *w, uint64_t number)
@@ -77,7 +77,7 @@ static bool is_factor(const struct region_writer *w, sym value)
     return sym_is_constant(value) || is_item(w, value);
 }
 
-/* packet * constant, in either order. */
+/* Is a * b a product of a packet and a constant, in either order?  Sets link->packet and ->factor. */
 static bool product_of(const struct region_writer *w, sym a, sym b, struct link *link)
 {
     if (!is_packet(w, a) || !is_factor(w, b)) {
@@ -132,7 +132,7 @@ static bool follows(const struct region_writer *w, const struct link *later,
     return step != 0;
 }
 
-/* The longest sum of that form that ends with this operation. */
+/* The longest sum of products that ends with this operation; NULL: it is too short. */
 static const struct roll *find_roll(struct region_writer *w, uint64_t number)
 {
     struct arena *arena = w->space->scratch;
@@ -165,7 +165,7 @@ static const struct roll *find_roll(struct region_writer *w, uint64_t number)
     return roll;
 }
 
-/* A product that is no fma is a node of its own, which the loop computes. */
+/* Hides the products of the sum: if they are no fma, they are separate nodes, which the loop computes. */
 static void hide_products(struct region_writer *w, uint64_t number, uint64_t count)
 {
     struct link link;
@@ -211,7 +211,7 @@ uint64_t region_interleaved_place(const struct region_writer *w, const struct sy
     return n->packet * w->region->in.count + port_of(w, n->stream);
 }
 
-/* Of packet `index` of the in-end, where all in-ends are one. */
+/* The index in the single in-port of an interleaved region of packet `index` of the in-end. */
 static struct kx *interleaved_index(const struct region_writer *w, uint32_t end, struct kx *index)
 {
     const struct tree *t = &w->tree;
@@ -416,9 +416,9 @@ static struct ks *write_body(struct region_writer *w)
     return tree_block(&w->tree, &list);
 }
 
-/* ---- what is left when the stream ends ---- */
+/* ---- the end of the stream ---- */
 
-/* left(a) >= .. && left(b) >= ..; NULL: the packet needs a whole iteration. */
+/* left(a) >= needs[a] && left(b) >= needs[b]; NULL: the packet needs a whole iteration. */
 static struct kx *enough_left(struct region_writer *w, const uint64_t *needs)
 {
     const struct tree *t = &w->tree;
@@ -441,7 +441,7 @@ static struct kx *enough_left(struct region_writer *w, const uint64_t *needs)
     return early ? all : NULL;
 }
 
-/* An out-port is written in one of two ways, everywhere. */
+/* Appends the packet; or stores it by index, if the body does so on this port. */
 static struct ks *write_packet(struct region_writer *w, uint32_t port, uint64_t number,
                                struct kx *value)
 {
@@ -454,7 +454,7 @@ static struct ks *write_packet(struct region_writer *w, uint32_t port, uint64_t 
     return s;
 }
 
-/* first <= left(0) && left(0) <= last, of in-ends that are one: of each of them */
+/* first <= left(0) && left(0) <= last; of an interleaved region, in packets of each in-end. */
 static struct kx *left_between(struct region_writer *w, uint64_t first, uint64_t last)
 {
     const struct tree *t = &w->tree;
@@ -467,7 +467,8 @@ static struct kx *left_between(struct region_writer *w, uint64_t first, uint64_t
     return both;
 }
 
-/* `stop` where the members would have left some of the packets that are left, `first` of them or up to `most` more. */
+/* Statements that `stop` if the members would have left some of the remaining packets unused, for `first` to
+ * `first + most` remaining packets. */
 static struct ks *report_between(struct region_writer *w, bool fired, uint64_t first, uint64_t most)
 {
     struct tree_list list = {0};
@@ -482,8 +483,9 @@ static struct ks *report_between(struct region_writer *w, bool fired, uint64_t f
     return tree_block(&w->tree, &list);
 }
 
-/* The packets that `finish` sees do not count as left over: it says itself where the members would have left some.  After
- * the last iteration the history is left, and less than an iteration's packets. */
+/* The runtime does not report the packets that `finish` sees as left over, so `finish` itself stops if the members would
+ * have left some.  After the last iteration the remaining packets are the history and fewer packets than an iteration
+ * consumes. */
 static void write_report(struct region_writer *w, struct tree_list *list)
 {
     const struct tree *t = &w->tree;
@@ -591,7 +593,7 @@ static bool is_wanted_argument(const struct region *region, const struct region_
     return false;
 }
 
-/* Those of the members, in order of their numbers. */
+/* Adds the arguments of the members, in order of their numbers. */
 static void set_arguments(struct region_writer *w, struct kernel *kernel, struct graph_node *node)
 {
     struct arena *arena = w->tree.arena;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * region_kernel_internal: what the files of region_kernel share.
+ * region_kernel_internal: the interfaces between the files that build a region's kernel; private to them.
  *
  *   region_kernel.c   the kernel: ports, arguments, straight-line code, sums of products as loops
  *   region_alike.c    packets that are computed alike, as one loop
@@ -18,27 +18,27 @@ struct region_writer {
     struct region_space *space;
     const struct region *region;
     struct tree tree;
-    struct region_shape *shapes;       /* by node */
-    const struct variable **arguments; /* by number: of the kernel, or NULL */
-    struct variable *table;            /* NULL: there is none */
+    struct region_shape *shapes;       /* by node of the symbolic graph */
+    const struct variable **arguments; /* by number: the kernel's argument, or NULL */
+    struct variable *table;            /* or NULL */
     uint32_t names;
 };
 
 const struct sym_node *region_node_at(const struct region_writer *w, uint64_t number);
 const char *region_fresh_name(struct region_writer *w);
-/* The scalar that a SYM_PACKET is, of the packet at `index`. */
+/* The stream and component of a SYM_PACKET, but of the packet at `index`. */
 struct kx *region_packet(struct region_writer *w, const struct sym_node *n, struct kx *index);
 struct kx *region_operation(struct region_writer *w, const struct sym_node *n,
                             struct kx *const *operands);
-/* The same of what lies at `index` of the in-port. */
+/* Component `component` of the packet at `index` of the in-port. */
 struct kx *region_place(struct region_writer *w, uint32_t port, uint32_t component,
                         struct kx *index);
-/* Where a SYM_PACKET lies in the one in-port of an interleaved region. */
+/* The place of a SYM_PACKET in the single in-port of an interleaved region. */
 uint64_t region_interleaved_place(const struct region_writer *w, const struct sym_node *n);
-/* The value, after what it needs has been appended to the list. */
+/* Appends the statements that the value needs.  Returns the value. */
 struct kx *region_write_value(struct region_writer *w, struct tree_list *list, sym value);
 
-/* Writes all packets of the out-port as one loop, where they are computed alike; else false. */
+/* If the packets of the out-port are computed alike, appends one loop that writes them all; else returns false. */
 bool region_write_alike(struct region_writer *w, struct tree_list *list, uint32_t port);
 
 /* The body of a region with strands. */

@@ -7,7 +7,7 @@ struct copy {
     struct graph *to;
     uint32_t *replaced_by; /* by node: number of the replacement, or GRAPH_NONE */
     uint32_t *buffers;     /* by buffer: in the new graph, or GRAPH_NONE */
-    uint32_t between;      /* of the replacement at hand */
+    uint32_t between;      /* the new buffer of the present replacement */
 };
 
 static bool is_kept(const struct copy *c, const struct graph_buffer *buffer,
@@ -82,7 +82,7 @@ static void copy_replacement(struct copy *c, const struct replacement *replaceme
     copy_node(c, &replacement->node);
 }
 
-/* Those of the nodes, each once, then the children. */
+/* Collects the kernels of the nodes, each once, then the child kernels. */
 static void collect_kernels(struct copy *c, uint32_t next_id)
 {
     size_t nodes = c->from->kernels.count - c->from->child_kernels;
@@ -123,7 +123,7 @@ static struct graph *empty_copy(struct compile *cx, const struct graph *graph)
     return to;
 }
 
-/* A replacement stands where the last of its nodes stood: its in-ends are written before. */
+/* A replacement takes the place of its last node, so the writers of its in-ends come before it. */
 struct graph *region_replace(struct compile *cx, const struct graph *graph,
                              const struct replacement *replacements, size_t count)
 {

@@ -11,7 +11,7 @@
 
 enum { NAME_MAX = 72 };
 
-/* As of a composite. */
+/* A name like that of a composite (fuse_name.c). */
 static const char *strands_name(struct region_space *space, const struct region *region)
 {
     uint32_t count = (uint32_t)region->members.count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * region_rewrite: the graph with the regions that were chosen as nodes, and what that leaves out.
+ * region_rewrite: replaces chosen regions by nodes, and records the work that this leaves out.
  */
 #ifndef PIPEC_REGION_REWRITE_H
 #define PIPEC_REGION_REWRITE_H
@@ -9,11 +9,11 @@
 #include "compiler/optimize/region/region.h"
 
 struct region_choice {
-    const struct region *region; /* no node is in two */
-    uint64_t before;             /* operations of an iteration, each member by itself */
+    const struct region *region; /* a node is in at most one chosen region */
+    uint64_t before;             /* operations of an iteration if each member executes by itself */
 };
 
-/* The new graph, its `reductions` filled behind those of the old one; NULL where nothing is chosen. */
+/* The new graph, its `reductions` those of the old one and the new ones; NULL if nothing is chosen. */
 struct graph *region_rewrite(struct region_space *space, const struct region_choice *choices,
                              size_t count);
 

@@ -4,8 +4,8 @@
  *
  *     for (c ..) { packets of strand c; its operations, each a local; what it writes }
  *
- * Constants that differ between strands are arrays by strand.  Packets that are no neighbours in a round are taken
- * from, or put into, an array by scalar of the strand, and strand; straight-line code moves them.
+ * Constants that differ between strands are arrays by strand.  If the packets of a round are not neighbours, the loop
+ * reads or writes an array of scalars of all strands instead.  Straight-line code copies the packets from or to it.
  */
 #include "compiler/optimize/region/region_kernel_internal.h"
 #include "compiler/optimize/region/strands.h"
@@ -14,7 +14,7 @@ struct strand_writer {
     struct region_writer *w;
     const struct region_strands *strands;
     const struct variable *c;
-    struct variable *in, *out; /* of packets that are no neighbours; NULL: they are */
+    struct variable *in, *out; /* arrays for packets that are not neighbours; or NULL */
     uint64_t in_parts, out_parts;
     const struct variable **locals; /* by node of strand 0 */
     uint64_t *number;               /* by packet of strand 0 that it reads */
@@ -38,7 +38,7 @@ static struct variable *spare(struct strand_writer *s, const struct type *packet
     return tree_local(t, name, type, false);
 }
 
-/* Item `number` of the present strand, or of strand c. */
+/* Item `number` of the array, of the strand in the loop's variable c. */
 static struct kx *spare_item(const struct strand_writer *s, struct variable *array, uint64_t number)
 {
     const struct tree *t = &s->w->tree;
@@ -168,7 +168,7 @@ static void write_loop(struct strand_writer *s, struct tree_list *list)
     tree_append(list, tree_loop(t, c, s->strands->count, tree_block(t, &body)));
 }
 
-/* ---- packets that are no neighbours ---- */
+/* ---- packets that are not neighbours ---- */
 
 static void declare_spare(const struct tree *t, struct tree_list *list, struct variable *array)
 {

@@ -7,13 +7,12 @@
 #include "compiler/optimize/region/region_rewrite.h"
 
 /*
- * Packets that are operands of one operation, directly or not, and those that are made of them, are of one strand:
- * sets of nodes are united along operands.
+ * An operation and all packets that it depends on are of one strand.  So sets of nodes are united along operands.
  */
 
 enum {
     PACKETS_MAX = 1024,      /* of a block */
-    REGISTERS_A_LANE = 2,    /* that a strand's scalars may take */
+    REGISTERS_A_LANE = 2,    /* for the scalars of a strand */
     OPERATIONS_MAX = 1 << 14 /* of an iteration */
 };
 
@@ -21,7 +20,7 @@ struct splitter {
     struct region_space space;
     const struct graph *graph;
     uint32_t lanes;
-    bool *taken; /* by node */
+    bool *taken; /* by node: in a chosen chain */
     VEC(struct region_choice) choices;
 };
 
@@ -49,7 +48,8 @@ static uint64_t parts_of(const struct splitter *p, const struct region_end *end)
     return type_scalar_count(p->graph->buffers.items[end->buffer].type);
 }
 
-/* False where a scalar that is written depends on no packet, or on what is no operation on packets. */
+/* Unites the sets.  False: a written scalar depends on no packet, or on a value other than packets, constants and
+ * operations. */
 static bool unite_all(struct splitter *p, const struct region *region, struct sets *sets)
 {
     const struct symbols *s = &p->space.symbols;
@@ -84,7 +84,7 @@ static bool unite_all(struct splitter *p, const struct region *region, struct se
 
 /* ---- strands ---- */
 
-/* Packets of an end by strand, in order; as many in each, or false. */
+/* The packets of an end by strand, in order. */
 struct share {
     uint32_t *root; /* by packet */
     uint64_t packets;
@@ -109,7 +109,7 @@ static struct share share_out(struct splitter *p, const struct region *region, s
     return share;
 }
 
-/* Numbers strands from 0, as they are met in `share`; *count of them.  strand_of: by root, number + 1. */
+/* Numbers the *count strands from 0, in the order of `share`.  Returns an array by root: number + 1. */
 static uint32_t *number_strands(struct splitter *p, const struct sets *sets,
                                 const struct share *share, uint64_t *count)
 {
@@ -121,7 +121,7 @@ static uint32_t *number_strands(struct splitter *p, const struct sets *sets,
     return strand_of;
 }
 
-/* Packets by number and strand; NULL where strands differ. */
+/* The packets by number and strand (struct region_strands); NULL: strands have different numbers of packets. */
 static uint64_t *deal(struct splitter *p, const struct share *share, const uint32_t *strand_of,
                       uint64_t count)
 {
@@ -144,7 +144,7 @@ static bool are_neighbours(const uint64_t *packets, uint64_t each, uint64_t coun
     return true;
 }
 
-/* Strands numbered so that what they read are neighbours, or what they write; NULL: neither. */
+/* Numbers strands so that the packets that a round reads, or those that it writes, are neighbours; NULL: neither. */
 static struct region_strands *number_and_deal(struct splitter *p, const struct region *region)
 {
     struct sets sets;
@@ -173,7 +173,7 @@ static struct region_strands *number_and_deal(struct splitter *p, const struct r
 struct match {
     struct splitter *p;
     const struct region_strands *strands;
-    const uint64_t *number; /* by packet of the in-end: in its strand */
+    const uint64_t *number; /* by packet of the in-end: its number in its strand */
     sym **rows;
     uint32_t depth;
 };
@@ -202,7 +202,7 @@ static bool is_alike(const struct match *m, const struct sym_node *a, const stru
     return a->stream == b->stream;
 }
 
-/* The same value of every strand. */
+/* Are the values, one of each strand, computed alike except for constants? */
 static bool match(struct match *m, const sym *values)
 {
     enum { DEPTH_MAX = 1000 };
@@ -254,11 +254,11 @@ static bool has_one_block(const struct region *region)
            region->out.items[0].packets <= PACKETS_MAX && region->operations <= OPERATIONS_MAX;
 }
 
-/* Takes the region apart; false: it has no such strands. */
+/* Sets the region's strands; false: it has none. */
 static bool take_apart(struct splitter *p, struct region *region)
 {
     if (!has_one_block(region)) return false;
-    if (region->in.items[0].packets < p->lanes) return false; /* each strand has some of them */
+    if (region->in.items[0].packets < p->lanes) return false; /* each strand reads at least one */
     struct region_strands *strands = number_and_deal(p, region);
     if (strands == NULL || strands->count % p->lanes != 0) return false;
     uint64_t reads = strands->reads * parts_of(p, &region->in.items[0]);
@@ -271,7 +271,7 @@ static bool take_apart(struct splitter *p, struct region *region)
 
 /* ---- chains ---- */
 
-/* The one reader of all that the node writes, where that reads nothing else; GRAPH_NONE: there is none. */
+/* The only reader of the node's packets, if it reads nothing else; else GRAPH_NONE. */
 static uint32_t next_of(const struct splitter *p, uint32_t node)
 {
     const struct graph_node *of = &p->graph->nodes.items[node];
@@ -289,7 +289,7 @@ static bool is_member(struct splitter *p, uint32_t node)
     return !p->taken[node] && region_look(&p->space, node)->reason == NULL;
 }
 
-/* Blocks that do not fit registers whole. */
+/* Does a block exceed the registers? */
 static bool is_long(const struct splitter *p, const struct region *region)
 {
     const struct region_end *in = &region->in.items[0];

@@ -10,7 +10,7 @@ struct symbols symbols_begin(struct arena *scratch)
     return (struct symbols){.arena = scratch, .node_limit = NODES_MAX, .step_limit = STEPS_MAX};
 }
 
-/* ---- nodes, each once ---- */
+/* ---- unique nodes ---- */
 
 static uint64_t mix(uint64_t hash, uint64_t word)
 {
@@ -73,7 +73,7 @@ static bool never_minus_zero(const struct symbols *s, sym value)
     return sym_node(s, value)->never_minus_zero;
 }
 
-/* A sum is -0.0 only where both its terms are. */
+/* A sum is -0.0 only if both terms are. */
 static bool is_never_minus_zero(const struct symbols *s, const struct sym_node *n)
 {
     if (n->kind == SYM_CONVERT) return !scalar_is_float(sym_type(n->operands[0]));
@@ -125,7 +125,7 @@ sym sym_unknown(struct symbols *s, enum scalar_type type)
                .kind = SYM_UNKNOWN, .type = type, .packet = s->nodes.count, .settled = true});
 }
 
-/* ---- what is known of values ---- */
+/* ---- properties of values ---- */
 
 static bool is_number(sym value, double number)
 {
@@ -139,7 +139,7 @@ static bool is_plus_zero_added(const struct sym_node *n)
     return n->kind == SYM_BINARY && n->op == OP_ADD && is_float_zero(n->operands[1], false);
 }
 
-/* The terms of a sum: what else it is made of must be the same but for the sign of a zero. */
+/* Is the node a sum, which differs only in the sign of a zero if its terms do? */
 static bool is_sum(const struct sym_node *n)
 {
     if (!scalar_is_float(n->type)) return false;
@@ -147,17 +147,17 @@ static bool is_sum(const struct sym_node *n)
            (n->kind == SYM_BUILTIN && n->builtin == BUILTIN_FMA);
 }
 
-/* The same value but for the sign of a zero, without `+ +0.0` along its sums.  A sum does not show that sign where its
- * other term cannot be -0.0. */
-static sym settle(struct symbols *s, sym value, uint32_t depth)
+/* The value without `+ +0.0` in its sums: the same except for the sign of a zero.  The sign of a zero term has no effect
+ * on a sum whose other term cannot be -0.0. */
+static sym drop_plus_zero(struct symbols *s, sym value, uint32_t depth)
 {
     if (sym_is_constant(value) || depth > SETTLE_MAX) return value;
     struct sym_node n = *sym_node(s, value);
     if (n.settled || !is_sum(&n)) return value;
-    if (is_plus_zero_added(&n)) return settle(s, n.operands[0], depth + 1);
+    if (is_plus_zero_added(&n)) return drop_plus_zero(s, n.operands[0], depth + 1);
     bool is_fma = n.kind == SYM_BUILTIN;
     for (uint32_t i = is_fma ? 2 : 0; i < n.operand_count && i < SYM_OPERANDS; i++)
-        n.operands[i] = settle(s, n.operands[i], depth + 1);
+        n.operands[i] = drop_plus_zero(s, n.operands[i], depth + 1);
     n.settled = true;
     return intern(s, n);
 }
@@ -175,11 +175,11 @@ static sym add_float(struct symbols *s, enum scalar_type type, sym left, sym rig
     }
     if (is_float_zero(right, false)) {
         if (never_minus_zero(s, left)) return left;
-        left = settle(s, left, 0);
+        left = drop_plus_zero(s, left, 0);
     } else if (never_minus_zero(s, left)) {
-        right = settle(s, right, 0);
+        right = drop_plus_zero(s, right, 0);
     } else if (never_minus_zero(s, right)) {
-        left = settle(s, left, 0);
+        left = drop_plus_zero(s, left, 0);
     }
     return intern(s, (struct sym_node){.kind = SYM_BINARY,
                                        .op = OP_ADD,
@@ -238,7 +238,7 @@ static bool simpler_integer(const struct sym_node *n, sym *out)
     }
 }
 
-/* A product of two constants is exact where it is a zero, and only there is it known to be. */
+/* fma(a, b, x) with constants a and b: the product is known to be exact only if it is zero. */
 static bool simpler_fma(struct symbols *s, const struct sym_node *n, sym *out)
 {
     sym a = n->operands[0], b = n->operands[1], product;

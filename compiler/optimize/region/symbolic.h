@@ -1,27 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolic: what a firing computes, as a graph of operations on the packets that it sees.
+ * symbolic: the computation of a firing as a graph of operations on the packets that it sees.
  *
- * A *value* is a constant, or a node of the graph: an operation on values.  Equal nodes are one, so
- * what is computed twice is computed once; operations on constants are done, and those that change
- * no bit of any result are left out:
+ * A *value* is a constant, or a node of the graph: an operation on values.  Equal nodes are one node, so equal
+ * values are computed once.  Operations on constants are evaluated.  Operations that change no bit of any result
+ * are left out:
  *
  *     x * 1, x / 1, x + -0.0, x - +0.0     x
- *     fma(0, c, x)                         x + the product, a zero whose sign is known
- *     x + +0.0                             x, where x cannot be -0.0: as -0.0 is the only number
- *                                          that it changes
- *     ((x + +0.0) + y) + +0.0              (x + y) + +0.0: what the inner one changes, the sign of a
- *                                          zero, the outer one makes the same again
- *     x + (y + +0.0)                       x + y, where x cannot be -0.0: nor can then the sum, whatever
- *                                          the sign of a zero y
+ *     fma(0, c, x)                         x + the product, a zero with a known sign
+ *     x + +0.0                             x, if x cannot be -0.0, the only number that the sum changes
+ *     ((x + +0.0) + y) + +0.0              (x + y) + +0.0: the inner +0.0 can only change the sign of a zero,
+ *                                          and the outer +0.0 makes this zero positive anyway
+ *     x + (y + +0.0)                       x + y, if x cannot be -0.0: then the sum cannot be -0.0, either,
+ *                                          with either sign of a zero y
  *     integers: x + 0, x * 1, x * 0, x & 0, x | 0, x ^ 0, x << 0 ...
  *
- * The sign and payload of a NaN are no part of the language, so they may differ.  Rounding is to the
- * nearest, ties to even, as the language has it.
+ * The language does not define the sign and payload of a NaN, so they may differ.  It rounds to nearest, ties to
+ * even.
  *
- * Bodies are executed with the packets of the in-ports unknown: the control flow has to follow from
- * constants alone, and nothing may fault.  A value that is chosen (`c ? a : b`, min, max) may depend
- * on packets.
+ * Bodies are executed with unknown packets.  The control flow must depend on constants only, and nothing may
+ * fault.  A selected value (`c ? a : b`, min, max) may depend on packets.
  */
 #ifndef PIPEC_SYMBOLIC_H
 #define PIPEC_SYMBOLIC_H
@@ -33,7 +31,7 @@
 
 /* ---- values ---- */
 
-/* Operations have the numbers of their expressions. */
+/* An operation has the number of the corresponding expression. */
 enum sym_kind {
     SYM_NEGATE = KX_NEGATE,
     SYM_COMPLEMENT = KX_COMPLEMENT,
@@ -46,7 +44,7 @@ enum sym_kind {
     SYM_PACKET = KX_AGGREGATE + 1, /* scalar `component` of packet `packet` of stream `stream` */
     SYM_ARGUMENT,                  /* run-time argument number `stream` */
     SYM_TABLE,                     /* item `packet` of the region's table */
-    SYM_UNKNOWN,                   /* a value of which nothing is known, number `packet` */
+    SYM_UNKNOWN,                   /* an unknown value, number `packet` */
 };
 
 /* A scalar_value whose type is `type + SYM_NODE` stands for node `bits`; else it is a constant. */
@@ -62,8 +60,8 @@ struct sym_node {
     sym operands[SYM_OPERANDS];
     uint64_t packet;
     uint32_t stream, component;
-    bool settled;          /* no `+ +0.0` stands along its sums: see above */
-    bool never_minus_zero; /* as far as is known */
+    bool settled;          /* its sums contain no `+ +0.0`: see above */
+    bool never_minus_zero; /* it cannot be -0.0; false: unknown */
 };
 
 struct symbols {
@@ -73,8 +71,8 @@ struct symbols {
     size_t slot_count;
     size_t node_limit;
     uint64_t steps, step_limit;
-    const char *reason; /* not NULL: what made it fail; nothing is to be used */
-    /* What depends on packets is left as it is written: what is computed alike stays so, whatever the constants. */
+    const char *reason; /* NULL, or the reason of a failure; then no value is valid */
+    /* Operations that depend on packets are not simplified, so computations that differ only in constants stay alike. */
     bool literal;
 };
 
@@ -93,7 +91,7 @@ static inline const struct sym_node *sym_node(const struct symbols *s, sym value
     return &s->nodes.items[value.bits];
 }
 
-/* No scalar type has such a number: it is kept as bits. */
+/* No scalar type has such a number, so the bits are copied. */
 static inline sym sym_of_node(size_t number, enum scalar_type type)
 {
     const unsigned marked = (unsigned)type + SYM_NODE;
@@ -107,37 +105,37 @@ sym sym_packet(struct symbols *s, enum scalar_type type, uint32_t stream, uint64
                uint32_t component);
 sym sym_argument(struct symbols *s, enum scalar_type type, uint32_t number);
 sym sym_table(struct symbols *s, enum scalar_type type, uint64_t item);
-/* A value of which nothing is known, equal to no other. */
+/* An unknown value, equal to no other. */
 sym sym_unknown(struct symbols *s, enum scalar_type type);
-/* The operation that is described; `n` has kind, op, builtin, type and operands. */
+/* The value of operation n, which has kind, op, builtin, type and operands. */
 sym sym_operation(struct symbols *s, struct sym_node n);
 sym sym_binary(struct symbols *s, enum kx_op op, enum scalar_type type, sym left, sym right);
 
 /* ---- bodies ---- */
 
-/* A kernel with what is known of its arguments and tables. */
+/* A kernel with the values of its arguments and tables. */
 struct symbolic_kernel {
     const struct kernel *kernel;
     const sym *arguments;     /* by number */
     const sym *const *tables; /* by place in kernel->tables: all scalars, flattened */
 };
 
-/* Scalar `component` of packet `packet` of in-port `port`, `element` of it, as this firing sees it. */
+/* Scalar `component` of packet `packet`, counted from the firing's first one, of element `element` of in-port `port`. */
 typedef sym symbolic_read(void *data, uint32_t port, uint64_t element, uint64_t packet,
                           uint32_t component);
 
 struct symbolic_ports {
     symbolic_read *read;
     void *data;
-    /* By out-port, elements one after the other: room for what a firing appends, all scalars. */
+    /* By out-port: room for all scalars that a firing writes, elements one after the other. */
     sym *const *out;
 };
 
-/* Executes `init`; `tables` takes the tables' scalars, `states`, if not NULL, those of the state; where
- * it is NULL, state is refused.  False: s->reason, a phrase without a subject ("is chosen by data"). */
+/* Executes `init`.  Fills `tables` and `states` with the scalars of tables and state.  `states` NULL: fails if the kernel
+ * has state.  False: s->reason, a phrase without a subject ("is chosen by data"). */
 bool symbolic_init(struct symbols *s, const struct kernel *kernel, const sym *arguments,
                    const sym *const **tables, const sym *const **states);
-/* Tables of which nothing is known. */
+/* Fills `tables` with unknown values. */
 void symbolic_unknown_tables(struct symbols *s, const struct kernel *kernel,
                              const sym *const **tables);
 /* Executes one firing, whose rates are exact and the same every time.  False: s->reason. */

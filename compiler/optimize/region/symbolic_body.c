@@ -5,24 +5,27 @@
 #include "compiler/sema/evaluate.h"
 
 /*
- * Executes bodies (sema/evaluate.h) with packets that are unknown.  Execution ends with a reason where
- * data decide a branch or a place, where the body may fault, and where it has state.
+ * Executes bodies (sema/evaluate.h) with unknown packets.  Execution fails with a reason if data decide a branch or a
+ * place, if the body may fault, and if it has state.
  */
 
 _Static_assert((int)SYM_NODE == (int)VALUE_UNKNOWN, "nodes are unknown values");
 
-enum { SCALARS_MAX = 4194304, CALLS_MAX = 256 }; /* of variables at one time; within one another */
+enum {
+    SCALARS_MAX = 4194304,
+    CALLS_MAX = 256
+}; /* scalars of all variables; depth of nested calls */
 
 struct machine {
     struct symbols *s;
     const struct kernel *kernel;
     const sym *arguments;
     sym *const *tables;
-    sym *const *states;                 /* init, where it is known; else NULL */
-    const struct symbolic_ports *ports; /* NULL: init */
-    uint64_t *appended;                 /* by element of the out-ports, one after the other */
-    uint32_t *first_element;            /* by out-port, and one more at the end */
-    bool starts;                        /* init: tables may be written */
+    sym *const *states;                 /* of `init`, if the caller wants them; else NULL */
+    const struct symbolic_ports *ports; /* NULL: executes `init` */
+    uint64_t *appended;      /* packets by element, the elements of all out-ports in order */
+    uint32_t *first_element; /* by out-port, and one more at the end */
+    bool starts;             /* executes `init`, which may write tables */
 };
 
 /* ---- the domain of evaluate ---- */
@@ -118,7 +121,7 @@ static bool read_packet(struct evaluator *in, const struct kx *x, sym *out)
     return spend(in->data, x->span, count / 16);
 }
 
-/* The scalars of a packet that is appended or set go to `out` of the port. */
+/* Stores the scalars of an appended or set packet in `out` of the port. */
 static bool write_packet(struct evaluator *in, const struct ks *s)
 {
     struct machine *m = in->data;
@@ -158,7 +161,7 @@ static bool execute(struct machine *m, const struct ks *code)
 
 /* ---- entries ---- */
 
-/* All zero; NULL where there is too much data. */
+/* The scalars of the variables, all zero; NULL: too many. */
 static sym **begin_variables(struct machine *m, struct variable *const *items, size_t count)
 {
     sym **values = ARENA_ARRAY(m->s->arena, sym *, count + 1);

@@ -10,7 +10,7 @@ struct stage {
     uint64_t length, radix;
 };
 
-/* What leads from blocks of `points` to rows of `row`; returns how many. */
+/* Fills the stages that split a block of `points` into rows of `row`.  Returns their number. */
 static size_t plan_stages(uint64_t points, uint64_t row, struct stage *stages)
 {
     size_t count = 0;
@@ -37,7 +37,7 @@ uint64_t transform_frequency(uint64_t points, uint64_t place)
 
 /* ---- in f64 ---- */
 
-/* Of 0 <= x <= pi / 4, by the series about 0: its next term is below 2^-60 of it. */
+/* Sine or cosine of 0 <= x <= pi / 4, by the series about 0: the first omitted term is below 2^-60 of the result. */
 static double series(double x, double first, unsigned power)
 {
     enum { TERMS = 9 };
@@ -53,7 +53,7 @@ void transform_root(uint64_t points, uint64_t number, double *re, double *im)
     for (; points < 4; points *= 2)
         number *= 2;
     uint64_t quarter = points / 4, turn = number % points / quarter, rest = number % quarter;
-    bool upper = 2 * rest > quarter; /* the smaller angle is to the next quarter */
+    bool upper = 2 * rest > quarter; /* nearer to the next quarter */
     double x = two_pi * (double)(upper ? quarter - rest : rest) / (double)points;
     double sine = series(x, x, 1), cosine = series(x, 1, 0);
     double c = upper ? sine : cosine, s = upper ? cosine : sine;
@@ -155,9 +155,9 @@ static struct scalar_value rounded(const struct transform *t, double value)
 }
 
 /* a times exp(-2 pi i number / points), or its conjugate. */
-static struct transform_pair turned(struct transform *t, struct tree_list *list,
-                                    struct transform_pair a, uint64_t points, uint64_t number,
-                                    bool conjugate)
+static struct transform_pair turn_value(struct transform *t, struct tree_list *list,
+                                        struct transform_pair a, uint64_t points, uint64_t number,
+                                        bool conjugate)
 {
     double re, im;
     if (number == 0) return a;
@@ -173,34 +173,34 @@ static struct transform_pair turned(struct transform *t, struct tree_list *list,
     return product(t, list, a, root, conjugate);
 }
 
-/* ---- a few values ---- */
+/* ---- transforms of a few values ---- */
 
-/* The transform of `count` values, in place, place p being frequency reversed(p). */
-static void split(struct transform *t, struct tree_list *list, struct transform_pair *values,
-                  uint64_t count)
+/* Transforms `count` values in place; place p becomes frequency reversed(p). */
+static void split_values(struct transform *t, struct tree_list *list, struct transform_pair *values,
+                         uint64_t count)
 {
     uint64_t half = count / 2;
     if (half == 0) return;
     for (uint64_t j = 0; j < half; j++) {
         struct transform_pair a = values[j], b = values[j + half];
         values[j] = both(t, list, OP_ADD, a, b);
-        values[j + half] = turned(t, list, both(t, list, OP_SUB, a, b), count, j, false);
+        values[j + half] = turn_value(t, list, both(t, list, OP_SUB, a, b), count, j, false);
     }
-    split(t, list, values, half);
-    split(t, list, values + half, half);
+    split_values(t, list, values, half);
+    split_values(t, list, values + half, half);
 }
 
-/* The way back; of the results those at multiples of `every`. */
-static void join(struct transform *t, struct tree_list *list, struct transform_pair *values,
-                 uint64_t count, uint64_t every)
+/* The reverse of split_values; computes only the results at multiples of `every`. */
+static void join_values(struct transform *t, struct tree_list *list, struct transform_pair *values,
+                        uint64_t count, uint64_t every)
 {
     uint64_t half = count / 2;
     if (half == 0) return;
-    join(t, list, values, half, every);
-    join(t, list, values + half, half, every);
+    join_values(t, list, values, half, every);
+    join_values(t, list, values + half, half, every);
     for (uint64_t j = 0; j < half; j += every) {
         struct transform_pair a = values[j];
-        struct transform_pair b = turned(t, list, values[j + half], count, j, true);
+        struct transform_pair b = turn_value(t, list, values[j + half], count, j, true);
         values[j] = both(t, list, OP_ADD, a, b);
         if (half % every == 0) values[j + half] = both(t, list, OP_SUB, a, b);
     }
@@ -332,7 +332,7 @@ static struct transform_pair roots(struct transform *t, const struct stage *stag
     return *kept;
 }
 
-/* One for all parts: loops over the blocks and over the places in a part, of which `at` is the sum. */
+/* The loops of a stage: over the blocks, and over the places in a part.  `at` is the sum of both. */
 struct round {
     struct variable *block, *in_part;
     struct tree_list body;
@@ -371,7 +371,7 @@ static void stage_forward(struct transform *t, struct tree_list *list, const str
     struct round round = begin_round(t, stage, t->points);
     for (uint64_t k = 0; k < radix; k++)
         values[k] = load(t, &round.body, block, round.at, k * part);
-    split(t, &round.body, values, radix);
+    split_values(t, &round.body, values, radix);
     for (uint64_t k = 0; k < radix; k++) {
         if (k > 0) {
             struct transform_pair root =
@@ -396,7 +396,7 @@ static void stage_back(struct transform *t, struct tree_list *list, const struct
             load(t, &round.body, roots(t, stage, reversed(k, radix)), round.in_part, 0);
         values[k] = product(t, &round.body, values[k], root, true);
     }
-    join(t, &round.body, values, radix, 1);
+    join_values(t, &round.body, values, radix, 1);
     for (uint64_t k = 0; k < radix; k++)
         store(t, &round.body, block, round.at, k * part, values[k]);
     end_round(t, list, stage, points, &round);
@@ -433,7 +433,7 @@ static void multiply_row(struct transform *t, struct tree_list *list, const stru
             load(t, list, by->factors, row, k * (t->points / TRANSFORM_ROW));
         back[k] = product(t, list, values[k], factor, false);
     }
-    join(t, list, back, TRANSFORM_ROW, t->every);
+    join_values(t, list, back, TRANSFORM_ROW, t->every);
     for (uint64_t k = 0; k < wanted; k++)
         store(t, list, by->to, at, k, back[k * t->every]);
 }
@@ -449,7 +449,7 @@ void transform_multiply(struct transform *t, struct tree_list *list, struct tran
     const struct variable *at = keep(t, &body, first);
     for (uint64_t k = 0; k < TRANSFORM_ROW; k++)
         values[k] = load(t, &body, block, at, k);
-    split(t, &body, values, TRANSFORM_ROW);
+    split_values(t, &body, values, TRANSFORM_ROW);
     for (size_t i = 0; i < count; i++)
         multiply_row(t, &body, row, values, &products[i]);
     tree_append(list,
