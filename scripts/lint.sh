@@ -29,7 +29,7 @@ check_structure() {
         echo "only compiler/target asks which kind of device it is: use a parameter of struct target"
         status=1
     fi
-    if grep -rlE '"compiler/codegen/x86/x86.h"' compiler | grep -v '^compiler/codegen/x86/'; then
+    if grep -rl '^#include "compiler/codegen/x86/' compiler | grep -v '^compiler/codegen/x86/'; then
         echo "includes what belongs to one instruction set: use a step of struct code_generator"
         status=1
     fi

@@ -9,11 +9,16 @@
  * A whole vector always has room: before a block's first firing, number i of the batch, at most i packets have been
  * appended, and the window has room for one of every firing.
  */
-#include "compiler/codegen/common/kernel_llvm.h"
 
 static const char compress[] = "llvm.experimental.vector.compress";
 
 /* The processor brings together packets of that width in one instruction. */
+#include "compiler/codegen/common/kernel_compact.h"
+
+#include "compiler/codegen/common/kernel_llvm_address.h"
+#include "compiler/codegen/common/kernel_llvm_rate.h"
+#include "compiler/codegen/common/kernel_llvm_types.h"
+
 static bool has_compress(const struct kernel_emitter *e, const struct type *type)
 {
     if (!type_is_scalar(type) || type->width_bytes < 4 || !e->isa.compresses) return false;

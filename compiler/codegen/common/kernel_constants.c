@@ -4,7 +4,9 @@
  * as broadcasts from a table: LLVM would hold as many as it can in registers, and to that end execute the vectors of
  * a block one behind the other, of which each then waits for itself.
  */
-#include "compiler/codegen/common/kernel_llvm.h"
+#include "compiler/codegen/common/kernel_constants.h"
+
+#include "compiler/codegen/common/kernel_llvm_types.h"
 
 struct constants {
     struct arena *scratch;

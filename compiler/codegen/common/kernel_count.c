@@ -12,7 +12,12 @@
  *           becomes vectors as before; behind the block a warp takes the most of each counter.
  *   pieces  a firing of several warps: kernel_count_items.c.
  */
+#include "compiler/codegen/common/kernel_count.h"
+
 #include "compiler/codegen/common/kernel_counter.h"
+#include "compiler/codegen/common/kernel_lanes.h"
+#include "compiler/codegen/common/kernel_llvm_batch.h"
+#include "compiler/codegen/common/kernel_llvm_types.h"
 
 enum { BLOCK_FIRINGS = 256, VECTOR_LANES_MAX = 64 };
 

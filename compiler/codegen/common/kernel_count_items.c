@@ -6,9 +6,11 @@
  * adds the most of its counters, since at a barrier warps wait for each other.  Of few items the most of
  * a run is added to the counter of the firing.
  */
-#include "compiler/codegen/common/kernel_counter.h"
-
 #include "compiler/bodies/group.h"
+#include "compiler/codegen/common/kernel_count.h"
+#include "compiler/codegen/common/kernel_counter.h"
+#include "compiler/codegen/common/kernel_lanes.h"
+#include "compiler/codegen/common/kernel_llvm_types.h"
 
 /* ---- runs of items ---- */
 

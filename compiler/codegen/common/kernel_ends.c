@@ -6,9 +6,12 @@
  * is written out.  LLVM takes time with the square of the number of parameters: a kernel of more than ENDS_APART ends
  * finds its windows in the arrays of its batch, and what is done for each is a loop.
  */
-#include "compiler/codegen/common/kernel_llvm.h"
+#include "compiler/codegen/common/kernel_ends.h"
 
 #include <string.h>
+
+#include "compiler/codegen/common/kernel_llvm_address.h"
+#include "compiler/codegen/common/kernel_llvm_types.h"
 
 enum { ENDS_APART = 1024 };
 

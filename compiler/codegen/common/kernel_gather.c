@@ -7,9 +7,11 @@
  * is then calculated as a scalar: LLVM sees the object that it leads to, and the processor adds base and index as it
  * loads.
  */
-#include "compiler/codegen/common/kernel_llvm.h"
+#include "compiler/codegen/common/kernel_gather.h"
 
 #include <string.h>
+
+#include "compiler/codegen/common/kernel_llvm_types.h"
 
 /* Names of the functions begin with one of these.  No other function has such a name and no body. */
 static const char of_any[] = "gather.any.", of_invariant[] = "gather.invariant.";

@@ -13,9 +13,15 @@
  * and a batch first compares its registers with those that numbering x first gives.  Where they are
  * the same, as they always are, the loops count x, y and z themselves.
  */
-#include "compiler/codegen/common/kernel_llvm.h"
+#include "compiler/codegen/common/kernel_items.h"
 
 #include "compiler/bodies/group.h"
+#include "compiler/codegen/common/kernel_count.h"
+#include "compiler/codegen/common/kernel_llvm_address.h"
+#include "compiler/codegen/common/kernel_llvm_batch.h"
+#include "compiler/codegen/common/kernel_llvm_expr.h"
+#include "compiler/codegen/common/kernel_llvm_stmt.h"
+#include "compiler/codegen/common/kernel_llvm_types.h"
 #include "lang/index_format.h"
 
 /* ---- loops over items ---- */

@@ -20,8 +20,19 @@
  * varying any more.  A variable that is assigned under varying control is varying, unless it was
  * declared under the same control: then the lanes that do not execute do not see it.
  */
+#include "compiler/codegen/common/kernel_lanes.h"
+
 #include "compiler/bodies/checks.h"
-#include "compiler/codegen/common/kernel_llvm.h"
+#include "compiler/codegen/common/kernel_compact.h"
+#include "compiler/codegen/common/kernel_count.h"
+#include "compiler/codegen/common/kernel_live.h"
+#include "compiler/codegen/common/kernel_llvm_rate.h"
+#include "compiler/codegen/common/kernel_pad.h"
+#include "compiler/codegen/common/kernel_phases.h"
+#include "compiler/codegen/common/kernel_query.h"
+#include "compiler/codegen/common/kernel_stream.h"
+#include "compiler/codegen/common/kernel_unroll.h"
+#include "compiler/codegen/common/kernel_weave.h"
 #include "compiler/ir/arith.h"
 
 /* How much of a value is worth having in vectors, what the locals of one lane may take. */

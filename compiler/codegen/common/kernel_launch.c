@@ -7,8 +7,12 @@
  * ask for an event, and what that executes uses the entries behind the last one.  An event is the
  * number of its launch, in a variable.
  */
-#include "compiler/codegen/common/kernel_llvm.h"
+#include "compiler/codegen/common/kernel_launch.h"
 
+#include "compiler/codegen/common/kernel_count.h"
+#include "compiler/codegen/common/kernel_llvm_address.h"
+#include "compiler/codegen/common/kernel_llvm_expr.h"
+#include "compiler/codegen/common/kernel_llvm_types.h"
 #include "compiler/ir/kernel.h"
 
 enum { ENTRY_ALIGNMENT = 64 };

@@ -4,7 +4,7 @@
  * first named to where it is last named, and to the end of the loops in which it is named but not
  * declared.
  */
-#include "compiler/codegen/common/kernel_llvm.h"
+#include "compiler/codegen/common/kernel_live.h"
 
 struct life {
     uint64_t first, last; /* places in the text, from 1; 0: never named */

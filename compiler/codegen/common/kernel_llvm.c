@@ -5,13 +5,18 @@
 #include <inttypes.h>
 #include <llvm-c/Analysis.h>
 #include <llvm-c/ErrorHandling.h>
-#include <llvm-c/Target.h>
 #include <llvm-c/Support.h>
+#include <llvm-c/Target.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/codegen/common/kernel_gather.h"
+#include "compiler/codegen/common/kernel_llvm_batch.h"
+#include "compiler/codegen/common/kernel_llvm_types.h"
+#include "compiler/codegen/common/kernel_query.h"
+#include "compiler/codegen/common/kernel_unroll.h"
 #include "compiler/codegen/common/source_map.h"
 #include "compiler/context/phase_times.h"
 #include "compiler/target/target.h"

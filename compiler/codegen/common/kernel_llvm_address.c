@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Addresses: variables, items of arrays, packets of windows; and the checks of indices. */
-#include "compiler/codegen/common/kernel_llvm.h"
 
 /* ---- indices ---- */
+#include "compiler/codegen/common/kernel_llvm_address.h"
+
+#include "compiler/codegen/common/kernel_llvm_expr.h"
+#include "compiler/codegen/common/kernel_llvm_rate.h"
+#include "compiler/codegen/common/kernel_llvm_types.h"
+#include "compiler/codegen/common/kernel_llvm_window.h"
+#include "compiler/codegen/common/kernel_phases.h"
+#include "compiler/codegen/common/kernel_query.h"
 
 struct kernel_bound kernel_constant_bound(struct kernel_emitter *e, uint64_t limit)
 {

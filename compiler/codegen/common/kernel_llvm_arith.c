@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Operators and conversions.  Integers wrap: no instruction here has nsw or nuw. */
-#include "compiler/bodies/checks.h"
-#include "compiler/codegen/common/kernel_llvm.h"
+#include "compiler/codegen/common/kernel_llvm_arith.h"
 
 #include <math.h>
+
+#include "compiler/bodies/checks.h"
+#include "compiler/codegen/common/kernel_llvm_builtin.h"
+#include "compiler/codegen/common/kernel_llvm_half.h"
+#include "compiler/codegen/common/kernel_llvm_types.h"
+#include "compiler/codegen/common/kernel_query.h"
 
 LLVMValueRef kernel_relaxed(struct kernel_emitter *e, LLVMValueRef value)
 {

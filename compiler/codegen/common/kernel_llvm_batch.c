@@ -6,10 +6,28 @@
  * whose pointers are parameters: there LLVM is told that they do not overlap.  Of many ends (kernel_ends.c) it
  * gets the two arrays of windows.
  */
-#include "compiler/codegen/common/kernel_llvm.h"
-#include "compiler/codegen/common/bitwidth.h"
+#include "compiler/codegen/common/kernel_llvm_batch.h"
 
 #include <string.h>
+
+#include "compiler/codegen/common/bitwidth.h"
+#include "compiler/codegen/common/kernel_constants.h"
+#include "compiler/codegen/common/kernel_count.h"
+#include "compiler/codegen/common/kernel_ends.h"
+#include "compiler/codegen/common/kernel_items.h"
+#include "compiler/codegen/common/kernel_lanes.h"
+#include "compiler/codegen/common/kernel_llvm_address.h"
+#include "compiler/codegen/common/kernel_llvm_expr.h"
+#include "compiler/codegen/common/kernel_llvm_rate.h"
+#include "compiler/codegen/common/kernel_llvm_stmt.h"
+#include "compiler/codegen/common/kernel_llvm_types.h"
+#include "compiler/codegen/common/kernel_llvm_window.h"
+#include "compiler/codegen/common/kernel_nans.h"
+#include "compiler/codegen/common/kernel_origin.h"
+#include "compiler/codegen/common/kernel_pad.h"
+#include "compiler/codegen/common/kernel_phases.h"
+#include "compiler/codegen/common/kernel_query.h"
+#include "compiler/codegen/common/kernel_stream.h"
 
 /* ---- functions ---- */
 

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Built-in functions: exact, or correctly rounded, in instructions of the target. */
-#include "compiler/codegen/common/kernel_llvm.h"
 
 /* An intrinsic over operands of one type, which is also its result's. */
+#include "compiler/codegen/common/kernel_llvm_builtin.h"
+
+#include "compiler/codegen/common/kernel_llvm_arith.h"
+#include "compiler/codegen/common/kernel_llvm_expr.h"
+#include "compiler/codegen/common/kernel_llvm_types.h"
+
 static LLVMValueRef same_type_intrinsic(struct kernel_emitter *e, const char *name,
                                         LLVMValueRef *args, unsigned count)
 {

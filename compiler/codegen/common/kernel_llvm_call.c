@@ -7,9 +7,19 @@
  * the scalar or nothing; a function that may fault returns the status, followed by the scalar.  An
  * argument by address is not copied: the callee does so if it assigns to the parameter.
  */
-#include "compiler/codegen/common/kernel_llvm.h"
+#include "compiler/codegen/common/kernel_llvm_call.h"
 
 #include <string.h>
+
+#include "compiler/codegen/common/kernel_count.h"
+#include "compiler/codegen/common/kernel_lanes.h"
+#include "compiler/codegen/common/kernel_llvm_address.h"
+#include "compiler/codegen/common/kernel_llvm_batch.h"
+#include "compiler/codegen/common/kernel_llvm_expr.h"
+#include "compiler/codegen/common/kernel_llvm_stmt.h"
+#include "compiler/codegen/common/kernel_llvm_types.h"
+#include "compiler/codegen/common/kernel_query.h"
+#include "compiler/codegen/common/kernel_unroll.h"
 
 /* Calls of functions up to this size, their own calls expanded, are always inlined: loops around
  * them vectorise. */

@@ -1,8 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Expressions.  Operands are evaluated from left to right. */
-#include "compiler/codegen/common/kernel_llvm.h"
 
 /* ---- arrays, vectors, structs ---- */
+#include "compiler/codegen/common/kernel_llvm_expr.h"
+
+#include "compiler/codegen/common/kernel_constants.h"
+#include "compiler/codegen/common/kernel_count.h"
+#include "compiler/codegen/common/kernel_launch.h"
+#include "compiler/codegen/common/kernel_llvm_address.h"
+#include "compiler/codegen/common/kernel_llvm_arith.h"
+#include "compiler/codegen/common/kernel_llvm_batch.h"
+#include "compiler/codegen/common/kernel_llvm_builtin.h"
+#include "compiler/codegen/common/kernel_llvm_call.h"
+#include "compiler/codegen/common/kernel_llvm_types.h"
+#include "compiler/codegen/common/kernel_pairs.h"
+#include "compiler/codegen/common/kernel_query.h"
 
 static void copy_items(struct kernel_emitter *e, const struct type *type, struct kernel_address to,
                        struct kernel_address from)

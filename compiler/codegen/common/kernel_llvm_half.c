@@ -4,7 +4,9 @@
  * out in integer and f32 operations, so that every instruction set gives the same bits without
  * library calls.
  */
-#include "compiler/codegen/common/kernel_llvm.h"
+#include "compiler/codegen/common/kernel_llvm_half.h"
+
+#include "compiler/codegen/common/kernel_llvm_types.h"
 
 static LLVMValueRef i32_like(struct kernel_emitter *e, LLVMValueRef like, uint32_t value)
 {

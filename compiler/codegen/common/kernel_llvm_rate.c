@@ -8,9 +8,15 @@
  * appended.
  * A firing that stops does not come to its end, so nothing of it stays.
  */
-#include "compiler/codegen/common/kernel_llvm.h"
 
 /* ---- which ports move ---- */
+#include "compiler/codegen/common/kernel_llvm_rate.h"
+
+#include "compiler/codegen/common/kernel_ends.h"
+#include "compiler/codegen/common/kernel_llvm_address.h"
+#include "compiler/codegen/common/kernel_llvm_batch.h"
+#include "compiler/codegen/common/kernel_llvm_types.h"
+#include "compiler/codegen/common/kernel_nans.h"
 
 bool kernel_in_moves(const struct kernel_port *port)
 {

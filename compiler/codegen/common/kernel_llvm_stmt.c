@@ -1,8 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* Statements. */
-#include "compiler/codegen/common/kernel_llvm.h"
 
 /* What follows a jump is reached by a case label, or not at all. */
+#include "compiler/codegen/common/kernel_llvm_stmt.h"
+
+#include "compiler/codegen/common/kernel_compact.h"
+#include "compiler/codegen/common/kernel_count.h"
+#include "compiler/codegen/common/kernel_items.h"
+#include "compiler/codegen/common/kernel_launch.h"
+#include "compiler/codegen/common/kernel_llvm_address.h"
+#include "compiler/codegen/common/kernel_llvm_builtin.h"
+#include "compiler/codegen/common/kernel_llvm_call.h"
+#include "compiler/codegen/common/kernel_llvm_expr.h"
+#include "compiler/codegen/common/kernel_llvm_rate.h"
+#include "compiler/codegen/common/kernel_llvm_types.h"
+#include "compiler/codegen/common/kernel_nans.h"
+#include "compiler/codegen/common/kernel_origin.h"
+#include "compiler/codegen/common/kernel_query.h"
+#include "compiler/codegen/common/kernel_unroll.h"
+
 static void jump(struct kernel_emitter *e, LLVMBasicBlockRef to)
 {
     LLVMBuildBr(e->builder, to);

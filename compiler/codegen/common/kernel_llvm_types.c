@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* LLVM types, constants, loads and stores, and the way out of a fault. */
-#include "compiler/codegen/common/kernel_llvm.h"
+#include "compiler/codegen/common/kernel_llvm_types.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "compiler/codegen/common/kernel_gather.h"
+#include "compiler/codegen/common/kernel_llvm_rate.h"
+#include "compiler/codegen/common/kernel_pairs.h"
+#include "compiler/codegen/common/kernel_registers.h"
+#include "compiler/codegen/common/kernel_stream.h"
 
 _Noreturn void kernel_internal_error(const char *what)
 {

@@ -8,9 +8,18 @@
  * at the borders each access maps its row and column.  The pointers of a port with a window are
  * set, for the whole batch, to the packet that the first firing consumes.
  */
-#include "compiler/codegen/common/kernel_llvm.h"
 
 /* Beyond every place, so that sums with it do not overflow. */
+#include "compiler/codegen/common/kernel_llvm_window.h"
+
+#include "compiler/codegen/common/kernel_ends.h"
+#include "compiler/codegen/common/kernel_lanes.h"
+#include "compiler/codegen/common/kernel_llvm_address.h"
+#include "compiler/codegen/common/kernel_llvm_batch.h"
+#include "compiler/codegen/common/kernel_llvm_expr.h"
+#include "compiler/codegen/common/kernel_llvm_types.h"
+#include "compiler/codegen/common/kernel_query.h"
+
 #define ENDLESS_ROWS ((uint64_t)1 << 61)
 
 /* ---- what the batch says ---- */

@@ -7,9 +7,15 @@
  * the one before has computed: there nothing is asked, and what a batch has appended is looked through when it ends, in
  * vectors.  Everywhere else each value is chosen without a branch, since LLVM would make vectors of it.
  */
-#include "compiler/codegen/common/kernel_llvm.h"
+#include "compiler/codegen/common/kernel_nans.h"
 
 #include <llvm-c/Core.h>
+
+#include "compiler/codegen/common/kernel_ends.h"
+#include "compiler/codegen/common/kernel_llvm_builtin.h"
+#include "compiler/codegen/common/kernel_llvm_types.h"
+#include "compiler/codegen/common/kernel_query.h"
+#include "compiler/codegen/common/kernel_registers.h"
 
 static bool is_whole_float(enum scalar_type scalar)
 {

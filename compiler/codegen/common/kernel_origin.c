@@ -4,8 +4,12 @@
  * wrote it (kernel_batch.origins): 1 + the statement's number in PLACES.  Its number among the packets
  * of the window follows from its address, wherever the firing's own window begins.
  */
-#include "compiler/codegen/common/kernel_llvm.h"
+#include "compiler/codegen/common/kernel_origin.h"
 
+#include "compiler/codegen/common/kernel_ends.h"
+#include "compiler/codegen/common/kernel_llvm_address.h"
+#include "compiler/codegen/common/kernel_llvm_batch.h"
+#include "compiler/codegen/common/kernel_llvm_types.h"
 #include "compiler/codegen/common/source_map.h"
 
 static bool tells_origins(const struct kernel_emitter *e)

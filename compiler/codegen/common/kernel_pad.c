@@ -8,8 +8,12 @@
  * they do not name is zero.  Nothing outside of the windows is touched, and the bits are those of lanes, which are
  * those of single firings.
  */
+#include "compiler/codegen/common/kernel_pad.h"
+
 #include "compiler/bodies/written.h"
-#include "compiler/codegen/common/kernel_llvm.h"
+#include "compiler/codegen/common/kernel_llvm_batch.h"
+#include "compiler/codegen/common/kernel_llvm_rate.h"
+#include "compiler/codegen/common/kernel_llvm_types.h"
 
 enum { WINDOWS_MAX = 8, BYTES_MAX = 32768, FIRINGS_MIN = 2 };
 

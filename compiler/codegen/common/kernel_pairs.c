@@ -11,7 +11,10 @@
  * Places in a window count from its leftmost column.  Words begin at even places: the last packet of a window of an
  * odd number of columns is a high half, and nothing beyond the window is read.
  */
-#include "compiler/codegen/common/kernel_llvm.h"
+#include "compiler/codegen/common/kernel_pairs.h"
+
+#include "compiler/codegen/common/kernel_llvm_types.h"
+#include "compiler/codegen/common/kernel_registers.h"
 
 enum { BYTE_BITS = 8, PARTS = 2 };
 

@@ -17,8 +17,11 @@
  * Lanes that are woven in R parts (kernel_weave.c) see the phases of R x S: part k's lanes are R firings apart, and
  * its packet i is part 0's packet i + k pop.
  */
+#include "compiler/codegen/common/kernel_phases.h"
+
 #include "compiler/bodies/written.h"
-#include "compiler/codegen/common/kernel_llvm.h"
+#include "compiler/codegen/common/kernel_llvm_address.h"
+#include "compiler/codegen/common/kernel_llvm_types.h"
 
 enum { WORD_BYTES = 4, WORDS_MAX = 32, ODD_MAX = 7, IN_BYTES_MAX = 32768, OUT_BYTES_MAX = 16384 };
 

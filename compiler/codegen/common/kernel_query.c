@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Questions about typed trees. */
-#include "compiler/codegen/common/kernel_llvm.h"
+#include "compiler/codegen/common/kernel_query.h"
 
 #include "compiler/bodies/checks.h"
+#include "compiler/codegen/common/kernel_llvm_rate.h"
 
 /* ---- functions ---- */
 

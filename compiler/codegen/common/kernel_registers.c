@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Vectors as the whole registers that they take: taken apart for an instruction of the target, and put together. */
-#include "compiler/codegen/common/kernel_llvm.h"
+#include "compiler/codegen/common/kernel_registers.h"
 
 #include <string.h>
+
+#include "compiler/codegen/common/kernel_llvm_types.h"
 
 /* `count` lanes of the two vectors, one behind the other, from lane `first` on. */
 static LLVMValueRef lanes_from(struct kernel_emitter *e, LLVMValueRef one, LLVMValueRef other,

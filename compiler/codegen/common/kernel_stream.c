@@ -4,9 +4,15 @@
  * the traffic of a kernel that reads as much as it writes.  Where the batch says so (kernel_batch.past_caches), light
  * kernels are executed with stores that go past the caches, whole lines at a time.  They compute the same.
  */
-#include "compiler/codegen/common/kernel_llvm.h"
 
 /* The firings from there on whose packets lie before the next line. */
+#include "compiler/codegen/common/kernel_stream.h"
+
+#include "compiler/codegen/common/kernel_ends.h"
+#include "compiler/codegen/common/kernel_lanes.h"
+#include "compiler/codegen/common/kernel_llvm_batch.h"
+#include "compiler/codegen/common/kernel_llvm_types.h"
+
 static LLVMValueRef firings_to_line(struct kernel_emitter *e, LLVMValueRef from)
 {
     const struct kernel_port *port = &e->body->kernel->out[0];

@@ -14,9 +14,12 @@
  *
  * Inner loops come first, then in order of the text.  A loop beyond a budget stays a loop: slower, with the same bits.
  */
-#include "compiler/codegen/common/kernel_llvm.h"
+#include "compiler/codegen/common/kernel_unroll.h"
 
 #include <stdlib.h>
+
+#include "compiler/codegen/common/kernel_lanes.h"
+#include "compiler/codegen/common/kernel_query.h"
 
 enum {
     ROUNDS_MAX = 64,

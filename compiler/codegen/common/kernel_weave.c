@@ -12,7 +12,13 @@
  * not move over packets.  Under --fast-math nothing is woven: LLVM then brings written-out sums into another order, for
  * which there are too few registers.
  */
-#include "compiler/codegen/common/kernel_llvm.h"
+#include "compiler/codegen/common/kernel_weave.h"
+
+#include "compiler/codegen/common/kernel_lanes.h"
+#include "compiler/codegen/common/kernel_llvm_rate.h"
+#include "compiler/codegen/common/kernel_pairs.h"
+#include "compiler/codegen/common/kernel_phases.h"
+#include "compiler/codegen/common/kernel_unroll.h"
 
 struct weaving {
     struct kernel_emitter *e;

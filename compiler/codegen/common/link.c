@@ -5,9 +5,7 @@
  * The linker works in a folder of its own under $TMPDIR, which is removed when the link ends, when
  * the process exits, and on a signal (support/output.h, cleanup_add).
  */
-#include "compiler/codegen/common/kernel_llvm.h"
-#include "compiler/support/output.h"
-#include "compiler/target/target.h"
+#include "compiler/codegen/common/link.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -20,6 +18,10 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "compiler/codegen/common/code_generator.h"
+#include "compiler/support/output.h"
+#include "compiler/target/target.h"
 
 #ifndef PIPEC_LLD
 #define PIPEC_LLD "ld.lld"

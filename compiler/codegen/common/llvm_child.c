@@ -5,18 +5,18 @@
  * The child tells what it begins, so that an end without results has a place; then it sends the code of
  * each instruction set, and at last what it has reported, the places that the code names, and its times.
  */
-#include "compiler/codegen/common/kernel_llvm.h"
-
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "compiler/codegen/common/codegen.h"
+#include "compiler/codegen/common/kernel_llvm.h"
+#include "compiler/codegen/common/link.h"
 #include "compiler/codegen/common/llvm_load.h"
 #include "compiler/codegen/common/source_map.h"
-#include "compiler/support/child.h"
 #include "compiler/context/phase_times.h"
+#include "compiler/support/child.h"
 #include "compiler/target/target.h"
 
 enum { MESSAGE_NO_LLVM, MESSAGE_BEGINS, MESSAGE_CODE, MESSAGE_FINDINGS };

@@ -7,6 +7,7 @@
  * the same. The code is rewritten after LLVM has optimised it, because most of these vectors are made by LLVM's
  * own vectoriser.
  */
+#include "compiler/codegen/common/kernel_registers.h"
 #include "compiler/codegen/x86/x86.h"
 
 /* A digit for each class of value, quiet and signalling NaN the lowest: 0 takes what stands in the

@@ -7,11 +7,11 @@
  * where it is defined: the payload of a NaN is never seen.  That is done behind LLVM's optimiser,
  * since it then stands in the module which values the operands are.
  */
-#include "compiler/codegen/x86/x86.h"
-
 #include <llvm-c/Core.h>
-
 #include <string.h>
+
+#include "compiler/codegen/common/kernel_registers.h"
+#include "compiler/codegen/x86/x86.h"
 
 enum { SIGN_OF_RESULT = 1 << 2, MAXIMUM = 1, ROUNDING_AS_SET = 4 };
 enum { LEAST_BITS = 128, DEPTH_MAX = 64 };

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* kernel_compact: packets that only some of the firings in lanes append. */
+#ifndef COMPILER_CODEGEN_COMMON_KERNEL_COMPACT_H
+#define COMPILER_CODEGEN_COMMON_KERNEL_COMPACT_H
+
+#include "compiler/codegen/common/kernel_llvm.h"
+
+/* The kernel's rates vary, in lanes as well, by packets alone that single firings append or do not. */
+bool kernel_compacts(struct kernel_emitter *e, const struct kernel *kernel);
+/* Of an out-port: its firings append one packet or none, in one statement. */
+bool kernel_port_compacts(struct kernel_emitter *e, const struct kernel *kernel, uint32_t port);
+/* The lanes that execute append `value`, a vector as memory holds it. */
+void kernel_append_some(struct kernel_emitter *e, uint32_t port, LLVMValueRef value);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* kernel_count: generated code that counts the cycles of its execution. */
+#ifndef COMPILER_CODEGEN_COMMON_KERNEL_COUNT_H
+#define COMPILER_CODEGEN_COMMON_KERNEL_COUNT_H
+
+#include "compiler/codegen/common/kernel_llvm.h"
+
+/* Control arrives at the region (0: none), where mask and `wanted` say so. */
+void kernel_count(struct kernel_emitter *e, uint32_t region);
+/* A call in that region has counted so many cycles. */
+void kernel_count_cycles(struct kernel_emitter *e, uint32_t region, LLVMValueRef cycles);
+/* Functions: whether a call delivers cycles, and as what; begin, and before each return. */
+bool kernel_function_counts(const struct kernel_emitter *e, const struct function *f);
+LLVMTypeRef kernel_cycles_type(struct kernel_emitter *e, uint32_t lanes);
+void kernel_count_function(struct kernel_emitter *e, struct kernel_counting *counting,
+                           const struct function *f, LLVMValueRef cycles);
+void kernel_count_return(struct kernel_emitter *e);
+/* In the body of a kernel that launches: the value of kernel_launch.timestamp at this place. */
+LLVMValueRef kernel_count_so_far(struct kernel_emitter *e);
+/* Kernels: begins the body, where it counts: `counting` is its memory, `out` takes the cycles;
+ * around a firing; around the work-items of a run, and behind each; at the end. */
+void kernel_count_begin(struct kernel_emitter *e, struct kernel_counting *counting,
+                        const struct kernel_variant *variant, LLVMValueRef out);
+void kernel_count_firing_begin(struct kernel_emitter *e);
+void kernel_count_firing_end(struct kernel_emitter *e);
+void kernel_count_items_begin(struct kernel_emitter *e);
+void kernel_count_item_end(struct kernel_emitter *e);
+void kernel_count_items_end(struct kernel_emitter *e);
+/* A firing costs what every other does. */
+bool kernel_counts_nothing(const struct kernel_emitter *e);
+/* Whether a firing that is executed twice counts once. */
+bool kernel_counts_by_firing(const struct kernel_emitter *e);
+void kernel_count_report(struct kernel_emitter *e);
+/* Emits the firings from .. to - 1 of the batch. */
+typedef void kernel_firings(struct kernel_emitter *e, LLVMValueRef from, LLVMValueRef to,
+                            void *data);
+/* All firings of the batch, block by block where the warps of each are to be counted. */
+void kernel_count_blocks(struct kernel_emitter *e, LLVMValueRef count, kernel_firings *firings,
+                         void *data);
+/* Where a batch that may have stopped ends. */
+void kernel_count_stopped(struct kernel_emitter *e);
+
+#endif

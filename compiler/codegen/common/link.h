@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* link: an object file to a shared object. */
+#ifndef COMPILER_CODEGEN_COMMON_LINK_H
+#define COMPILER_CODEGEN_COMMON_LINK_H
+
+#include "compiler/context/context.h"
+
+struct link_bytes {
+    const unsigned char *bytes;
+    size_t size_bytes;
+};
+/* The shared object of an object file, in cx->arena.  False after RULE_CODEGEN. */
+bool link_shared_object(struct compile *cx, struct link_bytes object, struct link_bytes *image);
+
+#endif

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# `scripts/lint.sh structure` reports each kind of violation, on a small tree that is clean before.
+set -eu
+cd "$TMP"
+# shellcheck source=tests/checks.sh
+. "$ROOT/tests/checks.sh"
+mkdir -p scripts base lang compiler/target compiler/plan compiler/codegen/x86 compiler/emit runtime/load tools tests
+cp "$ROOT"/scripts/{lint.sh,flow.awk,licence.sh} scripts
+header='/* SPDX-License-Identifier: MIT */'
+file() { printf '%s\n' "$header" "${@:2}" >"$1"; }
+file compiler/codegen/x86/x86.h
+file compiler/codegen/x86/x86.c '#include "compiler/codegen/x86/x86.h"'
+file compiler/target/target.c 'int f(const struct devdesc *device) { return device->host; }'
+file compiler/plan/plan.c 'int hosts;'
+check "a clean tree passes" scripts/lint.sh structure
+
+# planted CLAIM MESSAGE FILE LINE: the file with that line is refused, and the tree is clean again without it.
+planted() {
+    file "$3" "$4"
+    check "$1" says 1 "$2" scripts/lint.sh structure
+    rm "$3"
+}
+planted "the kind of device, through a pointer" 'only compiler/target asks' compiler/plan/kind.c 'int f(struct devdesc *d) { return d->host; }'
+planted "the kind of device, in a struct" 'only compiler/target asks' compiler/plan/kind.h 'static int f(struct devdesc d) { return d.host; }'
+planted "a header of one instruction set" 'belongs to one instruction set' compiler/emit/emit.c '#include "compiler/codegen/x86/x86.h"'
+planted "an include against the flow" 'against the flow' compiler/target/back.c '#include "compiler/plan/plan.h"'
+planted "an include from the other half" 'meet in lang/ and base/ only' runtime/load/load.c '#include "compiler/plan/plan.h"'
+planted "a file name that exists twice" 'not unique.*plan.c' runtime/load/plan.c 'int load;'
+check "the tree is clean again" scripts/lint.sh structure
