@@ -68,7 +68,7 @@ struct prt_firing {
 enum prt_stop_cause {
     PRT_STOP_BEGIN,  /* before the first firing; nothing has been read */
     PRT_STOP_BEFORE, /* `next` is about to fire */
-    PRT_STOP_BEHIND, /* `last` has fired; the next firing is not chosen yet */
+    PRT_STOP_AFTER,  /* `last` has fired; the next firing is not chosen yet */
     PRT_STOP_END     /* the run has ended; it can be inspected, but not continued */
 };
 
