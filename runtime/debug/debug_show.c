@@ -356,7 +356,7 @@ void prt_debug_describe_stop(struct prt_debugger *d, const struct prt_stop *stop
     switch (stop->cause) {
     case PRT_STOP_BEGIN: describe_begin(d, to); break;
     case PRT_STOP_BEFORE: describe_next(d, to); break;
-    case PRT_STOP_BEHIND:
+    case PRT_STOP_AFTER:
         prt_debugger_firing_text(d, &d->last, firing, sizeof firing);
         prt_debugger_say(to, "cycle %" PRIu64 ": after %s\n", prt_run_total_cycles(d->run), firing);
         break;

@@ -116,7 +116,7 @@ static enum prt_status behind_firing(void *context, uint32_t stage, bool finish,
                                      struct prt_error *error)
 {
     struct prt_debugger *d = context;
-    struct prt_stop stop = {.cause = PRT_STOP_BEHIND};
+    struct prt_stop stop = {.cause = PRT_STOP_AFTER};
     (void)stage;
     (void)finish;
     d->last = d->next;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * field: what the packets of a port are made of, for those who read and write them.
+ * field: the fields of a port's packets, for readers and writers of packets.
  *
- * A port of one type throughout has none; else the fields lie in order of their offsets and do not
- * overlap.
+ * A port whose scalars all have one type has no fields.  Otherwise the fields are in the order of their
+ * offsets, and do not overlap.
  */
 #ifndef RUNTIME_HOST_FIELD_H
 #define RUNTIME_HOST_FIELD_H
@@ -17,7 +17,7 @@ struct prt_field_information {
     const char *name; /* "pos.x", "parts[2].id" */
     enum scalar_type scalar;
     uint64_t offset_bytes; /* in the packet */
-    uint64_t count;        /* scalars, one behind the other */
+    uint64_t count;        /* number of consecutive scalars */
     const char *shape;     /* "": one scalar; "7, 7" */
     uint32_t lanes;        /* of the vector that they make, innermost; 1: none */
 };

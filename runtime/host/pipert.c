@@ -455,7 +455,7 @@ static enum prt_status start(struct prt_run *run, struct prt_error *error)
     return prt_sched_start(run->sched, run->arguments, error);
 }
 
-/* Whoever watches a run that has begun is told that it is over. */
+/* Records the end of the run, also in its state and its measurements. */
 static void end(struct prt_run *run)
 {
     if (!run->executed) return;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pipert_choice: which device a run is on, by its options: the backend, the description, and the part of
- * it that is the program's.
+ * pipert_choice: selects the device of a run by its options: the backend, the description, and the
+ * sub-device that the program uses.
  *
- * Requires: a container that prt_verify has passed; `options` may be NULL.  Keeps nothing.
- * Fills *choice, of which the device is opened.  Thread-safe: no state.
- * Errors: as prt_run_create says of the device.
+ * Requires: a container that prt_verify has accepted; `options` may be NULL.
+ * Fills *choice, from which the device is opened.  Keeps no pointers to the options.
+ * Thread-safe: no state.  Errors: those of prt_run_create that concern the device.
  */
 #ifndef RUNTIME_HOST_PIPERT_CHOICE_H
 #define RUNTIME_HOST_PIPERT_CHOICE_H
@@ -18,15 +18,15 @@
 struct prt_device_choice {
     const struct prt_device_ops *ops;
     struct devdesc description;
-    uint32_t host_threads; /* as in the options, or of cpu:N */
+    uint32_t host_threads; /* from the options, or from cpu:N */
 };
 
 enum prt_status prt_device_choose(const struct prt_container *container,
                                   const struct prt_run_options *options,
                                   struct prt_device_choice *choice, struct prt_error *error);
 
-/* The sub-device at the end of the options' path in `tree`, which is that of the chosen device.
- * PRT_E_DEVICE: it has not as many compute units as the program wants. */
+/* Follows the options' path in `tree`, the tree of the chosen device, to the sub-device.
+ * PRT_E_DEVICE: its number of compute units is not the one that the program needs. */
 enum prt_status prt_device_choose_part(const struct prt_container *container,
                                        const struct prt_run_options *options,
                                        struct prt_device_tree *tree, struct prt_device_handle *part,

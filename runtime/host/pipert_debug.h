@@ -1,43 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pipert_debug: a run that goes one firing at a time, and a debugger that looks at it; for programs
- * that include pipert.h, which has runs.
+ * pipert_debug: a debugger for runs (pipert.h), which executes one firing at a time.
  *
  *     prt_run_create(program, &options, &run, &error);
  *     prt_debugger_create(run, on_stop, mine, &debugger, &error);
- *     ... ports and arguments ...
+ *     ... bind ports, set arguments ...
  *     status = prt_run_execute(run, &error);       calls on_stop at every stop
  *     prt_debugger_destroy(debugger);
  *     prt_run_destroy(run);
  *
- * One firing is in flight at a time and everything it has written is committed before the next one
- * is chosen, by the guarded loop of the scheduler program under its policy.  Results are those of
- * any other run; simulated time is that of this one.  The run stops before its first firing, where
- * it was told to, at breakpoints, when it is interrupted, and when it has ended; while it is
- * stopped everything can be looked at and nothing changed.
+ * One firing is in flight at a time.  Its output is committed before the next firing is chosen.  The
+ * guarded loop of the scheduler program chooses it under the program's policy.  Results are those of
+ * any other run; the simulated time is that of this sequential execution.
  *
- * Numbers count from 0: firings of a stage, packets that a buffer has ever held, cycles.
+ * The run stops before its first firing, where the debugger requested it, at breakpoints, when it is
+ * interrupted, and at its end.  While it is stopped, the debugger can show everything and change
+ * nothing.
  *
- * Names.  A *node* is named as in `pipec inspect`; the name of a kernel stands for all its nodes.
- * Buffers are named as there.  Both may hold dots and brackets: the longest name that fits counts.
+ * Numbers count from 0: firings of a stage, packets of a buffer since the start, cycles.
  *
- * Places (what can be printed, and compared):
- *     BUFFER            all packets that it holds, the oldest first
- *     BUFFER[i]         one of them; [-1] is the one that was taken last, if it is still in memory
- *     BUFFER[i..j]      those from i to j, both included
- *     BUFFER@n          packet n of all that it has ever held, if it is still in memory
- *     NODE.state        its state; NODE.tables, NODE.arguments: likewise
+ * Names.  Nodes and buffers have the names that `pipec inspect` shows.  The name of a kernel stands
+ * for all its nodes.  Names may contain dots and brackets: the longest matching name counts.
+ *
+ * Places (can be printed and compared):
+ *     BUFFER            all packets in the buffer, the oldest first
+ *     BUFFER[i]         one of them; [-1] is the packet consumed last, if it is still in memory
+ *     BUFFER[i..j]      the packets from i to j, both included
+ *     BUFFER@n          packet n since the start, if it is still in memory
+ *     NODE.state        the node's state; NODE.tables, NODE.arguments: likewise
  *     NODE.name         a state variable, a table, or an argument
- * and behind a place of one value .FIELD and [INDEX], as the source writes them.
+ * After a place with one value, .FIELD and [INDEX] select a part, as in the source.
  *
- * Conditions compare places and numbers with == != < <= > >=, joined by && || ! ( ); `cycle` is
- * simulated time, `firing` the number of the firing that comes next or, of a breakpoint on what is
- * written, of the one that wrote it, `level(BUFFER)` the packets that a buffer holds.
+ * Conditions compare places and numbers with == != < <= > >=, joined by && || ! ( ).
+ *     cycle             the simulated time
+ *     firing            the number of the next firing; at a breakpoint on written packets, the number
+ *                       of the firing that wrote the packet
+ *     level(BUFFER)     the number of packets in the buffer
  *
- * Ownership: the caller's, before the run is destroyed.  Threads: as the run; prt_debugger_interrupt
- *   may be called from any, also from signal handlers.
- * Errors: PRT_E_USAGE with a message for whoever typed the text; PRT_E_NOMEM; PRT_E_DEVICE: the
- *   device executes no kernels.  Names come out escaped.
+ * Ownership: the caller owns the debugger, and destroys it before the run.
+ * Threads: as for the run.  Any thread and any signal handler may call prt_debugger_interrupt.
+ * Errors: PRT_E_USAGE, with a message for the author of the text; PRT_E_NOMEM; PRT_E_DEVICE: the
+ *   device executes no kernels.  Control characters in names are escaped.
  */
 #ifndef RUNTIME_HOST_PIPERT_DEBUG_H
 #define RUNTIME_HOST_PIPERT_DEBUG_H
@@ -55,26 +58,26 @@ extern "C" {
 struct prt_run;
 struct prt_debugger;
 
-/* A firing of a stage, or its finish. */
+/* A firing of a stage, or the execution of its `finish`. */
 struct prt_firing {
-    uint32_t stage; /* as prt_run_stage counts; PRT_NONE: none */
+    uint32_t stage; /* number as for prt_run_stage; PRT_NONE: there is none */
     bool finish;
-    uint64_t firing; /* of that stage */
+    uint64_t firing; /* number of the stage's firing, from 0 */
 };
 
 enum prt_stop_cause {
-    PRT_STOP_BEGIN,  /* nothing has fired, nothing has been read */
+    PRT_STOP_BEGIN,  /* before the first firing; nothing has been read */
     PRT_STOP_BEFORE, /* `next` is about to fire */
-    PRT_STOP_BEHIND, /* `last` has fired, and what comes next is not chosen yet */
-    PRT_STOP_END     /* the run is over: it can be looked at, and not go on */
+    PRT_STOP_AFTER,  /* `last` has fired; the next firing is not chosen yet */
+    PRT_STOP_END     /* the run has ended; it can be inspected, but not continued */
 };
 
-/* A breakpoint that has been met. */
+/* A breakpoint that the run has reached. */
 struct prt_break_hit {
-    uint32_t number; /* of the breakpoint */
-    uint32_t buffer; /* one on what is written, or on a level; else PRT_NONE */
-    uint64_t packet; /* what is written: the first that fits */
-    uint64_t others; /* that fit, too */
+    uint32_t number; /* number of the breakpoint */
+    uint32_t buffer; /* buffer of a breakpoint on written packets or on a level; else PRT_NONE */
+    uint64_t packet; /* number of the first matching packet; for breakpoints on written packets */
+    uint64_t others; /* number of further matching packets */
 };
 
 struct prt_stop {
@@ -83,63 +86,63 @@ struct prt_stop {
     const struct prt_break_hit *hits;
     uint32_t hit_count;
     bool interrupted;       /* by prt_debugger_interrupt */
-    enum prt_status status; /* END: how the run has ended */
-    const char *message;    /* END: the error's, or "" */
+    enum prt_status status; /* END: the status of the run */
+    const char *message;    /* END: the message of the error, or "" */
 };
 
-/* Called by the thread in prt_run_execute; on return the run goes on, as it has been told. */
+/* Called by the thread in prt_run_execute at every stop.  When it returns, the run goes on as
+ * requested. */
 typedef void (*prt_stop_callback)(void *context, const struct prt_stop *stop);
 
-/* Before the run is executed.  One debugger a run. */
+/* Attaches a debugger to a run, before prt_run_execute.  A run can have one debugger. */
 enum prt_status prt_debugger_create(struct prt_run *run, prt_stop_callback stop, void *context,
                                     struct prt_debugger **debugger, struct prt_error *error);
 void prt_debugger_destroy(struct prt_debugger *debugger); /* NULL is allowed */
 
-/* Stops before the next firing.  Async-signal-safe. */
+/* Requests a stop before the next firing.  Async-signal-safe. */
 void prt_debugger_interrupt(struct prt_debugger *debugger);
 
-/* ---- how it goes on: said while it is stopped; the last word counts, without one it continues ---- */
+/* ---- resuming: call while stopped; the last request counts; without one the run continues ---- */
 
 void prt_debug_continue(struct prt_debugger *debugger);
-/* So many firings. */
+/* Stops after that number of firings. */
 void prt_debug_step(struct prt_debugger *debugger, uint64_t firings);
-/* Until that stage is about to fire again. */
+/* Stops before the next firing of that stage. */
 void prt_debug_until_stage(struct prt_debugger *debugger, uint32_t stage);
-/* Until that stage has ended. */
+/* Stops when that stage has ended. */
 void prt_debug_until_end(struct prt_debugger *debugger, uint32_t stage);
-/* Until simulated time is at least this. */
+/* Stops when simulated time has reached that cycle. */
 void prt_debug_until_cycle(struct prt_debugger *debugger, uint64_t cycles);
-/* Not at all: prt_run_execute returns PRT_E_INTERRUPTED at once. */
+/* Ends the run: prt_run_execute returns PRT_E_INTERRUPTED at once. */
 void prt_debug_kill(struct prt_debugger *debugger);
 bool prt_debug_is_killed(const struct prt_debugger *debugger);
-/* Has the run ended? */
 bool prt_debug_has_ended(const struct prt_debugger *debugger);
 
 /* ---- breakpoints: numbered from 1, in order of creation ---- */
 
-/* `text`, behind which ` if CONDITION` may stand:
- *     NODE|KERNEL [firing N]          before it fires; before firing N alone.  Also NODE:N
- *     kernel KERNEL [firing N]        where a node has the name of a kernel, too
- *     buffer BUFFER OP N              when the number of packets it holds becomes so
- *     value BUFFER[.FIELD...] OP V    when such a packet is written; without OP V: any packet
+/* Creates a breakpoint.  ` if CONDITION` may follow each of these texts:
+ *     NODE|KERNEL [firing N]          before each firing; before firing N only.  Also NODE:N
+ *     kernel KERNEL [firing N]        the same, if a node has the name of a kernel
+ *     buffer BUFFER OP N              when the comparison with its number of packets becomes true
+ *     value BUFFER[.FIELD...] OP V    when a matching packet is written; without OP V: any packet
  *     cycle N                         before the first firing at that time or later
- * `temporary`: it is deleted when it is met. */
+ * A `temporary` breakpoint is deleted when the run reaches it. */
 enum prt_status prt_debug_break(struct prt_debugger *debugger, const char *text, bool temporary,
                                 uint32_t *number, struct prt_error *error);
-/* `text`: BUFFER[.FIELD...] [OP V] [if CONDITION]: as `value`. */
+/* Creates a watchpoint.  `text`: BUFFER[.FIELD...] [OP V] [if CONDITION], as for `value`. */
 enum prt_status prt_debug_watch(struct prt_debugger *debugger, const char *text, uint32_t *number,
                                 struct prt_error *error);
 
 struct prt_break_information {
     uint32_t number;
     const char *kind;      /* "breakpoint", "watchpoint" */
-    const char *text;      /* as it was given */
-    const char *condition; /* "" if there is none */
+    const char *text;      /* as the caller wrote it */
+    const char *condition; /* "": there is none */
     bool temporary, enabled;
-    uint64_t hits, ignore; /* met so often; not to be met so often from now on */
+    uint64_t hits, ignore; /* how often the run has reached it; how many further hits are ignored */
 };
 
-/* Of those that there are, from 0; false: there is none any more. */
+/* Describes the existing breakpoint with that index, from 0.  Returns false past the last one. */
 bool prt_debug_break_information(const struct prt_debugger *debugger, uint32_t index,
                                  struct prt_break_information *information);
 enum prt_status prt_debug_break_delete(struct prt_debugger *debugger, uint32_t number,
@@ -148,35 +151,36 @@ enum prt_status prt_debug_break_enable(struct prt_debugger *debugger, uint32_t n
                                        struct prt_error *error);
 enum prt_status prt_debug_break_ignore(struct prt_debugger *debugger, uint32_t number,
                                        uint64_t count, struct prt_error *error);
-/* "": none. */
+/* Replaces the condition; "" removes it. */
 enum prt_status prt_debug_break_condition(struct prt_debugger *debugger, uint32_t number,
                                           const char *condition, struct prt_error *error);
 
-/* ---- looking; what cannot be shown is an error, and then nothing has been printed ---- */
+/* ---- inspecting: a failed call prints nothing ---- */
 
-/* What has happened at a stop, and where it is. */
+/* Prints the cause and the place of a stop. */
 void prt_debug_describe_stop(struct prt_debugger *debugger, const struct prt_stop *stop, FILE *to);
 
-/* The value of a condition, or what is at a place. */
+/* Prints the value of a condition, or the values at a place. */
 enum prt_status prt_debug_print(struct prt_debugger *debugger, const char *text, FILE *to,
                                 struct prt_error *error);
-/* The bytes at a place. */
+/* Prints the bytes at a place. */
 enum prt_status prt_debug_examine(struct prt_debugger *debugger, const char *text, FILE *to,
                                   struct prt_error *error);
-/* Which firing has written the packets at a place, and which statement. */
+/* Prints which firing wrote the packets at a place, and which statement. */
 enum prt_status prt_debug_origin_of(struct prt_debugger *debugger, const char *text, FILE *to,
                                     struct prt_error *error);
-/* What every stage waits for, and who waits for whom, from the one that comes next on, or from
- * `node`; "": of all. */
+/* Prints what stages wait for: a chain from the next stage, or from `node`; "": all stages. */
 enum prt_status prt_debug_where(struct prt_debugger *debugger, const char *node, FILE *to,
                                 struct prt_error *error);
-/* Source around a node or kernel, or around FILE:LINE; "": where it has stopped, and then on. */
+/* Lists the source around a node or kernel, or around FILE:LINE.  "": around the stop, then the
+ * lines that follow. */
 enum prt_status prt_debug_list(struct prt_debugger *debugger, const char *text, FILE *to,
                                struct prt_error *error);
-/* Where sources are looked for, besides the names that the program has for them; "": no more. */
+/* Adds a folder in which sources are searched, besides the paths in the program.  "": removes
+ * all. */
 enum prt_status prt_debug_directory(struct prt_debugger *debugger, const char *path,
                                     struct prt_error *error);
-/* The scheduler program around its present instruction; `all`: the whole of it. */
+/* Prints the scheduler program around the present instruction; with `all`, the whole program. */
 enum prt_status prt_debug_disassemble(struct prt_debugger *debugger, bool all, FILE *to,
                                       struct prt_error *error);
 
@@ -186,19 +190,19 @@ void prt_debug_show_ports(struct prt_debugger *debugger, FILE *to);
 void prt_debug_show_cycles(struct prt_debugger *debugger, FILE *to);
 void prt_debug_show_program(struct prt_debugger *debugger, FILE *to);
 
-/* From now on every firing with what it takes and gives, as lines of text, or, where the name ends
- * in .jsonl, as lines of JSON; NULL: no more.  PRT_E_OPEN, PRT_E_WRITE: what has been written cannot
- * be trusted. */
+/* Writes a trace of every firing from now on, with the packets that it reads and writes.  The trace
+ * has lines of text, or lines of JSON if the file name ends in .jsonl.  NULL ends the trace.
+ * PRT_E_OPEN, PRT_E_WRITE: the trace is incomplete. */
 enum prt_status prt_debug_trace(struct prt_debugger *debugger, const char *path,
                                 struct prt_error *error);
 
-/* The stage of that name, or the first whose kernel has it.  PRT_E_USAGE: there is none; the message has
- * the nearest name, or the stage that a node of that name has become a part of. */
+/* Finds the stage with that name, or the first stage whose kernel has it.  PRT_E_USAGE: there is
+ * none. The message has the nearest name, or the stage that contains the node of that name. */
 enum prt_status prt_debug_find_stage(const struct prt_debugger *debugger, const char *name,
                                      uint32_t *stage, struct prt_error *error);
 
-/* Names that texts may begin with, numbered from 0: the nodes of the stages, their kernels, buffers;
- * NULL: no more. */
+/* Names with which texts may begin, numbered from 0: nodes of the stages, their kernels, buffers.
+ * Returns NULL past the last name. */
 const char *prt_debug_name(const struct prt_debugger *debugger, uint32_t index);
 
 #ifdef __cplusplus

@@ -9,8 +9,8 @@
 #include "runtime/load/image.h"
 #include "runtime/host/pipert.h"
 
-/* As prt_program_load_memory; the container's own image is ignored.  `nodes` has one record per
- * node, and is copied. */
+/* As prt_program_load_memory, but ignores the container's image.  `nodes` has one record per node,
+ * and is copied. */
 enum prt_status prt_program_load_with_entries(const void *bytes, size_t size,
                                               const struct prt_image_kernel *nodes,
                                               kernel_arguments_entry arguments,

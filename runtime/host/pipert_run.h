@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pipert_run: what the parts of pipert know of programs and runs.
+ * pipert_run: the contents of programs and runs, for the files of runtime/host and runtime/debug.
  */
 #ifndef RUNTIME_HOST_PIPERT_RUN_H
 #define RUNTIME_HOST_PIPERT_RUN_H
@@ -13,14 +13,14 @@
 
 struct prt_program {
     struct prt_container container;
-    struct prt_image *image; /* owned; loaded when a run needs its kernels */
+    struct prt_image *image; /* owned; its code is loaded when a run needs the kernels */
     struct prt_vm *vm;
     uint32_t *ports; /* buffer of each port */
     uint32_t port_count;
 };
 
-/* Is told when a run begins, before anything is read, and when it has ended; what `begins` returns
- * may end it. */
+/* Called when a run begins, before it reads anything, and when it has ended.  A failure of `begins`
+ * ends the run. */
 struct prt_run_watch {
     void *context;
     enum prt_status (*begins)(void *context, struct prt_error *error);
@@ -36,12 +36,12 @@ struct prt_run {
     bool *argument_set;
     bool executed;
     bool ended;
-    uint64_t ended_cycles;             /* prt_run_total_cycles, when it had ended */
-    const struct prt_run_watch *watch; /* NULL: nobody */
+    uint64_t ended_cycles;             /* prt_run_total_cycles at the end of the run */
+    const struct prt_run_watch *watch; /* NULL: no callbacks */
 };
 
-/* Since the begin of the run, up to now or its end; of simulated time, instructions that the device's
- * clock has not seen yet included. */
+/* Cycles from the beginning of the run up to now, or to its end.  Includes instructions that the
+ * device's clock has not counted yet. */
 uint64_t prt_run_total_cycles(const struct prt_run *run);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run has done, as records. */
+/* The statistics of a run, as records. */
 #include "runtime/host/pipert_run.h"
 #include "runtime/sched/self_driven.h"
 #include "runtime/sched/stage_profile.h"
@@ -14,7 +14,7 @@ uint64_t prt_run_total_cycles(const struct prt_run *run)
     return info.real_time ? now : now + s->instruction_cycles - s->passed_cycles;
 }
 
-/* For the reader that has left the most. */
+/* The maximum over the readers. */
 static uint64_t leftover_packets(const struct prt_buffer *buffer)
 {
     return buffer->few_packets > buffer->stranded_packets ? buffer->few_packets

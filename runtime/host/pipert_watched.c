@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a measured run knows of itself, as records (runtime/sched/observer.h). */
+/* The measurements of a run, as records (runtime/sched/observer.h). */
 #include "runtime/load/device_need.h"
 #include "runtime/host/pipert_run.h"
 #include "runtime/sched/stage_profile.h"
@@ -30,7 +30,7 @@ bool prt_run_wait(const struct prt_run *run, uint32_t stage, uint32_t end,
     return true;
 }
 
-/* Outputs are those of the nodes one behind the other, and every node is a stage's. */
+/* Outputs are numbered in the order of the nodes, and every node belongs to a stage. */
 bool prt_run_output(const struct prt_run *run, uint32_t output,
                     struct prt_output_statistics *statistics)
 {

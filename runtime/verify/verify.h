@@ -1,39 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verify: what a container's records mean, checked before anything runs (lang/container.md,
+ * verify: checks the meaning of a container's records before anything runs (lang/container.md,
  * lang/scheduler.md).
  *
  * Requires: a container that reader.h accepted: every index is within its table.
- * Work: proportional to the size of the file (times its logarithm for names), whatever the numbers
- *   in it are.
+ * Work: linear in the size of the file (times its logarithm for names), whatever numbers it contains.
  * Thread-safety: no state.
  * Errors: PRT_E_VERIFY, with section, record or code offset, the instruction's text and the reason;
  *   PRT_E_NOMEM.
  *
  * Graph:
- *   - nodes own their inputs and outputs in order, buffers their readers; writers, readers and ends
- *     agree both ways
- *   - rates with phases: the lists of all ends follow one another in RATES, their sums and largest
- *     are what the ends say, pop <= peek and least <= most in each phase; repetitions are whole
- *     cycles
- *   - depth >= push, peek, initial packets and what `finish` may append
- *   - 2-D windows: odd sizes, a shape, one that wraps has an end to go round; all of a node have
- *     the same shape; depth >= what a firing sees and keeps
- *   - repetitions balance for every buffer and reader of an exact rate; memory_bytes is the sum
+ *   - nodes own their inputs and outputs in order, and buffers their readers; writers, readers and
+ *     ends agree in both directions
+ *   - rates with phases: the lists of all ends follow one another in RATES; their sums and maxima equal
+ *     those of the ends; in each phase pop <= peek and minimum <= maximum of a push; repetitions are
+ *     whole cycles of the phases
+ *   - depth >= push, peek, initial packets and the packets that `finish` may append
+ *   - 2-D windows: odd sizes and a shape; a window that wraps has an end where it wraps; all windows of
+ *     a node have the same shape; depth >= the packets that a firing sees and keeps
+ *   - repetitions balance for every buffer and every reader with an exact rate; memory_bytes is the sum
  *     over inner buffers
- *   - a buffer of a bounded rate, or that a finish alone writes, lies on no cycle of the undirected
- *     graph, and has room for a firing and a finish of its writer while its readers hold one packet
- *     less than they need; unless the container says that the author accepts a stall
- *   - exact rates cannot come to a stop with these depths: arithmetic, or the certificate, shows it of
- *     each circle of buffers; a finish has room for what it appends (verify_certificate.h)
+ *   - a buffer with a bounded rate, or that only a finish writes, lies on no cycle of the undirected
+ *     graph.  It has room for a firing and a finish of its writer while its readers hold one packet less
+ *     than they need.  Neither is required if the container says that its author accepts a stall.
+ *   - exact rates cannot deadlock with these depths: for each cycle of buffers, arithmetic or the
+ *     certificate shows it; a finish has room for its packets (verify_certificate.h)
  *   - only nodes without inputs stop
- *   - kernels that launch: the interface table agrees with the nodes, children with who launches
- *     them, and the bounds of the device queue are recomputed
- *   - arguments and outer ports have names of their own; defaults are values of their type;
- *     their block ends with the last of them
- *   - debug information: types as wide as their parts make them, and as their packets; variables
- *     within the blocks of their nodes
- *   - each node has exactly one stage; thresholds and batches are admitted by the depths
+ *   - kernels that launch: the interface table agrees with the nodes, and children with their parents;
+ *     the bounds of the device queue are recomputed
+ *   - arguments and outer ports have distinct names; defaults are values of their type; the argument
+ *     block ends with the last argument
+ *   - debug information: types are as wide as their parts and their packets; variables lie within the
+ *     blocks of their nodes
+ *   - each node has exactly one stage; the depths admit the thresholds and batches
  *
  * verify.c has the records, verify_rates.c rates and windows, verify_bounded.c bounded rates,
  * verify_launches.c kernels that launch kernels, verify_certificate.c, verify_channels.c and
@@ -47,7 +46,7 @@
 #include "lang/devdesc.h"
 #include "runtime/load/reader.h"
 
-/* What has been proven of a scheduler program. */
+/* Results of the proof of a scheduler program. */
 struct prt_proof {
     uint32_t instructions, guards, runs; /* guards that can hold; `run`s */
     uint32_t stages, static_stages;      /* of the container; of them executed by `run` */
@@ -56,7 +55,8 @@ struct prt_proof {
 
 enum prt_status prt_verify(const struct prt_container *container, struct prt_error *error);
 
-/* The same, and tells what has been proven: of what is refused the work alone. */
+/* As prt_verify, and also reports the results.  For a refused program, only the work counter is
+ * filled. */
 enum prt_status prt_verify_prove(const struct prt_container *container, struct prt_proof *proof,
                                  struct prt_error *error);
 

@@ -2,17 +2,17 @@
 /*
  * Buffers with bounded rates.
  *
- * What such a buffer holds after so many firings nobody knows, so no balance says that its reader
- * and the rest of the pipeline wait for each other in turn only.  But where the buffer is the only
- * way from its writer to its readers (its writer's end is a *bridge* of the undirected graph; the
- * readers may well be joined again), neither side can wait for the other by a detour, and one of
- * the two can always go on if the buffer has room for a firing of the writer while the reader holds
- * one packet less than it needs.
+ * The number of packets in such a buffer after a given number of firings is unknown.  So no balance
+ * shows that its reader and the rest of the pipeline only wait for each other in turn.  But suppose that
+ * the buffer is the only way from its writer to its readers: its writer's end is a *bridge* of the
+ * undirected graph.  (The readers may be joined elsewhere.)  Then neither side can wait for the other by
+ * a detour.  One of the two can always go on if the buffer has room for a firing of the writer while the
+ * reader holds one packet less than it needs.
  *
- * Outputs in step (a *bundle*) are one way: what is written to them is the same number of shares
- * each, so behind it everything balances as if a node stood there that writes one share to each at
- * a time.  The bundle has to be a bridge; its buffers may be joined again.  That a kernel keeps to
- * its bundles is checked at each of its completions (runtime/sched).
+ * Outputs in step (a *bundle*) count as one way: each gets the same number of shares.  After the bundle
+ * everything balances as if it came from a node that writes one share to each at a time.  The bundle
+ * must be a bridge; its buffers may be joined again.  The scheduler (runtime/sched) checks at each
+ * completion that a kernel keeps to its bundles.
  *
  * The graph: nodes, buffers and bundles are vertices, their ends are edges.  Tarjan (1974), without
  * recursion: linear in the file.
@@ -173,7 +173,7 @@ static bool is_bounded(const struct prt_container *c, const struct container_buf
            !prt_verify_is_exact(c, &c->outputs[buffer->writer_output]);
 }
 
-/* Packets of one firing of that phase: the least, then the most. */
+/* Packets of one firing in that phase: the minimum, then the maximum. */
 static uint64_t rate_of(const struct prt_container *c, const struct container_output *output,
                         uint32_t phases, uint32_t phase, bool most)
 {
@@ -249,8 +249,9 @@ static bool is_bridge(const struct search *s, uint32_t output)
     return s->bridges[bundle_edge(c, bundle_of(c, output))];
 }
 
-/* The most packets that may be there while the reader needs more: one less than it needs, or, where
- * packets come and go by multiples of g, the last number before it that the buffer may hold. */
+/* The maximum number of packets while the reader needs more: one less than it needs.  If packets
+ * are written and consumed in multiples of g, it is the largest number below the need that the
+ * buffer may hold. */
 static uint64_t waiting_packets(const struct prt_container *c,
                                 const struct container_buffer *buffer,
                                 const struct container_reader *reader)
@@ -302,7 +303,7 @@ static bool taken(const struct prt_container *c, uint32_t reader_index, uint64_t
            *packets <= INT64_MAX;
 }
 
-/* All readers behind one bounded writer, or one bundle, take the same number of shares. */
+/* All readers of one bounded writer, or of one bundle, consume the same number of shares. */
 static enum prt_status verify_shares(const struct search *s, uint32_t index, uint32_t reader_index,
                                      struct prt_error *error)
 {

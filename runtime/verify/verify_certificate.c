@@ -30,7 +30,7 @@ struct pair { /* what the reader takes and needs at once, and what is kept free 
     prt_int128 step, window, reserve;
 };
 
-/* The least depth with which writer and reader cannot both wait. */
+/* The minimum depth with which writer and reader cannot both wait. */
 static prt_int128 depth_of_pair(const struct prt_channel *channel, struct pair pair)
 {
     prt_int128 divisor = (prt_int128)prt_verify_divisor(channel->push, (uint64_t)pair.step);
@@ -261,7 +261,8 @@ static enum prt_status verify_blocks(struct certificate *at, struct prt_error *e
 
 /* ---- the end of the stream ---- */
 
-/* What a finish appends finds room beside what a reader keeps, because it makes no window. */
+/* The packets that a finish appends fit beside those that a reader keeps because they make no
+ * window. */
 static enum prt_status verify_finish(const struct prt_container *c, uint32_t index,
                                      struct prt_error *error)
 {

@@ -1,37 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verify_certificate: what shows that the exact rates of a container never stop for ever, checked
- * again; shares nothing with the compiler's analyses.
+ * verify_certificate: checks the proof that the exact rates of a container never deadlock.  Shares no
+ * code with the compiler's analyses.
  *
- * The model.  A *channel* is one reader of a buffer, and who writes it: a node, or, where nobody
- * inside writes (an in-port) or nobody knows how much (a bounded rate), the outside, which brings
- * single packets, or one share to each buffer of a bundle.  A vertex is a node, or the outside of
- * one buffer or bundle.  A channel holds L packets, D at first.  A firing of its
- * reader needs `peek` of them and takes `pop`; a firing of its writer needs room for `push`, that
- * is L + push <= depth - reserve, and adds them.  Reserved are the history of a 2-D window (freed
- * so much later than taken), what a bounded writer may append beside the one packet, and what a
- * `finish` appends.
+ * The model.  A *channel* is one reader of a buffer together with its writer.  The writer is a node, or
+ * the outside.  The outside writes an in-port, or a buffer with a bounded rate, whose packets cannot be
+ * predicted.  It writes single packets, or one share to each buffer of a bundle.  A vertex is a node, or
+ * the outside of one buffer or bundle.  A channel holds L packets, D at first.  A firing of its reader
+ * needs `peek` of them and consumes `pop`.  A firing of its writer needs room for `push`, that is
+ * L + push <= depth - reserve, and adds them.  The reserve is the history of a 2-D window (freed that
+ * much later than consumed), the packets that a bounded writer may append beside the one packet, and
+ * the packets that a `finish` appends.
  *
- * What is claimed.  Each channel has two ends that wait: the reader for packets, the writer for
- * room.  Firing anybody never takes from another what he waits for: packets of a channel have one
- * taker, its reader, and room has one, its writer.  So an order of firings that is possible stays
- * possible whatever else happens first (marked graphs and computation graphs are determinate:
- * Karp & Miller, "Properties of a model for parallel computations", SIAM J. Appl. Math. 14(6),
- * 1966; Lee & Messerschmitt, IEEE Trans. Computers C-36(1), 1987).  If some order fires every
- * vertex without end, then whatever order was taken so far, its first firing that has not been
- * made yet is possible: all firings before it in that order have been made, by determinacy, and
- * nobody else has taken its packets or its room.  So no execution that fires whatever can fire
- * comes to a stop.
+ * The claim.  Each channel has two ends that wait: the reader for packets, the writer for room.  No
+ * firing takes packets or room that another vertex waits for: only the reader consumes the packets of a
+ * channel, and only the writer uses its room.  So an order of firings that is possible stays possible
+ * whatever fires first (marked graphs and computation graphs are determinate: Karp & Miller,
+ * "Properties of a model for parallel computations", SIAM J. Appl. Math. 14(6), 1966; Lee &
+ * Messerschmitt, IEEE Trans. Computers C-36(1), 1987).  Suppose that some order fires every vertex
+ * without end, and consider any sequence of firings so far.  The first firing of that order that has not
+ * happened yet is possible.  All firings before it in the order have happened, by determinacy, and no
+ * other vertex has taken its packets or its room.  So an execution that fires any vertex that can fire
+ * never stops.
  *
- * Parts.  Who waits, waits for the other end of a channel; in a stop that goes round a circuit of
- * the undirected graph, within one of its biconnected blocks.  So each block is shown alone.
- *   - One channel, one phase at both ends: arithmetic decides (bufsize.c has the derivation; the
- *     formula is exact).  A loop from a vertex to itself needs peek packets, and room for one more
- *     write beside them.
+ * Parts.  A waiting vertex waits for the other end of a channel.  In a deadlock these waits form a cycle
+ * of the undirected graph, within one of its biconnected blocks.  So each block is checked by itself.
+ *   - One channel, one phase at both ends: arithmetic decides (depth_of_pair; the formula is exact).
+ *     A loop from a vertex to itself needs peek packets, and room for one more write beside them.
  *   - Any other block has a part of the certificate, in one of two forms:
  *     schedule   a prologue and a period, replayed from the initial packets by summaries of loops
- *                (verify_schedule.c): every vertex fires in the period, and it leaves every channel
- *                and every phase as it found them, so it can be repeated for ever
+ *                (verify_schedule.c).  Every vertex fires in the period, and the period leaves every
+ *                channel and every phase as it found them.  So it can be repeated forever.
  *     starts     starting times s of a periodic schedule: cycle k of vertex n, of all its phases at
  *                once, starts at s[n] + k T / q[n].  An arc a -> b (adds u, takes v, M tokens
  *                beyond those that must stay, g = gcd(u, v)) is respected by all firings if and
@@ -48,13 +47,13 @@
 
 __extension__ typedef __int128 prt_int128;
 
-/* What sums and products of packets may reach; no buffer is so deep (reader.h). */
+/* Maximum of sums and products of packets; no buffer is so deep (reader.h). */
 #define PRT_PACKETS_MAX (INT64_C(1) << 62)
 
 struct prt_channel {
     uint32_t from, to;         /* vertices */
     uint64_t push, pop, cycle; /* of a cycle of phases; `cycle`: what it needs at its beginning */
-    uint64_t peek;             /* of a firing; several phases: the most */
+    uint64_t peek;             /* of a firing; with several phases, the maximum */
     /* By phase; NULL: one phase. */
     const uint64_t *pushes, *pops, *peeks;
     uint64_t reserve, room; /* room: depth - reserve; PRT_PACKETS_MAX at most */

@@ -88,8 +88,8 @@ static void note_bundles(struct prt_channels *channels)
     }
 }
 
-/* Nobody knows how much a bounded writer appends: it counts as somebody outside who brings single
- * packets (shares of a bundle), and its most less one is kept free. */
+/* The packets of a bounded writer are unknown.  It counts as an outside that writes single packets
+ * (shares of a bundle), and room for its maximum less one is reserved. */
 static void fill_bounded(const struct prt_channels *channels, struct prt_channel *channel,
                          uint32_t index)
 {
@@ -122,7 +122,7 @@ static void fill_writer(const struct prt_channels *channels, struct prt_channel 
     if (output->rates != CONTAINER_NONE) channel->pushes = c->rates + output->rates;
 }
 
-/* One reader of the outside waits for nobody else. */
+/* If the outside has one reader, that reader waits for no other vertex. */
 static bool is_channel(const struct prt_container *c, const struct container_buffer *buffer)
 {
     if (buffer->reader_count > 1 || buffer->writer_node == CONTAINER_NONE)
@@ -275,8 +275,8 @@ static bool is_tied(const struct prt_channels *channels, const struct container_
     return false;
 }
 
-/* Where a reader may wait for somebody who waits for the writer, the writer's last packets have
- * room beside all that it has found.  (A bounded writer's: beside what is kept for a firing.) */
+/* If a reader may wait for a vertex that waits for the writer, the writer's last packets need room
+ * beside all packets before them.  (For a bounded writer: beside the reserve for a firing.) */
 static void reserve_finish(struct prt_channels *channels, const struct container_buffer *buffer)
 {
     const struct prt_container *c = channels->container;

@@ -61,7 +61,7 @@ static enum prt_status verify_struct(const struct prt_container *c, uint32_t ind
     return PRT_OK;
 }
 
-/* What a type is made of stands before it. */
+/* The parts of a type precede it in the table. */
 static uint32_t type_depth(const struct prt_container *c, const uint32_t *depths, uint32_t index)
 {
     const struct container_type *t = &c->types[index];
@@ -158,7 +158,7 @@ static enum prt_status verify_node_blocks(const struct prt_container *c,
     return PRT_OK;
 }
 
-/* Child kernels have arguments alone. */
+/* Child kernels have only arguments. */
 static enum prt_status verify_child_blocks(const struct prt_container *c,
                                            const struct block_ends *ends, uint32_t interface,
                                            struct prt_error *error)

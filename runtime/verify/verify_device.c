@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a container asks of its device, against the description: see verify.h. */
+/* Checks the needs of a container against the description of its device: see verify.h. */
 #include "runtime/verify/verify.h"
 
 #include "runtime/load/device_need.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What runs and loops do to levels: see verify_levels.h. */
+/* The effects of runs and loops on levels: see verify_levels.h. */
 #include "runtime/verify/verify_levels.h"
 
 static bool fits(prt_int128 value)
@@ -46,8 +46,8 @@ static prt_int128 part_of_cycle(const uint64_t *rates, uint32_t phases, uint64_t
     return sum;
 }
 
-/* Of firings with phases: the most that one of them needs beyond what those before it have taken.
- * Later cycles need more, so the last firing of each phase says it. */
+/* For firings with phases: the maximum that one firing needs beyond the packets that earlier ones
+ * have consumed.  Later cycles need more, so the last firing of each phase decides. */
 static prt_int128 need_of_phases(const struct container_node *node, const uint64_t *pops,
                                  const uint64_t *peeks, uint64_t cycle, uint64_t phase,
                                  uint64_t firings)

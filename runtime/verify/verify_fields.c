@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the packets of the pipeline's ports are made of must be so. */
+/* Checks the fields of the packets of the pipeline's ports. */
 #include "runtime/verify/verify_internal.h"
 
 #include "lang/scalar.h"
@@ -32,7 +32,7 @@ static bool is_lanes(uint32_t lanes)
     return lanes == 2 || lanes == 3 || lanes == 4 || lanes == 8 || lanes == 16;
 }
 
-/* One field, which begins at `*end` or behind it; moves *end. */
+/* Checks one field, which begins at `*end` or after it; moves *end. */
 static enum prt_status verify_field(const struct prt_container *c, const struct container_buffer *b,
                                     uint32_t index, uint64_t *end, struct prt_error *error)
 {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a scheduler program may go: it stays within its code, and cannot go round while nothing
- * happens.
+ * The control flow of a scheduler program: it stays within its code, and cannot loop without progress.
  *
- * An instruction makes *progress* where a launch is dispatched by it (`dispatch`, `run`, a `call`,
- * whose routine runs something), or where it goes on because something has completed (the jump of
- * a `wait`).  A circle without progress is refused.  That there is no end of progress is no fault
- * of a program: launches take packets from in-ports, which the host ends, or they are firings that
- * a `goes_on` has allowed (verify_levels.h); what a dispatch selects has been found ready.
+ * An instruction makes *progress* if it dispatches a launch (`dispatch`, `run`, or a `call`, whose
+ * routine runs something), or if it continues because a launch has completed (the jump of a `wait`).  A
+ * loop without progress is refused.  Endless progress is no error of a program.  Launches consume
+ * packets of in-ports, which the host ends, or they are firings that a `goes_on` has allowed
+ * (verify_levels.h).  A stage that a dispatch selects has been found ready.
  *
  * Work: linear in the program.
  */
@@ -78,9 +77,9 @@ static enum prt_status reach(struct prt_code *code, uint32_t *stack)
     return status;
 }
 
-/* ---- circles ---- */
+/* ---- loops ---- */
 
-enum { NEW = 0, DONE = 4 }; /* between them: on the path, with so many edges but one followed */
+enum { NEW = 0, DONE = 4 }; /* between them: on the path, with all but that many edges followed */
 
 /* Depth-first over idle edges. */
 static enum prt_status search_from(const struct prt_code *code, uint32_t root, uint8_t *marks,

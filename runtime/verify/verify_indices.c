@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the index generator starts from must be so: generated code trusts its indices. */
+/* Checks the starting values of the index generator: generated code trusts its indices. */
 #include "runtime/verify/verify_internal.h"
 
 #include "lang/index_format.h"
@@ -122,7 +122,7 @@ static enum prt_status verify_memory(const struct prt_container *c, struct prt_e
 
 /* ---- warps ---- */
 
-/* Generated code tells what so many warps have cost: there is room for as many. */
+/* Generated code reports the costs of that many warps, so there must be room for them. */
 static enum prt_status verify_node_warps(const struct prt_container *c, uint32_t i,
                                          struct prt_error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the verifier share: see verify.h. */
+/* Declarations that the files of the verifier share: see verify.h. */
 #ifndef RUNTIME_VERIFY_VERIFY_INTERNAL_H
 #define RUNTIME_VERIFY_VERIFY_INTERNAL_H
 
@@ -61,8 +61,8 @@ uint64_t prt_verify_divisor(uint64_t a, uint64_t b);
  * one firing needs. */
 enum prt_status prt_verify_rates(const struct prt_container *c, struct prt_error *error);
 
-/* What is written an iteration is taken, where rates are exact.  Requires: prt_verify_rates and
- * ends that agree. */
+/* With exact rates, an iteration consumes as many packets as it writes.  Requires:
+ * prt_verify_rates, and ends that agree. */
 enum prt_status prt_verify_balance(const struct prt_container *c, uint32_t index,
                                    uint32_t reader_index, struct prt_error *error);
 
@@ -74,10 +74,11 @@ enum prt_status prt_verify_batch(const struct prt_container *c, uint32_t stage, 
  * anything at all? */
 bool prt_verify_is_exact(const struct prt_container *c, const struct container_output *output);
 
-/* The most packets that the input may have to hold before a firing; a shape has been verified. */
+/* The maximum number of packets that the input may have to hold before a firing.  Requires: a
+ * verified shape. */
 uint64_t prt_verify_needs(const struct prt_container *c, const struct container_input *input);
 
-/* The most packets that one firing appends. */
+/* The maximum number of packets that one firing appends. */
 uint64_t prt_verify_most(const struct prt_container *c, const struct container_node *node,
                          const struct container_output *output);
 

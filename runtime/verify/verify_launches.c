@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verify_launches: kernels that launch kernels, from the container's records alone
+ * verify_launches: kernels that launch kernels, checked from the container's records only
  * (lang/device_queue.md, "Bounds").
  *
  *     E(k, d) = launches(k) + max of E(c, d - 1) over the kernels c that k launches,  E(k, 0) = 0
  *     T(k, d) = launches(k) x (1 + max of T(c, d - 1)),                               T(k, 0) = 0
  *
- * are the most entries of the device queue at one time, deepest first, and the most launches in all,
- * of one firing of k with d levels below it.
+ * are maxima for one firing of k with d levels below it.  E is the number of entries of the device
+ * queue at one time, if the deepest kernels execute first.  T is the number of all launches.
  */
 #include "runtime/verify/verify_internal.h"
 
@@ -268,7 +268,8 @@ enum prt_status prt_verify_launches(const struct prt_container *c, struct prt_er
 {
     enum prt_status status = verify_tables(c, error);
     if (status == PRT_OK) status = verify_coverage(c, error);
-    /* equivalent: of none nothing is said; one alone is a child, which has no bounds of its own */
+    /* equivalent: without interfaces there is nothing to check; a single one is a child, without
+     * bounds */
     if (status == PRT_OK && c->interface_count > 0) status = verify_bounds(c, error);
     return status;
 }

@@ -10,7 +10,7 @@
 #define NO_LABEL UINT32_MAX
 /* A state that has met others so often becomes unknown where it still changes. */
 enum { MEETINGS_MAX = 2 };
-/* What the memory for a state counts as, by quantity: memory is limited as work is. */
+/* Work that the memory for a state counts as, per quantity: memory is limited like work. */
 enum { STATE_WORK = 8 };
 /* Loops within each other, and those of a routine that is called within. */
 enum { FRAMES = 2 * SCHED_REPEAT_DEPTH };
@@ -155,7 +155,7 @@ static void forget_questions(struct levels *x)
     x->now.ended = x->now.selected = x->now.done = false;
 }
 
-/* ---- who is running ---- */
+/* ---- running stages ---- */
 
 static bool is_running(const struct levels *x, uint32_t stage)
 {
@@ -187,7 +187,7 @@ static bool outlives(const struct levels *x, uint32_t stage)
     return x->q.fed[stage] || (x->q.ordered && has_reader_in(x, node));
 }
 
-/* The largest set of stages of which nobody can have been the first to end. */
+/* The largest set of stages none of which can have been the first to end. */
 static enum prt_status infer_running(struct levels *x, uint32_t index)
 {
     uint32_t stages = x->c->stage_count;
@@ -197,7 +197,7 @@ static enum prt_status infer_running(struct levels *x, uint32_t index)
         enum prt_status status = prt_code_work(x->code, index, 2 * sweep);
         if (status != PRT_OK) return status;
         changed = false;
-        /* equivalent: forward alone it comes to the same, in more rounds */
+        /* equivalent: forward passes reach the same result, in more rounds */
         for (uint32_t k = 0; k < 2 * stages; k++) {
             uint32_t s = k < stages ? k : 2 * stages - 1 - k;
             if (!x->seen[s] || outlives(x, s)) continue;
@@ -454,8 +454,8 @@ static void set_unknown(struct levels *x, const struct container_node *node)
     }
 }
 
-/* Who asks of a stage that nobody feeds whether it can go on may find that the run has been interrupted, and then
- * it does not. */
+/* A `goes_on` for a stage without inputs may find that the run has been interrupted; then the stage
+ * does not go on. */
 static void doubt(struct levels *x, uint32_t stage)
 {
     if (!x->q.unfed[stage]) return;
@@ -470,7 +470,7 @@ static enum prt_status doubt_set(struct levels *x, uint32_t index, const struct 
     return prt_code_work(x->code, index, set->count);
 }
 
-/* What the set takes is not known to be there any more, nor the room that it fills. */
+/* The packets that the set consumes, and the room that it fills, are unknown from now on. */
 static enum prt_status forget_set(struct levels *x, uint32_t index, const struct prt_stage_set *set)
 {
     for (uint32_t i = 0; i < set->count; i++) {
@@ -490,14 +490,14 @@ static enum prt_status forget_set(struct levels *x, uint32_t index, const struct
     return PRT_OK;
 }
 
-/* Ends whom it may, and gives what they append to those behind them. */
+/* Ends the stages that it may end, and passes their last packets to their readers. */
 static enum prt_status end_stages(struct levels *x, uint32_t index)
 {
     enum prt_status status =
         prt_code_work(x->code, index, (uint64_t)x->c->stage_count + x->c->reader_count);
     if (status != PRT_OK) return status;
     x->now.selected = x->now.done = false;
-    x->now.ended = true; /* if it does end somebody, the next wait jumps */
+    x->now.ended = true; /* if it ends a stage, the next wait jumps */
     for (uint32_t s = 0; s < x->c->stage_count; s++) {
         const struct container_node *node = &x->c->nodes[x->c->stages[s].node];
         x->now.least[x->q.first_running + s] = 0;
@@ -533,7 +533,7 @@ static bool can_hold(const struct levels *x, const struct sched_instruction *gua
     return true;
 }
 
-/* What is true behind it. */
+/* Applies the facts that hold after the guard. */
 static void pass(struct levels *x, const struct sched_instruction *guard, struct prt_keys keys)
 {
     int64_t asked = guard->operands[guard->opcode == SCHED_GOES_ON ? 1 : 2];
@@ -548,7 +548,7 @@ static void pass(struct levels *x, const struct sched_instruction *guard, struct
     x->now.least[x->q.first_running + guard->operands[0]] = 1;
 }
 
-/* *holds: it goes on behind itself. */
+/* Sets *holds if execution continues after the guard. */
 static enum prt_status execute_guard(struct levels *x, uint32_t index,
                                      const struct sched_instruction *guard, bool *holds)
 {
@@ -565,14 +565,15 @@ static enum prt_status execute_guard(struct levels *x, uint32_t index,
     return PRT_OK;
 }
 
-/* The most packets that a buffer ever holds of what nobody but a finish appends. */
+/* Returns false if the buffer can never hold that many packets: they exceed its depth, or only a
+ * finish writes it and appends too few. */
 static bool is_within_reach(const struct prt_container *c, const struct container_buffer *buffer,
                             uint32_t packets)
 {
     if (packets > buffer->depth_packets) return false;
     if (buffer->writer_node == CONTAINER_NONE) return true;
     const struct container_output *output = &c->outputs[buffer->writer_output];
-    /* equivalent: who has no finish writes something to an inner buffer (verify_rates.c) */
+    /* equivalent: a node without finish writes to an inner buffer (verify_rates.c) */
     uint64_t last =
         c->nodes[buffer->writer_node].flags & CONTAINER_NODE_FINISH ? output->finish_max : 0;
     return output->push > 0 || packets <= (prt_int128)buffer->initial_packets + last;
@@ -740,7 +741,7 @@ static enum prt_status walk_all(struct levels *x)
     return status;
 }
 
-/* There are stages, and instructions behind the prologue (verify_flow.c), so nothing is empty. */
+/* There are stages, and instructions after the prologue (verify_flow.c), so no array is empty. */
 static bool allocate(struct levels *x)
 {
     uint32_t count = x->code->count;

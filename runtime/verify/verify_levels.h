@@ -1,45 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verify_levels: the scheduler program executed on intervals.
+ * verify_levels: executes the scheduler program on intervals.
  *
- * State.  Of each of these *quantities* the machine knows a least and a most:
- *   - the packets that each reader of a buffer has before it, counting what is in flight as done
- *     ("level"); of an out-port the packets that the host has not taken
+ * State.  For each of these *quantities* the machine knows a minimum and a maximum:
+ *   - the packets before each reader of a buffer, counting launches in flight as done ("level"); for an
+ *     out-port, the packets that the host has not read
  *   - the phase of a node whose rates have several
  *   - the firings that a `goes_on` has allowed a stage, and that have not been run
  *   - whether a stage is running, 1, or may have ended, 0
  *   - launches since the last guard
- * and of the flow: whether a stage is selected; whether `ends` has been executed, and which sets have
- * been asked in vain, since something may have changed; whether nothing is left to do.
+ * For the control flow it knows whether a stage is selected, whether `ends` has been executed, and
+ * whether nothing is left to do.  It also knows which sets have been asked in vain since the last event
+ * that may have changed their state.
  *
- * Effects.  A run of U firings takes and gives fixed numbers of packets.  Of a sequence of runs there
- * is a sum for each quantity: `net`, by how much it has grown; `need`, how much must be there before
- * it; `top`, how far it rises above what was there.  A loop of k times such a body needs (k - 1) x
- * -net more where net is below 0, and rises (k - 1) x net higher where it is above.  So loops are
- * never executed: work is linear in the text.  Routines are executed where they are called.
- * A level must be at least `need` and, with `top`, at most the depth: else the rules `underflow`,
- * `overflow`.
+ * Effects.  A run of U firings consumes and appends fixed numbers of packets.  A sequence of runs has a
+ * sum for each quantity: `net`, its growth; `need`, its required value before the sequence; `top`, its
+ * maximum rise above that value.  A loop of k such bodies needs (k - 1) x -net more if net is below 0,
+ * and rises (k - 1) x net higher if net is above 0.  So loops are never executed: work is linear in the
+ * text.  Routines are executed where they are called.  A level must be at least `need`, and the level
+ * plus `top` at most the depth; else the rules `underflow`, `overflow` refuse the program.
  *
- * Guards raise a least (`has_packets`, `goes_on`) or lower a most (`has_room`).  Such a fact stays
- * true until the one who takes the packets, or fills the room, is dispatched: each has one taker.
- * A selection makes what its set takes and gives unknown.  `ends` ends stages: which are running must
- * be asked again.  A stage that has not been asked is running if everybody who writes its inputs is,
- * no input is an in-port, and it has packets of an in-port, or a running reader: `ends` ends nobody
- * else, so the first of such stages to end could not be one.  (A reader says so only where stages that
- * no in-port feeds make no circle: a circle ends when nobody outside of it reads.)
- * In-ports only grow meanwhile and out-ports only shrink, by the host.
+ * Guards raise a minimum (`has_packets`, `goes_on`) or lower a maximum (`has_room`).  Such a fact stays
+ * true until the only consumer of the packets, or the only writer that fills the room, is dispatched.  A
+ * selection makes the packets and the room of its set unknown.  `ends` ends stages: the program must
+ * then ask again which ones are running.  A stage that has not been asked is running under three
+ * conditions: all writers of its inputs are running; no input is an in-port; and it has packets of an
+ * in-port, or a running reader.  `ends` ends no other stages, so the first of such stages to end could
+ * not be one.  (A reader counts only if stages that no in-port feeds form no cycle: a cycle ends when
+ * no stage outside of it reads.)  In the meantime only the host changes ports: in-ports only grow, and
+ * out-ports only shrink.
  *
- * Where paths meet, intervals are joined; what still grows when they meet again becomes unknown:
- * each quantity changes a few times at each label, and a fixed point is reached.
+ * Where paths meet, intervals are joined.  A bound that still grows when they meet again becomes
+ * unknown.  So each quantity changes a few times at each label, and a fixed point is reached.
  *
- * Endless runs.  A program that runs launches for ever asks for packets of in-ports or for
- * allowance without end.  For follow who writes what is taken: an in-port, whose packets are known
- * of by guards alone; or a source, which needs an allowance; or one of a circle of stages that
- * nobody feeds, of which the stage with the lowest number needs one: every other takes, directly
- * or not, from it.
+ * Endless runs.  A program that runs launches forever asks for packets of in-ports, or for allowance,
+ * without end.  To see this, follow the writers of the consumed packets.  They lead to an in-port, whose
+ * packets only guards make known; or to a source, which needs an allowance; or to a cycle of stages that
+ * no in-port feeds.  In such a cycle the stage with the lowest number needs an allowance, and all others
+ * consume its packets, directly or not.
  *
- * The end.  `halt` is reached only from a `wait` that falls through when `ends` has been executed and
- * every stage asked for in vain since the last dispatch, guard or `wait`.
+ * The end.  `halt` is reached only from a `wait` that falls through.  Before it, `ends` must have been
+ * executed, and every stage asked in vain since the last dispatch, guard or `wait`.
  */
 #ifndef RUNTIME_VERIFY_VERIFY_LEVELS_H
 #define RUNTIME_VERIFY_VERIFY_LEVELS_H
@@ -47,7 +48,7 @@
 #include "runtime/verify/verify_certificate.h"
 #include "runtime/verify/verify_program.h"
 
-/* What sums of packets may reach: beyond, everything is refused. */
+/* Maximum of sums of packets: larger sums are refused. */
 #define PRT_LEVEL_MAX (INT64_C(1) << 60)
 #define PRT_NO_TOP INT64_MIN
 /* Launches between two guards: so an interrupt is soon seen. */
@@ -62,8 +63,8 @@ struct prt_quantities {
     int64_t *most;       /* of each: what it can be */
     uint32_t *stage_of;  /* of each node */
     bool *fed, *allowed; /* of each stage: by an in-port; needs an allowance */
-    bool *unfed;         /* of each stage: a source, or nobody feeds it */
-    bool ordered;        /* what no in-port feeds gets its packets from stages with lower numbers */
+    bool *unfed;         /* of each stage: it is a source, or no in-port feeds it */
+    bool ordered;        /* stages that no in-port feeds read from stages with lower numbers */
 };
 
 enum prt_status prt_quantities_build(const struct prt_container *c, struct prt_quantities *q,

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Entries: those of a pack are different ones, and who refers to one finds an owner.  `taken`: by
- * pack, the entries that its stages own. */
+/* The entries of a pack are distinct, and every referenced entry has an owner.  `taken`: per pack,
+ * the entries that its stages own. */
 static enum prt_status verify_entries(const struct prt_container *c, uint8_t *taken,
                                       struct prt_error *error)
 {

@@ -32,7 +32,7 @@ uint32_t prt_code_find(const struct prt_code *code, uint32_t offset)
         else
             high = middle;
     }
-    /* equivalent: but for sanitizers, who see a word read behind the last one */
+    /* equivalent, except that sanitizers detect a read past the last word */
     return low < code->count && code->offsets[low] == offset ? low : PRT_NO_INSTRUCTION;
 }
 
@@ -395,7 +395,7 @@ static enum prt_status verify_bind(struct prt_code *code, uint32_t index,
     return PRT_OK;
 }
 
-/* What a prologue has said of a stage, and whether it has said the form of packets. */
+/* What a prologue has set: each stage, and the form of packets. */
 static enum prt_status verify_preparation(struct prt_code *code, uint32_t index, uint8_t *seen,
                                           bool *form_said)
 {
@@ -526,7 +526,7 @@ static enum prt_status verify_body(struct prt_code *code)
 
 /* ---- the whole ---- */
 
-/* What is looked at: the tables that say what stages do, and the program; not the image. */
+/* The size of the tables that describe stages, and of the program; without the image. */
 static uint64_t work_limit(const struct prt_container *c)
 {
     uint64_t bytes = (uint64_t)c->code_bytes + c->node_count * sizeof *c->nodes +

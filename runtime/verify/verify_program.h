@@ -60,7 +60,7 @@ enum prt_status prt_code_refuse(const struct prt_code *code, uint32_t index, con
 /* Takes so many steps of work; refuses at `index` beyond the limit. */
 enum prt_status prt_code_work(struct prt_code *code, uint32_t index, uint64_t steps);
 
-/* A guard goes on behind itself, or at its label. */
+/* A guard continues after itself, or at its label. */
 bool prt_code_is_guard(enum sched_opcode opcode);
 bool prt_code_is_selection(enum sched_opcode opcode);
 bool prt_code_is_partition(enum sched_opcode opcode);

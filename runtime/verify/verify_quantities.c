@@ -45,9 +45,9 @@ static void fill_most(struct prt_quantities *q)
     }
 }
 
-/* ---- who is fed by whom ---- */
+/* ---- which stages feed which ---- */
 
-/* Marks all stages behind those on the stack. */
+/* Marks all stages that those on the stack feed. */
 static void spread(const struct prt_quantities *q, bool *reached, uint32_t *stack, uint32_t depth)
 {
     const struct prt_container *c = q->container;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What rates, phases and windows must mean. */
+/* Checks the meaning of rates, phases and windows. */
 #include "runtime/verify/verify_internal.h"
 
 #include <inttypes.h>
@@ -16,7 +16,8 @@ uint64_t prt_verify_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-/* Of an end with several phases: pops, or the least pushes; then peeks, or the most pushes. */
+/* For an end with several phases: the pops, or the minimum pushes; then the peeks, or the maximum
+ * pushes. */
 static const uint64_t *first_list(const struct prt_container *c, uint32_t rates)
 {
     return c->rates + rates;

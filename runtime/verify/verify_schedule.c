@@ -26,7 +26,7 @@
 #define NO_WRITE INT64_MIN
 
 struct effect {
-    uint32_t key;           /* channel of the block; behind those its vertices, for their phases */
+    uint32_t key; /* channel of the block; after the channels its vertices, for their phases */
     int64_t net, need, top; /* of a vertex: last phase, first phase, 0 */
 };
 
@@ -47,7 +47,7 @@ struct replay {
     uint32_t *first_edge, *edges; /* of each vertex: its channels in the block */
     struct rule *rules;
     uint64_t rule_count;
-    struct effect *effects; /* of all rules, one behind the other */
+    struct effect *effects; /* of all rules, one after the other */
     uint64_t effect_count, effect_capacity;
     struct effect *sum; /* of the rule at hand, by key */
     bool *touched;
@@ -320,9 +320,10 @@ static enum prt_status check_prologue(struct replay *r)
     return PRT_OK;
 }
 
-/* That everybody fires in the period follows: it fires somebody (no rule but the prologue is empty), who
- * goes through all of its phases and takes and writes one packet at least in each of its channels;
- * these keep their packets only if the other end fires, too, and a block is connected. */
+/* Shows that every vertex fires in the period.  Some vertex fires, because only the prologue may be
+ * empty.  It goes through all of its phases, and consumes and writes at least one packet in each of
+ * its channels.  These keep their packets only if the other end fires, too, and a block is
+ * connected. */
 static enum prt_status check_period(const struct replay *r)
 {
     const struct rule *period = &r->rules[r->rule_count - 1];

@@ -222,7 +222,7 @@ static void breakpoints_are_met_where_they_say(void **unused)
             assert_false(firing);
             firing = true;
         } else if (seen.first_hits[i] == 2) {
-            assert_int_equal(stop->cause, PRT_STOP_BEHIND);
+            assert_int_equal(stop->cause, PRT_STOP_AFTER);
             assert_int_equal(stop->last.stage, 0);
             assert_int_equal(stop->last.firing, 7);
             assert_int_equal(seen.packets[i], 14); /* each firing writes two */
