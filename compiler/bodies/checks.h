@@ -13,8 +13,8 @@
 
 #include "compiler/ir/graph.h"
 
-/* Whether an access is checked, in a compilation with or without `bounds_checks`.  `checks_index`: an index that must be
- * below `bound`.  `checks_offset`: a row or column of a window with `side` of them, counted from the centre. */
+/* Whether an access is checked, in a compilation with or without `bounds_checks`.  `checks_index`: an index that must
+ * be below `bound`.  `checks_offset`: a row or column of a window with `side` of them, counted from the centre. */
 bool checks_index(bool bounds_checks, const struct kx *index, enum access_check check,
                   uint64_t bound);
 bool checks_offset(bool bounds_checks, const struct kx *offset, enum access_check check,

@@ -2,8 +2,8 @@
 /*
  * written: out-ports of which every firing writes every packet by index, for all data.
  *
- * Packets that no `y[j] = v` writes are zero, so the windows of such ports are cleared before a firing.  If every packet
- * is written, nothing has to be cleared.  The proof looks at statements that are always executed, in loops that count
+ * Packets that no `y[j] = v` writes are zero, so the windows of such ports are cleared before a firing.  If every
+ * packet is written, nothing has to be cleared.  The proof looks at statements that are always executed, in loops that count
  * from constants to constants, with indices that follow from the counters.
  */
 #ifndef PIPEC_WRITTEN_H
