@@ -115,7 +115,7 @@ static affine_wide greatest_divisor(affine_wide a, affine_wide b)
     return a < 0 ? -a : a;
 }
 
-/* What the unknowns from `first` on add up to, and the divisor of all their factors. */
+/* The range of the sum of the unknowns from `first` on, and the divisor of all their factors. */
 static void sum_range(const struct equation *e, uint32_t first, affine_wide *low, affine_wide *high,
                       affine_wide *divisor)
 {
@@ -487,7 +487,7 @@ static bool may_meet_within(const struct meeting *m)
     return true;
 }
 
-/* What the bounds say in numbers. */
+/* Narrows the unknowns by the numeric bounds. */
 static void narrow_by_bounds(struct meeting *m)
 {
     static const struct range none[3] = {{0, 0}, {0, 0}, {0, 0}};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * affine: integers as linear forms over the indices of a work-item and unknown symbols, and the
- * question whether two items can meet at one place.
+ * question whether two items can access the same place.
  *
  * A symbol stands for a value that is not known.  A *stable* one is the same for all items; an
  * unstable one may differ from item to item, so that the same symbol of two items is two unknowns.
- * Forms hold over the integers: whoever builds one has made sure that nothing wraps.
+ * Forms hold over the integers: the caller that builds one ensures that nothing wraps.
  */
 #ifndef PIPEC_AFFINE_H
 #define PIPEC_AFFINE_H
@@ -44,19 +44,19 @@ struct affine_symbols {
 struct affine affine_constant(int64_t value);
 struct affine affine_item(int dimension);
 struct affine affine_fresh(struct affine_symbols *symbols, struct affine_symbol symbol);
-/* to += scale x more.  False: too large, `to` is undefined. */
+/* to += scale x more.  False: the result is too large, and `to` is undefined. */
 bool affine_add(struct affine *to, const struct affine *more, int64_t scale);
 bool affine_equal(const struct affine *a, const struct affine *b);
 bool affine_is_constant(const struct affine *form);
 /* No item and only stable symbols: the same for all items. */
 bool affine_is_stable(const struct affine_symbols *symbols, const struct affine *form);
 
-/* What holds where an access is executed: a chain. */
+/* The conditions that hold where an access is executed, as a chain. */
 struct affine_guard {
     const struct affine_guard *outer;
     enum { GUARD_AT_MOST_ZERO, GUARD_ZERO, GUARD_CHOICE } kind;
     struct affine form; /* AT_MOST_ZERO: form <= 0; ZERO: form = 0 */
-    uint32_t choice;    /* CHOICE: a condition that all items see alike, and how it came out */
+    uint32_t choice;    /* CHOICE: a condition with the same value for all items, and that value */
     bool truth;
 };
 
@@ -69,8 +69,8 @@ struct affine_place { /* an element of an array, under guards */
     const struct affine_guard *guards;
 };
 
-/* Whether two different items of a group of that size may be at `a` and `b`, and these overlap: the
- * dimensions that both have are equal.  True where it cannot be excluded. */
+/* Whether two different items of a group of that size may be at `a` and `b` such that these overlap:
+ * the indices of the dimensions that both have are equal.  True unless it can be excluded. */
 bool affine_may_meet(const struct affine_symbols *symbols, const uint32_t group[3],
                      const struct affine_place *a, const struct affine_place *b);
 

@@ -9,7 +9,7 @@
 #include "compiler/bodies/rate_path.h"
 #include "compiler/bodies/ranges.h"
 
-/* The most packets a firing of an inferred rate, as of a declared one. */
+/* The maximum of an inferred rate in packets per firing; a declared rate has the same limit. */
 #define RATE_MAX ((uint64_t)1 << 31)
 
 /* Packets that the ends of one port append: of a port array, joined over its elements. */
@@ -55,7 +55,7 @@ static struct walk_count declared_rate(const struct kernel_port *port, uint32_t 
     return (struct walk_count){.least = port->push_least, .most = port->push};
 }
 
-/* ---- the execution behind a count ---- */
+/* ---- the execution that shows a count ---- */
 
 enum extreme { MOST, LEAST, MOST_STOPPED };
 
@@ -210,7 +210,7 @@ static bool is_within(struct walk_count count, struct walk_count stopped, struct
     return count.least >= rate.least && count.most <= rate.most && stopped.most <= rate.most;
 }
 
-/* What is proven of the firings replaces what is declared: it is never wider. */
+/* The proven rates replace the declared ones: they are never wider. */
 static void set_rates(struct compile *cx, const struct kernel *k, uint32_t p,
                       const struct walk_result *result)
 {
@@ -330,8 +330,8 @@ static void meet_counts(struct walk_count *into, const struct walk_count *more, 
     }
 }
 
-/* What the body appends; where that is no single number, with the relations between counters and
- * packets too. */
+/* Counts the packets that the body appends.  If that is no single number, a second walk also looks
+ * for relations between counters and packets. */
 static struct walk_result walk_counts(struct compile *cx, struct kernel *k, struct ks *body,
                                       enum walk_section section, struct arena *scratch)
 {
@@ -358,8 +358,8 @@ static struct walk_result walk_counts(struct compile *cx, struct kernel *k, stru
     return result;
 }
 
-/* What a firing appends itself, of a port that its tree writes too: a declared rate is that of both.
- */
+/* Sets the packets that a firing appends by itself to a port that its tree writes too.  A declared
+ * rate covers both. */
 static void settle_own(struct compile *cx, struct kernel *k, uint32_t p,
                        const struct walk_result *result)
 {
@@ -413,7 +413,7 @@ static void infer_firing(struct compile *cx, struct kernel *k, struct arena *scr
 
 /* ---- finish ---- */
 
-/* What one firing may append at most. */
+/* The maximum number of packets that one firing may append. */
 static uint64_t firing_bound(const struct kernel *k, const struct kernel_port *port)
 {
     uint64_t most = port->pushes ? 0 : port->push;

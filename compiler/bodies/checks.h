@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * checks: which appends and accesses of a kernel keep a check while running.
+ * checks: which appends and accesses of a kernel are checked at run time.
  * Requires amplify_infer_rates, range_check_bodies.
  *
- * Counted are the places of the source, in the body, `finish`, `init` and the functions that they
- * call, once each: appends, and indices that are no constants.
+ * It counts places of the source (appends, and indices that are not constant) in the body, `finish`,
+ * `init` and the functions that they call, each place once.
  */
 #ifndef PIPEC_CHECKS_H
 #define PIPEC_CHECKS_H
@@ -13,8 +13,8 @@
 
 #include "compiler/ir/graph.h"
 
-/* Whether an access is checked, where the compilation has `bounds_checks` or not: an index below `bound`; a row or a
- * column of a window, counted from the centre of `side` of them. */
+/* Whether an access is checked, in a compilation with or without `bounds_checks`.  `checks_index`: an index that must
+ * be below `bound`.  `checks_offset`: a row or column of a window with `side` of them, counted from the centre. */
 bool checks_index(bool bounds_checks, const struct kx *index, enum access_check check,
                   uint64_t bound);
 bool checks_offset(bool bounds_checks, const struct kx *offset, enum access_check check,
@@ -33,7 +33,7 @@ struct kernel_checks {
 };
 
 struct kernel_checks checks_of_kernel(struct arena *arena, const struct kernel *kernel);
-/* A line for each kernel that has some, or that all is proven. */
+/* Prints a line for each kernel that has checks, or a line that all is proven. */
 void checks_print(FILE *to, const struct sources *sources, const struct graph *graph);
 
 #endif

@@ -153,7 +153,7 @@ struct graph_warp cost_warp_of(const struct kernel *kernel, bool stateful,
     return warp;
 }
 
-/* What the author says of a firing is of all its work-items together. */
+/* The author's cost of a firing covers all its work-items together. */
 static void declare_cost(struct graph_node *node)
 {
     uint32_t items = node->kernel->grouped ? group_items(node->kernel) : 1;

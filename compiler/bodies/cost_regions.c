@@ -42,7 +42,7 @@ static uint32_t open_region(struct regions *r, struct span span, const char *wha
     return r->at.region;
 }
 
-/* What is in a loop of so many rounds, COST_UNBOUNDED: of any. */
+/* Enters a loop with so many rounds; COST_UNBOUNDED: their number is not known. */
 static void repeat(struct regions *r, uint64_t rounds)
 {
     bool known = rounds != COST_UNBOUNDED && r->at.arrivals != COST_UNBOUNDED;
@@ -346,8 +346,8 @@ static void statement(struct regions *r, struct ks *s)
         if (parts[i] != NULL) evaluate(r, parts[i]);
 }
 
-/* Of work-items some of which have ended their firing the others alone go on; what is done together
- * is done once. */
+/* Whether the number of executing work-items changes: after some items have ended their firing, only
+ * the others go on, but code that is done together is done once. */
 static bool changes_company(const struct regions *r, const struct ks *before, const struct ks *s)
 {
     return r->items_leave && r->together && before != NULL && before->together != s->together;

@@ -2,15 +2,15 @@
 /*
  * cost_regions: finds the regions of a body (cost.h).
  *
- * Requires the plans of all functions that the body calls; bodies/divergence's marks.
+ * Requires the plans of all functions that the body calls; the marks of divergence.h.
  * Fills    ks->region, ->round_region, ->step_region, kx->regions of the body.
  * Method   One walk over the tree in order of execution.  A choice whose sides neither call nor
- *          assign costs both; `stop` does not count as a jump, since a firing that stops does not
- *          count.  In a kernel that launches, a region ends with a statement that launches or asks
- *          for an event, and a loop that does so has regions of its own.  So at each launch the
- *          regions entered so far cost what has been executed.  Beyond COST_COUNTERS_MAX regions
- *          the last counter takes the cycles of all that follow, so that a warp costs the most of
- *          their sums.
+ *          assign costs both sides.  `stop` is not a jump here: a firing that stops does not count.
+ *          In a kernel that launches, a region ends with a statement that launches or asks for an
+ *          event, and a loop with such a statement has regions of its own.  So at each launch the
+ *          regions entered so far cost exactly the executed code.  After COST_COUNTERS_MAX regions
+ *          the last counter takes the cycles of all further ones, so that a warp costs the maximum
+ *          of their sums.
  */
 #ifndef PIPEC_COST_REGIONS_H
 #define PIPEC_COST_REGIONS_H

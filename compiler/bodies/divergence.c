@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * divergence: which values differ between the work-items of a firing, and whether all of them come to
+ * divergence: which values differ between the work-items of a firing, and whether all items reach
  * every barrier.
  *
- * Method: starting from "everything is uniform", the body is walked until no variable becomes
- * varying any more.  A variable is varying that gets a varying value, or is assigned under varying
- * control, unless it was declared under the same control.  Control is varying below a varying
- * condition, and in a loop or switch that some items may leave earlier than others.
+ * Method: at first every value is uniform.  The pass walks the body until no further variable
+ * becomes varying.  A variable becomes varying if it gets a varying value, or if it is assigned under
+ * varying control, unless it was declared under the same control.  Control is varying below a
+ * varying condition, and in a loop or switch that some items may leave earlier than others.
  *
- * Then what is done *together* is marked: barriers, statements that contain one, and jumps out of
- * those.  The runs of statements in between are done item by item.  A variable that is used in
- * several runs is kept for each item, unless it is uniform and only assigned together.
+ * Then the pass marks the code that is done *together*: barriers, statements that contain one, and
+ * jumps out of those.  The runs of statements in between are done item by item.  If several runs use
+ * a variable, each item keeps its own, unless the variable is uniform and only assigned together.
  */
 #include "compiler/bodies/divergence.h"
 
@@ -448,7 +448,7 @@ static void use_parts(struct uses *uses, const struct kx *x, bool per_item)
         use_parts(uses, kx_child(x, i), per_item);
 }
 
-/* What is done together is done once, unless it assigns what each item has. */
+/* Code that is done together is done once, unless it assigns a variable that each item has. */
 static void use_kx(struct uses *uses, const struct kx *x)
 {
     use_parts(uses, x, uses->run != RUN_SEVERAL || kx_any(x, assigns_per_item, uses));

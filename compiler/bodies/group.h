@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * group: what the analyses of kernels with work-items share.
+ * group: definitions that the analyses of kernels with work-items share.
  *
  * A value is *varying* if it may differ between the items that compute it, else *uniform*.  Reads
- * of `local` and `state` at a uniform place are uniform: a place that one item writes is touched by
- * no other until the next barrier (bodies/race).
+ * of `local` and `state` at a uniform place are uniform: until the next barrier, no other item
+ * accesses a place that one item writes (race.h).
  */
 #ifndef PIPEC_GROUP_H
 #define PIPEC_GROUP_H
@@ -12,7 +12,7 @@
 #include "compiler/ir/graph.h"
 
 struct group_cause {  /* why a variable is varying */
-    struct span span; /* of what makes it so */
+    struct span span; /* of the cause */
     const char *text; /* "depends on item.x" */
 };
 
@@ -30,7 +30,7 @@ static inline uint32_t group_items(const struct kernel *kernel)
            kernel->group[2]; /* SEMA_MAX_GROUP_ITEMS at most */
 }
 
-/* Whether the value may differ between items; false in *why if it does not. */
+/* Whether the value may differ between items. */
 bool group_varies(const struct group_facts *facts, const struct kx *x);
 bool group_has_barrier(const struct ks *s); /* within this statement */
 bool group_any_barrier(const struct ks *s); /* within it or those that follow it */

@@ -2,7 +2,7 @@
 /*
  * interval: ranges of integers, and the operations of the language on them.
  *
- * Sound: what an operation gives on values inside its operands lies inside the result.
+ * Sound: if the values of the operands are inside their intervals, the result is inside its own.
  * Reference: Cousot & Cousot, "Abstract interpretation", POPL 1977; Warren, "Hacker's Delight",
  * chapter 4 (bounds of bitwise operations).
  */
@@ -32,11 +32,11 @@ bool interval_contains(struct interval outer, struct interval inner);
 bool interval_is(struct interval a, int64_t value);
 /* Certainly not zero. */
 bool interval_is_true(struct interval a);
-/* Of scalars; of arrays and vectors: of what they are made of. */
+/* Of a scalar; of an array or vector: of its scalars. */
 struct interval interval_of_type(const struct type *whole);
 struct interval interval_of_value(struct scalar_value value);
-/* What an operation with the exact result `i` gives in `type`: itself, or anything where it may
- * wrap. */
+/* The result in `type` of an operation with the exact result `i`: `i` itself, or all values of the
+ * type where it may wrap. */
 struct interval interval_wrapped(struct interval i, const struct type *type);
 /* The exact result, not wrapped; INTERVAL_ALL where it is not known. */
 struct interval interval_binary(enum kx_op op, struct interval a, struct interval b,

@@ -35,7 +35,7 @@ static bool launches(const struct kernel *kernel)
     return kernel_launches_any(&kernel->launches);
 }
 
-/* ---- who writes ---- */
+/* ---- which kernels write ---- */
 
 static bool appends(const struct ks *stmt, uint32_t port)
 {
@@ -159,10 +159,10 @@ struct forest {
     struct graph *graph;
     struct arena *scratch;
     const uint32_t *place; /* by kernel->id: position in graph->kernels */
-    /* By position: the most levels below, and the least that every firing comes to; LEVELS_MAX + 1:
-     * more. */
+    /* By position: the maximum number of levels below, and the minimum that every firing reaches;
+     * LEVELS_MAX + 1: more. */
     uint64_t *deepest, *certain;
-    uint64_t **widest; /* by position and out-port: most packets of one firing of a descendant */
+    uint64_t **widest; /* by position and out-port: maximum packets of one firing of a descendant */
 };
 
 static size_t place_of(const struct forest *f, const struct kernel *kernel)

@@ -2,15 +2,16 @@
 /*
  * launches: bounds of trees of launches (lang/reference.md, "Child kernels").
  *
- * With most(k) the launches of one firing of k, own(k, p) the packets that it appends itself to
- * out-port p, and d levels below it:
+ * most(k) is the maximum number of launches of one firing of k, own(k, p) the packets that it
+ * appends by itself to out-port p, and d the number of levels below it:
  *
  *     entries(k, d)    = most(k) + max over the children c of k of entries(c, d - 1)
  *     tree(k, d)       = most(k) x (1 + max of tree(c, d - 1))
  *     packets(k, d, p) = own(k, p) + most(k) x max of packets(c, d - 1, p)
  *
- * with entries(k, 0) = tree(k, 0) = 0 and packets(k, 0, p) = own(k, p); all saturate.  entries holds
- * for a queue that serves the deepest first: of each level no more wait than one firing launched.
+ * with entries(k, 0) = tree(k, 0) = 0 and packets(k, 0, p) = own(k, p); all saturate.  `entries`
+ * holds for a queue that serves the deepest launches first: of each level, no more launches wait than
+ * one firing launched.
  */
 #ifndef PIPEC_LAUNCHES_H
 #define PIPEC_LAUNCHES_H
@@ -19,7 +20,7 @@
 
 /* Fills `tree_writes` of the out-ports of kernels that launch. */
 void launches_find_writers(struct graph *graph);
-/* What one firing launches, from the walk of its body.
+/* Sets the launches of one firing, from the walk of its body.
  * Fills   launches.least, .most, .proven.
  * Fails   RULE_LAUNCHES_UNBOUNDED, RULE_LAUNCHES_EXCEEDED, RULE_TOO_LARGE; warns
  *         RULE_LAUNCHES_UNPROVEN. */

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * race: no two work-items of a firing touch one location between barriers, one of them writing.
+ * Method: the body is executed once for an arbitrary item, with a linear form (affine.h) for each
+ * integer local.  Each access to a `local` or `state` variable or to a packet y[j] is compared with
+ * itself and with the accesses that may lie between the same barriers; a barrier clears this list.
+ * A loop with barriers is executed twice, from a state that holds in any round: the second time for
+ * pairs of an access at the end of a round and one at the beginning of the next.  In a loop without
+ * barriers, items may be in different rounds.  So a variable that it assigns is a symbol of its own
+ * for each item, except for a counter, which is its initial value plus a multiple of its step.
  *
- * Method: the body is executed once for any item, with a linear form (affine.h) for every integer
- * local.  Each access to a `local` or `state` variable or to a packet y[j] is compared with itself
- * and with those that may lie between the same barriers; at a barrier these are forgotten.  A loop
- * with barriers is executed twice from a state that holds in any round: the second time for what
- * its end and its beginning share.  In a loop without barriers the items are in different rounds:
- * what it assigns is a symbol of its own for each item, but for a counter, which is its beginning
- * and a multiple of its step.
- *
- * That forms do not wrap is taken from the intervals of bodies/ranges.  What is not proven to be
- * free of races is an error.
+ * The intervals of ranges.h show that forms do not wrap.  An access that is not proven to be free of
+ * races is an error.
  */
 #include "compiler/bodies/race.h"
 #include "compiler/bodies/affine.h"
@@ -330,8 +328,8 @@ static void record(struct racer *r, struct access model)
     vec_push(r->arena, &r->pending.all, a);
 }
 
-/* The path to an element, from its variable outwards; evaluates the indices.  What is selected in
- * another way is the whole of what it is selected from. */
+/* The path to an element, from its variable outwards; evaluates the indices.  Other
+ * selections stand for the whole value from which they select. */
 static bool follow(struct racer *r, const struct kx *x, struct affine_place *place)
 {
     if (x->kind == KX_VARIABLE) return true;

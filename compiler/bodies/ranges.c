@@ -454,7 +454,8 @@ struct walk_result walk_body(const struct walk_request *request, struct arena *s
 
 /* ---- one work-item, or the whole firing where there are none ---- */
 
-/* What other items of a firing may write is not known. */
+/* Whether the values of `state` and tables are known: not where other items of the firing may write
+ * them. */
 static bool knows_kept(const struct walk_request *request)
 {
     const struct kernel *k = request->kernel;

@@ -159,7 +159,7 @@ static bool may_fix_port(const struct walker *w)
     return strcmp(w->kernel->name, w->kernel->title) == 0;
 }
 
-/* The most that any access of the port needs. */
+/* The maximum number of packets that an access of the port needs. */
 static int64_t packets_needed(const struct walker *w, const char *name)
 {
     int64_t most = 0;
@@ -265,7 +265,7 @@ static int64_t clamped(wide value)
     return value < INT64_MIN ? INT64_MIN : value > INT64_MAX ? INT64_MAX : (int64_t)value;
 }
 
-/* What the index of an access may be, of all visits; of several phases the fewest places. */
+/* Keeps the range of the index over all visits, and the smallest number of places over all phases. */
 static void keep_range(struct kx *at, struct interval index, uint64_t length)
 {
     if (at == NULL) return;

@@ -130,8 +130,8 @@ static struct interval other_side(struct walker *w, struct walk_state *s, const 
     return walk_peek_value(w, s, e);
 }
 
-/* The value that an operand gave, told by what can be said of it now: `at` + `offset`, modulo the
- * type of `at`.  Of `v = ..` and `++v` that is v, of `v++` it is v - 1; else the operand itself. */
+/* The value that an operand had, as an expression that still has it: `at` + `offset`, modulo the type
+ * of `at`.  Of `v = ..` and `++v` that is v, of `v++` it is v - 1; else the operand itself. */
 struct holder {
     const struct kx *at; /* NULL: nothing has the value any more */
     wide offset;

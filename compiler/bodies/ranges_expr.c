@@ -56,7 +56,7 @@ static void mark_count(const struct walker *w, const struct walk_state *s, struc
 
 /* ---- expressions ---- */
 
-/* What `v op= by` adds to v, where the result does not leave its type. */
+/* In *step, the amount that `v op= by` adds to v.  False: the result may leave its type. */
 static bool is_exact_step(const struct kx *e, struct interval old, struct interval by,
                           struct interval *step)
 {

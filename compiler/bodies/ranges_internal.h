@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ranges_internal: what the parts of walk share: states (ranges_state.c), statements (ranges.c), loops
+ * ranges_internal: declarations that the parts of ranges share: states (ranges_state.c), statements (ranges.c), loops
  * (ranges_loop.c), expressions (ranges_expr.c), calls (ranges_call.c), accesses (ranges_access.c),
  * conditions (ranges_assume.c), facts (ranges_fact.c), ties (ranges_tie.c), sums
  * (ranges_sum.c).
  */
-#ifndef PIPEC_WALK_INTERNAL_H
-#define PIPEC_WALK_INTERNAL_H
+#ifndef PIPEC_RANGES_INTERNAL_H
+#define PIPEC_RANGES_INTERNAL_H
 
 #include "compiler/bodies/cost_table.h"
 #include "compiler/bodies/relation.h"
@@ -50,7 +50,7 @@ struct walk_sum {
     const struct walk_product *terms; /* in order of their conditions; never written again */
 };
 
-struct walk_node { /* a value, by what it is made of (ranges_sum.c); its number is its index */
+struct walk_node { /* a value, by its parts (ranges_sum.c); its number is its index */
     uint32_t kind, form, a, b;
     uint64_t bits;
     const void *about;
@@ -62,7 +62,7 @@ struct walk_node { /* a value, by what it is made of (ranges_sum.c); its number 
 
 struct walk_state {
     bool reachable;
-    bool certain;            /* no undecided condition lies on the way here */
+    bool certain;            /* no undecided condition lies on the path to here */
     struct interval *locals; /* by slot: of integers and bools, and arrays and vectors of them */
     struct walk_count *own_counts; /* by end */
     struct walk_count *counts;     /* these, or those of the state that it is a branch of */
@@ -149,11 +149,11 @@ struct walker {
     struct walk_flow flow;
     struct walk_state *returns;
     struct walk_state *stops;  /* only its counts are of interest */
-    struct interval *returned; /* of a function: what it has returned; low > high: nothing yet */
+    struct interval *returned; /* of a function: its results so far; low > high: none yet */
     struct walk_state *free_states;
     const uint64_t *function_costs;
     const struct devdesc_costs *costs;
-    uint64_t undecided; /* choices, and loops, whose way the walk has not known */
+    uint64_t undecided; /* choices and loops that the walk did not decide */
     struct walk_call *calls;
     const struct walk_trace *trace;      /* of this phase, or NULL */
     VEC(const struct walk_step *) guide; /* choices that are to be made, in order */
@@ -162,13 +162,13 @@ struct walker {
     uint32_t tie_count;
     VEC(struct walk_node) nodes;
     uint32_t *node_slots;          /* a hash table of numbers; NULL: no node yet */
-    struct walk_product *products; /* where sums are made, before they are kept; NULL: none yet */
+    struct walk_product *products; /* scratch space for new sums; NULL: none yet */
     uint32_t terms_kept;
     const wide *thresholds; /* ascending */
     size_t threshold_count;
     VEC(struct walk_round) rounds;    /* outermost first */
     VEC(struct walk_outside) outside; /* accesses that may turn out to be outside at every visit */
-    VEC(struct walk_narrow) narrow;   /* what is told of them at the end of the walk */
+    VEC(struct walk_narrow) narrow;   /* reported at the end of the walk */
     VEC(struct walk_constant) constants; /* value ranges of constant arrays, as they are needed */
 };
 
@@ -183,7 +183,7 @@ void walk_join_state(const struct walker *w, struct walk_state *to, const struct
 uint64_t walk_saturating_add(uint64_t a, uint64_t b);
 uint64_t walk_saturating_mul(uint64_t a, uint64_t b);
 void walk_charge(struct walk_state *s, uint64_t cycles);
-/* A copy of `s` for the other branch of an expression, and its join into `s`, which ends it.  Expressions append
+/* A copy of `s` for the other branch of an expression, and its join into `s`, which ends the copy.  Expressions append
  * nothing: it has the counts of `s`, not a copy of them. */
 struct walk_state *walk_branch(struct walker *w, const struct walk_state *s);
 void walk_rejoin(struct walker *w, struct walk_state *s, struct walk_state *branch);
@@ -192,8 +192,8 @@ void walk_step(struct walker *w, struct walk_state *s, struct walk_step step);
 
 /* Lists the choices of the path that the trace follows. */
 void walk_guide_begin(struct walker *w);
-/* The next choice of the path that is followed, if it is of that kind and made at `stmt`, which it
- * then has passed; else NULL. */
+/* The next choice of the path that is followed, if it is of that kind and at `stmt`, and moves past it;
+ * else NULL. */
 const struct walk_step *walk_guided(struct walker *w, enum walk_step_kind kind,
                                     const struct ks *stmt);
 
@@ -224,18 +224,18 @@ static inline bool walk_is_spent(const struct walker *w)
     return w->cx->walk_steps >= WALK_MAX_STEPS;
 }
 
-/* The interval of the value (of an aggregate: of all it is made of; INTERVAL_ALL for what has
- * none), after the side effects of the expression on `s`. */
+/* The interval of the value (of an aggregate: of all its scalars; INTERVAL_ALL for other types),
+ * after the side effects of the expression on `s`. */
 struct interval walk_eval(struct walker *w, struct walk_state *s, struct kx *e);
 /* The value of an expression in `s`, without its effects. */
 struct interval walk_peek_value(struct walker *w, const struct walk_state *s, const struct kx *e);
 struct interval walk_call_value(struct walker *w, struct walk_state *s, struct kx *e,
                                 const struct interval *arguments);
-/* Narrows `s` by what holds where `condition` came out as `truth`. */
+/* Narrows `s` to executions in which `condition` was `truth`. */
 void walk_assume(struct walker *w, struct walk_state *s, const struct kx *condition, bool truth);
-/* The value of a condition that is about to be tested in `s`, which goes on by walk_take. */
+/* The value of a condition that is about to be tested in `s`.  Continue with walk_take. */
 struct interval walk_test(struct walker *w, struct walk_state *s, struct kx *condition);
-/* After walk_test, in `s` or a copy of it: the condition comes out as `truth`, with its effects. */
+/* After walk_test, in `s` or a copy of it: the condition is `truth`, with its effects. */
 void walk_take(struct walker *w, struct walk_state *s, struct kx *condition, bool truth);
 /* Narrows the value that `e` has by `e op bound`. */
 void walk_assume_value(struct walker *w, struct walk_state *s, const struct kx *e, enum kx_op op,
@@ -258,9 +258,9 @@ struct interval walk_window(struct walker *w, struct walk_state *s, struct kx *e
 /* The local that stands for the packet that `e` is, or NULL. */
 struct interval *walk_packet(const struct walker *w, const struct walk_state *s,
                              const struct kx *e);
-/* Settles one access: `check` becomes ACCESS_PROVEN if every visit is inside [0, length).  It is an
- * error, reported once, where a visit that certainly happens is outside, or every visit is.  What
- * the index `at` may be (NULL: there is none) is kept in it. */
+/* Records one visit of an access: `check` becomes ACCESS_PROVEN if every visit is inside [0, length).
+ * If a visit that certainly happens is outside, or every visit is, that is an error, reported once.
+ * The range of the index `at` (NULL: there is none) is kept in it. */
 void walk_mark_access(struct walker *w, const struct walk_state *s, enum access_check *check,
                       unsigned char *visited, struct interval index, uint64_t length, struct kx *at,
                       struct span span, const char *what, const char *name);
@@ -277,9 +277,9 @@ void walk_fact_compare(const struct walker *w, struct walk_state *s, const struc
 /* The variable of `target` has just taken the value of `value`, which was not assigned by it. */
 void walk_fact_assigned(const struct walker *w, struct walk_state *s, const struct kx *target,
                         const struct kx *value);
-/* What speaks of `v` holds no more. */
+/* Removes the facts about `v`. */
 void walk_fact_kill(struct walk_state *s, const struct variable *v);
-/* The same of whatever the loop may assign. */
+/* Removes the facts about each variable that the loop may assign. */
 void walk_fact_kill_loop(struct walk_state *s, const struct ks *loop);
 void walk_fact_join(struct walk_state *to, const struct walk_state *from);
 /* `value`, which is of `e`, narrowed by the facts. */
@@ -297,7 +297,7 @@ void walk_sum_assigned(const struct walker *w, struct walk_state *s, const struc
 void walk_sum_begin(const struct walker *w, struct walk_state *s);
 void walk_sum_append(const struct walker *w, struct walk_state *s, uint32_t end, bool certain);
 void walk_sum_join(const struct walker *w, struct walk_state *to, const struct walk_state *from);
-/* The sums where the ways meet that parted at the condition of that number; NULL without sums. */
+/* The sums where the two paths from the condition of that number meet; NULL without sums. */
 struct walk_sum *walk_sum_choice(struct walker *w, uint32_t condition,
                                  const struct walk_state *taken, const struct walk_state *skipped);
 /* A loop of any number of rounds begins; and is left. */
@@ -311,7 +311,7 @@ void walk_sum_settle(const struct walker *w, struct walk_state *s);
 /* Chooses what to tie, before the body is walked. */
 void walk_tie_choose(struct walker *w, const struct ks *body);
 void walk_tie_begin(const struct walker *w, struct walk_state *s);
-/* A packet was appended to `end`, `certain`: without doubt. */
+/* A packet was appended to `end`: certainly, or perhaps. */
 void walk_tie_append(const struct walker *w, struct walk_state *s, uint32_t end, bool certain);
 /* The variable of `slot` is about to change by `by`, exactly, or to become `value`. */
 void walk_tie_add(const struct walker *w, struct walk_state *s, uint32_t slot, struct interval by);
@@ -324,7 +324,7 @@ void walk_tie_round(const struct walker *w, struct walk_state *s, uint32_t level
 uint64_t walk_tie_rounds(const struct walker *w, const struct walk_state *entry,
                          const struct walk_state *in, const struct walk_state *next,
                          uint32_t level);
-/* Narrows the counters by the ties: outside of fixed points only, where they count from the
+/* Narrows the counters by the ties.  Only outside of fixed points: there the counters start at the
  * beginning of the firing. */
 void walk_tie_settle(const struct walker *w, struct walk_state *s);
 

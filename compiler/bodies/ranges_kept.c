@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What `state` and tables hold before any firing.
+ * Values of `state` and tables before any firing.
  *
  * The intervals are an inductive invariant: they hold what `init` leaves (everything is zero before
  * it), and a firing, in any phase, that begins inside them ends inside them, whether it comes to

@@ -91,8 +91,8 @@ static bool run_rounds(struct walker *w, struct walk_state *s, const struct ks *
     return true;
 }
 
-/* The largest number of rounds of `for (..; i < bound; i += step)`, where i is changed by the step
- * alone. */
+/* The largest number of rounds of `for (..; i < bound; i += step)`, where only the step changes
+ * i. */
 static uint64_t counted_rounds(struct walker *w, const struct ks *loop,
                                const struct walk_state *entry, const struct walk_state *stable,
                                const bool *assigned)
@@ -126,8 +126,8 @@ static uint64_t counted_rounds(struct walker *w, const struct ks *loop,
 }
 
 /* Counters and cost of `out`, which one round has left, after up to `rounds` rounds like it.
- * `most`: per end, the most that the counter of any path of one round reached from `entry`; `next`:
- * behind a whole round. */
+ * `most`: per end, the maximum of the counter over all paths of one round from `entry`.  `next`: the
+ * state after a whole round. */
 static void apply_rounds(struct walker *w, const struct ks *loop, struct walk_state *out,
                          const struct walk_state *entry, const struct walk_state *next,
                          const struct walk_state *most, uint64_t rounds)
@@ -328,8 +328,8 @@ static void leave_rounds(struct walker *w, const struct ks *loop, struct walk_st
 }
 
 /* Any number of rounds: one round is walked from a state that holds before each of them, and the
- * counters are multiplied.  What leaves by break or return has done at most that many rounds too.
- */
+ * counters are multiplied.  A path that leaves by break or return has done at most that many
+ * rounds too. */
 static void fixed_point_loop(struct walker *w, struct walk_state *s, struct ks *loop,
                              struct walk_state *out)
 {

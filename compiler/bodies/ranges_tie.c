@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ties: what loops append, told by what they count.
+ * Ties: the packets that a loop appends follow from its counters.
  *
  * A tie is the interval of  emitted(end) - factor x variable  at a point of the body, where
  * emitted(end) is the exact number of packets appended so far.  It is kept by itself: appending
@@ -15,13 +15,13 @@
  * change v), and v is at most m there and was at least f before the loop, then round k (from 0) has
  * f + k d + a <= v <= m: there are at most (m - f - a) / d + 1.
  *
- * What is tied is chosen by the form of the body; that is a question of precision alone.
+ * The form of the body decides which variables are tied.  The choice affects precision only.
  */
 #include "compiler/bodies/ranges_internal.h"
 
 enum { TIES_MAX = 48, LEVELS = 2, FACTOR_MAX = 64 };
 
-static const wide ROUNDS_MAX = (wide)1 << 30; /* more is what the type alone allows */
+static const wide ROUNDS_MAX = (wide)1 << 30; /* a larger bound follows only from the type */
 
 /* ---- choice ---- */
 

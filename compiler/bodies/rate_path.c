@@ -6,7 +6,7 @@
 
 enum { PLACES_MAX = 64, TEXT_MAX = 40 };
 
-/* What the execution does at one statement. */
+/* The steps of the execution at one statement. */
 struct place {
     enum walk_step_kind kind;
     const struct ks *stmt;
@@ -244,7 +244,7 @@ static void label_end(const struct route *r, struct diag *d)
     diag_label(d, at, "%s ends here with %" PRIu64 " %s %" PRIu64, what, r->packets, of, p->least);
 }
 
-/* ---- the mend ---- */
+/* ---- the fix ---- */
 
 static uint32_t count_appends(const struct ks *first, uint32_t port)
 {

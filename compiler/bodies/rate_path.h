@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rate_path: the execution behind a count of packets, as labels along the body.
+ * rate_path: an execution that appends a given count of packets, as labels along the body.
  *
- * Shown are the branches that the analysis could not decide (or that come out differently on the
- * way), the rounds of loops, the packets, and, where there are too few, the end of the firing: what
- * has to do with one out-port.  At most RATE_PATH_LABELS of them.
+ * It shows the steps that concern one out-port: branches that the analysis could not decide or that
+ * go both ways on the path, rounds of loops, packets and, if there are too few packets, the end of
+ * the firing.  At most RATE_PATH_LABELS of them.
  */
 #ifndef PIPEC_RATE_PATH_H
 #define PIPEC_RATE_PATH_H

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * relation: what is always true between the numbers of packets that a firing appends to its
+ * relation: equations that always hold between the numbers of packets that a firing appends to its
  * outputs.
  *
  * Domain    an affine subspace of the vectors of counts (a coordinate for each end of the
- *           out-ports): a point and directions, all integers.  Sound: every vector that really
- *           occurs at that place of the body lies in it.
+ *           out-ports): a point and directions, all integers.  Sound: every vector of a real execution
+ *           at that place of the body lies in it.
  * Reference M. Karr, "Affine relationships among variables of a program", Acta Informatica 6, 1976,
- *           restricted to counters.  A body cannot read its counters, so what a piece of it appends
- *           does not depend on what was appended before: appending is a translation, two ways that
- *           meet give the affine hull of both, and a loop needs no iteration (relation_repeat).
+ *           restricted to counters.  A body cannot read its counters, so the packets of a piece
+ *           of it do not depend on those before: an append is a translation, two paths that meet
+ *           give the affine hull of both, and a loop needs no iteration (relation_repeat).
  * Limits    conditions are ignored (two `if` with the same condition are four ways); up to
- *           RELATION_ENDS_MAX ends; what does not fit 63 bits makes the relation `any`.
+ *           RELATION_ENDS_MAX ends; a number above 63 bits makes the relation `any`.
  * Cost      joining is O(ends^2) for each direction, of which there are at most `ends`.
  */
 #ifndef PIPEC_RELATION_H
@@ -46,8 +46,8 @@ void relation_join(struct relation *to, const struct relation *from);
  * to `next`. */
 void relation_repeat(struct relation *left, const struct relation *begin,
                      const struct relation *next);
-/* Of a linear subspace: are the counts of the two ends always in the same proportion, both positive
- * or both zero, and not always zero?  Gives it in lowest terms. */
+/* Of a linear subspace: whether the counts of the two ends are always in the same proportion, both
+ * positive or both zero, and not always zero.  Returns the proportion in lowest terms. */
 bool relation_in_step(const struct relation *r, uint32_t a, uint32_t b, uint64_t *share_a,
                       uint64_t *share_b);
 

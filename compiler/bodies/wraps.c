@@ -24,7 +24,7 @@ static bool is_narrow(const struct type *type)
 
 static struct interval exact_range(const struct kx *e, int depth);
 
-/* What the values of the expression lie in, by its form alone. */
+/* The range of the expression, from its form only. */
 static struct interval range_of(const struct kx *e, int depth)
 {
     struct interval all = interval_of_type(type_item(e->type));

@@ -130,7 +130,7 @@ static void walk_loop(struct count *c, const struct ks *loop)
     c->known[counter->index] = false;
 }
 
-/* What stands in an `if` may be left out. */
+/* Does not enter an `if`: its statements may not be executed. */
 static void walk(struct count *c, const struct ks *s)
 {
     for (; s != NULL && c->steps++ < STEPS_MAX; s = s->next) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * written: out-ports of which every firing writes every packet by index, whatever data decide.
+ * written: out-ports of which every firing writes every packet by index, for all data.
  *
- * Packets that `y[j] = v` does not name are zero, so the windows of such ports are cleared before a firing.  Where it
- * is shown that none is left out, nothing has to be cleared.  Shown it is of statements that are always executed, in
- * loops that count from constants to constants, with indices that follow from the counters.
+ * Packets that no `y[j] = v` writes are zero, so the windows of such ports are cleared before a firing.  If every
+ * packet is written, nothing has to be cleared.  The proof looks at statements that are always executed, in loops that count
+ * from constants to constants, with indices that follow from the counters.
  */
 #ifndef PIPEC_WRITTEN_H
 #define PIPEC_WRITTEN_H

@@ -2,11 +2,14 @@
 /*
  * arith: the arithmetic of the language on scalar values, with exactly the bits of compiled code.
  *
- * Integers   wrap; INT_MIN / -1 is INT_MIN and INT_MIN % -1 is 0; a shift takes its count modulo
- * the width, `>>` of a signed type keeps the sign. Floats     IEEE 754 in their own width, never
- * contracted; a NaN that an operation makes is the canonical one. Negation, abs and copysign act on
- * the sign bit alone. Converting integer to narrower integer wraps; float to integer saturates, NaN
- * gives 0; anything to bool is `!= 0`.
+ * Integers wrap.  INT_MIN / -1 is INT_MIN, and INT_MIN % -1 is 0.  A shift takes its count modulo the
+ * width; `>>` of a signed type keeps the sign.
+ *
+ * Floats are IEEE 754 in their own width, never contracted.  A NaN that an operation makes is the
+ * canonical one.  Negation, abs and copysign change only the sign bit.
+ *
+ * A conversion to a narrower integer wraps.  A conversion of a float to an integer saturates, and NaN
+ * gives 0.  A conversion to bool is `!= 0`.
  *
  * Both operands have the type that the typed tree (kernel.h) promises.  f16 and bf16 never occur.
  * Pure functions.

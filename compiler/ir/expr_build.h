@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * expr_build: typed trees made by the compiler itself, as sema would have made them from source.
+ * expr_build: typed trees that the compiler itself makes, as sema would make them from source.
  *
- * Everything lives in the arena of the kernel that is made.  `span`, given to all parts, is what
- * messages about them point at.
+ * Everything lives in the arena of the new kernel.  All parts have the place `span`, to which
+ * messages about them point.
  */
-#ifndef PIPEC_TREE_H
-#define PIPEC_TREE_H
+#ifndef PIPEC_EXPR_BUILD_H
+#define PIPEC_EXPR_BUILD_H
 
 #include "compiler/ir/kernel.h"
 #include "base/arena.h"

@@ -8,8 +8,8 @@
  * they are bound when the pipeline runs and are not part of its memory.  Nodes and buffers are in
  * order of declaration; indices are stable names.
  *
- * The graph knows no syntax and no device.  Passes fill the fields that are marked; a field is zero
- * before its pass.
+ * The graph knows no syntax and no device.  Passes fill the marked fields; a field is zero before its
+ * pass.
  */
 #ifndef PIPEC_GRAPH_H
 #define PIPEC_GRAPH_H
@@ -34,8 +34,8 @@ struct graph_input {
      * filled by bodies/amplify. */
     uint64_t pop, peek;
     const uint64_t *pops, *peeks;
-    /* Packets behind the one that the firing consumes next that stay in the buffer (a 2-D window; else
-     * 0): they are freed so much later. */
+    /* How many consumed packets stay in the buffer for later firings (a 2-D window; else 0): the last
+     * ones. */
     uint64_t history;
 };
 
@@ -46,7 +46,7 @@ struct graph_output {
     uint32_t buffer;
     uint64_t push_least, push; /* likewise; equal: an exact rate */
     const uint64_t *push_leasts, *pushes;
-    uint64_t finish_max; /* most packets that the node's `finish` appends; likewise */
+    uint64_t finish_max; /* maximum packets that the node's `finish` appends; likewise */
     /* Outputs of the node with the same bundle, 1.., are written in step: each firing appends
      * k x share packets to each of them, with a k of its own.  Two or more with bounded rates into
      * inner buffers; shares without a common divisor.  0: none.  By bodies/amplify. */
@@ -54,9 +54,9 @@ struct graph_output {
     uint64_t share;
 };
 
-/* What a node's warps cost (lang/time.md): lanes of a CU, filled with firings or with work-items. */
+/* The cost of a node's warps (lang/time.md): lanes of a CU, filled with firings or with work-items. */
 struct graph_warp {
-    bool counted;             /* what a warp costs depends on data: generated code counts it */
+    bool counted;             /* the cost of a warp depends on data: generated code counts it */
     uint64_t cycles;          /* of a warp; stateful: of a firing; `counted`: an estimate */
     uint64_t finish_cycles;   /* of `finish`; 0: there is none */
     uint32_t firings, pieces; /* firings in a warp, warps of a firing: one of both is 1 */
@@ -116,8 +116,8 @@ struct graph_buffer {
     bool depth_declared;
     struct span depth_span;
     uint64_t depth_packets;     /* declared, or filled by pace/bufsize and raised by plan */
-    uint64_t depth_min_packets; /* least found that is free of deadlock with the others at theirs;
-                                   by pace/bufsize */
+    uint64_t depth_min_packets; /* smallest found that is free of deadlock with the other depths
+                                   as they are; by pace/bufsize */
     const char *depth_reason;   /* one sentence; by pace/bufsize, plan */
     /* --buffers=fast: the depth follows from the maximum throughput; else it is to have room for a
      * dispatch. By pace/bufsize. */
@@ -133,18 +133,18 @@ struct graph_argument { /* of the pipeline: set when it runs */
     struct scalar_value value; /* the default, or what -D said */
 };
 
-/* What is known of the memory, where the least was asked for. */
+/* Knowledge of the memory if the minimum was requested. */
 enum graph_least {
     LEAST_NOT_ASKED, /* or not defined: some throughput is unbounded */
-    LEAST_BOUND,     /* it is enough; the least may be smaller */
-    LEAST_EXACT,     /* it is the least */
-    LEAST_GIVEN_UP,  /* nothing was found that reaches the maximum throughput */
+    LEAST_BOUND,     /* it is enough; the minimum may be smaller */
+    LEAST_EXACT,     /* it is the minimum */
+    LEAST_GIVEN_UP,  /* no depths were found that reach the maximum throughput */
 };
 
 /* A trade-off of one part (component) between memory and throughput. */
 struct graph_tradeoff {
     uint32_t component;
-    uint64_t memory_bytes;       /* of the pipeline, the other parts with their least */
+    uint64_t memory_bytes;       /* of the pipeline, with the minimum for the other parts */
     uint64_t iterations, cycles; /* in lowest terms; 0 cycles: unbounded */
     const uint64_t *depths;      /* by buffer */
 };
@@ -174,18 +174,17 @@ struct graph {
     struct types *types;
     enum graph_policy policy; /* as the author named it */
     uint32_t component_count; /* by liveness/rate */
-    /* Why it cannot stop for ever with these depths, as the container says it; by
+    /* The proof that the pipeline cannot deadlock with these depths, as in the container; by
      * liveness/certify. */
     const uint64_t *certificate;
     size_t certificate_words;
-    bool is_counterexample; /* it stops for ever, and the certificate says how */
-    bool unproven;          /* the author accepts that it may stop for ever; by liveness/bounded */
-    enum buffers_mode buffers_mode; /* what undeclared depths are for; by pace/bufsize */
-    /* Where the memory is to be the least; no less is enough than so many bytes.  By
-     * pace/bufsize. */
+    bool is_counterexample; /* it deadlocks, and the certificate shows how */
+    bool unproven;          /* the author accepts that it may deadlock; by liveness/bounded */
+    enum buffers_mode buffers_mode; /* the goal of undeclared depths; by pace/bufsize */
+    /* If the minimum was requested: less than so many bytes is not enough.  By pace/bufsize. */
     enum graph_least memory_least;
     uint64_t memory_least_bytes;
-    struct graph_front *front; /* where it was asked for; by pace/bufsize */
+    struct graph_front *front; /* if it was requested; by pace/bufsize */
     const struct reductions
         *reductions; /* work that is left out in it; by optimize/region/dead_work, or NULL */
     const struct constant_tables *constant_tables; /* likewise; by optimize/constant_tables */
@@ -204,17 +203,17 @@ void graph_connect_output(struct compile *cx, struct graph *graph, uint32_t node
 uint32_t *graph_number_outputs(struct arena *arena, const struct graph *graph);
 /* Phases of the node's rates, 1.. */
 uint32_t graph_phases(const struct graph_node *node);
-/* Does every firing of a phase write the same number, so that the rates of both ends balance?  Not
- * with bounds, nor where `finish` alone writes. */
+/* Whether every firing of a phase writes the same number, so that the rates of both ends balance.
+ * False with bounds, and where only `finish` writes. */
 bool graph_is_exact(const struct graph_node *node, const struct graph_output *output);
-/* Most packets of one firing. */
+/* Maximum packets of one firing. */
 uint64_t graph_push_most(const struct graph_node *node, const struct graph_output *output);
 /* The end that writes; NULL for an outer in-port. */
 const struct graph_output *graph_writer(const struct graph *graph,
                                         const struct graph_buffer *buffer);
 const struct graph_input *graph_reader_input(const struct graph *graph,
                                              const struct graph_buffer *buffer, size_t reader);
-/* Does the reader's 2-D window go round (border wrap): it frees a frame, or a row, as one. */
+/* Whether the reader's 2-D window wraps (border wrap): then it frees a whole frame, or row, at once. */
 bool graph_window_rounds(const struct graph *graph, const struct graph_buffer *buffer,
                          size_t reader);
 struct window;
@@ -224,12 +223,12 @@ struct window_shape;
 bool graph_input_window(const struct graph *graph, const struct graph_node *node,
                         const struct graph_input *in, struct window *window,
                         struct window_shape *shape);
-/* Packets that the reader's window keeps in the buffer: the least depth that it needs. */
+/* Packets that the reader's window keeps in the buffer: the minimum depth that it needs. */
 uint64_t graph_window_packets(const struct graph *graph, const struct graph_buffer *buffer,
                               size_t reader);
-/* A buffer inside that is written at a rate which is not exact: it joins no repetition counts. */
+/* Whether it is an inner buffer with a rate that is not exact: such a buffer relates no repetitions. */
 bool graph_is_bounded(const struct graph *graph, const struct graph_buffer *buffer);
-/* What was reported of the kernel since `kept` diagnostics were there is traced to its use. */
+/* Adds the place of the kernel's use to its diagnostics after the first `kept` ones. */
 void graph_trace_kernel(struct compile *cx, const struct kernel *kernel, size_t kept);
 /* As it is written: "round_robin". */
 const char *graph_policy_name(enum graph_policy policy);

@@ -4,9 +4,11 @@
  *
  * A kernel of the source with its compile-time parameters bound to values is one `struct kernel`;
  * several nodes of the graph may share it.  Everything implicit is explicit here: conversions are
- * KX_CONVERT, names are resolved, constants folded, sizes known.  The tree is read by consteval
- * (interprets it), the analyses of bodies (rates, value ranges, cost) and codegen; only fields
- * marked "filled by" are written after sema.
+ * KX_CONVERT, names are resolved, constants folded, sizes known.  Its readers are consteval, which
+ * interprets it, the analyses of bodies (rates, value ranges, cost) and codegen.  After sema, only
+ * fields marked "filled by" are written.
+ *
+ * Prefixes: `kx` is a typed expression, `ks` a typed statement.
  *
  * Meaning of arithmetic: language reference, "Integers" and "Floats".  Operands are evaluated left
  * to right.
@@ -64,8 +66,8 @@ enum kx_kind {
                      `port` [element `third`, NULL where no port array] */
     KX_LEFT,     /* left(port): packets that a finished node's in-port still holds, i64 */
     KX_PHASE,    /* number of the firing modulo kernel->phases, i32 */
-    KX_FIRING, /* number of the firing, in `finish` of all that were made, wrapped to `type`, an integer: by
-                     optimize/compose/compose_count alone */
+    KX_FIRING, /* number of the firing (in `finish`: of all firings), wrapped to `type`, an integer; only
+                     optimize/compose/compose_count makes it */
     KX_ITEM,       /* item.x, .y, .z (`dimension` 0, 1, 2): the work-item's index, i32 */
     KX_NEGATE,     /* -left */
     KX_COMPLEMENT, /* ~left */
@@ -137,17 +139,16 @@ struct kx {
     enum access_check check;
     enum access_check column_check;  /* WINDOW */
     enum access_check element_check; /* PEEK, WINDOW: the port element */
-    /* bodies/ranges: what has been seen of the accesses, of a division whether it has been */
+    /* bodies/ranges: the visits of the accesses; of a division, whether there was one */
     unsigned char visited, visited_column, visited_element;
-    /* bodies/ranges, of the index of an access: how many places there are (0: not seen), and the
-     * least and the most that it may be, counted from the first place, the limits of int64_t
-     * standing for what is beyond */
+    /* bodies/ranges, of the index of an access: the number of places (0: not visited), and the minimum
+     * and maximum of the index, counted from the first place and clamped to int64_t */
     uint64_t places;
     int64_t place_least, place_most;
     bool may_wrap;     /* BINARY: its exact value may leave `type`; filled by bodies/range_check */
     bool cast;         /* cast to the type that it has: wrapping is meant */
     bool count_inside; /* SHL, SHR: at some visit the count may be below the width */
-    bool widening_reported; /* what is to be widened in it has been reported */
+    bool widening_reported; /* the operation in it that must be wider has been reported */
     bool postfix;           /* ASSIGN: the value is the old one (i++) */
     uint32_t port;          /* PEEK, WINDOW, LEFT: index into kernel->in */
     uint32_t dimension;     /* ITEM */
@@ -186,7 +187,7 @@ enum ks_kind {
                    ends nothing: packets are left over */
     KS_BARRIER, /* every work-item of the firing comes here before any goes on */
     KS_LAUNCH,  /* launch; `variable`: the event that it sets (a KS_DECLARE stands before), or NULL;
-                   `expr`: its events, then its arguments, joined by KX_COMMA, for those who look at
+                   `expr`: its events, then its arguments, joined by KX_COMMA, for passes that look at
                    expressions only; NULL: none */
 };
 
@@ -286,7 +287,7 @@ static inline bool kx_is_elementwise(const struct kx *x)
     }
 }
 
-/* Where a KS_SWITCH goes on with that value of its type: its label, or the default; NULL: behind it. */
+/* Where a KS_SWITCH goes on with that value of its type: its label, or the default; NULL: after the switch. */
 static inline const struct ks *ks_find_label(const struct ks *on, struct scalar_value value)
 {
     const struct ks *otherwise = (const struct ks *)0, *s = on->body;
@@ -334,7 +335,7 @@ struct kx *kx_copy(struct arena *arena, const struct kx *x, kx_map *map, void *d
 
 /* ---- searches (kernel_any.c) ----
  * Whether the test holds of some expression, outer ones first, or of some statement of the list or inside
- * of it; stops at the first.  A call counts as itself: its function's body is not looked at.  NULL, as tree
+ * of it; stops at the first.  The body of a called function is not searched.  NULL, as tree
  * or as test: nothing. */
 typedef bool kx_test(const struct kx *x, void *data);
 bool kx_any(const struct kx *x, kx_test *test, void *data);
@@ -395,9 +396,9 @@ struct kernel_port {
     struct span finish_span;          /* of that `push M` */
     /* out-ports: bounds were declared, and the body shows one number; filled by bodies/amplify */
     bool bounds_exact;
-    /* out-ports of kernels that launch, and of children: the most that the body of one firing
-     * appends itself.  It is checked against this where not `count_proven`.  `push_least` and `push`
-     * are then of the firing with its tree (of a child: of its own body alone).  Elsewhere equal to
+    /* out-ports of kernels that launch, and of children: the maximum that the body of one firing
+     * appends itself.  Unless `count_proven`, the run checks it.  `push_least` and `push` are then
+     * those of the firing with its tree (of a child: only of its own body).  Elsewhere equal to
      * `push`.  Filled by bodies/launches. */
     uint64_t own_push_least, own_push;
     bool tree_writes; /* some kernel below appends to it; filled by bodies/launches */
@@ -406,7 +407,7 @@ struct kernel_port {
     bool tree_proven;
 };
 
-/* What launches need; zero of a kernel that launches nothing and is no child. */
+/* Data of launches; zero for a kernel that launches nothing and is no child. */
 struct kernel_launches {
     /* Statements, in order of the text; each child once, in order of first launch.  By sema. */
     VEC(struct launch *) statements;
@@ -442,7 +443,7 @@ struct kernel_step {
     uint64_t share;
 };
 
-/* An instance whose parameters, or whose file, tell more than the kernel's own place. */
+/* An instance whose parameters or file say more than the kernel's own place. */
 struct kernel_use {
     struct span span;
     const char *title;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kx_text: typed expressions and constants as text of the language that means exactly them: every
- * conversion is written as a cast, every literal has its type.
+ * kx_text: typed expressions and constants as text of the language with exactly the same meaning:
+ * every conversion is written as a cast, every literal has its type.
  */
 #ifndef PIPEC_KX_TEXT_H
 #define PIPEC_KX_TEXT_H
@@ -10,8 +10,8 @@
 
 #include "compiler/ir/kernel.h"
 
-/* False: an expression that the language cannot write (an array, a port): nothing whole is printed.
- * What an argument of an instance can be is never such. */
+/* False: the language cannot write the expression (an array, a port), and the printed text is not
+ * complete.  An argument of an instance can always be written. */
 bool kx_print(FILE *to, const struct kx *x);
 /* A literal of the scalar's type. */
 void scalar_value_print(FILE *to, struct scalar_value value);

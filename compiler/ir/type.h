@@ -6,10 +6,10 @@
  * struct is a type of its own.  Layout is the runtime's: scalars at their width (bool is one byte,
  * 0 or 1); arrays and vectors contiguous, alignment that of the element; structs as in C: fields in
  * order, each at the next multiple of its alignment, the size a multiple of the largest alignment.
- * What lies between fields is zero wherever it can be seen.
+ * Padding between fields is zero wherever it is visible.
  *
  * The scalars of a value in order (arrays and vectors by index, structs by field) are its
- * *flattened* form: constants are kept so.
+ * *flattened* form, which constants use.
  */
 #ifndef PIPEC_TYPE_H
 #define PIPEC_TYPE_H
@@ -56,7 +56,7 @@ const struct type *type_scalar(struct types *types, enum scalar_type scalar);
 const struct type *type_array(struct types *types, const struct type *element, uint64_t length);
 /* `element` is a scalar, `length` 2, 3, 4, 8 or 16. */
 const struct type *type_vector(struct types *types, const struct type *element, uint64_t length);
-/* A new struct; fills the places of the fields, which are kept.  NULL when the size overflows. */
+/* A new struct; keeps `fields` and fills their offsets.  NULL when the size overflows. */
 const struct type *type_struct(struct types *types, const char *name, struct span span,
                                struct type_field *fields, uint32_t field_count);
 /* As the user writes it: `i32`, `f32[3][4]` (outermost dimension first). */
@@ -80,17 +80,17 @@ static inline bool type_is_vector(const struct type *t)
 {
     return t->kind == TYPE_VECTOR;
 }
-/* What is kept in memory, not in a register: arrays, vectors, structs. */
+/* Values in memory, not in a register: arrays, vectors, structs. */
 static inline bool type_is_aggregate(const struct type *t)
 {
     return t->kind == TYPE_ARRAY || t->kind == TYPE_VECTOR || t->kind == TYPE_STRUCT;
 }
-/* What takes an index. */
+/* Types whose values take an index. */
 static inline bool type_is_indexed(const struct type *t)
 {
     return t->kind == TYPE_ARRAY || t->kind == TYPE_VECTOR;
 }
-/* What is computed with: a vector's element, a scalar itself. */
+/* The type of one operation: a vector's element, a scalar itself. */
 static inline const struct type *type_item(const struct type *t)
 {
     return t->kind == TYPE_VECTOR ? t->element : t;

@@ -60,7 +60,7 @@ static const char *plain_text(struct arena *arena, const char *text, size_t leng
     return plain;
 }
 
-/* What stands below the current folder is named from there. */
+/* Names a file below the current folder relative to this folder. */
 static const char *below_folder(const char *name)
 {
     char folder[PATH_MAX];
@@ -69,7 +69,7 @@ static const char *below_folder(const char *name)
     return strncmp(name, folder, length) == 0 && name[length] == '/' ? name + length + 1 : name;
 }
 
-/* Behind the part that `..` takes back, or NULL where there is none that it can. */
+/* The end of the text without its last part, which `..` removes; NULL: there is none to remove. */
 static char *without_last(const char *begin, char *end)
 {
     char *at = end - (end > begin);
@@ -78,8 +78,8 @@ static char *without_last(const char *begin, char *end)
     return at == end || strcmp(at, "../") == 0 ? NULL : at;
 }
 
-/* The shortest name of the same file, by its letters: without `//`, `.`, and `..` behind a name.
- * One file is one, however a command names it. */
+/* The shortest name of the same file, from its text: without `//`, `.`, and `..` after a name.  So a
+ * file has one name, however a command names it. */
 static const char *file_text(struct arena *arena, const char *name)
 {
     name = below_folder(name);

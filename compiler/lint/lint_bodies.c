@@ -51,7 +51,7 @@ static void check_comparison(struct bodies *b, const struct kx *kx)
     diag_help(d, "compare their distance: abs(a - b) < limit");
 }
 
-/* What the analysis knows of the index, `first` being the first place. */
+/* Notes the known range of the index, where `first` is the first place. */
 static void note_range(const struct bodies *b, const struct kx *index, int64_t first,
                        struct diag *d)
 {
@@ -212,7 +212,7 @@ static void check_loop(struct bodies *b, const struct ks *loop)
     diag_help(d, "count its rounds, and leave it after the maximum that is needed");
 }
 
-/* Behind these what follows in the list may not be come to. */
+/* Whether control may not reach the statement after this one. */
 static bool may_leave(const struct ks *s)
 {
     if (s == NULL) return false;
@@ -235,7 +235,7 @@ static bool may_leave(const struct ks *s)
 
 static void visit_ks(struct bodies *b, const struct ks *first);
 
-/* What is executed on a condition, or not each time. */
+/* Visits statements that are executed on a condition, or not each time. */
 static void visit_perhaps(struct bodies *b, const struct ks *first)
 {
     const char *certain = b->certain;

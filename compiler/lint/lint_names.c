@@ -476,8 +476,8 @@ static void check_imports(const struct names *names)
 
 /* ---- the family ---- */
 
-/* What a file declares for others is theirs to use: only in a program is an item of no use.  That
- * is a file whose pipeline is `main`, or that has one pipeline and neither tests nor `///` comments. */
+/* Other files may use the items of a file, so only a program can have unused ones.  A program is a
+ * file whose pipeline is `main`, or that has one pipeline and neither tests nor `///` comments. */
 static bool is_program(const struct ast_file *file)
 {
     size_t pipelines = 0, others = 0;
@@ -502,7 +502,8 @@ static void check_items(struct names *names)
     }
 }
 
-/* What the library declares lies outside of what programs do. */
+/* Declares the items of the library, or of the other files.  The scope of the library is outside of
+ * that of programs. */
 static void declare_files(struct names *names, bool of_library)
 {
     for (const struct ast_file *file = names->program->files; file != NULL; file = file->next) {
@@ -522,7 +523,7 @@ void lint_names(struct compile *cx, const struct ast_program *program)
     declare_files(&names, true);
     declare_files(&names, false);
     for (const struct ast_file *file = program->files; file != NULL; file = file->next) {
-        if (source_is_library(cx->sources, file->source)) continue; /* it sees itself alone */
+        if (source_is_library(cx->sources, file->source)) continue; /* it sees only itself */
         names.quiet = file != program->files;
         for (const struct ast_item *item = file->items; item != NULL; item = item->next)
             visit_item(&names, item);

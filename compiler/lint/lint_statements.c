@@ -183,7 +183,7 @@ static bool jumps(const struct ast_stmt *s)
     }
 }
 
-/* Control does not go on behind it. */
+/* Whether control never reaches the statement after it. */
 static bool leaves(const struct ast_stmt *s)
 {
     if (jumps(s)) return true;
@@ -265,7 +265,7 @@ static void check_indentation(struct compile *cx, const struct ast_stmt *first)
     }
 }
 
-/* The last statement behind a label, through the label's own. */
+/* The statement after the labels. */
 static const struct ast_stmt *innermost(const struct ast_stmt *s)
 {
     while (s != NULL && is_label(s))

@@ -9,7 +9,7 @@ static const enum rule rules[] = {RULE_OVERSIZED_DEPTH, RULE_SERIAL_BOTTLENECK, 
 
 enum {
     OVERSIZED_FACTOR = 256,
-    OVERSIZED_BYTES = 64 << 10, /* below, nobody minds */
+    OVERSIZED_BYTES = 64 << 10, /* smaller depths are not reported */
 };
 #define BOTTLENECK_PERCENT 50.0
 
