@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/sched/memory_port.h"
 
+#include <assert.h>
 #include <string.h>
 
 static uint8_t *next_packet(const struct prt_port_memory *memory)
@@ -80,11 +81,11 @@ static bool exceeds_caches(const struct prt_sched *s, const struct prt_port_memo
     return largest > 0 && (uint64_t)memory->capacity_packets * memory->width_bytes / 2 > largest;
 }
 
-/* The stage that writes nothing else is told so, where the host alone reads. */
+/* Tells the stage that writes only this out-port. */
 static void pass_caches(struct prt_sched *s, const struct prt_buffer *buffer)
 {
-    bool past = prt_fifo_is_placed(&buffer->fifo) && buffer->fifo.reader_count == 1 &&
-                exceeds_caches(s, &buffer->port->memory);
+    assert(buffer->fifo.reader_count == 1); /* an out-port: the host */
+    bool past = prt_fifo_is_placed(&buffer->fifo) && exceeds_caches(s, &buffer->port->memory);
     for (uint32_t i = 0; i < s->container->stage_count; i++) {
         const struct prt_stage *stage = &s->stages[i];
         if (stage->node->output_count != 1 || stage->outputs[0].buffer != buffer) continue;

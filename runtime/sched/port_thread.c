@@ -237,6 +237,7 @@ enum prt_status prt_port_thread_create(struct prt_sched *s, uint32_t number,
     uint64_t chunk = CHUNK_BYTES / buffer->fifo.width_bytes, packets;
     if (chunk == 0) chunk = 1;
     /* One more than the depth: what comes behind a full in-port at hand is looked at. */
+    /* uncovered: no ring of such a depth can be mapped */
     if (__builtin_add_overflow(buffer->fifo.depth_packets, CHUNKS * chunk + 1, &packets))
         packets = UINT64_MAX;
     enum prt_status status = prt_fifo_enlarge(&buffer->fifo, packets, error);

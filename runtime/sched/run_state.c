@@ -4,6 +4,7 @@
 #include "runtime/sched/ready.h"
 #include "runtime/sched/select.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- when ---- */
@@ -29,7 +30,8 @@ struct text {
 
 static void flush(struct text *t)
 {
-    if (t->used > 0) t->write(t->context, t->bytes, t->used);
+    assert(t->used > 0); /* a byte that does not fit waits for this: a text never ends empty */
+    t->write(t->context, t->bytes, t->used);
     t->used = 0;
 }
 

@@ -692,7 +692,7 @@ static uint32_t queue_of(const struct prt_sched *s, uint32_t node)
 /* Are all its ends on one queue? */
 static bool is_in_order(const struct prt_sched *s, const struct container_buffer *record)
 {
-    if (record->outer != CONTAINER_INNER || record->writer_node == CONTAINER_NONE) return false;
+    if (record->outer != CONTAINER_INNER) return false; /* an inner buffer has a writer */
     for (uint32_t i = 0; i < record->reader_count; i++) {
         uint32_t node = s->container->readers[record->first_reader + i].node;
         if (queue_of(s, node) != queue_of(s, record->writer_node)) return false;

@@ -475,12 +475,17 @@ static void an_endless_ring_can_be_interrupted(void **unused)
     const int32_t one = 1;
     struct made *m = made_create("ring", "sim16");
     uint32_t ring = made_buffer(m, "ring", SCALAR_I32, 4, CONTAINER_INNER);
+    uint32_t there = made_buffer(m, "there", SCALAR_I32, 4, CONTAINER_INNER);
+    uint32_t back = made_buffer(m, "back", SCALAR_I32, 4, CONTAINER_INNER);
     uint32_t y = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
     made_initial(m, ring, 1, &one, sizeof one);
-    add_node(m, "spin", 0, ring, 1, 1, ring, 1, 0);
+    add_node(m, "spin", 0, ring, 1, 1, there, 1, 0);
+    add_node(m, "pass", 0, there, 1, 1, back, 1, 0);
+    add_node(m, "return", 0, back, 1, 1, ring, 1, 0);
     add_node(m, "copy", 0, ring, 1, 1, y, 1, 0);
     made_side_by_side(m);
-    struct prt_program *program = pipelines_load(m, (struct prt_image_kernel[]){copy, copy});
+    struct prt_program *program =
+        pipelines_load(m, (struct prt_image_kernel[]){copy, copy, copy, copy});
     struct prt_error error;
     assert_int_equal(prt_run_create(program, NULL, &endless, &error), PRT_OK);
     assert_int_equal(prt_run_bind_output(endless, prt_program_find_port(program, "y"),
@@ -505,6 +510,45 @@ static void an_empty_loop_is_a_stall_with_its_cycle(void **unused)
     assert_int_equal(pipelines_run(program, 1, &in, &out, NULL, &error), PRT_E_STALL);
     assert_non_null(strstr(error.message, "'add' waits for packets in 'back' (holds 0, needs 1)"));
     assert_non_null(strstr(error.message, "'delay' waits for packets in 's'"));
+    prt_program_free(program);
+}
+
+static void long_names_leave_room_for_the_count_of_waits(void **unused)
+{
+    (void)unused;
+    char name[360];
+    struct made *m = loop_made(2, 0);
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    m->nodes[0].name = made_string(m, name);
+    struct prt_program *program = pipelines_load(m, (struct prt_image_kernel[]){sum, copy, copy});
+    struct prt_error error = {0};
+    host_ramp(&in, 500);
+    out.count = 0;
+    assert_int_equal(pipelines_run(program, 1, &in, &out, NULL, &error), PRT_E_STALL);
+    assert_non_null(strstr(error.message, "(holds 0, needs 1)"));
+    assert_non_null(strstr(error.message, "; and 1 more wait"));
+    assert_null(strstr(error.message, "1 more waits"));
+    prt_program_free(program);
+}
+
+static void a_name_cannot_drive_a_terminal(void **unused)
+{
+    (void)unused;
+    struct made *m = loop_made(2, 1);
+    m->nodes[1].name = made_string(m, "a\x1b[2J\x7f and more than thirty-two bytes");
+    struct prt_program *program = pipelines_load(m, (struct prt_image_kernel[]){sum, copy, copy});
+    struct told told = {.used = 0};
+    struct prt_run *run;
+    assert_int_equal(prt_run_create(program, NULL, &run, NULL), PRT_OK);
+    host_ramp(&in, 500);
+    out.count = 0;
+    pipelines_bind(program, run, &in, &out);
+    assert_int_equal(prt_run_execute(run, NULL), PRT_OK);
+    prt_run_tell_standing(run, hear, &told);
+    assert_non_null(strstr(told.text, "a?[2J? and more than thirty-two bytes"));
+    assert_null(strchr(told.text, 0x1b));
+    prt_run_destroy(run);
     prt_program_free(program);
 }
 
@@ -561,6 +605,48 @@ static void a_fault_names_kernel_place_and_firing(void **unused)
     assert_int_equal(fault.line, 12);
     prt_run_destroy(run);
     prt_program_free(program);
+}
+
+static int32_t index_without_figures(const struct kernel_batch *batch)
+{
+    *batch->fault = (struct kernel_fault){.firing = batch->first_firing, .line = 1};
+    return KERNEL_FAULT_INDEX;
+}
+
+static int32_t push_without_figures(const struct kernel_batch *batch)
+{
+    *batch->fault = (struct kernel_fault){.firing = batch->first_firing, .line = 1};
+    return KERNEL_FAULT_PUSH;
+}
+
+static void a_fault_is_told_without_figures_and_folders(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *source;
+        int32_t (*run)(const struct kernel_batch *batch);
+        const char *message;
+    } cases[] = {
+        {"made.pipe", index_without_figures, "made.pipe:1) used an index out of range in firing 0"},
+        {"a/b/made.pipe", index_without_figures, "(instance at made.pipe:1) used an index"},
+        {"a/b/", push_without_figures, "(instance at a/b/:1) wrote more or fewer packets"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct made *m = made_create("fault", "sim16");
+        uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+        uint32_t y = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
+        add_node(m, "find", 0, x, 1, 1, y, 1, 0);
+        m->sources[0].name = made_string(m, cases[i].source);
+        made_loop(m);
+        const struct prt_image_kernel kernel = {.run = cases[i].run};
+        struct prt_program *program = pipelines_load(m, &kernel);
+        struct prt_error error = {0};
+        host_ramp(&in, 500);
+        out.count = 0;
+        assert_int_equal(pipelines_run(program, 1, &in, &out, NULL, &error), PRT_E_FAULT);
+        if (strstr(error.message, cases[i].message) == NULL) fail_msg("%zu: %s", i, error.message);
+        prt_program_free(program);
+    }
 }
 
 /* Two nodes fault at the same time: the one declared first is reported, whichever thread is faster.
@@ -809,6 +895,9 @@ TEST_MAIN("sched", cmocka_unit_test(streams_of_every_length_come_out_whole),
           cmocka_unit_test(an_empty_loop_is_a_stall_with_its_cycle),
           cmocka_unit_test(a_full_buffer_is_a_stall_with_its_cycle),
           cmocka_unit_test(a_fault_names_kernel_place_and_firing),
+          cmocka_unit_test(a_fault_is_told_without_figures_and_folders),
+          cmocka_unit_test(long_names_leave_room_for_the_count_of_waits),
+          cmocka_unit_test(a_name_cannot_drive_a_terminal),
           cmocka_unit_test(of_several_faults_the_first_declared_is_reported),
           cmocka_unit_test(a_fault_in_a_packet_is_the_only_one),
           cmocka_unit_test(reports_that_cannot_be_are_refused),

@@ -759,6 +759,60 @@ static void policies_choose_as_they_say(void **unused)
     assert_true(dispatches_of("fullest", 1) <= 12);     /* not before t holds as much as x */
 }
 
+static struct prt_run *turning;
+static size_t turned;
+
+static enum prt_status take_until_turned(void *context, const void *packets, size_t count,
+                                         struct prt_error *error)
+{
+    size_t *taken = context;
+    (void)packets;
+    (void)error;
+    if (turned > 4000) return PRT_OK; /* interrupted: the rest of x comes out */
+    *taken += count;
+    turned += count;
+    if (turned > 4000) prt_run_interrupt(turning);
+    return PRT_OK;
+}
+
+/* A ring that always holds more than x: `fullest` would never take the second stage. */
+static void fullest_gives_the_others_a_turn(void **unused)
+{
+    (void)unused;
+    const int32_t ones[32] = {1};
+    struct made *m = made_create("turn", "sim16");
+    size_t copies = 0, spins = 0;
+    uint32_t ring = made_buffer(m, "ring", SCALAR_I32, 256, CONTAINER_INNER);
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 8, CONTAINER_OUTER_IN);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 8, CONTAINER_OUTER_OUT);
+    uint32_t z = made_buffer(m, "z", SCALAR_I32, 8, CONTAINER_OUTER_OUT);
+    made_initial(m, ring, 32, ones, sizeof ones);
+    uint32_t spin = made_node(m, "spin", 0);
+    made_input(m, spin, ring, 1, 1);
+    made_output(m, spin, ring, 1, 0);
+    made_output(m, spin, z, 1, 0);
+    add_node(m, "copy", 0, x, 1, 1, y, 1, 0);
+    m->stages[0].batch_max = m->stages[1].batch_max = 1;
+    made_program(m, " bind_root 0\n bind_root 1\nL1: ends\n fullest 0, L2\n dispatch\n wait L1\n"
+                    " jump L1\nL2: ends\n wait L1\n halt\n");
+    struct prt_program *program = pipelines_load(m, (struct prt_image_kernel[]){copy, copy});
+    turning = create(program, 1);
+    turned = 0;
+    host_ramp(&in, 640);
+    assert_int_equal(
+        prt_run_bind_input(turning, prt_program_find_port(program, "x"), host_read, &in, NULL),
+        PRT_OK);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(prt_run_bind_output(turning,
+                                             prt_program_find_port(program, i == 0 ? "y" : "z"),
+                                             take_until_turned, i == 0 ? &copies : &spins, NULL),
+                         PRT_OK);
+    expect_ends(turning, PRT_E_INTERRUPTED);
+    assert_in_range(copies, 1, spins / 200);
+    prt_run_destroy(turning);
+    prt_program_free(program);
+}
+
 /* ---- the device that executes nothing ---- */
 
 static void nothing_executed_counts_as_all_that_was_claimed(void **unused)
@@ -794,4 +848,5 @@ TEST_MAIN("sched_rates", cmocka_unit_test(phases_take_and_give_in_turn),
           cmocka_unit_test(windows_see_their_frame_alone),
           cmocka_unit_test(results_do_not_depend_on_the_policy),
           cmocka_unit_test(policies_choose_as_they_say),
+          cmocka_unit_test(fullest_gives_the_others_a_turn),
           cmocka_unit_test(nothing_executed_counts_as_all_that_was_claimed))
