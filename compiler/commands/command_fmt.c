@@ -44,7 +44,7 @@ static const char *take_option(void *data, struct arena *arena, int option, cons
 struct run {
     enum mode mode;
     struct command_line line;
-    struct arena *arena; /* of the run: the names of the files */
+    struct arena *arena; /* of the run, for the names of the files */
     struct sources *sources;
     struct diags *diags;
     int status; /* the worst so far */
@@ -63,7 +63,7 @@ static int write_file(const struct formatted *formatted, const char *path)
     return output_close(&output) ? EXIT_DONE : file_failure("write", path);
 }
 
-/* Source text is compared as it lies on disk: a byte-order mark counts as a change. */
+/* Compares with the source on disk: a byte-order mark counts as a change. */
 static bool is_unchanged(const struct source *source, const struct formatted *formatted)
 {
     return !source->has_mark && source->size_bytes == formatted->size_bytes &&
@@ -83,7 +83,7 @@ static int show(const struct run *run, const struct source *source,
     return EXIT_REFUSED;
 }
 
-/* The text has the tokens and comments of its source, or nothing is done with it. */
+/* True if the text has the tokens and comments of its source. Otherwise the file is not written. */
 static bool is_faithful(struct compile *cx, uint32_t id, const struct formatted *formatted)
 {
     uint32_t copy = source_add(cx->sources, "formatted", formatted->text, formatted->size_bytes);
@@ -127,7 +127,7 @@ static void format_path(struct run *run, const char *path)
     arena_destroy(arena);
 }
 
-/* Diagnostics that would go over a source: nothing is laid out. */
+/* Refuses the run if diagnostics would overwrite a source. */
 static bool refuse_sinks(struct run *run, const struct source_paths *paths)
 {
     const struct diagnostic_options *options = &run->line.diagnostics;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pipec lint: what files and folders of sources report. */
+/* pipec lint: the findings in files and folders of sources. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +60,7 @@ static bool is_linted(const struct lint_paths *paths, const char *path)
     return false;
 }
 
-/* A sink over a source would destroy it. */
+/* Refuses a sink that would overwrite a source. */
 static bool refuse_sinks(const struct command_line *line, const struct lint_paths *paths)
 {
     const struct diagnostic_options *options = &line->diagnostics;
@@ -82,7 +82,7 @@ static void summarise(const struct lint_run *run)
             run->paths->items.count == 1 ? "" : "s");
 }
 
-/* -D that no pipeline has a use for; a file that is not understood may have had one. */
+/* Refuses a -D that no pipeline uses, unless a file has a syntax error: it may have used it. */
 static bool refuse_definitions(const struct lint_run *run)
 {
     const struct compile_options *options = &run->line->options;

@@ -33,7 +33,7 @@ static bool is_source_name(const char *name)
     return length > 5 && strcmp(name + length - 5, ".pipe") == 0;
 }
 
-/* The file names of a folder are few enough to be held; deeper folders are opened one at a time. */
+/* Holds the names of one folder in memory, and opens subfolders one at a time. */
 static void visit_folder(struct finder *finder, const char *path, unsigned depth);
 
 static void visit_entry(struct finder *finder, const char *folder, const char *name, unsigned depth)
@@ -42,7 +42,7 @@ static void visit_entry(struct finder *finder, const char *folder, const char *n
     const char *path = strcmp(folder, ".") == 0
                            ? arena_string(finder->arena, name, strlen(name))
                            : arena_printf(finder->arena, "%s/%s", folder, name);
-    if (lstat(path, &info) != 0) return; /* gone meanwhile */
+    if (lstat(path, &info) != 0) return; /* removed in the meantime */
     if (S_ISDIR(info.st_mode)) {
         visit_folder(finder, path, depth + 1);
         return;
@@ -69,7 +69,7 @@ static void visit_folder(struct finder *finder, const char *path, unsigned depth
     closedir(folder);
 }
 
-/* "./a/" is "a", "./" is ".". */
+/* "./a/" becomes "a", and "./" becomes ".". */
 static const char *plain_name(struct arena *arena, const char *name)
 {
     size_t length = strlen(name);
@@ -111,7 +111,7 @@ static int compare_files(const void *a, const void *b)
     return strcmp(x->path, y->path);
 }
 
-/* Of several names of one file the first in order stays. */
+/* Of several names of one file, keeps the first in order. */
 static void drop_repeated(struct lint_paths *paths)
 {
     size_t kept = 0;

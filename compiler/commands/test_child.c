@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_child: what the child process of a test does: packets and container into files, then
- * piperun.
+ * test_child: the child process of a test: writes packets and container to files, then becomes piperun.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +21,7 @@ struct child {
     struct compile cx;
 };
 
-/* Diagnostics of this process are read by the one that started it, as text. */
+/* Writes the diagnostics as text to stderr, which the parent reads. */
 _Noreturn static void give_up(struct child *child, int status)
 {
     if (child->cx.diags != NULL && diag_failed(child->cx.diags)) {
@@ -49,7 +48,8 @@ static void redirect(int descriptor, const char *path, int flags)
     if (file != descriptor) close(file);
 }
 
-/* A group of its own, so that all it starts can be stopped; it does not outlive its parent. */
+/* Creates a process group, so that all its processes can be stopped. The child ends with its
+ * parent. */
 static void settle(const struct child *child)
 {
     sigset_t none;
@@ -61,7 +61,7 @@ static void settle(const struct child *child)
     redirect(STDERR_FILENO, test_job_file(child->environment, child->job, "err", 0, ".txt"),
              O_WRONLY | O_CREAT | O_TRUNC);
     dup2(STDERR_FILENO, STDOUT_FILENO);
-    cleanup_disown(); /* the folder is the parent's; handlers are inherited */
+    cleanup_disown(); /* the folder belongs to the parent; handlers are inherited */
 }
 
 /* ---- files ---- */
@@ -84,7 +84,7 @@ static void write_values(struct child *child, const struct test_values *values, 
     if (fclose(file) != 0 || !ok) cannot_write(child, path);
 }
 
-/* The file under a name without surprises: piperun tells its format by the ending. */
+/* Links the file under a plain name with the same ending, from which piperun takes the format. */
 static const char *link_file(struct child *child, const char *kind, size_t index, const char *path)
 {
     const char *name = strrchr(path, '/') != NULL ? strrchr(path, '/') : path;
@@ -133,7 +133,7 @@ _Noreturn static void execute(struct child *child, word_list *words)
     _exit(CHILD_NO_PIPERUN);
 }
 
-/* Whatever format the file has, piperun reads it: through a pipeline that copies. */
+/* Converts a file of any format that piperun reads, by a pipeline that copies packets. */
 static void convert_file(struct child *child, size_t index, const struct type *type,
                          const char *from, const char *to)
 {
@@ -161,7 +161,7 @@ static const struct test_stream *input_of(const struct test_case *test, uint32_t
     return NULL;
 }
 
-/* An in-port that is not set is the empty stream. */
+/* Binds an in-port. One that is not set is the empty stream. */
 static void bind_input(struct child *child, word_list *words, uint32_t buffer)
 {
     const struct test_case *test = child->job->test;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_compare: packets that came out against packets that should have.
+ * test_compare: compares the packets of an output with the expected ones.
  *
- * Without a tolerance every bit counts, but a NaN equals a NaN.  With one, both NaN are equal and
- * one NaN never is; infinities are equal to themselves alone.
+ * Without a tolerance every bit counts, except that a NaN equals a NaN.  With a tolerance, two NaN are
+ * equal, and one NaN differs from any number; an infinity equals only itself.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -33,7 +33,7 @@ static bool is_nan(struct scalar_value value)
     return isnan(arith_as_f64(arith_convert(value, SCALAR_F64)));
 }
 
-/* Neighbouring floats are neighbouring integers, across zero too. */
+/* Neighbouring floats become neighbouring integers, across zero too. */
 static __int128 float_order(struct scalar_value value)
 {
     unsigned bits = 8 * (unsigned)scalar_width_bytes(value.type);
@@ -79,7 +79,7 @@ static const char *packet_text(struct arena *arena, const struct scalar_value *s
     return arena_printf(arena, "{%s%s}", text, count > SHOWN ? ", ..." : "");
 }
 
-/* How far off a single float is, where that helps. */
+/* The difference of a single float, if it helps the reader. */
 static const char *distance_text(struct arena *arena, const struct comparison *c)
 {
     struct scalar_value found = c->found_scalars[0], expected = c->expected_scalars[0];

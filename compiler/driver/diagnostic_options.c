@@ -97,7 +97,7 @@ static enum rule find_rule(const char *name, struct arena *arena, const char *te
     return RULE_COUNT;
 }
 
-/* Of the word after "no-", "error=" and "no-error=", what it does to a rule. */
+/* The effect of "no-", "error=" and "no-error=" on a rule. */
 enum effect { ENABLE, DISABLE, MAKE_ERROR, MAKE_WARNING };
 
 static const char *skip(const char *text, const char *prefix)

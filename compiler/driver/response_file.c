@@ -18,7 +18,7 @@ struct expansion {
 
 static bool add_argument(struct expansion *x, char *argument);
 
-/* Text up to the end of the file, in `arena`.  NULL: reported. */
+/* Reads the whole file into `arena`. NULL: reported. */
 static char *read_text(struct arena *arena, const char *path)
 {
     char *text = NULL, *kept = NULL;
@@ -37,7 +37,7 @@ static char *read_text(struct arena *arena, const char *path)
     return kept;
 }
 
-/* Takes one argument off *text, in place: it never becomes longer.  NULL: there are no more. */
+/* Removes one argument from *text, and unquotes it in place. NULL: there are no more. */
 static char *next_argument(char **text)
 {
     static const char blanks[] = " \t\n\v\f\r";

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * format_tree: the grammar once more, over a list of tokens that is known to be well formed.
+ * format_tree: parses a list of tokens that is known to be well formed.
  *
- * Nothing is checked and nothing is refused: a token that does not fit is passed over as it stands,
- * so a construct that is missing here is laid out plainly, not lost.
+ * It checks and refuses nothing. A token that does not fit is kept as it is, so a construct that is missing
+ * here gets a plain layout and is not lost.
  *
- * Levels.  Each bracket is LEVELS levels inside the one around it; the operators of an expression
- * are so many levels inside its bracket, the weakest first.
+ * Levels.  Each bracket is LEVELS levels inside the one around it. The operators of an expression are
+ * between these levels, the weakest first.
  */
 #include <string.h>
 
@@ -14,15 +14,15 @@
 #include "compiler/syntax/parser.h"
 
 enum {
-    LEVELS = 20,         /* of a bracket */
-    LEVEL_BEGIN = 18,    /* behind an opening parenthesis: the last resort */
-    LEVEL_ASSIGNED = 17, /* behind `=` and `<-` */
+    LEVELS = 20,         /* of one bracket */
+    LEVEL_BEGIN = 18,    /* after an opening parenthesis: the last resort */
+    LEVEL_ASSIGNED = 17, /* after `=` and `<-` */
 };
 
 struct tree {
     struct format_file *file;
     struct format_token *tokens;
-    uint32_t at, end;         /* `end` is the index of the end of the file */
+    uint32_t at, end;         /* `end` is the index of the token at the end of the file */
     uint32_t attribute_level; /* while the value of an attribute is read: its level */
 };
 
@@ -51,7 +51,7 @@ static void pass(struct tree *t)
     if (!at_end(t)) t->at++;
 }
 
-/* The token in hand stands close to the one before it. */
+/* Puts no blank before the current token. */
 static void close_up(struct tree *t)
 {
     t->tokens[t->at].space = false;
@@ -78,7 +78,7 @@ static bool is_name(int kind)
 
 /* ---- expressions ---- */
 
-/* 0: not a binary operator; else the stronger the higher. */
+/* 0: not a binary operator; otherwise a stronger operator has a higher number. */
 static uint32_t strength(int kind)
 {
     switch (kind) {
@@ -113,7 +113,7 @@ enum { NO_COMMA = 2, CONDITIONAL = 3, ADDITIVE = 12 };
 static void parse_expr(struct tree *t, uint32_t level, uint32_t weakest);
 static void parse_value(struct tree *t, uint32_t level);
 
-/* After an opening bracket: the first token of what it holds. */
+/* Begins the first token after an opening bracket. */
 static uint32_t begin_list(struct tree *t, uint32_t level)
 {
     close_up(t);
@@ -154,7 +154,7 @@ static void parse_arguments(struct tree *t, uint32_t level)
     pass(t);
 }
 
-/* `<a, b>`: nothing inside is weaker than `+`. */
+/* `<a, b>`: an operator inside is at least as strong as `+`. */
 static void parse_type_arguments(struct tree *t, uint32_t level)
 {
     pass_close(t);
@@ -187,8 +187,7 @@ static void parse_dims(struct tree *t, uint32_t level)
         parse_subscript(t, level);
 }
 
-/* Whether the list of the brace in hand was written in rows: a line begins with one of its
- * elements. */
+/* True if the list of the current brace was written in rows: an element begins a line. */
 static bool has_rows(const struct tree *t)
 {
     uint32_t depth = 0;
@@ -343,7 +342,7 @@ static void parse_conditional_rest(struct tree *t, uint32_t level)
     parse_expr(t, level, CONDITIONAL);
 }
 
-/* Operators as strong as `weakest` and stronger. */
+/* Parses operators that are at least as strong as `weakest`. */
 static void parse_expr(struct tree *t, uint32_t level, uint32_t weakest)
 {
     uint32_t first = t->at;
@@ -373,7 +372,7 @@ static void parse_expr(struct tree *t, uint32_t level, uint32_t weakest)
     }
 }
 
-/* ---- what statements are made of ---- */
+/* ---- parts of statements ---- */
 
 static void parse_value_in_attribute(struct tree *t, uint32_t level)
 {
@@ -490,7 +489,7 @@ static void parse_signature(struct tree *t)
     parse_attributes(t, 1, ALIGN_HEADER, 0);
 }
 
-/* `name<..>` and what an instance may have behind it. */
+/* `name<..>` and the parts of an instance after it. */
 static void parse_element_of_chain(struct tree *t, uint32_t level)
 {
     if (kind_at(t, t->at + 1) == ':') {
@@ -574,7 +573,7 @@ static struct format_statement *finish_statement(const struct tree *t, struct fo
 
 typedef struct format_statement *parse_one(struct tree *);
 
-/* Statements up to the closing brace, or `stop`'s word. */
+/* Parses statements up to the closing brace, or up to the keyword `stop`. */
 static struct format_statement *parse_list(struct tree *t, parse_one *parse,
                                            bool (*stop)(const struct tree *))
 {
@@ -605,7 +604,7 @@ static void parse_block(struct tree *t, struct format_statement *s, parse_one *p
     add_part(t, s, PART_BLOCK, open)->list = list;
 }
 
-/* The statement that `if`, `else` and the loops carry. */
+/* Parses the statement of an `if`, `else` or loop. */
 static void parse_carried(struct tree *t, struct format_statement *s, parse_one *parse)
 {
     if (kind(t) == '{') {
@@ -689,7 +688,7 @@ static bool at_label(const struct tree *t)
     return kind(t) == TOKEN_CASE || kind(t) == TOKEN_DEFAULT;
 }
 
-/* Labels that follow each other, and the statements up to the next label. */
+/* Parses consecutive labels, and the statements up to the next label. */
 static void parse_cases(struct tree *t, struct format_statement *s)
 {
     while (at_label(t)) {
@@ -733,7 +732,7 @@ static void parse_simple(struct tree *t)
         pass(t);
         may_break(t, 1 + LEVEL_ASSIGNED, ALIGN_LINE, 0);
         parse_expr(t, 1, NO_COMMA);
-    } else if (is_name(kind(t))) { /* what came before was a type */
+    } else if (is_name(kind(t))) { /* the tokens before were a type */
         parse_inits(t, 1);
         if (kind(t) == TOKEN_LAUNCH) parse_launch(t);
     }
@@ -821,7 +820,7 @@ static struct format_statement *parse_field(struct tree *t)
     return finish_statement(t, s);
 }
 
-/* Words with a value behind an expectation: `within 1e-6`, `within 2 ulp`. */
+/* Parses the tolerance of an expectation: `within 1e-6`, `within 2 ulp`. */
 static void parse_tolerance(struct tree *t)
 {
     while (kind(t) == TOKEN_IDENT) {
@@ -910,7 +909,7 @@ static void parse_plain_item(struct tree *t, struct format_statement *s)
         parse_inits(t, 1);
     }
     end_statement(t);
-    if (t->at == s->first) pass(t); /* a `}` of nothing */
+    if (t->at == s->first) pass(t); /* a `}` without a block */
     add_part(t, s, PART_RUN, s->first);
 }
 
