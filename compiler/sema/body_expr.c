@@ -86,7 +86,8 @@ static bool is_exact(const struct kx *kx)
     return kx->kind == KX_CONSTANT && kx->type == &body_untyped_integer;
 }
 
-/* An untyped integer that is chosen at run time gets its own type before it is computed with. */
+/* An untyped integer whose value is known only at run time gets its default type before an
+ * operation. */
 static struct kx *operand(struct body *b, struct kx *kx)
 {
     if (kx && kx->type == &body_untyped_integer && kx->kind != KX_CONSTANT)
@@ -158,8 +159,8 @@ static bool exact_shift(struct body *b, enum kx_op op, struct kx *left, struct k
     return true;
 }
 
-/* NULL after an error.  A division by zero becomes an operation on i32 that fails where and when it
- * is executed. */
+/* NULL after an error. A division by zero becomes an operation on i32, which fails when it is
+ * executed. */
 static struct kx *exact_binary(struct body *b, enum kx_op op, struct kx *left, struct kx *right,
                                struct span span)
 {
@@ -229,7 +230,7 @@ bool body_shift_operands(struct body *b, enum kx_op op, struct kx **left, struct
     return *left && *right;
 }
 
-/* The narrowest type with more bits than the count, of the sign of `type`. */
+/* The narrowest type with more bits than the count, as signed as `type`. */
 static const struct type *type_beyond(struct body *b, const struct type *type, int64_t count)
 {
     bool is_signed = scalar_is_signed(type->scalar);
@@ -269,7 +270,7 @@ void body_check_count(struct body *b, struct kx *shift, struct kx *left, const s
     shift->widening_reported = left->widening_reported = diag_kept_count(b->cx->diags) > reported;
 }
 
-/* The result has the type of the left operand; the count is any integer, taken modulo the width. */
+/* The result has the type of the left operand. The count is any integer, modulo the width. */
 static struct kx *shift(struct body *b, enum kx_op op, struct kx *left, struct kx *right,
                         struct span span)
 {
@@ -359,7 +360,7 @@ static struct kx *binary(struct body *b, const struct ast_expr *e)
     return body_binary(b, body_operator(e->op), left, right, e->span);
 }
 
-/* Arms of one type keep it, bool too; others take the usual conversions. */
+/* Arms of one type keep it, bool too; other arms get the usual conversions. */
 static struct kx *conditional(struct body *b, const struct ast_expr *e)
 {
     struct kx *condition = body_condition(b, e->left);
@@ -395,7 +396,7 @@ void body_check_comma(struct body *b, const struct ast_expr *index)
                  "][");
 }
 
-/* ---- everything ---- */
+/* ---- all expressions ---- */
 
 static struct kx *misplaced(struct body *b, const struct ast_expr *e, const char *what)
 {

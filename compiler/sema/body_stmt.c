@@ -97,8 +97,8 @@ static void declare_local(struct body *b, const struct ast_stmt *s, const struct
     if (variable) append_declare(b, d, variable, value, out);
 }
 
-/* A value that is known is a constant; one that depends on what runs is a local that is not
- * assigned again. */
+/* A value that is known is a constant. One that is known only at run time is a local that cannot
+ * be assigned again. */
 static void declare_const(struct body *b, const struct ast_stmt *s, const struct ast_declarator *d,
                           struct ks_list *out)
 {
@@ -134,7 +134,7 @@ static void initialise_kept(struct body *b, const struct ast_declarator *d,
     b->kernel->init_end = &ks->next;
 }
 
-/* Tables and states: kept in the node's blocks of memory. */
+/* Tables and states live in the node's memory. */
 static void declare_kept(struct body *b, const struct ast_stmt *s, const struct ast_declarator *d)
 {
     bool is_table = s->qualifier == AST_TABLE;
@@ -344,7 +344,7 @@ static void expression_statement(struct body *b, const struct ast_stmt *s, struc
 
 /* ---- control ---- */
 
-/* A condition that is known chooses when compiling; the other arm is checked all the same. */
+/* A condition that is known chooses at compile time; the other arm is also checked. */
 static void if_statement(struct body *b, const struct ast_stmt *s, struct ks_list *out)
 {
     struct kx *condition = needed(b, body_condition(b, s->expr));
@@ -467,8 +467,7 @@ static bool check_label_new(struct body *b, const struct ks *label)
     return true;
 }
 
-/* Labels stand directly in the block of their switch, and nothing is declared there that a label
- * could jump past. */
+/* Labels stand directly in the block of their switch, and a label cannot jump past a declaration. */
 static bool check_label_place(struct body *b, const struct ast_stmt *s)
 {
     const char *text = s->kind == AST_STMT_CASE ? "case" : "default";
@@ -503,7 +502,7 @@ static void label_statement(struct body *b, const struct ast_stmt *s, struct ks_
     if (s) statement(b, s, out);
 }
 
-/* ---- leaving ---- */
+/* ---- leaving: break, continue, return, stop ---- */
 
 static void return_statement(struct body *b, const struct ast_stmt *s, struct ks_list *out)
 {
@@ -543,7 +542,7 @@ static void jump_statement(struct body *b, const struct ast_stmt *s, struct ks_l
     ks_append(out, new_ks(b, is_break ? KS_BREAK : KS_CONTINUE, s->span));
 }
 
-/* Ends the kernel, as if its inputs had ended before the present firing. */
+/* Ends the kernel, as if its inputs had ended before the current firing. */
 static void stop_statement(struct body *b, const struct ast_stmt *s, struct ks_list *out)
 {
     if (!b->kernel || b->place != PLACE_FIRING) {
@@ -618,7 +617,7 @@ static void section_statement(struct body *b, const struct ast_stmt *s)
     b->kernel->finish = section(b, s, PLACE_FINISH);
 }
 
-/* ---- everything ---- */
+/* ---- all statements ---- */
 
 static void statement_kind(struct body *b, const struct ast_stmt *s, struct ks_list *out)
 {
@@ -646,8 +645,8 @@ static void statement_kind(struct body *b, const struct ast_stmt *s, struct ks_l
     }
 }
 
-/* A label stands directly in the block of its switch: while any other statement of it is read,
- * there is no block. */
+/* A label stands directly in the block of its switch, so while any other statement is read, no
+ * block is set. */
 static void statement(struct body *b, const struct ast_stmt *s, struct ks_list *out)
 {
     struct switch_frame *frame = b->innermost_switch;

@@ -2,9 +2,9 @@
 /*
  * command_list: the graph that a command list builds (lang/commands.md).
  *
- * Names of nodes and of buffers are any strings, each kind in a scope of its own.  Connections may
- * come in any order: they are made at the end, node by node in the order of the kernel's ports, so
- * that the same topology is the same graph.
+ * Names of nodes and of buffers are any strings, each kind in a scope of its own.  Connections may come in
+ * any order. They are made at the end, node by node in the order of the kernel's ports, so that the same
+ * topology gives the same graph.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -28,7 +28,7 @@ struct connection {
 struct builder {
     struct elaboration el;
     struct scope *arguments, *buffers, *nodes; /* a node is a SYMBOL_INTEGER: its index */
-    struct scope *set;                         /* "name attribute" of what has been set */
+    struct scope *set; /* "name attribute" of the attributes that were set */
     uint64_t arguments_bytes;
     bool has_pipeline;
     VEC(struct instance) instances;
@@ -157,7 +157,7 @@ static bool is_set_twice(struct builder *b, struct ast_name name, const struct a
     return true;
 }
 
-/* `unproven "why"`: a comment of the source, which is not in the topology otherwise. */
+/* `unproven "why"`: a comment of the source that becomes a part of the topology. */
 static bool set_unproven(struct builder *b, const struct ast_attribute *a,
                          struct graph_buffer *buffer)
 {
@@ -225,7 +225,7 @@ static void set(struct builder *b, const struct ast_command *command)
         if (command->attributes != NULL)
             diag_report(diags_of(b), RULE_SYNTAX, command->attributes->span,
                         "a source has no attributes");
-        return; /* the parser has read it */
+        return; /* the parser has processed it */
     }
     if (!is_verb(b, command, "set")) return;
     if (command->attributes == NULL)
@@ -369,8 +369,8 @@ static void check_node(struct builder *b, const struct graph_node *node)
 
 /* ---- the list ---- */
 
-/* Items that a list may not hold: it makes its pipeline itself, and has `source` in place of
- * `import`. */
+/* Reports items that a list cannot contain: the list builds its pipeline itself, and has `source`
+ * in the place of `import`. */
 static void refuse_item(struct builder *b, const struct ast_item *item)
 {
     if (item->kind == AST_ITEM_IMPORT) {
@@ -446,7 +446,7 @@ struct graph *sema_elaborate_commands(struct sema *sema, const struct ast_file *
         .arguments = scope_create(cx, sema_scope_at(sema, start)),
         .nodes = scope_create(cx, NULL),
         .set = scope_create(cx, NULL)};
-    /* Types are looked up through it, so the program's scope is around it. */
+    /* types are looked up through it, so the program's scope is its outer scope */
     b.buffers = scope_create(cx, sema_scope_at(sema, start));
     struct diags *all = cx->diags;
     struct diags *own = cx->diags = diags_fork(cx->arena, all);

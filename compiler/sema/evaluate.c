@@ -3,10 +3,8 @@
 
 #include <string.h>
 
-/*
- * The scalars of locals and temporaries lie on a stack of chunks.  A call, and every expression of a
- * statement, gives back the scalars that it took.
- */
+/* The scalars of locals and temporaries live on a stack of chunks. A call, and every expression of
+ * a statement, frees its scalars at its end. */
 
 enum { DEPTH_MAX = 4000, CHUNK_SCALARS = 4096, SCALARS_PER_STEP = 16 };
 
@@ -137,7 +135,7 @@ bool evaluate_index(struct evaluator *in, const struct kx *index, uint64_t bound
     return true;
 }
 
-/* A value that is no variable gets a place of its own, until the end of the statement. */
+/* A value that is not a variable gets a place of its own, until the end of the statement. */
 static struct scalar_value *place(struct evaluator *in, const struct kx *x)
 {
     if (x->kind == KX_VARIABLE) return variable_place(in, x);
@@ -213,8 +211,8 @@ static bool eval_reduction(struct evaluator *in, const struct kx *x, struct scal
     return true;
 }
 
-/* An unknown value decides: both sides are evaluated, and may have no effect.  a && b is a ? b : false, and
- * a || b is a ? true : b. */
+/* Chooses by an unknown value: evaluates both sides, which must have no effect. a && b is a ? b :
+ * false, and a || b is a ? true : b. */
 static bool eval_choice(struct evaluator *in, const struct kx *x, struct scalar_value condition,
                         struct scalar_value *out)
 {
@@ -235,7 +233,7 @@ static bool eval_choice(struct evaluator *in, const struct kx *x, struct scalar_
     return true;
 }
 
-/* SELECT, LOGICAL: only the side that is chosen is evaluated. */
+/* SELECT, LOGICAL: evaluates only the chosen side. */
 static bool eval_conditional(struct evaluator *in, const struct kx *x, struct scalar_value *out)
 {
     struct scalar_value condition;
@@ -249,8 +247,8 @@ static bool eval_conditional(struct evaluator *in, const struct kx *x, struct sc
 }
 
 /* left = right: the value is complete before the first scalar of left changes.  With an operator:
- * left = convert(convert(left, operation) op right), and the old value of left is read first.
- * Vectors: element by element. */
+ * left = convert(convert(left, operation) op right); the old value of left is read first. Vectors:
+ * element by element. */
 static bool eval_assign(struct evaluator *in, const struct kx *x, struct scalar_value *out)
 {
     const struct variable *root = kx_root_variable(x->left);
@@ -279,7 +277,7 @@ static bool eval_assign(struct evaluator *in, const struct kx *x, struct scalar_
     return true;
 }
 
-/* Each argument after the one before it; an argument of a vector may be a shorter vector. */
+/* Each argument follows the one before it. An argument of a vector may be a shorter vector. */
 static bool eval_aggregate(struct evaluator *in, const struct kx *x, struct scalar_value *out)
 {
     if (!spend(in, x->span, type_scalar_count(x->type) / SCALARS_PER_STEP)) return false;
@@ -295,8 +293,8 @@ static bool eval_aggregate(struct evaluator *in, const struct kx *x, struct scal
     return true;
 }
 
-/* Calls with arguments that have been evaluated: those of element `element`, where the call is done
- * for each. */
+/* Calls with evaluated arguments: those of element `element`, if the call is done for each
+ * element. */
 static bool call_with(struct evaluator *in, const struct kx *x, struct scalar_value **arguments,
                       uint64_t element, struct scalar_value *out)
 {
@@ -399,7 +397,7 @@ bool evaluate(struct evaluator *in, const struct kx *x, struct scalar_value *out
     return done;
 }
 
-/* Evaluates an expression of a statement; NULL: only for its effects.  Its temporaries are given back. */
+/* Evaluates an expression of a statement, and frees its temporaries. NULL: only for its effects. */
 static bool eval_whole(struct evaluator *in, const struct kx *x, struct scalar_value *out)
 {
     struct value_mark before = in->top;
@@ -411,7 +409,7 @@ static bool eval_whole(struct evaluator *in, const struct kx *x, struct scalar_v
 
 /* ---- statements ---- */
 
-/* A value that decides which statement is next. */
+/* Evaluates a value that selects the next statement. */
 static bool eval_condition(struct evaluator *in, const struct kx *x, struct scalar_value *out)
 {
     if (!eval_whole(in, x, out)) return false;

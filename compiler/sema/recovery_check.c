@@ -5,11 +5,11 @@
 #include "compiler/sema/sema.h"
 #include "base/vec.h"
 
-/* The words of what syntax errors left out: each may have been declared there. */
+/* The words that syntax errors left out: each may be a name declared there. */
 struct lost_words {
     struct compile *cx;
-    bool any;           /* every name may */
-    const char **table; /* interned, open addressing; NULL while there are none */
+    bool any;           /* any name may be declared there */
+    const char **table; /* interned, open addressing; NULL: empty */
     size_t size, count;
 };
 

@@ -23,7 +23,7 @@ struct widening {
     VEC(struct cast) casts; /* in order of place */
 };
 
-/* A conversion that is not written has the span of its operand. */
+/* An implicit conversion has the span of its operand. */
 static const struct kx *without_conversions(const struct kx *e)
 {
     while ((e->kind == KX_CONVERT || e->kind == KX_BROADCAST) &&
@@ -32,8 +32,8 @@ static const struct kx *without_conversions(const struct kx *e)
     return e;
 }
 
-/* Whether the result may lie beyond the values of its operands, and a cast does not say that this
- * is meant. */
+/* True if the result may be outside of the range of its operands, and no cast says that this is
+ * intended. */
 static bool is_computed(const struct kx *e, int depth)
 {
     e = without_conversions(e);
@@ -55,7 +55,7 @@ static bool is_one_word(const struct widening *w, struct span span)
     return true;
 }
 
-/* Whether a cast before the text of `e` casts all of it. */
+/* True if a cast before the text of `e` applies to all of it. */
 static bool takes_cast(const struct widening *w, const struct kx *e)
 {
     switch (e->kind) {
@@ -95,7 +95,7 @@ static bool cast_operand(struct widening *w, const struct kx *e)
 
 static bool widen(struct widening *w, const struct kx *e, int depth);
 
-/* Of two operands without operations one is cast: rather a variable than a constant. */
+/* Casts one of two operands without operations: preferably a variable, not a constant. */
 static bool widen_one(struct widening *w, const struct kx *a, const struct kx *b)
 {
     bool second = without_conversions(a)->kind == KX_CONSTANT || !has_place(w, a);
