@@ -70,8 +70,8 @@ static bool is_unchanged(const struct source *source, const struct formatted *fo
            memcmp(source->bytes, formatted->text, formatted->size_bytes) == 0;
 }
 
-static int show(const struct run *run, const struct source *source,
-                const struct formatted *formatted)
+static int show_formatted(const struct run *run, const struct source *source,
+                          const struct formatted *formatted)
 {
     if (run->mode == MODE_CHECK) {
         printf("%s\n", source->name);
@@ -101,7 +101,8 @@ static int format_parsed(struct run *run, struct compile *cx, uint32_t id, const
     bool is_stream = strcmp(path, "-") == 0;
     if (run->mode == MODE_WRITE && is_stream) return write_file(&formatted, path);
     if (is_unchanged(source, &formatted)) return EXIT_DONE;
-    return run->mode == MODE_WRITE ? write_file(&formatted, path) : show(run, source, &formatted);
+    return run->mode == MODE_WRITE ? write_file(&formatted, path)
+                                   : show_formatted(run, source, &formatted);
 }
 
 static void format_path(struct run *run, const char *path)
@@ -128,7 +129,7 @@ static void format_path(struct run *run, const char *path)
 }
 
 /* Refuses the run if diagnostics would overwrite a source. */
-static bool refuse_sinks(struct run *run, const struct source_paths *paths)
+static bool refuse_fmt_sinks(struct run *run, const struct source_paths *paths)
 {
     const struct diagnostic_options *options = &run->line.diagnostics;
     for (size_t i = 0; i < options->sinks.count; i++)
@@ -150,7 +151,7 @@ static int format_paths(struct run *run)
         if (!source_paths_add(&paths, run->arena, run->line.inputs[i]))
             worsen(run, paths.too_deep ? folder_too_deep(paths.failed)
                                        : file_failure("read", paths.failed));
-    if (refuse_sinks(run, &paths)) return EXIT_FILES;
+    if (refuse_fmt_sinks(run, &paths)) return EXIT_FILES;
     for (size_t i = 0; i < paths.items.count; i++)
         format_path(run, paths.items.items[i]);
     worsen(run, standard_output_status());

@@ -251,7 +251,7 @@ static void remove_files_of(const struct test_run *run, const struct test_job *j
 /* ---- output ---- */
 
 /* Prints the result of a test. Its cause is a diagnostic; TAP also has a place for it. */
-static void print_line(const struct test_run *run, const struct test_job *job)
+static void print_test_line(const struct test_run *run, const struct test_job *job)
 {
     bool ok = job->verdict == TEST_OK;
     const char *name = job->item->name.text;
@@ -277,12 +277,12 @@ static void report_finished(struct test_run *run)
         if (job->verdict != TEST_OK && job->verdict != TEST_FAILED) return;
         run->passed += job->verdict == TEST_OK;
         run->failed += job->verdict == TEST_FAILED;
-        print_line(run, job);
+        print_test_line(run, job);
         run->reported++;
     }
 }
 
-static void summarise(const struct test_run *run)
+static void print_test_summary(const struct test_run *run)
 {
     if (run->options->tap || run->line->quiet) return;
     printf("%zu test%s: %zu ok, %zu failed", run->jobs.count, run->jobs.count == 1 ? "" : "s",
@@ -379,7 +379,7 @@ static void run_all(struct test_run *run, const sigset_t *signals)
     if (run->interrupted != 0) stop_all(run);
 }
 
-static int execute(struct test_run *run)
+static int execute_tests(struct test_run *run)
 {
     struct arena *arena = run->cx->arena;
     struct devdesc *device = ARENA_NEW(arena, struct devdesc);
@@ -450,8 +450,8 @@ static int run_tests(struct test_run *run)
     if (run->options->list)
         list_tests(run);
     else if (run->jobs.count > 0)
-        status = execute(run);
-    if (status == EXIT_DONE && !run->options->list) summarise(run);
+        status = execute_tests(run);
+    if (status == EXIT_DONE && !run->options->list) print_test_summary(run);
     int written = standard_output_status();
     if (written != EXIT_DONE) return written;
     if (status == EXIT_DONE && (run->failed > 0 || run->files_refused > 0)) status = EXIT_REFUSED;

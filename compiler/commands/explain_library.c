@@ -55,7 +55,7 @@ static size_t call_length(const struct library *lib, const struct ast_item *item
 }
 
 /* The declaration without its body, on one line. */
-static const char *declaration(const struct library *lib, const struct ast_item *item)
+static const char *declaration_text(const struct library *lib, const struct ast_item *item)
 {
     uint32_t begin = item->span.begin, end = item->span.end;
     if (item->body != NULL) end = item->body->span.begin;
@@ -117,7 +117,7 @@ static void put_item(struct json *json, const struct library *lib, const struct 
     json_text(json, "name", item_name(item));
     json_text(json, "call", arena_string(lib->cx.arena, item_name(item), call_length(lib, item)));
     json_text(json, "kind", kind_name(item));
-    json_text(json, "declaration", declaration(lib, item));
+    json_text(json, "declaration", declaration_text(lib, item));
     json_text(json, "documentation", documentation(lib, item));
     json_end(json, '}');
 }
@@ -146,7 +146,7 @@ static void print_indented(FILE *to, const char *text, size_t length)
 /* Prints the declaration with the name that a call uses. */
 static void print_call(FILE *to, const struct library *lib, const struct ast_item *item)
 {
-    const char *text = declaration(lib, item), *name = item_name(item);
+    const char *text = declaration_text(lib, item), *name = item_name(item);
     const char *at = strstr(text, name);
     size_t length = call_length(lib, item);
     if (at == NULL)
@@ -156,12 +156,12 @@ static void print_call(FILE *to, const struct library *lib, const struct ast_ite
 }
 
 /* Prints an item: with its whole name if it was requested by that name. */
-static void print_item(FILE *to, const struct library *lib, const struct ast_item *item,
-                       const char *wanted)
+static void print_library_item(FILE *to, const struct library *lib, const struct ast_item *item,
+                               const char *wanted)
 {
     const char *text = documentation(lib, item);
     if (strcmp(wanted, item_name(item)) == 0)
-        fprintf(to, "%s\n", declaration(lib, item));
+        fprintf(to, "%s\n", declaration_text(lib, item));
     else
         print_call(to, lib, item);
     print_indented(to, text, strlen(text));
@@ -212,7 +212,8 @@ static bool is_there(const struct library *lib, const char *wanted)
 }
 
 /* Shows the items that `wanted` means, or all that are not internal. */
-static void show(struct json *json, const struct library *lib, const char *wanted, bool as_json)
+static void show_items(struct json *json, const struct library *lib, const char *wanted,
+                       bool as_json)
 {
     if (wanted == NULL && !as_json) print_heading(json->to, lib);
     for (const struct ast_item *item = lib->ast->items; item != NULL; item = item->next) {
@@ -221,7 +222,7 @@ static void show(struct json *json, const struct library *lib, const char *wante
         if (as_json)
             put_item(json, lib, item);
         else if (wanted != NULL)
-            print_item(json->to, lib, item, wanted);
+            print_library_item(json->to, lib, item, wanted);
         else
             print_summary(json->to, lib, item);
     }
@@ -278,7 +279,7 @@ static int show_named(struct json *json, struct library *lib, const char *name, 
     const char *wanted = split_name(lib, name);
     if (!load(lib)) return unknown_file(name);
     if (wanted != NULL && !is_there(lib, wanted)) return unknown_item(lib, wanted);
-    show(json, lib, wanted, as_json);
+    show_items(json, lib, wanted, as_json);
     return EXIT_DONE;
 }
 
@@ -289,7 +290,7 @@ static void show_everywhere(struct json *json, struct library *lib, const char *
         lib->file = file->name;
         if (!load(lib) || !is_there(lib, name)) continue;
         if (!as_json) fprintf(json->to, "// import \"%s\";\n", lib->file);
-        show(json, lib, name, as_json);
+        show_items(json, lib, name, as_json);
     }
 }
 

@@ -60,7 +60,7 @@ static void note_incomplete(struct pool *pool)
 /* ---- one file ---- */
 
 /* A pipeline that a test expects to be refused is elaborated only by that test. */
-static bool is_refused(const struct ast_file *file, const struct ast_item *pipeline)
+static bool is_expected_refusal(const struct ast_file *file, const struct ast_item *pipeline)
 {
     for (const struct ast_item *i = file->items; i != NULL; i = i->next) {
         if (i->kind != AST_ITEM_TEST || i->subject == NULL ||
@@ -81,7 +81,7 @@ static void lint_others(struct compile *cx, struct ast_program *program, const c
         if (diag_failed(cx->diags)) return;
         if (i->kind != AST_ITEM_PIPELINE || !sema_all_defined(cx, &i->signature)) continue;
         if (done != NULL && strcmp(done, i->signature.name.text) == 0) continue;
-        if (is_refused(program->files, i)) continue;
+        if (is_expected_refusal(program->files, i)) continue;
         cx->options.pipeline = i->signature.name.text;
         struct passes other = passes_of_program(cx, program);
         if (!passes_run(&other, PASS_ELABORATE)) return;
@@ -124,7 +124,7 @@ struct filter {
 };
 
 /* Of imported files, takes only errors, and only if these files are not linted themselves. */
-static bool takes(void *data, const struct diag *diag)
+static bool is_added_finding(void *data, const struct diag *diag)
 {
     const struct filter *filter = data;
     uint32_t source = diag_span(diag).source;
@@ -139,7 +139,7 @@ static void add_findings(struct lint_run *run, const struct compile *cx, const c
 {
     struct filter filter = {run, cx};
     if (status == SOURCE_OK) {
-        diag_absorb(run->diags, run->sources, cx->diags, takes, &filter);
+        diag_absorb(run->diags, run->sources, cx->diags, is_added_finding, &filter);
         return;
     }
     run->unreadable = true;

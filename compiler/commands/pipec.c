@@ -48,7 +48,7 @@ static bool write_container(struct passes *passes, FILE *to)
     return fwrite(container->bytes, 1, container->size_bytes, to) == container->size_bytes;
 }
 
-static bool write_form(struct passes *passes, const struct command_line *line, FILE *to)
+static bool write_emit_form(struct passes *passes, const struct command_line *line, FILE *to)
 {
     struct compile *cx = passes->cx;
     struct sched_error error;
@@ -108,7 +108,7 @@ static int write_output(struct passes *passes, const struct command_line *line)
     const char *path = output_path(line);
     struct output output;
     if (!output_open(&output, path)) return file_failure("write", path);
-    bool written = write_form(passes, line, output.file);
+    bool written = write_emit_form(passes, line, output.file);
     if (diagnostics_fail(&line->diagnostics, cx->diags)) {
         output_abandon(&output);
         return refusal_status(cx);
@@ -342,7 +342,7 @@ static int compile_file(struct compile *cx, const struct command_line *line)
     return write_output(&passes, line);
 }
 
-static void summarise(const struct compile *cx, const struct command_line *line)
+static void print_compile_summary(const struct compile *cx, const struct command_line *line)
 {
     const struct diagnostic_options *options = &line->diagnostics;
     if (line->quiet || !diagnostics_fail(options, cx->diags)) return;
@@ -394,7 +394,7 @@ static int run(struct compile *cx, struct command_line *line)
     if (!diagnostics_open(&line->diagnostics, &path)) return file_failure("write", path);
     if (line->time_report) phase_times_begin(cx);
     int status = write_diagnostics(cx, line, compile_with_baseline(cx, line));
-    summarise(cx, line);
+    print_compile_summary(cx, line);
     if (line->time_report) phase_times_print(stderr, cx);
     return status;
 }

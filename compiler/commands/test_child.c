@@ -50,7 +50,7 @@ static void redirect(int descriptor, const char *path, int flags)
 
 /* Creates a process group, so that all its processes can be stopped. The child ends with its
  * parent. */
-static void settle(const struct child *child)
+static void isolate_process(const struct child *child)
 {
     sigset_t none;
     setpgid(0, 0);
@@ -66,7 +66,7 @@ static void settle(const struct child *child)
 
 /* ---- files ---- */
 
-static void write_container(struct child *child, struct passes *passes, const char *path)
+static void write_test_container(struct child *child, struct passes *passes, const char *path)
 {
     if (!passes_run(passes, PASS_CONTAINER)) give_up(child, CHILD_REFUSED);
     const struct container_bytes *container = &passes->container;
@@ -76,7 +76,8 @@ static void write_container(struct child *child, struct passes *passes, const ch
     if (fclose(file) != 0 || !ok) cannot_write(child, path);
 }
 
-static void write_values(struct child *child, const struct test_values *values, const char *path)
+static void write_value_file(struct child *child, const struct test_values *values,
+                             const char *path)
 {
     FILE *file = fopen(path, "wb");
     if (file == NULL) cannot_write(child, path);
@@ -125,7 +126,7 @@ static void add_binding(struct child *child, word_list *words, const char *port,
              arena_printf(child->cx.arena, "%s=%s%s", port, base_name(path), format));
 }
 
-_Noreturn static void execute(struct child *child, word_list *words)
+_Noreturn static void execute_piperun(struct child *child, word_list *words)
 {
     vec_push(child->cx.arena, words, NULL);
     if (chdir(child->environment->folder) == 0) execvp(words->items[0], words->items);
@@ -141,13 +142,13 @@ static void convert_file(struct child *child, size_t index, const struct type *t
     struct graph *graph = test_copy_graph(&child->cx, child->job->program, type);
     if (graph == NULL) give_up(child, CHILD_FILES);
     struct passes passes = passes_of_graph(&child->cx, graph);
-    write_container(child, &passes, container);
+    write_test_container(child, &passes, container);
     word_list words = piperun_words(child, container);
     add_binding(child, &words, "x", link_file(child, "file", index, from), "");
     add_binding(child, &words, "y", to, ",raw");
     fflush(NULL);
     pid_t process = fork();
-    if (process == 0) execute(child, &words);
+    if (process == 0) execute_piperun(child, &words);
     int status = -1;
     while (process > 0 && waitpid(process, &status, 0) < 0 && errno == EINTR)
         continue;
@@ -173,7 +174,7 @@ static void bind_input(struct child *child, word_list *words, uint32_t buffer)
         return;
     }
     const char *path = test_job_file(child->environment, child->job, "in", buffer, ".raw");
-    write_values(child, values, path);
+    write_value_file(child, values, path);
     add_binding(child, words, port, path, ",raw");
 }
 
@@ -188,7 +189,7 @@ static void bind_output(struct child *child, word_list *words, uint32_t buffer)
         if (expected->values != NULL && expected->values->kind == TEST_FILE)
             convert_file(child, i, expected->values->type, expected->values->path, path);
         else
-            write_values(child, expected->values, path);
+            write_value_file(child, expected->values, path);
         add_binding(child, words, port,
                     test_job_file(child->environment, child->job, "out", i, ".raw"), ",raw");
         return;
@@ -201,7 +202,7 @@ void test_child(const struct test_environment *environment, const struct test_jo
     struct child child = {.environment = environment, .job = job, .cx = *environment->cx};
     child.cx.arena = job->arena;
     child.cx.diags = diags_fork(job->arena, environment->cx->diags);
-    settle(&child);
+    isolate_process(&child);
     const struct graph *graph = job->test->graph;
     const char *container = test_job_file(environment, job, "program", 0, ".pbc");
     word_list words = piperun_words(&child, container);
@@ -212,6 +213,6 @@ void test_child(const struct test_environment *environment, const struct test_jo
     }
     struct passes passes = job->passes;
     passes.cx = &child.cx;
-    write_container(&child, &passes, container);
-    execute(&child, &words);
+    write_test_container(&child, &passes, container);
+    execute_piperun(&child, &words);
 }

@@ -57,7 +57,8 @@ static double absolute_difference(struct scalar_value a, struct scalar_value b)
     return (double)(difference < 0 ? -difference : difference);
 }
 
-static bool is_equal(const struct test_stream *stream, struct scalar_value a, struct scalar_value b)
+static bool is_scalar_equal(const struct test_stream *stream, struct scalar_value a,
+                            struct scalar_value b)
 {
     if (a.bits == b.bits) return true;
     if (is_nan(a) || is_nan(b)) return is_nan(a) && is_nan(b);
@@ -94,7 +95,7 @@ static void compare_packet(struct arena *arena, struct comparison *c, uint64_t i
 {
     bool same = true;
     for (uint64_t i = 0; i < c->scalar_count && same; i++)
-        same = is_equal(c->stream, c->found_scalars[i], c->expected_scalars[i]);
+        same = is_scalar_equal(c->stream, c->found_scalars[i], c->expected_scalars[i]);
     if (same) return;
     if (c->different++ > 0) return;
     c->first_different = index;

@@ -53,7 +53,7 @@ static size_t backslash_count(const char *text)
     return strspn(text, "\\");
 }
 
-static void repeat(FILE *to, char c, size_t count)
+static void print_repeated(FILE *to, char c, size_t count)
 {
     while (count-- > 0)
         putc(c, to);
@@ -65,7 +65,7 @@ bool depfile_quote(FILE *to, const char *name)
         size_t backslashes = backslash_count(name);
         name += backslashes;
         bool special = strchr(" \t#:", *name) != NULL; /* the end of the name is special, too */
-        repeat(to, '\\', special ? 2 * backslashes : backslashes);
+        print_repeated(to, '\\', special ? 2 * backslashes : backslashes);
         if (*name == '\0') return true;
         if (*name == '\n') return false;
         if (special) putc('\\', to);

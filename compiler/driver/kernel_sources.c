@@ -113,7 +113,7 @@ static uint32_t count_lines(const struct reader *r, uint32_t begin, uint32_t end
 }
 
 /* Advances past an item or a command, and the comments before `limit` that begin on its last line. */
-static void pass(struct reader *r, uint32_t end, uint32_t limit)
+static void advance_past(struct reader *r, uint32_t end, uint32_t limit)
 {
     r->end = end;
     for (; r->next_comment < r->comment_count; r->next_comment++) {
@@ -137,7 +137,7 @@ static void pass_commands(struct reader *r, const struct ast_item *before)
     while (r->command != NULL && (before == NULL || r->command->span.begin < before->span.begin)) {
         uint32_t end = r->command->span.end;
         r->command = r->command->next;
-        pass(r, end, next_begin(r, before));
+        advance_past(r, end, next_begin(r, before));
     }
 }
 
@@ -153,7 +153,7 @@ static void carry_item(const struct collector *c, struct reader *r, const struct
     bool has_comment =
         r->next_comment < r->comment_count && r->comments[r->next_comment].span.begin < begin;
     if (has_comment) begin = r->comments[r->next_comment].span.begin;
-    pass(r, item->span.end, next_begin(r, item->next));
+    advance_past(r, item->span.end, next_begin(r, item->next));
     struct item_text text = {.bytes = r->source->bytes + begin,
                              .size_bytes = r->end - begin,
                              .is_apart = count_lines(r, before, begin) > 1};
@@ -169,7 +169,7 @@ static void carry_items(const struct collector *c, const struct ast_file *file)
                        .comment_count = list.comments.count,
                        .command = file->commands};
     bool has_first_line = file->is_commands && r.comment_count > 0 && r.comments[0].span.begin == 0;
-    if (has_first_line) pass(&r, r.comments[0].span.end, r.comments[0].span.end);
+    if (has_first_line) advance_past(&r, r.comments[0].span.end, r.comments[0].span.end);
     for (const struct ast_item *item = file->items; item != NULL; item = item->next) {
         pass_commands(&r, item);
         carry_item(c, &r, item);

@@ -19,7 +19,7 @@ struct expansion {
 static bool add_argument(struct expansion *x, char *argument);
 
 /* Reads the whole file into `arena`. NULL: reported. */
-static char *read_text(struct arena *arena, const char *path)
+static char *read_response_file(struct arena *arena, const char *path)
 {
     char *text = NULL, *kept = NULL;
     size_t capacity = 0;
@@ -66,7 +66,7 @@ static bool add_file(struct expansion *x, const char *path)
                 path, RESPONSE_FILES_MAX);
         return false;
     }
-    char *text = read_text(x->arena, path), *argument;
+    char *text = read_response_file(x->arena, path), *argument;
     if (text == NULL) return false;
     while ((argument = next_argument(&text)) != NULL)
         if (!add_argument(x, argument)) return false;

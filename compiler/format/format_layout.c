@@ -421,7 +421,7 @@ static void put_rest(struct layout *l, uint32_t first, uint32_t last, uint64_t t
 static void put_statement(struct layout *l, const struct format_statement *s, uint32_t indent,
                           bool flat_allowed);
 
-static uint32_t deeper(uint32_t indent)
+static uint32_t deeper_indent(uint32_t indent)
 {
     return indent < INDENT_MAX ? indent + INDENT : indent;
 }
@@ -454,7 +454,7 @@ static void put_list(struct layout *l, const struct format_statement *list, uint
                      bool first)
 {
     for (const struct format_statement *s = list; s != NULL; s = s->next) {
-        uint32_t column = is_labelled(l, s) ? indent : deeper(indent);
+        uint32_t column = is_labelled(l, s) ? indent : deeper_indent(indent);
         open_line(l, s->first, column, column, first);
         put_first_token(l, s->first);
         put_statement(l, s, column, true);
@@ -481,7 +481,7 @@ static void put_inside(struct layout *l, const struct format_part *part, uint32_
         return;
     }
     put_list(l, part->list, indent, true);
-    open_line(l, part->last, deeper(indent), indent, true);
+    open_line(l, part->last, deeper_indent(indent), indent, true);
     put_first_token(l, part->last);
 }
 
@@ -536,9 +536,9 @@ static void put_body(struct layout *l, const struct format_part *part, uint32_t 
         put_token(l, part->first, false);
         put_statement(l, part->list, indent, true);
     } else {
-        open_line(l, part->first, deeper(indent), deeper(indent), true);
+        open_line(l, part->first, deeper_indent(indent), deeper_indent(indent), true);
         put_first_token(l, part->first);
-        put_statement(l, part->list, deeper(indent), true);
+        put_statement(l, part->list, deeper_indent(indent), true);
     }
 }
 
@@ -661,7 +661,7 @@ static bool column_fits(const struct layout *l, size_t first, size_t end, uint32
     return true;
 }
 
-static void copy(struct layout *l, size_t from, size_t to, char *text, size_t *size)
+static void copy_text_range(struct layout *l, size_t from, size_t to, char *text, size_t *size)
 {
     memcpy(text + *size, l->text.items + from, to - from);
     *size += to - from;
@@ -681,14 +681,14 @@ static struct formatted align_comments(struct layout *l)
             const struct line *line = &l->lines.items[k];
             size_t code = line->continues ? line->begin : line->comment - GAP;
             uint32_t to = together ? column : line->continues ? above : line->code_columns;
-            copy(l, line->begin, code, text, &out.size_bytes);
+            copy_text_range(l, line->begin, code, text, &out.size_bytes);
             for (uint32_t c = line->continues ? 0 : line->code_columns; c < to + GAP; c++)
                 text[out.size_bytes++] = ' ';
-            copy(l, line->comment, line_text_end(l, k), text, &out.size_bytes);
+            copy_text_range(l, line->comment, line_text_end(l, k), text, &out.size_bytes);
             above = to;
         }
         if (end == i) {
-            copy(l, l->lines.items[i].begin, line_text_end(l, i), text, &out.size_bytes);
+            copy_text_range(l, l->lines.items[i].begin, line_text_end(l, i), text, &out.size_bytes);
             end++;
         }
         i = end;

@@ -46,7 +46,7 @@ static bool at_end(const struct tree *t)
     return t->at >= t->end;
 }
 
-static void pass(struct tree *t)
+static void pass_token(struct tree *t)
 {
     if (!at_end(t)) t->at++;
 }
@@ -60,7 +60,7 @@ static void close_up(struct tree *t)
 static void pass_close(struct tree *t)
 {
     close_up(t);
-    pass(t);
+    pass_token(t);
 }
 
 static void may_break(struct tree *t, uint32_t level, enum format_align align, uint32_t under)
@@ -129,7 +129,7 @@ static void close_bracket(struct tree *t, int bracket)
 /* `(a, b -> c; d)`: of calls, instances and launches. */
 static void parse_arguments(struct tree *t, uint32_t level)
 {
-    pass(t);
+    pass_token(t);
     level += LEVELS;
     uint32_t first = begin_list(t, level);
     if (kind(t) == TOKEN_ARROW) t->tokens[t->at].space = true;
@@ -137,21 +137,21 @@ static void parse_arguments(struct tree *t, uint32_t level)
         uint32_t before = t->at;
         if (kind(t) == ',' || kind(t) == ';') {
             if (kind_at(t, t->at - 1) == TOKEN_ARROW)
-                pass(t);
+                pass_token(t);
             else
                 pass_close(t);
             may_break(t, level, ALIGN_TOKEN, first);
         } else if (kind(t) == TOKEN_ARROW) {
             if (t->at != first) may_break(t, level, ALIGN_TOKEN, first);
-            pass(t);
+            pass_token(t);
         } else {
             parse_value(t, level);
         }
-        if (t->at == before) pass(t);
+        if (t->at == before) pass_token(t);
     }
     bool empty_end = kind_at(t, t->at - 1) == TOKEN_ARROW;
     if (!at_end(t)) t->tokens[t->at].space = empty_end;
-    pass(t);
+    pass_token(t);
 }
 
 /* `<a, b>`: an operator inside is at least as strong as `+`. */
@@ -168,7 +168,7 @@ static void parse_type_arguments(struct tree *t, uint32_t level)
         } else {
             parse_expr(t, level, ADDITIVE);
         }
-        if (t->at == before) pass(t);
+        if (t->at == before) pass_token(t);
     }
     if (kind(t) == '>') pass_close(t);
 }
@@ -211,16 +211,16 @@ static void begin_row(struct tree *t)
 static void parse_element(struct tree *t, uint32_t level)
 {
     if (kind(t) == '.') {
-        pass(t);
+        pass_token(t);
         pass_close(t); /* the name */
-        if (kind(t) == '=') pass(t);
+        if (kind(t) == '=') pass_token(t);
         parse_value(t, level);
         return;
     }
     if (kind(t) != TOKEN_DOTS) parse_value(t, level);
     if (kind(t) != TOKEN_DOTS) return;
     if (kind_at(t, t->at - 1) != '{' && kind_at(t, t->at - 1) != ',') close_up(t);
-    pass(t);
+    pass_token(t);
     close_up(t);
     parse_expr(t, level, CONDITIONAL);
 }
@@ -230,7 +230,7 @@ static void parse_braces(struct tree *t, uint32_t level)
     uint32_t brace = t->at;
     bool rows = has_rows(t);
     bool open = rows && kind_at(t, t->at + 1) != '}' && t->tokens[t->at + 1].newlines > 0;
-    pass(t);
+    pass_token(t);
     level += LEVELS;
     uint32_t first = begin_list(t, level);
     if (open) {
@@ -247,14 +247,14 @@ static void parse_braces(struct tree *t, uint32_t level)
         } else {
             parse_element(t, level);
         }
-        if (t->at == before) pass(t);
+        if (t->at == before) pass_token(t);
     }
     close_up(t);
     if (open) {
         begin_row(t);
         may_break(t, level, ALIGN_OUT_BRACE, brace);
     }
-    pass(t);
+    pass_token(t);
 }
 
 static void parse_value(struct tree *t, uint32_t level)
@@ -275,7 +275,7 @@ static bool begins_cast(const struct tree *t)
 static void parse_primary(struct tree *t, uint32_t level)
 {
     if (kind(t) == '(') {
-        pass(t);
+        pass_token(t);
         begin_list(t, level + LEVELS);
         parse_expr(t, level + LEVELS, 1);
         close_bracket(t, ')');
@@ -288,7 +288,7 @@ static void parse_primary(struct tree *t, uint32_t level)
     bool callable = kind(t) == TOKEN_TYPE || is_name(kind(t));
     if (!callable && kind(t) != TOKEN_NUMBER && kind(t) != TOKEN_STRING && kind(t) != TOKEN_DIM)
         return;
-    pass(t);
+    pass_token(t);
     if (kind(t) == TOKEN_STRING && kind_at(t, t->at - 1) == TOKEN_STRING) return;
     if (callable && kind(t) == '(') {
         close_up(t);
@@ -301,14 +301,14 @@ static void parse_unary(struct tree *t, uint32_t level)
     for (;;) {
         int k = kind(t);
         if (begins_cast(t)) {
-            pass(t);
+            pass_token(t);
             close_up(t);
-            pass(t);
+            pass_token(t);
             parse_dims(t, level);
             close_bracket(t, ')');
         } else if (k == '+' || k == '-' || k == '!' || k == '~' || k == TOKEN_INC ||
                    k == TOKEN_DEC) {
-            pass(t);
+            pass_token(t);
         } else {
             break;
         }
@@ -334,11 +334,11 @@ static void parse_conditional_rest(struct tree *t, uint32_t level)
 {
     uint32_t question = t->at;
     may_break(t, level + 3, ALIGN_LINE, 0);
-    pass(t);
+    pass_token(t);
     parse_expr(t, level, 1);
     if (kind(t) != ':') return;
     may_break(t, level + 3, ALIGN_TOKEN, question);
-    pass(t);
+    pass_token(t);
     parse_expr(t, level, CONDITIONAL);
 }
 
@@ -360,7 +360,7 @@ static void parse_expr(struct tree *t, uint32_t level, uint32_t weakest)
         if (power == 1 || tight)
             pass_close(t);
         else
-            pass(t);
+            pass_token(t);
         if (tight) {
             close_up(t);
             parse_expr(t, level, power + 1);
@@ -389,12 +389,12 @@ static void parse_attribute_value(struct tree *t, uint32_t level)
     t->attribute_level = level;
     if (has_left) parse_value_in_attribute(t, level);
     while (kind(t) == TOKEN_X) {
-        pass(t);
+        pass_token(t);
         parse_value_in_attribute(t, level);
     }
     if (kind(t) == TOKEN_DOTS) {
         if (has_left) close_up(t);
-        pass(t);
+        pass_token(t);
         close_up(t);
         parse_expr(t, level, CONDITIONAL);
     }
@@ -407,18 +407,18 @@ static void parse_attributes(struct tree *t, uint32_t level, enum format_align a
     while (kind(t) == TOKEN_IDENT || (kind(t) == TOKEN_INIT && kind_at(t, t->at + 1) != '{') ||
            (kind(t) == TOKEN_INIT && align != ALIGN_HEADER)) {
         may_break(t, level, align, under);
-        pass(t);
+        pass_token(t);
         parse_attribute_value(t, level);
         if (kind(t) == TOKEN_OF) {
-            pass(t);
-            pass(t);
+            pass_token(t);
+            pass_token(t);
         }
     }
 }
 
 static void parse_type(struct tree *t, uint32_t level)
 {
-    pass(t);
+    pass_token(t);
     parse_dims(t, level);
 }
 
@@ -427,10 +427,10 @@ static void parse_inits(struct tree *t, uint32_t level)
 {
     uint32_t first = t->at;
     for (;;) {
-        pass(t); /* the name */
+        pass_token(t); /* the name */
         parse_dims(t, level);
         if (kind(t) == '=') {
-            pass(t);
+            pass_token(t);
             if (kind(t) != '{' && kind(t) != TOKEN_LAUNCH)
                 may_break(t, level + LEVEL_ASSIGNED, ALIGN_LINE, 0);
             if (kind(t) != TOKEN_LAUNCH) parse_value(t, level);
@@ -452,12 +452,12 @@ static void parse_parameters(struct tree *t)
         bool is_port = (kind(t) == TOKEN_IN || kind(t) == TOKEN_OUT) &&
                        kind_at(t, t->at + 1) != '[' &&
                        (kind_at(t, t->at + 1) == TOKEN_TYPE || is_name(kind_at(t, t->at + 1)));
-        if (is_port) pass(t);
+        if (is_port) pass_token(t);
         parse_type(t, level);
-        pass(t); /* the name */
+        pass_token(t); /* the name */
         parse_dims(t, level);
         if (kind(t) == '=') {
-            pass(t);
+            pass_token(t);
             parse_value(t, level);
         }
         parse_attributes(t, level + 1, ALIGN_TOKEN, first);
@@ -465,7 +465,7 @@ static void parse_parameters(struct tree *t)
             pass_close(t);
             may_break(t, level, ALIGN_TOKEN, first);
         }
-        if (t->at == before) pass(t);
+        if (t->at == before) pass_token(t);
     }
     close_bracket(t, ')');
 }
@@ -476,14 +476,14 @@ static void parse_type_parameters(struct tree *t)
     close_up(t);
     while (!at_end(t) && kind(t) != '>') {
         if (kind(t) == ',') close_up(t);
-        pass(t);
+        pass_token(t);
     }
     if (kind(t) == '>') pass_close(t);
 }
 
 static void parse_signature(struct tree *t)
 {
-    pass(t); /* the name */
+    pass_token(t); /* the name */
     if (kind(t) == '<') parse_type_parameters(t);
     parse_parameters(t);
     parse_attributes(t, 1, ALIGN_HEADER, 0);
@@ -493,10 +493,10 @@ static void parse_signature(struct tree *t)
 static void parse_element_of_chain(struct tree *t, uint32_t level)
 {
     if (kind_at(t, t->at + 1) == ':') {
-        pass(t);
+        pass_token(t);
         pass_close(t);
     }
-    pass(t);
+    pass_token(t);
     if (kind(t) == '<') parse_type_arguments(t, level);
     parse_dims(t, level);
     if (kind(t) == '(') {
@@ -516,29 +516,29 @@ static void parse_chain(struct tree *t)
         else
             may_break(t, 1, ALIGN_TOKEN, arrow);
         if (arrow == 0) arrow = t->at;
-        pass(t);
+        pass_token(t);
         parse_element_of_chain(t, 1);
     }
 }
 
 static void parse_launch(struct tree *t)
 {
-    pass(t);
-    pass(t);
+    pass_token(t);
+    pass_token(t);
     if (kind(t) == '<') parse_type_arguments(t, 1);
     if (kind(t) == '(') {
         close_up(t);
         parse_arguments(t, 1);
     }
     if (kind(t) != TOKEN_IDENT) return;
-    pass(t);
+    pass_token(t);
     parse_expr(t, 1, 1);
 }
 
 static void end_statement(struct tree *t)
 {
     while (!at_end(t) && kind(t) != ';' && kind(t) != '}')
-        pass(t);
+        pass_token(t);
     if (kind(t) == ';') pass_close(t);
 }
 
@@ -582,7 +582,7 @@ static struct format_statement *parse_list(struct tree *t, parse_one *parse,
         uint32_t before = t->at;
         *to = parse(t);
         to = &(*to)->next;
-        if (t->at == before) pass(t);
+        if (t->at == before) pass_token(t);
     }
     return first;
 }
@@ -592,7 +592,7 @@ static void parse_block(struct tree *t, struct format_statement *s, parse_one *p
     uint32_t open = t->at;
     t->tokens[t->at].space = true;
     t->tokens[t->at].level = 0;
-    pass(t);
+    pass_token(t);
     struct format_statement *list = parse_list(t, parse, NULL);
     if (!at_end(t)) {
         const struct format_token *end = &t->tokens[t->at];
@@ -600,7 +600,7 @@ static void parse_block(struct tree *t, struct format_statement *s, parse_one *p
         t->tokens[t->at].structural = true;
         t->tokens[t->at].level = 0;
     }
-    pass(t);
+    pass_token(t);
     add_part(t, s, PART_BLOCK, open)->list = list;
 }
 
@@ -621,9 +621,9 @@ static void parse_head(struct tree *t)
 {
     bool is_for = kind(t) == TOKEN_FOR;
     uint32_t level = 1 + LEVELS;
-    pass(t);
+    pass_token(t);
     if (kind(t) != '(') return;
-    pass(t);
+    pass_token(t);
     uint32_t first = begin_list(t, level);
     if (!is_for) {
         parse_expr(t, level, 1);
@@ -633,7 +633,7 @@ static void parse_head(struct tree *t)
     bool declares = kind(t) == TOKEN_CONST ||
                     (is_name(kind(t)) && is_name(kind_at(t, t->at + 1))) ||
                     (kind(t) == TOKEN_TYPE && kind_at(t, t->at + 1) != '(');
-    if (kind(t) == TOKEN_CONST) pass(t);
+    if (kind(t) == TOKEN_CONST) pass_token(t);
     if (declares) {
         parse_type(t, level);
         parse_inits(t, level + 1);
@@ -646,7 +646,7 @@ static void parse_head(struct tree *t)
         } else {
             parse_expr(t, level, 1);
         }
-        if (t->at == before) pass(t);
+        if (t->at == before) pass_token(t);
     }
     close_bracket(t, ')');
 }
@@ -659,7 +659,7 @@ static void parse_if(struct tree *t, struct format_statement *s, parse_one *pars
     if (kind(t) != TOKEN_ELSE) return;
     uint32_t first = t->at;
     t->tokens[t->at].structural = true;
-    pass(t);
+    pass_token(t);
     add_part(t, s, PART_RUN, first);
     parse_carried(t, s, parse);
 }
@@ -673,7 +673,7 @@ static void parse_loop(struct tree *t, struct format_statement *s, parse_one *pa
 
 static void parse_do(struct tree *t, struct format_statement *s)
 {
-    pass(t);
+    pass_token(t);
     add_part(t, s, PART_RUN, s->first);
     parse_carried(t, s, parse_body_statement);
     uint32_t first = t->at;
@@ -694,7 +694,7 @@ static void parse_cases(struct tree *t, struct format_statement *s)
     while (at_label(t)) {
         if (t->at != s->first && t->tokens[t->at].newlines > 0) break;
         bool has_value = kind(t) == TOKEN_CASE;
-        pass(t);
+        pass_token(t);
         if (has_value) parse_expr(t, 1, CONDITIONAL);
         if (kind(t) == ':') pass_close(t);
     }
@@ -709,13 +709,13 @@ static void parse_simple(struct tree *t)
     bool qualified = kind(t) == TOKEN_CONST || kind(t) == TOKEN_STATE || kind(t) == TOKEN_TABLE ||
                      kind(t) == TOKEN_LOCAL;
     if (qualified || (kind(t) == TOKEN_TYPE && kind_at(t, t->at + 1) != '(')) {
-        if (qualified) pass(t);
+        if (qualified) pass_token(t);
         parse_type(t, 1);
         parse_inits(t, 1);
         return;
     }
     if (kind(t) == TOKEN_RETURN) {
-        pass(t);
+        pass_token(t);
         if (kind(t) != ';') parse_expr(t, 1, 1);
         return;
     }
@@ -724,12 +724,12 @@ static void parse_simple(struct tree *t)
         return;
     }
     if (kind(t) == TOKEN_BREAK || kind(t) == TOKEN_CONTINUE || kind(t) == TOKEN_STOP) {
-        pass(t);
+        pass_token(t);
         return;
     }
     parse_expr(t, 1, 1);
     if (kind(t) == TOKEN_EMIT) {
-        pass(t);
+        pass_token(t);
         may_break(t, 1 + LEVEL_ASSIGNED, ALIGN_LINE, 0);
         parse_expr(t, 1, NO_COMMA);
     } else if (is_name(kind(t))) { /* the tokens before were a type */
@@ -754,7 +754,7 @@ static struct format_statement *parse_body_statement(struct tree *t)
     case TOKEN_DEFAULT: parse_cases(t, s); break;
     default:
         if (sections) {
-            pass(t);
+            pass_token(t);
             parse_attributes(t, 1, ALIGN_HEADER, 0);
             add_part(t, s, PART_RUN, s->first);
             parse_block(t, s, parse_body_statement);
@@ -769,11 +769,11 @@ static struct format_statement *parse_body_statement(struct tree *t)
 
 static void parse_buffers(struct tree *t)
 {
-    pass(t);
+    pass_token(t);
     parse_type(t, 1);
     uint32_t first = t->at;
     for (;;) {
-        pass(t);
+        pass_token(t);
         parse_dims(t, 1);
         parse_attributes(t, 2, ALIGN_LINE, 0);
         if (kind(t) != ',') return;
@@ -787,7 +787,7 @@ static void parse_net_simple(struct tree *t)
     if (kind(t) == TOKEN_BUFFER) {
         parse_buffers(t);
     } else if (kind(t) == TOKEN_CONST) {
-        pass(t);
+        pass_token(t);
         parse_type(t, 1);
         parse_inits(t, 1);
     } else if (is_name(kind(t))) {
@@ -824,7 +824,7 @@ static struct format_statement *parse_field(struct tree *t)
 static void parse_tolerance(struct tree *t)
 {
     while (kind(t) == TOKEN_IDENT) {
-        pass(t);
+        pass_token(t);
         if (kind(t) != ';' && kind(t) != TOKEN_IDENT) parse_expr(t, 1, CONDITIONAL);
     }
 }
@@ -834,15 +834,15 @@ static struct format_statement *parse_check(struct tree *t)
     struct format_statement *s = new_statement(t);
     bool expects =
         kind(t) == TOKEN_EXPECT && kind_at(t, t->at + 1) != '=' && kind_at(t, t->at + 1) != '[';
-    pass(t);
+    pass_token(t);
     if (expects) {
-        if (kind_at(t, t->at + 1) == TOKEN_STRING) pass(t);
+        if (kind_at(t, t->at + 1) == TOKEN_STRING) pass_token(t);
         parse_expr(t, 1, CONDITIONAL);
         parse_tolerance(t);
     } else {
         parse_dims(t, 1);
         if (kind(t) == '=') {
-            pass(t);
+            pass_token(t);
             parse_value(t, 1);
         }
     }
@@ -855,8 +855,8 @@ static struct format_statement *parse_check(struct tree *t)
 
 static void parse_struct(struct tree *t, struct format_statement *s)
 {
-    pass(t);
-    pass(t);
+    pass_token(t);
+    pass_token(t);
     add_part(t, s, PART_RUN, s->first);
     parse_block(t, s, parse_field);
     uint32_t first = t->at;
@@ -867,10 +867,10 @@ static void parse_struct(struct tree *t, struct format_statement *s)
 
 static void parse_test(struct tree *t, struct format_statement *s)
 {
-    pass(t); /* test */
-    pass(t); /* its name */
-    pass(t); /* of */
-    pass(t); /* the pipeline */
+    pass_token(t); /* test */
+    pass_token(t); /* its name */
+    pass_token(t); /* of */
+    pass_token(t); /* the pipeline */
     if (kind(t) == '<') parse_type_arguments(t, 1);
     if (kind(t) == '(') {
         close_up(t);
@@ -882,9 +882,9 @@ static void parse_test(struct tree *t, struct format_statement *s)
 
 static void parse_function(struct tree *t, struct format_statement *s)
 {
-    pass(t);
+    pass_token(t);
     parse_type(t, 1);
-    pass(t);
+    pass_token(t);
     if (kind(t) == '(') parse_parameters(t);
     add_part(t, s, PART_RUN, s->first);
     parse_block(t, s, parse_body_statement);
@@ -893,8 +893,8 @@ static void parse_function(struct tree *t, struct format_statement *s)
 static void parse_kernel(struct tree *t, struct format_statement *s)
 {
     while (kind(t) != TOKEN_KERNEL && !at_end(t))
-        pass(t);
-    pass(t);
+        pass_token(t);
+    pass_token(t);
     parse_signature(t);
     if (kind(t) != '{') end_statement(t);
     add_part(t, s, PART_RUN, s->first);
@@ -904,12 +904,12 @@ static void parse_kernel(struct tree *t, struct format_statement *s)
 static void parse_plain_item(struct tree *t, struct format_statement *s)
 {
     if (kind(t) == TOKEN_CONST) {
-        pass(t);
+        pass_token(t);
         parse_type(t, 1);
         parse_inits(t, 1);
     }
     end_statement(t);
-    if (t->at == s->first) pass(t); /* a `}` without a block */
+    if (t->at == s->first) pass_token(t); /* a `}` without a block */
     add_part(t, s, PART_RUN, s->first);
 }
 
@@ -925,7 +925,7 @@ static struct format_statement *parse_item(struct tree *t)
     case TOKEN_BUILTIN: parse_kernel(t, s); break;
     case TOKEN_TEST: parse_test(t, s); break;
     case TOKEN_PIPELINE:
-        pass(t);
+        pass_token(t);
         parse_signature(t);
         add_part(t, s, PART_RUN, s->first);
         parse_block(t, s, parse_net_statement);

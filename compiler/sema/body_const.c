@@ -163,8 +163,8 @@ static bool reduce(struct body *b, struct span span, __int128 numerator, __int12
     return false;
 }
 
-static bool combine(struct body *b, const struct ast_expr *e, struct rational l, struct rational r,
-                    struct rational *out)
+static bool combine_fractions(struct body *b, const struct ast_expr *e, struct rational l,
+                              struct rational r, struct rational *out)
 {
     __int128 a = l.numerator, c = l.denominator, d = r.numerator, f = r.denominator;
     switch (e->op) {
@@ -192,7 +192,7 @@ static bool exact_value(struct body *b, const struct ast_expr *e, struct rationa
                                                  e->op == AST_OP_MUL || e->op == AST_OP_DIV);
     if (binary)
         return exact_value(b, e->left, &left) && exact_value(b, e->right, &right) &&
-               combine(b, e, left, right, out);
+               combine_fractions(b, e, left, right, out);
     if (e->kind == AST_EXPR_UNARY && (e->op == AST_OP_NEGATE || e->op == AST_OP_PLUS)) {
         if (!exact_value(b, e->left, out)) return false;
         return e->op == AST_OP_PLUS ||

@@ -24,6 +24,9 @@
  *
  * Every function returns NULL (or false) after an error, which it has reported. Its caller then reports
  * nothing.
+ *
+ * One header serves all these files, because they are mutually recursive: a statement has expressions,
+ * an expression calls functions, and a function has statements.
  */
 #ifndef PIPEC_BODY_INTERNAL_H
 #define PIPEC_BODY_INTERNAL_H

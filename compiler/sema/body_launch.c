@@ -121,8 +121,8 @@ static const struct ast_item *find_child(struct body *b, struct ast_name name)
 }
 
 /* The child with its compile-time parameters. */
-static struct kernel *specialise(struct body *b, const struct ast_launch *ast,
-                                 const struct ast_item *item)
+static struct kernel *specialise_child(struct body *b, const struct ast_launch *ast,
+                                       const struct ast_item *item)
 {
     const struct kernel *parent = b->kernel->kernel;
     if (b->sema->bodies->building > SEMA_MAX_LAUNCH_CHAIN) {
@@ -476,7 +476,7 @@ static struct launch *build_launch(struct body *b, const struct ast_stmt *s)
     struct launch *launch = ARENA_NEW(b->arena, struct launch);
     *launch = (struct launch){.span = s->span, .child_span = ast->kernel.span};
     /* a launch that is never executed specialises no kernel */
-    launch->child = item && !b->dead ? specialise(b, ast, item) : NULL;
+    launch->child = item && !b->dead ? specialise_child(b, ast, item) : NULL;
     launch_order(b, ast, launch);
     if (!launch->child) {
         for (const struct ast_expr *e = ast->arguments; e; e = e->next)

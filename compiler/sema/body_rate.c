@@ -191,8 +191,8 @@ static uint64_t entry(const uint64_t *list, const struct written_rate *rate, uin
 }
 
 /* The value for each phase; NULL if there is one phase. *total: their sum. */
-static const uint64_t *spread(struct body *b, const uint64_t *list, const struct written_rate *rate,
-                              uint64_t *total)
+static const uint64_t *spread_phases(struct body *b, const uint64_t *list,
+                                     const struct written_rate *rate, uint64_t *total)
 {
     uint32_t phases = b->kernel->kernel->phases;
     uint64_t *all = phases > 1 ? ARENA_ARRAY(b->arena, uint64_t, phases) : NULL;
@@ -226,7 +226,7 @@ static void settle_in(struct body *b, struct kernel_port *port, struct port_rate
     static uint64_t one = 1;
     uint64_t total;
     if (rates->pop.count == 0) rates->pop.most = &one;
-    port->pops = spread(b, rates->pop.most, &rates->pop, &port->pop);
+    port->pops = spread_phases(b, rates->pop.most, &rates->pop, &port->pop);
     if (rates->peek.count == 0) {
         port->peeks = port->pops;
         port->peek = 0;
@@ -236,7 +236,7 @@ static void settle_in(struct body *b, struct kernel_port *port, struct port_rate
         }
         return;
     }
-    port->peeks = spread(b, rates->peek.most, &rates->peek, &total);
+    port->peeks = spread_phases(b, rates->peek.most, &rates->peek, &total);
     port->peek = 0;
     bool reported = false;
     for (uint32_t i = 0; i < b->kernel->kernel->phases; i++) {
@@ -355,8 +355,8 @@ static void settle_out(struct body *b, struct kernel_port *port, struct port_rat
     if (!amplify && rates->push.count == 0) amplify = shared;
     if (amplify && !amplify_push(b, port, rates, amplify)) return;
     if (rates->push.count == 0) return;
-    port->push_leasts = spread(b, rates->push.least, &rates->push, &port->push_least);
-    port->pushes = spread(b, rates->push.most, &rates->push, &port->push);
+    port->push_leasts = spread_phases(b, rates->push.least, &rates->push, &port->push_least);
+    port->pushes = spread_phases(b, rates->push.most, &rates->push, &port->push);
     port->rate_declared = true;
     port->rate_span = rates->push.span;
 }

@@ -351,24 +351,24 @@ static struct kx *convert_typed(struct body *b, struct kx *kx, const struct type
 /* Gives an untyped tree the type `type`: a float type to floats, a float or an integer type to
  * integers. Every operation of the tree is then computed in this type, and a literal is rounded to
  * it once: 0.1 * 3 in f32 is f32(0.1) * f32(3). */
-static struct kx *settle(struct body *b, struct kx *kx, const struct type *type, bool explicit)
+static struct kx *give_type(struct body *b, struct kx *kx, const struct type *type, bool explicit)
 {
     if (!kx || !is_untyped(kx->type)) return kx ? convert_typed(b, kx, type, explicit) : NULL;
     switch (kx->kind) {
     case KX_CONSTANT: return convert_constant(b, kx, type, explicit);
     case KX_CALL: return body_settle_call(b, kx, type);
     case KX_SELECT:
-        kx->right = settle(b, kx->right, type, explicit);
-        kx->third = settle(b, kx->third, type, explicit);
+        kx->right = give_type(b, kx->right, type, explicit);
+        kx->third = give_type(b, kx->third, type, explicit);
         if (!kx->right || !kx->third) return NULL;
         break;
     case KX_BUILTIN:
         for (uint32_t i = 0; i < kx->argument_count; i++)
-            if (!(kx->arguments[i] = settle(b, kx->arguments[i], type, explicit))) return NULL;
+            if (!(kx->arguments[i] = give_type(b, kx->arguments[i], type, explicit))) return NULL;
         break;
     default: /* KX_NEGATE, KX_BINARY */
-        if (!(kx->left = settle(b, kx->left, type, explicit))) return NULL;
-        if (kx->right && !(kx->right = settle(b, kx->right, type, explicit))) return NULL;
+        if (!(kx->left = give_type(b, kx->left, type, explicit))) return NULL;
+        if (kx->right && !(kx->right = give_type(b, kx->right, type, explicit))) return NULL;
         break;
     }
     kx->type = type;
@@ -378,8 +378,8 @@ static struct kx *settle(struct body *b, struct kx *kx, const struct type *type,
 struct kx *body_settled(struct body *b, struct kx *kx)
 {
     if (!kx || !is_untyped(kx->type)) return kx;
-    if (kx->type == &body_untyped_integer) return settle(b, kx, default_integer(b, kx), false);
-    return settle(b, kx, body_scalar(b, SCALAR_F32), false);
+    if (kx->type == &body_untyped_integer) return give_type(b, kx, default_integer(b, kx), false);
+    return give_type(b, kx, body_scalar(b, SCALAR_F32), false);
 }
 
 static bool is_value(struct body *b, const struct kx *kx)
@@ -394,13 +394,13 @@ static struct kx *convert_scalar(struct body *b, struct kx *kx, const struct typ
 {
     if (!is_untyped(kx->type)) return convert_typed(b, kx, type, explicit);
     if (type_is_half(type) && kx->kind != KX_CONSTANT) { /* computed in f32, then stored */
-        kx = settle(b, kx, body_scalar(b, SCALAR_F32), explicit);
+        kx = give_type(b, kx, body_scalar(b, SCALAR_F32), explicit);
         return kx ? convert_typed(b, kx, type, explicit) : NULL;
     }
-    if (scalar_is_float(type->scalar)) return settle(b, kx, type, explicit);
+    if (scalar_is_float(type->scalar)) return give_type(b, kx, type, explicit);
     if (kx->kind == KX_CONSTANT) return convert_constant(b, kx, type, explicit);
     if (kx->type == &body_untyped_integer && type->scalar != SCALAR_BOOL)
-        return settle(b, kx, type, explicit);
+        return give_type(b, kx, type, explicit);
     kx = body_settled(b, kx);
     return kx ? convert_typed(b, kx, type, explicit) : NULL;
 }

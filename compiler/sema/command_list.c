@@ -218,7 +218,7 @@ static void set_kernel(struct builder *b, const struct ast_command *command, uin
     b->instances.items[index].cost_cycles = values.cost_cycles;
 }
 
-static void set(struct builder *b, const struct ast_command *command)
+static void set_command(struct builder *b, const struct ast_command *command)
 {
     uint32_t index;
     if (strcmp(command->verb.text, "source") == 0) {
@@ -294,7 +294,7 @@ static bool find_element(struct builder *b, const struct ast_command *command,
     return true;
 }
 
-static void connect(struct builder *b, const struct ast_command *command)
+static void connect_command(struct builder *b, const struct ast_command *command)
 {
     struct connection connection = {
         .is_out = command->is_out, .span = command->subject.span, .order = b->connections.count};
@@ -308,7 +308,7 @@ static void connect(struct builder *b, const struct ast_command *command)
         b->el.incomplete = true;
 }
 
-static int compare(const void *one, const void *other)
+static int compare_connections(const void *one, const void *other)
 {
     const struct connection *a = one, *b = other;
     if (a->node != b->node) return a->node < b->node ? -1 : 1;
@@ -328,7 +328,7 @@ static void make_connections(struct builder *b)
 {
     struct connection *items = b->connections.items;
     size_t count = b->connections.count;
-    if (count > 1) qsort(items, count, sizeof *items, compare);
+    if (count > 1) qsort(items, count, sizeof *items, compare_connections);
     for (size_t i = 0; i < count; i++) {
         if (i > 0 && same_end(&items[i], &items[i - 1])) {
             struct diag *d = diag_report(diags_of(b), RULE_DUPLICATE_NAME, items[i].span,
@@ -404,7 +404,7 @@ static void set_pipeline(struct builder *b, const struct ast_command *command)
 static void run_command(struct builder *b, const struct ast_command *command)
 {
     switch (command->kind) {
-    case AST_COMMAND_SET: set(b, command); break;
+    case AST_COMMAND_SET: set_command(b, command); break;
     case AST_COMMAND_PIPELINE: set_pipeline(b, command); break;
     case AST_COMMAND_ARGUMENT:
         if (is_verb(b, command, "argument"))
@@ -412,11 +412,11 @@ static void run_command(struct builder *b, const struct ast_command *command)
         break;
     case AST_COMMAND_BUFFER: create_buffer(b, command); break;
     case AST_COMMAND_KERNEL: create_kernel(b, command); break;
-    case AST_COMMAND_CONNECT: connect(b, command); break;
+    case AST_COMMAND_CONNECT: connect_command(b, command); break;
     }
 }
 
-static void finish(struct builder *b)
+static void finish_graph(struct builder *b)
 {
     struct graph *graph = b->el.graph;
     make_connections(b);
@@ -454,7 +454,7 @@ struct graph *sema_elaborate_commands(struct sema *sema, const struct ast_file *
         refuse_item(&b, item);
     for (const struct ast_command *c = file->commands; c != NULL; c = c->next)
         run_command(&b, c);
-    finish(&b);
+    finish_graph(&b);
     bool failed = diag_failed(own) || b.el.incomplete;
     cx->diags = all;
     diag_take(all, own);

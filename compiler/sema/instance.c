@@ -232,8 +232,9 @@ static bool may_instantiate(struct elaboration *el, const struct ast_node *node,
 }
 
 /* The callee of `node`, specialised by its `<...>` and by the buffers that are bound to it. */
-static bool specialise(struct elaboration *el, struct scope *scope, const struct ast_node *node,
-                       const struct bound_ports *bound, struct callee *callee)
+static bool specialise_callee(struct elaboration *el, struct scope *scope,
+                              const struct ast_node *node, const struct bound_ports *bound,
+                              struct callee *callee)
 {
     size_t count;
     const struct symbol *symbol = find_callee(el, scope, node->name);
@@ -481,7 +482,8 @@ bool add_instance(struct elaboration *el, struct scope *scope, const struct ast_
                   struct instance *instance)
 {
     *instance = (struct instance){.ast = node, .node = GRAPH_NONE};
-    bool ok = room_for_nodes(el, node) && specialise(el, scope, node, bound, &instance->callee);
+    bool ok =
+        room_for_nodes(el, node) && specialise_callee(el, scope, node, bound, &instance->callee);
     ok = ok && instance_arguments(el, scope, arguments, instance);
     ok = instance_attributes(el, scope, instance) && ok;
     if (!ok) {
@@ -1120,7 +1122,7 @@ static void check_rest(struct elaboration *el, struct scope *scope, const struct
         const struct symbol *symbol = find_callee(el, scope, node->name);
         if (symbol == NULL || symbol->kind != SYMBOL_KERNEL) continue;
         if (symbol->item->signature.type_params == NULL || node->has_type_arguments)
-            (void)specialise(el, scope, node, &unknown, &callee);
+            (void)specialise_callee(el, scope, node, &unknown, &callee);
     }
 }
 

@@ -30,8 +30,8 @@ static struct arena *arena_of(const struct inference *inf)
     return inf->el->cx->arena;
 }
 
-static struct diag *report(struct inference *inf, enum rule rule, struct span span,
-                           const char *text)
+static struct diag *report_parameter(struct inference *inf, enum rule rule, struct span span,
+                                     const char *text)
 {
     struct diag *d = diag_report(inf->el->cx->diags, rule, span, "%s", text);
     inf->el->incomplete = true;
@@ -77,18 +77,18 @@ static const struct type *written_type(struct inference *inf, const struct ast_e
                                   ? sema_type(inf->el->sema, inf->scope, e->type, NULL)
                                   : named_type(inf, e);
     if (type == NULL || type->kind != TYPE_VOID) return type;
-    report(inf, RULE_TYPE_MISMATCH, e->span, "packets are not void");
+    report_parameter(inf, RULE_TYPE_MISMATCH, e->span, "packets are not void");
     return NULL;
 }
 
 static bool wrong_kind(struct inference *inf, const struct ast_expr *e,
                        const struct ast_type_param *param)
 {
-    struct diag *d =
-        report(inf, RULE_TYPE_MISMATCH, e->span,
-               arena_printf(arena_of(inf), "'%s' of '%s' is %s, and this is %s", param->name.text,
-                            inf->signature->name.text, param->is_type ? "a type" : "an integer",
-                            param->is_type ? "a value" : "a type"));
+    struct diag *d = report_parameter(
+        inf, RULE_TYPE_MISMATCH, e->span,
+        arena_printf(arena_of(inf), "'%s' of '%s' is %s, and this is %s", param->name.text,
+                     inf->signature->name.text, param->is_type ? "a type" : "an integer",
+                     param->is_type ? "a value" : "a type"));
     diag_label(d, param->name.span, "declared here");
     return false;
 }
@@ -138,10 +138,10 @@ static bool read_written(struct inference *inf)
         e = e->next;
     }
     if (fits) return good;
-    struct diag *d =
-        report(inf, RULE_WRONG_ARGUMENT_COUNT, inf->node->name.span,
-               arena_printf(arena_of(inf), "'%s' takes %zu compile-time parameter%s, not %zu",
-                            inf->node->name.text, inf->count, inf->count == 1 ? "" : "s", given));
+    struct diag *d = report_parameter(
+        inf, RULE_WRONG_ARGUMENT_COUNT, inf->node->name.span,
+        arena_printf(arena_of(inf), "'%s' takes %zu compile-time parameter%s, not %zu",
+                     inf->node->name.text, inf->count, inf->count == 1 ? "" : "s", given));
     diag_label(d, inf->signature->name.span, "declared here");
     if (given == 0 && (inf->node->arguments != NULL || inf->node->inputs != NULL))
         diag_help(d, "compile-time parameters stand in angle brackets: %s<...>",
@@ -166,7 +166,7 @@ static bool report_contradiction(struct inference *inf, size_t at, const struct 
 {
     struct arena *arena = arena_of(inf);
     const char *name = port->type->name.text;
-    struct diag *d = report(
+    struct diag *d = report_parameter(
         inf, RULE_TYPE_MISMATCH, span,
         arena_printf(arena, "'%s' of '%s' is %s here, for the port '%s', and %s for the port '%s'",
                      name, inf->signature->name.text, type_text(arena, type), port->name.text,
@@ -279,7 +279,7 @@ static bool check_all_known(struct inference *inf)
     for (const struct ast_type_param *p = inf->signature->type_params; p != NULL;
          p = p->next, at++) {
         if (inf->known[at]) continue;
-        struct diag *d = report(
+        struct diag *d = report_parameter(
             inf, RULE_TYPE_MISMATCH, inf->node->name.span,
             arena_printf(arena_of(inf), "the type '%s' of '%s' does not follow from what is bound",
                          p->name.text, inf->signature->name.text));

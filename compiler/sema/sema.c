@@ -392,7 +392,7 @@ void sema_collect_used(struct sema *sema, struct graph *graph)
 
 /* ---- kernels without errors in a program with errors ---- */
 
-static bool holds(struct span outer, struct span place)
+static bool span_contains(struct span outer, struct span place)
 {
     return outer.source == place.source && outer.begin < place.begin && place.begin <= outer.end;
 }
@@ -403,7 +403,7 @@ static bool holds_error(const struct diags *diags, struct span span)
 {
     for (size_t i = 0; i < diag_kept_count(diags); i++) {
         const struct diag *diag = diag_at(diags, i);
-        if (diag_level(diag) == DIAG_ERROR && holds(span, diag_span(diag))) return true;
+        if (diag_level(diag) == DIAG_ERROR && span_contains(span, diag_span(diag))) return true;
     }
     return false;
 }

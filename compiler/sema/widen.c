@@ -93,7 +93,7 @@ static bool cast_operand(struct widening *w, const struct kx *e)
     return true;
 }
 
-static bool widen(struct widening *w, const struct kx *e, int depth);
+static bool widen_operands(struct widening *w, const struct kx *e, int depth);
 
 /* Casts one of two operands without operations: preferably a variable, not a constant. */
 static bool widen_one(struct widening *w, const struct kx *a, const struct kx *b)
@@ -107,20 +107,21 @@ static bool widen_both(struct widening *w, const struct kx *a, const struct kx *
 {
     bool first = is_computed(a, 0), second = is_computed(b, 0);
     if (!first && !second) return widen_one(w, a, b);
-    return (!first || widen(w, a, depth + 1)) && (!second || widen(w, b, depth + 1));
+    return (!first || widen_operands(w, a, depth + 1)) &&
+           (!second || widen_operands(w, b, depth + 1));
 }
 
-static bool widen(struct widening *w, const struct kx *e, int depth)
+static bool widen_operands(struct widening *w, const struct kx *e, int depth)
 {
     e = without_conversions(e);
     if (depth > DEPTH_MAX) return false;
     if (!is_computed(e, 0)) return cast_operand(w, e);
     switch (e->kind) {
-    case KX_NEGATE: return widen(w, e->left, depth + 1);
+    case KX_NEGATE: return widen_operands(w, e->left, depth + 1);
     case KX_SELECT: return widen_both(w, e->right, e->third, depth);
     default: break;
     }
-    if (e->op == OP_SHL || e->op == OP_SHR) return widen(w, e->left, depth + 1);
+    if (e->op == OP_SHL || e->op == OP_SHR) return widen_operands(w, e->left, depth + 1);
     return widen_both(w, e->left, e->right, depth);
 }
 
@@ -148,7 +149,8 @@ const char *widen_value(struct compile *cx, struct diag *diag, const struct kx *
                          .whole = value->span,
                          .type = type_text(cx->arena, type),
                          .is_vector = type->kind == TYPE_VECTOR};
-    if (w.source == NULL || w.whole.end > w.source->size_bytes || !widen(&w, value, 0)) return NULL;
+    if (w.source == NULL || w.whole.end > w.source->size_bytes || !widen_operands(&w, value, 0))
+        return NULL;
     for (size_t i = 0; i < w.casts.count; i++) {
         const struct cast *cast = &w.casts.items[i];
         struct span begin = {cast->span.source, cast->span.begin, cast->span.begin};
