@@ -98,7 +98,7 @@ static int report_unknown(struct arena *arena, const char *id)
     return EXIT_FILES;
 }
 
-/* Of one name: a rule, or those of a group that is called so; false: it is neither. */
+/* Adds the rule, or the rules of the group, with this name. False: neither exists. */
 static bool add_rules(const char *name, enum rule *rules, size_t *count)
 {
     size_t before = *count;
@@ -120,7 +120,7 @@ static int find_rules(struct arena *arena, const struct request *request, enum r
     return EXIT_DONE;
 }
 
-/* All of them, or groups alone: a line for each rule. */
+/* True for a list with one line per rule: all rules, or only groups. */
 static bool is_list(const struct request *request)
 {
     for (size_t i = 0; i < request->name_count; i++)
@@ -128,7 +128,7 @@ static bool is_list(const struct request *request)
     return true;
 }
 
-/* How many of the names are no rules, but of the library. */
+/* The number of names that are items of the library, not rules. */
 static size_t count_items(const struct request *request)
 {
     size_t count = 0;
@@ -165,7 +165,7 @@ static int explain(struct arena *arena, const struct request *request)
     return EXIT_DONE;
 }
 
-/* --help and --version are answered wherever they stand. */
+/* Answers --help and --version in any position. */
 static bool answer(const char *argument)
 {
     static const char version[] = "--version";

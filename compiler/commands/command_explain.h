@@ -24,11 +24,12 @@ struct explain_names {
     VEC(const char *) of;
 };
 
-/* A name is `std`, std/FILE, std/FILE.pipe, std/FILE.ITEM or an ITEM.  Returns an exit status. */
+/* Explains names of the form `std`, std/FILE, std/FILE.pipe, std/FILE.ITEM or ITEM. Returns an
+ * exit status. */
 int explain_library(FILE *to, const char **names, size_t count, bool as_json);
-/* Whether it is written as one of the first four, or the library has that item. */
+/* True if the name has one of the first four forms, or the library has this item. */
 bool explain_is_library(const char *name);
-/* Adds the names of all items that `pipec explain std/FILE` lists; they live as long as `arena`. */
+/* Adds the names of all items that `pipec explain std/FILE` lists. They live as long as `arena`. */
 void explain_item_names(struct arena *arena, struct explain_names *names);
 
 #endif

@@ -44,7 +44,7 @@ static const char *take_option(void *data, struct arena *arena, int option, cons
 struct run {
     enum mode mode;
     struct command_line line;
-    struct arena *arena; /* of the run: the names of the files */
+    struct arena *arena; /* of the run, for the names of the files */
     struct sources *sources;
     struct diags *diags;
     int status; /* the worst so far */
@@ -63,15 +63,15 @@ static int write_file(const struct formatted *formatted, const char *path)
     return output_close(&output) ? EXIT_DONE : file_failure("write", path);
 }
 
-/* Source text is compared as it lies on disk: a byte-order mark counts as a change. */
+/* Compares with the source on disk: a byte-order mark counts as a change. */
 static bool is_unchanged(const struct source *source, const struct formatted *formatted)
 {
     return !source->has_mark && source->size_bytes == formatted->size_bytes &&
            memcmp(source->bytes, formatted->text, formatted->size_bytes) == 0;
 }
 
-static int show(const struct run *run, const struct source *source,
-                const struct formatted *formatted)
+static int show_formatted(const struct run *run, const struct source *source,
+                          const struct formatted *formatted)
 {
     if (run->mode == MODE_CHECK) {
         printf("%s\n", source->name);
@@ -83,7 +83,7 @@ static int show(const struct run *run, const struct source *source,
     return EXIT_REFUSED;
 }
 
-/* The text has the tokens and comments of its source, or nothing is done with it. */
+/* True if the text has the tokens and comments of its source. Otherwise the file is not written. */
 static bool is_faithful(struct compile *cx, uint32_t id, const struct formatted *formatted)
 {
     uint32_t copy = source_add(cx->sources, "formatted", formatted->text, formatted->size_bytes);
@@ -101,7 +101,8 @@ static int format_parsed(struct run *run, struct compile *cx, uint32_t id, const
     bool is_stream = strcmp(path, "-") == 0;
     if (run->mode == MODE_WRITE && is_stream) return write_file(&formatted, path);
     if (is_unchanged(source, &formatted)) return EXIT_DONE;
-    return run->mode == MODE_WRITE ? write_file(&formatted, path) : show(run, source, &formatted);
+    return run->mode == MODE_WRITE ? write_file(&formatted, path)
+                                   : show_formatted(run, source, &formatted);
 }
 
 static void format_path(struct run *run, const char *path)
@@ -127,8 +128,8 @@ static void format_path(struct run *run, const char *path)
     arena_destroy(arena);
 }
 
-/* Diagnostics that would go over a source: nothing is laid out. */
-static bool refuse_sinks(struct run *run, const struct source_paths *paths)
+/* Refuses the run if diagnostics would overwrite a source. */
+static bool refuse_fmt_sinks(struct run *run, const struct source_paths *paths)
 {
     const struct diagnostic_options *options = &run->line.diagnostics;
     for (size_t i = 0; i < options->sinks.count; i++)
@@ -150,7 +151,7 @@ static int format_paths(struct run *run)
         if (!source_paths_add(&paths, run->arena, run->line.inputs[i]))
             worsen(run, paths.too_deep ? folder_too_deep(paths.failed)
                                        : file_failure("read", paths.failed));
-    if (refuse_sinks(run, &paths)) return EXIT_FILES;
+    if (refuse_fmt_sinks(run, &paths)) return EXIT_FILES;
     for (size_t i = 0; i < paths.items.count; i++)
         format_path(run, paths.items.items[i]);
     worsen(run, standard_output_status());

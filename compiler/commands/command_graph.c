@@ -112,8 +112,8 @@ static int draw(const struct graph *graph, FILE *to)
 
 /* ---- writing ---- */
 
-static int write_form(struct compile *cx, const struct request *request, const struct graph *graph,
-                      const struct ast_program *program, FILE *to)
+static int write_graph_form(struct compile *cx, const struct request *request,
+                            const struct graph *graph, const struct ast_program *program, FILE *to)
 {
     switch (request->format) {
     case FORMAT_DOT: graph_dot(to, graph); break;
@@ -132,7 +132,7 @@ static int write_graph(struct compile *cx, const struct request *request, const 
     const char *path = request->output != NULL ? request->output : "-";
     struct output output;
     if (!output_open(&output, path)) return file_failure("write", path);
-    int status = write_form(cx, request, graph, program, output.file);
+    int status = write_graph_form(cx, request, graph, program, output.file);
     if (status != EXIT_DONE) {
         output_abandon(&output);
         return status;

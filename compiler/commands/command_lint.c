@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pipec lint: what files and folders of sources report. */
+/* pipec lint: the findings in files and folders of sources. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,8 +60,8 @@ static bool is_linted(const struct lint_paths *paths, const char *path)
     return false;
 }
 
-/* A sink over a source would destroy it. */
-static bool refuse_sinks(const struct command_line *line, const struct lint_paths *paths)
+/* Refuses a sink that would overwrite a source. */
+static bool refuse_lint_sinks(const struct command_line *line, const struct lint_paths *paths)
 {
     const struct diagnostic_options *options = &line->diagnostics;
     const char *refused = NULL;
@@ -73,7 +73,7 @@ static bool refuse_sinks(const struct command_line *line, const struct lint_path
     return refused != NULL;
 }
 
-static void summarise(const struct lint_run *run)
+static void print_lint_summary(const struct lint_run *run)
 {
     if (run->line->quiet ||
         !diagnostics_print_counts(&run->line->diagnostics, run->diags, DIAG_NOTE))
@@ -82,7 +82,7 @@ static void summarise(const struct lint_run *run)
             run->paths->items.count == 1 ? "" : "s");
 }
 
-/* -D that no pipeline has a use for; a file that is not understood may have had one. */
+/* Refuses a -D that no pipeline uses, unless a file has a syntax error: it may have used it. */
 static bool refuse_definitions(const struct lint_run *run)
 {
     const struct compile_options *options = &run->line->options;
@@ -117,7 +117,7 @@ static int lint(struct command_line *line, struct arena *arena)
     const char *path = NULL;
     struct lint_paths paths = {0};
     lint_paths_find(&paths, arena, line->inputs, line->input_count);
-    if (refuse_sinks(line, &paths)) return EXIT_FILES;
+    if (refuse_lint_sinks(line, &paths)) return EXIT_FILES;
     if (!diagnostics_open(&line->diagnostics, &path)) return file_failure("write", path);
     struct sources *sources = sources_create(arena);
     struct lint_run run = {.line = line,
@@ -138,7 +138,7 @@ static int lint(struct command_line *line, struct arena *arena)
         !baseline_write(run.diags, run.sources, arena, options->new_baseline))
         return file_failure("write", options->new_baseline);
     int status = write_findings(&run, line);
-    summarise(&run);
+    print_lint_summary(&run);
     return refuse_definitions(&run) ? EXIT_FILES : status;
 }
 

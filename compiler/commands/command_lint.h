@@ -2,8 +2,8 @@
 /*
  * command_lint: the parts of `pipec lint`.
  *
- *   lint_paths.c   which files: those that are named, and *.pipe in folders
- *   lint_run.c     the files one by one, on several threads; what they report in order of path
+ *   lint_paths.c   the files: those that are named, and *.pipe in folders
+ *   lint_run.c     lints the files on several threads; the findings are in order of path
  */
 #ifndef PIPEC_COMMAND_LINT_H
 #define PIPEC_COMMAND_LINT_H
@@ -16,17 +16,17 @@
 
 struct lint_path {
     const char *path;
-    dev_t device; /* with `inode`: which file this is; 0 for "-" */
+    dev_t device; /* with `inode`: identifies the file; 0 for "-" */
     ino_t inode;
 };
 
 struct lint_paths {
     VEC(struct lint_path) items; /* sorted, each file once */
-    bool failed;                 /* something could not be read, and was reported */
+    bool failed;                 /* a path could not be read; reported */
 };
 
-/* Files as they are named; folders with what ends in .pipe below them, but for what begins with a
- * dot; links to folders are not followed. */
+/* Finds the named files, and all *.pipe in the named folders and their subfolders. Skips names
+ * that begin with a dot, and links to folders. */
 void lint_paths_find(struct lint_paths *paths, struct arena *arena, const char *const *names,
                      size_t count);
 
@@ -36,13 +36,13 @@ struct lint_run {
     unsigned threads;
     struct baseline *baseline; /* or NULL */
     struct sources *sources;   /* of `diags` */
-    struct diags *diags;       /* what was found */
-    bool *defines;             /* by definition of `line`: a pipeline has what it names */
-    bool unreadable;           /* a file could not be read, and was reported on stderr */
+    struct diags *diags;       /* the findings */
+    bool *defines;             /* by definition of `line`: a pipeline has the name */
+    bool unreadable;           /* a file could not be read; reported on stderr */
     bool incomplete;           /* a file has a syntax error */
 };
 
-/* The result depends on nothing but the files: not on `threads`. */
+/* The result depends only on the files, not on `threads`. */
 void lint_files(struct lint_run *run);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * pipec test: runs the test blocks of files.
  *
- * The tests are started in order, at most so many at a time, and reported in order.  Signals are
- * blocked and taken one by one where the run waits, so that no path leaves files behind.
+ * Tests start in order, up to a maximum at a time, and are reported in order.  Signals are blocked, and
+ * handled only at the point where the run waits, so every path removes its files.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -122,7 +122,7 @@ static struct command_line parse_line(int argc, char **argv, struct arena *arena
     return line;
 }
 
-/* ---- which tests ---- */
+/* ---- selection ---- */
 
 static bool matches(const struct test_options *options, struct arena *arena, const char *name)
 {
@@ -167,7 +167,7 @@ static int read_tests(struct test_run *run, const char *path)
     return EXIT_DONE;
 }
 
-/* ---- where things are ---- */
+/* ---- paths ---- */
 
 static const char *find_piperun(struct arena *arena, const char *wanted)
 {
@@ -200,7 +200,8 @@ static bool is_executable(struct arena *arena, const char *program)
     return false;
 }
 
-/* piperun knows a description of one's own as sim:FILE, and it runs in another folder. */
+/* The device as piperun names it: sim:FILE for a description, with a path that holds in another
+ * folder. */
 static const char *piperun_device(struct arena *arena, const char *name)
 {
     size_t length = strlen(name);
@@ -221,7 +222,7 @@ static const char *make_folder(struct arena *arena)
     return cleanup_make_folder(folder) ? folder : NULL;
 }
 
-/* Files whose names begin with `prefix`. */
+/* Removes files whose names begin with `prefix`. */
 static void remove_files(const char *folder, const char *prefix)
 {
     DIR *directory = opendir(folder);
@@ -247,10 +248,10 @@ static void remove_files_of(const struct test_run *run, const struct test_job *j
     remove_files(run->environment.folder, prefix);
 }
 
-/* ---- what is printed ---- */
+/* ---- output ---- */
 
-/* What happened is for the diagnostics to tell; TAP has a place for it. */
-static void print_line(const struct test_run *run, const struct test_job *job)
+/* Prints the result of a test. Its cause is a diagnostic; TAP also has a place for it. */
+static void print_test_line(const struct test_run *run, const struct test_job *job)
 {
     bool ok = job->verdict == TEST_OK;
     const char *name = job->item->name.text;
@@ -276,12 +277,12 @@ static void report_finished(struct test_run *run)
         if (job->verdict != TEST_OK && job->verdict != TEST_FAILED) return;
         run->passed += job->verdict == TEST_OK;
         run->failed += job->verdict == TEST_FAILED;
-        print_line(run, job);
+        print_test_line(run, job);
         run->reported++;
     }
 }
 
-static void summarise(const struct test_run *run)
+static void print_test_summary(const struct test_run *run)
 {
     if (run->options->tap || run->line->quiet) return;
     printf("%zu test%s: %zu ok, %zu failed", run->jobs.count, run->jobs.count == 1 ? "" : "s",
@@ -324,7 +325,7 @@ static void reap(struct test_run *run)
     }
 }
 
-/* Seconds until the next child must have ended; those whose time is over are stopped. */
+/* The seconds until the next deadline. Stops the children whose deadline has passed. */
 static double enforce_deadlines(struct test_run *run)
 {
     double now = test_clock_seconds(), least = 3600;
@@ -357,10 +358,10 @@ static void stop_all(struct test_run *run)
     }
 }
 
-static struct test_run *run_of_process; /* NULL: none, or it is over */
-static pid_t process_of_run;            /* what it forks has the handler too */
+static struct test_run *run_of_process; /* NULL: no run, or it has ended */
+static pid_t process_of_run;            /* a forked process inherits the handler */
 
-/* Before the folder of the tests is removed: whatever ends the process, none of them goes on. */
+/* Stops the tests before their folder is removed, however the process ends. */
 static void stop_at_exit(void)
 {
     if (run_of_process != NULL && getpid() == process_of_run) stop_all(run_of_process);
@@ -378,7 +379,7 @@ static void run_all(struct test_run *run, const sigset_t *signals)
     if (run->interrupted != 0) stop_all(run);
 }
 
-static int execute(struct test_run *run)
+static int execute_tests(struct test_run *run)
 {
     struct arena *arena = run->cx->arena;
     struct devdesc *device = ARENA_NEW(arena, struct devdesc);
@@ -424,7 +425,7 @@ static bool is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* A file, or those of a folder and of the folders in it, in order of their names. */
+/* Reads a file, or all files of a folder and its subfolders, in order of their names. */
 static int read_path(struct test_run *run, const char *path)
 {
     struct lint_paths paths = {0};
@@ -449,15 +450,15 @@ static int run_tests(struct test_run *run)
     if (run->options->list)
         list_tests(run);
     else if (run->jobs.count > 0)
-        status = execute(run);
-    if (status == EXIT_DONE && !run->options->list) summarise(run);
+        status = execute_tests(run);
+    if (status == EXIT_DONE && !run->options->list) print_test_summary(run);
     int written = standard_output_status();
     if (written != EXIT_DONE) return written;
     if (status == EXIT_DONE && (run->failed > 0 || run->files_refused > 0)) status = EXIT_REFUSED;
     return status;
 }
 
-/* Diagnostics are shown whatever became of the tests. */
+/* Shows the diagnostics whether the tests pass or fail. */
 static int run_and_show(struct test_run *run)
 {
     struct diagnostic_options *diagnostics = &run->line->diagnostics;

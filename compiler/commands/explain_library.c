@@ -17,7 +17,7 @@ struct library {
     const struct ast_file *ast;
 };
 
-/* ---- what stands in a file ---- */
+/* ---- the items of a file ---- */
 
 static bool is_public(const struct ast_item *item)
 {
@@ -42,8 +42,8 @@ static const char *kind_name(const struct ast_item *item)
     return names[item->kind];
 }
 
-/* How many bytes of the name are those that calls use: of sin_f32 of the mathematics the first
- * three, the types of the arguments choose. */
+/* The length of the name that calls use. For sin_f32 of the mathematics it is 3: the types of the
+ * arguments choose the variant. */
 static size_t call_length(const struct library *lib, const struct ast_item *item)
 {
     const char *name = item_name(item);
@@ -55,7 +55,7 @@ static size_t call_length(const struct library *lib, const struct ast_item *item
 }
 
 /* The declaration without its body, on one line. */
-static const char *declaration(const struct library *lib, const struct ast_item *item)
+static const char *declaration_text(const struct library *lib, const struct ast_item *item)
 {
     uint32_t begin = item->span.begin, end = item->span.end;
     if (item->body != NULL) end = item->body->span.begin;
@@ -72,7 +72,7 @@ static const char *declaration(const struct library *lib, const struct ast_item 
     return text;
 }
 
-/* Begins the line before the one that begins at `begin`; false at the beginning of the file. */
+/* Sets *begin to the start of the line before. False at the beginning of the file. */
 static bool line_before(const struct source *source, uint32_t *begin)
 {
     if (*begin == 0) return false;
@@ -83,7 +83,7 @@ static bool line_before(const struct source *source, uint32_t *begin)
     return true;
 }
 
-/* The lines `// ..` directly before an item that has no `///`. */
+/* The lines `// ..` directly before an item that has no `///` comment. */
 static const char *plain_comment(const struct library *lib, const struct ast_item *item)
 {
     const struct source *source = lib->source;
@@ -117,12 +117,12 @@ static void put_item(struct json *json, const struct library *lib, const struct 
     json_text(json, "name", item_name(item));
     json_text(json, "call", arena_string(lib->cx.arena, item_name(item), call_length(lib, item)));
     json_text(json, "kind", kind_name(item));
-    json_text(json, "declaration", declaration(lib, item));
+    json_text(json, "declaration", declaration_text(lib, item));
     json_text(json, "documentation", documentation(lib, item));
     json_end(json, '}');
 }
 
-/* The length of the first sentence, over lines if need be; ".." is of a range. */
+/* The length of the first sentence, which may span lines; ".." belongs to a range. */
 static size_t first_sentence(const char *text)
 {
     for (size_t i = 0; text[i] != '\0'; i++) {
@@ -143,10 +143,10 @@ static void print_indented(FILE *to, const char *text, size_t length)
     }
 }
 
-/* The declaration with the name that a call has. */
+/* Prints the declaration with the name that a call uses. */
 static void print_call(FILE *to, const struct library *lib, const struct ast_item *item)
 {
-    const char *text = declaration(lib, item), *name = item_name(item);
+    const char *text = declaration_text(lib, item), *name = item_name(item);
     const char *at = strstr(text, name);
     size_t length = call_length(lib, item);
     if (at == NULL)
@@ -155,13 +155,13 @@ static void print_call(FILE *to, const struct library *lib, const struct ast_ite
         fprintf(to, "%.*s%s\n", (int)((size_t)(at - text) + length), text, at + strlen(name));
 }
 
-/* Asked for by its whole name, an item has it. */
-static void print_item(FILE *to, const struct library *lib, const struct ast_item *item,
-                       const char *wanted)
+/* Prints an item: with its whole name if it was requested by that name. */
+static void print_library_item(FILE *to, const struct library *lib, const struct ast_item *item,
+                               const char *wanted)
 {
     const char *text = documentation(lib, item);
     if (strcmp(wanted, item_name(item)) == 0)
-        fprintf(to, "%s\n", declaration(lib, item));
+        fprintf(to, "%s\n", declaration_text(lib, item));
     else
         print_call(to, lib, item);
     print_indented(to, text, strlen(text));
@@ -174,7 +174,7 @@ static void print_summary(FILE *to, const struct library *lib, const struct ast_
     print_indented(to, text, first_sentence(text));
 }
 
-/* The comment that the file begins with, up to an empty line. */
+/* Prints the comment at the beginning of the file, up to an empty line. */
 static void print_heading(FILE *to, const struct library *lib)
 {
     const char *text = lib->source->bytes;
@@ -187,7 +187,7 @@ static void print_heading(FILE *to, const struct library *lib)
     fputc('\n', to);
 }
 
-/* `sin` finds sin_f32 and sin_f64. */
+/* True if `wanted` names the item: `sin` means sin_f32 and sin_f64. */
 static bool is_meant(const struct library *lib, const struct ast_item *item, const char *wanted)
 {
     const char *name = item_name(item);
@@ -196,7 +196,7 @@ static bool is_meant(const struct library *lib, const struct ast_item *item, con
            (strlen(wanted) == length && strncmp(name, wanted, length) == 0);
 }
 
-/* Names that begin with the file's own are internal. */
+/* Items whose names begin with the name of the file are internal. */
 static bool is_internal(const struct library *lib, const struct ast_item *item)
 {
     const char *stem = strrchr(lib->file, '/') + 1, *name = item_name(item);
@@ -211,8 +211,9 @@ static bool is_there(const struct library *lib, const char *wanted)
     return false;
 }
 
-/* What `wanted` means, or all that is not internal. */
-static void show(struct json *json, const struct library *lib, const char *wanted, bool as_json)
+/* Shows the items that `wanted` means, or all that are not internal. */
+static void show_items(struct json *json, const struct library *lib, const char *wanted,
+                       bool as_json)
 {
     if (wanted == NULL && !as_json) print_heading(json->to, lib);
     for (const struct ast_item *item = lib->ast->items; item != NULL; item = item->next) {
@@ -221,7 +222,7 @@ static void show(struct json *json, const struct library *lib, const char *wante
         if (as_json)
             put_item(json, lib, item);
         else if (wanted != NULL)
-            print_item(json->to, lib, item, wanted);
+            print_library_item(json->to, lib, item, wanted);
         else
             print_summary(json->to, lib, item);
     }
@@ -278,22 +279,22 @@ static int show_named(struct json *json, struct library *lib, const char *name, 
     const char *wanted = split_name(lib, name);
     if (!load(lib)) return unknown_file(name);
     if (wanted != NULL && !is_there(lib, wanted)) return unknown_item(lib, wanted);
-    show(json, lib, wanted, as_json);
+    show_items(json, lib, wanted, as_json);
     return EXIT_DONE;
 }
 
-/* A bare name: in whatever files have it. */
+/* Shows an item without a file name from every file that has it. */
 static void show_everywhere(struct json *json, struct library *lib, const char *name, bool as_json)
 {
     for (const struct embedded_file *file = embedded_std_files; file->name != NULL; file++) {
         lib->file = file->name;
         if (!load(lib) || !is_there(lib, name)) continue;
         if (!as_json) fprintf(json->to, "// import \"%s\";\n", lib->file);
-        show(json, lib, name, as_json);
+        show_items(json, lib, name, as_json);
     }
 }
 
-/* `std`: a line for each file. */
+/* Shows a line for each file. */
 static void show_files(struct json *json, struct library *lib, bool as_json)
 {
     for (const struct embedded_file *file = embedded_std_files; file->name != NULL; file++) {

@@ -95,7 +95,7 @@ static bool ends_sentence(const char *text, size_t available)
            (isupper((unsigned char)text[2]) || text[2] == '`');
 }
 
-/* One line; quoted words `like this` stand in quotes, sentences on lines of their own. */
+/* Prints one line. Words `like this` get quotes, and each sentence its own line. */
 static void print_man_line(FILE *to, const char *line, size_t length, bool literal)
 {
     bool quoted = false;

@@ -21,19 +21,19 @@ static void cannot_read(struct finder *finder, const char *path)
     finder->paths->failed = true;
 }
 
-static void add(struct finder *finder, const char *path, const struct stat *info)
+static void add_lint_path(struct finder *finder, const char *path, const struct stat *info)
 {
     struct lint_path item = {path, info->st_dev, info->st_ino};
     vec_push(finder->arena, &finder->paths->items, item);
 }
 
-static bool is_source_name(const char *name)
+static bool is_lintable_name(const char *name)
 {
     size_t length = strlen(name);
     return length > 5 && strcmp(name + length - 5, ".pipe") == 0;
 }
 
-/* The file names of a folder are few enough to be held; deeper folders are opened one at a time. */
+/* Holds the names of one folder in memory, and opens subfolders one at a time. */
 static void visit_folder(struct finder *finder, const char *path, unsigned depth);
 
 static void visit_entry(struct finder *finder, const char *folder, const char *name, unsigned depth)
@@ -42,14 +42,14 @@ static void visit_entry(struct finder *finder, const char *folder, const char *n
     const char *path = strcmp(folder, ".") == 0
                            ? arena_string(finder->arena, name, strlen(name))
                            : arena_printf(finder->arena, "%s/%s", folder, name);
-    if (lstat(path, &info) != 0) return; /* gone meanwhile */
+    if (lstat(path, &info) != 0) return; /* removed in the meantime */
     if (S_ISDIR(info.st_mode)) {
         visit_folder(finder, path, depth + 1);
         return;
     }
-    if (!is_source_name(name)) return;
+    if (!is_lintable_name(name)) return;
     if (S_ISLNK(info.st_mode) && stat(path, &info) != 0) return;
-    if (S_ISREG(info.st_mode)) add(finder, path, &info);
+    if (S_ISREG(info.st_mode)) add_lint_path(finder, path, &info);
 }
 
 static void visit_folder(struct finder *finder, const char *path, unsigned depth)
@@ -69,7 +69,7 @@ static void visit_folder(struct finder *finder, const char *path, unsigned depth
     closedir(folder);
 }
 
-/* "./a/" is "a", "./" is ".". */
+/* "./a/" becomes "a", and "./" becomes ".". */
 static const char *plain_name(struct arena *arena, const char *name)
 {
     size_t length = strlen(name);
@@ -86,7 +86,7 @@ static void visit_name(struct finder *finder, const char *name)
 {
     struct stat info = {0};
     if (strcmp(name, "-") == 0) {
-        add(finder, name, &info);
+        add_lint_path(finder, name, &info);
         return;
     }
     name = plain_name(finder->arena, name);
@@ -95,7 +95,7 @@ static void visit_name(struct finder *finder, const char *name)
     else if (S_ISDIR(info.st_mode))
         visit_folder(finder, name, 0);
     else
-        add(finder, name, &info);
+        add_lint_path(finder, name, &info);
 }
 
 static int compare_paths(const void *a, const void *b)
@@ -111,7 +111,7 @@ static int compare_files(const void *a, const void *b)
     return strcmp(x->path, y->path);
 }
 
-/* Of several names of one file the first in order stays. */
+/* Of several names of one file, keeps the first in order. */
 static void drop_repeated(struct lint_paths *paths)
 {
     size_t kept = 0;

@@ -10,17 +10,17 @@
 #include "compiler/sema/sema.h"
 #include "base/file_open.h"
 
-enum { STACK_BYTES = 64 << 20 }; /* as much as nested programs need, sanitized builds included */
+enum { STACK_BYTES = 64 << 20 }; /* enough for nested programs, also in sanitized builds */
 
 struct pool {
     struct lint_run *run;
     pthread_mutex_t lock;
     pthread_cond_t turned;
-    size_t next; /* file to take */
-    size_t turn; /* file whose findings are to be added */
+    size_t next; /* the next file to lint */
+    size_t turn; /* the next file whose findings are added */
 };
 
-/* ---- what -D gives a value ---- */
+/* ---- definitions of -D ---- */
 
 static bool has_parameter(const struct ast_signature *signature, const char *name)
 {
@@ -59,8 +59,8 @@ static void note_incomplete(struct pool *pool)
 
 /* ---- one file ---- */
 
-/* A pipeline that a test expects to be refused is elaborated by that test alone. */
-static bool is_refused(const struct ast_file *file, const struct ast_item *pipeline)
+/* A pipeline that a test expects to be refused is elaborated only by that test. */
+static bool is_expected_refusal(const struct ast_file *file, const struct ast_item *pipeline)
 {
     for (const struct ast_item *i = file->items; i != NULL; i = i->next) {
         if (i->kind != AST_ITEM_TEST || i->subject == NULL ||
@@ -73,7 +73,7 @@ static bool is_refused(const struct ast_file *file, const struct ast_item *pipel
     return false;
 }
 
-/* All pipelines that could be chosen, except the one that sema has chosen. */
+/* Lints all other pipelines that could be chosen: sema has chosen `done`. */
 static void lint_others(struct compile *cx, struct ast_program *program, const char *done)
 {
     cx->options.pipeline_alone = true;
@@ -81,11 +81,11 @@ static void lint_others(struct compile *cx, struct ast_program *program, const c
         if (diag_failed(cx->diags)) return;
         if (i->kind != AST_ITEM_PIPELINE || !sema_all_defined(cx, &i->signature)) continue;
         if (done != NULL && strcmp(done, i->signature.name.text) == 0) continue;
-        if (is_refused(program->files, i)) continue;
+        if (is_expected_refusal(program->files, i)) continue;
         cx->options.pipeline = i->signature.name.text;
         struct passes other = passes_of_program(cx, program);
         if (!passes_run(&other, PASS_ELABORATE)) return;
-        other.lints = true; /* from here on: the source has been linted */
+        other.lints = true; /* the source itself has been linted */
         other.next = PASS_OPERATIONS;
         passes_run(&other, PASS_LINT_GRAPH);
     }
@@ -105,7 +105,7 @@ static void lint_source(struct pool *pool, struct compile *cx, uint32_t source)
     lint_others(cx, passes.program, passes.graph != NULL ? passes.graph->name : NULL);
 }
 
-/* ---- what it adds ---- */
+/* ---- findings ---- */
 
 static bool is_linted(const struct lint_run *run, const char *name)
 {
@@ -123,8 +123,8 @@ struct filter {
     const struct compile *cx;
 };
 
-/* Of what a file imports, errors: what is linted itself says so itself. */
-static bool takes(void *data, const struct diag *diag)
+/* Of imported files, takes only errors, and only if these files are not linted themselves. */
+static bool is_added_finding(void *data, const struct diag *diag)
 {
     const struct filter *filter = data;
     uint32_t source = diag_span(diag).source;
@@ -139,7 +139,7 @@ static void add_findings(struct lint_run *run, const struct compile *cx, const c
 {
     struct filter filter = {run, cx};
     if (status == SOURCE_OK) {
-        diag_absorb(run->diags, run->sources, cx->diags, takes, &filter);
+        diag_absorb(run->diags, run->sources, cx->diags, is_added_finding, &filter);
         return;
     }
     run->unreadable = true;
@@ -149,7 +149,7 @@ static void add_findings(struct lint_run *run, const struct compile *cx, const c
         fprintf(stderr, "pipec: error: cannot read '%s': %s\n", path, file_error_text(error));
 }
 
-/* Findings are added in order of path: who is early waits. */
+/* Adds findings in order of path: a thread that is early waits for its turn. */
 static void take_turn(struct pool *pool, size_t index, const struct compile *cx,
                       enum source_status status, int error)
 {
@@ -206,7 +206,7 @@ static void *work(void *data)
     return NULL;
 }
 
-/* Starts what the system gives; without any thread the caller's does the work. */
+/* Starts the threads that the system allows. Without any, the caller's thread does the work. */
 void lint_files(struct lint_run *run)
 {
     struct pool pool = {.run = run};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pipec: the compiler's driver: what it writes and shows after the passes (passes.h).
+ * pipec: the compiler's driver: writes and shows the results of the passes (passes.h).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -48,7 +48,7 @@ static bool write_container(struct passes *passes, FILE *to)
     return fwrite(container->bytes, 1, container->size_bytes, to) == container->size_bytes;
 }
 
-static bool write_form(struct passes *passes, const struct command_line *line, FILE *to)
+static bool write_emit_form(struct passes *passes, const struct command_line *line, FILE *to)
 {
     struct compile *cx = passes->cx;
     struct sched_error error;
@@ -87,8 +87,8 @@ static int write_depfile(const struct compile *cx, const struct command_line *li
     return output_close(&output) ? EXIT_DONE : file_failure("write", depfile->path);
 }
 
-/* The output and its dependencies appear together, the dependencies first: a new output beside old
- * ones would not be made again when it should. */
+/* Publishes the output and its dependencies together, the dependencies first. A new output with
+ * old dependencies would not be rebuilt when necessary. */
 static int publish(const struct compile *cx, const struct command_line *line, struct output *output)
 {
     output->keep_equal = line->write_if_changed;
@@ -108,7 +108,7 @@ static int write_output(struct passes *passes, const struct command_line *line)
     const char *path = output_path(line);
     struct output output;
     if (!output_open(&output, path)) return file_failure("write", path);
-    bool written = write_form(passes, line, output.file);
+    bool written = write_emit_form(passes, line, output.file);
     if (diagnostics_fail(&line->diagnostics, cx->diags)) {
         output_abandon(&output);
         return refusal_status(cx);
@@ -155,7 +155,7 @@ static int inspect(struct passes *passes, const struct command_line *line)
     return written == EXIT_DONE ? write_depfile(cx, line) : written;
 }
 
-/* The object is printed whatever became of the program; the exit status tells. */
+/* Prints the object even after errors; the exit status reports them. */
 static int print_inspection(struct compile *cx, const struct command_line *line,
                             struct inspection *inspection)
 {
@@ -169,7 +169,7 @@ static int print_inspection(struct compile *cx, const struct command_line *line,
     return diag_failed(cx->diags) ? EXIT_REFUSED : write_depfile(cx, line);
 }
 
-/* The program as far as it is known. Without --device it has no plan. */
+/* Prints the known facts about the program. Without --device it has no plan. */
 static int inspect_as_json(struct passes *passes, const struct command_line *line)
 {
     passes_run(passes, line->device_given ? PASS_SCHEDULE : PASS_DEBUG_DEPTHS);
@@ -179,7 +179,7 @@ static int inspect_as_json(struct passes *passes, const struct command_line *lin
     return print_inspection(passes->cx, line, &inspection);
 }
 
-/* The program has been refused; what its plan and code report is not shown. */
+/* Writes the counterexample of a refused program, without the reports of its plan and code. */
 static int write_counterexample(struct passes *passes, const struct command_line *line,
                                 const struct counterexample *found)
 {
@@ -211,7 +211,7 @@ static int write_counterexample(struct passes *passes, const struct command_line
     return output_close(&output) ? EXIT_DONE : file_failure("write", path);
 }
 
-/* The analyses report as they always do; the sequence is on standard output. */
+/* Reports as every analysis, and prints the sequence on standard output. */
 static int trace_deadlock(struct passes *passes, const struct command_line *line)
 {
     struct compile *cx = passes->cx;
@@ -269,13 +269,13 @@ static bool holds_container(const struct compile *cx, uint32_t source)
     return is_container(file->bytes, file->size_bytes);
 }
 
-/* These forms show the program itself, whatever it is compiled for. */
+/* True for the forms that show the program itself, for any device. */
 static bool shows_source(const struct command_line *line)
 {
     return line->emit == EMIT_CMDS || line->emit == EMIT_JSON;
 }
 
-/* A program that is too large is reported when it is written. */
+/* Does not report a program that is too large: writing it does. */
 static const struct sched_program *emit_quietly(struct compile *cx, const struct graph *graph,
                                                 const struct plan *plan)
 {
@@ -342,7 +342,7 @@ static int compile_file(struct compile *cx, const struct command_line *line)
     return write_output(&passes, line);
 }
 
-static void summarise(const struct compile *cx, const struct command_line *line)
+static void print_compile_summary(const struct compile *cx, const struct command_line *line)
 {
     const struct diagnostic_options *options = &line->diagnostics;
     if (line->quiet || !diagnostics_fail(options, cx->diags)) return;
@@ -350,7 +350,7 @@ static void summarise(const struct compile *cx, const struct command_line *line)
     if (diagnostics_print_counts(options, cx->diags, lowest)) fputc('\n', stderr);
 }
 
-/* Shows them, and writes those that go to files, whatever became of the program. */
+/* Shows the diagnostics and writes those that go to files, also after a failure. */
 static int write_diagnostics(struct compile *cx, struct command_line *line, int status)
 {
     struct diagnostic_options *options = &line->diagnostics;
@@ -364,7 +364,7 @@ static int write_diagnostics(struct compile *cx, struct command_line *line, int 
     return failure != EXIT_DONE ? failure : status;
 }
 
-/* What is known is not reported; what is to be known is written instead. */
+/* Omits the known findings, or writes the baseline with the new ones. */
 static int compile_with_baseline(struct compile *cx, const struct command_line *line)
 {
     const struct diagnostic_options *options = &line->diagnostics;
@@ -394,7 +394,7 @@ static int run(struct compile *cx, struct command_line *line)
     if (!diagnostics_open(&line->diagnostics, &path)) return file_failure("write", path);
     if (line->time_report) phase_times_begin(cx);
     int status = write_diagnostics(cx, line, compile_with_baseline(cx, line));
-    summarise(cx, line);
+    print_compile_summary(cx, line);
     if (line->time_report) phase_times_print(stderr, cx);
     return status;
 }
@@ -413,7 +413,7 @@ int main(int argc, char **argv)
     } else if (line.action != COMMAND_USAGE) {
         struct compile cx = compile_begin(arena, line.options);
         cleanup_install();
-        signal(SIGCHLD, SIG_DFL); /* where it was ignored, a child leaves no status */
+        signal(SIGCHLD, SIG_DFL); /* if it is ignored, a child leaves no status */
         status = run(&cx, &line);
     }
     arena_destroy(arena);

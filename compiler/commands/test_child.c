@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_child: what the child process of a test does: packets and container into files, then
- * piperun.
+ * test_child: the child process of a test: writes packets and container to files, then becomes piperun.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +21,7 @@ struct child {
     struct compile cx;
 };
 
-/* Diagnostics of this process are read by the one that started it, as text. */
+/* Writes the diagnostics as text to stderr, which the parent reads. */
 _Noreturn static void give_up(struct child *child, int status)
 {
     if (child->cx.diags != NULL && diag_failed(child->cx.diags)) {
@@ -49,8 +48,9 @@ static void redirect(int descriptor, const char *path, int flags)
     if (file != descriptor) close(file);
 }
 
-/* A group of its own, so that all it starts can be stopped; it does not outlive its parent. */
-static void settle(const struct child *child)
+/* Creates a process group, so that all its processes can be stopped. The child ends with its
+ * parent. */
+static void isolate_process(const struct child *child)
 {
     sigset_t none;
     setpgid(0, 0);
@@ -61,12 +61,12 @@ static void settle(const struct child *child)
     redirect(STDERR_FILENO, test_job_file(child->environment, child->job, "err", 0, ".txt"),
              O_WRONLY | O_CREAT | O_TRUNC);
     dup2(STDERR_FILENO, STDOUT_FILENO);
-    cleanup_disown(); /* the folder is the parent's; handlers are inherited */
+    cleanup_disown(); /* the folder belongs to the parent; handlers are inherited */
 }
 
 /* ---- files ---- */
 
-static void write_container(struct child *child, struct passes *passes, const char *path)
+static void write_test_container(struct child *child, struct passes *passes, const char *path)
 {
     if (!passes_run(passes, PASS_CONTAINER)) give_up(child, CHILD_REFUSED);
     const struct container_bytes *container = &passes->container;
@@ -76,7 +76,8 @@ static void write_container(struct child *child, struct passes *passes, const ch
     if (fclose(file) != 0 || !ok) cannot_write(child, path);
 }
 
-static void write_values(struct child *child, const struct test_values *values, const char *path)
+static void write_value_file(struct child *child, const struct test_values *values,
+                             const char *path)
 {
     FILE *file = fopen(path, "wb");
     if (file == NULL) cannot_write(child, path);
@@ -84,7 +85,7 @@ static void write_values(struct child *child, const struct test_values *values, 
     if (fclose(file) != 0 || !ok) cannot_write(child, path);
 }
 
-/* The file under a name without surprises: piperun tells its format by the ending. */
+/* Links the file under a plain name with the same ending, from which piperun takes the format. */
 static const char *link_file(struct child *child, const char *kind, size_t index, const char *path)
 {
     const char *name = strrchr(path, '/') != NULL ? strrchr(path, '/') : path;
@@ -125,7 +126,7 @@ static void add_binding(struct child *child, word_list *words, const char *port,
              arena_printf(child->cx.arena, "%s=%s%s", port, base_name(path), format));
 }
 
-_Noreturn static void execute(struct child *child, word_list *words)
+_Noreturn static void execute_piperun(struct child *child, word_list *words)
 {
     vec_push(child->cx.arena, words, NULL);
     if (chdir(child->environment->folder) == 0) execvp(words->items[0], words->items);
@@ -133,7 +134,7 @@ _Noreturn static void execute(struct child *child, word_list *words)
     _exit(CHILD_NO_PIPERUN);
 }
 
-/* Whatever format the file has, piperun reads it: through a pipeline that copies. */
+/* Converts a file of any format that piperun reads, by a pipeline that copies packets. */
 static void convert_file(struct child *child, size_t index, const struct type *type,
                          const char *from, const char *to)
 {
@@ -141,13 +142,13 @@ static void convert_file(struct child *child, size_t index, const struct type *t
     struct graph *graph = test_copy_graph(&child->cx, child->job->program, type);
     if (graph == NULL) give_up(child, CHILD_FILES);
     struct passes passes = passes_of_graph(&child->cx, graph);
-    write_container(child, &passes, container);
+    write_test_container(child, &passes, container);
     word_list words = piperun_words(child, container);
     add_binding(child, &words, "x", link_file(child, "file", index, from), "");
     add_binding(child, &words, "y", to, ",raw");
     fflush(NULL);
     pid_t process = fork();
-    if (process == 0) execute(child, &words);
+    if (process == 0) execute_piperun(child, &words);
     int status = -1;
     while (process > 0 && waitpid(process, &status, 0) < 0 && errno == EINTR)
         continue;
@@ -161,7 +162,7 @@ static const struct test_stream *input_of(const struct test_case *test, uint32_t
     return NULL;
 }
 
-/* An in-port that is not set is the empty stream. */
+/* Binds an in-port. One that is not set is the empty stream. */
 static void bind_input(struct child *child, word_list *words, uint32_t buffer)
 {
     const struct test_case *test = child->job->test;
@@ -173,7 +174,7 @@ static void bind_input(struct child *child, word_list *words, uint32_t buffer)
         return;
     }
     const char *path = test_job_file(child->environment, child->job, "in", buffer, ".raw");
-    write_values(child, values, path);
+    write_value_file(child, values, path);
     add_binding(child, words, port, path, ",raw");
 }
 
@@ -188,7 +189,7 @@ static void bind_output(struct child *child, word_list *words, uint32_t buffer)
         if (expected->values != NULL && expected->values->kind == TEST_FILE)
             convert_file(child, i, expected->values->type, expected->values->path, path);
         else
-            write_values(child, expected->values, path);
+            write_value_file(child, expected->values, path);
         add_binding(child, words, port,
                     test_job_file(child->environment, child->job, "out", i, ".raw"), ",raw");
         return;
@@ -201,7 +202,7 @@ void test_child(const struct test_environment *environment, const struct test_jo
     struct child child = {.environment = environment, .job = job, .cx = *environment->cx};
     child.cx.arena = job->arena;
     child.cx.diags = diags_fork(job->arena, environment->cx->diags);
-    settle(&child);
+    isolate_process(&child);
     const struct graph *graph = job->test->graph;
     const char *container = test_job_file(environment, job, "program", 0, ".pbc");
     word_list words = piperun_words(&child, container);
@@ -212,6 +213,6 @@ void test_child(const struct test_environment *environment, const struct test_jo
     }
     struct passes passes = job->passes;
     passes.cx = &child.cx;
-    write_container(&child, &passes, container);
-    execute(&child, &words);
+    write_test_container(&child, &passes, container);
+    execute_piperun(&child, &words);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_compare: packets that came out against packets that should have.
+ * test_compare: compares the packets of an output with the expected ones.
  *
- * Without a tolerance every bit counts, but a NaN equals a NaN.  With one, both NaN are equal and
- * one NaN never is; infinities are equal to themselves alone.
+ * Without a tolerance every bit counts, except that a NaN equals a NaN.  With a tolerance, two NaN are
+ * equal, and one NaN differs from any number; an infinity equals only itself.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -33,7 +33,7 @@ static bool is_nan(struct scalar_value value)
     return isnan(arith_as_f64(arith_convert(value, SCALAR_F64)));
 }
 
-/* Neighbouring floats are neighbouring integers, across zero too. */
+/* Neighbouring floats become neighbouring integers, across zero too. */
 static __int128 float_order(struct scalar_value value)
 {
     unsigned bits = 8 * (unsigned)scalar_width_bytes(value.type);
@@ -57,7 +57,8 @@ static double absolute_difference(struct scalar_value a, struct scalar_value b)
     return (double)(difference < 0 ? -difference : difference);
 }
 
-static bool is_equal(const struct test_stream *stream, struct scalar_value a, struct scalar_value b)
+static bool is_scalar_equal(const struct test_stream *stream, struct scalar_value a,
+                            struct scalar_value b)
 {
     if (a.bits == b.bits) return true;
     if (is_nan(a) || is_nan(b)) return is_nan(a) && is_nan(b);
@@ -79,7 +80,7 @@ static const char *packet_text(struct arena *arena, const struct scalar_value *s
     return arena_printf(arena, "{%s%s}", text, count > SHOWN ? ", ..." : "");
 }
 
-/* How far off a single float is, where that helps. */
+/* The difference of a single float, if it helps the reader. */
 static const char *distance_text(struct arena *arena, const struct comparison *c)
 {
     struct scalar_value found = c->found_scalars[0], expected = c->expected_scalars[0];
@@ -94,7 +95,7 @@ static void compare_packet(struct arena *arena, struct comparison *c, uint64_t i
 {
     bool same = true;
     for (uint64_t i = 0; i < c->scalar_count && same; i++)
-        same = is_equal(c->stream, c->found_scalars[i], c->expected_scalars[i]);
+        same = is_scalar_equal(c->stream, c->found_scalars[i], c->expected_scalars[i]);
     if (same) return;
     if (c->different++ > 0) return;
     c->first_different = index;

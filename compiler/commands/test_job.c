@@ -40,9 +40,9 @@ struct diag *test_job_fail(const struct test_environment *environment, struct te
                        job->item->name.text, job->story);
 }
 
-/* ---- what must not compile ---- */
+/* ---- tests that expect an error ---- */
 
-/* The first error, as a rule; RULE_COUNT: there is none. */
+/* Compares the first error with the expected rule; RULE_COUNT: there is no error. */
 static void expect_refusal(const struct test_environment *environment, struct test_job *job,
                            const struct diags *found)
 {
@@ -71,10 +71,10 @@ static void run_refused(const struct test_environment *environment, struct test_
     expect_refusal(environment, job, found);
 }
 
-/* ---- what runs ---- */
+/* ---- tests that run ---- */
 
-/* The front end reports to the diagnostics of the whole run: whether this test failed is whether
- * there are more than before, repetitions included. */
+/* The front end reports to the diagnostics of the whole run. The test failed if their number has
+ * grown, repetitions included. */
 static bool compile_test(const struct test_environment *environment, struct test_job *job,
                          struct compile *cx)
 {
@@ -92,7 +92,7 @@ static bool compile_test(const struct test_environment *environment, struct test
     return !failed;
 }
 
-/* A regular file: piperun would wait for whoever writes a named pipe. */
+/* True for a regular file: piperun would wait for the writer of a named pipe. */
 static bool is_readable(const char *path)
 {
     int fd = file_open_input(path);
@@ -122,7 +122,7 @@ static void start_child(const struct test_environment *environment, struct test_
                       strerror(errno));
         return;
     }
-    setpgid(job->process, job->process); /* here too: whoever comes first */
+    setpgid(job->process, job->process); /* in both processes: either may be first */
     job->verdict = TEST_RUNS;
     job->deadline_seconds = test_clock_seconds() + environment->timeout_seconds;
 }
@@ -160,11 +160,11 @@ void test_job_stop(struct test_job *job)
     job->deadline_seconds = test_clock_seconds() + 2;
 }
 
-/* ---- how it ended ---- */
+/* ---- the end of a run ---- */
 
 enum { PIPERUN_FAULT = 4 }; /* the exit status: a kernel has faulted */
 
-/* What the child said on standard error, at most so much. */
+/* The text that the child wrote to standard error, up to a maximum. */
 static const char *child_words(const struct test_environment *environment,
                                const struct test_job *job)
 {
@@ -196,7 +196,7 @@ static void fail_with_words(const struct test_environment *environment, struct t
     note_lines(d, environment->cx->arena, words);
 }
 
-/* The last error that piperun has said, cut out of its words; "": it has said none. */
+/* Cuts the last error of piperun out of its text; "": there is none. */
 static const char *cut_error(struct arena *arena, const char **words)
 {
     static const char sign[] = "piperun: error: ";
@@ -211,7 +211,7 @@ static const char *cut_error(struct arena *arena, const char **words)
     return error;
 }
 
-/* Why the run has not ended well, in its own words. */
+/* Reports why the run has failed, in the words of piperun. */
 static void fail_with_status(const struct test_environment *environment, struct test_job *job,
                              int status)
 {

@@ -108,14 +108,15 @@ static uint32_t hash_diag(enum rule rule, struct span span, const char *message)
     return hash ^ hash >> 16;
 }
 
-static bool is_equal(const struct diag *diag, enum rule rule, struct span span, const char *message)
+static bool is_equal_diag(const struct diag *diag, enum rule rule, struct span span,
+                          const char *message)
 {
     const struct span *at = &diag->primary.span;
     return diag->rule == rule && at->source == span.source && at->begin == span.begin &&
            at->end == span.end && strcmp(diag->message, message) == 0;
 }
 
-static void keep(struct diags *diags, struct diag *diag, struct diag **bucket)
+static void keep_diag(struct diags *diags, struct diag *diag, struct diag **bucket)
 {
     diag->order = diags->reported_count++;
     diag->next_equal = *bucket;
@@ -140,7 +141,7 @@ struct diag *diag_report(struct diags *diags, enum rule rule, struct span span, 
     va_end(args);
     struct diag **bucket = &diags->buckets[hash_diag(rule, span, message) % BUCKET_COUNT];
     for (const struct diag *diag = *bucket; diag; diag = diag->next_equal)
-        if (is_equal(diag, rule, span, message)) return &diags->sink;
+        if (is_equal_diag(diag, rule, span, message)) return &diags->sink;
     if (diags->hides != NULL && diags->hides(diags->hides_data, rule, span, message))
         return &diags->sink;
     struct diag *diag = ARENA_NEW(diags->arena, struct diag);
@@ -149,7 +150,7 @@ struct diag *diag_report(struct diags *diags, enum rule rule, struct span span, 
     diag->level = level;
     diag->message = message;
     diag->primary.span = span;
-    keep(diags, diag, bucket);
+    keep_diag(diags, diag, bucket);
     return diag;
 }
 
@@ -431,7 +432,7 @@ static void absorb(struct absorption *a, const struct diag *diag)
     struct diag **bucket =
         &a->to->buckets[hash_diag(diag->rule, primary.span, message) % BUCKET_COUNT];
     for (const struct diag *other = *bucket; other; other = other->next_equal)
-        if (is_equal(other, diag->rule, primary.span, message)) return;
+        if (is_equal_diag(other, diag->rule, primary.span, message)) return;
     if (a->to->kept.count >= a->to->kept_max) {
         count_level(a->to, diag->level);
         a->to->lost_count++;
@@ -452,7 +453,7 @@ static void absorb(struct absorption *a, const struct diag *diag)
     }
     for (size_t i = 0; i < diag->edits.count; i++)
         vec_push(arena, &copy->edits, absorb_place(a, diag->edits.items[i]));
-    keep(a->to, copy, bucket);
+    keep_diag(a->to, copy, bucket);
 }
 
 void diag_absorb(struct diags *to, struct sources *to_sources, const struct diags *from,

@@ -123,7 +123,7 @@ static void skip_blanks(struct cursor *c)
         c->at++;
 }
 
-static bool take(struct cursor *c, const char *text)
+static bool take_text(struct cursor *c, const char *text)
 {
     size_t length = strlen(text);
     skip_blanks(c);
@@ -150,12 +150,12 @@ static bool take_reason(struct cursor *c, struct span *reason, bool *has_reason)
     *has_reason = false;
     skip_blanks(c);
     if (c->at == c->end) return true;
-    if (!take(c, "reason") || !take(c, "=") || !take(c, "\"")) return false;
+    if (!take_text(c, "reason") || !take_text(c, "=") || !take_text(c, "\"")) return false;
     reason->begin = c->at;
     for (; c->at < c->end && c->bytes[c->at] != '"'; c->at++)
         *has_reason |= !is_blank(c->bytes[c->at]);
     reason->end = c->at;
-    if (!take(c, "\"")) return false;
+    if (!take_text(c, "\"")) return false;
     skip_blanks(c);
     return c->at == c->end;
 }
@@ -165,12 +165,12 @@ static bool read_comment(struct scanner *scanner, struct cursor *c, struct suppr
     size_t first = scanner->found->items.count;
     bool has_reason;
     struct span reason = {.source = scanner->id};
-    if (!take(c, "allow") || !take(c, "(")) return false;
+    if (!take_text(c, "allow") || !take_text(c, "(")) return false;
     do {
         if (!take_name(scanner, c, &s)) return false;
         vec_push(scanner->arena, &scanner->found->items, s);
-    } while (take(c, ","));
-    if (!take(c, ")") || !take_reason(c, &reason, &has_reason)) return false;
+    } while (take_text(c, ","));
+    if (!take_text(c, ")") || !take_reason(c, &reason, &has_reason)) return false;
     for (size_t i = first; i < scanner->found->items.count; i++) {
         scanner->found->items.items[i].reason = reason;
         scanner->found->items.items[i].has_reason = has_reason;
@@ -182,7 +182,7 @@ static void visit_comment(struct scanner *scanner, uint32_t begin, uint32_t end)
 {
     struct cursor c = {scanner->source->bytes, begin + 2, end};
     size_t count = scanner->found->items.count;
-    if (!take(&c, mark)) return;
+    if (!take_text(&c, mark)) return;
     while (end > begin && is_blank(c.bytes[end - 1]))
         end--;
     c.end = end;

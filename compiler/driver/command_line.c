@@ -150,9 +150,9 @@ struct parser {
     VEC(struct definition) definitions;
     VEC(struct depfile_target) targets;
     VEC(const char *) inputs;
-    const struct command_options *own; /* of a command, or NULL */
-    const char *word;                  /* the command's */
-    const struct option *longer;       /* the long options that there are */
+    const struct command_options *own; /* the options of the command itself, or NULL */
+    const char *word;                  /* the name of the command */
+    const struct option *longer;       /* all accepted long options */
     const char *(*nearest_command)(const char *word);
 };
 
@@ -169,7 +169,7 @@ static void refuse(struct parser *p, const char *format, ...)
     p->line.action = COMMAND_USAGE;
 }
 
-/* What is wrong with an argument, or NULL. */
+/* Refuses the line if there is a problem (not NULL). */
 static void refuse_problem(struct parser *p, const char *problem)
 {
     if (problem != NULL) refuse(p, "%s", problem);
@@ -270,8 +270,8 @@ static bool is_set(const char *name)
     return value != NULL && *value != '\0';
 }
 
-/* Without --color: NO_COLOR says no, else CLICOLOR_FORCE says yes (but 0), else it is a terminal that
- * shows colours. */
+/* Without --color: false if NO_COLOR is set, true if CLICOLOR_FORCE is set and not 0. Otherwise
+ * true if the descriptor is a terminal that shows colours. */
 static bool colour_suits(int descriptor)
 {
     const char *terminal = getenv("TERM");
@@ -316,7 +316,7 @@ static void parse_device(struct parser *p, const char *name)
     p->line.device = name;
 }
 
-/* The value is the rest of this argument, or the next one. */
+/* The value is the rest of this argument, or the next argument. */
 static void parse_dependency_value(struct parser *p, const char *letters, char **argv)
 {
     const char *value = letters[1] != '\0' ? letters + 1 : argv[optind];
@@ -390,8 +390,8 @@ static void show_help(struct parser *p, const char *what)
     p->line.action = COMMAND_DONE;
 }
 
-/* An unknown letter is in optopt, and a word that takes no value by what it stands for; an unknown
- * word has been passed over. */
+/* An unknown letter is in optopt, and so is the code of a long option that takes no value. An
+ * unknown long option was skipped. */
 static void refuse_unknown(struct parser *p, char **argv)
 {
     char letter[] = {'-', (char)optopt, '\0'};
@@ -467,7 +467,7 @@ static void parse_option(struct parser *p, int option, char **argv)
     }
 }
 
-/* The first argument may name what to do. */
+/* Parses the first argument, which may name a command. */
 static int parse_command(struct parser *p, int argc, char **argv)
 {
     if (argc < 2 || strcmp(argv[1], "inspect") != 0) return 1;
@@ -475,7 +475,7 @@ static int parse_command(struct parser *p, int argc, char **argv)
     return 2;
 }
 
-/* A word that no file is named by, where a command stands. */
+/* True for a word in the place of a command that names no file. */
 static bool looks_like_command(const char *word)
 {
     return word[0] != '-' && strpbrk(word, "./\\") == NULL && access(word, F_OK) != 0;
@@ -620,7 +620,7 @@ struct command_line command_line_parse(int argc, char **argv, struct arena *aren
 
 /* ---- commands with options of their own ---- */
 
-/* What a command takes of the options above, by what it does with a program. */
+/* Whether a command shares the option, by its `shares`. */
 static bool is_shared(const struct command_options *own, int option)
 {
     switch (option) {
@@ -653,7 +653,7 @@ static const char *command_letters(struct parser *p)
         p->own->shares & SHARES_DEFINITIONS ? "D:" : "", p->own->shares & SHARES_CODE ? "O:" : "");
 }
 
-/* The command's own stand before the others. */
+/* The long options of the command itself, then those that it shares. */
 static const struct option *command_longer(struct parser *p)
 {
     VEC(struct option) options = {0};

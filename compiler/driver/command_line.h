@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * command_line: what the user asked of pipec.
+ * command_line: the parsed command line of pipec.
  */
 #ifndef PIPEC_COMMAND_LINE_H
 #define PIPEC_COMMAND_LINE_H
@@ -13,10 +13,10 @@
 #include "compiler/context/context.h"
 
 enum command_action {
-    COMMAND_COMPILE, /* also check only, where there is nothing to write */
+    COMMAND_COMPILE, /* also a check without output */
     COMMAND_INSPECT,
-    COMMAND_DONE,  /* --help, --version: already answered */
-    COMMAND_USAGE, /* already reported: exit 2 */
+    COMMAND_DONE,  /* --help, --version: the answer was printed */
+    COMMAND_USAGE, /* reported: exit 2 */
 };
 
 enum emit_kind {
@@ -34,7 +34,7 @@ enum emit_kind {
 struct command_line {
     enum command_action action;
     const char *input;
-    const char *const *inputs; /* all of them, where a command takes several */
+    const char *const *inputs; /* all inputs, if a command takes several */
     size_t input_count;
     const char *output; /* -o, or NULL */
     enum emit_kind emit;
@@ -44,7 +44,7 @@ struct command_line {
     bool device_given;
     bool as_json;               /* inspect */
     bool traces_deadlock;       /* inspect */
-    const char *counterexample; /* the container to write of it, or NULL */
+    const char *counterexample; /* the container to write it to, or NULL */
     bool write_if_changed;
     bool time_report;
     bool quiet, verbose, colour;
@@ -53,7 +53,7 @@ struct command_line {
     struct compile_options options;
 };
 
-/* What a command does with programs, and which options it therefore shares. */
+/* The shared options of a command, by its work on programs. */
 enum {
     SHARES_ANALYSIS = 1,    /* -I, --max-memory, --buffers */
     SHARES_CODE = 2,        /* --device, -O, --march, --no-bounds-checks, --fast-math, --linker */
@@ -61,29 +61,30 @@ enum {
     SHARES_DEFINITIONS = 8, /* -D */
 };
 
-/* What a command of its own (`pipec WORD ...`) takes beside the options that all commands share:
- * --color, --diagnostics, -W, --min-level, --fail-on, -j, -q, -v, -h, --version, @FILE. */
+/* The options of a command (`pipec WORD ...`) besides those that all commands share: --color,
+ * --diagnostics, -W, --min-level, --fail-on, -j, -q, -v, -h, --version, @FILE. */
 struct command_options {
-    const char *help;            /* what --help prints */
+    const char *help;            /* the text of --help */
     const char *letters;         /* in getopt's form: "k:j:" */
     const struct option *longer; /* ended by zeros; values from COMMAND_OPTION on */
-    /* Takes a letter or the value of a long option; returns what is wrong with it, or NULL.  Not
-     * needed where there are none. */
+    /* Takes a letter or the code of a long option. Returns the problem with its value, or NULL.
+     * May be NULL if there are no options. */
     const char *(*take)(void *data, struct arena *arena, int option, const char *value);
     void *data;
     unsigned shares;
-    bool reports; /* findings are what it is for: on standard output, and warnings fail */
+    bool reports; /* findings are its result: they go to standard output, and warnings fail */
 };
 enum { COMMAND_OPTION = 1024, COMMAND_JOBS_MAX = 1024 };
 
-/* `@FILE` is replaced by the arguments in FILE.  Strings are the arguments', or `arena`'s. */
+/* `@FILE` is replaced by the arguments in FILE.  Strings belong to the arguments or to `arena`. */
 struct command_line command_line_parse(int argc, char **argv, struct arena *arena,
                                        const char *(*nearest_command)(const char *word));
-/* The same for a command with options of its own; argv[0] is its word.  Any number of inputs. */
+/* As command_line_parse, for a command with options of its own; argv[0] is its name. Any number of
+ * inputs. */
 struct command_line command_line_parse_command(int argc, char **argv, struct arena *arena,
                                                const struct command_options *own);
 
-/* For people, or with the form "json" for programs; false if there is no such form. */
+/* Prints the version as text, or as JSON if `form` is "json". False: unknown form. */
 bool version_print(FILE *to, const char *form);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- names that follow from others ---- */
+/* ---- names that are derived from others ---- */
 
 static bool is_stream(const char *path)
 {
@@ -19,7 +19,7 @@ static const char *with_ending(struct arena *arena, const char *path, const char
     return arena_printf(arena, "%.*s%s", (int)length, path, ending);
 }
 
-/* The name that the container would have if it were made here. */
+/* The default name of the container, in the current folder. */
 static const char *container_name(struct arena *arena, const char *source)
 {
     const char *slash = strrchr(source, '/');
@@ -53,7 +53,7 @@ static size_t backslash_count(const char *text)
     return strspn(text, "\\");
 }
 
-static void repeat(FILE *to, char c, size_t count)
+static void print_repeated(FILE *to, char c, size_t count)
 {
     while (count-- > 0)
         putc(c, to);
@@ -64,8 +64,8 @@ bool depfile_quote(FILE *to, const char *name)
     for (; *name != '\0'; name++) {
         size_t backslashes = backslash_count(name);
         name += backslashes;
-        bool special = strchr(" \t#:", *name) != NULL; /* and the end of the name */
-        repeat(to, '\\', special ? 2 * backslashes : backslashes);
+        bool special = strchr(" \t#:", *name) != NULL; /* the end of the name is special, too */
+        print_repeated(to, '\\', special ? 2 * backslashes : backslashes);
         if (*name == '\0') return true;
         if (*name == '\n') return false;
         if (special) putc('\\', to);
@@ -98,7 +98,7 @@ bool depfile_print(FILE *to, const struct depfile *depfile, const struct sources
         if (!depfile_quote(to, source_get(sources, id)->name)) return false;
     }
     putc('\n', to);
-    /* Source 1 is the one that was asked for: without it there is nothing to make. */
+    /* Source 1 is the input: without it nothing can be made, so it gets no rule. */
     for (uint32_t id = 2; depfile->phony_targets && id <= source_count(sources); id++) {
         if (!source_is_file(sources, id)) continue;
         depfile_quote(to, source_get(sources, id)->name);

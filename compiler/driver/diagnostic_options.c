@@ -97,10 +97,10 @@ static enum rule find_rule(const char *name, struct arena *arena, const char *te
     return RULE_COUNT;
 }
 
-/* Of the word after "no-", "error=" and "no-error=", what it does to a rule. */
+/* The effect of "no-", "error=" and "no-error=" on a rule. */
 enum effect { ENABLE, DISABLE, MAKE_ERROR, MAKE_WARNING };
 
-static const char *skip(const char *text, const char *prefix)
+static const char *skip_prefix(const char *text, const char *prefix)
 {
     size_t length = strlen(prefix);
     return strncmp(text, prefix, length) == 0 ? text + length : NULL;
@@ -111,7 +111,7 @@ static enum effect split_warning(const char *text, const char **name)
     static const char *const prefixes[] = {
         [DISABLE] = "no-", [MAKE_ERROR] = "error=", [MAKE_WARNING] = "no-error="};
     for (int i = MAKE_WARNING; i > ENABLE; i--)
-        if ((*name = skip(text, prefixes[i])) != NULL) return (enum effect)i;
+        if ((*name = skip_prefix(text, prefixes[i])) != NULL) return (enum effect)i;
     *name = text;
     return ENABLE;
 }
@@ -147,7 +147,7 @@ const char *diagnostic_options_warning(struct diagnostic_options *options, struc
     return NULL;
 }
 
-static bool parse_level(const char *text, enum diag_level *level)
+static bool parse_diagnostic_level(const char *text, enum diag_level *level)
 {
     for (int known = DIAG_NOTE; known <= DIAG_ERROR; known++) {
         if (strcmp(text, diag_level_name((enum diag_level)known)) != 0) continue;
@@ -159,14 +159,14 @@ static bool parse_level(const char *text, enum diag_level *level)
 
 const char *diagnostic_options_min_level(struct diagnostic_options *options, const char *text)
 {
-    return parse_level(text, &options->min_level)
+    return parse_diagnostic_level(text, &options->min_level)
                ? NULL
                : "--min-level: the levels are note, warning and error";
 }
 
 const char *diagnostic_options_fail_on(struct diagnostic_options *options, const char *text)
 {
-    return parse_level(text, &options->fail_level)
+    return parse_diagnostic_level(text, &options->fail_level)
                ? NULL
                : "--fail-on: the levels are note, warning and error";
 }

@@ -23,7 +23,7 @@ int refusal_status(const struct compile *cx)
 
 int file_failure(const char *what, const char *path)
 {
-    if (errno == EPIPE) return EXIT_DONE; /* the reader has what it wanted */
+    if (errno == EPIPE) return EXIT_DONE; /* the reader needs no more */
     const char *reason = file_error_text(errno);
     bool writes = strcmp(what, "write") == 0;
     if (strcmp(path, "-") == 0)
@@ -45,7 +45,7 @@ int folder_too_deep(const char *path)
 
 int standard_output_status(void)
 {
-    errno = EIO; /* of a failure that an earlier write met */
+    errno = EIO; /* standard for a failure of an earlier write */
     return fflush(stdout) == 0 && !ferror(stdout) ? EXIT_DONE : file_failure("write", "-");
 }
 
@@ -138,7 +138,7 @@ static int load_device_file(struct compile *cx, const char *path, struct devdesc
 
 int device_load(struct compile *cx, const char *name, struct devdesc *device)
 {
-    if (strncmp(name, "sim:", 4) == 0) /* as piperun takes a file */
+    if (strncmp(name, "sim:", 4) == 0) /* the spelling of piperun for a file */
         return load_device_file(cx, name + 4, device);
     if (is_description_file(name)) return load_device_file(cx, name, device);
     if (devdesc_builtin(name, device)) return EXIT_DONE;

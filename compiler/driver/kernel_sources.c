@@ -28,7 +28,8 @@ static bool same_folder(const char *one, const char *other)
     return length == folder_length(other) && strncmp(one, other, length) == 0;
 }
 
-/* How a list at `output` finds the file `name`: beside it, as it is, or from the root. */
+/* The path by which a list at `output` finds the file `name`: relative to the list's folder, as it
+ * is, or absolute. */
 static const char *name_from(const struct collector *c, const char *name)
 {
     if (c->output == NULL) return name;
@@ -48,7 +49,7 @@ static void add_name(const struct collector *c, const char *name)
     vec_push(c->cx->arena, &c->found->names, name);
 }
 
-/* The file that `path` in `importer` was found as; 0: none. */
+/* The id of the file that `path` in `importer` was resolved to; 0: none. */
 static uint32_t resolve(const struct collector *c, uint32_t importer, const char *path)
 {
     uint32_t id;
@@ -63,7 +64,7 @@ static bool is_source_command(const struct ast_command *command)
     return command->kind == AST_COMMAND_SET && strcmp(command->verb.text, "source") == 0;
 }
 
-/* What a list names, for a list that is written elsewhere. */
+/* Adds the files that a list names, with paths that hold in the folder of the output. */
 static void name_listed(const struct collector *c, const struct ast_file *list)
 {
     const char *main_name = source_get(c->cx->sources, list->source)->name;
@@ -77,7 +78,7 @@ static void name_listed(const struct collector *c, const struct ast_file *list)
     }
 }
 
-/* The files of the library that `file` needs keep their names. */
+/* Adds the library files that `file` needs, by their own names. */
 static void name_library(const struct collector *c, const struct ast_file *file)
 {
     struct sources *sources = c->cx->sources;
@@ -94,13 +95,13 @@ static void name_library(const struct collector *c, const struct ast_file *file)
 
 /* ---- text of items ---- */
 
-/* A place in a file, between its items. */
+/* A position in a file, between its items. */
 struct reader {
     const struct source *source;
     const struct list_comment *comments;
     size_t comment_count, next_comment;
-    const struct ast_command *command; /* the next one */
-    uint32_t end;                      /* of what is before, with the comments behind it */
+    const struct ast_command *command; /* the next command */
+    uint32_t end;                      /* the end of the text before, with the comments after it */
 };
 
 static uint32_t count_lines(const struct reader *r, uint32_t begin, uint32_t end)
@@ -111,8 +112,8 @@ static uint32_t count_lines(const struct reader *r, uint32_t begin, uint32_t end
     return lines;
 }
 
-/* Past an item or a command, and the comments that begin on its last line, before `limit`. */
-static void pass(struct reader *r, uint32_t end, uint32_t limit)
+/* Advances past an item or a command, and the comments before `limit` that begin on its last line. */
+static void advance_past(struct reader *r, uint32_t end, uint32_t limit)
 {
     r->end = end;
     for (; r->next_comment < r->comment_count; r->next_comment++) {
@@ -136,7 +137,7 @@ static void pass_commands(struct reader *r, const struct ast_item *before)
     while (r->command != NULL && (before == NULL || r->command->span.begin < before->span.begin)) {
         uint32_t end = r->command->span.end;
         r->command = r->command->next;
-        pass(r, end, next_begin(r, before));
+        advance_past(r, end, next_begin(r, before));
     }
 }
 
@@ -152,7 +153,7 @@ static void carry_item(const struct collector *c, struct reader *r, const struct
     bool has_comment =
         r->next_comment < r->comment_count && r->comments[r->next_comment].span.begin < begin;
     if (has_comment) begin = r->comments[r->next_comment].span.begin;
-    pass(r, item->span.end, next_begin(r, item->next));
+    advance_past(r, item->span.end, next_begin(r, item->next));
     struct item_text text = {.bytes = r->source->bytes + begin,
                              .size_bytes = r->end - begin,
                              .is_apart = count_lines(r, before, begin) > 1};
@@ -168,7 +169,7 @@ static void carry_items(const struct collector *c, const struct ast_file *file)
                        .comment_count = list.comments.count,
                        .command = file->commands};
     bool has_first_line = file->is_commands && r.comment_count > 0 && r.comments[0].span.begin == 0;
-    if (has_first_line) pass(&r, r.comments[0].span.end, r.comments[0].span.end);
+    if (has_first_line) advance_past(&r, r.comments[0].span.end, r.comments[0].span.end);
     for (const struct ast_item *item = file->items; item != NULL; item = item->next) {
         pass_commands(&r, item);
         carry_item(c, &r, item);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel_sources: where a command list of a program has its kernels from.
+ * kernel_sources: the sources of the kernels of a program that is written as a command list.
  *
- * A list names the program's file, or, made of a list, the files that this one names; in a form that
- * holds where the list is written.  It carries the text of items itself (kernels, functions,
- * structs, constants, with their comments) where it is to be whole, and of those that have no file: of
- * standard input, and of a list that carries some already.
+ * The list names the program's file. If the program is a command list itself, the new list names the
+ * files that this one names, with paths that hold in the new place. The list has the text of items
+ * (kernels, functions, structs, constants, with their comments) if it must be complete in itself. It also
+ * has the text of items without a file: of standard input, and of a list that has such items already.
  */
 #ifndef PIPEC_KERNEL_SOURCES_H
 #define PIPEC_KERNEL_SOURCES_H
@@ -13,8 +13,8 @@
 #include "compiler/describe/describe.h"
 #include "compiler/syntax/ast.h"
 
-/* `output`: the file that the list is written to; NULL, "-": a stream, which may go anywhere.
- * `embed`: the text of everything that is not the library's. */
+/* `output`: the file of the list; NULL or "-": a stream, which may go anywhere. `embed`: include
+ * the text of all items except the library's. */
 const struct kernel_sources *kernel_sources(struct compile *cx, const struct ast_program *program,
                                             const char *output, bool embed);
 

@@ -6,7 +6,7 @@
 #include "compiler/context/embedded_library.h"
 #include "compiler/syntax/parse.h"
 
-/* The file that the embedded library was made from, under any folder. */
+/* True for the file that the embedded library was made from, in any folder. */
 static bool is_mathematics(const char *name)
 {
     static const char ending[] = "std/math.pipe";
@@ -27,7 +27,7 @@ static bool look_for(void *data, const char *word, size_t length)
     return !search->found;
 }
 
-/* Every word of the program is interned. */
+/* Searches the interned names, which include every word of the program. */
 static bool may_use_mathematics(const struct compile *cx)
 {
     struct search search = {.names = cx->names};

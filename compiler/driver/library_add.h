@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * library_add: the library's mathematics are always available: `sin(x)` needs no import.
+ * library_add: adds the library's mathematics to a program, so that `sin(x)` needs no import.
  */
 #ifndef PIPEC_LIBRARY_ADD_H
 #define PIPEC_LIBRARY_ADD_H

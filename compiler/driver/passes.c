@@ -216,7 +216,7 @@ static void run_tables(struct passes *p)
     tables_to_constants(p->cx, p->graph);
 }
 
-/* ---- plan, code ---- */
+/* ---- plan and code ---- */
 
 static void run_plan(struct passes *p)
 {

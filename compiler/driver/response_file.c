@@ -18,8 +18,8 @@ struct expansion {
 
 static bool add_argument(struct expansion *x, char *argument);
 
-/* Text up to the end of the file, in `arena`.  NULL: reported. */
-static char *read_text(struct arena *arena, const char *path)
+/* Reads the whole file into `arena`. NULL: reported. */
+static char *read_response_file(struct arena *arena, const char *path)
 {
     char *text = NULL, *kept = NULL;
     size_t capacity = 0;
@@ -37,7 +37,7 @@ static char *read_text(struct arena *arena, const char *path)
     return kept;
 }
 
-/* Takes one argument off *text, in place: it never becomes longer.  NULL: there are no more. */
+/* Removes one argument from *text, and unquotes it in place. NULL: there are no more. */
 static char *next_argument(char **text)
 {
     static const char blanks[] = " \t\n\v\f\r";
@@ -66,7 +66,7 @@ static bool add_file(struct expansion *x, const char *path)
                 path, RESPONSE_FILES_MAX);
         return false;
     }
-    char *text = read_text(x->arena, path), *argument;
+    char *text = read_response_file(x->arena, path), *argument;
     if (text == NULL) return false;
     while ((argument = next_argument(&text)) != NULL)
         if (!add_argument(x, argument)) return false;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * response_file: arguments from files, `@FILE`, quoted as GCC has it.
+ * response_file: arguments from files, `@FILE`, with the quoting of GCC.
  *
- * White space separates; single and double quotes keep it; a backslash keeps any one character,
- * inside quotes too.  A file may name further ones, which are found from the current folder.
+ * White space separates arguments. Single and double quotes keep it. A backslash keeps any one character,
+ * inside quotes too. A file may name further files, relative to the current folder.
  */
 #ifndef PIPEC_RESPONSE_FILE_H
 #define PIPEC_RESPONSE_FILE_H
@@ -12,11 +12,11 @@
 
 #include "base/arena.h"
 
-#define RESPONSE_FILES_MAX 2000 /* so that files which name each other come to an end */
+#define RESPONSE_FILES_MAX 2000 /* ends files that name each other */
 
-/* Replaces every argument behind the first that begins with '@' by what its file holds; the result
- * is in `arena` and ends with NULL.  False, reported: a file that cannot be read or that is no
- * text, too many of them. */
+/* Replaces every argument after the first that begins with '@' by the arguments in that file. The
+ * result is in `arena` and ends with NULL. False, reported: a file cannot be read or is not text,
+ * or there are too many files. */
 bool response_files_expand(int *argc, char ***argv, struct arena *arena);
 
 #endif

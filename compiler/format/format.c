@@ -9,7 +9,7 @@
 
 enum { ROUNDS_MAX = 8 };
 
-/* ---- the source as tokens with what stands between them ---- */
+/* ---- the source as tokens and the comments between them ---- */
 
 static uint32_t count_newlines(const char *bytes, uint32_t from, uint32_t to)
 {
@@ -37,7 +37,7 @@ static uint32_t column_of(const char *bytes, uint32_t offset)
     return format_columns(bytes + begin, offset - begin);
 }
 
-/* Without the blanks at its end. */
+/* The size without the blanks at the end. */
 static uint32_t trimmed(const char *text, uint32_t size)
 {
     while (size > 0 && strchr(" \t\r\v\f", text[size - 1]) != NULL && text[size - 1] != '\0')
@@ -101,8 +101,8 @@ static struct formatted format_once(struct compile *cx, uint32_t source)
     return format_layout(&file);
 }
 
-/* Once is nearly always enough: the second time nothing changes.  What a comment belongs to follows
- * from its column, and a comment can come to stand under another one by chance. */
+/* Formats until nothing changes, which is usually the second round. The column of a comment
+ * decides what it belongs to, and formatting can move a comment under another one by chance. */
 struct formatted format_source(struct compile *cx, uint32_t source)
 {
     struct formatted before, after = format_once(cx, source);
@@ -116,7 +116,7 @@ struct formatted format_source(struct compile *cx, uint32_t source)
     return after;
 }
 
-/* ---- what may not change ---- */
+/* ---- comparison: tokens and comments may not change ---- */
 
 static const char *text_of(const struct compile *cx, struct span span)
 {
@@ -128,7 +128,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-/* The end of the line without its blanks, and where the next one begins to say something. */
+/* The end of the line without its blanks. *next: the next byte that is not blank. */
 static uint32_t line_end(const char *text, uint32_t at, uint32_t size, uint32_t *next)
 {
     uint32_t end = at;

@@ -3,12 +3,12 @@
  * format: one canonical layout of a source's tokens and comments.
  *
  * Requires  a file without syntax errors.
- * Returns   the text: the same tokens and comments in the same order, laid out anew; so it has the
- *           same meaning.  Formatting it again changes nothing.
+ * Returns   the text: the same tokens and comments in the same order, so it has the same meaning.
+ *           Formatting it again changes nothing.
  *
- * The layout follows from the tokens, and from where the author began a new line in a few places:
- * a block or a statement's body that was written on one line stays there where it fits; the rows of
- * a list in braces stay rows; one blank line stays between statements, fields and items.
+ * The layout follows from the tokens. In a few places it also follows from the author's line breaks: a
+ * block or a body that was written on one line stays there if it fits; the rows of a list in braces stay
+ * rows; one blank line stays between statements, fields and items.
  *
  *   format_tree.c    tokens to statements, blocks and runs; where blanks and breaks may stand
  *   format_layout.c  lines
@@ -26,8 +26,8 @@ struct formatted {
 };
 
 struct formatted format_source(struct compile *cx, uint32_t source);
-/* Whether two sources have the same tokens and the same comments, blanks at the ends of their lines
- * and before them apart: what formatting may not change. */
+/* True if two sources have the same tokens and comments. Blanks at both ends of the lines of
+ * comments may differ: formatting may change only these. */
 bool format_is_same(struct compile *cx, uint32_t one, uint32_t other);
 
 #endif

@@ -11,25 +11,26 @@
 #include "compiler/format/format.h"
 #include "compiler/syntax/token_list.h"
 
-/* Where a token goes that begins a line inside a run. */
+/* The place of a token that begins a line inside a run. */
 enum format_align {
-    ALIGN_LINE,      /* 4 columns in from the line on which the statement began */
-    ALIGN_HEADER,    /* 8: what follows is a block, 4 columns in */
+    ALIGN_LINE,      /* 4 columns in from the first line of the statement */
+    ALIGN_HEADER,    /* 8 columns in: a block follows, 4 columns in */
     ALIGN_TOKEN,     /* under token `under` */
     ALIGN_IN_BRACE,  /* 4 columns in from the line of the brace `under` */
-    ALIGN_OUT_BRACE, /* in line with the line of the brace `under` */
+    ALIGN_OUT_BRACE, /* aligned with the line of the brace `under` */
 };
 
 struct format_token {
     int kind;
     const char *text;
     uint32_t size_bytes, columns;
-    uint32_t newlines;                      /* before it, behind the last comment before it */
-    uint32_t comment_first, comment_behind; /* the comments before it */
-    bool space;                             /* a blank before it where it does not begin a line */
-    bool row;                               /* the author's row of a list in braces begins here */
+    uint32_t newlines;                      /* before it, after the last comment before it */
+    uint32_t comment_first, comment_behind; /* the comments before it, half open */
+    bool space;                             /* a blank before it, unless it begins a line */
+    bool row;        /* begins a row that the author wrote, of a list in braces */
     bool structural; /* begins a statement, a body or an `else`, or ends a block */
-    uint32_t level;  /* 0: no line begins here by choice; else the lower the better */
+    uint32_t
+        level; /* 0: no break is possible before it; otherwise, the lowest level breaks first */
     enum format_align align;
     uint32_t under;
 };
@@ -38,7 +39,7 @@ struct format_comment {
     const char *text;
     uint32_t size_bytes;
     uint32_t newlines; /* before it */
-    uint32_t column;   /* where it began in the source, 0.. */
+    uint32_t column;   /* where it began in the source, from 0 */
     bool is_line;      /* to the end of the line */
     bool several_lines;
 };
@@ -47,7 +48,7 @@ enum part_kind {
     PART_RUN,   /* tokens first .. last */
     PART_BLOCK, /* braces first and last, and `list` between them */
     PART_BODY,  /* `list`: one statement without braces */
-    PART_CASES, /* `list`: what follows the labels of a switch */
+    PART_CASES, /* `list`: the statements after the labels of a switch */
 };
 
 struct format_part {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * format_layout: statements to lines of at most LINE_COLUMNS columns, where that is possible.
+ * format_layout: statements to lines of at most LINE_COLUMNS columns, if possible.
  *
- * A run that does not fit is cut at its outermost breaks; each piece stays on the line where it
- * fits, goes to a line of its own where it fits there, and is cut further where it fits nowhere.
- * Comments behind the code of lines that follow each other stand in one column.
+ * A run that does not fit is cut at its outermost breaks. Each piece stays on the line if it fits there.
+ * Otherwise it gets a line of its own if it fits there. Otherwise it is cut further. Comments after the
+ * code of consecutive lines stand in one column.
  */
 #include <string.h>
 
@@ -14,31 +14,31 @@
 enum {
     LINE_COLUMNS = 100,
     INDENT = 4,
-    UNDER_MAX = 60,  /* further right nothing is put under a token: too little room is left */
+    UNDER_MAX = 60,  /* further right nothing is aligned under a token: too little room is left */
     INDENT_MAX = 60, /* deeper levels are not indented further */
-    GAP = 2,         /* between code and the comment behind it */
+    GAP = 2,         /* between code and the comment after it */
 };
 
 struct line {
-    size_t begin, comment; /* offsets in the text; comment: of the one behind the code, or 0 */
+    size_t begin, comment; /* offsets in the text; comment: of the one after the code, or 0 */
     uint32_t indent, code_columns;
-    bool continues; /* the comment alone, under that of the line above */
+    bool continues; /* only a comment, aligned under the one of the line above */
 };
 
 struct layout {
     const struct format_file *file;
     const struct format_token *tokens;
     struct arena *arena;
-    /* Over the tokens before an index: columns on one line, breaks that comments and rows force,
-     * line breaks of the author where one line may be kept. */
+    /* Prefix sums over the tokens: columns on one line, breaks that comments and rows force, and
+     * line breaks of the author in places that may stay on one line. */
     uint64_t *columns;
     uint32_t *forced, *broken;
     uint32_t *column_of;    /* where a token was put */
     uint32_t *line_of;      /* the indentation of the line it was put on */
     uint32_t base;          /* indentation of the statement's line */
-    uint32_t line, column;  /* of the line in hand: its indentation, and where it has got to */
-    bool fresh;             /* nothing is on the line yet */
-    uint32_t comment_under; /* column + 1 in the source of the comment behind the code above */
+    uint32_t line, column;  /* of the current line: its indentation, and the next column */
+    bool fresh;             /* the current line is empty */
+    uint32_t comment_under; /* column + 1 in the source of the comment after the code above */
     VEC(char) text;
     VEC(struct line) lines;
 };
@@ -92,8 +92,8 @@ static void put_text(struct layout *l, const char *text, size_t size, uint32_t c
 
 /* ---- comments ---- */
 
-/* Further lines of a comment: a line that begins with `*` stands under the first one, the others
- * move as the first one did. */
+/* Writes a further line of a comment. A line that begins with `*` is aligned under the first line;
+ * the others move by as much as the first line. */
 static void put_comment_line(struct layout *l, const struct format_comment *comment,
                              const char *line, size_t size, uint32_t at)
 {
@@ -133,7 +133,7 @@ static const struct format_comment *comment_at(const struct layout *l, uint32_t 
     return &l->file->comments[index];
 }
 
-/* A line ends behind comment `i` of those before the token. */
+/* True if a line ends after comment `i` of those before the token. */
 static bool line_ends_behind(const struct layout *l, const struct format_token *token, uint32_t i)
 {
     if (comment_at(l, i)->is_line) return true;
@@ -141,7 +141,7 @@ static bool line_ends_behind(const struct layout *l, const struct format_token *
     return token->newlines > 0;
 }
 
-/* Comments before the token that stand behind the code before it: up to, not with, the result. */
+/* The end of the comments before the token that stand after earlier code. */
 static uint32_t trailing_end(const struct layout *l, const struct format_token *token)
 {
     uint32_t i = token->comment_first;
@@ -152,7 +152,7 @@ static uint32_t trailing_end(const struct layout *l, const struct format_token *
     return i < token->comment_behind ? i + 1 : token->comment_first;
 }
 
-/* Comments before the token on its own line begin here. */
+/* The first of the comments that stand before the token on its own line. */
 static uint32_t leading_begin(const struct layout *l, const struct format_token *token)
 {
     uint32_t i = token->comment_behind;
@@ -188,7 +188,7 @@ static void put_trailing(struct layout *l, const struct format_token *token)
     }
 }
 
-/* A comment that goes on with the one behind the code of the line above. */
+/* True if the comment continues the one after the code of the line above. */
 static bool continues_above(const struct layout *l, const struct format_comment *comment)
 {
     if (!comment->is_line || comment->newlines != 1 || l->comment_under != comment->column + 1 ||
@@ -209,8 +209,8 @@ static void put_continuation(struct layout *l, const struct format_comment *comm
     put_comment(l, comment);
 }
 
-/* The comments before a token that stand on lines of their own, at `indent`; `first`: no blank line
- * before what comes now. */
+/* Writes the comments before a token that stand on lines of their own, at `indent`. `first`:
+ * without a blank line before the next text. */
 static void put_own(struct layout *l, const struct format_token *token, uint32_t indent,
                     bool *first)
 {
@@ -234,8 +234,8 @@ static void put_own(struct layout *l, const struct format_token *token, uint32_t
     l->comment_under = 0;
 }
 
-/* Begins the line of a token that begins a statement or closes a block: what stands before it goes
- * to `indent`, the token to `column`.  `first`: no blank line above. */
+/* Begins the line of a token that begins a statement or closes a block. The comments before it go
+ * to `indent`, the token to `column`. `first`: no blank line above. */
 static void open_line(struct layout *l, uint32_t index, uint32_t indent, uint32_t column,
                       bool first)
 {
@@ -262,7 +262,7 @@ static bool is_word_byte(char c)
            (unsigned char)c >= 0x80 || c == '"' || c == '\'';
 }
 
-/* Without a blank between them the two would be read as something else. */
+/* True if the two tokens would merge without a blank between them. */
 static bool would_merge(const struct format_token *left, const struct format_token *right)
 {
     if (left->size_bytes == 0 || right->size_bytes == 0) return false;
@@ -305,7 +305,7 @@ static uint32_t aligned(const struct layout *l, const struct format_token *token
     return column;
 }
 
-/* Puts the token; `fresh`: on a line of its own. */
+/* Writes the token; `on_new_line`: on a line of its own. */
 static void put_token(struct layout *l, uint32_t index, bool on_new_line)
 {
     const struct format_token *token = &l->tokens[index];
@@ -327,7 +327,7 @@ static void put_token(struct layout *l, uint32_t index, bool on_new_line)
     put_text(l, token->text, token->size_bytes, token->columns);
 }
 
-/* The token stands where the line in hand has got to: a statement begins. */
+/* Writes the first token of a statement at the current position. */
 static void put_first_token(struct layout *l, uint32_t index)
 {
     const struct format_token *token = &l->tokens[index];
@@ -338,7 +338,7 @@ static void put_first_token(struct layout *l, uint32_t index)
 
 /* ---- runs ---- */
 
-/* Of tokens first .. last on one line, without the blank before the first. */
+/* The columns of tokens first .. last on one line, without the blank before the first. */
 static uint64_t width(const struct layout *l, uint32_t first, uint32_t last)
 {
     uint64_t all = l->columns[last + 1] - l->columns[first + 1];
@@ -364,7 +364,7 @@ static uint32_t lowest_level(const struct layout *l, uint32_t first, uint32_t la
     return lowest;
 }
 
-/* What cannot be parted from the first token. */
+/* The columns of the first token and the tokens that no break separates from it. */
 static uint64_t head_width(const struct layout *l, uint32_t first, uint32_t last)
 {
     uint32_t i = first;
@@ -375,7 +375,8 @@ static uint64_t head_width(const struct layout *l, uint32_t first, uint32_t last
 
 static void put_rest(struct layout *l, uint32_t first, uint32_t last, uint64_t tail);
 
-/* A piece of a run, from its first token on; `tail` columns have to follow it on its last line. */
+/* Writes a piece of a run, from its first token on. `tail` columns have to follow it on its last
+ * line. */
 static void put_piece(struct layout *l, uint32_t first, uint32_t last, uint64_t tail)
 {
     bool whole = !is_forced(l, first, last);
@@ -392,7 +393,7 @@ static void put_piece(struct layout *l, uint32_t first, uint32_t last, uint64_t 
     put_rest(l, first, last, tail);
 }
 
-/* The tokens behind `first`, which has been put. */
+/* Writes the tokens after `first`, which has been written. */
 static void put_rest(struct layout *l, uint32_t first, uint32_t last, uint64_t tail)
 {
     uint64_t columns = width(l, first, last) - l->tokens[first].columns + tail;
@@ -420,12 +421,12 @@ static void put_rest(struct layout *l, uint32_t first, uint32_t last, uint64_t t
 static void put_statement(struct layout *l, const struct format_statement *s, uint32_t indent,
                           bool flat_allowed);
 
-static uint32_t deeper(uint32_t indent)
+static uint32_t deeper_indent(uint32_t indent)
 {
     return indent < INDENT_MAX ? indent + INDENT : indent;
 }
 
-/* What was written on one line, and may stay there if it fits. */
+/* True if the tokens were written on one line, and may stay on one line if they fit. */
 static bool is_one_line(const struct layout *l, uint32_t first, uint32_t last)
 {
     return l->broken[last + 1] == l->broken[first + 1] && !is_forced(l, first, last);
@@ -448,12 +449,12 @@ static bool is_labelled(const struct layout *l, const struct format_statement *s
     return kind == TOKEN_CASE || kind == TOKEN_DEFAULT;
 }
 
-/* Labels stand at the brace's own column. */
+/* Writes a list of statements. Labels are aligned with the brace. */
 static void put_list(struct layout *l, const struct format_statement *list, uint32_t indent,
                      bool first)
 {
     for (const struct format_statement *s = list; s != NULL; s = s->next) {
-        uint32_t column = is_labelled(l, s) ? indent : deeper(indent);
+        uint32_t column = is_labelled(l, s) ? indent : deeper_indent(indent);
         open_line(l, s->first, column, column, first);
         put_first_token(l, s->first);
         put_statement(l, s, column, true);
@@ -461,7 +462,7 @@ static void put_list(struct layout *l, const struct format_statement *list, uint
     }
 }
 
-/* A token that follows on the line in hand, unless comments before it take the line. */
+/* Writes a token on the current line, unless comments before it end the line. */
 static void put_behind(struct layout *l, uint32_t index, uint32_t indent)
 {
     if (!forces(l, index)) {
@@ -472,7 +473,7 @@ static void put_behind(struct layout *l, uint32_t index, uint32_t indent)
     put_first_token(l, index);
 }
 
-/* What stands between the braces, and the closing one. */
+/* Writes the list between the braces, and the closing brace. */
 static void put_inside(struct layout *l, const struct format_part *part, uint32_t indent)
 {
     if (part->list == NULL && !forces(l, part->last)) {
@@ -480,7 +481,7 @@ static void put_inside(struct layout *l, const struct format_part *part, uint32_
         return;
     }
     put_list(l, part->list, indent, true);
-    open_line(l, part->last, deeper(indent), indent, true);
+    open_line(l, part->last, deeper_indent(indent), indent, true);
     put_first_token(l, part->last);
 }
 
@@ -498,7 +499,7 @@ static void put_block(struct layout *l, const struct format_part *part, uint32_t
     put_inside(l, part, indent);
 }
 
-/* A block that is a statement: its brace has been put. */
+/* Writes a block that is a statement, after its brace. */
 static void put_bare_block(struct layout *l, const struct format_part *part, uint32_t indent,
                            bool flat_allowed)
 {
@@ -509,8 +510,8 @@ static void put_bare_block(struct layout *l, const struct format_part *part, uin
         put_inside(l, part, indent);
 }
 
-/* Whether a body that is too long may begin on the line of what carries it: it is a loop or a
- * condition whose head fits there. */
+/* True if a body that is too long may begin on the line of its statement: a loop or a condition
+ * whose head fits there. */
 static bool may_follow(const struct layout *l, const struct format_statement *s)
 {
     const struct format_part *run = s->parts, *carried = run->next;
@@ -519,7 +520,7 @@ static bool may_follow(const struct layout *l, const struct format_statement *s)
     return !is_forced(l, run->first, run->last) && fits_here(l, run->first, carried->first);
 }
 
-/* The author began it on the line of what carries it. */
+/* True if the author began the part on the line of its statement. */
 static bool is_together(const struct layout *l, const struct format_part *part)
 {
     return l->tokens[part->first].newlines == 0 && !forces(l, part->first);
@@ -535,9 +536,9 @@ static void put_body(struct layout *l, const struct format_part *part, uint32_t 
         put_token(l, part->first, false);
         put_statement(l, part->list, indent, true);
     } else {
-        open_line(l, part->first, deeper(indent), deeper(indent), true);
+        open_line(l, part->first, deeper_indent(indent), deeper_indent(indent), true);
         put_first_token(l, part->first);
-        put_statement(l, part->list, deeper(indent), true);
+        put_statement(l, part->list, deeper_indent(indent), true);
     }
 }
 
@@ -564,7 +565,7 @@ static bool is_else_if(const struct layout *l, const struct format_part *part)
            l->tokens[part->first - 1].kind == TOKEN_ELSE && !forces(l, part->first);
 }
 
-/* `else`, the `while` of a `do`, and the `;` of a struct. */
+/* Writes `else`, the `while` of a `do`, or the `;` of a struct. */
 static void put_middle(struct layout *l, const struct format_part *part, enum part_kind before,
                        uint32_t indent, bool flat)
 {
@@ -581,8 +582,7 @@ static bool carries(const struct format_part *part)
     return part->kind == PART_BLOCK || part->kind == PART_BODY;
 }
 
-/* One block alone stays as the author had it; where there are several parts, either all stay on one
- * line or none does. */
+/* A single block keeps the author's form. Of several parts, either all stay on one line or none. */
 static bool has_one_block(const struct format_statement *s)
 {
     const struct format_part *second = s->parts->next, *third = second ? second->next : NULL;
@@ -590,7 +590,7 @@ static bool has_one_block(const struct format_statement *s)
            (carries(second) && third->first == third->last && third->next == NULL);
 }
 
-/* Its first token has been put. */
+/* Writes a statement, whose first token has been written. */
 static void put_statement(struct layout *l, const struct format_statement *s, uint32_t indent,
                           bool flat_allowed)
 {
@@ -629,9 +629,9 @@ static void put_statement(struct layout *l, const struct format_statement *s, ui
     l->base = base;
 }
 
-/* ---- the comments behind the code, in columns ---- */
+/* ---- the comments after the code, in columns ---- */
 
-/* Lines first .. the result, not with it, have comments behind code that is indented alike. */
+/* The end of the lines from `first` on that have comments after code with equal indentation. */
 static size_t column_end(const struct layout *l, size_t first, uint32_t *column)
 {
     size_t i = first;
@@ -651,7 +651,7 @@ static size_t line_text_end(const struct layout *l, size_t index)
     return index + 1 < l->lines.count ? l->lines.items[index + 1].begin : l->text.count;
 }
 
-/* Whether all comments of the lines end within the line, with their column at `column`. */
+/* True if all comments of the lines fit with their column at `column`. */
 static bool column_fits(const struct layout *l, size_t first, size_t end, uint32_t column)
 {
     for (size_t i = first; i < end; i++) {
@@ -661,7 +661,7 @@ static bool column_fits(const struct layout *l, size_t first, size_t end, uint32
     return true;
 }
 
-static void copy(struct layout *l, size_t from, size_t to, char *text, size_t *size)
+static void copy_text_range(struct layout *l, size_t from, size_t to, char *text, size_t *size)
 {
     memcpy(text + *size, l->text.items + from, to - from);
     *size += to - from;
@@ -681,14 +681,14 @@ static struct formatted align_comments(struct layout *l)
             const struct line *line = &l->lines.items[k];
             size_t code = line->continues ? line->begin : line->comment - GAP;
             uint32_t to = together ? column : line->continues ? above : line->code_columns;
-            copy(l, line->begin, code, text, &out.size_bytes);
+            copy_text_range(l, line->begin, code, text, &out.size_bytes);
             for (uint32_t c = line->continues ? 0 : line->code_columns; c < to + GAP; c++)
                 text[out.size_bytes++] = ' ';
-            copy(l, line->comment, line_text_end(l, k), text, &out.size_bytes);
+            copy_text_range(l, line->comment, line_text_end(l, k), text, &out.size_bytes);
             above = to;
         }
         if (end == i) {
-            copy(l, l->lines.items[i].begin, line_text_end(l, i), text, &out.size_bytes);
+            copy_text_range(l, l->lines.items[i].begin, line_text_end(l, i), text, &out.size_bytes);
             end++;
         }
         i = end;
@@ -726,7 +726,7 @@ struct formatted format_layout(const struct format_file *file)
         put_first_token(&l, s->first);
         put_statement(&l, s, 0, true);
     }
-    /* What stands behind the last item; the line of the end itself stays empty. */
+    /* the comments after the last item; the end itself has no line */
     const struct format_token *end = &file->tokens[file->token_count - 1];
     bool first = file->items == NULL;
     put_trailing(&l, end);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * format_tree: the grammar once more, over a list of tokens that is known to be well formed.
+ * format_tree: parses a list of tokens that is known to be well formed.
  *
- * Nothing is checked and nothing is refused: a token that does not fit is passed over as it stands,
- * so a construct that is missing here is laid out plainly, not lost.
+ * It checks and refuses nothing. A token that does not fit is kept as it is, so a construct that is missing
+ * here gets a plain layout and is not lost.
  *
- * Levels.  Each bracket is LEVELS levels inside the one around it; the operators of an expression
- * are so many levels inside its bracket, the weakest first.
+ * Levels.  Each bracket is LEVELS levels inside the one around it. The operators of an expression are
+ * between these levels, the weakest first.
  */
 #include <string.h>
 
@@ -14,15 +14,15 @@
 #include "compiler/syntax/parser.h"
 
 enum {
-    LEVELS = 20,         /* of a bracket */
-    LEVEL_BEGIN = 18,    /* behind an opening parenthesis: the last resort */
-    LEVEL_ASSIGNED = 17, /* behind `=` and `<-` */
+    LEVELS = 20,         /* of one bracket */
+    LEVEL_BEGIN = 18,    /* after an opening parenthesis: the last resort */
+    LEVEL_ASSIGNED = 17, /* after `=` and `<-` */
 };
 
 struct tree {
     struct format_file *file;
     struct format_token *tokens;
-    uint32_t at, end;         /* `end` is the index of the end of the file */
+    uint32_t at, end;         /* `end` is the index of the token at the end of the file */
     uint32_t attribute_level; /* while the value of an attribute is read: its level */
 };
 
@@ -46,12 +46,12 @@ static bool at_end(const struct tree *t)
     return t->at >= t->end;
 }
 
-static void pass(struct tree *t)
+static void pass_token(struct tree *t)
 {
     if (!at_end(t)) t->at++;
 }
 
-/* The token in hand stands close to the one before it. */
+/* Puts no blank before the current token. */
 static void close_up(struct tree *t)
 {
     t->tokens[t->at].space = false;
@@ -60,7 +60,7 @@ static void close_up(struct tree *t)
 static void pass_close(struct tree *t)
 {
     close_up(t);
-    pass(t);
+    pass_token(t);
 }
 
 static void may_break(struct tree *t, uint32_t level, enum format_align align, uint32_t under)
@@ -78,7 +78,7 @@ static bool is_name(int kind)
 
 /* ---- expressions ---- */
 
-/* 0: not a binary operator; else the stronger the higher. */
+/* 0: not a binary operator; otherwise a stronger operator has a higher number. */
 static uint32_t strength(int kind)
 {
     switch (kind) {
@@ -113,7 +113,7 @@ enum { NO_COMMA = 2, CONDITIONAL = 3, ADDITIVE = 12 };
 static void parse_expr(struct tree *t, uint32_t level, uint32_t weakest);
 static void parse_value(struct tree *t, uint32_t level);
 
-/* After an opening bracket: the first token of what it holds. */
+/* Begins the first token after an opening bracket. */
 static uint32_t begin_list(struct tree *t, uint32_t level)
 {
     close_up(t);
@@ -129,7 +129,7 @@ static void close_bracket(struct tree *t, int bracket)
 /* `(a, b -> c; d)`: of calls, instances and launches. */
 static void parse_arguments(struct tree *t, uint32_t level)
 {
-    pass(t);
+    pass_token(t);
     level += LEVELS;
     uint32_t first = begin_list(t, level);
     if (kind(t) == TOKEN_ARROW) t->tokens[t->at].space = true;
@@ -137,24 +137,24 @@ static void parse_arguments(struct tree *t, uint32_t level)
         uint32_t before = t->at;
         if (kind(t) == ',' || kind(t) == ';') {
             if (kind_at(t, t->at - 1) == TOKEN_ARROW)
-                pass(t);
+                pass_token(t);
             else
                 pass_close(t);
             may_break(t, level, ALIGN_TOKEN, first);
         } else if (kind(t) == TOKEN_ARROW) {
             if (t->at != first) may_break(t, level, ALIGN_TOKEN, first);
-            pass(t);
+            pass_token(t);
         } else {
             parse_value(t, level);
         }
-        if (t->at == before) pass(t);
+        if (t->at == before) pass_token(t);
     }
     bool empty_end = kind_at(t, t->at - 1) == TOKEN_ARROW;
     if (!at_end(t)) t->tokens[t->at].space = empty_end;
-    pass(t);
+    pass_token(t);
 }
 
-/* `<a, b>`: nothing inside is weaker than `+`. */
+/* `<a, b>`: an operator inside is at least as strong as `+`. */
 static void parse_type_arguments(struct tree *t, uint32_t level)
 {
     pass_close(t);
@@ -168,7 +168,7 @@ static void parse_type_arguments(struct tree *t, uint32_t level)
         } else {
             parse_expr(t, level, ADDITIVE);
         }
-        if (t->at == before) pass(t);
+        if (t->at == before) pass_token(t);
     }
     if (kind(t) == '>') pass_close(t);
 }
@@ -187,8 +187,7 @@ static void parse_dims(struct tree *t, uint32_t level)
         parse_subscript(t, level);
 }
 
-/* Whether the list of the brace in hand was written in rows: a line begins with one of its
- * elements. */
+/* True if the list of the current brace was written in rows: an element begins a line. */
 static bool has_rows(const struct tree *t)
 {
     uint32_t depth = 0;
@@ -212,16 +211,16 @@ static void begin_row(struct tree *t)
 static void parse_element(struct tree *t, uint32_t level)
 {
     if (kind(t) == '.') {
-        pass(t);
+        pass_token(t);
         pass_close(t); /* the name */
-        if (kind(t) == '=') pass(t);
+        if (kind(t) == '=') pass_token(t);
         parse_value(t, level);
         return;
     }
     if (kind(t) != TOKEN_DOTS) parse_value(t, level);
     if (kind(t) != TOKEN_DOTS) return;
     if (kind_at(t, t->at - 1) != '{' && kind_at(t, t->at - 1) != ',') close_up(t);
-    pass(t);
+    pass_token(t);
     close_up(t);
     parse_expr(t, level, CONDITIONAL);
 }
@@ -231,7 +230,7 @@ static void parse_braces(struct tree *t, uint32_t level)
     uint32_t brace = t->at;
     bool rows = has_rows(t);
     bool open = rows && kind_at(t, t->at + 1) != '}' && t->tokens[t->at + 1].newlines > 0;
-    pass(t);
+    pass_token(t);
     level += LEVELS;
     uint32_t first = begin_list(t, level);
     if (open) {
@@ -248,14 +247,14 @@ static void parse_braces(struct tree *t, uint32_t level)
         } else {
             parse_element(t, level);
         }
-        if (t->at == before) pass(t);
+        if (t->at == before) pass_token(t);
     }
     close_up(t);
     if (open) {
         begin_row(t);
         may_break(t, level, ALIGN_OUT_BRACE, brace);
     }
-    pass(t);
+    pass_token(t);
 }
 
 static void parse_value(struct tree *t, uint32_t level)
@@ -276,7 +275,7 @@ static bool begins_cast(const struct tree *t)
 static void parse_primary(struct tree *t, uint32_t level)
 {
     if (kind(t) == '(') {
-        pass(t);
+        pass_token(t);
         begin_list(t, level + LEVELS);
         parse_expr(t, level + LEVELS, 1);
         close_bracket(t, ')');
@@ -289,7 +288,7 @@ static void parse_primary(struct tree *t, uint32_t level)
     bool callable = kind(t) == TOKEN_TYPE || is_name(kind(t));
     if (!callable && kind(t) != TOKEN_NUMBER && kind(t) != TOKEN_STRING && kind(t) != TOKEN_DIM)
         return;
-    pass(t);
+    pass_token(t);
     if (kind(t) == TOKEN_STRING && kind_at(t, t->at - 1) == TOKEN_STRING) return;
     if (callable && kind(t) == '(') {
         close_up(t);
@@ -302,14 +301,14 @@ static void parse_unary(struct tree *t, uint32_t level)
     for (;;) {
         int k = kind(t);
         if (begins_cast(t)) {
-            pass(t);
+            pass_token(t);
             close_up(t);
-            pass(t);
+            pass_token(t);
             parse_dims(t, level);
             close_bracket(t, ')');
         } else if (k == '+' || k == '-' || k == '!' || k == '~' || k == TOKEN_INC ||
                    k == TOKEN_DEC) {
-            pass(t);
+            pass_token(t);
         } else {
             break;
         }
@@ -335,15 +334,15 @@ static void parse_conditional_rest(struct tree *t, uint32_t level)
 {
     uint32_t question = t->at;
     may_break(t, level + 3, ALIGN_LINE, 0);
-    pass(t);
+    pass_token(t);
     parse_expr(t, level, 1);
     if (kind(t) != ':') return;
     may_break(t, level + 3, ALIGN_TOKEN, question);
-    pass(t);
+    pass_token(t);
     parse_expr(t, level, CONDITIONAL);
 }
 
-/* Operators as strong as `weakest` and stronger. */
+/* Parses operators that are at least as strong as `weakest`. */
 static void parse_expr(struct tree *t, uint32_t level, uint32_t weakest)
 {
     uint32_t first = t->at;
@@ -361,7 +360,7 @@ static void parse_expr(struct tree *t, uint32_t level, uint32_t weakest)
         if (power == 1 || tight)
             pass_close(t);
         else
-            pass(t);
+            pass_token(t);
         if (tight) {
             close_up(t);
             parse_expr(t, level, power + 1);
@@ -373,7 +372,7 @@ static void parse_expr(struct tree *t, uint32_t level, uint32_t weakest)
     }
 }
 
-/* ---- what statements are made of ---- */
+/* ---- parts of statements ---- */
 
 static void parse_value_in_attribute(struct tree *t, uint32_t level)
 {
@@ -390,12 +389,12 @@ static void parse_attribute_value(struct tree *t, uint32_t level)
     t->attribute_level = level;
     if (has_left) parse_value_in_attribute(t, level);
     while (kind(t) == TOKEN_X) {
-        pass(t);
+        pass_token(t);
         parse_value_in_attribute(t, level);
     }
     if (kind(t) == TOKEN_DOTS) {
         if (has_left) close_up(t);
-        pass(t);
+        pass_token(t);
         close_up(t);
         parse_expr(t, level, CONDITIONAL);
     }
@@ -408,18 +407,18 @@ static void parse_attributes(struct tree *t, uint32_t level, enum format_align a
     while (kind(t) == TOKEN_IDENT || (kind(t) == TOKEN_INIT && kind_at(t, t->at + 1) != '{') ||
            (kind(t) == TOKEN_INIT && align != ALIGN_HEADER)) {
         may_break(t, level, align, under);
-        pass(t);
+        pass_token(t);
         parse_attribute_value(t, level);
         if (kind(t) == TOKEN_OF) {
-            pass(t);
-            pass(t);
+            pass_token(t);
+            pass_token(t);
         }
     }
 }
 
 static void parse_type(struct tree *t, uint32_t level)
 {
-    pass(t);
+    pass_token(t);
     parse_dims(t, level);
 }
 
@@ -428,10 +427,10 @@ static void parse_inits(struct tree *t, uint32_t level)
 {
     uint32_t first = t->at;
     for (;;) {
-        pass(t); /* the name */
+        pass_token(t); /* the name */
         parse_dims(t, level);
         if (kind(t) == '=') {
-            pass(t);
+            pass_token(t);
             if (kind(t) != '{' && kind(t) != TOKEN_LAUNCH)
                 may_break(t, level + LEVEL_ASSIGNED, ALIGN_LINE, 0);
             if (kind(t) != TOKEN_LAUNCH) parse_value(t, level);
@@ -453,12 +452,12 @@ static void parse_parameters(struct tree *t)
         bool is_port = (kind(t) == TOKEN_IN || kind(t) == TOKEN_OUT) &&
                        kind_at(t, t->at + 1) != '[' &&
                        (kind_at(t, t->at + 1) == TOKEN_TYPE || is_name(kind_at(t, t->at + 1)));
-        if (is_port) pass(t);
+        if (is_port) pass_token(t);
         parse_type(t, level);
-        pass(t); /* the name */
+        pass_token(t); /* the name */
         parse_dims(t, level);
         if (kind(t) == '=') {
-            pass(t);
+            pass_token(t);
             parse_value(t, level);
         }
         parse_attributes(t, level + 1, ALIGN_TOKEN, first);
@@ -466,7 +465,7 @@ static void parse_parameters(struct tree *t)
             pass_close(t);
             may_break(t, level, ALIGN_TOKEN, first);
         }
-        if (t->at == before) pass(t);
+        if (t->at == before) pass_token(t);
     }
     close_bracket(t, ')');
 }
@@ -477,27 +476,27 @@ static void parse_type_parameters(struct tree *t)
     close_up(t);
     while (!at_end(t) && kind(t) != '>') {
         if (kind(t) == ',') close_up(t);
-        pass(t);
+        pass_token(t);
     }
     if (kind(t) == '>') pass_close(t);
 }
 
 static void parse_signature(struct tree *t)
 {
-    pass(t); /* the name */
+    pass_token(t); /* the name */
     if (kind(t) == '<') parse_type_parameters(t);
     parse_parameters(t);
     parse_attributes(t, 1, ALIGN_HEADER, 0);
 }
 
-/* `name<..>` and what an instance may have behind it. */
+/* `name<..>` and the parts of an instance after it. */
 static void parse_element_of_chain(struct tree *t, uint32_t level)
 {
     if (kind_at(t, t->at + 1) == ':') {
-        pass(t);
+        pass_token(t);
         pass_close(t);
     }
-    pass(t);
+    pass_token(t);
     if (kind(t) == '<') parse_type_arguments(t, level);
     parse_dims(t, level);
     if (kind(t) == '(') {
@@ -517,29 +516,29 @@ static void parse_chain(struct tree *t)
         else
             may_break(t, 1, ALIGN_TOKEN, arrow);
         if (arrow == 0) arrow = t->at;
-        pass(t);
+        pass_token(t);
         parse_element_of_chain(t, 1);
     }
 }
 
 static void parse_launch(struct tree *t)
 {
-    pass(t);
-    pass(t);
+    pass_token(t);
+    pass_token(t);
     if (kind(t) == '<') parse_type_arguments(t, 1);
     if (kind(t) == '(') {
         close_up(t);
         parse_arguments(t, 1);
     }
     if (kind(t) != TOKEN_IDENT) return;
-    pass(t);
+    pass_token(t);
     parse_expr(t, 1, 1);
 }
 
 static void end_statement(struct tree *t)
 {
     while (!at_end(t) && kind(t) != ';' && kind(t) != '}')
-        pass(t);
+        pass_token(t);
     if (kind(t) == ';') pass_close(t);
 }
 
@@ -574,7 +573,7 @@ static struct format_statement *finish_statement(const struct tree *t, struct fo
 
 typedef struct format_statement *parse_one(struct tree *);
 
-/* Statements up to the closing brace, or `stop`'s word. */
+/* Parses statements up to the closing brace, or up to the keyword `stop`. */
 static struct format_statement *parse_list(struct tree *t, parse_one *parse,
                                            bool (*stop)(const struct tree *))
 {
@@ -583,7 +582,7 @@ static struct format_statement *parse_list(struct tree *t, parse_one *parse,
         uint32_t before = t->at;
         *to = parse(t);
         to = &(*to)->next;
-        if (t->at == before) pass(t);
+        if (t->at == before) pass_token(t);
     }
     return first;
 }
@@ -593,7 +592,7 @@ static void parse_block(struct tree *t, struct format_statement *s, parse_one *p
     uint32_t open = t->at;
     t->tokens[t->at].space = true;
     t->tokens[t->at].level = 0;
-    pass(t);
+    pass_token(t);
     struct format_statement *list = parse_list(t, parse, NULL);
     if (!at_end(t)) {
         const struct format_token *end = &t->tokens[t->at];
@@ -601,11 +600,11 @@ static void parse_block(struct tree *t, struct format_statement *s, parse_one *p
         t->tokens[t->at].structural = true;
         t->tokens[t->at].level = 0;
     }
-    pass(t);
+    pass_token(t);
     add_part(t, s, PART_BLOCK, open)->list = list;
 }
 
-/* The statement that `if`, `else` and the loops carry. */
+/* Parses the statement of an `if`, `else` or loop. */
 static void parse_carried(struct tree *t, struct format_statement *s, parse_one *parse)
 {
     if (kind(t) == '{') {
@@ -622,9 +621,9 @@ static void parse_head(struct tree *t)
 {
     bool is_for = kind(t) == TOKEN_FOR;
     uint32_t level = 1 + LEVELS;
-    pass(t);
+    pass_token(t);
     if (kind(t) != '(') return;
-    pass(t);
+    pass_token(t);
     uint32_t first = begin_list(t, level);
     if (!is_for) {
         parse_expr(t, level, 1);
@@ -634,7 +633,7 @@ static void parse_head(struct tree *t)
     bool declares = kind(t) == TOKEN_CONST ||
                     (is_name(kind(t)) && is_name(kind_at(t, t->at + 1))) ||
                     (kind(t) == TOKEN_TYPE && kind_at(t, t->at + 1) != '(');
-    if (kind(t) == TOKEN_CONST) pass(t);
+    if (kind(t) == TOKEN_CONST) pass_token(t);
     if (declares) {
         parse_type(t, level);
         parse_inits(t, level + 1);
@@ -647,7 +646,7 @@ static void parse_head(struct tree *t)
         } else {
             parse_expr(t, level, 1);
         }
-        if (t->at == before) pass(t);
+        if (t->at == before) pass_token(t);
     }
     close_bracket(t, ')');
 }
@@ -660,7 +659,7 @@ static void parse_if(struct tree *t, struct format_statement *s, parse_one *pars
     if (kind(t) != TOKEN_ELSE) return;
     uint32_t first = t->at;
     t->tokens[t->at].structural = true;
-    pass(t);
+    pass_token(t);
     add_part(t, s, PART_RUN, first);
     parse_carried(t, s, parse);
 }
@@ -674,7 +673,7 @@ static void parse_loop(struct tree *t, struct format_statement *s, parse_one *pa
 
 static void parse_do(struct tree *t, struct format_statement *s)
 {
-    pass(t);
+    pass_token(t);
     add_part(t, s, PART_RUN, s->first);
     parse_carried(t, s, parse_body_statement);
     uint32_t first = t->at;
@@ -689,13 +688,13 @@ static bool at_label(const struct tree *t)
     return kind(t) == TOKEN_CASE || kind(t) == TOKEN_DEFAULT;
 }
 
-/* Labels that follow each other, and the statements up to the next label. */
+/* Parses consecutive labels, and the statements up to the next label. */
 static void parse_cases(struct tree *t, struct format_statement *s)
 {
     while (at_label(t)) {
         if (t->at != s->first && t->tokens[t->at].newlines > 0) break;
         bool has_value = kind(t) == TOKEN_CASE;
-        pass(t);
+        pass_token(t);
         if (has_value) parse_expr(t, 1, CONDITIONAL);
         if (kind(t) == ':') pass_close(t);
     }
@@ -710,13 +709,13 @@ static void parse_simple(struct tree *t)
     bool qualified = kind(t) == TOKEN_CONST || kind(t) == TOKEN_STATE || kind(t) == TOKEN_TABLE ||
                      kind(t) == TOKEN_LOCAL;
     if (qualified || (kind(t) == TOKEN_TYPE && kind_at(t, t->at + 1) != '(')) {
-        if (qualified) pass(t);
+        if (qualified) pass_token(t);
         parse_type(t, 1);
         parse_inits(t, 1);
         return;
     }
     if (kind(t) == TOKEN_RETURN) {
-        pass(t);
+        pass_token(t);
         if (kind(t) != ';') parse_expr(t, 1, 1);
         return;
     }
@@ -725,15 +724,15 @@ static void parse_simple(struct tree *t)
         return;
     }
     if (kind(t) == TOKEN_BREAK || kind(t) == TOKEN_CONTINUE || kind(t) == TOKEN_STOP) {
-        pass(t);
+        pass_token(t);
         return;
     }
     parse_expr(t, 1, 1);
     if (kind(t) == TOKEN_EMIT) {
-        pass(t);
+        pass_token(t);
         may_break(t, 1 + LEVEL_ASSIGNED, ALIGN_LINE, 0);
         parse_expr(t, 1, NO_COMMA);
-    } else if (is_name(kind(t))) { /* what came before was a type */
+    } else if (is_name(kind(t))) { /* the tokens before were a type */
         parse_inits(t, 1);
         if (kind(t) == TOKEN_LAUNCH) parse_launch(t);
     }
@@ -755,7 +754,7 @@ static struct format_statement *parse_body_statement(struct tree *t)
     case TOKEN_DEFAULT: parse_cases(t, s); break;
     default:
         if (sections) {
-            pass(t);
+            pass_token(t);
             parse_attributes(t, 1, ALIGN_HEADER, 0);
             add_part(t, s, PART_RUN, s->first);
             parse_block(t, s, parse_body_statement);
@@ -770,11 +769,11 @@ static struct format_statement *parse_body_statement(struct tree *t)
 
 static void parse_buffers(struct tree *t)
 {
-    pass(t);
+    pass_token(t);
     parse_type(t, 1);
     uint32_t first = t->at;
     for (;;) {
-        pass(t);
+        pass_token(t);
         parse_dims(t, 1);
         parse_attributes(t, 2, ALIGN_LINE, 0);
         if (kind(t) != ',') return;
@@ -788,7 +787,7 @@ static void parse_net_simple(struct tree *t)
     if (kind(t) == TOKEN_BUFFER) {
         parse_buffers(t);
     } else if (kind(t) == TOKEN_CONST) {
-        pass(t);
+        pass_token(t);
         parse_type(t, 1);
         parse_inits(t, 1);
     } else if (is_name(kind(t))) {
@@ -821,11 +820,11 @@ static struct format_statement *parse_field(struct tree *t)
     return finish_statement(t, s);
 }
 
-/* Words with a value behind an expectation: `within 1e-6`, `within 2 ulp`. */
+/* Parses the tolerance of an expectation: `within 1e-6`, `within 2 ulp`. */
 static void parse_tolerance(struct tree *t)
 {
     while (kind(t) == TOKEN_IDENT) {
-        pass(t);
+        pass_token(t);
         if (kind(t) != ';' && kind(t) != TOKEN_IDENT) parse_expr(t, 1, CONDITIONAL);
     }
 }
@@ -835,15 +834,15 @@ static struct format_statement *parse_check(struct tree *t)
     struct format_statement *s = new_statement(t);
     bool expects =
         kind(t) == TOKEN_EXPECT && kind_at(t, t->at + 1) != '=' && kind_at(t, t->at + 1) != '[';
-    pass(t);
+    pass_token(t);
     if (expects) {
-        if (kind_at(t, t->at + 1) == TOKEN_STRING) pass(t);
+        if (kind_at(t, t->at + 1) == TOKEN_STRING) pass_token(t);
         parse_expr(t, 1, CONDITIONAL);
         parse_tolerance(t);
     } else {
         parse_dims(t, 1);
         if (kind(t) == '=') {
-            pass(t);
+            pass_token(t);
             parse_value(t, 1);
         }
     }
@@ -856,8 +855,8 @@ static struct format_statement *parse_check(struct tree *t)
 
 static void parse_struct(struct tree *t, struct format_statement *s)
 {
-    pass(t);
-    pass(t);
+    pass_token(t);
+    pass_token(t);
     add_part(t, s, PART_RUN, s->first);
     parse_block(t, s, parse_field);
     uint32_t first = t->at;
@@ -868,10 +867,10 @@ static void parse_struct(struct tree *t, struct format_statement *s)
 
 static void parse_test(struct tree *t, struct format_statement *s)
 {
-    pass(t); /* test */
-    pass(t); /* its name */
-    pass(t); /* of */
-    pass(t); /* the pipeline */
+    pass_token(t); /* test */
+    pass_token(t); /* its name */
+    pass_token(t); /* of */
+    pass_token(t); /* the pipeline */
     if (kind(t) == '<') parse_type_arguments(t, 1);
     if (kind(t) == '(') {
         close_up(t);
@@ -883,9 +882,9 @@ static void parse_test(struct tree *t, struct format_statement *s)
 
 static void parse_function(struct tree *t, struct format_statement *s)
 {
-    pass(t);
+    pass_token(t);
     parse_type(t, 1);
-    pass(t);
+    pass_token(t);
     if (kind(t) == '(') parse_parameters(t);
     add_part(t, s, PART_RUN, s->first);
     parse_block(t, s, parse_body_statement);
@@ -894,8 +893,8 @@ static void parse_function(struct tree *t, struct format_statement *s)
 static void parse_kernel(struct tree *t, struct format_statement *s)
 {
     while (kind(t) != TOKEN_KERNEL && !at_end(t))
-        pass(t);
-    pass(t);
+        pass_token(t);
+    pass_token(t);
     parse_signature(t);
     if (kind(t) != '{') end_statement(t);
     add_part(t, s, PART_RUN, s->first);
@@ -905,12 +904,12 @@ static void parse_kernel(struct tree *t, struct format_statement *s)
 static void parse_plain_item(struct tree *t, struct format_statement *s)
 {
     if (kind(t) == TOKEN_CONST) {
-        pass(t);
+        pass_token(t);
         parse_type(t, 1);
         parse_inits(t, 1);
     }
     end_statement(t);
-    if (t->at == s->first) pass(t); /* a `}` of nothing */
+    if (t->at == s->first) pass_token(t); /* a `}` without a block */
     add_part(t, s, PART_RUN, s->first);
 }
 
@@ -926,7 +925,7 @@ static struct format_statement *parse_item(struct tree *t)
     case TOKEN_BUILTIN: parse_kernel(t, s); break;
     case TOKEN_TEST: parse_test(t, s); break;
     case TOKEN_PIPELINE:
-        pass(t);
+        pass_token(t);
         parse_signature(t);
         add_part(t, s, PART_RUN, s->first);
         parse_block(t, s, parse_net_statement);

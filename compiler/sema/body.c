@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- what the files of body share ---- */
+/* ---- shared by the files of body ---- */
 
 static struct body_cache *body_cache(struct sema *sema)
 {
@@ -63,7 +63,7 @@ void body_leave(struct body *b)
     b->sema->bodies->nesting--;
 }
 
-/* Of two equal names neither is certain to be meant: uses of them are not complained about. */
+/* Of two equal names, either may be meant: no errors are reported for uses of them. */
 struct symbol *body_declare(struct body *b, struct symbol symbol)
 {
     struct symbol *declared = scope_declare(b->scope, symbol);
@@ -171,7 +171,7 @@ static void check_return(struct body *b, const struct function *function,
     diag_help(diag, "end it with 'return value;'");
 }
 
-/* The statements of a block, in the present scope. */
+/* The statements of a block, in the current scope. */
 static struct ks *statements_block(struct body *b, const struct ast_stmt *ast)
 {
     struct ks_list list = {.end = &list.first};
@@ -224,7 +224,7 @@ static void check_function(struct sema *sema, struct function_entry *entry, stru
     function->sound = entry->state == FUNCTION_CHECKED;
 }
 
-/* The functions being checked from `entry` on, and this call, are a cycle. */
+/* Reports that this call closes a cycle of the functions being checked from `entry` on. */
 static void report_recursion(struct body *b, const struct function_entry *entry, struct span call)
 {
     const struct call_link *links = b->sema->bodies->checking.items;

@@ -6,7 +6,7 @@
 #include "compiler/syntax/habits.h"
 #include "base/nearest.h"
 
-/* A call of library mathematics that nothing has typed so far; `kx.type` is body_untyped_float. */
+/* A call of library mathematics whose type is not known yet; `kx.type` is body_untyped_float. */
 struct pending_call {
     struct kx kx;
     const char *name;
@@ -59,7 +59,8 @@ static struct arguments build_arguments(struct body *b, const struct ast_expr *f
     return arguments;
 }
 
-/* Of a function that there is not, such as printf, strings are no errors of their own. */
+/* True if an argument is a string. In a call of an unknown function, such as printf, it is no
+ * error of its own. */
 static bool has_string(const struct ast_expr *e)
 {
     while (e && e->kind != AST_EXPR_STRING)
@@ -76,7 +77,7 @@ static struct diag *report_count(struct body *b, struct span span, const char *n
 
 /* ---- functions ---- */
 
-/* `lanes` > 0: called for each element of vectors; every argument is broadcast. */
+/* `lanes` > 0: calls the function for each element of vectors; every argument is broadcast. */
 static struct kx *call_function(struct body *b, const struct ast_item *item, struct kx **arguments,
                                 uint32_t count, uint64_t lanes, struct span span)
 {
@@ -128,7 +129,7 @@ static bool is_scalar_type(const struct ast_type *type)
     return type->kind == AST_TYPE_SCALAR && type->lanes == 1 && !type->dims;
 }
 
-/* Whether parameters and results of the declared variants are scalars. */
+/* True if parameters and results of the declared variants are scalars. */
 static bool is_of_scalars(const struct pending_call *call)
 {
     for (int i = 0; i < 2; i++) {
@@ -199,7 +200,8 @@ static bool settle_all(struct body *b, struct arguments arguments, const struct 
     return true;
 }
 
-/* abs, min and max of literals and compile-time integers, exact; NULL: not all are constant. */
+/* abs, min and max of literals and compile-time integers, exact; NULL: an argument is not
+ * constant. */
 static struct kx *exact_number(struct body *b, enum builtin builtin, struct arguments arguments,
                                struct span span)
 {
@@ -229,7 +231,7 @@ static struct kx *call_number(struct body *b, enum builtin builtin, struct argum
     return builtin_kx(b, builtin, common, arguments, span);
 }
 
-/* The scalar, or a vector of it where the operands are vectors. */
+/* The scalar type, or a vector of it if the operand is a vector. */
 static const struct type *result_like(struct body *b, const struct type *operand,
                                       enum scalar_type scalar)
 {
@@ -238,7 +240,7 @@ static const struct type *result_like(struct body *b, const struct type *operand
     return type_vector(b->sema->types, result, operand->length);
 }
 
-/* any, all: of the elements of a vector, each taken as a condition. */
+/* any, all: of the elements of a vector, each as a condition. */
 static struct kx *call_reduction(struct body *b, enum builtin builtin, struct arguments arguments,
                                  struct span span)
 {
@@ -287,8 +289,8 @@ static struct kx *call_bits(struct body *b, enum builtin builtin, struct argumen
     return builtin_kx(b, builtin, result_like(b, value->type, result), arguments, span);
 }
 
-/* The type follows from the arguments, all of which take one type.  Integers given to a function of
- * floats become those of the context (f64 where it wants f64), else f32. */
+/* The type follows from the arguments, which all get one type.  If a function of floats gets only
+ * integers, they become f64 if the context needs f64, otherwise f32. */
 static struct kx *call_builtin(struct body *b, enum builtin builtin, struct arguments arguments,
                                struct span span)
 {
@@ -321,8 +323,7 @@ static struct kx *call_builtin(struct body *b, enum builtin builtin, struct argu
     return builtin_kx(b, builtin, result_like(b, common, SCALAR_BOOL), arguments, span);
 }
 
-/* left(x): the packets that the reader still holds, counted from where its next window would begin.
- */
+/* left(x): the packets that the reader still has, from the beginning of its next window on. */
 static struct kx *call_left(struct body *b, const struct ast_expr *e)
 {
     struct port_access access;
@@ -367,7 +368,7 @@ static void collect_function(const struct symbol *symbol, void *data)
                  arena_string(names->arena, symbol->name, (size_t)(suffix - symbol->name)));
 }
 
-/* They are candidates whether the library was read or not. */
+/* The names are candidates whether the library was read or not. */
 static bool collect_mathematics(void *data, const char *word, size_t length)
 {
     struct names *names = data;
@@ -427,8 +428,8 @@ static bool in_standard_library(struct body *b, struct span span)
     return source && strncmp(source->name, "std/", 4) == 0;
 }
 
-/* What the program itself declares under this name, where it can be meant by a call: kernels and
- * pipelines never are, and within the standard library a built-in is always the built-in. */
+/* The program's own declaration of this name that a call can mean. Kernels and pipelines are never
+ * called, and in the standard library a built-in is always the built-in. */
 static struct symbol *declared_name(struct body *b, const struct ast_expr *e, bool known)
 {
     struct symbol *symbol = scope_find(b->scope, e->name.text);
@@ -439,7 +440,7 @@ static struct symbol *declared_name(struct body *b, const struct ast_expr *e, bo
     return in_standard_library(b, e->span) ? NULL : symbol;
 }
 
-/* A struct or a type parameter as a function. */
+/* A struct or a type parameter in a call. */
 static struct kx *construct_named(struct body *b, const struct ast_expr *e, struct symbol *symbol)
 {
     symbol->used = true;

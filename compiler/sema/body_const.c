@@ -142,7 +142,7 @@ static bool constant_condition(struct body *b, const struct ast_expr *expr, bool
     return true;
 }
 
-/* The trees that these two build serve once: they live in an arena of their own. */
+/* The trees of sema_integer and sema_condition serve once: they live in an arena of their own. */
 bool sema_condition(struct sema *sema, struct scope *scope, const struct ast_expr *expr, bool *out)
 {
     if (quick_condition(scope, expr, out)) return true;
@@ -163,8 +163,8 @@ static bool reduce(struct body *b, struct span span, __int128 numerator, __int12
     return false;
 }
 
-static bool combine(struct body *b, const struct ast_expr *e, struct rational l, struct rational r,
-                    struct rational *out)
+static bool combine_fractions(struct body *b, const struct ast_expr *e, struct rational l,
+                              struct rational r, struct rational *out)
 {
     __int128 a = l.numerator, c = l.denominator, d = r.numerator, f = r.denominator;
     switch (e->op) {
@@ -192,7 +192,7 @@ static bool exact_value(struct body *b, const struct ast_expr *e, struct rationa
                                                  e->op == AST_OP_MUL || e->op == AST_OP_DIV);
     if (binary)
         return exact_value(b, e->left, &left) && exact_value(b, e->right, &right) &&
-               combine(b, e, left, right, out);
+               combine_fractions(b, e, left, right, out);
     if (e->kind == AST_EXPR_UNARY && (e->op == AST_OP_NEGATE || e->op == AST_OP_PLUS)) {
         if (!exact_value(b, e->left, out)) return false;
         return e->op == AST_OP_PLUS ||
@@ -242,12 +242,12 @@ struct kx *body_initialiser(struct body *b, const struct ast_expr *expr, const s
     return kx;
 }
 
-/* Counts the values of a constant before memory is spent on them.  False beyond the limit of all constants: the first
- * one is reported, the others have the same cause. */
+/* Counts the values of a constant before memory is allocated for them. False beyond the limit of
+ * all constants: only the first such constant is reported, because the others have the same cause. */
 static bool count_values(struct body *b, const struct kx *kx, const char *what, uint64_t count)
 {
     uint64_t before = b->cx->constant_values;
-    if (count == 1) return true; /* a scalar takes no more than its expression */
+    if (count == 1) return true; /* a scalar needs no more than its expression */
     if (before > CONSTEVAL_ALL_SCALARS_MAX) return false;
     b->cx->constant_values += count;
     if (b->cx->constant_values <= CONSTEVAL_ALL_SCALARS_MAX) return true;
@@ -293,7 +293,7 @@ const struct scalar_value *sema_values(struct sema *sema, struct scope *scope,
 
 /* ---- declarations of constants ---- */
 
-/* What `name` stands for: a scalar, or what is kept as a variable. */
+/* The meaning of `name`: a scalar constant, or a variable for other constants. */
 static struct symbol constant_symbol(struct body *b, struct ast_name name, const struct type *type,
                                      const struct scalar_value *values)
 {

@@ -86,7 +86,8 @@ static bool is_exact(const struct kx *kx)
     return kx->kind == KX_CONSTANT && kx->type == &body_untyped_integer;
 }
 
-/* An untyped integer that is chosen at run time gets its own type before it is computed with. */
+/* An untyped integer whose value is known only at run time gets its default type before an
+ * operation. */
 static struct kx *operand(struct body *b, struct kx *kx)
 {
     if (kx && kx->type == &body_untyped_integer && kx->kind != KX_CONSTANT)
@@ -158,8 +159,8 @@ static bool exact_shift(struct body *b, enum kx_op op, struct kx *left, struct k
     return true;
 }
 
-/* NULL after an error.  A division by zero becomes an operation on i32 that fails where and when it
- * is executed. */
+/* NULL after an error. A division by zero becomes an operation on i32, which fails when it is
+ * executed. */
 static struct kx *exact_binary(struct body *b, enum kx_op op, struct kx *left, struct kx *right,
                                struct span span)
 {
@@ -229,7 +230,7 @@ bool body_shift_operands(struct body *b, enum kx_op op, struct kx **left, struct
     return *left && *right;
 }
 
-/* The narrowest type with more bits than the count, of the sign of `type`. */
+/* The narrowest type with more bits than the count, as signed as `type`. */
 static const struct type *type_beyond(struct body *b, const struct type *type, int64_t count)
 {
     bool is_signed = scalar_is_signed(type->scalar);
@@ -269,9 +270,9 @@ void body_check_count(struct body *b, struct kx *shift, struct kx *left, const s
     shift->widening_reported = left->widening_reported = diag_kept_count(b->cx->diags) > reported;
 }
 
-/* The result has the type of the left operand; the count is any integer, taken modulo the width. */
-static struct kx *shift(struct body *b, enum kx_op op, struct kx *left, struct kx *right,
-                        struct span span)
+/* The result has the type of the left operand. The count is any integer, modulo the width. */
+static struct kx *shift_expr(struct body *b, enum kx_op op, struct kx *left, struct kx *right,
+                             struct span span)
 {
     left = body_whole_items(b, left, "what is shifted");
     right = body_whole_items(b, right, "the count of a shift");
@@ -310,7 +311,7 @@ struct kx *body_binary(struct body *b, enum kx_op op, struct kx *left, struct kx
     if (is_exact(operands[0]) && is_exact(operands[1]))
         return compare ? exact_compare(b, op, operands[0], operands[1], span)
                        : exact_binary(b, op, operands[0], operands[1], span);
-    if (op == OP_SHL || op == OP_SHR) return shift(b, op, operands[0], operands[1], span);
+    if (op == OP_SHL || op == OP_SHR) return shift_expr(b, op, operands[0], operands[1], span);
     const struct type *type = body_unify(b, operands, 2, span, body_operator_text(op));
     if (!type || !check_integers(b, op, type, span)) return NULL;
     if (compare && is_untyped(type)) { /* floats without a context: f32 */
@@ -327,7 +328,7 @@ struct kx *body_binary(struct body *b, enum kx_op op, struct kx *left, struct kx
     return body_fold(b, kx);
 }
 
-static struct kx *logical(struct body *b, const struct ast_expr *e)
+static struct kx *logical_expr(struct body *b, const struct ast_expr *e)
 {
     struct kx *left = body_condition(b, e->left), *right = body_condition(b, e->right);
     if (!left || !right) return NULL;
@@ -351,15 +352,15 @@ static bool appends_with_shift(struct body *b, const struct ast_expr *e)
     return true;
 }
 
-static struct kx *binary(struct body *b, const struct ast_expr *e)
+static struct kx *binary_expr(struct body *b, const struct ast_expr *e)
 {
-    if (e->op == AST_OP_LOGICAL_AND || e->op == AST_OP_LOGICAL_OR) return logical(b, e);
+    if (e->op == AST_OP_LOGICAL_AND || e->op == AST_OP_LOGICAL_OR) return logical_expr(b, e);
     if (e->op == AST_OP_SHL && appends_with_shift(b, e)) return NULL;
     struct kx *left = body_expr(b, e->left), *right = body_expr(b, e->right);
     return body_binary(b, body_operator(e->op), left, right, e->span);
 }
 
-/* Arms of one type keep it, bool too; others take the usual conversions. */
+/* Arms of one type keep it, bool too; other arms get the usual conversions. */
 static struct kx *conditional(struct body *b, const struct ast_expr *e)
 {
     struct kx *condition = body_condition(b, e->left);
@@ -395,9 +396,9 @@ void body_check_comma(struct body *b, const struct ast_expr *index)
                  "][");
 }
 
-/* ---- everything ---- */
+/* ---- all expressions ---- */
 
-static struct kx *misplaced(struct body *b, const struct ast_expr *e, const char *what)
+static struct kx *report_wrong_operand(struct body *b, const struct ast_expr *e, const char *what)
 {
     body_report(b, RULE_TYPE_MISMATCH, e->span, "%s", what);
     return NULL;
@@ -410,7 +411,7 @@ static struct kx *expression(struct body *b, const struct ast_expr *e)
     case AST_EXPR_INTEGER: return integer_literal(b, e);
     case AST_EXPR_FLOAT: return float_literal(b, e);
     case AST_EXPR_UNARY: return unary(b, e);
-    case AST_EXPR_BINARY: return binary(b, e);
+    case AST_EXPR_BINARY: return binary_expr(b, e);
     case AST_EXPR_CONDITIONAL: return conditional(b, e);
     case AST_EXPR_ASSIGN: return body_assign(b, e);
     case AST_EXPR_INCREMENT: return body_increment(b, e);
@@ -420,14 +421,14 @@ static struct kx *expression(struct body *b, const struct ast_expr *e)
     case AST_EXPR_CONSTRUCT:
     case AST_EXPR_CAST: return body_construct(b, e);
     case AST_EXPR_COMMA: return comma(b, e);
-    case AST_EXPR_STRING: return misplaced(b, e, "a string is no value");
+    case AST_EXPR_STRING: return report_wrong_operand(b, e, "a string is no value");
     case AST_EXPR_BRACES:
-        return misplaced(b, e, "braces stand only where a variable is initialised");
+        return report_wrong_operand(b, e, "braces stand only where a variable is initialised");
     case AST_EXPR_FIELD:
-        return misplaced(b, e, "'.name = value' stands only in the braces of a struct");
-    case AST_EXPR_RANGE: return misplaced(b, e, "a range 'A..B' is no value here");
-    case AST_EXPR_REPEAT: return misplaced(b, e, "'N x VALUE' is no value here");
-    case AST_EXPR_DIMENSIONS: return misplaced(b, e, "dimensions are no value here");
+        return report_wrong_operand(b, e, "'.name = value' stands only in the braces of a struct");
+    case AST_EXPR_RANGE: return report_wrong_operand(b, e, "a range 'A..B' is no value here");
+    case AST_EXPR_REPEAT: return report_wrong_operand(b, e, "'N x VALUE' is no value here");
+    case AST_EXPR_DIMENSIONS: return report_wrong_operand(b, e, "dimensions are no value here");
     }
     return NULL;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/sema/body_internal.h"
 
-/* How control leaves a list of statements; returns leave nothing behind. */
+/* The ways in which control leaves a list of statements. After a return, no statement is
+ * reachable. */
 struct ways {
     bool completes, breaks, continues;
 };
@@ -54,7 +55,7 @@ static struct ways statement_ways(const struct ks *ks)
     }
 }
 
-/* A label makes what follows it reachable again. */
+/* A label makes the statements after it reachable again. */
 static struct ways list_ways(const struct ks *ks)
 {
     struct ways all = {.completes = true};

@@ -3,8 +3,8 @@
  * body_group: work-items: the attribute `group` of a kernel, `item`, `barrier();`, and `local`
  * variables, which the items of one firing share.
  *
- * Whether barriers stand in uniform control flow, and whether items race, is found out by
- * bodies/divergence and bodies/race.
+ * bodies/divergence checks that barriers stand in uniform control flow; bodies/race checks that items do
+ * not race.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -69,7 +69,7 @@ void body_group(struct body *b, const struct ast_attribute *attribute)
 
 /* ---- where work-items exist ---- */
 
-/* Reports `what` outside of the firings of a kernel with work-items. */
+/* Reports the use of `what` outside of the firings of a kernel with work-items. */
 static bool check_items(struct body *b, struct span span, const char *what)
 {
     struct diag *diag;

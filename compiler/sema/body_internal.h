@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * body_internal: what the files of body share.
+ * body_internal: the interface between the files of body.
  *
  *   body.c          specialisation of kernels, functions and their signatures, recursion
  *   body_port.c     ports
  *   body_rate.c     their rates: numbers, bounds, phases, amplification
- *   body_window.c   2-D windows: their attributes, and how they are read
+ *   body_window.c   2-D windows: their attributes, and reads of them
  *   body_type.c     types as written, the usual conversions, untyped trees, folding
  *   body_const.c    constants, compile-time integers, initialisers
  *   body_expr.c     operators
@@ -14,15 +14,19 @@
  *   body_call.c     calls: functions, built-ins, library mathematics, casts
  *   body_stmt.c     statements and declarations
  *   body_group.c    work-items: group, item, barrier, local
+ *   body_launch.c   child kernels: launch, events, done
  *   body_flow.c     whether a body can reach its end
  *
- * A tree that is being built may be *untyped*: its type is body_untyped_integer (literals,
- * compile-time integers; a KX_CONSTANT, or a KX_SELECT between such) or body_untyped_float (at
- * least one unsuffixed float literal, or a call of mathematics on integers; its leaves may be typed
- * integers).  Whoever knows the type that is wanted settles the tree; nothing untyped leaves body.
+ * A tree under construction may be *untyped*: its type is body_untyped_integer (literals, compile-time
+ * integers; a KX_CONSTANT, or a KX_SELECT between such) or body_untyped_float (at least one unsuffixed
+ * float literal, or a call of mathematics on integers; its leaves may be typed integers).  The function
+ * that knows the wanted type gives this type to the tree. Nothing untyped leaves body.
  *
- * Everything returns NULL (or false) after an error, which has been reported; whoever gets NULL
- * reports nothing.
+ * Every function returns NULL (or false) after an error, which it has reported. Its caller then reports
+ * nothing.
+ *
+ * One header serves all these files, because they are mutually recursive: a statement has expressions,
+ * an expression calls functions, and a function has statements.
  */
 #ifndef PIPEC_BODY_INTERNAL_H
 #define PIPEC_BODY_INTERNAL_H
@@ -42,12 +46,12 @@ enum body_place {
 enum function_state { FUNCTION_NEW, FUNCTION_CHECKING, FUNCTION_CHECKED, FUNCTION_FAILED };
 
 struct function_entry {
-    struct function_entry *next; /* in its bucket */
+    struct function_entry *next; /* in its bucket of the table */
     const struct ast_item *item;
     struct function *function;
     enum function_state state;
     uint32_t call_depth;  /* 1 + that of the deepest callee */
-    uint64_t stack_bytes; /* its locals, and the most that a callee needs */
+    uint64_t stack_bytes; /* its locals, and the maximum that a callee needs */
 };
 
 struct kernel_entry {
@@ -55,11 +59,11 @@ struct kernel_entry {
     const struct ast_item *item;
     struct compile_argument *params;
     size_t param_count;
-    struct kernel *kernel;   /* NULL: it has errors; or while it is being checked, as `building` */
-    struct kernel *building; /* its signature is known; a launch in it may name it */
+    struct kernel *kernel;   /* NULL: it has errors, or it is being checked as `building` */
+    struct kernel *building; /* its signature is known; a launch in its body may name it */
 };
 
-struct call_link { /* a function that is being checked, and the call that asked for it */
+struct call_link { /* a function that is being checked, and the call of it */
     struct function_entry *entry;
     struct span call;
 };
@@ -71,7 +75,7 @@ struct body_cache {
     struct kernel_entry *kernels[BODY_BUCKETS];
     VEC(struct call_link) checking;
     uint32_t nesting;
-    uint32_t building; /* kernels, within each other: a launch needs its child */
+    uint32_t building; /* kernels under construction, nested: a launch needs its child */
     /* The kernel whose parameters, attributes and ports are being read; NULL within its body. */
     const struct ast_item *signature_of;
 };
@@ -85,8 +89,8 @@ struct switch_frame {
 
 /* A rate as written: `3`, `2..4`, `..8`, `{3, 1}`, `{0..2, 1}`. */
 struct written_rate {
-    bool is_list;           /* an entry for each phase */
-    uint32_t count;         /* of the entries; 0: not written */
+    bool is_list;           /* it has an entry for each phase */
+    uint32_t count;         /* of entries; 0: no rate is written */
     uint64_t *least, *most; /* equal: exact */
     struct span span;       /* of the attribute */
     struct span value_span;
@@ -98,7 +102,7 @@ struct port_rates {
     const struct ast_attribute *amplify;
 };
 
-/* What one kernel's init, body and finish have together. */
+/* The state that init, body and finish of one kernel share. */
 struct kernel_body {
     struct kernel *kernel;
     struct scope *scope;                   /* of the body's outermost block */
@@ -108,9 +112,9 @@ struct kernel_body {
     struct ks *init_first, **init_end;     /* initialisers of tables and states, as assignments */
     struct ks *init, *finish;
     struct port_rates *in_rates;     /* of the in-ports; those of the out-ports follow */
-    bool phases_unknown;             /* after an error in the rates */
+    bool phases_unknown;             /* an error in the rates */
     VEC(struct body_event *) events; /* in order of declaration */
-    uint32_t barriers;               /* so far */
+    uint32_t barriers;               /* counted so far */
     bool *packets_explained;         /* by in-port: body_explain_packet has reported it; or NULL */
 };
 
@@ -129,8 +133,8 @@ struct body {
     uint32_t loops; /* around this statement, within the function */
     struct switch_frame *innermost_switch;
     bool break_allowed;
-    bool dead;         /* in an arm that is known not to be taken */
-    const char *title; /* fir<64>: said in messages about a kernel that has parameters */
+    bool dead;         /* in an arm that is never executed */
+    const char *title; /* fir<64>: the name in messages about a kernel with parameters */
     bool failed;
 };
 
@@ -144,7 +148,7 @@ static inline bool is_untyped(const struct type *type)
 /* ---- body.c ---- */
 
 struct body body_begin(struct sema *sema, struct scope *scope, enum body_place place);
-/* The same names, evaluated when compiling. */
+/* The same names, evaluated at compile time. */
 struct body body_constant_part(const struct body *b);
 /* Reports; an error marks the body as failed. */
 struct diag *body_report(struct body *b, enum rule rule, struct span span, const char *format, ...)
@@ -152,11 +156,11 @@ struct diag *body_report(struct body *b, enum rule rule, struct span span, const
 /* RULE_UNSUPPORTED: "WHAT is/are not supported yet". */
 void body_unsupported(struct body *b, struct span span, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Bounds recursion over nested constructs, functions included: false after RULE_TOO_DEEP.  Each
- * true is left. */
+/* Limits recursion over nested constructs, functions included: false after RULE_TOO_DEEP. After
+ * true, the caller calls body_leave. */
 bool body_enter(struct body *b, struct span span);
 void body_leave(struct body *b);
-/* Declares; a name that stands in this very scope already is an error. */
+/* Declares a name. It is an error if this same scope has the name already. */
 struct symbol *body_declare(struct body *b, struct symbol symbol);
 /* The checked function, or NULL. */
 struct function_entry *body_function(struct body *b, const struct ast_item *item, struct span call);
@@ -174,8 +178,8 @@ void body_signature_attributes(struct body *b, const struct ast_signature *signa
 /* `bounded`: L..M is allowed. */
 bool body_written_rate(struct body *b, const struct ast_attribute *attribute, bool bounded,
                        struct written_rate *rate);
-/* Fills the phases of the kernel and the rates of its ports from what is written; `amplify`: after
- * the parameter list, or NULL. */
+/* Fills the phases of the kernel and the rates of its ports from the written rates; `amplify`: the
+ * attribute after the parameter list, or NULL. */
 void body_settle_rates(struct body *b, const struct ast_attribute *amplify);
 /* The value of `amplify`. */
 bool body_factor(struct body *b, const struct ast_attribute *amplify, struct rational *out);
@@ -196,30 +200,29 @@ struct kx *body_kx(struct body *b, enum kx_kind kind, const struct type *type, s
 struct kx *body_constant(struct body *b, struct span span, struct scalar_value value);
 /* An untyped integer; RULE_CONSTANT_RANGE beyond -2^63 .. 2^64 - 1. */
 struct kx *body_exact(struct body *b, struct span span, __int128 value);
-/* The type of an operation on operands: typed, or untyped where nothing gives a type.  NULL after
- * RULE_TYPE_MISMATCH
- * ("OPERATION of f32[3] and i32").  Operands are converted to it unless it is untyped. */
+/* The type of an operation on the operands: typed, or untyped if no operand gives a type.  NULL
+ * after RULE_TYPE_MISMATCH ("OPERATION of f32[3] and i32").  Converts the operands to this type
+ * unless it is untyped. */
 const struct type *body_unify(struct body *b, struct kx **operands, size_t count, struct span span,
                               const char *operation);
-/* Makes it typed where it is not: integers i32, else i64, else u64; floats f32. */
+/* Gives an untyped tree its default type: integers i32, otherwise i64, otherwise u64; floats f32. */
 struct kx *body_settled(struct body *b, struct kx *kx);
-/* The implicit conversion of assignments, arguments, results and packets; `what` for messages:
- * "argument 'n'". */
+/* The implicit conversion of assignments, arguments, results and packets. `what` names the value
+ * in messages: "argument 'n'". */
 struct kx *body_converted(struct body *b, struct kx *kx, const struct type *type, const char *what);
 /* The conversion of a cast. */
 struct kx *body_cast(struct body *b, struct kx *kx, const struct type *type);
-/* As a condition: bool. */
-/* Whether the value is a packet, or an array in one, where an element was meant; reported once for
- * each port of a kernel. */
+/* True if the value is a packet, or an array in a packet, where an element was probably meant.
+ * Reports it once for each port of a kernel. */
 bool body_explain_packet(struct body *b, const struct kx *kx);
 struct kx *body_truth(struct body *b, struct kx *kx);
-/* As an index, a shift count or the value of a switch: a typed integer. */
+/* Converts to an index, a shift count or the value of a switch: a typed integer. */
 struct kx *body_whole(struct body *b, struct kx *kx, const char *what);
-/* The same, or a vector of integers. */
+/* As body_whole, but also accepts a vector of integers. */
 struct kx *body_whole_items(struct body *b, struct kx *kx, const char *what);
-/* A typed scalar as every element of a vector; a vector as it is. */
+/* A typed scalar becomes a vector with this value in every element; a vector stays. */
 struct kx *body_broadcast(struct body *b, struct kx *kx, uint64_t lanes);
-/* As an operand of arithmetic: bool becomes i32, f16 and bf16 become f32, in vectors too. */
+/* Converts to an operand of arithmetic: bool becomes i32, f16 and bf16 become f32, in vectors too. */
 struct kx *body_promoted(struct body *b, struct kx *kx);
 /* Replaces a typed operation on constants by its value; a division by zero stays. */
 struct kx *body_fold(struct body *b, struct kx *kx);
@@ -244,17 +247,17 @@ struct kx *body_braces(struct body *b, const struct ast_expr *expr, const struct
 /* An initialiser: an expression, or braces for an array. */
 struct kx *body_initialiser(struct body *b, const struct ast_expr *expr, const struct type *type,
                             const char *what);
-/* Whether nothing but constants is read. */
+/* True if the expression reads only constants. */
 bool body_is_static(const struct kx *kx);
 void body_report_consteval(struct body *b, const struct kx *kx, const struct consteval_error *error,
                            const char *what);
-/* Declares one name of `const TYPE name = value`.  Where `runtime` is given and the value depends
- * on what runs, nothing is declared: *runtime gets the value, *type its type. */
+/* Declares one name of `const TYPE name = value`.  If `runtime` is not NULL and the value is known
+ * only at run time, declares nothing: *runtime gets the value, *type its type. */
 void body_const_declarator(struct body *b, const struct ast_type *written,
                            const struct ast_declarator *declarator, struct kx **runtime,
                            const struct type **type);
 bool body_integer(struct body *b, const struct ast_expr *expr, int64_t *out);
-/* The type as written for a value that exists: neither void nor int. */
+/* The type as written, for values: neither void nor int. */
 const struct type *body_value_type(struct body *b, const struct ast_type *type,
                                    const struct ast_expr *dims, const char *what);
 
@@ -264,15 +267,16 @@ struct kx *body_expr(struct body *b, const struct ast_expr *e); /* may be untype
 struct kx *body_condition(struct body *b, const struct ast_expr *e);
 /* Reports a comma at the top of an index. */
 void body_check_comma(struct body *b, const struct ast_expr *index);
-struct kx *body_value(struct body *b, const struct ast_expr *e); /* settled */
+struct kx *body_value(struct body *b, const struct ast_expr *e); /* typed */
 enum kx_op body_operator(enum ast_operator op);
 const char *body_operator_text(enum kx_op op);
-/* Reports a constant count that is outside the width of `left`. */
+/* Reports a constant count outside the width of `left`. */
 void body_check_count(struct body *b, struct kx *shift, struct kx *left, const struct kx *count);
-/* Both operands of a shift to vectors where one is; false after an error, or where one is NULL. */
+/* Converts both operands of a shift to vectors if one is a vector. False after an error, or if an
+ * operand is NULL. */
 bool body_shift_operands(struct body *b, enum kx_op op, struct kx **left, struct kx **right,
                          struct span span);
-/* left op right, both built; `span` of the whole. */
+/* left op right, of built operands; `span` is of the whole operation. */
 struct kx *body_binary(struct body *b, enum kx_op op, struct kx *left, struct kx *right,
                        struct span span);
 
@@ -282,40 +286,41 @@ struct kx *body_name(struct body *b, const struct ast_expr *e);
 struct kx *body_index(struct body *b, const struct ast_expr *e);
 struct kx *body_assign(struct body *b, const struct ast_expr *e);
 struct kx *body_increment(struct body *b, const struct ast_expr *e);
-/* The symbol of a port that `e` indexes (x, x[i], x[p][i]), or NULL; `indices` gets them, outermost
- * first. */
+/* The symbol of a port that `e` indexes (x, x[i], x[p][i]), or NULL. `indices` gets the indices,
+ * outermost first. */
 struct port_access {
     const struct symbol *symbol;
     const struct ast_expr *indices[3];
-    uint32_t count; /* may be above 3: the rest is not kept */
+    uint32_t count; /* may be above 3: further indices are not kept */
     struct span span;
 };
 bool body_port_access(struct body *b, const struct ast_expr *e, struct port_access *access);
-/* Indices that name a packet of the port; further ones go into the packet. */
+/* The number of indices that select a packet of the port. Further indices select a part of the
+ * packet. */
 uint32_t body_port_indices(const struct kernel_port *port);
-/* The element of a port array; *out stays NULL where the port is none.  What follows it is left in
- * `access`. */
+/* The element of a port array; *out stays NULL if the port is no array.  The remaining indices
+ * stay in `access`. */
 bool body_port_element(struct body *b, struct port_access *access, const struct kernel_port *port,
                        struct kx **out);
 
 /* ---- body_window.c ---- */
 
-/* Reads `window` and `border`; false where the attribute is another one. */
+/* Reads `window` and `border`; false for other attributes. */
 bool body_window_attribute(struct body *b, const struct ast_attribute *attribute,
                            struct kernel_port *port);
-/* After the rates of all ports. */
+/* Checks the window. Requires the rates of all ports. */
 void body_window_check(struct body *b, const struct ast_port *ast, const struct kernel_port *port);
-/* What follows the element of a port array in `access`. */
+/* Reads the packet at the remaining indices of `access`. */
 struct kx *body_window_read(struct body *b, struct port_access *access,
                             const struct kernel_port *port, struct kx *element);
-/* Reports where `finish` looks at a port with a window. */
+/* Reports that `finish` reads a port with a window. */
 bool body_window_finish(struct body *b, const struct kernel_port *port, struct span span);
 
 /* ---- body_call.c ---- */
 
 struct kx *body_call(struct body *b, const struct ast_expr *e);
 struct kx *body_construct(struct body *b, const struct ast_expr *e);
-/* Chooses the function of a call of library mathematics that nothing has typed so far. */
+/* Chooses the function for a call of library mathematics whose type was not known before. */
 struct kx *body_settle_call(struct body *b, struct kx *kx, const struct type *type);
 
 /* ---- body_stmt.c ---- */
@@ -325,7 +330,7 @@ struct ks_list {
 };
 
 void body_statements(struct body *b, const struct ast_stmt *first, struct ks_list *out);
-/* Declares the variable (NULL: after an error) under the declarator's name. */
+/* Declares the variable (NULL: it had an error) under the declarator's name. */
 void body_declare_variable(struct body *b, const struct ast_declarator *d,
                            struct variable *variable);
 void ks_append(struct ks_list *list, struct ks *ks);
@@ -334,30 +339,30 @@ void ks_append(struct ks_list *list, struct ks *ks);
 
 /* `group N`, `group WxHxD` of a kernel. */
 void body_group(struct body *b, const struct ast_attribute *attribute);
-/* item.x, item.y, item.z: where `e` is a member of a name `item` that the program does not
- * declare. */
+/* True for item.x, item.y and item.z, if the program does not declare the name `item`. */
 bool body_is_item(const struct body *b, const struct ast_expr *e);
 struct kx *body_item(struct body *b, const struct ast_expr *e);
-/* `barrier();` as a statement: true where `e` calls the barrier; `out` gets it unless it is an
+/* `barrier();` as a statement: true if `e` calls the barrier. Adds it to `out` unless it is an
  * error. */
 bool body_barrier(struct body *b, const struct ast_expr *e, struct ks_list *out);
-/* The call of the barrier within an expression: an error. */
+/* Reports a call of the barrier within an expression. */
 void body_barrier_value(struct body *b, const struct ast_expr *e);
-/* Whether `local` may stand here; reports. */
+/* True if `local` may stand here; otherwise reports. */
 bool body_check_shared(struct body *b, const struct ast_stmt *s, bool in_for);
 void body_declare_shared(struct body *b, const struct ast_stmt *s, const struct ast_declarator *d);
 void body_check_shared_bytes(struct body *b);
 
 /* ---- body_launch.c ---- */
 
-/* Reads `launches`, `total`, `nesting`; false where the attribute is another one. */
+/* Reads `launches`, `total`, `nesting`; false for other attributes. */
 bool body_launch_attribute(struct body *b, const struct ast_attribute *attribute);
 void body_launch(struct body *b, const struct ast_stmt *s, struct ks_list *out);
-/* done(e), where the program declares no other `done`. */
+/* done(e), unless the program declares another `done`. */
 struct kx *body_done(struct body *b, const struct ast_expr *e);
-/* Whether `what` ("state", "finish", ...) may stand here; reports. */
+/* True if `what` ("state", "finish", ...) may stand here; otherwise reports. */
 bool body_check_child_section(struct body *b, struct span span, const char *what);
-/* After the body: what a kernel in a tree of launches may have, and orders that are not written. */
+/* After the body: checks the parts of a kernel in a tree of launches, and derives orders that are
+ * not written. */
 void body_settle_launches(struct body *b);
 
 /* ---- body_flow.c ---- */

@@ -3,13 +3,13 @@
  * body_launch: the device queue in bodies: child kernels, `launch`, events and `done`
  * (lang/reference.md, "Child kernels").
  *
- * A launch names its child as an instance names its kernel; omitted type parameters follow from the
- * ports of the launcher, which the child's bind to by position.  An event is a local variable of
- * type u32 that only launches set; it is visible in the scope of its launch, so that whoever waits
- * for it comes after the launch, in the same firing and work-item: events form no cycles.
+ * A launch names its child as an instance names its kernel. Omitted type parameters follow from the ports
+ * of the launcher, to which the child's ports bind by position.  An event is a local variable of type u32
+ * that only launches set. It is visible only after its launch, in the same firing and work-item, so a
+ * statement that waits for it comes after the launch: events form no cycles.
  *
- * Fails: RULE_CHILD_KERNEL, RULE_LAUNCH_PORTS, RULE_LAUNCH_ORDER, and what arguments and parameters
- * of instances fail with.
+ * Fails: RULE_CHILD_KERNEL, RULE_LAUNCH_PORTS, RULE_LAUNCH_ORDER, and the rules of arguments and
+ * parameters of instances.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -21,9 +21,9 @@
 struct body_event {
     const struct ast_name *name;
     struct variable *variable;
-    struct launch *launch;      /* NULL: never executed, or wrong */
+    struct launch *launch;      /* NULL: never executed, or an error */
     bool needed;                /* the launching firing waits for it */
-    VEC(struct scope *) waited; /* where a launch waits for it */
+    VEC(struct scope *) waited; /* the scopes in which a launch waits for it */
     struct span done;           /* of the first done(); source 0: none */
 };
 
@@ -74,7 +74,7 @@ bool body_launch_attribute(struct body *b, const struct ast_attribute *at)
     return true;
 }
 
-/* ---- what is launched ---- */
+/* ---- the child ---- */
 
 struct children {
     struct arena *arena;
@@ -121,8 +121,8 @@ static const struct ast_item *find_child(struct body *b, struct ast_name name)
 }
 
 /* The child with its compile-time parameters. */
-static struct kernel *specialise(struct body *b, const struct ast_launch *ast,
-                                 const struct ast_item *item)
+static struct kernel *specialise_child(struct body *b, const struct ast_launch *ast,
+                                       const struct ast_item *item)
 {
     const struct kernel *parent = b->kernel->kernel;
     if (b->sema->bodies->building > SEMA_MAX_LAUNCH_CHAIN) {
@@ -167,7 +167,7 @@ static struct diag *report_port(struct body *b, const struct launch *launch,
     return diag;
 }
 
-/* Both are bound to one another: packets of one type, and as many ports. */
+/* True if the ports can be bound to each other: packets of one type, and as many ports. */
 static bool check_like(struct body *b, const struct launch *launch, const struct kernel_port *port,
                        const struct kernel_port *parents)
 {
@@ -191,7 +191,7 @@ static bool check_like(struct body *b, const struct launch *launch, const struct
     return false;
 }
 
-/* What the child sees is the window of the launching firing, or its first packets. */
+/* The child sees the window of the launching firing, or the first packets of it. */
 static void check_window(struct body *b, const struct launch *launch,
                          const struct kernel_port *port, const struct kernel_port *parents)
 {
@@ -408,7 +408,7 @@ static bool check_place(struct body *b, struct span span)
     return false;
 }
 
-/* `event e = launch ...`: declares e, behind the launch that it may not name itself. */
+/* `event e = launch ...`: declares e, after the launch, which may not name its own event. */
 static struct body_event *declare_event(struct body *b, const struct ast_stmt *s,
                                         struct ks_list *out)
 {
@@ -455,8 +455,8 @@ static struct kx *read_of(const struct launch *launch, uint32_t i)
     return i < launch->wait_count ? launch->waits[i] : launch->arguments[i - launch->wait_count];
 }
 
-/* What the statement reads, `first` .. `end` of it, for those who look at expressions only: from
- * left to right, and no deeper than need be. */
+/* Joins the expressions `first` .. `end` that the statement reads into one, for passes that visit
+ * only expressions. They are evaluated from left to right, in a tree of minimum depth. */
 static struct kx *joined(struct body *b, const struct launch *launch, uint32_t first, uint32_t end)
 {
     if (first == end) return NULL;
@@ -475,8 +475,8 @@ static struct launch *build_launch(struct body *b, const struct ast_stmt *s)
     const struct ast_item *item = find_child(b, ast->kernel);
     struct launch *launch = ARENA_NEW(b->arena, struct launch);
     *launch = (struct launch){.span = s->span, .child_span = ast->kernel.span};
-    /* What is never executed is launched by nobody, and is specialised no further. */
-    launch->child = item && !b->dead ? specialise(b, ast, item) : NULL;
+    /* a launch that is never executed specialises no kernel */
+    launch->child = item && !b->dead ? specialise_child(b, ast, item) : NULL;
     launch_order(b, ast, launch);
     if (!launch->child) {
         for (const struct ast_expr *e = ast->arguments; e; e = e->next)
@@ -557,7 +557,7 @@ struct kx *body_done(struct body *b, const struct ast_expr *e)
     return kx;
 }
 
-/* ---- what a kernel may have ---- */
+/* ---- restrictions of kernels ---- */
 
 bool body_check_child_section(struct body *b, struct span span, const char *what)
 {
@@ -576,7 +576,7 @@ bool body_check_child_section(struct body *b, struct span span, const char *what
     return false;
 }
 
-/* Kernels that launch, and children: their firings are parts of a tree. */
+/* Checks kernels that launch, and children: their firings are parts of a tree. */
 static void check_tree_kernel(struct body *b)
 {
     struct kernel *kernel = b->kernel->kernel;
@@ -612,7 +612,7 @@ static void check_tree_kernel(struct body *b)
 
 /* ---- derived orders ---- */
 
-/* The launching firing waits for the event, and so for all that this one waits for. */
+/* Marks the event, and all events that its launch waits for: the launching firing waits for them. */
 static void need(struct body *b, const struct body_event *event)
 {
     struct launch *launch = event->launch;
@@ -631,7 +631,7 @@ static void need(struct body *b, const struct body_event *event)
     diag_help(diag, "launch it 'with parent', or ask for another event");
 }
 
-/* Launches wait for events that were declared before. */
+/* Sets the events that launches wait for; these were declared before. */
 static void settle_events(struct body *b)
 {
     for (size_t i = b->kernel->events.count; i-- > 0;) {

@@ -55,7 +55,8 @@ static void help_parameter(struct diag *diag, const struct ast_signature *signat
                   signature->name.text, name, signature->name.text, constant);
 }
 
-/* A run-time argument, or a variable of the body, that a port or an attribute depends on. */
+/* Explains the use of a run-time argument, or of a variable of the body, in a port or an
+ * attribute. */
 static bool explain_early(struct body *b, struct ast_name name)
 {
     const struct ast_item *item = b->sema->bodies->signature_of;
@@ -138,7 +139,7 @@ static struct kx *wrong_kind(struct body *b, struct span span, const struct symb
 
 /* ---- variables ---- */
 
-/* Locals of the firing do not exist in init and finish, nor the other way round. */
+/* Reports a local of the firing in init or finish, and the other way round. */
 static bool check_reach(struct body *b, const struct variable *variable, struct span span)
 {
     static const char *const places[] = {
@@ -245,7 +246,7 @@ uint32_t body_port_indices(const struct kernel_port *port)
     return (port->is_array ? 2u : 1u) + (port->window_width > 0 ? 1u : 0u);
 }
 
-/* The indices behind those of the packet go into the packet. */
+/* True if there are indices after those of the packet: they select a part of it. */
 static bool indexes_packet(struct body *b, const struct port_access *access)
 {
     const struct kernel *kernel = b->kernel->kernel;
@@ -382,7 +383,7 @@ static bool out_port_assigned(struct body *b, const struct ast_expr *e,
     return false;
 }
 
-/* Whether the variable (or port, constant, ...) at the root of `e->left` may be written here. */
+/* True if the variable (or port, constant, ...) at the root of `e->left` may be written here. */
 static bool check_variable_written(struct body *b, const struct variable *v, struct span span)
 {
     switch (v->kind) {
@@ -404,7 +405,7 @@ static bool check_variable_written(struct body *b, const struct variable *v, str
     return not_assignable(b, span, v->name, v->span, "it is a constant", NULL);
 }
 
-/* `y[j].r = ..`, `y[j][r] = ..`: packets leave whole. */
+/* `y[j].r = ..`, `y[j][r] = ..`: only whole packets are written. */
 static bool part_of_packet_assigned(struct body *b, const struct ast_expr *e,
                                     const struct symbol *symbol)
 {
@@ -451,7 +452,7 @@ static bool check_target(struct body *b, const struct ast_expr *e)
         return !symbol->variable || check_variable_written(b, symbol->variable, e->left->span);
     if (symbol->kind != SYMBOL_INTEGER && symbol->kind != SYMBOL_CONSTANT &&
         symbol->kind != SYMBOL_LAZY_CONSTANT)
-        return true; /* body_expr says what it is */
+        return true; /* body_expr reports the kind of name */
     return not_assignable(b, e->left->span, symbol->name, symbol->span, "it is a constant", NULL);
 }
 
@@ -480,7 +481,7 @@ static struct kx *assign_kx(struct body *b, struct kx *left, enum kx_op op, stru
     return kx;
 }
 
-/* A scalar takes no vector: the result would not fit. */
+/* Reports a vector assigned to a scalar: the result would not fit. */
 static bool check_compound(struct body *b, const struct ast_expr *e, const struct type *left,
                            const struct type *operation, const char *text)
 {
@@ -490,7 +491,7 @@ static bool check_compound(struct body *b, const struct ast_expr *e, const struc
     return false;
 }
 
-/* left op= right: computed in the type that `left op right` has, then converted to that of left. */
+/* left op= right: computed in the type of `left op right`, then converted to that of left. */
 static struct kx *compound(struct body *b, const struct ast_expr *e, struct kx *left,
                            struct kx *right)
 {

@@ -132,9 +132,9 @@ static void declare_port(struct body *b, const struct ast_port *ast, struct kern
                                     .port = index});
 }
 
-/* Sizes and rates may use the compile-time parameters and the program's constants; a port's name
- * hides neither while the ports are read, because all are declared in the scope of the parameters
- * one by one. */
+/* Sizes and rates may use the compile-time parameters and the program's constants. A port's name
+ * hides neither while the ports are read, because the ports are declared in the scope of the
+ * parameters one by one. */
 void body_ports(struct body *b, const struct ast_signature *signature)
 {
     struct kernel *kernel = b->kernel->kernel;
@@ -167,7 +167,7 @@ void body_ports(struct body *b, const struct ast_signature *signature)
         if (!port->is_out) body_window_check(b, port, &kernel->in[in++]);
 }
 
-/* What stands where a kernel is used, not where it is declared. */
+/* Reports an attribute that belongs to the use of a kernel, not to its declaration. */
 static void attribute_of_node(struct body *b, const struct ast_attribute *at)
 {
     struct diag *diag = body_report(b, RULE_UNKNOWN_ATTRIBUTE, at->name.span,

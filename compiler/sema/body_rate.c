@@ -2,10 +2,10 @@
 /*
  * body_rate: the rates of a kernel's ports: numbers, bounds, lists of phases, amplification.
  *
- * body_port collects what is written (struct port_rates); once every port is known,
+ * body_port collects the written rates (struct port_rates). Once every port is known,
  * body_settle_rates fills kernel->phases and the rates of every port:
  *
- *     lists      of one length, which is the number of phases; single numbers hold for all of them
+ *     lists      all have one length, which is the number of phases; a single number holds for all phases
  *     bounds     push L..M; amplify A: at most max(1, floor(A x pop)) packets a firing, by phase;
  *                with both, the lower one
  *     undeclared rates of out-ports stay 0, and rate_declared false: bodies/amplify fills them
@@ -67,7 +67,7 @@ static bool bounds(struct body *b, const char *name, const struct ast_expr *e, u
     return false;
 }
 
-/* A number, or bounds where the rate takes them; `zero` is allowed in lists. */
+/* A number, or bounds if the rate allows them; `zero`: 0 is allowed, in lists. */
 static bool one_rate(struct body *b, const char *name, const struct ast_expr *e, bool zero,
                      bool bounded, uint64_t *least, uint64_t *most)
 {
@@ -148,7 +148,7 @@ bool body_rate(struct body *b, const struct ast_attribute *attribute, uint64_t *
 
 /* ---- phases ---- */
 
-/* The first list, or the first of another length than `like`. */
+/* The first list, or the first list whose length differs from that of `like`. */
 static const struct written_rate *find_list(const struct port_rates *rates, uint32_t count,
                                             const struct written_rate *like)
 {
@@ -190,9 +190,9 @@ static uint64_t entry(const uint64_t *list, const struct written_rate *rate, uin
     return list[rate->is_list ? phase : 0];
 }
 
-/* Each phase's value; NULL where there is one phase.  *total: their sum. */
-static const uint64_t *spread(struct body *b, const uint64_t *list, const struct written_rate *rate,
-                              uint64_t *total)
+/* The value for each phase; NULL if there is one phase. *total: their sum. */
+static const uint64_t *spread_phases(struct body *b, const uint64_t *list,
+                                     const struct written_rate *rate, uint64_t *total)
 {
     uint32_t phases = b->kernel->kernel->phases;
     uint64_t *all = phases > 1 ? ARENA_ARRAY(b->arena, uint64_t, phases) : NULL;
@@ -226,7 +226,7 @@ static void settle_in(struct body *b, struct kernel_port *port, struct port_rate
     static uint64_t one = 1;
     uint64_t total;
     if (rates->pop.count == 0) rates->pop.most = &one;
-    port->pops = spread(b, rates->pop.most, &rates->pop, &port->pop);
+    port->pops = spread_phases(b, rates->pop.most, &rates->pop, &port->pop);
     if (rates->peek.count == 0) {
         port->peeks = port->pops;
         port->peek = 0;
@@ -236,7 +236,7 @@ static void settle_in(struct body *b, struct kernel_port *port, struct port_rate
         }
         return;
     }
-    port->peeks = spread(b, rates->peek.most, &rates->peek, &total);
+    port->peeks = spread_phases(b, rates->peek.most, &rates->peek, &total);
     port->peek = 0;
     bool reported = false;
     for (uint32_t i = 0; i < b->kernel->kernel->phases; i++) {
@@ -314,7 +314,7 @@ static uint64_t amplified(struct body *b, const struct ast_attribute *amplify,
     return bound ? (uint64_t)bound : 1;
 }
 
-/* Lowers what is written (nothing: from 0) to the bound of each phase. */
+/* Lowers the written rate to the bound of each phase. An unwritten rate starts from 0. */
 static bool amplify_push(struct body *b, const struct kernel_port *port, struct port_rates *rates,
                          const struct ast_attribute *amplify)
 {
@@ -355,8 +355,8 @@ static void settle_out(struct body *b, struct kernel_port *port, struct port_rat
     if (!amplify && rates->push.count == 0) amplify = shared;
     if (amplify && !amplify_push(b, port, rates, amplify)) return;
     if (rates->push.count == 0) return;
-    port->push_leasts = spread(b, rates->push.least, &rates->push, &port->push_least);
-    port->pushes = spread(b, rates->push.most, &rates->push, &port->push);
+    port->push_leasts = spread_phases(b, rates->push.least, &rates->push, &port->push_least);
+    port->pushes = spread_phases(b, rates->push.most, &rates->push, &port->push);
     port->rate_declared = true;
     port->rate_span = rates->push.span;
 }
@@ -377,7 +377,7 @@ void body_settle_rates(struct body *b, const struct ast_attribute *amplify)
         body_report(b, RULE_INVALID_RATE, amplify->span, "'%s' has no out-port to amplify",
                     kernel->name);
     else if (amplify && !b->failed && amplified_port(b, amplify))
-        body_factor(b, amplify, &factor); /* said once, even where every port has its own rate */
+        body_factor(b, amplify, &factor); /* reported once, even if every port has its own rate */
     for (uint32_t i = 0; !b->failed && i < kernel->out_count; i++)
         settle_out(b, &kernel->out[i], &b->kernel->in_rates[kernel->in_count + i], amplify);
 }

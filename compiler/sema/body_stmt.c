@@ -49,12 +49,12 @@ static struct ks *scoped(struct body *b, const struct ast_stmt *s)
     return block_of(b, list, s->span);
 }
 
-static struct diag *misplaced(struct body *b, struct span span, const char *text)
+static struct diag *report_misplaced_statement(struct body *b, struct span span, const char *text)
 {
     return body_report(b, RULE_MISPLACED_STATEMENT, span, "%s", text);
 }
 
-static struct kx *needed(struct body *b, struct kx *kx)
+static struct kx *require_expr(struct body *b, struct kx *kx)
 {
     if (!kx) b->failed = true;
     return kx;
@@ -91,14 +91,14 @@ static void declare_local(struct body *b, const struct ast_stmt *s, const struct
     struct kx *value = NULL;
     bool alone = d->init && d->init->kind != AST_EXPR_BRACES && d->init->kind != AST_EXPR_STRING;
     if (!type && alone) body_expr(b, d->init);
-    if (type && d->init) value = needed(b, body_initialiser(b, d->init, type, what));
+    if (type && d->init) value = require_expr(b, body_initialiser(b, d->init, type, what));
     struct variable *variable = type ? body_local(b, d->name, type) : NULL;
     body_declare_variable(b, d, variable);
     if (variable) append_declare(b, d, variable, value, out);
 }
 
-/* A value that is known is a constant; one that depends on what runs is a local that is not
- * assigned again. */
+/* A value that is known is a constant. One that is known only at run time is a local that cannot
+ * be assigned again. */
 static void declare_const(struct body *b, const struct ast_stmt *s, const struct ast_declarator *d,
                           struct ks_list *out)
 {
@@ -134,7 +134,7 @@ static void initialise_kept(struct body *b, const struct ast_declarator *d,
     b->kernel->init_end = &ks->next;
 }
 
-/* Tables and states: kept in the node's blocks of memory. */
+/* Tables and states live in the node's memory. */
 static void declare_kept(struct body *b, const struct ast_stmt *s, const struct ast_declarator *d)
 {
     bool is_table = s->qualifier == AST_TABLE;
@@ -178,7 +178,8 @@ static bool check_qualifier(struct body *b, const struct ast_stmt *s, bool in_fo
     return false;
 }
 
-static void declaration(struct body *b, const struct ast_stmt *s, bool in_for, struct ks_list *out)
+static void declaration_statement(struct body *b, const struct ast_stmt *s, bool in_for,
+                                  struct ks_list *out)
 {
     bool allowed = check_qualifier(b, s, in_for);
     for (const struct ast_declarator *d = s->declarators; d; d = d->next) {
@@ -220,7 +221,8 @@ static void check_both_ways(struct body *b, const struct port_access *access, st
 static bool check_writing(struct body *b, struct span span)
 {
     if (b->place == PLACE_FIRING || b->place == PLACE_FINISH) return true;
-    misplaced(b, span, "'init' runs before the first firing: it cannot write packets");
+    report_misplaced_statement(b, span,
+                               "'init' runs before the first firing: it cannot write packets");
     return false;
 }
 
@@ -231,15 +233,16 @@ static bool exact_rate(const struct kernel *kernel, const struct kernel_port *po
     return port->rate_declared && port->push_least == port->push;
 }
 
-static void store(struct body *b, const struct ast_expr *e, struct port_access *access,
-                  struct ks_list *out)
+static void store_statement(struct body *b, const struct ast_expr *e, struct port_access *access,
+                            struct ks_list *out)
 {
     struct kernel_port *port = &b->kernel->kernel->out[access->symbol->port];
     struct kx *element, *index, *value;
     struct diag *diag;
     if (!check_writing(b, e->span)) return;
     if (b->place == PLACE_FINISH) {
-        diag = misplaced(b, e->span, "in 'finish' packets are appended, not written by index");
+        diag = report_misplaced_statement(b, e->span,
+                                          "in 'finish' packets are appended, not written by index");
         diag_help(diag, "write '%s <- value;'", port->name);
         return;
     }
@@ -263,7 +266,7 @@ static void store(struct body *b, const struct ast_expr *e, struct port_access *
         check_both_ways(b, access, e->span);
     }
     port->indexed = true;
-    if (!needed(b, index) || !needed(b, value)) return;
+    if (!require_expr(b, index) || !require_expr(b, value)) return;
     struct ks *ks = new_ks(b, KS_STORE, e->span);
     ks->port = access->symbol->port;
     ks->element = element, ks->index = index, ks->expr = value;
@@ -288,11 +291,12 @@ static void not_out_port(struct body *b, const struct ast_stmt *s, const struct 
         scope_lookup(b->scope, s->target->name, "out-port");
         b->failed = true;
     } else {
-        misplaced(b, s->target->span, "'<-' appends to an out-port, named before it");
+        report_misplaced_statement(b, s->target->span,
+                                   "'<-' appends to an out-port, named before it");
     }
 }
 
-static void emit(struct body *b, const struct ast_stmt *s, struct ks_list *out)
+static void emit_statement(struct body *b, const struct ast_stmt *s, struct ks_list *out)
 {
     struct port_access access;
     if (!body_port_access(b, s->target, &access) || access.symbol->kind != SYMBOL_OUT_PORT) {
@@ -317,7 +321,7 @@ static void emit(struct body *b, const struct ast_stmt *s, struct ks_list *out)
         *first = s->span;
         check_both_ways(b, &access, s->span);
     }
-    if (!needed(b, value)) return;
+    if (!require_expr(b, value)) return;
     struct ks *ks = new_ks(b, KS_EMIT, s->span);
     ks->port = access.symbol->port;
     ks->element = element, ks->expr = value;
@@ -331,11 +335,11 @@ static void expression_statement(struct body *b, const struct ast_stmt *s, struc
     if (e->kind == AST_EXPR_ASSIGN && e->op == AST_OP_NONE &&
         body_port_access(b, e->left, &access) && access.symbol->kind == SYMBOL_OUT_PORT &&
         access.count == body_port_indices(out_port(b, &access))) {
-        store(b, e, &access, out);
+        store_statement(b, e, &access, out);
         return;
     }
     if (body_barrier(b, e, out)) return;
-    struct kx *kx = needed(b, body_value(b, e));
+    struct kx *kx = require_expr(b, body_value(b, e));
     if (!kx) return;
     struct ks *ks = new_ks(b, KS_EXPR, s->span);
     ks->expr = kx;
@@ -344,10 +348,10 @@ static void expression_statement(struct body *b, const struct ast_stmt *s, struc
 
 /* ---- control ---- */
 
-/* A condition that is known chooses when compiling; the other arm is checked all the same. */
+/* A condition that is known chooses at compile time; the other arm is also checked. */
 static void if_statement(struct body *b, const struct ast_stmt *s, struct ks_list *out)
 {
-    struct kx *condition = needed(b, body_condition(b, s->expr));
+    struct kx *condition = require_expr(b, body_condition(b, s->expr));
     bool known = condition && condition->kind == KX_CONSTANT, dead = b->dead;
     bool taken = known && arith_truth(condition->value);
     b->dead = dead || (known && !taken);
@@ -381,10 +385,10 @@ static void while_statement(struct body *b, const struct ast_stmt *s, struct ks_
 {
     struct ks *ks = new_ks(b, KS_LOOP, s->span);
     ks->test_after = s->kind == AST_STMT_DO;
-    if (!ks->test_after) ks->expr = needed(b, body_condition(b, s->expr));
+    if (!ks->test_after) ks->expr = require_expr(b, body_condition(b, s->expr));
     ks->body = loop_body(b, s->body);
     if (s->expr == NULL) b->failed = true; /* a syntax error */
-    if (ks->test_after && s->expr) ks->expr = needed(b, body_condition(b, s->expr));
+    if (ks->test_after && s->expr) ks->expr = require_expr(b, body_condition(b, s->expr));
     ks_append(out, ks);
 }
 
@@ -393,7 +397,7 @@ static struct ks *for_init(struct body *b, const struct ast_stmt *s)
     struct ks_list list = {.end = &list.first};
     if (!s->init) return NULL;
     if (s->init->kind == AST_STMT_DECLARE)
-        declaration(b, s->init, true, &list);
+        declaration_statement(b, s->init, true, &list);
     else
         statement(b, s->init, &list);
     if (!list.first || !list.first->next) return list.first;
@@ -406,8 +410,8 @@ static void for_statement(struct body *b, const struct ast_stmt *s, struct ks_li
     struct ks *ks = new_ks(b, KS_LOOP, s->span);
     b->scope = scope_create(b->cx, outer);
     ks->init = for_init(b, s);
-    if (s->expr) ks->expr = needed(b, body_condition(b, s->expr));
-    if (s->step) ks->step = needed(b, body_value(b, s->step));
+    if (s->expr) ks->expr = require_expr(b, body_condition(b, s->expr));
+    if (s->step) ks->step = require_expr(b, body_value(b, s->step));
     ks->body = loop_body(b, s->body);
     b->scope = outer;
     ks_append(out, ks);
@@ -417,7 +421,8 @@ static void switch_statement(struct body *b, const struct ast_stmt *s, struct ks
 {
     struct switch_frame frame = {.block = s->body}, *outer = b->innermost_switch;
     bool break_allowed = b->break_allowed;
-    struct kx *value = needed(b, body_whole(b, body_expr(b, s->expr), "the value of a switch"));
+    struct kx *value =
+        require_expr(b, body_whole(b, body_expr(b, s->expr), "the value of a switch"));
     if (value) frame.type = value->type;
     b->innermost_switch = &frame;
     b->break_allowed = true;
@@ -467,8 +472,7 @@ static bool check_label_new(struct body *b, const struct ks *label)
     return true;
 }
 
-/* Labels stand directly in the block of their switch, and nothing is declared there that a label
- * could jump past. */
+/* Labels stand directly in the block of their switch, and a label cannot jump past a declaration. */
 static bool check_label_place(struct body *b, const struct ast_stmt *s)
 {
     const char *text = s->kind == AST_STMT_CASE ? "case" : "default";
@@ -503,7 +507,7 @@ static void label_statement(struct body *b, const struct ast_stmt *s, struct ks_
     if (s) statement(b, s, out);
 }
 
-/* ---- leaving ---- */
+/* ---- leaving: break, continue, return, stop ---- */
 
 static void return_statement(struct body *b, const struct ast_stmt *s, struct ks_list *out)
 {
@@ -525,7 +529,7 @@ static void return_statement(struct body *b, const struct ast_stmt *s, struct ks
     if (s->expr) {
         const char *what =
             arena_printf(b->arena, "the result of '%s'", b->function->function->name);
-        ks->expr = needed(b, body_converted(b, body_expr(b, s->expr), result, what));
+        ks->expr = require_expr(b, body_converted(b, body_expr(b, s->expr), result, what));
         if (!ks->expr) return;
     }
     ks_append(out, ks);
@@ -535,19 +539,19 @@ static void jump_statement(struct body *b, const struct ast_stmt *s, struct ks_l
 {
     bool is_break = s->kind == AST_STMT_BREAK;
     if (is_break ? !b->break_allowed : b->loops == 0) {
-        misplaced(b, s->span,
-                  is_break ? "'break' stands only in a loop or a switch"
-                           : "'continue' stands only in a loop");
+        report_misplaced_statement(b, s->span,
+                                   is_break ? "'break' stands only in a loop or a switch"
+                                            : "'continue' stands only in a loop");
         return;
     }
     ks_append(out, new_ks(b, is_break ? KS_BREAK : KS_CONTINUE, s->span));
 }
 
-/* Ends the kernel, as if its inputs had ended before the present firing. */
+/* Ends the kernel, as if its inputs had ended before the current firing. */
 static void stop_statement(struct body *b, const struct ast_stmt *s, struct ks_list *out)
 {
     if (!b->kernel || b->place != PLACE_FIRING) {
-        misplaced(
+        report_misplaced_statement(
             b, s->span,
             "'stop' stands only in the firings of a kernel: not in functions, 'init' and 'finish'");
         return;
@@ -618,7 +622,7 @@ static void section_statement(struct body *b, const struct ast_stmt *s)
     b->kernel->finish = section(b, s, PLACE_FINISH);
 }
 
-/* ---- everything ---- */
+/* ---- all statements ---- */
 
 static void statement_kind(struct body *b, const struct ast_stmt *s, struct ks_list *out)
 {
@@ -626,8 +630,8 @@ static void statement_kind(struct body *b, const struct ast_stmt *s, struct ks_l
     case AST_STMT_BLOCK: ks_append(out, scoped(b, s)); break;
     case AST_STMT_EMPTY: break;
     case AST_STMT_EXPR: expression_statement(b, s, out); break;
-    case AST_STMT_DECLARE: declaration(b, s, false, out); break;
-    case AST_STMT_EMIT: emit(b, s, out); break;
+    case AST_STMT_DECLARE: declaration_statement(b, s, false, out); break;
+    case AST_STMT_EMIT: emit_statement(b, s, out); break;
     case AST_STMT_IF: if_statement(b, s, out); break;
     case AST_STMT_WHILE:
     case AST_STMT_DO: while_statement(b, s, out); break;
@@ -646,8 +650,8 @@ static void statement_kind(struct body *b, const struct ast_stmt *s, struct ks_l
     }
 }
 
-/* A label stands directly in the block of its switch: while any other statement of it is read,
- * there is no block. */
+/* A label stands directly in the block of its switch, so while any other statement is read, no
+ * block is set. */
 static void statement(struct body *b, const struct ast_stmt *s, struct ks_list *out)
 {
     struct switch_frame *frame = b->innermost_switch;

@@ -48,7 +48,7 @@ static bool build_fields(struct body *b, const struct ast_item *item, struct typ
 static const struct type *declared_struct(struct body *b, const struct ast_item *item)
 {
     uint32_t count = count_fields(item);
-    if (item->fields_missing) return NULL; /* reported */
+    if (item->fields_missing) return NULL; /* already reported */
     if (count == 0) {
         body_report(b, RULE_TYPE_MISMATCH, item->name.span, "the struct '%s' has no fields",
                     item->name.text);
@@ -213,7 +213,7 @@ static struct kx *construct_struct(struct body *b, const struct type *type,
     return failed ? NULL : kx;
 }
 
-/* Scalars and shorter vectors, one behind the other. */
+/* Scalars and shorter vectors, one after the other. */
 static struct kx *construct_vector(struct body *b, const struct type *type,
                                    const struct ast_expr *arguments, struct span span)
 {
@@ -274,7 +274,7 @@ static void misplaced_name(struct body *b, const struct ast_expr *item, const st
                 body_type_text(b, type), item->name.text);
 }
 
-/* Where in a struct an item of braces belongs; field_count after an error. */
+/* The place in a struct of an item of braces; field_count after an error. */
 static uint32_t place_in_struct(struct body *b, const struct ast_expr *item,
                                 const struct type *type, bool named, uint32_t position)
 {

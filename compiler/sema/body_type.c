@@ -67,8 +67,8 @@ const char *body_source_text(struct body *b, struct span span)
 
 /* ---- folding ---- */
 
-/* Part of a constant array, vector or struct by constant indices and members; an index that is out
- * of range stays for bodies/range_check. */
+/* A part of a constant array, vector or struct, selected by constant indices and members.
+ * bodies/range_check reports an index that is out of range. */
 static struct kx *fold_index(struct body *b, struct kx *kx)
 {
     uint64_t at = 0;
@@ -88,7 +88,7 @@ static struct kx *fold_index(struct body *b, struct kx *kx)
     return body_constant(b, kx->span, base->variable->constant[at]);
 }
 
-/* A condition that is known chooses, where the types agree already. */
+/* A condition that is known chooses, if both arms have one type. */
 static struct kx *fold_choice(struct kx *kx)
 {
     if (kx->left->kind != KX_CONSTANT) return kx;
@@ -118,9 +118,9 @@ struct kx *body_fold(struct body *b, struct kx *kx)
 /* ---- warnings of conversions ---- */
 
 /*
- * Implicit conversions between scalars happen as in C, silently, but for two warnings: a constant
- * that its type cannot hold (a cast silences it), and an integer operation in a narrow type whose
- * result is widened afterwards, implicitly or by a cast, where it can overflow.
+ * Implicit conversions between scalars are silent as in C, with two warnings: for a constant that its type
+ * cannot represent (a cast silences it); and for an integer operation in a narrow type that can overflow,
+ * if its result is widened afterwards, implicitly or by a cast.
  */
 static void warn_truncated(struct body *b, struct span span, struct scalar_value from,
                            enum scalar_type to)
@@ -192,8 +192,7 @@ static bool product_interval(struct interval a, struct interval c, struct interv
     return true;
 }
 
-/* The values of an operation before they are wrapped; false: nothing better than the type is known.
- */
+/* The values of an operation before wrapping; false: only the bounds of the type are known. */
 static bool operation_interval(const struct kx *kx, int depth, struct interval *out)
 {
     struct interval a = interval_of(kx->left, depth + 1), c = interval_of(kx->right, depth + 1);
@@ -242,7 +241,7 @@ static struct interval interval_of(const struct kx *kx, int depth)
     return interval_within(found, whole) ? found : whole;
 }
 
-/* The product, sum, difference or shift that gives this value and can overflow, or NULL. */
+/* The product, sum, difference or shift that computes this value and can overflow, or NULL. */
 static struct kx *find_overflow(struct kx *kx, int depth)
 {
     enum { DEPTH_MAX = 12 };
@@ -323,7 +322,7 @@ static bool untyped_fits(const struct kx *kx, enum scalar_type type)
     return arith_fits(arith_as_exact(kx->value), type);
 }
 
-/* The type of an untyped integer that nothing else gives one. */
+/* The default type of an untyped integer. */
 static const struct type *default_integer(struct body *b, const struct kx *kx)
 {
     if (untyped_fits(kx, SCALAR_I32)) return body_scalar(b, SCALAR_I32);
@@ -349,27 +348,27 @@ static struct kx *convert_typed(struct body *b, struct kx *kx, const struct type
     return convert;
 }
 
-/* Gives an untyped tree the type `type`: a float for floats, a float or an integer for integers.
- * Every operation of the tree is then done in that type, and a literal is rounded to it once: 0.1 *
- * 3 in f32 is f32(0.1) * f32(3). */
-static struct kx *settle(struct body *b, struct kx *kx, const struct type *type, bool explicit)
+/* Gives an untyped tree the type `type`: a float type to floats, a float or an integer type to
+ * integers. Every operation of the tree is then computed in this type, and a literal is rounded to
+ * it once: 0.1 * 3 in f32 is f32(0.1) * f32(3). */
+static struct kx *give_type(struct body *b, struct kx *kx, const struct type *type, bool explicit)
 {
     if (!kx || !is_untyped(kx->type)) return kx ? convert_typed(b, kx, type, explicit) : NULL;
     switch (kx->kind) {
     case KX_CONSTANT: return convert_constant(b, kx, type, explicit);
     case KX_CALL: return body_settle_call(b, kx, type);
     case KX_SELECT:
-        kx->right = settle(b, kx->right, type, explicit);
-        kx->third = settle(b, kx->third, type, explicit);
+        kx->right = give_type(b, kx->right, type, explicit);
+        kx->third = give_type(b, kx->third, type, explicit);
         if (!kx->right || !kx->third) return NULL;
         break;
     case KX_BUILTIN:
         for (uint32_t i = 0; i < kx->argument_count; i++)
-            if (!(kx->arguments[i] = settle(b, kx->arguments[i], type, explicit))) return NULL;
+            if (!(kx->arguments[i] = give_type(b, kx->arguments[i], type, explicit))) return NULL;
         break;
     default: /* KX_NEGATE, KX_BINARY */
-        if (!(kx->left = settle(b, kx->left, type, explicit))) return NULL;
-        if (kx->right && !(kx->right = settle(b, kx->right, type, explicit))) return NULL;
+        if (!(kx->left = give_type(b, kx->left, type, explicit))) return NULL;
+        if (kx->right && !(kx->right = give_type(b, kx->right, type, explicit))) return NULL;
         break;
     }
     kx->type = type;
@@ -379,8 +378,8 @@ static struct kx *settle(struct body *b, struct kx *kx, const struct type *type,
 struct kx *body_settled(struct body *b, struct kx *kx)
 {
     if (!kx || !is_untyped(kx->type)) return kx;
-    if (kx->type == &body_untyped_integer) return settle(b, kx, default_integer(b, kx), false);
-    return settle(b, kx, body_scalar(b, SCALAR_F32), false);
+    if (kx->type == &body_untyped_integer) return give_type(b, kx, default_integer(b, kx), false);
+    return give_type(b, kx, body_scalar(b, SCALAR_F32), false);
 }
 
 static bool is_value(struct body *b, const struct kx *kx)
@@ -395,18 +394,19 @@ static struct kx *convert_scalar(struct body *b, struct kx *kx, const struct typ
 {
     if (!is_untyped(kx->type)) return convert_typed(b, kx, type, explicit);
     if (type_is_half(type) && kx->kind != KX_CONSTANT) { /* computed in f32, then stored */
-        kx = settle(b, kx, body_scalar(b, SCALAR_F32), explicit);
+        kx = give_type(b, kx, body_scalar(b, SCALAR_F32), explicit);
         return kx ? convert_typed(b, kx, type, explicit) : NULL;
     }
-    if (scalar_is_float(type->scalar)) return settle(b, kx, type, explicit);
+    if (scalar_is_float(type->scalar)) return give_type(b, kx, type, explicit);
     if (kx->kind == KX_CONSTANT) return convert_constant(b, kx, type, explicit);
     if (kx->type == &body_untyped_integer && type->scalar != SCALAR_BOOL)
-        return settle(b, kx, type, explicit);
+        return give_type(b, kx, type, explicit);
     kx = body_settled(b, kx);
     return kx ? convert_typed(b, kx, type, explicit) : NULL;
 }
 
-/* A scalar to every element of a vector; a vector to one of the same length, element by element. */
+/* Converts a scalar to a vector with equal elements, and a vector to one of the same length,
+ * element by element. */
 static struct kx *convert_vector(struct body *b, struct kx *kx, const struct type *type,
                                  bool explicit)
 {
@@ -419,7 +419,7 @@ static struct kx *convert_vector(struct body *b, struct kx *kx, const struct typ
     return convert;
 }
 
-/* Whether values of the one type convert to the other. */
+/* True if values of type `from` convert to type `to`. */
 static bool is_convertible(const struct type *from, const struct type *to)
 {
     if (from->kind == TYPE_SCALAR) return to->kind == TYPE_SCALAR || to->kind == TYPE_VECTOR;
@@ -432,9 +432,9 @@ static struct kx *convert(struct body *b, struct kx *kx, const struct type *type
                                      : convert_vector(b, kx, type, explicit);
 }
 
-/* ---- packets that are taken for their elements ---- */
+/* ---- packets in the place of their elements ---- */
 
-/* `x[i]` where each packet of x is an array: the first index counts packets. */
+/* The read of a packet at the root of indices such as x[i][j], or NULL. */
 static const struct kx *packet_read(const struct kx *e)
 {
     while (e->kind == KX_INDEX)
@@ -478,7 +478,7 @@ bool body_explain_packet(struct body *b, const struct kx *kx)
     return true;
 }
 
-/* A packet that is a vector, read with an index, in what an element was wanted of; or NULL. */
+/* A packet that is a vector and is read with one index, in the place of an element; or NULL. */
 static const struct kx *vector_read(const struct kx *e)
 {
     if (!e || e->type->kind != TYPE_VECTOR) return NULL;
@@ -554,7 +554,7 @@ struct kx *body_truth(struct body *b, struct kx *kx)
     return NULL;
 }
 
-/* What values of a type are computed in: bool as i32, f16 and bf16 as f32. */
+/* The type in which values of `type` are computed: bool as i32, f16 and bf16 as f32. */
 static const struct type *promoted_type(struct body *b, const struct type *type)
 {
     if (type_is_bool(type)) return body_scalar(b, SCALAR_I32);
@@ -598,10 +598,10 @@ struct kx *body_broadcast(struct body *b, struct kx *kx, uint64_t lanes)
 /* ---- the usual conversions ---- */
 
 /*
- * There is no promotion to int.  bool becomes i32, f16 and bf16 f32; an integer with a float takes
- * the float's type; f32 with f64 is f64; of two integer types the wider is taken, of two equally
- * wide ones the unsigned.  With a vector the same holds for the elements, and a scalar stands for
- * each element.
+ * There is no promotion to int.  bool becomes i32, f16 and bf16 become f32. Of an integer and a float, the
+ * float's type is the result; of f32 and f64, f64. Of two integer types the wider one is the result; of
+ * two equally wide ones, the unsigned one.  With a vector the same holds for the elements, and a scalar
+ * stands for each element.
  */
 static const struct type *usual_type(struct body *b, const struct type *left,
                                      const struct type *right)
@@ -615,7 +615,7 @@ static const struct type *usual_type(struct body *b, const struct type *left,
     return scalar_is_signed(left->scalar) ? right : left;
 }
 
-/* Why the operands do not go together: the help. */
+/* Adds as help the reason why the operands do not match. */
 static void help_operands(struct body *b, struct diag *diag, struct kx **operands, size_t count)
 {
     const struct type *array = NULL, *record = NULL;
@@ -633,7 +633,7 @@ static void help_operands(struct body *b, struct diag *diag, struct kx **operand
     (void)b;
 }
 
-/* Operands of arithmetic: scalars and vectors of one length, which is *lanes (0: scalars alone). */
+/* Operands of arithmetic: scalars and vectors of one length, which is *lanes (0: only scalars). */
 static bool check_operands(struct body *b, struct kx **operands, size_t count, struct span span,
                            const char *operation, uint64_t *lanes)
 {
@@ -666,7 +666,7 @@ static bool check_operands(struct body *b, struct kx **operands, size_t count, s
     return false;
 }
 
-/* Literals take the type of the others where they fit, else their own. */
+/* Literals get the type of the other operands if they fit, otherwise their default. */
 static const struct type *unify_integers(struct body *b, struct kx **operands, size_t count,
                                          const struct type *typed)
 {
@@ -700,7 +700,7 @@ const struct type *body_unify(struct body *b, struct kx **operands, size_t count
     uint64_t lanes;
     if (!check_operands(b, operands, count, span, operation, &lanes)) return NULL;
     const struct type *common = common_type(b, operands, count);
-    if (lanes > 0) { /* a vector settles what literals leave open */
+    if (lanes > 0) { /* a vector decides the type of literals */
         if (is_untyped(common)) common = body_scalar(b, SCALAR_F32);
         common = type_vector(b->sema->types, common, lanes);
     }
@@ -772,7 +772,7 @@ static const struct type *base_type(struct body *b, const struct ast_type *type)
     return type->lanes > 1 ? type_vector(b->sema->types, scalar, type->lanes) : scalar;
 }
 
-/* Adds `[dims]`, the first of which is outermost; their number has been checked. */
+/* Adds `[dims]`, the first of which is outermost. The number of dimensions was checked before. */
 static const struct type *add_dimensions(struct body *b, const struct type *type,
                                          const struct ast_expr *dims)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 2-D windows: `window WxH border HOW` of in-ports, and what they are read by: x[row][column].
+ * body_window: 2-D windows: `window WxH border HOW` of in-ports, and reads of them: x[row][column].
  */
 #include <string.h>
 
@@ -135,7 +135,7 @@ bool body_window_finish(struct body *b, const struct kernel_port *port, struct s
     return false;
 }
 
-/* One index alone would be a row. */
+/* A single index would select a row. */
 static bool check_both_indices(struct body *b, const struct port_access *access,
                                const struct kernel_port *port)
 {

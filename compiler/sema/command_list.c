@@ -2,9 +2,9 @@
 /*
  * command_list: the graph that a command list builds (lang/commands.md).
  *
- * Names of nodes and of buffers are any strings, each kind in a scope of its own.  Connections may
- * come in any order: they are made at the end, node by node in the order of the kernel's ports, so
- * that the same topology is the same graph.
+ * Names of nodes and of buffers are any strings, each kind in a scope of its own.  Connections may come in
+ * any order. They are made at the end, node by node in the order of the kernel's ports, so that the same
+ * topology gives the same graph.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -28,7 +28,7 @@ struct connection {
 struct builder {
     struct elaboration el;
     struct scope *arguments, *buffers, *nodes; /* a node is a SYMBOL_INTEGER: its index */
-    struct scope *set;                         /* "name attribute" of what has been set */
+    struct scope *set; /* "name attribute" of the attributes that were set */
     uint64_t arguments_bytes;
     bool has_pipeline;
     VEC(struct instance) instances;
@@ -157,7 +157,7 @@ static bool is_set_twice(struct builder *b, struct ast_name name, const struct a
     return true;
 }
 
-/* `unproven "why"`: a comment of the source, which is not in the topology otherwise. */
+/* `unproven "why"`: a comment of the source that becomes a part of the topology. */
 static bool set_unproven(struct builder *b, const struct ast_attribute *a,
                          struct graph_buffer *buffer)
 {
@@ -218,14 +218,14 @@ static void set_kernel(struct builder *b, const struct ast_command *command, uin
     b->instances.items[index].cost_cycles = values.cost_cycles;
 }
 
-static void set(struct builder *b, const struct ast_command *command)
+static void set_command(struct builder *b, const struct ast_command *command)
 {
     uint32_t index;
     if (strcmp(command->verb.text, "source") == 0) {
         if (command->attributes != NULL)
             diag_report(diags_of(b), RULE_SYNTAX, command->attributes->span,
                         "a source has no attributes");
-        return; /* the parser has read it */
+        return; /* the parser has processed it */
     }
     if (!is_verb(b, command, "set")) return;
     if (command->attributes == NULL)
@@ -294,7 +294,7 @@ static bool find_element(struct builder *b, const struct ast_command *command,
     return true;
 }
 
-static void connect(struct builder *b, const struct ast_command *command)
+static void connect_command(struct builder *b, const struct ast_command *command)
 {
     struct connection connection = {
         .is_out = command->is_out, .span = command->subject.span, .order = b->connections.count};
@@ -308,7 +308,7 @@ static void connect(struct builder *b, const struct ast_command *command)
         b->el.incomplete = true;
 }
 
-static int compare(const void *one, const void *other)
+static int compare_connections(const void *one, const void *other)
 {
     const struct connection *a = one, *b = other;
     if (a->node != b->node) return a->node < b->node ? -1 : 1;
@@ -328,7 +328,7 @@ static void make_connections(struct builder *b)
 {
     struct connection *items = b->connections.items;
     size_t count = b->connections.count;
-    if (count > 1) qsort(items, count, sizeof *items, compare);
+    if (count > 1) qsort(items, count, sizeof *items, compare_connections);
     for (size_t i = 0; i < count; i++) {
         if (i > 0 && same_end(&items[i], &items[i - 1])) {
             struct diag *d = diag_report(diags_of(b), RULE_DUPLICATE_NAME, items[i].span,
@@ -369,8 +369,8 @@ static void check_node(struct builder *b, const struct graph_node *node)
 
 /* ---- the list ---- */
 
-/* Items that a list may not hold: it makes its pipeline itself, and has `source` in place of
- * `import`. */
+/* Reports items that a list cannot contain: the list builds its pipeline itself, and has `source`
+ * in the place of `import`. */
 static void refuse_item(struct builder *b, const struct ast_item *item)
 {
     if (item->kind == AST_ITEM_IMPORT) {
@@ -404,7 +404,7 @@ static void set_pipeline(struct builder *b, const struct ast_command *command)
 static void run_command(struct builder *b, const struct ast_command *command)
 {
     switch (command->kind) {
-    case AST_COMMAND_SET: set(b, command); break;
+    case AST_COMMAND_SET: set_command(b, command); break;
     case AST_COMMAND_PIPELINE: set_pipeline(b, command); break;
     case AST_COMMAND_ARGUMENT:
         if (is_verb(b, command, "argument"))
@@ -412,11 +412,11 @@ static void run_command(struct builder *b, const struct ast_command *command)
         break;
     case AST_COMMAND_BUFFER: create_buffer(b, command); break;
     case AST_COMMAND_KERNEL: create_kernel(b, command); break;
-    case AST_COMMAND_CONNECT: connect(b, command); break;
+    case AST_COMMAND_CONNECT: connect_command(b, command); break;
     }
 }
 
-static void finish(struct builder *b)
+static void finish_graph(struct builder *b)
 {
     struct graph *graph = b->el.graph;
     make_connections(b);
@@ -446,7 +446,7 @@ struct graph *sema_elaborate_commands(struct sema *sema, const struct ast_file *
         .arguments = scope_create(cx, sema_scope_at(sema, start)),
         .nodes = scope_create(cx, NULL),
         .set = scope_create(cx, NULL)};
-    /* Types are looked up through it, so the program's scope is around it. */
+    /* types are looked up through it, so the program's scope is its outer scope */
     b.buffers = scope_create(cx, sema_scope_at(sema, start));
     struct diags *all = cx->diags;
     struct diags *own = cx->diags = diags_fork(cx->arena, all);
@@ -454,7 +454,7 @@ struct graph *sema_elaborate_commands(struct sema *sema, const struct ast_file *
         refuse_item(&b, item);
     for (const struct ast_command *c = file->commands; c != NULL; c = c->next)
         run_command(&b, c);
-    finish(&b);
+    finish_graph(&b);
     bool failed = diag_failed(own) || b.el.incomplete;
     cx->diags = all;
     diag_take(all, own);

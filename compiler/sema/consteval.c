@@ -15,7 +15,7 @@ static bool fail_too_large(struct constant *c, struct span span, const char *rea
     return false;
 }
 
-static bool spend(void *data, struct span span, uint64_t steps)
+static bool spend_budget(void *data, struct span span, uint64_t steps)
 {
     struct constant *c = data;
     c->steps += steps;
@@ -27,7 +27,7 @@ static bool spend(void *data, struct span span, uint64_t steps)
                           "the constants of the program take more than 500,000,000 steps together");
 }
 
-static void fail(void *data, const struct evaluate_error *error)
+static void record_failure(void *data, const struct evaluate_error *error)
 {
     struct constant *c = data;
     const struct kx *culprit = error->culprit;
@@ -58,7 +58,7 @@ static void fail(void *data, const struct evaluate_error *error)
 bool consteval(struct compile *cx, const struct kx *expr, struct scalar_value *out,
                struct consteval_error *error)
 {
-    static const struct evaluate_domain domain = {.spend = spend, .fail = fail};
+    static const struct evaluate_domain domain = {.spend = spend_budget, .fail = record_failure};
     *error = (struct consteval_error){0};
     if (expr->kind == KX_CONSTANT) {
         *out = expr->value;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * define_option: the compile-time parameters of the pipeline that is compiled, as -D gives them.
+ * define_option: the compile-time parameters of the compiled pipeline, as -D gives them.
  *
- * Gives: a value for each parameter of the signature.
- * Fails  RULE_NO_PIPELINE where one has no -D; RULE_CONSTANT_RANGE, RULE_UNKNOWN_NAME where its text
- *        is no integer, no type.
+ * Gives  a value for each parameter of the signature.
+ * Fails  RULE_NO_PIPELINE if a parameter has no -D; RULE_CONSTANT_RANGE, RULE_UNKNOWN_NAME if its text is
+ *        not an integer or not a type.
  */
 #include <ctype.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "compiler/sema/sema.h"
 #include "lang/scalar_text.h"
 
-/* The last one counts. */
+/* The last definition of the name counts. */
 static const struct definition *definition_of(const struct compile *cx, const char *name)
 {
     const struct definition *found = NULL;

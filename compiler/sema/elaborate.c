@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elaborate: one pipeline to a flat graph.  Compile-time loops and conditions run here; arrays of
- * buffers and port arrays are flattened in row-major order.
+ * elaborate: elaborates one pipeline to a flat graph.  Compile-time loops and conditions run here; arrays
+ * of buffers and port arrays are flattened in row-major order.
  *
- * Limits (RULE_TOO_LARGE): ELABORATE_MAX_PARTS nodes and as many buffers, ELABORATE_MAX_STEPS
- * rounds of loops.
+ * Limits (RULE_TOO_LARGE): ELABORATE_MAX_PARTS nodes and as many buffers, ELABORATE_MAX_STEPS rounds of
+ * loops.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -150,7 +150,7 @@ static struct graph_buffer buffer_model(struct span span, const struct type *typ
                                  .writer_output = GRAPH_NONE};
 }
 
-/* A declaration that was refused: uses of its name are not looked at. */
+/* Declares a name with an error, so that uses of it are not reported. */
 static void declare_poison(struct scope *scope, struct ast_name name)
 {
     scope_declare(scope,
@@ -332,7 +332,7 @@ bool buffer_attribute(struct elaboration *el, struct scope *scope, const struct 
     return false;
 }
 
-/* `[16]` behind the name. */
+/* The span of `[16]` after the name. */
 static struct span bracket_span(const struct elaboration *el, const struct ast_buffer *ast)
 {
     const struct ast_expr *length = ast->dims;
@@ -464,8 +464,8 @@ static bool loop_goes_on(struct elaboration *el, struct scope *scope, const stru
     return false;
 }
 
-/* Whether names may become known that hold until the end of these statements: a round of a loop costs
- * memory only then. */
+/* True if the statements may declare names. Only then a round of a loop needs a scope, which costs
+ * memory. */
 static bool may_declare(const struct ast_net *net)
 {
     for (; net != NULL; net = net->next)
@@ -606,7 +606,7 @@ struct definable {
     VEC(const char *) names;
 };
 
-/* The names that -D may give: of a signature, or, where there is none, of what has been declared. */
+/* The names that -D may define: of a signature, or, without one, those that were declared. */
 static struct definable definable(const struct elaboration *el)
 {
     struct definable d = {0};
@@ -632,7 +632,7 @@ static bool is_definable(const struct definable *d, const char *name)
     return false;
 }
 
-/* The nearest name, or all where they are few. */
+/* Adds the nearest name as help, or all names if they are few. */
 static void help_definition(struct elaboration *el, const struct definable *d, const char *name,
                             struct diag *diag)
 {
@@ -656,7 +656,8 @@ static void help_definition(struct elaboration *el, const struct definable *d, c
                   arena_quoted_list(el->cx->arena, d->names.items, d->names.count));
 }
 
-/* Every -D must name an argument, or a compile-time parameter, but where many programs share them. */
+/* Checks that every -D names an argument or a compile-time parameter, unless several programs
+ * share the definitions. */
 void check_definitions(struct elaboration *el)
 {
     const struct compile_options *options = &el->cx->options;
@@ -703,7 +704,7 @@ void pipeline_attributes(struct elaboration *el, const struct ast_signature *sig
     }
 }
 
-/* ---- what every buffer needs ---- */
+/* ---- the ends of every buffer ---- */
 
 void check_ends(struct elaboration *el, const struct graph_buffer *b)
 {
@@ -740,7 +741,7 @@ void check_ends(struct elaboration *el, const struct graph_buffer *b)
     }
 }
 
-/* Declares what `<...>` gives, read in `from`, or -D. */
+/* Declares the parameters with the values of `<...>`, evaluated in `from`, or of -D. */
 static bool outer_parameters(struct elaboration *el, struct scope *from, struct scope *to,
                              const struct ast_signature *signature, const struct ast_node *instance)
 {
@@ -775,7 +776,7 @@ static void elaborate_whole(struct elaboration *el, struct scope *scope, struct 
     declare_outside(el, outside, &pipeline->signature);
     if (pipeline->net != NULL)
         elaborate_statements(el, scope_create(el->cx, outside), pipeline->net->body);
-    /* A buffer without ends is often the consequence of an instance that was refused. */
+    /* a buffer without ends often follows from an instance that was refused */
     if (!ends_are_known(el)) return;
     for (size_t i = 0; i < graph->buffers.count; i++)
         check_ends(el, &graph->buffers.items[i]);

@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elaborate_internal: what elaborate.c (declarations, loops) and instance.c (chains, instances)
- * share.
+ * elaborate_internal: the interface between elaborate.c (declarations, loops), instance.c (chains,
+ * instances) and the other files of elaboration.
  */
 #ifndef PIPEC_ELABORATE_INTERNAL_H
 #define PIPEC_ELABORATE_INTERNAL_H
 
 #include "compiler/sema/sema_internal.h"
 
-#define ELABORATE_MAX_PARTS (1 << 20)             /* nodes; buffers */
-#define ELABORATE_MAX_STEPS (1 << 20)             /* rounds of compile-time loops, all together */
-#define ELABORATE_MAX_INNER (1 << 15)             /* pipelines used as kernels */
-#define ELABORATE_MAX_DEPTH 64                    /* pipelines in pipelines */
-#define ELABORATE_MAX_OPERATIONS 4096             /* of an argument that goes through pipelines */
+#define ELABORATE_MAX_PARTS (1 << 20) /* nodes; buffers */
+#define ELABORATE_MAX_STEPS (1 << 20) /* rounds of compile-time loops, in total */
+#define ELABORATE_MAX_INNER (1 << 15) /* pipelines used as kernels */
+#define ELABORATE_MAX_DEPTH 64        /* nested pipelines */
+#define ELABORATE_MAX_OPERATIONS 4096 /* of an argument that is passed through pipelines */
 #define ELABORATE_MAX_PACKETS INT64_C(0x7fffffff) /* depth, initial packets */
 
-/* A declared buffer, array of buffers, or port: buffers `first` .. `first + total - 1` of the graph,
- * or, where it is a port of a pipeline that is used as a kernel, those that are bound to it. */
+/* A declared buffer, array of buffers, or port: buffers `first` .. `first + total - 1` of the
+ * graph. For a port of a pipeline that is used as a kernel: the buffers that are bound to it. */
 struct net_buffer {
     const char *name;
     struct span span;
     const struct type *type; /* of a packet */
     VEC(uint64_t) dims;      /* none: not an array */
-    struct span dims_span;   /* `[16]` where it is one number; else source 0 */
+    struct span dims_span;   /* `[16]` if it is one number; otherwise source 0 */
     uint64_t total;
     uint32_t first;
     const uint32_t *bound;  /* by element; NULL: from `first` on */
     bool *touched;          /* by element, with `bound`: whether a kernel reads or writes it */
-    enum graph_outer outer; /* a port of the pipeline in hand */
+    enum graph_outer outer; /* a port of the pipeline being elaborated */
 };
 
 static inline uint32_t net_element(const struct net_buffer *buffer, uint64_t element)
@@ -35,7 +35,7 @@ static inline uint32_t net_element(const struct net_buffer *buffer, uint64_t ele
     return buffer->bound != NULL ? buffer->bound[element] : buffer->first + (uint32_t)element;
 }
 
-/* What an instance names: a kernel, or a pipeline that is used as one. */
+/* The kernel that an instance names, or the pipeline that is used as one. */
 struct callee {
     struct kernel *kernel; /* NULL: a pipeline */
     const struct ast_item *pipeline;
@@ -54,34 +54,35 @@ struct callee {
 struct instance {
     const struct ast_node *ast;
     struct callee callee;
-    const char *name; /* whole */
+    const char *name; /* the whole name */
     struct span span;
     struct kx **arguments;
     uint32_t importance;
     bool cost_declared;
     uint64_t cost_cycles;
     uint32_t node;      /* of a kernel */
-    uint32_t *in, *out; /* of a pipeline: what is bound, port by port */
+    uint32_t *in, *out; /* of a pipeline: the bound buffers, port by port */
 };
 
-/* A pipeline whose statements are being elaborated, and what it is used by. */
+/* A pipeline whose statements are being elaborated, and its use. */
 struct frame {
     const struct frame *outer; /* NULL: the whole graph */
     const struct ast_item *pipeline;
-    struct span span;            /* of its use */
-    struct variable **variables; /* its arguments, and their values over the graph's arguments */
+    struct span span; /* of its use */
+    struct variable *
+        *variables; /* its arguments; their values are expressions over the graph's arguments */
     struct kx **values;
     uint32_t argument_count;
-    const struct kernel_use *use; /* what messages show of it and of those around */
+    const struct kernel_use *use; /* the use as messages show it, with the uses around it */
 };
 
-struct node_name {    /* how often a name has been given to a node */
+struct node_name {    /* counts how often a name was given to a node */
     const char *name; /* interned */
-    struct span span; /* of the first */
+    struct span span; /* of the first node */
     uint64_t count;
 };
 
-/* The round that a loop with a variable is in: `[value]` in the names of nodes. */
+/* The current round of a loop with a variable: `[value]` in the names of nodes. */
 struct loop_round {
     const struct loop_round *outer;
     int64_t value;
@@ -92,14 +93,14 @@ struct elaboration {
     struct sema *sema;
     struct graph *graph;
     const struct frame *frame;
-    const char *prefix;             /* `rx.` of the pipelines around that are used as kernels */
-    uint32_t importance;            /* of instances that say nothing */
-    uint32_t depth;                 /* of pipelines in pipelines */
+    const char *prefix;             /* `rx.` of the outer pipelines that are used as kernels */
+    uint32_t importance;            /* default of instances */
+    uint32_t depth;                 /* of nested pipelines */
     const struct loop_round *round; /* of the loops around, within the pipeline; NULL: none */
     bool is_top;                    /* the pipeline that is compiled: -D applies */
     bool overfull;                  /* a limit was reported: stop */
-    bool incomplete;   /* something was refused: buffers may lack their ends because of it */
-    size_t end_errors; /* reported of single ends, because of which no buffer lacks one */
+    bool incomplete;                /* a part was refused, so buffers may lack their ends */
+    size_t end_errors; /* reported errors of single ends; they leave no buffer without ends */
     uint32_t steps;
     uint32_t inner_count;         /* pipelines used as kernels */
     struct node_name *node_names; /* open addressing by pointer */
@@ -107,7 +108,7 @@ struct elaboration {
     struct net_buffer loop_mark; /* its address marks the symbols of loop variables */
 };
 
-/* Nothing was refused that buffers may lack their ends because of. */
+/* True if no part was refused that would leave buffers without ends. */
 static inline bool ends_are_known(const struct elaboration *el)
 {
     return !el->incomplete && diag_error_count(el->cx->diags) == el->end_errors;
@@ -117,20 +118,20 @@ struct node_name *node_name_entry(struct elaboration *el, const char *name);
 void elaborate_statements(struct elaboration *el, struct scope *scope, const struct ast_net *net);
 void unknown_attribute(struct elaboration *el, const struct ast_attribute *a, const char *of,
                        const char *const *known, size_t count);
-/* Reports an attribute that stands twice in the list that begins with `first`. */
+/* Reports an attribute that occurs twice in the list that begins with `first`. */
 bool repeated_attribute(struct elaboration *el, const struct ast_attribute *first,
                         const struct ast_attribute *a);
-/* The buffer that is named, or NULL after an error. */
+/* The named buffer, or NULL after an error. */
 const struct net_buffer *elaborate_find_buffer(struct elaboration *el, struct scope *scope,
                                                struct ast_name name);
 
 /* ---- parameter.c ---- */
 
-/* What is bound to the ports of an instance: a list as written, one packet type (a chain),
- * or ports. */
+/* The buffers that are bound to the ports of an instance: a written list, one packet type (a
+ * chain), or ports. */
 struct bound_end {
     const struct ast_expr *list;
-    const struct type *type;         /* NULL: by the list, or nothing */
+    const struct type *type;         /* NULL: `list` is used, or nothing is bound */
     struct span span;                /* with `type`, `ports` */
     const struct kernel_port *ports; /* those of the launcher of a child; or NULL */
     uint32_t port_count;
@@ -139,7 +140,8 @@ struct bound_ports {
     struct bound_end in, out;
 };
 /* The values of the compile-time parameters of an instance of something with `signature`: those in
- * `<...>`, and omitted types from what is bound.  NULL after an error; *count gets their number. */
+ * `<...>`, and omitted types as they follow from the bound buffers.  NULL after an error; *count
+ * gets their number. */
 struct compile_argument *elaborate_parameters(struct elaboration *el, struct scope *scope,
                                               const struct ast_node *node,
                                               const struct ast_signature *signature,
@@ -147,7 +149,7 @@ struct compile_argument *elaborate_parameters(struct elaboration *el, struct sco
 
 /* ---- define_option.c ---- */
 
-/* Those of the pipeline that is compiled, as -D gives them.  NULL after an error; *count gets their
+/* The values for the compiled pipeline, as -D gives them.  NULL after an error; *count gets their
  * number. */
 struct compile_argument *defined_parameters(struct elaboration *el, struct scope *scope,
                                             const struct ast_signature *signature, size_t *count);
@@ -169,28 +171,28 @@ struct variable *argument_variable(struct elaboration *el, struct scope *scope,
 
 /* ---- subpipeline.c: pipelines that are used as kernels ---- */
 
-/* Fills the callee from a pipeline and its compile-time parameters.  False after an error. */
+/* Fills the callee for a pipeline with its compile-time parameters.  False after an error. */
 bool inner_callee(struct elaboration *el, const struct ast_item *pipeline, struct scope *parameters,
                   struct callee *callee);
 /* The same expression over the arguments of the whole graph; NULL after an error. */
 struct kx *inner_argument(struct elaboration *el, struct kx *argument);
-/* The use of `item` by `node` where messages show it: `item` has compile-time parameters, or is the
- * library's and `node` is not.  Else what is known of the pipeline around. */
+/* The use of `item` by `node`, as messages show it, if `item` has compile-time parameters, or is
+ * in the library and `node` is not. Otherwise the use of the outer pipeline. */
 const struct kernel_use *elaborate_use(struct elaboration *el, const struct ast_node *node,
                                        const struct ast_item *item, const char *title);
-/* What was reported in `item` since `kept` diagnostics were there is traced to this use. */
+/* Adds this use to the diagnostics in `item` that were reported after the first `kept` ones. */
 void elaborate_trace(struct elaboration *el, const struct kernel_use *use, size_t kept);
-/* Adds what is in the pipeline to the graph: every port is bound. */
+/* Adds the nodes and buffers of the pipeline to the graph. Requires: every port is bound. */
 void inner_elaborate(struct elaboration *el, const struct instance *instance);
 
-/* The visible buffer, or kernel, whose name is nearest, or NULL. */
+/* The visible buffer, or kernel, with the nearest name, or NULL. */
 const char *nearest_buffer(struct elaboration *el, struct scope *scope, const char *name);
 const char *nearest_kernel(struct elaboration *el, struct scope *scope, const char *name);
 /* shape_attribute.c: `rows W`, `frame WxH`; false after an error. */
 bool is_shape_attribute(const struct ast_attribute *a);
 bool shape_attribute(struct elaboration *el, struct scope *scope, const struct ast_attribute *a,
                      struct graph_shape *shape);
-/* ---- the parts, for command_list.c; each reports, and returns false where it can fail ---- */
+/* ---- the parts, for command_list.c; each reports, and returns false if it fails ---- */
 
 void declare_port(struct elaboration *el, struct scope *scope, const struct ast_port *port);
 void declare_buffer(struct elaboration *el, struct scope *scope, const struct type *type,
@@ -207,7 +209,7 @@ void check_ends(struct elaboration *el, const struct graph_buffer *b);
 bool add_instance(struct elaboration *el, struct scope *scope, const struct ast_node *node,
                   const struct bound_ports *bound, const struct ast_expr *arguments,
                   struct instance *instance);
-/* Those of instance->ast. */
+/* Applies the attributes of instance->ast. */
 bool instance_attributes(struct elaboration *el, struct scope *scope, struct instance *out);
 /* Binds one element of a port of a kernel to a buffer that is no array. */
 bool connect_element(struct elaboration *el, const struct instance *instance, bool is_out,

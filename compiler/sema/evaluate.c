@@ -3,10 +3,8 @@
 
 #include <string.h>
 
-/*
- * The scalars of locals and temporaries lie on a stack of chunks.  A call, and every expression of a
- * statement, gives back the scalars that it took.
- */
+/* The scalars of locals and temporaries live on a stack of chunks. A call, and every expression of
+ * a statement, frees its scalars at its end. */
 
 enum { DEPTH_MAX = 4000, CHUNK_SCALARS = 4096, SCALARS_PER_STEP = 16 };
 
@@ -34,7 +32,7 @@ static bool fail_with(struct evaluator *in, struct evaluate_error error)
     return false;
 }
 
-static bool fail(struct evaluator *in, enum evaluate_failure failure, struct span span)
+static bool fail_evaluation(struct evaluator *in, enum evaluate_failure failure, struct span span)
 {
     return fail_with(in, (struct evaluate_error){.failure = failure, .span = span});
 }
@@ -45,7 +43,7 @@ static bool fail_at(struct evaluator *in, enum evaluate_failure failure, const s
         in, (struct evaluate_error){.failure = failure, .span = culprit->span, .culprit = culprit});
 }
 
-static bool spend(struct evaluator *in, struct span span, uint64_t steps)
+static bool spend_steps(struct evaluator *in, struct span span, uint64_t steps)
 {
     in->failed = in->failed || !in->domain->spend(in->data, span, steps);
     return !in->failed;
@@ -54,10 +52,10 @@ static bool spend(struct evaluator *in, struct span span, uint64_t steps)
 /* ---- memory ---- */
 
 /* `count` scalars, not zeroed; NULL beyond the limit. */
-static struct scalar_value *take(struct evaluator *in, struct span span, uint64_t count)
+static struct scalar_value *take_scalars(struct evaluator *in, struct span span, uint64_t count)
 {
     if (count > in->scalars_max || in->top.total + count > in->scalars_max) {
-        fail(in, EVALUATE_TOO_MANY_SCALARS, span);
+        fail_evaluation(in, EVALUATE_TOO_MANY_SCALARS, span);
         return NULL;
     }
     struct value_chunk **link = in->top.chunk ? &in->top.chunk->next : &in->first;
@@ -82,7 +80,7 @@ static struct scalar_value *take(struct evaluator *in, struct span span, uint64_
 static struct scalar_value **take_slots(struct evaluator *in, struct span span, uint32_t count)
 {
     _Static_assert(sizeof(struct scalar_value) >= sizeof(struct scalar_value *), "a slot fits");
-    void *slots = take(in, span, (uint64_t)count + 1);
+    void *slots = take_scalars(in, span, (uint64_t)count + 1);
     if (slots) memset(slots, 0, (size_t)count * sizeof(struct scalar_value *));
     return slots;
 }
@@ -104,7 +102,7 @@ static bool copy_values(struct evaluator *in, struct span span, struct scalar_va
 {
     uint64_t count = type_scalar_count(type);
     memmove(to, from, (size_t)count * sizeof *to);
-    return count == 1 || spend(in, span, count / SCALARS_PER_STEP);
+    return count == 1 || spend_steps(in, span, count / SCALARS_PER_STEP);
 }
 
 /* ---- places: where the scalars of a variable, or of a part of it, are ---- */
@@ -126,7 +124,7 @@ bool evaluate_index(struct evaluator *in, const struct kx *index, uint64_t bound
 {
     struct scalar_value value;
     if (!evaluate(in, index, &value)) return false;
-    if (!value_is_known(value)) return fail(in, EVALUATE_UNKNOWN_INDEX, index->span);
+    if (!value_is_known(value)) return fail_evaluation(in, EVALUATE_UNKNOWN_INDEX, index->span);
     __int128 exact = arith_as_exact(value);
     if (exact < 0 || exact >= (__int128)bound)
         return fail_with(in, (struct evaluate_error){.failure = EVALUATE_INDEX,
@@ -137,25 +135,25 @@ bool evaluate_index(struct evaluator *in, const struct kx *index, uint64_t bound
     return true;
 }
 
-/* A value that is no variable gets a place of its own, until the end of the statement. */
-static struct scalar_value *place(struct evaluator *in, const struct kx *x)
+/* A value that is not a variable gets a place of its own, until the end of the statement. */
+static struct scalar_value *place_of_value(struct evaluator *in, const struct kx *x)
 {
     if (x->kind == KX_VARIABLE) return variable_place(in, x);
     struct scalar_value *values = NULL;
     uint64_t at;
     if (++in->depth > DEPTH_MAX) {
-        fail(in, EVALUATE_TOO_DEEP, x->span);
+        fail_evaluation(in, EVALUATE_TOO_DEEP, x->span);
     } else if (x->kind == KX_INDEX) {
-        values = place(in, x->left);
+        values = place_of_value(in, x->left);
         if (!values || !evaluate_index(in, x->right, x->left->type->length, &at))
             values = NULL;
         else
             values += at * type_scalar_count(x->type);
     } else if (x->kind == KX_MEMBER) {
-        values = place(in, x->left);
+        values = place_of_value(in, x->left);
         if (values) values += x->left->type->fields[x->member].first_scalar;
     } else {
-        values = take(in, x->span, type_scalar_count(x->type));
+        values = take_scalars(in, x->span, type_scalar_count(x->type));
         if (values && !evaluate(in, x, values)) values = NULL;
     }
     in->depth--;
@@ -174,7 +172,7 @@ static bool operate(struct evaluator *in, struct span span, struct operation ope
     if (known && arith_operate(operation, operands, out)) return true;
     if (!known && in->domain->operate)
         return in->domain->operate(in->data, operation, operands, count, out);
-    return fail(in, EVALUATE_DIVISION_BY_ZERO, span);
+    return fail_evaluation(in, EVALUATE_DIVISION_BY_ZERO, span);
 }
 
 static bool eval_operation(struct evaluator *in, const struct kx *x, struct scalar_value *out)
@@ -186,7 +184,8 @@ static bool eval_operation(struct evaluator *in, const struct kx *x, struct scal
     bool is_vector = x->type->kind == TYPE_VECTOR;
     uint64_t lanes = is_vector ? x->type->length : 1;
     for (uint32_t n = 0; n < count; n++) {
-        values[n] = is_vector ? take(in, x->span, type_scalar_count(parts[n]->type)) : &scalars[n];
+        values[n] =
+            is_vector ? take_scalars(in, x->span, type_scalar_count(parts[n]->type)) : &scalars[n];
         if (!values[n] || !evaluate(in, parts[n], values[n])) return false;
     }
     for (uint64_t i = 0; i < lanes; i++) {
@@ -203,18 +202,19 @@ static bool eval_reduction(struct evaluator *in, const struct kx *x, struct scal
     const struct kx *vector = x->arguments[0];
     uint64_t count = type_scalar_count(vector->type);
     bool is_all = x->builtin == BUILTIN_ALL, truth = is_all;
-    struct scalar_value *values = take(in, x->span, count);
+    struct scalar_value *values = take_scalars(in, x->span, count);
     if (!values || !evaluate(in, vector, values)) return false;
     for (uint64_t i = 0; i < count; i++) {
-        if (!value_is_known(values[i])) return fail(in, EVALUATE_UNKNOWN_REDUCTION, x->span);
+        if (!value_is_known(values[i]))
+            return fail_evaluation(in, EVALUATE_UNKNOWN_REDUCTION, x->span);
         truth = is_all ? truth && arith_truth(values[i]) : truth || arith_truth(values[i]);
     }
     *out = arith_bool(truth);
     return true;
 }
 
-/* An unknown value decides: both sides are evaluated, and may have no effect.  a && b is a ? b : false, and
- * a || b is a ? true : b. */
+/* Chooses by an unknown value: evaluates both sides, which must have no effect. a && b is a ? b :
+ * false, and a || b is a ? true : b. */
 static bool eval_choice(struct evaluator *in, const struct kx *x, struct scalar_value condition,
                         struct scalar_value *out)
 {
@@ -222,8 +222,8 @@ static bool eval_choice(struct evaluator *in, const struct kx *x, struct scalar_
     const bool right_if_true = x->kind == KX_SELECT || x->op == OP_LOGICAL_AND;
     uint64_t count = type_scalar_count(x->type);
     if (kx_assigns(x->right, NULL) || kx_assigns(x->third, NULL))
-        return fail(in, EVALUATE_UNKNOWN_EFFECT, x->span);
-    struct scalar_value *other = take(in, x->span, count);
+        return fail_evaluation(in, EVALUATE_UNKNOWN_EFFECT, x->span);
+    struct scalar_value *other = take_scalars(in, x->span, count);
     if (!other || !evaluate(in, x->right, out)) return false;
     *other = arith_bool(!right_if_true);
     if (x->kind == KX_SELECT && !evaluate(in, x->third, other)) return false;
@@ -235,7 +235,7 @@ static bool eval_choice(struct evaluator *in, const struct kx *x, struct scalar_
     return true;
 }
 
-/* SELECT, LOGICAL: only the side that is chosen is evaluated. */
+/* SELECT, LOGICAL: evaluates only the chosen side. */
 static bool eval_conditional(struct evaluator *in, const struct kx *x, struct scalar_value *out)
 {
     struct scalar_value condition;
@@ -249,14 +249,14 @@ static bool eval_conditional(struct evaluator *in, const struct kx *x, struct sc
 }
 
 /* left = right: the value is complete before the first scalar of left changes.  With an operator:
- * left = convert(convert(left, operation) op right), and the old value of left is read first.
- * Vectors: element by element. */
+ * left = convert(convert(left, operation) op right); the old value of left is read first. Vectors:
+ * element by element. */
 static bool eval_assign(struct evaluator *in, const struct kx *x, struct scalar_value *out)
 {
     const struct variable *root = kx_root_variable(x->left);
     if (in->domain->may_assign && (!root || !in->domain->may_assign(in->data, root)))
         return fail_at(in, EVALUATE_VARIABLE, x->left);
-    struct scalar_value *to = place(in, x->left);
+    struct scalar_value *to = place_of_value(in, x->left);
     if (!to) return false;
     if (x->op == OP_NONE)
         return evaluate(in, x->right, out) && copy_values(in, x->span, to, out, x->type);
@@ -265,7 +265,7 @@ static bool eval_assign(struct evaluator *in, const struct kx *x, struct scalar_
     const struct operation binary = {.kind = KX_BINARY, .op = x->op, .type = type};
     const struct operation narrow = {.kind = KX_CONVERT, .type = type_item(x->type)->scalar};
     uint64_t count = type_scalar_count(x->type);
-    struct scalar_value *right = take(in, x->span, count), operands[2], result;
+    struct scalar_value *right = take_scalars(in, x->span, count), operands[2], result;
     if (!right || !copy_values(in, x->span, out, to, x->type) || !evaluate(in, x->right, right))
         return false;
     for (uint64_t i = 0; i < count; i++) {
@@ -279,10 +279,10 @@ static bool eval_assign(struct evaluator *in, const struct kx *x, struct scalar_
     return true;
 }
 
-/* Each argument after the one before it; an argument of a vector may be a shorter vector. */
+/* Each argument follows the one before it. An argument of a vector may be a shorter vector. */
 static bool eval_aggregate(struct evaluator *in, const struct kx *x, struct scalar_value *out)
 {
-    if (!spend(in, x->span, type_scalar_count(x->type) / SCALARS_PER_STEP)) return false;
+    if (!spend_steps(in, x->span, type_scalar_count(x->type) / SCALARS_PER_STEP)) return false;
     values_set_zero(out, x->type);
     for (uint32_t i = 0; i < x->argument_count; i++) {
         const struct kx *argument = x->arguments[i];
@@ -295,8 +295,8 @@ static bool eval_aggregate(struct evaluator *in, const struct kx *x, struct scal
     return true;
 }
 
-/* Calls with arguments that have been evaluated: those of element `element`, where the call is done
- * for each. */
+/* Calls with evaluated arguments: those of element `element`, if the call is done for each
+ * element. */
 static bool call_with(struct evaluator *in, const struct kx *x, struct scalar_value **arguments,
                       uint64_t element, struct scalar_value *out)
 {
@@ -306,7 +306,7 @@ static bool call_with(struct evaluator *in, const struct kx *x, struct scalar_va
     for (uint32_t i = 0; i < function->param_count; i++) {
         const struct variable *param = function->params[i];
         uint64_t count = type_scalar_count(param->type);
-        struct scalar_value *values = take(in, x->span, count);
+        struct scalar_value *values = take_scalars(in, x->span, count);
         if (!values) return false;
         memcpy(values, arguments[i] + element, (size_t)count * sizeof *values);
         frame.locals[param->index] = values;
@@ -319,19 +319,19 @@ static bool call_with(struct evaluator *in, const struct kx *x, struct scalar_va
     in->frame = caller;
     if (flow == FLOW_FAILED) return false;
     return flow == FLOW_RETURN || x->type->kind == TYPE_VOID ||
-           fail(in, EVALUATE_NO_RESULT, x->span);
+           fail_evaluation(in, EVALUATE_NO_RESULT, x->span);
 }
 
 static bool eval_call(struct evaluator *in, const struct kx *x, struct scalar_value *out)
 {
     const struct function *function = x->function;
     struct value_mark before = in->top;
-    if (in->calls >= in->calls_max) return fail(in, EVALUATE_TOO_MANY_CALLS, x->span);
+    if (in->calls >= in->calls_max) return fail_evaluation(in, EVALUATE_TOO_MANY_CALLS, x->span);
     if (!function->body) return fail_at(in, EVALUATE_UNKNOWN_FUNCTION, x);
     struct scalar_value **arguments = take_slots(in, x->span, function->param_count);
     if (!arguments) return false;
     for (uint32_t i = 0; i < function->param_count; i++) {
-        arguments[i] = take(in, x->span, type_scalar_count(x->arguments[i]->type));
+        arguments[i] = take_scalars(in, x->span, type_scalar_count(x->arguments[i]->type));
         if (!arguments[i] || !evaluate(in, x->arguments[i], arguments[i])) return false;
     }
     bool each = x->type != function->result, done = true;
@@ -351,7 +351,7 @@ static bool eval_kind(struct evaluator *in, const struct kx *x, struct scalar_va
     case KX_VARIABLE:
     case KX_MEMBER:
     case KX_INDEX: {
-        const struct scalar_value *from = place(in, x);
+        const struct scalar_value *from = place_of_value(in, x);
         return from && copy_values(in, x->span, out, from, x->type);
     }
     case KX_NEGATE:
@@ -374,7 +374,8 @@ static bool eval_kind(struct evaluator *in, const struct kx *x, struct scalar_va
     case KX_ASSIGN: return eval_assign(in, x, out);
     case KX_CALL: return eval_call(in, x, out);
     case KX_COMMA: {
-        struct scalar_value *ignored = take(in, x->span, type_scalar_count(x->left->type) + 1);
+        struct scalar_value *ignored =
+            take_scalars(in, x->span, type_scalar_count(x->left->type) + 1);
         return ignored && evaluate(in, x->left, ignored) && evaluate(in, x->right, out);
     }
     case KX_AGGREGATE: return eval_aggregate(in, x, out);
@@ -392,18 +393,18 @@ static bool eval_kind(struct evaluator *in, const struct kx *x, struct scalar_va
 
 bool evaluate(struct evaluator *in, const struct kx *x, struct scalar_value *out)
 {
-    if (!spend(in, x->span, 1)) return false;
-    if (++in->depth > DEPTH_MAX) return fail(in, EVALUATE_TOO_DEEP, x->span);
+    if (!spend_steps(in, x->span, 1)) return false;
+    if (++in->depth > DEPTH_MAX) return fail_evaluation(in, EVALUATE_TOO_DEEP, x->span);
     bool done = eval_kind(in, x, out);
     in->depth--;
     return done;
 }
 
-/* Evaluates an expression of a statement; NULL: only for its effects.  Its temporaries are given back. */
+/* Evaluates an expression of a statement, and frees its temporaries. NULL: only for its effects. */
 static bool eval_whole(struct evaluator *in, const struct kx *x, struct scalar_value *out)
 {
     struct value_mark before = in->top;
-    if (!out) out = take(in, x->span, type_scalar_count(x->type) + 1);
+    if (!out) out = take_scalars(in, x->span, type_scalar_count(x->type) + 1);
     bool done = out && evaluate(in, x, out);
     in->top = before;
     return done;
@@ -411,11 +412,11 @@ static bool eval_whole(struct evaluator *in, const struct kx *x, struct scalar_v
 
 /* ---- statements ---- */
 
-/* A value that decides which statement is next. */
+/* Evaluates a value that selects the next statement. */
 static bool eval_condition(struct evaluator *in, const struct kx *x, struct scalar_value *out)
 {
     if (!eval_whole(in, x, out)) return false;
-    return value_is_known(*out) || fail(in, EVALUATE_UNKNOWN_CONDITION, x->span);
+    return value_is_known(*out) || fail_evaluation(in, EVALUATE_UNKNOWN_CONDITION, x->span);
 }
 
 static enum flow execute_declare(struct evaluator *in, const struct ks *s)
@@ -423,8 +424,8 @@ static enum flow execute_declare(struct evaluator *in, const struct ks *s)
     const struct variable *variable = s->variable;
     struct scalar_value **local = &in->frame->locals[variable->index];
     uint64_t count = type_scalar_count(variable->type);
-    if (!*local) *local = take(in, s->span, count);
-    if (!*local || !spend(in, s->span, count / SCALARS_PER_STEP)) return FLOW_FAILED;
+    if (!*local) *local = take_scalars(in, s->span, count);
+    if (!*local || !spend_steps(in, s->span, count / SCALARS_PER_STEP)) return FLOW_FAILED;
     if (s->expr) return eval_whole(in, s->expr, *local) ? FLOW_NEXT : FLOW_FAILED;
     values_set_zero(*local, variable->type);
     return FLOW_NEXT;
@@ -435,7 +436,7 @@ static enum flow execute_loop(struct evaluator *in, const struct ks *s)
     struct scalar_value condition;
     if (execute_list(in, s->init) == FLOW_FAILED) return FLOW_FAILED;
     for (bool first = true;; first = false) {
-        if (!spend(in, s->span, 1)) return FLOW_FAILED;
+        if (!spend_steps(in, s->span, 1)) return FLOW_FAILED;
         if (s->expr && !(first && s->test_after)) {
             if (!eval_condition(in, s->expr, &condition)) return FLOW_FAILED;
             if (!arith_truth(condition)) return FLOW_NEXT;
@@ -477,16 +478,16 @@ static enum flow execute_kind(struct evaluator *in, const struct ks *s)
     case KS_LAUNCH:
     case KS_BARRIER: break;
     }
-    fail(in, EVALUATE_STATEMENT, s->span);
+    fail_evaluation(in, EVALUATE_STATEMENT, s->span);
     return FLOW_FAILED;
 }
 
-static enum flow execute(struct evaluator *in, const struct ks *s)
+static enum flow execute_statement(struct evaluator *in, const struct ks *s)
 {
     enum flow flow = FLOW_FAILED;
-    if (!spend(in, s->span, 1)) return FLOW_FAILED;
+    if (!spend_steps(in, s->span, 1)) return FLOW_FAILED;
     if (++in->depth > DEPTH_MAX)
-        fail(in, EVALUATE_TOO_DEEP, s->span);
+        fail_evaluation(in, EVALUATE_TOO_DEEP, s->span);
     else
         flow = execute_kind(in, s);
     in->depth--;
@@ -497,7 +498,7 @@ static enum flow execute_list(struct evaluator *in, const struct ks *first)
 {
     enum flow flow = FLOW_NEXT;
     for (const struct ks *s = first; s && flow == FLOW_NEXT; s = s->next)
-        flow = execute(in, s);
+        flow = execute_statement(in, s);
     return flow;
 }
 

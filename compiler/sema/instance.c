@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * instance: chains and instances of kernels: which kernel, which buffers on which ports, which
+ * instance: chains and instances of kernels: finds the kernel, the buffers of its ports, and its
  * arguments.
  */
 #include <inttypes.h>
@@ -10,18 +10,17 @@
 #include "compiler/context/embedded_library.h"
 #include "base/plural.h"
 
-/* One binding of a port list: a buffer, or what is left of an array of buffers after its
- * subscripts. */
+/* One binding of a port list: a buffer, or the rest of an array of buffers after its subscripts. */
 struct binding {
     const struct net_buffer *buffer;
-    uint64_t first; /* element of it */
+    uint64_t first; /* element of `buffer` */
     uint64_t count; /* buffers */
     bool is_array;
     struct span span;
     const char *text; /* as written */
 };
 
-/* ---- buffers named in a statement ---- */
+/* ---- buffers that a statement names ---- */
 
 const struct net_buffer *elaborate_find_buffer(struct elaboration *el, struct scope *scope,
                                                struct ast_name name)
@@ -139,7 +138,7 @@ static bool bind_element(struct elaboration *el, struct scope *scope, const stru
     return true;
 }
 
-/* ---- what an instance names ---- */
+/* ---- the callee of an instance ---- */
 
 static const struct symbol *find_callee(struct elaboration *el, struct scope *scope,
                                         struct ast_name name)
@@ -180,7 +179,7 @@ const struct kernel_use *elaborate_use(struct elaboration *el, const struct ast_
     return use;
 }
 
-/* The uses around are added when the pipelines around are done. */
+/* The outer uses are added when the outer pipelines are done. */
 void elaborate_trace(struct elaboration *el, const struct kernel_use *use, size_t kept)
 {
     if (use != el->frame->use) diag_trace(el->cx->diags, kept, use->span, use->title);
@@ -216,7 +215,8 @@ static bool pipeline_callee(struct elaboration *el, const struct ast_item *item,
     return inner_callee(el, item, scope, callee);
 }
 
-/* Children are launched: nothing of a pipeline would fire them. */
+/* Reports an instance of a child kernel: children are only launched, and nothing in a pipeline
+ * would fire them. */
 static bool may_instantiate(struct elaboration *el, const struct ast_node *node,
                             const struct symbol *symbol)
 {
@@ -231,9 +231,10 @@ static bool may_instantiate(struct elaboration *el, const struct ast_node *node,
     return false;
 }
 
-/* What `node` names, specialised by its `<...>` and by what is bound to it. */
-static bool specialise(struct elaboration *el, struct scope *scope, const struct ast_node *node,
-                       const struct bound_ports *bound, struct callee *callee)
+/* The callee of `node`, specialised by its `<...>` and by the buffers that are bound to it. */
+static bool specialise_callee(struct elaboration *el, struct scope *scope,
+                              const struct ast_node *node, const struct bound_ports *bound,
+                              struct callee *callee)
 {
     size_t count;
     const struct symbol *symbol = find_callee(el, scope, node->name);
@@ -256,7 +257,7 @@ static bool specialise(struct elaboration *el, struct scope *scope, const struct
     return done;
 }
 
-/* ---- how an instance is written, for helps ---- */
+/* ---- the text of an instance, for helps ---- */
 
 static const struct ast_signature *signature_of(const struct symbol *symbol)
 {
@@ -404,7 +405,7 @@ bool instance_attributes(struct elaboration *el, struct scope *scope, struct ins
 
 /* ---- names of nodes ---- */
 
-/* "[1][2]" in the third round of a loop in the second one of another. */
+/* The rounds of nested loops, outermost first, as "[1][2]". */
 static const char *rounds_text(struct compile *cx, const struct loop_round *round)
 {
     if (round == NULL) return "";
@@ -474,13 +475,15 @@ static bool room_for_nodes(struct elaboration *el, const struct ast_node *node)
     return false;
 }
 
-/* An instance whose ports are not bound yet: a kernel's is in the graph.  False after an error. */
+/* Adds an instance whose ports are not bound yet; a kernel's node is then in the graph.  False
+ * after an error. */
 bool add_instance(struct elaboration *el, struct scope *scope, const struct ast_node *node,
                   const struct bound_ports *bound, const struct ast_expr *arguments,
                   struct instance *instance)
 {
     *instance = (struct instance){.ast = node, .node = GRAPH_NONE};
-    bool ok = room_for_nodes(el, node) && specialise(el, scope, node, bound, &instance->callee);
+    bool ok =
+        room_for_nodes(el, node) && specialise_callee(el, scope, node, bound, &instance->callee);
     ok = ok && instance_arguments(el, scope, arguments, instance);
     ok = instance_attributes(el, scope, instance) && ok;
     if (!ok) {
@@ -499,7 +502,7 @@ bool add_instance(struct elaboration *el, struct scope *scope, const struct ast_
     return true;
 }
 
-/* Every port is bound. */
+/* Completes an instance after every port is bound. */
 static void complete_instance(struct elaboration *el, const struct instance *instance)
 {
     if (instance->callee.pipeline != NULL) inner_elaborate(el, instance);
@@ -536,8 +539,8 @@ static bool converts(const struct type *from, const struct type *to)
     return scalars || (vectors && from->length == to->length);
 }
 
-/* What turns packets of `from` into those of `to`, or NULL; *declared: its kernel, where the library
- * has none. */
+/* The name of a kernel that converts packets of `from` to those of `to`, or NULL. *declared: its
+ * declaration, if the library has none. */
 static const char *converter(struct arena *arena, const struct type *from, const struct type *to,
                              const char **declared)
 {
@@ -554,7 +557,7 @@ static const char *converter(struct arena *arena, const struct type *from, const
     return name;
 }
 
-/* Packets go from the buffer through a kernel to the port, or the other way. */
+/* Suggests a kernel between the buffer and the port that converts the packets. */
 static void help_conversion(struct elaboration *el, const struct instance *instance,
                             const struct kernel_port *port, const struct graph_buffer *buffer,
                             bool is_out, struct diag *d)
@@ -568,7 +571,7 @@ static void help_conversion(struct elaboration *el, const struct instance *insta
     bool chained = callee->in_count == 1 && callee->out_count == 1;
     const char *port_side = chained ? callee->name : "NAME", *arrow = strstr(buffer->name, "->");
     const char *buffer_side =
-        arrow == NULL ? buffer->name /* else it is between two nodes of a chain */
+        arrow == NULL ? buffer->name /* otherwise it is between two nodes of a chain */
                       : arena_string(arena, buffer->name, (size_t)(arrow - buffer->name));
     const char *chain = arena_printf(arena, "%s -> %s -> %s", is_out ? port_side : buffer_side, by,
                                      is_out ? buffer_side : port_side);
@@ -672,7 +675,7 @@ static void bind_kernel(struct elaboration *el, const struct instance *instance,
                                                  .buffer = end->buffer});
 }
 
-/* Where a binding goes: element `element` of port `port`, the `flat`th of all elements. */
+/* The destination of a binding: element `element` of port `port`, the `flat`th of all elements. */
 struct place {
     bool is_out;
     uint32_t port, element;
@@ -731,12 +734,12 @@ static const char *unbound_text(struct elaboration *el, const struct kernel_port
     return arena_printf(arena, "%s and %" PRIu64 " others", text, wanted - given - 1);
 }
 
-/* Walks the written list beside the ports: a port array takes one array of its size, or as many
- * single buffers. */
+/* Walks the written list in parallel with the ports: a port array takes one array of its size, or
+ * as many single buffers. */
 struct port_walk {
     const struct kernel_port *ports;
     uint32_t port_count;
-    struct place at; /* where the next binding goes */
+    struct place at; /* the destination of the next binding */
 };
 
 static void report_port_count(struct elaboration *el, const struct instance *instance,
@@ -862,7 +865,7 @@ static void elaborate_instance(struct elaboration *el, struct scope *scope,
     if (in && out) complete_instance(el, &instance);
 }
 
-/* What is not declared counts as a buffer at the ends of a chain, where buffers stand. */
+/* At the ends of a chain, where buffers stand, an undeclared name counts as a buffer. */
 static bool is_buffer_element(struct scope *scope, const struct ast_node *node, bool at_end)
 {
     struct symbol *symbol = scope_find(scope, node->name.text);
@@ -871,7 +874,7 @@ static bool is_buffer_element(struct scope *scope, const struct ast_node *node, 
     return symbol->kind == SYMBOL_BUFFER || symbol->kind == SYMBOL_POISON;
 }
 
-/* `in i32 x[4]`, where four packets of one port may have been meant. */
+/* Notes that `in i32 x[4]` is an array of ports, if four packets of one port may have been meant. */
 static void note_port_array(struct elaboration *el, struct diag *d, const struct kernel_port *port,
                             const char *direction, const char *rate)
 {
@@ -902,7 +905,7 @@ static bool check_chain_instance(struct elaboration *el, const struct instance *
     return false;
 }
 
-struct chain {         /* what stands to the left of the element in hand */
+struct chain {         /* the part of a chain to the left of the current element */
     bool has_instance; /* whose out-port is to be bound */
     struct instance instance;
     bool has_buffer;
@@ -923,7 +926,7 @@ static bool single_buffer(struct elaboration *el, const struct binding *binding)
     return false;
 }
 
-/* The out-port of what stands to the left goes to `end`. */
+/* Connects the out-port of the instance on the left to `end`. */
 static bool chain_output(struct elaboration *el, const struct chain *chain, const struct end *end)
 {
     if (!connect(el, &chain->instance, &first_out, end)) return false;
@@ -931,7 +934,7 @@ static bool chain_output(struct elaboration *el, const struct chain *chain, cons
     return true;
 }
 
-/* What stands on a buffer of a chain and belongs to a kernel. */
+/* Reports a part of a buffer in a chain that only a kernel can have. */
 static struct diag *report_kernels_own(struct elaboration *el, const struct ast_node *ast,
                                        const struct binding *binding, struct span span,
                                        const char *what)
@@ -956,7 +959,7 @@ static void report_label(struct elaboration *el, struct scope *scope, const stru
         diag_help(d, "write '%s: %s -> %s'", label, before->name.text, buffer);
 }
 
-/* A buffer takes no parameters, whatever it hides. */
+/* Reports parameters of a buffer, which has none, and the kernel that its name hides. */
 static void report_parameters(struct elaboration *el, const struct ast_node *ast,
                               const struct binding *binding, struct span span, const char *what)
 {
@@ -1030,7 +1033,7 @@ static struct bound_ports chain_types(struct scope *scope, const struct ast_node
     return bound;
 }
 
-/* The buffer between two instances of a chain, called after both: `squelch->gain`. */
+/* The buffer between two instances of a chain; it gets a name from both: `squelch->gain`. */
 static uint32_t unnamed_buffer(struct elaboration *el, const struct instance *from)
 {
     const struct type *type = from->callee.out[0].type;
@@ -1062,7 +1065,7 @@ static bool check_chain_begin(struct elaboration *el, const struct instance *ins
     return false;
 }
 
-/* What stands to the left is whole before the next instance begins: nodes are in order. */
+/* The instance on the left is completed before the next one begins: nodes are in order. */
 static bool chain_instance(struct elaboration *el, struct scope *scope, const struct ast_node *ast,
                            struct chain *chain, bool first)
 {
@@ -1119,7 +1122,7 @@ static void check_rest(struct elaboration *el, struct scope *scope, const struct
         const struct symbol *symbol = find_callee(el, scope, node->name);
         if (symbol == NULL || symbol->kind != SYMBOL_KERNEL) continue;
         if (symbol->item->signature.type_params == NULL || node->has_type_arguments)
-            (void)specialise(el, scope, node, &unknown, &callee);
+            (void)specialise_callee(el, scope, node, &unknown, &callee);
     }
 }
 

@@ -2,11 +2,11 @@
 /*
  * parameter: the compile-time parameters of an instance.
  *
- * Requires: the buffers that are bound to the instance are declared.
- * Gives: a value for each parameter of the signature: what `<...>` says in order; types that are
- *   left out, which follow from the packets of what is bound to the ports.
- * Fails: where the number or kind of what is written does not fit, where a type does not follow, or
- *   follows twice and differently; every failure is reported.
+ * Requires  the buffers that are bound to the instance are declared.
+ * Gives     a value for each parameter of the signature: those of `<...>` in order, and omitted types,
+ *           which follow from the packets of the buffers that are bound to the ports.
+ * Fails     if the number or kind of a written value does not match; if a type does not follow, or two
+ *           different types follow. Every failure is reported.
  */
 #include <inttypes.h>
 
@@ -15,14 +15,14 @@
 struct inference {
     struct elaboration *el;
     struct scope *scope;      /* of the instance */
-    struct scope *parameters; /* the integers that are known, for the sizes of port arrays */
+    struct scope *parameters; /* the known integers, for the sizes of port arrays */
     const struct ast_node *node;
     const struct ast_signature *signature;
     size_t count;
     struct compile_argument *values;
     bool *known;
-    struct span *spans;            /* of what a type was found at */
-    const struct ast_name **ports; /* at which port */
+    struct span *spans;            /* where each type was found */
+    const struct ast_name **ports; /* and at which port */
 };
 
 static struct arena *arena_of(const struct inference *inf)
@@ -30,15 +30,15 @@ static struct arena *arena_of(const struct inference *inf)
     return inf->el->cx->arena;
 }
 
-static struct diag *report(struct inference *inf, enum rule rule, struct span span,
-                           const char *text)
+static struct diag *report_parameter(struct inference *inf, enum rule rule, struct span span,
+                                     const char *text)
 {
     struct diag *d = diag_report(inf->el->cx->diags, rule, span, "%s", text);
     inf->el->incomplete = true;
     return d;
 }
 
-/* ---- what is written between < and > ---- */
+/* ---- values written between < and > ---- */
 
 /* The name at the root of `pixel` or `pixel[4]`, or NULL. */
 static const struct ast_expr *root_name(const struct ast_expr *e)
@@ -77,18 +77,18 @@ static const struct type *written_type(struct inference *inf, const struct ast_e
                                   ? sema_type(inf->el->sema, inf->scope, e->type, NULL)
                                   : named_type(inf, e);
     if (type == NULL || type->kind != TYPE_VOID) return type;
-    report(inf, RULE_TYPE_MISMATCH, e->span, "packets are not void");
+    report_parameter(inf, RULE_TYPE_MISMATCH, e->span, "packets are not void");
     return NULL;
 }
 
 static bool wrong_kind(struct inference *inf, const struct ast_expr *e,
                        const struct ast_type_param *param)
 {
-    struct diag *d =
-        report(inf, RULE_TYPE_MISMATCH, e->span,
-               arena_printf(arena_of(inf), "'%s' of '%s' is %s, and this is %s", param->name.text,
-                            inf->signature->name.text, param->is_type ? "a type" : "an integer",
-                            param->is_type ? "a value" : "a type"));
+    struct diag *d = report_parameter(
+        inf, RULE_TYPE_MISMATCH, e->span,
+        arena_printf(arena_of(inf), "'%s' of '%s' is %s, and this is %s", param->name.text,
+                     inf->signature->name.text, param->is_type ? "a type" : "an integer",
+                     param->is_type ? "a value" : "a type"));
     diag_label(d, param->name.span, "declared here");
     return false;
 }
@@ -107,7 +107,7 @@ static bool write_value(struct inference *inf, const struct ast_expr *e,
     return value->type != NULL;
 }
 
-/* Whether only integers are written, one for each integer parameter. */
+/* True if only integers are written, one for each integer parameter. */
 static bool writes_integers_only(const struct inference *inf, size_t given)
 {
     size_t integers = 0;
@@ -138,10 +138,10 @@ static bool read_written(struct inference *inf)
         e = e->next;
     }
     if (fits) return good;
-    struct diag *d =
-        report(inf, RULE_WRONG_ARGUMENT_COUNT, inf->node->name.span,
-               arena_printf(arena_of(inf), "'%s' takes %zu compile-time parameter%s, not %zu",
-                            inf->node->name.text, inf->count, inf->count == 1 ? "" : "s", given));
+    struct diag *d = report_parameter(
+        inf, RULE_WRONG_ARGUMENT_COUNT, inf->node->name.span,
+        arena_printf(arena_of(inf), "'%s' takes %zu compile-time parameter%s, not %zu",
+                     inf->node->name.text, inf->count, inf->count == 1 ? "" : "s", given));
     diag_label(d, inf->signature->name.span, "declared here");
     if (given == 0 && (inf->node->arguments != NULL || inf->node->inputs != NULL))
         diag_help(d, "compile-time parameters stand in angle brackets: %s<...>",
@@ -149,9 +149,9 @@ static bool read_written(struct inference *inf)
     return false;
 }
 
-/* ---- what follows from the ports ---- */
+/* ---- types that follow from the ports ---- */
 
-/* The parameter that a port's type is, or is made of; `count` where it is none. */
+/* The parameter that is the type of a port, or a part of it; `count` if none is. */
 static size_t parameter_of(const struct inference *inf, const struct ast_type *type)
 {
     size_t at = 0;
@@ -166,7 +166,7 @@ static bool report_contradiction(struct inference *inf, size_t at, const struct 
 {
     struct arena *arena = arena_of(inf);
     const char *name = port->type->name.text;
-    struct diag *d = report(
+    struct diag *d = report_parameter(
         inf, RULE_TYPE_MISMATCH, span,
         arena_printf(arena, "'%s' of '%s' is %s here, for the port '%s', and %s for the port '%s'",
                      name, inf->signature->name.text, type_text(arena, type), port->name.text,
@@ -176,14 +176,14 @@ static bool report_contradiction(struct inference *inf, size_t at, const struct 
     return false;
 }
 
-/* Packets of `type` are bound to the port: what does its parameter become? */
+/* Derives the parameter of the port from `type`, the type of the bound packets. */
 static bool bind_type(struct inference *inf, const struct ast_port *port, const struct type *type,
                       struct span span)
 {
     size_t at = parameter_of(inf, port->type);
     if (at == inf->count) return true;
     for (const struct ast_expr *dim = port->type->dims; dim != NULL; dim = dim->next) {
-        if (type->kind != TYPE_ARRAY) return true; /* does not fit; said when it is connected */
+        if (type->kind != TYPE_ARRAY) return true; /* does not match; reported at the connection */
         type = type->element;
     }
     if (!inf->known[at]) {
@@ -197,7 +197,7 @@ static bool bind_type(struct inference *inf, const struct ast_port *port, const 
     return report_contradiction(inf, at, port, type, span);
 }
 
-/* How many buffers `name[i]` names. */
+/* The number of buffers that `name[i]` names. */
 static uint64_t buffer_count(const struct net_buffer *buffer, const struct ast_expr *e)
 {
     size_t subscripts = 0;
@@ -209,7 +209,7 @@ static uint64_t buffer_count(const struct net_buffer *buffer, const struct ast_e
     return count;
 }
 
-/* Elements of a port array, by the integers that are known. */
+/* The number of elements of a port array, from the known integers. */
 static bool port_elements(struct inference *inf, const struct ast_port *port, uint64_t *elements)
 {
     int64_t arity = 1;
@@ -219,7 +219,7 @@ static bool port_elements(struct inference *inf, const struct ast_port *port, ui
     return true;
 }
 
-/* Walks the ports of one direction beside the list of what is bound. */
+/* Walks the ports of one direction in parallel with the bound list. */
 static bool bind_list(struct inference *inf, bool is_out, const struct ast_expr *list)
 {
     for (const struct ast_port *port = inf->signature->ports; port != NULL; port = port->next) {
@@ -228,7 +228,7 @@ static bool bind_list(struct inference *inf, bool is_out, const struct ast_expr 
         if (!port_elements(inf, port, &wanted)) return false;
         while (wanted > 0 && list != NULL) {
             const struct ast_expr *root = root_name(list);
-            if (root == NULL) return true; /* reported when it is connected */
+            if (root == NULL) return true; /* reported at the connection */
             const struct net_buffer *buffer =
                 elaborate_find_buffer(inf->el, inf->scope, root->name);
             if (buffer == NULL || !bind_type(inf, port, buffer->type, list->span)) return false;
@@ -250,7 +250,7 @@ static bool bind_ports(struct inference *inf, bool is_out, const struct bound_en
     return true;
 }
 
-/* A chain goes through one port of each direction. */
+/* A chain passes through one port of each direction. */
 static bool bind_end(struct inference *inf, bool is_out, const struct bound_end *end)
 {
     if (end->ports != NULL) return bind_ports(inf, is_out, end);
@@ -279,7 +279,7 @@ static bool check_all_known(struct inference *inf)
     for (const struct ast_type_param *p = inf->signature->type_params; p != NULL;
          p = p->next, at++) {
         if (inf->known[at]) continue;
-        struct diag *d = report(
+        struct diag *d = report_parameter(
             inf, RULE_TYPE_MISMATCH, inf->node->name.span,
             arena_printf(arena_of(inf), "the type '%s' of '%s' does not follow from what is bound",
                          p->name.text, inf->signature->name.text));

@@ -18,7 +18,7 @@ static bool named(struct scope *scope, const struct ast_expr *expr, int64_t *out
     return true;
 }
 
-static bool apply(enum ast_operator op, int64_t left, int64_t right, int64_t *out)
+static bool apply_operation(enum ast_operator op, int64_t left, int64_t right, int64_t *out)
 {
     bool divides = right != 0 && !(left == INT64_MIN && right == -1);
     bool shifts = right >= 0 && right < 63;
@@ -45,12 +45,13 @@ bool quick_integer(struct scope *scope, const struct ast_expr *expr, int64_t *ou
                !__builtin_sub_overflow((int64_t)0, left, out);
     case AST_EXPR_BINARY:
         return quick_integer(scope, expr->left, &left) &&
-               quick_integer(scope, expr->right, &right) && apply(expr->op, left, right, out);
+               quick_integer(scope, expr->right, &right) &&
+               apply_operation(expr->op, left, right, out);
     default: return false;
     }
 }
 
-static bool compare(enum ast_operator op, int64_t left, int64_t right, bool *out)
+static bool compare_integers(enum ast_operator op, int64_t left, int64_t right, bool *out)
 {
     switch (op) {
     case AST_OP_LT: *out = left < right; return true;
@@ -67,7 +68,7 @@ bool quick_condition(struct scope *scope, const struct ast_expr *expr, bool *out
 {
     int64_t left, right;
     if (expr->kind == AST_EXPR_BINARY && quick_integer(scope, expr->left, &left) &&
-        quick_integer(scope, expr->right, &right) && compare(expr->op, left, right, out))
+        quick_integer(scope, expr->right, &right) && compare_integers(expr->op, left, right, out))
         return true;
     if (!quick_integer(scope, expr, &left)) return false;
     *out = left != 0;

@@ -2,10 +2,10 @@
 /*
  * quick_integer: compile-time integers that need no typed tree.
  *
- * The loops and conditions of a pipeline are evaluated once a round, mostly `i < N` and `i + 1`.
- * This evaluates literals and compile-time integers under + - * / % << >> and comparisons without
- * allocating anything; whatever else stands there, and whatever overflows 64 bits or divides by
- * zero, is left to the general way (body_const.c), which gives the same value or reports.
+ * The loops and conditions of a pipeline are evaluated once a round, mostly `i < N` and `i + 1`. This
+ * module evaluates literals and compile-time integers under + - * / % << >> and comparisons, and allocates
+ * nothing. It returns false for other expressions, for results that overflow 64 bits, and for divisions by
+ * zero. Then body_const.c evaluates the expression, and gives the same value or reports an error.
  *
  * Fails   returns false; nothing is reported.
  */

@@ -5,11 +5,11 @@
 #include "compiler/sema/sema.h"
 #include "base/vec.h"
 
-/* The words of what syntax errors left out: each may have been declared there. */
+/* The words that syntax errors left out: each may be a name declared there. */
 struct lost_words {
     struct compile *cx;
-    bool any;           /* every name may */
-    const char **table; /* interned, open addressing; NULL while there are none */
+    bool any;           /* any name may be declared there */
+    const char **table; /* interned, open addressing; NULL: empty */
     size_t size, count;
 };
 
@@ -69,7 +69,7 @@ static bool may_be_lost(const struct lost_words *words, struct span span)
     return *find_slot(words->table, words->size, word) != NULL;
 }
 
-static bool follows(void *data, enum rule rule, struct span span, const char *message)
+static bool follows_lost_word(void *data, enum rule rule, struct span span, const char *message)
 {
     (void)message;
     switch (rule) {
@@ -94,7 +94,7 @@ void sema_check_damaged(struct compile *cx, const struct ast_program *program)
             add_words(&words, lost->span);
     }
     cx->diags = diags_fork(cx->arena, all);
-    diag_hide(cx->diags, follows, &words);
+    diag_hide(cx->diags, follows_lost_word, &words);
     sema_check(cx, program, all);
     diag_take(all, cx->diags);
     cx->diags = all;

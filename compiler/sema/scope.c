@@ -6,7 +6,7 @@
 #include "compiler/syntax/habits.h"
 #include "base/nearest.h"
 
-/* Up to LINEAR_MAX symbols are searched one by one; beyond, a table of open addresses is kept. */
+/* Up to LINEAR_MAX symbols are searched one by one; a larger scope has a hash table. */
 enum { LINEAR_MAX = 8 };
 
 struct scope {
@@ -63,7 +63,7 @@ static struct symbol *find_here(const struct scope *scope, const char *name)
 struct symbol *scope_declare(struct scope *scope, struct symbol symbol)
 {
     struct symbol *earlier = find_here(scope, symbol.name);
-    if (earlier && earlier->kind == SYMBOL_POISON) { /* reported where it was used */
+    if (earlier && earlier->kind == SYMBOL_POISON) { /* reported at its use */
         *earlier = symbol;
         return earlier;
     }
@@ -104,7 +104,7 @@ static void collect_pipeline(const struct symbol *symbol, void *data)
     if (symbol->kind == SYMBOL_PIPELINE) vec_push(list->arena, &list->names, symbol->name);
 }
 
-/* Candidates are what could stand in the place of a variable or port. */
+/* Candidates are names that can stand in the place of a variable or port. */
 static void collect_name(const struct symbol *symbol, void *data)
 {
     struct name_list *list = data;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scope: what names mean where.  Private to sema.
+ * scope: the meaning of names.  Private to sema.
  *
- * A scope is a list of symbols with an outer scope; a name is looked up from the innermost
- * outwards.  The outermost scope is the program's: the items of all its files, in any order.  Names
- * are interned.
+ * A scope is a list of symbols with an outer scope; a name is looked up from the innermost scope outwards.
+ * The outermost scopes are the program's, with the items of all its files in any order, and around it the
+ * library's.  Names are interned.
  */
 #ifndef PIPEC_SCOPE_H
 #define PIPEC_SCOPE_H
@@ -29,8 +29,7 @@ enum symbol_kind {
     SYMBOL_STRUCT,     /* `item`; `type` once it is known (sema_struct) */
     SYMBOL_TYPE_PARAM, /* `type` */
     SYMBOL_EVENT,      /* of a launch: `variable`, `event` */
-    SYMBOL_POISON, /* declared with an error that has been reported: whoever meets it fails silently
-                    */
+    SYMBOL_POISON, /* declared with an error that has been reported: uses of it fail without a report */
 };
 
 struct symbol {
@@ -46,29 +45,29 @@ struct symbol {
     struct net_buffer *buffer; /* elaborate.c's */
     const struct ast_item *item;
     const struct ast_declarator *declarator;
-    bool evaluating; /* LAZY_CONSTANT, STRUCT: to find what needs itself */
+    bool evaluating; /* LAZY_CONSTANT, STRUCT: detects cycles */
     bool used;
-    bool elaborated; /* PIPELINE: as a kernel of another */
+    bool elaborated; /* PIPELINE: elaborated as a kernel of another one */
 };
 
 struct scope;
 
 struct scope *scope_create(struct compile *cx, struct scope *outer);
-/* Whether `scope` is `outer`, or lies within it. */
+/* True if `scope` is `outer`, or lies within it. */
 bool scope_is_within(const struct scope *scope, const struct scope *outer);
-/* Adds a symbol; reports RULE_DUPLICATE_NAME (with the earlier place) where the name stands in this
- * very scope. The pointer is stable. */
+/* Adds a symbol; reports RULE_DUPLICATE_NAME (with the earlier place) if this same scope has the
+ * name already. The pointer is stable. */
 struct symbol *scope_declare(struct scope *scope, struct symbol symbol);
 /* Innermost meaning of a name, or NULL; nothing is reported. */
 struct symbol *scope_find(struct scope *scope, const char *name);
-/* Like scope_find, and reports RULE_UNKNOWN_NAME ("there is no %s '%s'", with the nearest candidate
- * as help), once in a body. */
+/* Like scope_find, but reports RULE_UNKNOWN_NAME ("there is no %s '%s'", with the nearest
+ * candidate as help), once in a body. */
 struct symbol *scope_lookup(struct scope *scope, struct ast_name name, const char *what);
 /* `W x H` for a name such as WxH, whose parts are known names or numbers; else NULL. */
 const char *scope_dimensions(struct scope *scope, const char *name);
-/* The help and the edit that write the name so. */
+/* Adds the help and the edit that write the name as `dimensions`. */
 void scope_help_dimensions(struct diag *diag, struct ast_name name, const char *dimensions);
-/* An unknown item has been reported: it is not again, anywhere in the program. */
+/* After the report of an unknown item: it is not reported again, anywhere in the program. */
 void scope_poison(struct scope *scope, struct ast_name name);
 /* Calls visit for every visible symbol, innermost first. */
 void scope_each(struct scope *scope, void (*visit)(const struct symbol *, void *), void *data);

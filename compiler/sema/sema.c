@@ -55,14 +55,15 @@ struct scope *sema_scope_at(struct sema *sema, struct span span)
     return is_library(sema->cx, span.source) ? sema->library : sema->globals;
 }
 
-/* ---- which pipeline ---- */
+/* ---- the choice of the pipeline ---- */
 
 struct chooser {
     struct sema *sema;
     VEC(const struct ast_item *) pipelines;
-    VEC(const char *) used;        /* names that chains mention */
-    VEC(const char *) refused;     /* pipelines that a test expects to be refused */
-    const struct ast_item *kernel; /* the program's first that a chain can go through as it is */
+    VEC(const char *) used;    /* names in chains */
+    VEC(const char *) refused; /* pipelines that a test expects to be refused */
+    const struct ast_item
+        *kernel; /* the first kernel of the program that a chain can use as it is */
 };
 
 static bool is_plain(const struct ast_port *port)
@@ -72,7 +73,7 @@ static bool is_plain(const struct ast_port *port)
     return port->dims == NULL && port->type->dims == NULL;
 }
 
-/* One in-port, one out-port, and nothing that has to be given. */
+/* True for a kernel with one in-port, one out-port, and neither parameters nor arguments. */
 static bool is_simple(const struct ast_item *item)
 {
     const struct ast_port *first = item->signature.ports;
@@ -107,7 +108,7 @@ static bool is_refused(const struct chooser *chooser, const char *name)
     return false;
 }
 
-/* Another pipeline uses it, or a test alone looks at it. */
+/* True if another pipeline uses it, or if only a test does. */
 static bool is_used(const struct chooser *chooser, const char *name)
 {
     for (size_t i = 0; i < chooser->used.count; i++)
@@ -156,7 +157,7 @@ static void report_several(struct chooser *chooser, const struct ast_item *first
     diag_help(d, "choose one: -p %s", first->signature.name.text);
 }
 
-/* Shows how one is written, through a kernel that there is. */
+/* Shows an example of a pipeline, with a kernel of the program. */
 static void help_pipeline(const struct chooser *chooser, struct diag *d)
 {
     if (chooser->kernel == NULL) {
@@ -171,7 +172,7 @@ static void help_pipeline(const struct chooser *chooser, struct diag *d)
               in->name.text, chooser->kernel->signature.name.text, in->next->name.text);
 }
 
-/* Where each pipeline is used by another one there is a cycle, and elaborating shows it. */
+/* If other pipelines use each pipeline, there is a cycle: elaborating one reports it. */
 static const struct ast_item *explain_none(struct chooser *chooser, struct span start)
 {
     const struct ast_item *parametrised = NULL;
@@ -185,7 +186,7 @@ static const struct ast_item *explain_none(struct chooser *chooser, struct span 
         if (signature->type_params == NULL && !is_refused(chooser, signature->name.text))
             return chooser->pipelines.items[i];
     }
-    if (count == 1) return parametrised; /* elaborating says which -D it needs */
+    if (count == 1) return parametrised; /* elaborating reports the missing -D */
     struct diag *d = diag_report(
         chooser->sema->cx->diags, RULE_NO_PIPELINE, start,
         count > 0 ? "there is no pipeline to compile but those with compile-time parameters"
@@ -211,7 +212,7 @@ static const struct ast_item *choose_pipeline(struct chooser *chooser, struct sp
     for (size_t i = 0; i < chooser->pipelines.count; i++) {
         const struct ast_item *candidate = chooser->pipelines.items[i];
         if (is_used(chooser, candidate->signature.name.text)) continue;
-        if (!sema_all_defined(cx, &candidate->signature)) continue; /* nobody says with what */
+        if (!sema_all_defined(cx, &candidate->signature)) continue; /* a parameter has no value */
         if (chosen != NULL) {
             if (!optional) report_several(chooser, chosen, candidate);
             return NULL;
@@ -222,7 +223,7 @@ static const struct ast_item *choose_pipeline(struct chooser *chooser, struct sp
     return chosen;
 }
 
-/* ---- what nothing uses is checked all the same ---- */
+/* ---- checks of unused items ---- */
 
 static void check_unused_item(struct sema *sema, const struct ast_item *item)
 {
@@ -247,8 +248,8 @@ static void check_unused_item(struct sema *sema, const struct ast_item *item)
     }
 }
 
-/* Pipelines that another one uses have been checked with it: a tower of them would be built again
- * from every level. */
+/* True for pipelines that another one uses: they were checked with it. Otherwise each level of a
+ * tower of pipelines would build all levels below it again. */
 static bool is_elaborated(struct sema *sema, const struct ast_item *pipeline)
 {
     const struct symbol *symbol = scope_find(sema->globals, pipeline->signature.name.text);
@@ -285,7 +286,7 @@ static void check_test_name(struct sema *sema, const struct ast_item *first,
     }
 }
 
-/* Those of imported files are checked where these are compiled. */
+/* The tests of imported files are checked when those files are compiled. */
 static void check_tests(struct sema *sema, const struct ast_program *program)
 {
     struct test_case ignored;
@@ -297,7 +298,7 @@ static void check_tests(struct sema *sema, const struct ast_program *program)
     }
 }
 
-/* ---- what was looked at whole ---- */
+/* ---- completely examined items ---- */
 
 static uint64_t place_key(struct span span)
 {
@@ -327,8 +328,8 @@ static uint64_t *examined_names(const struct sema *sema, const struct graph *gra
     return keys;
 }
 
-/* What is in no graph is not analysed further.  Which functions are is not known apart from the
- * kernels that call them. */
+/* Items that are in no graph are not analysed further. A function counts as examined only if all
+ * kernels and pipelines are, because any of them may call it. */
 static void note_examined(const struct sema *sema, const struct ast_program *program,
                           const struct graph *graph, const struct ast_item *chosen)
 {
@@ -353,7 +354,7 @@ static void note_examined(const struct sema *sema, const struct ast_program *pro
 
 /* ---- the pass ---- */
 
-/* Adds the kernels that are marked, with the children that they launch, and all sound functions. */
+/* Adds the marked kernels, with the children that they launch, and all functions without errors. */
 static void collect_kernels(struct sema *sema, struct graph *graph, bool *seen)
 {
     struct arena *arena = sema->cx->arena;
@@ -391,22 +392,23 @@ void sema_collect_used(struct sema *sema, struct graph *graph)
 
 /* ---- kernels without errors in a program with errors ---- */
 
-static bool holds(struct span outer, struct span place)
+static bool span_contains(struct span outer, struct span place)
 {
     return outer.source == place.source && outer.begin < place.begin && place.begin <= outer.end;
 }
 
-/* A syntax error may have left out a part of the kernel without making it unusable. */
+/* True if an error lies in the span. A syntax error may have removed a part of the kernel without
+ * making it unusable. */
 static bool holds_error(const struct diags *diags, struct span span)
 {
     for (size_t i = 0; i < diag_kept_count(diags); i++) {
         const struct diag *diag = diag_at(diags, i);
-        if (diag_level(diag) == DIAG_ERROR && holds(span, diag_span(diag))) return true;
+        if (diag_level(diag) == DIAG_ERROR && span_contains(span, diag_span(diag))) return true;
     }
     return false;
 }
 
-/* Those that a chain mentions: others are not examined in a program without errors either. */
+/* Collects kernels that a chain names: others are not examined in a program without errors either. */
 static void collect_sound(struct chooser *chooser, const struct diags *reported)
 {
     struct sema *sema = chooser->sema;

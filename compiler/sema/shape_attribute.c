@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `rows W` and `frame WxH`: how the packets of a buffer lie in two dimensions. */
+/* `rows W` and `frame WxH`: the layout of a buffer's packets in two dimensions. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -2,19 +2,19 @@
 /*
  * subpipeline: pipelines that are used as kernels.
  *
- * Their statements are elaborated into the graph in hand.  A port is the buffer that is bound to
- * it, so it has no depth and no initial packets of its own; a shape that it declares is the
- * buffer's.  Names get the instance's in front: node `rx.lp`, buffer `rx.base`.  Run-time arguments
- * are expressions over those of the whole graph.
+ * Their statements are elaborated into the current graph.  A port is the buffer that is bound to it, so it
+ * has no depth and no initial packets of its own; a shape that it declares is the buffer's.  The name of
+ * the instance becomes a prefix: node `rx.lp`, buffer `rx.base`.  Run-time arguments are expressions over
+ * those of the whole graph.
  *
- * Fails  RULE_RECURSION where a pipeline uses itself; the limits of elaborate_internal.h.
+ * Fails  RULE_RECURSION if a pipeline uses itself; the limits of elaborate_internal.h.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "compiler/sema/elaborate_internal.h"
 
-/* ---- what the outside sees: ports and arguments ---- */
+/* ---- ports and arguments, from outside ---- */
 
 static bool inner_port(struct elaboration *el, const struct ast_port *ast, struct scope *scope,
                        struct net_buffer *net, struct kernel_port *port)
@@ -99,8 +99,9 @@ static struct kx *value_of(const struct frame *frame, const struct variable *var
     return NULL;
 }
 
-/* A copy, with the frame's arguments replaced by copies of their values, which know nothing of the
- * frame: a tree, not a graph.  Beyond the limit it is cut short: the caller reports. */
+/* Copies the expression, and replaces the frame's arguments by copies of their values, which do
+ * not refer to the frame. The result is a tree. Beyond the limit it is incomplete, and the caller
+ * reports. */
 static struct kx *substitute(const struct kx *x, void *data)
 {
     struct substitution *s = data;
@@ -166,7 +167,7 @@ static bool may_enter(struct elaboration *el, const struct instance *instance)
         return false;
     }
     if (el->depth >= ELABORATE_MAX_DEPTH) {
-        if (el->sema->too_deep) return false; /* each pipeline of a tower would say it again */
+        if (el->sema->too_deep) return false; /* reported once for a tower of pipelines */
         el->sema->too_deep = true;
         diag_report(el->cx->diags, RULE_TOO_DEEP, span,
                     "pipelines in pipelines go beyond %d levels", ELABORATE_MAX_DEPTH);
@@ -202,7 +203,7 @@ static void bind_shape(struct elaboration *el, const struct net_buffer *net,
     }
 }
 
-/* Each port is a name for what is bound to it; `in` and `out` are walked port by port. */
+/* Makes each port a name for its bound buffers; `in` and `out` are walked port by port. */
 static void bind_ports(struct elaboration *el, const struct instance *instance, struct scope *scope)
 {
     const struct callee *callee = &instance->callee;
@@ -240,7 +241,7 @@ static void check_ports(struct elaboration *el, const struct callee *callee)
 
 /* ---- the pipeline ---- */
 
-/* The scheduler of the whole follows one policy. */
+/* Reports a policy: the scheduler follows only that of the whole graph. */
 static void check_policy(struct elaboration *el, const struct instance *instance)
 {
     const struct ast_signature *signature = &instance->callee.pipeline->signature;

@@ -37,7 +37,7 @@ complain(struct checker *c, enum rule rule, struct span span, const char *format
 
 /* ---- names ---- */
 
-/* `band`, `band[3]`, as buffers of the graph are called; NULL after an error. */
+/* The name of the buffer `band` or `band[3]` in the graph; NULL after an error. */
 static const char *whole_name(struct checker *c, const char *name, const struct ast_expr *dims)
 {
     const char *text = name;
@@ -71,7 +71,7 @@ static struct graph_argument *find_argument(const struct checker *c, const char 
     return NULL;
 }
 
-/* Whether some port is an element of the array `name`. */
+/* A port that is an element of the array `name`, or NULL. */
 static const struct graph_buffer *find_array(const struct checker *c, const char *name)
 {
     const struct graph *graph = c->test->graph;
@@ -127,7 +127,7 @@ static void set_argument(struct checker *c, struct graph_argument *argument,
     argument->has_default = true;
 }
 
-struct setting { /* what has been given a value, to find what is given two */
+struct setting { /* a name that was given a value, to detect a second one */
     const char *name;
     struct span span;
 };
@@ -147,7 +147,7 @@ static bool note_setting(struct checker *c, setting_list *settings, const char *
     return true;
 }
 
-/* `of PIPELINE(0.5, 3)`: in order. */
+/* Sets the arguments of `of PIPELINE(0.5, 3)` in order. */
 static void set_positional(struct checker *c, const struct ast_node *subject,
                            setting_list *settings)
 {
@@ -213,7 +213,8 @@ static void check_set(struct checker *c, const struct ast_check *check, setting_
         c->failed = true;
 }
 
-/* `out`, `out[1]`: the name and its subscripts, outermost first; false where it is none. */
+/* Splits `out`, `out[1]` into the name and its subscripts, outermost first; false for other
+ * expressions. */
 static bool split_port(const struct ast_expr *e, struct ast_name *name, struct ast_expr **dims)
 {
     *dims = NULL;
@@ -328,7 +329,7 @@ static void unknown_id(struct checker *c, const struct ast_check *check, const c
     if (nearest != NULL || count > LISTED_MAX) return;
     const char *list = "";
     for (size_t i = 0; i < count; i++) {
-        bool again = i > 0 && strcmp(ids[i], ids[i - 1]) == 0; /* several ways to one fault */
+        bool again = i > 0 && strcmp(ids[i], ids[i - 1]) == 0; /* several faults have one id */
         if (!again)
             list = arena_printf(c->cx->arena, "%s%s\"%s\"", list, i > 0 ? ", " : "", ids[i]);
     }
@@ -356,7 +357,7 @@ static void check_error_id(struct checker *c, const struct ast_check *check)
     }
 }
 
-/* `expect fault "id"`, `expect error "id"`: what the test waits for in place of packets. */
+/* `expect fault "id"`, `expect error "id"`: the expected outcome, instead of packets. */
 static void check_outcome(struct checker *c, const struct ast_check *check)
 {
     struct test_case *test = c->test;
@@ -415,7 +416,7 @@ static void check_statements(struct checker *c, const struct ast_item *item)
     diag_help(d, "write 'expect PORT == {...};', 'expect fault \"ID\";' or 'expect error \"ID\";'");
 }
 
-/* A pipeline that must not compile has no ports to speak of. */
+/* A pipeline that must not compile has no checked ports. */
 static void check_refused(struct checker *c, const struct ast_item *item)
 {
     for (const struct ast_check *check = item->checks; check != NULL; check = check->next) {
@@ -471,7 +472,8 @@ struct graph *test_subject(struct compile *cx, const struct ast_program *program
     return sema_elaborate_subject(sema, sema_scope_at(sema, item->span), item->subject);
 }
 
-/* The text sees the program's own types, and hides nothing that it needs. */
+/* The pipeline is parsed from a text that sees the program's types and declares no name that they
+ * need. */
 struct graph *test_copy_graph(struct compile *cx, const struct ast_program *program,
                               const struct type *type)
 {

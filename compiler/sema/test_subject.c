@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_subject: what a test is of.
+ * test_subject: the subject of a test: a pipeline, or a kernel as the pipeline that consists of it.
  */
 #include "compiler/sema/sema_internal.h"
 
@@ -30,7 +30,7 @@ static struct ast_expr *name_expr(struct sema *sema, struct ast_name name)
     return e;
 }
 
-/* Ports without their rates: those are the instance's. */
+/* Copies ports without their rates, which belong to the instance. */
 static struct ast_port *plain_ports(struct sema *sema, const struct ast_port *ports)
 {
     struct ast_port *first = NULL, **last = &first;

@@ -15,7 +15,7 @@ enum { MAP_DEPTH_MAX = 16 };
 struct stream {
     struct sema *sema;
     struct scope *scope;
-    uint32_t depth; /* of map in map */
+    uint32_t depth; /* of nested maps */
     struct test_values *first, *last;
     uint64_t packets;
 };
@@ -36,7 +36,7 @@ static bool check_size(struct stream *s, struct span span, const struct type *ty
     return fits;
 }
 
-/* The part is the last one; NULL where it would be too large. */
+/* Adds the last part; NULL: it would be too large. */
 static struct test_values *add_part(struct stream *s, enum test_values_kind kind, struct span span,
                                     const struct type *type, uint64_t packets)
 {
@@ -213,8 +213,8 @@ static bool generate_file(struct stream *s, const struct ast_expr *e, const stru
 
 /* ---- map ---- */
 
-/* What a packet for `function` is: the type of its parameter, and where `function` is one of the
- * library's mathematics, that of the stream. */
+/* The type of the packets that `function` gets: that of its parameter, or for the library's
+ * mathematics, that of the stream. */
 static const struct type *parameter_type(struct stream *s, const struct ast_expr *function,
                                          const struct type *type)
 {
@@ -233,7 +233,7 @@ static const struct type *parameter_type(struct stream *s, const struct ast_expr
     return sema_type(s->sema, at, param->type, param->dims);
 }
 
-/* The call of the function with a packet that is not known yet. */
+/* The call of the function with a packet whose value is not known yet. */
 static struct kx *build_call(struct stream *s, const struct ast_expr *function,
                              const struct type *parameter, const struct type *type,
                              struct variable **argument)
@@ -258,7 +258,7 @@ static struct kx *build_call(struct stream *s, const struct ast_expr *function,
                               .arguments = packet,
                               .name = function->name};
     struct kx *kx = sema_argument(s->sema, scope, call, type);
-    variable->kind = VARIABLE_CONSTANT; /* each packet in turn */
+    variable->kind = VARIABLE_CONSTANT; /* gets the value of each packet in turn */
     *argument = variable;
     return kx;
 }
@@ -308,7 +308,7 @@ static int find_generator(const struct ast_expr *e)
 
 /* ---- streams ---- */
 
-/* Within a list a function of the program's own goes before a generator of the same name. */
+/* In a list, a function of the program hides a generator of the same name. */
 static bool parse_element(struct stream *s, const struct ast_expr *e, const struct type *type)
 {
     int generator = find_generator(e);
@@ -403,7 +403,7 @@ static bool part_packet(struct compile *cx, const struct test_values *part, uint
                         struct scalar_value *scalars)
 {
     uint64_t count = type_scalar_count(part->type);
-    enum scalar_type type = part->type->scalar; /* RANGE, RAMP, NOISE: of scalars alone */
+    enum scalar_type type = part->type->scalar; /* RANGE, RAMP, NOISE: only of scalars */
     switch (part->kind) {
     case TEST_LIST:
         memcpy(scalars, part->scalars.items + index * count, count * sizeof *scalars);
@@ -447,7 +447,7 @@ static bool map_packet(struct compile *cx, const struct test_values *part, uint6
     return false;
 }
 
-/* Scratch of one packet is given back after it. */
+/* Frees the scratch memory of each packet after it. */
 static bool write_part(struct compile *cx, const struct test_values *part, FILE *to)
 {
     uint64_t count = type_scalar_count(part->type);

@@ -23,7 +23,7 @@ struct widening {
     VEC(struct cast) casts; /* in order of place */
 };
 
-/* A conversion that is not written has the span of its operand. */
+/* An implicit conversion has the span of its operand. */
 static const struct kx *without_conversions(const struct kx *e)
 {
     while ((e->kind == KX_CONVERT || e->kind == KX_BROADCAST) &&
@@ -32,8 +32,8 @@ static const struct kx *without_conversions(const struct kx *e)
     return e;
 }
 
-/* Whether the result may lie beyond the values of its operands, and a cast does not say that this
- * is meant. */
+/* True if the result may be outside of the range of its operands, and no cast says that this is
+ * intended. */
 static bool is_computed(const struct kx *e, int depth)
 {
     e = without_conversions(e);
@@ -55,7 +55,7 @@ static bool is_one_word(const struct widening *w, struct span span)
     return true;
 }
 
-/* Whether a cast before the text of `e` casts all of it. */
+/* True if a cast before the text of `e` applies to all of it. */
 static bool takes_cast(const struct widening *w, const struct kx *e)
 {
     switch (e->kind) {
@@ -93,9 +93,9 @@ static bool cast_operand(struct widening *w, const struct kx *e)
     return true;
 }
 
-static bool widen(struct widening *w, const struct kx *e, int depth);
+static bool widen_operands(struct widening *w, const struct kx *e, int depth);
 
-/* Of two operands without operations one is cast: rather a variable than a constant. */
+/* Casts one of two operands without operations: preferably a variable, not a constant. */
 static bool widen_one(struct widening *w, const struct kx *a, const struct kx *b)
 {
     bool second = without_conversions(a)->kind == KX_CONSTANT || !has_place(w, a);
@@ -107,20 +107,21 @@ static bool widen_both(struct widening *w, const struct kx *a, const struct kx *
 {
     bool first = is_computed(a, 0), second = is_computed(b, 0);
     if (!first && !second) return widen_one(w, a, b);
-    return (!first || widen(w, a, depth + 1)) && (!second || widen(w, b, depth + 1));
+    return (!first || widen_operands(w, a, depth + 1)) &&
+           (!second || widen_operands(w, b, depth + 1));
 }
 
-static bool widen(struct widening *w, const struct kx *e, int depth)
+static bool widen_operands(struct widening *w, const struct kx *e, int depth)
 {
     e = without_conversions(e);
     if (depth > DEPTH_MAX) return false;
     if (!is_computed(e, 0)) return cast_operand(w, e);
     switch (e->kind) {
-    case KX_NEGATE: return widen(w, e->left, depth + 1);
+    case KX_NEGATE: return widen_operands(w, e->left, depth + 1);
     case KX_SELECT: return widen_both(w, e->right, e->third, depth);
     default: break;
     }
-    if (e->op == OP_SHL || e->op == OP_SHR) return widen(w, e->left, depth + 1);
+    if (e->op == OP_SHL || e->op == OP_SHR) return widen_operands(w, e->left, depth + 1);
     return widen_both(w, e->left, e->right, depth);
 }
 
@@ -148,7 +149,8 @@ const char *widen_value(struct compile *cx, struct diag *diag, const struct kx *
                          .whole = value->span,
                          .type = type_text(cx->arena, type),
                          .is_vector = type->kind == TYPE_VECTOR};
-    if (w.source == NULL || w.whole.end > w.source->size_bytes || !widen(&w, value, 0)) return NULL;
+    if (w.source == NULL || w.whole.end > w.source->size_bytes || !widen_operands(&w, value, 0))
+        return NULL;
     for (size_t i = 0; i < w.casts.count; i++) {
         const struct cast *cast = &w.casts.items[i];
         struct span begin = {cast->span.source, cast->span.begin, cast->span.begin};

@@ -5,7 +5,7 @@
 
 /* ---- packing ---- */
 
-static void add(struct parcel *parcel, const void *bytes, size_t size_bytes)
+static void add_packed(struct parcel *parcel, const void *bytes, size_t size_bytes)
 {
     size_t needed;
     if (__builtin_add_overflow(parcel->bytes.count, size_bytes, &needed)) needed = SIZE_MAX;
@@ -17,13 +17,13 @@ static void add(struct parcel *parcel, const void *bytes, size_t size_bytes)
 
 void pack_number(struct parcel *parcel, uint64_t number)
 {
-    add(parcel, &number, sizeof number);
+    add_packed(parcel, &number, sizeof number);
 }
 
 void pack_bytes(struct parcel *parcel, const void *bytes, size_t size_bytes)
 {
     pack_number(parcel, size_bytes);
-    add(parcel, bytes, size_bytes);
+    add_packed(parcel, bytes, size_bytes);
 }
 
 void pack_text(struct parcel *parcel, const char *text)
@@ -41,7 +41,7 @@ void pack_span(struct parcel *parcel, struct span span)
 
 /* ---- unpacking ---- */
 
-static const unsigned char *take(struct parcel_reader *reader, size_t size_bytes)
+static const unsigned char *take_bytes(struct parcel_reader *reader, size_t size_bytes)
 {
     if (reader->damaged || size_bytes > reader->size_bytes) {
         reader->damaged = true;
@@ -56,7 +56,7 @@ static const unsigned char *take(struct parcel_reader *reader, size_t size_bytes
 uint64_t unpack_number(struct parcel_reader *reader)
 {
     uint64_t number = 0;
-    const unsigned char *bytes = take(reader, sizeof number);
+    const unsigned char *bytes = take_bytes(reader, sizeof number);
     if (bytes != NULL) memcpy(&number, bytes, sizeof number);
     return number;
 }
@@ -80,7 +80,7 @@ size_t unpack_count(struct parcel_reader *reader, size_t item_bytes)
 const unsigned char *unpack_bytes(struct parcel_reader *reader, size_t *size_bytes)
 {
     *size_bytes = unpack_count(reader, 1);
-    return take(reader, *size_bytes);
+    return take_bytes(reader, *size_bytes);
 }
 
 const char *unpack_text(struct parcel_reader *reader)

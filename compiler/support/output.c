@@ -188,7 +188,7 @@ static bool write_through(struct output *output, int fd)
 }
 
 /* Opens a descriptor by name, a device, a regular file, or a file that does not exist yet. */
-static bool open_file(struct output *output, mode_t mode, bool is_device)
+static bool open_output_file(struct output *output, mode_t mode, bool is_device)
 {
     struct output_target target;
     if (!output_target_find(output->path, &target)) return false;
@@ -220,10 +220,11 @@ bool output_open(struct output *output, const char *path)
     mode_t mask = umask(0);
     umask(mask);
     bool writes_directly = exists && !S_ISREG(status.st_mode);
-    return open_file(output, exists ? status.st_mode & 07777 : 0666 & ~mask, writes_directly);
+    return open_output_file(output, exists ? status.st_mode & 07777 : 0666 & ~mask,
+                            writes_directly);
 }
 
-static bool complete(FILE *file, bool sync)
+static bool complete_file(FILE *file, bool sync)
 {
     bool good = fflush(file) == 0 && !ferror(file);
     if (good && sync) good = file_synchronise(fileno(file));
@@ -231,7 +232,7 @@ static bool complete(FILE *file, bool sync)
 }
 
 /* Keeps errno. */
-static bool fail(struct output *output)
+static bool fail_output(struct output *output)
 {
     int error = errno;
     output_abandon(output);
@@ -242,13 +243,13 @@ static bool fail(struct output *output)
 bool output_complete(struct output *output)
 {
     if (output->file == stdout) {
-        bool written = complete(stdout, false);
+        bool written = complete_file(stdout, false);
         int reason = errno;
         clearerr(stdout); /* this failure is reported now, and not again when the command ends */
         errno = reason;
         return written;
     }
-    bool good = complete(output->file, output->temporary != NULL);
+    bool good = complete_file(output->file, output->temporary != NULL);
     int error = errno;
     if (fclose(output->file) != 0 && good) {
         good = false;
@@ -256,7 +257,7 @@ bool output_complete(struct output *output)
     }
     output->file = NULL;
     errno = error;
-    return good || fail(output);
+    return good || fail_output(output);
 }
 
 static bool same_bytes(FILE *one, FILE *other)
@@ -287,7 +288,7 @@ bool output_publish(struct output *output)
         return true;
     }
     bool renamed, good = file_publish(output->temporary, output->target, &renamed);
-    if (!renamed) return fail(output);
+    if (!renamed) return fail_output(output);
     int error = errno;
     cleanup_forget(output->temporary);
     forget_temporary(output);

@@ -18,7 +18,7 @@ static bool is_source_name(const char *name)
     return length > 5 && strcmp(name + length - 5, ".pipe") == 0;
 }
 
-static bool fail(struct source_paths *paths, const char *folder)
+static bool fail_folder(struct source_paths *paths, const char *folder)
 {
     paths->failed = folder;
     return false;
@@ -31,14 +31,14 @@ static bool add_folder(struct source_paths *paths, struct arena *arena, const ch
     struct dirent *entry;
     DIR *open = depth < SOURCE_FOLDERS_MAX ? opendir(folder) : NULL;
     paths->too_deep = depth >= SOURCE_FOLDERS_MAX;
-    if (open == NULL) return fail(paths, folder);
+    if (open == NULL) return fail_folder(paths, folder);
     while ((errno = 0, entry = readdir(open)) != NULL)
         if (entry->d_name[0] != '.')
             vec_push(arena, &names, arena_string(arena, entry->d_name, strlen(entry->d_name)));
     int error = errno;
     closedir(open);
     errno = error;
-    if (error != 0) return fail(paths, folder);
+    if (error != 0) return fail_folder(paths, folder);
     if (names.count > 1) qsort(names.items, names.count, sizeof *names.items, compare_names);
     const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
     for (size_t i = 0; i < names.count; i++) {

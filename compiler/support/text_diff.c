@@ -26,7 +26,7 @@ struct diff {
     bool *removed, *added; /* by line of old, of new */
 };
 
-static void split(struct arena *arena, const struct text *text, text_lines *lines)
+static void split_lines(struct arena *arena, const struct text *text, text_lines *lines)
 {
     const char *at = text->bytes, *end = at + text->size_bytes;
     while (at < end) {
@@ -37,7 +37,7 @@ static void split(struct arena *arena, const struct text *text, text_lines *line
     }
 }
 
-static bool same(const struct diff *diff, size_t old, size_t new)
+static bool is_same_line(const struct diff *diff, size_t old, size_t new)
 {
     const struct text_line *a = &diff->old.items[old], *b = &diff->new.items[new];
     return a->size_bytes == b->size_bytes && memcmp(a->bytes, b->bytes, a->size_bytes) == 0;
@@ -75,7 +75,7 @@ static bool search(struct diff *diff, size_t begin, int64_t old_count, int64_t n
             int64_t x = down ? middle[k + 1] : middle[k - 1] + 1;
             int64_t y = x - k;
             while (x < old_count && y >= 0 && y < new_count &&
-                   same(diff, begin + (size_t)x, begin + (size_t)y)) {
+                   is_same_line(diff, begin + (size_t)x, begin + (size_t)y)) {
                 x++;
                 y++;
             }
@@ -90,12 +90,12 @@ static bool search(struct diff *diff, size_t begin, int64_t old_count, int64_t n
     return false;
 }
 
-static void compare(struct diff *diff)
+static void compare_texts(struct diff *diff)
 {
     size_t begin = 0, old_end = diff->old.count, new_end = diff->new.count;
-    while (begin < old_end && begin < new_end && same(diff, begin, begin))
+    while (begin < old_end && begin < new_end && is_same_line(diff, begin, begin))
         begin++;
-    while (old_end > begin && new_end > begin && same(diff, old_end - 1, new_end - 1)) {
+    while (old_end > begin && new_end > begin && is_same_line(diff, old_end - 1, new_end - 1)) {
         old_end--;
         new_end--;
     }
@@ -104,7 +104,7 @@ static void compare(struct diff *diff)
     memset(diff->added + begin, 1, new_end - begin);
 }
 
-static void print_line(FILE *to, char sign, const struct text_line *line)
+static void print_diff_line(FILE *to, char sign, const struct text_line *line)
 {
     fputc(sign, to);
     fwrite(line->bytes, 1, line->size_bytes, to);
@@ -121,7 +121,7 @@ static bool is_change(const struct diff *diff, struct place at)
            (at.new < diff->new.count && diff->added[at.new]);
 }
 
-static bool at_end(const struct diff *diff, struct place at)
+static bool is_diff_end(const struct diff *diff, struct place at)
 {
     return at.old >= diff->old.count && at.new >= diff->new.count;
 }
@@ -143,10 +143,10 @@ static struct place hunk_end(const struct diff *diff, struct place at)
     for (;;) {
         at = skip_change(diff, at);
         struct place ahead = at;
-        while (!at_end(diff, ahead) && !is_change(diff, ahead) &&
+        while (!is_diff_end(diff, ahead) && !is_change(diff, ahead) &&
                ahead.old - at.old <= (size_t)2 * CONTEXT)
             ahead = (struct place){ahead.old + 1, ahead.new + 1};
-        if (at_end(diff, ahead) || !is_change(diff, ahead)) break;
+        if (is_diff_end(diff, ahead) || !is_change(diff, ahead)) break;
         at = ahead;
     }
     for (int i = 0; i < CONTEXT && at.old < diff->old.count; i++)
@@ -170,28 +170,28 @@ static void print_hunk(FILE *to, const struct diff *diff, struct place begin, st
     fputs(" @@\n", to);
     for (struct place at = begin; at.old < end.old || at.new < end.new;) {
         if (!is_change(diff, at)) {
-            print_line(to, ' ', &diff->old.items[at.old]);
+            print_diff_line(to, ' ', &diff->old.items[at.old]);
             at = (struct place){at.old + 1, at.new + 1};
             continue;
         }
         struct place next = skip_change(diff, at);
         for (; at.old < next.old; at.old++)
-            print_line(to, '-', &diff->old.items[at.old]);
+            print_diff_line(to, '-', &diff->old.items[at.old]);
         for (; at.new < next.new; at.new++)
-            print_line(to, '+', &diff->new.items[at.new]);
+            print_diff_line(to, '+', &diff->new.items[at.new]);
     }
 }
 
 void text_diff(FILE *to, const struct text *before, const struct text *after)
 {
     struct diff diff = {.arena = arena_create()};
-    split(diff.arena, before, &diff.old);
-    split(diff.arena, after, &diff.new);
+    split_lines(diff.arena, before, &diff.old);
+    split_lines(diff.arena, after, &diff.new);
     diff.removed = ARENA_ARRAY(diff.arena, bool, diff.old.count + 1);
     diff.added = ARENA_ARRAY(diff.arena, bool, diff.new.count + 1);
-    compare(&diff);
+    compare_texts(&diff);
     bool any = false;
-    for (struct place at = {0}; !at_end(&diff, at);) {
+    for (struct place at = {0}; !is_diff_end(&diff, at);) {
         if (!is_change(&diff, at)) {
             at = (struct place){at.old + 1, at.new + 1};
             continue;

@@ -2,11 +2,11 @@
 /*
  * ast: the tree of a source file, as written.
  *
- * The parser builds it and checks nothing but syntax; names of attributes, places of statements and
- * everything that has a meaning are sema's.  All nodes live in the compilation's arena; names are
- * interned (compare by pointer). Lists are singly linked through `next` in source order, and walked
- * with loops.  Whatever nests is at most AST_DEPTH_MAX levels deep (the parser refuses more), so
- * recursion over it is safe.  Beside sema, lint reads it; what follows knows the graph alone.
+ * The parser builds it and checks only the syntax. Names of attributes, places of statements and all
+ * meanings are checked by sema.  All nodes live in the compilation's arena; names are interned (compare
+ * by pointer). Lists are singly linked through `next` in source order, and walked with loops.  Nesting is
+ * at most AST_DEPTH_MAX levels deep (the parser refuses more), so recursion over it is safe.  Besides
+ * sema, only lint reads the tree; later passes know only the graph.
  */
 #ifndef PIPEC_AST_H
 #define PIPEC_AST_H
@@ -17,8 +17,7 @@
 #include "compiler/support/source.h"
 #include "lang/scalar.h"
 
-/* Levels of expressions in expressions, and of statements in statements (an `else if` is one more
- * level). */
+/* The maximum of nested expressions, and of nested statements (each `else if` is one more level). */
 enum { AST_DEPTH_MAX = 1000 };
 
 struct ast_name {
@@ -113,7 +112,7 @@ struct ast_expr {
         uint64_t value;
         bool is_unsigned, is_long; /* suffixes u, L */
         bool too_large;            /* does not fit 64 bits: the lexer has reported it */
-        uint8_t base;              /* 8, 10 or 16, as it is written; 10 for 0 */
+        uint8_t base;              /* 8, 10 or 16, as written; 10 for 0 */
     } integer;
     struct {
         double value;
@@ -336,7 +335,7 @@ struct ast_item {
     struct ast_type *type;
     struct ast_declarator *declarators;
     struct ast_field *fields;
-    bool fields_missing; /* a syntax error left some out */
+    bool fields_missing; /* a syntax error left out a field */
     struct ast_param *params;
     struct ast_stmt *body; /* AST_STMT_BLOCK */
     enum ast_kernel_kind kernel_kind;
@@ -373,7 +372,7 @@ struct ast_command {
     struct ast_expr *subscripts;
 };
 
-/* What a syntax error left out of the tree. */
+/* Parts that a syntax error left out of the tree. */
 struct ast_lost {
     struct ast_lost *next;
     struct span span;
@@ -383,8 +382,8 @@ struct ast_file {
     struct ast_file *next;
     uint32_t source;
     struct ast_lost *lost;
-    bool names_missing; /* so much is left out that any name may be declared there */
-    bool is_commands;   /* a command list: `commands`, and items that it carries itself */
+    bool names_missing; /* any name may be declared in the lost parts */
+    bool is_commands;   /* a command list: `commands`, and the items in its own text */
     struct ast_item *items;
     struct ast_command *commands;
 };

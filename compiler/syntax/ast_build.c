@@ -72,7 +72,7 @@ struct ast_expr *ast_expr(struct parser *ps, enum ast_expr_kind kind, struct spa
     return expr;
 }
 
-static uint32_t deeper(uint32_t depth, const struct ast_expr *child)
+static uint32_t deeper_depth(uint32_t depth, const struct ast_expr *child)
 {
     return child && child->depth > depth ? child->depth : depth;
 }
@@ -80,7 +80,7 @@ static uint32_t deeper(uint32_t depth, const struct ast_expr *child)
 static uint32_t deepest(uint32_t depth, const struct ast_expr *list)
 {
     for (; list; list = list->next)
-        depth = deeper(depth, list);
+        depth = deeper_depth(depth, list);
     return depth;
 }
 
@@ -90,7 +90,7 @@ static struct ast_expr *finish_expr(struct parser *ps, struct ast_expr *expr)
 {
     uint32_t depth = deepest(0, expr->arguments);
     if (expr->type) depth = deepest(depth, expr->type->dims);
-    depth = deeper(deeper(deeper(depth, expr->left), expr->right), expr->third);
+    depth = deeper_depth(deeper_depth(deeper_depth(depth, expr->left), expr->right), expr->third);
     expr->depth = depth + 1;
     if (expr->depth <= AST_DEPTH_MAX) return expr;
     ast_too_deep(ps, expr->op_span.source ? expr->op_span : expr->span);
@@ -104,9 +104,9 @@ struct ast_expr *ast_name_expr(struct parser *ps, struct ast_name name)
     return expr;
 }
 
-static struct ast_expr *operation(struct parser *ps, enum ast_expr_kind kind, struct span span,
-                                  struct span op_span, enum ast_operator op, struct ast_expr *left,
-                                  struct ast_expr *right)
+static struct ast_expr *operation_expr(struct parser *ps, enum ast_expr_kind kind, struct span span,
+                                       struct span op_span, enum ast_operator op,
+                                       struct ast_expr *left, struct ast_expr *right)
 {
     struct ast_expr *expr = ast_expr(ps, kind, span);
     expr->op = op;
@@ -119,25 +119,26 @@ static struct ast_expr *operation(struct parser *ps, enum ast_expr_kind kind, st
 struct ast_expr *ast_unary(struct parser *ps, struct span span, struct span op_span,
                            enum ast_operator op, struct ast_expr *operand)
 {
-    return operation(ps, AST_EXPR_UNARY, span, op_span, op, operand, NULL);
+    return operation_expr(ps, AST_EXPR_UNARY, span, op_span, op, operand, NULL);
 }
 
 struct ast_expr *ast_binary(struct parser *ps, struct span span, struct span op_span,
                             enum ast_operator op, struct ast_expr *left, struct ast_expr *right)
 {
-    return operation(ps, AST_EXPR_BINARY, span, op_span, op, left, right);
+    return operation_expr(ps, AST_EXPR_BINARY, span, op_span, op, left, right);
 }
 
 struct ast_expr *ast_assign(struct parser *ps, struct span span, struct span op_span,
                             enum ast_operator op, struct ast_expr *left, struct ast_expr *right)
 {
-    return operation(ps, AST_EXPR_ASSIGN, span, op_span, op, left, right);
+    return operation_expr(ps, AST_EXPR_ASSIGN, span, op_span, op, left, right);
 }
 
 struct ast_expr *ast_increment(struct parser *ps, struct span span, struct span op_span,
                                enum ast_operator op, struct ast_expr *operand, bool postfix)
 {
-    struct ast_expr *expr = operation(ps, AST_EXPR_INCREMENT, span, op_span, op, operand, NULL);
+    struct ast_expr *expr =
+        operation_expr(ps, AST_EXPR_INCREMENT, span, op_span, op, operand, NULL);
     expr->postfix = postfix;
     return expr;
 }
@@ -157,7 +158,7 @@ struct ast_expr *ast_conditional(struct parser *ps, struct span span, struct spa
 struct ast_expr *ast_pair(struct parser *ps, enum ast_expr_kind kind, struct span span,
                           struct span op_span, struct ast_expr *left, struct ast_expr *right)
 {
-    return operation(ps, kind, span, op_span, AST_OP_NONE, left, right);
+    return operation_expr(ps, kind, span, op_span, AST_OP_NONE, left, right);
 }
 
 struct ast_expr *ast_member(struct parser *ps, struct span span, struct span op_span,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ast_build: one node per call, for the actions of the grammar.
+ * ast_build: builds one node per call, for the actions of the grammar.
  *
- * Lists of children are passed by their first node.  Each function computes the node's depth; one
- * that would be beyond AST_DEPTH_MAX is reported (RULE_TOO_DEEP), becomes a leaf, and ends the file
+ * Lists of children are passed by their first node.  Each function computes the node's depth. A node
+ * deeper than AST_DEPTH_MAX is reported (RULE_TOO_DEEP), becomes a leaf, and ends the file
  * (ps->stopped).
  */
 #ifndef PIPEC_AST_BUILD_H
@@ -21,8 +21,8 @@ void ast_too_deep(struct parser *ps, struct span at);
 struct ast_type *ast_type_with_dims(struct ast_type *type, struct span span, struct ast_expr *dims);
 struct ast_type *ast_type_named(struct parser *ps, struct span span, struct ast_name name,
                                 struct ast_expr *dims);
-/* The type that was read as an expression: `name` or `name[a][b]`; anything else is a syntax error.
- */
+/* The type that was read as an expression: `name` or `name[a][b]`; another expression is a syntax
+ * error. */
 struct ast_type *ast_type_of_expr(struct parser *ps, struct ast_expr *expr);
 struct ast_declarator *ast_declarator(struct parser *ps, struct span span, struct ast_name name,
                                       struct ast_expr *dims, struct ast_expr *init);
@@ -103,7 +103,7 @@ struct ast_attribute *ast_attribute(struct parser *ps, struct span span, struct 
 /* ---- pipelines ---- */
 
 struct ast_node *ast_node(struct parser *ps, struct span span, struct ast_name name);
-/* A node that holds only what stands in its parentheses, for ast_element. */
+/* A node that has only the parts in its parentheses, for ast_element. */
 struct ast_node *ast_call_part(struct parser *ps, struct span span, bool has_arrow,
                                struct ast_expr *inputs, struct ast_expr *outputs,
                                struct ast_expr *arguments);
@@ -122,7 +122,7 @@ struct ast_net *ast_net_for(struct parser *ps, struct span span, struct ast_net 
 
 struct ast_check *ast_check(struct parser *ps, enum ast_check_kind kind, struct span span,
                             struct ast_expr *value);
-/* Completes an EXPECT that holds its tolerance; `a == b` without `other` is taken apart. */
+/* Completes an EXPECT that has its tolerance. Without `other`, splits `a == b`. */
 struct ast_check *ast_expect(struct span span, struct ast_check *check, struct ast_expr *value,
                              struct ast_expr *other);
 
@@ -131,7 +131,7 @@ struct ast_check *ast_expect(struct span span, struct ast_check *check, struct a
 /* `subject`: a string, or NULL. */
 struct ast_command *ast_command(struct parser *ps, enum ast_command_kind kind, struct span span,
                                 struct ast_name verb, const struct ast_expr *subject);
-/* The end of a connection at a kernel, to be completed by ast_connect. */
+/* The kernel's end of a connection, for ast_connect to complete. */
 struct ast_command *ast_end_of_kernel(struct parser *ps, struct span span,
                                       const struct ast_expr *node, struct ast_name port,
                                       struct ast_expr *subscripts);
@@ -149,7 +149,7 @@ struct ast_item *ast_kernel(struct parser *ps, struct span span, enum ast_kernel
                             const struct ast_signature *signature, struct ast_stmt *body);
 /* Appends to the file, with the documentation comment that stands before it; NULL is nothing. */
 void ast_add_item(struct parser *ps, struct ast_item *item);
-/* What stands from `from` to before `to` is left out of the tree. */
+/* Records that the text from `from` up to `to` is left out of the tree. */
 void ast_lost(struct parser *ps, struct span from, struct span to);
 void ast_set_fields(struct parser *ps, struct ast_item *item, struct ast_field *fields);
 

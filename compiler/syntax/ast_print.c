@@ -179,7 +179,7 @@ static void print_line(FILE *to, int level, const char *text)
     fprintf(to, "%s\n", text);
 }
 
-/* `word expression`, nothing for NULL. */
+/* Prints `word expression`, or nothing for NULL. */
 static void print_clause(FILE *to, int level, const char *word, const struct ast_expr *expr)
 {
     if (!expr) return;

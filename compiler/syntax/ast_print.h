@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ast_print: the tree as indented text, for --emit=ast and tests.  One construct a line;
- * expressions are written out with all parentheses.  The text depends on the sources alone.
+ * ast_print: the tree as indented text, for --emit=ast and tests.  Each construct has its line, and
+ * expressions have all parentheses.  The text depends only on the sources.
  */
 #ifndef PIPEC_AST_PRINT_H
 #define PIPEC_AST_PRINT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * habits: words of other languages, and what is written here instead.
+ * habits: words of other languages, and their equivalents in this one.
  */
 #ifndef PIPEC_HABITS_H
 #define PIPEC_HABITS_H
@@ -11,7 +11,7 @@ enum habit_place {
     HABIT_ANYWHERE,
     HABIT_FIRST,    /* begins a statement or an item, before another word or a bracket */
     HABIT_OPERATOR, /* stands between or before operands */
-    HABIT_NAME      /* is a name like any other: of interest where it is not declared */
+    HABIT_NAME      /* a name like any other; explained if it is not declared */
 };
 
 struct habit {
@@ -20,9 +20,9 @@ struct habit {
     const char *help;
 };
 
-/* NULL: the word is nobody's habit. */
+/* NULL: the word belongs to no other language. */
 const struct habit *habit_find(const char *word);
-/* The type that such a word stands for (`float`: f32), or NULL. */
+/* The type that replaces such a word (`float`: f32), or NULL. */
 const char *habit_type(const char *word);
 
 #endif

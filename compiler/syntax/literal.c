@@ -75,8 +75,8 @@ struct ast_expr *literal_float(struct parser *ps, struct span span)
     struct ast_expr *expr = ast_expr(ps, AST_EXPR_FLOAT, span);
     const char *text = text_of(ps, span);
     char last = text[span.end - span.begin - 1];
-    /* The text ends at a byte that no number goes on with, but a copy keeps `0x` and the like out
-     * of it. */
+    /* The text ends at a byte that cannot continue a number, but a copy also keeps `0x` and the
+     * like apart. */
     const char *copy = arena_string(ps->cx->arena, text, span.end - span.begin);
     expr->floating.is_f32 = last == 'f' || last == 'F';
     expr->floating.value_f32 = strtof_l(copy, NULL, ps->c_locale);
@@ -89,7 +89,7 @@ struct ast_expr *literal_float(struct parser *ps, struct span span)
     return expr;
 }
 
-/* `0x3x4`, `03x3`: extents of which one begins with 0. */
+/* `0x3x4`, `03x3`: dimensions of which one begins with 0. */
 static bool looks_like_dimensions(const char *text, size_t length)
 {
     size_t at = 0, extents = 0;

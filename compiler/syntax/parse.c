@@ -119,11 +119,11 @@ static void close_file(struct parser *ps)
     arena_destroy(ps->scratch);
 }
 
-/* ---- what is no text ---- */
+/* ---- binary files ---- */
 
-enum { CONTROLS_MAX = 32 }; /* fewer may be slips: each is reported where it stands */
+enum { CONTROLS_MAX = 32 }; /* fewer may be typing errors: each is reported at its place */
 
-/* Control characters that no text has. */
+/* The number of control characters that no text contains. */
 static size_t count_controls(const struct source *source)
 {
     size_t count = 0;
@@ -134,7 +134,7 @@ static size_t count_controls(const struct source *source)
     return count;
 }
 
-/* One error instead of one for each byte. */
+/* Reports one error for the file instead of one for each byte. */
 static bool refuse_binary(struct compile *cx, uint32_t id)
 {
     const struct source *source = source_get(cx->sources, id);

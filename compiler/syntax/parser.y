@@ -91,8 +91,8 @@ static struct ast_name no_name(void);
 %token EMIT "<-" ARROW "->" DOTS ".."
 %token SHL "<<" SHR ">>" LE "<=" GE ">=" EQ "==" NE "!=" ANDAND "&&" OROR "||" INC "++" DEC "--"
 %token RESYNC "the end of a statement"
-%token COMMANDS "a command list" /* made up: what the file is */
-%token NO_WHILE "the end of a loop" /* made up: of a `do` without its `while`, behind RESYNC */
+%token COMMANDS "a command list" /* inserted: the file is a command list */
+%token NO_WHILE "the end of a loop" /* inserted after RESYNC: a `do` without its `while` */
 %token END 0 "the end of the file"
 
 %type <name> name attribute_name
@@ -250,7 +250,7 @@ port: "in" type name dims attributes                { $$ = ast_port(ps, @$, fals
                                                            $attributes.first); }
     ;
 
-/* No attribute is a keyword (`init` apart): sema knows their names. */
+/* No attribute is a keyword, except `init`: sema knows their names. */
 attributes: %empty                                  { NONE($$); }
           | attributes[list] attribute              { $$ = $list; APPEND($$, $attribute); }
           ;
@@ -536,8 +536,8 @@ tolerance: %empty                                   { $$ = ast_check(ps, AST_CHE
          ;
 %%
 
-/* From the first to the last symbol that is not empty; an empty rule stands where the one before it ends, in rhs[0],
- * and made-up tokens where they are: in recovery there is no rhs[0]. */
+/* From the first to the last symbol that is not empty. An empty rule stands where the one before
+ * it ends, in rhs[0], and an inserted token where it is: in recovery there is no rhs[0]. */
 static struct span span_of_rhs(const struct span *rhs, int count)
 {
     struct span span = count == 0 ? (struct span){rhs[0].source, rhs[0].end, rhs[0].end} : rhs[1];
@@ -561,7 +561,8 @@ static bool is_list_in_braces(yysymbol_kind_t kind)
            kind == YYSYMBOL_checks;
 }
 
-/* What is open on the parser's stack, from the innermost list of statements outwards: state 0 is the bottom. */
+/* Describes the open constructs on the parser's stack, from the innermost list of statements
+ * outwards: state 0 is the bottom. */
 static void describe_stack(const yypcontext_t *context, struct syntax_error *error)
 {
     error->after = yysymbol_name(YY_ACCESSING_SYMBOL(*context->yyssp));
@@ -608,7 +609,7 @@ static int yyreport_syntax_error(const yypcontext_t *context, struct parser *ps)
     return 0;
 }
 
-/* Bison's own complaint: its stack has reached YYMAXDEPTH. */
+/* The only error of Bison itself: its stack has reached YYMAXDEPTH. */
 static void yyerror(const struct span *at, struct parser *ps, const char *message)
 {
     (void)message;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The words of a syntax error. */
+/* The messages of syntax errors. */
 #include <string.h>
 
 #include "compiler/syntax/syntax_help.h"
@@ -20,7 +20,7 @@ static bool is_one_of(const char *symbol, const char *const *list)
 
 static const char *const contextual[] = {"in",    "out",    "type",    "x",    "of",     "init",
                                          "child", "extern", "builtin", "test", "expect", NULL};
-/* What may follow a complete expression and is not worth a word. */
+/* Tokens that may follow a complete expression, and that a message omits. */
 static const char *const operators[] = {"'+'", "'-'",
                                         "'*'", "'/'",
                                         "'%'", "'&'",
@@ -37,7 +37,7 @@ static const char *const operators[] = {"'+'", "'-'",
                                         "..",  "x",
                                         "of",  "<-",
                                         NULL};
-/* What may begin an expression. */
+/* Tokens that may begin an expression. */
 static const char *const prefixes[] = {"'('",
                                        "'+'",
                                        "'-'",
@@ -58,7 +58,7 @@ static const char *const expressions[] = {
     "assignment", "expression", "expression_opt", "a number", "a string",
     "value",      "args",       "args_opt",       NULL};
 
-/* The expected symbols in words: at most three alternatives, or a class of them. */
+/* The expected symbols in words: at most three alternatives, or a class of symbols. */
 struct words {
     const char *text[8];
     int count;
@@ -116,7 +116,7 @@ static struct words expected_words(const struct syntax_error *error)
     return words;
 }
 
-/* A symbol as it stands in a message: tokens in quotes. */
+/* A symbol as a message shows it: tokens in quotes. */
 static const char *quoted(struct parser *ps, const char *symbol)
 {
     if (*symbol == '\'' || strchr(symbol, ' ') || strcmp(symbol, "dimensions") == 0) return symbol;
@@ -151,7 +151,7 @@ const char *token_name(struct parser *ps, const struct token *token)
                         token->span.end - token->span.begin);
 }
 
-/* The bracket that is still open where the file or the enclosing list ends. */
+/* Labels the bracket that is still open at the end of the file or of the enclosing list. */
 static void label_open_bracket(struct parser *ps, struct diag *diag)
 {
     int kind = ps->current.kind;

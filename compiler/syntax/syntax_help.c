@@ -50,9 +50,9 @@ static bool wants_name_only(const struct syntax_error *error)
            !syntax_error_expects(error, "a number");
 }
 
-/* ---- by the token that was found ---- */
+/* ---- by the token at the error ---- */
 
-/* `<-` where a comparison with a negative value was meant, or the arrow of a pipeline. */
+/* `<-` instead of a comparison with a negative value, or instead of the arrow of a pipeline. */
 static void help_emit(const struct parser *ps, const struct syntax_error *error, struct diag *diag)
 {
     const struct token *found = &ps->current;
@@ -80,7 +80,7 @@ static void help_arrow(const struct parser *ps, const struct syntax_error *error
                         "in a 'pipeline'");
 }
 
-/* Whether `TYPE NAME` of a file goes on as a function does; the token in hand is the type. */
+/* True if `TYPE NAME` in a file continues like a function. The current token is the type. */
 static bool declares_function(const struct parser *ps)
 {
     const char *at = ps->source->bytes + ps->current.span.end;
@@ -91,7 +91,7 @@ static bool declares_function(const struct parser *ps)
     return at < end && *at == '(';
 }
 
-/* Where a declaration of a file begins with a type. */
+/* Explains a declaration in a file that begins with a type. */
 static void help_declaration(struct parser *ps, struct diag *diag)
 {
     const char *word = token_name(ps, &ps->current), *known = habit_type(word);
@@ -108,7 +108,7 @@ static void help_declaration(struct parser *ps, struct diag *diag)
             here, type, is_int ? "i32" : type);
 }
 
-/* `y == ..` in a test without its `expect`; `expect y = ..`. */
+/* `y == ..` in a test without `expect`; `expect y = ..`. */
 static void help_expect(struct parser *ps, const struct syntax_error *error, struct diag *diag)
 {
     if (!error->in_block || error->in_body || error->in_net) return;
@@ -233,7 +233,7 @@ static void help_opening(struct parser *ps, const struct syntax_error *error, st
     }
 }
 
-/* `y <- pixel{`: what stands before a `{` is a name where a value begins. */
+/* `y <- pixel{`: before `{` stands a name in the place of a value. */
 static bool constructs(const struct parser *ps)
 {
     return ps->previous.kind == TOKEN_IDENT &&
@@ -241,7 +241,7 @@ static bool constructs(const struct parser *ps)
             is_before(ps, 2, ',') || is_before(ps, 2, TOKEN_RETURN));
 }
 
-/* ---- by what was expected ---- */
+/* ---- by the expected tokens ---- */
 
 /* `if x`, `for i in`, `for (a, b, c)` */
 static bool help_loop(struct parser *ps, const struct syntax_error *error, struct diag *diag)
@@ -261,7 +261,7 @@ static bool help_loop(struct parser *ps, const struct syntax_error *error, struc
     return true;
 }
 
-/* `(float)x`: a cast to a type that there is not. */
+/* `(float)x`: a cast to a type that does not exist. */
 static bool help_cast(struct parser *ps, struct diag *diag)
 {
     const struct token *type = token_before(ps, 2);
@@ -281,7 +281,7 @@ static void note_reserved(struct parser *ps, struct diag *diag)
             diag_note(diag, "'%s' is a reserved word", *word);
 }
 
-/* `init x 0`, `init 66 0`, `init 66 x0;`: two tokens or three behind the word. */
+/* `init x 0`, `init 66 0`, `init 66 x0;`: two or three tokens after the word. */
 static bool help_initial(const struct parser *ps, const struct syntax_error *error,
                          struct diag *diag)
 {
@@ -353,7 +353,7 @@ void syntax_help_add(struct parser *ps, const struct syntax_error *error, struct
     }
 }
 
-/* ---- words that are the reason ---- */
+/* ---- words that cause the error ---- */
 
 static const struct habit *token_habit(struct parser *ps, const struct token *token)
 {
@@ -379,7 +379,7 @@ static bool begins_with_keyword(const struct parser *ps)
     }
 }
 
-/* A word of another language that is the reason of the error, or NULL. */
+/* The word of another language that causes the error, or NULL. */
 static const struct token *find_habit(struct parser *ps, const struct habit **found)
 {
     const struct token *near[] = {&ps->current, &ps->previous};
@@ -399,7 +399,7 @@ static const struct token *find_habit(struct parser *ps, const struct habit **fo
     return *found != NULL && (*found)->place == HABIT_FIRST ? &ps->statement[0] : NULL;
 }
 
-/* `stat f32 s`, `fro (i32 i`, `whlie (x) {`: what can be no declaration and no call. */
+/* `stat f32 s`, `fro (i32 i`, `whlie (x) {`: texts that can be neither a declaration nor a call. */
 static const char *misspelt_keyword(struct parser *ps)
 {
     static const char *const keywords[] = {"state", "table",  "local", "const",  "buffer",

@@ -2,7 +2,7 @@
 /*
  * token_list: a file as its tokens and comments, in order.
  *
- * For what works on the text itself rather than on its meaning.  Everything between them is blank.
+ * For modules that work on the text and not on its meaning.  The text between the tokens is blank.
  */
 #ifndef PIPEC_TOKEN_LIST_H
 #define PIPEC_TOKEN_LIST_H
@@ -25,7 +25,7 @@ struct token_list {
     VEC(struct list_comment) comments;
 };
 
-/* Lexical errors are reported. */
+/* Reports lexical errors. */
 void token_list_read(struct compile *cx, uint32_t source, struct token_list *list);
 
 #endif

@@ -41,7 +41,7 @@ static uint32_t count_newlines(const struct parser *ps, uint32_t from, uint32_t 
     return count;
 }
 
-/* Lines that follow each other are one comment; a line after a gap begins another one. */
+/* Consecutive lines are one comment; a line after a gap begins another one. */
 void lexer_comment_line(struct parser *ps, struct span span)
 {
     if (ps->comment_lines.count) {
@@ -58,7 +58,8 @@ void lexer_comment(struct parser *ps, struct span span)
     vec_push(ps->cx->arena, &ps->list->comments, comment);
 }
 
-/* Keeps the comment lines that wait, if any, as the documentation of what begins at `offset`. */
+/* Keeps the pending comment lines, if any, as the documentation of the item that begins at
+ * `offset`. */
 static void keep_documentation(struct parser *ps, uint32_t offset)
 {
     size_t length = 0;
@@ -99,7 +100,8 @@ const char *token_stream_documentation(const struct parser *ps, uint32_t offset)
 
 /* ---- memory of the lexer and the parser ---- */
 
-/* Flex and Bison would end the process in their own words, or take it for a syntax error. */
+/* On failure, Flex and Bison would end the process with their own message, or report a syntax
+ * error. */
 void *token_stream_memory(void *memory, size_t size_bytes)
 {
     void *moved = realloc(memory, size_bytes);
@@ -130,10 +132,10 @@ void scan_free(void *memory, void *scanner)
 void token_stream_open(struct parser *ps)
 {
     ps->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    /* Flex takes time quadratic in the length of a token that holds NULs: it sees another stray
-     * byte instead. */
+    /* Flex takes quadratic time for a token that contains NULs, so it gets another stray byte
+     * instead. */
     size_t size_bytes = ps->source->size_bytes;
-    char *text = arena_alloc(ps->scratch, size_bytes + 2); /* Flex wants two NULs at the end */
+    char *text = arena_alloc(ps->scratch, size_bytes + 2); /* Flex requires two NULs at the end */
     memcpy(text, ps->source->bytes, size_bytes);
     for (char *nul = text; (nul = memchr(nul, '\0', size_bytes - (size_t)(nul - text))); nul++)
         *nul = '\1';
@@ -182,7 +184,7 @@ static void hand_back(struct parser *ps, struct token token)
 
 /* ---- recovery ---- */
 
-/* In a command list the words of items stand inside of commands. */
+/* In a command list, commands contain the words that begin items elsewhere. */
 static bool begins_item(const struct parser *ps, int kind)
 {
     if (ps->file->is_commands) return false;
@@ -209,7 +211,7 @@ static struct token made_up(int kind, struct span at)
     return token;
 }
 
-/* Drops the innermost open `bracket` and what is open inside it; false if there is none. */
+/* Drops the innermost open `bracket` and all brackets inside it; false if there is none. */
 static bool skip_close(struct parser *ps, char bracket)
 {
     size_t i = ps->skipped_count;
@@ -235,7 +237,7 @@ static void skip_parenthesis_close(struct parser *ps)
         }
 }
 
-/* Whether more `)` than `(` follow on the line. */
+/* True if more `)` than `(` follow on the line. */
 static bool parenthesis_closes_on_line(const struct parser *ps, uint32_t from)
 {
     int open = 0;
@@ -248,7 +250,7 @@ static bool parenthesis_closes_on_line(const struct parser *ps, uint32_t from)
     return false;
 }
 
-/* Whether a statement that was broken ends with this `;`, given what is open. */
+/* True if the broken statement ends with this `;`, given the open brackets. */
 static bool semicolon_ends(const struct parser *ps, const struct token *token,
                            bool next_on_later_line)
 {
@@ -269,7 +271,7 @@ static bool next_is_on_later_line(struct parser *ps, const struct token *token)
     return next.kind == TOKEN_END || token_is_on_later_line(ps, token, &next);
 }
 
-/* After the `}` of a block that was skipped: does the broken statement end here? */
+/* After the `}` of a skipped block: true if the broken statement ends here. */
 static bool block_ends(struct parser *ps, const struct token *token)
 {
     struct token next = next_token(ps);
@@ -283,7 +285,8 @@ static bool block_ends(struct parser *ps, const struct token *token)
     return ps->skipped_count == 0 || token_is_on_later_line(ps, token, &next);
 }
 
-/* Outside of items, whether one may begin with this token: what is left of a body does not. */
+/* Outside of items, true if an item may begin with this token. A token from the rest of a body
+ * cannot. */
 static bool may_begin_item(const struct parser *ps, const struct token *token)
 {
     switch (token->kind) {
@@ -334,7 +337,7 @@ static enum verdict skip_token(struct parser *ps, const struct token *token, int
     }
 }
 
-/* Forgets the brackets that the broken statement has left open. */
+/* Forgets the open brackets of the broken statement. */
 static void drop_brackets(struct parser *ps)
 {
     size_t braces = 0;
@@ -348,7 +351,7 @@ static void drop_brackets(struct parser *ps)
     }
 }
 
-/* Hands back the whole line, which begins the next statement. */
+/* Returns the tokens of the whole line to the stream: they begin the next statement. */
 static struct token repeat_line(struct parser *ps)
 {
     struct token first = ps->line[0];
@@ -357,7 +360,7 @@ static struct token repeat_line(struct parser *ps)
     return made_up(TOKEN_RESYNC, first.span);
 }
 
-/* Skips from the current token on, which is the one that the parser refused. */
+/* Skips from the current token on, which the parser has refused. */
 static struct token resync(struct parser *ps)
 {
     struct token token = ps->current, before = ps->previous;
@@ -390,7 +393,7 @@ static struct token resync(struct parser *ps)
     return made_up(TOKEN_RESYNC, token.span);
 }
 
-/* Lines as far as they can be handed back, and how the statement begins. */
+/* Records the line, as far as it can be repeated, and the first tokens of the statement. */
 static void remember(struct parser *ps, struct token token)
 {
     int last = ps->current.kind;
@@ -429,8 +432,8 @@ bool token_stream_wants_expected(const struct parser *ps)
     return !ps->stopped && ps->error_count < SYNTAX_EXPLAINED_MAX;
 }
 
-/* A `;` is all that is missing where one may stand and the next token is on another line or closes
- * the block. */
+/* True if only a `;` is missing: one may stand here, and the next token is on another line or
+ * closes the block. */
 static bool lacks_semicolon(const struct parser *ps, const struct syntax_error *error)
 {
     if (!syntax_error_expects(error, "';'") || error->open_count) return false;
@@ -453,7 +456,7 @@ static bool ends_operand(const struct parser *ps, const struct token *token)
     }
 }
 
-/* Words that go on with a buffer or an instance on the next line. */
+/* True for words that continue a buffer or an instance on the next line. */
 static bool is_attribute(const struct parser *ps, const struct token *token)
 {
     static const char *const words[] = {"depth", "rows", "frame", "init", "importance", "cost"};
@@ -464,8 +467,8 @@ static bool is_attribute(const struct parser *ps, const struct token *token)
     return false;
 }
 
-/* `a -> k \n k(b -> c);`: what begins the line was taken for an attribute or a declared name, and
- * the error came later. */
+/* `a -> k \n k(b -> c);`: the beginning of the line was read as an attribute or a declared name,
+ * so the error came later. */
 static bool lacks_semicolon_before_line(const struct parser *ps, const struct syntax_error *error)
 {
     const struct token *first = &ps->line[0];
@@ -491,13 +494,13 @@ static bool lacks_semicolon_before_line(const struct parser *ps, const struct sy
     return true;
 }
 
-/* A statement of the body of a `do` is complete, and what follows does not go on with it. */
+/* True if a statement of the body of a `do` is complete, and the next token does not continue it. */
 static bool lacks_while(const struct syntax_error *error)
 {
     return syntax_error_expects(error, "while") && !syntax_error_expects(error, "if");
 }
 
-/* Where a name is declared, and none stands: it is used elsewhere. */
+/* True if a declaration lacks its name. */
 static bool lacks_name(const struct parser *ps, const struct syntax_error *error)
 {
     if (!syntax_error_expects(error, "a name")) return false;
@@ -515,7 +518,7 @@ void syntax_error_report(struct parser *ps, const struct syntax_error *error)
 {
     bool repeats_line = lacks_semicolon_before_line(ps, error);
     uint32_t offset = (repeats_line ? ps->line[0] : ps->current).span.begin + 1;
-    bool again = offset <= ps->last_error_offset; /* or what was handed back before it */
+    bool again = offset <= ps->last_error_offset; /* or in the part of the line that is repeated */
     bool missing_semicolon = lacks_semicolon(ps, error);
     bool unclosed = ps->missing_semicolon && error->in_block && begins_item(ps, ps->current.kind);
     ps->resyncing = true;
