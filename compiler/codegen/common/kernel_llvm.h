@@ -3,7 +3,8 @@
  * kernel_llvm: the structs that the files of the kernel code generator share, and its entry. Private to codegen.
  *
  * llvm_child.c runs kernel_generate in a child process for each instruction set, and link.c makes the shared
- * object. Every other file kernel_X.c has its functions in kernel_X.h, whose first line names its subject.
+ * object. Every other file kernel_X.c has its functions in kernel_X.h, whose first line names its subject; those of
+ * kernel_count_items.c are in kernel_count.h and kernel_counter.h.
  *
  * One body is emitted at a time (`emitter.body`).  A value of scalar type is an LLVM value of the
  * scalar's register type or, while lanes are emitted, a vector of it: one element for each of
