@@ -119,7 +119,7 @@ static void refuse(struct narrowing *n, uint32_t island)
 
 static uint32_t visit(struct narrowing *n, const struct kx *x);
 
-/* Somebody who knows nothing of islands takes the value. */
+/* An operation outside of all islands uses the value. */
 static void visit_taken(struct narrowing *n, const struct kx *x)
 {
     uint32_t island = x != NULL ? visit(n, x) : NO_ISLAND;

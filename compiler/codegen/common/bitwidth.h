@@ -2,7 +2,7 @@
 /*
  * bitwidth: integers of few bits computed in few bits.
  *
- * What a kernel reads as u8 or i16 it computes in i32 or u32, as the language has it; yet a sum of nine pixels fits
+ * A kernel computes u8 and i16 packets in i32 or u32, as the language says. Yet a sum of nine pixels fits
  * 16 bits, of which a register holds twice as many.  LLVM narrows what is cut off in the end, but knows no ranges: an
  * absolute value or a comparison keeps all of it wide.
  *
@@ -10,7 +10,7 @@
  * An island is computed in i16, or in u16, where bodies/ranges shows that every value in it fits, something narrow
  * flows into it, and what has to be widened again is less than what is computed.  Then every operation gives the
  * same value: sums, differences and products are exact modulo 2^16 and fit; quotients, shifts and comparisons have
- * operands that fit.  What addresses packets and items, counts rounds or selects a case stays as wide as it is.
+ * operands that fit.  Values that address packets and items, count rounds or select a case keep their width.
  *
  * Reference: Stephenson, Babb, Amarasinghe, "Bitwidth analysis with application to silicon compilation", PLDI 2000.
  */

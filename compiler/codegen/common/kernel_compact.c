@@ -2,9 +2,9 @@
 /*
  * kernel_compact: what only some of the firings in lanes append.
  *
- * Of `if (x > 0) y <- x;` the lanes that take it bring their packets together in one vector (compress), which is
- * stored whole behind what has been appended: the packets behind the last good one are overwritten by what comes
- * next.  No branch depends on a packet.
+ * Example: `if (x > 0) y <- x;`. The packets of the lanes that execute the statement are compressed to the front of
+ * one vector. The whole vector is stored after the packets that were appended before. The next store overwrites the
+ * lanes past the last good packet. No branch depends on a packet.
  *
  * A whole vector always has room: before a block's first firing, number i of the batch, at most i packets have been
  * appended, and the window has room for one of every firing.

@@ -5,7 +5,7 @@
 
 #include "compiler/codegen/common/kernel_llvm.h"
 
-/* The kernel's rates vary, in lanes as well, by packets alone that single firings append or do not. */
+/* The kernel's rates vary only because a firing appends one packet or none; it may be executed in lanes. */
 bool kernel_compacts(struct kernel_emitter *e, const struct kernel *kernel);
 /* Of an out-port: its firings append one packet or none, in one statement. */
 bool kernel_port_compacts(struct kernel_emitter *e, const struct kernel *kernel, uint32_t port);

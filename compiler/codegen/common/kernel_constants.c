@@ -2,7 +2,7 @@
 /*
  * Constants of firings in lanes.  Of more than there are registers, those of floats are loaded where they are used,
  * as broadcasts from a table: LLVM would hold as many as it can in registers, and to that end execute the vectors of
- * a block one behind the other, of which each then waits for itself.
+ * a block one after the other, so that each waits for its own results.
  */
 #include "compiler/codegen/common/kernel_constants.h"
 
@@ -13,7 +13,7 @@ struct constants {
     VEC(struct scalar_value) values; /* each once */
 };
 
-/* What operations are without: LLVM is to see it. */
+/* LLVM simplifies operations with these values, so it has to see them. */
 static bool is_neutral(struct kernel_emitter *e, struct scalar_value value)
 {
     LLVMBool lost;

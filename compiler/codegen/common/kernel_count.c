@@ -3,13 +3,13 @@
  * kernel_count: generated code that counts what its execution costs (compiler/bodies/cost.h).
  *
  * Every counter of a body is a local variable: LLVM keeps it in a register and folds what it can.
- * What becomes of the counters depends on who executes the body:
+ * The use of the counters depends on the kind of body:
  *
  *   sums    a function, `finish`, a kernel with state: all executions add up; the cycles are their
  *           weighted sum.
  *   warps   firings that fill lanes: each firing stores its counters in a table of the block of
  *           firings that it belongs to, which leaves the loop over firings as it is, so that it
- *           becomes vectors as before; behind the block a warp takes the most of each counter.
+ *           becomes vectors as before; after the block a warp takes the maximum of each counter.
  *   pieces  a firing of several warps: kernel_count_items.c.
  */
 #include "compiler/codegen/common/kernel_count.h"
@@ -248,7 +248,7 @@ static void store_counters(struct kernel_emitter *e)
     }
 }
 
-/* The most of so many numbers behind each other. */
+/* The maximum of `count` consecutive numbers. */
 static LLVMValueRef most_of(struct kernel_emitter *e, LLVMTypeRef type, LLVMValueRef at,
                             uint32_t count)
 {
@@ -260,7 +260,7 @@ static LLVMValueRef most_of(struct kernel_emitter *e, LLVMTypeRef type, LLVMValu
     return kernel_intrinsic(e, largest, &all, 1, &vector, 1);
 }
 
-/* Whether one of so many flags behind each other is set. */
+/* Is one of `count` consecutive flags set? */
 static LLVMValueRef any_of(struct kernel_emitter *e, LLVMValueRef at, uint32_t count)
 {
     LLVMTypeRef type = LLVMIntTypeInContext(e->context, 8 * count);
@@ -318,7 +318,7 @@ static bool is_bounded(const struct cost_plan *plan)
     return true;
 }
 
-/* What a warp that begins at `first` of the table costs. */
+/* The cycles of the warp that begins at `first` of the table. */
 static LLVMValueRef warp_cost(struct kernel_emitter *e, const struct kernel_counting *c,
                               LLVMValueRef table, LLVMValueRef first)
 {
@@ -443,7 +443,7 @@ void kernel_count_blocks(struct kernel_emitter *e, LLVMValueRef count, kernel_fi
     reduce_block(e, to);
     LLVMValueRef more = LLVMBuildICmp(e->builder, LLVMIntULT, to, count, "");
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->builder);
-    LLVMBuildStore(e->builder, to, c->base); /* behind the last block: nothing is left of it */
+    LLVMBuildStore(e->builder, to, c->base); /* after the last block, no firings of it are left */
     LLVMBuildCondBr(e->builder, more, loop, end);
     LLVMValueRef zero = kernel_i64(e, 0);
     LLVMAddIncoming(from, &zero, &before, 1);
@@ -460,7 +460,7 @@ void kernel_count_stopped(struct kernel_emitter *e)
 
 /* ---- bodies of kernels ---- */
 
-/* What all warps of the firing have executed together. */
+/* The cycles of code that all warps of the firing executed together. */
 static LLVMValueRef common_cycles(struct kernel_emitter *e)
 {
     uint64_t constant = e->body->counting->plan->constant;

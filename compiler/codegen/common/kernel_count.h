@@ -17,8 +17,8 @@ void kernel_count_function(struct kernel_emitter *e, struct kernel_counting *cou
 void kernel_count_return(struct kernel_emitter *e);
 /* In the body of a kernel that launches: the value of kernel_launch.timestamp at this place. */
 LLVMValueRef kernel_count_so_far(struct kernel_emitter *e);
-/* Kernels: begins the body, where it counts: `counting` is its memory, `out` takes the cycles;
- * around a firing; around the work-items of a run, and behind each; at the end. */
+/* Kernels. Begins a body; it counts if its variant does. `counting` is its memory, the cycles are stored in `out`.
+ * The next functions are called around a firing, around the work-items of a run, after each item, and at the end. */
 void kernel_count_begin(struct kernel_emitter *e, struct kernel_counting *counting,
                         const struct kernel_variant *variant, LLVMValueRef out);
 void kernel_count_firing_begin(struct kernel_emitter *e);

@@ -2,9 +2,9 @@
 /*
  * kernel_count_items: generated code that counts what work-items cost (kernel_count.c: "pieces").
  *
- * A firing of so many work-items that they make several warps: behind a run of items each warp of them
- * adds the most of its counters, since at a barrier warps wait for each other.  Of few items the most of
- * a run is added to the counter of the firing.
+ * A firing may have more work-items than one warp. After a run of items each warp adds the maximum of its
+ * counters, because warps wait for each other at a barrier. If there are few items, the maximum of a run is
+ * added to the counter of the firing.
  */
 #include "compiler/bodies/group.h"
 #include "compiler/codegen/common/kernel_count.h"
@@ -45,7 +45,7 @@ static LLVMValueRef most_slot(struct kernel_emitter *e, uint32_t counter)
     return *slot;
 }
 
-/* The item has ended: the warp keeps the most, the next item begins at 0. */
+/* The item has ended: the warp keeps the maximum, and the next item begins at 0. */
 static void take_item(struct kernel_emitter *e, uint32_t counter)
 {
     struct kernel_counting *c = e->body->counting;
@@ -92,7 +92,7 @@ static void add_to_piece(struct kernel_emitter *e, LLVMValueRef piece)
     if (c->ended != NULL) add_to(e, c->ended, run);
 }
 
-/* Behind the last item of a warp. */
+/* After the last item of a warp. */
 static void end_piece(struct kernel_emitter *e)
 {
     struct kernel_counting *c = e->body->counting;

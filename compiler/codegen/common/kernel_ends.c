@@ -2,9 +2,9 @@
 /*
  * The ends of a kernel: their windows, and what is done for each of them.
  *
- * Each window is a parameter of its own, of which LLVM is told that it overlaps no other, and what is done for each end
- * is written out.  LLVM takes time with the square of the number of parameters: a kernel of more than ENDS_APART ends
- * finds its windows in the arrays of its batch, and what is done for each is a loop.
+ * Each window is a separate parameter. Its attributes say that it overlaps no other, and the code for each end is
+ * unrolled. LLVM's time grows with the square of the number of parameters. So a kernel of more than ENDS_APART ends
+ * finds its windows in the arrays of its batch, and the code for its ends is a loop.
  */
 #include "compiler/codegen/common/kernel_ends.h"
 

@@ -246,7 +246,7 @@ void kernel_items_statements(struct kernel_emitter *e, const struct ks *first)
 
 /* ---- the registers of a batch ---- */
 
-/* What numbering x first gives, as a constant array. */
+/* The registers of items that are numbered x first, as a constant array. */
 static LLVMValueRef numbered_registers(struct kernel_emitter *e, const struct index_format *format)
 {
     const uint32_t *d = e->body->kernel->group;

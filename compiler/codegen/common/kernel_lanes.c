@@ -14,7 +14,7 @@
  *     varying ones: then both sides are executed, and assignments are masked. Such a side holds no
  *     loop that might not end: it would run where no lane takes it;
  *   - what it emits, it emits in uniform control flow, or it is one packet or none (kernel_compact.c);
- *   - structs are used by field; whole arrays and vectors are assigned in uniform control flow alone.
+ *   - structs are used by field; whole arrays and vectors are assigned in uniform control flow only.
  *
  * Method: starting from "everything is uniform", the body is walked until no variable becomes
  * varying any more.  A variable that is assigned under varying control is varying, unless it was
@@ -152,7 +152,7 @@ static bool visit_variable(struct lanes *l, const struct variable *variable)
     return variable->kind == VARIABLE_LOCAL && l->varying[variable->index];
 }
 
-/* What is kept where its parts can be addressed. */
+/* Is the value in memory, where its parts have addresses? */
 static bool has_parts(const struct kx *x)
 {
     return x->kind == KX_VARIABLE || x->kind == KX_INDEX || x->kind == KX_MEMBER ||
@@ -206,7 +206,7 @@ static bool visit_window(struct lanes *l, const struct kx *x)
     return true;
 }
 
-/* What can be copied scalar by scalar. */
+/* Is the type copied scalar by scalar? */
 static bool is_small(const struct type *type)
 {
     enum { SCALARS_MAX = 64 };
@@ -567,7 +567,7 @@ static bool calls_function(const struct kx *x, void *data)
     return x->kind == KX_CALL;
 }
 
-/* Packets lie one behind the other, or are put so. */
+/* The packets of consecutive firings are neighbours, or become neighbours. */
 static bool lie_side_by_side(struct kernel_emitter *e, const struct kernel *kernel, uint32_t lanes)
 {
     for (uint32_t i = 0; i < kernel->in_count; i++) {
@@ -590,7 +590,7 @@ static bool has_packets_for_lanes(struct kernel_emitter *e, const struct kernel 
 }
 
 /* Straight-line code of so many operations, each of which may wait for the one before it, that LLVM
- * would not put several vectors side by side.  What functions keep alive is not known here: such code is LLVM's. */
+ * would not put several vectors side by side.  The live values of called functions are not known here, so such code is left to LLVM. */
 static bool is_long_chain(struct kernel_emitter *e, const struct kernel *kernel)
 {
     enum { LONG_NODES = 48 };
@@ -647,7 +647,7 @@ bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
     plan->widths[0] = best_width(&l, &register_lanes);
     if (kernel->packet_by_packet) plan->widths[0] = PACKET_LANES;
     bool pads = plan->repeats && kernel_pads(e, kernel);
-    /* What takes as long with all lanes of a register is not done with half of them, where short batches are padded. */
+    /* If short batches are padded, no loop uses half of a register: all its lanes take the same time. */
     if (pads && register_lanes > second) second = register_lanes;
     bool few_kernels = e->variants.count <= RICH_KERNELS_MAX;
     plan->widths[1] = plan->widths[0] > second && few_kernels ? second : 0;
@@ -658,7 +658,7 @@ bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
     return true;
 }
 
-/* Packet by packet, of one output: its lanes are whole lines, one behind the other. */
+/* Packet by packet, of one output: its lanes are whole, consecutive lines. */
 static bool streams(struct kernel_emitter *e, const struct kernel *kernel)
 {
     enum { LIGHT_NODES = 256 };

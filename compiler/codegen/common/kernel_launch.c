@@ -3,9 +3,9 @@
  * kernel_launch: what a body does to the list of launches that its caller provides
  * (lang/kernel_abi.h, lang/device_queue.md).
  *
- * A launch is an entry that is appended.  Its arguments are evaluated before it is: one of them may
- * ask for an event, and what that executes uses the entries behind the last one.  An event is the
- * number of its launch, in a variable.
+ * A launch is an appended entry. Its arguments are evaluated before the entry is appended: one of them may
+ * query an event, and the code of that query uses the entries past the last one. An event is a variable
+ * that holds the number of its launch.
  */
 #include "compiler/codegen/common/kernel_launch.h"
 

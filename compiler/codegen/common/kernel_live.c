@@ -35,7 +35,7 @@ static bool name_in(const struct kx *x, void *data)
 
 static void read_list(struct text *t, const struct ks *first);
 
-/* What comes from before the loop is wanted in its next round. */
+/* A value from before the loop is also needed in the next round. */
 static void read_loop(struct text *t, const struct ks *s)
 {
     read_list(t, s->init);

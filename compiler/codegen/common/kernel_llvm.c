@@ -255,7 +255,7 @@ static void leave_out_slp(void)
     done = true;
 }
 
-/* What LLVM does with the whole module. */
+/* Reports a step of LLVM that works on the whole module. */
 static void tell_all(struct kernel_emitter *e, const char *doing)
 {
     size_t count = e->variants.count;

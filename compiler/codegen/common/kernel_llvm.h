@@ -1,40 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel_llvm: what the files of the kernel code generator share.  Private to codegen.
+ * kernel_llvm: the structs that the files of the kernel code generator share, and its entry. Private to codegen.
  *
- *   llvm_child.c         kernel_compile, kernel_emit: all that follows in a child process, then the linker
- *   kernel_llvm.c          the emitter's life: module, target, optimisation, object
- *   kernel_llvm_types.c    LLVM types and constants, loads and stores of scalars, faults
- *   kernel_llvm_batch.c    the entries of a kernel and the loop over firings; pipe_arguments
- *   kernel_ends.c          the ends of a kernel: their windows, and what is done for each
- *   kernel_llvm_stmt.c     statements
- *   kernel_llvm_expr.c     expressions
- *   kernel_llvm_address.c  addresses: variables, array items, packets
- *   kernel_llvm_call.c     functions and their calls
- *   kernel_llvm_arith.c    operators and conversions
- *   kernel_llvm_half.c     f16 and bf16, which are bit patterns in registers
- *   kernel_llvm_builtin.c  built-in functions
- *   kernel_llvm_rate.c     rates: phases, what firings append, the report of a batch
- *   kernel_llvm_window.c   2-D windows: runs of firings within rows, borders
- *   kernel_query.c         questions about typed trees: faults, effects, size
- *   kernel_live.c          how much of a body's locals is alive at one time
- *   kernel_gather.c        loads of lanes from places of their own
- *   kernel_phases.c        windows of such firings, cut into phases and put together from them
- *   kernel_weave.c         which of them lie side by side in the registers of a vector
- *   kernel_pairs.c         bytes of two such firings in one word
- *   kernel_unroll.c        which loops of such firings are written out
- *   kernel_lanes.c         which kernels can execute consecutive firings in the lanes of vectors
- *   kernel_constants.c     constants of such firings, where there are many
- *   kernel_stream.c        what such firings write past the caches
- *   kernel_compact.c       what only some of such firings append
- *   kernel_registers.c     vectors as whole registers of the target
- *   kernel_nans.c          canonical NaNs of whole vector registers
- *   kernel_items.c         the work-items of a firing
- *   kernel_launch.c        launches of child kernels, and what they have come to
- *   kernel_origin.c        debug mode: which statement wrote a packet
- *   kernel_count.c         counting what an execution costs
- *   kernel_count_items.c   the same of work-items
- *   link.c                 object to shared object
+ * llvm_child.c runs kernel_generate in a child process for each instruction set, and link.c makes the shared
+ * object. Every other file kernel_X.c has its functions in kernel_X.h, whose first line names its subject; those of
+ * kernel_count_items.c are in kernel_count.h and kernel_counter.h.
  *
  * One body is emitted at a time (`emitter.body`).  A value of scalar type is an LLVM value of the
  * scalar's register type or, while lanes are emitted, a vector of it: one element for each of
@@ -91,7 +61,7 @@ struct kernel_counting {
     bool many;            /* SUM: of all firings of a batch */
     bool in_items;        /* what is emitted is executed by one work-item after the other */
     /* By counter: allocas, NULL where nothing has counted so far; `lanes`: of vectors, one number for
-     * each lane; `items`: of the present work-item, `items_most`: the most of those of its warp. */
+     * each lane; `items`: of the current work-item, `items_most`: the maximum over its warp. */
     LLVMValueRef *counts, *lanes, *items, *items_most;
     LLVMValueRef out; /* takes the cycles; kernels: may be NULL when running */
     struct graph_warp warp;
@@ -132,7 +102,7 @@ struct kernel_port_state {
     LLVMValueRef windows;  /* of many ends: the batch's array, at element 0; NULL: parameters */
     LLVMValueRef begins;   /* out-ports, debug mode: alloca, where each element's window begins */
     uint64_t first_output; /* out-ports: number of element 0 among the outputs */
-    bool moves;     /* its windows are those of the present firing: `pointers` go on behind each */
+    bool moves;     /* its windows are those of the present firing: `pointers` move after each */
     bool canonical; /* out-ports: NaNs are made canonical */
     bool canonical_later; /* out-ports: when the batch ends */
     bool checked_end;     /* out-ports: the number of packets is checked when the firing ends */
@@ -159,7 +129,7 @@ struct kernel_body {
     LLVMValueRef *locals; /* allocas, by variable->index; NULL until needed */
     LLVMValueRef *argument_values, *state_values; /* parallel to kernel->arguments, ->states */
     LLVMValueRef result;     /* FUNCTION: pointer to the result where it is an array */
-    LLVMValueRef nowhere;    /* 8 bytes that nobody reads; NULL until needed */
+    LLVMValueRef nowhere;    /* 8 bytes that no code reads; NULL until needed */
     LLVMBasicBlockRef end;   /* where `return` goes: end of the firing, of init, of finish */
     LLVMValueRef item[3];    /* work-items: x, y, z of the present one, i32 */
     LLVMValueRef item_index; /* the same counted through, i64 */
@@ -222,7 +192,7 @@ struct kernel_variant { /* a kernel as its nodes use it */
     uint32_t id;
 };
 
-struct kernel_watch { /* is told what begins: "DOING" completes "it ended while ..." */
+struct kernel_watch { /* called as a step begins; `doing` completes "it ended while ..." */
     void (*begins)(void *data, struct span at, const char *doing);
     void *data;
 };
@@ -265,7 +235,7 @@ struct kernel_code { /* of one instruction set */
     const uint32_t *node_kernel, *child_kernel; /* as in struct kernel_image */
 };
 /* The kernels of the graph as text or as an object file, in cx->arena.  False: reported.  LLVM may end
- * the process: for a child (support/child.h). */
+ * the process, so call this in a child process only (support/child.h). */
 bool kernel_generate(struct compile *cx, const struct graph *graph,
                      const struct instruction_set *isa, struct place_table *places,
                      enum kernel_text kind, const struct kernel_watch *watch,

@@ -16,8 +16,7 @@ struct kernel_bound kernel_constant_bound(struct kernel_emitter *e, uint64_t lim
     return (struct kernel_bound){kernel_i64(e, limit), limit};
 }
 
-/* Where a load may be executed for nobody, its index must not lead outside: the last item will do.
- */
+/* A speculative load must not leave its object: its index becomes at most that of the last item. */
 static LLVMValueRef clamp(struct kernel_emitter *e, LLVMValueRef index, struct kernel_bound bound)
 {
     if (LLVMIsConstant(index) || !kernel_speculates(e)) return index;
@@ -201,7 +200,7 @@ LLVMValueRef kernel_port_element(struct kernel_emitter *e, const struct kernel_p
     return kernel_index(e, element, check, bound, element->span);
 }
 
-/* Packet `index` behind the `rate` packets of each firing before this one. */
+/* Packet `index` after the `rate` packets of each earlier firing. */
 static struct kernel_address packet(struct kernel_emitter *e, const struct kernel_port *port,
                                     const struct kernel_port_state *state, LLVMValueRef element,
                                     uint64_t rate, LLVMValueRef index)

@@ -214,7 +214,7 @@ static LLVMValueRef real_like(struct kernel_emitter *e, LLVMValueRef like, doubl
 }
 
 /* Saturates; NaN gives 0.  By compares and selects: LLVM cannot split its own saturating
- * conversions of wide vectors. What is outside of the integer's range is converted as 0, then
+ * conversions of wide vectors. A value outside of the integer's range is converted as 0, then
  * replaced. */
 static LLVMValueRef float_to_integer(struct kernel_emitter *e, LLVMValueRef value,
                                      enum scalar_type to)

@@ -3,7 +3,7 @@
  * The entries of kernels (lang/kernel_abi.h) and the loop over the firings of a batch.
  *
  * An exported entry loads the fields of its `struct kernel_batch` and calls an internal function,
- * whose pointers are parameters: there LLVM is told that they do not overlap.  Of many ends (kernel_ends.c) it
+ * whose pointers are parameters: their attributes say that they do not overlap. With many ends (kernel_ends.c) it
  * gets the two arrays of windows.
  */
 #include "compiler/codegen/common/kernel_llvm_batch.h"
@@ -260,8 +260,8 @@ static void store_state_scalars(struct kernel_emitter *e)
 
 /* ---- the loop over firings ---- */
 
-/* The same pointer, of which LLVM must not know that it is the same in every round.  What is loaded through it
- * is loaded where it is used: as vectors, a large table or many arguments would be kept on the stack. */
+/* The same pointer, but LLVM must not know that it is the same in every round. So values are loaded through it
+ * where they are used. Otherwise LLVM would keep a large table or many arguments as vectors on the stack. */
 static LLVMValueRef anew(struct kernel_emitter *e, LLVMValueRef pointer)
 {
     enum { INACCESSIBLE_MEMORY = 3 << 2 };
@@ -295,7 +295,7 @@ static void bind_invariants(struct kernel_emitter *e)
 }
 
 /* The next window of a kernel that takes long blocks is fetched meanwhile: its packets may be read in an order that
- * no processor foresees.  Behind the last window the address is never read. */
+ * no processor foresees.  An address past the last window is never read. */
 static void fetch_next_windows(struct kernel_emitter *e)
 {
     enum { LINE_BYTES = 64, BYTES_MIN = 512, BYTES_MAX = 4096 };
@@ -703,7 +703,7 @@ static void end_arguments(struct kernel_emitter *e, struct kernel_body *outer,
     kernel_body_end(e, outer, outer_at);
 }
 
-/* The arguments of `count` nodes from *node on; *node goes on to the one behind. */
+/* The arguments of `count` nodes from *node on; *node becomes the first node after them. */
 static void emit_some_arguments(struct kernel_emitter *e, size_t *node, size_t count)
 {
     for (; count > 0 && *node < e->graph->nodes.count; ++*node) {

@@ -97,7 +97,7 @@ static void struct_into(struct kernel_emitter *e, const struct kx *x, struct ker
     }
 }
 
-/* Each argument behind the one before it; one of a vector may be a shorter vector. */
+/* Each argument follows the previous one; one of a vector may be a shorter vector. */
 static void aggregate_into(struct kernel_emitter *e, const struct kx *x, struct kernel_address to)
 {
     uint64_t at = 0;

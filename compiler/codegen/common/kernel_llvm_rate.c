@@ -2,11 +2,10 @@
 /*
  * Rates: the phases of firings, what firings append, what a batch reports.
  *
- * A port whose rate is one number *stays*: the window of firing i begins i times the rate behind
- * that of the batch, so that LLVM sees a plain loop.  Any other port *moves*: its pointers are
- * those of the present firing, and go on when it ends, by what its phase pops or by what it has
- * appended.
- * A firing that stops does not come to its end, so nothing of it stays.
+ * A port whose rate is one number *stays*: the window of firing i begins i times the rate after
+ * the window of the batch, so LLVM sees a plain loop. Any other port *moves*: its pointers are
+ * those of the current firing. When the firing ends, they advance by the packets that its phase
+ * pops or that it appended. A firing that stops does not reach its end, so it has no effect.
  */
 
 /* ---- which ports move ---- */
@@ -29,7 +28,7 @@ static bool out_ranges(const struct kernel_port *port)
     return port->push_least != port->push;
 }
 
-/* What launches is not told by the rate how much it appends itself. */
+/* The rate of a kernel that launches does not say how many packets its own code appends. */
 bool kernel_out_moves(const struct kernel *kernel, const struct kernel_port *port)
 {
     return port->pushes != NULL || out_ranges(port) || kernel_launches_any(&kernel->launches);
@@ -132,7 +131,7 @@ void kernel_reset_counts(struct kernel_emitter *e)
         kernel_zero_ends(e, kernel->out[i].arity, e->body->out[i].counts);
 }
 
-/* What is done for each element of a port, and with what. */
+/* The operands of code that is emitted for each element of a port. */
 struct port_code {
     uint32_t port;
     LLVMValueRef value;
@@ -351,7 +350,7 @@ static LLVMValueRef moved_packets(struct kernel_emitter *e, uint32_t out, LLVMVa
     return LLVMBuildExactUDiv(e->builder, bytes, kernel_i64(e, port->type->width_bytes), "");
 }
 
-/* What the batch has appended, as far as its firings were completed. */
+/* The packets that the completed firings of the batch appended. */
 static LLVMValueRef appended_packets(struct kernel_emitter *e, uint32_t out, LLVMValueRef element,
                                      LLVMValueRef completed)
 {

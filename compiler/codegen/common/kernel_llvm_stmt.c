@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Statements. */
 
-/* What follows a jump is reached by a case label, or not at all. */
+/* Statements. Code after a jump is reached by a case label, or not at all. */
 #include "compiler/codegen/common/kernel_llvm_stmt.h"
 
 #include "compiler/codegen/common/kernel_compact.h"
@@ -231,8 +231,8 @@ static const struct ks *lone_append(struct kernel_emitter *e, const struct ks *s
     return cheap ? append : NULL;
 }
 
-/* Memory for what is not wanted, of which LLVM must not know that nobody reads it: it would make
- * the store conditional again. */
+/* Memory for unwanted values. If LLVM knew that no code reads it, it would make the store conditional
+ * again. */
 static LLVMValueRef nowhere(struct kernel_emitter *e)
 {
     struct kernel_body *body = e->body;
@@ -247,7 +247,7 @@ static LLVMValueRef nowhere(struct kernel_emitter *e)
     return body->nowhere;
 }
 
-/* The packet is stored where it belongs or where nobody looks. */
+/* The packet is stored where it belongs or in unused memory. */
 static void append_if(struct kernel_emitter *e, const struct ks *guard, const struct ks *s,
                       LLVMValueRef condition)
 {

@@ -286,7 +286,7 @@ void kernel_unroll_loop(struct kernel_emitter *e, LLVMValueRef branch)
 
 /* ---- loads and stores of scalars ---- */
 
-/* What memory holds: i8 for bool. */
+/* The register value of a scalar as memory holds it (i8 for bool). */
 static LLVMValueRef from_memory(struct kernel_emitter *e, const struct type *type,
                                 LLVMValueRef value)
 {
@@ -350,7 +350,7 @@ static LLVMValueRef load_every(struct kernel_emitter *e, LLVMTypeRef memory,
                                   LLVMConstVector(places, lanes), "");
 }
 
-/* Part behind part. */
+/* The parts are consecutive in the vector. */
 static LLVMValueRef load_woven(struct kernel_emitter *e, LLVMTypeRef memory,
                                const struct type *type, struct kernel_address from)
 {
@@ -406,7 +406,7 @@ static void store_at(struct kernel_emitter *e, const struct type *type, LLVMValu
     LLVMSetAlignment(store, type->alignment_bytes);
 }
 
-/* Of all lanes, one behind the other. */
+/* The scalars of all lanes are consecutive in memory. */
 static void store_lanes(struct kernel_emitter *e, const struct type *type, LLVMValueRef value,
                         struct kernel_address to)
 {

@@ -30,7 +30,7 @@ LLVMValueRef kernel_alloca_value(struct kernel_emitter *e, const struct type *ty
                                  enum kernel_layout layout, const char *name);
 LLVMValueRef kernel_load(struct kernel_emitter *e, const struct type *type,
                          struct kernel_address from);
-/* What memory holds of a scalar: i8 for bool. */
+/* A scalar as memory holds it: i8 for bool. */
 LLVMValueRef kernel_memory_value(struct kernel_emitter *e, const struct type *type,
                                  LLVMValueRef value);
 void kernel_store(struct kernel_emitter *e, const struct type *type, struct kernel_address to,

@@ -92,7 +92,7 @@ void kernel_windows_begin(struct kernel_emitter *e)
 
 /* ---- runs ---- */
 
-struct reach { /* the most of all windows, to each side */
+struct reach { /* the maximum over all windows, to each side */
     uint64_t rows, columns;
 };
 
@@ -128,7 +128,7 @@ static LLVMValueRef inner_row(struct kernel_emitter *e, LLVMValueRef row, struct
     return LLVMBuildAnd(e->builder, compare(e, LLVMIntUGE, row, reach.rows), below, "inner.row");
 }
 
-/* The column behind the run that begins at `column`. */
+/* The column after the run that begins at `column`. */
 static LLVMValueRef run_end(struct kernel_emitter *e, LLVMValueRef column,
                             LLVMValueRef row_is_inner, LLVMValueRef inner, struct reach reach)
 {
@@ -213,7 +213,7 @@ static LLVMValueRef window_offset(struct kernel_emitter *e, const struct kx *x,
         kernel_fault_if(e, bad, KERNEL_FAULT_INDEX, x->span, value, kernel_i64(e, side / 2 + 1));
     }
     if (LLVMIsConstant(value) || !kernel_speculates(e)) return value;
-    /* A load that may be executed for nobody must not lead outside. */
+    /* A speculative load must not leave the frame. */
     LLVMValueRef last = kernel_i64(e, side - 1);
     kernel_unify(e, &value, &half);
     kernel_unify(e, &value, &last);

@@ -2,10 +2,10 @@
 /*
  * Canonical NaNs, which are rare: hardly any packet is one.
  *
- * Where a kernel appends vectors of several registers, one branch that nobody takes asks for NaNs, two registers at a
- * time; behind it each of them is made canonical.  Firings with state follow each other, and often each waits for what
- * the one before has computed: there nothing is asked, and what a batch has appended is looked through when it ends, in
- * vectors.  Everywhere else each value is chosen without a branch, since LLVM would make vectors of it.
+ * If a kernel appends vectors of several registers, one branch that is hardly ever taken tests for NaNs, two registers
+ * at a time; past it all NaNs are made canonical. Firings with state follow each other, and often each waits for the
+ * results of the previous one. These test nothing: the appended packets are scanned in vectors when the batch ends.
+ * Everywhere else a select makes each value canonical without a branch, because LLVM vectorises it.
  */
 #include "compiler/codegen/common/kernel_nans.h"
 
@@ -68,7 +68,7 @@ LLVMValueRef kernel_canonical_packet(struct kernel_emitter *e, LLVMValueRef valu
     return packet;
 }
 
-/* ---- behind a batch ---- */
+/* ---- after a batch ---- */
 
 enum { REGISTERS_AT_ONCE = 4 };
 

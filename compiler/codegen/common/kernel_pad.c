@@ -4,7 +4,7 @@
  *
  * A sum over a window waits for each of its additions, so a block of firings in lanes takes hardly longer than one of
  * them.  Where a batch has fewer firings than a block, its windows are copied to where a whole block of packets fits,
- * zeroes behind them, the block is executed there, and what the batch's own firings have written is copied back; what
+ * with zeroes after them, the block is executed there, and what the batch's own firings have written is copied back; what
  * they do not name is zero.  Nothing outside of the windows is touched, and the bits are those of lanes, which are
  * those of single firings.
  */
@@ -152,7 +152,7 @@ static void empty_windows(const struct padding *p, LLVMValueRef *room, LLVMValue
     }
 }
 
-/* In place of what the block has told, which is of all its firings. */
+/* Replaces the report of the block, which counts all its firings. */
 static void report(const struct padding *p, LLVMValueRef produced, LLVMValueRef completed)
 {
     struct kernel_emitter *e = p->e;

@@ -5,8 +5,8 @@
  * Lanes that compute in 16 bits from packets of 8 are woven in two parts (kernel_weave.c): lane l of part k holds the
  * firing 2l + k.  A load of words then brings the packet of both: the low halves are part 0's, the high ones part 1's,
  * and a mask or a shift makes 16 bits of them, where bytes in order would have to be spread over the registers.  A
- * packet further, the high halves of these words are part 0's, so windows of n columns take n + 1 halves, not 2n.  What
- * the parts append makes words in the same way.
+ * packet further, the high halves of these words are part 0's, so windows of n columns take n + 1 halves, not 2n.  The
+ * packets that the parts append become words in the same way.
  *
  * Places in a window count from its leftmost column.  Words begin at even places: the last packet of a window of an
  * odd number of columns is a high half, and nothing beyond the window is read.

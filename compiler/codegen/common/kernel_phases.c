@@ -5,8 +5,8 @@
  * Where a firing pops several scalars S (packets, or parts of a vector), scalar i of the firings l, l + 1, ...
  * of a block lies S scalars apart: each access would cost a load for each lane.  The block's window is therefore
  * first cut into its S phases, phase r holding the scalars r, r + S, r + 2S, ...; then scalar i of consecutive
- * firings are neighbours, in phase i mod S from i div S on.  What firings append, S scalars each, is put
- * together in the same way when they end.
+ * firings are neighbours, in phase i mod S from i div S on.  Appended packets, S
+ * scalars for each firing, are joined in the same way when the block ends.
  *
  * Method: tiles of S vectors, as long as registers.  Unzipping two neighbours gives the even and the odd scalars
  * of both; doing so log2 S times with halves of the list gives the phases.  An odd factor of S is done by picking.
@@ -114,7 +114,7 @@ bool kernel_has_out_phases(struct kernel_emitter *e, const struct kernel_port *p
 
 /* ---- shuffles ---- */
 
-/* Element i is `first` + i x `step` of both vectors, one behind the other; beyond them anything. */
+/* Element i is `first` + i x `step` of the concatenated vectors; elements past their end are undefined. */
 static LLVMValueRef pick(struct kernel_emitter *e, LLVMValueRef a, LLVMValueRef b, int64_t first,
                          int64_t step)
 {

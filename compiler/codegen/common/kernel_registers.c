@@ -6,7 +6,7 @@
 
 #include "compiler/codegen/common/kernel_llvm_types.h"
 
-/* `count` lanes of the two vectors, one behind the other, from lane `first` on. */
+/* `count` lanes of the concatenated vectors, from lane `first` on. */
 static LLVMValueRef lanes_from(struct kernel_emitter *e, LLVMValueRef one, LLVMValueRef other,
                                unsigned first, unsigned count)
 {

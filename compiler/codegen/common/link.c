@@ -227,8 +227,8 @@ static bool is_available(const char *symbol)
     return false;
 }
 
-/* The first symbol that nobody will define, or NULL.  The object is LLVM's, so it is well-formed.
- */
+/* The first undefined symbol that the link cannot resolve, or NULL. LLVM wrote the object, so it is
+ * well-formed. */
 static const char *missing_symbol(struct link_bytes object)
 {
     Elf64_Ehdr header;

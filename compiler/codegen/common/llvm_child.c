@@ -2,8 +2,8 @@
 /*
  * kernel_compile and kernel_emit: LLVM in a child process (support/child.h), the linker in this one.
  *
- * The child tells what it begins, so that an end without results has a place; then it sends the code of
- * each instruction set, and at last what it has reported, the places that the code names, and its times.
+ * The child reports each step as it begins, so that the message about a crash has a place. Then it sends the
+ * code of each instruction set. Last it sends its diagnostics, the places that the code names, and its times.
  */
 #include <errno.h>
 #include <signal.h>

@@ -63,7 +63,7 @@ static bool has(const struct instruction_set *sets, uint32_t count, const char *
     return false;
 }
 
-/* Behind those with as many features or more. */
+/* Inserts the set after those with as many features or more. */
 static void insert(struct instruction_set *sets, uint32_t count, struct instruction_set set)
 {
     uint32_t at = count;

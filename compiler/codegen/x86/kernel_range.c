@@ -2,10 +2,10 @@
 /*
  * Minimum and maximum of floats in whole vector registers.  VRANGE of AVX-512 is minimumNumber and
  * maximumNumber in one instruction, zeros in order of their signs, but for a signalling NaN, which it
- * returns as a quiet one instead of the other operand.  So operands have to be quiet.  What arithmetic
- * and VRANGE itself give is; anything else, packets that are loaded above all, is made quiet once,
- * where it is defined: the payload of a NaN is never seen.  That is done behind LLVM's optimiser,
- * since it then stands in the module which values the operands are.
+ * returns as a quiet one instead of the other operand.  So operands have to be quiet.  The results of
+ * arithmetic and of VRANGE are quiet. Any other value, such as a loaded packet, is made quiet once, at its
+ * definition; the payload of a NaN is never visible. This happens after LLVM's optimiser, because only
+ * then does the module show which values the operands are.
  */
 #include <llvm-c/Core.h>
 #include <string.h>
@@ -20,7 +20,7 @@ enum { LEAST_BITS = 128, DEPTH_MAX = 64 };
 
 struct quieter {
     struct kernel_emitter *e;
-    bool arithmetic; /* of arithmetic nothing is left out behind the optimiser: it makes quiet */
+    bool arithmetic; /* no arithmetic is removed after the optimiser, so its results are quiet */
     VEC(LLVMValueRef) made; /* phis and selects whose operands are quiet, or are being made so */
 };
 
@@ -136,7 +136,7 @@ static LLVMValueRef first_behind(LLVMValueRef v)
     return i;
 }
 
-/* What the program itself copies so may stand behind who wants the copy: it moves up, to where all see it. */
+/* A quiet copy that the program itself makes may follow the user of the copy. It moves up, to dominate all users. */
 static LLVMValueRef quiet_copy(struct quieter *q, LLVMValueRef function, LLVMValueRef v)
 {
     LLVMValueRef at = LLVMIsAInstruction(v) != NULL
