@@ -26,7 +26,7 @@ struct debug_break {
     enum scalar_type scalar;
     bool watch, temporary, enabled;
     bool spent;      /* met, and never again */
-    bool one_firing; /* FIRING: `firing` alone */
+    bool one_firing; /* FIRING: only at `firing` */
     bool any;        /* VALUE: whatever it is */
     bool holds;      /* LEVEL: at the last look */
 };
@@ -240,7 +240,7 @@ static enum prt_status check_condition(const struct prt_debugger *d, const char 
     return prt_debugger_evaluate(d, text, 0, &value, error);
 }
 
-/* Behind what it is on: `if CONDITION`. */
+/* The text after the place: `if CONDITION`. */
 static enum prt_status read_condition(const struct prt_debugger *d, const char *at,
                                       struct debug_break *b, struct prt_error *error)
 {
@@ -367,7 +367,7 @@ enum prt_status prt_debug_break_enable(struct prt_debugger *d, uint32_t number, 
     struct debug_break *b;
     enum prt_status status = find_live(d, number, &b, error);
     if (status != PRT_OK) return status;
-    /* What has been written in between is not looked at. */
+    /* Packets that were written while it was disabled are skipped. */
     if (enabled && b->kind == BREAK_VALUE && !b->enabled)
         b->seen = d->sched->buffers[b->buffer].fifo.written_packets;
     b->enabled = enabled;

@@ -8,9 +8,9 @@
  *     operand  := "!" operand | "(" or ")" | NUMBER | true | false | cycle | firing
  *               | level "(" BUFFER ")" | PLACE
  *
- * Numbers are compared exactly: integers as integers, else as f64.  A number that stands in the text
- * is rounded to the float type of what it is compared with, so that what has been printed compares
- * equal.  What is not there is neither true nor equal to anything.
+ * Numbers are compared exactly: integers as integers, others as f64.  A number in the text is rounded to
+ * the float type that it is compared with, so that a printed value compares equal to its packet.  A
+ * missing value is not true, and equal to nothing.
  *
  * Requires: as debug_place.h.  Errors: PRT_E_USAGE.
  */
@@ -34,7 +34,7 @@ enum debug_relation { DEBUG_EQ, DEBUG_NE, DEBUG_LT, DEBUG_LE, DEBUG_GT, DEBUG_GE
 struct debug_value prt_debugger_scalar_value(enum scalar_type scalar, const void *bytes);
 bool prt_debugger_compare(struct debug_value a, enum debug_relation relation, struct debug_value b);
 
-/* Take what is at *at and move behind it; false: it is not there. */
+/* Read a token at *at and move *at past it.  They return false if it is not there. */
 bool prt_debugger_take_relation(const char **at, enum debug_relation *relation);
 bool prt_debugger_take_number(const char **at, struct debug_value *value);
 void prt_debugger_skip_blanks(const char **at);
@@ -45,7 +45,8 @@ enum prt_status prt_debugger_evaluate(const struct prt_debugger *d, const char *
                                       struct prt_error *error);
 bool prt_debugger_is_true(struct debug_value value);
 
-/* That a value is no number, and what its parts are; that nothing may stand behind a text. */
+/* Refuse a value that is no number, with the names of its parts; refuse further text after the
+ * end. */
 enum prt_status prt_debugger_refuse_parts(const struct prt_debugger *d, uint32_t type,
                                           const char *name, struct prt_error *error);
 enum prt_status prt_debugger_refuse_rest(const char *rest, struct prt_error *error);

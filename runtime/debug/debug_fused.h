@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * debug_fused: nodes that are no stage by themselves, because pipec has made one of them and their
- * neighbours.  Of such a stage a container has the name alone, which is made of theirs (lang/plan.md,
- * "Neighbours become one stage"), so what is said here is a hint.
+ * debug_fused: nodes that are no stage of their own, because pipec has fused them with neighbours.  For
+ * such a stage a container has only a name, which consists of the names of the nodes (lang/plan.md,
+ * "Neighbours become one stage").  So the results of this module are hints.
  *
- * Ownership: names are the program's.  Thread-safety: reads only.  Errors: none.
+ * Ownership: names belong to the program.  Thread-safety: reads only.  Errors: none.
  */
 #ifndef RUNTIME_DEBUG_DEBUG_FUSED_H
 #define RUNTIME_DEBUG_DEBUG_FUSED_H

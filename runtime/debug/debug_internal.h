@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * debug_internal: the debugger of a run (runtime/host/pipert_debug.h), for its own parts.
+ * debug_internal: the debugger of a run (runtime/host/pipert_debug.h), for its own files.
  *
- *     debugger.c            when it stops, and how it goes on
- *     debug_break.c         breakpoints: their texts, their table, whether they are met
+ *     debugger.c            stopping and resuming
+ *     debug_break.c         breakpoints: their texts, their table, whether the run has reached them
  *     debug_condition.c     conditions: comparisons of places and numbers
  *     debug_place.c         places: packets, state, tables, arguments, by name
  *     debug_fused.c         nodes that have become parts of stages
- *     debug_show.c          what is printed of them
- *     debug_where.c         who waits for what; the scheduler program
- *     debug_origin.c        who has written which packet
+ *     debug_show.c          printing of values, stops and tables
+ *     debug_where.c         waits between stages; the scheduler program
+ *     debug_origin.c        the firing that wrote a packet
  *     debug_source.c        lines of source files
  *     debug_trace.c         firings to a file
  *
- * The scheduler calls the debugger before and after each firing (struct prt_step), while nothing is
- * in flight; a buffer's memory keeps a packet until another is written over it, so what a firing
- * has taken and what a port has given to the host can still be read behind it.
+ * The scheduler calls the debugger before and after each firing (struct prt_step), while nothing is in
+ * flight.  A buffer's memory keeps a packet until another one overwrites it.  So packets that a firing
+ * has consumed, or that a port has handed to the host, can still be read after the firing.
  */
 #ifndef RUNTIME_DEBUG_DEBUG_INTERNAL_H
 #define RUNTIME_DEBUG_DEBUG_INTERNAL_H
@@ -23,7 +23,7 @@
 #include "runtime/host/pipert_debug.h"
 #include "runtime/host/pipert_run.h"
 
-/* What the run does when it goes on. */
+/* The next stop of the run, after it resumes. */
 enum debug_goal {
     DEBUG_CONTINUE,
     DEBUG_STEP,  /* until `goal_count` firings have been made */
@@ -55,7 +55,7 @@ struct prt_debugger {
 
     uint64_t *taken_from, *given_from; /* per input, output: where the firing began */
     uint64_t *claimed_to;              /* per buffer: what its writer may have touched */
-    struct debug_origins *origins;     /* who has written which packet */
+    struct debug_origins *origins;     /* firings that wrote the latest packets */
     struct debug_trace *trace;         /* NULL: none is written */
     char *directory;                   /* of sources; NULL: none was named */
     struct debug_listing *listing;     /* what `list` has shown last */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who has written which packet: a record for each of the last ones of a buffer. */
+/* The origin of packets: a record for each of the latest packets of a buffer. */
 #include "runtime/debug/debug_internal.h"
 #include "runtime/debug/debug_origin.h"
 #include "runtime/sched/provenance.h"

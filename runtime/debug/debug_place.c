@@ -189,7 +189,8 @@ static bool read_number(const char **at, int64_t *number)
     return true;
 }
 
-/* Packet `index` of those that the buffer holds, or behind it. */
+/* Converts an index, counted from the oldest packet in the buffer, to a packet number.  Returns
+ * false if the number is out of range. */
 static bool absolute(const struct prt_fifo *fifo, int64_t index, uint64_t *packet)
 {
     *packet = fifo->oldest_packets + (uint64_t)index;
@@ -241,7 +242,7 @@ static enum prt_status read_range(const struct prt_debugger *d, int64_t from, co
     return PRT_OK;
 }
 
-/* Behind the name of a buffer. */
+/* Reads the part of a place after the name of a buffer. */
 static enum prt_status read_packets(const struct prt_debugger *d, const char **at,
                                     struct debug_place *place, struct prt_error *error)
 {
@@ -306,7 +307,7 @@ static enum prt_status refuse_variables(const struct prt_debugger *d, struct prt
                          "--debug-mode");
 }
 
-/* Behind the name of a node. */
+/* Reads the part of a place after the name of a node. */
 static enum prt_status read_variable(const struct prt_debugger *d, const char **at,
                                      struct debug_place *place, struct prt_error *error)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * debug_place: what a text of runtime/host/pipert_debug.h, "Places", stands for.
+ * debug_place: finds the values that a place names (runtime/host/pipert_debug.h, "Places").
  *
  * Requires: a stopped debugger, or one whose scheduler has nothing in flight.
- * Ownership: bytes are the run's, and change when it goes on.
- * Errors: PRT_E_USAGE: the text is no place.  That a packet is not there is none: `missing` tells.
+ * Ownership: the bytes belong to the run, and change when it goes on.
+ * Errors: PRT_E_USAGE: the text is no place.  A missing packet is no error: `missing` reports it.
  */
 #ifndef RUNTIME_DEBUG_DEBUG_PLACE_H
 #define RUNTIME_DEBUG_DEBUG_PLACE_H
@@ -26,7 +26,7 @@ struct debug_place {
     uint32_t buffer;           /* of packets; else PRT_NONE */
     uint64_t first, count;     /* PACKETS: packet numbers */
     uint64_t packet;           /* VALUE of a buffer */
-    uint32_t type;             /* VALUE: in TYPES; CONTAINER_NONE: `scalar` alone is known */
+    uint32_t type;             /* VALUE: in TYPES; CONTAINER_NONE: only `scalar` is known */
     enum scalar_type scalar;
     const uint8_t *bytes; /* VALUE that is there */
     uint64_t size_bytes;
@@ -34,7 +34,7 @@ struct debug_place {
     int block_kind; /* BLOCK: enum container_variable_kind, or DEBUG_ALL_VARIABLES */
 };
 
-/* Reads a place from *at on, and moves *at behind it. */
+/* Reads a place at *at, and moves *at past it. */
 enum prt_status prt_debugger_place_read(const struct prt_debugger *d, const char **at,
                                         struct debug_place *place, struct prt_error *error);
 
@@ -47,11 +47,12 @@ enum prt_status prt_debugger_packet_part(const struct prt_debugger *d, uint32_t 
                                          const char *path, enum scalar_type *scalar,
                                          uint64_t *offset_bytes, struct prt_error *error);
 
-/* Copies the path at *at (fields and indices) and moves behind it; false: it is too long. */
+/* Copies the path at *at (fields and indices) and moves *at past it.  Returns false if it is too
+ * long. */
 bool prt_debugger_path_take(const char **at, char path[static DEBUG_PATH_MAX]);
 
-/* The buffer, or the node, whose name begins the text: the longest one; *at moves behind it.
- * PRT_NONE: none. */
+/* The buffer, or the node, with the longest name that begins the text.  Moves *at past it.  Returns
+ * PRT_NONE if there is none. */
 uint32_t prt_debugger_take_buffer(const struct prt_debugger *d, const char **at);
 uint32_t prt_debugger_take_stage(const struct prt_debugger *d, const char **at);
 

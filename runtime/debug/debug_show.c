@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is printed of places, of stops, and of the run's parts. */
+/* Prints places, stops, and the parts of the run. */
 #include "base/plural.h"
 #include "runtime/debug/debug_condition.h"
 #include "runtime/debug/debug_origin.h"
@@ -99,7 +99,7 @@ static void print_block(FILE *to, const struct prt_debugger *d, const struct deb
                                                                   : kinds[place->block_kind]);
 }
 
-/* A whole text that is a place; PRT_E_USAGE: it is none, or more stands behind it. */
+/* Reads a text that consists of one place.  PRT_E_USAGE: it is no place, or more text follows. */
 static enum prt_status read_whole(const struct prt_debugger *d, const char *text,
                                   struct debug_place *place, struct prt_error *error)
 {
@@ -200,7 +200,7 @@ enum prt_status prt_debug_examine(struct prt_debugger *d, const char *text, FILE
     return PRT_OK;
 }
 
-/* ---- who has written it ---- */
+/* ---- origins of packets ---- */
 
 /* "firing 3 of 'scale', at f.pipe:7" */
 static void print_writer(FILE *to, const struct prt_debugger *d, uint32_t buffer, uint64_t packet,

@@ -14,7 +14,7 @@
 
 enum { LINES_A_LISTING = 10, LINES_ABOVE = 5 };
 
-/* What was listed last. */
+/* The lines listed last. */
 struct debug_listing {
     bool there;
     uint32_t source, next_line;

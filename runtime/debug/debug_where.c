@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who waits for what, the parts of the run as tables, and the scheduler program. */
+/* Prints the waits between stages, the parts of the run as tables, and the scheduler program. */
 #include "runtime/debug/debug_internal.h"
 #include "runtime/debug/debug_place.h"
 #include "runtime/debug/debug_source.h"
@@ -22,7 +22,8 @@ enum { NAME_COLUMNS = 16, INSTRUCTIONS_AROUND = 5 };
 
 /* ---- waits ---- */
 
-/* What hinders the stage's next firing, or that nothing does.  Returns the stage that it waits for. */
+/* The cause that prevents the stage's next firing, or that there is none.  Returns the stage that
+ * it waits for. */
 static uint32_t state_text(const struct prt_debugger *d, uint32_t index, char *text, size_t size)
 {
     const struct prt_stage *stage = &d->sched->stages[index];
@@ -62,8 +63,7 @@ static void print_state(const struct prt_debugger *d, uint32_t index, FILE *to)
     fputs(d->next.stage == index && !d->ended ? "  <- next\n" : "\n", to);
 }
 
-/* From a stage on, each with the one that it waits for, until one waits for none, or the circle is
- * closed. */
+/* Prints the chain of waits from a stage, until a stage waits for none, or the cycle is closed. */
 static void print_chain(const struct prt_debugger *d, uint32_t first, FILE *to)
 {
     char text[400];

@@ -137,7 +137,7 @@ static enum prt_status run_begins(void *context, struct prt_error *error)
     return go_on(d, error);
 }
 
-/* What was about to fire when a kernel failed stays `next`: its inputs are as it has seen them. */
+/* After a kernel fault, the firing stays `next`: its inputs are as the kernel has seen them. */
 static void run_ends(void *context, enum prt_status status, const struct prt_error *error)
 {
     struct prt_debugger *d = context;

@@ -1,37 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * device: what the scheduler needs of a device; every backend implements this one table.
+ * device: the interface between the scheduler and a device; every backend implements this one table.
  *
- * A device has a tree of sub-devices (subdevice.h) and queues on them.  It executes *kernel
- * objects*: an array that the scheduler owns and hands over once.  A dispatch packet
- * (lang/dispatch.md) is one launch or several, each of which names an object by its index; before
- * the scheduler enqueues it, it puts the windows of that launch into the object, and it enqueues an
- * object again only after its completion has been delivered.  So an object is in flight at most
- * once; a packet that names one which is, or the same one twice, is refused.
+ * A device has a tree of sub-devices (subdevice.h) and queues on them.  It executes *kernel objects*: an
+ * array that the scheduler owns and hands over once.  A dispatch packet (lang/dispatch.md) has one or
+ * more launches, each of which names an object by its index.  The scheduler puts the windows of a launch
+ * into its object before it enqueues the launch.  It enqueues the object again only after its completion
+ * has been delivered.  So an object is in flight at most once.  A packet that names an object in flight,
+ * or one object twice, is refused.
  *
- * A queue executes its launches strictly in order, each after the one before has completed: what one
- * has written the next one may read.  After a kernel's fault the queue executes nothing any more:
- * its later launches are delivered, with their objects as they were.
+ * A queue executes its launches strictly in order, each after the one before has completed: a launch may
+ * read the packets that an earlier one has written.  After a kernel's fault the queue executes no more
+ * launches: later ones are delivered, with their objects unchanged.
  *
- * Time is in cycles, and the device's own: `advance` and `wait` alone move it.  A queue has an
- * importance.  A launch begins when what was enqueued before it on compute units of its sub-device
- * by queues of the same importance has ended, and all that was by more important ones; less
- * important launches yield their compute units to it between work-groups and go on later.
- * A launch that has a completion signal, or is the last of its packet, is *seen* when it ends; one
- * without is seen with the next of its packet that is.  There is one completion for each launch,
- * delivered when it is seen, in order of (time when it is seen, enqueuing): nothing in this
- * interface depends on how fast the host is.
+ * Time is in cycles and belongs to the device: only `advance` and `wait` move it.  A queue has an
+ * importance.  A launch begins when two kinds of earlier work on the compute units of its sub-device have
+ * ended: launches that queues of the same importance enqueued before it, and all more important ones.
+ * Less important launches yield their compute units to it between work-groups, and go on later.  A launch
+ * is *seen* when it ends if it has a completion signal or is the last of its packet; otherwise with the
+ * next launch of its packet that is.  There is one completion for each launch, delivered when it is seen,
+ * in order of (time when it is seen, enqueuing): nothing in this interface depends on the host's speed.
  *
- * A device that runs in *real time* has nanoseconds of the host for cycles, from 0 at the first time
- * that somebody asks or launches: they pass by themselves, and `advance` does nothing.  So that
- * nothing else depends on them, what is in flight when `wait` begins is seen all together, in order
- * of enqueuing, or where it is launched (`launch`), if the queues alone decide that; only where
- * queues that share compute units differ in importance is it seen as it ends, in order of enqueuing
- * as far as it has.
+ * For a device that runs in *real time*, cycles are nanoseconds of the host, from 0 at the first launch or
+ * question for the time.  They pass by themselves, and `advance` does nothing.  To keep everything else
+ * independent of them, all launches in flight when `wait` begins are seen together, in order of enqueuing.
+ * If the queues determine that order by themselves, a launch may also be seen where it is launched
+ * (`launch`).  Only if queues that share compute units differ in importance is a launch seen as it ends,
+ * in order of enqueuing as far as it has.
  *
- * Thread-safety: all entries of one device are called by one thread (the scheduler's), none of them
- * from a callback. Different devices are independent. Ownership: `open` to `close`; queues die with
- * the device. Errors: PRT_E_BUSY and PRT_E_PACKET leave everything as it was.
+ * Thread-safety: one thread (the scheduler's) calls all entries of one device, none of them from a
+ * callback.  Different devices are independent.  Ownership: `open` to `close`; queues die with the device.
+ * Errors: PRT_E_BUSY and PRT_E_PACKET change nothing.
  *
  * backend/null/null.c is the one to copy from; tests/conform runs one suite over all of them.
  */
@@ -54,7 +53,7 @@ struct prt_device;
 struct prt_device_queue; /* device_queue.h */
 struct prt_timing_cu;
 
-/* One form of dispatch packet; its `header` byte tells which. */
+/* One form of dispatch packet; its `header` byte selects the member. */
 union prt_dispatch {
     uint8_t header;
     struct dispatch_full full;
@@ -72,21 +71,21 @@ enum prt_kernel_flags {
     PRT_KERNEL_STOPS = 16,   /* may return KERNEL_STOPPED: time is that of the firings that count */
     PRT_KERNEL_COUNTED = 32, /* it says what its warps cost: kernel_batch.warp_cycles */
     PRT_KERNEL_BOUNDED = 64, /* what it appends depends on data */
-    /* WHOLE for what it appends alone: ranges of firings may be executed apart, each into the room
-     * that its firings have at most, and what they append is moved together behind them */
+    /* WHOLE only because of its appended packets: ranges of firings may be executed separately,
+     * each into its firings' maximum room; their packets are then moved together */
     PRT_KERNEL_APART = 128,
     PRT_KERNEL_PAST_CACHES = 256, /* kernel_batch.past_caches */
 };
 
-/* What a packet's kernel_object names.  The scheduler writes `in`, `out`, `claimed_bytes`, `left`
- * and `windows` before it enqueues; the device reads them, and writes `*produced` and `*completed`
- * of a finish and of what is WHOLE, until the completion is delivered.  What it does not execute it
- * leaves as it was: the scheduler has put there what is claimed.  KERNEL_STOPPED is delivered as
- * the kernel's status.
+/* The object that a packet's kernel_object names.  The scheduler writes `in`, `out`,
+ * `claimed_bytes`, `left` and `windows` before it enqueues.  The device reads them.  It writes
+ * `*produced` and `*completed` of a finish and of a WHOLE object, until the completion is
+ * delivered.  A device that does not execute leaves them as they were: the scheduler has stored the
+ * claimed numbers there.  KERNEL_STOPPED is delivered as the kernel's status.
  *
- * A fault in firing k of a launch leaves in its out windows the packets of the firings before k, as a
- * stop in k does; `*produced` of a WHOLE output counts these.  Launches that were enqueued on the queue
- * after it are skipped until `resume`. */
+ * A fault in firing k of a launch leaves the packets of the firings before k in its out windows,
+ * like a stop in k; `*produced` of a WHOLE output counts these.  Launches that were enqueued on the
+ * queue after it are skipped until `resume`. */
 struct prt_kernel_object {
     kernel_entry entry;
     const void *arguments;
@@ -140,18 +139,18 @@ struct prt_launch_record {
     uint64_t first_firing, firings;
     uint64_t enqueued_cycles, begin_cycles, end_cycles;
     uint64_t launch_cycles, switch_cycles, index_cycles, device_queue_cycles;
-    uint64_t cleanup_cycles; /* of launch_cycles, those behind all the others */
+    uint64_t cleanup_cycles; /* of launch_cycles, the part after all others */
     uint64_t compute_cycles, memory_cycles, execute_cycles;
     uint32_t busy_cus;
     uint64_t warps;
-    /* What each compute unit of the sub-device did: those from `first_cu` of the device on, in
-     * order. */
+    /* The work of each compute unit of the sub-device, in order, from `first_cu` of the device
+     * on. */
     uint32_t first_cu, cu_count;
     const struct prt_timing_cu *cus;
     uint64_t busy_cycles; /* of all of them */
-    /* A launch that more important ones have interrupted has a record for each of its pieces: all
-     * but the last are `interrupted`, all but the first `resumed`.  What the launch is as a whole
-     * (firings, packet) stands in each. */
+    /* An interrupted launch has a record for each of its pieces: all but the last are
+     * `interrupted`, all but the first `resumed`.  Each has the values of the whole launch
+     * (firings, packet). */
     bool interrupted, resumed;
     uint32_t importance; /* of its queue */
 };
@@ -202,9 +201,9 @@ struct prt_device_counters {
 
 struct prt_device_options {
     const struct devdesc *description; /* copied */
-    prt_launch_observer observe;       /* NULL: nobody watches */
+    prt_launch_observer observe;       /* NULL: there is no observer */
     void *observe_context;
-    /* 0: one per processor this process may use; 1: the calling thread alone */
+    /* 0: one per processor that this process may use; 1: only the calling thread */
     uint32_t host_threads;
     uint32_t queue_entries; /* packets a queue holds; 0: PRT_QUEUE_ENTRIES_DEFAULT */
 };
@@ -271,18 +270,19 @@ struct prt_device_ops {
     enum prt_status (*enqueue)(struct prt_device *device, uint32_t queue,
                                const union prt_dispatch *packet, struct prt_error *error);
 
-    /* A launch without a packet, that is seen when it ends, of a device that costs less so; NULL: it
-     * takes packets alone.  Requires: the object is there and not in flight, and there is such a
-     * queue; firings are 1 or more.  Allocates nothing.  Its signal is the object's number and 1.
-     * `ended` not NULL: where it is executed at once, everything launched before it has been
-     * delivered and nobody observes, that is true and `*ended` is its completion, which `wait` does
-     * not deliver any more; else false. */
+    /* Launches an object without a packet, for a device where that is cheaper; the launch is seen
+     * when it ends. NULL: the device takes only packets.  Requires: the object exists and is not in
+     * flight, the queue exists, and firings are 1 or more.  Allocates nothing.  The launch's signal
+     * is the object's number and 1. Returns true if `ended` is not NULL, the launch was executed at
+     * once, everything launched before it has been delivered, and there is no observer.  Then
+     * `*ended` is its completion, which `wait` does not deliver any more.  Otherwise returns
+     * false. */
     bool (*launch)(struct prt_device *device, uint32_t queue, uint32_t object,
                    uint64_t first_firing, uint32_t firings, struct prt_completion *ended);
 
-    /* Moves time to when the next launch in flight is seen to end (not back, if that lies behind),
-     * waits until the host has executed what is seen then, and delivers all that has been seen by
-     * now, at most `capacity` (1 or more) completions. Nothing in flight: `*count` is 0 at once. */
+    /* Moves time forward to the moment when the next launch in flight is seen to end.  Waits until
+     * the host has executed all launches that are seen then.  Delivers all completions seen by now,
+     * at most `capacity` (1 or more).  With nothing in flight, `*count` is 0 at once. */
     enum prt_status (*wait)(struct prt_device *device, struct prt_completion *completions,
                             uint32_t capacity, uint32_t *count);
 

@@ -15,7 +15,7 @@ enum {
     ENTRY_ALIGNMENT = 64,
 };
 
-/* What has become of an entry. */
+/* The state of an entry. */
 enum entry_state { ENTRY_WAITING, ENTRY_SILENT, ENTRY_HEARD }; /* HEARD: its tree has appended */
 
 struct entry_mark {
@@ -24,7 +24,7 @@ struct entry_mark {
     bool asked;
 };
 
-/* What a firing needs at its level while its body runs. */
+/* The memory of a firing at its level while its body runs. */
 struct level {
     void **out;
     uint64_t *produced;
@@ -60,7 +60,7 @@ struct prt_device_queue {
     struct prt_launch_schedule *schedule;
     struct prt_launch_times times;
     struct prt_launch_report report;
-    uint64_t cycles;       /* of the last execution, beyond those of its firings alone */
+    uint64_t cycles;       /* of the last execution, beyond the costs of its firings */
     uint64_t root_cost;    /* of the last outermost firing */
     uint64_t warps;        /* most of a firing */
     uint64_t *warp_cycles; /* counted, by level */
@@ -118,7 +118,7 @@ static uint64_t round_up(uint64_t value)
     return (value + ENTRY_ALIGNMENT - 1) / ENTRY_ALIGNMENT * ENTRY_ALIGNMENT;
 }
 
-/* Bytes of the longest entry, the most warps of a firing. */
+/* Measures the longest entry in bytes, and the maximum number of warps of a firing. */
 static void measure_interfaces(struct prt_device_queue *q)
 {
     const struct prt_container *c = q->container;
@@ -642,7 +642,7 @@ static void schedule_recorded(struct prt_device_queue *q)
         q->cycles = prt_cycles_add(q->cycles, run.end_cycles - run.root_cycles);
 }
 
-/* Windows of the firing `skip` behind the dispatch's first. */
+/* The windows of the firing that comes `skip` firings after the dispatch's first. */
 static void place_inputs(const struct prt_kernel_object *object, uint64_t skip, const void **in,
                          struct kernel_window *windows)
 {

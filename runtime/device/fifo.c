@@ -10,7 +10,8 @@
 
 /* ---- the ring ---- */
 
-/* Maps `fd` twice into address space that is reserved first, so that nobody else gets between. */
+/* Maps `fd` twice into address space that is reserved first, so that no other mapping gets in
+ * between. */
 static uint8_t *map_twice(int fd, size_t bytes)
 {
     uint8_t *space = mmap(NULL, bytes * 2, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -124,7 +125,7 @@ static void find_oldest(struct prt_fifo *fifo)
 {
     uint64_t oldest = fifo->written_packets;
     uint32_t count = 0;
-    /* equivalent: behind the last one there is room for one more, which is not attached */
+    /* equivalent: after the last reader there is room for one more, which is not attached */
     for (uint32_t i = 0; i < fifo->reader_count; i++) {
         const struct prt_fifo_reader *r = &fifo->readers[i];
         if (!r->attached || r->position_packets > oldest) continue;

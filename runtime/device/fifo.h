@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fifo: a buffer of packets with one writer and any number of readers, each with a position of its
- * own.
+ * fifo: a buffer of packets with one writer and any number of readers, each with its own position.
  *
- * The memory is a ring that is mapped twice, one copy behind the other, so every window (claimed or
- * held packets) is contiguous: a kernel never meets the wrap.  The ring's size is rounded up to
- * pages; the *depth* is exact all the same. Positions are absolute packet numbers; packet n begins
- * at byte (n x width) mod ring.
+ * The memory is a ring that is mapped twice, one copy directly after the other.  So every window (claimed
+ * or held packets) is contiguous: a kernel never meets the wrap.  The ring's size is rounded up to pages;
+ * the *depth* is exact all the same.  Positions are absolute packet numbers; packet n begins at byte
+ * (n x width) mod ring.
  *
  *        held by the slowest reader            claimed
  *     |...[======|==========================][#########].......|
  *       oldest   another reader        written        written + claimed <= oldest + depth
  *
- * A fifo of a port can be *placed* in memory of the caller's instead: packet n lies at byte
- * n x width of it, and the ring is not used.  The depth holds all the same, so what a run does does
- * not depend on it.  Where a claim would reach behind the memory, the fifo goes back to its ring.
+ * A fifo of a port can be *placed* in the caller's memory instead: packet n lies at byte n x width of it,
+ * and the ring is not used.  The depth still holds, so the run behaves in the same way.  If a claim would
+ * reach past the memory, the fifo returns to its ring.
  *
  * Requires: width and depth above 0.
- * Ownership: the fifo owns its ring and readers; windows are valid until the commit or release they
- * belong to. Thread-safety: every call is the scheduler thread's.  Kernels on other threads touch
- * the bytes of their windows only; handing a window over and taking it back is ordered by the
- * device (enqueue, wait).  So nothing here is atomic. Allocation: at creation only.  Two mappings a
- * fifo: the kernel's limit (vm.max_map_count, 65,530) bounds their number. Errors: creation:
- * PRT_E_NOMEM.  All other calls state what they require, and assert it.
+ * Ownership: the fifo owns its ring and readers.  A window is valid until its commit or release.
+ * Thread-safety: only the scheduler thread calls these functions.  Kernels on other threads touch only the
+ *   bytes of their windows; the device orders the hand-over in both directions (enqueue, wait).  So
+ *   nothing here is atomic.
+ * Allocation: at creation only.  Two mappings per fifo: the kernel's limit (vm.max_map_count, 65,530)
+ *   bounds their number.
+ * Errors: creation: PRT_E_NOMEM.  All other calls state their requirements, and assert them.
  */
 #ifndef RUNTIME_DEVICE_FIFO_H
 #define RUNTIME_DEVICE_FIFO_H
@@ -45,7 +45,7 @@ struct prt_fifo {
     uint64_t ring_bytes; /* of one of the two mappings, or of the memory */
     uint8_t *own_ring;
     uint64_t own_ring_bytes;
-    uint64_t end_packets;  /* claims that reach behind it leave the memory; of a ring UINT64_MAX */
+    uint64_t end_packets;  /* claims past this leave the memory; for a ring UINT64_MAX */
     uint64_t from_packets; /* the first one that `ring` has held */
     uint64_t width_bytes;
     uint64_t depth_packets;
@@ -77,9 +77,10 @@ enum prt_status prt_fifo_enlarge(struct prt_fifo *fifo, uint64_t packets, struct
 /* A zeroed fifo is allowed. */
 void prt_fifo_destroy(struct prt_fifo *fifo);
 
-/* From the first packet on packets lie in `memory`, `bytes` (above 0) in size, aligned as
- * prt_fifo_alignment says; it outlives them.  Claims up to `end_packets` fit, or are not written to
- * behind it (UINT64_MAX: whoever claims sees to that).  Requires: nothing has been written. */
+/* Places the fifo in `memory` from the first packet on: `bytes` (above 0) in size, aligned as
+ * prt_fifo_alignment says.  The memory outlives the fifo.  Claims up to `end_packets` fit in it, or
+ * are not written past it (UINT64_MAX: the claimer ensures that).  Requires: nothing has been
+ * written. */
 void prt_fifo_place(struct prt_fifo *fifo, void *memory, uint64_t bytes, uint64_t end_packets);
 
 /* Back to the ring; what is in the memory stays there.  Requires: no packet is held, no claim is
@@ -136,7 +137,7 @@ static inline void prt_fifo_commit_more(struct prt_fifo *fifo, uint64_t packets)
     fifo->written_packets += packets;
 }
 
-/* Ends the claim behind the `packets` packets that it has brought in all. */
+/* Ends the claim after the `packets` packets that it has written in all. */
 static inline void prt_fifo_commit_all(struct prt_fifo *fifo, uint64_t packets)
 {
     fifo->claimed_packets = 0;

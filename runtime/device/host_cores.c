@@ -12,7 +12,7 @@
 #define ROOM_BYTES ((size_t)8 << 20)
 
 struct prt_host_cores {
-    hwloc_topology_t topology; /* what the system has told: shared, read-only */
+    hwloc_topology_t topology; /* result of the discovery: shared, read-only */
     hwloc_obj_type_t type;     /* that stands for a core */
     uint32_t count;
     hwloc_obj_t *objects;   /* by core */
@@ -42,11 +42,11 @@ static hwloc_topology_t ask_system(void)
     return NULL;
 }
 
-/* What the system has told; NULL: nothing yet. */
+/* The result of the discovery; NULL: not yet discovered. */
 static pthread_mutex_t told_lock = PTHREAD_MUTEX_INITIALIZER;
 static hwloc_topology_t told;
 
-/* Nobody changes it: hwloc crashes where there is no memory for a copy. */
+/* The result is never changed: hwloc crashes if there is no memory for a copy. */
 static hwloc_topology_t ask_once(void)
 {
     pthread_mutex_lock(&told_lock);
@@ -95,7 +95,7 @@ static hwloc_bitmap_t own_processors(hwloc_topology_t topology)
     return NULL;
 }
 
-/* What the core shares with others at that level; NULL: nothing is known. */
+/* The domain that the core shares with others at that level; NULL: unknown. */
 static hwloc_obj_t domain_of(const struct prt_host_cores *cores, uint32_t core,
                              enum prt_affinity_level level)
 {

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * host_cores: the cores of the host that this process may use, and the caches and memory that they
+ * host_cores: the cores of the host that this process may use, and the caches and memories that they
  * share, as hwloc finds them.
  *
- * Cores are numbered from 0 in the order of the topology, so that neighbours share what is nearest.
- * Where a system tells of no cores, its processing units stand for them.  What the calling thread is
- * bound to, and what the system's groups allow, is all that is seen.  HWLOC_SYNTHETIC and
- * HWLOC_XMLFILE put another topology in place; threads are not bound then.
+ * Cores are numbered from 0 in the order of the topology, so that neighbours share the nearest caches.  If
+ * a system reports no cores, its processing units replace them.  Only cores within the calling thread's
+ * binding and the system's groups are visible.  HWLOC_SYNTHETIC and HWLOC_XMLFILE put another topology in
+ * place; threads are not bound then.
  *
- * The system is asked once in a process, which takes about a millisecond; cores that are switched on
- * or given to the process later are not seen.  What the calling thread is bound to is looked at each
- * time.
+ * The topology is discovered once per process, which takes about a millisecond.  Cores that are switched
+ * on or granted to the process later are not seen.  The calling thread's binding is read each time.
  *
- * Ownership: the caller's; what the system has told is kept until the process ends.
- * Thread-safety: finding is for all; a found set is read-only.
+ * Ownership: the caller owns a found set; the topology is kept until the process ends.
+ * Thread-safety: any thread may find cores; a found set is read-only.
  * Allocation: finding.
  */
 #ifndef RUNTIME_DEVICE_HOST_CORES_H
@@ -23,7 +22,7 @@
 
 struct prt_host_cores;
 
-/* NULL: there is no memory, or the system tells nothing. */
+/* NULL: there is no memory, or the system reports no topology. */
 struct prt_host_cores *prt_host_cores_find(void);
 /* NULL is allowed. */
 void prt_host_cores_free(struct prt_host_cores *cores);

@@ -134,7 +134,7 @@ static const char *path_below(const struct hierarchy *hierarchy, const char *roo
     return *path == '/' || *path == '\0' ? path : NULL;
 }
 
-/* The least of the group and of those it is in, as far as they are mounted. */
+/* The minimum over the group and the groups that contain it, as far as they are mounted. */
 static uint32_t least_of_groups(const struct hierarchy *hierarchy, const struct place *place)
 {
     char folder[2 * PATH_MAX];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * host_quota: how much of the host's processors the system grants the process: a container may have
- * the time of two of them, on any of a hundred.
+ * host_quota: the processor time that the system grants the process.  A container may have the time of two
+ * processors, on any of a hundred.
  *
- * Read are the limits of control groups as the process sees them, of its own group and of those
- * that this one is in: `cpu.max` of version 2; `cpu.cfs_quota_us` and `cpu.cfs_period_us` of
- * version 1, where its controller `cpu` is mounted.  Both may be there; the least counts.
+ * Reads the limits of control groups as the process sees them, of its own group and of the groups that
+ * contain it: `cpu.max` of version 2; `cpu.cfs_quota_us` and `cpu.cfs_period_us` of version 1, if its
+ * controller `cpu` is mounted.  If both exist, the smaller limit counts.
  *
  * Thread-safety: none needed.  Allocation: none that stays.
  */

@@ -18,7 +18,7 @@ static uint32_t find(const struct prt_index_filter *filter, const struct prt_ind
     return at;
 }
 
-/* What is written at an address replaces what was there. */
+/* A new entry replaces the entry at the same address. */
 static void overwrite(struct prt_index_filter *filter, uint32_t address_bytes)
 {
     for (uint32_t i = 0; i < filter->count; i++)

@@ -40,7 +40,7 @@ size_t prt_index_bytes(const struct prt_index_configuration *configuration);
 /* Iterates and packs: writes the registers of all items, from the first warp and the step. */
 void prt_index_generate(const struct prt_index_configuration *configuration, void *registers);
 
-/* What asking for the indices of a launch costs. */
+/* The cost of requesting the indices of a launch. */
 struct prt_index_cost {
     uint64_t warps_iterated; /* clocks of the iterator */
     uint64_t warps_packed;   /* warps that the packer has stored */

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* Lanes of the host's vectors; those behind the last lane are carried along.  Indices are far below
- * 2^31, and signed numbers are what every host compares in vectors. */
+/* Lanes of the host's vectors; lanes past the last one are computed too.  Indices are far below
+ * 2^31, and every host compares signed numbers in vectors. */
 typedef int32_t vector __attribute__((vector_size(PRT_INDEX_BLOCK * sizeof(int32_t))));
 
 static void iterate_block(struct prt_index_iterator *it, uint32_t first)

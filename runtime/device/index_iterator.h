@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * index_iterator: the indices of one warp after the other, by adds, compares and subtracts alone
+ * index_iterator: the indices of successive warps, by adds, compares and subtracts only
  * (lang/index_generator.md, "Iterator").
  *
- * Every lane goes on by c items, the lanes of a warp.  With c = xc + yc dx + zc dx dy:
+ * Every lane advances by c items, the lanes of a warp.  With c = xc + yc dx + zc dx dy:
  *
  *     x' = x + xc              carry if x' >= dx: x' -= dx
  *     y' = y + yc + carry      carry if y' >= dy: y' -= dy
  *     z' = z + zc + carry
  *
- * One carry each is enough, for x, xc < dx and y, yc < dy.  Beyond the group's last item z is dz or
+ * One carry each is enough, because x, xc < dx and y, yc < dy.  Past the group's last item z is dz or
  * more: such a lane has no item.
  *
- * Requires: xc < dx, yc < dy; the first warp's indices, and anything in the lanes behind it up to a
- *   whole block; at most PRT_INDEX_LANES_MAX lanes.
+ * Requires: xc < dx, yc < dy; the first warp's indices; the lanes past it, up to a whole block, may have
+ *   any values; at most PRT_INDEX_LANES_MAX lanes.
  * Ownership: plain data.  Thread-safety: the caller's.  Allocation, errors: none.
  */
 #ifndef RUNTIME_DEVICE_INDEX_ITERATOR_H

@@ -55,8 +55,8 @@ enum prt_status prt_debug_follow(const struct prt_container *c, uint32_t type, c
 
 enum { DEBUG_PARTS_MAX = 160 };
 
-/* What a part of such a value may be: "x, y" of a struct, "[0] to [2]" of an array or a vector, of
- * anything else "".  What does not fit is "...". */
+/* The parts that such a value can have: "x, y" of a struct, "[0] to [2]" of an array or a vector,
+ * else "".  A text that is too long ends in "...". */
 void prt_debug_parts_text(const struct prt_container *c, uint32_t type, char *text, size_t size);
 
 /* The bits of a scalar in memory, as scalar_format takes them: integers sign- or zero-extended to

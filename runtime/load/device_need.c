@@ -30,7 +30,8 @@ static uint64_t packed_bytes(const uint32_t extents[3])
     return items * (index_format_of(extents).register_bits / 8);
 }
 
-/* Of one level of the trees of `root`: for each out-port the most packets of one body. */
+/* For one level of the trees of `root`: for each out-port, the maximum number of packets of one
+ * body. */
 static uint64_t aside_bytes(const struct prt_container *c, const struct container_interface *root)
 {
     uint64_t sum = 0;

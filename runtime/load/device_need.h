@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * device_need: the memory that a container needs of a device (lang/devices.md, "Memory"), from its
- * records alone.
+ * device_need: the memory that a container needs on a device (lang/devices.md, "Memory"), computed from
+ * its records only.
  *
  * Requires: a container that prt_verify_graph accepts.
  * A sum that overflows is UINT64_MAX.  Thread-safety: no state.  Allocation: none.

@@ -64,7 +64,7 @@ static enum prt_status choose(const struct prt_container *c, struct prt_image *i
 /* False: errno says why. */
 static bool write_all(int fd, const uint8_t *bytes, uint64_t size)
 {
-    while (size > 0) { /* equivalent: no write leaves one byte alone */
+    while (size > 0) { /* equivalent: no write leaves a single byte unwritten */
         ssize_t written = write(fd, bytes, (size_t)size);
         /* equivalent: of some bytes none are written to a file without an error */
         if (written < 0 && errno == EINTR) continue;
@@ -75,7 +75,7 @@ static bool write_all(int fd, const uint8_t *bytes, uint64_t size)
     return true;
 }
 
-/* Without the name of the memory file, which nobody knows. */
+/* The linker's message without the name of the memory file, which means nothing to users. */
 static const char *reason_of_linker(const char *path)
 {
     const char *why = dlerror();
@@ -267,6 +267,6 @@ void prt_image_free(struct prt_image *image)
         unload(image);
         pthread_mutex_destroy(&image->lock);
     }
-    free(image->nodes); /* equivalent: but for who counts allocations (tests/e2e/fault_client.sh) */
+    free(image->nodes); /* equivalent, except where allocations are counted */
     *image = (struct prt_image){.fd = -1};
 }

@@ -34,7 +34,7 @@ struct prt_image_kernel {
 };
 
 struct prt_image {
-    struct prt_image_kernel *nodes; /* one per node, then one per interface (run alone); owned */
+    struct prt_image_kernel *nodes; /* one per node, then one per interface (only `run`); owned */
     const struct prt_image_kernel *interfaces;
     kernel_arguments_entry arguments;
     const struct container_image *chosen; /* in the container; NULL for prt_image_from_entries */

@@ -309,7 +309,7 @@ static enum prt_status check_heads(struct reading *reading)
     return PRT_OK;
 }
 
-/* Images fill the section: one behind the other, aligned as sections are. */
+/* Images fill the section, one after the other, aligned like sections. */
 static enum prt_status check_images(struct reading *reading)
 {
     const struct prt_container *c = reading->container;

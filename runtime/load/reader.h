@@ -2,20 +2,20 @@
 /*
  * reader: a container file as checked tables (lang/container.md).
  *
- * The whole file is read into private memory before anything is looked at, so it may change or
- * shrink afterwards. After a successful read every record can be used without a further bounds
- * check: each index, string, count and size lies within its table.  What the records *mean* (rates,
- * depths, cross-links, the scheduler program) is verify.h's.
+ * The whole file is first read into private memory, so it may change or shrink afterwards.  After a
+ * successful read, every record can be used without further bounds checks: each index, string, count and
+ * size lies within its table.  The *meaning* of the records (rates, depths, cross-links, the scheduler
+ * program) is checked by verify.h.
  *
  * Requires: a little-endian host.
- * Ownership: prt_container_free; all pointers inside point into `bytes`, but for `sets`, and die
- * with it. Thread-safety: no state; a container is read-only once read and may be shared by
- * threads. Errors: the message names the section and record, `error->offset` the byte in the file.
- *   PRT_E_OPEN, PRT_E_READ   the file
+ * Ownership: prt_container_free frees everything.  All pointers inside, except `sets`, point into `bytes`.
+ * Thread-safety: no state.  A container is read-only after the read, and threads may share it.
+ * Errors: the message names the section and record, `error->offset` the byte in the file.
+ *   PRT_E_OPEN, PRT_E_READ   the file cannot be read
  *   PRT_E_TRUNCATED          shorter than its header says
  *   PRT_E_VERSION            another version of the format
  *   PRT_E_CHECKSUM           damaged
- *   PRT_E_FORMAT             not a container, or a table that does not hold together
+ *   PRT_E_FORMAT             no container, or its tables are inconsistent
  *   PRT_E_NOMEM
  */
 #ifndef RUNTIME_LOAD_READER_H

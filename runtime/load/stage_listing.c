@@ -24,7 +24,7 @@ static void show_buffer(FILE *to, const struct prt_container *c, uint32_t buffer
             record->depth_packets, plural(record->depth_packets));
 }
 
-/* Behind a rate: whether it is that of a firing. */
+/* The suffix of a rate that shows whether it is the rate of a firing. */
 static const char *cycle_of(uint32_t rates)
 {
     return rates == CONTAINER_NONE ? "" : " in a cycle of its phases";

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the linker puts around the section. */
+/* The linker defines these symbols at the ends of the section. */
 extern const struct prt_rule *const __start_prt_rules[], *const __stop_prt_rules[];
 
 /* "runtime/verify/verify.c:131", or NULL. */

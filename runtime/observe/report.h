@@ -12,8 +12,8 @@
 
 #include <stdio.h>
 
-/* What it took and what limited it, then a table of each thing that there was: of a run that was
- * not measured, stages and buffers alone. */
+/* Prints the time of the run and what limited it, then tables of its parts.  For a run that was not
+ * measured: only stages and buffers. */
 void prt_report_text(FILE *to, const struct prt_program *program, const struct prt_run *run);
 
 /* One object; keys are stable and only added to; no times of the host. */

@@ -51,7 +51,7 @@ static uint64_t busy_cycles(const struct prt_stage_time *time)
 
 /* ---- what limited it ---- */
 
-/* What the stage has waited for longest, its own end and other work on its units aside. */
+/* The longest wait of the stage, except for its own end and for other work on its units. */
 static void print_longest_wait(const struct text *t, uint32_t stage)
 {
     static const char *const kinds[] = {"packets in", "room in"};
@@ -87,7 +87,7 @@ static void print_queue_owner(const struct text *t, const struct prt_bottleneck 
     fprintf(t->to, "%s%s %s", noun, plural(count), are);
 }
 
-/* What the only stage of a program was longest, when it was not busy. */
+/* For a program with one stage: its longest state other than busy. */
 static void print_rest(const struct text *t, const struct prt_stage_time *time)
 {
     static const char *const rests[PRT_STALL_CAUSES] = {
@@ -222,7 +222,7 @@ static void print_launches(const struct text *t)
     fputc('\n', t->to);
 }
 
-/* As it was, and as it would have been with full packets alone. */
+/* The overhead in the run's own mode, and with full packets only. */
 static void print_overhead(const struct text *t)
 {
     const struct prt_dispatch_account *full = &t->total.as_full;
@@ -486,7 +486,7 @@ static struct load load_of(const struct prt_run *run, const struct prt_queue_sta
     return load;
 }
 
-/* Where several queues share compute units, their importance tells them apart. */
+/* If several queues share compute units, their importance distinguishes them. */
 static bool share_units(const struct text *t)
 {
     struct prt_queue_statistics a, b;

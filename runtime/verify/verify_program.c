@@ -395,7 +395,8 @@ static enum prt_status verify_bind(struct prt_code *code, uint32_t index,
     return PRT_OK;
 }
 
-/* What a prologue has set: each stage, and the form of packets. */
+/* Checks an instruction of the prologue.  `seen`: the stages that it has set; *form_said: whether
+ * it has set the form of packets. */
 static enum prt_status verify_preparation(struct prt_code *code, uint32_t index, uint8_t *seen,
                                           bool *form_said)
 {

@@ -210,7 +210,7 @@ static enum prt_status sim_enqueue(struct prt_device *device, uint32_t queue,
 
 /* ---- time ---- */
 
-/* What the launch takes is known when it has been executed. */
+/* The cost of the launch is known only after its execution. */
 static bool is_known_late(const struct prt_kernel_object *object)
 {
     const uint32_t late =
@@ -224,7 +224,8 @@ static uint64_t counted_firings(const struct prt_sim_job *job)
                                       job->status, &job->fault);
 }
 
-/* The firing that stopped or faulted has been counted up to there.  What is known early may still execute. */
+/* The costs of a stopped or faulted firing count up to that place.  Launches whose costs are known
+ * early may still be executing. */
 static struct prt_launch_costs costs_of(const struct prt_sim_job *job)
 {
     uint64_t firings = job->record.firings;
@@ -275,7 +276,7 @@ static void settle(struct prt_device *device)
     device->unsettled_count = 0;
 }
 
-/* What only an observer asks for is put into the record here, and in those of its pieces. */
+/* Fills in the values that only observers need, in the record and in the records of its pieces. */
 static void describe(const struct prt_device *device, const struct prt_sim_job *job,
                      struct prt_launch_record *record)
 {

@@ -46,7 +46,7 @@ static uint64_t work_cycles(const struct prt_sim_job *job)
     return prt_cycles_multiply(job->launch.firings, job->object->cost_cycles);
 }
 
-/* Where the firings' numbers begin that are `skipped` behind the launch's first one. */
+/* The numbers of the firings that come `skipped` firings after the launch's first one. */
 static uint64_t *counted_from(const struct prt_sim_job *job, uint64_t skipped)
 {
     struct prt_warp_shape shape = job->object->shape;
@@ -114,8 +114,8 @@ static void release_job(struct prt_sim_pool *pool, uint32_t index)
         pthread_cond_broadcast(&pool->work_there);
 }
 
-/* The first job of its line is done; the next one may execute, unless there was a fault: then all
- * behind it are done, too.  Mutex held. */
+/* Removes the first job of its line, which has completed.  The next one may execute.  After a fault
+ * all later jobs of the line complete, too.  Requires: the mutex is held. */
 static void end_job(struct prt_sim_pool *pool, struct prt_sim_job *job)
 {
     struct prt_sim_line *line = &pool->lines[job->queue];
@@ -201,7 +201,7 @@ static void execute_now(struct prt_sim_pool *pool, struct prt_sim_job *job)
     line->faulted = is_fault(job);
 }
 
-/* Behind what executes on its queue. */
+/* Appends the job to the line of its queue. */
 static void line_up(struct prt_sim_pool *pool, struct prt_sim_job *job)
 {
     struct prt_sim_line *line = &pool->lines[job->queue];
