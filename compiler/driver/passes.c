@@ -293,8 +293,7 @@ bool passes_run(struct passes *p, enum pass last)
         p->closed = rows[p->next].gate == GATE && diag_failed(p->cx->diags);
     }
     if (!p->is_part_of) (void)phase_begin(p->cx, PHASE_START);
-    unsigned required = rows[last].requires; /* a pass that cannot go on has reported an error */
-    return !diag_failed(p->cx->diags) && (known_facts(p) & required) == required;
+    return !diag_failed(p->cx->diags);
 }
 
 struct passes passes_of_source(struct compile *cx, uint32_t source)
