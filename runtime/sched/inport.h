@@ -35,6 +35,14 @@ void prt_inport_begin(struct prt_sched *sched);
 enum prt_status prt_inport_fill(struct prt_sched *sched, struct prt_buffer *buffer,
                                 struct prt_error *error);
 
+/* Takes what has arrived at an eager in-port with a thread, which is open, without a wait; *came: packets, or its end. */
+enum prt_status prt_inport_take(struct prt_sched *sched, struct prt_buffer *buffer, bool *came,
+                                struct prt_error *error);
+
+/* Asks the source of an eager in-port without a thread once.  The in-port is open and has room. */
+enum prt_status prt_inport_ask(struct prt_sched *sched, struct prt_buffer *buffer,
+                               struct prt_error *error);
+
 /* No stage can go on, unless more streams have ended than is known: fills the ports at hand that
  * stages still read, as far as they have room.  So whether a run ends or has stalled follows from
  * the streams and the depths, not from when a port was filled last. */

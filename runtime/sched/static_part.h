@@ -2,8 +2,8 @@
 /*
  * static_part: the instructions of a static schedule: guards, `run`, `fence` (lang/scheduler.md).
  *
- * A guard asks about one end of one stage, or about a source, and never waits for completions; an
- * open in-port is filled by the host before it answers.  `run` dispatches a number of firings that
+ * A guard asks about one end of one stage, or about a source, and never waits for completions.  The
+ * host fills an open in-port before it answers; of an eager one, what has arrived is taken.  `run` dispatches a number of firings that
  * the verifier has proven possible once what is in flight has completed: nothing is searched for,
  * its ends are compared with what so many firings take and give, and claimed.
  *
