@@ -14,8 +14,8 @@ enum { ASK_INSTRUCTIONS = 1024 };
 
 struct live_in {
     struct prt_buffer *buffer;
-    bool wanted;            /* a stage lacks its packets */
-    int64_t since;          /* packets rest there since that time; REST_NONE: none do */
+    bool wanted;   /* a stage lacks its packets */
+    int64_t since; /* packets rest there since that time; REST_NONE: none do */
 };
 
 struct live_out {
@@ -27,8 +27,8 @@ struct prt_live {
     struct live_in *ins;
     struct live_out *outs; /* out-ports with a thread */
     uint32_t in_count, out_count;
-    bool has_sources;          /* stages that no in-port feeds */
-    uint64_t asked;            /* instructions when a source without a thread was asked last */
+    bool has_sources; /* stages that no in-port feeds */
+    uint64_t asked;   /* instructions when a source without a thread was asked last */
     int64_t latency;
 };
 
@@ -183,8 +183,8 @@ static struct prt_buffer *mark_wanted(struct prt_sched *s)
     for (uint32_t i = 0; i < s->live->in_count; i++) {
         struct live_in *in = &s->live->ins[i];
         in->wanted = is_wanted(s, in->buffer);
-        if (in->wanted && (first == NULL || (in->buffer->port->thread == NULL &&
-                                             first->port->thread != NULL)))
+        if (in->wanted &&
+            (first == NULL || (in->buffer->port->thread == NULL && first->port->thread != NULL)))
             first = in->buffer;
     }
     return first;

@@ -42,6 +42,7 @@ struct prt_command {
     uint32_t host_threads;
     enum prt_dispatch_mode dispatch;
     double timeout_seconds;
+    uint64_t latency_nanoseconds; /* --latency */
     bool skip_if_unavailable;
     bool replay;
     bool debug;
