@@ -32,7 +32,7 @@ COLUMNS = {  # of ratios, the last ones of the table: the part of that section t
     "o1/o2": "### With two threads",
 }
 
-# What each part is run with, besides ONLY.
+# The environment of each part, besides ONLY.
 PARTS = {
     "host": {},
     "profile": {},

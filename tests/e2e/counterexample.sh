@@ -97,7 +97,7 @@ check "rates have another witness" says 1 'no sequence of firings shows this err
 "$PIPEC" inspect --trace-deadlock --json rates.pipe >object 2>/dev/null
 check "in JSON too" grep -q '"kind": "other"' object
 
-# A circle of exact rates, fed by a bounded one: which packets come there, no sequence of firings says.
+# A cycle of exact rates, fed by a bounded one: no sequence of firings decides which packets come there.
 cat >fed.pipe <<'END'
 kernel some(in i32 x, out i32 y) { if (x > 0) y <- x; }
 kernel three(in i32 x, out i32 y push 3) { for (i32 i = 0; i < 3; i++) y <- x; }

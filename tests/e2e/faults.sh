@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What fails in the system (memory, threads, files, processes: tests/fault) is told, and leaves files that are whole:
+# Failures of the system (memory, threads, files, processes: tests/fault) are reported, and leave files that are whole:
 # some of the points that `make soak-faults` tries all of (`make check-long` one in 23, `make check` one in 69); and a mistake is found so.
 set -u
 cd "$TMP" || exit 1

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Packets that can never be consumed: the notes name buffer, count and reason, and follow from the streams alone, whatever the
+# Packets that can never be consumed: the notes name buffer, count and reason, and follow from the streams only, whatever the
 # device, depths, policy, form of packets and number of threads.
 set -u
 cd "$TMP" || exit 1
@@ -142,7 +142,7 @@ fi
 wait
 
 # A loop that has died out: the run ends with a note if all of its input has been read, else it has stalled, whenever and
-# however the port has been filled; depths alone matter.
+# however the port has been filled; only depths matter.
 sed '/^\/\//d' "$ROOT/tests/lang/feedback_dies_out.pipe" >dies.pipe
 for device in sim1 sim16; do
     for buffers in min default; do

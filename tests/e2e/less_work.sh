@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Work that nobody sees is left out for the host's processor, and no output changes: not in the stream, not at
+# Work without an effect is left out for the host's processor, and no output changes: not in the stream, not at
 # its end.
 set -eu
 # shellcheck source=tests/checks.sh
@@ -121,7 +121,7 @@ try bank 'operations an iteration' 'in f32 x, out f32 y' '{
         x -> fir_lowpass<12>(0.1 * (b + 1)) -> keep_every<4> -> stuff<4> -> fir_lowpass<12>(0.1 * (b + 1)) -> part[b];
     mix<3>(part -> y);
 }'
-# What the bands leave at the end differs: their filters see more or less of what is to come.
+# The packets that the bands leave at the end differ: their filters see more or fewer packets ahead.
 try bank_alike 'interleave(' 'in f32 x, out f32 y' '{
     buffer f32 part[3];
     for (int b = 0; b < 3; b++)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Cycles depend on the program, the input and the device alone: neither on the number of host threads, nor on how
+# Cycles depend on the program, the input and the device only: neither on the number of host threads, nor on how
 # LLVM has optimised the kernels, nor on how the host cuts its streams into pieces.
 set -eu
 cd "$TMP"

@@ -183,7 +183,7 @@ make_launch_statements() { # of 257 for each value of a packet
 }
 edge launch_statements 65536 too-large
 
-# ---- nodes and buffers: the topology alone, as analysing a million of them takes longer than a test should ----
+# ---- nodes and buffers: only the topology, because analysing a million of them takes longer than a test should ----
 make_nodes() { # in one loop of half as many rounds; one of them is k
     printf 'kernel k(in u8 x, out u8 y) { y <- x; }\nkernel s(in u8 x) {}\n'
     printf 'pipeline main(in u8 x, out u8 y) { x -> k -> y; for (int i = 0; i < %s; i++) { s(x -> ); s(x -> ); } %s}\n' \

@@ -3,7 +3,7 @@
  * Kernels compiled to native code, loaded and executed: what they compute, how they fault, that
  * they vectorise.
  *
- * Windows end at a page that cannot be touched, so that an access behind them is a crash.
+ * Windows end at a page that cannot be touched, so that an access past them is a crash.
  */
 #include "tests/test.h"
 
@@ -645,7 +645,7 @@ static void float_to_integer_saturates(void **state)
     unit_free(&u);
 }
 
-/* Sema refuses f16 and bf16 so far: the types of a conversion are replaced behind its back. */
+/* Sema refuses f16 and bf16 so far: the types of a conversion are replaced after it. */
 static struct unit conversion(const char *program, enum scalar_type from, enum scalar_type to)
 {
     struct text_compile *c = analysed(program, 2);
@@ -696,7 +696,7 @@ static void every_half_becomes_its_f32(void **state)
     unit_free(&b);
 }
 
-/* Rounds to `fraction` bits behind the point of the leading one, not below 2^(least - fraction),
+/* Rounds to `fraction` bits after the point of the leading one, not below 2^(least - fraction),
  * ties to even. */
 static double rounded(double x, int fraction, int least)
 {

@@ -596,7 +596,7 @@ static void a_block_needs_all_its_packets(void **state)
     text_compile_free(b.text);
 }
 
-/* ---- who cannot be a member ---- */
+/* ---- stages that cannot be members ---- */
 
 static void expect_refused(const char *text, const char *reason)
 {
@@ -817,7 +817,7 @@ static bool is_live(const char *text)
     return live;
 }
 
-/* What a firing writes tells what it saw, and how often the node has fired. */
+/* The output of a firing shows its input, and how often the node has fired. */
 static void random_graphs_have_the_same_packets(void **state)
 {
     (void)state;

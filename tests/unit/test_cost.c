@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What generated code counts of random kernels, against their execution place by place: cycles of a
+ * The counts of generated code of random kernels, against their execution place by place: cycles of a
  * warp = the sum over all places of the tree of (cost of the place) x (how often the lane that comes
  * there most often does).
  */
@@ -58,7 +58,7 @@ struct place {
 };
 
 struct model {
-    struct body_run run; /* first: what is told of it comes with it */
+    struct body_run run; /* first, so that a callback of the run gets it */
     const struct devdesc_costs *costs;
     struct place places[PLACES];
     size_t place_count;
@@ -128,7 +128,7 @@ static void visit(struct model *m, const void *node, uint64_t cycles)
         m->spent[m->run.depth] += cycles;
         return;
     }
-    /* The test in front of a loop and the one behind each round are two places, as far as they are
+    /* The test before a loop and the one after each round are two places, as far as they are
      * evaluated whole. */
     bool first = m->run.first_test && !place_of(m, node)->jumped_to;
     struct place *place = place_of(m, (const char *)node + first);
@@ -745,7 +745,7 @@ static void items_that_do_not_fill_their_last_warp(void **state)
     }
 }
 
-/* At a barrier warps wait: what stands before and behind it adds up warp by warp. */
+/* At a barrier warps wait: the costs before and after it add up warp by warp. */
 static void runs_between_barriers_add_up(void **state)
 {
     (void)state;
@@ -770,7 +770,7 @@ static void runs_between_barriers_add_up(void **state)
     assert_int_equal(cycles[5], slope.base + round * 7);
 }
 
-/* Only the kinds of firings that a warp holds count: a rest of phase 0 alone is cheaper. */
+/* Only the kinds of firings that a warp holds count: a rest of only phase 0 is cheaper. */
 static void phases_are_regions(void **state)
 {
     (void)state;
@@ -830,7 +830,7 @@ static void finish_is_counted(void **state)
     assert_int_equal(six[1] - none[1], 3 * (two[1] - none[1]));
 }
 
-/* What the data does not decide is known when compiling. */
+/* Costs that do not depend on data are known when compiling. */
 static void constant_control_flow_counts_nothing(void **state)
 {
     (void)state;

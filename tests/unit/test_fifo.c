@@ -300,7 +300,7 @@ static void a_larger_ring_keeps_the_depth(void **unused)
     prt_fifo_destroy(&fifo);
 }
 
-/* Packet n lies at n times the width; behind the end of the memory the ring goes on. */
+/* Packet n lies at n times the width; past the end of the memory the ring goes on. */
 static void a_placed_fifo_uses_the_memory_up_to_its_end(void **unused)
 {
     (void)unused;

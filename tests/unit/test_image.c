@@ -152,7 +152,7 @@ static void what_is_no_shared_object_is_refused(void **unused)
         refused(&c, damages[i].status, damages[i].why);
         at[damages[i].offset] = before;
     }
-    /* the name of the memory file is nobody's business */
+    /* the name of the memory file does not matter */
     struct prt_image image;
     struct prt_error error;
     at[EI_OSABI] ^= 0xff;
@@ -223,7 +223,7 @@ static void the_first_image_that_the_processor_can_execute_is_loaded(void **unus
     refused(&c, PRT_E_DEVICE,
             "no image for this processor: there are x86-64-v3, x86-64-v3, and the last one needs "
             "(unknown);");
-    images[2].features = 0; /* behind the last one */
+    images[2].features = 0; /* past the last one */
     refused(&c, PRT_E_DEVICE, "no image for this processor");
     /* more of them than the message has room for */
     struct container_image many[64];

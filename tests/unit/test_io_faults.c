@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Each call for memory or of the system that reading and writing files makes fails in its turn: a status and a message
- * say so, what is told as done is done, and nothing is lost or left.  The linker leads these calls here (Makefile:
+ * say so, a step that is reported as done is done, and nothing is lost or left.  The linker leads these calls here (Makefile:
  * IO_FAULTS_LD). */
 #include "tests/test.h"
 
@@ -293,7 +293,7 @@ static void check_message(enum prt_status status, const struct prt_error *error)
 
 /* ---- files ---- */
 
-/* Whatever fails: the file is the old one or the new one, and only what is whole is told as done. */
+/* Whatever fails: the file is the old one or the new one, and only a whole file is reported as done. */
 static void outputs_are_whole_or_not_there(void **state)
 {
     (void)state;
@@ -341,7 +341,7 @@ static void outputs_are_whole_or_not_there(void **state)
 static void inputs_are_read_or_refused(void **state)
 {
     (void)state;
-    int idle[2]; /* nobody interrupts */
+    int idle[2]; /* never interrupted */
     assert_int_equal(pipe(idle), 0);
     const struct prt_io_environment environment = {.interrupt_fd = idle[0]};
     for (size_t r = 0; r < ROWS; r++) {

@@ -312,7 +312,7 @@ static void records_that_point_outside_are_refused(void **unused)
     REFUSED(strings_bytes, 0, "");
 }
 
-/* What the compiler has made itself comes from no source. */
+/* Parts that the compiler has made come from no source. */
 static void nodes_of_no_source_are_read(void **unused)
 {
     (void)unused;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run does: ends, room, thresholds, time.  Kernels are linked in; programs are the
+/* The behaviour of a run: ends, room, thresholds, time.  Kernels are linked in; programs are the
  * compiler's loop. */
 #include "tests/test.h"
 
@@ -240,7 +240,7 @@ static struct prt_program *pairs(void)
     return pipelines_load(m, &sum2);
 }
 
-/* What fits the in-port does not suspend; what does not, once for each time that it is filled. */
+/* Packets that fit the in-port do not suspend; others do, once each time that it is filled. */
 static void a_host_at_hand_is_asked_ahead(void **unused)
 {
     (void)unused;
@@ -673,7 +673,7 @@ static void of_several_faults_the_first_declared_is_reported(void **unused)
     }
 }
 
-/* What reads the packets of a firing that has faulted is not executed, in its packet or behind it:
+/* A reader of a faulted firing's packets is not executed, in its packet or after it:
  * here it is declared first, and would fault, too. */
 static void a_fault_in_a_packet_is_the_only_one(void **unused)
 {

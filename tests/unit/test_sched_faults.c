@@ -38,7 +38,7 @@ static struct {
     struct prt_run *run;
     atomic_int_fast64_t left; /* before it happens */
     atomic_bool hit;
-    char standing[65536]; /* what was told */
+    char standing[65536]; /* the reported text */
     size_t standing_bytes;
     unsigned standings;
 } now;

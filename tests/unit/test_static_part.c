@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The machine's instructions for static schedules: guards, run, repeats, routines, fence, packets
- * and reference entries.  Every program does what the guarded loop alone does, bit by bit. */
+ * and reference entries.  Every program gives the result of the guarded loop by itself, bit by bit. */
 #include "tests/test.h"
 
 #include <assert.h>
@@ -543,7 +543,7 @@ static void an_interrupt_closes_the_in_port(void **unused)
     prt_program_free(program);
 }
 
-/* Nobody wants what it makes any more: the static part ends, and so does the run. */
+/* No reader wants its output any more: the static part ends, and so does the run. */
 static void a_host_that_wants_no_more_ends_it(void **unused)
 {
     (void)unused;
@@ -639,7 +639,7 @@ static void packets_have_the_form_that_the_program_says(void **unused)
     assert_true(stores[2] >= 3 && stores[2] <= 6);
 }
 
-/* Without load_reference an entry stays empty, and launches are full packets; who shares it, too. */
+/* Without load_reference an entry stays empty, and launches are full packets; those of stages that share it, too. */
 static void what_is_not_loaded_is_launched_by_full_packets(void **unused)
 {
     (void)unused;
@@ -779,7 +779,7 @@ static void add_anything(char *text, uint32_t place, uint32_t places, uint64_t *
     }
 }
 
-/* A machine that is given what nobody has verified refuses it or does it; what comes out is the
+/* A machine refuses an unverified program or executes it; the output is the
  * beginning of the stream. */
 static void anything_in_range_does_no_harm(void **unused)
 {
@@ -847,7 +847,7 @@ static void a_stepped_run_leaves_the_static_part_out(void **unused)
     }
 }
 
-/* The step at which whoever is told of steps ends the run. */
+/* The step at which the observer of steps ends the run. */
 static enum prt_status end_at_step(void *context, uint32_t stage, bool finish,
                                    struct prt_error *error)
 {
