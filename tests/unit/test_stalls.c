@@ -30,7 +30,8 @@ static struct prt_program *counterexample(struct made *m, uint64_t firings,
     memcpy(m->certificate, words, sizeof words);
     m->certificate_count = sizeof words / sizeof *words;
     m->pipeline.flags = CONTAINER_PIPELINE_COUNTEREXAMPLE;
-    made_loop(m);
+    made_program(m, " partition_equally 4\n bind 0, 0\n bind 1, 1\n bind 2, 2\n"
+                    "L1: ends\n round_robin 0, L2\n dispatch\n jump L1\nL2: wait L1\n halt\n");
     struct prt_program *program = NULL;
     struct prt_error error;
     size_t size;

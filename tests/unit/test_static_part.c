@@ -470,6 +470,13 @@ static const char counting[] = " bind_root 0\n bind_root 1\n"
                                "L1: goes_on 0, 16, L2\n has_room 1, 0, 16, L2\n run 0, 16\n"
                                " run 1, 16\n jump L1\nL2: wait L1\n" GUARDED;
 
+static void append_told(void *context, const char *text, size_t size)
+{
+    char *told = context;
+    assert_true(strlen(told) + size < 4096);
+    strncat(told, text, size);
+}
+
 static void a_source_fires_as_often_as_the_run_allows(void **unused)
 {
     (void)unused;
@@ -479,6 +486,11 @@ static void a_source_fires_as_often_as_the_run_allows(void **unused)
         struct prt_run *run;
         assert_int_equal(prt_run_create(program, NULL, &run, &error), PRT_OK);
         prt_run_limit_firings(run, limit);
+        if (limit == 3) {
+            char told[4096] = "";
+            prt_run_tell_standing(run, append_told, told);
+            assert_non_null(strstr(told, "ready: 3 firings\n"));
+        }
         out = (struct host){.count = 0};
         pipelines_bind(program, run, NULL, &out);
         assert_int_equal(prt_run_execute(run, &error), PRT_OK);
