@@ -70,8 +70,8 @@ static bool happens(enum event event)
 
 /* ---- the device ---- */
 
-static uint32_t launches_left =
-    UINT32_MAX; /* of a device that takes one packet at a time: in flight */
+/* In flight on a device that takes one packet at a time; UINT32_MAX: it is none. */
+static uint32_t launches_left = UINT32_MAX;
 static const struct prt_device_ops *real_device;
 static struct prt_device_ops device_that_fails;
 
@@ -240,7 +240,7 @@ enum { PACKETS = 96, PORTS = 4 };
 static const struct pipeline {
     const char *name;
     bool sums;  /* where it ends shows in the packets at the end */
-    bool small; /* with the smallest buffers and few packets, on some ways only */
+    bool small; /* with the smallest buffers and few packets, on a busy device */
 } pipelines[] = {
     {"chain", true, false},    {"forked", true, false},      {"picture", false, false},
     {"phased", false, false},  {"trees", false, false},      {"sources", false, false},
@@ -252,7 +252,7 @@ static const struct way {
     const char *device;
     uint32_t host_threads;
     bool measured, threads, at_hand, memory, debugged;
-    bool busy; /* the device takes one packet at a time; for small buffers, too */
+    bool busy; /* the device takes one packet at a time: for small buffers only */
     enum prt_dispatch_mode dispatch;
 } ways[] = {
     {.device = "sim4", .host_threads = 1},
@@ -548,10 +548,9 @@ static void try_events(enum event event)
         struct prt_program *debugged = load(bytes, size);
         for (size_t w = 0; w < WAYS; w++) {
             const struct prt_program *program = ways[w].debugged ? debugged : compiled;
-            if (!is_possible(&ways[w], event) || (small ? w != 0 && !ways[w].busy : ways[w].busy))
-                continue;
+            if (!is_possible(&ways[w], event) || small != ways[w].busy) continue;
             (void)run_with(program, &ways[w], EVENT_KINDS, UINT64_MAX, &whole);
-            if (w == 0) first = whole;
+            if (w == 0 || small) first = whole;
             bool debugged_fault = ways[w].debugged && whole.status == PRT_E_FAULT;
             if (!debugged_fault) assert_int_equal(whole.status, first.status);
             if (!debugged_fault) expect_same_packets(&whole, &first); /* a debugger stops at once */
