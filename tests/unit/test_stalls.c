@@ -147,6 +147,8 @@ static struct made *loop_made(uint64_t t_depth, uint32_t flags)
     uint32_t back = made_buffer(m, "back", SCALAR_I32, 16, CONTAINER_INNER);
     uint32_t y = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
     add_node(m, "first", flags, x, t, (flags & CONTAINER_NODE_FINISH) != 0 ? 2 : 0);
+    if ((flags & CONTAINER_NODE_FINISH) != 0) /* of two inputs a finish reads none */
+        made_input(m, 0, made_buffer(m, "b", SCALAR_I32, 64, CONTAINER_OUTER_IN), 1, 1);
     uint32_t node = made_node(m, "add", 0);
     made_input(m, node, t, 1, 1);
     made_input(m, node, back, 1, 1);
@@ -194,6 +196,7 @@ static void a_finish_can_wait_for_a_cycle(void **unused)
     (void)unused;
     struct prt_error error = {.message = ""};
     host_ramp(&in, 2);
+    host_ramp(&b, 2);
     struct waits waits =
         stall(pipelines_load(loop_made(2, CONTAINER_NODE_STATEFUL | CONTAINER_NODE_FINISH),
                              (struct prt_image_kernel[]){total, sum, copy, copy}),
