@@ -206,6 +206,11 @@ static uint32_t tell_wait(const struct prt_sched *sched, uint32_t index, struct 
     const struct prt_stage *stage = &sched->stages[index];
     const struct prt_container *c = sched->container;
     const struct prt_stage_input *input = starved_input(sched, stage);
+    if (stage->life == PRT_STAGE_FAULTED) {
+        tell(story, "'%s' %s", stage_name(sched, index),
+             sched->stage_faults[index].there ? "has faulted" : "needs what a fault keeps back");
+        return UINT32_MAX;
+    }
     if (input != NULL && stage->life == PRT_STAGE_RUNNING) {
         const struct prt_buffer *buffer = input->buffer;
         uint32_t writer = buffer->record->writer_node;

@@ -444,8 +444,16 @@ static enum prt_status note_origins(void *context, uint32_t stage, bool finish,
     struct told *told = context;
     (void)stage, (void)finish, (void)error;
     for (uint32_t i = 0; i < told->c->buffer_count; i++) {
-        if (told->c->buffers[i].writer_node == CONTAINER_NONE) continue;
         uint64_t written = told->sched->buffers[i].fifo.written_packets;
+        uint64_t depth = told->c->buffers[i].depth_packets;
+        assert_int_equal(prt_origin_of(told->sched, i, written), 0); /* not yet */
+        if (written > depth)
+            assert_int_equal(prt_origin_of(told->sched, i, written - depth - 1),
+                             0); /* too long ago */
+        if (told->c->buffers[i].writer_node == CONTAINER_NONE) {
+            assert_int_equal(prt_origin_of(told->sched, i, 0), 0);
+            continue;
+        }
         for (; told->seen[i] < written; told->seen[i]++) {
             uint32_t origin = prt_origin_of(told->sched, i, told->seen[i]);
             const struct container_place *place = prt_debug_origin(told->c, origin);

@@ -216,6 +216,11 @@ static void the_first_image_that_the_processor_can_execute_is_loaded(void **unus
     assert_int_equal(load_image(&c, &image, &error), PRT_OK);
     assert_ptr_equal(image.chosen, &images[1]);
     prt_image_free(&image);
+    /* each of them is verified, and the first bad one is refused */
+    assert_int_equal(prt_image_verify_all(&c, &error), PRT_OK);
+    images[0].size_bytes = 16;
+    assert_int_equal(prt_image_verify_all(&c, &error), PRT_E_FORMAT);
+    images[0].size_bytes = images[1].size_bytes;
     /* what the last one lacks is said, and not what others do */
     images[0].features = UINT64_C(3) << 61;
     images[1].features = UINT64_C(1) << 63;

@@ -161,10 +161,10 @@ static enum prt_status read_header(struct pgm_source *pgm, struct prt_error *err
     information->height_packets = (uint32_t)height;
     information->packets = pgm->remaining;
     pgm->sample_max = (uint32_t)sample_max;
-    int byte = -1;
-    status = peek(reader, &byte, error);
-    if (status != PRT_OK) return status;
-    if (byte < 0) return prt_io_reader_truncated(reader, error, "after the pgm header");
+    /* What stands after the number has been looked at, to see its end. */
+    if (prt_io_reader_available(reader) == 0)
+        return prt_io_reader_truncated(reader, error, "after the pgm header");
+    int byte = *prt_io_reader_bytes(reader);
     if (!is_blank(byte))
         return refuse(reader, error, "a blank is expected after the greatest sample");
     prt_io_reader_consume(reader, 1);
