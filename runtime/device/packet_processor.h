@@ -43,6 +43,19 @@ struct prt_launch {
     uint32_t cleanup_cycles;
 };
 
+/* Fills in the members of the record that are the same on every device: stage, packet and first firing. */
+static inline void prt_launch_describe(const struct prt_launch *launch,
+                                       const struct prt_kernel_object *object,
+                                       struct prt_launch_record *record)
+{
+    record->stage = object->stage;
+    record->finish = (object->flags & PRT_KERNEL_FINISH) != 0;
+    record->packet = launch->packet;
+    record->first_of_packet = launch->first_of_packet;
+    record->cleaned_up = launch->cleaned_up;
+    record->first_firing = launch->first_firing;
+}
+
 struct prt_packet_processor {
     struct dispatch_table table;
     uint32_t enqueue_cycles, process_cycles, cleanup_cycles;

@@ -253,12 +253,14 @@ static uint32_t first_wait(const struct prt_sched *sched, uint32_t first)
     return cycle ? at : first;
 }
 
-/* Whole waits alone; `omitted` counts those for which there is no room. */
+/* Appends the wait if there is room for all of it; the first one always, cut to fit.  `omitted` counts the others. */
 static void tell_or_omit(struct story *story, const struct story *wait, uint32_t *omitted)
 {
-    enum { ROOM_FOR_COUNT = 40 };
-    if (*omitted == 0 && story->used + wait->used + ROOM_FOR_COUNT < sizeof story->text)
-        tell(story, "%s%s", story->used > 0 ? "; " : "", wait->text);
+    enum { ROOM_FOR_COUNT = 40, FIRST_MAX = sizeof story->text - ROOM_FOR_COUNT - 1 };
+    if (story->used == 0)
+        tell(story, "%.*s", (int)FIRST_MAX, wait->text);
+    else if (*omitted == 0 && story->used + wait->used + ROOM_FOR_COUNT < sizeof story->text)
+        tell(story, "; %s", wait->text);
     else
         ++*omitted;
 }

@@ -532,6 +532,25 @@ static void long_names_leave_room_for_the_count_of_waits(void **unused)
     prt_program_free(program);
 }
 
+static void a_stall_tells_its_first_wait_whatever_the_length_of_a_name(void **unused)
+{
+    (void)unused;
+    char name[501];
+    struct made *m = loop_made(2, 0);
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    for (uint32_t i = 0; i < 3; i++)
+        m->nodes[i].name = made_string(m, name);
+    struct prt_program *program = pipelines_load(m, (struct prt_image_kernel[]){sum, copy, copy});
+    struct prt_error error = {0};
+    host_ramp(&in, 500);
+    out.count = 0;
+    assert_int_equal(pipelines_run(program, 1, &in, &out, NULL, &error), PRT_E_STALL);
+    assert_non_null(strstr(error.message, "has stalled: 'nnnn"));
+    assert_non_null(strstr(error.message, "n; and 1 more wait"));
+    prt_program_free(program);
+}
+
 static void a_name_cannot_drive_a_terminal(void **unused)
 {
     (void)unused;
@@ -1135,6 +1154,7 @@ TEST_MAIN("sched", cmocka_unit_test(streams_of_every_length_come_out_whole),
           cmocka_unit_test(a_fault_names_kernel_place_and_firing),
           cmocka_unit_test(a_fault_is_told_without_figures_and_folders),
           cmocka_unit_test(long_names_leave_room_for_the_count_of_waits),
+          cmocka_unit_test(a_stall_tells_its_first_wait_whatever_the_length_of_a_name),
           cmocka_unit_test(a_name_cannot_drive_a_terminal),
           cmocka_unit_test(of_several_faults_the_first_declared_is_reported),
           cmocka_unit_test(a_fault_in_a_packet_is_the_only_one),
