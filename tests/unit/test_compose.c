@@ -821,7 +821,8 @@ static bool is_live(const char *text)
 static void random_graphs_have_the_same_packets(void **state)
 {
     (void)state;
-    unsigned draws = oracle_environment("N", 60), seed = oracle_environment("SEED", 1);
+    unsigned draws = oracle_environment("N", 60 / (unsigned)draw_step()),
+             seed = oracle_environment("SEED", 1);
     unsigned live = 0, whole = 0;
     for (unsigned i = 0; i < draws; i++) {
         unsigned own = oracle_own_seed(seed, i), from = own;

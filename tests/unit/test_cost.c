@@ -556,7 +556,8 @@ static void launches_stand_after_what_has_been_executed(void **state)
     (void)state;
     static struct body_writer w;
     struct tally tally = {0};
-    uint64_t first = setting("COST_SEED", 1), programs = setting("COST_PROGRAMS", 20);
+    uint64_t first = setting("COST_SEED", 1),
+             programs = setting("COST_PROGRAMS", 30 / (uint64_t)draw_step());
     for (uint64_t seed = first; seed < first + programs; seed++) {
         body_write(&w, seed, BODY_LAUNCHES);
         compare_launches(w.text, seed, &tally);
@@ -564,7 +565,7 @@ static void launches_stand_after_what_has_been_executed(void **state)
     if (getenv("COST_PROGRAMS") != NULL)
         print_message("counted %d, constant %d, skipped %d\n", tally.counted, tally.constant,
                       tally.skipped);
-    assert_true(programs < 20 || tally.counted >= 3);
+    assert_true(programs < 30 || tally.counted >= 3);
 }
 
 /* ---- tests ---- */
@@ -581,13 +582,14 @@ static void try_programs(enum body_style style, uint64_t first, uint64_t program
     if (getenv("COST_PROGRAMS") != NULL)
         print_message("counted %d, constant %d, skipped %d\n", tally.counted, tally.constant,
                       tally.skipped);
-    assert_true(programs < 20 || tally.counted >= 3);
+    assert_true(programs < 30 || tally.counted >= 3);
 }
 
 static void random_kernels_count_what_their_lanes_execute(void **state)
 {
     (void)state;
-    uint64_t first = setting("COST_SEED", 1), programs = setting("COST_PROGRAMS", 20);
+    uint64_t first = setting("COST_SEED", 1),
+             programs = setting("COST_PROGRAMS", 30 / (uint64_t)draw_step());
     try_programs(BODY_FREE, first, programs);
     try_programs(BODY_EXACT, first, programs);
 }
@@ -595,7 +597,8 @@ static void random_kernels_count_what_their_lanes_execute(void **state)
 static void random_kernels_with_state_count_all_their_firings(void **state)
 {
     (void)state;
-    try_programs(BODY_STATE, setting("COST_SEED", 1), setting("COST_PROGRAMS", 20));
+    try_programs(BODY_STATE, setting("COST_SEED", 1),
+                 setting("COST_PROGRAMS", 30 / (uint64_t)draw_step()));
 }
 
 /* ---- closed forms ---- */
