@@ -245,6 +245,7 @@ static void records_that_point_outside_are_refused(void **unused)
     REFUSED(device.name, UINT32_MAX, "'device'");
     REFUSED(device.cu_count, 0, "'device'");
     REFUSED(device.lanes, 0, "'device'");
+    REFUSED(device.lanes, CONTAINER_LANES_MAX + 1, "'device'");
     REFUSED(device.reserved, 1, "'device'");
     REFUSED(arguments[0].name, 20000, "'arguments', record 0");
     REFUSED(arguments[0].scalar, SCALAR_COUNT, "'arguments'");

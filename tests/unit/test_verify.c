@@ -1318,16 +1318,6 @@ static void kernels_of_the_same_group_may_share_dedicated_index_memory(void **un
     }
 }
 
-/* An iterator has lanes for so many. */
-static void work_items_of_more_lanes_than_there_are_are_refused(void **unused)
-{
-    (void)unused;
-    struct made *m = good();
-    m->device.lanes = 1025;
-    made_index(m, 0, 1, 1, 0);
-    expect_refusal(m, "lanes", "device of 1025 lanes");
-}
-
 static void changed_bytes_are_survived(void **unused)
 {
     (void)unused;
@@ -1401,6 +1391,5 @@ TEST_MAIN("verify", cmocka_unit_test(good_containers_pass),
           cmocka_unit_test(ports_that_nothing_is_written_to_pass),
           cmocka_unit_test(indices_that_are_not_those_of_work_items_are_refused),
           cmocka_unit_test(kernels_of_the_same_group_may_share_dedicated_index_memory),
-          cmocka_unit_test(work_items_of_more_lanes_than_there_are_are_refused),
           cmocka_unit_test(changed_bytes_are_survived),
           cmocka_unit_test(names_are_escaped_in_messages))
