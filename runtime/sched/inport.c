@@ -242,13 +242,9 @@ enum prt_status prt_inport_fill(struct prt_sched *s, struct prt_buffer *buffer,
 
 /* ---- eager ports ---- */
 
-enum prt_status prt_inport_take(struct prt_sched *s, struct prt_buffer *buffer, bool *came,
+enum prt_status prt_inport_take(struct prt_sched *s, struct prt_buffer *buffer,
                                 struct prt_error *error)
 {
-    bool ended;
-    uint64_t arrived = prt_port_thread_arrived(buffer, &ended);
-    *came = (arrived > 0 || ended) && prt_fifo_room(&buffer->fifo) > 0;
-    if (!*came) return PRT_OK;
     enum prt_status status = take_once(s, buffer, error);
     prt_select_readers_changed(s, buffer);
     return status;
@@ -257,16 +253,13 @@ enum prt_status prt_inport_take(struct prt_sched *s, struct prt_buffer *buffer, 
 enum prt_status prt_inport_ask(struct prt_sched *s, struct prt_buffer *buffer,
                                struct prt_error *error)
 {
-    enum prt_status status = PRT_OK;
     s->suspensions++;
     buffer->port->suspensions++;
     if (s->collect != NULL) prt_collect_suspended(s, buffer);
-    if (is_interrupted(s, buffer))
-        end_stream(s, buffer, true);
-    else
-        status = take_once(s, buffer, error);
+    if (!is_interrupted(s, buffer)) return prt_inport_take(s, buffer, error);
+    end_stream(s, buffer, true);
     prt_select_readers_changed(s, buffer);
-    return status;
+    return PRT_OK;
 }
 
 /* ---- at the end ---- */

@@ -35,11 +35,13 @@ void prt_inport_begin(struct prt_sched *sched);
 enum prt_status prt_inport_fill(struct prt_sched *sched, struct prt_buffer *buffer,
                                 struct prt_error *error);
 
-/* Takes what has arrived at an eager in-port with a thread, which is open, without a wait; *came: packets, or its end. */
-enum prt_status prt_inport_take(struct prt_sched *sched, struct prt_buffer *buffer, bool *came,
+/* Takes what has arrived at an eager in-port, which is open and has room: packets, or its end.  The source
+ * without a thread is asked once. */
+enum prt_status prt_inport_take(struct prt_sched *sched, struct prt_buffer *buffer,
                                 struct prt_error *error);
 
-/* Asks the source of an eager in-port without a thread once.  The in-port is open and has room. */
+/* As prt_inport_take, where the scheduler has to wait for a source without a thread: a suspension.  An
+ * interrupt ends the stream. */
 enum prt_status prt_inport_ask(struct prt_sched *sched, struct prt_buffer *buffer,
                                struct prt_error *error);
 

@@ -33,6 +33,7 @@ struct prt_live {
 };
 
 #define REST_NONE INT64_MIN
+#define AT_ONCE INT64_MIN
 
 /* ---- the beginning ---- */
 
@@ -44,11 +45,17 @@ static bool is_live_run(const struct prt_sched *s)
            !(s->container->pipeline->flags & CONTAINER_PIPELINE_COUNTEREXAMPLE);
 }
 
+/* Memory never keeps a run waiting. */
+static bool is_asked(const struct prt_buffer *buffer)
+{
+    return buffer->port != NULL && buffer->port->asked_eager && !prt_fifo_is_placed(&buffer->fifo);
+}
+
 static void add_port(struct prt_live *live, struct prt_buffer *buffer)
 {
     struct prt_port *port = buffer->port;
     bool in = buffer->record->outer == CONTAINER_OUTER_IN;
-    if (in && port->asked_eager) {
+    if (is_asked(buffer)) {
         port->eager = true;
         free(port->ahead.extra); /* it is not asked ahead */
         port->ahead.extra = NULL;
@@ -79,7 +86,7 @@ enum prt_status prt_live_begin(struct prt_sched *s, struct prt_error *error)
     uint32_t buffers = s->container->buffer_count;
     bool any = false;
     for (uint32_t i = 0; i < buffers; i++)
-        any |= s->buffers[i].port != NULL && s->buffers[i].port->asked_eager;
+        any |= is_asked(&s->buffers[i]);
     if (!any || !is_live_run(s)) return PRT_OK;
     s->live = calloc(1, sizeof *s->live);
     s->bell = prt_bell_create();
@@ -107,28 +114,18 @@ void prt_live_destroy(struct prt_live *live)
 
 /* ---- taking ---- */
 
-/* There are packets to take, or the end.  Packets may rest until they are enough to fill the port, or have
- * rested for the time of the latency. */
-static bool has_come(const struct prt_live *live, const struct live_in *in, int64_t now)
+/* When there are packets to take, or the end: AT_ONCE, the time until which packets rest, or INT64_MAX,
+ * if nothing has arrived.  Packets that fill the port, or before an end, rest no longer. */
+static int64_t find_arrival(const struct prt_live *live, struct live_in *in)
 {
     bool ended;
     uint64_t room = prt_fifo_room(&in->buffer->fifo);
     uint64_t arrived = prt_port_thread_arrived(in->buffer, &ended);
-    if (room == 0 || (arrived == 0 && !ended)) return false;
-    return live->latency == 0 || ended || arrived >= room ||
-           (in->since != REST_NONE && now - in->since >= live->latency);
-}
-
-static int64_t look_at_clock(const struct prt_live *live)
-{
-    return live->latency > 0 ? prt_port_now_nanoseconds() : 0;
-}
-
-/* From now on what has arrived rests. */
-static void begin_rest(struct live_in *in, int64_t now)
-{
-    bool ended;
-    if (in->since == REST_NONE && prt_port_thread_arrived(in->buffer, &ended) > 0) in->since = now;
+    if (room == 0 || (arrived == 0 && !ended)) return INT64_MAX;
+    if (live->latency == 0 || ended || arrived >= room) return AT_ONCE;
+    int64_t now = prt_port_now_nanoseconds();
+    if (in->since == REST_NONE) in->since = now;
+    return now - in->since >= live->latency ? AT_ONCE : in->since + live->latency;
 }
 
 /* Does a stage lack packets of the in-port for its next firing? */
@@ -147,16 +144,14 @@ static bool is_wanted(const struct prt_sched *s, const struct prt_buffer *buffer
     return false;
 }
 
-static enum prt_status take_or_ask(struct prt_sched *s, struct live_in *in, int64_t now,
+static enum prt_status take_or_ask(struct prt_sched *s, struct live_in *in,
                                    struct prt_error *error)
 {
     struct prt_live *live = s->live;
-    bool came;
     if (in->buffer->port->thread != NULL) {
-        if (live->latency > 0) begin_rest(in, now);
-        if (!has_come(live, in, now)) return PRT_OK;
+        if (find_arrival(live, in) != AT_ONCE) return PRT_OK;
         in->since = REST_NONE;
-        return prt_inport_take(s, in->buffer, &came, error);
+        return prt_inport_take(s, in->buffer, error);
     }
     if (!live->has_sources || s->instructions - live->asked < ASK_INSTRUCTIONS) return PRT_OK;
     live->asked = s->instructions;
@@ -165,11 +160,10 @@ static enum prt_status take_or_ask(struct prt_sched *s, struct live_in *in, int6
 
 enum prt_status prt_live_take_arrived(struct prt_sched *s, struct prt_error *error)
 {
-    int64_t now = look_at_clock(s->live);
     enum prt_status status = PRT_OK;
     for (uint32_t i = 0; i < s->live->in_count && status == PRT_OK; i++) {
         struct live_in *in = &s->live->ins[i];
-        if (!in->buffer->fifo.closed) status = take_or_ask(s, in, now, error);
+        if (!in->buffer->fifo.closed) status = take_or_ask(s, in, error);
     }
     return status;
 }
@@ -204,29 +198,21 @@ static struct prt_buffer *mark_rooms(struct prt_sched *s)
     return first;
 }
 
-static bool is_met(const struct prt_sched *s)
+/* When the scheduler is to go on: AT_ONCE, or when packets have rested for long enough, or INT64_MAX. */
+static int64_t find_time(struct prt_sched *s)
 {
     const struct prt_live *live = s->live;
-    int64_t now = look_at_clock(live);
-    for (uint32_t i = 0; i < live->in_count; i++)
-        if (live->ins[i].wanted && has_come(live, &live->ins[i], now)) return true;
+    int64_t first = INT64_MAX;
     for (uint32_t i = 0; i < live->out_count; i++) {
         const struct live_out *out = &live->outs[i];
         if (out->room < out->buffer->fifo.depth_packets &&
             prt_port_thread_room(out->buffer) > out->room)
-            return true;
+            return AT_ONCE;
     }
-    return false;
-}
-
-/* When packets have rested for long enough; INT64_MAX: none rest. */
-static int64_t find_deadline(const struct prt_live *live)
-{
-    int64_t first = INT64_MAX;
-    for (uint32_t i = 0; i < live->in_count; i++) {
-        const struct live_in *in = &live->ins[i];
-        if (in->wanted && in->since != REST_NONE && in->since + live->latency < first)
-            first = in->since + live->latency;
+    for (uint32_t i = 0; i < live->in_count && first != AT_ONCE; i++) {
+        struct live_in *in = &live->ins[i];
+        int64_t time = in->wanted ? find_arrival(live, in) : INT64_MAX;
+        if (time < first) first = time;
     }
     return first;
 }
@@ -240,14 +226,14 @@ enum prt_status prt_live_wait(struct prt_sched *s, bool *on, struct prt_error *e
     if (!*on) return PRT_OK;
     s->live->asked = s->instructions;
     if (wanted != NULL && wanted->port->thread == NULL) return prt_inport_ask(s, wanted, error);
-    if (wanted != NULL && !is_met(s)) {
+    if (wanted != NULL && find_time(s) != AT_ONCE) {
         s->suspensions++;
         wanted->port->suspensions++;
         if (s->collect != NULL) prt_collect_suspended(s, wanted);
     }
     enum prt_doing before = prt_standing_set(s, wanted != NULL ? PRT_DOING_READ : PRT_DOING_WRITE,
                                              wanted != NULL ? wanted : full);
-    prt_port_threads_await(s, is_met, find_deadline(s->live));
+    prt_port_threads_await(s, find_time);
     (void)prt_standing_set(s, before, NULL);
     return PRT_OK;
 }

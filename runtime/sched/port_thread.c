@@ -383,7 +383,8 @@ uint64_t prt_port_thread_room(const struct prt_buffer *buffer)
 {
     struct prt_port_thread *t = buffer->port->thread;
     if (is_over(t)) return UINT64_MAX;
-    return t->ring_packets - (buffer->fifo.written_packets - load(&t->moved));
+    uint64_t claimed_end = buffer->fifo.written_packets + buffer->fifo.claimed_packets;
+    return t->ring_packets - (claimed_end - load(&t->moved));
 }
 
 /* With these attributes the calls cannot fail on Linux. */
@@ -428,25 +429,27 @@ static void hurry_sinks(struct prt_sched *s, bool hurry)
     }
 }
 
-/* Sleeps until somebody rings, or until the time. */
-static bool sleep_at(struct prt_bell *bell, int64_t until)
+/* Until a thread rings, or until the time. */
+static void sleep_at(struct prt_bell *bell, int64_t until)
 {
     const struct timespec end = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
-    if (until != INT64_MAX) return pthread_cond_timedwait(&bell->rung, &bell->mutex, &end) == 0;
-    return pthread_cond_wait(&bell->rung, &bell->mutex) == 0;
+    if (until == INT64_MAX)
+        pthread_cond_wait(&bell->rung, &bell->mutex);
+    else
+        (void)pthread_cond_timedwait(&bell->rung, &bell->mutex, &end);
 }
 
-void prt_port_threads_await(struct prt_sched *s, bool (*is_met)(const struct prt_sched *sched),
-                            int64_t until_nanoseconds)
+void prt_port_threads_await(struct prt_sched *s, int64_t (*find_time)(struct prt_sched *sched))
 {
     struct prt_bell *bell = s->bell;
+    int64_t until;
     hurry_sinks(s, true);
-    for (int i = 0; i < SPINS && !is_met(s); i++)
+    for (int i = 0; i < SPINS && find_time(s) != INT64_MIN; i++)
         pause_briefly();
     pthread_mutex_lock(&bell->mutex);
     atomic_store(&bell->awaited, true);
-    while (!is_met(s) && sleep_at(bell, until_nanoseconds))
-        continue;
+    while ((until = find_time(s)) != INT64_MIN)
+        sleep_at(bell, until);
     atomic_store_explicit(&bell->awaited, false, memory_order_relaxed);
     pthread_mutex_unlock(&bell->mutex);
     hurry_sinks(s, false);

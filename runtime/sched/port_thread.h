@@ -67,7 +67,7 @@ void prt_port_thread_reserve(struct prt_sched *sched, const struct prt_buffer *b
  * will be no more of them. */
 uint64_t prt_port_thread_arrived(const struct prt_buffer *buffer, bool *ended);
 
-/* Packets that can be claimed for an out-port without a wait for its sink. */
+/* Packets that can be claimed for an out-port, beside those that are, without a wait for its sink. */
 uint64_t prt_port_thread_room(const struct prt_buffer *buffer);
 
 /* The bell of a run: the threads of its ports ring it when they have moved, while the scheduler waits
@@ -75,10 +75,11 @@ uint64_t prt_port_thread_room(const struct prt_buffer *buffer);
 struct prt_bell *prt_bell_create(void);
 void prt_bell_destroy(struct prt_bell *bell); /* NULL is allowed */
 
-/* Waits until `is_met`, which looks at the ports of the run, or until that time of CLOCK_MONOTONIC; INT64_MAX:
- * there is none.  Meanwhile no sink waits for more packets to come together. */
-void prt_port_threads_await(struct prt_sched *sched, bool (*is_met)(const struct prt_sched *sched),
-                            int64_t until_nanoseconds);
+/* Waits until `find_time`, which looks at the ports of the run, returns INT64_MIN.  Otherwise it returns a time
+ * of CLOCK_MONOTONIC at which it is to be asked again, or INT64_MAX.  It is asked again each time a thread has
+ * moved.  Meanwhile no sink waits for more packets to come together. */
+void prt_port_threads_await(struct prt_sched *sched,
+                            int64_t (*find_time)(struct prt_sched *sched));
 
 int64_t prt_port_now_nanoseconds(void);
 
