@@ -20,6 +20,7 @@ enum {
     GRAIN_NS = 300,         /* of a call: what can be told apart of its workers' shares */
     GRAINS_PER_WORKER = 32,
     BALANCE_EVERY = 8,      /* calls of a job */
+    LINED_ROUNDS = 8,       /* of a window of the trial, with several lines */
     MEASURE_EVERY = 64,     /* launches of a small job */
     LONG_NS = 1000000,      /* above it a job is worth a hand-over, whatever that takes */
     SPIN_NS = 60000,        /* before a thread sleeps: what it would take to wake it */
@@ -48,6 +49,10 @@ struct prt_cpu_worker {
      * its job. */
     _Alignas(64) atomic_uint_least64_t share;
     atomic_uint object;
+    atomic_uint told; /* goes up when a line may have work for it; written with the mutex */
+    /* With the mutex.  `idle`: it found nothing in the lines, and nobody has told it since. */
+    bool idle, asleep;
+    pthread_cond_t wake;
     _Alignas(64) struct prt_cpu_pool *pool;
     uint32_t answered; /* the call that it has looked at last */
     /* Of what chunks it has executed one last, of which cut, and which. */
@@ -296,10 +301,19 @@ static uint32_t take_chunk(const struct prt_cpu_pool *pool, struct prt_cpu_job *
 
 /* ---- lines ---- */
 
-/* Mutex held: it orders what is told of. */
-static void tell(struct prt_cpu_pool *pool)
+/* Has the worker look at the lines.  Mutex held. */
+static void tell(struct prt_cpu_worker *worker)
 {
-    atomic_fetch_add_explicit(&pool->bell->events, 1, memory_order_relaxed);
+    worker->idle = false;
+    atomic_fetch_add_explicit(&worker->told, 1, memory_order_relaxed);
+    if (worker->asleep) pthread_cond_signal(&worker->wake);
+}
+
+/* Wakes those that sleep, for a call.  Mutex held. */
+static void wake_all(struct prt_cpu_pool *pool)
+{
+    for (uint32_t i = 0; i < pool->worker_count; i++)
+        if (pool->workers[i].asleep) pthread_cond_signal(&pool->workers[i].wake);
 }
 
 static uint32_t sleepers(const struct prt_cpu_pool *pool)
@@ -327,6 +341,20 @@ static bool is_worth_starting(struct prt_cpu_pool *pool, uint64_t work_ns)
     return true;
 }
 
+/* Tells as many workers of the line as there are chunks: first those that spin, then, if it `wakes`, those that
+ * sleep.  Workers that are not idle look at the lines by themselves when they are done.  Mutex held. */
+static void tell_idle(struct prt_cpu_pool *pool, const struct prt_cpu_line *line, uint32_t chunks,
+                      bool wakes)
+{
+    for (unsigned asleep = 0; asleep <= (wakes ? 1u : 0u); asleep++)
+        for (uint32_t i = line->first_worker; i < line->end_worker && chunks > 0; i++) {
+            struct prt_cpu_worker *worker = &pool->workers[i];
+            if (!worker->idle || worker->asleep != (asleep == 1)) continue;
+            tell(worker);
+            chunks--;
+        }
+}
+
 /* The first job of a line may execute.  Mutex held. */
 static void release_job(struct prt_cpu_pool *pool, uint32_t index)
 {
@@ -336,9 +364,8 @@ static void release_job(struct prt_cpu_pool *pool, uint32_t index)
     job->executed = true;
     cut_job(pool, job, LINED_NS_LEAST);
     pool->ready[pool->ready_count++] = index;
-    tell(pool);
-    if (is_worth_waking(pool, job->expected_ns) || line->first_worker > 0)
-        pthread_cond_broadcast(&pool->changed);
+    bool wakes = is_worth_waking(pool, job->expected_ns) || line->first_worker > 0;
+    tell_idle(pool, line, job->chunks, wakes);
 }
 
 static void mark_done(struct prt_cpu_job *job)
@@ -373,8 +400,7 @@ static void end_job(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
     else
         line->last = PRT_CPU_NO_JOB;
     leave_line(pool, line, ended);
-    tell(pool);
-    if (sleepers(pool) > 0) pthread_cond_broadcast(&pool->changed);
+    if (pool->workers[0].idle) tell(&pool->workers[0]); /* it may wait for the job */
 }
 
 /* Who is more important is first; then what cannot be shared, the longest before others: what can be
@@ -530,7 +556,7 @@ static void count_chunks(struct prt_cpu_pool *pool, uint32_t chunks)
     atomic_fetch_add_explicit(&pool->bell->chunks_done, chunks, memory_order_seq_cst);
     if (!atomic_load_explicit(&pool->bell->caller_sleeps, memory_order_seq_cst)) return;
     pthread_mutex_lock(&pool->mutex);
-    pthread_cond_broadcast(&pool->changed);
+    pthread_cond_signal(&pool->workers[0].wake);
     pthread_mutex_unlock(&pool->mutex);
 }
 
@@ -628,7 +654,7 @@ static void join_call(struct prt_cpu_pool *pool, const struct prt_cpu_job *job)
     pthread_mutex_lock(&pool->mutex);
     atomic_store_explicit(&pool->bell->caller_sleeps, true, memory_order_seq_cst);
     while (!all_counted(pool, job))
-        pthread_cond_wait(&pool->changed, &pool->mutex);
+        pthread_cond_wait(&pool->workers[0].wake, &pool->mutex);
     atomic_store_explicit(&pool->bell->caller_sleeps, false, memory_order_relaxed);
     pthread_mutex_unlock(&pool->mutex);
 }
@@ -714,7 +740,7 @@ static void execute_with_all(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
     hand_out(pool, job, number);
     if (is_worth_waking(pool, job->expected_ns)) {
         pthread_mutex_lock(&pool->mutex);
-        pthread_cond_broadcast(&pool->changed);
+        wake_all(pool);
         pthread_mutex_unlock(&pool->mutex);
     }
     answer_call(&pool->workers[0], number, (uint32_t)(job - pool->jobs));
@@ -739,35 +765,33 @@ static uint32_t call_of(const struct prt_cpu_worker *worker)
     return (uint32_t)(atomic_load_explicit(&worker->share, memory_order_relaxed) >> 32);
 }
 
-/* Until something has happened since `seen`, or the worker is called: spins, then sleeps.  Mutex
- * held; false: not any more. */
-static bool await_event(const struct prt_cpu_worker *worker, unsigned seen)
+/* Until the worker is told or called: spins, then sleeps.  Mutex held; false: not any more.  A worker that is called
+ * stays idle until it takes the mutex again, so it may be told while it answers: then the line waits for it. */
+static bool await_event(struct prt_cpu_worker *worker)
 {
     struct prt_cpu_pool *pool = worker->pool;
-    struct prt_cpu_bell *bell = pool->bell;
+    unsigned seen = atomic_load_explicit(&worker->told, memory_order_relaxed);
+    worker->idle = true;
     pthread_mutex_unlock(&pool->mutex);
     uint64_t until = prt_cpu_now_ns() + pool->spin_ns;
     do {
         for (int i = 0; i < SPINS_PER_LOOK; i++) {
             if (call_of(worker) != worker->answered ||
-                atomic_load_explicit(&bell->events, memory_order_relaxed) != seen)
+                atomic_load_explicit(&worker->told, memory_order_relaxed) != seen)
                 return false;
             relax();
         }
     } while (prt_cpu_now_ns() < until);
     pthread_mutex_lock(&pool->mutex);
-    if (atomic_load_explicit(&bell->events, memory_order_relaxed) != seen ||
+    if (atomic_load_explicit(&worker->told, memory_order_relaxed) != seen ||
         call_of(worker) != worker->answered)
         return true;
-    atomic_fetch_add_explicit(&bell->sleepers, 1, memory_order_relaxed);
-    pthread_cond_wait(&pool->changed, &pool->mutex);
-    atomic_fetch_sub_explicit(&bell->sleepers, 1, memory_order_relaxed);
+    worker->asleep = true;
+    atomic_fetch_add_explicit(&pool->bell->sleepers, 1, memory_order_relaxed);
+    pthread_cond_wait(&worker->wake, &pool->mutex);
+    atomic_fetch_sub_explicit(&pool->bell->sleepers, 1, memory_order_relaxed);
+    worker->asleep = false;
     return true;
-}
-
-static unsigned events_now(struct prt_cpu_pool *pool)
-{
-    return atomic_load_explicit(&pool->bell->events, memory_order_relaxed);
 }
 
 /* Takes a chunk of what waits in lines; false: there is none for that worker.  Mutex held, and again
@@ -775,6 +799,7 @@ static unsigned events_now(struct prt_cpu_pool *pool)
 static bool take_ready(struct prt_cpu_worker *worker)
 {
     struct prt_cpu_pool *pool = worker->pool;
+    worker->idle = false;
     uint32_t place = find_ready(pool, worker->number);
     if (place == pool->ready_count) return false;
     take_and_execute(worker, place);
@@ -788,11 +813,10 @@ static bool serve(struct prt_cpu_worker *worker)
 {
     struct prt_cpu_pool *pool = worker->pool;
     bool called = call_of(worker) != worker->answered, held = true;
-    unsigned seen = events_now(pool);
     if (take_ready(worker))
         called = false;
     else if (!called)
-        held = await_event(worker, seen);
+        held = await_event(worker);
     if (held) pthread_mutex_unlock(&pool->mutex);
     return called;
 }
@@ -829,13 +853,10 @@ bool prt_cpu_job_done(const struct prt_cpu_job *job)
 void prt_cpu_pool_wait(struct prt_cpu_pool *pool, uint32_t left)
 {
     if (prt_cpu_pool_unfinished(pool) <= left) return;
+    struct prt_cpu_worker *caller = &pool->workers[0];
     pthread_mutex_lock(&pool->mutex);
-    for (;;) {
-        unsigned seen = events_now(pool);
-        if (atomic_load_explicit(&pool->bell->unfinished, memory_order_relaxed) <= left) break;
-        if (!take_ready(&pool->workers[0]) && !await_event(&pool->workers[0], seen))
-            pthread_mutex_lock(&pool->mutex);
-    }
+    while (atomic_load_explicit(&pool->bell->unfinished, memory_order_relaxed) > left)
+        if (!take_ready(caller) && !await_event(caller)) pthread_mutex_lock(&pool->mutex);
     pthread_mutex_unlock(&pool->mutex);
 }
 
@@ -908,7 +929,7 @@ static void start_threads(struct prt_cpu_pool *pool)
         prt_cpu_pool_place(pool, i, 0, pool->worker_count);
 }
 
-/* Could another thread execute it, or a part of it, and sooner?  The line is empty. */
+/* Could another thread execute the job, or a part of it, and sooner? */
 static bool is_for_others(const struct prt_cpu_pool *pool, const struct prt_cpu_line *line,
                           const struct prt_cpu_job *job)
 {
@@ -932,7 +953,7 @@ static bool is_better_alone(struct prt_cpu_pool *pool, const struct prt_cpu_line
     uint64_t each = job->object->cost_cycles < UINT32_MAX ? job->object->cost_cycles : UINT32_MAX;
     return prt_cpu_trial_alone(&pool->trial, (uint32_t)(job - pool->jobs),
                                prt_cycles_multiply(job->launch.firings, each) + 1,
-                               prt_cpu_now_ns());
+                               pool->lines_open > 1 ? LINED_ROUNDS : 1, prt_cpu_now_ns());
 }
 
 /* Is it the caller's to execute at once, and alone?  Starts the threads when they are needed. */
@@ -968,6 +989,8 @@ void prt_cpu_pool_give(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
     if (job->busy_ns != NULL) memset(job->busy_ns, 0, pool->threads_wanted * sizeof *job->busy_ns);
     bool empty = atomic_load_explicit(&line->jobs, memory_order_acquire) == 0;
     bool own = empty && is_own(pool, line, job);
+    /* Whatever the trial says, the job waits for its line; but the trial has to count its work. */
+    if (!empty && is_for_others(pool, line, job)) (void)is_better_alone(pool, line, job);
     bool for_each = empty && is_cuttable(job->object) && is_for_each(pool, line);
     if (own || (for_each && !is_anyone_free(pool)))
         execute_now(pool, job);
@@ -990,7 +1013,6 @@ void prt_cpu_pool_create(struct prt_cpu_pool *pool, uint32_t threads, bool watch
     pthread_mutexattr_settype(&adaptive, PTHREAD_MUTEX_ADAPTIVE_NP);
     pthread_mutex_init(&pool->mutex, &adaptive);
     pthread_mutexattr_destroy(&adaptive);
-    pthread_cond_init(&pool->changed, NULL);
 }
 
 void prt_cpu_pool_stop(struct prt_cpu_pool *pool)
@@ -998,13 +1020,15 @@ void prt_cpu_pool_stop(struct prt_cpu_pool *pool)
     if (pool->bell == NULL) return;
     pthread_mutex_lock(&pool->mutex);
     pool->stopping = true;
-    tell(pool);
-    pthread_cond_broadcast(&pool->changed);
+    for (uint32_t i = 1; i < pool->worker_count; i++)
+        tell(&pool->workers[i]);
     pthread_mutex_unlock(&pool->mutex);
     for (uint32_t i = 1; i < pool->worker_count; i++)
         prt_host_thread_join(&pool->workers[i].thread);
-    for (uint32_t i = 0; pool->workers != NULL && i < pool->threads_wanted; i++)
+    for (uint32_t i = 0; pool->workers != NULL && i < pool->threads_wanted; i++) {
         prt_kernel_scratch_free(&pool->workers[i].scratch);
+        pthread_cond_destroy(&pool->workers[i].wake);
+    }
     free(pool->workers);
     pool->workers = NULL;
     pool->worker_count = 0;
@@ -1016,7 +1040,6 @@ void prt_cpu_pool_stop(struct prt_cpu_pool *pool)
 void prt_cpu_pool_destroy(struct prt_cpu_pool *pool)
 {
     prt_cpu_pool_stop(pool);
-    pthread_cond_destroy(&pool->changed);
     pthread_mutex_destroy(&pool->mutex);
     free(pool->lines);
     free(pool->ready);
@@ -1030,6 +1053,8 @@ static enum prt_status create_workers(struct prt_cpu_pool *pool)
     pool->workers = aligned_alloc(_Alignof(struct prt_cpu_worker), bytes);
     if (pool->workers == NULL) return PRT_E_NOMEM;
     memset(pool->workers, 0, bytes);
+    for (uint32_t i = 0; i < pool->threads_wanted; i++)
+        pthread_cond_init(&pool->workers[i].wake, NULL);
     for (uint32_t i = 0; i < pool->threads_wanted; i++) {
         struct prt_cpu_worker *worker = &pool->workers[i];
         worker->pool = pool;
@@ -1057,7 +1082,7 @@ enum prt_status prt_cpu_pool_start(struct prt_cpu_pool *pool,
     pool->ready = calloc(count > 0 ? count : 1, sizeof *pool->ready);
     if (pool->bell == NULL) {
         pool->bell = aligned_alloc(_Alignof(struct prt_cpu_bell), sizeof *pool->bell);
-        if (pool->bell != NULL) *pool->bell = (struct prt_cpu_bell){.events = 0};
+        if (pool->bell != NULL) *pool->bell = (struct prt_cpu_bell){.unfinished = 0};
     }
     return pool->ready == NULL || pool->bell == NULL ? PRT_E_NOMEM : create_workers(pool);
 }

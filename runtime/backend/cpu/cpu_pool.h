@@ -100,9 +100,8 @@ struct prt_cpu_line;
 /* What all look at while they spin: lines of memory that calls leave where they are, but for the
  * last one. */
 struct prt_cpu_bell {
-    _Alignas(64) atomic_uint events; /* goes up with all but calls that somebody may wait for */
-    atomic_uint unfinished;          /* jobs given and not done, but the call */
-    atomic_uint sleepers;            /* that wait for `changed`; written with the mutex */
+    _Alignas(64) atomic_uint unfinished;  /* jobs given and not done, but the call */
+    atomic_uint sleepers;                 /* workers that sleep; written with the mutex */
     _Alignas(64) atomic_uint chunks_done; /* of all calls */
     atomic_bool caller_sleeps;
 };
@@ -130,7 +129,6 @@ struct prt_cpu_pool {
     atomic_bool helped; /* another thread has executed something: the trial goes on */
 
     pthread_mutex_t mutex;
-    pthread_cond_t changed;
     uint64_t missed_ns;     /* work that sleepers were not woken for, or no threads started */
     uint32_t calls;         /* number of the last one */
     uint32_t chunks_before; /* of it, what bell->chunks_done was */

@@ -64,16 +64,18 @@ static void end_window(struct prt_cpu_trial *trial, uint64_t now_ns)
 }
 
 bool prt_cpu_trial_alone(struct prt_cpu_trial *trial, uint32_t object, uint64_t work,
-                         uint64_t now_ns)
+                         uint32_t rounds, uint64_t now_ns)
 {
-    bool ends =
-        trial->open && object == trial->object && now_ns - trial->since_ns >= PRT_CPU_WINDOW_NS;
+    bool again = trial->open && object == trial->object;
+    if (again && trial->rounds_left > 0) trial->rounds_left--;
+    bool ends = again && trial->rounds_left == 0 && now_ns - trial->since_ns >= PRT_CPU_WINDOW_NS;
     if (ends) end_window(trial, now_ns);
     if (ends || !trial->open) {
         trial->open = true;
         trial->object = object;
         trial->since_ns = now_ns;
         trial->work = 0;
+        trial->rounds_left = rounds;
     }
     trial->work += work;
     return trial->alone;

@@ -38,16 +38,18 @@ struct prt_cpu_trial {
     uint32_t kept;         /* windows of the last spell that was no trial; 0: none so far */
     uint32_t object;       /* of the job that the window began with */
     uint64_t since_ns, work;
-    double best;    /* of the last windows of the spell: ns for a unit of work */
-    double pace[2]; /* of the last spell: shared, alone */
+    uint32_t rounds_left; /* until the window may end */
+    double best;          /* of the last windows of the spell: ns for a unit of work */
+    double pace[2];       /* of the last spell: shared, alone */
 };
 
 /* Jobs are shared at first. */
 void prt_cpu_trial_begin(struct prt_cpu_trial *trial);
 
-/* A job of that object, which could be shared, is to begin: is it better executed alone?  `work`:
- * how much of it there is, in a unit that stays the same; 1 or more. */
+/* A job of that object, which could be shared, is given: is it better executed alone?  `work`: how much of it there
+ * is, in a unit that stays the same; 1 or more.  `rounds`: a window lasts as many at least.  Jobs that wait in lines
+ * have been counted and not been executed, so that a window of one round would often look short. */
 bool prt_cpu_trial_alone(struct prt_cpu_trial *trial, uint32_t object, uint64_t work,
-                         uint64_t now_ns);
+                         uint32_t rounds, uint64_t now_ns);
 
 #endif
