@@ -144,8 +144,7 @@ static bool is_wanted(const struct prt_sched *s, const struct prt_buffer *buffer
     return false;
 }
 
-static enum prt_status take_or_ask(struct prt_sched *s, struct live_in *in,
-                                   struct prt_error *error)
+static enum prt_status take_or_ask(struct prt_sched *s, struct live_in *in, struct prt_error *error)
 {
     struct prt_live *live = s->live;
     if (in->buffer->port->thread != NULL) {

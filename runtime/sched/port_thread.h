@@ -78,8 +78,7 @@ void prt_bell_destroy(struct prt_bell *bell); /* NULL is allowed */
 /* Waits until `find_time`, which looks at the ports of the run, returns INT64_MIN.  Otherwise it returns a time
  * of CLOCK_MONOTONIC at which it is to be asked again, or INT64_MAX.  It is asked again each time a thread has
  * moved.  Meanwhile no sink waits for more packets to come together. */
-void prt_port_threads_await(struct prt_sched *sched,
-                            int64_t (*find_time)(struct prt_sched *sched));
+void prt_port_threads_await(struct prt_sched *sched, int64_t (*find_time)(struct prt_sched *sched));
 
 int64_t prt_port_now_nanoseconds(void);
 

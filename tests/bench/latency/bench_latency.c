@@ -413,7 +413,8 @@ int main(int argc, char **argv)
         sines[0][i] = time_sine(ours);
         sines[1][i] = time_sine(by_hand);
     }
-    printf("\nsine of 1 kHz at 44.1 kHz, written each millisecond to a process that starts meanwhile:\n"
+    printf("\nsine of 1 kHz at 44.1 kHz, written each millisecond to a process that starts "
+           "meanwhile:\n"
            "milliseconds from its first packet to the first output: ours %.2f, hand %.2f\n",
            quantile(sines[0], (size_t)rounds, 0.5), quantile(sines[1], (size_t)rounds, 0.5));
     return 0;
