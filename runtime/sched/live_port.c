@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* A source without a thread is asked after so many instructions, if others keep the scheduler busy. */
+/* If sources keep the scheduler busy, a callback without a thread is asked after so many instructions. */
 enum { ASK_INSTRUCTIONS = 1024 };
 
 struct live_in {
@@ -27,7 +27,7 @@ struct prt_live {
     struct live_in *ins;
     struct live_out *outs; /* out-ports with a thread */
     uint32_t in_count, out_count;
-    bool has_sources; /* stages that no in-port feeds */
+    bool has_sources; /* there are stages that no in-port feeds */
     uint64_t asked;   /* instructions when a source without a thread was asked last */
     int64_t latency;
 };
@@ -65,7 +65,7 @@ static void add_port(struct prt_live *live, struct prt_buffer *buffer)
     }
 }
 
-/* No stage waits for more firings than one, and sinks that are slow stop nobody else. */
+/* Each threshold becomes 1.  A stage that writes to a slow sink is not selected, so it stops no other stage. */
 static void prepare_stages(struct prt_sched *s)
 {
     for (uint32_t i = 0; i < s->live->out_count; i++)
@@ -169,7 +169,8 @@ enum prt_status prt_live_take_arrived(struct prt_sched *s, struct prt_error *err
 
 /* ---- waiting ---- */
 
-/* The in-ports that stages lack packets of: the first one, one without a thread before others.  NULL: none is. */
+/* Marks the in-ports whose packets stages lack.  Returns the first one without a thread, or else the first one;
+ * NULL: there is none. */
 static struct prt_buffer *mark_wanted(struct prt_sched *s)
 {
     struct prt_buffer *first = NULL;
@@ -183,7 +184,8 @@ static struct prt_buffer *mark_wanted(struct prt_sched *s)
     return first;
 }
 
-/* An out-port that has less room than its depth, or NULL: a stage may wait for its sink. */
+/* Notes the room of the out-ports.  Returns the first that has less room than its depth, so that a stage may wait
+ * for its sink; NULL: there is none. */
 static struct prt_buffer *mark_rooms(struct prt_sched *s)
 {
     struct prt_buffer *first = NULL;

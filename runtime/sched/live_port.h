@@ -2,15 +2,15 @@
 /*
  * live_port: eager in-ports, for streams that arrive while the run goes on.
  *
- * A *full* in-port is filled before a stage is dispatched (inport.h).  Of an *eager* one, what has
- * arrived counts, and nothing else:
+ * A *full* in-port is filled before a stage is dispatched (inport.h).  Of an *eager* one,
+ * only packets that have arrived count:
  *
- *     a selection, a guard   takes what has arrived, without a wait
+ *     a selection, a guard   takes the packets that have arrived, without a wait
  *     a wait                 if no stage can go on: waits until any eager in-port that a stage lacks
  *                            packets of has some, or ends; or until a sink has made room
  *
  * So no stage waits for packets that another stage does not need, and no port waits for another one.
- * In a run with an eager port all thresholds are 1: whatever can fire fires.  The output is that of
+ * In a run with an eager port all thresholds are 1: every stage that can fire fires.  The output is that of
  * full ports, because a node's firings depend on its packets only, not on batches.
  *
  * An in-port with a thread (port_thread.h) is read while stages execute.  Without one, its source is
@@ -20,7 +20,7 @@
  * In-ports are eager in real time only, and not in runs that go step by step or that replay.
  *
  * Requires: sched_create's tables.  Threads: the scheduler's.
- * Allocation: prt_live_begin alone.  Errors: what the host's callbacks return.
+ * Allocation: only prt_live_begin.  Errors: what the host's callbacks return.
  */
 #ifndef RUNTIME_SCHED_LIVE_PORT_H
 #define RUNTIME_SCHED_LIVE_PORT_H
@@ -33,7 +33,7 @@ void prt_live_destroy(struct prt_live *live); /* NULL is allowed */
 
 enum prt_status prt_live_take_arrived(struct prt_sched *sched, struct prt_error *error);
 
-/* Takes what has arrived at the eager in-ports. */
+/* Takes the packets that have arrived at the eager in-ports. */
 static inline enum prt_status prt_live_take(struct prt_sched *sched, struct prt_error *error)
 {
     return sched->live == NULL ? PRT_OK : prt_live_take_arrived(sched, error);

@@ -172,7 +172,7 @@ latency=
 check "a latency has a unit" says 2 "'5' is not a time" "$PIPERUN" --latency=5 resting.pbc
 check "a latency has a limit" says 2 "'3601s' is not a time" "$PIPERUN" --latency=3601s resting.pbc
 
-# A reader of one output that waits stops the other chain not, however much it has to take.
+# A reader of one output that waits does not stop the other chain, however many packets it leaves.
 slow_reader() {
     local got
     printf '%s\npipeline main(in i32 p, in i32 q, out i32 y, out i32 z) { p -> scale(2) -> y; q -> scale(3) -> z; }\n' "$kernels" >slow.pipe
@@ -186,4 +186,4 @@ slow_reader() {
     [ "$(head -c 40000000 <&7 | wc -c)" -eq 40000000 ] || return 1
     exec 8>&- && wait
 }
-check "who does not read one output does not hold up another" slow_reader
+check "a reader of one output that waits does not stop the other chain" slow_reader

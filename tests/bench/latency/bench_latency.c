@@ -400,8 +400,8 @@ int main(int argc, char **argv)
     if (argc != 3 || rounds < 1 || rounds > ROUNDS_MAX) return 2;
     char *const ours[] = {argv[2], "-q", "--device", "cpu", argv[1], "x=-,raw", "y=-,raw", NULL};
     char *const by_hand[] = {argv[0], "--filter", NULL};
-    printf("%-17s %21s %21s %21s\n", "", "latency, microseconds", "99 % of them below",
-           "packets/us, streaming");
+    printf("%-17s %21s %21s %21s\n", "packets pushed", "latency, microseconds",
+           "99 % of them below", "packets/us, streaming");
     printf("%-10s %6s %10s %10s %10s %10s %10s %10s\n", "way", "push", "ours", "hand", "ours",
            "hand", "ours", "hand");
     static const size_t pieces[] = {1, 64, 4096};
