@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/bodies/ranges_internal.h"
+#include "compiler/context/phase_times.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -237,6 +238,7 @@ void walk_statement(struct walker *w, struct walk_state *s, struct ks *stmt)
         break;
     case KS_RETURN:
         w->jumps++;
+        w->exits++;
         if (stmt->expr != NULL) note_returned(w, walk_eval(w, s, stmt->expr));
         walk_step(w, s, (struct walk_step){.kind = STEP_RETURN, .stmt = stmt});
         walk_join_state(w, w->returns, s);
@@ -244,6 +246,7 @@ void walk_statement(struct walker *w, struct walk_state *s, struct ks *stmt)
         break;
     case KS_STOP:
         w->jumps++;
+        w->exits++;
         walk_join_state(w, w->stops, s);
         s->reachable = false;
         break;
@@ -505,6 +508,7 @@ static struct walk_result walk_any(const struct walk_request *request, struct ar
         *result.relation = relation_create(scratch, w.end_count);
     }
     unsigned __int128 cost = 0;
+    uint64_t steps = request->cx->walk_steps;
     walk_find_thresholds(&w, request->body);
     if (request->ties && w.end_count > 0) walk_tie_choose(&w, request->body);
     for (; w.phase < phases && result.ends; w.phase++) {
@@ -514,14 +518,20 @@ static struct walk_result walk_any(const struct walk_request *request, struct ar
         if (request->kernel != NULL && request->kernel->regular)
             w.rounds_left = WALK_REGULAR_ROUNDS;
         w.settling_left = WALK_MAX_SETTLING;
+        uint64_t round_steps = WALK_MAX_PHASE_ROUND_STEPS / phases;
+        if (round_steps > WALK_MAX_ROUND_STEPS) round_steps = WALK_MAX_ROUND_STEPS;
         if (request->ending != NULL) {
             w.rounds_left /= 8;
             w.settling_left /= 8;
+            round_steps /= 8;
         }
         bool traced = request->trace != NULL && request->trace->phase == w.phase;
         w.trace = traced ? request->trace : NULL;
-        if (request->item != NULL)
+        if (request->item != NULL) {
             w.rounds_left = (uint32_t)(UINT64_C(4) * w.rounds_left / item_count(request->kernel));
+            round_steps = 2 * round_steps / item_count(request->kernel);
+        }
+        w.last_round_step = request->cx->walk_steps + round_steps;
         walk_once(&w, request, &result, &cycles);
         cost += cycles;
     }
@@ -530,5 +540,6 @@ static struct walk_result walk_any(const struct walk_request *request, struct ar
     result.cost_exact = w.undecided == 0 && phases == 1;
     result.endless = w.endless;
     walk_report_outside(&w);
+    phase_count(request->cx, COUNT_EVALUATED, request->cx->walk_steps - steps);
     return result;
 }

@@ -18,8 +18,11 @@
  * Calls     of functions with an integer result are walked with the values of their arguments,
  *           WALK_CALLS a body and WALK_CALL_DEPTH deep (ranges_call.c); past that, any value.
  * Loops     are executed round by round while their condition is decided (so constant loops are
- *           exact), within WALK_MAX_ROUNDS rounds a body and WALK_MAX_STEPS steps a compilation;
- *           past that, and for undecided conditions, by widening (to the constants that conditions
+ *           exact), within WALK_MAX_ROUNDS rounds and WALK_MAX_ROUND_STEPS steps a walk, and
+ *           WALK_MAX_STEPS steps a compilation.  A loop that an undecided `break`, `return` or
+ *           `stop` may have left is executed for WALK_MAX_OPEN_ROUNDS more rounds, as its condition
+ *           need not bound its rounds.
+ *           Past that, and for undecided conditions, by widening (to the constants that conditions
  *           compare with, then to any value) to a fixed point and one narrowing step; the interval
  *           of the variable then bounds the rounds of a counting loop.
  * Costs     accumulate along the path, with the dearer branch of each choice; an unbounded loop counts
@@ -48,10 +51,15 @@
 #define WALK_MAX_ROUNDS 65536u         /* executed one by one, per body */
 #define WALK_MAX_PHASE_ROUNDS 1048576u /* the same, over all phases */
 #define WALK_REGULAR_ROUNDS 64u        /* the same, of a kernel that is `regular` */
+#define WALK_MAX_OPEN_ROUNDS 1024u     /* of one execution of a loop, after it may have been left */
 #define WALK_ASSUMED_ROUNDS 16u
 /* Expressions evaluated, in all walks of one compilation.  Past that, no round is walked by itself
  * and every loop forgets the variables that it assigns, so the rest takes time linear in the text. */
-#define WALK_MAX_STEPS (UINT64_C(100) * 1000 * 1000)
+#define WALK_MAX_STEPS (UINT64_C(40) * 1000 * 1000)
+/* Expressions evaluated in one walk of a body until no more rounds are walked one by one; and in all
+ * phases of a walk together.  A kernel is walked about ten times. */
+#define WALK_MAX_ROUND_STEPS (UINT64_C(1250) * 1000)
+#define WALK_MAX_PHASE_ROUND_STEPS (UINT64_C(4) * 1000 * 1000)
 /* Fixed points inside fixed points, and rounds to find them, per phase; past that, every assigned
  * variable is unknown. */
 #define WALK_MAX_NESTING 6

@@ -32,6 +32,7 @@ static struct interval walk_function(struct walker *outer, const struct function
         .kept_local = WALK_NO_SLOT,
         .rounds_left = outer->rounds_left,
         .settling_left = outer->settling_left,
+        .last_round_step = outer->last_round_step,
         .calls_left = outer->calls_left,
         .call_depth = outer->call_depth + 1,
         .fixed_points = outer->fixed_points,

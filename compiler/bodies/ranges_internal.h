@@ -142,8 +142,11 @@ struct walker {
     uint32_t port_local;
     uint32_t kept_local; /* likewise `state`, then tables; WALK_NO_SLOT: not known */
     uint32_t rounds_left, settling_left;
+    uint64_t
+        last_round_step; /* no further round is walked by itself when so many steps were taken */
     uint32_t calls_left, call_depth;
     uint64_t jumps;        /* break, continue, return and stop walked so far */
+    uint64_t exits;        /* return and stop among them */
     uint32_t fixed_points; /* nesting */
     struct span endless;   /* of the last loop that nothing left */
     struct walk_flow flow;

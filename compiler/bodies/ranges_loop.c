@@ -70,12 +70,15 @@ static void loop_round(struct walker *w, const struct ks *loop, const struct wal
     walk_drop_state(w, in);
 }
 
-/* Rounds one by one while the condition is decided.  False: undecided, or out of rounds; *s is the
- * state at the test so far and `out` what has left. */
+/* Rounds one by one while the condition is decided.  False: undecided, or out of rounds or steps; *s
+ * is the state at the test so far and `out` what has left. */
 static bool run_rounds(struct walker *w, struct walk_state *s, const struct ks *loop,
                        struct walk_state *out, uint64_t *round)
 {
+    uint32_t open_rounds = 0; /* since the loop may have been left */
+    uint64_t exits = w->exits;
     while (s->reachable) {
+        if (out->reachable || w->exits != exits) open_rounds++;
         bool tested = loop->expr != NULL && !(*round == 0 && loop->test_after);
         struct interval c = tested ? walk_peek_value(w, s, loop->expr) : (struct interval){1, 1};
         if (interval_is(c, 0)) {
@@ -84,7 +87,9 @@ static bool run_rounds(struct walker *w, struct walk_state *s, const struct ks *
             s->reachable = false;
             return true;
         }
-        if (!interval_is_true(c) || w->rounds_left == 0 || walk_is_spent(w)) return false;
+        if (!interval_is_true(c) || open_rounds > WALK_MAX_OPEN_ROUNDS || w->rounds_left == 0 ||
+            w->cx->walk_steps >= w->last_round_step || walk_is_spent(w))
+            return false;
         w->rounds_left--;
         loop_round(w, loop, s, s, out, (struct loop_place){.round = ++*round, .tested = tested});
     }

@@ -31,8 +31,9 @@ enum compile_phase {
         PHASE_COUNT
 };
 
-/* Counts of the code generator's work: the same for the same source, on any machine. */
+/* Counts of work: the same for the same source, on any machine. */
 #define COMPILE_COUNTS(X)                                                                          \
+    X(EVALUATED, "expressions evaluated")                                                          \
     X(BUILT, "LLVM instructions built")                                                            \
     X(WRITTEN_OUT, "after loops are written out")                                                  \
     X(OPTIMISED, "after optimising")
@@ -63,8 +64,8 @@ void phase_times_restart(const struct compile *cx);
 void phase_times_pack(struct parcel *parcel, const struct compile *cx);
 void phase_times_unpack(const struct compile *cx, struct parcel_reader *reader);
 
-/* Prints a table of the measured times: a line for each phase with a time, and the sum. If code
- * was generated, the counts follow. */
+/* Prints a table of the measured times: a line for each phase with a time, and the sum.  The counts
+ * that are not 0 follow. */
 void phase_times_print(FILE *to, const struct compile *cx);
 
 #endif

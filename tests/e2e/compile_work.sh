@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Compiling ordinary programs takes bounded work: the corpus of tests/bench/compile, by counts of LLVM instructions after the
-# loops that are written out and after optimising (pipec --time-report).  Seconds are `ONLY=compile make bench`.
+# loops that are written out and after optimising, and of expressions that the analyses evaluate (pipec --time-report).
+# Seconds are `ONLY=compile make bench`.
 set -u
 cd "$TMP" || exit 1
 corpus=$ROOT/tests/bench/compile
@@ -58,3 +59,52 @@ if [ "${left:-99999}" -le 500 ]; then
 else
     echo "not ok loops for firings that do not fill the lanes stay loops in large programs: ${left:-no} instructions"
 fi
+
+# analysed NAME BOUND <PROGRAM: a check of the program evaluates at most BOUND thousand expressions.
+analysed() {
+    local counted
+    cat >"$1.pipe"
+    "$PIPEC" -q --time-report "$1.pipe" 2>report
+    counted=$(count 'expressions evaluated')
+    if [ "${counted:-99999999}" -le $((1000 * $2)) ]; then
+        echo "ok the analyses of $1 are short"
+    else
+        echo "not ok the analyses of $1 are short: ${counted:-no} expressions, more than $2,000"
+    fi
+}
+# Otherwise the analyses follow each of these loops for 65,536 rounds up to fifteen times: 43,000,000 expressions.
+analysed endless_loop_of_a_group 1000 <"$ROOT/tests/lang/items_control.pipe"
+ports='in i32 x pop 4, out i32 y push 4; i32 n'
+main='pipeline main(in i32 x, out i32 y; i32 n = 4) { x -> k(n) -> y; }'
+ending='y <- sum; y <- sum; y <- sum; if (n > 3) y <- 1; else y <- 2;'
+analysed endless_loop 200 <<E
+kernel k($ports) {
+    i32 sum = 0, i = 0;
+    while (true) { if (i++ == n) break; sum += x[i & 3]; }
+    $ending
+}
+$main
+E
+analysed endless_loop_with_return 200 <<E
+kernel k($ports) {
+    i32 sum = 0, i = 0;
+    y <- 0; y <- 0; y <- 0;
+    while (true) { if (i++ == n) { y <- sum; return; } sum += x[i & 3]; }
+}
+$main
+E
+# A loop of many rounds, each of many expressions: otherwise 7,500,000 and 28,000,000.
+rounds='for (i32 i = 0; i < 250; i++) for (i32 j = 0; j < 250; j++) {
+    if (j + i > n) sum += x[j & 3] * i;
+    if (i % 2 == 0) continue;
+    sum += x[i & 3] * i;
+    sum ^= sum >> (j & 7);
+}'
+analysed nest_of_long_rounds 5000 <<E
+kernel k($ports) { i32 sum = 0; $rounds $ending }
+$main
+E
+analysed nest_of_a_group 8000 <<E
+kernel k(in i32 x pop 4, out i32 y push 5; i32 n) group 4 { i32 sum = 0; $rounds y <- sum; if (item.x > 0) return; y <- sum; }
+$main
+E

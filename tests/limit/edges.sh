@@ -201,7 +201,7 @@ parts() {
         status=0
         "make_$name" $(((1 << 20) + at)) >"$name.pipe"
         "$PIPEC" graph --format=dot "$name.pipe" >/dev/null 2>err || status=$?
-        if [ $status -eq $((at > 0)) ] && { [ $at -eq 0 ] || grep -q "more than 1048576 $name \[too-large\]" err; }; then
+        if [ "$status" -eq $((at > 0)) ] && { [ "$at" -eq 0 ] || grep -q "more than 1048576 $name \[too-large\]" err; }; then
             echo "ok $name: 2^20 and $at"
         else
             echo "not ok $name: 2^20 and $at: $status, $(head -1 err)"
@@ -286,7 +286,7 @@ for at in ${LONG:+-1} 0 1; do
     bytes=$(((64 << 20) + at)) status=0
     make_source_bytes $bytes >large.pipe
     "$PIPEC" large.pipe >out 2>err </dev/null || status=$?
-    if [ $status -eq $((at > 0)) ] && { [ $at -le 0 ] || grep -q 'larger than 64 MiB' err; }; then
+    if [ "$status" -eq $((at > 0)) ] && { [ "$at" -le 0 ] || grep -q 'larger than 64 MiB' err; }; then
         echo "ok a source of 64 MiB and $at"
     else
         echo "not ok a source of 64 MiB and $at: $status, $(head -1 err)"

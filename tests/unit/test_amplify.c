@@ -82,6 +82,9 @@ static void production_that_varies_is_bounded(void **state)
     expect_bounds("for (i32 i = 0; i < (x & 7); i++) y <- 1;", ports, 0, 7, true);
     expect_bounds("for (i32 i = 0; i < 8; i++) { y <- 1; if (x[i] > 0) break; }", ports, 1, 8,
                   true);
+    /* more rounds than are executed one by one after the loop may have been left */
+    expect_bounds("for (i32 i = 0; i < 5000; i++) { y <- 1; if (x[i & 7] > 0) break; }", ports, 1,
+                  5000, true);
     expect_bounds("switch (x) { case 0: y <- 1; break; case 1: y <- 1; y <- 2; }", ports, 0, 2,
                   true);
     expect_message("for (i32 i = 0; i < x; i++) y <- 1;", ports, "[invalid-rate]");
