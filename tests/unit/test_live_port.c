@@ -168,6 +168,76 @@ static void an_eager_port_is_an_in_port(void **state)
     prt_program_free(program);
 }
 
+/* ---- full all the same ---- */
+
+static enum prt_status drop(void *context, const void *packets, size_t count,
+                            struct prt_error *error)
+{
+    (void)packets, (void)error;
+    *(size_t *)context += count;
+    return PRT_OK;
+}
+
+static enum prt_status give_one(void *context, void *packets, size_t capacity, size_t *count,
+                                struct prt_error *error)
+{
+    int32_t *given = context, *next = packets;
+    (void)capacity, (void)error;
+    *count = *given < PACKETS ? 1 : 0;
+    next[0] = (*given)++;
+    return PRT_OK;
+}
+
+static struct prt_run_statistics run_simulated(struct prt_program *program, bool eager)
+{
+    struct prt_run_options options = {.device = "sim16", .measure = true};
+    struct prt_run_statistics statistics;
+    struct prt_run *run;
+    int32_t given = 0;
+    size_t got = 0;
+    assert_int_equal(prt_run_create(program, &options, &run, NULL), PRT_OK);
+    assert_int_equal(prt_run_bind_input(run, 0, give_one, &given, NULL), PRT_OK);
+    assert_int_equal(prt_run_bind_output(run, 1, drop, &got, NULL), PRT_OK);
+    if (eager) assert_int_equal(prt_run_input_eager(run, 0, NULL), PRT_OK);
+    assert_int_equal(prt_run_execute(run, NULL), PRT_OK);
+    assert_int_equal(got, PACKETS);
+    prt_run_statistics(run, &statistics);
+    prt_run_destroy(run);
+    return statistics;
+}
+
+static void on_a_simulated_device_an_eager_port_changes_no_cycle(void **state)
+{
+    (void)state;
+    struct prt_program *program = load(&copy);
+    struct prt_run_statistics full = run_simulated(program, false);
+    struct prt_run_statistics eager = run_simulated(program, true);
+    assert_true(full.total_cycles > 0);
+    assert_int_equal(eager.total_cycles, full.total_cycles);
+    assert_int_equal(eager.suspensions, full.suspensions);
+    prt_program_free(program);
+}
+
+static void memory_is_no_eager_port(void **state)
+{
+    (void)state;
+    struct prt_program *program = load(&copy);
+    struct prt_run_options options = {.device = "cpu:1"};
+    int32_t packets[PACKETS];
+    size_t got = 0;
+    struct prt_run *run;
+    for (int32_t i = 0; i < PACKETS; i++)
+        packets[i] = i;
+    assert_int_equal(prt_run_create(program, &options, &run, NULL), PRT_OK);
+    assert_int_equal(prt_run_bind_input_memory(run, 0, packets, PACKETS, NULL), PRT_OK);
+    assert_int_equal(prt_run_bind_output(run, 1, drop, &got, NULL), PRT_OK);
+    assert_int_equal(prt_run_input_eager(run, 0, NULL), PRT_OK);
+    assert_int_equal(prt_run_execute(run, NULL), PRT_OK);
+    assert_int_equal(got, PACKETS);
+    prt_run_destroy(run);
+    prt_program_free(program);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -175,6 +245,8 @@ int main(void)
         cmocka_unit_test(so_do_several_packets_and_those_of_a_window),
         cmocka_unit_test(two_sources_are_asked_in_turns),
         cmocka_unit_test(an_eager_port_is_an_in_port),
+        cmocka_unit_test(on_a_simulated_device_an_eager_port_changes_no_cycle),
+        cmocka_unit_test(memory_is_no_eager_port),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
