@@ -22,12 +22,14 @@ kernel total(in i32 x, out i32 y push 0..1) { state i32 n; n += x; finish push 1
 kernel until(in i32 x, out i32 y push 0..1; i32 n) { if (x == n) stop; y <- x; }
 kernel check(in i32 x, out i32 y) { y <- 60 / x; }
 '
-# answers NAME PIPELINE SCRIPT: compiled with and without fusion and with a policy, and run with 1 and 4 threads.
+ways=("" "--no-fuse")
+[ -z "${LONG-}" ] || ways+=("--no-fuse --policy=fullest" "--no-fuse --policy=priority")
+# answers NAME PIPELINE SCRIPT: compiled with and without fusion, and with LONG with policies, and run with 1 and 4 threads.
 answers() {
     local name=$1 options device
     { echo "$kernels"; echo "$2"; } >"$name.pipe"
     echo "$3" >"$name.script"
-    for options in "" "--no-fuse" "--no-fuse --policy=fullest" "--no-fuse --policy=priority"; do
+    for options in "${ways[@]}"; do
         # shellcheck disable=SC2086 # they are words
         "$PIPEC" --device=cpu $options "$name.pipe" -o "$name.pbc" || return 1
         for device in cpu:1 cpu:4; do
