@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define CONTAINER_MAGIC "PIPEC\r\n\x1a" /* 8 bytes without the NUL */
-#define CONTAINER_VERSION 8u
+#define CONTAINER_VERSION 9u
 #define CONTAINER_ALIGNMENT 64u
 #define CONTAINER_MAX_SECTIONS 64u
 #define CONTAINER_NONE UINT32_MAX
@@ -238,6 +238,12 @@ struct container_output {
 
 enum container_outer { CONTAINER_INNER = 0, CONTAINER_OUTER_IN = 1, CONTAINER_OUTER_OUT = 2 };
 
+enum container_buffer_flags {
+    /* The plan chose the depth, and no cycle of buffers or limit of memory bounds it: the loader may multiply it
+     * (lang/cpu.md, "Depths from threads"). */
+    CONTAINER_BUFFER_GROWS = 1
+};
+
 struct container_buffer {
     container_string name, type_text;
     uint32_t scalar; /* enum scalar_type of all the packet's scalars; u8 where they differ, or bytes
@@ -256,6 +262,8 @@ struct container_buffer {
     uint32_t first_field, field_count; /* in FIELDS; 0: no port, or one whose packets are
                                          scalars of the one type */
     uint32_t type, place;              /* in TYPES, in PLACES (of its declaration); or NONE */
+    uint32_t flags;                    /* set of enum container_buffer_flags */
+    uint32_t reserved;                 /* zero */
 };
 
 /* A part of a packet: the packet itself (name 0) or a field of a struct (`pos.x`, `parts[2].id`).
@@ -444,7 +452,7 @@ _Static_assert(sizeof(struct container_argument) == 32, "argument");
 _Static_assert(sizeof(struct container_node) == 128, "node");
 _Static_assert(sizeof(struct container_input) == 48, "input");
 _Static_assert(sizeof(struct container_output) == 48, "output");
-_Static_assert(sizeof(struct container_buffer) == 104, "buffer");
+_Static_assert(sizeof(struct container_buffer) == 112, "buffer");
 _Static_assert(sizeof(struct container_field) == 32, "field");
 _Static_assert(sizeof(struct container_reader) == 8, "reader");
 _Static_assert(sizeof(struct container_stage) == 32, "stage");

@@ -479,6 +479,7 @@ static void write_buffer(struct writer *w, const struct graph_buffer *buffer, ui
         .reader_count = checked_u32(w, buffer->readers.count),
         .type = debug_type_index(&w->debug, buffer->type),
         .place = places_add(w->image->places, buffer->span),
+        .flags = buffer->depth_grows ? CONTAINER_BUFFER_GROWS : 0,
     };
     record.name = add_string(w, buffer->name);
     record.type_text = add_string(w, type_text(w->scratch, buffer->type));

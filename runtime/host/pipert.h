@@ -173,6 +173,10 @@ struct prt_run_options { /* all zero: the defaults */
      * NULL: the error record has the first error. */
     prt_report_callback report;
     void *report_context;
+    /* On "cpu": how many times as deep as the plan says are buffers whose depth nobody has declared
+     * (lang/cpu.md, "Depths from threads").  0: as many times as there are threads.  1: as the plan says.  Outputs
+     * do not depend on it.  prt_run_buffer has the depths of the run.  Elsewhere it has no effect. */
+    uint32_t depth_factor;
 };
 
 /* Creates a run of the program.  `options` may be NULL; they are not kept.  PRT_E_DEVICE: the

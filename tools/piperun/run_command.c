@@ -97,6 +97,9 @@ static int create_on(struct prt_session *session, const struct prt_part *part,
                                           .sub_device_steps = part->step_count,
                                           .host_threads = session->command->host_threads,
                                           .dispatch = session->command->dispatch,
+                                          .depth_factor = session->command->debug
+                                                              ? 1
+                                                              : session->command->depth_factor,
                                           .measure = session->command->stats_text ||
                                                      session->command->stats_json != NULL,
                                           .observer = observer,
