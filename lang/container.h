@@ -142,9 +142,12 @@ struct container_image {
     uint64_t offset_bytes, size_bytes;
 };
 
+#define CONTAINER_LANES_MAX 1024u
+
 struct container_device { /* what the plan was made for; see lang/devdesc.h */
     container_string name;
-    uint32_t cu_count, lanes;
+    uint32_t cu_count; /* at least 1 */
+    uint32_t lanes;    /* 1 to CONTAINER_LANES_MAX */
     uint32_t reserved;
     /* XXH64, seed 0, of the description's canonical text (devdesc_text) */
     uint64_t description_hash;

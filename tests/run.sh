@@ -20,9 +20,9 @@
 #                             then some of their bits are flipped (tests/fuzz/damage.c; `make damage` takes all)
 #   tests/lang/*.pipe         accepted programs.  Compiled for every device, run with 1 and 4 host threads, and
 #                             once fused (--fuse) and in debug mode: all outputs must be the same bytes.  PIPEC2 compiles
-#                             for the first device and fused for the last, with LONG all.  Directives, in // comments:
+#                             every fourth program for the first device and fused for the last, with LONG all.  Directives, in // comments:
 #       // compile: ARGS        more arguments for pipec
-#       // devices: LIST        instead of "cpu sim1 sim16", with LONG "cpu sim1 sim4 sim16"
+#       // devices: LIST        instead of "cpu sim1 sim16" (sim1 in half of the programs), with LONG "cpu sim1 sim4 sim16"
 #       // run: WORD...         starts a run (several may follow one another).  IN=TYPE:LIST gives a port these
 #                               packets (values.pl says what a LIST is); all other words, as IN=gen:ramp:8,
 #                               -D volume=2, --firings 10, go to piperun as they are
@@ -241,7 +241,10 @@ run_lang() {
     local -A outputs=()
     read -ra flags <<<"$(directive compile "$file" | tr '\n' ' ')"
     devices=$(directive devices "$file")
-    devices=${devices:-cpu sim1 ${LONG:+sim4 }sim16}
+    # sim1 in every second program: the length of its name decides.
+    local base=${file##*/} sim1='sim1 '
+    [ -n "$LONG" ] || [ $((${#base} % 2)) = 0 ] || sim1=
+    devices=${devices:-cpu $sim1${LONG:+sim4 }sim16}
     chunked_ports=$(directive chunked "$file" | tr '\n' ' ')
     if [ "$pipec" = "$PIPEC2" ] && [ -z "$LONG" ]; then
         devices="${devices%% *} ${devices##* }+fused"
@@ -388,6 +391,13 @@ has_long_part() {
     esac
 }
 
+# has_second_run: does PIPEC2 compile this program as well?  One in four, starting with the first; with LONG each.
+programs=0
+has_second_run() {
+    programs=$((programs + 1))
+    [ -n "$PIPEC2" ] && { [ -n "$LONG" ] || [ $((programs % 4)) = 1 ]; }
+}
+
 add_path() {
     local path=$1 name=${1#"$ROOT"/} base
     name=${name#tests/}
@@ -400,7 +410,7 @@ add_path() {
     "$ROOT"/tests/lang/*.pipe)
         add run_lang "$path" "$PIPEC" "$name"
         [ -n "$only_long" ] || ! has_blocks "$path" || add run_blocks "$path" "$name"
-        [ -z "$PIPEC2" ] || add run_lang "$path" "$PIPEC2" "llvm19/$name" ;;
+        ! has_second_run || add run_lang "$path" "$PIPEC2" "llvm19/$name" ;;
     "$ROOT"/tests/std/*.pipe | "$ROOT"/examples/*/*.pipe)
         ! has_blocks "$path" || add run_blocks "$path" "$name" ;;
     "$ROOT"/tests/reject/*.pipe)

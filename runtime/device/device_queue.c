@@ -744,13 +744,20 @@ const uint64_t *prt_device_queue_cus(const struct prt_device_queue *q)
     return q->report.cu_cycles;
 }
 
-void prt_device_queue_count(const struct prt_device_queue *q, struct prt_device_counters *counters)
+void prt_device_queues_count(const struct prt_kernel_object *objects, uint32_t object_count,
+                             struct prt_device_counters *counters)
 {
-    const struct prt_launch_report *r = &q->report;
-    counters->child_launches = prt_cycles_add(counters->child_launches, r->launches);
-    counters->child_cycles = prt_cycles_add(counters->child_cycles, r->child_cycles);
-    counters->child_launch_cycles = prt_cycles_add(counters->child_launch_cycles, r->launch_cycles);
-    counters->child_wait_cycles = prt_cycles_add(counters->child_wait_cycles, r->wait_cycles);
-    if (r->levels_most > counters->child_levels_most) counters->child_levels_most = r->levels_most;
-    if (r->entries_most > counters->child_queue_most) counters->child_queue_most = r->entries_most;
+    for (uint32_t i = 0; i < object_count; i++) {
+        if (objects[i].device_queue == NULL) continue;
+        const struct prt_launch_report *r = &objects[i].device_queue->report;
+        counters->child_launches = prt_cycles_add(counters->child_launches, r->launches);
+        counters->child_cycles = prt_cycles_add(counters->child_cycles, r->child_cycles);
+        counters->child_launch_cycles =
+            prt_cycles_add(counters->child_launch_cycles, r->launch_cycles);
+        counters->child_wait_cycles = prt_cycles_add(counters->child_wait_cycles, r->wait_cycles);
+        if (r->levels_most > counters->child_levels_most)
+            counters->child_levels_most = r->levels_most;
+        if (r->entries_most > counters->child_queue_most)
+            counters->child_queue_most = r->entries_most;
+    }
 }

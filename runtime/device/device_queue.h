@@ -59,8 +59,8 @@ uint64_t prt_device_queue_longest(const struct prt_device_queue *queue);
  * launched; as many as the queue is bound to. */
 const uint64_t *prt_device_queue_cus(const struct prt_device_queue *queue);
 
-/* Adds what has been launched since the creation. */
-void prt_device_queue_count(const struct prt_device_queue *queue,
-                            struct prt_device_counters *counters);
+/* Adds the launches of the objects' device queues since these were created. */
+void prt_device_queues_count(const struct prt_kernel_object *objects, uint32_t object_count,
+                             struct prt_device_counters *counters);
 
 #endif

@@ -10,27 +10,27 @@ enum node_state { NODE_UNISSUED, NODE_HELD, NODE_READY, NODE_RUNNING, NODE_SUSPE
 
 struct node {
     uint64_t cost_cycles;
-    uint64_t before_cycles; /* of its parent's cost: what lies before its launch */
-    uint64_t asked_cycles;  /* the same of the question for it */
+    uint64_t before_cycles; /* part of its parent's cost that precedes its launch */
+    uint64_t asked_cycles;  /* part of its parent's cost that precedes the question for it */
     uint64_t launches_most;
     uint64_t work_cycles;   /* of its cost, up to its next mark */
-    uint64_t done_cycles;   /* of its own time, likewise: with the start and its launches */
-    uint64_t event_cycles;  /* when it comes to its next mark, while it runs */
-    uint64_t issued_cycles; /* when it was issued */
+    uint64_t done_cycles;   /* of its own time up to there: with the start and its launches */
+    uint64_t event_cycles;  /* moment of its next mark, while it runs */
+    uint64_t issued_cycles; /* moment of its issue */
     uint32_t parent;
-    uint32_t end;        /* behind its tree: its next sibling, where there is one */
-    uint32_t launches;   /* that it issues */
-    uint32_t issued;     /* so far */
-    uint32_t next_child; /* to be issued */
+    uint32_t end;        /* one past its tree: its next sibling, if there is one */
+    uint32_t launches;   /* number of launches that it issues */
+    uint32_t issued;     /* number of launches so far */
+    uint32_t next_child; /* next child to issue */
     uint32_t open;       /* itself and children whose trees have not ended */
-    uint32_t missing;    /* ends that it waits for before it is ready */
-    uint32_t first_edge; /* nodes that wait for the end of its tree */
-    uint32_t first_held; /* children that wait for its own end, by next_held */
+    uint32_t missing;    /* ends that it still waits for before it is ready */
+    uint32_t first_edge; /* list of the nodes that wait for the end of its tree */
+    uint32_t first_held; /* list of the children that wait for its own end, by next_held */
     uint32_t next_held;
-    uint32_t first_ask, last_ask; /* children that it waits for itself, by next_ask */
+    uint32_t first_ask, last_ask; /* list of the children that it asks for, by next_ask */
     uint32_t next_ask, asked_at;
     uint32_t level;
-    uint32_t cu;   /* that it holds */
+    uint32_t cu;   /* the compute unit that it holds */
     uint8_t order; /* enum prt_launch_order */
     uint8_t state; /* enum node_state */
     bool started;
@@ -55,10 +55,10 @@ struct prt_launch_schedule {
     struct heap ready;   /* by goes_first */
     struct heap running; /* earliest mark first, then in order */
     uint64_t now_cycles;
-    uint64_t held, reserved; /* entries of the queue: taken, promised */
+    uint64_t held, reserved; /* entries of the queue */
     uint32_t next_root, roots_open, cus_free;
-    uint32_t *free_cus;  /* cus_free of them */
-    uint32_t first_late; /* children of roots that wait for all roots, by next_held */
+    uint32_t *free_cus;  /* stack of cus_free numbers */
+    uint32_t first_late; /* list of the children of roots that wait for all roots, by next_held */
     struct prt_launch_times times;
     struct prt_launch_report *report;
 };
@@ -214,7 +214,7 @@ void prt_launch_close(struct prt_launch_schedule *s, uint32_t index, uint64_t co
     s->nodes[index].end = s->count;
 }
 
-/* ---- what becomes of a node ---- */
+/* ---- transitions of a node ---- */
 
 static void make_ready(struct prt_launch_schedule *s, uint32_t index)
 {
@@ -222,7 +222,7 @@ static void make_ready(struct prt_launch_schedule *s, uint32_t index)
     heap_push(&s->ready, s->nodes, goes_first, index);
 }
 
-/* Of what an issued node waits for, one has ended. */
+/* One of the ends that an issued node waits for has come. */
 static void miss_less(struct prt_launch_schedule *s, uint32_t index)
 {
     struct node *node = &s->nodes[index];
@@ -299,8 +299,8 @@ static void take_answer(struct prt_launch_schedule *s, struct node *node)
     node->first_ask = s->nodes[node->first_ask].next_ask;
 }
 
-/* If the tree has not ended, the node stands: what it has launched so far does not wait for its end
- * any more. */
+/* If the tree has not ended, the node is suspended.  The children that it has launched so far no
+ * longer wait for its end. */
 static void ask(struct prt_launch_schedule *s, uint32_t index)
 {
     struct node *node = &s->nodes[index];
@@ -396,7 +396,7 @@ static void start_node(struct prt_launch_schedule *s, uint32_t index)
 
 /* ---- the loop ---- */
 
-/* Whether the node may take its room in the queue beside what there is. */
+/* Does the queue have room for the node beside the entries held and reserved? */
 static bool is_admitted(const struct prt_launch_schedule *s, uint32_t index)
 {
     const struct node *node = &s->nodes[index];
@@ -405,7 +405,7 @@ static bool is_admitted(const struct prt_launch_schedule *s, uint32_t index)
     return prt_cycles_add(taken, s->limits.below_root) <= s->limits.queue_entries;
 }
 
-/* A root beside others; alone it begins when the trees before it have ended. */
+/* Can a root begin beside others?  A root by itself begins when the trees before it have ended. */
 static bool root_is_admitted(const struct prt_launch_schedule *s)
 {
     const struct node *node = &s->nodes[s->next_root];
@@ -425,7 +425,7 @@ static void begin_nodes(struct prt_launch_schedule *s)
         s->roots_open++;
         start_node(s, root);
     }
-    /* The dispatch of the roots ends here: all of it, or as much as the queue has room for. */
+    /* The dispatch of the roots ends here: all roots, or as many as the queue has room for. */
     bool last = s->next_root == s->count && s->roots_open == 0;
     bool stands = s->running.count == 0 && s->ready.count == 0;
     if (s->first_late != PRT_LAUNCH_NONE && (last || stands)) {

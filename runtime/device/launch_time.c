@@ -15,7 +15,7 @@ uint64_t prt_launch_warps_most(const struct prt_kernel_object *object)
     return prt_timing_warps(object->shape, object->batch_max);
 }
 
-/* Where rates are exact, what was claimed is what is appended, and known before it is executed. */
+/* Where rates are exact, the claimed packets are the appended ones, known before the execution. */
 static uint64_t moved_bytes(const struct prt_kernel_object *object)
 {
     const uint32_t varies = PRT_KERNEL_BOUNDED | PRT_KERNEL_FINISH | PRT_KERNEL_STOPS;
@@ -30,7 +30,7 @@ static uint64_t moved_bytes(const struct prt_kernel_object *object)
     return bytes;
 }
 
-/* What a kernel with state has counted is one sum. */
+/* A kernel with state has counted one sum. */
 static struct prt_timing_work work_of(const struct prt_kernel_object *object, uint64_t firings,
                                       const struct prt_launch_costs *costs, uint64_t memory_bytes)
 {

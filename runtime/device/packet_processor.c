@@ -47,7 +47,7 @@ enum prt_status prt_packet_objects(struct prt_packet_processor *p, uint32_t obje
     return PRT_OK;
 }
 
-/* The kernarg block of an object; past the stages each `finish` has that of its stage. */
+/* The kernarg block of an object; `finish` objects, which follow the stages, use that of their stage. */
 static uint64_t block_of(const struct prt_packet_processor *p, uint64_t object)
 {
     return object < p->stage_count ? object : object - p->stage_count;
@@ -82,7 +82,7 @@ static bool expand(struct prt_packet_processor *p, const union prt_dispatch *pac
     }
 }
 
-/* What only this device can say of a launch. */
+/* Checks of a launch that need the device's state. */
 static enum prt_status check_launch(const struct prt_packet_processor *p,
                                     const struct dispatch_full *launch, struct prt_error *error)
 {
@@ -106,7 +106,7 @@ static enum prt_status check_launch(const struct prt_packet_processor *p,
     return PRT_OK;
 }
 
-/* Takes the objects of the launches while it goes on, so that none is named twice, and gives them
+/* Takes the objects of the launches as it proceeds, so that none is named twice, and gives them
  * back. */
 static enum prt_status check_launches(struct prt_packet_processor *p, struct prt_error *error)
 {

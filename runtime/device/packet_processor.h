@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packet_processor: what a device does with a dispatch packet: checks it, keeps the reference state
- * table, and says which launches it is and what they cost (lang/dispatch.md).
+ * packet_processor: checks a dispatch packet as a device does, keeps the reference state table, and
+ * returns the launches of the packet and their cost (lang/dispatch.md).
  *
- *     decode    the launches of a packet; nothing is changed, so a packet that is refused, or for
- *               which there is no room, leaves no trace but in the counters
+ *     decode    the launches of a packet; nothing but the counters changes, so a packet that is
+ *               refused, or for which there is no room, leaves no trace elsewhere
  *     accept    stores a reference, counts, and takes the launches' kernel objects
  *     ended     gives an object back
  *
- * A stage has a *kernarg block*: its arguments, tables and state, and a counter of the firings that
- * have been launched.  A launch names its stage's block, so two launches of a stage are the same to
- * the bit; the counter says from which firing on.
+ * A stage has a *kernarg block*: its arguments, tables and state, and a counter of launched firings.
+ * A launch names its stage's block, so two launches of a stage are equal to the bit; the counter
+ * holds the number of the first firing.
  *
  * Packets of all queues of a device are processed one by one, in order of enqueuing, so all see one
  * table.
@@ -19,8 +19,8 @@
  * pays enqueuing and processing once, by its first launch; a launch with a completion signal or a
  * release scope pays a clean-up of its own, the last one always does, the others do not.
  *
- * Thread-safety: the scheduler thread's, as all of device.h.  Allocation: set_objects only.
- * Errors: PRT_E_PACKET with what is wrong; PRT_E_NOMEM.
+ * Thread-safety: the scheduler thread only, as all of device.h.  Allocation: set_objects only.
+ * Errors: PRT_E_PACKET with the cause; PRT_E_NOMEM.
  */
 #ifndef RUNTIME_DEVICE_PACKET_PROCESSOR_H
 #define RUNTIME_DEVICE_PACKET_PROCESSOR_H
@@ -37,18 +37,31 @@ struct prt_launch {
     enum prt_packet_kind packet;
     bool first_of_packet, last_of_packet;
     bool cleaned_up;
-    /* Its end is seen by the host: it has a signal, or is the last of its packet. */
+    /* The host sees its end: it has a signal, or is the last of its packet. */
     bool seen;
     uint32_t begin_cycles; /* enqueue and processing that it pays for */
     uint32_t cleanup_cycles;
 };
+
+/* Fills in the members of the record that are the same on every device: stage, packet and first firing. */
+static inline void prt_launch_describe(const struct prt_launch *launch,
+                                       const struct prt_kernel_object *object,
+                                       struct prt_launch_record *record)
+{
+    record->stage = object->stage;
+    record->finish = (object->flags & PRT_KERNEL_FINISH) != 0;
+    record->packet = launch->packet;
+    record->first_of_packet = launch->first_of_packet;
+    record->cleaned_up = launch->cleaned_up;
+    record->first_firing = launch->first_firing;
+}
 
 struct prt_packet_processor {
     struct dispatch_table table;
     uint32_t enqueue_cycles, process_cycles, cleanup_cycles;
     uint32_t object_count, stage_count;
     bool *taken; /* by object: in flight */
-    /* By stage: the counter of its kernarg block; what is launched without packets counts, too. */
+    /* By stage: the counter of its kernarg block; launches without packets count as well. */
     uint64_t *firings;
     struct prt_device_counters *counters;
 
@@ -56,7 +69,7 @@ struct prt_packet_processor {
     struct dispatch_full launches[DISPATCH_UNITS];
     struct prt_launch decoded[DISPATCH_UNITS];
     uint32_t count;
-    uint32_t entry; /* that it stores; UINT32_MAX: none */
+    uint32_t entry; /* the table's entry that it stores; UINT32_MAX: none */
     enum prt_packet_kind kind;
 };
 
@@ -66,9 +79,9 @@ void prt_packet_processor_create(struct prt_packet_processor *processor,
                                  struct prt_device_counters *counters);
 void prt_packet_processor_destroy(struct prt_packet_processor *processor);
 
-/* The objects that packets may name from now on: one for each of the stages, then of those that have
- * one the `finish`, in the same order.  As many stages, as many signals and kernarg blocks.  Nothing
- * is in flight, nothing has been launched.  The table is empty again: what it held named other
+/* Sets the objects that packets may name: one for each stage, then the `finish` objects of the stages
+ * that have one, in the same order.  There are as many signals and kernarg blocks as stages.  Nothing
+ * is in flight, nothing has been launched.  The table is empty again, because its entries named other
  * objects.  Requires: object_count <= 2 x stage_count. */
 enum prt_status prt_packet_objects(struct prt_packet_processor *processor, uint32_t object_count,
                                    uint32_t stage_count);
@@ -77,7 +90,7 @@ enum prt_status prt_packet_objects(struct prt_packet_processor *processor, uint3
 enum prt_status prt_packet_decode(struct prt_packet_processor *processor,
                                   const union prt_dispatch *packet, struct prt_error *error);
 
-/* What was decoded last will be executed. */
+/* The launches decoded last will be executed. */
 void prt_packet_accept(struct prt_packet_processor *processor);
 
 /* The launch has ended: its object may be named again.  `firings` of it count: fewer than launched

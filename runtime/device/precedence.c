@@ -38,17 +38,17 @@ static const struct prt_queue *queue_of(const struct prt_precedence *p, uint32_t
     return &p->queues->queues[queue];
 }
 
-/* ---- what is left of an execution ---- */
+/* ---- the rest of an execution ---- */
 
-/* Until so many of the firings that follow each other have ended: where only their sum is known,
- * they are taken to cost the same. */
+/* Cycles until `firings` of the firings that follow each other have ended.  Where only their sum is
+ * known, all are taken to cost the same. */
 static uint64_t serial_end(const struct prt_claim *c, uint64_t firings)
 {
     if (c->left.firings == 0) return 0;
     return (uint64_t)((unsigned __int128)c->serial_cycles * firings / c->left.firings);
 }
 
-/* The first of their ends at or behind that moment. */
+/* The first firing that ends at that moment or after it. */
 static uint64_t serial_reaches(const struct prt_claim *c, uint64_t cycles)
 {
     uint64_t most = c->left.firings;
@@ -63,7 +63,7 @@ static uint64_t pieces_in_all(const struct prt_claim *c)
     return c->left.timing.serial ? c->left.firings : c->left.timing.warps;
 }
 
-/* Warps from `done` on, so many. */
+/* `count` warps from `done` on. */
 static struct prt_timing_work warps_from(const struct prt_claim *c, uint64_t done, uint64_t count)
 {
     struct prt_timing_work work = c->left.timing;
@@ -83,8 +83,7 @@ static uint64_t compute_left(const struct prt_precedence *p, const struct prt_cl
 
 /* ---- beginning, and ending ---- */
 
-/* The compute units go over to a stage that has something to do on them; for a clean-up they need
- * not. */
+/* The compute units switch to a stage that has work for them; a clean-up needs no switch. */
 static void begin_piece(struct prt_precedence *p, struct prt_claim *c)
 {
     const struct prt_launch_work *left = &c->left;
@@ -145,13 +144,13 @@ static void end_piece(struct prt_precedence *p, uint32_t claim)
 
 /* ---- interrupting ---- */
 
-/* Walks through the parts of a piece up to the moment at which it is interrupted. */
+/* Walks through the parts of a piece up to the moment of its interruption. */
 struct interruption {
     uint64_t at_cycles; /* from the begin of the part on */
-    bool reached;       /* it lies before */
+    bool reached;       /* the moment lies before this part */
 };
 
-/* A part in which no work-group executes: it stands still at once. */
+/* A part in which no work-group executes stops at once. */
 static uint64_t stop_at_once(struct interruption *i, uint64_t part)
 {
     if (i->reached) return 0;
@@ -181,7 +180,7 @@ static void cut_warps(const struct prt_precedence *p, const struct prt_claim *c,
     cut->compute_cycles = made.cycles;
 }
 
-/* What has begun is executed to its end; memory goes on meanwhile, and stands still then. */
+/* Work-groups that have begun run to their end; memory goes on meanwhile, and stops then. */
 static void cut_execution(const struct prt_precedence *p, const struct prt_claim *c,
                           const struct prt_piece *whole, struct interruption *i,
                           struct prt_piece *cut)
@@ -206,7 +205,7 @@ static void cut_execution(const struct prt_precedence *p, const struct prt_claim
     cut->parts.execute_cycles = executed;
 }
 
-/* What children add is taken to be pieces as long as the longest of them. */
+/* The cycles of children are taken to be pieces as long as the longest child. */
 static uint64_t cut_children(const struct prt_claim *c, uint64_t part, struct interruption *i)
 {
     uint64_t at = i->at_cycles, step = c->left.child_cycles;
@@ -221,7 +220,7 @@ static uint64_t cut_children(const struct prt_claim *c, uint64_t part, struct in
     return end < part ? end : part;
 }
 
-/* Does the piece leave something of the launch to do? */
+/* Is part of the launch left after the piece? */
 static bool leaves_something(const struct prt_claim *c)
 {
     const struct prt_launch_work *left = &c->left;
@@ -234,7 +233,7 @@ static bool leaves_something(const struct prt_claim *c)
            parts->cleanup_cycles < left->cleanup_cycles;
 }
 
-/* A switch that is not over is lost: it is paid anew. */
+/* An unfinished switch is lost: the launch pays for it again. */
 static void interrupt(const struct prt_precedence *p, struct prt_claim *c)
 {
     const struct prt_piece whole = c->piece;
@@ -292,8 +291,8 @@ void prt_precedence_arrive(struct prt_precedence *p, uint32_t claim)
 
 /* ---- playing ---- */
 
-/* Whoever shares compute units with the queue and comes before its first launch, or still holds
- * them. */
+/* Does another queue keep the first launch waiting: one that shares compute units and precedes it, or
+ * still holds them? */
 static bool is_kept_waiting(const struct prt_precedence *p, uint32_t number)
 {
     const struct prt_queue *queue = queue_of(p, number);
@@ -360,7 +359,7 @@ bool prt_precedence_next(struct prt_precedence *p, uint64_t until, uint32_t *cla
     }
 }
 
-/* ---- watching ---- */
+/* ---- reporting ---- */
 
 /* Without an interruption the firings would take `compute_cycles`. */
 static uint64_t share_of(const struct prt_claim *c, uint64_t done, uint64_t children_left,

@@ -109,7 +109,7 @@ enum prt_status prt_queue_admit(struct prt_queue_table *table, uint32_t queue,
     return PRT_OK;
 }
 
-/* Its number is not used again: what was executed on its compute units still counts for its
+/* The number is not used again: work that was executed on its compute units still counts for its
  * neighbours. */
 enum prt_status prt_queue_close(struct prt_queue_table *table, uint32_t queue)
 {
@@ -161,7 +161,7 @@ enum prt_status prt_flights_reserve(struct prt_flights *flights, uint32_t capaci
     return PRT_OK;
 }
 
-/* What is pushed has the highest number, so it comes before those alone that are seen later. */
+/* The pushed flight has the highest number, so it precedes only those that are seen later. */
 void prt_flights_push(struct prt_flights *flights, uint64_t seen_cycles, uint32_t slot,
                       uint32_t queue)
 {
@@ -200,8 +200,8 @@ struct prt_flight prt_flights_pop(struct prt_flights *flights)
 
 /* ---- executing ---- */
 
-/* Of the thread, for whoever handles its signals; each thread writes its own.  In a shared library
- * too it is reached without a call: the first one in a thread may allocate, in a handler. */
+/* Per thread, for its signal handlers; each thread writes its own.  The TLS model makes access free of
+ * calls in a shared library too: the first access in a thread could otherwise allocate in a handler. */
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
     const struct prt_kernel_object *volatile object;
     volatile uint64_t first, count;
@@ -215,7 +215,7 @@ bool prt_kernel_executing(const struct prt_kernel_object **object, uint64_t *fir
     return *object != NULL;
 }
 
-/* `firings` 0: it is no run. */
+/* `firings` 0: the call is no run. */
 static enum kernel_status call_entry(const struct prt_kernel_object *object, kernel_entry entry,
                                      const struct kernel_batch *batch, uint64_t firings)
 {
@@ -256,7 +256,7 @@ void prt_kernel_scratch_free(struct prt_kernel_scratch *scratch)
     *scratch = (struct prt_kernel_scratch){0};
 }
 
-/* The windows of the firings `skip` behind those of the dispatch. */
+/* The windows of the firings that begin `skip` firings after those of the dispatch. */
 static void place_windows(const struct prt_kernel_object *object, uint64_t skip,
                           const struct prt_kernel_scratch *scratch)
 {
@@ -270,7 +270,7 @@ static void place_windows(const struct prt_kernel_object *object, uint64_t skip,
         scratch->out[i] = (uint8_t *)object->out[i] + skip * object->push_bytes[i];
 }
 
-/* What a kernel writes by index is zero where it does not. */
+/* Where a kernel that writes by index does not write, its output is zero. */
 static void zero_outputs(const struct prt_kernel_object *object, uint64_t count, void *const *out)
 {
     bool whole = (object->flags & PRT_KERNEL_WHOLE) != 0;
@@ -279,7 +279,7 @@ static void zero_outputs(const struct prt_kernel_object *object, uint64_t count,
                (size_t)(whole ? object->claimed_bytes[i] : count * object->push_bytes[i]));
 }
 
-/* Where they begin with the dispatch's first firing, the windows are the object's own. */
+/* If the windows begin with the dispatch's first firing, they are the object's own. */
 enum kernel_status prt_kernel_execute(const struct prt_kernel_object *object, uint64_t origin,
                                       uint64_t first, uint64_t count,
                                       const struct prt_kernel_scratch *scratch,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * queue: what all backends share: the state of queues on sub-devices, and launches in order of when
- * they are seen to end.
+ * queue: shared by all backends: the state of queues on sub-devices, and the launches in flight in
+ * the order in which their ends are seen.
  *
- * Time: a *timeline* per queue knows when its compute units are free.  Queues whose sub-devices
+ * Time: a *timeline* per queue holds when its compute units are free.  Queues whose sub-devices
  * share a CU share their time: a dispatch begins when all of them are free.
  *
- * Thread-safety: the scheduler thread's, as all of device.h.
- * Allocation: in the calls that return PRT_E_NOMEM only.
+ * Thread-safety: the scheduler thread only, as all of device.h.
+ * Allocation: only in the calls that return PRT_E_NOMEM.
  */
 #ifndef RUNTIME_DEVICE_QUEUE_H
 #define RUNTIME_DEVICE_QUEUE_H
@@ -16,7 +16,7 @@
 
 /* ---- queues ---- */
 
-/* The tree of a device of that description.  PRT_E_INVALID_VALUE: as prt_device_tree_create; PRT_E_NOMEM. */
+/* Makes the tree of a device.  PRT_E_INVALID_VALUE: as prt_device_tree_create; PRT_E_NOMEM. */
 enum prt_status prt_queue_tree_create(const struct devdesc *description,
                                       struct prt_device_tree **tree);
 
@@ -48,16 +48,16 @@ void prt_queue_table_free(struct prt_queue_table *table);
 /* The open queue of that number, or NULL. */
 struct prt_queue *prt_queue_find(struct prt_queue_table *table, uint32_t queue);
 
-/* PRT_OK: the packet is good and has been accepted, the queue has taken it, `*found` is the queue;
- * the processor has its launches.  PRT_E_PACKET, PRT_E_BUSY, PRT_E_INVALID_VALUE, as device.h's
+/* PRT_OK: the packet is valid and accepted, the queue has taken it, `*found` is the queue;
+ * the processor has its launches.  PRT_E_PACKET, PRT_E_BUSY, PRT_E_INVALID_VALUE as in device.h's
  * enqueue: nothing has changed. */
 enum prt_status prt_queue_admit(struct prt_queue_table *table, uint32_t queue,
                                 struct prt_packet_processor *processor,
                                 const union prt_dispatch *packet, struct prt_queue **found,
                                 struct prt_error *error);
 
-/* When the queue's compute units are free, and whether another stage than `stage` was the last on
- * them. */
+/* The moment from which the queue's compute units are free, and whether their last stage was another
+ * than `stage`. */
 uint64_t prt_queue_free_at(const struct prt_queue_table *table, uint32_t queue, uint64_t stage,
                            bool *switches);
 
@@ -86,7 +86,7 @@ struct prt_flight prt_flights_pop(struct prt_flights *flights);
 
 /* ---- executing ---- */
 
-/* What a thread needs to execute a range of firings: room for as many inputs and outputs as any
+/* Working memory of a thread that executes firings: room for as many inputs and outputs as any
  * object has. */
 struct prt_kernel_scratch {
     const void **in;
@@ -101,16 +101,16 @@ enum prt_status prt_kernel_scratch_create(const struct prt_kernel_object *object
 void prt_kernel_scratch_free(struct prt_kernel_scratch *scratch);
 
 /* Executes firings [first, first + count) of a dispatch whose windows begin at its firing `origin`,
- * on the calling thread; a finish once, what is WHOLE all of it.  `warp_cycles`: takes what the
- * warps of these firings cost, of a COUNTED kernel; NULL: not wanted.  Returns its status. */
+ * on the calling thread; a finish once, a WHOLE object completely.  `warp_cycles`: receives the cost
+ * of the warps of these firings, of a COUNTED kernel; NULL: not wanted.  Returns its status. */
 enum kernel_status prt_kernel_execute(const struct prt_kernel_object *object, uint64_t origin,
                                       uint64_t first, uint64_t count,
                                       const struct prt_kernel_scratch *scratch,
                                       uint64_t *warp_cycles, struct kernel_fault *fault);
 
-/* The same for firings of an APART object: what they append goes `begin` packets behind the begin of
- * the dispatch's window, at most as far as where their own room begins; `produced` gets how many
- * packets, per output, and `most`, or NULL, the most of one firing. */
+/* The same for firings of an APART object: their packets go `begin` packets after the begin of
+ * the dispatch's window, at most up to the begin of their own room.  `produced` receives the number of
+ * packets per output, and `most`, if not NULL, the maximum of one firing. */
 enum kernel_status prt_kernel_execute_apart(const struct prt_kernel_object *object, uint64_t origin,
                                             uint64_t first, uint64_t count,
                                             const struct prt_kernel_scratch *scratch,
@@ -125,7 +125,7 @@ enum kernel_status prt_kernel_call(const struct prt_kernel_object *object, kerne
 enum kernel_status prt_kernel_init(const struct prt_kernel_object *object, kernel_entry init,
                                    struct kernel_fault *fault);
 
-/* What the calling thread is executing: for handlers of SIGSEGV and the like.  False: nothing.
+/* The firings that the calling thread is executing: for handlers of SIGSEGV and the like.  False: none.
  * *count 0: its finish or, of an object without that flag, its init.  Async-signal-safe. */
 bool prt_kernel_executing(const struct prt_kernel_object **object, uint64_t *first,
                           uint64_t *count);

@@ -7,7 +7,7 @@
 #include <time.h>
 
 /* Every partition cuts its device into runs of neighbouring CUs and the root is CUs 0..n-1, so
- * each CU set is a run [first_cu, first_cu + cu_count): it is kept as that, and given out as a
+ * each CU set is a run [first_cu, first_cu + cu_count).  It is stored as a run and returned as a
  * bitset. */
 
 #define ROOT_SLOT 0u
@@ -51,7 +51,7 @@ struct prt_device_tree {
     uint32_t first_generation;
 };
 
-/* What a property list asks for, after it has been read. */
+/* A property list after reading. */
 struct partition {
     uint32_t scheme;       /* PRT_SCHEME_* */
     uint32_t count;        /* sub-devices to make */
@@ -73,8 +73,8 @@ static uint32_t subdevices_max(const struct prt_device_tree *tree, const struct 
 
 /* --- tree --- */
 
-/* A start that differs from tree to tree, so that a handle taken to the wrong tree is refused
- * nearly always; below 2^31, so that each slot has 2^31 generations ahead. */
+/* A start that differs from tree to tree, so that a handle used with the wrong tree is nearly always
+ * refused; below 2^31, so that each slot has 2^31 further generations. */
 static uint32_t choose_first_generation(const struct prt_device_tree *tree)
 {
     struct timespec now = {0, 0};
@@ -322,7 +322,7 @@ static bool level_splits(const struct prt_device_tree *tree, const struct device
     return domains >= 2 && domains <= subdevices_max(tree, device);
 }
 
-/* Whether they are too many, create_locked finds. */
+/* create_locked checks that they are not too many. */
 static enum prt_status read_equally(const struct device_slot *device, const int64_t *properties,
                                     struct partition *partition)
 {
@@ -396,7 +396,7 @@ static enum prt_status read_properties(const struct prt_device_tree *tree,
 
 /* --- partition: making the sub-devices --- */
 
-/* With one user: who makes it. */
+/* The maker is its one user. */
 static struct property_list *property_list_make(const struct partition *partition,
                                                 const int64_t *properties)
 {

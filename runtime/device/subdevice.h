@@ -64,8 +64,8 @@ enum prt_affinity_level {
 struct prt_device_description {
     uint32_t cu_count;       /* 1 to PRT_DEVICE_CUS_MAX */
     uint32_t schemes;        /* set of PRT_SCHEME_* the device supports */
-    uint32_t subdevices_max; /* most sub-devices one partition may make; above cu_count: cu_count */
-    uint32_t live_devices_max;                /* most devices of the tree at one time; 0: 65536 */
+    uint32_t subdevices_max; /* maximum of sub-devices of one partition; above cu_count: cu_count */
+    uint32_t live_devices_max;                /* maximum of devices alive in the tree; 0: 65536 */
     uint32_t cus_per_domain[PRT_LEVEL_COUNT]; /* CUs that share one domain; 0: level absent */
     /* Where domains are of several sizes: the number of the domain that each CU is in, from 0 on, of
      * the next CU the same or one more; copied.  NULL: as cus_per_domain says. */
@@ -138,9 +138,9 @@ bool prt_device_equal(struct prt_device_handle a, struct prt_device_handle b);
  *                                       than subdevices_max would come of it
  * PRT_E_OUT_OF_RESOURCES                live_devices_max would be passed
  * PRT_E_OUT_OF_HOST_MEMORY
- * Order: the device; the scheme and its arguments; the end of the list; what the scheme refuses;
- * num_devices; EQUALLY, more than subdevices_max; resources.  (Counts are judged as they are read, so a bad count goes before a bad
- * end of the list.)
+ * Order of checks: the device; the scheme and its arguments; the end of the list; the scheme's own
+ * conditions; num_devices; EQUALLY, more than subdevices_max; resources.  (Counts are checked as they
+ * are read, so a bad count precedes a bad end of the list.)
  * Limits OpenCL leaves open: EQUALLY that would pass subdevices_max is refused, not cut short. */
 enum prt_status prt_create_sub_devices(struct prt_device_tree *tree,
                                        struct prt_device_handle device, const int64_t *properties,

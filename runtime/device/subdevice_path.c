@@ -6,7 +6,7 @@
 static void release_but(struct prt_device_tree *tree, const struct prt_device_handle *made,
                         uint32_t count, uint32_t kept)
 {
-    /* equivalent: but for sanitizers, who see a handle read behind the last one */
+    /* equivalent: only sanitizers see a handle read past the last one */
     for (uint32_t i = 0; i < count; i++)
         if (i != kept) prt_device_release(tree, made[i]);
 }
@@ -16,20 +16,20 @@ static enum prt_status take_step(struct prt_device_tree *tree, struct prt_device
                                  struct prt_device_handle *to)
 {
     uint32_t count = 0; /* equivalent: it is written, unless there is an error */
-    /* equivalent: without a place for handles it does not matter how many there is room for */
+    /* equivalent: without room for handles the number of handles does not matter */
     enum prt_status status = prt_create_sub_devices(tree, from, step->properties, 0, NULL, &count);
     if (status == PRT_OK && step->index >= count) status = PRT_E_INVALID_VALUE;
     if (status != PRT_OK) return status;
     struct prt_device_handle *made = calloc(count, sizeof *made);
-    /* uncovered: memory ends in programs that tests/fault runs */
+    /* uncovered: tests/fault runs programs in which memory ends */
     if (made == NULL) return PRT_E_NOMEM;
     status = prt_create_sub_devices(tree, from, step->properties, count, made, NULL);
-    /* uncovered: it has been asked before, so memory alone could be missing, as above */
+    /* uncovered: the first call has checked all but memory, as above */
     if (status == PRT_OK) {
         release_but(tree, made, count, step->index);
         *to = made[step->index];
     }
-    free(made); /* equivalent: but for sanitizers, who see that memory is left */
+    free(made); /* equivalent: only sanitizers see the leak */
     return status;
 }
 

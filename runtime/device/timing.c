@@ -13,7 +13,7 @@ uint64_t prt_timing_warps(struct prt_warp_shape shape, uint64_t firings)
                                shape.warps_per_firing);
 }
 
-/* The share is B x C / D bytes a cycle: so D x bytes are to be moved at B x C. */
+/* The share is B x C / D bytes a cycle, so the time is D x bytes / (B x C). */
 uint64_t prt_timing_memory(const struct devdesc *description, uint32_t cu_count, uint64_t bytes)
 {
     uint64_t narrow, share = prt_cycles_multiply(description->memory_bytes_per_cycle, cu_count);
@@ -32,7 +32,7 @@ static bool is_free_before(const struct prt_timing_cu *a, const struct prt_timin
                                             : a->number < b->number;
 }
 
-/* The first one of the heap has become busier. */
+/* Restores the heap after its first unit became busier. */
 static void sift_down(struct prt_timing_cu *heap, uint32_t count)
 {
     struct prt_timing_cu moved = heap[0];
@@ -48,7 +48,7 @@ static void sift_down(struct prt_timing_cu *heap, uint32_t count)
     heap[at] = moved;
 }
 
-/* Puts every compute unit back to the place of its number, along the cycles of the permutation. */
+/* Puts every compute unit back at the index of its number, along the cycles of the permutation. */
 static void sort_by_number(struct prt_timing_cu *cus, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -60,15 +60,15 @@ static void sort_by_number(struct prt_timing_cu *cus, uint32_t count)
     }
 }
 
-/* A heap by (busy, number): idle compute units in order are one. */
+/* Makes a heap by (busy, number): idle compute units in order are a heap. */
 static void begin_idle(struct prt_timing_cu *cus, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         cus[i] = (struct prt_timing_cu){.number = i};
 }
 
-/* A warp of no cycles takes a place all the same, and its compute unit stays the first: so `warps`,
- * not `busy_cycles`, says who got one. */
+/* A warp of no cycles takes a place all the same, and its compute unit stays the first.  So `warps`,
+ * not `busy_cycles`, shows which compute units got a warp. */
 static void list_schedule(const struct prt_timing_work *work, uint32_t cu_count,
                           struct prt_timing_cu *cus, struct prt_timing_execution *out)
 {
@@ -85,8 +85,8 @@ static void list_schedule(const struct prt_timing_work *work, uint32_t cu_count,
     sort_by_number(cus, cu_count);
 }
 
-/* Compute units that get a warp.  Warps that take time go to idle ones as long as there are some; of
- * those that take none all until the next one that does go to the same, so of the last ones too. */
+/* Number of compute units that get a warp.  Warps that take time go to idle units as long as there are
+ * any.  Of the warps that take none, all up to the next one that does go to the same unit. */
 static uint32_t busy_cus(const struct prt_timing_work *work, uint32_t cu_count)
 {
     uint32_t busy = 0;
@@ -96,7 +96,7 @@ static uint32_t busy_cus(const struct prt_timing_work *work, uint32_t cu_count)
     return busy < cu_count && ends_idle ? busy + 1 : busy;
 }
 
-/* list_schedule, where nobody asks what a compute unit has done. */
+/* list_schedule without the work of each compute unit. */
 static void list_schedule_in_all(const struct prt_timing_work *work, uint32_t cu_count,
                                  struct prt_timing_cu *scratch, struct prt_timing_execution *out)
 {
@@ -201,7 +201,7 @@ struct prt_timing_execution prt_timing_execute_in_all(const struct devdesc *desc
 
 /* ---- interruptions ---- */
 
-/* So many warps, or more: whole work-groups. */
+/* At least `warps` warps, in whole work-groups. */
 static uint64_t whole_groups(uint64_t warps, uint32_t group_warps, uint64_t most)
 {
     uint64_t groups = warps / group_warps + (warps % group_warps > 0);
@@ -224,7 +224,7 @@ static struct prt_timing_cut cut_equal(uint32_t cu_count, const struct prt_timin
     return cut;
 }
 
-/* The first of the compute units is where the next warp begins. */
+/* The next warp begins on the first compute unit of the heap. */
 static struct prt_timing_cut cut_listed(uint32_t cu_count, const struct prt_timing_work *work,
                                         uint32_t group_warps, uint64_t at_cycles,
                                         struct prt_timing_cu *cus)

@@ -51,7 +51,7 @@ struct prt_warp_shape {
 /* Warps that so many firings make. */
 uint64_t prt_timing_warps(struct prt_warp_shape shape, uint64_t firings);
 
-/* What a launch executes. */
+/* The work of a launch. */
 struct prt_timing_work {
     uint64_t warps;
     uint64_t warp_cycles;  /* of each warp */
@@ -67,56 +67,56 @@ struct prt_timing_execution {
     uint32_t busy_cus;       /* those that get a warp: the lowest ones of the sub-device */
 };
 
-/* A compute unit of the sub-device while warps are handed out. */
+/* A compute unit of the sub-device while warps are assigned. */
 struct prt_timing_cu {
     uint64_t busy_cycles; /* of its warps: from the begin of the execution on, without a gap */
     uint64_t warps;
     uint32_t number; /* within the sub-device */
 };
 
-/* How long the work takes on `cu_count` compute units of the device.  `cus` has room for `cu_count`
- * and says in the end, in order of their numbers, what each has done; it may be NULL where `each`
+/* Time of the work on `cu_count` compute units of the device.  `cus` has room for `cu_count` and
+ * receives the work of each, in order of their numbers; it may be NULL where `each`
  * is NULL or the work is serial. */
 struct prt_timing_execution prt_timing_execute(const struct devdesc *description, uint32_t cu_count,
                                                const struct prt_timing_work *work,
                                                struct prt_timing_cu *cus);
 
-/* The same figures, faster, and nothing is said of each compute unit.  `scratch` has room for
+/* The same figures, faster, without the work of each compute unit.  `scratch` has room for
  * `cu_count`; it may be NULL where `cus` may be. */
 struct prt_timing_execution prt_timing_execute_in_all(const struct devdesc *description,
                                                       uint32_t cu_count,
                                                       const struct prt_timing_work *work,
                                                       struct prt_timing_cu *scratch);
 
-/* Where work that is not serial is interrupted: warps that have begun by then, with the others of
- * their work-groups, and when the last of them ends. */
+/* An interruption of work that is not serial: the warps that have begun by then, with the others of
+ * their work-groups, and the end of the last of them. */
 struct prt_timing_cut {
     uint64_t warps, cycles;
 };
 
-/* So many cycles after the begin; `group_warps` (1..) warps are a work-group, the first one of which
- * is the first of the work.  `cus` as in prt_timing_execute_in_all. */
+/* Interrupts `at_cycles` after the begin; `group_warps` (1..) warps are a work-group, and the first of
+ * them is the first warp of the work.  `cus` as in prt_timing_execute_in_all. */
 struct prt_timing_cut prt_timing_cut(uint32_t cu_count, const struct prt_timing_work *work,
                                      uint32_t group_warps, uint64_t at_cycles,
                                      struct prt_timing_cu *cus);
 
-/* Cycles that so many bytes take to or from memory. */
+/* Cycles that `bytes` bytes take to or from memory. */
 uint64_t prt_timing_memory(const struct devdesc *description, uint32_t cu_count, uint64_t bytes);
 
 /* The parts of a launch, in order. */
 struct prt_timing_parts {
     uint64_t launch_cycles; /* enqueue and processing, as far as this launch pays for them */
-    uint64_t switch_cycles; /* the compute units go over from another stage */
-    uint64_t index_cycles;  /* until the first indices are there */
+    uint64_t switch_cycles; /* the compute units switch from another stage */
+    uint64_t index_cycles;  /* until the first indices are generated */
     uint64_t execute_cycles;
     uint64_t device_queue_cycles; /* kernels that it has launched */
     uint64_t cleanup_cycles;      /* release scope, completion signal */
 };
 
-/* When a launch ends that begins then. */
+/* The end of a launch that begins at `begin_cycles`. */
 uint64_t prt_timing_end(uint64_t begin_cycles, const struct prt_timing_parts *parts);
 
-/* Saturating arithmetic, for those who add up cycles. */
+/* Saturating arithmetic for sums of cycles. */
 static inline uint64_t prt_cycles_add(uint64_t a, uint64_t b)
 {
     uint64_t sum;

@@ -16,11 +16,11 @@
 enum {
     LANES = 8,
     VECTORS_MOST = 8,
-    PAIRED_VECTORS_MOST = 2, /* of more, what a pair takes does not stay in registers */
+    PAIRED_VECTORS_MOST = 2, /* above, the values of a pair do not stay in registers */
     ABSENT = INT32_MAX
 };
 
-/* Are loads below ABSENT?  No one is more than the sum. */
+/* Are all loads below ABSENT?  No load exceeds the sum. */
 static bool is_narrow(const uint64_t *warp_cycles, uint64_t warps, uint64_t *sum)
 {
     uint64_t bits = 0;
@@ -33,7 +33,7 @@ static bool is_narrow(const uint64_t *warp_cycles, uint64_t warps, uint64_t *sum
     return bits < ABSENT && *sum < ABSENT;
 }
 
-/* Idle compute units, and behind them those that are not there: no warp comes to their place. */
+/* Idle compute units, and after them absent ones, which get no warp. */
 AVX2_INLINE __m256i first_loads(uint32_t cu_count, uint32_t from)
 {
     int32_t loads[LANES];
@@ -42,7 +42,7 @@ AVX2_INLINE __m256i first_loads(uint32_t cu_count, uint32_t from)
     return _mm256_loadu_si256((const __m256i *)loads);
 }
 
-/* Lane 7 of a vector that is rotated by one is lane 0, which the vector before needs. */
+/* Lane 7 of a vector rotated by one is lane 0, which the previous vector needs. */
 AVX2_INLINE void take_first(__m256i *loads, uint32_t vectors, uint64_t cycles)
 {
     const __m256i next_lane = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0);
@@ -60,9 +60,9 @@ AVX2_INLINE void take_first(__m256i *loads, uint32_t vectors, uint64_t cycles)
     }
 }
 
-/* Two warps: the first one ends at x, the second one begins at the lesser of x and l(1).  Then l(0) and
- * l(1) have become s(0) <= s(1), to be merged into the rest: the i-th of both is the least of what it is
- * with none of them, one or two at or below it.  That takes half as long: a result is waited for once. */
+/* Two warps: the first ends at x, the second begins at min(x, l(1)).  Then l(0) and l(1) have become
+ * s(0) <= s(1), to be merged into the rest: the i-th load of the result is the minimum over zero, one
+ * or two of them at or below it.  This halves the time, because a result is waited for once. */
 AVX2_INLINE void take_two(__m256i *loads, uint32_t vectors, const uint64_t *cycles)
 {
     const __m256i by_one = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0);
@@ -85,7 +85,7 @@ AVX2_INLINE void take_two(__m256i *loads, uint32_t vectors, const uint64_t *cycl
     for (uint32_t v = 0; v < vectors; v++) {
         __m256i none = _mm256_blend_epi32(twice[v], twice[v + 1], 3 << (LANES - 2));
         __m256i one = _mm256_blend_epi32(rotated[v], rotated[v + 1], 1 << (LANES - 1));
-        /* Nothing lies below s(0) in the first place; l(0) is no more than it. */
+        /* Nothing lies below s(0) in the first place; l(0) is at most s(0). */
         if (v == 0) one = _mm256_blend_epi32(one, loads[0], 1);
         one = _mm256_max_epi32(one, lesser);
         __m256i two = _mm256_max_epi32(loads[v], greater);

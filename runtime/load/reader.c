@@ -296,7 +296,9 @@ static enum prt_status check_heads(struct reading *reading)
     CHECK(p->arguments_bytes <= SIZE_MAX / 4, PIPELINE, 0, "the block of arguments is too large");
     const struct container_device *d = c->device;
     CHECK(is_string(c, d->name), DEVICE, 0, "a string outside the section 'strings'");
-    CHECK(d->cu_count >= 1 && d->lanes >= 1, DEVICE, 0, "a device without compute units or lanes");
+    CHECK(d->cu_count >= 1, DEVICE, 0, "a device without compute units");
+    CHECK(d->lanes >= 1 && d->lanes <= CONTAINER_LANES_MAX, DEVICE, 0,
+          "a device of 0 or more than 1,024 lanes");
     CHECK(d->reserved == 0, DEVICE, 0, "a reserved field is not zero");
     for (uint32_t i = 0; i < c->source_count; i++) {
         const struct container_source *s = &c->sources[i];

@@ -206,6 +206,11 @@ static uint32_t tell_wait(const struct prt_sched *sched, uint32_t index, struct 
     const struct prt_stage *stage = &sched->stages[index];
     const struct prt_container *c = sched->container;
     const struct prt_stage_input *input = starved_input(sched, stage);
+    if (stage->life == PRT_STAGE_FAULTED) {
+        tell(story, "'%s' %s", stage_name(sched, index),
+             sched->stage_faults[index].there ? "has faulted" : "needs what a fault keeps back");
+        return UINT32_MAX;
+    }
     if (input != NULL && stage->life == PRT_STAGE_RUNNING) {
         const struct prt_buffer *buffer = input->buffer;
         uint32_t writer = buffer->record->writer_node;
@@ -248,12 +253,14 @@ static uint32_t first_wait(const struct prt_sched *sched, uint32_t first)
     return cycle ? at : first;
 }
 
-/* Whole waits alone; `omitted` counts those for which there is no room. */
+/* Appends the wait if there is room for all of it; the first one always, cut to fit.  `omitted` counts the others. */
 static void tell_or_omit(struct story *story, const struct story *wait, uint32_t *omitted)
 {
-    enum { ROOM_FOR_COUNT = 40 };
-    if (*omitted == 0 && story->used + wait->used + ROOM_FOR_COUNT < sizeof story->text)
-        tell(story, "%s%s", story->used > 0 ? "; " : "", wait->text);
+    enum { ROOM_FOR_COUNT = 40, FIRST_MAX = sizeof story->text - ROOM_FOR_COUNT - 1 };
+    if (story->used == 0)
+        tell(story, "%.*s", (int)FIRST_MAX, wait->text);
+    else if (*omitted == 0 && story->used + wait->used + ROOM_FOR_COUNT < sizeof story->text)
+        tell(story, "; %s", wait->text);
     else
         ++*omitted;
 }

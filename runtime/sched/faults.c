@@ -176,7 +176,7 @@ static enum prt_status recover(struct prt_sched *s, struct prt_error *error)
     enum prt_status status = prt_sched_settle(s, error);
     s->ops->resume(s->device); /* there is one where kernels fault */
     s->selected = UINT32_MAX;
-    s->faulted = false;
+    s->faulted = status != PRT_OK; /* then what has been skipped is not taken back */
     return status;
 }
 
@@ -218,7 +218,8 @@ static enum prt_status reach_stages(struct prt_sched *s, bool *any, struct prt_e
     for (uint32_t i = 0; i < s->container->stage_count; i++) {
         struct prt_stage *stage = &s->stages[i];
         struct prt_buffer *port;
-        if (stage->in_flight || stage->life != PRT_STAGE_RUNNING || stage->stopped) continue;
+        if (stage->in_flight || stage->life != PRT_STAGE_RUNNING) continue;
+        assert(!stage->stopped); /* `ends` comes before */
         enum need need = find_need(s, stage, &port);
         while (need == NEED_PORT) {
             enum prt_status status = prt_inport_fill(s, port, error);
@@ -337,10 +338,11 @@ static enum prt_status dispatch_ready(struct prt_sched *s, uint32_t *window, boo
         if (status != PRT_OK || ++launched < *window) continue;
         launched = 0;
         status = prt_sched_settle(s, error);
-        if (*window < count) *window *= 2;
-        if (!s->faulted) continue;
+        assert(*window < count); /* a stage that has faulted is not among them */
+        *window *= 2;
+        if (status != PRT_OK || !s->faulted) continue;
         *window = 1;
-        if (status == PRT_OK) status = recover(s, error);
+        status = recover(s, error);
     }
     return status == PRT_OK ? prt_sched_settle(s, error) : status;
 }
@@ -379,7 +381,7 @@ static enum prt_status go_round(struct prt_sched *s, uint32_t *window, bool *on,
     *on = true;
     prt_standing_attend(s);
     enum prt_status status = s->faulted ? recover(s, error) : PRT_OK;
-    if (status == PRT_OK && !s->faulted) status = prt_sched_ends(s, error);
+    if (status == PRT_OK) status = prt_sched_ends(s, error);
     if (status == PRT_OK && !s->faulted) status = reach_stages(s, &reached, error);
     if (status != PRT_OK || s->faulted || s->sinks_gone || reached) return status;
     const struct prt_sched_fault *first = find_first(s);

@@ -609,7 +609,8 @@ enum prt_status prt_sched_halt(struct prt_sched *s, struct prt_error *error)
 {
     uint32_t blocked = UINT32_MAX;
     enum prt_status status = prt_sched_settle(s, error);
-    for (uint32_t i = 0; i < s->container->stage_count && status == PRT_OK; i++) {
+    if (status != PRT_OK) return status;
+    for (uint32_t i = 0; i < s->container->stage_count; i++) {
         struct prt_stage *stage = &s->stages[i];
         if (stage->life >= PRT_STAGE_ENDED) continue;
         bool finishing = stage->life == PRT_STAGE_FINISH_WAITING;
@@ -621,12 +622,12 @@ enum prt_status prt_sched_halt(struct prt_sched *s, struct prt_error *error)
         if ((packets || reads_open_port(stage)) && blocked == UINT32_MAX) blocked = i;
         prt_leftovers_note(s, stage);
     }
-    if (status == PRT_OK && blocked != UINT32_MAX && !s->interrupt_seen) {
+    if (blocked != UINT32_MAX && !s->interrupt_seen) {
         s->stalled = blocked + 1;
         return prt_explain_stall(s, blocked, error);
     }
-    if (status == PRT_OK) prt_leftovers_count(s);
-    return status;
+    prt_leftovers_count(s);
+    return PRT_OK;
 }
 
 /* ---- start ---- */
@@ -683,8 +684,8 @@ enum prt_status prt_sched_start(struct prt_sched *s, const void *pipeline_argume
     s->ops->info(s->device, &info);
     bool executes = info.executes;
     enum prt_status status = PRT_OK;
-    s->lanes =
-        info.description->lanes < UINT16_MAX ? (uint16_t)info.description->lanes : UINT16_MAX;
+    assert(info.description->lanes <= UINT16_MAX); /* at most 1,024, by the reader or the description */
+    s->lanes = (uint16_t)info.description->lanes;
     if (executes) link_entries(s);
     if (executes && s->image->arguments != NULL) {
         struct kernel_fault fault = {.firing = UINT64_MAX};

@@ -274,10 +274,12 @@ static void tell_levels(struct prt_sched *s, uint64_t now)
     }
 }
 
-/* What is in flight changes once more when it completes. */
+/* What is in flight changes once more when it completes.  After a fault the launches behind it are taken back one by one,
+ * a writer before its readers: until that is done, levels say nothing. */
 static void look(struct prt_sched *s, uint64_t now)
 {
     struct prt_collect *c = s->collect;
+    if (s->faulted) return;
     uint32_t i = prt_stage_marks_take(&s->changed, 0);
     for (; i != PRT_STAGE_MARKS_NONE; i = prt_stage_marks_take(&s->changed, i + 1))
         if (!c->stages[i].in_flight) go_over(c, i, why_idle(s, &s->stages[i]), now);
@@ -560,5 +562,6 @@ uint64_t prt_collect_host_cycles(const struct prt_sched *sched, uint32_t buffer)
 
 uint64_t prt_collect_cu_cycles(const struct prt_sched *s, uint32_t cu)
 {
-    return cu < s->collect->cu_count ? s->collect->cu_cycles[cu] : 0;
+    assert(cu < s->collect->cu_count);
+    return s->collect->cu_cycles[cu];
 }

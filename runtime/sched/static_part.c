@@ -7,6 +7,7 @@
 #include "runtime/sched/ready.h"
 #include "runtime/sched/select.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 /* ---- guards ---- */
@@ -63,8 +64,8 @@ static bool input_holds(const struct prt_stage *stage, const struct prt_stage_in
                         uint64_t firings)
 {
     const struct prt_take *take = &input->take;
-    if (input->window.width > 0 || take->pop.phases > 1)
-        return prt_ready_input(stage, input, false, firings) == firings;
+    assert(input->window.width == 0); /* the verifier: no run of a stage with a 2-D window */
+    if (take->pop.phases > 1) return prt_ready_input(stage, input, false, firings) == firings;
     uint64_t sees = take->pop.cycle * (firings - 1) + take->peek;
     return prt_fifo_held(&input->buffer->fifo, input->reader) >= sees;
 }

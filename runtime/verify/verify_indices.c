@@ -11,7 +11,6 @@
 
 /* Of all kernels together; so much of packed indices would be hundreds of thousands of groups. */
 #define REGISTERS_BYTES_MAX (UINT64_C(1) << 28)
-#define LANES_MAX 1024u
 
 /* x + y dx + z dx dy; the reader has bounded the product of the extents, `z` is as large as they
  * come. */
@@ -55,7 +54,6 @@ static enum prt_status verify_index(const struct prt_container *c, uint32_t inde
 {
     const struct container_index *x = &c->indices[index];
     uint32_t lanes = c->device->lanes, items = items_of(x);
-    CHECK(lanes <= LANES_MAX, INDICES, index, "work-items on a device of %" PRIu32 " lanes", lanes);
     CHECK(x->register_bits == index_format_of(x->extents).register_bits, INDICES, index,
           "registers of %" PRIu32 " bits are not those of this group", x->register_bits);
     CHECK(x->step[0] < x->extents[0] && x->step[1] < x->extents[1] && x->step[2] <= lanes &&

@@ -4,7 +4,7 @@
  * bench --check CONTAINERS [DEVICE...]: compares bits only, of small inputs, and takes no time.
  *
  * CONTAINERS is the folder with the compiled pipelines; CONTAINERS/least has those whose latency is
- * measured, with the least buffers.  Environment: ROUNDS (default 5), ONLY (a
+ * measured, with the smallest buffers.  Environment: ROUNDS (default 5), ONLY (a
  * part of a workload's name, or "growth"), PROFILE (ours, hand or unfused: runs that one again and
  * again for some seconds, with one thread, and nothing else: for perf).
  *
@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 #define SAMPLE_SECONDS 0.08 /* a sample takes about so long: short variants are repeated */
-#define LONG_SECONDS 1.5    /* what takes longer is measured in the first round alone */
+#define LONG_SECONDS 1.5    /* longer ones are measured in the first round only */
 #define QUIET_SECONDS 0.15  /* that a sample waits for others to be quiet */
 #define FOREIGN_MAX 0.1     /* CPUs that others may use during a sample */
 #define PATIENCE_SECONDS 3  /* with others, of a workload in all; after that they are endured */
@@ -66,7 +66,7 @@ static void hand_part(void *context, unsigned part, unsigned parts)
     p->ends[part] = b->workload->hand(b->units, b->in, b->out, part, parts);
 }
 
-/* The bytes that came out, where the variant tells, else 0. */
+/* The number of output bytes, if the variant counts them, else 0. */
 static size_t run_variant(const struct bench *b, int variant)
 {
     const struct bench_workload *w = b->workload;
@@ -207,7 +207,7 @@ static double hand_latency(const struct bench *b)
     return (bench_processor_now() - begin) / PACKETS;
 }
 
-/* Of the pipeline with the least buffers, where nothing is collected. */
+/* The pipeline with the smallest buffers, which collect nothing. */
 static double our_latency(const struct bench *b, const char *containers)
 {
     char path[4096];
@@ -263,7 +263,7 @@ static void begin_peers(struct bench *b)
     struct bench_result *r = b->result;
     for (int i = 0; i < PEERS_MAX && peer != NULL; i++) {
         r->peers[i] = peer;
-        r->absent[i] = peer->begin == NULL ? "latency alone"
+        r->absent[i] = peer->begin == NULL ? "latency only"
                                            : peer->begin(b->units, b->in, b->shape.in_bytes, b->out,
                                                          b->shape.out_bytes);
         r->has[FIRST_PEER + i] = r->absent[i] == NULL;
@@ -398,7 +398,7 @@ static void profile(struct bench *b, const char *containers, const char *name)
     close_workload(b);
 }
 
-/* ---- bits alone ---- */
+/* ---- comparison of bits ---- */
 
 static void check_variant(struct bench *b, int variant, const char *who, const uint8_t *ours,
                           size_t bytes, size_t came)

@@ -3,10 +3,10 @@
  * bench: what the programs of `make bench` share.
  *
  * A workload is one pipeline (tests/bench/pipes) and C written by hand that computes the same bits.
- * The hand-written code is what somebody would write who knows the machine: fused, vectorised, in
+ * The hand-written code is an expert's code for the machine: fused, vectorised, in
  * strips that stay in the first-level cache.  The unfused code goes kernel by kernel over whole
- * buffers, on one thread.  A peer (tests/bench/peers) is what somebody would use instead of
- * pipec: it registers itself before main, and is there where its package is.
+ * buffers, on one thread.  A peer (tests/bench/peers) is a library that could be used instead of
+ * pipec: it registers itself before main, and is built where its package is installed.
  *
  * Sizes are in units of a workload: what one part may work on by itself, and every part gets whole
  * units.  A stream of n units has `shape(n)`.
@@ -27,7 +27,7 @@ enum bench_bound { BENCH_FLOATS, BENCH_INTEGERS, BENCH_SERIAL };
 struct bench_shape {
     size_t packets; /* of the in-port: what rates are given for */
     size_t in_bytes;
-    size_t out_bytes; /* the most, where the data decide */
+    size_t out_bytes; /* the maximum, if the data decide */
     /* That have to be executed one way or the other, of one lane each: BENCH_FLOATS: f32, an fma is
      * two; BENCH_INTEGERS: u32; BENCH_SERIAL: an addition and a product, each waiting for the one
      * before it. */
@@ -38,7 +38,7 @@ struct bench_workload {
     const char *name;      /* begins with a word that no other workload has: "W2 filter bank" */
     const char *container; /* file name, of the pipeline */
     size_t units;          /* of the benchmark */
-    size_t check_units;    /* of the comparison of bits alone: a fraction of a second everywhere */
+    size_t check_units;    /* of the comparison of bits: a fraction of a second everywhere */
     enum bench_bound bound;
     bool serial;  /* no second thread can help: there is no hand-written code for two */
     bool extra;   /* explains another row, and has no goal */
@@ -47,8 +47,8 @@ struct bench_workload {
     size_t batch; /* packets that the host gives at a time, by a call; 0: they lie in memory */
     struct bench_shape (*shape)(size_t units);
     void (*prepare)(size_t units, void *in);
-    /* What part `part` of `parts` does; all parts are executed at once, each by a thread.  Gives
-     * where its output ends, in bytes; the last of all ends is that of the stream. */
+    /* Executes part `part` of `parts`; all parts run at once, each in a thread.  Returns
+     * the end of its output, in bytes; the last of all ends is that of the stream. */
     size_t (*hand)(size_t units, const void *in, void *out, unsigned part, unsigned parts);
     void (*unfused)(size_t units, const void *in, void *out); /* NULL: there is none */
     /* For the latency, NULL: it has no such row.  `one` gets the next `one_in` packets of a stream
@@ -92,10 +92,10 @@ const struct bench_peer *bench_peer_of(const struct bench_workload *workload,
 /* ---- time and memory ---- */
 
 double bench_now(void);
-/* Of all threads of this process together: as bench_now where there is one, but stands still while
+/* Of all threads of this process together: as bench_now for one thread, but stopped while
  * others have the processor. */
 double bench_processor_now(void);
-/* Zeroed, in huge pages where the system has them, 4 KiB may be read behind it; ends the program
+/* Zeroed, in huge pages where the system has them, 4 KiB may be read past its end; ends the program
  * where there is no memory. */
 void *bench_allocate(size_t bytes);
 void bench_free(void *memory, size_t bytes);
@@ -119,7 +119,8 @@ void bench_meet(unsigned parts);
 /* ---- the machine's limits ---- */
 
 struct bench_limits { /* [0]: one thread, [1]: two */
-    double bytes[2];  /* read and written, a second: the most of reading, copying, copying past the
+    double
+        bytes[2]; /* read and written, a second: the maximum of reading, copying, copying past the
                         caches */
     double float_operations[2];   /* f32 a second, an fma is two */
     double integer_operations[2]; /* u32 additions a second */
@@ -141,8 +142,8 @@ struct bench_counts {
 /* Ends the program with a message where something fails. */
 struct bench_program *bench_load(const char *container);
 void bench_unload(struct bench_program *program);
-/* One run from the beginning to the end of the stream; gives the bytes that came out.  `device`
- * NULL: the one the container was compiled for; "null": no kernel is executed.  `batch`: the most
+/* One run from the beginning to the end of the stream; returns the number of output bytes.  `device`
+ * NULL: the one the container was compiled for; "null": no kernel is executed.  `batch`: the maximum of
  * packets that the host gives at a time, by a callback; 0: they are read where they lie.  `counts`
  * may be NULL. */
 size_t bench_run(const struct bench_program *program, const char *device, uint32_t threads,

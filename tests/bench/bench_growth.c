@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * bench_growth: W1 with 1 to 256 kernels, and with 1 Ki to 1 Gi packets.  Each size is a process of
- * its own, so that the most memory it had at one time can be told.
+ * its own, so that its maximum of memory can be measured.
  */
 #include "tests/bench/bench_growth.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the machine can do at most. */
+/* The limits of the machine. */
 #include "tests/bench/bench.h"
 #include "tests/bench/lanes.h"
 

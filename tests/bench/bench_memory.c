@@ -31,7 +31,7 @@ double bench_processor_now(void)
 
 #define HUGE_PAGE ((size_t)2 << 20)
 
-/* With room behind for a few vectors that are loaded and not used. */
+/* With room at the end for a few vectors that are loaded and not used. */
 static size_t whole_pages(size_t bytes)
 {
     return (bytes + 4096 + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;

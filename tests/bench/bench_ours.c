@@ -12,10 +12,10 @@ struct bench_program {
     struct prt_program *program;
 };
 
-/* What the host still has to give, or has room for. */
+/* The rest of a stream on the host's side: packets to give, or room. */
 struct stream {
     uint8_t *next;
-    size_t left, batch; /* packets; at a time: the most */
+    size_t left, batch; /* packets; maximum at a time */
     size_t width;       /* bytes of one */
 };
 
@@ -141,7 +141,7 @@ struct ring {
     size_t size, at;
 };
 
-/* Up to so many packets, as they lie behind each other. */
+/* Up to `count` packets that follow each other in memory. */
 static size_t next_piece(struct ring *r, size_t packets)
 {
     struct stream *s = &r->stream;

@@ -38,7 +38,7 @@ double result_ratio(const struct bench_result *result, int above, int below)
     return median(ratios, result->rounds);
 }
 
-/* The least time that moving the data takes, and that computing takes. */
+/* The minimum times of moving the data and of computing. */
 static double move_seconds(const struct bench_result *r, int t)
 {
     struct bench_shape shape = r->workload->shape(r->workload->units);

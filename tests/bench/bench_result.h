@@ -26,7 +26,7 @@ struct bench_result {
     int rounds;
     struct bench_limits limits;
     struct bench_counts counts;
-    const char *wrong; /* whose bits differ, of ours and the hand-written; NULL: nobody's */
+    const char *wrong; /* the variant, ours or the hand-written, whose bits differ; NULL: none */
     double latency_ours[ROUNDS_MAX], latency_hand[ROUNDS_MAX]; /* where the workload has `one` */
     double latency_peers[PEERS_MAX];                           /* 0: it has none */
 };
@@ -36,7 +36,7 @@ struct bench_growth {
     unsigned kernels;
     size_t packets;
     double seconds;
-    double mebibytes; /* the most at one time */
+    double mebibytes; /* maximum at one time */
 };
 
 double result_median(const struct bench_result *result, int variant);

@@ -43,7 +43,7 @@ LANES_INLINE lanes lanes_all(float value)
     return value - (lanes){0};
 }
 
-/* Past the caches: to memory that nobody reads soon.  to: a multiple of a vector. */
+/* Past the caches: to memory that is not read soon.  to: a multiple of a vector. */
 LANES_INLINE void lanes_stream(float *to, lanes v)
 {
 #ifdef __AVX512F__

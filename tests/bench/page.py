@@ -32,12 +32,13 @@ COLUMNS = {  # of ratios, the last ones of the table: the part of that section t
     "o1/o2": "### With two threads",
 }
 
-# What each part is run with, besides ONLY.
+# The environment of each part, besides ONLY.
 PARTS = {
     "host": {},
     "profile": {},
     "pairs": {},
     "startup": {},
+    "compile": {},
     "scale": {"SIZES": "1000 10000 100000"},
     "index": {},
     "time": {},

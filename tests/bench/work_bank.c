@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* W2: a filter bank (bank.pipe).  What a decimator drops is not computed, nor what is multiplied by
+/* W2: a filter bank (bank.pipe).  Samples that a decimator drops are not computed, nor products with
  * the zeros between two samples. */
 #include "tests/bench/bench.h"
 #include "tests/bench/lanes.h"

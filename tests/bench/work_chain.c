@@ -148,7 +148,7 @@ static size_t hand_tiny(size_t units, const void *in, void *out, unsigned part, 
     return units * UNIT * sizeof(float);
 }
 
-/* These lie behind each other in the cache already: nothing is to be collected. */
+/* These follow each other in the cache already: nothing is to be collected. */
 static size_t hand_tiny_by_4096(size_t units, const void *in, void *out, unsigned part,
                                 unsigned parts)
 {

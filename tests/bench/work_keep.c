@@ -77,7 +77,7 @@ static size_t count_kept(const float *x, size_t count)
 
 /* ---- by hand: a group in each lane ---- */
 
-/* The sums of `count` groups; what lies behind them may be read.  Meanwhile `next` comes closer. */
+/* The sums of `count` groups; memory past them may be read.  Meanwhile `next` is prefetched. */
 static __attribute__((noinline)) void add_up(const float *kept, float *sums, size_t count,
                                              const float *next)
 {

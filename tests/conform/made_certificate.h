@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-/* False: some block stops for ever, or takes too long; the certificate is then empty.  What cannot
+/* False: some block stops for ever, or takes too long; the certificate is then empty.  Text that cannot
  * be read has none. */
 bool made_certify(struct made *made);
 

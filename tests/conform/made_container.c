@@ -180,7 +180,7 @@ void made_program(struct made *m, const char *text)
 static const char loop_text[] = "L1: ends\n round_robin 0, L2\n dispatch\n jump L1\n"
                                 "L2: wait L1\n halt\n";
 
-/* Behind the binding of a stage: does it own an entry of the reference table? */
+/* After the binding of a stage: does it own an entry of the reference table? */
 static size_t load_text(const struct made *m, uint32_t stage, char *text, size_t size)
 {
     const struct container_stage *s = &m->stages[stage];

@@ -38,7 +38,7 @@ struct made {
     struct container_buffer buffers[MADE_MAX];
     uint64_t rates[MADE_MAX];
     struct container_field fields[MADE_MAX];
-    uint64_t certificate[MADE_CERTIFICATE_MAX]; /* pipelines without circles need none */
+    uint64_t certificate[MADE_CERTIFICATE_MAX]; /* pipelines without cycles need none */
     struct container_interface interfaces[MADE_MAX];
     struct container_interface_port interface_ports[MADE_MAX];
     struct container_stage stages[MADE_MAX];

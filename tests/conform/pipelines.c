@@ -89,7 +89,7 @@ struct prt_program *pipelines_load(struct made *made, const struct prt_image_ker
     struct prt_program *program = NULL;
     struct prt_error error = {0};
     size_t size;
-    /* What stops for ever is loaded as what its author accepts. */
+    /* A pipeline that stops for ever is loaded as one that its author accepts. */
     if (!made_certify(made)) made->pipeline.flags |= CONTAINER_PIPELINE_UNPROVEN;
     uint8_t *bytes = made_finish(made, &size);
     enum prt_status status =

@@ -25,7 +25,7 @@ kernel_divide(const struct kernel_batch *batch); /* pop 1, push 1: y = 100 / x, 
 /* Loads what `made` describes with these kernels, one per node; frees `made`. */
 struct prt_program *pipelines_load(struct made *made, const struct prt_image_kernel *kernels);
 
-/* A host's array behind a port. */
+/* A host's array that a port reads or writes. */
 struct host {
     int32_t packets[65536];
     size_t count; /* there, or taken */

@@ -158,7 +158,7 @@ static void sources_are_files_whatever_their_name(void **unused)
     assert_int_equal(size_of("two.u8"), 8);
 }
 
-/* What is meant for a stream that is closed goes nowhere else. */
+/* Output for a closed stream goes nowhere else. */
 static void closed_standard_streams_are_errors(void **unused)
 {
     (void)unused;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random pipelines against Kahn's model: what comes out is a function of the streams alone, and so
+ * Random pipelines against Kahn's model: outputs are a function of the streams only, and so
  * are the cycles: not of the number of host threads, nor of the pieces in which the host gives its
  * packets.
  */
@@ -27,7 +27,7 @@ struct sketch {
     uint32_t node_count, buffer_count;
 };
 
-/* What every buffer has to carry. */
+/* The packets that every buffer has to carry. */
 static struct stream expected[BUFFERS_MAX];
 
 static uint32_t random_below(uint64_t *seed, uint32_t bound)
@@ -194,7 +194,7 @@ static void draw_something(struct sketch *s, uint64_t *seed)
 }
 
 /* Packs of one to six stages, in order of the nodes; entries of their own for some of them, for the
- * others somebody else's. */
+ * others an entry of another stage. */
 static void draw_packs(struct made *made, uint64_t *seed)
 {
     uint32_t pack = 0, entries = 0, most = 1 + random_below(seed, DISPATCH_ENTRIES_MAX);

@@ -58,7 +58,7 @@ for mode in min fast; do
     check "and is refused with $mode" says 1 "holds 39 packets" "$PIPEC" --buffers=$mode small.pipe
 done
 
-# What is accepted without a proof has the depths of the default.
+# A pipeline that is accepted without a proof has the depths of the default.
 cat > accepted.pipe <<'EOF'
 kernel fork(in i32 x, out i32 a, out i32 b) { a <- x; b <- x; }
 kernel some(in i32 x, out i32 y) { if (x % 2 == 0) y <- x; }

@@ -111,7 +111,7 @@ for word in '' inspect test graph 'fmt --check'; do
     # shellcheck disable=SC2086
     expect "-j 0 of pipec $word" 2 '' 'a whole number' "$PIPEC" $word -j 0 two.pipe
 done
-# What a command has no use for, it does not take.
+# A command refuses options that it has no use for.
 for words in 'fmt --device=sim1' 'fmt -O2' 'fmt --baseline=b' 'fmt -I.' 'graph --device=sim1' 'graph -O2' 'graph --baseline=b' \
     'lint --device=sim1' 'lint -O2' 'test --baseline=b'; do
     # shellcheck disable=SC2086

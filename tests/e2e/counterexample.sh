@@ -7,17 +7,23 @@ cd "$TMP" || exit 1
 # shellcheck source=tests/checks.sh
 . "$ROOT/tests/checks.sh"
 
+# 'd' and 'e' lie outside of the cycle: that 'd' is full and 'e' is empty holds nothing back for ever.
 cat >short.pipe <<'END'
-kernel split(in i32 x, out i32 a, out i32 b) { a <- x; b <- x; }
+kernel split(in i32 x, out i32 d, out i32 a, out i32 b) { d <- x; a <- x; b <- x; }
 kernel slow(in i32 x pop 4, out i32 y push 4) { for (i32 i = 0; i < 4; i += 1) y <- x[i]; }
-kernel join(in i32 a, in i32 b, out i32 y) { y <- a + b; }
-pipeline main(in i32 x, out i32 y) {
+kernel join(in i32 e, in i32 a, in i32 b, out i32 y) { y <- a + b + e; }
+kernel copy(in i32 x, out i32 y) { y <- x; }
+pipeline main(in i32 x, in i32 w, out i32 y, out i32 z) {
+    buffer i32 d depth 2;
     buffer i32 a;
     buffer i32 b depth 2;
     buffer i32 c;
-    split(x -> a, b);
+    buffer i32 e;
+    split(x -> d, a, b);
     slow(a -> c);
-    join(c, b -> y);
+    join(e, c, b -> y);
+    copy(d -> z);
+    copy(w -> e);
 }
 END
 cat >want <<'END'
@@ -43,17 +49,17 @@ check "and says what it is" grep -q '"kind": "deadlock"' object
 check "and that it can be replayed" grep -q '"replayable": true' object
 
 cat >want <<'END'
-1: split, firing 1: 'a' holds 1 of 8, 'b' holds 1 of 2
-2: split, firing 2: 'a' holds 2 of 8, 'b' holds 2 of 2
+1: split, firing 1: 'd' holds 1 of 2, 'a' holds 1 of 8, 'b' holds 1 of 2
+2: split, firing 2: 'd' holds 2 of 2, 'a' holds 2 of 8, 'b' holds 2 of 2
 END
 "$PIPERUN" --replay short.pbc >found 2>messages
 check "the replay ends in the stall" test $? -eq 5
 diff want found
 check "firing by firing" cmp -s want found
-circle="'split' waits for room in 'b' .holds 2 of 2, needs 1.; 'join' waits for packets in 'c' .holds 0, needs 1.; "
-check "with the circle that the runtime finds" grep -q "$circle'slow' waits for packets in 'a' .holds 2, needs 4." messages
+cycle="'split' waits for room in 'b' .holds 2 of 2, needs 1.; 'join' waits for packets in 'c' .holds 0, needs 1."
+check "with the cycle that the runtime finds" grep -q "'slow' waits for packets in 'a' .holds 2, needs 4.; $cycle" messages
 printf '\1\0\0\0\2\0\0\0' >two.raw
-check "with data" says 5 "stalled: 'split'" "$PIPERUN" --replay short.pbc x=two.raw,raw:i32 y=null
+check "with data" says 5 "stalled: 'slow'" "$PIPERUN" --replay short.pbc x=two.raw,raw:i32 y=null
 check "data that end too early are named" says 1 "as firing 2, 'split' finds too few packets" \
     "$PIPERUN" --replay short.pbc x=gen:ramp:1
 check "it is not run" says 1 "a counterexample: its pipeline deadlocks" \
@@ -97,7 +103,7 @@ check "rates have another witness" says 1 'no sequence of firings shows this err
 "$PIPEC" inspect --trace-deadlock --json rates.pipe >object 2>/dev/null
 check "in JSON too" grep -q '"kind": "other"' object
 
-# A circle of exact rates, fed by a bounded one: which packets come there, no sequence of firings says.
+# A cycle of exact rates, fed by a bounded one: no sequence of firings decides which packets come there.
 cat >fed.pipe <<'END'
 kernel some(in i32 x, out i32 y) { if (x > 0) y <- x; }
 kernel three(in i32 x, out i32 y push 3) { for (i32 i = 0; i < 3; i++) y <- x; }

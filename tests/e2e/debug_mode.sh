@@ -36,7 +36,7 @@ for source in "$ROOT"/examples/*/*.pipe "$ROOT"/tests/literature/*.pipe; do
     cut_depths "$source" >depths
     awk -F '\t' '$3 > 0 && $2 > $3 { print; bad = 1 } END { exit bad || NR == 0 }' depths || deeper="$deeper $source"
     "$PIPEC" -q --debug-mode "$source" -o debug.pbc && "$PIPERUN" verify debug.pbc >text || different="$different $source"
-    grep -q '^create in ' list.cmds || continue # a circle that nobody feeds goes round for ever
+    grep -q '^create in ' list.cmds || continue # a cycle without input runs for ever
     rm -f -- *.raw
     "$PIPEC" -q "$source" -o plain.pbc
     outputs plain.pbc plain

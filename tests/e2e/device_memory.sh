@@ -115,7 +115,7 @@ done
 check "the text of inspect" says 0 '^device   [0-9]* of [0-9]* bytes: buffers [0-9]*, ports' "$PIPEC" inspect --device sim-h100 all.pipe
 check "the text of --stats" says 0 '^memory [0-9]* of [0-9]* bytes: buffers [0-9]*, ports' "$PIPERUN" --stats all.pbc x=gen:ramp:640 y=null
 
-# What undeclared depths get beyond the proven ones stays within the sum.
+# Undeclared depths stay within the sum where they exceed the proven ones.
 device small 4 '64 KiB' '32 KiB'
 "$PIPEC" --device small.dev state.pipe -o no.pbc 2>err && echo "not ok state does not fit"
 printf 'kernel copy(in f64 x, out f64 y) { y <- x; }\npipeline main(in f64 x, out f64 y) { x -> copy -> copy -> copy -> copy -> copy -> y; }\n' >row.pipe

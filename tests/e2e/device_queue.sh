@@ -120,7 +120,7 @@ for cus in 1 2 4; do
 done
 
 # A child begins after what its parent executes before the launch: so many rounds, at 3 cycles each.
-work() { # BEFORE BEHIND CHILD: rounds
+work() { # BEFORE AFTER CHILD: rounds
     cat >causal.pipe <<END
 child kernel child(in i32 x, out i32 y; i32 n) {
     i32 s = n;

@@ -4,8 +4,8 @@
  * deadlock, and writes what its firings see; for drawn_programs.sh.
  *
  * With `apart`, for the benchmark auto.py: every second program is a wide one, with more nodes, fewer
- * circles and less state, and costs are apart by up to some hundred times: what is light, and what is
- * heavy, decides about layouts.
+ * cycles and less state, and costs differ by up to some hundred times: light and
+ * heavy kernels decide about layouts.
  */
 #include "tests/reference/oracle_draw.h"
 
@@ -18,7 +18,7 @@ static bool reads(const struct oracle_graph *graph, int node, int buffer)
     return false;
 }
 
-/* Sources end, and who reads from somebody that ends does.  A loop that nothing drives does not. */
+/* Sources end, and so does a reader of a node that ends.  A loop that nothing drives does not. */
 static bool ends(const struct oracle_graph *graph)
 {
     bool ended[ORACLE_NODES];
@@ -52,7 +52,7 @@ static bool shows(const struct oracle_graph *graph)
     return shown;
 }
 
-/* Does everybody work for an out-port?  What nobody wants is not executed, whatever a plan expects. */
+/* Does every node serve an out-port?  Others are not executed, whatever a plan expects. */
 static bool all_wanted(const struct oracle_graph *graph)
 {
     bool wanted[ORACLE_NODES];

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck disable=SC2013 # names have no blanks
 # Random programs (N of them from SEED on): accepted, since the oracle says that they run for ever, and the same packets on
-# one compute unit, on sixteen with four threads, with the least depths declared, and with neighbours made one stage, there and
+# one compute unit, on sixteen with four threads, with the minimum depths declared, and with neighbours made one stage, there and
 # on the host's own cores.
 set -u
 cd "$TMP" || exit 1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # shellcheck disable=SC2013 # names have no blanks
-# Random programs (N of them from SEED on), as they are and with a stage that drops packets and a chain behind each out-port: every
+# Random programs (N of them from SEED on), as they are and with a stage that drops packets and a chain after each out-port: every
 # layout's scheduler program is verified, and, without its static part, with each form of packets, and on 1, 4 and 16 compute units,
 # it writes the same packets and leaves the same ones over.
 set -u
@@ -11,7 +11,7 @@ cd "$TMP" || exit 1
 ${CC:-cc} -std=c11 -O1 -I"$ROOT" -o draw "$ROOT/tests/e2e/draw_program.c" "$ROOT/tests/reference/oracle.c" \
     "$ROOT/tests/reference/oracle_draw.c" || exit 1
 
-# drop <PROGRAM: with the stages behind its out-ports.
+# drop <PROGRAM: with the stages after its out-ports.
 drop() {
     cat <<'END'
 kernel some(in u64 x, out u64 y push 0..1) { if (x % 3 != 0) y <- x; }

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A part of a pipeline goes on for ever, and another one has its turn all the same: a circle that nobody feeds and that
-# is read, beside a source that ends.  The 1,000 packets of the source come out while the circle goes on, whatever
-# the policy; then the run is interrupted.  Nothing is timed: the limit is for what would never end.
+# A part of a pipeline goes on for ever, and another one has its turn all the same: a cycle without input, which
+# is read, beside a source that ends.  The 1,000 packets of the source come out while the cycle goes on, whatever
+# the policy; then the run is interrupted.  Nothing is timed: the limit ends a run that would go on for ever.
 set -u
 cd "$TMP" || exit 1
 # shellcheck source=tests/checks.sh

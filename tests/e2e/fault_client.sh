@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A program that embeds the runtime (tests/fault/client.c): whichever of its calls fails, it is told why, gives everything
+# A program that embeds the runtime (tests/fault/client.c): whichever of its calls fails, it gets the cause, gives everything
 # back, and works afterwards.  EVERY=1 tries all points; and mistakes are found so.
 set -u
 cd "$TMP" || exit 1
@@ -60,7 +60,7 @@ planted() {
     if sweep "./$name" "$4" sim4.pbc sim4 1 >"$name.log" 2>&1; then cat "$name.log"; fi
     check "planted: $name is found" grep -Eq "$5" "$name.log"
 }
-# What the linker has to lead to the client is what it defines.
+# The linker must lead to the client exactly the calls that it defines.
 FAULT_CLIENT_CALLS=$(nm "$BUILD/obj/tests/fault/client.o" | sed -n 's/.* T __wrap_//p')
 
 planted lost_image runtime/load/image.c 's/if (image->fd >= 0) close(image->fd);/;/' memory 'something is left .* descriptors'

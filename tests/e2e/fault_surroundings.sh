@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# No room, nobody who listens, somebody who kills (tests/fault/surroundings.py): exit statuses, words, and files that are
+# No room, a closed reader, a killed process (tests/fault/surroundings.py): exit statuses, words, and files that are
 # whole; and mistakes are found so.  EVERY=1 tries all sizes; KILLS is how often
 # each command is killed by each signal, SEED draws the times.
 set -u

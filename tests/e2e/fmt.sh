@@ -188,7 +188,7 @@ check "$count sources stay as they are laid out:$moved" test -z "$moved"
 [ "$count" -gt 50 ] || echo "not ok only $count sources were laid out"
 
 # The project's own.  Not those whose layout is what is tried: the forms of the grammar, seeds of the fuzzer, tokens
-# close to each other.  Those that have syntax errors on purpose are left alone.
+# close to each other.  Those that have syntax errors on purpose are left out.
 "$PIPEC" fmt --check "$ROOT/lang" "$ROOT/examples" "$ROOT/tests" >own 2>/dev/null
 check "the project's sources are laid out by it" sh -c \
     '! grep -vE "/tests/(syntax/|fuzz/corpus/|lang/precedence.pipe|golden/(ast_forms|silent_mistakes|widening).pipe)" own'

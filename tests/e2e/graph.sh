@@ -7,7 +7,7 @@ cd "$TMP" || exit 1
 # shellcheck source=tests/checks.sh
 . "$ROOT/tests/checks.sh"
 
-# What a list compiles to gives the same packets.
+# The compiled list gives the same packets.
 cat >all.pipe <<'END'
 struct pixel { u8 r; i16 g[2]; };
 kernel spread<int N>(in i32 x pop 2, out i32 y[2] push N; i32 by, f64 scale = 0.1, bool on = true) {
@@ -112,7 +112,7 @@ END
 # Without escapes and strings nothing of the names is left.
 sed 's/\\.//g; s/"[^"]*"/S/g' names.dot >bare.dot
 check "names are no markup" sh -c '! grep -q "[\"\\]\|; x" bare.dot'
-# The depths of a drawing are those of inspect: without a device's room for dispatches they are the least.
+# The depths of a drawing are those of inspect: without a device's room for dispatches they are the minimum.
 printf 'kernel k(in i32 x, out i32 y) { y <- x; }\npipeline main(in i32 x, out i32 y) {\n    buffer i32 d depth 64;\n    x -> k -> d -> k -> k -> y;\n}\n' >depths.pipe
 check "a declared depth" says 0 'label="d.ni32 depth 64"' "$PIPEC" graph depths.pipe
 check "a depth that a device adds to" says 0 'label="k.2->k.3.ni32 depth >= 1"' "$PIPEC" graph depths.pipe

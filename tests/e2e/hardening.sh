@@ -116,7 +116,7 @@ if [ "$(uname -m)" = x86_64 ]; then
     check "an object without CET is told" unmarked
 fi
 
-# ---- the image of a container: found by its magic number, for readelf wants it alone ----
+# ---- the image of a container: found by its magic number, because readelf needs it in a file of its own ----
 
 echo 'kernel k(in f32 x, out f32 y) { y <- x; } pipeline main(in f32 x, out f32 y) { x -> k -> y; }' >k.pipe
 "$PIPEC" k.pipe -o k.pbc

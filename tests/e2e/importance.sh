@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Importance: a stage that shares compute units with less important ones waits for one work-group of theirs at most, they go
-# on later, and timeline and statistics say so.  What comes out is the same.
+# on later, and timeline and statistics say so.  The output is the same.
 # shellcheck disable=SC2317 # functions called by check
 set -u
 cd "$TMP" || exit 1
@@ -161,7 +161,7 @@ fi
 check "on one compute unit" run one
 alone() { [ "$(interruptions one slow)" -gt 0 ] && cmp one.y plain9.y && cmp one.answer plain9.answer; }
 check "the same results, with interruptions" alone
-awaited() { # no launch of `quick` comes more than 100 cycles behind the end of that of `sense` it has packets from
+awaited() { # no launch of `quick` comes more than 100 cycles after the end of that of `sense` it has packets from
     python3 - one.json <<'END'
 import json, sys
 launches = [e for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph"] == "X" and "packet" in e.get("args", {})]

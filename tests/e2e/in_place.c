@@ -4,8 +4,8 @@
  *     in_place CONTAINER DEVICE LENGTH...
  *
  * Each length is that of the stream into the first in-port, in packets; there is one in-port and one
- * out-port.  The memory ends where a page ends behind which nothing can be touched, and what is
- * read cannot be written to: kernels that look or write a byte too far crash.  Exit status 1: the
+ * out-port.  The memory ends at a page that cannot be touched, and the input
+ * cannot be written to: kernels that look or write a byte too far crash.  Exit status 1: the
  * packets differ. */
 #include "runtime/host/pipert.h"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Streams in the caller's memory: the packets are those of callbacks, and no kernel, whatever its code is compiled for, reads or
-# writes behind the last one.
+# writes past the last one.
 set -u
 case $VARIANT in release | debug) ;; *) echo "not with a sanitized library"; exit 77 ;; esac
 cd "$TMP" || exit 1

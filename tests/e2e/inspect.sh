@@ -139,7 +139,7 @@ END
     check "too slow" says 1 'iterations per clock cycle, 2 are wanted' sh budget.sh pace.pipe 256 2/1
     check "a refused program" says 1 'depth of 36: 36 are enough' sh budget.sh short.pipe 1000 1/1000
 fi
-# What an iteration is, and names that have arrows in them.
+# The text of an iteration, and names with arrows in them.
 check "an iteration in packets" says 0 "^iteration  48 packets from 'x', 24 packets to 'y'$" "$PIPEC" inspect --buffers=min split.pipe
 check "what limits it" says 0 "^at depths .* 'fir' -> 'fir->slow' -> 'slow' -> 'd' -> 'join' -> room in" "$PIPEC" inspect --buffers=min split.pipe
 check "phases count" says 0 "^iteration  4 packets from 'x', 3 packets to 'y'$" "$PIPEC" inspect phases.pipe
@@ -162,7 +162,7 @@ for keep in 8 63 64 1000 $((size - 1)); do
 done
 check "a full device" says 2 'cannot write' sh -c '"$0" inspect --json radio.pbc >/dev/full' "$PIPEC"
 
-# A trial looks at the ends of buffers only so often: with one in-port for so many stages it is cut off before it tells anything.
+# A trial looks at the ends of buffers only so often: with one in-port for so many stages it is cut off before it finds anything.
 awk 'BEGIN {
     n = 400
     print "kernel copy(in i32 x, out i32 y) { y <- x; }"

@@ -69,7 +69,7 @@ links_static() {
     gcc "$TMP/user.c" -o "$TMP/static" $(pkg-config --cflags pipert) "$prefix/lib/libpipert.a" \
         $(pkg-config --static --libs pipert | sed 's/-lpipert//') && "$TMP/static"
 }
-# Opens a device, partitions it, asks and releases, with what is installed alone.
+# Opens a device, partitions it, queries and releases it, with installed files only.
 cat >"$TMP/devices.c" <<'END'
 #include <pipert.h>
 #include <stdio.h>

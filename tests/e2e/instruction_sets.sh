@@ -33,7 +33,7 @@ done
 "$PIPERUN" -q all.pbc x=gen:ramp:20000 y=all.f32 --stats 2>stats
 check "a container of all of them gives the same bits" cmp x86-64-v3.f32 all.f32
 check "statistics say which one ran" grep -q 'kernels for \(native\|x86-64-v[34]\)$' stats
-# run FILE PREFIX WORD...: outputs are named after their ports, behind the prefix.
+# run FILE PREFIX WORD...: the prefix, then the port, is the name of an output.
 run() {
     file=$1 prefix=$2
     shift 2
@@ -61,7 +61,7 @@ check "blocks in lanes are the same" alike lanes_blocks x=gen:ramp:6007 v=gen:ra
 outputs='y p q n u b'
 check "what some lanes append is the same" alike lanes_compact x=gen:ramp:10007
 
-# Each class of float, NaNs of both kinds and signs among them, over all lanes and behind them.
+# Each class of float, NaNs of both kinds and signs among them, over all lanes and past them.
 cat >classes.pipe <<'END'
 kernel same(in f32 x, out f32 y) { y <- x; }
 kernel twice(in f32 x, out f32 y) { y <- x * 2; }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What a kernel does wrong is told with its instance, its firing and its line: the same on every device, in one stage
-# with its neighbours and alone, with one thread and several.  A crash of its native code is told with the firings
+# A fault of a kernel is reported with its instance, its firing and its line: the same on every device, in one stage
+# with its neighbours and by itself, with one thread and several.  A crash of its native code is reported with the firings
 # that were being executed, an endless one by the time limit; nothing is published.
 set -u
 cd "$TMP" || exit 1
@@ -25,7 +25,7 @@ pipeline main(in i32 x, out i32 y) {
 END
 }
 
-# told PATTERN: standard error of piperun, on every device, whole
+# reported PATTERN: standard error of piperun, on every device, whole
 told() {
     bad=0
     for device in sim4 cpu:1 cpu:3; do

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck disable=SC2013,SC2016 # names have no blanks; what stands in single quotes is awk's
 # Each inner buffer of every accepted program in turn (of those with many, some of them), with the others at the depths
-# found: one packet less than the least is refused with the buffer named, the least is accepted; and the program with all
+# found: one packet less than the minimum is refused with the buffer named, the minimum is accepted; and the program with all
 # depths found writes the same packets.
 set -u
 cd "$TMP" || exit 1

@@ -1,18 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Packets that can never be consumed: the notes name buffer, count and reason, and follow from the streams alone, whatever the
+# Packets that can never be consumed: the notes name buffer, count and reason, and follow from the streams only, whatever the
 # device, depths, policy, form of packets and number of threads.
 set -u
 cd "$TMP" || exit 1
 
 # same NAME PORT...: NAME.pipe, run in all these ways, says NAME.notes each time; POLICY stands for one.
 same() {
-    local name=$1 device buffers policy form threads ways=0 bad=0
+    local name=$1 device buffers policy form threads combination=0 ways=0 bad=0
     shift
     for policy in "" "policy round_robin" "policy priority" "policy fullest"; do
         sed "s/POLICY/$policy/" "$name.pipe" >one.pipe
         for device in sim1 sim4 sim16; do
             for buffers in min fast default; do
+                combination=$((combination + 1))
+                [ -n "${LONG-}" ] || [ $((combination % 4)) = 1 ] || continue # all policies, devices and depths occur
                 "$PIPEC" one.pipe -o one.pbc --device $device --buffers=$buffers 2>log || { cat log; return 1; }
                 form=full
                 [ $((ways % 2)) = 0 ] || form=condensed
@@ -142,7 +144,7 @@ fi
 wait
 
 # A loop that has died out: the run ends with a note if all of its input has been read, else it has stalled, whenever and
-# however the port has been filled; depths alone matter.
+# however the port has been filled; only depths matter.
 sed '/^\/\//d' "$ROOT/tests/lang/feedback_dies_out.pipe" >dies.pipe
 for device in sim1 sim16; do
     for buffers in min default; do

@@ -376,7 +376,7 @@ static int bits_write(uint64_t first, uint64_t count)
     return fflush(stdout) == 0 ? 0 : 2;
 }
 
-// splitmix64 of a counter: every sample is a function of the seed, the port and its index alone.
+// splitmix64 of a counter: every sample is a function of the seed, the port and its index only.
 static uint64_t random_bits(uint64_t counter)
 {
     uint64_t z = counter * 0x9e3779b97f4a7c15u;

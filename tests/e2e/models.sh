@@ -31,7 +31,7 @@ holds() {
     cat found
     return 1
 }
-# There is an error, which is one of the model's claims or that nobody can go on.
+# There is an error, which is one of the model's claims or a deadlock.
 fails() {
     search -O0 "$1" "$2"
     if grep -q 'errors: 1$' found && grep -qE 'assertion violated|invalid end state' found; then return 0; fi

@@ -39,7 +39,7 @@ weak='pay_of(1) == 10 && pay_of(39) == 390 && pay_of(41) == 415 && pay_of(42) ==
 all_are_noticed() {
     built "$strong" && mutate && grep -qE '^pay.c: ([0-9]+) of \1 noticed \(100 %\), 0 excused$' found && [ "$(wc -l <found)" -eq 1 ]
 }
-# One more hour, from which on there is more: two mutants say so, and nobody looks.
+# One more hour, from which on there is more: two mutants say so, and no test sees them.
 survivors_are_named() {
     built "$weak" && ! mutate && grep -q '^pay.c:5: > is >=: ' found && grep -q '^pay.c:5: 40 is 39: ' found &&
         [ "$(wc -l <found)" -eq 3 ]

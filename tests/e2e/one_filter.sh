@@ -68,7 +68,7 @@ try not_linear '!one filter' 'in f32 x, out f32 y' '{
     x -> fir_lowpass<8>(0.2) -> square -> b;
     add(a, b -> y);
 }'
-# What costs more as one filter stays two.
+# Two filters that cost more as one stay two.
 try dearer '!one filter' 'in f32 x, out f32 y' '{ x -> fir_lowpass<24>(0.1) -> fir_lowpass<24>(0.2) -> y; }'
 # Without the option nothing is collapsed.
 "$PIPEC" inspect --device cpu equaliser.pipe >inspected

@@ -31,7 +31,7 @@ END
 chmod +x flip/piperun
 BUILD=$TMP/flip noticed "outputs with wrong bytes" -n 8
 
-# mistake NAME EXPRESSION [OPTION]: an interpreter with a mistake is told from the compiler within 60 programs
+# mistake NAME EXPRESSION [OPTION]: an interpreter with a mistake differs from the compiler within 60 programs
 mistake() {
     interpreter "$1" "$2" || { check "mistake $1" false; return; }
     if cmp -s "$1" kahn; then check "mistake $1" false; return; fi

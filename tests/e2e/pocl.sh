@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Sub-devices as PoCL's CPU device makes them, another implementation of OpenCL, and ours: a grid of property lists.
-# What differs is printed with the sentence of the specification that decides it.
+# Differences are printed with the sentence of the specification that decides it.
 set -eu
 case $VARIANT in release | debug) ;; *) echo "not with a sanitized library"; exit 77 ;; esac
 cd "$TMP"

@@ -334,7 +334,7 @@ static bool expect(const char *what, uint64_t our, uint64_t their)
     return false;
 }
 
-/* What a sub-device says of itself, and how it is counted. */
+/* The properties of a sub-device, and its reference count. */
 static void compare_queries(const struct pair *root, const struct pair *sub)
 {
     struct prt_device_information information;

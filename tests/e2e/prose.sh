@@ -68,7 +68,7 @@ static const char circle[] = "circle"; /* an id, no sentence */
 const char *behind(int who) { return who ? "the cycle around 'a'" : circle; }
 W
 cat >good.md <<'W'
-## What a page says
+## The text of a page
 
 The word `circle` is code. An author who knows the data decides.
 

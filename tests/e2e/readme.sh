@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Every ```sh block of README.md works as it stands, in order, in a fresh copy of the tree.
-# What they write is left out of git, all of it.
+# All their output files are ignored by git.
 # A block after a line `<!-- not-run: reason -->` is listed as skipped.  `make check-long` builds the copy from nothing;
 # `make check` gives it the objects of the build that is tested, and leaves out the blocks that build another variant.
 set -eu
@@ -10,7 +10,7 @@ set -eu
 case $VARIANT in release | debug) ;; *) echo "the README builds its own release"; exit 77 ;; esac
 cd "$ROOT"
 
-# What a clone would hold; without git (a source archive), everything but the build folder.
+# The files of a clone; without git (a source archive), everything but the build folder.
 files() { git ls-files -co --exclude-standard -z 2>/dev/null || find . -path ./build -prune -o -type f -print0; }
 mkdir "$TMP/tree" "$TMP/blocks"
 files | tar -c --null --ignore-failed-read -T - | tar -x -C "$TMP/tree"

@@ -78,12 +78,12 @@ for b in json.load(open("about.json"))["buffers"]:
 if command -v python3 >/dev/null; then
     for file in "$ROOT"/examples/fmradio/fmradio.pipe "$ROOT"/examples/cipher/chacha20.pipe "$ROOT"/examples/edges/edges.pipe \
         "$ROOT"/examples/sweep/sweep.pipe; do
-        for device in sim16 sim1; do
+        for device in ${LONG:+sim16} sim1; do
             check "timeline and statistics agree: $(basename "$file") on $device" example "$file" $device
         done
     done
     for program in rates loop group child; do
-        for device in sim16 sim4 sim1; do
+        for device in sim16 ${LONG:+sim4} sim1; do
             check "timeline and statistics agree: $program on $device" agree $program $device
         done
         for form in reference full; do

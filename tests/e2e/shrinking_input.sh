@@ -43,7 +43,7 @@ cp long.raw cut.raw
 shrunk half.pbc long.raw cut.raw x=-
 grep -q "standard input: the file shrank" said && echo "ok it is named"
 
-# What is gone had been read, or is what the system made up: no error.
+# The lost part had been read, or the system generates the file: no error.
 cp long.raw cut.raw
 check "a file that stays" "$PIPERUN" half.pbc x=cut.raw y=null
 if [ -r /sys/kernel/mm/transparent_hugepage/enabled ]; then

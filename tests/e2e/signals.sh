@@ -115,7 +115,7 @@ for device in sim16 null; do
     leave
 done
 
-# blocked SOURCE: the run has begun a write that nobody takes to its end.
+# blocked SOURCE: the run has begun a write that its reader never finishes.
 blocked() {
     begin many.pbc x="$1" y=out,raw z=z.raw
     exec 7<out

@@ -85,13 +85,13 @@ fi
 "$PIPERUN" -q merge.pbc x=gen:ramp:10 b=- y=null --stats 2>text < <(cat z.raw)
 if grep -q 'suspended 1 time for input;' text; then ok "the text says so"; else not_ok "the text: $(grep suspended text)"; fi
 
-# A fault of an input that is read ahead is told when its packets are wanted; what came before has been processed.
+# A fault of an input that is read ahead is reported when its packets are wanted; earlier packets have been processed.
 printf '\0\0\0\0\0\0' >torn.raw
 "$PIPERUN" -q merge.pbc x=torn.raw b=z.raw y=y.raw 2>text
 status=$?
 if [ $status = 1 ] && grep -q 'torn.raw' text && [ ! -e merged.raw ]; then ok "a torn input is refused"; else not_ok "a torn input: exit status $status"; fi
 
-# What has been brought ahead of a full port comes before what is brought where nothing can go on, until a stream has been
+# Packets read ahead for a full port come before packets that are read when nothing can go on, until a stream has been
 # seen to end.
 cat >order.pipe <<'EOP'
 kernel twice(in i32 x, out i32 y) { y <- x; y <- -x; }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# pipec test: results, selection, formats, exit statuses, files, and what is left behind.
+# pipec test: results, selection, formats, exit statuses, files, and leftovers.
 set -u
 export TMPDIR=$TMP/temporary
 mkdir -p "$TMPDIR" && cd "$TMP" || exit 1

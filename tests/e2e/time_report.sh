@@ -14,7 +14,7 @@ verdict "without it nothing is said" [ ! -s said ]
 "$PIPEC" --time-report k.pipe -o timed.pbc 2>report || exit 1
 verdict "the container is the same" cmp plain.pbc timed.pbc
 
-# What each phase has is its own: the lines add up to the last one, but for rounding.
+# The time of each phase is its own: the lines add up to the last one, but for rounding.
 adds_up() {
     awk -v file="$1" 'NR == 1 { good = $1 == "phase"; next }
          /LLVM instructions|^after / { next }

@@ -15,7 +15,7 @@ executions=20000
 seed=$((RANDOM * 32768 + RANDOM))
 echo "seeds from $seed on"
 
-# ---- building: calls of POSIX go to the explorer, and who spins does so briefly ----
+# ---- building: calls of POSIX go to the explorer, and threads spin briefly ----
 
 common=(-std=c11 -D_GNU_SOURCE -I"$ROOT" -g -fno-pie -Wall -Wextra -Wconversion -Werror)
 tested=("${common[@]}" -O1 -fno-inline -fsanitize=thread)

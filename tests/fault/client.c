@@ -152,7 +152,7 @@ void free(void *memory)
     }
 #define DEVICE_CALL(type, name, failure, parameters, arguments)                                    \
     CALL(type, name, failure, parameters, arguments, false)
-/* What happens in hwloc is spared: it crashes without memory, and loses descriptors; the runtime looks for room first. */
+/* Calls from hwloc are spared: it crashes without memory, and loses descriptors; the runtime looks for room first. */
 #define HWLOC_CALL(type, name, failure, parameters, arguments)                                     \
     CALL(type, name, failure, parameters, arguments, true)
 
@@ -236,7 +236,7 @@ static const struct {
 };
 enum { TRAPPED = sizeof trapped / sizeof trapped[0] };
 
-/* The one place that system calls are not trapped at; `after` is the instruction behind it. */
+/* The one place that system calls are not trapped at; `after` is the next instruction. */
 long untrapped_call(long number, long a, long b, long c, long d, long e, long f);
 extern const char untrapped_after[];
 __asm__(".text\n"
@@ -313,7 +313,7 @@ struct host {
     bool wrong;
 };
 
-/* Shared by all processes: the first one tells the others. */
+/* Shared by all processes: the first one informs the others. */
 static struct expected {
     size_t count;
     float packets[PACKETS];
@@ -473,7 +473,7 @@ static bool is_told(enum prt_status status)
             failing == CALLS_DEVICE); /* of an image without the entries that are asked for */
 }
 
-/* The work, with or without faults.  False: something is wrong with it, and has been told. */
+/* The work, with or without faults.  False: something is wrong with it, and the message has been printed. */
 static bool try_use(bool with_faults)
 {
     struct host host = {0};
@@ -536,7 +536,7 @@ static int learn(void)
 
 /* ---- all of them ---- */
 
-/* What `work` returns, in a process of its own. */
+/* Runs `work` in a process of its own, and returns its result. */
 static int in_process(int (*work)(void))
 {
     int status;

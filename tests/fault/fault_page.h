@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fault_page: what a program under test and who has started it share: counts that outlive the program,
+ * fault_page: shared by a program under test and its parent: counts that outlive the program,
  * however it ends.
  */
 #ifndef TESTS_FAULT_FAULT_PAGE_H

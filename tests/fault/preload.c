@@ -2,8 +2,8 @@
 /*
  * preload: a library that is loaded into a program (LD_PRELOAD) and has the k-th of its calls fail.
  *
- *   FAULT_PAGE     a file of sizeof(struct fault_page): what has been counted, for who started the program
- *   FAULT_PROGRAM  its name: other programs, that it starts, are left alone
+ *   FAULT_PAGE     a file of sizeof(struct fault_page): the counts, for the parent of the program
+ *   FAULT_PROGRAM  its name: other programs that it starts are not affected
  *   FAULT_CHILD    1: calls of its child processes are counted instead of its own
  *   FAULT_CALLS    memory (malloc and its kind), threads (pthread_create), or system: system calls stop
  *                  for a tracer from now on (tests/fault/tracer.c), what the loader did before is spared
@@ -99,7 +99,7 @@ int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict at
     return fails(CALLS_THREADS) ? EAGAIN : real(thread, attributes, start, argument);
 }
 
-/* What happens in hwloc is spared: it crashes without memory; the runtime looks for room first. */
+/* Calls from hwloc are spared: it crashes without memory; the runtime looks for room first. */
 #define SPARED(name, parameters, ...)                                                              \
     int name parameters                                                                            \
     {                                                                                              \

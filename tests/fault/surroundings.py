@@ -30,7 +30,7 @@ import time
 from sweep import OLD, PIPELINE
 
 LIMIT_SECONDS = 60
-# What SIGKILL leaves: outputs that were being written (pipec(1), piperun(1), FILES), and the linker's folder.
+# Files that SIGKILL may leave: outputs that were being written (pipec(1), piperun(1), FILES), and the linker's folder.
 STAYS = re.compile(r"\.out\..*\.tmp|out\.(pbc|d)\.\w{6}|pipec-\w{6}")
 
 

@@ -213,7 +213,7 @@ def examine(folder, case, status, text, good):
         return f"exit status {status}, none of {case.statuses}"
     killed = case.action == "kill" and status != 0
     files = {name: folder.read(name) for name in case.files}
-    # An input that has begun to be read is told from one that was shorter all along.
+    # An input that has begun to be read differs from one that was shorter all along.
     shrank = (case.action or "").startswith("shrink") and folder.counts()[2] > 0
     wanted = case.accepts if case.accepts and not shrank else (lambda data, good: False)
     if status == 0 and any(files[name] != good[name] and not wanted(files[name], good[name]) for name in files):

@@ -7,11 +7,11 @@
  *
  * PAGE is a file of sizeof(struct fault_page); K counts from 1 (0: none); ERROR is a number of errno.
  * The calls are those that tests/fault/preload.c stops at, of the program itself, or (child) of the
- * processes that it forks.  What a call cannot fail with is not told to it: a call that allocates fails
+ * processes that it forks.  A call gets only errors that it can have: a call that allocates fails
  * with ENOMEM, one that starts a process with EAGAIN, whatever ERROR is.  `close` fails having closed,
  * as it does on Linux.  `short` halves what is read or written, and lets other calls be.  `signal` sends the program a
  * signal; `shrink` leaves half of a file, `grow` appends as much as it has; how far the program had read it
- * then is told in the page.  The call itself is made then.
+ * then stands in the page.  The call itself is made then.
  * `log` lets all calls be and writes a line for each that changes a file or brings one to disk, in their order, with
  * absolute paths: `write PATH`, `fsync PATH`, `rename OLD NEW`.  K is 0.
  *
@@ -82,7 +82,7 @@ static void relate(pid_t parent, pid_t id, int event)
 
 /* ---- one call ---- */
 
-/* What the program says on standard error comes through; and it waits for its children until it is
+/* The program's standard error is passed on; and it waits for its children until it is
  * answered. */
 static bool is_spared(const struct task *task)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: bytes as the text of a scheduler program; with a zero byte in front, as its code.  What
+ * Fuzz target: bytes as the text of a scheduler program; after a zero byte, as its code.  Text that
  * assembles is disassembled to a text that gives the same code and is its own canonical form; every
  * instruction has a line.  Code that decodes comes back from its text byte for byte.
  */

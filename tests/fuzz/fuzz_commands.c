@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: any bytes as a command list.  What is accepted is written as the canonical list that
+ * Fuzz target: any bytes as a command list.  An accepted list is written as the canonical list that
  * carries its kernels; this one is accepted, and comes back with the same bytes.
  */
 #include "tests/fuzz/fuzz.h"

@@ -2,11 +2,11 @@
 /*
  * Fuzz target: bytes as a container, for reader, verifier, and "what the verifier accepts runs safely".
  * The length and checksum of the header are put right first, else fuzzing would end at them.
- * What is accepted is run for a while by the scheduler machine and its FIFOs, on the device that
+ * An accepted container is run for a while by the scheduler machine and its FIFOs, on the device that
  * executes nothing, then with kernels that stamp packets on those that execute (stamped.h).  That is the checked interpreter: every claim and commit of packets is compared
  * with what is there, by assertions and by status.  So an accepted program neither touches memory
- * out of bounds nor takes packets that are not there, nor leaves work behind, nor comes to a stop
- * unless its author accepts that.  With FUZZ_SEEDS set, what is not accepted is an error: seeds have
+ * out of bounds nor takes packets that are not there, nor leaves work undone, nor comes to a stop
+ * unless its author accepts that.  With FUZZ_SEEDS set, a refusal is an error: seeds have
  * to reach the runtime.
  */
 #include "tests/fuzz/fuzz.h"
@@ -52,7 +52,7 @@ static enum prt_status write_some(void *context, const void *packets, size_t cou
     return PRT_OK;
 }
 
-/* Containers that would only ask for much memory, or run long by their size alone, are not run. */
+/* Containers that would only ask for much memory, or run long because of their size, are not run. */
 static int is_small(const struct prt_container *c)
 {
     uint64_t bytes = 0;
@@ -144,7 +144,7 @@ static void run_stamped(const struct prt_container *c, int may_stall)
         stamped_run(c, &options);
 }
 
-/* What a debugger shows of it. */
+/* A debugger's view of it. */
 static void show(const struct prt_container *c)
 {
     const char *text;

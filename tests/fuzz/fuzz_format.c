@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: any bytes as a source file.  What has no syntax errors is laid out: the tokens and
+ * Fuzz target: any bytes as a source file.  A file without syntax errors is laid out: the tokens and
  * the comments stay, and laying it out again changes nothing.
  */
 #include "tests/fuzz/fuzz.h"

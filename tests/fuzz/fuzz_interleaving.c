@@ -3,7 +3,7 @@
  * Fuzz target: bytes decide in which order the scheduler, its queues and the host advance.  The first
  * ones choose a pipeline, depths, thresholds, how stages are bound, the policy, the form of packets
  * and the length of the stream; the rest are the times of launches (drawn_device.h) and the pieces
- * in which the host brings packets.  What comes out are the packets that arithmetic on arrays, which
+ * in which the host brings packets.  The outputs are the packets that arithmetic on arrays, which
  * knows no scheduler, says; so they are on the simulated GPU and on the host's cores, too.
  */
 #include "tests/fuzz/fuzz.h"

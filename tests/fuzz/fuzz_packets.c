@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Bytes as a queue of dispatch packets: the first says how many entries the reference table has, then
- * 64 bytes are a packet, the rest of the last one zero.  What is accepted can be said again: its
- * launches, condensed, expand to themselves.  What is refused leaves the table as it was.
+ * 64 bytes are a packet, the rest of the last one zero.  An accepted packet can be encoded again: its
+ * launches, condensed, expand to themselves.  A refused packet leaves the table as it was.
  */
 #include "tests/fuzz/fuzz.h"
 

@@ -2,8 +2,8 @@
 /*
  * Fuzz target: bytes as a program that goes through everything but LLVM: parser, sema, analyses, lint,
  * fusion, plan, scheduler program, container, or all that `inspect` says.  Text ends at the first
- * zero byte; behind it the bytes choose a device and options, so that a program as it is, is compiled
- * as by default.  What is refused has an error; what is accepted, the loader accepts, too.
+ * zero byte; after it the bytes choose a device and options, so that a program as it is, is compiled
+ * as by default.  A refused program has an error; the loader accepts an accepted one.
  */
 #include "tests/fuzz/fuzz.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Scheduler programs, drawn instruction by instruction from the bytes, for one of a few small pipelines: a
- * prologue, what was drawn, and the guarded loop that has to finish the run whatever comes before it.  What the
+ * prologue, the drawn instructions, and the guarded loop that has to finish the run whatever comes before it.  A program that the
  * verifier accepts is run on the device that executes nothing, then with kernels that stamp packets on those that
  * execute (stamped.h).  It has to end well: the machine may not find too few packets or too little room, nor work
  * that was left; an endless source is interrupted, and then it has to end, too.
@@ -69,7 +69,7 @@ static struct made *phased(void)
     return m;
 }
 
-/* s -> u -> b -> y, and beside it c <-> d, which nobody feeds */
+/* s -> u -> b -> y, and beside it c <-> d, without input */
 static struct made *unfed(void)
 {
     struct made *m = made_create("unfed", "sim16");
@@ -324,7 +324,7 @@ static void must(enum prt_status status, const struct prt_error *error, const ch
     abort();
 }
 
-/* What nobody feeds is interrupted before its source has come to its end: its circle has none. */
+/* A part without in-ports is interrupted before its source ends: its cycle never ends. */
 static void execute(const struct prt_program *program, size_t interrupt_at, const char *text)
 {
     struct prt_run_options options = {.device = "null", .host_threads = 1};

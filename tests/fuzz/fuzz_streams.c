@@ -23,7 +23,7 @@ static void expect(bool holds)
     if (!holds) abort();
 }
 
-/* What a reader has given, up to STREAM_BYTES_MAX. */
+/* The bytes that a reader has given, up to STREAM_BYTES_MAX. */
 struct stream {
     enum prt_status opened, ended;
     struct prt_source_information information;

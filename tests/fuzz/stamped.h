@@ -28,7 +28,7 @@
 #include <stdbool.h>
 
 struct stamped_options {
-    const char *text;            /* told with what is found; NULL: nothing */
+    const char *text;            /* printed with a finding; NULL: nothing */
     uint64_t packets_in;         /* that come in at each in-port */
     uint64_t piece;              /* at most so many at a time; 0: any number */
     uint64_t firings;            /* of a source at most */

@@ -105,13 +105,15 @@ sed 's/y <- g40(x)/i32 s = 0; for (i32 i = 0; i < 2; i++) if (x > i) s += g40(x)
 net 'for (int i = 0; i < 1L << 40; i++) ;' | bomb net_loop_2_40 1
 net 'for (;;) ;' | bomb net_loop_endless 1
 net 'for (int i = 0; (i32)i >= 0; i++) ;' | bomb net_loop_typed 1
-net 'for (int i = 0; i < 3000; i++) for (int j = 0; j < 3000; j++) { buffer i32 b; x -> k -> b; }' | mib=$((mib > 4096 ? 2 * mib : 4096)) bomb nodes_9_million 1
+[ -z "${LONG-}" ] || net 'for (int i = 0; i < 3000; i++) for (int j = 0; j < 3000; j++) { buffer i32 b; x -> k -> b; }' | mib=$((mib > 4096 ? 2 * mib : 4096)) bomb nodes_9_million 1
 printf '%s\npipeline p0(in i32 x, out i32 y) { x -> k -> y; }\n%s\npipeline main(in i32 x, out i32 y) { x -> p40 -> y; }\n' "$K" "$(for i in $(seq 40); do echo "pipeline p$i(in i32 x, out i32 y) { x -> p$((i - 1)) -> p$((i - 1)) -> y; }"; done)" | bomb pipelines_doubling 1
 printf '%s\npipeline main(in i32 x, out i32 y) { x -> main -> y; }\n' "$K" | bomb pipeline_of_itself 1
 body 'for (i64 i = 0; i < 1000000000000; i++) { for (i64 j = 0; j < i; j++) x; }' | bomb long_firing 0
 body 'while (x > 0) { }' | bomb perhaps_endless_firing 0
-printf 'kernel k<int N>(in i32 x, out i32 y) { i32 s = N; for (i32 i = 0; i < 60000; i++) s += x; y <- s; }\npipeline main(in i32 x[9000], out i32 y[9000]) { for (int i = 0; i < 9000; i++) x[i] -> k<i> -> y[i]; }\n' | seconds=$((4 * seconds)) bomb rounds_of_9000_kernels 0
-{ echo 'fn i32 f(i32 n) { i32 s = 0; for (i32 i = 0; i < n; i++) s++; return s; }'; for i in $(seq 3000); do echo "const i32 A$i = f(1000000);"; done; echo "$K"; echo "$M"; } | seconds=$((4 * seconds)) bomb constants_3000_long 1
+kernels=9000
+[ -n "${LONG-}" ] || kernels=2000
+printf 'kernel k<int N>(in i32 x, out i32 y) { i32 s = N; for (i32 i = 0; i < 60000; i++) s += x; y <- s; }\npipeline main(in i32 x[%s], out i32 y[%s]) { for (int i = 0; i < %s; i++) x[i] -> k<i> -> y[i]; }\n' $kernels $kernels $kernels | seconds=$((4 * seconds)) bomb rounds_of_many_kernels 0
+[ -z "${LONG-}" ] || { echo 'fn i32 f(i32 n) { i32 s = 0; for (i32 i = 0; i < n; i++) s++; return s; }'; for i in $(seq 3000); do echo "const i32 A$i = f(1000000);"; done; echo "$K"; echo "$M"; } | seconds=$((4 * seconds)) bomb constants_3000_long 1
 
 # ---- windows and groups ----
 printf 'kernel k(in i32 x window 2000000001x2000000001, out i32 y) { y <- x; }\npipeline main(in i32 x frame 4x4, out i32 y) { x -> k -> y; }\n' | bomb window_2_31 1

@@ -183,7 +183,7 @@ make_launch_statements() { # of 257 for each value of a packet
 }
 edge launch_statements 65536 too-large
 
-# ---- nodes and buffers: the topology alone, as analysing a million of them takes longer than a test should ----
+# ---- nodes and buffers: only the topology, because analysing a million of them takes longer than a test should ----
 make_nodes() { # in one loop of half as many rounds; one of them is k
     printf 'kernel k(in u8 x, out u8 y) { y <- x; }\nkernel s(in u8 x) {}\n'
     printf 'pipeline main(in u8 x, out u8 y) { x -> k -> y; for (int i = 0; i < %s; i++) { s(x -> ); s(x -> ); } %s}\n' \
@@ -197,7 +197,7 @@ make_buffers() { # sixteen arrays of as many as a kernel has ends, and single on
 }
 parts() {
     local name=$1 at status
-    for at in 0 1; do
+    for at in ${LONG:+0} 1; do
         status=0
         "make_$name" $(((1 << 20) + at)) >"$name.pipe"
         "$PIPEC" graph --format=dot "$name.pipe" >/dev/null 2>err || status=$?
@@ -282,7 +282,7 @@ make_source_bytes() {
     body ''
     head -c $(($1 - $(body '' | wc -c))) /dev/zero | tr '\0' '\n'
 }
-for at in -1 0 1; do
+for at in ${LONG:+-1} 0 1; do
     bytes=$(((64 << 20) + at)) status=0
     make_source_bytes $bytes >large.pipe
     "$PIPEC" large.pipe >out 2>err </dev/null || status=$?

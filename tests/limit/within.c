@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * within: runs a command and tells what it took.
+ * within: runs a command and reports its time and memory.
  *
  *   within CPU_SECONDS MIB COMMAND...
  *

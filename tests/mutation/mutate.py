@@ -35,7 +35,8 @@ LOADER = ["test_reader", "test_container_rules", "test_verify", "test_verify_pro
           "test_conform_sim", "test_load_faults"]
 IO = ["test_io_faults", "test_io_sink"]
 SCHEDULER = ["test_sched", "test_conform_sim", "test_conform_null", "test_conform_ranked", "test_conform_cpu", "test_static_part",
-             "test_device_queue", "test_flow", "test_debugger", "test_pipert", "test_sched_faults", "test_load_faults"]
+             "test_sched_rates", "test_stalls", "test_device_queue", "test_flow", "test_debugger", "test_pipert", "test_sched_faults",
+             "test_load_faults"]
 TESTS = {  # those that are about a file come first
     "reader.c": LOADER + ["test_debug_info"],
     "verify_effects.c": ["test_effects"] + LOADER,
@@ -74,9 +75,10 @@ TESTS = {  # those that are about a file come first
     "memory_port.c": ["test_memory_port"] + SCHEDULER,
     "port_thread.c": ["test_port_thread"] + SCHEDULER,
     "static_part.c": ["test_static_part"] + SCHEDULER,
-    **{name + ".c": SCHEDULER for name in ("circle", "collect", "explain", "flow", "indices", "inport", "leftovers", "origins",
-                                           "packets", "ready", "sched", "sched_create", "sched_replay", "select", "standing",
-                                           "vm")},
+    "explain.c": ["test_stalls"] + SCHEDULER,
+    "sched_replay.c": ["test_stalls"] + SCHEDULER,
+    **{name + ".c": SCHEDULER for name in ("faults", "flow", "indices", "inport", "leftovers", "packets", "provenance", "ready",
+                                           "run_state", "sched", "sched_create", "select", "self_driven", "stage_profile", "vm")},
 }
 RELATIONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 ARITHMETIC = {"+": "-", "-": "+", "*": "+", "/": "*", "%": "*", "+=": "-=", "-=": "+=", "*=": "+=", "<<": ">>", ">>": "<<",

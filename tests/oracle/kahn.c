@@ -101,7 +101,7 @@ static void write_port(struct channel *channel, const char *path)
 }
 
 /* Packets that a reader never consumed, beyond what its window keeps; one that has never fired keeps initial packets
- * only.  What is left in an only input is finish's. */
+ * only.  The rest of an only input belongs to finish. */
 static size_t left_over(const struct channel *channel)
 {
     size_t most = 0;

@@ -9,11 +9,11 @@
  *   kahn_eval.c                expressions
  *   kahn_body.c                statements, functions, firings with work-items, launches
  *   kahn_graph.c               pipelines to nodes and channels
- *   kahn_run.c                 who fires, who ends, what is left
+ *   kahn_run.c                 which nodes fire and end, which packets are left
  *   kahn_verdict.c             which fault counts
  *   kahn.c                     the command
  *
- * A program is expected to be one that pipec accepts.  What is found to be wrong nevertheless, and what is not covered,
+ * A program is expected to be one that pipec accepts.  A program that is wrong nevertheless, or not covered,
  * ends the process with KAHN_REFUSED and a message; a fault of the program with KAHN_FAULT.
  */
 #ifndef TESTS_ORACLE_KAHN_H
@@ -242,7 +242,7 @@ struct frame { /* the names that a body sees, the innermost last */
 
 void frame_bind(struct frame *frame, struct binding binding);
 struct binding *frame_find(struct frame *frame, const char *name);
-void frame_drop(struct frame *frame, size_t count); /* the bindings behind the first `count` */
+void frame_drop(struct frame *frame, size_t count); /* the bindings after the first `count` */
 
 struct tree *kahn_item(const char *name, bool from_library); /* NULL: none */
 struct binding *kahn_constant(const char *name, bool from_library);
@@ -263,7 +263,7 @@ unsigned char *scratch(size_t bytes);
 
 /* ---- kernels and firings ---- */
 
-struct bytes { /* packets one behind the other */
+struct bytes { /* packets one after the other */
     unsigned char *at;
     size_t count, room; /* in packets */
 };

@@ -457,7 +457,7 @@ static bool leaves(const struct tree *s)
 struct items {
     struct frame *frames;
     size_t count;
-    bool more; /* a barrier comes behind what is executed now */
+    bool more; /* a barrier follows the statements that are executed now */
 };
 
 static bool is_joint(const struct items *items, const struct tree *s)
@@ -633,7 +633,7 @@ static void start_outs(struct firing *firing, const struct node *kernel)
     }
 }
 
-/* What launches have appended stands behind, in the order of launches. */
+/* The packets of launches follow, in the order of launches. */
 static void append_launches(struct firing *firing)
 {
     const struct node *node = firing->node;
@@ -680,7 +680,7 @@ static void run_firing(struct firing *firing, const struct node *kernel,
     append_launches(firing);
 }
 
-/* What a section other than the body sees: names of the node and what constants stand before it. */
+/* The names that a section other than the body sees: those of the node and the constants before it. */
 static void run_section(struct node *node, enum tree_kind kind, struct firing *firing)
 {
     struct frame frame = {.library = node->library, .firing = firing};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Expressions.  Literals have no type of their own: an expression is EXACT (an integer of literals and compile-time
- * integers, computed exactly), LOOSE (with a float literal that nothing has typed yet), or of a type.  kind_of() tells
+ * integers, computed exactly), LOOSE (with a float literal that nothing has typed yet), or of a type.  kind_of() says
  * which, once for each tree, since names have the same types whenever a tree is evaluated; settle() evaluates an EXACT
  * or LOOSE one in the type that its context gives.  Operands are evaluated from left to right.
  */
@@ -224,7 +224,7 @@ static const struct type *default_integer(struct frame *frame, struct tree *e)
 
 /* ---- kinds ---- */
 
-/* What values of a type are computed in. */
+/* The type in which values of a type are computed. */
 static const struct type *promoted(const struct type *type)
 {
     const struct type *item = item_of(type), *wide = item;
@@ -348,7 +348,7 @@ static bool is_builtin(const char *name)
            IS_ONE_OF(name, NUMBER_FUNCTIONS) || IS_ONE_OF(name, others);
 }
 
-/* What a name that is called stands for. */
+/* The meaning of a name that is called. */
 struct callee {
     struct tree *function;    /* of the program or the library */
     struct tree *variants[2]; /* of library mathematics: NAME_f32, NAME_f64 */

@@ -595,7 +595,7 @@ static void instance(struct net *net, struct tree *t, struct list *ins, struct l
         if (!port->a)
             ++*at;
         else
-            *at = list->count; /* what is behind an array is not looked at */
+            *at = list->count; /* memory past an array is not looked at */
     }
     bind_parameters(&net->frame, &inner.frame, item->a, t->a, types);
     struct tree *arguments = t->c ? (t->c->flags & 1 ? t->c->c : t->c->a) : NULL;

@@ -415,7 +415,7 @@ static struct tree *block(void)
     return t;
 }
 
-/* <2, f32> behind a name */
+/* <2, f32> after a name */
 static struct tree *parameters(void)
 {
     struct tree *first = NULL, **last = &first;
@@ -449,7 +449,7 @@ static struct tree *launch(const char *event)
     return t;
 }
 
-/* A name, perhaps with dimensions, and a name behind it. */
+/* A name, perhaps with dimensions, and a name after it. */
 static bool begins_declaration(void)
 {
     if (at->kind != K_NAME) return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who fires, and who ends.  A node fires where each in-port holds what it sees; queues have no end unless declared
- * depths are asked for.  A node ends when an input is closed and holds too little; what no in-port feeds ends with its
+ * Firings and ends.  A node fires when each in-port holds its window; queues have no end unless declared
+ * depths are asked for.  A node ends when an input is closed and holds too little; a node that no in-port feeds ends with its
  * readers. Kahn's theorem makes the packets independent of the order in which all this is tried.  A node that faults
  * fires no more and closes nothing; whoever needs one more packet of it, and has all else, is held and closes nothing.
  */
@@ -25,7 +25,7 @@ static void find_shape(struct channel *channel, int depth)
     }
 }
 
-/* The packets that have to be there behind the reader's place, 0 if it can never fire; *rows of the frame seen. */
+/* The packets that must be present from the reader's place on, 0 if it can never fire; *rows of the frame seen. */
 size_t window_ahead(const struct node *node, const struct port *port, const struct end *end,
                     uint64_t *rows)
 {
@@ -75,7 +75,7 @@ static enum ready inputs_ready(const struct node *node)
     return ready;
 }
 
-/* Of exact declared rates alone: what a firing appends must fit the declared depth. */
+/* For exact declared rates only: the packets of a firing must fit the declared depth. */
 static bool has_room(const struct node *node)
 {
     for (uint32_t i = node->in_count; i < node->port_count; i++)
@@ -134,7 +134,7 @@ static void mark_fed(struct graph *graph)
     }
 }
 
-/* Somebody outside of all circles still wants what it makes. */
+/* A running node outside of all cycles still reads its output. */
 static void mark_wanted(struct graph *graph)
 {
     for (struct node *node = graph->nodes; node; node = node->next)

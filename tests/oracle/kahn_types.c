@@ -181,7 +181,7 @@ static uint64_t bits_of_double(double value)
     return bits;
 }
 
-/* f16 and bf16: `fraction` bits behind the point, smallest normal 2^least. */
+/* f16 and bf16: `fraction` bits after the point, smallest normal 2^least. */
 static double half_value(uint64_t bits, int fraction, int least)
 {
     int exponent = (int)(bits & 0x7fff) >> fraction, all = (1 << (15 - fraction)) - 1;

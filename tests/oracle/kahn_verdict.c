@@ -112,7 +112,7 @@ static void relate_all(struct graph *graph)
     }
 }
 
-/* Makes the fractions of a part the least whole numbers, in `share`, phases counted. */
+/* Scales the fractions of a part to the smallest whole numbers, in `share`, phases counted. */
 static void make_whole(struct graph *graph, uint32_t part)
 {
     uint64_t all = 1, divisor = 0;

@@ -275,7 +275,7 @@ def examine(folder, text, inputs, configurations, relations=(), seed=0):
     expected, wrong = interpret(folder, source, ins, outs), []
     if expected.status not in (0, 4, 5):
         return [("kahn", f"exit status {expected.status} of the interpreter: {expected.errors[:300]}")]
-    # What sources feed and what goes in circles is not always consumed to its end, nor mentioned.
+    # The packets of sources and cycles are not always consumed to the end, nor mentioned.
     all_fed = not re.search(r"^kernel source|^    buffer .* init ", text, re.M)
     for name in configurations:
         accepted, outcome = execute(folder, source, ins, outs, name)

@@ -51,7 +51,7 @@ static bool is_done(const struct clock_launch *l)
     return l->before == 0 && l->change == 0 && !executes(l) && l->behind == 0;
 }
 
-/* ---- who has the units ---- */
+/* ---- owners of the units ---- */
 
 static bool goes_before(const struct clock_units *u, int a, int b)
 {
@@ -92,7 +92,7 @@ static void leave_units(struct clock_units *u, int index)
     l->change = 0;
 }
 
-/* What ends, yields and begins at this moment. */
+/* Ends, yields and begins of this moment. */
 static void settle_ends(struct clock_units *u)
 {
     for (int i = 0; i < u->pipeline->stage_count; i++) {

@@ -36,8 +36,8 @@ struct clock_pipeline {
     long queue_cus[CLOCK_STAGES];
     long cus, bytes_per_cycle; /* of the device; at most CLOCK_CUS */
     long launch, change;       /* of a full packet; of going over to another stage */
-    long cleanup;              /* of `launch`, what comes behind the execution */
-    bool ranked;               /* some importances differ: clock_units.h tells the time */
+    long cleanup;              /* the part of `launch` that follows the execution */
+    bool ranked;               /* some importances differ: clock_units.h computes the time */
     long packets;              /* that the host has for each in-port */
     long prologue;             /* instructions before the loop */
 };

@@ -14,8 +14,8 @@ static long cycle_sum(const long *each, int phases)
     return sum;
 }
 
-/* Raises the smaller side of an unequal balance to the least that is no longer below the other.
- * Every solution stays above, so the least one is reached if there is one. */
+/* Raises the smaller side of an unequal balance to the smallest value that is not below the other.
+ * Every solution stays above, so the smallest one is reached if there is one. */
 static bool raise_smaller(const struct oracle_graph *graph, const struct oracle_buffer *buffer,
                           const struct oracle_reader *reader, long *cycles)
 {
@@ -54,7 +54,7 @@ struct flight { /* firings of one node that end at the same time */
     long count;
 };
 
-/* What decides how it goes on; compared byte by byte, so what is unused stays zero. */
+/* The state that decides the future; compared byte by byte, so unused members stay zero. */
 struct state {
     long level[ORACLE_BUFFERS][ORACLE_READERS]; /* packets that a started firing has not taken */
     long held[ORACLE_BUFFERS][ORACLE_READERS];  /* packets that an ended firing has not freed */
@@ -204,7 +204,7 @@ static int choose(const struct run *run, unsigned *order)
     return best;
 }
 
-/* A random order need not come back to a state: it is told by the firings, many iterations on. */
+/* A random order need not come back to a state: the number of firings decides, many iterations on. */
 static enum oracle_verdict execute(struct run *run, unsigned order)
 {
     const bool random = order != 0;

@@ -12,18 +12,18 @@
  *    then.  It ends `cost` cycles later: its `pop` packets of each input are freed and its `push`
  *    packets are there.  A stateful node does not overlap with itself; others may.
  *  - A buffer with several readers holds what the slowest has not freed.  A reader may keep `keep`
- *    packets behind the one that it consumes next (the history of a 2-D window).
+ *    packets before the one that it consumes next (the history of a 2-D window).
  *  - Depth 0: unbounded.  A buffer without readers is an out-port of the pipeline.  An in-port that
  *    several nodes read has an `outside` node as its writer, of cost 0; an in-port with one reader
- *    holds nobody up, and is left out.
+ *    delays no node, and is left out.
  *
- * An *iteration* is the least number of firings of all nodes that leaves every level as it was.
+ * An *iteration* is the smallest number of firings of all nodes that leaves every level as it was.
  *
  * Finite.  No node runs more than `ahead` iterations ahead of the slowest, so that there are
  * finitely many states (levels, phases, firings under way, leads), and an execution either stops or
  * comes back to a state.  Coming back after at least one whole iteration, it goes round for ever,
  * and every node with it; that is what "live" means here, and what the pace is measured over.  An
- * execution that stops is dead, if `ahead` was large enough: nobody may need a lead that large to
+ * execution that stops is dead, if `ahead` was large enough: no node may need a lead that large to
  * let the slowest go on.  Windows and initial packets of the graphs that are judged here are worth
  * a few iterations.
  */

@@ -2,7 +2,7 @@
 /*
  * oracle_draw: random graphs for the oracle, made smaller, and written as programs.
  *
- * Draws are a function of the seed alone.  A drawn graph has every feature of the model in small
+ * Draws are a function of the seed only.  A drawn graph has every feature of the model in small
  * numbers: cycles, self-loops, parallel edges, several readers, in-ports of the pipeline with
  * several readers, windows beyond what is consumed, initial packets, phases, costs.
  */

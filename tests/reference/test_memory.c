@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The least memory, the least for the maximum throughput, and what lies between, against trying
+ * The minimum of memory, the minimum for the maximum throughput, and the points between, against trying
  * every vector of depths with the oracle.
  *
  *     N=100000 SEED=7 T='*front*' build/debug/tests/test_memory
@@ -358,7 +358,7 @@ static const char *judge_ends(const struct oracle_graph *g, const struct answer 
     ask(g, BUFFERS_MIN, false, &least);
     ask(g, BUFFERS_FAST, false, &fast);
     const struct row *last = &answer->rows[answer->row_count - 1];
-    if (least.bytes != answer->rows[0].bytes) return "the first row is not the least memory";
+    if (least.bytes != answer->rows[0].bytes) return "the first row is not the minimum of memory";
     if (last->cycles && fast.bytes != last->bytes) return "the last row is not the fastest";
     if (last->cycles && fast.least != LEAST_EXACT) return "the fastest is not exact";
     return NULL;

@@ -246,7 +246,7 @@ static void least_memory_is_over_all_buffers_together(void **state)
     assert_int_equal(oracle_least_memory(&g, q, 8, depths), -1);
 }
 
-/* Two kinds of order, many orders, all states: who decides does not matter. */
+/* Two kinds of order, many orders, all states: the choice does not matter. */
 static void verdicts_do_not_depend_on_the_order(void **state)
 {
     (void)state;

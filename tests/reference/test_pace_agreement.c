@@ -105,7 +105,7 @@ static bool same_pace(struct oracle_pace a, struct oracle_pace b)
     return a.iterations * b.cycles == b.iterations * a.cycles;
 }
 
-/* What a larger lead makes faster, nothing else holds. */
+/* If a larger lead makes the graph faster, nothing else limits it. */
 static struct measured measure(const struct oracle_graph *g)
 {
     long q[ORACLE_NODES];
@@ -172,7 +172,7 @@ static const struct oracle_taste ANY = {.nodes = 5,
                                         .largest_cost = 6,
                                         .stateful = 45};
 
-/* Depths near the least. */
+/* Depths near the minimum. */
 static void give_depths(struct oracle_graph *g, unsigned *seed)
 {
     uint32_t index[ORACLE_NODES];

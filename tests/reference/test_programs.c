@@ -72,7 +72,7 @@ static bool take_readers(const struct graph *graph, const struct graph_buffer *f
     return true;
 }
 
-/* An in-port with one reader holds nobody up. */
+/* An in-port with one reader delays no node. */
 static bool take_graph(const struct graph *graph, struct oracle_graph *g, int *buffer_of)
 {
     memset(g, 0, sizeof *g);
@@ -134,12 +134,12 @@ static const char *judge_depths(const struct graph *graph, struct oracle_graph *
         if (!runs(&tried, q)) return "it stops with a least depth";
         tried.buffers[buffer_of[i]].depth = least - 1;
         if (least > 1 && least > tried.buffers[buffer_of[i]].initial && runs(&tried, q))
-            return "a least depth is not the least";
+            return "a least depth is not minimal";
     }
     return NULL;
 }
 
-/* What a larger lead makes faster, nothing else holds. */
+/* If a larger lead makes the graph faster, nothing else limits it. */
 static bool agrees(const struct pace *pace, const struct oracle_graph *g, const long *q)
 {
     struct oracle_pace few = oracle_pace(g, q, 24), many = oracle_pace(g, q, 49);

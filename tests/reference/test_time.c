@@ -19,7 +19,7 @@ static int32_t nothing(const struct kernel_batch *batch)
     return KERNEL_OK;
 }
 
-/* What the warps of so many firings each cost, as clockwork.h says. */
+/* The cost of each warp of `firings` firings, by clockwork.h. */
 static int32_t count(const struct kernel_batch *batch, uint64_t warp_firings)
 {
     for (uint64_t i = 0; i < batch->count; i += warp_firings)

@@ -127,7 +127,7 @@ static void phases(uint32_t nodes)
     puts(" -> y;\n}");
 }
 
-/* Rates that vary: each buffer is the only way between what is before and behind it. */
+/* Rates that vary: each buffer is the only way between the nodes before and after it. */
 static void filters(uint32_t nodes)
 {
     puts("kernel some(in f32 x, out f32 y) { if (x > 0) y <- x; }");
@@ -336,7 +336,7 @@ static void loops(uint32_t nodes)
     printf("    b%" PRIu32 " -> pass -> y;\n}\n", at);
 }
 
-/* All nodes in one circle with `packets` initial packets. */
+/* All nodes in one cycle with `packets` initial packets. */
 static void circle(uint32_t nodes, uint32_t packets)
 {
     put_pass();
@@ -411,7 +411,7 @@ static void draw_edge(struct drawn *graph, uint32_t from, uint32_t to)
         edge.push *= 2;
         edge.pop *= 2;
     }
-    /* What leads back begins with the packets of a whole iteration: nobody ever waits for it. */
+    /* The buffer back begins with the packets of a whole iteration, so no node ever waits for it. */
     if (to <= from) edge.initial = edge.push * graph->firings[from];
     graph->outs[from]++;
     graph->ins[to]++;

@@ -10,11 +10,12 @@
 #include "tests/unit/compile_text.h"
 
 static uint8_t *container_bytes(const char *text, const char *pipeline, const char *device,
-                                bool debug_mode, size_t *size)
+                                bool debug_mode, enum buffers_mode buffers, size_t *size)
 {
     struct text_compile *c = text_compile_pipeline(text, pipeline);
     struct compile *cx = &c->cx;
     cx->options.debug_mode = debug_mode;
+    cx->options.buffers = buffers;
     struct devdesc description;
     char *bytes = NULL;
     FILE *to = open_memstream(&bytes, size);
@@ -34,13 +35,19 @@ static uint8_t *container_bytes(const char *text, const char *pipeline, const ch
 uint8_t *built_container_bytes(const char *text, const char *pipeline, const char *device,
                                size_t *size)
 {
-    return container_bytes(text, pipeline, device, false, size);
+    return container_bytes(text, pipeline, device, false, BUFFERS_DEFAULT, size);
 }
 
 uint8_t *built_debug_container_bytes(const char *text, const char *pipeline, const char *device,
                                      size_t *size)
 {
-    return container_bytes(text, pipeline, device, true, size);
+    return container_bytes(text, pipeline, device, true, BUFFERS_DEFAULT, size);
+}
+
+uint8_t *built_small_container_bytes(const char *text, const char *pipeline, const char *device,
+                                     size_t *size)
+{
+    return container_bytes(text, pipeline, device, false, BUFFERS_MIN, size);
 }
 
 struct prt_container built_container(const char *text, const char *pipeline, const char *device)

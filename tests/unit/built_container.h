@@ -11,6 +11,9 @@
  * Whatever goes wrong fails the test. */
 uint8_t *built_container_bytes(const char *text, const char *pipeline, const char *device,
                                size_t *size);
+/* The same with the smallest buffers. */
+uint8_t *built_small_container_bytes(const char *text, const char *pipeline, const char *device,
+                                     size_t *size);
 /* The same in debug mode. */
 uint8_t *built_debug_container_bytes(const char *text, const char *pipeline, const char *device,
                                      size_t *size);

@@ -117,7 +117,7 @@ static inline uint32_t fixture_edge(struct fixture *f, const char *name, uint32_
     return buffer;
 }
 
-/* What has been reported; the caller frees it. */
+/* The reported text; the caller frees it. */
 static inline char *fixture_messages(struct fixture *f)
 {
     char *text = NULL;
@@ -128,7 +128,7 @@ static inline char *fixture_messages(struct fixture *f)
     return text;
 }
 
-/* What was reported contains `wanted`. */
+/* The reported text contains `wanted`. */
 static inline void fixture_expect_text(struct fixture *f, const char *wanted)
 {
     char *text = fixture_messages(f);

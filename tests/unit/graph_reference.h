@@ -18,7 +18,7 @@ struct ref_buffer {
     int push, initial, depth; /* depth 0: not declared */
     int reader_count, reader[REF_READERS], pop[REF_READERS], peek[REF_READERS];
     int history[REF_READERS];
-    /* Of ends with several phases; then push and pop are their sums, peek the most. */
+    /* Of ends with several phases; then push and pop are their sums, peek the maximum. */
     int pushes[REF_PHASES], pops[REF_READERS][REF_PHASES], peeks[REF_READERS][REF_PHASES];
 };
 
@@ -45,7 +45,7 @@ static inline int ref_pick(unsigned *seed, int below)
 
 /* ---- execution ---- */
 
-/* What the slowest reader has freed. */
+/* The packets that the slowest reader has freed. */
 static inline long ref_freed(const struct ref_graph *g, const struct ref_state *s, int b, int r)
 {
     long freed = s->position[b][r] - g->buffers[b].history[r];

@@ -54,13 +54,13 @@ struct body_run {
     bool first_test; /* the test in front of a loop is being evaluated */
     struct scalar_value returned;
     jmp_buf fault;
-    /* Told before and behind every evaluation, before every statement (of a loop: behind each of its
+    /* Called before and after every evaluation, before every statement (of a loop: after each of its
      * rounds), and of accesses that are outside; or NULL. */
     void (*enter)(struct body_run *x, const struct kx *e);
     void (*leave)(struct body_run *x, const struct kx *e, struct scalar_value value);
     void (*statement)(struct body_run *x, const struct ks *s);
     void (*outside)(struct body_run *x, const struct kx *at);
-    /* Told behind the arguments of a launch, and where `done` has evaluated its event; or NULL. */
+    /* Called after the arguments of a launch, and where `done` has evaluated its event; or NULL. */
     void (*timed)(struct body_run *x);
 };
 

@@ -210,8 +210,7 @@ static void draw_list(const struct subdevice_choices *choices, int64_t list[VALU
         break;
     default: list[length++] = 0x1085 + below(choices, 5); break;
     }
-    if (below(choices, 12) == 0)
-        list[length] = 1 + below(choices, 3); /* something behind the end */
+    if (below(choices, 12) == 0) list[length] = 1 + below(choices, 3); /* a value past the end */
 }
 
 static size_t list_length(const int64_t *list)
@@ -329,7 +328,7 @@ static void step(struct model *m, struct prt_device_tree *tree,
     }
 }
 
-/* What is left is released and detached in some order: only the root stays. */
+/* The rest is released and detached in some order: only the root stays. */
 static void release_all(struct model *m, struct prt_device_tree *tree,
                         const struct subdevice_choices *choices)
 {

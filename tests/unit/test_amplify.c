@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the analyses of bodies prove: production, ranges of indices, cost. */
+/* The proofs of the analyses of bodies: production, ranges of indices, cost. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -524,8 +524,9 @@ static void declared_depths_are_judged_exactly(void **state)
         }
         fixture_free(f);
     }
-    print_message("%d sized, %d refused, %d depths least (%d below the declared), %d mends least\n",
-                  tally.sized, tally.refused, tally.minimal, tally.lowered, tally.mends);
+    print_message(
+        "%d sized, %d refused, %d depths minimal (%d below the declared), %d fixes minimal\n",
+        tally.sized, tally.refused, tally.minimal, tally.lowered, tally.mends);
     assert_true(tally.sized > 500 && tally.refused > 500 && tally.mends > 300);
 }
 
@@ -559,11 +560,11 @@ static void random_split(struct ref_graph *g, unsigned *seed)
     g->phases[0] = 1;
 }
 
-/* Runs with a production that is drawn anew for each firing; false: nobody can go on. */
+/* Runs with a production that is drawn anew for each firing; false: no node can go on. */
 static bool goes_on(const struct ref_graph *g, const int *depths, unsigned *seed)
 {
     struct ref_state s;
-    int style = ref_pick(seed, 4); /* 0: always one, 1: always the most, else any */
+    int style = ref_pick(seed, 4); /* 0: always one, 1: always the maximum, else any */
     ref_start(g, &s);
     while (s.written[0] < 400) {
         bool progress = false;

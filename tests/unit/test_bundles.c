@@ -322,7 +322,7 @@ struct edge { /* a buffer */
 
 struct net {
     int nodes, edges, firings[NODES]; /* firings: of an iteration, for consistent rates */
-    int writer;                       /* of the bundle; those behind it are another part */
+    int writer;                       /* of the bundle; the nodes after it are another part */
     struct edge edge[EDGES];
 };
 
@@ -510,7 +510,7 @@ static void end(struct run *run, int node)
     }
 }
 
-/* Fires, or ends, one node that can, from a random one on; false: nobody can. */
+/* Fires, or ends, one node that can, from a random one on; false: none can. */
 static bool step(struct run *run)
 {
     int from = pick(run->net.nodes);
@@ -551,7 +551,7 @@ static void show(const struct run *run)
     }
 }
 
-/* With the depths found, nobody is ever left waiting for room. */
+/* With the depths found, no node is left waiting for room. */
 static void expect_no_stall(const struct net *n, unsigned from_seed)
 {
     struct run run = {.net = *n};

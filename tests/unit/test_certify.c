@@ -140,7 +140,7 @@ static void discard(struct subject *s)
     fixture_free(s->f);
 }
 
-/* What is accepted must run, whatever was changed. */
+/* An accepted pipeline must run, whatever was changed. */
 static void expect_sound(struct subject *s, const char *what)
 {
     if (!is_accepted(s->m, NULL, 0)) return;
@@ -156,11 +156,11 @@ static void lower_depths(struct subject *s)
         if (s->depths[b] == 1) continue;
         s->depths[b]--;
         s->m->buffers[b].depth_packets--;
-        /* The least is with the others at theirs, which a periodic schedule may have raised. */
+        /* The minimum holds with the others at theirs, which a periodic schedule may have raised. */
         bool least = !s->by_starts && buffer->depth_min_packets == buffer->depth_packets;
         if (least && is_accepted(s->m, NULL, 0)) {
             ref_print(&s->g);
-            fail_msg("accepted with b%d of %d packets, one below the least", b, s->depths[b]);
+            fail_msg("accepted with b%d of %d packets, one below the minimum", b, s->depths[b]);
         }
         expect_sound(s, "a depth lowered");
         s->depths[b]++;
@@ -227,7 +227,7 @@ static void random_graphs_are_certified_and_changes_are_seen(void **unused)
 
 /* ---- forms ---- */
 
-/* A circle of two with rates u and v, and depths that are the least. */
+/* A cycle of two with rates u and v, and minimal depths. */
 static struct subject circle_of(uint64_t u, uint64_t v, uint64_t more, uint64_t steps)
 {
     struct subject s = {0};
@@ -335,7 +335,7 @@ static void starts_may_be_larger_than_64_bits(void **unused)
     struct subject s = circle_of(100003, 100019, 200000, 0);
     uint64_t *a = s.m->certificate + 3, *b = s.m->certificate + 5;
     assert_true(a[0] < b[0] && a[1] == 0 && b[1] == 0);
-    b[0] -= a[0] + 1; /* a starts one before 2^64, b behind it */
+    b[0] -= a[0] + 1; /* a starts one before 2^64, b after it */
     a[0] = UINT64_MAX;
     b[1] = 1;
     expect_accepted(&s);
@@ -433,7 +433,7 @@ static void nesting_bombs_are_refused(void **unused)
 
 enum { RING = 240, USES = 5500 };
 
-/* RING kernels in a circle with one packet. */
+/* RING kernels in a cycle with one packet. */
 static struct subject wide_circle(void)
 {
     struct subject s = {.f = fixture_new()};

@@ -3,7 +3,7 @@
  * Kernels compiled to native code, loaded and executed: what they compute, how they fault, that
  * they vectorise.
  *
- * Windows end at a page that cannot be touched, so that an access behind them is a crash.
+ * Windows end at a page that cannot be touched, so that an access past them is a crash.
  */
 #include "tests/test.h"
 
@@ -645,7 +645,7 @@ static void float_to_integer_saturates(void **state)
     unit_free(&u);
 }
 
-/* Sema refuses f16 and bf16 so far: the types of a conversion are replaced behind its back. */
+/* Sema refuses f16 and bf16 so far: the types of a conversion are replaced after it. */
 static struct unit conversion(const char *program, enum scalar_type from, enum scalar_type to)
 {
     struct text_compile *c = analysed(program, 2);
@@ -696,7 +696,7 @@ static void every_half_becomes_its_f32(void **state)
     unit_free(&b);
 }
 
-/* Rounds to `fraction` bits behind the point of the leading one, not below 2^(least - fraction),
+/* Rounds to `fraction` bits after the point of the leading one, not below 2^(least - fraction),
  * ties to even. */
 static double rounded(double x, int fraction, int least)
 {
@@ -1151,6 +1151,60 @@ static void every_text_form_is_written(void **state)
     text_compile_free(c);
 }
 
+/* As llvm-c/Support.h declares it: tests are compiled without LLVM's headers. */
+void LLVMParseCommandLineOptions(int count, const char *const *arguments, const char *overview);
+
+/* A kernel of so many lookups, 190 LLVM instructions each, that LLVM then finds to be useless. */
+static char *lookups_text(int lookups)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&text, &size);
+    fputs("kernel k(in u8 x, out u8 y) { const u8 box[4] = {3, 1, 0, 2}; u8 t = x;", to);
+    for (int i = 0; i < lookups; i++)
+        fprintf(to, " t = box[t + %d & 3];", i);
+    fputs(" y <- x + (t & 0); } pipeline main(in u8 x, out u8 y) { x -> k -> y; }", to);
+    fclose(to);
+    return text;
+}
+
+/* Compiles in a process of its own, as LLVM keeps the switch.  Returns what LLVM says of its passes. */
+static char *passes_of(const char *program)
+{
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    pid_t child = fork();
+    if (child == 0) {
+        static const char *const switches[] = {"test", "-debug-pass=Arguments"};
+        struct text_compile *c = analysed(program, 2);
+        LLVMParseCommandLineOptions(2, switches, NULL);
+        bool good = dup2(fileno(file), STDERR_FILENO) >= 0 && kernel_compile(&c->cx, c->graph);
+        _exit(good ? 0 : 1);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    rewind(file);
+    char *passes = NULL;
+    size_t size = 0;
+    assert_true(getdelim(&passes, &size, '\0', file) > 0);
+    fclose(file);
+    return passes;
+}
+
+static void large_programs_skip_loop_strength_reduction(void **state)
+{
+    (void)state;
+    static const int lookups[] = {200, 400}; /* the limit is passed at about 345 */
+    for (int large = 0; large < 2; large++) {
+        char *text = lookups_text(lookups[large]), *passes = passes_of(text);
+        assert_non_null(strstr(passes, "-codegenprepare"));
+        assert_int_equal(strstr(passes, "-loop-reduce") == NULL, large);
+        free(passes);
+        free(text);
+    }
+}
+
 TEST_MAIN(
     "codegen", cmocka_unit_test(pointwise_loops_are_vectors),
     cmocka_unit_test(library_functions_become_vectors),
@@ -1180,4 +1234,5 @@ TEST_MAIN(
     cmocka_unit_test(what_cannot_be_compiled_is_refused),
     cmocka_unit_test(fast_mathematics_contract_and_keep_nan),
     cmocka_unit_test(an_interrupted_link_leaves_no_files),
-    cmocka_unit_test(every_text_form_is_written))
+    cmocka_unit_test(every_text_form_is_written),
+    cmocka_unit_test(large_programs_skip_loop_strength_reduction))

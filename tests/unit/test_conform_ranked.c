@@ -13,7 +13,7 @@ static enum prt_status open_plain(const struct prt_device_options *options,
     return prt_sim_device.open(options, device, error);
 }
 
-/* The unused one comes behind the first, which has the number that is expected of it, and goes. */
+/* The unused queue comes after the first, which has its expected number, and is closed. */
 static enum prt_status create_beside(struct prt_device *device, struct prt_device_handle on,
                                      uint32_t importance, uint32_t *queue)
 {

@@ -283,7 +283,7 @@ static void nodes_do_something(void **unused)
             (m->nodes[0].flags = CONTAINER_NODE_STATEFUL, m->nodes[0].warp_firings = 2));
 }
 
-/* So many stages one behind the other. */
+/* `count` stages one after the other. */
 static struct made *row(uint32_t count, enum scalar_type type, uint64_t depth)
 {
     struct made *m = made_create("row", "sim16");

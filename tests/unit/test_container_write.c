@@ -301,7 +301,7 @@ static struct devdesc device_of(uint64_t memory_bytes, uint64_t shared_below, ui
     return device;
 }
 
-/* Places of a, b and c: its own ones are told by a minus. */
+/* Places of a, b and c: own entries have a minus. */
 static void expect_places(struct devdesc device, int a, int b, int c)
 {
     const int wanted[] = {a, b, c};
@@ -320,7 +320,7 @@ static void expect_places(struct devdesc device, int a, int b, int c)
 static void kernels_launched_often_have_index_memory_of_their_own(void **state)
 {
     (void)state;
-    expect_places(device_of(4096, 0, 2), 16, -1, 16);    /* b alone is launched often */
+    expect_places(device_of(4096, 0, 2), 16, -1, 16);    /* only b is launched often */
     expect_places(device_of(4096, 0, 1), -17, -1, -145); /* all are */
     expect_places(device_of(4096, 0, 9), 0, 0, 0);       /* none is */
     expect_places(device_of(4096, 4097, 1), 0, 0, 0);    /* too little memory for that */

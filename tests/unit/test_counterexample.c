@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* counterexample_find against breadth-first search over all orders of firing: no shorter sequence
- * closes a circle (N, SEED). */
+ * closes a cycle (N, SEED). */
 #include "tests/test.h"
 
 #include "compiler/liveness/counterexample.h"
@@ -40,7 +40,7 @@ static bool waits_for(const struct ref_graph *g, const struct ref_state *s, cons
     return false;
 }
 
-/* Is there a circle of waiting nodes?  Transitive closure of who waits for whom. */
+/* Is there a cycle of waiting nodes?  Transitive closure of the waits. */
 static bool is_closed(const struct ref_graph *g, const struct ref_state *s, const int *depths)
 {
     bool waits[REF_NODES][REF_NODES] = {{false}};
@@ -56,7 +56,7 @@ static bool is_closed(const struct ref_graph *g, const struct ref_state *s, cons
     return false;
 }
 
-/* Fewest firings after which a circle is closed; -1: more than `most`, or too many states. */
+/* Fewest firings after which a cycle is closed; -1: more than `most`, or too many states. */
 static int search_fewest(const struct ref_graph *g, const int *depths, int most)
 {
     struct ref_state *states = calloc(STATES_MAX, sizeof *states);
@@ -86,7 +86,7 @@ static int search_fewest(const struct ref_graph *g, const int *depths, int most)
     return found;
 }
 
-/* Every firing of the sequence is possible, and its end is a standstill of the circle. */
+/* Every firing of the sequence is possible, and its end is a deadlock of the cycle. */
 static void replay(const struct ref_graph *g, const int *depths, const struct counterexample *found)
 {
     struct ref_state s;

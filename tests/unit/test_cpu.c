@@ -204,7 +204,7 @@ static void what_differs_in_importance_is_completed_by_itself(void **unused)
     }
 }
 
-/* What ends as it is launched is delivered there, once: with nothing before it, on the only queue. */
+/* A launch that ends at once is delivered there, once: with nothing before it, on the only queue. */
 static void what_ends_at_once_is_delivered_once(void **unused)
 {
     (void)unused;

@@ -141,7 +141,7 @@ static void long_chain_of_loops_is_decided(void **state)
     fixture_free(f);
 }
 
-/* Applies every mend that is reported and proven least; returns how many. */
+/* Applies every fix that is reported and proven minimal; returns their number. */
 static int read_mends(const char *text, int *buffers, int *counts, int most)
 {
     int found = 0;
@@ -223,7 +223,7 @@ static void random_graphs_agree_with_literal_execution(void **state)
         dead += !verdict;
         fixture_free(f);
     }
-    print_message("%d live, %d dead, %d mends verified least\n", live, dead, least);
+    print_message("%d live, %d dead, %d fixes verified minimal\n", live, dead, least);
     assert_true(live > 500 && dead > 500 && least > 500);
 }
 

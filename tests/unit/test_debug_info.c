@@ -240,7 +240,7 @@ static void lines_end_with_a_feed_or_with_the_text(void **unused)
     assert_false(prt_debug_source_line(&c, 0, UINT32_MAX, &at, &length));
 }
 
-/* 300 structs in each other: it compiles, and what is too deep is not told. */
+/* 300 structs in each other: it compiles, and members that are too deep are left out. */
 static void types_that_are_nested_too_deep_are_left_out(void **unused)
 {
     (void)unused;
@@ -283,7 +283,7 @@ static void every_buffer_is_cut_and_every_firing_alone(void **unused)
     release(&b);
 }
 
-/* The least memory has three packets in `slim` and one in `wide`; but `slim` was declared to hold two,
+/* The minimum of memory has three packets in `slim` and one in `wide`; but `slim` was declared to hold two,
  * and a cut makes no buffer deeper. */
 static void no_declared_depth_grows(void **unused)
 {
@@ -444,8 +444,16 @@ static enum prt_status note_origins(void *context, uint32_t stage, bool finish,
     struct told *told = context;
     (void)stage, (void)finish, (void)error;
     for (uint32_t i = 0; i < told->c->buffer_count; i++) {
-        if (told->c->buffers[i].writer_node == CONTAINER_NONE) continue;
         uint64_t written = told->sched->buffers[i].fifo.written_packets;
+        uint64_t depth = told->c->buffers[i].depth_packets;
+        assert_int_equal(prt_origin_of(told->sched, i, written), 0); /* not yet */
+        if (written > depth)
+            assert_int_equal(prt_origin_of(told->sched, i, written - depth - 1),
+                             0); /* too long ago */
+        if (told->c->buffers[i].writer_node == CONTAINER_NONE) {
+            assert_int_equal(prt_origin_of(told->sched, i, 0), 0);
+            continue;
+        }
         for (; told->seen[i] < written; told->seen[i]++) {
             uint32_t origin = prt_origin_of(told->sched, i, told->seen[i]);
             const struct container_place *place = prt_debug_origin(told->c, origin);
@@ -653,7 +661,7 @@ static struct made *good(void)
     return m;
 }
 
-/* What the loader says of it, whichever half says it. */
+/* The loader's message, from either half. */
 static enum prt_status load(struct made *m, struct prt_error *error)
 {
     return made_verify(m, error);
@@ -721,7 +729,7 @@ static void indices_outside_of_their_tables_are_refused(void **unused)
     REFUSED(PRT_E_FORMAT, variables[0].place, 2, "'variables', record 0: an unknown place");
 }
 
-/* No struct has that member, so that its type alone is wrong. */
+/* No struct has that member, so that only its type is wrong. */
 static void members_of_nobody_are_refused(void **unused)
 {
     (void)unused;

@@ -11,7 +11,7 @@ enum { STOPS_MAX = 64, TEXT_BYTES = 4096 };
 
 static struct host in, out;
 
-/* Commands: one for each stop; behind them it continues. */
+/* Commands: one for each stop; after them it continues. */
 typedef void (*deed)(struct prt_debugger *debugger);
 
 static struct {
@@ -279,7 +279,7 @@ static void temporary_ones_are_spent_and_others_ignored(void **unused)
 
 /* ---- places and conditions ---- */
 
-/* What is printed of a text; of one that is refused, its message behind "! ". */
+/* The printed form of a text; for a refused one, its message after "! ". */
 static const char *printed(struct prt_debugger *d, const char *text)
 {
     static char result[TEXT_BYTES];

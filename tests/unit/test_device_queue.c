@@ -267,7 +267,7 @@ static size_t expect_trees(const struct prt_program *program, uint32_t host_thre
 }
 
 /* The same whatever the device, the threads and the batches; children that are asked for run before
- * their parent has ended, and their packets come behind its own all the same. */
+ * their parent has ended, and their packets follow its own all the same. */
 static void trees_append_in_pre_order(void **unused)
 {
     (void)unused;
@@ -454,7 +454,7 @@ static void tables_that_do_not_hold_together_are_refused(void **unused)
     REFUSED(launches[4].wait_max, KERNEL_LAUNCH_WAITS_MAX + 1, "too many events");
     REFUSED(nodes[0].flags, 0, "launches nothing");
     REFUSED(interface_count, 0, "");
-    /* each part of a rule alone */
+    /* each part of a rule by itself */
     REFUSED(interfaces[1].event_offset_bytes, 1, "is not laid out");
     REFUSED(interfaces[1].local_offset_bytes, 1, "is not laid out");
     REFUSED(interfaces[1].group[2], 0, "no work-items");

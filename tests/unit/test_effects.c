@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What runs and loops do to levels: sums against the same firings made one by one, up to the limits of
+/* The effect of runs and loops on levels: sums against the same firings made one by one, up to the limits of
  * the arithmetic. */
 #include "tests/test.h"
 
@@ -17,7 +17,7 @@ static uint64_t random_below(uint64_t bound)
     return (random_state * UINT64_C(0x2545f4914f6cdd1d) >> 33) % bound;
 }
 
-/* The least number of packets from which the steps can be made, and how high they get. */
+/* The smallest number of packets from which the steps are possible, and their highest level. */
 struct walk {
     int64_t level, need, top;
 };

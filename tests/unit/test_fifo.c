@@ -300,7 +300,7 @@ static void a_larger_ring_keeps_the_depth(void **unused)
     prt_fifo_destroy(&fifo);
 }
 
-/* Packet n lies at n times the width; behind the end of the memory the ring goes on. */
+/* Packet n lies at n times the width; past the end of the memory the ring goes on. */
 static void a_placed_fifo_uses_the_memory_up_to_its_end(void **unused)
 {
     (void)unused;
@@ -405,7 +405,43 @@ static void a_fifo_may_have_no_readers_from_the_start(void **unused)
     prt_fifo_destroy(&fifo);
 }
 
-TEST_MAIN("fifo", cmocka_unit_test(a_placed_fifo_leaves_for_the_larger_ring),
+/* What was written and released across the end of the ring is taken back, as if it had not been. */
+static void steps_are_taken_back_across_the_wrap(void **unused)
+{
+    (void)unused;
+    struct prt_fifo fifo = make(4, 6, 2);
+    const uint64_t ring_packets = fifo.ring_bytes / 4;
+    for (uint64_t written = 0; written < 2 * ring_packets; written += 4) {
+        for (int again = 0; again < 2; again++) { /* the first time is taken back */
+            uint32_t *out = prt_fifo_claim(&fifo, 4);
+            for (uint32_t i = 0; i < 4; i++)
+                out[i] = (uint32_t)(written + i) - (again == 0);
+            prt_fifo_commit(&fifo, 4);
+            prt_fifo_release(&fifo, 0, 3);
+            if (again == 1) break;
+            prt_fifo_reclaim(&fifo, 0, 0);
+            assert_int_equal(prt_fifo_held(&fifo, 0), 1);
+            prt_fifo_reclaim(&fifo, 0, 1);
+            assert_int_equal(prt_fifo_held(&fifo, 0), 2); /* of which reader 1 holds the oldest */
+            prt_fifo_reclaim(&fifo, 0, 2);
+            assert_int_equal(prt_fifo_held(&fifo, 0), 4);
+            assert_int_equal(prt_fifo_room(&fifo), 2);
+            prt_fifo_retract(&fifo, 4);
+            assert_int_equal(prt_fifo_held(&fifo, 1), 0);
+        }
+        prt_fifo_release(&fifo, 0, 1);
+        assert_int_equal(prt_fifo_room(&fifo), 2);
+        const uint32_t *in = prt_fifo_window(&fifo, 1);
+        for (uint32_t i = 0; i < 4; i++)
+            assert_int_equal(in[i], (uint32_t)(written + i));
+        prt_fifo_release(&fifo, 1, 4);
+        assert_int_equal(prt_fifo_room(&fifo), 6);
+    }
+    prt_fifo_destroy(&fifo);
+}
+
+TEST_MAIN("fifo", cmocka_unit_test(steps_are_taken_back_across_the_wrap),
+          cmocka_unit_test(a_placed_fifo_leaves_for_the_larger_ring),
           cmocka_unit_test(all_readers_leave_the_memory), cmocka_unit_test(rings_are_whole_pages),
           cmocka_unit_test(a_fifo_may_have_no_readers_from_the_start),
           cmocka_unit_test(the_depth_is_exact),

@@ -77,7 +77,7 @@ static void as_many_firings_fit_as_there_is_room_for(void **unused)
     }
 }
 
-/* Firing k sees what lies behind the packets of those before it; a later one may need less. */
+/* Firing k sees the packets after those of earlier firings; a later one may need fewer. */
 static void firings_need_what_they_see(void **unused)
 {
     (void)unused;

@@ -77,7 +77,7 @@ static void expect_nodes(const char *pipeline, const char *const *names)
 
 #define EXPECT_NODES(pipeline, ...) expect_nodes(pipeline, (const char *[]){__VA_ARGS__, NULL})
 
-/* What keeps the ends of that buffer apart says so. */
+/* The reason that keeps the ends of that buffer apart is reported. */
 static void expect_apart(const char *pipeline, const char *buffer, const char *why)
 {
     struct fused f = fuse(pipeline, 1, FUSE_BY_DEVICE);
@@ -177,7 +177,7 @@ static void a_finish_keeps_some_nodes_apart(void **state)
 static void what_a_part_of_an_iteration_writes_is_not_delayed(void **state)
 {
     (void)state;
-    /* Where z ends first, `a` goes on alone, and so does `y`. */
+    /* Where z ends first, `a` goes on by itself, and so does `y`. */
     expect_apart("in i32 x, in i32 z, out i32 y, out i32 w) {\n"
                  "    buffer i32 a; x -> scale(2) -> a; a -> scale(3) -> y; add(a, z -> w); }",
                  "a", "end of a stream");

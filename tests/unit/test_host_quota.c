@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What control groups of both versions grant: the least of a group and those it is in, in whole
+/* The grants of control groups of both versions: the minimum of a group and those around it, in whole
  * processors. */
 #include "tests/test.h"
 
@@ -33,7 +33,7 @@ static void write_file(const char *name, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-/* What one mount of the folder gives; the space in its name stands there as \040. */
+/* The text of one mount of the folder; the space in its name stands there as \040. */
 static uint32_t quota_mounted(const char *groups, const char *root, const char *type,
                               const char *options)
 {

@@ -152,7 +152,7 @@ static void what_is_no_shared_object_is_refused(void **unused)
         refused(&c, damages[i].status, damages[i].why);
         at[damages[i].offset] = before;
     }
-    /* the name of the memory file is nobody's business */
+    /* the name of the memory file does not matter */
     struct prt_image image;
     struct prt_error error;
     at[EI_OSABI] ^= 0xff;
@@ -216,6 +216,11 @@ static void the_first_image_that_the_processor_can_execute_is_loaded(void **unus
     assert_int_equal(load_image(&c, &image, &error), PRT_OK);
     assert_ptr_equal(image.chosen, &images[1]);
     prt_image_free(&image);
+    /* each of them is verified, and the first bad one is refused */
+    assert_int_equal(prt_image_verify_all(&c, &error), PRT_OK);
+    images[0].size_bytes = 16;
+    assert_int_equal(prt_image_verify_all(&c, &error), PRT_E_FORMAT);
+    images[0].size_bytes = images[1].size_bytes;
     /* what the last one lacks is said, and not what others do */
     images[0].features = UINT64_C(3) << 61;
     images[1].features = UINT64_C(1) << 63;
@@ -223,7 +228,7 @@ static void the_first_image_that_the_processor_can_execute_is_loaded(void **unus
     refused(&c, PRT_E_DEVICE,
             "no image for this processor: there are x86-64-v3, x86-64-v3, and the last one needs "
             "(unknown);");
-    images[2].features = 0; /* behind the last one */
+    images[2].features = 0; /* past the last one */
     refused(&c, PRT_E_DEVICE, "no image for this processor");
     /* more of them than the message has room for */
     struct container_image many[64];

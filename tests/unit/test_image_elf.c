@@ -134,7 +134,7 @@ static void leave_out(int64_t tag)
 static void refused_of(uint64_t size_bytes, enum prt_status expected, const char *why)
 {
     struct prt_error error = {0};
-    /* In a block of its own size, so that a sanitizer sees what is read behind it. */
+    /* In a block of its own size, so that a sanitizer sees reads past its end. */
     uint8_t *bytes = malloc(size_bytes > 0 ? size_bytes : 1);
     assert_non_null(bytes);
     memcpy(bytes, &tiny, size_bytes);
@@ -247,7 +247,7 @@ static void segments_lie_in_the_file_and_in_pages_of_their_own(void **unused)
     tiny.segments[HEADERS].p_memsz++;
     refused("overlap or are out of order");
     for (uint16_t loads = 15; loads <= 17;
-         loads++) { /* 64 headers: empty segments behind the code */
+         loads++) { /* 64 headers: empty segments after the code */
         Elf64_Phdr many[64] = {[0] = tiny.segments[HEADERS], tiny.segments[CODE],
                                tiny.segments[DATA],          tiny.segments[DYNAMIC],
                                tiny.segments[STACK],         tiny.segments[RELRO]};

@@ -57,7 +57,7 @@ static void expect_division(struct bench *b, uint32_t dx, uint32_t dy, uint32_t 
     assert_int_equal(wrong, 0);
 }
 
-/* What division gives for all numbers below MOST: it does not depend on dz, and 14 bits hold it. */
+/* The result of division for all numbers below MOST: it does not depend on dz, and 14 bits hold it. */
 enum { MOST = 4096 };
 static void divide_all(uint32_t dx, uint32_t dy, uint16_t wanted[MOST])
 {
@@ -235,7 +235,7 @@ static void a_full_history_forgets_what_was_asked_for_longest_ago(void **state)
 }
 
 /* A history as a plain list of all requests: an entry is known while fewer than `capacity` other
- * keys have been asked for since, resident while nobody else has asked for its address. */
+ * keys have been asked for since, resident while no other key has asked for its address. */
 static enum prt_index_outcome model(const struct prt_index_key *asked, uint32_t count,
                                     uint32_t capacity)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of tools/piperun/io share: a folder of their own, whole files, whole streams.
+/* Shared by the tests of tools/piperun/io: a folder of their own, whole files, whole streams.
  * Included by one test program each, after tests/test.h. */
 #ifndef TESTS_UNIT_TEST_IO_H
 #define TESTS_UNIT_TEST_IO_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Each call for memory or of the system that reading and writing files makes fails in its turn: a status and a message
- * say so, what is told as done is done, and nothing is lost or left.  The linker leads these calls here (Makefile:
+ * say so, a step that is reported as done is done, and nothing is lost or left.  The linker leads these calls here (Makefile:
  * IO_FAULTS_LD). */
 #include "tests/test.h"
 
@@ -293,7 +293,7 @@ static void check_message(enum prt_status status, const struct prt_error *error)
 
 /* ---- files ---- */
 
-/* Whatever fails: the file is the old one or the new one, and only what is whole is told as done. */
+/* Whatever fails: the file is the old one or the new one, and only a whole file is reported as done. */
 static void outputs_are_whole_or_not_there(void **state)
 {
     (void)state;
@@ -341,7 +341,7 @@ static void outputs_are_whole_or_not_there(void **state)
 static void inputs_are_read_or_refused(void **state)
 {
     (void)state;
-    int idle[2]; /* nobody interrupts */
+    int idle[2]; /* never interrupted */
     assert_int_equal(pipe(idle), 0);
     const struct prt_io_environment environment = {.interrupt_fd = idle[0]};
     for (size_t r = 0; r < ROWS; r++) {
@@ -378,6 +378,52 @@ static void inputs_are_read_or_refused(void **state)
     __real_close(idle[1]);
 }
 
+/* More than a writer keeps: what fails is a write in the middle of a line, of a picture, of sound.  Every second error is
+ * not asked for. */
+static void large_outputs_fail_where_they_are_written(void **state)
+{
+    (void)state;
+    static const struct row large[] = {{"l.png", ",width=400", &scalars[U8]},
+                                       {"q.aiff", "", &scalars[F32]},
+                                       {"o.csv", "", &record}};
+    for (size_t r = 0; r < sizeof large / sizeof large[0]; r++) {
+        const struct row *row = &large[r];
+        uint32_t noise = 1;
+        make_packets(row);
+        for (size_t i = 0; i < sizeof packets && row->packet != &record; i++) {
+            noise = noise * 1664525 + 1013904223;
+            packets[i] = (unsigned char)(noise >> 24);
+            if (row->packet == &scalars[F32] && i % 4 == 3) packets[i] = 0x3e; /* 0.1 to 0.3 */
+        }
+        size_t count = sizeof packets / (size_t)row->packet->width_bytes;
+        bool hit = true;
+        for (uint64_t call = 0; hit && call < CALLS_MAX; call++) {
+            struct prt_io_environment environment = {.interrupt_fd = -1};
+            struct prt_error error = {0}, *told = call % 2 == 0 ? &error : NULL;
+            struct prt_port_spec spec;
+            struct prt_sink *sink = NULL;
+            assert_int_equal(prt_temporaries_create(&environment.temporaries), PRT_OK);
+            assert_int_equal(parse("out", io_path(row->name), row->items, &spec, &error), PRT_OK);
+            arm(FAULT_FAILS, call);
+            enum prt_status status =
+                prt_sink_open_packets(&spec, row->packet, &environment, &sink, told);
+            for (int times = 0; times < (row->packet == &record ? 8 : 2) && status == PRT_OK;
+                 times++)
+                status = prt_sink_write(sink, packets, count * prt_packet_units(row->packet), told);
+            if (status == PRT_OK) status = prt_sink_finish(sink, told);
+            prt_sink_close(sink);
+            hit = disarm();
+            prt_temporaries_remove(environment.temporaries);
+            prt_temporaries_destroy(environment.temporaries);
+            prt_port_spec_free(&spec);
+            if (!hit) assert_int_equal(status, PRT_OK);
+            if (told != NULL) check_message(status, &error);
+        }
+        assert_false(hit);
+        assert_int_equal(io_folder_entries(true), 1);
+    }
+}
+
 /* Each place in the first bytes of a file, the header among them, is where a read fails. */
 static void a_read_that_fails_inside_a_header_is_reported(void **state)
 {
@@ -400,9 +446,46 @@ static void a_read_that_fails_inside_a_header_is_reported(void **state)
             assert_true(faults.blocks <= 0);
             if (!hit) assert_int_equal(status, PRT_OK);
             assert_memory_equal(found, packets, count * width);
+            arm(FAULT_FAILS, call); /* and an error that is not asked for */
+            faults.bytewise = true;
+            (void)read_from(path, items_of_input(row), row->packet, NULL, &count, NULL);
+            assert_int_equal(disarm(), hit);
         }
         unlink(path);
     }
+}
+
+/* The blanks after a picture of text, and all of a sound file, which is read to its end first. */
+static void a_read_that_fails_before_the_end_is_reported(void **state)
+{
+    (void)state;
+    static const char picture[] = "P2 2 1 255 7 9 \n\n";
+    static float samples[2900];
+    SF_INFO info = {.samplerate = 8000, .channels = 1, .format = SF_FORMAT_OGG | SF_FORMAT_VORBIS};
+    io_write_file(io_path("t.pgm"), picture, sizeof picture - 1);
+    SNDFILE *file = sf_open(io_path("b.ogg"), SFM_WRITE, &info);
+    assert_non_null(file);
+    static char comment[200000]; /* so that the end is not read with the beginning */
+    memset(comment, 'c', sizeof comment - 1);
+    assert_int_equal(sf_set_string(file, SF_STR_COMMENT, comment), 0);
+    assert_int_equal(sf_write_float(file, samples, 2900), 2900);
+    sf_close(file);
+    for (int sound = 0; sound < 2; sound++) {
+        bool hit = true;
+        for (uint64_t call = 0; hit && call < CALLS_MAX; call++) {
+            struct prt_error error = {0};
+            size_t count;
+            arm(FAULT_FAILS, call);
+            faults.bytewise = call < 200;
+            enum prt_status status = read_from(io_path(sound ? "b.ogg" : "t.pgm"), "",
+                                               &scalars[sound ? F32 : U8], NULL, &count, &error);
+            hit = disarm();
+            check_message(status, &error);
+            if (status == PRT_OK) assert_int_equal(count, sound ? 2900 : 2);
+        }
+        assert_false(hit);
+    }
+    assert_int_equal(io_folder_entries(true), 2);
 }
 
 /* ---- pipes ---- */
@@ -657,6 +740,8 @@ IO_TEST_MAIN("io_faults", cmocka_unit_test(generators_are_made_or_refused),
              cmocka_unit_test(outputs_are_whole_or_not_there),
              cmocka_unit_test(inputs_are_read_or_refused),
              cmocka_unit_test(a_read_that_fails_inside_a_header_is_reported),
+             cmocka_unit_test(a_read_that_fails_before_the_end_is_reported),
+             cmocka_unit_test(large_outputs_fail_where_they_are_written),
              cmocka_unit_test(pipes_are_read_or_refused),
              cmocka_unit_test(pipes_are_written_or_an_error_says_so),
              cmocka_unit_test(a_file_gets_its_name_or_keeps_the_old_one))

@@ -119,7 +119,7 @@ static void hostile_pgm_is_refused(void **state)
         ROW("P5 1 1 100 \xff", PRT_E_FORMAT),
         ROW("P2 1 1 100 101", PRT_E_FORMAT),
         ROW("P2 1 1 100 x", PRT_E_FORMAT),
-        ROW("P5 1 1 255 ab", PRT_E_FORMAT), /* more behind */
+        ROW("P5 1 1 255 ab", PRT_E_FORMAT), /* more bytes follow */
         ROW("P2 1 1 255 1 2", PRT_E_FORMAT),
         ROW("P5 # no end", PRT_E_TRUNCATED),
 #undef ROW
@@ -295,7 +295,7 @@ static void every_prefix_of_a_png_is_refused(void **state)
     }
 }
 
-/* IHDR with these fields and a right checksum, and nothing behind it. */
+/* IHDR with these fields and a right checksum, and nothing after it. */
 static enum prt_status read_ihdr(uint32_t width, uint32_t height, int depth, int color,
                                  int interlace)
 {
@@ -321,7 +321,7 @@ static enum prt_status read_ihdr(uint32_t width, uint32_t height, int depth, int
 static void hostile_png_headers_are_refused(void **state)
 {
     (void)state;
-    assert_int_equal(read_ihdr(8, 8, 8, 0, 0), PRT_E_TRUNCATED); /* the header alone is good */
+    assert_int_equal(read_ihdr(8, 8, 8, 0, 0), PRT_E_TRUNCATED); /* the header is good */
     assert_int_equal(read_ihdr(0, 8, 8, 0, 0), PRT_E_FORMAT);
     assert_int_equal(read_ihdr(8, 0, 8, 0, 0), PRT_E_FORMAT);
     assert_int_equal(read_ihdr(0xFFFFFFFF, 8, 8, 0, 0), PRT_E_FORMAT);

@@ -148,7 +148,7 @@ static void shapes_whose_product_overflows_are_refused(void **state)
     assert_int_equal(count, 0);
 }
 
-/* Of elements, what the file cannot have is told by its bytes: 2^63 - 1 and more of them. */
+/* Element counts beyond the file's size are refused by its bytes: 2^63 - 1 and more of them. */
 static void shapes_whose_bytes_overflow_are_refused(void **state)
 {
     (void)state;
@@ -480,7 +480,7 @@ static void hostile_headers_are_refused(void **state)
         "{'descr': 'iiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii', 'shape': (6,)}",
         "{'descr' '<i2', 'fortran_order': False, 'shape': (6,)}",
         "{'descr': '<f3', 'fortran_order': False, 'shape': (6,)}",
-        "{'descr': '<i2', 'fortran_order': False, 'shape': (5,)}", /* more behind */
+        "{'descr': '<i2', 'fortran_order': False, 'shape': (5,)}", /* more bytes follow */
         "{'desc",
         "{'descr': [(",
         "{'shape': (6,), 'descr': '<i2', 'fortran_order': Tr",

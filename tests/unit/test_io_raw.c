@@ -793,8 +793,34 @@ static void scalar_names_are_exact(void **state)
     assert_true(scalar_is_signed(SCALAR_F32) && !scalar_is_signed(SCALAR_BOOL));
 }
 
+/* Of a pipe: whole lines are given at once, and the beginning of the next one is kept until its end has come. */
+static void a_line_that_has_not_ended_is_waited_for_when_it_is_wanted(void **state)
+{
+    (void)state;
+    struct prt_source *source = NULL;
+    char name[64];
+    int ends[2];
+    int32_t read[4];
+    size_t got;
+    assert_int_equal(pipe(ends), 0);
+    snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
+    assert_int_equal(write(ends[1], "1\n2", 3), 3);
+    assert_int_equal(io_open_source("in", name, ",csv", SCALAR_I32, &source, &error), PRT_OK);
+    assert_int_equal(prt_source_read(source, read, 4, &got, &error), PRT_OK);
+    assert_int_equal(got, 1);
+    assert_int_equal(read[0], 1);
+    assert_int_equal(write(ends[1], "3\n", 2), 2);
+    assert_int_equal(close(ends[1]), 0);
+    assert_int_equal(prt_source_read(source, read, 4, &got, &error), PRT_OK);
+    assert_int_equal(got, 1);
+    assert_int_equal(read[0], 23);
+    prt_source_close(source);
+    close(ends[0]);
+}
+
 IO_TEST_MAIN(
-    "io_raw", cmocka_unit_test(every_type_round_trips), cmocka_unit_test(any_nonzero_byte_is_true),
+    "io_raw", cmocka_unit_test(a_line_that_has_not_ended_is_waited_for_when_it_is_wanted),
+    cmocka_unit_test(every_type_round_trips), cmocka_unit_test(any_nonzero_byte_is_true),
     cmocka_unit_test(big_endian_is_turned_round),
     cmocka_unit_test(a_partial_packet_is_reported_with_its_offset),
     cmocka_unit_test(large_files_come_whole), cmocka_unit_test(an_empty_file_is_an_empty_stream),

@@ -405,7 +405,7 @@ static void what_aiff_says_and_has_not_is_refused(void **state)
 
 /* ---- pipes ---- */
 
-/* What cannot be read as it comes goes through a temporary file, however long its header is. */
+/* A format that needs seeking goes through a temporary file when it comes from a pipe, however long its header is. */
 static void a_pipe_whose_samples_must_be_sought_is_copied_first(void **state)
 {
     (void)state;

@@ -362,8 +362,25 @@ static void null_is_no_standard_stream(void **state)
     prt_port_spec_free(NULL);
 }
 
-IO_TEST_MAIN("io_spec", cmocka_unit_test(null_is_no_standard_stream),
-             cmocka_unit_test(specs_are_parsed), cmocka_unit_test(generators_are_parsed),
+/* Equal scalars with a gap between them are no channels. */
+static void a_gap_makes_a_record(void **state)
+{
+    (void)state;
+    static const struct prt_field_information fields[] = {{"a", SCALAR_U8, 0, 1, "", 1},
+                                                          {"b", SCALAR_U8, 1, 1, "", 1},
+                                                          {"b", SCALAR_U8, 2, 1, "", 1}};
+    const struct prt_field_information gap[] = {fields[0], fields[2]};
+    const struct prt_packet pair = {"pair", 2, fields, SCALAR_U8, 2};
+    const struct prt_packet apart = {"apart", 3, gap, SCALAR_U8, 2};
+    assert_false(prt_packet_is_record(&pair));
+    assert_int_equal(prt_packet_channels(&pair), 2);
+    assert_true(prt_packet_is_record(&apart));
+    assert_int_equal(prt_packet_channels(&apart), 1);
+}
+
+IO_TEST_MAIN("io_spec", cmocka_unit_test(a_gap_makes_a_record),
+             cmocka_unit_test(null_is_no_standard_stream), cmocka_unit_test(specs_are_parsed),
+             cmocka_unit_test(generators_are_parsed),
              cmocka_unit_test(specs_that_say_nothing_clear_are_usage_errors),
              cmocka_unit_test(what_is_wrong_is_said_with_its_mend),
              cmocka_unit_test(ramps_wrap_at_the_width), cmocka_unit_test(noise_is_splitmix64),

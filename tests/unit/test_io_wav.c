@@ -289,7 +289,7 @@ static void a_block_size_that_is_not_of_the_samples_is_refused(void **state)
     free(bytes);
 }
 
-/* What the sink writes to a pipe has no length in its header: it is read to the end, from a pipe
+/* The sink's output to a pipe has no length in its header: it is read to the end, from a pipe
  * and from a file. */
 static void pipes_have_no_length(void **state)
 {

@@ -80,7 +80,7 @@ static void a_fan_of_children_in_closed_form(void **unused)
     assert_int_equal(run.end_cycles, 100 + 4 * ISSUE + 2 * (START + 1000));
 }
 
-/* After the parent's dispatch: both roots; after the group: its own root alone. */
+/* After the parent's dispatch: both roots; after the group: only its own root. */
 static void orders_differ_between_roots(void **unused)
 {
     (void)unused;

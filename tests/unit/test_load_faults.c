@@ -82,7 +82,7 @@ REAL(ssize_t, read, int fd, void *bytes, size_t size)
     return most < 0 ? -1 : __real_read(fd, bytes, (size_t)most);
 }
 
-/* What a fortified read is. */
+/* A fortified read. */
 REAL(ssize_t, __read_chk, int fd, void *bytes, size_t size, size_t room)
 {
     ssize_t most = moved(size);
@@ -136,17 +136,17 @@ static const char program[] =
     "  buffer f32 some depth 32; x -> positive -> some; some -> mean<2> -> y; some -> total -> z;\n"
     "}\n"
     "pipeline launching(in f32 x, out f32 y) { x -> divide -> y; }\n"
-    "pipeline circle(in f32 x, out f32 y) {\n"
+    "pipeline loop(in f32 x, out f32 y) {\n"
     "  buffer f32 there depth 4, back init 4 x 0; mix(x, back -> there); three(there -> back); "
     "three(there -> y);\n"
     "}\n"
     "pipeline rejoined(in f32 x, out f32 y) { buffer f32 a, b; turns(x -> a, b); add(a, b -> y); "
     "}\n";
 
-static const char *const pipelines[] = {"chain", "bounded", "launching", "circle", "rejoined"};
+static const char *const pipelines[] = {"chain", "bounded", "launching", "loop", "rejoined"};
 enum { PIPELINE_COUNT = sizeof pipelines / sizeof pipelines[0] };
 
-/* A call that was hit is told with one of the two statuses. */
+/* A failed call gives one of the two statuses. */
 static void expect_told(enum prt_status status, enum prt_status one, enum prt_status other,
                         const struct prt_error *error)
 {
@@ -154,7 +154,7 @@ static void expect_told(enum prt_status status, enum prt_status one, enum prt_st
     assert_true(error->message[0] != '\0');
 }
 
-/* A call that fails is told as missing memory, without one all is well; either way nothing is left. */
+/* A call that fails is reported as missing memory, without one all is well; either way nothing is left. */
 static void expect_missing_memory(bool failed, enum prt_status status,
                                   const struct prt_error *error)
 {
@@ -165,7 +165,7 @@ static void expect_missing_memory(bool failed, enum prt_status status,
         assert_int_equal(status, PRT_OK);
 }
 
-/* Loads it with each call of a kind failing in its turn; expects that to be told so. */
+/* Loads it with each call of a kind failing in its turn; expects the matching message. */
 static uint64_t expect_each_told(const uint8_t *bytes, size_t size, enum fault fault,
                                  enum prt_status told, const char *what)
 {

@@ -42,7 +42,7 @@ static struct prt_program *load(const struct prt_image_kernel *kernel, uint32_t 
     return pipelines_load(m, kernel);
 }
 
-/* ---- memory between pages that nobody may touch ---- */
+/* ---- memory between pages that cannot be touched ---- */
 
 struct fenced {
     uint8_t *space;
@@ -169,7 +169,7 @@ static void initial_packets_stand_before_the_memory(void **unused)
     compare(&keeps, 1, true);
 }
 
-/* Not one packet behind the end is written. */
+/* No packet past the end is written. */
 static void an_output_takes_what_there_is_room_for(void **unused)
 {
     (void)unused;

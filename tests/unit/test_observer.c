@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs that are watched: every cycle of every stage is accounted for, events come in order and add
- * up to the statistics, and who limited the run is named. */
+ * up to the statistics, and the stage that limited the run is named. */
 #include "tests/test.h"
 
 #include "tests/conform/pipelines.h"
@@ -12,7 +12,7 @@ static struct host in, out;
 
 enum { STAGES_MAX = 4, QUEUES_MAX = 4, BUFFERS_MAX = 8, CUS_MAX = 16 };
 
-/* What an observer has seen. */
+/* The record of an observer. */
 struct seen {
     const struct prt_run *run;
     uint64_t launches, levels, work_cycles, ends, suspensions;
@@ -42,7 +42,7 @@ static void on_launch(void *context, const struct prt_launch_event *l)
     assert_true(l->end_cycles >= seen->last_end); /* of all, in order of their end */
     seen->last_end = l->end_cycles;
     assert_true(l->begin_cycles >=
-                seen->last_begin[l->queue]); /* of a queue, one behind the other */
+                seen->last_begin[l->queue]); /* of a queue, one after the other */
     seen->last_begin[l->queue] = l->end_cycles;
     seen->launches++;
     seen->busy[l->stage] += l->end_cycles - l->begin_cycles;
@@ -117,7 +117,7 @@ static uint64_t waited(const struct prt_run *run, uint32_t stage, enum prt_stall
     return cycles;
 }
 
-/* The identity of lang/reports.md, and the sums of what has been told. */
+/* The identity of lang/reports.md, and the sums of the reported events. */
 static void check_account(const struct prt_run *run, const struct seen *seen)
 {
     struct prt_run_statistics total;

@@ -47,7 +47,7 @@ static struct fixture *row(const uint64_t *costs, int count)
     return f;
 }
 
-/* What plan_place has when it asks for layouts; everything lives until fixture_free. */
+/* The input of plan_place when it asks for layouts; everything lives until fixture_free. */
 static struct placement placement_of(struct fixture *f, const struct devdesc *d)
 {
     struct placement at = {.cx = &f->cx,

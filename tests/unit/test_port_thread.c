@@ -199,7 +199,7 @@ static void a_failing_sink_ends_the_run(void **unused)
     prt_program_free(program);
 }
 
-/* What came before a fault is given to the sink, and what the sink says of it goes before. */
+/* The sink gets the packets before a fault, and its own error precedes the fault. */
 static void a_sink_that_fails_goes_before_a_later_fault(void **unused)
 {
     (void)unused;

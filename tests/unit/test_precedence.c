@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who has the compute units, against a clock that ticks; and by hand. */
+/* The owner of the compute units, against a clock that ticks; and by hand. */
 #include "tests/test.h"
 
 #include "runtime/device/precedence.h"
@@ -426,7 +426,7 @@ static void as_if_it_were_played_cycle_by_cycle(void **unused)
 
 /* ---- by hand ---- */
 
-/* Launch 5, clean-up 3, four warps of 10 cycles on one compute unit; switching takes 2: alone until
+/* Launch 5, clean-up 3, four warps of 10 cycles on one compute unit; switching takes 2: by itself until
  * 48.  Then one of launch 4 and one warp of 6 comes. */
 static void interrupt_at(uint64_t cycles, uint32_t lower, uint32_t higher, struct outcome *outcomes)
 {

@@ -201,7 +201,7 @@ static bool balanced(const struct ref_graph *g, const int *q, int nodes_set)
     return true;
 }
 
-/* The least vector by depth-first search; the graph is connected in order of index, so the first
+/* The smallest vector by depth-first search; the graph is connected in order of index, so the first
  * found is least. */
 static bool search(const struct ref_graph *g, int *q, int node)
 {

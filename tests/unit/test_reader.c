@@ -245,6 +245,7 @@ static void records_that_point_outside_are_refused(void **unused)
     REFUSED(device.name, UINT32_MAX, "'device'");
     REFUSED(device.cu_count, 0, "'device'");
     REFUSED(device.lanes, 0, "'device'");
+    REFUSED(device.lanes, CONTAINER_LANES_MAX + 1, "'device'");
     REFUSED(device.reserved, 1, "'device'");
     REFUSED(arguments[0].name, 20000, "'arguments', record 0");
     REFUSED(arguments[0].scalar, SCALAR_COUNT, "'arguments'");
@@ -312,7 +313,7 @@ static void records_that_point_outside_are_refused(void **unused)
     REFUSED(strings_bytes, 0, "");
 }
 
-/* What the compiler has made itself comes from no source. */
+/* Parts that the compiler has made come from no source. */
 static void nodes_of_no_source_are_read(void **unused)
 {
     (void)unused;

@@ -57,7 +57,7 @@ static struct fixture *row(uint32_t count, bool backwards)
     return f;
 }
 
-/* What the verifier asks for, and what fits a packet. */
+/* The verifier's requirements, and the room of a packet. */
 static void assert_sound(const struct plan *plan, const struct devdesc *d)
 {
     uint32_t owners = 0, owned = 0;

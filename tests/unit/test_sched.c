@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run does: ends, room, thresholds, time.  Kernels are linked in; programs are the
+/* The behaviour of a run: ends, room, thresholds, time.  Kernels are linked in; programs are the
  * compiler's loop. */
 #include "tests/test.h"
 
@@ -240,7 +240,7 @@ static struct prt_program *pairs(void)
     return pipelines_load(m, &sum2);
 }
 
-/* What fits the in-port does not suspend; what does not, once for each time that it is filled. */
+/* Packets that fit the in-port do not suspend; others do, once each time that it is filled. */
 static void a_host_at_hand_is_asked_ahead(void **unused)
 {
     (void)unused;
@@ -532,6 +532,25 @@ static void long_names_leave_room_for_the_count_of_waits(void **unused)
     prt_program_free(program);
 }
 
+static void a_stall_tells_its_first_wait_whatever_the_length_of_a_name(void **unused)
+{
+    (void)unused;
+    char name[501];
+    struct made *m = loop_made(2, 0);
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    for (uint32_t i = 0; i < 3; i++)
+        m->nodes[i].name = made_string(m, name);
+    struct prt_program *program = pipelines_load(m, (struct prt_image_kernel[]){sum, copy, copy});
+    struct prt_error error = {0};
+    host_ramp(&in, 500);
+    out.count = 0;
+    assert_int_equal(pipelines_run(program, 1, &in, &out, NULL, &error), PRT_E_STALL);
+    assert_non_null(strstr(error.message, "has stalled: 'nnnn"));
+    assert_non_null(strstr(error.message, "n; and 1 more wait"));
+    prt_program_free(program);
+}
+
 static void a_name_cannot_drive_a_terminal(void **unused)
 {
     (void)unused;
@@ -673,7 +692,7 @@ static void of_several_faults_the_first_declared_is_reported(void **unused)
     }
 }
 
-/* What reads the packets of a firing that has faulted is not executed, in its packet or behind it:
+/* A reader of a faulted firing's packets is not executed, in its packet or after it:
  * here it is declared first, and would fault, too. */
 static void a_fault_in_a_packet_is_the_only_one(void **unused)
 {
@@ -878,6 +897,244 @@ static void initial_packets_of_ports_come_first(void **unused)
     prt_program_free(program);
 }
 
+/* It holds what a firing needs, and is filled for more of them. */
+static void a_port_that_is_filled_further_is_told(void **unused)
+{
+    (void)unused;
+    const int32_t before = 7;
+    struct made *m = made_create("ports", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+    made_initial(m, x, 3, &before, sizeof before);
+    add_node(m, "copy", 0, x, 1, 1, made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT), 1, 0);
+    made_loop(m);
+    struct prt_program *program = pipelines_load(m, &copy);
+    struct told told = {.used = 0};
+    assert_int_equal(prt_run_create(program, NULL, &asked, NULL), PRT_OK);
+    prt_run_bind_input(asked, prt_program_find_port(program, "x"), ask_and_end, &told, NULL);
+    assert_int_equal(prt_run_execute(asked, NULL), PRT_OK);
+    assert_non_null(strstr(told.text, "waits for input 'x' (holds 3, to be filled up to 64)\n"));
+    prt_run_destroy(asked);
+    prt_program_free(program);
+}
+
+enum { FAULTS_AT = 30 };
+
+/* y = z = x, until x is FAULTS_AT; at the end -1 to both. */
+static int32_t kernel_both(const struct kernel_batch *batch)
+{
+    for (uint64_t i = 0; i < batch->count; i++) {
+        int32_t x = ((const int32_t *)batch->in[0])[i];
+        *batch->fault = (struct kernel_fault){.firing = batch->first_firing + i};
+        if (x == FAULTS_AT) return KERNEL_FAULT_DIVISION;
+        ((int32_t *)batch->out[0])[i] = ((int32_t *)batch->out[1])[i] = x;
+    }
+    return KERNEL_OK;
+}
+
+static int32_t kernel_both_finish(const struct kernel_batch *batch)
+{
+    *(int32_t *)batch->out[0] = *(int32_t *)batch->out[1] = -1;
+    batch->produced[0] = batch->produced[1] = 1;
+    return KERNEL_OK;
+}
+
+/* Wherever y fails: before a fault, at it, at the finish.  Nothing that is written with it comes to z. */
+static void a_host_that_fails_at_one_out_port_gets_nothing_at_the_next(void **unused)
+{
+    (void)unused;
+    static struct host z;
+    static const struct prt_image_kernel both = {.run = kernel_both, .finish = kernel_both_finish};
+    struct made *m = made_create("both", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 4, CONTAINER_OUTER_IN);
+    add_node(m, "both", CONTAINER_NODE_FINISH | CONTAINER_NODE_FAULTS, x, 1, 1,
+             made_buffer(m, "y", SCALAR_I32, 4, CONTAINER_OUTER_OUT), 1, 1);
+    made_output(m, 0, made_buffer(m, "z", SCALAR_I32, 4, CONTAINER_OUTER_OUT), 1, 1);
+    made_loop(m);
+    struct prt_program *program = pipelines_load(m, &both);
+    for (int gone = 0; gone < 2; gone++) { /* y wants no more: z gets the rest */
+        struct told told = {.used = 0};
+        struct prt_run *run;
+        host_ramp(&in, 20);
+        z = (struct host){.count = 0};
+        out = (struct host){.fails_after = 4, .failure = PRT_E_CLOSED_PIPE};
+        assert_int_equal(prt_run_create(program, NULL, &run, NULL), PRT_OK);
+        pipelines_bind(program, run, &in, gone ? &out : NULL);
+        assert_int_equal(
+            prt_run_bind_output(run, prt_program_find_port(program, "z"), host_write, &z, NULL),
+            PRT_OK);
+        assert_int_equal(prt_run_execute(run, NULL), PRT_OK);
+        prt_run_tell_standing(run, hear, &told);
+        told.text[told.used] = '\0';
+        assert_int_equal(strstr(told.text, "out-port, closed, the host wants no more") != NULL,
+                         gone);
+        assert_int_equal(z.count, 21);
+        prt_run_destroy(run);
+    }
+    for (size_t given = 20; given <= 40; given += 20) {
+        size_t all = given < FAULTS_AT ? given + 1 : FAULTS_AT;
+        for (size_t fails_after = 1; fails_after <= all + 1; fails_after++) {
+            struct prt_run *run;
+            struct prt_error error;
+            host_ramp(&in, given);
+            z = (struct host){.count = 0};
+            out = (struct host){.fails_after = fails_after, .failure = PRT_E_WRITE};
+            assert_int_equal(prt_run_create(program, NULL, &run, &error), PRT_OK);
+            pipelines_bind(program, run, &in, &out);
+            assert_int_equal(prt_run_bind_output(run, prt_program_find_port(program, "z"),
+                                                 host_write, &z, &error),
+                             PRT_OK);
+            enum prt_status status = prt_run_execute(run, &error);
+            bool fails = out.count < all;
+            assert_int_equal(status, fails               ? PRT_E_WRITE
+                                     : given < FAULTS_AT ? PRT_OK
+                                                         : PRT_E_FAULT);
+            assert_int_equal(z.count, out.count);
+            prt_run_destroy(run);
+        }
+    }
+    prt_program_free(program);
+}
+
+/* A finish that comes after a fault on its queue is skipped: nothing of it has happened. */
+static void a_finish_after_a_fault_is_taken_back(void **unused)
+{
+    (void)unused;
+    static struct host z;
+    struct made *m = made_create("late", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+    uint32_t t = made_buffer(m, "t", SCALAR_I32, 64, CONTAINER_INNER);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
+    add_node(m, "total", TOTAL_FLAGS, x, 1, 1, t, 1, 2);
+    add_node(m, "divide", CONTAINER_NODE_FAULTS, x, 1, 1, y, 1, 0);
+    add_node(m, "copy", 0, t, 1, 1, made_buffer(m, "z", SCALAR_I32, 64, CONTAINER_OUTER_OUT), 1, 0);
+    made_loop(m);
+    struct prt_program *program =
+        pipelines_load(m, (struct prt_image_kernel[]){total, divide, copy});
+    struct prt_run *run;
+    struct prt_error error;
+    host_ramp(&in, 20); /* the first one is 0 */
+    out = (struct host){.count = 0};
+    z = (struct host){.count = 0};
+    assert_int_equal(prt_run_create(program, NULL, &run, &error), PRT_OK);
+    pipelines_bind(program, run, &in, &out);
+    assert_int_equal(
+        prt_run_bind_output(run, prt_program_find_port(program, "z"), host_write, &z, &error),
+        PRT_OK);
+    assert_int_equal(prt_run_execute(run, &error), PRT_E_FAULT);
+    assert_non_null(strstr(error.message, "divided by zero in firing 0"));
+    assert_int_equal(out.count, 0);
+    for (size_t i = 0; i < z.count; i++)
+        assert_int_equal(z.packets[i], i < 20 ? i * (i + 1) / 2 : i == 20 ? 190 : 0);
+    prt_run_destroy(run);
+    prt_program_free(program);
+}
+
+/* join lacks what the fault keeps back, and what slow is to make room for: it is looked at again when that has come. */
+static void a_stage_that_lacks_more_than_a_fault_keeps_back_waits(void **unused)
+{
+    (void)unused;
+    struct made *m = made_create("held", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 4, CONTAINER_OUTER_IN);
+    uint32_t f = made_buffer(m, "b", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+    uint32_t a = made_buffer(m, "a", SCALAR_I32, 64, CONTAINER_INNER);
+    uint32_t j = made_buffer(m, "j", SCALAR_I32, 64, CONTAINER_INNER);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
+    uint32_t node = made_node(m, "slow", 0);
+    made_input(m, node, x, 1, 4);
+    made_input(m, node, j, 1, 1);
+    made_output(m, node, y, 1, 0);
+    node = made_node(m, "join", 0);
+    made_input(m, node, a, 1, 1);
+    made_input(m, node, x, 1, 1);
+    made_output(m, node, j, 1, 0);
+    add_node(m, "divide", CONTAINER_NODE_FAULTS, f, 1, 1, a, 1, 0);
+    made_loop(m);
+    struct prt_program *program = pipelines_load(m, (struct prt_image_kernel[]){sum, sum, divide});
+    static struct host faulting;
+    struct prt_run *run;
+    struct prt_error error;
+    for (size_t at = 0; at < 12; at++) {
+        host_ramp(&in, 500);
+        host_ramp(&faulting, 500);
+        for (size_t i = 0; i < 500; i++)
+            faulting.packets[i] = i != at;
+        out = (struct host){.count = 0};
+        assert_int_equal(prt_run_create(program, NULL, &run, &error), PRT_OK);
+        pipelines_bind(program, run, &in, &out);
+        assert_int_equal(prt_run_bind_input(run, prt_program_find_port(program, "b"), host_read,
+                                            &faulting, &error),
+                         PRT_OK);
+        assert_int_equal(prt_run_execute(run, &error), PRT_E_FAULT);
+        assert_int_equal(out.count, at);
+        for (size_t i = 0; i < at; i++)
+            assert_int_equal(out.packets[i], 2 * i + 100);
+        prt_run_destroy(run);
+    }
+    prt_program_free(program);
+}
+
+/* The loop, which could fault earlier, has no packet for ever: the fault that there is is reported, no stall. */
+static void a_fault_goes_before_a_stall(void **unused)
+{
+    (void)unused;
+    struct made *m = made_create("loop", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+    uint32_t there = made_buffer(m, "there", SCALAR_I32, 4, CONTAINER_INNER);
+    uint32_t back = made_buffer(m, "back", SCALAR_I32, 4, CONTAINER_INNER);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
+    uint32_t node = made_node(m, "add", CONTAINER_NODE_FAULTS);
+    made_input(m, node, x, 1, 1);
+    made_input(m, node, back, 1, 1);
+    made_output(m, node, there, 1, 0);
+    add_node(m, "copy", 0, there, 1, 1, back, 1, 0);
+    add_node(m, "divide", CONTAINER_NODE_FAULTS, x, 1, 1, y, 1, 0);
+    made_loop(m);
+    struct prt_program *program = pipelines_load(m, (struct prt_image_kernel[]){sum, copy, divide});
+    struct prt_error error = {0};
+    host_ramp(&in, 20);
+    out = (struct host){.count = 0};
+    assert_int_equal(pipelines_run(program, 1, &in, &out, NULL, &error), PRT_E_FAULT);
+    assert_non_null(strstr(error.message, "'divide'"));
+    prt_program_free(program);
+}
+
+static enum prt_status refuse_packets(void *context, const void *packets, size_t count,
+                                      struct prt_error *error)
+{
+    (void)packets;
+    assert_int_equal(count, 1);
+    ++*(size_t *)context;
+    return prt_error_set(error, PRT_E_WRITE, "the host takes none");
+}
+
+static void a_run_fails_with_the_initial_packets_of_a_port(void **unused)
+{
+    (void)unused;
+    const int32_t before = 7;
+    size_t calls = 0;
+    struct made *m = made_create("ports", "sim16");
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+    made_initial(m, y, 1, &before, sizeof before);
+    add_node(m, "copy", 0, x, 1, 1, y, 1, 0);
+    made_loop(m);
+    struct prt_program *program = pipelines_load(m, &copy);
+    struct prt_run *run;
+    struct prt_error error;
+    host_ramp(&in, 3);
+    assert_int_equal(prt_run_create(program, NULL, &run, &error), PRT_OK);
+    pipelines_bind(program, run, &in, NULL);
+    assert_int_equal(prt_run_bind_output(run, prt_program_find_port(program, "y"), refuse_packets,
+                                         &calls, &error),
+                     PRT_OK);
+    assert_int_equal(prt_run_execute(run, &error), PRT_E_WRITE);
+    assert_string_equal(error.message, "the host takes none");
+    assert_int_equal(calls, 1);
+    assert_int_equal(in.at, 0);
+    prt_run_destroy(run);
+    prt_program_free(program);
+}
+
 TEST_MAIN("sched", cmocka_unit_test(streams_of_every_length_come_out_whole),
           cmocka_unit_test(cycles_depend_on_the_stream_alone),
           cmocka_unit_test(a_tail_shorter_than_a_firing_is_left_over),
@@ -897,6 +1154,7 @@ TEST_MAIN("sched", cmocka_unit_test(streams_of_every_length_come_out_whole),
           cmocka_unit_test(a_fault_names_kernel_place_and_firing),
           cmocka_unit_test(a_fault_is_told_without_figures_and_folders),
           cmocka_unit_test(long_names_leave_room_for_the_count_of_waits),
+          cmocka_unit_test(a_stall_tells_its_first_wait_whatever_the_length_of_a_name),
           cmocka_unit_test(a_name_cannot_drive_a_terminal),
           cmocka_unit_test(of_several_faults_the_first_declared_is_reported),
           cmocka_unit_test(a_fault_in_a_packet_is_the_only_one),
@@ -904,4 +1162,10 @@ TEST_MAIN("sched", cmocka_unit_test(streams_of_every_length_come_out_whole),
           cmocka_unit_test(a_program_that_halts_with_work_left_is_refused),
           cmocka_unit_test(thresholds_hold_until_the_stream_ends),
           cmocka_unit_test(thresholds_are_waived_when_nothing_runs),
-          cmocka_unit_test(initial_packets_of_ports_come_first))
+          cmocka_unit_test(initial_packets_of_ports_come_first),
+          cmocka_unit_test(a_host_that_fails_at_one_out_port_gets_nothing_at_the_next),
+          cmocka_unit_test(a_finish_after_a_fault_is_taken_back),
+          cmocka_unit_test(a_stage_that_lacks_more_than_a_fault_keeps_back_waits),
+          cmocka_unit_test(a_fault_goes_before_a_stall),
+          cmocka_unit_test(a_port_that_is_filled_further_is_told),
+          cmocka_unit_test(a_run_fails_with_the_initial_packets_of_a_port))

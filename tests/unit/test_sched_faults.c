@@ -38,7 +38,7 @@ static struct {
     struct prt_run *run;
     atomic_int_fast64_t left; /* before it happens */
     atomic_bool hit;
-    char standing[65536]; /* what was told */
+    char standing[65536]; /* the reported text */
     size_t standing_bytes;
     unsigned standings;
 } now;
@@ -70,6 +70,8 @@ static bool happens(enum event event)
 
 /* ---- the device ---- */
 
+/* In flight on a device that takes one packet at a time; UINT32_MAX: it is none. */
+static uint32_t launches_left = UINT32_MAX;
 static const struct prt_device_ops *real_device;
 static struct prt_device_ops device_that_fails;
 
@@ -77,7 +79,13 @@ static enum prt_status fail_to_enqueue(struct prt_device *device, uint32_t queue
                                        const union prt_dispatch *packet, struct prt_error *error)
 {
     if (happens(EVENT_DEVICE_FAILS)) return prt_error_set(error, PRT_E_DEVICE, "it has failed");
-    return real_device->enqueue(device, queue, packet, error);
+    if (launches_left != UINT32_MAX && launches_left > 0)
+        return prt_error_set(error, PRT_E_BUSY, "it has a packet");
+    enum prt_status status = real_device->enqueue(device, queue, packet, error);
+    if (launches_left != UINT32_MAX && status == PRT_OK)
+        launches_left =
+            packet->condensed.header == DISPATCH_CONDENSED ? packet->condensed.num_kernels : 1;
+    return status;
 }
 
 static enum prt_status fail_to_wait(struct prt_device *device, struct prt_completion *completions,
@@ -85,7 +93,9 @@ static enum prt_status fail_to_wait(struct prt_device *device, struct prt_comple
 {
     *count = 0;
     if (happens(EVENT_DEVICE_FAILS)) return PRT_E_DEVICE;
-    return real_device->wait(device, completions, capacity, count);
+    enum prt_status status = real_device->wait(device, completions, capacity, count);
+    if (launches_left != UINT32_MAX) launches_left -= *count;
+    return status;
 }
 
 /* One completion at a time, as the interface admits. */
@@ -211,6 +221,16 @@ static const char text[] =
     "pipeline faulting(in i32 x, out i32 y, out i32 z) { x -> hundredth -> copy -> y; x -> total "
     "-> "
     "z; }\n"
+    "pipeline joined(in i32 x, in i32 w, out i32 y, out i32 z) {\n"
+    "  buffer i32 a, b; hundredth(x -> a); add(a, w -> b); b -> five -> y; x -> copy -> z;\n"
+    "}\n"
+    "pipeline twice_spared(in i32 x, out i32 y, out i32 z) {\n"
+    "  x -> hundredth -> five -> y; x -> copy -> hundredth -> five -> total -> z;\n"
+    "}\n"
+    "pipeline even(in i32 x, out i32 y, out i32 z) {\n"
+    "  buffer i32 a, b; fork(x -> a, b); a -> copy -> two -> y; b -> copy -> copy importance 3 -> "
+    "two importance 3 -> z;\n"
+    "}\n"
     "pipeline spared(in i32 x, out i32 y, out i32 z) { x -> hundredth -> five -> y; x -> total -> "
     "z; "
     "}\n";
@@ -219,16 +239,20 @@ enum { PACKETS = 96, PORTS = 4 };
 
 static const struct pipeline {
     const char *name;
-    bool sums; /* where it ends shows in the packets at the end */
+    bool sums;  /* where it ends shows in the packets at the end */
+    bool small; /* with the smallest buffers and few packets, on a busy device */
 } pipelines[] = {
-    {"chain", true},  {"forked", true},   {"picture", false}, {"phased", false},
-    {"trees", false}, {"sources", false}, {"faulting", true}, {"spared", true},
+    {"chain", true, false},    {"forked", true, false},      {"picture", false, false},
+    {"phased", false, false},  {"trees", false, false},      {"sources", false, false},
+    {"faulting", true, false}, {"spared", true, false},      {"spared", true, true},
+    {"joined", true, true},    {"twice_spared", true, true}, {"even", false, true},
 };
 
 static const struct way {
     const char *device;
     uint32_t host_threads;
     bool measured, threads, at_hand, memory, debugged;
+    bool busy; /* the device takes one packet at a time: for small buffers only */
     enum prt_dispatch_mode dispatch;
 } ways[] = {
     {.device = "sim4", .host_threads = 1},
@@ -236,12 +260,15 @@ static const struct way {
     {.device = "sim4", .host_threads = 1, .threads = true},
     {.device = "sim4", .host_threads = 1, .memory = true, .dispatch = PRT_DISPATCH_FULL},
     {.device = "sim4", .host_threads = 2, .debugged = true, .dispatch = PRT_DISPATCH_REFERENCE},
+    {.device = "sim4", .host_threads = 1, .busy = true},
     {.device = "cpu:2"},
     {.device = "cpu:1", .measured = true, .threads = true},
 };
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
 /* ---- a run ---- */
+
+static size_t given_packets = PACKETS;
 
 struct port {
     int32_t packets[PACKETS * 8];
@@ -259,7 +286,7 @@ static enum prt_status give_packets(void *context, void *packets, size_t capacit
                                     struct prt_error *error)
 {
     struct port *port = context;
-    size_t left = PACKETS - port->count;
+    size_t left = given_packets - port->count;
     if (happens(EVENT_HOST_FAILS)) return prt_error_set(error, PRT_E_READ, "the host fails");
     *count = capacity + 1;
     if (happens(EVENT_HOST_LIES)) return PRT_OK;
@@ -413,6 +440,7 @@ static bool run_with(const struct prt_program *program, const struct way *way, e
     memset(in, 0, sizeof in);
     memset(o, 0, sizeof *o);
     memset(&now, 0, sizeof now);
+    launches_left = way->busy ? 0 : UINT32_MAX;
     now.event = event;
     now.left = turn == UINT64_MAX ? -1 : (int_fast64_t)turn;
     if (event == EVENT_CALL_FAILS) arm(FAULT_FAILS, turn);
@@ -511,20 +539,25 @@ static void try_events(enum event event)
     static struct outcome first, whole, o;
     for (size_t p = 0; p < sizeof pipelines / sizeof pipelines[0]; p++) {
         size_t size;
-        uint8_t *bytes = built_container_bytes(text, pipelines[p].name, "sim4", &size);
+        bool small = pipelines[p].small;
+        uint8_t *bytes = small ? built_small_container_bytes(text, pipelines[p].name, "sim4", &size)
+                               : built_container_bytes(text, pipelines[p].name, "sim4", &size);
         struct prt_program *compiled = load(bytes, size);
+        given_packets = small ? 21 : PACKETS;
         bytes = built_debug_container_bytes(text, pipelines[p].name, "sim4", &size);
         struct prt_program *debugged = load(bytes, size);
         for (size_t w = 0; w < WAYS; w++) {
             const struct prt_program *program = ways[w].debugged ? debugged : compiled;
-            if (!is_possible(&ways[w], event)) continue;
+            if (!is_possible(&ways[w], event) || small != ways[w].busy) continue;
             (void)run_with(program, &ways[w], EVENT_KINDS, UINT64_MAX, &whole);
-            if (w == 0) first = whole;
+            if (w == 0 || small) first = whole;
             bool debugged_fault = ways[w].debugged && whole.status == PRT_E_FAULT;
             if (!debugged_fault) assert_int_equal(whole.status, first.status);
             if (!debugged_fault) expect_same_packets(&whole, &first); /* a debugger stops at once */
             expect_first_packets(&whole, &first);
-            for (uint64_t turn = 0; run_with(program, &ways[w], event, turn, &o); turn++) {
+            uint64_t step = (uint64_t)draw_step(); /* each way begins with another turn */
+            for (uint64_t turn = (p + w) % step; run_with(program, &ways[w], event, turn, &o);
+                 turn += step) {
                 assert_true(turn < 5000);
                 expect(program, &pipelines[p], &ways[w], event, &o, &whole);
             }

@@ -98,7 +98,7 @@ static struct prt_program *phased(uint64_t x_depth, uint64_t t_depth, uint32_t t
     return pipelines_load(m, kernels);
 }
 
-/* What the phases make of 0, 1, 2, ...; the packets that are never consumed in *left. */
+/* The results of the phases for 0, 1, 2, ...; the packets that are never consumed in *left. */
 static size_t phased_by_hand(size_t count, int32_t *packets, size_t *left)
 {
     size_t n = 0, at = 0;
@@ -349,7 +349,7 @@ static int32_t kernel_count(const struct kernel_batch *batch)
     return KERNEL_OK;
 }
 
-/* t is written by a finish alone, and read. */
+/* t is written only by a finish, and read. */
 static void what_a_finish_alone_writes_is_read(void **unused)
 {
     (void)unused;
@@ -485,7 +485,7 @@ static enum prt_status take_and_interrupt(void *context, const void *packets, si
     return status;
 }
 
-/* What a source feeds is drained, and its finish runs. */
+/* A stage that a source feeds is drained, and its finish runs. */
 static void an_interrupt_ends_sources(void **unused)
 {
     (void)unused;

@@ -53,7 +53,7 @@ static uint64_t rate_at(const uint64_t *each, uint64_t all, uint64_t firing, uin
     return each ? each[firing % phases] : all;
 }
 
-/* What the firings consume; *seen: the most that one of them sees, with what those before it
+/* The packets that the firings consume; *seen: the maximum that one of them sees, with the packets those before it
  * consume. */
 static uint64_t takes(const struct graph_node *node, const struct graph_input *in, uint64_t first,
                       uint64_t firings, uint64_t *seen)
@@ -262,7 +262,7 @@ static struct tally play_many(bool cyclic, bool phases, uint32_t cus)
     for (int i = 0; i < 600; i++)
         play_random(&seed, cyclic, phases, cus, &tally);
     print_message("%s%s on %u CUs: %d graphs, %d static, %d in part\n",
-                  cyclic ? "with circles" : "without circles", phases ? ", with phases" : "", cus,
+                  cyclic ? "with cycles" : "without cycles", phases ? ", with phases" : "", cus,
                   tally.graphs, tally.whole, tally.partly);
     return tally;
 }

@@ -27,7 +27,7 @@ static uint32_t queue_of(struct machine *m, struct prt_device_handle device, uin
     return queue;
 }
 
-/* Is there a queue of greater importance on the whole device, which nobody uses?  Then launches may
+/* Is there a queue of greater importance on the whole device, which is unused?  Then launches may
  * interrupt each other; as long as none does, nothing is to be seen of it. */
 static bool ranked;
 
@@ -361,8 +361,8 @@ static void be_counted(struct machine *m, uint32_t stage, kernel_entry entry)
     assert_int_equal(prt_sim_device.set_kernels(m->device, m->objects, STAGES, STAGES), PRT_OK);
 }
 
-/* 10 warps of 10, 14, .. 46 on 8 compute units: the ninth goes to the first one, behind 10 cycles,
- * the tenth to the second, behind 14: it ends last, at 14 + 46. */
+/* 10 warps of 10, 14, .. 46 on 8 compute units: the ninth goes to the first one, after 10 cycles,
+ * the tenth to the second, after 14: it ends last, at 14 + 46. */
 static void counted_warps_go_where_a_compute_unit_is_free(void **unused)
 {
     (void)unused;
@@ -388,7 +388,7 @@ static void a_launch_begins_when_a_counted_one_has_ended(void **unused)
     machine_close(m);
 }
 
-/* What stands behind a fault is not executed, and takes what it is estimated at. */
+/* A launch after a fault is not executed, and takes its estimated time. */
 static void behind_a_fault_estimates_count(void **unused)
 {
     (void)unused;
@@ -468,7 +468,7 @@ static void bytes_are_those_that_were_read_and_appended(void **unused)
     }
 }
 
-/* ---- who watches ---- */
+/* ---- observers ---- */
 
 struct watched {
     struct prt_launch_record records[4];
@@ -585,7 +585,7 @@ static void it_goes_on_in_between(void **unused)
     machine_close(m);
 }
 
-/* What an important launch needs is yielded, and nothing else. */
+/* The compute units of an important launch are yielded, and no others. */
 static void other_compute_units_are_left_alone(void **unused)
 {
     (void)unused;

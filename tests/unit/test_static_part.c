@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The machine's instructions for static schedules: guards, run, repeats, routines, fence, packets
- * and reference entries.  Every program does what the guarded loop alone does, bit by bit. */
+ * and reference entries.  Every program gives the result of the guarded loop by itself, bit by bit. */
 #include "tests/test.h"
 
 #include <assert.h>
@@ -470,6 +470,13 @@ static const char counting[] = " bind_root 0\n bind_root 1\n"
                                "L1: goes_on 0, 16, L2\n has_room 1, 0, 16, L2\n run 0, 16\n"
                                " run 1, 16\n jump L1\nL2: wait L1\n" GUARDED;
 
+static void append_told(void *context, const char *text, size_t size)
+{
+    char *told = context;
+    assert_true(strlen(told) + size < 4096);
+    strncat(told, text, size);
+}
+
 static void a_source_fires_as_often_as_the_run_allows(void **unused)
 {
     (void)unused;
@@ -479,6 +486,11 @@ static void a_source_fires_as_often_as_the_run_allows(void **unused)
         struct prt_run *run;
         assert_int_equal(prt_run_create(program, NULL, &run, &error), PRT_OK);
         prt_run_limit_firings(run, limit);
+        if (limit == 3) {
+            char told[4096] = "";
+            prt_run_tell_standing(run, append_told, told);
+            assert_non_null(strstr(told, "ready: 3 firings\n"));
+        }
         out = (struct host){.count = 0};
         pipelines_bind(program, run, NULL, &out);
         assert_int_equal(prt_run_execute(run, &error), PRT_OK);
@@ -543,7 +555,7 @@ static void an_interrupt_closes_the_in_port(void **unused)
     prt_program_free(program);
 }
 
-/* Nobody wants what it makes any more: the static part ends, and so does the run. */
+/* No reader wants its output any more: the static part ends, and so does the run. */
 static void a_host_that_wants_no_more_ends_it(void **unused)
 {
     (void)unused;
@@ -607,6 +619,50 @@ static void a_fault_in_a_run_is_the_one_of_the_guarded_loop(void **unused)
     }
 }
 
+/* ---- phases ---- */
+
+/* pop {1, 2}, push {1, 1} */
+static int32_t kernel_turns(const struct kernel_batch *batch)
+{
+    const int32_t *x = batch->in[0];
+    for (uint64_t i = 0; i < batch->count; i++) {
+        ((int32_t *)batch->out[0])[i] = x[0];
+        x += 1 + (batch->first_firing + i) % 2;
+    }
+    return KERNEL_OK;
+}
+
+/* Two of three packets come out, as of the guarded loop, which does the rest. */
+static void phases_are_run_in_whole_cycles(void **unused)
+{
+    (void)unused;
+    static const char runs[] =
+        " bind_root 0\n bind_root 1\nL1: has_packets 0, 0, 24, L2\n has_room 1, 0, 16, L2\n"
+        " run 0, 16\n run 1, 16\n jump L1\nL2: wait L1\n" GUARDED;
+    const uint64_t rates[] = {1, 2, 1, 2, 1, 1, 1, 1};
+    struct made *m = made_create("phases", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+    uint32_t t = made_buffer(m, "t", SCALAR_I32, 64, CONTAINER_INNER);
+    add_node(m, "turns", x, 3, 2, t, 2);
+    add_node(m, "copy", t, 1, 1, made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT), 1);
+    m->nodes[0].phases = 2;
+    m->nodes[0].repetitions = m->nodes[1].repetitions = 2;
+    m->inputs[0].rates = 0;
+    m->outputs[0].rates = 4;
+    memcpy(m->rates, rates, sizeof rates);
+    m->rate_count = 8;
+    m->stages[0].batch_max = 16;
+    made_program(m, runs);
+    struct prt_program *program =
+        pipelines_load(m, (struct prt_image_kernel[]){{.run = kernel_turns}, copy});
+    struct prt_run_statistics all = run_well(program, NULL, PRT_DISPATCH_PROGRAM, 3000);
+    assert_int_equal(out.count, 2000);
+    for (int32_t i = 0; i < 2000; i++)
+        assert_int_equal(out.packets[i], i / 2 * 3 + i % 2);
+    assert_int_equal(all.dispatches, 250);
+    prt_program_free(program);
+}
+
 /* ---- packets ---- */
 
 /* The form is the program's, unless the run is given one. */
@@ -639,7 +695,7 @@ static void packets_have_the_form_that_the_program_says(void **unused)
     assert_true(stores[2] >= 3 && stores[2] <= 6);
 }
 
-/* Without load_reference an entry stays empty, and launches are full packets; who shares it, too. */
+/* Without load_reference an entry stays empty, and launches are full packets; those of stages that share it, too. */
 static void what_is_not_loaded_is_launched_by_full_packets(void **unused)
 {
     (void)unused;
@@ -663,6 +719,9 @@ static void what_is_not_loaded_is_launched_by_full_packets(void **unused)
 
 /* ---- what the verifier proves is only assumed where it does no harm ---- */
 
+static size_t given = 1000;                 /* packets of the in-port */
+static uint64_t firings_limit = UINT64_MAX; /* of the source */
+
 /* Runs `text`, which has not been verified, in place of the program; `step` NULL: not stepped. */
 static enum prt_status run_unverified_of(const struct prt_program *program, uint32_t stages,
                                          const char *text, const struct prt_step *step,
@@ -681,8 +740,9 @@ static enum prt_status run_unverified_of(const struct prt_program *program, uint
     container.code_bytes = made.code_bytes;
     assert_int_equal(prt_vm_create(&container, &vm, error), PRT_OK);
     assert_int_equal(prt_run_create(program, NULL, &run, error), PRT_OK);
-    host_ramp(&in, 1000);
-    out = (struct host){.count = 0};
+    host_ramp(&in, given);
+    out = (struct host){.failure = out.failure, .fails_after = out.fails_after};
+    if (firings_limit != UINT64_MAX) prt_run_limit_firings(run, firings_limit);
     bool fed = prt_program_find_port(program, "x") != PRT_NONE;
     pipelines_bind(program, run, fed ? &in : NULL, &out);
     run->sched->step = step;
@@ -755,6 +815,104 @@ static void a_stage_that_has_ended_is_not_run(void **unused)
     prt_program_free(program);
 }
 
+/* The stream has ended, and no `ends` has told the stages so; whether there is room does not matter. */
+static void a_program_that_halts_before_its_ends_is_refused(void **unused)
+{
+    (void)unused;
+    static const char *const texts[] = {
+        ROOTS3 " has_packets 0, 0, 1, L1\nL1: halt\n",
+        ROOTS3 " has_packets 0, 0, 64, L1\nL1: run 0, 32\n run 0, 32\n fence\n"
+               " has_packets 0, 0, 1, L2\nL2: halt\n"};
+    struct prt_program *program = chain_program(guarded, copy);
+    for (int full = 0; full < 2; full++) {
+        struct prt_error error = {0};
+        given = full ? 64 : 0;
+        assert_int_equal(run_unverified(program, texts[full], &error), PRT_E_VERIFY);
+        assert_non_null(strstr(error.message, "halts although 'first' could go on"));
+    }
+    given = 1000;
+    prt_program_free(program);
+}
+
+/* A host that fails is heard wherever the machine waits: for a stage, at a fence, at the halt. */
+static void a_host_that_fails_is_heard_by_every_instruction(void **unused)
+{
+    (void)unused;
+    static const char binds[] = " partition_counts 1 2 1\n bind 0, 0\n bind 1, 1\n bind 2, 2\n"
+                                " has_packets 0, 0, 32, L1\nL1: run 0, 16\n run 1, 16\n fence\n";
+    static const char *const rests[] = {" run 2, 8\n run 2, 8\n halt\n",
+                                        " run 2, 8\n run 0, 32\n fence\n halt\n",
+                                        " run 2, 16\n halt\n"};
+    struct prt_program *program = chain_program(guarded, copy);
+    out = (struct host){.fails_after = 1, .failure = PRT_E_WRITE};
+    for (int i = 0; i < 3; i++) {
+        struct prt_error error = {0};
+        char text[1024];
+        /* Of the first 16 packets 1 is taken before. */
+        snprintf(text, sizeof text, "%s run 2, 1\n fence\n%s", binds, rests[i]);
+        if (i == 2) strcpy(strstr(text, " run 2, 16"), " run 2, 15\n halt\n");
+        assert_int_equal(run_unverified(program, text, &error), PRT_E_WRITE);
+        assert_string_equal(error.message, "the host fails");
+        assert_int_equal(out.count, 1);
+    }
+    out = (struct host){.count = 0};
+    prt_program_free(program);
+}
+
+enum { STOPS_AFTER = 5 };
+
+static int32_t kernel_count_five(const struct kernel_batch *batch)
+{
+    uint64_t count = 0;
+    for (; count < batch->count && batch->first_firing + count < STOPS_AFTER; count++)
+        ((int32_t *)batch->out[0])[count] = (int32_t)(batch->first_firing + count);
+    *batch->completed = count;
+    return count < batch->count ? KERNEL_STOPPED : KERNEL_OK;
+}
+
+static int32_t kernel_copy_five(const struct kernel_batch *batch)
+{
+    uint64_t count = 0;
+    for (; count < batch->count && batch->first_firing + count < STOPS_AFTER; count++)
+        ((int32_t *)batch->out[0])[count] = ((const int32_t *)batch->in[0])[count];
+    *batch->completed = count;
+    return count < batch->count ? KERNEL_STOPPED : KERNEL_OK;
+}
+
+/* Either the source stops, or its reader does, after which nobody wants what the source makes: `goes_on` says no before
+ * the stage has ended and after it, and a run is refused. */
+static void a_source_that_is_done_does_not_go_on(void **unused)
+{
+    (void)unused;
+    static const char *const texts[] = {
+        " run 0, 16\n fence\n goes_on 0, 1, L1\n halt\nL1: run 1, 5\n fence\n ends\n"
+        " goes_on 0, 1, L2\n halt\nL2: run 0, 1\n halt\n",
+        " run 0, 16\n fence\n run 0, 1\n halt\n",
+        " run 0, 16\n run 1, 16\n fence\n run 0, 16\n ends\n goes_on 0, 1, L1\n halt\n"
+        "L1: fence\n ends\n run 0, 1\n halt\n"};
+    static const struct prt_image_kernel stop[] = {{.run = kernel_count_five},
+                                                   {.run = kernel_copy_five}};
+    for (int i = 0; i < 3; i++) {
+        char text[1024];
+        struct prt_error error = {0};
+        struct made *m = made_create("stops", "sim16");
+        uint32_t c = made_buffer(m, "c", SCALAR_I32, 64, CONTAINER_INNER);
+        uint32_t y = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
+        add_node(m, "count", UINT32_MAX, 0, 0, c, 1);
+        add_node(m, "copy", c, 1, 1, y, 1);
+        m->nodes[i == 2].flags |= CONTAINER_NODE_STOPS;
+        made_program(m, " bind_root 0\n bind_root 1\n" GUARDED);
+        struct prt_program *program = pipelines_load(
+            m, (struct prt_image_kernel[]){i < 2 ? stop[0] : count, i < 2 ? copy : stop[1]});
+        snprintf(text, sizeof text, " bind_root 0\n bind_root 1\n%s", texts[i]);
+        assert_int_equal(run_unverified_of(program, 2, text, NULL, &error), PRT_E_VERIFY);
+        if (strstr(error.message, "runs 1 firing of 'count', which has ended") == NULL)
+            fail_msg("%d: %s", i, error.message);
+        assert_int_equal(out.count, i == 1 ? 0 : STOPS_AFTER);
+        prt_program_free(program);
+    }
+}
+
 /* One instruction that names what there is; labels lead forward, so that the program ends. */
 static void add_anything(char *text, uint32_t place, uint32_t places, uint64_t *seed)
 {
@@ -779,7 +937,7 @@ static void add_anything(char *text, uint32_t place, uint32_t places, uint64_t *
     }
 }
 
-/* A machine that is given what nobody has verified refuses it or does it; what comes out is the
+/* A machine refuses an unverified program or executes it; the output is the
  * beginning of the stream. */
 static void anything_in_range_does_no_harm(void **unused)
 {
@@ -847,7 +1005,7 @@ static void a_stepped_run_leaves_the_static_part_out(void **unused)
     }
 }
 
-/* The step at which whoever is told of steps ends the run. */
+/* The step at which the observer of steps ends the run. */
 static enum prt_status end_at_step(void *context, uint32_t stage, bool finish,
                                    struct prt_error *error)
 {
@@ -880,6 +1038,60 @@ static void a_stepped_run_instruction_goes_firing_by_firing(void **unused)
     prt_program_free(program);
 }
 
+/* A source that the run limits has as many firings left as it has, stepped or not. */
+static void a_run_of_more_firings_than_the_source_has_left_is_refused(void **unused)
+{
+    (void)unused;
+    struct prt_program *program = source_program(" bind_root 0\n bind_root 1\n" GUARDED);
+    firings_limit = 5;
+    for (int stepped = 0; stepped < 2; stepped++) {
+        struct prt_error error = {0};
+        size_t last = SIZE_MAX;
+        const struct prt_step step = {&last, end_at_step, end_at_step};
+        steps = 0;
+        enum prt_status status =
+            run_unverified_of(program, 2, " bind_root 0\n bind_root 1\n run 0, 16\n halt\n",
+                              stepped ? &step : NULL, &error);
+        assert_int_equal(status, PRT_E_VERIFY);
+        assert_int_equal(steps, stepped ? 10 : 0);
+        assert_non_null(strstr(error.message, stepped ? "runs 11 firings of 'count'"
+                                                      : "runs 16 firings of 'count'"));
+    }
+    firings_limit = UINT64_MAX;
+    prt_program_free(program);
+}
+
+static void a_step_can_end_the_run_at_a_finish(void **unused)
+{
+    (void)unused;
+    static const struct prt_image_kernel total = {.run = kernel_total,
+                                                  .finish = kernel_total_finish};
+    struct made *m = made_create("finish", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 8, CONTAINER_OUTER_IN);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 8, CONTAINER_OUTER_OUT);
+    made_input(m, made_node(m, "total", CONTAINER_NODE_STATEFUL | CONTAINER_NODE_FINISH), x, 1, 1);
+    made_output(m, 0, y, 1, 2);
+    made_loop(m);
+    struct prt_program *program = pipelines_load(m, &total);
+    for (size_t last = 1; last <= 7; last++) {
+        struct prt_error error = {0};
+        struct prt_run *run;
+        const struct prt_step step = {&last, end_at_step, end_at_step};
+        assert_int_equal(prt_run_create(program, NULL, &run, &error), PRT_OK);
+        run->sched->step = &step;
+        host_ramp(&in, 2);
+        out = (struct host){.count = 0};
+        pipelines_bind(program, run, &in, &out);
+        steps = 0;
+        /* Two steps for each of two firings, and for the finish. */
+        assert_int_equal(prt_run_execute(run, &error), last <= 6 ? PRT_E_USAGE : PRT_OK);
+        assert_int_equal(steps, last <= 6 ? last : 6);
+        assert_int_equal(out.count, last <= 5 ? last / 2 : 4);
+        prt_run_destroy(run);
+    }
+    prt_program_free(program);
+}
+
 TEST_MAIN("static_part", cmocka_unit_test(streams_of_every_length_come_out_whole),
           cmocka_unit_test(the_null_device_fires_as_often),
           cmocka_unit_test(drawn_schedules_give_the_same_streams),
@@ -896,6 +1108,12 @@ TEST_MAIN("static_part", cmocka_unit_test(streams_of_every_length_come_out_whole
           cmocka_unit_test(what_is_not_loaded_is_launched_by_full_packets),
           cmocka_unit_test(what_is_not_possible_is_refused_while_running),
           cmocka_unit_test(a_stage_that_has_ended_is_not_run),
+          cmocka_unit_test(phases_are_run_in_whole_cycles),
+          cmocka_unit_test(a_program_that_halts_before_its_ends_is_refused),
+          cmocka_unit_test(a_host_that_fails_is_heard_by_every_instruction),
+          cmocka_unit_test(a_source_that_is_done_does_not_go_on),
+          cmocka_unit_test(a_run_of_more_firings_than_the_source_has_left_is_refused),
+          cmocka_unit_test(a_step_can_end_the_run_at_a_finish),
           cmocka_unit_test(anything_in_range_does_no_harm),
           cmocka_unit_test(a_stepped_run_leaves_the_static_part_out),
           cmocka_unit_test(a_stepped_run_instruction_goes_firing_by_firing))

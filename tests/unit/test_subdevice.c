@@ -74,11 +74,11 @@ static const struct partition_case cases[] = {
     {"equally 1 of one CU", D1, {0}, 0, {EQ, 1}, FAILED, 0, {0}},
     {"equally 2 of one CU", D1, {0}, 0, {EQ, 2}, BAD_COUNT, 0, {0}},
     {"equally 0 of one CU", D1, {0}, 0, {EQ, 0}, BAD_VALUE, 0, {0}},
-    {"equally within the most", D16_FEW, {0}, 0, {EQ, 4}, OK, 4, {0xf, 0xf0, 0xf00, 0xf000}},
-    {"equally above the most", D16_FEW, {0}, 0, {EQ, 2}, FAILED, 0, {0}},
-    {"equally 5 of the most 4", D16_FEW, {0}, 0, {EQ, 3}, FAILED, 0, {0}},
+    {"equally within the maximum", D16_FEW, {0}, 0, {EQ, 4}, OK, 4, {0xf, 0xf0, 0xf00, 0xf000}},
+    {"equally above the maximum", D16_FEW, {0}, 0, {EQ, 2}, FAILED, 0, {0}},
+    {"equally 5 of at most 4", D16_FEW, {0}, 0, {EQ, 3}, FAILED, 0, {0}},
     {"equally unsupported", D16_BC, {0}, 0, {EQ, 4}, BAD_VALUE, 0, {0}},
-    {"equally alone supported", D16_EQ, {0}, 0, {EQ, 8}, OK, 2, {0xff, 0xff00}},
+    {"only equally supported", D16_EQ, {0}, 0, {EQ, 8}, OK, 2, {0xff, 0xff00}},
     {"equally nested", D16, {EQ, 8}, 1, {EQ, 4}, OK, 2, {0xf00, 0xf000}},
     {"equally nested, rest unused", D16, {EQ, 8}, 1, {EQ, 3}, OK, 2, {0x700, 0x3800}},
     {"equally nested above", D16, {EQ, 8}, 0, {EQ, 9}, BAD_COUNT, 0, {0}},
@@ -116,10 +116,10 @@ static const struct partition_case cases[] = {
     {"count INT64_MIN", D16, {0}, 0, {BC, 1, INT64_MIN, END}, BAD_COUNT, 0, {0}},
     {"counts twice", D16, {0}, 0, {BC, 2, END, BC, 2, END}, BAD_VALUE, 0, {0}},
     {"counts and equally", D16, {0}, 0, {BC, 2, END, EQ, 2}, BAD_VALUE, 0, {0}},
-    {"counts as many as the most", D16_FEW, {0}, 0, {BC, 1, 1, 1, 1, END}, OK, 4, {1, 2, 4, 8}},
-    {"counts above the most", D16_FEW, {0}, 0, {BC, 1, 1, 1, 1, 1, END}, BAD_COUNT, 0, {0}},
+    {"counts as many as the maximum", D16_FEW, {0}, 0, {BC, 1, 1, 1, 1, END}, OK, 4, {1, 2, 4, 8}},
+    {"counts above the maximum", D16_FEW, {0}, 0, {BC, 1, 1, 1, 1, 1, END}, BAD_COUNT, 0, {0}},
     {"counts unsupported", D16_EQ, {0}, 0, {BC, 4, END}, BAD_VALUE, 0, {0}},
-    {"counts alone supported", D16_BC, {0}, 0, {BC, 4, END}, OK, 1, {0xf}},
+    {"only counts supported", D16_BC, {0}, 0, {BC, 4, END}, OK, 1, {0xf}},
     {"counts of one CU", D1, {0}, 0, {BC, 1, END}, FAILED, 0, {0}},
     {"two counts of one CU", D1, {0}, 0, {BC, 1, 1, END}, BAD_COUNT, 0, {0}},
     {"counts nested", D16, {BC, 6, 7, END}, 1, {BC, 3, 4, END}, OK, 2, {0x1c0, 0x1e00}},
@@ -160,8 +160,8 @@ static const struct partition_case cases[] = {
      OK,
      2,
      {0xf00, 0xf000}},
-    {"more domains than the most", D16_FEW, {0}, 0, {AF, PRT_AFFINITY_L2}, FAILED, 0, {0}},
-    {"domains within the most", D16_FEW, {0}, 0, {AF, PRT_AFFINITY_L3}, OK, 2, {0xff, 0xff00}},
+    {"more domains than the maximum", D16_FEW, {0}, 0, {AF, PRT_AFFINITY_L2}, FAILED, 0, {0}},
+    {"domains within the maximum", D16_FEW, {0}, 0, {AF, PRT_AFFINITY_L3}, OK, 2, {0xff, 0xff00}},
     {"domain 0", D16, {0}, 0, {AF, 0}, BAD_VALUE, 0, {0}},
     {"two domains at once",
      D16,
@@ -176,7 +176,7 @@ static const struct partition_case cases[] = {
     {"affinity twice", D16, {0}, 0, {AF, NEXT, AF, NEXT}, BAD_VALUE, 0, {0}},
     {"affinity and equally", D16, {0}, 0, {AF, PRT_AFFINITY_L2, EQ, 2}, BAD_VALUE, 0, {0}},
     {"affinity unsupported", D16_EQ, {0}, 0, {AF, PRT_AFFINITY_NUMA}, BAD_VALUE, 0, {0}},
-    {"affinity alone supported", D16_AF, {0}, 0, {AF, NEXT}, OK, 2, {0xff, 0xff00}},
+    {"only affinity supported", D16_AF, {0}, 0, {AF, NEXT}, OK, 2, {0xff, 0xff00}},
     {"L1 of 64", D64, {0}, 0, {AF, PRT_AFFINITY_L1}, OK, 32, {3, 12}},
     {"L2 of 64", D64, {0}, 0, {AF, PRT_AFFINITY_L2}, OK, 8, {0xff, 0xff00}},
     {"next of 64", D64, {0}, 0, {AF, NEXT}, OK, 2, {0xffffffff, 0xffffffff00000000}},
@@ -220,7 +220,7 @@ static void check_case(const struct partition_case *c)
         device = made[c->pick];
     }
     size_t live = prt_device_tree_live(tree);
-    /* counting alone; a wrong status names its case */
+    /* only counting; a wrong status names its case */
     if (prt_create_sub_devices(tree, device, c->properties, 0, NULL, NULL) != c->status)
         print_message("case '%s'\n", c->name);
     assert_int_equal(prt_create_sub_devices(tree, device, c->properties, 0, NULL, &count),
@@ -322,7 +322,7 @@ static void domains_may_be_of_several_sizes(void **state)
     prt_device_tree_destroy(tree);
 }
 
-/* Each list stands at the end of a heap block, so that a sanitizer sees a step behind it. */
+/* Each list stands at the end of a heap block, so that a sanitizer sees a step past it. */
 static void lists_are_read_no_further_than_needed(void **state)
 {
     (void)state;
@@ -360,7 +360,7 @@ enum { BAD = -1, DEVICES = 32 };
 
 enum operation {
     STOP,
-    MAKE,       /* with `room` for handles; value: sub-devices, as num_devices_ret tells */
+    MAKE,       /* with `room` for handles; value: sub-devices, by num_devices_ret */
     MAKE_ONLY,  /* the same, num_devices_ret NULL */
     COUNT_ONLY, /* out_devices NULL, num_devices `room` */
     RETAIN,
@@ -408,7 +408,7 @@ static const struct sentence sentences[] = {
     {"BY_AFFINITY_DOMAIN makes one sub-device for each set of CUs that share the level",
      D12,
      {{MAKE, 0, {AF, PRT_AFFINITY_L2}, 4, OK, 4}, {CUS, 4, {0}, 0, OK, 3}}},
-    {"NEXT_PARTITIONABLE takes the first level that splits; a query tells which",
+    {"NEXT_PARTITIONABLE takes the first level that splits; a query says which",
      D16,
      {{MAKE, 0, {AF, NEXT}, 2, OK, 2},
       {MADE_WITH, 1, {AF, PRT_AFFINITY_L3}, 0, OK, 3},
@@ -507,7 +507,7 @@ static const struct sentence sentences[] = {
      {{MAKE, 0, {EQ, 1}, 16, FAILED, 0},
       {MAKE, 0, {BC, 1, END}, 16, FAILED, 0},
       {MAKE, 0, {AF, NEXT}, 16, FAILED, 0}}},
-    {"INVALID_DEVICE_PARTITION_COUNT: more counts than the most sub-devices",
+    {"INVALID_DEVICE_PARTITION_COUNT: more counts than sub-devices at most",
      D16_FEW,
      {{MAKE, 0, {BC, 1, 1, 1, 1, 1, END}, 16, BAD_COUNT, 0},
       {MAKE, 0, {BC, 1, 1, 1, 1, 1, END}, 0, BAD_COUNT, 0},

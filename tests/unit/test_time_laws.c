@@ -144,9 +144,9 @@ static uint64_t rounds(uint64_t firings, uint32_t cu_count)
 
 /* ---- known costs ---- */
 
-/* One full batch goes through the chain, launch behind launch on the one queue.  In front of all
+/* One full batch goes through the chain, launch after launch on the one queue.  Before all of them
  * stand the bindings, and `ends`, `round_robin`, `dispatch`: later ones are dispatched while the
- * first executes.  Behind all stands what it takes to find that nothing is left. */
+ * first executes.  After all comes the search that finds nothing left. */
 static void a_chain_takes_the_sum_of_its_launches(void **unused)
 {
     (void)unused;

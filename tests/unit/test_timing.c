@@ -178,7 +178,7 @@ static void state_leaves_one_compute_unit_busy(void **unused)
 
 /* ---- memory ---- */
 
-/* The least t in which the share carries the bytes: t x B x C / D >= bytes. */
+/* The smallest t in which the share carries the bytes: t x B x C / D >= bytes. */
 static void the_share_of_the_bandwidth_is_exact(void **unused)
 {
     (void)unused;

@@ -134,7 +134,7 @@ static void sub_devices_execute_at_the_same_time(void **state)
     fixture_free(f);
 }
 
-/* What the memory does not bring in time counts, not the computing. */
+/* The delay of the memory counts, not the computing. */
 static void memory_limits(void **state)
 {
     (void)state;

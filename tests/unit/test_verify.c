@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a container must mean: each rule has an edit that breaks it. */
+/* The meaning of a container: each rule has an edit that breaks it. */
 #include "tests/test.h"
 
 #include <inttypes.h>
@@ -233,7 +233,7 @@ static void programs_that_could_go_wrong_are_refused(void **unused)
     }
 }
 
-/* What a program names, and how many there are of it. */
+/* The names in a program, and their numbers. */
 static void operands_of_one_stage_or_no_set_are_refused(void **unused)
 {
     (void)unused;
@@ -331,7 +331,7 @@ static void rates_that_do_not_hold_together_are_refused(void **unused)
     WIDE_REFUSED(outputs[2].finish_max, 9, "finish writes up to 9 packets");
 }
 
-/* x -> a -> t -> j and x -> b -> u -> j, with starting times that nobody looks at before rates balance. */
+/* x -> a -> t -> j and x -> b -> u -> j, with starting times that are not looked at before rates balance. */
 static struct made *joined(void)
 {
     struct made *m = made_create("joined", "sim16");
@@ -409,7 +409,7 @@ static void windows_that_cannot_be_are_refused(void **unused)
     expect_refusal(m, "wrap", "a firing sees 12 packets, buffer 't' holds 11");
     m = wide();
     m->inputs[1].border = CONTAINER_BORDER_WRAP;
-    m->inputs[1].window_height = 1; /* a row alone: 4, and 3 of a firing beside all of it but one */
+    m->inputs[1].window_height = 1; /* only a row: 4, and 3 of a firing beside all of it but one */
     m->buffers[1].frame_rows = 0;
     m->buffers[1].depth_packets = 6;
     m->stages[0].batch_max = m->stages[1].batch_max = 2;
@@ -487,7 +487,7 @@ static void what_is_in_step_may_meet_again(void **unused)
     m = in_step();
     m->outputs[1].share = m->outputs[1].push = 1;
     expect_refusal(m, "step", "does not balance: its readers take 1 packets an iteration");
-    m = in_step(); /* the most that a buffer can hold */
+    m = in_step(); /* the maximum that a buffer can hold */
     for (uint32_t o = 0; o < 2; o++) {
         m->outputs[o].share = m->outputs[o].push = UINT64_C(1) << (60 + o);
         m->buffers[1 + o].scalar = SCALAR_U8;
@@ -586,7 +586,7 @@ static struct made *bundles(void)
     return m;
 }
 
-/* What is in step is written to buffers inside, at a rate that is bounded, and has one of 64 numbers. */
+/* Packets in step are written to buffers inside, at a rate that is bounded, and has one of 64 numbers. */
 static void a_bundle_is_of_bounded_outputs_inside(void **unused)
 {
     (void)unused;
@@ -606,7 +606,7 @@ static void a_bundle_is_of_bounded_outputs_inside(void **unused)
     expect_refusal(m, "finish", "a bundle, and buffer 'u' is not inside or has no bounded rate");
 }
 
-/* x -> k (in step: t and u) -> join; z, the first buffer, -> join and p: two outsides, no circle through both. */
+/* x -> k (in step: t and u) -> join; z, the first buffer, -> join and p: two outsides, no cycle through both. */
 static void outsides_are_told_apart(void **unused)
 {
     (void)unused;
@@ -662,7 +662,7 @@ static struct made *in_fours(uint64_t pop, uint64_t peek, uint64_t initial, uint
     return m;
 }
 
-/* The least depth has room for four behind the most packets with which b can wait, counted one by one. */
+/* The minimum depth has room for four after the maximum of packets with which b can wait, counted one by one. */
 static void packets_that_come_by_fours_wait_by_multiples(void **unused)
 {
     (void)unused;
@@ -721,7 +721,7 @@ static struct made *viewed(const struct view *v, uint64_t depth)
     return m;
 }
 
-/* Who sees no window may keep packets of the frame before. */
+/* A reader without a window may keep packets of the frame before. */
 static void shapes_alone_lower_no_depth(void **unused)
 {
     (void)unused;
@@ -786,7 +786,7 @@ static void depths_of_windows_are_no_less_than_they_need(void **unused)
     } known[] = {
         {{3, 3, CONTAINER_BORDER_CLAMP, 4, 0, 5, 0}, 15}, /* 5, 5 kept and 5 not seen yet */
         {{3, 3, CONTAINER_BORDER_CLAMP, 4, 3, 5, 0}, 15},
-        {{3, 3, CONTAINER_BORDER_ZERO, 4, 2, 5, 0}, 12}, /* as somebody who takes 8 at once */
+        {{3, 3, CONTAINER_BORDER_ZERO, 4, 2, 5, 0}, 12}, /* as a reader that takes 8 at once */
         {{3, 3, CONTAINER_BORDER_MIRROR, 4, 2, 4, 0}, 8},
         {{3, 3, CONTAINER_BORDER_CLAMP, 4, 2, 4, 1}, 9},
         {{3, 3, CONTAINER_BORDER_WRAP, 4, 3, 5, 0}, 16}, /* 12 at once */
@@ -889,7 +889,7 @@ static struct made *looped(uint32_t seen, uint64_t depth)
     return m;
 }
 
-/* Who writes for himself has room for one more beside what he has and what he keeps. */
+/* A node that writes for itself has room for one more beside its packets and those it keeps. */
 static void loops_have_room_for_one_more(void **unused)
 {
     (void)unused;
@@ -951,7 +951,7 @@ static struct made *in_fours_and_twos(uint64_t depth)
     return m;
 }
 
-/* Of phases nobody knows by what a reader has left its multiples: it may wait with all but one packet. */
+/* With phases a reader's distance from its multiples is unknown: it may wait with all but one packet. */
 static void packets_that_come_by_fours_wait_in_phases(void **unused)
 {
     (void)unused;
@@ -1028,7 +1028,7 @@ static void each_reader_of_a_bounded_rate_has_room_and_balances(void **unused)
     expect_refusal(bounded_fork(3, 2), "rounds", "does not balance: its readers take 2 packets");
 }
 
-/* What might wait for ever is refused, unless the author has accepted that. */
+/* A pipeline that might deadlock is refused, unless the author has accepted that. */
 static void bounded_rates_on_cycles_are_refused(void **unused)
 {
     (void)unused;
@@ -1126,7 +1126,7 @@ static void what_cannot_be_counted_or_balanced_is_refused(void **unused)
 #define STALL                                                                                      \
     ((uint64_t)CONTAINER_CERTIFICATE_STALL << CONTAINER_CERTIFICATE_FORM_SHIFT | CONTAINER_NONE)
 
-/* A sequence that nobody could read. */
+/* A sequence that is too long to read. */
 static void counterexamples_are_of_nodes_and_counts(void **unused)
 {
     (void)unused;
@@ -1201,7 +1201,7 @@ static void ports_that_nothing_is_written_to_pass(void **unused)
     if (made_verify(m, &error) != PRT_OK) fail_msg("%s", error.message);
 }
 
-/* What the assembler would not write. */
+/* Code that the assembler would not write. */
 static void bytes_that_are_no_program_are_refused(void **unused)
 {
     (void)unused;
@@ -1231,7 +1231,7 @@ static void bytes_that_are_no_program_are_refused(void **unused)
     m->program[1] = 2;
     expect_refusal(m, "stage", "there is no stage 2 (2 stages)");
     m = good();
-    m->program[12] = 7; /* the set of round_robin, behind two bind_root and ends */
+    m->program[12] = 7; /* the set of round_robin, after two bind_root and ends */
     expect_refusal(m, "set", "there is no set 7 (1 set)");
     m = good();
     m->sets[0] = 0;
@@ -1318,16 +1318,6 @@ static void kernels_of_the_same_group_may_share_dedicated_index_memory(void **un
     }
 }
 
-/* An iterator has lanes for so many. */
-static void work_items_of_more_lanes_than_there_are_are_refused(void **unused)
-{
-    (void)unused;
-    struct made *m = good();
-    m->device.lanes = 1025;
-    made_index(m, 0, 1, 1, 0);
-    expect_refusal(m, "lanes", "device of 1025 lanes");
-}
-
 static void changed_bytes_are_survived(void **unused)
 {
     (void)unused;
@@ -1401,6 +1391,5 @@ TEST_MAIN("verify", cmocka_unit_test(good_containers_pass),
           cmocka_unit_test(ports_that_nothing_is_written_to_pass),
           cmocka_unit_test(indices_that_are_not_those_of_work_items_are_refused),
           cmocka_unit_test(kernels_of_the_same_group_may_share_dedicated_index_memory),
-          cmocka_unit_test(work_items_of_more_lanes_than_there_are_are_refused),
           cmocka_unit_test(changed_bytes_are_survived),
           cmocka_unit_test(names_are_escaped_in_messages))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scheduler programs: what the execution on intervals accepts, and each rule with a program that breaks it alone. */
+/* Scheduler programs: programs that the execution on intervals accepts, and for each rule a program that breaks only it. */
 #include "tests/test.h"
 
 #include "lang/sched_code.h"
@@ -76,7 +76,7 @@ static struct made *source(void)
     return m;
 }
 
-/* a <-> b around p and q, p begins with two packets; nobody feeds them. */
+/* a <-> b around p and q, p begins with two packets; they have no input. */
 static struct made *circle(void)
 {
     struct made *m = made_create("circle", "sim16");
@@ -98,7 +98,7 @@ static struct made *circle(void)
     return m;
 }
 
-/* x -> a -> t -> b (0..2, dynamic) -> u -> c -> v -> d -> y: c and d are an island behind b. */
+/* x -> a -> t -> b (0..2, dynamic) -> u -> c -> v -> d -> y: c and d are an island after b. */
 static struct made *mixed(void)
 {
     struct made *m = made_create("mixed", "sim16");
@@ -541,7 +541,7 @@ static void sources_and_loops_that_nobody_feeds_need_to_be_allowed(void **unused
         {BINDS "L1: goes_on 1, 2, L2\n run 0, 2\n run 1, 2\n jump L1\nL2: wait L1\n" DRAIN,
          "[allowance]"},
         {BINDS "goes_on 0, 4, L9\n run 0, 3\n run 1, 2\n" DRAIN, "[underflow]"},
-        /* An interrupt is seen by who asks, and then nothing is allowed any more. */
+        /* A question sees an interrupt, and then nothing is allowed any more. */
         {BINDS "goes_on 0, 2, L9\n goes_on 0, 4, L3\n jump L9\nL3: run 0, 2\n" DRAIN,
          "[run-ended]"},
         {BINDS "goes_on 0, 2, L9\n run 0, 2\n round_robin 0, L3\n dispatch\n jump L9\n"
@@ -629,7 +629,7 @@ static struct made *phased_behind(void)
     return m;
 }
 
-/* After a dispatch nobody knows the phase, of whichever node. */
+/* After a dispatch the phase of no node is known. */
 static void a_dispatch_makes_phases_unknown(void **unused)
 {
     (void)unused;
@@ -761,7 +761,7 @@ static void islands_are_run_beside_guarded_stages(void **unused)
          "L1: round_robin 1, L9\n dispatch\n has_packets 2, 0, 4, L1\n round_robin 2, L9\n"
          " dispatch\n run 2, 4\n" DRAIN,
          "[underflow]"},
-        /* Nobody says that c has not ended. */
+        /* No instruction says that c has not ended. */
         {".set 1: 0 1\n bind_root 0\n bind_root 1\n bind_root 2\n bind_root 3\n"
          "L1: round_robin 1, L9\n dispatch\n has_packets 2, 0, 4, L1\n ends\n run 2, 4\n" DRAIN,
          "[run-ended]"},
@@ -794,7 +794,7 @@ static struct made *stream(bool circle)
     return m;
 }
 
-/* s -> t -> a -> u -> b -> y, and d, of which nobody says that it is running, reads u as well, or another buffer of a. */
+/* s -> t -> a -> u -> b -> y, and d, which no instruction says to be running, reads u as well, or another buffer of a. */
 static struct made *beside(bool own_buffer)
 {
     struct made *m = made_create("beside", "sim16");
@@ -822,7 +822,7 @@ static struct made *beside(bool own_buffer)
     "bind_root 0\n bind_root 1\n bind_root 2\nL1: ends\n goes_on 0, 2, L9\n" guard                 \
     " has_room 2, 0, 2, L9\n run 0, 2\n run 1, 2\n run 2, 2\n jump L1\n" DRAIN
 
-/* A stage between running ones is running; one of a circle ends with it. */
+/* A stage between running ones is running; one of a cycle ends with it. */
 /* d finds packets that were there before the run, and c, which writes to it, may have stopped meanwhile. */
 static void who_may_stop_is_not_inferred_to_run(void **unused)
 {
@@ -844,7 +844,7 @@ static void who_is_running_is_inferred(void **unused)
 {
     (void)unused;
     expect(stream(false), STREAM(""), NULL);
-    /* Nobody says that b is, and without a reader that is running a may have ended. */
+    /* No instruction says that b is, and without a reader that is running a may have ended. */
     expect(stream(false),
            "bind_root 0\n bind_root 1\n bind_root 2\n goes_on 0, 2, L9\n ends\n goes_on 0, 2, L9\n"
            " run 0, 2\n run 1, 2\n" DRAIN,
@@ -958,7 +958,7 @@ static void the_end_is_reached_when_nothing_is_left(void **unused)
     EXPECT_ALL(chain, programs);
 }
 
-/* What holds on one path only does not hold behind the place where it meets another. */
+/* A fact of one path only does not hold after the place where it meets another. */
 static void paths_that_meet_have_in_common_what_both_know(void **unused)
 {
     (void)unused;
@@ -966,7 +966,7 @@ static void paths_that_meet_have_in_common_what_both_know(void **unused)
         /* selected: at first, and not when it comes back */
         {BINDS "round_robin 0, L9\nL1: dispatch\n jump L1\n" DRAIN, "[dispatch]"},
         {BINDS "L1: round_robin 0, L9\n dispatch\n jump L1\n" DRAIN, NULL},
-        /* nothing left to do: behind the wait, and not where nobody has waited */
+        /* nothing left to do: after the wait, and not where no wait has been */
         {BINDS
          "has_packets 0, 0, 1, L6\nL1: ends\n round_robin 0, L2\n dispatch\n jump L1\nL2: wait L1\n"
          "L5: halt\nL6: jump L5\n",
@@ -1070,7 +1070,7 @@ static void a_long_pipeline_is_filled_level_by_level(void **unused)
 
 #define ONE_MORE " has_packets 0, 0, 1, L1\n run 0, 1\n"
 
-/* Two paths that bring something new are told from unknown, a third is not: 4 x 2 have room beside 7. */
+/* Two paths that bring something new are kept apart from unknown, a third is not: 4 x 2 have room beside 7. */
 static void what_two_paths_bring_is_joined_exactly(void **unused)
 {
     (void)unused;
@@ -1084,7 +1084,7 @@ static void what_two_paths_bring_is_joined_exactly(void **unused)
     EXPECT_ALL(chain, programs);
 }
 
-/* What grows by one in each round is soon taken for unknown, and nobody waits until it is full. */
+/* A value that grows by one in each round soon becomes unknown, before it is at its limit. */
 static void slow_growth_is_not_followed(void **unused)
 {
     (void)unused;
@@ -1132,7 +1132,7 @@ static uint64_t work_of(struct made *m, const char *text)
     return proof.work;
 }
 
-/* A text with so many sets of stage 0, the last of all stages, for which alone it asks. */
+/* A text with so many sets of stage 0, the last of all stages, the only one it asks for. */
 static uint64_t work_of_sets(uint32_t count)
 {
     char text[8192];
@@ -1147,7 +1147,7 @@ static uint64_t work_of_sets(uint32_t count)
     return work_of(chain(), text);
 }
 
-/* What is looked at is counted: every stage and every reader of a question about all of them, every phase at both ends
+/* Each look is counted: every stage and every reader of a question about all of them, every phase at both ends
  * of a run, every word of a set of sets. */
 static void what_is_looked_at_is_work(void **unused)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What bodies/ranges claims of random bodies, against their execution: the interval of every
+/* The claims of bodies/ranges about random bodies, against their execution: the interval of every
  * expression, the accesses that need no check, the packets that a firing appends. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ struct claim {
 enum { CLAIMS = 1 << 13 };
 
 struct execution {
-    struct body_run run; /* first: what is told of it comes with it */
+    struct body_run run; /* first, so that a callback of the run gets it */
     struct claim claims[CLAIMS];
     size_t claim_count;
     struct walk_count counts; /* of the packets of a firing */

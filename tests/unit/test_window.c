@@ -78,7 +78,7 @@ struct picture {
     uint8_t pixels[PACKETS_MAX];
 };
 
-/* What the packet `row`, `column` away from `place` of the frame at `base` is; all of the stream is
+/* The packet `row`, `column` away from `place` of the frame at `base`; all of the stream is
  * known. */
 static uint8_t pixel(const struct picture *p, struct window w, uint64_t base, uint64_t place,
                      uint64_t rows, int64_t row, int64_t column)

@@ -29,8 +29,8 @@ struct clock {
 
 struct value {
     uint64_t bits;
-    struct clock released; /* what the storing thread knew, if it has released */
-    uint32_t thread, time; /* who has stored it, and when, of that thread's time */
+    struct clock released; /* the knowledge of the storing thread, if it has released */
+    uint32_t thread, time; /* the storing thread, and its time */
 };
 
 struct object {
@@ -141,7 +141,7 @@ static void go_to(uint32_t next)
     swapcontext(&x.threads[before].context, &x.threads[next].context);
 }
 
-/* Somebody who can goes on: mostly who does already. */
+/* A thread that can goes on: mostly the current one. */
 static void schedule(void)
 {
     uint32_t can[THREADS], count = 0;
@@ -149,7 +149,7 @@ static void schedule(void)
     if (can_go(&x.threads[x.running]) && explorer_draw(x.switches) != 0) return;
     for (uint32_t i = 0; i < THREADS; i++)
         if (can_go(&x.threads[i])) can[count++] = i;
-    if (count == 0) fail("nobody can go on");
+    if (count == 0) fail("no thread can go on");
     go_to(can[explorer_draw(count)]);
 }
 
@@ -260,7 +260,7 @@ static void take(pthread_mutex_t *mutex)
 static void give(pthread_mutex_t *mutex)
 {
     struct lock *lock = lock_of(mutex);
-    explorer_check(lock->held, "a mutex is released that nobody holds");
+    explorer_check(lock->held, "a mutex is released that no thread holds");
     lock->held = false;
     lock->released = *knows();
     tick();
@@ -616,7 +616,7 @@ static void begin(uint64_t seed)
     }
 }
 
-/* NULL, or why it fails.  What a failed one has allocated is lost. */
+/* NULL, or why it fails.  The memory of a failed execution is lost. */
 static const char *execute(explorer_body body, uint64_t seed)
 {
     begin(seed);

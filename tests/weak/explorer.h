@@ -6,18 +6,18 @@
  * The code under test is compiled with -fsanitize=thread and linked with the explorer in place of that library, so every
  * access to memory comes here, atomic ones with the memory order that stands in the source.  Functions of POSIX come here
  * by macros (weak_memory.sh).  All threads are contexts of one thread of the system: at each atomic access and each call
- * it is drawn who goes on.
+ * the next thread is drawn.
  *
  * Memory.  Of each atomic object all values that have been stored are kept; a load may find any that is not older than
  * what its thread knows of: what it has seen itself, what happens before the load, and, where both are sequentially
  * consistent, the last such store.  So stores are seen in different orders by different threads.  An acquire load that
- * finds a release store, or an update behind one, knows what the storing thread knew.  Old values are found a limited
+ * finds a release store, or an update after one, gets the knowledge of the storing thread.  Old values are found a limited
  * number of times in an execution, for a value becomes visible in the end.  Two accesses to the same byte of plain memory,
  * one of them a write, that do not happen one before the other are an error.
  * Less than C11 allows: a load never finds a value that is stored later, and stores to one object have the order in which
  * they are executed.  Fences between threads are refused.
  *
- * An execution fails where it breaks a claim (explorer_check), races, nobody can go on, or it does not end.
+ * An execution fails where it breaks a claim (explorer_check), races, deadlocks, or does not end.
  *
  * Weakening: the accesses of one place in the code, which is an address, get another order.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * weak_pool: runtime/backend/cpu/cpu_pool.c under the explorer.  A caller gives jobs to three lines: of all workers, of all
- * workers in one piece, of worker 1 alone; it waits, uses what they have left, and gives them again.
+ * workers in one piece, of worker 1 only; it waits, uses their results, and gives them again.
  *
  * Claims: each firing is executed once; a job finds what the caller and the job before it on its line have written, and
  * the caller what the job has, without a race; all threads end.

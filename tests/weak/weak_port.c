@@ -4,7 +4,7 @@
  * out-port), a scheduler that takes or passes them, and stops early at times; a source may have its next packet only when
  * the ones before have been seen, and the scheduler may wait for what a sink has seen; a sink may fail.
  *
- * Claims: packets arrive whole, in order and without a race, however the ring is used again; nobody is left asleep; what
+ * Claims: packets arrive whole, in order and without a race, however the ring is used again; no thread is left asleep; the word that
  * the host has said at the end arrives.
  */
 #include "runtime/device/host_thread.h"

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a command gets: the text behind its name, without blanks at its ends. */
+/* `text`: the words after the command's name, without blanks at its ends. */
 typedef void (*command_handler)(struct prt_debug_loop *loop, const char *text);
 
 enum words { WORDS_NONE, WORDS_NAMES, WORDS_BREAK, WORDS_INFO, WORDS_COMMANDS };
@@ -20,14 +20,14 @@ enum words { WORDS_NONE, WORDS_NAMES, WORDS_BREAK, WORDS_INFO, WORDS_COMMANDS };
 struct debug_command {
     const char *name, *alias;
     command_handler handler;
-    enum words words; /* that may follow it */
-    bool repeats;     /* by an empty line */
+    enum words words; /* the kind of words that may follow it */
+    bool repeats;     /* an empty line repeats it */
     const char *arguments, *summary, *more;
 };
 
-/* ---- saying ---- */
+/* ---- messages ---- */
 
-/* Typed: on the terminal.  From a script: with its place, and the exit status tells. */
+/* Typed commands: on the terminal.  A script's: with its place, and the exit status is that of a failure. */
 static void complain(struct prt_debug_loop *loop, const char *format, ...) PRT_PRINTF(2, 3);
 
 static void complain(struct prt_debug_loop *loop, const char *format, ...)
@@ -67,9 +67,9 @@ static bool take_number(struct prt_debug_loop *loop, const char *text, uint64_t 
     return false;
 }
 
-/* ---- going on ---- */
+/* ---- running ---- */
 
-/* False: it cannot. */
+/* False: the run cannot go on. */
 static bool resume(struct prt_debug_loop *loop)
 {
     if (loop->stop->cause == PRT_STOP_END) {
@@ -106,8 +106,8 @@ static void do_step(struct prt_debug_loop *loop, const char *text)
     if (count > 0 && resume(loop)) prt_debug_step(loop->debugger, count);
 }
 
-/* The stage of that name; without one that which fires next, or has fired last, or PRT_NONE.  False: there
- * is no such stage, which has been said. */
+/* The stage of that name.  Without a name: the stage that fires next, or has fired last, or PRT_NONE.  False:
+ * there is no such stage, and the message has been printed. */
 static bool take_stage(struct prt_debug_loop *loop, const char *text, uint32_t *stage)
 {
     struct prt_error error;
@@ -255,7 +255,7 @@ static enum prt_status disable_break(struct prt_debug_loop *loop, uint32_t numbe
     return prt_debug_break_enable(loop->debugger, number, false, error);
 }
 
-/* Those whose numbers follow; all, if none does. */
+/* Applies `deed` to the breakpoints whose numbers follow; to all, if there is no number. */
 static void do_to_breaks(struct prt_debug_loop *loop, const char *text, break_deed deed)
 {
     struct prt_break_information b;
@@ -296,7 +296,7 @@ static void do_disable(struct prt_debug_loop *loop, const char *text)
     do_to_breaks(loop, text, disable_break);
 }
 
-/* `N REST`: *rest is what follows the number. */
+/* `N REST`: *rest is the text after the number. */
 static bool take_break(struct prt_debug_loop *loop, const char *text, uint32_t *number,
                        const char **rest)
 {
@@ -329,7 +329,7 @@ static void do_condition(struct prt_debug_loop *loop, const char *text)
     complain_status(loop, prt_debug_break_condition(loop->debugger, number, rest, &error), &error);
 }
 
-/* ---- looking ---- */
+/* ---- inspecting ---- */
 
 static void do_print(struct prt_debug_loop *loop, const char *text)
 {
@@ -403,7 +403,7 @@ static void do_where(struct prt_debug_loop *loop, const char *text)
     complain_status(loop, prt_debug_where(loop->debugger, text, loop->to, &error), &error);
 }
 
-/* From the stage on that comes next, or that came last. */
+/* From the stage that fires next, or fired last. */
 static void do_backtrace(struct prt_debug_loop *loop, const char *text)
 {
     struct prt_error error;
@@ -520,7 +520,7 @@ static void do_info(struct prt_debug_loop *loop, const char *text)
     complain(loop, "info breakpoints|buffers|cycles|display|ports|program|stages");
 }
 
-/* ---- the rest ---- */
+/* ---- other commands ---- */
 
 static void do_echo(struct prt_debug_loop *loop, const char *text)
 {
@@ -646,7 +646,7 @@ static void complain_command(struct prt_debug_loop *loop, const char *text, int 
         complain(loop, "there is no command '%s' ('help' lists them)", word);
 }
 
-/* By its name, its alias, or the beginning of one name alone. */
+/* By its name, its alias, or a beginning that only one name has. */
 static const struct debug_command *find_command(struct prt_debug_loop *loop, const char *text,
                                                 size_t length)
 {

@@ -29,7 +29,7 @@ int prt_debug_check(const struct prt_session *session)
     return EXIT_DONE;
 }
 
-/* Standard output, unless something else is written there. */
+/* Standard output, unless the run writes a port or a report there. */
 static FILE *choose_output(const struct prt_session *session)
 {
     const struct prt_command *command = session->command;
@@ -76,7 +76,7 @@ static void on_stop(void *context, const struct prt_stop *stop)
     prt_debug_show_displays(loop);
     fflush(loop->to);
     read_commands(loop);
-    bool interrupted = prt_signals_take_interrupt(); /* behind the command that goes on */
+    bool interrupted = prt_signals_take_interrupt(); /* after the command that continues the run */
     prt_signals_reading(false);
     if (interrupted) prt_debugger_interrupt(loop->debugger);
     loop->stop = NULL;

@@ -2,15 +2,14 @@
 /*
  * debug_session: `piperun --debug`: the command loop of the debugger (runtime/host/pipert_debug.h).
  *
- *     prt_debug_check       what does not go together with it; before anything is opened
- *     prt_debug_open        the debugger of the session's run; its commands are read from now on,
- *                           at every stop
- *     prt_debug_close       the run has been executed: what its exit code is
+ *     prt_debug_check       refuses options that do not go with it, before anything is opened
+ *     prt_debug_open        makes the debugger of the session's run, which reads its commands from now
+ *                           on, at every stop
+ *     prt_debug_close       gives the exit code after the run
  *
- * debug_session.c has the loop, debug_commands.c the commands, line_input.c where they
- * come from.
+ * debug_session.c has the loop, debug_commands.c the commands, line_input.c reads their lines.
  *
- * Errors: an exit code, the message has been printed.
+ * Errors: an exit code; the message has been printed.
  */
 #ifndef TOOLS_PIPERUN_DEBUG_SESSION_H
 #define TOOLS_PIPERUN_DEBUG_SESSION_H
@@ -29,12 +28,12 @@ struct prt_debug_loop {
     struct prt_lines *lines;
     FILE *to;
     const struct prt_stop *stop; /* where it is stopped; NULL: it runs */
-    bool begun;                  /* it has been told to run */
+    bool begun;                  /* `run` has been given */
     bool resumed;                /* by the last command */
     bool leaving;                /* no more commands are read */
-    bool failed;                 /* a command that nobody typed has failed */
-    int exit_code;               /* that `quit` was given; -1: none */
-    uint32_t last_break;         /* met at the last stop; 0: none */
+    bool failed;                 /* a command of a script has failed */
+    int exit_code;               /* the argument of `quit`; -1: none */
+    uint32_t last_break;         /* the breakpoint of the last stop; 0: none */
     struct prt_debug_display *displays;
     uint32_t display_count, displays_made;
     char *last_command; /* an empty line repeats it */
@@ -46,10 +45,10 @@ int prt_debug_check(const struct prt_session *session);
 /* Requires: the session's run.  *loop NULL: no debugger is wanted. */
 int prt_debug_open(struct prt_session *session, struct prt_debug_loop **loop);
 
-/* Was it left before the run had ended?  Then nothing is published. */
+/* Did the user leave it before the run ended?  Then nothing is published. */
 bool prt_debug_was_left(const struct prt_debug_loop *loop);
 
-/* Frees it, NULL is allowed; the exit code, where that of the run was `exit_code`. */
+/* Frees it (NULL is allowed); returns the exit code for a run whose own one was `exit_code`. */
 int prt_debug_close(struct prt_debug_loop *loop, int exit_code);
 
 /* ---- between the loop and the commands ---- */
@@ -57,7 +56,7 @@ int prt_debug_close(struct prt_debug_loop *loop, int exit_code);
 /* Executes a line. */
 void prt_debug_command(struct prt_debug_loop *loop, const char *line);
 
-/* Shows what is displayed at every stop. */
+/* Shows the expressions that are displayed at every stop. */
 void prt_debug_show_displays(struct prt_debug_loop *loop);
 
 /* A prt_lines_words. */

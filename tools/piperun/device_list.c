@@ -51,7 +51,7 @@ static void add(struct text *text, const char *format, ...)
     if (length > 0) text->length += (size_t)length < room ? (size_t)length : room - 1;
 }
 
-/* "sim:FILE": a device is told by its description, which errors are about. */
+/* "sim:FILE": the device's description is a file, which errors name. */
 static bool open_device(const char *name, struct prt_device_tree **tree,
                         struct prt_device_figures *figures, int *exit_code)
 {
@@ -61,7 +61,7 @@ static bool open_device(const char *name, struct prt_device_tree **tree,
     return status == PRT_OK;
 }
 
-/* A count of something in the largest of its units that is not above it: "1.71 GHz", "228 KiB". */
+/* A count in the largest of its units that does not exceed it: "1.71 GHz", "228 KiB". */
 static void add_scaled(struct text *text, uint64_t value, uint64_t step, const char *const *units,
                        size_t unit_count)
 {
@@ -82,7 +82,7 @@ static const char *const hertz[] = {"Hz", "kHz", "MHz", "GHz"};
 static const char *const bytes[] = {"B", "KiB", "MiB", "GiB", "TiB"};
 static const char *const decimal_bytes[] = {"B", "kB", "MB", "GB", "TB", "PB"};
 
-/* What a device can be partitioned by: "equally, by-counts, by-affinity (l3 l2 l1)". */
+/* The schemes by which a device can be partitioned: "equally, by-counts, by-affinity (l3 l2 l1)". */
 static void add_schemes(struct text *text, const struct prt_device_information *information)
 {
     const char *between = "";
@@ -200,7 +200,7 @@ static int complain_partition(const struct table *table, uint32_t row,
                         reason.bytes);
 }
 
-/* Partitions one row; its sub-devices become rows behind all others. */
+/* Partitions one row; its sub-devices become the last rows. */
 static int partition_row(struct table *table, uint32_t row, const struct prt_scheme *scheme)
 {
     uint32_t count;
@@ -227,7 +227,7 @@ static int partition_row(struct table *table, uint32_t row, const struct prt_sch
     return exit_code;
 }
 
-/* Each scheme for every row that the one before it has made. */
+/* Applies each scheme to every row that the previous one has made. */
 static int partition_all(struct table *table, const struct prt_scheme *schemes, size_t count)
 {
     uint32_t first = 0;
@@ -247,7 +247,7 @@ static bool is_last_child(const struct table *table, uint32_t row)
     return row + 1 == table->count || table->rows[row + 1].parent != table->rows[row].parent;
 }
 
-/* The CUs that a partition leaves unused: those of the parent, from the end of the last on. */
+/* The CUs that a partition leaves unused: the parent's CUs after the end of its last sub-device. */
 static void print_unused(const struct table *table, uint32_t row, const uint64_t *own,
                          uint64_t *words, size_t word_count, int width)
 {
@@ -303,7 +303,7 @@ static int print_table(const struct table *table)
     return exit_code;
 }
 
-/* Of the device alone; close_table in any case. */
+/* The root's row only; the caller calls close_table in any case. */
 static int open_table(const char *name, struct table *table)
 {
     int exit_code = EXIT_DONE;
@@ -355,7 +355,7 @@ static int complain_index(const struct table *table, uint32_t row, const char *o
                         path.bytes, table->figures.name, index, last);
 }
 
-/* Partitions what lies on the path, and finds the row at its end; `option`: whose path it is. */
+/* Partitions the devices on the path, and finds the row at its end; `option` names it in messages. */
 static int walk_path(struct table *table, const struct prt_part *part, const char *option,
                      uint32_t *row)
 {
@@ -423,8 +423,8 @@ static int partition_device(const char *name, const struct prt_scheme *schemes, 
     return exit_code;
 }
 
-/* Takes `--describe PATH` out of the words, wherever it stands; NULL: it is not there, or without its
- * path, which *missing says. */
+/* Takes `--describe PATH` out of the words, wherever it stands.  NULL: it is absent or, with *missing,
+ * has no path. */
 static const char *take_describe(int *argc, char **argv, bool *missing)
 {
     const char *path = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * device_list: `piperun --list-devices` and `piperun partition`: what there is to run on, and
- * how it can be cut; and which part of it is to be run on.
+ * device_list: `piperun --list-devices` and `piperun partition`: the devices, how they can be
+ * partitioned, and the part of one on which a program runs.
  *
- * Each returns the exit code, and everything has been said; what a command allocates it frees.
+ * Each returns the exit code, and has printed its messages; a command frees its memory.
  */
 #ifndef TOOLS_PIPERUN_DEVICE_LIST_H
 #define TOOLS_PIPERUN_DEVICE_LIST_H
@@ -23,8 +23,8 @@ struct prt_part {
     uint32_t step_count;
 };
 
-/* `partition`: the words that `piperun partition DEVICE` takes behind the device, in one text; `path`:
- * a sub-device as its table names it, "1.0".  An exit code, the message has been printed;
+/* `partition`: the words that `piperun partition DEVICE` takes after the device, in one text; `path`:
+ * a sub-device as its table names it, "1.0".  Returns an exit code; the message has been printed;
  * prt_part_free in any case. */
 int prt_part_read(const char *device, const char *partition, const char *path,
                   struct prt_part *part);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * line_input: where the debugger's commands come from: a terminal, with history and completion
- * where libedit is there; a pipe; a file; and files that these name in turn (`source`).
+ * line_input: reads the debugger's commands: from a terminal, with history and completion
+ * if libedit is present; from a pipe; from a file; and from files that these name in turn (`source`).
  *
- * Threads: the main thread; there is one at a time (libedit has it so).
- * Ownership: prt_lines_close.  Errors: an exit code, the message has been printed, unless it says
- *   otherwise.
+ * Threads: the main thread; one object at a time (libedit requires it).
+ * Ownership: prt_lines_close.  Errors: an exit code; the message has been printed, unless a function
+ *   says otherwise.
  */
 #ifndef TOOLS_PIPERUN_LINE_INPUT_H
 #define TOOLS_PIPERUN_LINE_INPUT_H
@@ -28,7 +28,7 @@ int prt_lines_open(const char *script, FILE *to, prt_lines_words words, void *co
                    struct prt_lines **lines);
 void prt_lines_close(struct prt_lines *lines); /* NULL is allowed */
 
-/* Is somebody typing? */
+/* Are the lines typed on a terminal? */
 bool prt_lines_are_typed(const struct prt_lines *lines);
 
 enum prt_line { PRT_LINE, PRT_LINE_END, PRT_LINE_INTERRUPTED };
@@ -36,10 +36,10 @@ enum prt_line { PRT_LINE, PRT_LINE_END, PRT_LINE_INTERRUPTED };
 /* The next line without its end, the object's until the next call. */
 enum prt_line prt_lines_next(struct prt_lines *lines, const char *prompt, const char **line);
 
-/* The lines of this file come next.  False: it cannot be opened (errno), or files are too deep. */
+/* The lines of this file come next.  False: it cannot be opened (errno), or files are nested too deep. */
 bool prt_lines_source(struct prt_lines *lines, const char *path);
 
-/* Of the last line: "script.txt:12"; standard input is "line 12". */
+/* The place of the last line: "script.txt:12"; standard input is "line 12". */
 void prt_lines_place(const struct prt_lines *lines, char *text, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * message: what piperun says on standard error, and the statuses it ends with.
+ * message: piperun's messages on standard error, and its exit statuses.
  *
  * Every line is `piperun: LEVEL: TEXT`; control bytes in TEXT, which may hold names from files,
  * come out as \xNN.  Thread-safety: main thread; the levels are set once, by the command line.
@@ -27,13 +27,13 @@ enum exit_code {
     EXIT_SIGINT = 130,
 };
 
-/* -q and -v: without notes, with what is done. */
+/* -q and -v: without notes, with progress. */
 void prt_message_levels(bool quiet, bool verbose);
 
 void prt_say_error(const char *format, ...) PRT_PRINTF(1, 2);
-/* Something the user should know of a run that has gone well; nothing with -q. */
+/* A note on a run that has gone well; nothing with -q. */
 void prt_say_note(const char *format, ...) PRT_PRINTF(1, 2);
-/* What has just been done; nothing without -v. */
+/* A step that is done; nothing without -v. */
 void prt_say_done(const char *format, ...) PRT_PRINTF(1, 2);
 
 /* A prt_report_callback: prints what it gets. */

@@ -2,7 +2,7 @@
 /*
  * partition_scheme: schemes of partitioning as words of the command line, and why one failed.
  *
- * Ownership: what prt_schemes_read makes goes with prt_schemes_free.  Errors: an exit code, the
+ * Ownership: prt_schemes_free frees the schemes of prt_schemes_read.  Errors: an exit code; the
  * message has been printed.
  */
 #ifndef TOOLS_PIPERUN_PARTITION_SCHEME_H
@@ -41,12 +41,12 @@ void prt_schemes_free(struct prt_scheme *schemes, size_t count);
 /* "CL_DEVICE_PARTITION_FAILED". */
 const char *prt_scheme_error_name(enum prt_status status);
 
-/* Why partitioning a device of these figures by `scheme` came to `status`. */
+/* Why partitioning a device of these figures by `scheme` ended with `status`. */
 void prt_scheme_reason(const struct prt_scheme *scheme, enum prt_status status,
                        const struct prt_device_figures *figures,
                        const struct prt_device_information *device, char *reason, size_t size);
 
-/* What the device was made by: "equally 8"; "-" of a root. */
+/* The scheme that made the device: "equally 8"; "-" for a root. */
 void prt_scheme_describe(struct prt_device_tree *tree, struct prt_device_handle device, char *text,
                          size_t size);
 

@@ -2,19 +2,19 @@
 /*
  * piperun: runs a compiled pipeline from the command line.
  *
- *     piperun.c           which command it is
- *     run_options.c   reads the command line
- *     program_load.c      loads the program, compiling it first if it is a source file
- *     port_binding.c      what the ports are to be bound to
- *     run_ports.c     opens and publishes the files behind them
- *     run_command.c       the steps of a run, and what is said of it
- *     replay_print.c    the steps of a counterexample
+ *     piperun.c           chooses the command
+ *     run_options.c       reads the command line
+ *     program_load.c      loads the program; compiles it first if it is a source file
+ *     port_binding.c      binds ports to files
+ *     run_ports.c         opens and publishes the files
+ *     run_command.c       the steps of a run, and its report
+ *     replay_print.c      the steps of a counterexample
  *     debug_session.c     the debugger: debug_commands.c, line_input.c
- *     signals.c   interrupts, time-out, crashes
- *     program_text.c   disasm, verify, asm
- *     device_list.c   --list-devices, partition
- *     partition_scheme.c   the words behind partition
- *     message.c   what is printed
+ *     signals.c           interrupts, time-out, crashes
+ *     program_text.c      disasm, verify, asm
+ *     device_list.c       --list-devices, partition
+ *     partition_scheme.c  the words after partition
+ *     message.c           messages
  */
 #include "base/standard_streams.h"
 #include "tools/piperun/run_options.h"

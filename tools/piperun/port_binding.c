@@ -20,7 +20,7 @@ static uint32_t find_port(const struct prt_session *session, const char *name, s
     return PRT_NONE;
 }
 
-/* Some word PORT=... of the command line binds it. */
+/* Does a word PORT=... of the command line bind it? */
 static bool is_spoken_for(const struct prt_session *session, const char *port)
 {
     size_t length = strlen(port);
@@ -31,7 +31,7 @@ static bool is_spoken_for(const struct prt_session *session, const char *port)
     return false;
 }
 
-/* What is offered instead of a port to bind is a port that is still to be bound. */
+/* The message suggests a port that is still to be bound. */
 static int unknown_port(const struct prt_session *session, const char *name, bool to_bind)
 {
     struct prt_program_information program;
@@ -93,7 +93,7 @@ static int read_binding(struct prt_session *session, const char *text)
     return EXIT_DONE;
 }
 
-/* The name that a file has, or is to have, in the whole file system; NULL: it cannot be told. */
+/* The name that a file has, or will have, in the whole file system; NULL: it is unknown. */
 static char *whole_path(const char *path)
 {
     char *whole = realpath(path, NULL);
@@ -172,7 +172,7 @@ static int check_conflicts(const struct prt_session *session)
     return EXIT_DONE;
 }
 
-/* A replay needs data, whichever they are. */
+/* A replay needs data of any value. */
 static int bind_rest(struct prt_session *session)
 {
     for (uint32_t i = 0; i < session->port_count; i++) {
@@ -203,7 +203,7 @@ static void complain_unbound(const struct prt_binding *b)
                       b->port.name, b->port.type, b->port.name, colon, type, b->port.name);
 }
 
-/* All that are missing, or, of many, the first. */
+/* Reports all unbound ports or, if they are many, the first. */
 static int check_bound(const struct prt_session *session)
 {
     enum { SHOWN = 8 };

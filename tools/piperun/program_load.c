@@ -54,7 +54,7 @@ static const char **compiler_arguments(const struct prt_command *command, const 
         arguments[count++] = "--device";
         arguments[count++] = strncmp(device, "sim:", 4) == 0 ? device + 4 : device;
     }
-    /* What the host's own cores execute may have all that they can do. */
+    /* Code for the host's own cores may use all their instructions. */
     if (device != NULL && devdesc_host_cores(device, &cores)) arguments[count++] = "--march=native";
     if (command->debug) arguments[count++] = "--debug-mode";
     if (command->pipeline != NULL) {
@@ -92,7 +92,7 @@ static int run_compiler(const struct prt_command *command, int to)
     const char **arguments = compiler_arguments(command, compiler);
     if (arguments == NULL) return prt_complain_memory();
     fflush(NULL);
-    signal(SIGCHLD, SIG_DFL); /* where it was ignored, a child leaves no status */
+    signal(SIGCHLD, SIG_DFL); /* if it were ignored, the child would leave no status */
     pid_t child = fork();
     if (child == 0) become_compiler(arguments, to);
     free(arguments);
@@ -108,7 +108,7 @@ static int run_compiler(const struct prt_command *command, int to)
     return WEXITSTATUS(status);
 }
 
-/* What is said of the container is said of the source: it is the file that the user knows. */
+/* Messages about the container name the source: it is the file that the user knows. */
 static int load_compiled(const char *source, int file, struct prt_program **program)
 {
     struct prt_error error;

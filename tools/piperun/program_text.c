@@ -58,7 +58,7 @@ static const char asm_text[] =
     "\n"
     "Exit status: 0, 1 where the program or the container is refused, 2 usage or files.\n";
 
-/* -h or --help in front of what ends options: prints the text. */
+/* Prints the text if -h or --help is among the options. */
 static bool has_been_helped(int argc, char **argv, const char *text)
 {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
@@ -96,14 +96,14 @@ static const char *only_operand(int argc, char **argv)
     return NULL;
 }
 
-/* The description that it was compiled for, where that is an embedded one. */
+/* The description of its target, if the container embeds one. */
 static bool find_device(const struct prt_container *c, struct devdesc *device)
 {
     return devdesc_builtin(prt_container_text(c, c->device->name), device) &&
            devdesc_hash(device) == c->device->description_hash;
 }
 
-/* By itself, for its device, and the images, of which nothing is executed. */
+/* The container by itself, for its device, and the images; nothing is executed. */
 static enum prt_status verify(const struct prt_container *container, struct prt_proof *proof,
                               struct prt_error *error)
 {
@@ -114,7 +114,7 @@ static enum prt_status verify(const struct prt_container *container, struct prt_
     return status == PRT_OK ? prt_image_verify_all(container, error) : status;
 }
 
-/* What has been proven, in a few words. */
+/* Prints the proof in a few words. */
 static int tell_proof(const char *path, const struct prt_container *container,
                       const struct prt_proof *proof)
 {
@@ -163,8 +163,7 @@ int prt_command_verify(int argc, char **argv)
     return exit_code;
 }
 
-/* A container that is not in order is disassembled all the same, without saying what its numbers
- * stand for. */
+/* An invalid container is disassembled all the same, without the names of its numbers. */
 static int disassemble(const struct prt_container *container, const char *path)
 {
     struct sched_error error;
@@ -267,7 +266,7 @@ static int read_text(const char *path, char **text, size_t *size)
     return EXIT_DONE;
 }
 
-/* Whole or not at all, as every output; a signal leaves no temporary behind. */
+/* Writes the whole file or none, as every output; a signal leaves no temporary. */
 static int write_bytes(const char *path, const void *bytes, size_t size)
 {
     struct prt_error error;
@@ -286,8 +285,8 @@ static int write_bytes(const char *path, const void *bytes, size_t size)
     return status == PRT_OK ? EXIT_DONE : prt_complain_status(&error);
 }
 
-/* What the reader or the verifier has against the container with the program in it: if it is an
- * instruction, with the line of the text that it stands on. */
+/* Reports the error of the reader or the verifier for the container with the new program; if it is
+ * about an instruction, with its line in the text. */
 static int complain_program(const struct assembly *assembly, const struct prt_container *changed,
                             const struct prt_error *error)
 {

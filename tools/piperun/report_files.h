@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_files: --stats and --trace of a run: the reports and the files they go to.
+ * report_files: --stats and --trace of a run: the reports and their files.
  *
  *     prt_reports_open      opens the trace's file; the run is created with its observer
- *     prt_reports_write     statistics; then the trace gets its name
- *     prt_reports_close     what has not been written leaves nothing
+ *     prt_reports_write     writes the statistics; then the trace gets its name
+ *     prt_reports_close     removes unfinished files
  *
  * Files appear whole or not at all, as outputs do; `-` is standard output, which no port may use
  * then.  A trace whose name ends in .gz is compressed: the same run gives the same bytes.
  *
- * Errors: an exit code, the message has been printed.
+ * Errors: an exit code; the message has been printed.
  */
 #ifndef TOOLS_PIPERUN_REPORT_FILES_H
 #define TOOLS_PIPERUN_REPORT_FILES_H
@@ -25,7 +25,7 @@ int prt_reports_check(const struct prt_session *session);
 /* Requires: the environment.  *reports NULL: no trace is wanted. */
 int prt_reports_open(const struct prt_session *session, struct prt_reports **reports);
 
-/* NULL: nobody observes. */
+/* NULL: no trace is wanted. */
 const struct prt_observer *prt_reports_observer(const struct prt_reports *reports);
 
 /* The run has ended, well or not. */

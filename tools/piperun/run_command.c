@@ -70,7 +70,7 @@ static int set_arguments(const struct prt_session *session)
         bool found = false;
         for (uint32_t k = 0; !found && prt_program_argument(session->program, k, &argument); k++)
             found = strcmp(argument.name, d->name) == 0;
-        if (!found && prt_is_source(session->command->file)) continue; /* pipec has taken it */
+        if (!found && prt_is_source(session->command->file)) continue; /* it was for pipec */
         if (!found) return unknown_argument(session, d->name);
         if (prt_run_set_argument(session->run, d->name, d->value, &error) != PRT_OK)
             return PRT_COMPLAIN(EXIT_USAGE, "-D %s=%s: %s", d->name, d->value, error.message);
@@ -78,7 +78,7 @@ static int set_arguments(const struct prt_session *session)
     return check_arguments(session);
 }
 
-/* The part of the device that is to be run on, if it is not all of it. */
+/* The part of the device for the run, if it is not the whole. */
 static int choose_part(const struct prt_session *session, struct prt_part *part)
 {
     const struct prt_command *command = session->command;
@@ -138,7 +138,7 @@ static void note_buffer(const struct prt_buffer_statistics *b)
                      more, b->stranded_packets, plural(b->stranded_packets), b->name);
 }
 
-/* What was not processed, and who did not want the rest. */
+/* Packets that were not processed, and the reader that did not take them. */
 static void note_rest(const struct prt_session *session)
 {
     struct prt_buffer_statistics buffer;
@@ -181,14 +181,14 @@ static void note_wait(void *context, const char *wait)
     prt_say_note("%s", wait);
 }
 
-/* A cycle that the message has no room for. */
+/* Prints a cycle that is too long for the message. */
 static void note_stall(const struct prt_session *session, const struct prt_error *error)
 {
     if (error->status == PRT_E_STALL && strstr(error->message, "; and ") != NULL)
         prt_run_tell_stall(session->run, note_wait, NULL);
 }
 
-/* Executes, publishes what is to be published, says what happened. */
+/* Executes, publishes the outputs, reports. */
 static int execute(struct prt_session *session, struct prt_reports *reports,
                    const struct prt_debug_loop *debug)
 {
@@ -244,7 +244,7 @@ static void describe_program(const struct prt_program *program)
                  about.memory_bytes, plural(about.memory_bytes));
 }
 
-/* Before its ports are asked for: binding them would not help. */
+/* Checked before unbound ports are reported, because binding them would not help. */
 static int check_purpose(const struct prt_session *session)
 {
     const struct prt_command *command = session->command;
@@ -291,7 +291,7 @@ int prt_command_run(const struct prt_command *command)
     prt_signals_install();
     prt_signals_timeout(command->timeout_seconds);
     int exit_code = run_session(&session, &reports);
-    prt_signals_end(); /* what the handlers use is freed now */
+    prt_signals_end(); /* the memory of the handlers is freed now */
     prt_ports_close(&session);
     prt_reports_close(reports);
     prt_temporaries_destroy(session.environment.temporaries);

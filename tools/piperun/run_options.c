@@ -226,7 +226,7 @@ enum option_code {
     OPTION_REPLAY,
     OPTION_DEBUG,
     OPTION_VERSION,
-    OPTION_LATER, /* of a later version: refused by name */
+    OPTION_LATER, /* refused by name */
 };
 
 static const struct option options[] = {
@@ -320,7 +320,7 @@ static int take_option(int option, int index, char **argv, struct prt_command *c
     return status == EXIT_DONE ? PRT_COMMAND_RUN : status;
 }
 
-/* The first word is a file, unless nobody would call a file so. */
+/* The first word is a file, unless it looks like no file name. */
 static int take_file(const char *word, struct prt_command *command)
 {
     static const char *const others[] = {"disasm", "verify",         "asm",      "partition",

@@ -108,8 +108,8 @@ static enum prt_status check_shape(const struct prt_binding *b, struct prt_error
     return PRT_OK;
 }
 
-/* What an image's spec does not say of it, the port's shape does: its rows, and a packet of three
- * samples is a pixel.  What it does say is to agree. */
+/* An image takes its rows from its spec, else from the port's shape; a packet of three samples is a
+ * pixel.  A spec must agree with the shape. */
 static enum prt_status shape_image(struct prt_binding *b, struct prt_error *error)
 {
     struct prt_port_spec *spec = &b->spec;
@@ -138,8 +138,8 @@ static enum prt_status shape_image(struct prt_binding *b, struct prt_error *erro
     return PRT_OK;
 }
 
-/* Samples of several channels one after the other in a port of scalars are seldom meant: it is to
- * be said.  (The ending .ppm says so.) */
+/* Samples of several channels one after the other are seldom meant for a port of scalars: channels=
+ * must confirm it.  (The ending .ppm does.) */
 static enum prt_status check_interleaved(const struct prt_binding *b, struct prt_error *error)
 {
     struct prt_source_information file;
@@ -153,7 +153,7 @@ static enum prt_status check_interleaved(const struct prt_binding *b, struct prt
                          file.channels, file.channels);
 }
 
-/* Wakes sources that wait: whoever reads looks at it. */
+/* Wakes sources that wait. */
 static void wake_readers(void *context)
 {
     const struct prt_session *session = context;
@@ -162,7 +162,7 @@ static void wake_readers(void *context)
     (void)ignored;
 }
 
-/* Reading and writing go on beside the pipeline, but of inputs that are there in a moment. */
+/* Ports are read and written in threads beside the pipeline, except inputs that never wait. */
 static enum prt_status give_thread(struct prt_session *session, uint32_t port,
                                    struct prt_error *error)
 {
@@ -199,14 +199,15 @@ static enum prt_status open_input(struct prt_session *session, uint32_t port,
 
 /* ---- the rate of audio that is written ---- */
 
-/* The rate that an input gives an output. */
+/* The rate that an input implies for an output. */
 struct audio_rate {
-    const struct prt_binding *input; /* NULL: none says anything */
+    const struct prt_binding *input; /* NULL: no input has a rate */
     uint32_t input_hertz;
     struct rational hertz; /* all zero: no exact rate connects the ports */
 };
 
-/* The rate of its file, times the packets of the output for each of its own; a packet has scalars / channels frames. */
+/* The rate of its file, times the packets of the output for each packet of the input; a packet has
+ * scalars / channels frames. */
 static enum prt_status rate_from(const struct prt_session *session, uint32_t input, uint32_t output,
                                  struct audio_rate *rate, struct prt_error *error)
 {
@@ -267,7 +268,7 @@ static enum prt_status find_rate(const struct prt_session *session, uint32_t out
     return PRT_OK;
 }
 
-/* Audio that is written is played at the pace of the audio that was read, unless rate= says another one. */
+/* A sound output has the pace of the sound input, unless rate= gives another one. */
 static enum prt_status choose_rate(const struct prt_session *session, uint32_t output,
                                    struct prt_error *error)
 {
@@ -302,7 +303,7 @@ static enum prt_status choose_rate(const struct prt_session *session, uint32_t o
     return PRT_OK;
 }
 
-/* What goes nowhere has no callback: it does not keep a run alive whose other outputs have been
+/* A null output has no callback, so it does not keep a run alive whose other outputs have been
  * closed. */
 static enum prt_status open_output(struct prt_session *session, uint32_t port,
                                    struct prt_error *error)

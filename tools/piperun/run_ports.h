@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run_ports: the ports of a run, and the files behind them.
+ * run_ports: the ports of a run, and their files.
  *
- *     prt_bindings_read   the words PORT=... of the command line: nothing is opened
- *     prt_ports_open      files are opened and bound to the run
- *     prt_ports_publish   what has been written gets its names
- *     prt_ports_close     anything else is undone
+ *     prt_bindings_read   reads the words PORT=... of the command line; opens nothing
+ *     prt_ports_open      opens files and binds them to the run
+ *     prt_ports_publish   gives the outputs their names
+ *     prt_ports_close     undoes everything else
  *
  * port_binding.c has the first, run_ports.c the others.
  *
  * Ownership: a session borrows its command; the caller frees program, run and temporaries.
- * Errors: an exit code, the message has been printed, unless a function returns a status.
+ * Errors: an exit code; the message has been printed, unless a function returns a status.
  */
 #ifndef TOOLS_PIPERUN_RUN_PORTS_H
 #define TOOLS_PIPERUN_RUN_PORTS_H
@@ -24,10 +24,10 @@
 struct prt_binding {
     struct prt_port_information port;
     struct prt_port_spec spec;
-    bool bound; /* by the command line: `spec` says to what */
+    bool bound; /* the command line has a `spec` for it */
     struct prt_source *source;
     struct prt_sink *sink;
-    struct prt_packet packet;             /* what the port's packets are made of */
+    struct prt_packet packet;             /* the type of the port's packets */
     struct prt_field_information *fields; /* owned; those of `packet` */
     size_t scalars;                       /* of a packet, or bytes where it is a record */
     bool limited;                         /* by --firings */
@@ -55,9 +55,9 @@ int prt_ports_open(struct prt_session *session);
 /* Whether two names are, or will be, those of one file. */
 bool prt_ports_same_file(const char *a, const char *b);
 
-/* Whether two paths of that direction would get in each other's way: one pipe, socket or terminal, for
- * outputs also one file that is there or will be.  "-" is standard input or output; devices give, and
- * take, as often as they are opened. */
+/* Would two paths of that direction conflict?  They do if both name one pipe, socket or terminal, or
+ * as outputs one file that exists or will.  "-" is standard input or output; devices can be opened any
+ * number of times. */
 bool prt_ports_share(const char *a, const char *b, enum prt_port_direction direction);
 
 /* A generator that only --firings ends. */
@@ -66,7 +66,7 @@ bool prt_binding_is_endless(const struct prt_binding *binding);
 /* All outputs are whole on disk before the first gets its name. */
 enum prt_status prt_ports_publish(struct prt_session *session, struct prt_error *error);
 
-/* Frees the bindings; what has not been published leaves nothing. */
+/* Frees the bindings; removes unpublished files. */
 void prt_ports_close(struct prt_session *session);
 
 #endif

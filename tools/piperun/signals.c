@@ -17,7 +17,7 @@ enum {
     ONE_INTERRUPT_NS = 50 * 1000000 /* interrupts within that time are one */
 };
 
-/* A handler may run between any two writes, so each is atomic and says something by itself. */
+/* A handler may run between any two writes, so each is atomic and meaningful by itself. */
 static struct {
     _Atomic(struct prt_run *) run;
     _Atomic(struct prt_debugger *) debugger;
@@ -59,7 +59,7 @@ static void on_end(int signal)
     ending_signal_default(signal);
 }
 
-/* Who passes a signal on to a process and to its group, as timeout(1) does, sends it twice at once. */
+/* timeout(1) sends a signal to a process and to its group, so it comes twice at once. */
 static bool is_same_interrupt(void)
 {
     struct timespec now;
@@ -123,7 +123,7 @@ static void write_last_standing(void *context, const char *text, size_t size)
     if (size == 0) stop_at_once(EXIT_TIMEOUT);
 }
 
-/* The second alarm comes if the run has not come to say how it stands. */
+/* The second alarm ends the process if the run has not reported its state by then. */
 static void on_alarm(int signal)
 {
     (void)signal;
@@ -147,7 +147,7 @@ static const char *crash_name(int signal)
     }
 }
 
-/* A kernel has crashed, or piperun itself: the state is not to be trusted any more. */
+/* A kernel has crashed, or piperun itself: its state is not reliable any more. */
 static void on_crash(int signal)
 {
     char where[256];
@@ -172,7 +172,7 @@ static void handle(int signal, void (*handler)(int), int flags)
     sigaction(signal, &action, NULL);
 }
 
-/* Writes several lines: another one does not come between them. */
+/* The handler writes several lines, so other signals are blocked meanwhile. */
 static void handle_teller(int signal, void (*handler)(int), int flags)
 {
     struct sigaction action = {.sa_handler = handler, .sa_flags = flags};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * signals: what signals do to a run (piperun(1), "SIGNALS"): interrupt, terminate, time
- * out, ask how it stands, and kernels that crash.
+ * signals: the effect of signals on a run (piperun(1), "SIGNALS"): interrupt, terminate, time
+ * out, report the state, and kernels that crash.
  *
- * The only part of the runtime with state outside objects: what a handler needs.  It does not own
- * what it is told of; prt_signals_end comes before that is freed.
+ * The only part of the tool with state outside of objects: handlers need it.  It owns none of the objects
+ * that it gets; call prt_signals_end before they are freed.
  */
 #ifndef TOOLS_PIPERUN_SIGNALS_H
 #define TOOLS_PIPERUN_SIGNALS_H
@@ -13,25 +13,25 @@
 #include "runtime/host/pipert.h"
 #include "runtime/host/pipert_debug.h"
 
-/* Handlers for this process.  Until prt_signals_watch they end it at once. */
+/* Installs handlers for this process.  Until prt_signals_watch they end it at once. */
 void prt_signals_install(void);
 
-/* SIGALRM, exit status 5, after so long; 0: never.  A run says how it stands before. */
+/* SIGALRM, exit status 5, after that time; 0: never.  A run reports its state before. */
 void prt_signals_timeout(double seconds);
 
 /* From now on these temporaries are removed when a signal ends the process; an interrupt makes
  * `interrupt_fd` (an eventfd) readable, once there is a run. */
 void prt_signals_guard(struct prt_temporaries *temporaries, int interrupt_fd);
 
-/* From now on the first interrupt ends the run's streams, SIGUSR1 prints how it stands, and crashes
- * are described by it. */
+/* From now on the first interrupt ends the run's streams, SIGUSR1 prints its state, and the message of
+ * a crash describes it. */
 void prt_signals_watch(struct prt_run *run);
 
 /* From now on an interrupt stops that run before its next firing, and a second one that comes before
  * it has stopped ends the process; while commands are read it is only noted. */
 void prt_signals_debug(struct prt_debugger *debugger);
 void prt_signals_reading(bool reading);
-/* Has there been an interrupt since commands are read, or since it was asked for? */
+/* Has an interrupt come since the last call, or since commands are read? */
 bool prt_signals_take_interrupt(void);
 
 /* No handler runs any more. */

@@ -316,9 +316,17 @@ static const char *choose_passes(const struct kernel_emitter *e)
                                     : level);
 }
 
+/* Few firings execute the remainders, but LLVM would write out their loops in each kernel. */
+static void keep_remainder_loops(struct kernel_emitter *e)
+{
+    for (size_t i = 0; i < e->remainder_loops.count; i++)
+        kernel_leave_loop_alone(e, e->remainder_loops.items[i]);
+}
+
 static bool optimise(struct kernel_emitter *e)
 {
     leave_out_slp();
+    if (is_large(e)) keep_remainder_loops(e);
     tell_all(e, "LLVM optimised");
     const char *passes = choose_passes(e);
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();

@@ -149,6 +149,7 @@ struct kernel_body {
     const struct kernel_loops *loops; /* lanes: that may be written out (kernel_unroll.c) */
     uint64_t
         added_instructions; /* by loops that are written out and functions that are put in place */
+    bool remainder;         /* scalar code for the firings that do not fill a block of lanes */
     bool streamed;          /* lanes: what is appended goes past the caches (kernel_stream.c) */
     bool pairs;             /* lanes woven in two parts: packets are LAYOUT_PAIRS */
     bool many_ends;         /* what is done for each end is a loop */
@@ -223,8 +224,9 @@ struct kernel_emitter {
     })
     constants;
     struct kernel_body *body;
-    uint64_t added_instructions;   /* the sum of those of all bodies */
-    uint64_t written_instructions; /* of all functions, with loops written out */
+    VEC(LLVMValueRef) remainder_loops; /* the branches that end loops of remainders */
+    uint64_t added_instructions;       /* the sum of those of all bodies */
+    uint64_t written_instructions;     /* of all functions, with loops written out */
 };
 
 /* ---- kernel_llvm.c ---- */

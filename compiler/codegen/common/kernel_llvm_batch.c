@@ -430,7 +430,9 @@ void kernel_emit_run(struct kernel_emitter *e, const struct kernel_lane_plan *pl
     }
     e->body->weave = 1;
     e->body->pairs = false;
+    e->body->remainder = plan->widths[0] > 0;
     kernel_emit_firings(e, from, to, 0);
+    e->body->remainder = false;
 }
 
 /* for (i = from; i + phases <= to; i += phases) the firings of a cycle, whose phases are constants

@@ -330,6 +330,7 @@ static void loop(struct kernel_emitter *e, const struct ks *s)
     if (s->step != NULL) control_value(e, s->step);
     LLVMValueRef repeat = LLVMBuildBr(e->builder, test);
     if (kernel_writes_out(e, s, test, added_before)) kernel_unroll_loop(e, repeat);
+    if (b->remainder) vec_push(e->scratch, &e->remainder_loops, repeat);
     kernel_position(e, end);
     b->break_to = outer_break;
     b->continue_to = outer_continue;

@@ -4,13 +4,13 @@
  *
  * Items of arrays stay in registers where their places are constants, and what does not differ between lanes costs
  * least where loops are written out.  Each level of a nest multiplies the code, so two budgets bound the whole nest
- * and the whole kernel.  Both are counts, so the same source always gives the same code:
+ * and the whole program.  Both are counts, so the same source always gives the same code:
  *
  *   typed operations   of a nest, after all loops in it that are written out.  Known before any code is built, because
  *                      kernel_weave.c asks which loops are written out.
- *   LLVM instructions  of a nest, and of a kernel with all its nests, as they are built.  A packet that each lane reads
- *                      at a place of its own takes an instruction or two for each lane, which typed operations do not
- *                      show.
+ *   LLVM instructions  of a nest, and of the program, as they are built.  The kernels of a program have equal shares.  A
+ *                      packet that each lane reads at a place of its own takes an instruction or two for each lane,
+ *                      which typed operations do not show.
  *
  * Inner loops come first, then in order of the text.  A loop beyond a budget stays a loop: slower, with the same bits.
  */
@@ -25,8 +25,7 @@ enum {
     ROUNDS_MAX = 64,
     NEST_OPERATIONS_MAX = 4096,
     NEST_INSTRUCTIONS_MAX = 12288,
-    KERNEL_INSTRUCTIONS_MAX = 49152,
-    PROGRAM_INSTRUCTIONS_MAX = 65536, /* shared equally by kernels */
+    PROGRAM_INSTRUCTIONS_MAX = 49152,
 };
 
 /* ---- before code is built ---- */
@@ -149,12 +148,6 @@ static bool reads_memory_anyway(struct kernel_emitter *e, const struct ks *s)
     return e->body->weave == 1 && e->body->kernel != NULL && ks_any(s->body, NULL, peeks_phases, e);
 }
 
-static uint64_t kernel_share(const struct kernel_emitter *e, uint64_t program, uint64_t most)
-{
-    uint64_t share = program / (e->variants.count > 0 ? e->variants.count : 1);
-    return share < most ? share : most;
-}
-
 bool kernel_writes_out(struct kernel_emitter *e, const struct ks *s, LLVMBasicBlockRef first,
                        uint64_t added_before)
 {
@@ -162,7 +155,7 @@ bool kernel_writes_out(struct kernel_emitter *e, const struct ks *s, LLVMBasicBl
     if (b->lanes == 0 || !kernel_is_written_out(b->loops, s) || reads_memory_anyway(e, s))
         return false;
     uint64_t round = count_from(first) + (b->added_instructions - added_before), added;
-    uint64_t share = kernel_share(e, PROGRAM_INSTRUCTIONS_MAX, KERNEL_INSTRUCTIONS_MAX), all;
+    uint64_t share = PROGRAM_INSTRUCTIONS_MAX / e->variants.count, all;
     uint64_t built = kernel_count_instructions(b->llvm);
     if (__builtin_mul_overflow(kernel_rounds_of(s) - 1, round, &added) ||
         __builtin_add_overflow(b->added_instructions, added, &all))

@@ -20,6 +20,7 @@ enum { TOGETHER_MAX = 12 }; /* loops in one: the registers hold so many sums */
 
 struct item {
     struct ks *s;            /* NULL: a declaration that has moved */
+    bool plain;              /* is_plain_loop; this holds for all that is joined in it, too */
     VEC(struct ks *) before; /* declarations that moved here, in order */
     uint32_t together;       /* loops that are joined in this one, itself included */
 };
@@ -31,6 +32,7 @@ struct zipper {
     uint32_t *writers;        /* by index of a local: number of items that write it */
     uint64_t kept_written;    /* last time that a variable other than a local was written */
     VEC(struct item) items;
+    VEC(const struct ks *) loops; /* the plain ones of the list, as they were */
 };
 
 /* ---- effects of statements ---- */
@@ -217,26 +219,25 @@ static void join_loop(struct zipper *z, struct ks *loop, const struct effects *e
 /* ---- lists ---- */
 
 /* Divides the loops with this head evenly: the fewest parts of at most TOGETHER_MAX. */
-static uint32_t most_together(const struct ks *first, const struct ks *loop)
+static uint32_t most_together(const struct zipper *z, const struct ks *loop)
 {
     uint32_t alike = 0;
-    for (const struct ks *s = first; s != NULL; s = s->next)
-        if (is_plain_loop(s) && same_head(s, loop)) alike++;
+    for (size_t i = 0; i < z->loops.count; i++)
+        alike += same_head(z->loops.items[i], loop);
     uint32_t parts = (alike + TOGETHER_MAX - 1) / TOGETHER_MAX;
     return parts > 0 ? (alike + parts - 1) / parts : 1;
 }
 
-static bool joins_earlier(struct zipper *z, const struct ks *first, struct ks *loop,
-                          struct effects *effects)
+static bool joins_earlier(struct zipper *z, struct ks *loop, struct effects *effects)
 {
     enum { TRIES = 8 };
-    uint32_t most = most_together(first, loop), tries = 0;
+    uint32_t most = most_together(z, loop), tries = 0;
     const struct variable *counter = compose_counter_of(loop)->variable;
     if (effects->appends || effects->writes_kept) return false;
     effects->reads[counter->index] = effects->writes[counter->index] = false;
     for (size_t i = z->items.count; i-- > 0 && tries < TRIES;) {
         const struct item *item = &z->items.items[i];
-        if (item->s == NULL || !is_plain_loop(item->s) || !same_head(item->s, loop)) continue;
+        if (!item->plain || !same_head(item->s, loop)) continue;
         tries++;
         if (item->together >= most || !may_join(z, effects, i)) continue;
         join_loop(z, loop, effects, i);
@@ -247,12 +248,14 @@ static bool joins_earlier(struct zipper *z, const struct ks *first, struct ks *l
 
 static void zip_items(struct zipper *z, struct ks *first)
 {
+    size_t next_loop = 0;
     for (struct ks *s = first; s != NULL; s = s->next) {
         struct effects effects = effects_of(z, s);
-        bool plain = is_plain_loop(s);
-        if (plain && joins_earlier(z, first, s, &effects)) continue;
-        size_t at = vec_push(z->scratch, &z->items, (struct item){.s = s, .together = 1});
-        note_effects(z, &effects, 2 * at + 1);
+        bool plain = next_loop < z->loops.count && s == z->loops.items[next_loop];
+        next_loop += plain;
+        if (plain && joins_earlier(z, s, &effects)) continue;
+        struct item item = {.s = s, .plain = plain, .together = 1};
+        note_effects(z, &effects, 2 * vec_push(z->scratch, &z->items, item) + 1);
     }
 }
 
@@ -268,14 +271,6 @@ static struct ks *flatten(struct ks *first)
             end = &(*end)->next;
     }
     return flat;
-}
-
-static size_t count_loops(const struct ks *first)
-{
-    size_t count = 0;
-    for (const struct ks *s = first; s != NULL; s = s->next)
-        count += is_plain_loop(s);
-    return count;
 }
 
 static size_t count_statements(const struct ks *first)
@@ -307,19 +302,21 @@ static struct ks *rebuild_list(const struct zipper *z)
 
 static struct ks *zip_list(struct composer *c, struct ks *first, uint64_t *work)
 {
+    struct zipper z = {.c = c, .scratch = arena_create()};
+    uint32_t locals = c->kernel->local_count + 1;
     first = flatten(first);
-    uint64_t cost = (uint64_t)count_statements(first) * (c->kernel->local_count + 1u);
-    if (count_loops(first) >= 2 && cost <= *work) {
-        struct zipper z = {.c = c, .scratch = arena_create()};
-        uint32_t locals = c->kernel->local_count + 1;
+    uint64_t cost = (uint64_t)count_statements(first) * locals;
+    for (const struct ks *s = first; s != NULL; s = s->next)
+        if (is_plain_loop(s)) vec_push(z.scratch, &z.loops, s);
+    if (z.loops.count >= 2 && cost <= *work) {
         *work -= cost;
         z.written = ARENA_ARRAY(z.scratch, uint64_t, locals);
         z.read = ARENA_ARRAY(z.scratch, uint64_t, locals);
         z.writers = ARENA_ARRAY(z.scratch, uint32_t, locals);
         zip_items(&z, first);
         first = rebuild_list(&z);
-        arena_destroy(z.scratch);
     }
+    arena_destroy(z.scratch);
     for (struct ks *s = first; s != NULL; s = s->next)
         if (s->kind == KS_LOOP) s->body = zip_list(c, s->body, work);
     return first;

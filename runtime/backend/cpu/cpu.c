@@ -326,26 +326,20 @@ static uint64_t counted_firings(const struct prt_cpu_job *job)
 
 static void observe(struct prt_device *device, const struct prt_cpu_job *job)
 {
-    const struct prt_kernel_object *object = job->object;
     uint64_t begin = job->executed ? since_origin(device, job->begin_ns) : job->enqueued_ns;
     uint64_t end = begin + prt_cpu_job_ns(job);
     struct prt_launch_record record = {
-        .stage = object->stage,
         .queue = job->queue,
-        .finish = (object->flags & PRT_KERNEL_FINISH) != 0,
-        .packet = job->launch.packet,
-        .first_of_packet = job->launch.first_of_packet,
-        .cleaned_up = job->launch.cleaned_up,
-        .first_firing = job->launch.first_firing,
         .firings = counted_firings(job),
         .enqueued_cycles = job->enqueued_ns,
         .begin_cycles = begin,
         .end_cycles = end,
         .compute_cycles = end - begin,
         .execute_cycles = end - begin,
-        .warps = prt_timing_warps(object->shape, counted_firings(job)),
+        .warps = prt_timing_warps(job->object->shape, counted_firings(job)),
         .importance = device->queues.queues[job->queue].importance,
     };
+    prt_launch_describe(&job->launch, job->object, &record);
     fill_units(device, job, &record);
     device->observe(device->observe_context, &record);
 }
@@ -477,9 +471,7 @@ static uint64_t cpu_now_cycles(const struct prt_device *device)
 static void cpu_counters(const struct prt_device *device, struct prt_device_counters *counters)
 {
     *counters = device->counters;
-    for (uint32_t i = 0; i < device->object_count; i++)
-        if (device->objects[i].device_queue != NULL)
-            prt_device_queue_count(device->objects[i].device_queue, counters);
+    prt_device_queues_count(device->objects, device->object_count, counters);
 }
 
 const struct prt_device_ops prt_cpu_device = {

@@ -111,20 +111,14 @@ static enum prt_status null_enqueue(struct prt_device *device, uint32_t queue,
 static void observe(const struct prt_device *device, const struct prt_launch *launch,
                     const struct prt_flight *flight)
 {
-    const struct prt_kernel_object *object = &device->objects[launch->object];
-    const struct prt_launch_record record = {
-        .stage = object->stage,
+    struct prt_launch_record record = {
         .queue = flight->queue,
-        .finish = (object->flags & PRT_KERNEL_FINISH) != 0,
-        .packet = launch->packet,
-        .first_of_packet = launch->first_of_packet,
-        .cleaned_up = launch->cleaned_up,
-        .first_firing = launch->first_firing,
         .firings = launch->firings,
         .enqueued_cycles = flight->seen_cycles,
         .begin_cycles = flight->seen_cycles,
         .end_cycles = flight->seen_cycles,
     };
+    prt_launch_describe(launch, &device->objects[launch->object], &record);
     device->observe(device->observe_context, &record);
 }
 

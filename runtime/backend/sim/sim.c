@@ -280,12 +280,7 @@ static void settle(struct prt_device *device)
 static void describe(const struct prt_device *device, const struct prt_sim_job *job,
                      struct prt_launch_record *record)
 {
-    record->stage = job->object->stage;
-    record->finish = (job->object->flags & PRT_KERNEL_FINISH) != 0;
-    record->packet = job->launch.packet;
-    record->first_of_packet = job->launch.first_of_packet;
-    record->cleaned_up = job->launch.cleaned_up;
-    record->first_firing = job->launch.first_firing;
+    prt_launch_describe(&job->launch, job->object, record);
     record->importance = device->queues.queues[job->queue].importance;
 }
 
@@ -480,9 +475,7 @@ static uint64_t sim_now_cycles(const struct prt_device *device)
 static void sim_counters(const struct prt_device *device, struct prt_device_counters *counters)
 {
     *counters = device->counters;
-    for (uint32_t i = 0; i < device->object_count; i++)
-        if (device->objects[i].device_queue != NULL)
-            prt_device_queue_count(device->objects[i].device_queue, counters);
+    prt_device_queues_count(device->objects, device->object_count, counters);
 }
 
 const struct prt_device_ops prt_sim_device = {

@@ -36,7 +36,7 @@ static void edges(const uint8_t *restrict x, uint8_t *restrict y)
             int v = at(x, r + 1, c - 1) + 2 * at(x, r + 1, c) + at(x, r + 1, c + 1) -
                     at(x, r - 1, c - 1) - 2 * at(x, r - 1, c) - at(x, r - 1, c + 1);
             int sum = (h < 0 ? -h : h) + (v < 0 ? -v : v);
-            y[r * WIDTH + c] = sum > 32 ? 255 : 0;
+            y[r * WIDTH + c] = sum >= 32 ? 255 : 0;
         }
 }
 

@@ -255,7 +255,7 @@ static double latency_of_job(void)
     return seconds[LATENCIES / 2];
 }
 
-/* What stage k of `count` reads and writes in a chain that goes to and fro between two buffers. */
+/* The input and the output of stage k of `count` in a chain that alternates between two buffers. */
 static cl_mem from_of(const cl_mem *between, int k)
 {
     return k == 0 ? job.in : between[(k - 1) % 2];

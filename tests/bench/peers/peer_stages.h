@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * peer_stages: the kernels of tests/bench/pipes as C++ functions over blocks, as somebody would write
- * them who hands them to a library: plain loops that compilers make vector code of, each of them a
- * pass over its block, and the bits of ours.  `n` counts what comes out unless said; a filter reads
+ * peer_stages: the kernels of tests/bench/pipes as C++ functions over blocks, in the form
+ * that suits a library: plain loops that compilers vectorise, each of them a
+ * pass over its block, and the bits of ours.  `n` counts outputs unless said otherwise; a filter reads
  * `x` beyond `n` as its window wants it.
  */
 #ifndef TESTS_BENCH_PEERS_PEER_STAGES_H
@@ -81,7 +81,7 @@ PEER_STAGE void peer_fir(const float *__restrict x, float *__restrict y, size_t 
     }
 }
 
-/* PEER_BANK outputs for each input, of the filter over the inputs with PEER_BANK - 1 zeros behind each. */
+/* PEER_BANK outputs for each input, of the filter over the inputs with PEER_BANK - 1 zeros after each. */
 PEER_STAGE void peer_fir_stuffed(const float *__restrict x, float *__restrict y, size_t inputs,
                                  const float *taps)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Generators and null.  What packets they make is defined in lang/generate.h; zeros are zeros. */
+/* Generators and null.  lang/generate.h defines the packets of a generator. */
 #include "tools/piperun/io/io_internal.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the formats under tools/piperun/io share: buffered files, conversions, the two ops tables.
+/* Shared by the formats under tools/piperun/io: buffered files, conversions, the two ops tables.
  *
- * Requires: included by tools/piperun/io alone.
+ * Requires: only tools/piperun/io includes it.
  * Ownership: a reader or writer owns its descriptor, name and buffer from a successful _open to its
  *   _close.  A zeroed reader or writer may be closed.
  * Thread-safety: one object, one thread at a time.
@@ -15,18 +15,18 @@
 
 #define PRT_IO_BUFFER_BYTES ((size_t)1 << 16)
 
-/* Makes the buffer of a pipe larger where the system lets us, so that each side finds more to do when
- * it comes: 64 KiB, the usual size, are fast gone.  Of other descriptors nothing is changed. */
+/* Enlarges the buffer of a pipe where the system permits it, so that each side works longer without
+ * waiting: the usual 64 KiB fill quickly.  Other descriptors stay as they are. */
 void prt_io_widen_pipe(int fd);
 
 /* --- reader: a file or pipe, read forward through one buffer --- */
 
-/* Files are read(2), past the buffer into memory that the caller works on, and not mapped.  A mapped
- * file that another process makes shorter raises SIGBUS at the first access behind its new end, in
- * the midst of a kernel, where there is no way to say which packet was the last; read(2) gives fewer
- * bytes, and a regular file that ends before what it had when it was opened, and is shorter now, is
- * PRT_E_TRUNCATED in every format: no stream ends there as if it were whole.  What mapping would
- * save, one copy, is done by the thread that reads ahead, into memory that is then in the cache. */
+/* Files are read with read(2), past the buffer into the caller's memory, and not mapped.  If another
+ * process makes a mapped file shorter, the first access past its new end raises SIGBUS inside a
+ * kernel, where nothing can name the last packet.  read(2) gives fewer bytes instead.  A regular file
+ * that ends before the size it had when it was opened, and is shorter now, is PRT_E_TRUNCATED in every
+ * format, so that no stream ends there as if it were whole.  Mapping would save one copy; the thread
+ * that reads ahead makes that copy, into memory that is then in the cache. */
 
 struct prt_io_reader {
     bool is_open;
@@ -34,13 +34,13 @@ struct prt_io_reader {
     bool regular;
     int interrupt_fd;    /* -1: none */
     char *name;          /* for messages */
-    uint64_t size_bytes; /* of a regular file when it was opened, less where reading began */
-    uint64_t began_at;   /* of a regular file: the bytes before where reading began */
-    uint64_t read_bytes; /* what read(2) has given */
-    uint64_t offset;     /* bytes consumed: where data[begin] stands in the file */
+    uint64_t size_bytes; /* of a regular file when it was opened, less `began_at` */
+    uint64_t began_at;   /* of a regular file: the offset at which reading began */
+    uint64_t read_bytes; /* read with read(2) so far */
+    uint64_t offset;     /* bytes consumed: the place of data[begin] in the file */
     unsigned char *data;
     size_t begin, end; /* unread bytes of data */
-    bool at_end;       /* the file has no more than is in the buffer */
+    bool at_end;       /* the file has no bytes past the buffer */
 };
 
 enum prt_status prt_io_reader_open(struct prt_io_reader *reader, const char *path,
@@ -74,19 +74,20 @@ static inline void prt_io_reader_consume(struct prt_io_reader *reader, size_t by
 enum prt_status prt_io_reader_direct(struct prt_io_reader *reader, void *target, size_t bytes,
                                      size_t *count, struct prt_error *error);
 
-/* Continues at this byte, counted from where reading began.  Of a pipe, only what is in the buffer can be read again. */
+/* Continues at this byte, counted from the place at which reading began.  Of a pipe, only bytes in the
+ * buffer can be read again. */
 enum prt_status prt_io_reader_seek(struct prt_io_reader *reader, uint64_t position,
                                    struct prt_error *error);
 
-/* Copies a pipe, to its end, to an unlinked temporary file, and continues at the first byte of that: it can be sought in.
- * Only while everything that was read is still in the buffer. */
+/* Copies a pipe, to its end, to an unlinked temporary file, which can be sought in, and continues at its
+ * first byte.  Requires: everything that was read is still in the buffer. */
 enum prt_status prt_io_reader_spool(struct prt_io_reader *reader, struct prt_error *error);
 
 /* PRT_E_TRUNCATED at the end of the file: "NAME: ends at byte N, WHAT". */
 enum prt_status prt_io_reader_truncated(const struct prt_io_reader *reader, struct prt_error *error,
                                         const char *what);
 
-/* --- elements: what raw, npy have in common --- */
+/* --- elements: shared by raw and npy --- */
 
 struct prt_io_elements {
     enum scalar_type type;
@@ -95,15 +96,15 @@ struct prt_io_elements {
 };
 
 /* Reads up to `capacity` elements and converts them to `packet`.  With `remaining` known, a file
- * that ends before is PRT_E_TRUNCATED.  `*count` counts even where an error is returned. */
+ * that ends earlier is PRT_E_TRUNCATED.  `*count` is valid even if an error is returned. */
 enum prt_status prt_io_elements_read(struct prt_io_reader *reader, struct prt_io_elements *elements,
                                      enum scalar_type packet, void *packets, size_t capacity,
                                      size_t *count, struct prt_error *error);
 
 /* --- conversion by value --- */
 
-/* Converts `count` values in host order, by the rules in stream.h.  Returns how many were
- * converted: less than `count` if the next one does not fit `to`.  No overlap, any alignment. */
+/* Converts `count` values in host order, by the rules in stream.h.  Returns the number of values that
+ * were converted: less than `count` if the next one does not fit `to`.  No overlap, any alignment. */
 size_t prt_io_convert(void *target, enum scalar_type to, const void *source, enum scalar_type from,
                       size_t count);
 
@@ -152,7 +153,7 @@ enum prt_io_writer_state {
 
 struct prt_io_writer {
     enum prt_io_writer_state state;
-    int fd;          /* where _put goes: the temporary, the device, or the spool */
+    int fd;          /* target of _put: the temporary, the device, or the spool */
     int final_fd;    /* with a spool: the device; else -1 */
     bool direct;     /* device, pipe or `-`: nothing to publish */
     char *name;      /* for messages */
@@ -176,7 +177,7 @@ enum prt_status prt_io_writer_patch(struct prt_io_writer *writer, uint64_t offse
                                     size_t bytes, struct prt_error *error);
 enum prt_status prt_io_writer_prepare(struct prt_io_writer *writer, struct prt_error *error);
 enum prt_status prt_io_writer_publish(struct prt_io_writer *writer, struct prt_error *error);
-/* Closes; what was not published is removed. */
+/* Closes; removes an unpublished file. */
 void prt_io_writer_close(struct prt_io_writer *writer);
 
 /* An unlinked temporary file in TMPDIR (or /tmp), open for reading and writing. */
@@ -196,11 +197,11 @@ void prt_temporary_forget(struct prt_temporary *record); /* NULL is allowed */
 /* --- ops tables --- */
 
 struct prt_source_ops {
-    /* As prt_source_read, but `*count` packets count even where an error is returned.  `*count` is
+    /* As prt_source_read, but `*count` is valid even if an error is returned.  `*count` is
      * 0 on entry.  Required. */
     enum prt_status (*read)(struct prt_source *source, void *packets, size_t capacity,
                             size_t *count, struct prt_error *error);
-    /* Frees what the format holds, and the source.  Required. */
+    /* Frees the format's memory and the source.  Required. */
     void (*close)(struct prt_source *source);
 };
 
@@ -212,15 +213,15 @@ struct prt_source {
     const struct prt_io_reader *reader; /* of the format; NULL: nothing is read */
     bool ended;
     enum prt_status failed;   /* PRT_OK: not yet */
-    struct prt_error pending; /* what `failed` means */
+    struct prt_error pending; /* the error of `failed` */
 };
 
 struct prt_sink_ops {
     enum prt_status (*write)(struct prt_sink *sink, const void *packets, size_t count,
                              struct prt_error *error);
-    /* All packets were written: puts what is left, patches headers.  NULL: nothing to do. */
+    /* All packets were written: puts the rest, patches headers.  NULL: nothing to do. */
     enum prt_status (*complete)(struct prt_sink *sink, struct prt_error *error);
-    /* Frees what the format holds besides writer and sink.  NULL: nothing. */
+    /* Frees the format's memory besides writer and sink.  NULL: none. */
     void (*release)(struct prt_sink *sink);
 };
 
@@ -234,8 +235,8 @@ struct prt_sink {
     struct prt_io_writer writer;
 };
 
-/* One pair per format: makes the object for a checked spec.  Records come to raw, npy, csv, null and
- * gen:zeros alone; f16 and bf16 not to images and wav. */
+/* One pair per format: makes the object for a checked spec.  Only raw, npy, csv, null and gen:zeros
+ * get records; images and wav get no f16 and bf16. */
 typedef enum prt_status prt_source_opener(const struct prt_port_spec *spec,
                                           const struct prt_packet *layout,
                                           const struct prt_io_environment *environment,
@@ -257,8 +258,8 @@ struct prt_source *prt_source_make(size_t bytes, const struct prt_source_ops *op
 struct prt_sink *prt_sink_make(size_t bytes, const struct prt_sink_ops *ops,
                                enum scalar_type packet, struct prt_error *error);
 
-/* The type that a number-by-number format has in the file: the spec's, else the port's.  PRT_E_USAGE
- * if the packet is a record and the spec says how to convert. */
+/* The type of the numbers in the file: the spec's, else the port's.  PRT_E_USAGE
+ * if the packet is a record and the spec has a type to convert to. */
 enum prt_status prt_io_element(const struct prt_port_spec *spec, const struct prt_packet *layout,
                                enum scalar_type *element, struct prt_error *error);
 /* The channels of an output: the spec's, else the packet's. */

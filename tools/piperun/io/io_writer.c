@@ -31,10 +31,10 @@ static enum prt_status write_failed(const char *name, int code, struct prt_error
 static void wait_writable(int fd)
 {
     struct pollfd polled = {fd, POLLOUT, 0};
-    (void)poll(&polled, 1, -1); /* whatever comes of it, the next write tells */
+    (void)poll(&polled, 1, -1); /* if it fails, the next write returns the error */
 }
 
-/* Writes all of it; at `offset`, or where the file stands if that is negative. */
+/* Writes all bytes; at `offset`, or at the file's position if that is negative. */
 static enum prt_status write_whole(int fd, const char *name, const void *data, size_t bytes,
                                    off_t offset, struct prt_error *error)
 {
@@ -46,7 +46,7 @@ static enum prt_status write_whole(int fd, const char *name, const void *data, s
             wait_writable(fd);
             continue;
         }
-        /* uncovered: Linux writes some of the bytes or says why not */
+        /* uncovered: Linux writes some of the bytes or gives the cause */
         if (put <= 0) return write_failed(name, put < 0 ? errno : EIO, error);
         next += put;
         bytes -= (size_t)put;
@@ -55,7 +55,7 @@ static enum prt_status write_whole(int fd, const char *name, const void *data, s
     return PRT_OK;
 }
 
-/* close(2) tells of late write errors; on Linux the descriptor is gone even after EINTR. */
+/* close(2) returns late write errors; on Linux the descriptor is closed even after EINTR. */
 static int close_once(int *fd)
 {
     int closed = *fd >= 0 ? close(*fd) : 0;
@@ -113,7 +113,7 @@ static enum prt_status open_failed(const char *name, struct prt_error *error)
                          file_error_text(errno));
 }
 
-/* What is written directly through `fd`, of which -1 says that it could not be had. */
+/* A device or pipe, written directly through `fd`; -1: it could not be opened. */
 static enum prt_status take_descriptor(struct prt_io_writer *writer, int fd, bool patched,
                                        struct prt_error *error)
 {
@@ -197,8 +197,8 @@ static enum prt_status open_temporary(struct prt_io_writer *writer,
     return status == PRT_E_BUSY ? open_failed(writer->name, error) : status;
 }
 
-/* What stands at `path`: a device or pipe (true in *direct), a regular file that may be replaced,
- * or nothing. */
+/* Finds the kind of file at `path`: a device or pipe (true in *direct), a regular file that may be
+ * replaced, or none. */
 static enum prt_status examine_target(const char *path, bool *direct, struct prt_error *error)
 {
     struct stat status;
@@ -265,7 +265,7 @@ enum prt_status prt_io_writer_put(struct prt_io_writer *writer, const void *data
                                   struct prt_error *error)
 {
     if (bytes == 0) return PRT_OK;
-    writer->offset += bytes; /* nobody has 2^64 bytes to write */
+    writer->offset += bytes; /* no file has 2^64 bytes */
     if (bytes > PRT_IO_BUFFER_BYTES - writer->used) {
         enum prt_status status = prt_io_writer_flush(writer, error);
         if (status != PRT_OK) return status;

@@ -6,14 +6,14 @@
  *   the elements
  *
  * A packet with several fields is a structured type: 'descr': [('id', '<i4'), ('', '|V4'), ('pos',
- * '<f8', (3,))]: name, type and shape of each field in order, '|V' the bytes between them.  To be
- * read, names, types, shapes and places are those of the port.
+ * '<f8', (3,))]: name, type and shape of each field in order, '|V' the bytes between them.  An input
+ * must have the names, types, shapes and places of the port.
  *
  * Read: elements |b1 |i1 |u1 and <>=i2..i8 u2..u8 f2..f8, C order (Fortran order where it is the
- * same: at most one dimension above 1), any number of dimensions, flat; but where there are several
- * and the packets are blocks or vectors, the last ones are those of a packet.  Bytes behind the array
- * are refused.  Written: version 1.0; the number of packets, then the dimensions of a packet; a header
- * with room for any number.
+ * same: at most one dimension above 1), any number of dimensions, flat.  If there are several
+ * dimensions and the packets are blocks or vectors, the last ones are those of a packet.  Bytes past the
+ * array are refused.  Written: version 1.0; the number of packets, then the dimensions of a packet; a
+ * header with room for any number.
  */
 #include "tools/piperun/io/io_internal.h"
 
@@ -50,7 +50,7 @@ struct npy_sink {
 /* A cursor over the header text. */
 struct literal {
     const char *next, *end;
-    const char *fault; /* what was wrong first, NULL: nothing */
+    const char *fault; /* the first fault, NULL: none */
 };
 
 struct npy_header {
@@ -169,7 +169,7 @@ static bool take_field_shape(struct literal *literal, const char *shape)
     return true;
 }
 
-/* As many digits as there are; false if their value needs more than 64 bits. */
+/* Takes all digits; false if their value needs more than 64 bits. */
 static bool take_digits(struct literal *literal, uint64_t *value)
 {
     *value = 0;
@@ -181,7 +181,7 @@ static bool take_digits(struct literal *literal, uint64_t *value)
     return true;
 }
 
-/* `|V3`: so many bytes further. */
+/* `|V3`: adds the number to the offset. */
 static bool skip_gap(const char *text, uint64_t *offset)
 {
     struct literal digits = {text + 2, text + strlen(text), NULL};
@@ -401,7 +401,7 @@ static enum prt_status read_header(struct prt_io_reader *reader, struct npy_head
     return PRT_OK;
 }
 
-/* Whether the array has as many elements in its last dimensions as a packet in all of its own. */
+/* Do the array's last dimensions have as many elements as a packet? */
 static bool ends_in_packet(const struct npy_header *header, const char *shape)
 {
     int at = header->dimension_count - 1;
@@ -428,7 +428,7 @@ static enum prt_status check_dimensions(const struct prt_io_reader *reader,
                             reader->name, layout->fields[0].shape, layout->type);
 }
 
-/* What the header says against the port and the file. */
+/* Compares the header with the port and the file. */
 static enum prt_status check_header(const struct prt_io_reader *reader,
                                     const struct npy_header *header, struct prt_error *error)
 {
@@ -446,7 +446,7 @@ static enum prt_status check_header(const struct prt_io_reader *reader,
                             (unsigned long long)reader->offset + bytes);
 }
 
-/* Behind the last element the file must end. */
+/* The file must end after the last element. */
 static enum prt_status check_end(struct npy_source *npy, struct prt_error *error)
 {
     struct prt_io_reader *reader = &npy->reader;
@@ -569,7 +569,7 @@ static char *header_text(const struct npy_sink *npy, size_t *length, size_t *cou
     return memory_text_end(&text, length);
 }
 
-/* The header for so many packets: the number as short as it is, blanks behind the text. */
+/* The header for `packets` packets: the number in as few digits as it needs, blanks after the text. */
 static enum prt_status make_header(struct npy_sink *npy, uint64_t packets, struct prt_error *error)
 {
     size_t length = 0, count_at = 0;
@@ -626,7 +626,7 @@ static void npy_release(struct prt_sink *sink)
 
 static const struct prt_sink_ops npy_sink_ops = {npy_write, npy_complete, npy_release};
 
-/* What npy cannot say. */
+/* Types that npy lacks are refused. */
 static enum prt_status check_types(const struct prt_port_spec *spec,
                                    const struct prt_packet *layout, enum scalar_type element,
                                    struct prt_error *error)

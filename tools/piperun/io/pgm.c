@@ -26,7 +26,7 @@ struct pgm_sink {
     uint32_t width, channels;
 };
 
-/* --- what all images share --- */
+/* --- shared by all images --- */
 
 enum prt_status prt_io_image_height(const char *name, uint64_t packets, uint32_t width_pixels,
                                     uint32_t channels, uint32_t *height_pixels,
@@ -161,10 +161,10 @@ static enum prt_status read_header(struct pgm_source *pgm, struct prt_error *err
     information->height_packets = (uint32_t)height;
     information->packets = pgm->remaining;
     pgm->sample_max = (uint32_t)sample_max;
-    int byte = -1;
-    status = peek(reader, &byte, error);
-    if (status != PRT_OK) return status;
-    if (byte < 0) return prt_io_reader_truncated(reader, error, "after the pgm header");
+    /* What stands after the number has been looked at, to see its end. */
+    if (prt_io_reader_available(reader) == 0)
+        return prt_io_reader_truncated(reader, error, "after the pgm header");
+    int byte = *prt_io_reader_bytes(reader);
     if (!is_blank(byte))
         return refuse(reader, error, "a blank is expected after the greatest sample");
     prt_io_reader_consume(reader, 1);
@@ -211,7 +211,7 @@ static enum prt_status read_binary(struct pgm_source *pgm, uint16_t *samples, si
     return PRT_OK;
 }
 
-/* Behind the image: nothing, or blanks in a text file. */
+/* Only blanks may follow the image, and only in a text file. */
 static enum prt_status check_end(struct pgm_source *pgm, struct prt_error *error)
 {
     enum prt_status status = pgm->text ? skip_blanks(&pgm->reader, error) : PRT_OK;
@@ -232,7 +232,7 @@ static enum prt_status pgm_read(struct prt_source *source, void *packets, size_t
     while (*count < capacity) {
         size_t wanted = capacity - *count < SAMPLES_PART ? capacity - *count : SAMPLES_PART;
         size_t got = 0;
-        if (*count > 0 && !pgm->reader.regular) return PRT_OK; /* give what has come */
+        if (*count > 0 && !pgm->reader.regular) return PRT_OK; /* samples so far */
         enum prt_status status = pgm->text ? read_text(pgm, samples, wanted, &got, error)
                                            : read_binary(pgm, samples, wanted, &got, error);
         prt_io_image_unpack(target + *count * scalar_width_bytes(source->packet), source->packet,

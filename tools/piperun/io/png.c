@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* png: through libpng.  Grey images give one packet a pixel, colour and palette images r, g, b as
  * successive packets; an alpha channel is left out.  Depths below 8 are expanded to 8 bits, so the
- * greatest sample is 255, or 65535 at depth 16; packets as prt_io_image_unpack says.
+ * greatest sample is 255, or 65535 at depth 16; prt_io_image_unpack makes the packets.
  * Rows are decoded one at a time; an interlaced image is held whole, up to INTERLACED_BYTES_MAX.
  * Written: 8 bits, grey or (channels=3) rgb, by prt_io_image_pack; width= is needed.  The samples
- * wait in a spool, for the header in front needs the height. */
+ * wait in a spool, because the header needs the height. */
 #include "tools/piperun/io/io_internal.h"
 
 #include <png.h>
@@ -19,7 +19,7 @@
 #define CHUNK_BYTES_MAX ((png_alloc_size_t)4 << 20)
 #define SAMPLES_PART ((size_t)1024)
 
-/* What went wrong inside a callback of libpng, which leaves through longjmp. */
+/* A fault inside a callback of libpng, which leaves through longjmp. */
 struct fault {
     enum prt_status status; /* PRT_OK: libpng's own finding */
     bool no_memory;
@@ -57,7 +57,7 @@ static void on_error(png_structp png, png_const_charp message)
 {
     struct fault *fault = png_get_error_ptr(png);
     if (fault->status == PRT_OK && fault->no_memory) fault->status = prt_io_no_memory(fault->error);
-    /* uncovered: libpng finds no error in what is written here */
+    /* uncovered: libpng finds no error in this output */
     if (fault->status == PRT_OK && fault->reader != NULL)
         fault->status = prt_error_set_at(fault->error, PRT_E_FORMAT, fault->reader->offset,
                                          "%s: png, at byte %llu: %s", fault->name,
@@ -201,7 +201,7 @@ static enum prt_status decode_row(struct png_source *source, struct prt_error *e
     return PRT_OK;
 }
 
-/* Reads on to IEND, checking what stands before it. */
+/* Reads on to IEND, and checks the chunks before it. */
 static enum prt_status check_end(struct png_source *source, struct prt_error *error)
 {
     source->fault.error = error;
@@ -217,7 +217,7 @@ static const unsigned char *current_row(const struct png_source *source)
     return source->rows + (size_t)row * source->row_bytes;
 }
 
-/* Up to SAMPLES_PART samples of the current row to packets; returns how many. */
+/* Converts up to SAMPLES_PART samples of the current row to packets; returns their number. */
 static size_t take_samples(struct png_source *source, void *packets, size_t capacity)
 {
     uint16_t samples[SAMPLES_PART];
@@ -247,7 +247,7 @@ static enum prt_status png_read_packets(struct prt_source *base, void *packets, 
     if (source->rows_left == 0) return check_end(source, error);
     while (*count < capacity && source->rows_left > 0) {
         if (!source->row_ready) {
-            if (*count > 0 && !source->reader.regular) return PRT_OK; /* give what has come */
+            if (*count > 0 && !source->reader.regular) return PRT_OK; /* samples so far */
             enum prt_status status = decode_row(source, error);
             if (status != PRT_OK) return status;
         }

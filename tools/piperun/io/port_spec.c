@@ -61,7 +61,7 @@ static bool parse_number(struct piece piece, uint64_t highest, uint64_t *number)
     return true;
 }
 
-/* TYPE: a name of the language, or s8..s64, with le or be behind it. */
+/* TYPE: a name of the language, or s8..s64, then le, be or nothing. */
 static bool parse_type(struct piece piece, struct prt_port_spec *spec)
 {
     char name[8];
@@ -116,14 +116,14 @@ static const char *const options[OPTIONS] = {"rate", "width", "channels"};
 
 enum {
     ITEMS = sizeof items / sizeof items[0],
-    WORD_BYTES = 32 /* longer ones are cut: nothing is like them */
+    WORD_BYTES = 32 /* longer ones are cut: no known word resembles them */
 };
 
 /* The items of one binding while they are read. */
 struct item_reader {
     struct prt_port_spec *spec;
-    const char *fixed;        /* why there can be no format, for a message; NULL: there can */
-    struct piece format;      /* the item that has named it; empty: none yet */
+    const char *fixed;        /* why the port can have no format, for a message; NULL: it can */
+    struct piece format;      /* the item that named the format; empty: none yet */
     uint32_t values[OPTIONS]; /* 0: not given */
 };
 
@@ -160,7 +160,7 @@ static enum prt_status refuse_type(const struct prt_port_spec *spec,
                          spec->port, format->name, (int)type.length, type.text, list);
 }
 
-/* The last word about what packets are, unless one has been said. */
+/* Takes an item that names the format of the packets, unless another item has named one. */
 static enum prt_status take_format(struct item_reader *reader, struct piece item,
                                    const struct format_item *format, struct prt_error *error)
 {
@@ -289,7 +289,7 @@ static enum prt_status parse_generator(struct piece text, struct prt_port_spec *
                                        struct prt_error *error)
 {
     struct piece name = piece_split(&text, ':');
-    bool more = text.text > name.text + name.length; /* a colon stood behind the name */
+    bool more = text.text > name.text + name.length; /* a colon followed the name */
     if (piece_is(name, "ramp"))
         spec->format = PRT_FORMAT_RAMP;
     else if (piece_is(name, "zeros"))
@@ -347,7 +347,7 @@ static bool format_from_ending(const char *path, struct prt_port_spec *spec)
     return parse_type((struct piece){dot + 1, strlen(dot + 1)}, spec);
 }
 
-/* What needs no file; NULL in `*fixed`: the path is one. */
+/* Ports that need no file; *fixed NULL: the path is a file. */
 static enum prt_status parse_made(struct piece path, struct prt_port_spec *spec, const char **fixed,
                                   struct prt_error *error)
 {

@@ -95,7 +95,7 @@ static sf_count_t on_tell(void *user)
     return (sf_count_t)((const struct sound_sink *)user)->position;
 }
 
-/* To what was written already, or to its end. */
+/* Goes to a place in the written part, or to its end. */
 static sf_count_t on_seek(sf_count_t offset, int whence, void *user)
 {
     struct sound_sink *sound = user;
@@ -309,7 +309,7 @@ static enum prt_status sound_complete(struct prt_sink *sink, struct prt_error *e
     return prt_io_writer_patch(&sink->writer, 0, header, length, error);
 }
 
-/* What libsndfile would still write at its closing is for a file that is no more. */
+/* The file is gone, so the writes of libsndfile at its closing are dropped. */
 static void sound_release(struct prt_sink *sink)
 {
     struct sound_sink *sound = (struct sound_sink *)sink;

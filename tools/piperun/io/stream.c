@@ -8,7 +8,7 @@
 struct format_row {
     const char *name;
     prt_source_opener *open_source;
-    prt_sink_opener *open_sink; /* NULL: sources alone */
+    prt_sink_opener *open_sink; /* NULL: for sources only */
 };
 
 static const struct format_row formats[] = {
@@ -44,7 +44,7 @@ bool prt_format_is_sound(enum prt_format format)
            format == PRT_FORMAT_OGG;
 }
 
-/* --- what a packet is made of --- */
+/* --- parts of a packet --- */
 
 size_t prt_packet_units(const struct prt_packet *packet)
 {
@@ -125,7 +125,7 @@ enum prt_status prt_source_open(const struct prt_port_spec *spec, enum scalar_ty
     return prt_source_open_packets(spec, scalar_packet(packet), environment, source, error);
 }
 
-/* rate= is of audio, width= of images, channels= of both: elsewhere they would be ignored. */
+/* rate= is for audio, width= for images, channels= for both: other formats would ignore them. */
 static enum prt_status check_options(const struct prt_port_spec *spec, struct prt_error *error)
 {
     bool audio = prt_format_is_sound(spec->format);
@@ -139,7 +139,7 @@ static enum prt_status check_options(const struct prt_port_spec *spec, struct pr
                          spec->port, option, wanted, prt_format_name(spec->format));
 }
 
-/* What an input file says itself is not said otherwise. */
+/* Options must not contradict the header of an input file. */
 static enum prt_status check_header(const struct prt_port_spec *spec,
                                     const struct prt_source_information *file,
                                     struct prt_error *error)
@@ -154,7 +154,7 @@ static enum prt_status check_header(const struct prt_port_spec *spec,
     return PRT_OK;
 }
 
-/* What is interleaved in the file must be so in the packets. */
+/* Channels that are interleaved in the file must be so in the packets. */
 static enum prt_status check_channels(const struct prt_port_spec *spec,
                                       const struct prt_packet *packet, uint32_t channels,
                                       struct prt_error *error)
@@ -172,7 +172,7 @@ static enum prt_status check_channels(const struct prt_port_spec *spec,
     return PRT_OK;
 }
 
-/* What is said of an output's channels agrees with its packets. */
+/* channels= of an output must agree with its packets. */
 static enum prt_status check_given_channels(const struct prt_port_spec *spec,
                                             const struct prt_packet *packet,
                                             struct prt_error *error)
@@ -291,7 +291,7 @@ static enum prt_status refuse_state(const struct prt_sink *sink, struct prt_erro
                                                         : "is finished");
 }
 
-/* After a failure nothing of the output may stay. */
+/* After a failure no part of the output may stay. */
 static enum prt_status settle(struct prt_sink *sink, enum prt_status status)
 {
     if (status != PRT_OK) prt_sink_abort(sink);

@@ -7,39 +7,39 @@
  * or with bytes between them, is carried as its bytes.  A *spec* is what the command line says
  * of one port: PORT=PATH[,ITEM...].
  *
- * Requires: SIGPIPE ignored by the process (else a closed output pipe kills it before it is
- *   reported).  Nothing else; no locale matters.
+ * Requires: the process ignores SIGPIPE (else a closed output pipe kills it before it is
+ *   reported).  The locale does not matter.
  * Ownership: specs, sources and sinks are made here and freed by their _free/_close.  Paths are
- *   copied.  `struct prt_io_environment` and what it points to belong to the caller and outlive
+ *   copied.  `struct prt_io_environment` and the objects it points to belong to the caller and outlive
  *   the streams opened with them.
  * Thread-safety: one object, one thread at a time; different objects are independent.  The registry
  *   of temporaries may be shared by all; prt_temporaries_remove is async-signal-safe.
- * Errors: every message names the file, and the byte offset or the field where there is one.
+ * Errors: every message names the file, and the byte offset or the field if there is one.
  *   After an error a source gives no more packets and a sink can only be aborted.
- *     PRT_E_USAGE        a spec that cannot be understood, or asks for what cannot be done
+ *     PRT_E_USAGE        a spec that is wrong, or asks for something impossible
  *     PRT_E_OPEN         missing, unreadable, a directory, cannot be created
  *     PRT_E_READ         EIO and the like
  *     PRT_E_FORMAT       content refused
- *     PRT_E_TRUNCATED    the file ends inside a header, a packet, or before what its header says
+ *     PRT_E_TRUNCATED    the file ends inside a header or a packet, or before the size in its header
  *     PRT_E_WRITE        ENOSPC, EIO, failing fsync, close or rename, ...
  *     PRT_E_CLOSED_PIPE  EPIPE
  *     PRT_E_INTERRUPTED  the interrupt descriptor became readable
  *     PRT_E_NOMEM
- * Memory: bounded by the stream's own buffers (some 128 KiB; PNG and images: and one row),
+ * Memory: bounded by the stream's own buffers (some 128 KiB; images: one row more),
  *   never by the length of the file; an interlaced PNG is held whole, up to 64 MiB of samples.
  * Rule: piperun(1), "PORTS".
  *
  * Formats (io/FORMAT.c has the details):
  *   raw   packets one after the other; raw:TYPE converts by value
  *   npy   NumPy 1.0/2.0/3.0, any dimensions in C order, read flat; written with the dimensions of a
- *         packet behind the number of packets; structs as structured types
- *   wav, aiff, flac, ogg   through libsndfile; an input is what its content says; ogg is only read; channels are
- *         interleaved: successive packets
+ *         packet after the number of packets; structs as structured types
+ *   wav, aiff, flac, ogg   through libsndfile; an input's content decides its format; ogg is only read;
+ *         channels are interleaved: successive packets
  *   pgm   P2, P5 (and P3, P6: r, g, b successive); written P5, P6 with channels=3
  *   png   grey or r, g, b successive
  *   csv   a packet a line, its scalars separated by commas
  *   null  an empty source; a sink that takes everything
- *   gen   sources alone: ramp, noise:SEED, zeros, each endless or with :COUNT
+ *   gen   only a source: ramp, noise:SEED, zeros, each endless or with :COUNT
  *
  * Conversion by value (raw, npy):
  *   to the same type          a copy (bool: any nonzero byte is 1)
@@ -62,7 +62,7 @@
 #include <stdint.h>
 
 #define PRT_PACKETS_UNKNOWN UINT64_MAX
-#define PRT_WAV_RATE 48000u /* hertz of a sound output of which nothing else is known */
+#define PRT_WAV_RATE 48000u /* hertz of a sound output without a rate of its own */
 
 enum prt_format {
     PRT_FORMAT_RAW,
@@ -80,24 +80,24 @@ enum prt_format {
     PRT_FORMAT_ZEROS
 };
 
-/* What a packet of the pipeline is made of. */
+/* The type of a port's packets. */
 struct prt_packet {
     const char *type; /* for messages: "f32x2" */
     uint64_t width_bytes;
     const struct prt_field_information *fields;
-    enum scalar_type scalar; /* what is carried: u8 for a record */
+    enum scalar_type scalar; /* of the elements that streams carry: u8 for a record */
     uint32_t field_count;    /* 0: one scalar, or several of the one type */
 };
 
-/* How many of what is carried make one packet. */
+/* The number of elements that make one packet. */
 size_t prt_packet_units(const struct prt_packet *packet);
-/* Whether it is carried as bytes. */
+/* Is it carried as bytes? */
 bool prt_packet_is_record(const struct prt_packet *packet);
-/* The channels that one packet holds of all channels at a time: a vector's lanes, the fields of a
+/* The number of channels of which one packet holds a frame: a vector's lanes, the fields of a
  * struct of scalars of one type; else 1. */
 uint32_t prt_packet_channels(const struct prt_packet *packet);
 
-/* What one PORT=PATH[,ITEM...] says.  Fields not given are zero. */
+/* One PORT=PATH[,ITEM...].  Fields not given are zero. */
 struct prt_port_spec {
     char *port;
     char *path; /* NULL for generators and null */
@@ -118,12 +118,12 @@ struct prt_port_spec {
  *   PATH   a file; `-` standard input or output; `null`; gen:ramp[:COUNT], gen:noise:SEED[:COUNT],
  *          gen:zeros[:COUNT].  It ends at the first comma.  `./null` names a file of that name.
  *   ITEM   raw  raw:TYPE  npy  wav  wav:TYPE  aiff  aiff:TYPE  flac  flac:TYPE  ogg  pgm  ppm  png  csv  null  rate=N  width=N  channels=N
- *   TYPE   bool i8..i64 u8..u64 f16 bf16 f32 f64, aliases s8..s64, each with le or be behind it
+ *   TYPE   bool i8..i64 u8..u64 f16 bf16 f32 f64, aliases s8..s64, each with le or be after it
  *   N      decimal, 1 to 2^31 - 1; COUNT and SEED decimal or 0x hexadecimal, below 2^64
- * Without a format the file's ending tells: .raw .bin .npy .wav .aiff .aif .flac .ogg .pgm .ppm .pnm .png .csv .txt, or a
- * TYPE (.f32, .s16le, .u8); `-` and paths under /dev/ are raw.  channels= goes before what ppm
- * implies.  A second format, an option given twice, an item unknown, or an ending unknown is
- * PRT_E_USAGE, and the message says which are right.  On failure `*spec` is zeroed, else free it with
+ * Without a format the file's ending decides: .raw .bin .npy .wav .aiff .aif .flac .ogg .pgm .ppm .pnm .png
+ * .csv .txt, or a TYPE (.f32, .s16le, .u8); `-` and paths under /dev/ are raw.  channels= overrides the
+ * number that ppm implies.  A second format, an option given twice, an unknown item, or an unknown ending
+ * is PRT_E_USAGE, and the message lists the right ones.  On failure `*spec` is zeroed, else free it with
  * prt_port_spec_free. */
 enum prt_status prt_port_spec_parse(const char *text, struct prt_port_spec *spec,
                                     struct prt_error *error);
@@ -148,14 +148,14 @@ enum prt_status prt_temporaries_create(struct prt_temporaries **registry);
 void prt_temporaries_destroy(struct prt_temporaries *registry);
 
 /* Unlinks every temporary that is still one.  Async-signal-safe, callable at any time from any
- * thread (in a handler: then _exit). */
+ * thread (in a handler: call _exit afterwards). */
 void prt_temporaries_remove(struct prt_temporaries *registry);
 
 struct prt_io_environment {
     struct prt_temporaries *temporaries; /* NULL: none kept */
     int interrupt_fd; /* becomes readable when reading is to stop (self-pipe, eventfd); -1: none.
                          A source that waits for a pipe or terminal, or begins a read, then returns
-                         PRT_E_INTERRUPTED; asked again it is the same. */
+                         PRT_E_INTERRUPTED, and does so at every further call. */
     bool
         no_named_pipes; /* a sink that leads to a named pipe is PRT_E_OPEN: its opening would wait for a reader */
 };
@@ -185,17 +185,17 @@ enum prt_status prt_source_open_packets(const struct prt_port_spec *spec,
                                         const struct prt_io_environment *environment,
                                         struct prt_source **source, struct prt_error *error);
 
-/* Reads up to `capacity_packets` (at least 1) packets into `packets`, and says how many in
+/* Reads up to `capacity_packets` (at least 1) packets into `packets`, and stores their number in
  * `*count`.  0 with PRT_OK is the end of the stream, and only then.  From a pipe or a terminal it
- * returns what has come as soon as that is a packet; from a file it may return fewer too.
- * Packets in front of a fault are given first: with an error `*count` is always 0.  A last
- * part of a packet is PRT_E_TRUNCATED with its byte offset: the caller decides if that is an error
+ * returns as soon as one packet has come; from a file it may return fewer too.
+ * Packets before a fault are delivered first: with an error `*count` is always 0.  A partial last
+ * packet is PRT_E_TRUNCATED with its byte offset: the caller decides if that is an error
  * or a note; it is never dropped in silence. */
 enum prt_status prt_source_read(struct prt_source *source, void *packets, size_t capacity_packets,
                                 size_t *count, struct prt_error *error);
 
-/* What the header says.  (rate=, width= and channels= of an input are compared with it: other
- * numbers are PRT_E_FORMAT.  Formats that have no such thing are PRT_E_USAGE.) */
+/* The information of the header.  (rate=, width= and channels= of an input are compared with it: other
+ * numbers are PRT_E_FORMAT.  Formats without such a field are PRT_E_USAGE.) */
 void prt_source_information(const struct prt_source *source,
                             struct prt_source_information *information);
 
@@ -206,11 +206,11 @@ void prt_source_close(struct prt_source *source);
 
 struct prt_sink;
 
-/* Opens what `spec` names for packets of type `packet`.  A regular file, existing or not, is
+/* Opens the file that `spec` names for packets of type `packet`.  A regular file, existing or not, is
  * written under a temporary name in the same directory (through a symbolic link: that of its
- * target), created 0666 less the umask; anything else that exists (/dev/null, /dev/full, pipes,
- * terminals), descriptors by name (/dev/stdout, whatever is behind it), and `-`, are written
- * directly and at once, each prt_sink_write to its end.
+ * target), created 0666 less the umask.  Any other existing file (/dev/null, /dev/full, pipes,
+ * terminals), descriptors by name (/dev/stdout, whatever it refers to), and `-`, are written
+ * directly and at once: each prt_sink_write writes all its packets.
  * `generator` formats are PRT_E_USAGE. */
 enum prt_status prt_sink_open(const struct prt_port_spec *spec, enum scalar_type packet,
                               const struct prt_io_environment *environment, struct prt_sink **sink,
@@ -235,8 +235,8 @@ enum prt_status prt_sink_prepare(struct prt_sink *sink, struct prt_error *error)
  * synchronised, the new file stays, and the message says so.  Once only. */
 enum prt_status prt_sink_finish(struct prt_sink *sink, struct prt_error *error);
 
-/* Leaves nothing: the temporary is unlinked, the old file untouched.  What went to a pipe or
- * device is gone.  After finish, or a second time, it does nothing.  NULL is allowed. */
+/* Leaves nothing: the temporary is unlinked, the old file untouched.  Bytes written to a pipe or
+ * device stay written.  After finish, or a second time, it does nothing.  NULL is allowed. */
 void prt_sink_abort(struct prt_sink *sink);
 
 /* Frees the sink; aborts first if it was not finished.  NULL is allowed. */
