@@ -79,6 +79,8 @@ struct bench_peer {
      * seconds; 0: it cannot.  By itself, neither before nor after it `begin`.  NULL: it is not
      * measured; where it is all that is measured, the three above are NULL. */
     double (*latency)(const void *in, size_t in_bytes, void *out, size_t out_bytes);
+    /* So many threads for each `run` from now on.  NULL: the peer decides. */
+    void (*limit_threads)(unsigned threads);
     struct bench_peer *next; /* of bench_peer_register */
 };
 

@@ -7,11 +7,13 @@
 #   ONLY=speedup make bench         ONLY=policies make bench      ONLY=auto make bench        ONLY=pairs make bench
 #   ONLY=startup make bench         ONLY=dispatch make bench
 #   ONLY=compile make bench
+#   ONLY=cores make bench
 #   ONLY=growth make bench          ONLY=W3 PROFILE=ours make bench      ONLY=W3 PROFILE=hand make bench
 #
 # Environment: ROOT, BUILD, PIPEC (set by make); ROUNDS (default 5); ONLY, a part of a workload's name, or
 # `scale`: the growth of pipec with the size of pipelines (scale.sh, about two minutes),
 # `compile`: what compiling ordinary programs takes, against clang -O2 (compile.sh, some minutes),
+# `cores`: the workloads with 1, 2, 4, ... and all threads (cores.sh, about four minutes),
 # `anomalies`: pipelines that take longer on a better simulated device (anomalies.sh, a few seconds),
 # `index`: the index generator against division (index.sh),
 # `time`: what counting the cycles of kernels costs (time.sh),
@@ -32,6 +34,7 @@ PIPEC=${PIPEC:-$BUILD/pipec}
 here=$ROOT/tests/bench
 
 case ${ONLY:-} in
+cores) exec "$here/cores.sh" ;;
 scale) exec "$here/scale.sh" ;;
 compile) exec "$here/compile.sh" ;;
 anomalies) exec "$here/anomalies.sh" ;;

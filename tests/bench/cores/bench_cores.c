@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bench_cores CONTAINERS THREADS...: workloads with several numbers of threads, as a table on standard output.
+ *
+ * For each number of threads the table has four variants:
+ *   ours     one run with so many threads, from memory to memory
+ *   slices   the hand-written code, each thread on its own slice of the stream
+ *   oneTBB   where the program has this peer
+ *   beside   so many runs with one thread each, side by side, each on its own stream
+ *
+ * A stream takes at least a second with one thread.  Its memory is a smaller *ring*, mapped again and again, so that a
+ * long stream needs little memory, and more than the caches hold.  Slices and oneTBB go over one ring again and again,
+ * and the runs side by side over a quarter of a ring.
+ * The start-up is the time of a run of a few packets; the time of `ours` does not contain it.
+ *
+ * Environment: SECONDS_MAX (default 220), after which no round begins; ONLY, a part of a workload's name.
+ * A table shows the medians of all rounds.  Exit status 1: an output differs from ours.
+ */
+#include "tests/bench/bench.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define STREAM_SECONDS 1.1
+#define SECONDS_MAX 220.0
+#define SAMPLE_SECONDS 0.4 /* shorter variants are repeated, and the best one counts */
+
+enum { COUNTS_MAX = 16, THREADS_MAX = 256, ROUNDS_MAX = 99, STARTS = 5 };
+enum { BESIDE_PART = 4, PEER_PART = 4 }; /* of a ring; of the times that a peer goes over it */
+enum variant { OURS, SLICES, PEER, BESIDE, START, VARIANTS };
+
+static const struct bench_workload *const workloads[] = {
+    &bench_chain8,  &bench_bank,    &bench_radio,   &bench_picture,
+    &bench_fourier, &bench_bitonic, &bench_chain64, &bench_cipher};
+
+enum { WORKLOADS = sizeof workloads / sizeof *workloads };
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "bench: %s: %s\n", what, strerror(errno));
+    exit(3);
+}
+
+/* ---- memory that is mapped again and again ---- */
+
+struct ring {
+    uint8_t *memory;
+    size_t mapped_bytes; /* a multiple of ring_bytes */
+    size_t ring_bytes;
+};
+
+/* Room for `stream_bytes`, and for the vectors that code may read after the end. */
+static struct ring ring_create(size_t stream_bytes, size_t ring_bytes)
+{
+    enum { PAGE = 4096 };
+    struct ring ring = {.ring_bytes = (ring_bytes + 2 * PAGE) / PAGE * PAGE};
+    size_t times = stream_bytes / ring.ring_bytes + 1;
+    ring.mapped_bytes = times * ring.ring_bytes;
+    int file = memfd_create("bench", MFD_CLOEXEC);
+    if (file < 0 || ftruncate(file, (off_t)ring.ring_bytes) != 0) fail("memory for a stream");
+    ring.memory = mmap(NULL, ring.mapped_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (ring.memory == MAP_FAILED) fail("addresses for a stream");
+    for (size_t i = 0; i < times; i++)
+        if (mmap(ring.memory + i * ring.ring_bytes, ring.ring_bytes, PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_FIXED | MAP_POPULATE, file, 0) == MAP_FAILED)
+            fail("memory for a stream");
+    close(file);
+    return ring;
+}
+
+static void ring_destroy(struct ring *ring)
+{
+    munmap(ring->memory, ring->mapped_bytes);
+}
+
+/* ---- a workload ---- */
+
+struct row {
+    const struct bench_workload *workload;
+    const struct bench_peer *peer; /* NULL: there is none */
+    struct bench_program *program;
+    struct ring in, out;
+    size_t ring_units, times; /* the stream has ring_units x times */
+    double seconds[COUNTS_MAX][VARIANTS][ROUNDS_MAX];
+};
+
+struct crew { /* threads that begin together */
+    const struct row *row;
+    pthread_barrier_t start;
+    unsigned threads;
+};
+
+struct member {
+    struct crew *crew;
+    pthread_t thread;
+    unsigned number;
+    double begun, ended;
+};
+
+static double run_crew(const struct row *row, unsigned threads, void *(*work)(void *member))
+{
+    static struct member members[THREADS_MAX];
+    struct crew crew = {.row = row, .threads = threads};
+    pthread_barrier_init(&crew.start, NULL, threads);
+    for (unsigned i = 0; i < threads; i++) {
+        members[i] = (struct member){.crew = &crew, .number = i};
+        errno = pthread_create(&members[i].thread, NULL, work, &members[i]);
+        if (errno != 0) fail("a thread");
+    }
+    double begun = 0, ended = 0;
+    for (unsigned i = 0; i < threads; i++) {
+        pthread_join(members[i].thread, NULL);
+        if (i == 0 || members[i].begun < begun) begun = members[i].begun;
+        if (members[i].ended > ended) ended = members[i].ended;
+    }
+    pthread_barrier_destroy(&crew.start);
+    return ended - begun;
+}
+
+/* So many units, at most those of the ring, of which each thread gets an equal part. */
+static size_t sliced_units(const struct row *row, unsigned threads)
+{
+    size_t share = row->ring_units / threads;
+    /* Slices that begin a power of two apart would share sets of the caches. */
+    if (share > 8 && share % 4 == 0) share -= 2;
+    return share > 0 ? share * threads : threads;
+}
+
+static void *work_slice(void *context)
+{
+    struct member *m = context;
+    const struct row *row = m->crew->row;
+    size_t units = sliced_units(row, m->crew->threads);
+    pthread_barrier_wait(&m->crew->start);
+    m->begun = bench_now();
+    for (size_t i = 0; i < row->times; i++)
+        row->workload->hand(units, row->in.memory, row->out.memory, m->number, m->crew->threads);
+    m->ended = bench_now();
+    return NULL;
+}
+
+/* Runs one after the other, over a quarter of a ring that no other thread uses. */
+static void *work_beside(void *context)
+{
+    struct member *m = context;
+    const struct row *row = m->crew->row;
+    struct bench_shape shape = row->workload->shape(row->ring_units / BESIDE_PART);
+    struct ring in = ring_create(shape.in_bytes, shape.in_bytes);
+    struct ring out = ring_create(shape.out_bytes, shape.out_bytes);
+    memcpy(in.memory, row->in.memory, shape.in_bytes);
+    pthread_barrier_wait(&m->crew->start);
+    m->begun = bench_now();
+    for (size_t i = 0; i < row->times * BESIDE_PART; i++)
+        bench_run(row->program, NULL, 1, 0, in.memory, shape.in_bytes, out.memory, shape.out_bytes,
+                  NULL);
+    m->ended = bench_now();
+    ring_destroy(&in);
+    ring_destroy(&out);
+    return NULL;
+}
+
+static size_t run_ours(const struct row *row, size_t units, unsigned threads)
+{
+    struct bench_shape shape = row->workload->shape(units);
+    return bench_run(row->program, NULL, threads, 0, row->in.memory, shape.in_bytes,
+                     row->out.memory, shape.out_bytes, NULL);
+}
+
+static double sample_once(const struct row *row, enum variant variant, unsigned threads)
+{
+    double begun = bench_now(), of_stream;
+    size_t passes;
+    switch (variant) {
+    case OURS: run_ours(row, row->ring_units * row->times, threads); break;
+    case SLICES:
+        of_stream = (double)sliced_units(row, threads) / (double)row->ring_units;
+        return run_crew(row, threads, work_slice) / of_stream;
+    case PEER:
+        row->peer->limit_threads(threads);
+        begun = bench_now();
+        passes = row->times / PEER_PART + 1;
+        for (size_t i = 0; i < passes; i++)
+            row->peer->run();
+        return (bench_now() - begun) / (double)passes * (double)row->times;
+    case BESIDE:
+        of_stream = (double)(row->ring_units / BESIDE_PART * BESIDE_PART) / (double)row->ring_units;
+        return run_crew(row, threads, work_beside) / of_stream;
+    default: run_ours(row, row->workload->check_units, threads); break;
+    }
+    return bench_now() - begun;
+}
+
+static double sample(const struct row *row, enum variant variant, unsigned threads)
+{
+    double all = 0, best = 0;
+    for (int i = 0; i == 0 || (variant == START ? i < STARTS : all < SAMPLE_SECONDS); i++) {
+        double seconds = sample_once(row, variant, threads);
+        if (i == 0 || seconds < best) best = seconds;
+        all += seconds;
+    }
+    return best;
+}
+
+/* ---- comparison of bits ---- */
+
+static void require_same(const struct row *row, const uint8_t *expected, size_t bytes,
+                         const char *who, unsigned threads)
+{
+    if (memcmp(expected, row->out.memory, bytes) != 0) {
+        printf("%s: %s with %u threads has other bits than ours with one\n", row->workload->name,
+               who, threads);
+        exit(1);
+    }
+    memset(row->out.memory, 0xff, bytes);
+}
+
+/* Of one ring, in which no packet overwrites another. */
+static void compare_bits(const struct row *row, const unsigned *threads, int counts)
+{
+    for (int i = 0; i < counts; i++) {
+        size_t units = sliced_units(row, threads[i]);
+        size_t bytes = run_ours(row, units, 1);
+        uint8_t *expected = bench_allocate(bytes);
+        memcpy(expected, row->out.memory, bytes);
+        memset(row->out.memory, 0xff, bytes);
+        run_ours(row, units, threads[i]);
+        require_same(row, expected, bytes, "ours", threads[i]);
+        struct row once = *row;
+        once.times = 1;
+        run_crew(&once, threads[i], work_slice);
+        require_same(row, expected, bytes, "hand-written code", threads[i]);
+        bench_free(expected, bytes);
+    }
+}
+
+static void compare_peer(const struct row *row)
+{
+    size_t bytes = run_ours(row, row->ring_units, 1);
+    uint8_t *expected = bench_allocate(bytes);
+    memcpy(expected, row->out.memory, bytes);
+    row->peer->run();
+    require_same(row, expected, bytes, row->peer->name, 0);
+    bench_free(expected, bytes);
+}
+
+/* ---- rows ---- */
+
+static const struct bench_peer *find_peer(const struct bench_workload *workload)
+{
+    const struct bench_peer *peer = bench_peer_of(workload, NULL);
+    while (peer != NULL && (peer->limit_threads == NULL || peer->begin == NULL))
+        peer = bench_peer_of(workload, peer);
+    return peer;
+}
+
+static void map_streams(struct row *row)
+{
+    struct bench_shape ring = row->workload->shape(row->ring_units);
+    struct bench_shape stream = row->workload->shape(row->ring_units * row->times);
+    row->in = ring_create(stream.in_bytes, ring.in_bytes);
+    row->out = ring_create(stream.out_bytes, ring.out_bytes);
+    row->workload->prepare(row->ring_units, row->in.memory);
+}
+
+static void unmap_streams(struct row *row)
+{
+    ring_destroy(&row->in);
+    ring_destroy(&row->out);
+}
+
+static void begin_peer(struct row *row)
+{
+    struct bench_shape shape = row->workload->shape(row->ring_units);
+    row->peer = find_peer(row->workload);
+    if (row->peer != NULL &&
+        row->peer->begin(row->ring_units, row->in.memory, shape.in_bytes, row->out.memory,
+                         shape.out_bytes) != NULL)
+        row->peer = NULL;
+}
+
+static void end_peer(const struct row *row)
+{
+    if (row->peer != NULL && row->peer->end != NULL) row->peer->end();
+}
+
+/* One round of a row; the first one compares bits too, and finds how long a stream is. */
+static void measure(struct row *row, const unsigned *threads, int counts, int round)
+{
+    if (round == 0) {
+        row->times = 1;
+        map_streams(row);
+        compare_bits(row, threads, counts);
+        double seconds = sample(row, OURS, 1);
+        row->times = (size_t)(STREAM_SECONDS / seconds) + 1;
+        unmap_streams(row);
+    }
+    map_streams(row);
+    begin_peer(row);
+    if (round == 0 && row->peer != NULL) compare_peer(row);
+    for (int i = 0; i < counts; i++)
+        for (enum variant v = OURS; v < VARIANTS; v++)
+            if (v != PEER || row->peer != NULL)
+                row->seconds[i][v][round] = sample(row, v, threads[i]);
+    end_peer(row);
+    unmap_streams(row);
+}
+
+/* ---- the table ---- */
+
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(const double *numbers, int count)
+{
+    double sorted[ROUNDS_MAX];
+    memcpy(sorted, numbers, (size_t)count * sizeof *sorted);
+    qsort(sorted, (size_t)count, sizeof *sorted, compare_numbers);
+    return (sorted[count / 2] + sorted[(count - 1) / 2]) / 2;
+}
+
+static void print_time(double seconds, double one)
+{
+    if (seconds > 0)
+        printf(" %9.1f %5.2f", seconds * 1e3, one / seconds);
+    else
+        printf(" %9s %5s", "-", "-");
+}
+
+static void print_row(const struct row *row, const unsigned *threads, int counts, int rounds)
+{
+    double one[VARIANTS] = {0};
+    for (int i = 0; i < counts; i++) {
+        double t[VARIANTS];
+        for (enum variant v = OURS; v < VARIANTS; v++)
+            t[v] = v == PEER && row->peer == NULL ? 0 : median(row->seconds[i][v], rounds);
+        t[OURS] -= t[START];
+        if (i == 0) memcpy(one, t, sizeof one);
+        double together = t[BESIDE] / threads[i]; /* of one stream */
+        printf("%-32.32s %4u", i == 0 ? row->workload->name : "", threads[i]);
+        print_time(t[OURS], one[OURS]);
+        print_time(t[SLICES], one[SLICES]);
+        print_time(t[PEER], one[PEER]);
+        print_time(together, one[BESIDE] / threads[0]);
+        printf(" %6.2f %6.2f", together / t[OURS], t[SLICES] / t[OURS]);
+        if (t[PEER] > 0)
+            printf(" %6.2f", t[PEER] / t[OURS]);
+        else
+            printf(" %6s", "-");
+        printf(" %8.2f\n", t[START] * 1e3);
+    }
+}
+
+static void print_table(const struct row *rows, int row_count, const unsigned *threads, int counts,
+                        int rounds, double seconds)
+{
+    printf("%-32s %4s %9s %5s %9s %5s %9s %5s %9s %5s %6s %6s %6s %8s\n", "", "", "ours", "x",
+           "slices", "x", "oneTBB", "x", "beside", "x", "of", "of", "of", "start");
+    printf("%-32s %4s %9s %5s %9s %5s %9s %5s %9s %5s %6s %6s %6s %8s\n", "", "thr", "ms", "", "ms",
+           "", "ms", "", "ms", "", "beside", "slices", "oneTBB", "ms");
+    for (int i = 0; i < row_count; i++)
+        print_row(&rows[i], threads, counts, rounds);
+    printf("rounds: %d; medians; %.0f s\n", rounds, seconds);
+}
+
+/* ---- the whole ---- */
+
+static struct row *open_rows(const char *containers, int *count)
+{
+    struct row *rows = calloc(WORKLOADS, sizeof *rows);
+    const char *only = getenv("ONLY");
+    if (rows == NULL) fail("memory");
+    *count = 0;
+    for (int i = 0; i < WORKLOADS; i++) {
+        char path[4096];
+        if (only != NULL && strstr(workloads[i]->name, only) == NULL) continue;
+        struct row *row = &rows[(*count)++];
+        snprintf(path, sizeof path, "%s/%s", containers, workloads[i]->container);
+        row->workload = workloads[i];
+        row->program = bench_load(path);
+        row->ring_units = workloads[i]->units;
+    }
+    return rows;
+}
+
+static int read_threads(char **arguments, int count, unsigned *threads)
+{
+    for (int i = 0; i < count && i < COUNTS_MAX; i++) {
+        long number = strtol(arguments[i], NULL, 10);
+        if (number < 1 || number > THREADS_MAX) {
+            fprintf(stderr, "bench: '%s' is no number of threads from 1 to %d\n", arguments[i],
+                    THREADS_MAX);
+            exit(2);
+        }
+        threads[i] = (unsigned)number;
+    }
+    return count < COUNTS_MAX ? count : COUNTS_MAX;
+}
+
+int main(int argc, char **argv)
+{
+    unsigned threads[COUNTS_MAX];
+    if (argc < 3) {
+        fprintf(stderr, "usage: bench_cores CONTAINERS THREADS...\n");
+        return 2;
+    }
+    const char *limit = getenv("SECONDS_MAX");
+    double seconds_max = limit != NULL ? strtod(limit, NULL) : SECONDS_MAX;
+    int row_count, counts = read_threads(argv + 2, argc - 2, threads), rounds = 0;
+    struct row *rows = open_rows(argv[1], &row_count);
+    double begun = bench_now(), last = 0;
+    /* No round begins that would end too late. */
+    while (rounds < ROUNDS_MAX && (rounds == 0 || bench_now() - begun + last < seconds_max)) {
+        double since = bench_now();
+        for (int i = 0; i < row_count; i++) {
+            measure(&rows[i], threads, counts, rounds);
+            fprintf(stderr, "round %d: %s, %.0f s\n", rounds + 1, rows[i].workload->name,
+                    bench_now() - begun);
+        }
+        last = bench_now() - since;
+        rounds++;
+    }
+    print_table(rows, row_count, threads, counts, rounds, bench_now() - begun);
+    for (int i = 0; i < row_count; i++)
+        bench_unload(rows[i].program);
+    free(rows);
+    return 0;
+}
