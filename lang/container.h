@@ -110,6 +110,8 @@ struct container_pipeline {
     uint32_t reserved;         /* zero */
     uint64_t arguments_bytes;  /* block of the pipeline's run-time arguments */
     uint64_t memory_bytes;     /* sum over inner buffers of depth x width */
+    uint64_t
+        memory_limit_bytes; /* of --max-memory: the most that the loader may make of memory_bytes; 0: no limit */
 };
 
 /* CERTIFICATE: parts, one after the other, each two words and what its form says.  The first word
@@ -242,8 +244,8 @@ struct container_output {
 enum container_outer { CONTAINER_INNER = 0, CONTAINER_OUTER_IN = 1, CONTAINER_OUTER_OUT = 2 };
 
 enum container_buffer_flags {
-    /* The plan chose the depth, and no cycle of buffers or limit of memory bounds it: the loader may multiply it
-     * (lang/cpu.md, "Depths from threads"). */
+    /* The plan chose the depth, and no cycle of buffers bounds it: the loader may multiply it (lang/cpu.md, "Depths
+     * from threads"). */
     CONTAINER_BUFFER_GROWS = 1
 };
 
@@ -449,7 +451,7 @@ struct container_variable {
 
 _Static_assert(sizeof(struct container_header) == 64, "header");
 _Static_assert(sizeof(struct container_section) == 24, "section");
-_Static_assert(sizeof(struct container_pipeline) == 32, "pipeline");
+_Static_assert(sizeof(struct container_pipeline) == 40, "pipeline");
 _Static_assert(sizeof(struct container_device) == 24, "device");
 _Static_assert(sizeof(struct container_argument) == 32, "argument");
 _Static_assert(sizeof(struct container_node) == 128, "node");

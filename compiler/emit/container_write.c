@@ -142,6 +142,7 @@ static void write_pipeline(struct writer *w)
     struct container_pipeline record = {
         .arguments_bytes = pipeline_arguments_bytes(graph),
         .memory_bytes = graph->memory_bytes,
+        .memory_limit_bytes = w->cx->options.max_memory_bytes,
     };
     if (graph->unproven) record.flags |= CONTAINER_PIPELINE_UNPROVEN;
     if (w->cx->options.debug_mode) record.flags |= CONTAINER_PIPELINE_DEBUG;

@@ -141,14 +141,13 @@ static struct wish wish_for(const struct placement *at, const struct graph_buffe
     return wish;
 }
 
-/* May a run multiply the depth?  Not where the author, a goal of depths, a limit of memory or a cycle decides it.
- * A pipeline that may stall would stall elsewhere with other depths. */
+/* May a run multiply the depth?  Not where the author, a goal of depths or a cycle decides it.  A pipeline that may
+ * stall would stall elsewhere with other depths. */
 static bool may_grow(const struct placement *at, const struct graph_buffer *buffer)
 {
     const struct compile_options *options = &at->cx->options;
     if (buffer->depth_declared || at->graph->unproven || at->graph->is_counterexample) return false;
-    if (options->buffers != BUFFERS_DEFAULT || options->max_memory_bytes > 0 || options->debug_mode)
-        return false;
+    if (options->buffers != BUFFERS_DEFAULT || options->debug_mode) return false;
     for (size_t r = 0; buffer->writer_node != GRAPH_NONE && r < buffer->readers.count; r++)
         if (at->component[buffer->readers.items[r].node] == at->component[buffer->writer_node])
             return false;

@@ -25,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define NO_MEMORY(error) prt_error_set((error), PRT_E_NOMEM, "out of memory")
 
@@ -284,8 +285,9 @@ static void free_deeper(struct prt_program *deeper)
     free(deeper);
 }
 
-/* The program with deeper buffers, proven again; image and ports are those of `loaded`. */
-static enum prt_status deepen_program(const struct prt_program *loaded, uint64_t factor,
+/* The program with deeper buffers, proven again.  Image and ports are those of `loaded`. */
+static enum prt_status deepen_program(const struct prt_program *loaded,
+                                      const struct devdesc *device, uint64_t factor,
                                       bool scales_program, struct prt_program **deeper,
                                       struct prt_error *error)
 {
@@ -294,9 +296,10 @@ static enum prt_status deepen_program(const struct prt_program *loaded, uint64_t
     made->image = loaded->image;
     made->ports = loaded->ports;
     made->port_count = loaded->port_count;
-    enum prt_status status = prt_container_deepen(&loaded->container, factor, scales_program,
-                                                  &made->container, error);
+    enum prt_status status =
+        prt_container_deepen(&loaded->container, factor, scales_program, &made->container, error);
     if (status == PRT_OK) status = prt_verify(&made->container, error);
+    if (status == PRT_OK) status = prt_verify_device(&made->container, device, error);
     if (status == PRT_OK) status = prt_vm_create(&made->container, &made->vm, error);
     if (status != PRT_OK) {
         free_deeper(made);
@@ -306,22 +309,35 @@ static enum prt_status deepen_program(const struct prt_program *loaded, uint64_t
     return PRT_OK;
 }
 
-/* Deeper buffers are an advantage, never a condition: a form that is not proven, or for which there is no memory,
- * gives way to the next one.  The last one is the program as it was loaded. */
+#define GROWTH_BYTES_MAX (UINT64_C(64) << 20) /* of one run, and ... */
+#define GROWTH_MEMORY_PART 16                 /* ... one of so many parts of the machine's memory */
+
+static uint64_t growth_allowed(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    uint64_t bytes;
+    if (pages <= 0 || page <= 0 || __builtin_mul_overflow((uint64_t)pages, page, &bytes))
+        return GROWTH_BYTES_MAX;
+    bytes /= GROWTH_MEMORY_PART;
+    return bytes < GROWTH_BYTES_MAX ? bytes : GROWTH_BYTES_MAX;
+}
+
+/* A run never depends on deeper buffers.  If one form is not proven, or there is no memory for it, the next form is
+ * tried; the last form is the program as it was loaded. */
 static void choose_depths(struct prt_run *run, const struct prt_run_options *options)
 {
     struct prt_device_info info;
     struct prt_error refusal;
     run->ops->info(run->device, &info);
     if (!info.real_time || !info.executes) return;
-    uint64_t wanted = options != NULL && options->depth_factor > 0 ? options->depth_factor
-                                                                   : info.host_threads;
-    uint64_t factor = prt_deepen_factor(&run->loaded->container, wanted);
+    uint64_t wanted =
+        options != NULL && options->depth_factor > 0 ? options->depth_factor : info.host_threads;
+    uint64_t factor = prt_deepen_factor(&run->loaded->container, wanted, growth_allowed());
     if (factor <= 1) return;
-    if (deepen_program(run->loaded, factor, true, &run->deeper, &refusal) != PRT_OK &&
-        deepen_program(run->loaded, factor, false, &run->deeper, &refusal) != PRT_OK)
-        return;
-    run->program = run->deeper;
+    for (int scales = 1; scales >= 0 && run->deeper == NULL; scales--)
+        (void)deepen_program(run->loaded, info.description, factor, scales != 0, &run->deeper,
+                             &refusal);
+    if (run->deeper != NULL) run->program = run->deeper;
 }
 
 static enum prt_status create_sched(struct prt_run *run, struct prt_error *error)

@@ -6,20 +6,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t prt_deepen_factor(const struct prt_container *c, uint64_t wanted)
+static bool can_use_threads(const struct prt_container *c)
 {
-    uint64_t growing_bytes = 0;
+    for (uint32_t i = 0; i < c->node_count; i++)
+        if ((c->nodes[i].flags & CONTAINER_NODE_STATEFUL) == 0) return true;
+    return false;
+}
+
+/* How many times as large may `growing` become, if it may take `more` bytes more? */
+static uint64_t factor_within(uint64_t growing, uint64_t more, uint64_t wanted)
+{
+    if (growing == 0 || more / growing >= wanted - 1) return wanted;
+    return 1 + more / growing;
+}
+
+uint64_t prt_deepen_factor(const struct prt_container *c, uint64_t wanted, uint64_t bytes_max)
+{
+    uint64_t all = 0, inner = 0, limit = c->pipeline->memory_limit_bytes;
     for (uint32_t i = 0; i < c->buffer_count; i++) {
         const struct container_buffer *b = &c->buffers[i];
-        /* depth x width fits: reader.h */
-        if ((b->flags & CONTAINER_BUFFER_GROWS) &&
-            __builtin_add_overflow(growing_bytes, b->depth_packets * b->width_bytes,
-                                   &growing_bytes))
-            return 1;
+        uint64_t bytes = b->depth_packets * b->width_bytes; /* reader.h: it fits */
+        if (!(b->flags & CONTAINER_BUFFER_GROWS)) continue;
+        if (__builtin_add_overflow(all, bytes, &all)) return 1;
+        if (b->outer == CONTAINER_INNER) inner += bytes;
     }
-    if (growing_bytes == 0 || wanted <= 1) return 1;
-    uint64_t most = 1 + PRT_DEEPEN_BYTES_MAX / growing_bytes;
-    return wanted < most ? wanted : most;
+    if (all == 0 || wanted <= 1 || !can_use_threads(c)) return 1;
+    uint64_t left = limit == 0 ? UINT64_MAX : 0;
+    if (limit > c->pipeline->memory_bytes) left = limit - c->pipeline->memory_bytes;
+    return factor_within(inner, left, factor_within(all, bytes_max, wanted));
 }
 
 static void *copy_table(const void *table, size_t count, size_t size)

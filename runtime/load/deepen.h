@@ -20,12 +20,10 @@
 
 #include <stdbool.h>
 
-/* What all growth of one run may take. */
-#define PRT_DEEPEN_BYTES_MAX (UINT64_C(64) << 20)
-
-/* The largest factor, at most `wanted`, by which the buffers take at most PRT_DEEPEN_BYTES_MAX more.  1: nothing
- * grows. */
-uint64_t prt_deepen_factor(const struct prt_container *container, uint64_t wanted);
+/* The largest factor, at most `wanted`, by which the buffers take at most `bytes_max` more, and keep the limit of the
+ * container.  1: no buffer may grow, or no stage can use several threads, because all have state. */
+uint64_t prt_deepen_factor(const struct prt_container *container, uint64_t wanted,
+                           uint64_t bytes_max);
 
 enum prt_status prt_container_deepen(const struct prt_container *container, uint64_t factor,
                                      bool scales_program, struct prt_container *deep,

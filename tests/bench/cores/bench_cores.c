@@ -277,9 +277,8 @@ static void begin_peer(struct row *row)
 {
     struct bench_shape shape = row->workload->shape(row->ring_units);
     row->peer = find_peer(row->workload);
-    if (row->peer != NULL &&
-        row->peer->begin(row->ring_units, row->in.memory, shape.in_bytes, row->out.memory,
-                         shape.out_bytes) != NULL)
+    if (row->peer != NULL && row->peer->begin(row->ring_units, row->in.memory, shape.in_bytes,
+                                              row->out.memory, shape.out_bytes) != NULL)
         row->peer = NULL;
 }
 
