@@ -162,10 +162,13 @@ for option in --buffers=min --buffers=fast --debug-mode; do
     depths chosen.pbc --device cpu:8 >found
     check "depths of pipec $option stay" grown 1 <found
 done
-inner=$(depths depths.pbc --device cpu:1 | awk '$1 == "free" || $1 == "declared" { sum += 4 * $2 } END { print sum }')
-"$PIPEC" --device=cpu --no-fuse --max-memory=$((inner / 1024 * 2 + 1))K depths.pipe -o limited.pbc
-depths limited.pbc --device cpu:16 >found
-check "a limit of memory holds" awk '$1 == "free" || $1 == "declared" { sum += 4 * $2 } END { exit !(sum > '"$inner"' && sum <= 2 * '"$inner"' + 1024) }' found
+# inner_bytes: of both inner buffers
+inner_bytes() { awk '$1 == "free" || $1 == "declared" { sum += 4 * $2 } END { print sum }'; }
+inner=$(depths depths.pbc --device cpu:1 | inner_bytes)
+kib=$((inner / 512))
+"$PIPEC" --device=cpu --no-fuse --max-memory=${kib}K depths.pipe -o limited.pbc
+grown=$(depths limited.pbc --device cpu:16 | inner_bytes)
+check "a limit of memory holds: $inner bytes become $grown" [ "$grown" -gt "$inner" ] && [ "$grown" -le $((kib * 1024)) ]
 "$PIPERUN" -q depths.pbc --device cpu:1 x=gen:noise:5:50000 --hash y >wanted
 for option in plan threads 2 3 5 64 1000000000; do
     "$PIPERUN" -q depths.pbc --device cpu:3 --depths=$option x=gen:noise:5:50000 --hash y >found

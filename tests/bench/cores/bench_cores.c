@@ -13,7 +13,8 @@
  * and the runs side by side over a quarter of a ring.
  * The start-up is the time of a run of a few packets; the time of `ours` does not contain it.
  *
- * Environment: SECONDS_MAX (default 220), after which no round begins; ONLY, a part of a workload's name.
+ * Environment: SECONDS_MAX (default 220), after which no round begins; ONLY, a part of a workload's name;
+ * DEPTHS, the factor of depths (default 0: the number of threads; 1: the depths of the plan).
  * A table shows the medians of all rounds.  Exit status 1: an output differs from ours.
  */
 #include "tests/bench/bench.h"
@@ -410,7 +411,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench_cores CONTAINERS THREADS...\n");
         return 2;
     }
-    const char *limit = getenv("SECONDS_MAX");
+    const char *limit = getenv("SECONDS_MAX"), *depths = getenv("DEPTHS");
+    if (depths != NULL) bench_set_depths((uint32_t)strtoul(depths, NULL, 10));
     double seconds_max = limit != NULL ? strtod(limit, NULL) : SECONDS_MAX;
     int row_count, counts = read_threads(argv + 2, argc - 2, threads), rounds = 0;
     struct row *rows = open_rows(argv[1], &row_count);
