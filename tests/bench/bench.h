@@ -100,6 +100,8 @@ double bench_processor_now(void);
 /* Zeroed, in huge pages where the system has them, 4 KiB may be read past its end; ends the program
  * where there is no memory. */
 void *bench_allocate(size_t bytes);
+/* The same, not yet touched: each page comes to be where it is written first. */
+void *bench_reserve(size_t bytes);
 void bench_free(void *memory, size_t bytes);
 /* Packets in [-1, 1), always the same. */
 void bench_noise(float *to, size_t count);

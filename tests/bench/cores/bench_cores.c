@@ -8,12 +8,12 @@
  *   oneTBB   where the program has this peer
  *   beside   so many runs with one thread each, side by side, each on its own stream
  *
- * A stream takes at least a second with one thread.  Its memory is a smaller *ring*, mapped again and again, so that a
- * long stream needs little memory, and more than the caches hold.  Slices and oneTBB go over one ring again and again,
- * and the runs side by side over a quarter of a ring.
+ * A stream takes a second with one thread, if GB_MAX and half of the free memory hold it: its packets are those of the
+ * workload's usual stream, again and again.  The runs side by side go over shorter streams, one after the other.
  * The start-up is the time of a run of a few packets; the time of `ours` does not contain it.
  *
- * Environment: SECONDS_MAX (default 220), after which no round begins; ONLY, a part of a workload's name;
+ * Environment: SECONDS_MAX (default 220), by which the last round ends, except the first; GB_MAX (default 24), the most
+ * memory of a stream; ONLY, a part of a workload's name;
  * DEPTHS, the factor of depths (default 0: the number of threads; 1: the depths of the plan).
  * A table shows the medians of all rounds.  Exit status 1: an output differs from ours.
  */
@@ -24,15 +24,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #define STREAM_SECONDS 1.1
 #define SECONDS_MAX 220.0
+#define GB_MAX 24.0        /* of a stream, input and output */
 #define SAMPLE_SECONDS 0.4 /* shorter variants are repeated, and the best one counts */
 
 enum { COUNTS_MAX = 16, THREADS_MAX = 256, ROUNDS_MAX = 99, STARTS = 5 };
-enum { BESIDE_PART = 4, PEER_PART = 4 }; /* of a ring; of the times that a peer goes over it */
+enum { BESIDE_PART = 4 }; /* a stream of a run beside others has such a part of the usual one */
 enum variant { OURS, SLICES, PEER, BESIDE, START, VARIANTS };
 
 static const struct bench_workload *const workloads[] = {
@@ -47,46 +46,16 @@ static void fail(const char *what)
     exit(3);
 }
 
-/* ---- memory that is mapped again and again ---- */
-
-struct ring {
-    uint8_t *memory;
-    size_t mapped_bytes; /* a multiple of ring_bytes */
-    size_t ring_bytes;
-};
-
-/* Room for `stream_bytes`, and for the vectors that code may read after the end. */
-static struct ring ring_create(size_t stream_bytes, size_t ring_bytes)
-{
-    enum { PAGE = 4096 };
-    struct ring ring = {.ring_bytes = (ring_bytes + 2 * PAGE) / PAGE * PAGE};
-    size_t times = stream_bytes / ring.ring_bytes + 1;
-    ring.mapped_bytes = times * ring.ring_bytes;
-    int file = memfd_create("bench", MFD_CLOEXEC);
-    if (file < 0 || ftruncate(file, (off_t)ring.ring_bytes) != 0) fail("memory for a stream");
-    ring.memory = mmap(NULL, ring.mapped_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (ring.memory == MAP_FAILED) fail("addresses for a stream");
-    for (size_t i = 0; i < times; i++)
-        if (mmap(ring.memory + i * ring.ring_bytes, ring.ring_bytes, PROT_READ | PROT_WRITE,
-                 MAP_SHARED | MAP_FIXED | MAP_POPULATE, file, 0) == MAP_FAILED)
-            fail("memory for a stream");
-    close(file);
-    return ring;
-}
-
-static void ring_destroy(struct ring *ring)
-{
-    munmap(ring->memory, ring->mapped_bytes);
-}
-
 /* ---- a workload ---- */
 
 struct row {
     const struct bench_workload *workload;
     const struct bench_peer *peer; /* NULL: there is none */
     struct bench_program *program;
-    struct ring in, out;
-    size_t ring_units, times; /* the stream has ring_units x times */
+    size_t wanted_times, times; /* how often the stream has the workload's usual units */
+    size_t units;               /* of the stream */
+    struct bench_shape shape;
+    uint8_t *in, *out;
     double seconds[COUNTS_MAX][VARIANTS][ROUNDS_MAX];
 };
 
@@ -123,10 +92,10 @@ static double run_crew(const struct row *row, unsigned threads, void *(*work)(vo
     return ended - begun;
 }
 
-/* So many units, at most those of the ring, of which each thread gets an equal part. */
+/* So many units, at most those of the stream, of which each thread gets an equal part. */
 static size_t sliced_units(const struct row *row, unsigned threads)
 {
-    size_t share = row->ring_units / threads;
+    size_t share = row->units / threads;
     /* Slices that begin a power of two apart would share sets of the caches. */
     if (share > 8 && share % 4 == 0) share -= 2;
     return share > 0 ? share * threads : threads;
@@ -139,60 +108,55 @@ static void *work_slice(void *context)
     size_t units = sliced_units(row, m->crew->threads);
     pthread_barrier_wait(&m->crew->start);
     m->begun = bench_now();
-    for (size_t i = 0; i < row->times; i++)
-        row->workload->hand(units, row->in.memory, row->out.memory, m->number, m->crew->threads);
+    row->workload->hand(units, row->in, row->out, m->number, m->crew->threads);
     m->ended = bench_now();
     return NULL;
 }
 
-/* Runs one after the other, over a quarter of a ring that no other thread uses. */
+/* Runs one after the other, over memory that no other thread uses. */
 static void *work_beside(void *context)
 {
     struct member *m = context;
     const struct row *row = m->crew->row;
-    struct bench_shape shape = row->workload->shape(row->ring_units / BESIDE_PART);
-    struct ring in = ring_create(shape.in_bytes, shape.in_bytes);
-    struct ring out = ring_create(shape.out_bytes, shape.out_bytes);
-    memcpy(in.memory, row->in.memory, shape.in_bytes);
+    struct bench_shape shape = row->workload->shape(row->workload->units / BESIDE_PART);
+    uint8_t *in = bench_allocate(shape.in_bytes), *out = bench_allocate(shape.out_bytes);
+    memcpy(in, row->in, shape.in_bytes);
     pthread_barrier_wait(&m->crew->start);
     m->begun = bench_now();
     for (size_t i = 0; i < row->times * BESIDE_PART; i++)
-        bench_run(row->program, NULL, 1, 0, in.memory, shape.in_bytes, out.memory, shape.out_bytes,
-                  NULL);
+        bench_run(row->program, NULL, 1, 0, in, shape.in_bytes, out, shape.out_bytes, NULL);
     m->ended = bench_now();
-    ring_destroy(&in);
-    ring_destroy(&out);
+    bench_free(in, shape.in_bytes);
+    bench_free(out, shape.out_bytes);
     return NULL;
 }
 
 static size_t run_ours(const struct row *row, size_t units, unsigned threads)
 {
     struct bench_shape shape = row->workload->shape(units);
-    return bench_run(row->program, NULL, threads, 0, row->in.memory, shape.in_bytes,
-                     row->out.memory, shape.out_bytes, NULL);
+    return bench_run(row->program, NULL, threads, 0, row->in, shape.in_bytes, row->out,
+                     shape.out_bytes, NULL);
 }
 
 static double sample_once(const struct row *row, enum variant variant, unsigned threads)
 {
-    double begun = bench_now(), of_stream;
-    size_t passes;
+    double begun, of_stream = 1;
     switch (variant) {
-    case OURS: run_ours(row, row->ring_units * row->times, threads); break;
     case SLICES:
-        of_stream = (double)sliced_units(row, threads) / (double)row->ring_units;
+        of_stream = (double)sliced_units(row, threads) / (double)row->units;
         return run_crew(row, threads, work_slice) / of_stream;
-    case PEER:
-        row->peer->limit_threads(threads);
-        begun = bench_now();
-        passes = row->times / PEER_PART + 1;
-        for (size_t i = 0; i < passes; i++)
-            row->peer->run();
-        return (bench_now() - begun) / (double)passes * (double)row->times;
     case BESIDE:
-        of_stream = (double)(row->ring_units / BESIDE_PART * BESIDE_PART) / (double)row->ring_units;
+        of_stream = (double)(row->workload->units / BESIDE_PART * BESIDE_PART * row->times) /
+                    (double)row->units;
         return run_crew(row, threads, work_beside) / of_stream;
-    default: run_ours(row, row->workload->check_units, threads); break;
+    case PEER: row->peer->limit_threads(threads); break;
+    default: break;
     }
+    begun = bench_now();
+    if (variant == PEER)
+        row->peer->run();
+    else
+        run_ours(row, variant == START ? row->workload->check_units : row->units, threads);
     return bench_now() - begun;
 }
 
@@ -212,28 +176,25 @@ static double sample(const struct row *row, enum variant variant, unsigned threa
 static void require_same(const struct row *row, const uint8_t *expected, size_t bytes,
                          const char *who, unsigned threads)
 {
-    if (memcmp(expected, row->out.memory, bytes) != 0) {
+    if (memcmp(expected, row->out, bytes) != 0) {
         printf("%s: %s with %u threads has other bits than ours with one\n", row->workload->name,
                who, threads);
         exit(1);
     }
-    memset(row->out.memory, 0xff, bytes);
+    memset(row->out, 0xff, bytes);
 }
 
-/* Of one ring, in which no packet overwrites another. */
 static void compare_bits(const struct row *row, const unsigned *threads, int counts)
 {
     for (int i = 0; i < counts; i++) {
         size_t units = sliced_units(row, threads[i]);
         size_t bytes = run_ours(row, units, 1);
         uint8_t *expected = bench_allocate(bytes);
-        memcpy(expected, row->out.memory, bytes);
-        memset(row->out.memory, 0xff, bytes);
+        memcpy(expected, row->out, bytes);
+        memset(row->out, 0xff, bytes);
         run_ours(row, units, threads[i]);
         require_same(row, expected, bytes, "ours", threads[i]);
-        struct row once = *row;
-        once.times = 1;
-        run_crew(&once, threads[i], work_slice);
+        run_crew(row, threads[i], work_slice);
         require_same(row, expected, bytes, "hand-written code", threads[i]);
         bench_free(expected, bytes);
     }
@@ -241,15 +202,31 @@ static void compare_bits(const struct row *row, const unsigned *threads, int cou
 
 static void compare_peer(const struct row *row)
 {
-    size_t bytes = run_ours(row, row->ring_units, 1);
+    size_t bytes = run_ours(row, row->units, 1);
     uint8_t *expected = bench_allocate(bytes);
-    memcpy(expected, row->out.memory, bytes);
+    memcpy(expected, row->out, bytes);
     row->peer->run();
     require_same(row, expected, bytes, row->peer->name, 0);
     bench_free(expected, bytes);
 }
 
 /* ---- rows ---- */
+
+/* Half of the free memory, and at most GB_MAX. */
+static size_t memory_max(void)
+{
+    const char *text = getenv("GB_MAX");
+    double wanted = 1e9 * (text != NULL ? strtod(text, NULL) : GB_MAX);
+    char line[256];
+    unsigned long long kib = 0;
+    FILE *file = fopen("/proc/meminfo", "r");
+    if (file == NULL) return 0;
+    while (fgets(line, sizeof line, file) != NULL)
+        if (sscanf(line, "MemAvailable: %llu", &kib) == 1) break;
+    fclose(file);
+    double half = (double)kib * 512;
+    return (size_t)(wanted < half ? wanted : half);
+}
 
 static const struct bench_peer *find_peer(const struct bench_workload *workload)
 {
@@ -259,27 +236,53 @@ static const struct bench_peer *find_peer(const struct bench_workload *workload)
     return peer;
 }
 
-static void map_streams(struct row *row)
+/* Each thread fills its part of the memory: the usual input again and again, and anything in the output. */
+static void *fill_part(void *context)
 {
-    struct bench_shape ring = row->workload->shape(row->ring_units);
-    struct bench_shape stream = row->workload->shape(row->ring_units * row->times);
-    row->in = ring_create(stream.in_bytes, ring.in_bytes);
-    row->out = ring_create(stream.out_bytes, ring.out_bytes);
-    row->workload->prepare(row->ring_units, row->in.memory);
+    struct member *m = context;
+    const struct row *row = m->crew->row;
+    size_t usual = row->workload->shape(row->workload->units).in_bytes;
+    size_t in_part = row->shape.in_bytes / m->crew->threads + 1;
+    size_t out_part = row->shape.out_bytes / m->crew->threads;
+    size_t at = m->number * in_part > usual ? m->number * in_part : usual, end;
+    for (end = (m->number + 1) * in_part; at < end && at < row->shape.in_bytes;) {
+        size_t from = at % usual, bytes = usual - from;
+        if (bytes > end - at) bytes = end - at;
+        if (bytes > row->shape.in_bytes - at) bytes = row->shape.in_bytes - at;
+        memcpy(row->in + at, row->in + from, bytes);
+        at += bytes;
+    }
+    memset(row->out + m->number * out_part, 0xff, out_part);
+    return NULL;
 }
 
-static void unmap_streams(struct row *row)
+/* `times` times the workload's usual stream, or as much of that as the limit of memory holds. */
+static void open_streams(struct row *row, size_t times, unsigned threads)
 {
-    ring_destroy(&row->in);
-    ring_destroy(&row->out);
+    size_t usual = row->workload->units, bytes_max = memory_max();
+    for (row->times = times; row->times > 1; row->times--) {
+        struct bench_shape shape = row->workload->shape(usual * row->times);
+        if (shape.in_bytes / 2 + shape.out_bytes / 2 < bytes_max / 2) break;
+    }
+    row->units = usual * row->times;
+    row->shape = row->workload->shape(row->units);
+    row->in = bench_reserve(row->shape.in_bytes);
+    row->out = bench_reserve(row->shape.out_bytes);
+    row->workload->prepare(usual, row->in);
+    run_crew(row, threads, fill_part);
+}
+
+static void close_streams(const struct row *row)
+{
+    bench_free(row->in, row->shape.in_bytes);
+    bench_free(row->out, row->shape.out_bytes);
 }
 
 static void begin_peer(struct row *row)
 {
-    struct bench_shape shape = row->workload->shape(row->ring_units);
     row->peer = find_peer(row->workload);
-    if (row->peer != NULL && row->peer->begin(row->ring_units, row->in.memory, shape.in_bytes,
-                                              row->out.memory, shape.out_bytes) != NULL)
+    if (row->peer != NULL && row->peer->begin(row->units, row->in, row->shape.in_bytes, row->out,
+                                              row->shape.out_bytes) != NULL)
         row->peer = NULL;
 }
 
@@ -292,22 +295,22 @@ static void end_peer(const struct row *row)
 static void measure(struct row *row, const unsigned *threads, int counts, int round)
 {
     if (round == 0) {
-        row->times = 1;
-        map_streams(row);
+        open_streams(row, 1, threads[counts - 1]);
         compare_bits(row, threads, counts);
-        double seconds = sample(row, OURS, 1);
-        row->times = (size_t)(STREAM_SECONDS / seconds) + 1;
-        unmap_streams(row);
+        begin_peer(row);
+        if (row->peer != NULL) compare_peer(row);
+        end_peer(row);
+        row->wanted_times = (size_t)(STREAM_SECONDS / sample(row, OURS, 1)) + 1;
+        close_streams(row);
     }
-    map_streams(row);
+    open_streams(row, row->wanted_times, threads[counts - 1]);
     begin_peer(row);
-    if (round == 0 && row->peer != NULL) compare_peer(row);
     for (int i = 0; i < counts; i++)
         for (enum variant v = OURS; v < VARIANTS; v++)
             if (v != PEER || row->peer != NULL)
                 row->seconds[i][v][round] = sample(row, v, threads[i]);
     end_peer(row);
-    unmap_streams(row);
+    close_streams(row);
 }
 
 /* ---- the table ---- */
@@ -385,7 +388,6 @@ static struct row *open_rows(const char *containers, int *count)
         snprintf(path, sizeof path, "%s/%s", containers, workloads[i]->container);
         row->workload = workloads[i];
         row->program = bench_load(path);
-        row->ring_units = workloads[i]->units;
     }
     return rows;
 }
@@ -422,7 +424,8 @@ int main(int argc, char **argv)
         double since = bench_now();
         for (int i = 0; i < row_count; i++) {
             measure(&rows[i], threads, counts, rounds);
-            fprintf(stderr, "round %d: %s, %.0f s\n", rounds + 1, rows[i].workload->name,
+            fprintf(stderr, "round %d: %s, %.1f GB, %.0f s\n", rounds + 1, rows[i].workload->name,
+                    1e-9 * (double)(rows[i].shape.in_bytes + rows[i].shape.out_bytes),
                     bench_now() - begun);
         }
         last = bench_now() - since;
