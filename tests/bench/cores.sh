@@ -17,6 +17,8 @@ PIPEC=${PIPEC:-$BUILD/pipec}
 here=$ROOT/tests/bench
 
 out=$BUILD/bench/cores
+BENCH_CC=$("$here/compiler.sh")
+export BENCH_CC
 PEERS=tbb "$here/build.sh" "$out" cores/bench_cores.c
 "$here/pipes.sh" "$out" --march=native --device=cpu
 read -ra threads <<<"${THREADS:-$("$here/cores/counts.sh")}"

@@ -25,7 +25,7 @@
 # `policies`: pipelines on which the policies differ, and why (policies.py, less than a minute),
 # `auto`: what pipec chooses against the best that can be asked for (auto.py, some minutes);
 # PROFILE: `ours`, `hand` or `unfused`: where that one spends its time, with one thread, by perf;
-# BENCH_CC, the compiler of the hand-written code (default: the newest clang, else CC).  Not part of `make check`.
+# BENCH_CC, the compiler of the hand-written code (default: the newest clang; compiler.sh refuses or installs it).  Not part of `make check`.
 set -eu
 export LC_ALL=C
 ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
@@ -54,6 +54,8 @@ probe='pipeline p(in f32 x, out f32 y) { x -> k -> y; } kernel k(in f32 x, out f
 if "$PIPEC" --device=cpu -o /dev/null /dev/stdin <<<"$probe" 2>/dev/null; then device=(--device=cpu); fi
 
 out=$BUILD/bench
+BENCH_CC=$("$here/compiler.sh")
+export BENCH_CC
 "$here/build.sh" "$out"
 "$here/pipes.sh" "$out" --march=native "${device[@]}"
 mkdir -p "$out/least"

@@ -12,6 +12,8 @@ PIPEC=${PIPEC:-$BUILD/pipec}
 here=$ROOT/tests/bench
 out=$1
 
+BENCH_CC=$("$here/compiler.sh")
+export BENCH_CC
 rm -rf "$out"
 mkdir -p "$out/lib"
 for level in x86-64-v3 x86-64-v4; do
