@@ -12,8 +12,8 @@
  * workload's usual stream, again and again.  The runs side by side go over shorter streams, one after the other.
  * The start-up is the time of a run of a few packets; the time of `ours` does not contain it.
  *
- * Environment: SECONDS_MAX (default 220), by which the last round ends, except the first; GB_MAX (default 24), the most
- * memory of a stream; ONLY, a part of a workload's name;
+ * Environment: SECONDS_MAX (default 220), by which the last round ends, except the first; GB_MAX (default 24), the
+ * limit of memory of a stream; ONLY, a part of a workload's name;
  * DEPTHS, the factor of depths (default 0: the number of threads; 1: the depths of the plan).
  * A table shows the medians of all rounds.  Exit status 1: an output differs from ours.
  */
@@ -44,6 +44,27 @@ static void fail(const char *what)
 {
     fprintf(stderr, "bench: %s: %s\n", what, strerror(errno));
     exit(3);
+}
+
+/* ---- memory ---- */
+
+#define HUGE_PAGE ((size_t)2 << 20)
+
+/* Memory that all rows use in turn: where the system is slow to give memory, it gives it once. */
+static struct {
+    uint8_t *streams, *beside;
+    size_t streams_bytes;
+    size_t beside_bytes; /* of one thread */
+} memory;
+
+static size_t whole_pages(size_t bytes)
+{
+    return (bytes + HUGE_PAGE) / HUGE_PAGE * HUGE_PAGE;
+}
+
+static size_t stream_bytes(const struct bench_shape *shape)
+{
+    return whole_pages(shape->in_bytes) + whole_pages(shape->out_bytes);
 }
 
 /* ---- a workload ---- */
@@ -119,15 +140,15 @@ static void *work_beside(void *context)
     struct member *m = context;
     const struct row *row = m->crew->row;
     struct bench_shape shape = row->workload->shape(row->workload->units / BESIDE_PART);
-    uint8_t *in = bench_allocate(shape.in_bytes), *out = bench_allocate(shape.out_bytes);
+    uint8_t *in = memory.beside + m->number * memory.beside_bytes;
+    uint8_t *out = in + whole_pages(shape.in_bytes);
     memcpy(in, row->in, shape.in_bytes);
+    memset(out, 0, shape.out_bytes);
     pthread_barrier_wait(&m->crew->start);
     m->begun = bench_now();
     for (size_t i = 0; i < row->times * BESIDE_PART; i++)
         bench_run(row->program, NULL, 1, 0, in, shape.in_bytes, out, shape.out_bytes, NULL);
     m->ended = bench_now();
-    bench_free(in, shape.in_bytes);
-    bench_free(out, shape.out_bytes);
     return NULL;
 }
 
@@ -212,22 +233,6 @@ static void compare_peer(const struct row *row)
 
 /* ---- rows ---- */
 
-/* Half of the free memory, and at most GB_MAX. */
-static size_t memory_max(void)
-{
-    const char *text = getenv("GB_MAX");
-    double wanted = 1e9 * (text != NULL ? strtod(text, NULL) : GB_MAX);
-    char line[256];
-    unsigned long long kib = 0;
-    FILE *file = fopen("/proc/meminfo", "r");
-    if (file == NULL) return 0;
-    while (fgets(line, sizeof line, file) != NULL)
-        if (sscanf(line, "MemAvailable: %llu", &kib) == 1) break;
-    fclose(file);
-    double half = (double)kib * 512;
-    return (size_t)(wanted < half ? wanted : half);
-}
-
 static const struct bench_peer *find_peer(const struct bench_workload *workload)
 {
     const struct bench_peer *peer = bench_peer_of(workload, NULL);
@@ -256,26 +261,20 @@ static void *fill_part(void *context)
     return NULL;
 }
 
-/* `times` times the workload's usual stream, or as much of that as the limit of memory holds. */
-static void open_streams(struct row *row, size_t times, unsigned threads)
+/* `times` times the workload's usual stream, or as much of that as the memory holds. */
+static void open_stream(struct row *row, size_t times, unsigned threads)
 {
-    size_t usual = row->workload->units, bytes_max = memory_max();
+    size_t usual = row->workload->units;
     for (row->times = times; row->times > 1; row->times--) {
-        struct bench_shape shape = row->workload->shape(usual * row->times);
-        if (shape.in_bytes / 2 + shape.out_bytes / 2 < bytes_max / 2) break;
+        row->shape = row->workload->shape(usual * row->times);
+        if (stream_bytes(&row->shape) <= memory.streams_bytes) break;
     }
     row->units = usual * row->times;
     row->shape = row->workload->shape(row->units);
-    row->in = bench_reserve(row->shape.in_bytes);
-    row->out = bench_reserve(row->shape.out_bytes);
+    row->in = memory.streams;
+    row->out = row->in + whole_pages(row->shape.in_bytes);
     row->workload->prepare(usual, row->in);
     run_crew(row, threads, fill_part);
-}
-
-static void close_streams(const struct row *row)
-{
-    bench_free(row->in, row->shape.in_bytes);
-    bench_free(row->out, row->shape.out_bytes);
 }
 
 static void begin_peer(struct row *row)
@@ -291,26 +290,32 @@ static void end_peer(const struct row *row)
     if (row->peer != NULL && row->peer->end != NULL) row->peer->end();
 }
 
+static unsigned largest(const unsigned *threads, int counts)
+{
+    unsigned most = threads[0];
+    for (int i = 1; i < counts; i++)
+        if (threads[i] > most) most = threads[i];
+    return most;
+}
+
 /* One round of a row; the first one compares bits too, and finds how long a stream is. */
 static void measure(struct row *row, const unsigned *threads, int counts, int round)
 {
     if (round == 0) {
-        open_streams(row, 1, threads[counts - 1]);
+        open_stream(row, 1, largest(threads, counts));
         compare_bits(row, threads, counts);
         begin_peer(row);
         if (row->peer != NULL) compare_peer(row);
         end_peer(row);
         row->wanted_times = (size_t)(STREAM_SECONDS / sample(row, OURS, 1)) + 1;
-        close_streams(row);
     }
-    open_streams(row, row->wanted_times, threads[counts - 1]);
+    open_stream(row, row->wanted_times, largest(threads, counts));
     begin_peer(row);
     for (int i = 0; i < counts; i++)
         for (enum variant v = OURS; v < VARIANTS; v++)
             if (v != PEER || row->peer != NULL)
                 row->seconds[i][v][round] = sample(row, v, threads[i]);
     end_peer(row);
-    close_streams(row);
 }
 
 /* ---- the table ---- */
@@ -375,6 +380,37 @@ static void print_table(const struct row *rows, int row_count, const unsigned *t
 
 /* ---- the whole ---- */
 
+/* Half of the free memory, and at most GB_MAX. */
+static size_t memory_max(void)
+{
+    const char *text = getenv("GB_MAX");
+    double wanted = 1e9 * (text != NULL ? strtod(text, NULL) : GB_MAX);
+    char line[256];
+    unsigned long long kib = 0;
+    FILE *file = fopen("/proc/meminfo", "r");
+    if (file == NULL) return 0;
+    while (fgets(line, sizeof line, file) != NULL)
+        if (sscanf(line, "MemAvailable: %llu", &kib) == 1) break;
+    fclose(file);
+    double half = (double)kib * 512;
+    return (size_t)(wanted < half ? wanted : half);
+}
+
+/* As much as the limit says, and enough for each workload's usual stream. */
+static void reserve_memory(const struct row *rows, int count, unsigned threads)
+{
+    memory.streams_bytes = memory_max();
+    for (int i = 0; i < count; i++) {
+        const struct bench_workload *w = rows[i].workload;
+        struct bench_shape usual = w->shape(w->units), part = w->shape(w->units / BESIDE_PART);
+        if (memory.streams_bytes < stream_bytes(&usual))
+            memory.streams_bytes = stream_bytes(&usual);
+        if (memory.beside_bytes < stream_bytes(&part)) memory.beside_bytes = stream_bytes(&part);
+    }
+    memory.streams = bench_reserve(memory.streams_bytes);
+    memory.beside = bench_reserve(threads * memory.beside_bytes);
+}
+
 static struct row *open_rows(const char *containers, int *count)
 {
     struct row *rows = calloc(WORKLOADS, sizeof *rows);
@@ -419,6 +455,7 @@ int main(int argc, char **argv)
     int row_count, counts = read_threads(argv + 2, argc - 2, threads), rounds = 0;
     struct row *rows = open_rows(argv[1], &row_count);
     double begun = bench_now(), last = 0;
+    reserve_memory(rows, row_count, largest(threads, counts));
     /* No round begins that would end too late. */
     while (rounds < ROUNDS_MAX && (rounds == 0 || bench_now() - begun + last < seconds_max)) {
         double since = bench_now();
