@@ -684,7 +684,8 @@ enum prt_status prt_sched_start(struct prt_sched *s, const void *pipeline_argume
     s->ops->info(s->device, &info);
     bool executes = info.executes;
     enum prt_status status = PRT_OK;
-    assert(info.description->lanes <= UINT16_MAX); /* at most 1,024, by the reader or the description */
+    assert(info.description->lanes <=
+           UINT16_MAX); /* at most 1,024, by the reader or the description */
     s->lanes = (uint16_t)info.description->lanes;
     if (executes) link_entries(s);
     if (executes && s->image->arguments != NULL) {

@@ -405,7 +405,7 @@ static void a_fifo_may_have_no_readers_from_the_start(void **unused)
     prt_fifo_destroy(&fifo);
 }
 
-/* What was written and released across the end of the ring is taken back, as if it had not been. */
+/* Packets written and released across the end of the ring are taken back, as if neither had happened. */
 static void steps_are_taken_back_across_the_wrap(void **unused)
 {
     (void)unused;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run and a replay say of stages that wait for ever: real stalls, and counterexamples of which the certificate is
- * made by hand, so that it may show nothing. */
+/* Messages of a run and of a replay about stages that wait for ever: real stalls, and counterexamples whose
+ * certificates are made by hand, so that they may show nothing. */
 #include "tests/test.h"
 
 #include "tests/conform/pipelines.h"
@@ -274,7 +274,7 @@ static void a_stall_can_end_at_a_fault(void **unused)
     }
 }
 
-/* Of a wait that is longer than any message its beginning is told, and the others as they are. */
+/* A wait that is longer than any message is cut at its end; the other waits are whole. */
 static void a_wait_of_endless_names_is_cut(void **unused)
 {
     (void)unused;

@@ -815,7 +815,7 @@ static void a_stage_that_has_ended_is_not_run(void **unused)
     prt_program_free(program);
 }
 
-/* The stream has ended, and no `ends` has told the stages so; whether there is room does not matter. */
+/* The stream has ended, and no `ends` has passed this on to the stages; whether there is room does not matter. */
 static void a_program_that_halts_before_its_ends_is_refused(void **unused)
 {
     (void)unused;
@@ -879,7 +879,7 @@ static int32_t kernel_copy_five(const struct kernel_batch *batch)
     return count < batch->count ? KERNEL_STOPPED : KERNEL_OK;
 }
 
-/* Either the source stops, or its reader does, after which nobody wants what the source makes: `goes_on` says no before
+/* Either the source stops, or its reader does, after which no reader wants packets of the source: `goes_on` says no before
  * the stage has ended and after it, and a run is refused. */
 static void a_source_that_is_done_does_not_go_on(void **unused)
 {

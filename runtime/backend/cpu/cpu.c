@@ -19,14 +19,14 @@ struct prt_device {
     prt_launch_observer observe;
     void *observe_context;
     uint32_t queue_entries;
-    uint64_t *origin_ns; /* of the clock; 0: it does not run yet */
-    uint64_t seen_ns;    /* the clock, when it was looked at last */
+    uint64_t *origin_ns; /* the host's clock at cycle 0; 0: the device's clock does not run yet */
+    uint64_t seen_ns;    /* the latest value of the device's clock that was returned */
 
     const struct prt_kernel_object *objects;
     uint32_t object_count;
     struct prt_cpu_pool pool;
     pthread_mutex_t cores_lock;
-    bool cores_sought;            /* by the first thread of the pool's own */
+    bool cores_sought;            /* the first thread of the pool has looked for the cores */
     struct prt_host_cores *cores; /* NULL: threads are not bound */
     struct prt_cpu_job *jobs;     /* one per object: each is in flight at most once */
     struct prt_cpu_share *shares; /* of all jobs */
@@ -47,7 +47,7 @@ static uint64_t read_clock(const struct prt_device *device)
     return now - *device->origin_ns;
 }
 
-/* Of a moment at which a worker has looked at the clock. */
+/* A time that a worker has read from the host's clock, on the device's clock. */
 static uint64_t since_origin(const struct prt_device *device, uint64_t ns)
 {
     return ns > *device->origin_ns ? ns - *device->origin_ns : 0;
@@ -84,8 +84,8 @@ static void cpu_close(struct prt_device *device)
     free(device);
 }
 
-/* Finding cores takes a millisecond, once in a process: the scheduler's thread does not wait for
- * it.  Fewer threads than cores are not bound, for then others would be to the same cores. */
+/* Finding the cores takes a millisecond, once in a process; the scheduler's thread does not wait for it.  With fewer
+ * threads than cores nothing is bound: other pipelines would be bound to the same cores. */
 static void bind_worker(void *context, uint32_t worker, int taken)
 {
     struct prt_device *device = context;
@@ -98,7 +98,7 @@ static void bind_worker(void *context, uint32_t worker, int taken)
         prt_host_cores_bind(cores, worker, taken);
 }
 
-/* One for each core, as far as the process may use them at the same time. */
+/* A thread for each core that the process may use at the same time. */
 static uint32_t default_threads(void)
 {
     uint32_t processors = prt_host_processors();
@@ -163,7 +163,7 @@ static struct prt_device_tree *cpu_tree(struct prt_device *device)
 
 /* ---- kernels ---- */
 
-/* Numbers that the chunks of all jobs write: three per chunk and output (cpu_pool.h). */
+/* How many numbers the chunks of all jobs write: three for each chunk and output (cpu_pool.h). */
 static size_t chunk_count_total(const struct prt_kernel_object *objects, uint32_t count)
 {
     size_t total = 0;
@@ -208,7 +208,7 @@ static void link_jobs(struct prt_device *device, const struct prt_kernel_object 
     device->object_count = count;
 }
 
-/* The threads that serve the compute units of a queue: see cpu.h. */
+/* Gives the queue's line the threads of its compute units, as cpu.h says. */
 static void place_line(struct prt_device *device, uint32_t number)
 {
     const struct prt_queue *queue = &device->queues.queues[number];
@@ -264,7 +264,7 @@ static enum prt_status cpu_queue_destroy(struct prt_device *device, uint32_t que
 
 /* ---- launches ---- */
 
-/* `launch` of the job says what. */
+/* Starts the launch that the job describes. */
 static void begin_launch(struct prt_device *device, uint32_t queue, struct prt_cpu_job *job)
 {
     job->queue = queue;
@@ -289,9 +289,9 @@ static enum prt_status cpu_enqueue(struct prt_device *device, uint32_t queue,
     return PRT_OK;
 }
 
-/* ---- what has been executed ---- */
+/* ---- launches that have ended ---- */
 
-/* The compute unit, of the sub-device's own, that a worker's time is told of. */
+/* The compute unit of the sub-device that a worker's time counts for. */
 static uint32_t cu_of(const struct prt_device *device, const struct prt_queue *queue,
                       uint32_t worker)
 {
@@ -344,7 +344,7 @@ static void observe(struct prt_device *device, const struct prt_cpu_job *job)
     device->observe(device->observe_context, &record);
 }
 
-/* Shows the observer the first so many of those in flight, in order of their ends. */
+/* Shows the observer the first `count` launches in flight, in the order of their ends. */
 static void observe_ended(struct prt_device *device, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -360,7 +360,7 @@ static void complete(struct prt_device *device, const struct prt_cpu_job *job,
 {
     c->object = job->launch.object;
     c->signal = job->launch.signal;
-    /* One that was not measured is short: it takes what such firings take, and no place in time. */
+    /* A launch that was not measured is short: its time is estimated, and it has no place on the clock. */
     bool measured = job->end_ns > 0;
     c->end_cycles = measured ? since_origin(device, job->end_ns) : device->seen_ns;
     c->begin_cycles = measured ? since_origin(device, job->begin_ns) : c->end_cycles;
@@ -374,7 +374,8 @@ static void complete(struct prt_device *device, const struct prt_cpu_job *job,
     prt_packet_ended(&device->processor, &job->launch, job->executed ? counted_firings(job) : 0);
 }
 
-/* Puts what is seen to have ended in front of what is not; both stay in order. */
+/* Moves the launches that have ended before those that have not; both stay in order.  Returns the number of the
+ * first. */
 static uint32_t sort_seen(struct prt_device *device)
 {
     uint32_t seen = 0, first = 0;
@@ -393,7 +394,8 @@ static uint32_t sort_seen(struct prt_device *device)
     return seen;
 }
 
-/* What is to be delivered, the first of those in flight: all, or what has ended (device.h). */
+/* Waits until launches can be delivered: all in flight, or those that have ended (device.h).  Returns their number; they are
+ * the first in flight. */
 static uint32_t await_seen(struct prt_device *device)
 {
     if (!device->queues.ranked) {
@@ -430,7 +432,7 @@ static bool cpu_launch(struct prt_device *device, uint32_t queue, uint32_t objec
                        uint64_t first_firing, uint32_t firings, struct prt_completion *ended)
 {
     struct prt_cpu_job *job = &device->jobs[object];
-    /* Field by field in place: a copy would read together what has just been written apart. */
+    /* Written field by field: a copy of the structure would be read in larger pieces than it was written in, which stalls. */
     job->launch.object = object;
     job->launch.firings = firings;
     job->launch.first_firing = first_firing;
@@ -456,7 +458,7 @@ static void cpu_resume(struct prt_device *device)
     prt_cpu_pool_resume(&device->pool);
 }
 
-/* Time passes by itself. */
+/* Nothing to do: the host's clock advances by itself. */
 static void cpu_advance(struct prt_device *device, uint64_t cycles)
 {
     (void)device;

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cpu: the host itself.  It executes kernels on its cores, as fast as it can, in real time.
+ * cpu: the host's own cores.  They execute kernels in real time, as fast as they can.
  *
- * A compute unit of the device stands for a core, or for a thread where more are asked for than
- * there are cores.  A program that was compiled for another number of compute units than there are
- * threads sees that number all the same:
+ * The device has as many compute units as the program was compiled for, whatever the number of threads:
  *
- *     as many or more threads      each compute unit is a run of threads; a queue is executed by
- *                                  those of its sub-device alone
- *     fewer                        compute units are no more than names: each thread serves all
+ *     as many threads, or more     each compute unit is a range of threads; the threads of its sub-device, and no others,
+ *                                  execute a queue
+ *     fewer threads                compute units are only names; every thread serves every queue
  *
- * Launches go to threads as cpu_pool.h says, with packets or, which costs less, without.
+ * cpu_pool.h says how launches get to threads.  They go with dispatch packets, or without, which costs less.
  *
- * Threads of the pool are bound to their cores (host_cores.h) where the host allows it; the
- * caller's thread, which is the first of them, stays as it is.
+ * Threads of the pool are bound to their cores (host_cores.h) if the host allows it.  The caller's thread, which is
+ * the first of them, is not bound.
  *
  * Allocation: open, set_kernels, queue_create.
  */
@@ -22,7 +20,7 @@
 
 #include "runtime/device/device.h"
 
-/* `host_threads` 0: one per core that this process may use. */
+/* `host_threads` 0: a thread for each core that this process may use. */
 extern const struct prt_device_ops prt_cpu_device;
 
 #endif

@@ -9,55 +9,61 @@
 #include <time.h>
 
 enum {
-    COST_UNIT = 1024,       /* of firing_cost: parts of a nanosecond */
-    CHUNK_NS_LEAST = 1200,  /* a hand-over between threads that spin takes some 200 ns */
-    SMALL_NS = 2400,        /* two such chunks: below it a job is not worth a hand-over */
-    LINED_NS_LEAST = 6000,  /* of several lines, by the mutex: that takes some microseconds */
-    CHUNK_NS_MOST = 100000, /* whoever is more important waits for a chunk at most */
-    WAKE_NS = 40000,        /* worth waking a thread that sleeps: that takes some 50 us */
-    START_NS = 50000,       /* for each thread: worth starting it */
-    CHUNKS_PER_WORKER = 4,  /* for threads that begin late or are slower than others */
-    GRAIN_NS = 300,         /* of a call: what can be told apart of its workers' shares */
+    COST_UNIT = 1024, /* of firing_cost: parts of a nanosecond */
+    CHUNK_NS_LEAST =
+        1200,        /* least chunk of a call: a hand-over between spinning threads takes 200 ns */
+    SMALL_NS = 2400, /* a job below two such chunks is not worth a hand-over */
+    LINED_NS_LEAST = 6000,  /* least chunk of a job in a line: the mutex takes some microseconds */
+    CHUNK_NS_MOST = 100000, /* a more important job waits for one chunk at most */
+    WAKE_NS = 40000,        /* missed work for which a thread is woken, which takes some 50 us */
+    START_NS = 50000,       /* missed work of each thread for which the threads are started */
+    CHUNKS_PER_WORKER = 4,  /* some threads begin late or are slow */
+    GRAIN_NS = 300,         /* chunk of a call: shares differ by no less */
     GRAINS_PER_WORKER = 32,
-    BALANCE_EVERY = 8,      /* calls of a job */
-    MEASURE_EVERY = 64,     /* launches of a small job */
-    LONG_NS = 1000000,      /* above it a job is worth a hand-over, whatever that takes */
-    SPIN_NS = 60000,        /* before a thread sleeps: what it would take to wake it */
-    SPIN_CROWDED_NS = 2000, /* with fewer processors than threads: another one needs this */
-    SPINS_PER_LOOK = 64,    /* at the clock */
+    BALANCE_EVERY = 8,      /* calls of a job between two changes of its weights */
+    LINED_ROUNDS = 8,       /* rounds of a trial's window, with several lines */
+    MEASURE_EVERY = 64,     /* launches of a small job between two measurements */
+    LONG_NS = 1000000,      /* a longer job is always worth a hand-over */
+    SPIN_NS = 60000,        /* a thread spins so long before it sleeps: waking it takes as long */
+    SPIN_CROWDED_NS = 2000, /* the same, with more threads than processors */
+    SPINS_PER_LOOK = 64,    /* spins between two looks at the clock */
 };
 
-/* The jobs of a queue that the pool has: one executes, the others wait for it, in order. */
+/* The jobs of one queue: the first one executes, the others wait in order. */
 struct prt_cpu_line {
     bool open;
     uint32_t importance;
     uint32_t first_worker, end_worker;
-    uint32_t first, last; /* PRT_CPU_NO_JOB: it is empty */
-    atomic_uint jobs;     /* in it */
-    bool faulted;         /* nothing is executed any more; written by who executes its job */
+    uint32_t first, last; /* PRT_CPU_NO_JOB: the line is empty */
+    atomic_uint jobs;     /* number of jobs in the line */
+    bool faulted;         /* no job executes any more; written by the worker that ends its job */
 };
 
-/* What a worker has executed of a call: written by it, read by the caller when the call is over. */
+/* The part of a call that a worker has executed: written by the worker, read by the caller after the call. */
 struct call_report {
     uint32_t call;
     uint64_t firings, ns, end_ns;
 };
 
 struct prt_cpu_worker {
-    /* What it spins on: of the call, the chunks of its share that are to be taken (share_word), and
-     * its job. */
+    /* The worker spins on these: the free chunks of its share in the call (share_word), the call's job, and
+     * `notified`, which goes up when a line may have work for the worker; `notified` is written with the mutex. */
     _Alignas(64) atomic_uint_least64_t share;
     atomic_uint object;
+    atomic_uint notified;
+    /* Guarded by the mutex.  `idle`: the worker found no job in the lines, and has not been notified since. */
+    bool idle, asleep;
+    pthread_cond_t wake;
     _Alignas(64) struct prt_cpu_pool *pool;
-    uint32_t answered; /* the call that it has looked at last */
-    /* Of what chunks it has executed one last, of which cut, and which. */
+    uint32_t answered; /* the last call that the worker has looked at */
+    /* The chunk that the worker has executed last: of which job, of which of its cuts. */
     const struct prt_cpu_job *last_job;
     uint64_t last_cut;
     uint32_t last_chunk;
     struct call_report report;
     uint32_t number;
     struct prt_host_thread thread;
-    struct prt_kernel_scratch scratch; /* windows of the chunk that it executes */
+    struct prt_kernel_scratch scratch; /* windows of the chunk that the worker executes */
 };
 
 uint64_t prt_cpu_now_ns(void)
@@ -74,10 +80,10 @@ static void relax(void)
 #endif
 }
 
-/* ---- what is expected of a job ---- */
+/* ---- expected time of a job ---- */
 
-/* Until it has been measured: a cycle of the cost model takes less on the host, which executes
- * firings in vector lanes. */
+/* In 1/COST_UNIT ns, the unit of prt_cpu_job.firing_cost.  Before the first measurement the cost model serves: the host
+ * executes firings in vector lanes, so that a cycle takes less than a nanosecond. */
 static uint64_t firing_cost(const struct prt_cpu_job *job)
 {
     if (job->firing_cost > 0) return job->firing_cost;
@@ -95,7 +101,7 @@ uint64_t prt_cpu_job_ns(const struct prt_cpu_job *job)
     return job->end_ns > 0 ? job->end_ns - job->begin_ns : expected_ns(job);
 }
 
-/* The latest counts for a quarter: others disturb, and data changes. */
+/* The newest measurement counts for a quarter: other programs disturb it, and the data changes. */
 static void learn(struct prt_cpu_job *job, uint64_t firings, uint64_t ns)
 {
     uint64_t cost = prt_cycles_multiply(ns, COST_UNIT) / firings;
@@ -105,7 +111,7 @@ static void learn(struct prt_cpu_job *job, uint64_t firings, uint64_t ns)
     job->unmeasured = 0;
 }
 
-/* ---- threads that there are ---- */
+/* ---- the number of threads ---- */
 
 uint32_t prt_cpu_pool_threads(const struct prt_cpu_pool *pool)
 {
@@ -124,7 +130,7 @@ void prt_cpu_pool_place(struct prt_cpu_pool *pool, uint32_t queue, uint32_t firs
 
 /* ---- executing ---- */
 
-/* Of several faults the lowest firing counts; those outside firings count as the highest. */
+/* The fault of the lowest firing counts.  A fault outside of firings counts as the highest. */
 static void merge_fault(struct prt_cpu_job *job, enum kernel_status status,
                         const struct kernel_fault *fault)
 {
@@ -140,7 +146,8 @@ static bool is_fault(const struct prt_cpu_job *job)
     return job->status != KERNEL_OK;
 }
 
-/* Where a chunk begins to append: behind the one before, if the worker has just executed that. */
+/* Chooses where a chunk appends: after the chunk before it, if this worker has just executed that one; else at its
+ * own part of the room. */
 static void place_chunk(const struct prt_cpu_worker *worker, const struct prt_cpu_job *job,
                         uint32_t chunk)
 {
@@ -155,7 +162,7 @@ static void place_chunk(const struct prt_cpu_worker *worker, const struct prt_cp
     }
 }
 
-/* All that they have appended counts as the first one's. */
+/* Packets that several chunks have appended in one execution count as the first chunk's. */
 static void leave_chunks(struct prt_cpu_worker *worker, const struct prt_cpu_job *job,
                          uint32_t chunk, uint32_t chunks)
 {
@@ -174,7 +181,7 @@ static void leave_chunks(struct prt_cpu_worker *worker, const struct prt_cpu_job
     worker->last_chunk = chunk + chunks - 1;
 }
 
-/* Firings of so many chunks from that one on. */
+/* The number of firings of `chunks` chunks, from `chunk` on. */
 static uint64_t firings_of(const struct prt_cpu_job *job, uint32_t chunk, uint32_t chunks)
 {
     uint64_t left = job->launch.firings - chunk * job->chunk_firings;
@@ -182,7 +189,7 @@ static uint64_t firings_of(const struct prt_cpu_job *job, uint32_t chunk, uint32
     return firings < left ? firings : left;
 }
 
-/* So many chunks from that one on, as one range of firings. */
+/* Executes `chunks` chunks, from `chunk` on, as one range of firings. */
 static enum kernel_status execute_chunks(struct prt_cpu_worker *worker,
                                          const struct prt_cpu_job *job, uint32_t chunk,
                                          uint32_t chunks, struct kernel_fault *fault)
@@ -203,8 +210,9 @@ static enum kernel_status execute_chunks(struct prt_cpu_worker *worker,
     return status;
 }
 
-/* Moves what the chunks have appended together, in order, and adds up what they have counted.  After a fault only
- * the firings before it count: chunks that begin after it are left out, and its own has counted no further. */
+/* Moves together the packets that the chunks have appended, in the order of the chunks, and adds up their counts.  After
+ * a fault only the firings before it count: chunks that begin after it are left out; the chunk with the fault
+ * has counted no further itself. */
 static void gather(const struct prt_cpu_job *job)
 {
     const struct prt_kernel_object *object = job->object;
@@ -238,15 +246,15 @@ static bool is_cuttable(const struct prt_kernel_object *object)
     return (object->flags & PRT_KERNEL_WHOLE) == 0 || (object->flags & PRT_KERNEL_APART) != 0;
 }
 
-/* Ranges begin at multiples of it: kernels execute as many firings side by side in vector lanes, and
- * what is left over one by one, which takes as long as all. */
+/* Ranges begin at multiples of this number.  A kernel executes so many firings at once in vector lanes; the rest
+ * of a range is executed one by one, which takes as long as all the others. */
 static uint64_t range_unit(uint64_t firings)
 {
     return firings >= 256 ? 64 : 16;
 }
 
-/* Firings of a chunk that takes `least` or longer, for so many workers: all, where it is not to be
- * cut. */
+/* Firings of a chunk that takes at least `least` nanoseconds, for so many workers.  All firings: the job is not
+ * to be cut. */
 static uint64_t chunk_firings(const struct prt_cpu_job *job, uint64_t workers, uint64_t least)
 {
     uint64_t all = job->launch.firings, expected = job->expected_ns;
@@ -254,7 +262,7 @@ static uint64_t chunk_firings(const struct prt_cpu_job *job, uint64_t workers, u
     uint64_t each = expected / (workers * CHUNKS_PER_WORKER);
     if (each < least) each = least;
     if (each > CHUNK_NS_MOST) each = CHUNK_NS_MOST;
-    uint64_t wanted = (expected / each + workers - 1) / workers * workers; /* shares of one size */
+    uint64_t wanted = (expected / each + workers - 1) / workers * workers; /* equal shares */
     if (wanted > PRT_CPU_CHUNKS_MAX) wanted = PRT_CPU_CHUNKS_MAX;
     uint64_t firings = (all + wanted - 1) / wanted, unit = range_unit(firings);
     return (firings + unit - 1) / unit * unit;
@@ -276,7 +284,7 @@ static void cut_job(struct prt_cpu_pool *pool, struct prt_cpu_job *job, uint64_t
     }
 }
 
-/* One of the worker's own, else one of whoever has most left. */
+/* Takes a chunk of the worker's own share, else one of the largest share. */
 static uint32_t take_chunk(const struct prt_cpu_pool *pool, struct prt_cpu_job *job,
                            uint32_t worker)
 {
@@ -288,7 +296,7 @@ static uint32_t take_chunk(const struct prt_cpu_pool *pool, struct prt_cpu_job *
             if (other->end - other->next > share->end - share->next) share = other;
         }
         job->chunks_taken++;
-        return --share->end; /* the one that its owner would come to last */
+        return --share->end; /* its owner would execute this one last */
     }
     job->chunks_taken++;
     return share->next++;
@@ -296,10 +304,19 @@ static uint32_t take_chunk(const struct prt_cpu_pool *pool, struct prt_cpu_job *
 
 /* ---- lines ---- */
 
-/* Mutex held: it orders what is told of. */
-static void tell(struct prt_cpu_pool *pool)
+/* Makes the worker look at the lines.  Mutex held. */
+static void notify(struct prt_cpu_worker *worker)
 {
-    atomic_fetch_add_explicit(&pool->bell->events, 1, memory_order_relaxed);
+    worker->idle = false;
+    atomic_fetch_add_explicit(&worker->notified, 1, memory_order_relaxed);
+    if (worker->asleep) pthread_cond_signal(&worker->wake);
+}
+
+/* Wakes all workers that sleep, for a call.  Mutex held. */
+static void wake_all(struct prt_cpu_pool *pool)
+{
+    for (uint32_t i = 0; i < pool->worker_count; i++)
+        if (pool->workers[i].asleep) pthread_cond_signal(&pool->workers[i].wake);
 }
 
 static uint32_t sleepers(const struct prt_cpu_pool *pool)
@@ -307,7 +324,7 @@ static uint32_t sleepers(const struct prt_cpu_pool *pool)
     return atomic_load_explicit(&pool->bell->sleepers, memory_order_relaxed);
 }
 
-/* There is so much work: are those that sleep to be woken for it?  Called by one at a time. */
+/* Returns true if workers that sleep should be woken for so much more work.  One thread at a time calls it. */
 static bool is_worth_waking(struct prt_cpu_pool *pool, uint64_t work_ns)
 {
     if (sleepers(pool) == 0) return false;
@@ -317,14 +334,28 @@ static bool is_worth_waking(struct prt_cpu_pool *pool, uint64_t work_ns)
     return true;
 }
 
-/* Nobody else works yet: is there so much work now that they are to be started?  The line is empty,
- * and all before it is done. */
+/* Returns true if the other threads should be started for so much more work.  No other thread works yet: the line is
+ * empty, and all earlier jobs are done. */
 static bool is_worth_starting(struct prt_cpu_pool *pool, uint64_t work_ns)
 {
     pool->missed_ns = prt_cycles_add(pool->missed_ns, work_ns);
     if (pool->missed_ns / START_NS < pool->threads_wanted - 1) return false;
     pool->missed_ns = 0;
     return true;
+}
+
+/* Notifies as many workers of the line as the job has chunks: first workers that spin, then, if it `wakes`, workers that
+ * sleep.  A worker that is not idle looks at the lines when it is done.  Mutex held. */
+static void notify_idle(struct prt_cpu_pool *pool, const struct prt_cpu_line *line, uint32_t chunks,
+                        bool wakes)
+{
+    for (unsigned asleep = 0; asleep <= (wakes ? 1u : 0u); asleep++)
+        for (uint32_t i = line->first_worker; i < line->end_worker && chunks > 0; i++) {
+            struct prt_cpu_worker *worker = &pool->workers[i];
+            if (!worker->idle || worker->asleep != (asleep == 1)) continue;
+            notify(worker);
+            chunks--;
+        }
 }
 
 /* The first job of a line may execute.  Mutex held. */
@@ -336,9 +367,8 @@ static void release_job(struct prt_cpu_pool *pool, uint32_t index)
     job->executed = true;
     cut_job(pool, job, LINED_NS_LEAST);
     pool->ready[pool->ready_count++] = index;
-    tell(pool);
-    if (is_worth_waking(pool, job->expected_ns) || line->first_worker > 0)
-        pthread_cond_broadcast(&pool->changed);
+    bool wakes = is_worth_waking(pool, job->expected_ns) || line->first_worker > 0;
+    notify_idle(pool, line, job->chunks, wakes);
 }
 
 static void mark_done(struct prt_cpu_job *job)
@@ -346,16 +376,16 @@ static void mark_done(struct prt_cpu_job *job)
     atomic_store_explicit(&job->done, true, memory_order_release);
 }
 
-/* So many jobs of the line are done, and nothing is to be done with the line any more: whoever finds
- * it empty may use it without the mutex. */
+/* Counts `jobs` jobs of the line as done.  The caller has finished with the line: a thread that finds it empty may use
+ * it without the mutex. */
 static void leave_line(struct prt_cpu_pool *pool, struct prt_cpu_line *line, uint32_t jobs)
 {
     atomic_fetch_sub_explicit(&line->jobs, jobs, memory_order_release);
     atomic_fetch_sub_explicit(&pool->bell->unfinished, jobs, memory_order_release);
 }
 
-/* The first job of its line is done; the next one may execute, unless there was a fault: then all
- * behind it are done, too.  Mutex held. */
+/* Ends the first job of its line and releases the next one.  After a fault all other jobs of the line are done, too.
+ * Mutex held. */
 static void end_job(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
 {
     struct prt_cpu_line *line = &pool->lines[job->queue];
@@ -373,12 +403,11 @@ static void end_job(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
     else
         line->last = PRT_CPU_NO_JOB;
     leave_line(pool, line, ended);
-    tell(pool);
-    if (sleepers(pool) > 0) pthread_cond_broadcast(&pool->changed);
+    if (pool->workers[0].idle) notify(&pool->workers[0]); /* it may wait for the job */
 }
 
-/* Who is more important is first; then what cannot be shared, the longest before others: what can be
- * fills the time of whoever is left. */
+/* The more important line comes first.  Then come jobs in one piece, the longest first: jobs in many chunks can fill
+ * the time of all other workers. */
 static bool goes_before(const struct prt_cpu_pool *pool, const struct prt_cpu_job *a,
                         const struct prt_cpu_job *b)
 {
@@ -390,8 +419,7 @@ static bool goes_before(const struct prt_cpu_pool *pool, const struct prt_cpu_jo
     return alone_a > alone_b;
 }
 
-/* The place in `ready` of the job that is first for that worker; `ready_count`: there is none.
- * Mutex held. */
+/* Returns the place in `ready` of the worker's best job, or `ready_count` if there is none.  Mutex held. */
 static uint32_t find_ready(const struct prt_cpu_pool *pool, uint32_t worker)
 {
     uint32_t best = pool->ready_count;
@@ -418,7 +446,7 @@ static void note_help(struct prt_cpu_pool *pool)
         atomic_store_explicit(&pool->helped, true, memory_order_relaxed);
 }
 
-/* Takes a chunk of the job at that place.  Mutex held, and again on return. */
+/* Executes a chunk of the job at that place.  Mutex held, and again on return. */
 static void take_and_execute(struct prt_cpu_worker *worker, uint32_t place)
 {
     struct prt_cpu_pool *pool = worker->pool;
@@ -455,19 +483,19 @@ enum { CHUNK_BITS = 12, CHUNK_MASK = (1 << CHUNK_BITS) - 1, LEAST_MAX = 255 };
 _Static_assert((PRT_CPU_CHUNKS_MAX & CHUNK_MASK) == PRT_CPU_CHUNKS_MAX,
                "a word has room for the numbers of chunks");
 
-/* Chunks that somebody has taken of a share. */
+/* Chunks of a share that one worker has taken. */
 struct claim {
     uint32_t chunk, chunks;
 };
 
-/* The chunks of a share that nobody has taken: [next, end).  `least` of them are worth taking. */
+/* The word of a share: [next, end) are the chunks that no worker has taken.  At least `least` are taken at a time. */
 static uint64_t share_word(uint32_t call, uint32_t least, uint32_t next, uint32_t end)
 {
     return (uint64_t)call << 32 | (uint64_t)least << 2 * CHUNK_BITS | end << CHUNK_BITS | next;
 }
 
-/* An owner takes most of what is left, and the rest in ever smaller pieces, so that somebody else
- * can have some if it is behind; others take half, and leave enough for the owner to come back to. */
+/* The number of chunks to take.  The owner takes most of the rest, in ever smaller pieces, so that others can help if it
+ * is slow.  Others take half, and leave enough for the owner to come back to. */
 static uint32_t piece(uint32_t left, uint32_t least, bool own)
 {
     uint32_t chunks = own ? left - left / 4 : left / 2;
@@ -476,9 +504,9 @@ static uint32_t piece(uint32_t left, uint32_t least, bool own)
     return 0;
 }
 
-/* Takes chunks of that worker's share in the call; false: there are none to be had.  `own`: it is
- * the taker's, or as good as that, its owner being stopped.  Relaxed: whoever knows of the call has
- * acquired what it is about, and reads nothing of what others execute. */
+/* Takes chunks of the owner's share in the call.  Returns false if there are none to take.  `own`: the taker is the owner,
+ * or acts for an owner that the system has stopped.  The order is relaxed: a worker that knows of the call has
+ * acquired the job, and reads nothing that other workers write. */
 static bool take_claim(struct prt_cpu_worker *owner, uint32_t call, bool own, struct claim *claim)
 {
     uint64_t word = atomic_load_explicit(&owner->share, memory_order_relaxed);
@@ -494,7 +522,7 @@ static bool take_claim(struct prt_cpu_worker *owner, uint32_t call, bool own, st
     }
 }
 
-/* Faults and the time of who watches: rare, or of those who pay for it. */
+/* Records faults, and times if the job is watched.  Both are rare. */
 static void note_claim(struct prt_cpu_worker *worker, struct prt_cpu_job *job,
                        enum kernel_status status, const struct kernel_fault *fault, uint64_t begin,
                        uint64_t end)
@@ -522,26 +550,26 @@ static void execute_claim(struct prt_cpu_worker *worker, uint32_t call, struct p
     note_claim(worker, job, status, &fault, begin, end);
 }
 
-/* Counts chunks of the call as done: from then on the job may be another.  Sequentially consistent,
- * as in join_call: either the caller sees the count, or it is seen to sleep. */
+/* Counts chunks of the call as done; after that the job may belong to the next call.  Sequentially consistent, as in
+ * join_call: either the caller sees the count, or this worker sees that the caller sleeps. */
 static void count_chunks(struct prt_cpu_pool *pool, uint32_t chunks)
 {
     if (chunks == 0) return;
     atomic_fetch_add_explicit(&pool->bell->chunks_done, chunks, memory_order_seq_cst);
     if (!atomic_load_explicit(&pool->bell->caller_sleeps, memory_order_seq_cst)) return;
     pthread_mutex_lock(&pool->mutex);
-    pthread_cond_broadcast(&pool->changed);
+    pthread_cond_signal(&pool->workers[0].wake);
     pthread_mutex_unlock(&pool->mutex);
 }
 
-/* Has these lines of memory on their way from the caller's core, all at the same time. */
+/* Prefetches these lines of memory, which another core has written, all at the same time. */
 static void fetch(const void *from, size_t bytes)
 {
     for (size_t at = 0; at < bytes; at += 64)
         __builtin_prefetch((const char *)from + at);
 }
 
-/* Whatever is to be had of the share; gives how many chunks. */
+/* Executes all chunks of the share that it can take.  Returns their number. */
 static uint32_t execute_share(struct prt_cpu_worker *worker, struct prt_cpu_worker *owner,
                               uint32_t call, uint32_t object, bool own)
 {
@@ -554,7 +582,7 @@ static uint32_t execute_share(struct prt_cpu_worker *worker, struct prt_cpu_work
     return chunks;
 }
 
-/* Of those that are behind; all that is left, where their owners are stopped. */
+/* Executes chunks of workers that are slow, or, if `all`, every chunk that is left: their owners are stopped. */
 static uint32_t execute_others(struct prt_cpu_worker *worker, uint32_t call, uint32_t object,
                                bool all)
 {
@@ -577,7 +605,8 @@ static bool all_claimed(const struct prt_cpu_pool *pool, uint32_t call)
     return true;
 }
 
-/* Nobody has come for the last chunks of a share for so long: its owner is stopped. */
+/* Waits until owners have taken the last chunks.  Returns false if they have not within the time: the system has stopped
+ * them. */
 static bool await_owners(const struct prt_cpu_pool *pool, uint32_t call, uint64_t patience_ns)
 {
     for (uint64_t until = 0; !all_claimed(pool, call);) {
@@ -590,9 +619,9 @@ static bool await_owners(const struct prt_cpu_pool *pool, uint32_t call, uint64_
     return true;
 }
 
-/* Chunks of the worker's own share, then of those that are behind; the last ones of each are its
- * owner's, whose caches have what they need and will have what they write, unless that is stopped.
- * Nothing is read of the job before a chunk is claimed. */
+/* Executes the worker's own share, then chunks of workers that are slow.  The last chunks of a share are left to its
+ * owner, whose caches hold their packets, unless the owner is stopped.  Nothing of the job is read before a chunk is
+ * claimed. */
 static void answer_call(struct prt_cpu_worker *worker, uint32_t call, uint32_t object)
 {
     struct prt_cpu_pool *pool = worker->pool;
@@ -614,7 +643,7 @@ static bool all_counted(const struct prt_cpu_pool *pool, const struct prt_cpu_jo
     return done - pool->chunks_before == job->chunks;
 }
 
-/* Others still execute chunks: they are spun for, then slept for. */
+/* Waits for chunks that other workers still execute: spins, then sleeps. */
 static void join_call(struct prt_cpu_pool *pool, const struct prt_cpu_job *job)
 {
     for (uint64_t until = 0; !all_counted(pool, job);) {
@@ -628,7 +657,7 @@ static void join_call(struct prt_cpu_pool *pool, const struct prt_cpu_job *job)
     pthread_mutex_lock(&pool->mutex);
     atomic_store_explicit(&pool->bell->caller_sleeps, true, memory_order_seq_cst);
     while (!all_counted(pool, job))
-        pthread_cond_wait(&pool->changed, &pool->mutex);
+        pthread_cond_wait(&pool->workers[0].wake, &pool->mutex);
     atomic_store_explicit(&pool->bell->caller_sleeps, false, memory_order_relaxed);
     pthread_mutex_unlock(&pool->mutex);
 }
@@ -640,14 +669,14 @@ static uint64_t weight_of(const struct prt_cpu_job *job, uint32_t worker)
     return job->shares[worker].weight > 0 ? job->shares[worker].weight : EVEN_WEIGHT;
 }
 
-/* Firings in about a millisecond, from the beginning of the call on. */
+/* Firings that a worker executes in about a millisecond, counted from the beginning of the call. */
 static uint64_t pace_of(const struct call_report *report, uint64_t begin)
 {
     uint64_t ns = report->end_ns > begin ? report->end_ns - begin : 1;
     return prt_cycles_multiply(report->firings, 1 << 20) / ns + 1;
 }
 
-/* Into many chunks, which workers take in pieces; gives how many are worth taking at least. */
+/* Cuts the job into many chunks, which workers take in pieces.  Returns the minimum to take at a time. */
 static uint32_t cut_call(const struct prt_cpu_pool *pool, struct prt_cpu_job *job)
 {
     uint64_t all = job->launch.firings, workers = pool->worker_count;
@@ -665,8 +694,8 @@ static uint32_t cut_call(const struct prt_cpu_pool *pool, struct prt_cpu_job *jo
     return least < LEAST_MAX ? (uint32_t)least : LEAST_MAX;
 }
 
-/* Each worker has as much as it is expected to do in the same time.  The caller's is written last:
- * the others see theirs the sooner. */
+/* Gives each worker as many chunks as it is expected to execute in the same time.  The caller's share is written last,
+ * so that the others see theirs sooner. */
 static void hand_out(struct prt_cpu_pool *pool, struct prt_cpu_job *job, uint32_t call)
 {
     uint32_t least = cut_call(pool, job), object = (uint32_t)(job - pool->jobs);
@@ -684,14 +713,14 @@ static void hand_out(struct prt_cpu_pool *pool, struct prt_cpu_job *job, uint32_
     }
 }
 
-/* By what each has done until it found nothing more to do. */
+/* Sets the weights by the work that each worker did until it found no more chunks. */
 static void balance(struct prt_cpu_pool *pool, struct prt_cpu_job *job, uint32_t call,
                     uint64_t begin)
 {
     uint64_t paces = 0;
     for (uint32_t i = 0; i < pool->worker_count; i++) {
         const struct call_report *report = &pool->workers[i].report;
-        if (report->call != call) return; /* somebody has not come: that says nothing */
+        if (report->call != call) return; /* a worker did not come: the call measures nothing */
         paces += pace_of(report, begin);
     }
     for (uint32_t i = 0; i < pool->worker_count; i++) {
@@ -703,7 +732,7 @@ static void balance(struct prt_cpu_pool *pool, struct prt_cpu_job *job, uint32_t
     }
 }
 
-/* The caller executes the job, which is for all workers, with whoever comes. */
+/* The caller executes the job together with all workers that come. */
 static void execute_with_all(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
 {
     struct prt_cpu_line *line = &pool->lines[job->queue];
@@ -714,7 +743,7 @@ static void execute_with_all(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
     hand_out(pool, job, number);
     if (is_worth_waking(pool, job->expected_ns)) {
         pthread_mutex_lock(&pool->mutex);
-        pthread_cond_broadcast(&pool->changed);
+        wake_all(pool);
         pthread_mutex_unlock(&pool->mutex);
     }
     answer_call(&pool->workers[0], number, (uint32_t)(job - pool->jobs));
@@ -739,60 +768,59 @@ static uint32_t call_of(const struct prt_cpu_worker *worker)
     return (uint32_t)(atomic_load_explicit(&worker->share, memory_order_relaxed) >> 32);
 }
 
-/* Until something has happened since `seen`, or the worker is called: spins, then sleeps.  Mutex
- * held; false: not any more. */
-static bool await_event(const struct prt_cpu_worker *worker, unsigned seen)
+/* Spins, then sleeps, until the worker is notified or called.  Mutex held on entry; the result says whether it is held on
+ * return.  A worker that is called stays idle until it takes the mutex again.  If it is notified in between, the line
+ * waits for it. */
+static bool await_event(struct prt_cpu_worker *worker)
 {
     struct prt_cpu_pool *pool = worker->pool;
-    struct prt_cpu_bell *bell = pool->bell;
+    unsigned seen = atomic_load_explicit(&worker->notified, memory_order_relaxed);
+    worker->idle = true;
     pthread_mutex_unlock(&pool->mutex);
     uint64_t until = prt_cpu_now_ns() + pool->spin_ns;
     do {
         for (int i = 0; i < SPINS_PER_LOOK; i++) {
             if (call_of(worker) != worker->answered ||
-                atomic_load_explicit(&bell->events, memory_order_relaxed) != seen)
+                atomic_load_explicit(&worker->notified, memory_order_relaxed) != seen)
                 return false;
             relax();
         }
     } while (prt_cpu_now_ns() < until);
     pthread_mutex_lock(&pool->mutex);
-    if (atomic_load_explicit(&bell->events, memory_order_relaxed) != seen ||
+    if (atomic_load_explicit(&worker->notified, memory_order_relaxed) != seen ||
         call_of(worker) != worker->answered)
         return true;
-    atomic_fetch_add_explicit(&bell->sleepers, 1, memory_order_relaxed);
-    pthread_cond_wait(&pool->changed, &pool->mutex);
-    atomic_fetch_sub_explicit(&bell->sleepers, 1, memory_order_relaxed);
+    worker->asleep = true;
+    atomic_fetch_add_explicit(&pool->bell->sleepers, 1, memory_order_relaxed);
+    pthread_cond_wait(&worker->wake, &pool->mutex);
+    atomic_fetch_sub_explicit(&pool->bell->sleepers, 1, memory_order_relaxed);
+    worker->asleep = false;
     return true;
 }
 
-static unsigned events_now(struct prt_cpu_pool *pool)
-{
-    return atomic_load_explicit(&pool->bell->events, memory_order_relaxed);
-}
-
-/* Takes a chunk of what waits in lines; false: there is none for that worker.  Mutex held, and again
- * on return. */
+/* Executes a chunk of a job in the lines.  Returns false if there is none for that worker.  Mutex held, and again on
+ * return. */
 static bool take_ready(struct prt_cpu_worker *worker)
 {
     struct prt_cpu_pool *pool = worker->pool;
+    worker->idle = false;
     uint32_t place = find_ready(pool, worker->number);
     if (place == pool->ready_count) return false;
     take_and_execute(worker, place);
     return true;
 }
 
-/* Serves lines, or waits where it is not called.  True: the call is to be answered.  Lines are
- * first: what is in them cannot be cut, or is behind it, and whoever comes late for a call finds
- * fewer chunks.  Mutex held, and not on return. */
+/* Serves the lines, or waits if no call is open.  Returns true if the worker is to answer a call.  Lines come first: a job
+ * in them cannot be cut, or follows such a job, and a call has fewer chunks for a worker that comes late.
+ * Mutex held on entry, not on return. */
 static bool serve(struct prt_cpu_worker *worker)
 {
     struct prt_cpu_pool *pool = worker->pool;
     bool called = call_of(worker) != worker->answered, held = true;
-    unsigned seen = events_now(pool);
     if (take_ready(worker))
         called = false;
     else if (!called)
-        held = await_event(worker, seen);
+        held = await_event(worker);
     if (held) pthread_mutex_unlock(&pool->mutex);
     return called;
 }
@@ -829,13 +857,10 @@ bool prt_cpu_job_done(const struct prt_cpu_job *job)
 void prt_cpu_pool_wait(struct prt_cpu_pool *pool, uint32_t left)
 {
     if (prt_cpu_pool_unfinished(pool) <= left) return;
+    struct prt_cpu_worker *caller = &pool->workers[0];
     pthread_mutex_lock(&pool->mutex);
-    for (;;) {
-        unsigned seen = events_now(pool);
-        if (atomic_load_explicit(&pool->bell->unfinished, memory_order_relaxed) <= left) break;
-        if (!take_ready(&pool->workers[0]) && !await_event(&pool->workers[0], seen))
-            pthread_mutex_lock(&pool->mutex);
-    }
+    while (atomic_load_explicit(&pool->bell->unfinished, memory_order_relaxed) > left)
+        if (!take_ready(caller) && !await_event(caller)) pthread_mutex_lock(&pool->mutex);
     pthread_mutex_unlock(&pool->mutex);
 }
 
@@ -849,7 +874,7 @@ void prt_cpu_pool_resume(struct prt_cpu_pool *pool)
     pthread_mutex_unlock(&pool->mutex);
 }
 
-/* In the caller's thread; the line is empty. */
+/* Executes the job in the caller's thread.  The line is empty. */
 static void execute_now(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
 {
     struct prt_cpu_line *line = &pool->lines[job->queue];
@@ -870,7 +895,7 @@ static void execute_now(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
     account_time(job, 0, begin, end);
 }
 
-/* Behind what executes on its queue. */
+/* Puts the job at the end of its line. */
 static void line_up(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
 {
     struct prt_cpu_line *line = &pool->lines[job->queue];
@@ -894,7 +919,7 @@ static void line_up(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
     pthread_mutex_unlock(&pool->mutex);
 }
 
-/* As many as can be had; what the others were to execute is for all. */
+/* Starts as many threads as the system gives.  If these are fewer than wanted, every thread serves every line. */
 static void start_threads(struct prt_cpu_pool *pool)
 {
     pool->started = true;
@@ -908,7 +933,7 @@ static void start_threads(struct prt_cpu_pool *pool)
         prt_cpu_pool_place(pool, i, 0, pool->worker_count);
 }
 
-/* Could another thread execute it, or a part of it, and sooner?  The line is empty. */
+/* Returns true if another thread could execute the job, or a part of it, sooner. */
 static bool is_for_others(const struct prt_cpu_pool *pool, const struct prt_cpu_line *line,
                           const struct prt_cpu_job *job)
 {
@@ -923,7 +948,7 @@ static bool is_for_each(const struct prt_cpu_pool *pool, const struct prt_cpu_li
     return !pool->ranked && line->end_worker - line->first_worker == pool->worker_count;
 }
 
-/* It could be shared by all: is the pipeline quicker if it is not?  What is long is shared anyway. */
+/* Returns true if the pipeline is faster when all workers do not share the job.  Long jobs are always shared. */
 static bool is_better_alone(struct prt_cpu_pool *pool, const struct prt_cpu_line *line,
                             const struct prt_cpu_job *job)
 {
@@ -932,10 +957,10 @@ static bool is_better_alone(struct prt_cpu_pool *pool, const struct prt_cpu_line
     uint64_t each = job->object->cost_cycles < UINT32_MAX ? job->object->cost_cycles : UINT32_MAX;
     return prt_cpu_trial_alone(&pool->trial, (uint32_t)(job - pool->jobs),
                                prt_cycles_multiply(job->launch.firings, each) + 1,
-                               prt_cpu_now_ns());
+                               pool->lines_open > 1 ? LINED_ROUNDS : 1, prt_cpu_now_ns());
 }
 
-/* Is it the caller's to execute at once, and alone?  Starts the threads when they are needed. */
+/* Returns true if the caller executes the job at once and without others.  Starts the threads when they are worth it. */
 static bool is_own(struct prt_cpu_pool *pool, const struct prt_cpu_line *line,
                    const struct prt_cpu_job *job)
 {
@@ -951,7 +976,7 @@ bool prt_cpu_pool_is_direct(const struct prt_cpu_pool *pool, uint32_t queue)
            line->end_worker - line->first_worker == prt_cpu_pool_threads(pool);
 }
 
-/* Whoever executes what stands in lines does not come for a call before that is done. */
+/* Returns false if all other workers execute jobs in lines: until these are done, no worker comes for a call. */
 static bool is_anyone_free(const struct prt_cpu_pool *pool)
 {
     return prt_cpu_pool_unfinished(pool) + 1 < pool->worker_count;
@@ -968,6 +993,8 @@ void prt_cpu_pool_give(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
     if (job->busy_ns != NULL) memset(job->busy_ns, 0, pool->threads_wanted * sizeof *job->busy_ns);
     bool empty = atomic_load_explicit(&line->jobs, memory_order_acquire) == 0;
     bool own = empty && is_own(pool, line, job);
+    /* The job waits for its line whatever the trial says, but the trial has to count its work. */
+    if (!empty && is_for_others(pool, line, job)) (void)is_better_alone(pool, line, job);
     bool for_each = empty && is_cuttable(job->object) && is_for_each(pool, line);
     if (own || (for_each && !is_anyone_free(pool)))
         execute_now(pool, job);
@@ -979,7 +1006,7 @@ void prt_cpu_pool_give(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
 
 /* ---- threads ---- */
 
-/* With default attributes the calls cannot fail on Linux. */
+/* On Linux these calls cannot fail with default attributes. */
 void prt_cpu_pool_create(struct prt_cpu_pool *pool, uint32_t threads, bool watched)
 {
     *pool = (struct prt_cpu_pool){.threads_wanted = threads, .watched = watched};
@@ -990,7 +1017,6 @@ void prt_cpu_pool_create(struct prt_cpu_pool *pool, uint32_t threads, bool watch
     pthread_mutexattr_settype(&adaptive, PTHREAD_MUTEX_ADAPTIVE_NP);
     pthread_mutex_init(&pool->mutex, &adaptive);
     pthread_mutexattr_destroy(&adaptive);
-    pthread_cond_init(&pool->changed, NULL);
 }
 
 void prt_cpu_pool_stop(struct prt_cpu_pool *pool)
@@ -998,13 +1024,15 @@ void prt_cpu_pool_stop(struct prt_cpu_pool *pool)
     if (pool->bell == NULL) return;
     pthread_mutex_lock(&pool->mutex);
     pool->stopping = true;
-    tell(pool);
-    pthread_cond_broadcast(&pool->changed);
+    for (uint32_t i = 1; i < pool->worker_count; i++)
+        notify(&pool->workers[i]);
     pthread_mutex_unlock(&pool->mutex);
     for (uint32_t i = 1; i < pool->worker_count; i++)
         prt_host_thread_join(&pool->workers[i].thread);
-    for (uint32_t i = 0; pool->workers != NULL && i < pool->threads_wanted; i++)
+    for (uint32_t i = 0; pool->workers != NULL && i < pool->threads_wanted; i++) {
         prt_kernel_scratch_free(&pool->workers[i].scratch);
+        pthread_cond_destroy(&pool->workers[i].wake);
+    }
     free(pool->workers);
     pool->workers = NULL;
     pool->worker_count = 0;
@@ -1016,20 +1044,21 @@ void prt_cpu_pool_stop(struct prt_cpu_pool *pool)
 void prt_cpu_pool_destroy(struct prt_cpu_pool *pool)
 {
     prt_cpu_pool_stop(pool);
-    pthread_cond_destroy(&pool->changed);
     pthread_mutex_destroy(&pool->mutex);
     free(pool->lines);
     free(pool->ready);
     free(pool->bell);
 }
 
-/* Windows for the object with most ends, in every worker. */
+/* Each worker gets windows for the object with most ports. */
 static enum prt_status create_workers(struct prt_cpu_pool *pool)
 {
     size_t bytes = pool->threads_wanted * sizeof *pool->workers;
     pool->workers = aligned_alloc(_Alignof(struct prt_cpu_worker), bytes);
     if (pool->workers == NULL) return PRT_E_NOMEM;
     memset(pool->workers, 0, bytes);
+    for (uint32_t i = 0; i < pool->threads_wanted; i++)
+        pthread_cond_init(&pool->workers[i].wake, NULL);
     for (uint32_t i = 0; i < pool->threads_wanted; i++) {
         struct prt_cpu_worker *worker = &pool->workers[i];
         worker->pool = pool;
@@ -1057,12 +1086,12 @@ enum prt_status prt_cpu_pool_start(struct prt_cpu_pool *pool,
     pool->ready = calloc(count > 0 ? count : 1, sizeof *pool->ready);
     if (pool->bell == NULL) {
         pool->bell = aligned_alloc(_Alignof(struct prt_cpu_bell), sizeof *pool->bell);
-        if (pool->bell != NULL) *pool->bell = (struct prt_cpu_bell){.events = 0};
+        if (pool->bell != NULL) *pool->bell = (struct prt_cpu_bell){.unfinished = 0};
     }
     return pool->ready == NULL || pool->bell == NULL ? PRT_E_NOMEM : create_workers(pool);
 }
 
-/* Do those that are open differ in importance? */
+/* Notes whether open lines differ in importance. */
 static void rank_lines(struct prt_cpu_pool *pool)
 {
     const struct prt_cpu_line *one = NULL;

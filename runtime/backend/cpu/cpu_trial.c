@@ -3,12 +3,12 @@
 
 #include <math.h>
 
-/* What has to be gained by going alone: others could do something else meanwhile, but here nobody
- * else has anything to do, and measuring is not exact. */
+/* Unshared execution has to be faster by this factor: measurements are not exact, and the other threads have nothing else
+ * to do. */
 #define ALONE_GAIN 0.98
 
-/* A window alone that took so many times as long as those that were shared ends the trial.  Of the
- * other way the trial goes on: threads begin slowly. */
+/* An unshared window that takes so many times as long as a shared one ends the trial.  A trial of sharing goes on to its
+ * end: threads begin slowly. */
 #define RULED_OUT 1.4
 
 static void begin_spell(struct prt_cpu_trial *trial, bool alone, uint32_t windows)
@@ -26,7 +26,7 @@ void prt_cpu_trial_begin(struct prt_cpu_trial *trial)
     trial->fresh = true;
 }
 
-/* After both ways: the quicker one. */
+/* After both ways have been tried: chooses the faster one. */
 static void decide(struct prt_cpu_trial *trial)
 {
     bool before = !trial->alone, alone = trial->pace[1] < trial->pace[0] * ALONE_GAIN;
@@ -64,16 +64,18 @@ static void end_window(struct prt_cpu_trial *trial, uint64_t now_ns)
 }
 
 bool prt_cpu_trial_alone(struct prt_cpu_trial *trial, uint32_t object, uint64_t work,
-                         uint64_t now_ns)
+                         uint32_t rounds, uint64_t now_ns)
 {
-    bool ends =
-        trial->open && object == trial->object && now_ns - trial->since_ns >= PRT_CPU_WINDOW_NS;
+    bool again = trial->open && object == trial->object;
+    if (again && trial->rounds_left > 0) trial->rounds_left--;
+    bool ends = again && trial->rounds_left == 0 && now_ns - trial->since_ns >= PRT_CPU_WINDOW_NS;
     if (ends) end_window(trial, now_ns);
     if (ends || !trial->open) {
         trial->open = true;
         trial->object = object;
         trial->since_ns = now_ns;
         trial->work = 0;
+        trial->rounds_left = rounds;
     }
     trial->work += work;
     return trial->alone;

@@ -161,7 +161,7 @@ static enum prt_status read_header(struct pgm_source *pgm, struct prt_error *err
     information->height_packets = (uint32_t)height;
     information->packets = pgm->remaining;
     pgm->sample_max = (uint32_t)sample_max;
-    /* What stands after the number has been looked at, to see its end. */
+    /* To find the end of the number, the reader has looked at the byte after it. */
     if (prt_io_reader_available(reader) == 0)
         return prt_io_reader_truncated(reader, error, "after the pgm header");
     int byte = *prt_io_reader_bytes(reader);
