@@ -111,7 +111,7 @@ struct container_pipeline {
     uint64_t arguments_bytes;  /* block of the pipeline's run-time arguments */
     uint64_t memory_bytes;     /* sum over inner buffers of depth x width */
     uint64_t
-        memory_limit_bytes; /* of --max-memory: the most that the loader may make of memory_bytes; 0: no limit */
+        memory_limit_bytes; /* of --max-memory: the largest memory_bytes that the loader may make; 0: no limit */
 };
 
 /* CERTIFICATE: parts, one after the other, each two words and what its form says.  The first word
