@@ -35,8 +35,12 @@ static void add_input(struct playing *p, struct trial_stage *stage, const struct
                       uint32_t *next)
 {
     const struct graph_buffer *buffer = &p->graph->buffers.items[in->buffer];
-    p->ends[(*next)++] = (struct trial_end){
-        .buffer = in->buffer, .reader = in->reader, .rate = in->pop, .most = in->peek};
+    bool rounds = graph_window_rounds(p->graph, buffer, in->reader);
+    p->ends[(*next)++] = (struct trial_end){.buffer = in->buffer,
+                                            .reader = in->reader,
+                                            .rate = in->pop,
+                                            .most = in->peek,
+                                            .group = rounds ? in->peek : 1};
     stage->in_count++;
     stage->bytes = add_clamped(stage->bytes, mul_clamped(in->pop, buffer->width_bytes));
 }
@@ -45,8 +49,10 @@ static void add_output(struct playing *p, struct trial_stage *stage, const struc
                        uint32_t *next)
 {
     const struct graph_buffer *buffer = &p->graph->buffers.items[out->buffer];
-    p->ends[(*next)++] = (struct trial_end){
-        .buffer = out->buffer, .rate = p->size.least ? out->push_least : out->push, .most = 1};
+    p->ends[(*next)++] = (struct trial_end){.buffer = out->buffer,
+                                            .rate = p->size.least ? out->push_least : out->push,
+                                            .most = 1,
+                                            .group = 1};
     stage->out_count++;
     stage->bytes = add_clamped(stage->bytes, mul_clamped(out->push, buffer->width_bytes));
 }
@@ -93,11 +99,13 @@ static void set_stage(struct playing *p, uint32_t index, struct trial_size size,
         add_output(p, stage, &node->outputs.items[i], next);
 }
 
+/* Packets that windows keep; those with border wrap are counted by `freed`. */
 static uint64_t history_of(const struct graph *graph, const struct graph_buffer *buffer)
 {
     uint64_t most = 0;
     for (size_t r = 0; r < buffer->readers.count; r++)
-        most = max64(most, graph_reader_input(graph, buffer, r)->history);
+        if (!graph_window_rounds(graph, buffer, r))
+            most = max64(most, graph_reader_input(graph, buffer, r)->history);
     return most;
 }
 
@@ -231,6 +239,7 @@ static void lay_out(struct playing *p, struct trial_size size)
     p->ends = ARENA_ARRAY(p->arena, struct trial_end, (size_t)ends + 1);
     p->buffers = ARENA_ARRAY(p->arena, struct trial_buffer, graph->buffers.count + 1);
     p->read = ARENA_ARRAY(p->arena, uint64_t, (size_t)ends + 1);
+    p->freed = ARENA_ARRAY(p->arena, uint64_t, (size_t)ends + 1);
     p->queues = ARENA_ARRAY(p->arena, struct trial_queue, stages);
     p->units = ARENA_ARRAY(p->arena, struct trial_unit, p->unit_count);
     p->order = ARENA_ARRAY(p->arena, uint32_t, stages);
@@ -271,7 +280,7 @@ static uint64_t least_read(struct playing *p, const struct trial_buffer *buffer)
 {
     uint64_t least = UINT64_MAX;
     for (uint32_t r = 0; r < buffer->reader_count; r++)
-        least = min64(least, p->read[buffer->first_reader + r]);
+        least = min64(least, p->freed[buffer->first_reader + r]);
     p->looks += buffer->reader_count;
     return least == UINT64_MAX ? 0 : least;
 }
@@ -307,6 +316,10 @@ static uint64_t fits_input(struct playing *p, const struct trial_stage *stage,
                            const struct trial_end *end)
 {
     uint64_t held = held_by(p, end);
+    if (end->group > 1) { /* firings see whole groups, and none before theirs is there */
+        uint64_t read = p->read[p->buffers[end->buffer].first_reader + end->reader];
+        return (read + held) / end->group * end->group - read;
+    }
     if (held < end->most) return 0;
     if (end->rate == 0) return UINT64_MAX;
     if (stage->phases == 1) return (held - end->most) / end->rate + 1;
@@ -596,8 +609,9 @@ static void release(struct playing *p, const struct trial_stage *stage, const st
                     uint64_t first)
 {
     struct trial_buffer *buffer = &p->buffers[end->buffer];
-    p->read[buffer->first_reader + end->reader] +=
-        packets_of(stage, end->rate, first, stage->batch);
+    uint64_t *read = &p->read[buffer->first_reader + end->reader];
+    *read += packets_of(stage, end->rate, first, stage->batch);
+    p->freed[buffer->first_reader + end->reader] = *read / end->group * end->group;
     if (buffer->writer != GRAPH_NONE)
         look_again(p, buffer->writer);
     else

@@ -16,6 +16,7 @@
 struct trial_end { /* of a buffer, at a stage */
     uint32_t buffer, reader;
     uint64_t rate, most; /* packets of a cycle of phases; that a firing needs */
+    uint64_t group;      /* a window with border wrap: packets of a frame, or of a row; else 1 */
     bool in_order;       /* changes hands at dispatch */
 };
 
@@ -70,7 +71,8 @@ struct playing {
     struct trial_stage *stages;
     struct trial_end *ends;
     struct trial_buffer *buffers;
-    uint64_t *read; /* by reader: packets freed since the begin */
+    uint64_t *read,
+        *freed; /* by reader: packets since the beginning; a window with border wrap frees whole groups */
     struct trial_queue *queues;
     struct trial_unit *units;
     uint32_t stage_count, queue_count, unit_count, open_queues;
