@@ -61,6 +61,8 @@ CONFIGURATIONS = {
     "cpu2": Configuration("--device=cpu --march=native", "--device cpu:2", "pieces", whole=False),
     "cpu8": Configuration("--device=cpu -O3 --march=x86-64-v3,x86-64-v4", "--device cpu:8", "packets", whole=False),
     "cpu3O0": Configuration("--device=cpu -O0", "--device cpu:3", "words", whole=False),
+    "cpu3deep": Configuration("--device=cpu", "--device cpu:3 --depths=5", "pieces", whole=False),
+    "cpu16": Configuration("--device=cpu --march=native", "--device cpu:16", whole=False),
     "cpunofuse": Configuration("--device=cpu --march=native --no-fuse", "--device cpu:2"),
     "cpumin": Configuration("--device=cpu --buffers=min", "--device cpu:1", whole=False),
 }

@@ -92,15 +92,16 @@ static int choose_part(const struct prt_session *session, struct prt_part *part)
 static int create_on(struct prt_session *session, const struct prt_part *part,
                      const struct prt_observer *observer)
 {
-    struct prt_run_options run_options = {.device = session->command->device,
-                                          .sub_device = part->steps,
-                                          .sub_device_steps = part->step_count,
-                                          .host_threads = session->command->host_threads,
-                                          .dispatch = session->command->dispatch,
-                                          .measure = session->command->stats_text ||
-                                                     session->command->stats_json != NULL,
-                                          .observer = observer,
-                                          .report = prt_print_report};
+    struct prt_run_options run_options = {
+        .device = session->command->device,
+        .sub_device = part->steps,
+        .sub_device_steps = part->step_count,
+        .host_threads = session->command->host_threads,
+        .dispatch = session->command->dispatch,
+        .depth_factor = session->command->debug ? 1 : session->command->depth_factor,
+        .measure = session->command->stats_text || session->command->stats_json != NULL,
+        .observer = observer,
+        .report = prt_print_report};
     struct prt_error error;
     enum prt_status status = prt_run_create(session->program, &run_options, &session->run, &error);
     if (status == PRT_OK && session->command->has_firings)

@@ -64,6 +64,9 @@ static const char usage_text[] =
     "and "
     "pipec's\n"
     "                          say condensed.  Results do not depend on it, cycles do\n"
+    "  --depths=plan|threads|N on cpu: depths as planned, or those that the plan chose times the "
+    "number of threads\n"
+    "                          (default), or times N.  Outputs do not depend on it\n"
     "  --firings N             end each source kernel and endless generator after N\n"
     "  --seed N                seed of gen:noise where none is given\n"
     "  --timeout SECONDS       stop after that time (exit status 5)\n"
@@ -159,6 +162,22 @@ static int take_dispatch(const char *text, enum prt_dispatch_mode *out)
                         text);
 }
 
+static int take_depths(const char *text, uint32_t *factor)
+{
+    uint64_t number;
+    if (strcmp(text, "plan") == 0)
+        *factor = 1;
+    else if (strcmp(text, "threads") == 0)
+        *factor = 0;
+    else if (parse_number(text, 1, UINT32_MAX, &number))
+        *factor = (uint32_t)number;
+    else
+        return PRT_COMPLAIN(EXIT_USAGE,
+                            "--depths: '%s' is neither 'plan' nor 'threads' nor a number from 1 on",
+                            text);
+    return EXIT_DONE;
+}
+
 static int take_trace(const char *text, struct prt_command *command)
 {
     if (text[0] == '\0') return PRT_COMPLAIN(EXIT_USAGE, "--trace: the name of a file is missing");
@@ -195,6 +214,7 @@ enum option_code {
     OPTION_LIST_DEVICES,
     OPTION_HOST_THREADS,
     OPTION_DISPATCH,
+    OPTION_DEPTHS,
     OPTION_FIRINGS,
     OPTION_SEED,
     OPTION_STATS,
@@ -216,6 +236,7 @@ static const struct option options[] = {
     {"list-devices", no_argument, NULL, OPTION_LIST_DEVICES},
     {"host-threads", required_argument, NULL, OPTION_HOST_THREADS},
     {"dispatch", required_argument, NULL, OPTION_DISPATCH},
+    {"depths", required_argument, NULL, OPTION_DEPTHS},
     {"firings", required_argument, NULL, OPTION_FIRINGS},
     {"seed", required_argument, NULL, OPTION_SEED},
     {"stats", optional_argument, NULL, OPTION_STATS},
@@ -263,6 +284,7 @@ static int take_option(int option, int index, char **argv, struct prt_command *c
         if (status == EXIT_DONE) command->host_threads = (uint32_t)number;
         break;
     case OPTION_DISPATCH: status = take_dispatch(optarg, &command->dispatch); break;
+    case OPTION_DEPTHS: status = take_depths(optarg, &command->depth_factor); break;
     case OPTION_FIRINGS:
         status = take_number("--firings", optarg, 0, UINT64_MAX, &command->firings);
         command->has_firings = true;

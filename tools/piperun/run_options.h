@@ -41,6 +41,7 @@ struct prt_command {
     uint64_t firings, seed;
     uint32_t host_threads;
     enum prt_dispatch_mode dispatch;
+    uint32_t depth_factor; /* as of prt_run_options */
     double timeout_seconds;
     bool skip_if_unavailable;
     bool replay;
