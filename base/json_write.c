@@ -19,23 +19,17 @@ static void print_escape(FILE *to, uint32_t code)
                 0xDC00 + ((code - 0x10000) & 0x3FF));
 }
 
-/* The number of bytes from `text` on that need no escape: usually nearly all. */
-static size_t plain_length(const char *text)
-{
-    size_t length = 0;
-    while (text[length] >= ' ' && text[length] <= '~' && text[length] != '"' &&
-           text[length] != '\\')
-        length++;
-    return length;
-}
-
 void json_print_string(FILE *to, const char *text)
 {
     const char *end = text + strlen(text);
     fputc('"', to);
     while (text < end) {
         uint32_t code;
-        size_t plain = plain_length(text);
+        /* The number of bytes from `text` on that need no escape: usually nearly all. */
+        size_t plain = 0;
+        while (text[plain] >= ' ' && text[plain] <= '~' && text[plain] != '"' &&
+               text[plain] != '\\')
+            plain++;
         fwrite(text, 1, plain, to);
         text += plain;
         if (text == end) break;

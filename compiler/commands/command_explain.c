@@ -128,21 +128,15 @@ static bool is_list(const struct request *request)
     return true;
 }
 
-/* The number of names that are items of the library, not rules. */
-static size_t count_items(const struct request *request)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < request->name_count; i++)
-        count += rule_find(request->names[i]) == RULE_COUNT && !is_group(request->names[i]) &&
-                 explain_is_library(request->names[i]);
-    return count;
-}
-
 static int explain(struct arena *arena, const struct request *request)
 {
     enum rule *rules = ARENA_ARRAY(arena, enum rule, (request->name_count + 1) * RULE_COUNT);
     size_t count = 0;
-    size_t items = count_items(request);
+    /* The number of names that are items of the library, not rules. */
+    size_t items = 0;
+    for (size_t i = 0; i < request->name_count; i++)
+        items += rule_find(request->names[i]) == RULE_COUNT && !is_group(request->names[i]) &&
+                 explain_is_library(request->names[i]);
     if (items > 0 && items < request->name_count) {
         fputs("pipec: error: rules and items of the library are explained one kind at a time\n",
               stderr);

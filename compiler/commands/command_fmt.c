@@ -63,13 +63,6 @@ static int write_file(const struct formatted *formatted, const char *path)
     return output_close(&output) ? EXIT_DONE : file_failure("write", path);
 }
 
-/* Compares with the source on disk: a byte-order mark counts as a change. */
-static bool is_unchanged(const struct source *source, const struct formatted *formatted)
-{
-    return !source->has_mark && source->size_bytes == formatted->size_bytes &&
-           memcmp(source->bytes, formatted->text, formatted->size_bytes) == 0;
-}
-
 static int show_formatted(const struct run *run, const struct source *source,
                           const struct formatted *formatted)
 {
@@ -100,7 +93,10 @@ static int format_parsed(struct run *run, struct compile *cx, uint32_t id, const
     const struct source *source = source_get(cx->sources, id);
     bool is_stream = strcmp(path, "-") == 0;
     if (run->mode == MODE_WRITE && is_stream) return write_file(&formatted, path);
-    if (is_unchanged(source, &formatted)) return EXIT_DONE;
+    /* Compares with the source on disk: a byte-order mark counts as a change. */
+    if (!source->has_mark && source->size_bytes == formatted.size_bytes &&
+        memcmp(source->bytes, formatted.text, formatted.size_bytes) == 0)
+        return EXIT_DONE;
     return run->mode == MODE_WRITE ? write_file(&formatted, path)
                                    : show_formatted(run, source, &formatted);
 }

@@ -45,23 +45,20 @@ struct request {
     const char *output, *pipeline;
 };
 
-static const char *take_format(struct request *request, struct arena *arena, const char *name)
-{
-    static const char *const names[] = {"dot", "svg", "json", "cmds"};
-    for (int i = 0; i < 4; i++) {
-        if (strcmp(name, names[i]) != 0) continue;
-        request->format = (enum format)i;
-        return NULL;
-    }
-    if (strcmp(name, "html") == 0) return "--format=html is not supported yet";
-    return arena_printf(arena, "--format=%s: dot, svg, json or cmds", name);
-}
-
 static const char *take_option(void *data, struct arena *arena, int option, const char *value)
 {
     struct request *request = data;
     switch (option) {
-    case OPTION_FORMAT: return take_format(request, arena, value);
+    case OPTION_FORMAT: {
+        static const char *const names[] = {"dot", "svg", "json", "cmds"};
+        for (int i = 0; i < 4; i++) {
+            if (strcmp(value, names[i]) != 0) continue;
+            request->format = (enum format)i;
+            return NULL;
+        }
+        if (strcmp(value, "html") == 0) return "--format=html is not supported yet";
+        return arena_printf(arena, "--format=%s: dot, svg, json or cmds", value);
+    }
     case OPTION_EMBED: request->embed = true; return NULL;
     case 'o': request->output = value; return NULL;
     default: request->pipeline = value; return NULL;

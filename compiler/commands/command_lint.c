@@ -73,15 +73,6 @@ static bool refuse_lint_sinks(const struct command_line *line, const struct lint
     return refused != NULL;
 }
 
-static void print_lint_summary(const struct lint_run *run)
-{
-    if (run->line->quiet ||
-        !diagnostics_print_counts(&run->line->diagnostics, run->diags, DIAG_NOTE))
-        return;
-    fprintf(stderr, " in %zu file%s\n", run->paths->items.count,
-            run->paths->items.count == 1 ? "" : "s");
-}
-
 /* Refuses a -D that no pipeline uses, unless a file has a syntax error: it may have used it. */
 static bool refuse_definitions(const struct lint_run *run)
 {
@@ -138,7 +129,9 @@ static int lint(struct command_line *line, struct arena *arena)
         !baseline_write(run.diags, run.sources, arena, options->new_baseline))
         return file_failure("write", options->new_baseline);
     int status = write_findings(&run, line);
-    print_lint_summary(&run);
+    if (!run.line->quiet && diagnostics_print_counts(&run.line->diagnostics, run.diags, DIAG_NOTE))
+        fprintf(stderr, " in %zu file%s\n", run.paths->items.count,
+                run.paths->items.count == 1 ? "" : "s");
     return refuse_definitions(&run) ? EXIT_FILES : status;
 }
 

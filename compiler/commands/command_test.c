@@ -235,19 +235,6 @@ static void remove_files(const char *folder, const char *prefix)
     closedir(directory);
 }
 
-static void remove_folder(const char *folder)
-{
-    remove_files(folder, "");
-    cleanup_remove(folder);
-}
-
-static void remove_files_of(const struct test_run *run, const struct test_job *job)
-{
-    char prefix[32];
-    snprintf(prefix, sizeof prefix, "t%zu.", job->number);
-    remove_files(run->environment.folder, prefix);
-}
-
 /* ---- output ---- */
 
 /* Prints the result of a test. Its cause is a diagnostic; TAP also has a place for it. */
@@ -292,23 +279,7 @@ static void print_test_summary(const struct test_run *run)
     printf("\n");
 }
 
-static void list_tests(const struct test_run *run)
-{
-    for (size_t i = 0; i < run->jobs.count; i++) {
-        const struct ast_item *item = run->jobs.items[i]->item;
-        printf("%s: %s of %s\n", run->jobs.items[i]->file, item->name.text,
-               item->subject->name.text);
-    }
-}
-
 /* ---- the run ---- */
-
-static void start_next(struct test_run *run)
-{
-    struct test_job *job = run->jobs.items[run->started++];
-    test_job_start(&run->environment, job);
-    run->running += job->verdict == TEST_RUNS;
-}
 
 static void reap(struct test_run *run)
 {
@@ -319,7 +290,9 @@ static void reap(struct test_run *run)
             struct test_job *job = run->jobs.items[i];
             if (job->verdict != TEST_RUNS || job->process != process) continue;
             test_job_finish(&run->environment, job, status);
-            remove_files_of(run, job);
+            char prefix[32];
+            snprintf(prefix, sizeof prefix, "t%zu.", job->number);
+            remove_files(run->environment.folder, prefix);
             run->running--;
         }
     }
@@ -370,8 +343,11 @@ static void stop_at_exit(void)
 static void run_all(struct test_run *run, const sigset_t *signals)
 {
     while (run->interrupted == 0 && run->reported < run->jobs.count) {
-        while (run->running < run->options->jobs && run->started < run->jobs.count)
-            start_next(run);
+        while (run->running < run->options->jobs && run->started < run->jobs.count) {
+            struct test_job *job = run->jobs.items[run->started++];
+            test_job_start(&run->environment, job);
+            run->running += job->verdict == TEST_RUNS;
+        }
         reap(run);
         report_finished(run);
         if (run->running > 0) wait_for_something(run, signals);
@@ -410,7 +386,8 @@ static int execute_tests(struct test_run *run)
         process_of_run = getpid();
         run_all(run, &signals);
         run_of_process = NULL;
-        remove_folder(run->environment.folder);
+        remove_files(run->environment.folder, "");
+        cleanup_remove(run->environment.folder);
     } else {
         status = file_failure("make", "a temporary folder");
     }
@@ -419,17 +396,12 @@ static int execute_tests(struct test_run *run)
     return status;
 }
 
-static bool is_folder(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
 /* Reads a file, or all files of a folder and its subfolders, in order of their names. */
 static int read_path(struct test_run *run, const char *path)
 {
     struct lint_paths paths = {0};
-    if (!is_folder(path)) return read_tests(run, path);
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)) return read_tests(run, path);
     lint_paths_find(&paths, run->cx->arena, &path, 1);
     int status = paths.failed ? EXIT_FILES : EXIT_DONE;
     for (size_t i = 0; i < paths.items.count && status == EXIT_DONE; i++)
@@ -447,9 +419,13 @@ static int run_tests(struct test_run *run)
         fprintf(stderr, "pipec: error: no test matches -k %s\n", run->options->patterns.items[0]);
         return EXIT_FILES;
     }
-    if (run->options->list)
-        list_tests(run);
-    else if (run->jobs.count > 0)
+    if (run->options->list) {
+        for (size_t i = 0; i < run->jobs.count; i++) {
+            const struct ast_item *item = run->jobs.items[i]->item;
+            printf("%s: %s of %s\n", run->jobs.items[i]->file, item->name.text,
+                   item->subject->name.text);
+        }
+    } else if (run->jobs.count > 0)
         status = execute_tests(run);
     if (status == EXIT_DONE && !run->options->list) print_test_summary(run);
     int written = standard_output_status();

@@ -111,17 +111,6 @@ static const char *documentation(const struct library *lib, const struct ast_ite
 
 /* ---- showing ---- */
 
-static void put_item(struct json *json, const struct library *lib, const struct ast_item *item)
-{
-    json_begin(json, NULL, '{');
-    json_text(json, "name", item_name(item));
-    json_text(json, "call", arena_string(lib->cx.arena, item_name(item), call_length(lib, item)));
-    json_text(json, "kind", kind_name(item));
-    json_text(json, "declaration", declaration_text(lib, item));
-    json_text(json, "documentation", documentation(lib, item));
-    json_end(json, '}');
-}
-
 /* The length of the first sentence, which may span lines; ".." belongs to a range. */
 static size_t first_sentence(const char *text)
 {
@@ -153,25 +142,6 @@ static void print_call(FILE *to, const struct library *lib, const struct ast_ite
         fprintf(to, "%s\n", text);
     else
         fprintf(to, "%.*s%s\n", (int)((size_t)(at - text) + length), text, at + strlen(name));
-}
-
-/* Prints an item: with its whole name if it was requested by that name. */
-static void print_library_item(FILE *to, const struct library *lib, const struct ast_item *item,
-                               const char *wanted)
-{
-    const char *text = documentation(lib, item);
-    if (strcmp(wanted, item_name(item)) == 0)
-        fprintf(to, "%s\n", declaration_text(lib, item));
-    else
-        print_call(to, lib, item);
-    print_indented(to, text, strlen(text));
-}
-
-static void print_summary(FILE *to, const struct library *lib, const struct ast_item *item)
-{
-    const char *text = documentation(lib, item);
-    print_call(to, lib, item);
-    print_indented(to, text, first_sentence(text));
 }
 
 /* Prints the comment at the beginning of the file, up to an empty line. */
@@ -219,12 +189,28 @@ static void show_items(struct json *json, const struct library *lib, const char 
     for (const struct ast_item *item = lib->ast->items; item != NULL; item = item->next) {
         if (!is_public(item)) continue;
         if (wanted != NULL ? !is_meant(lib, item, wanted) : is_internal(lib, item)) continue;
-        if (as_json)
-            put_item(json, lib, item);
-        else if (wanted != NULL)
-            print_library_item(json->to, lib, item, wanted);
-        else
-            print_summary(json->to, lib, item);
+        if (as_json) {
+            json_begin(json, NULL, '{');
+            json_text(json, "name", item_name(item));
+            json_text(json, "call",
+                      arena_string(lib->cx.arena, item_name(item), call_length(lib, item)));
+            json_text(json, "kind", kind_name(item));
+            json_text(json, "declaration", declaration_text(lib, item));
+            json_text(json, "documentation", documentation(lib, item));
+            json_end(json, '}');
+        } else if (wanted != NULL) {
+            /* With its whole name if it was requested by that name. */
+            const char *text = documentation(lib, item);
+            if (strcmp(wanted, item_name(item)) == 0)
+                fprintf(json->to, "%s\n", declaration_text(lib, item));
+            else
+                print_call(json->to, lib, item);
+            print_indented(json->to, text, strlen(text));
+        } else {
+            const char *text = documentation(lib, item);
+            print_call(json->to, lib, item);
+            print_indented(json->to, text, first_sentence(text));
+        }
     }
 }
 

@@ -111,19 +111,6 @@ static int compare_files(const void *a, const void *b)
     return strcmp(x->path, y->path);
 }
 
-/* Of several names of one file, keeps the first in order. */
-static void drop_repeated(struct lint_paths *paths)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < paths->items.count; i++) {
-        struct lint_path *item = &paths->items.items[i];
-        struct lint_path *last = kept > 0 ? &paths->items.items[kept - 1] : NULL;
-        if (last != NULL && last->device == item->device && last->inode == item->inode) continue;
-        paths->items.items[kept++] = *item;
-    }
-    paths->items.count = kept;
-}
-
 void lint_paths_find(struct lint_paths *paths, struct arena *arena, const char *const *names,
                      size_t count)
 {
@@ -132,6 +119,14 @@ void lint_paths_find(struct lint_paths *paths, struct arena *arena, const char *
         visit_name(&finder, names[i]);
     if (paths->items.count == 0) return;
     qsort(paths->items.items, paths->items.count, sizeof(struct lint_path), compare_files);
-    drop_repeated(paths);
+    /* Of several names of one file, keeps the first in order. */
+    size_t kept = 0;
+    for (size_t i = 0; i < paths->items.count; i++) {
+        struct lint_path *item = &paths->items.items[i];
+        struct lint_path *last = kept > 0 ? &paths->items.items[kept - 1] : NULL;
+        if (last != NULL && last->device == item->device && last->inode == item->inode) continue;
+        paths->items.items[kept++] = *item;
+    }
+    paths->items.count = kept;
     qsort(paths->items.items, paths->items.count, sizeof(struct lint_path), compare_paths);
 }

@@ -42,21 +42,6 @@ static bool has_argument(const struct ast_file *file, const char *name)
     return false;
 }
 
-static void note_defined(struct pool *pool, const struct compile *cx, const struct ast_file *file)
-{
-    pthread_mutex_lock(&pool->lock);
-    for (size_t i = 0; i < cx->options.definition_count; i++)
-        pool->run->defines[i] |= has_argument(file, cx->options.definitions[i].name);
-    pthread_mutex_unlock(&pool->lock);
-}
-
-static void note_incomplete(struct pool *pool)
-{
-    pthread_mutex_lock(&pool->lock);
-    pool->run->incomplete = true;
-    pthread_mutex_unlock(&pool->lock);
-}
-
 /* ---- one file ---- */
 
 /* A pipeline that a test expects to be refused is elaborated only by that test. */
@@ -96,10 +81,16 @@ static void lint_source(struct pool *pool, struct compile *cx, uint32_t source)
     struct passes passes = passes_of_source(cx, source);
     passes.lints = true;
     if (!passes_run(&passes, PASS_RECOVERY)) {
-        note_incomplete(pool);
+        pthread_mutex_lock(&pool->lock);
+        pool->run->incomplete = true;
+        pthread_mutex_unlock(&pool->lock);
         return;
     }
-    note_defined(pool, cx, passes.program->files);
+    pthread_mutex_lock(&pool->lock);
+    for (size_t i = 0; i < cx->options.definition_count; i++)
+        pool->run->defines[i] |=
+            has_argument(passes.program->files, cx->options.definitions[i].name);
+    pthread_mutex_unlock(&pool->lock);
     cx->options.pipeline_optional = cx->options.definitions_shared = true;
     if (!passes_run(&passes, PASS_LINT_GRAPH)) return;
     lint_others(cx, passes.program, passes.graph != NULL ? passes.graph->name : NULL);

@@ -342,14 +342,6 @@ static int compile_file(struct compile *cx, const struct command_line *line)
     return write_output(&passes, line);
 }
 
-static void print_compile_summary(const struct compile *cx, const struct command_line *line)
-{
-    const struct diagnostic_options *options = &line->diagnostics;
-    if (line->quiet || !diagnostics_fail(options, cx->diags)) return;
-    enum diag_level lowest = options->fail_level < DIAG_WARNING ? DIAG_NOTE : DIAG_WARNING;
-    if (diagnostics_print_counts(options, cx->diags, lowest)) fputc('\n', stderr);
-}
-
 /* Shows the diagnostics and writes those that go to files, also after a failure. */
 static int write_diagnostics(struct compile *cx, struct command_line *line, int status)
 {
@@ -394,7 +386,11 @@ static int run(struct compile *cx, struct command_line *line)
     if (!diagnostics_open(&line->diagnostics, &path)) return file_failure("write", path);
     if (line->time_report) phase_times_begin(cx);
     int status = write_diagnostics(cx, line, compile_with_baseline(cx, line));
-    print_compile_summary(cx, line);
+    const struct diagnostic_options *options = &line->diagnostics;
+    if (!line->quiet && diagnostics_fail(options, cx->diags)) {
+        enum diag_level lowest = options->fail_level < DIAG_WARNING ? DIAG_NOTE : DIAG_WARNING;
+        if (diagnostics_print_counts(options, cx->diags, lowest)) fputc('\n', stderr);
+    }
     if (line->time_report) phase_times_print(stderr, cx);
     return status;
 }

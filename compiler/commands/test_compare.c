@@ -112,17 +112,6 @@ static bool next_packet(struct comparison *c, FILE *file, struct scalar_value *s
     return true;
 }
 
-static void compare_streams(struct arena *arena, struct comparison *c)
-{
-    for (bool found = true, expected = true; found || expected;) {
-        found = found && next_packet(c, c->found, c->found_scalars);
-        expected = expected && next_packet(c, c->expected, c->expected_scalars);
-        if (found && expected) compare_packet(arena, c, c->found_packets);
-        c->found_packets += found;
-        c->expected_packets += expected;
-    }
-}
-
 /* ---- the verdict ---- */
 
 static bool judge(const struct test_environment *environment, struct test_job *job,
@@ -168,7 +157,13 @@ bool test_compare(const struct test_environment *environment, struct test_job *j
     };
     bool ok = c.found != NULL && c.expected != NULL;
     if (ok) {
-        compare_streams(environment->cx->arena, &c);
+        for (bool found = true, expected = true; found || expected;) {
+            found = found && next_packet(&c, c.found, c.found_scalars);
+            expected = expected && next_packet(&c, c.expected, c.expected_scalars);
+            if (found && expected) compare_packet(environment->cx->arena, &c, c.found_packets);
+            c.found_packets += found;
+            c.expected_packets += expected;
+        }
         ok = judge(environment, job, &c);
     } else {
         test_job_fail(environment, job, stream->span, "the packets of '%s' cannot be read: %s",

@@ -25,15 +25,6 @@ static const char *next_word(const char *text, size_t *length)
     return text;
 }
 
-static bool is_name(const char *word, size_t length, const char *name, bool function)
-{
-    size_t wanted = strlen(name);
-    if (length < wanted || strncmp(word, name, wanted) != 0) return false;
-    if (length == wanted) return true;
-    return function && length == wanted + 4 &&
-           (memcmp(word + wanted, "_f32", 4) == 0 || memcmp(word + wanted, "_f64", 4) == 0);
-}
-
 /* Whether the line declares the name; declarations of the library begin in the first column. */
 static bool declares(const char *line, const char *name, bool function)
 {
@@ -47,7 +38,11 @@ static bool declares(const char *line, const char *name, bool function)
         return false;
     }
     word = next_word(word + length, &length);
-    return is_name(word, length, name, function);
+    size_t wanted = strlen(name);
+    if (length < wanted || strncmp(word, name, wanted) != 0) return false;
+    if (length == wanted) return true;
+    return function && length == wanted + 4 &&
+           (memcmp(word + wanted, "_f32", 4) == 0 || memcmp(word + wanted, "_f64", 4) == 0);
 }
 
 static const char *file_of(const char *name, bool function)

@@ -7,18 +7,13 @@
 #include "compiler/bodies/cost.h"
 #include "compiler/target/target.h"
 
-/* Firings that launch do not share warps, nor do launched firings. */
-static bool is_alone(const struct kernel *kernel)
-{
-    return kernel->is_child || kernel_launches_any(&kernel->launches);
-}
-
 static void print_shape(FILE *to, const struct kernel *kernel, const struct graph_warp *warp,
                         bool stateful)
 {
     if (!stateful && warp->pieces > 1)
         fprintf(to, ", a warp, %" PRIu32 " of a firing: ", warp->pieces);
-    else if (stateful || is_alone(kernel))
+    /* Firings that launch do not share warps, nor do launched firings. */
+    else if (stateful || kernel->is_child || kernel_launches_any(&kernel->launches))
         fputs(", a firing: ", to);
     else
         fprintf(to, ", a warp of %" PRIu32 " firing%s: ", warp->firings,

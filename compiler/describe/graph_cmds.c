@@ -13,17 +13,6 @@ static void print_quoted(FILE *to, const char *text)
     quote_print(to, text, strlen(text));
 }
 
-static void print_argument(FILE *to, const struct graph_argument *argument)
-{
-    fprintf(to, "argument %s %s", scalar_name(argument->variable->type->scalar),
-            argument->variable->name);
-    if (argument->has_default) {
-        fputs(" = ", to);
-        scalar_value_print(to, argument->value);
-    }
-    fputs(";\n", to);
-}
-
 static void print_set(FILE *to, const char *name)
 {
     fputs("set ", to);
@@ -82,21 +71,17 @@ static void print_buffer(FILE *to, struct arena *arena, const struct graph_buffe
     }
 }
 
-/* `<-` is one token: `k< -1>`. */
-static void print_title(FILE *to, const char *title)
-{
-    for (; *title != '\0'; title++) {
-        fputc(*title, to);
-        if (title[0] == '<' && title[1] == '-') fputc(' ', to);
-    }
-}
-
 static void print_node(FILE *to, const struct graph_node *node)
 {
     fputs("create kernel ", to);
     print_quoted(to, node->name);
     fputc(' ', to);
-    print_title(to, node->kernel->title);
+    /* `<-` is one token: `k< -1>`. */
+    const char *title = node->kernel->title;
+    for (; *title != '\0'; title++) {
+        fputc(*title, to);
+        if (title[0] == '<' && title[1] == '-') fputc(' ', to);
+    }
     for (uint32_t i = 0; i < node->kernel->argument_count; i++) {
         fputs(i > 0 ? ", " : "(", to);
         kx_print(to, node->arguments[i]);
@@ -156,8 +141,16 @@ void graph_cmds(FILE *to, const struct kernel_sources *sources, const struct gra
     print_quoted(to, graph->name);
     if (graph->policy != POLICY_AUTO) fprintf(to, " policy %s", policy_words[graph->policy]);
     fputs(";\n", to);
-    for (size_t i = 0; i < graph->arguments.count; i++)
-        print_argument(to, &graph->arguments.items[i]);
+    for (size_t i = 0; i < graph->arguments.count; i++) {
+        const struct graph_argument *argument = &graph->arguments.items[i];
+        fprintf(to, "argument %s %s", scalar_name(argument->variable->type->scalar),
+                argument->variable->name);
+        if (argument->has_default) {
+            fputs(" = ", to);
+            scalar_value_print(to, argument->value);
+        }
+        fputs(";\n", to);
+    }
     for (size_t i = 0; i < graph->buffers.count; i++)
         print_buffer(to, arena, &graph->buffers.items[i]);
     for (size_t i = 0; i < graph->nodes.count; i++)

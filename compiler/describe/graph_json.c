@@ -26,14 +26,6 @@ static void put_place(struct json *json, const struct compile *cx, struct span s
     json_number(json, "line", line);
 }
 
-static void put_expression(struct json *json, const struct kx *x)
-{
-    struct memory_text text;
-    json_printed_begin(&text);
-    kx_print(text.file, x);
-    json_printed_end(json, "value", &text);
-}
-
 static void put_ends(struct json *json, const struct graph *graph, const struct graph_node *node)
 {
     uint32_t phases = graph_phases(node);
@@ -74,7 +66,10 @@ static void put_node(struct json *json, const struct compile *cx, const struct g
     for (uint32_t i = 0; i < node->kernel->argument_count; i++) {
         json_begin(json, NULL, '{');
         json_text(json, "name", node->kernel->arguments[i]->name);
-        put_expression(json, node->arguments[i]);
+        struct memory_text text;
+        json_printed_begin(&text);
+        kx_print(text.file, node->arguments[i]);
+        json_printed_end(json, "value", &text);
         json_end(json, '}');
     }
     json_end(json, ']');

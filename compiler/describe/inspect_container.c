@@ -164,16 +164,6 @@ static void read_output(struct container *c, uint32_t index, uint32_t phases,
                                  .highs = read_rates(c, output.rates, phases, phases)};
 }
 
-static void read_place(struct container *c, const struct container_node *node,
-                       struct inspected_node *to)
-{
-    struct container_source source = {0};
-    if (node->source == CONTAINER_NONE) return;
-    if (!read_record(c, CONTAINER_SOURCES, node->source, &source, sizeof source)) return;
-    to->file = read_string(c, source.name);
-    to->line = node->line;
-}
-
 /* Finds the record of a kernel with work-items; false: it has none. */
 static bool find_index(struct container *c, uint32_t kernel, struct container_index *record)
 {
@@ -277,7 +267,12 @@ static void read_node(struct container *c, uint32_t index, struct inspected_node
     bool grouped = find_index(c, node.kernel, &items);
     for (int d = 0; d < 3; d++)
         to->group[d] = grouped ? items.extents[d] : 1;
-    read_place(c, &node, to);
+    struct container_source source = {0};
+    if (node.source != CONTAINER_NONE &&
+        read_record(c, CONTAINER_SOURCES, node.source, &source, sizeof source)) {
+        to->file = read_string(c, source.name);
+        to->line = node.line;
+    }
     if (node.flags & CONTAINER_NODE_LAUNCHES) {
         to->warp.firings = 1;
         read_launches(c, index, to);

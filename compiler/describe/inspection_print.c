@@ -257,19 +257,6 @@ static void put_loops(struct json *json, const char *key, const char *const *nam
     json_printed_end(json, key, &text);
 }
 
-static void put_iterations(struct json *json, const char *const *names,
-                           const struct program_shape *program)
-{
-    json_begin(json, "iterations", '[');
-    for (uint32_t i = 0; i < program->iteration_count; i++) {
-        json_begin(json, NULL, '[');
-        for (uint32_t k = 0; k < program->iterations[i].level_count; k++)
-            put_loops(json, NULL, names, &program->iterations[i].levels[k]);
-        json_end(json, ']');
-    }
-    json_end(json, ']');
-}
-
 static void put_guarded(struct json *json, const char *const *names,
                         const struct inspected_plan *plan)
 {
@@ -297,7 +284,14 @@ static void put_schedule(struct json *json, const struct inspection *inspection)
         put_loops(json, "prologue", names, &program->prologue);
     else
         json_text(json, "prologue", NULL);
-    put_iterations(json, names, program);
+    json_begin(json, "iterations", '[');
+    for (uint32_t i = 0; i < program->iteration_count; i++) {
+        json_begin(json, NULL, '[');
+        for (uint32_t k = 0; k < program->iterations[i].level_count; k++)
+            put_loops(json, NULL, names, &program->iterations[i].levels[k]);
+        json_end(json, ']');
+    }
+    json_end(json, ']');
     json_number(json, "static_stages", program->static_count);
     put_guarded(json, names, plan);
     json_number(json, "code_bytes", program->code_bytes);
@@ -544,35 +538,6 @@ static void print_launches(FILE *to, const struct inspected_node *node)
             node->launches, node->tree_launches, node->nesting, node->queue_entries);
 }
 
-static void print_buffer(FILE *to, const struct inspected_buffer *buffer)
-{
-    static const char *const words[] = {"buffer", "in-port", "out-port"};
-    fprintf(to, "%s %s: %s", words[buffer->outer], buffer->name, buffer->type);
-    if (buffer->initial_packets > 0) fprintf(to, " init %" PRIu64, buffer->initial_packets);
-    if (buffer->row_packets > 0) fprintf(to, " rows %" PRIu64, buffer->row_packets);
-    if (buffer->frame_rows > 0) fprintf(to, " by %" PRIu64, buffer->frame_rows);
-    fprintf(to, " depth %" PRIu64 " (%" PRIu64 " byte%s a packet)\n", buffer->depth_packets,
-            buffer->width_bytes, plural(buffer->width_bytes));
-}
-
-static void print_stage(FILE *to, const struct inspection *inspection, uint32_t index)
-{
-    const struct inspected_stage *stage = &inspection->plan->stages[index];
-    fprintf(to, "stage %" PRIu32 " %s: threshold %" PRIu32 " batch %" PRIu64, index, stage->name,
-            stage->threshold, stage->batch_max);
-    if (stage->entry != GRAPH_NONE)
-        fprintf(to, " pack %" PRIu32 " place %" PRIu32 " entry %" PRIu32 "%s", stage->pack,
-                stage->place, stage->entry, stage->spilled ? " spilled" : "");
-    fputc('\n', to);
-}
-
-static void print_program(FILE *to, const struct inspection *inspection, bool whole)
-{
-    struct arena *arena = arena_create();
-    program_shape_print(to, stage_names(arena, inspection), inspection->plan->program, NULL, whole);
-    arena_destroy(arena);
-}
-
 /* Nodes, an empty line, and buffers.  Lines are the cells of a table, so that equal ones are
  * folded. */
 static void print_nodes(FILE *to, const struct inspection *inspection, bool whole)
@@ -589,8 +554,16 @@ static void print_nodes(FILE *to, const struct inspection *inspection, bool whol
         print_launches(rows, node);
     }
     fputc('\n', rows);
-    for (uint32_t i = 0; i < inspection->buffer_count; i++)
-        print_buffer(rows, &inspection->buffers[i]);
+    for (uint32_t i = 0; i < inspection->buffer_count; i++) {
+        const struct inspected_buffer *buffer = &inspection->buffers[i];
+        static const char *const words[] = {"buffer", "in-port", "out-port"};
+        fprintf(rows, "%s %s: %s", words[buffer->outer], buffer->name, buffer->type);
+        if (buffer->initial_packets > 0) fprintf(rows, " init %" PRIu64, buffer->initial_packets);
+        if (buffer->row_packets > 0) fprintf(rows, " rows %" PRIu64, buffer->row_packets);
+        if (buffer->frame_rows > 0) fprintf(rows, " by %" PRIu64, buffer->frame_rows);
+        fprintf(rows, " depth %" PRIu64 " (%" PRIu64 " byte%s a packet)\n", buffer->depth_packets,
+                buffer->width_bytes, plural(buffer->width_bytes));
+    }
     folded_table_end(&table, to, (const int[]){0}, 1, whole);
     arena_destroy(arena);
 }
@@ -608,12 +581,21 @@ void inspection_print_text(FILE *to, const struct inspection *inspection, bool w
                 image->features[0] != '\0' ? image->features : "no more than any x86-64");
     }
     if (inspection->debug_mode) fputs("mode     debug: minimum depths, one kernel at a time\n", to);
-    print_program(to, inspection, whole);
+    struct arena *arena = arena_create();
+    program_shape_print(to, stage_names(arena, inspection), inspection->plan->program, NULL, whole);
+    arena_destroy(arena);
     fprintf(to, "memory   %" PRIu64 " bytes in buffers\n\n", inspection->memory_bytes);
     print_nodes(to, inspection, whole);
     fputc('\n', to);
-    for (uint32_t i = 0; i < plan->stage_count; i++)
-        print_stage(to, inspection, i);
+    for (uint32_t i = 0; i < plan->stage_count; i++) {
+        const struct inspected_stage *stage = &inspection->plan->stages[i];
+        fprintf(to, "stage %" PRIu32 " %s: threshold %" PRIu32 " batch %" PRIu64, i, stage->name,
+                stage->threshold, stage->batch_max);
+        if (stage->entry != GRAPH_NONE)
+            fprintf(to, " pack %" PRIu32 " place %" PRIu32 " entry %" PRIu32 "%s", stage->pack,
+                    stage->place, stage->entry, stage->spilled ? " spilled" : "");
+        fputc('\n', to);
+    }
     for (uint32_t i = 0; i < plan->stage_count; i++)
         if (plan->stages[i].index != NULL)
             plan_print_index(to, plan->stages[i].kernel, plan->stages[i].index);

@@ -166,22 +166,17 @@ static const char *example_text(const struct report *report, const char *title,
                         *example->options ? ", with " : "", example->options, example->text);
 }
 
-static void put_help(const struct report *report, struct json *json, enum rule rule)
+static void put_rule(const struct report *report, struct json *json, enum rule rule)
 {
+    json_begin(json, NULL, '{');
+    json_text(json, "id", rule_id(rule));
+    put_message(report, json, "shortDescription", rule_summary(rule));
     struct rule_page page = rule_page(report->arena, rule);
     put_message(report, json, "fullDescription", page.explanation);
     put_message(report, json, "help",
                 arena_printf(report->arena, "%s%s%s", page.explanation,
                              example_text(report, "Fails", &page.fails),
                              example_text(report, "Fixed", &page.fixed)));
-}
-
-static void put_rule(const struct report *report, struct json *json, enum rule rule)
-{
-    json_begin(json, NULL, '{');
-    json_text(json, "id", rule_id(rule));
-    put_message(report, json, "shortDescription", rule_summary(rule));
-    put_help(report, json, rule);
     json_begin(json, "defaultConfiguration", '{');
     json_text(json, "level", diag_level_name(rule_level(rule)));
     if (rule_is_lint(rule)) json_boolean(json, "enabled", false);

@@ -91,16 +91,12 @@ static uint32_t statement_end(const struct source *source, uint32_t at)
 
 /* ---- one comment ---- */
 
-static bool is_first_in_line(const struct source *source, uint32_t at)
-{
-    while (at > 0 && is_blank(source->bytes[at - 1]) && source->bytes[at - 1] != '\n')
-        at--;
-    return at == 0 || source->bytes[at - 1] == '\n';
-}
-
 static void cover(const struct source *source, struct suppression *s)
 {
-    if (is_first_in_line(source, s->comment.begin)) {
+    uint32_t at = s->comment.begin;
+    while (at > 0 && is_blank(source->bytes[at - 1]) && source->bytes[at - 1] != '\n')
+        at--;
+    if (at == 0 || source->bytes[at - 1] == '\n') {
         s->begin = skip_to_code(source, s->comment.end);
         s->end = statement_end(source, s->begin);
         return;

@@ -653,27 +653,6 @@ static const char *command_letters(struct parser *p)
         p->own->shares & SHARES_DEFINITIONS ? "D:" : "", p->own->shares & SHARES_CODE ? "O:" : "");
 }
 
-/* The long options of the command itself, then those that it shares. */
-static const struct option *command_longer(struct parser *p)
-{
-    VEC(struct option) options = {0};
-    for (const struct option *o = p->own->longer; o->name != NULL; o++)
-        vec_push(p->arena, &options, *o);
-    for (const struct option *o = long_options; o->name != NULL; o++)
-        if (is_shared(p->own, o->val)) vec_push(p->arena, &options, *o);
-    vec_push(p->arena, &options, (struct option){0});
-    return options.items;
-}
-
-static void parse_own_option(struct parser *p, int option, char **argv)
-{
-    bool letter = option != ':' && option < 256 && strchr(p->own->letters, option) != NULL;
-    if (letter || option >= COMMAND_OPTION)
-        refuse_problem(p, p->own->take(p->own->data, p->arena, option, optarg));
-    else
-        parse_option(p, option, argv);
-}
-
 struct command_line command_line_parse_command(int argc, char **argv, struct arena *arena,
                                                const struct command_options *own)
 {
@@ -691,12 +670,24 @@ struct command_line command_line_parse_command(int argc, char **argv, struct are
         return p.line;
     }
     const char *letters = command_letters(&p);
-    p.longer = command_longer(&p);
+    /* The long options of the command itself, then those that it shares. */
+    VEC(struct option) options = {0};
+    for (const struct option *o = p.own->longer; o->name != NULL; o++)
+        vec_push(p.arena, &options, *o);
+    for (const struct option *o = long_options; o->name != NULL; o++)
+        if (is_shared(p.own, o->val)) vec_push(p.arena, &options, *o);
+    vec_push(p.arena, &options, (struct option){0});
+    p.longer = options.items;
     optind = 1;
     opterr = 0;
     int option;
-    while (goes_on(&p) && (option = getopt_long(argc, argv, letters, p.longer, NULL)) != -1)
-        parse_own_option(&p, option, argv);
+    while (goes_on(&p) && (option = getopt_long(argc, argv, letters, p.longer, NULL)) != -1) {
+        bool letter = option != ':' && option < 256 && strchr(p.own->letters, option) != NULL;
+        if (letter || option >= COMMAND_OPTION)
+            refuse_problem(&p, p.own->take(p.own->data, p.arena, option, optarg));
+        else
+            parse_option(&p, option, argv);
+    }
     for (int i = optind; goes_on(&p) && i < argc; i++)
         vec_push(arena, &p.inputs, argv[i]);
     p.line.inputs = p.inputs.items;

@@ -48,24 +48,15 @@ bool depfile_complete(struct depfile *depfile, const char *source, const char *o
 
 /* ---- the rule ---- */
 
-static size_t backslash_count(const char *text)
-{
-    return strspn(text, "\\");
-}
-
-static void print_repeated(FILE *to, char c, size_t count)
-{
-    while (count-- > 0)
-        putc(c, to);
-}
-
 bool depfile_quote(FILE *to, const char *name)
 {
     for (; *name != '\0'; name++) {
-        size_t backslashes = backslash_count(name);
+        size_t backslashes = strspn(name, "\\");
         name += backslashes;
         bool special = strchr(" \t#:", *name) != NULL; /* the end of the name is special, too */
-        print_repeated(to, '\\', special ? 2 * backslashes : backslashes);
+        size_t count = special ? 2 * backslashes : backslashes;
+        while (count-- > 0)
+            putc('\\', to);
         if (*name == '\0') return true;
         if (*name == '\n') return false;
         if (special) putc('\\', to);

@@ -116,15 +116,6 @@ static enum effect split_warning(const char *text, const char **name)
     return ENABLE;
 }
 
-static void choose(struct rule_choice *choice, enum effect effect)
-{
-    choice->disabled = effect == DISABLE || (choice->disabled && effect == MAKE_WARNING);
-    choice->enabled =
-        effect == ENABLE || effect == MAKE_ERROR || (choice->enabled && effect == MAKE_WARNING);
-    if (effect == MAKE_ERROR) choice->effect = AS_ERROR;
-    if (effect == MAKE_WARNING) choice->effect = AS_WARNING;
-}
-
 const char *diagnostic_options_warning(struct diagnostic_options *options, struct arena *arena,
                                        const char *text)
 {
@@ -143,7 +134,12 @@ const char *diagnostic_options_warning(struct diagnostic_options *options, struc
     if (rule_level(rule) == DIAG_ERROR && effect != MAKE_ERROR)
         return arena_printf(arena, "-W%s: '%s' is an error of the language and cannot be lowered",
                             text, name);
-    choose(&options->choices[rule], effect);
+    struct rule_choice *choice = &options->choices[rule];
+    choice->disabled = effect == DISABLE || (choice->disabled && effect == MAKE_WARNING);
+    choice->enabled =
+        effect == ENABLE || effect == MAKE_ERROR || (choice->enabled && effect == MAKE_WARNING);
+    if (effect == MAKE_ERROR) choice->effect = AS_ERROR;
+    if (effect == MAKE_WARNING) choice->effect = AS_WARNING;
     return NULL;
 }
 

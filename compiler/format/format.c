@@ -29,14 +29,6 @@ uint32_t format_columns(const char *text, size_t size)
     return columns;
 }
 
-static uint32_t column_of(const char *bytes, uint32_t offset)
-{
-    uint32_t begin = offset;
-    while (begin > 0 && bytes[begin - 1] != '\n')
-        begin--;
-    return format_columns(bytes + begin, offset - begin);
-}
-
 /* The size without the blanks at the end. */
 static uint32_t trimmed(const char *text, uint32_t size)
 {
@@ -54,19 +46,11 @@ static void fill_comment(struct format_comment *comment, const char *bytes, stru
     comment->is_line = text[1] == '/';
     comment->size_bytes = comment->is_line ? trimmed(text, size) : size;
     comment->newlines = count_newlines(bytes, behind, span.begin);
-    comment->column = column_of(bytes, span.begin);
+    uint32_t begin = span.begin;
+    while (begin > 0 && bytes[begin - 1] != '\n')
+        begin--;
+    comment->column = format_columns(bytes + begin, span.begin - begin);
     comment->several_lines = memchr(text, '\n', size) != NULL;
-}
-
-static void fill_token(struct format_token *token, const char *bytes,
-                       const struct list_token *listed, uint32_t behind)
-{
-    token->kind = listed->kind;
-    token->text = bytes + listed->span.begin;
-    token->size_bytes = listed->span.end - listed->span.begin;
-    token->columns = format_columns(token->text, token->size_bytes);
-    if (listed->span.begin > behind)
-        token->newlines = count_newlines(bytes, behind, listed->span.begin);
 }
 
 static void fill_file(struct format_file *file, uint32_t source)
@@ -88,7 +72,14 @@ static void fill_file(struct format_file *file, uint32_t source)
             behind = list.comments.items[comment].span.end;
         }
         file->tokens[i].comment_behind = comment;
-        fill_token(&file->tokens[i], bytes, &list.tokens.items[i], behind);
+        struct format_token *token = &file->tokens[i];
+        const struct list_token *listed = &list.tokens.items[i];
+        token->kind = listed->kind;
+        token->text = bytes + listed->span.begin;
+        token->size_bytes = listed->span.end - listed->span.begin;
+        token->columns = format_columns(token->text, token->size_bytes);
+        if (listed->span.begin > behind)
+            token->newlines = count_newlines(bytes, behind, listed->span.begin);
         behind = list.tokens.items[i].span.end;
     }
 }

@@ -200,15 +200,6 @@ static bool continues_above(const struct layout *l, const struct format_comment 
     return l->lines.items[above].code_columns <= LINE_COLUMNS;
 }
 
-static void put_continuation(struct layout *l, const struct format_comment *comment)
-{
-    begin_line(l, 0);
-    struct line *line = last_line(l);
-    line->continues = true;
-    line->comment = l->text.count;
-    put_comment(l, comment);
-}
-
 /* Writes the comments before a token that stand on lines of their own, at `indent`. `first`:
  * without a blank line before the next text. */
 static void put_own(struct layout *l, const struct format_token *token, uint32_t indent,
@@ -218,7 +209,11 @@ static void put_own(struct layout *l, const struct format_token *token, uint32_t
     for (uint32_t i = trailing_end(l, token); i < end; i++) {
         const struct format_comment *comment = comment_at(l, i);
         if (continues_above(l, comment)) {
-            put_continuation(l, comment);
+            begin_line(l, 0);
+            struct line *line = last_line(l);
+            line->continues = true;
+            line->comment = l->text.count;
+            put_comment(l, comment);
             continue;
         }
         l->comment_under = 0;
@@ -355,15 +350,6 @@ static bool forces(const struct layout *l, uint32_t index)
     return l->forced[index + 1] != l->forced[index];
 }
 
-static uint32_t lowest_level(const struct layout *l, uint32_t first, uint32_t last)
-{
-    uint32_t lowest = 0;
-    for (uint32_t i = first + 1; i <= last; i++)
-        if (l->tokens[i].level > 0 && (lowest == 0 || l->tokens[i].level < lowest))
-            lowest = l->tokens[i].level;
-    return lowest;
-}
-
 /* The columns of the first token and the tokens that no break separates from it. */
 static uint64_t head_width(const struct layout *l, uint32_t first, uint32_t last)
 {
@@ -397,7 +383,10 @@ static void put_piece(struct layout *l, uint32_t first, uint32_t last, uint64_t 
 static void put_rest(struct layout *l, uint32_t first, uint32_t last, uint64_t tail)
 {
     uint64_t columns = width(l, first, last) - l->tokens[first].columns + tail;
-    uint32_t level = lowest_level(l, first, last);
+    uint32_t level = 0;
+    for (uint32_t i = first + 1; i <= last; i++)
+        if (l->tokens[i].level > 0 && (level == 0 || l->tokens[i].level < level))
+            level = l->tokens[i].level;
     bool fits = !is_forced(l, first, last) && l->column + columns <= LINE_COLUMNS;
     if (fits || level == 0) {
         for (uint32_t i = first + 1; i <= last; i++)
@@ -499,17 +488,6 @@ static void put_block(struct layout *l, const struct format_part *part, uint32_t
     put_inside(l, part, indent);
 }
 
-/* Writes a block that is a statement, after its brace. */
-static void put_bare_block(struct layout *l, const struct format_part *part, uint32_t indent,
-                           bool flat_allowed)
-{
-    uint64_t rest = width(l, part->first, part->last) - 1;
-    if (flat_allowed && is_one_line(l, part->first, part->last) && l->column + rest <= LINE_COLUMNS)
-        put_flat(l, part->first + 1, part->last);
-    else
-        put_inside(l, part, indent);
-}
-
 /* True if a body that is too long may begin on the line of its statement: a loop or a condition
  * whose head fits there. */
 static bool may_follow(const struct layout *l, const struct format_statement *s)
@@ -559,12 +537,6 @@ static void put_cases(struct layout *l, const struct format_part *part, uint32_t
     put_list(l, list, indent, list == part->list);
 }
 
-static bool is_else_if(const struct layout *l, const struct format_part *part)
-{
-    return l->tokens[part->first].kind == TOKEN_IF &&
-           l->tokens[part->first - 1].kind == TOKEN_ELSE && !forces(l, part->first);
-}
-
 /* Writes `else`, the `while` of a `do`, or the `;` of a struct. */
 static void put_middle(struct layout *l, const struct format_part *part, enum part_kind before,
                        uint32_t indent, bool flat)
@@ -609,13 +581,20 @@ static void put_statement(struct layout *l, const struct format_statement *s, ui
                      part->next != NULL && part->next->kind == PART_BLOCK ? 2 : 0);
             break;
         case PART_BLOCK:
-            if (first)
-                put_bare_block(l, part, indent, flat_allowed);
-            else
+            if (first) {
+                /* After the brace of a block that is a statement. */
+                uint64_t rest = width(l, part->first, part->last) - 1;
+                if (flat_allowed && is_one_line(l, part->first, part->last) &&
+                    l->column + rest <= LINE_COLUMNS)
+                    put_flat(l, part->first + 1, part->last);
+                else
+                    put_inside(l, part, indent);
+            } else
                 put_block(l, part, indent, flat_allowed);
             break;
         case PART_BODY:
-            if (is_else_if(l, part)) {
+            if (l->tokens[part->first].kind == TOKEN_IF &&
+                l->tokens[part->first - 1].kind == TOKEN_ELSE && !forces(l, part->first)) {
                 put_token(l, part->first, false);
                 put_statement(l, part->list, indent, flat_allowed);
             } else {

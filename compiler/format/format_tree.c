@@ -820,15 +820,6 @@ static struct format_statement *parse_field(struct tree *t)
     return finish_statement(t, s);
 }
 
-/* Parses the tolerance of an expectation: `within 1e-6`, `within 2 ulp`. */
-static void parse_tolerance(struct tree *t)
-{
-    while (kind(t) == TOKEN_IDENT) {
-        pass_token(t);
-        if (kind(t) != ';' && kind(t) != TOKEN_IDENT) parse_expr(t, 1, CONDITIONAL);
-    }
-}
-
 static struct format_statement *parse_check(struct tree *t)
 {
     struct format_statement *s = new_statement(t);
@@ -838,7 +829,11 @@ static struct format_statement *parse_check(struct tree *t)
     if (expects) {
         if (kind_at(t, t->at + 1) == TOKEN_STRING) pass_token(t);
         parse_expr(t, 1, CONDITIONAL);
-        parse_tolerance(t);
+        /* `within 1e-6`, `within 2 ulp` */
+        while (kind(t) == TOKEN_IDENT) {
+            pass_token(t);
+            if (kind(t) != ';' && kind(t) != TOKEN_IDENT) parse_expr(t, 1, CONDITIONAL);
+        }
     } else {
         parse_dims(t, 1);
         if (kind(t) == '=') {
@@ -880,27 +875,6 @@ static void parse_test(struct tree *t, struct format_statement *s)
     parse_block(t, s, parse_check);
 }
 
-static void parse_function(struct tree *t, struct format_statement *s)
-{
-    pass_token(t);
-    parse_type(t, 1);
-    pass_token(t);
-    if (kind(t) == '(') parse_parameters(t);
-    add_part(t, s, PART_RUN, s->first);
-    parse_block(t, s, parse_body_statement);
-}
-
-static void parse_kernel(struct tree *t, struct format_statement *s)
-{
-    while (kind(t) != TOKEN_KERNEL && !at_end(t))
-        pass_token(t);
-    pass_token(t);
-    parse_signature(t);
-    if (kind(t) != '{') end_statement(t);
-    add_part(t, s, PART_RUN, s->first);
-    if (kind(t) == '{') parse_block(t, s, parse_body_statement);
-}
-
 static void parse_plain_item(struct tree *t, struct format_statement *s)
 {
     if (kind(t) == TOKEN_CONST) {
@@ -918,11 +892,26 @@ static struct format_statement *parse_item(struct tree *t)
     struct format_statement *s = new_statement(t);
     switch (kind(t)) {
     case TOKEN_STRUCT: parse_struct(t, s); break;
-    case TOKEN_FN: parse_function(t, s); break;
+    case TOKEN_FN:
+        pass_token(t);
+        parse_type(t, 1);
+        pass_token(t);
+        if (kind(t) == '(') parse_parameters(t);
+        add_part(t, s, PART_RUN, s->first);
+        parse_block(t, s, parse_body_statement);
+        break;
     case TOKEN_KERNEL:
     case TOKEN_CHILD:
     case TOKEN_EXTERN:
-    case TOKEN_BUILTIN: parse_kernel(t, s); break;
+    case TOKEN_BUILTIN:
+        while (kind(t) != TOKEN_KERNEL && !at_end(t))
+            pass_token(t);
+        pass_token(t);
+        parse_signature(t);
+        if (kind(t) != '{') end_statement(t);
+        add_part(t, s, PART_RUN, s->first);
+        if (kind(t) == '{') parse_block(t, s, parse_body_statement);
+        break;
     case TOKEN_TEST: parse_test(t, s); break;
     case TOKEN_PIPELINE:
         pass_token(t);

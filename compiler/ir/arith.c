@@ -289,26 +289,10 @@ static struct scalar_value minimum_maximum(bool maximum, struct scalar_value a,
     return less != maximum ? a : b;
 }
 
-static struct scalar_value absolute(struct scalar_value value)
-{
-    if (scalar_is_float(value.type)) {
-        value.bits &= ~sign_bit(value.type);
-        return value;
-    }
-    return scalar_is_signed(value.type) && value.bits >> 63 ? arith_negate(value) : value;
-}
-
 /* The sign of a NaN differs between devices, so it is never seen: it counts as plus. */
 static bool visible_sign(struct scalar_value value)
 {
     return !isnan(arith_as_f64(value)) && (value.bits & sign_bit(value.type)) != 0;
-}
-
-static struct scalar_value copy_sign(struct scalar_value value, struct scalar_value sign)
-{
-    uint64_t bit = sign_bit(value.type);
-    value.bits = (value.bits & ~bit) | (visible_sign(sign) ? bit : 0);
-    return value;
 }
 
 static struct scalar_value round_f32(enum builtin builtin, float x)
@@ -353,8 +337,17 @@ struct scalar_value arith_builtin(enum builtin builtin, const struct scalar_valu
     case BUILTIN_FMA:
         return narrow ? arith_f32(fmaf(as_f32(a), as_f32(arguments[1]), as_f32(arguments[2])))
                       : arith_f64(fma(as_f64(a), as_f64(arguments[1]), as_f64(arguments[2])));
-    case BUILTIN_COPYSIGN: return copy_sign(a, arguments[1]);
-    case BUILTIN_ABS: return absolute(a);
+    case BUILTIN_COPYSIGN: {
+        uint64_t bit = sign_bit(a.type);
+        a.bits = (a.bits & ~bit) | (visible_sign(arguments[1]) ? bit : 0);
+        return a;
+    }
+    case BUILTIN_ABS:
+        if (scalar_is_float(a.type)) {
+            a.bits &= ~sign_bit(a.type);
+            return a;
+        }
+        return scalar_is_signed(a.type) && a.bits >> 63 ? arith_negate(a) : a;
     case BUILTIN_MIN: return minimum_maximum(false, a, arguments[1]);
     case BUILTIN_MAX: return minimum_maximum(true, a, arguments[1]);
     case BUILTIN_ISNAN: return arith_bool(isnan(arith_as_f64(a)));

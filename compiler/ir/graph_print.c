@@ -81,31 +81,23 @@ static void print_node(FILE *to, const struct graph *graph, size_t index)
     }
 }
 
-static void print_ends(FILE *to, const struct graph *graph, const struct graph_buffer *buffer)
-{
-    if (buffer->outer != GRAPH_OUTER_IN && buffer->writer_node != GRAPH_NONE)
-        fprintf(to, " from %s", graph->nodes.items[buffer->writer_node].name);
-    for (size_t i = 0; i < buffer->readers.count; i++)
-        fprintf(to, "%s%s", i ? ", " : " to ",
-                graph->nodes.items[buffer->readers.items[i].node].name);
-}
-
-static void print_shape(FILE *to, const struct graph_shape *shape)
-{
-    if (shape->row_packets == 0) return;
-    if (shape->frame_rows == 0)
-        fprintf(to, " rows %" PRIu64, shape->row_packets);
-    else
-        fprintf(to, " frame %" PRIu64 "x%" PRIu64, shape->row_packets, shape->frame_rows);
-}
-
 static void print_buffer(FILE *to, struct arena *arena, const struct graph *graph, size_t index)
 {
     const struct graph_buffer *buffer = &graph->buffers.items[index];
     fprintf(to, "%s %zu %s: %s", outer_text(buffer->outer), index, buffer->name,
             type_text(arena, buffer->type));
-    print_ends(to, graph, buffer);
-    print_shape(to, &buffer->shape);
+    if (buffer->outer != GRAPH_OUTER_IN && buffer->writer_node != GRAPH_NONE)
+        fprintf(to, " from %s", graph->nodes.items[buffer->writer_node].name);
+    for (size_t i = 0; i < buffer->readers.count; i++)
+        fprintf(to, "%s%s", i ? ", " : " to ",
+                graph->nodes.items[buffer->readers.items[i].node].name);
+    const struct graph_shape *shape = &buffer->shape;
+    if (shape->row_packets != 0) {
+        if (shape->frame_rows == 0)
+            fprintf(to, " rows %" PRIu64, shape->row_packets);
+        else
+            fprintf(to, " frame %" PRIu64 "x%" PRIu64, shape->row_packets, shape->frame_rows);
+    }
     if (buffer->initial.packets) fprintf(to, " init %" PRIu64, buffer->initial.packets);
     if (buffer->depth_packets)
         fprintf(to, " depth %" PRIu64 "%s", buffer->depth_packets,

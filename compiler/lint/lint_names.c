@@ -164,17 +164,6 @@ static void read_name(struct names *names, const char *text)
     read_symbol(names, find(names, text));
 }
 
-/* `sin` calls sin_f32 or sin_f64 of a file that has them. */
-static void read_called(struct names *names, const char *text)
-{
-    static const char *const endings[] = {"_f32", "_f64"};
-    read_name(names, text);
-    for (size_t i = 0; i < 2 && text != NULL; i++) {
-        const char *full = arena_printf(names->arena, "%s%s", text, endings[i]);
-        read_name(names, intern_string(names->cx->names, full));
-    }
-}
-
 static void visit_expr(struct names *names, const struct ast_expr *e, bool value_used);
 
 static void visit_list(struct names *names, const struct ast_expr *first)
@@ -219,7 +208,15 @@ static void visit_expr(struct names *names, const struct ast_expr *e, bool value
         visit_expr(names, e->left, false);
         visit_expr(names, e->right, value_used);
         return;
-    case AST_EXPR_CALL: read_called(names, e->name.text); break;
+    case AST_EXPR_CALL: {
+        static const char *const endings[] = {"_f32", "_f64"};
+        read_name(names, e->name.text);
+        for (size_t i = 0; i < 2 && e->name.text != NULL; i++) {
+            const char *full = arena_printf(names->arena, "%s%s", e->name.text, endings[i]);
+            read_name(names, intern_string(names->cx->names, full));
+        }
+        break;
+    }
     default: break;
     }
     visit_type(names, e->type);
@@ -264,24 +261,20 @@ static void visit_declarators(struct names *names, const struct ast_type *type,
 
 static void visit_stmts(struct names *names, const struct ast_stmt *first);
 
-static void visit_launch(struct names *names, const struct ast_launch *launch)
-{
-    if (launch == NULL) return;
-    read_name(names, launch->kernel.text);
-    visit_list(names, launch->type_arguments);
-    visit_list(names, launch->arguments);
-    visit_list(names, launch->order_arguments);
-    /* The child sees the window. */
-    for (size_t i = 0; i < names->symbols.count; i++)
-        if (names->symbols.items[i].kind == IN_PORT) names->symbols.items[i].read = true;
-}
-
 static void visit_stmt(struct names *names, const struct ast_stmt *s)
 {
     size_t first = names->symbols.count;
     bool is_event = s->launch != NULL && s->launch->event.text != NULL;
     bool is_declaration = s->kind == AST_STMT_DECLARE || is_event;
-    visit_launch(names, s->launch);
+    if (s->launch != NULL) {
+        read_name(names, s->launch->kernel.text);
+        visit_list(names, s->launch->type_arguments);
+        visit_list(names, s->launch->arguments);
+        visit_list(names, s->launch->order_arguments);
+        /* The child sees the window. */
+        for (size_t i = 0; i < names->symbols.count; i++)
+            if (names->symbols.items[i].kind == IN_PORT) names->symbols.items[i].read = true;
+    }
     if (is_event)
         visit_declarators(names, s->type, s->declarators, VARIABLE, "event");
     else if (is_declaration)
@@ -491,17 +484,6 @@ static bool is_program(const struct ast_file *file)
     return pipelines == 1 && others == 0;
 }
 
-static void check_items(struct names *names)
-{
-    if (!is_program(names->program->files)) return;
-    for (size_t i = 0; i < names->symbols.count; i++) {
-        const struct symbol *s = &names->symbols.items[i];
-        if (!is_item(s) || s->read || s->name.span.source != LINTED_SOURCE) continue;
-        diag_report(names->cx->diags, RULE_UNUSED_ITEM, s->name.span, "%s '%s' is never used",
-                    s->noun, s->name.text);
-    }
-}
-
 /* Declares the items of the library, or of the other files.  The scope of the library is outside of
  * that of programs. */
 static void declare_files(struct names *names, bool of_library)
@@ -529,7 +511,14 @@ void lint_names(struct compile *cx, const struct ast_program *program)
             visit_item(&names, item);
     }
     names.quiet = false;
-    check_items(&names);
+    if (is_program(names.program->files)) {
+        for (size_t i = 0; i < names.symbols.count; i++) {
+            const struct symbol *s = &names.symbols.items[i];
+            if (!is_item(s) || s->read || s->name.span.source != LINTED_SOURCE) continue;
+            diag_report(names.cx->diags, RULE_UNUSED_ITEM, s->name.span, "%s '%s' is never used",
+                        s->noun, s->name.text);
+        }
+    }
     check_imports(&names);
     arena_destroy(arena);
 }

@@ -54,18 +54,6 @@ static void check_effect(struct compile *cx, const struct ast_stmt *s)
         diag_help(d, "'==' compares; '=' assigns");
 }
 
-static bool is_place(const struct ast_expr *e)
-{
-    return e->kind == AST_EXPR_NAME || e->kind == AST_EXPR_INDEX || e->kind == AST_EXPR_MEMBER;
-}
-
-static void check_assignment(struct compile *cx, const struct ast_expr *e)
-{
-    if (e->kind != AST_EXPR_ASSIGN || e->op != AST_OP_NONE || !is_place(e->left)) return;
-    if (has_effect(e->left) || !lint_same_text(cx, e->left->span, e->right->span)) return;
-    report(cx, RULE_SELF_ASSIGNMENT, e->span, "this assigns a value to itself");
-}
-
 /* ---- conditions ---- */
 
 static bool is_literal(const struct ast_expr *e)
@@ -312,7 +300,11 @@ static void visit_stmt(void *data, const struct ast_stmt *s)
 static void visit_expr(void *data, const struct ast_expr *e)
 {
     struct compile *cx = data;
-    check_assignment(cx, e);
+    if (e->kind == AST_EXPR_ASSIGN && e->op == AST_OP_NONE &&
+        (e->left->kind == AST_EXPR_NAME || e->left->kind == AST_EXPR_INDEX ||
+         e->left->kind == AST_EXPR_MEMBER) &&
+        !has_effect(e->left) && lint_same_text(cx, e->left->span, e->right->span))
+        report(cx, RULE_SELF_ASSIGNMENT, e->span, "this assigns a value to itself");
     check_operands(cx, e);
     if (e->kind == AST_EXPR_CONDITIONAL && e->left != NULL) check_condition(cx, e->left, false);
 }

@@ -88,8 +88,10 @@ static void visit_nets(const struct lint_visitor *visitor, const struct ast_net 
     }
 }
 
-static void visit_signature(const struct lint_visitor *visitor, const struct ast_signature *s)
+void lint_visit_item(const struct lint_visitor *visitor, const struct ast_item *item)
 {
+    visit_declarators(visitor, item->declarators);
+    const struct ast_signature *s = &item->signature;
     for (const struct ast_port *p = s->ports; p != NULL; p = p->next) {
         visit_list(visitor, p->dims);
         visit_attributes(visitor, p->attributes);
@@ -97,12 +99,6 @@ static void visit_signature(const struct lint_visitor *visitor, const struct ast
     for (const struct ast_param *p = s->params; p != NULL; p = p->next)
         lint_visit_expr(visitor, p->value);
     visit_attributes(visitor, s->attributes);
-}
-
-void lint_visit_item(const struct lint_visitor *visitor, const struct ast_item *item)
-{
-    visit_declarators(visitor, item->declarators);
-    visit_signature(visitor, &item->signature);
     lint_visit_stmts(visitor, item->body);
     visit_nets(visitor, item->net);
 }

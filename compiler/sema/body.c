@@ -160,17 +160,6 @@ static void function_signature(struct body *b, struct function *function,
         add_param(b, function, param);
 }
 
-static void check_return(struct body *b, const struct function *function,
-                         const struct ast_item *item)
-{
-    if (b->failed || function->result->kind == TYPE_VOID || !body_completes(function->body->body))
-        return;
-    struct diag *diag = body_report(b, RULE_MISSING_RETURN, item->body->end,
-                                    "'%s' may end here without a value", function->name);
-    diag_label(diag, item->type->span, "it gives %s", body_type_text(b, function->result));
-    diag_help(diag, "end it with 'return value;'");
-}
-
 /* The statements of a block, in the current scope. */
 static struct ks *statements_block(struct body *b, const struct ast_stmt *ast)
 {
@@ -186,7 +175,12 @@ static struct ks *statements_block(struct body *b, const struct ast_stmt *ast)
 static void function_body(struct body *b, struct function *function, const struct ast_item *item)
 {
     function->body = statements_block(b, item->body);
-    check_return(b, function, item);
+    if (b->failed || function->result->kind == TYPE_VOID || !body_completes(function->body->body))
+        return;
+    struct diag *diag = body_report(b, RULE_MISSING_RETURN, item->body->end,
+                                    "'%s' may end here without a value", function->name);
+    diag_label(diag, item->type->span, "it gives %s", body_type_text(b, function->result));
+    diag_help(diag, "end it with 'return value;'");
 }
 
 static void check_call_depth(struct body *b, struct function_entry *entry)
@@ -325,12 +319,6 @@ static uint64_t align_up(uint64_t offset, uint64_t alignment)
     return (offset + alignment - 1) / alignment * alignment;
 }
 
-static void place_in_block(struct variable *variable, uint64_t *block_bytes)
-{
-    variable->offset_bytes = align_up(*block_bytes, variable->type->alignment_bytes);
-    *block_bytes = variable->offset_bytes + variable->type->width_bytes;
-}
-
 /* A default is a compile-time value, over the compile-time parameters and the program's constants.
  */
 static struct kx *argument_default(struct body *b, const struct ast_param *param,
@@ -348,15 +336,6 @@ static struct kx *argument_default(struct body *b, const struct ast_param *param
     return NULL;
 }
 
-static void report_argument_type(struct body *b, const struct ast_param *param,
-                                 const struct type *type)
-{
-    struct diag *diag = body_report(b, RULE_TYPE_MISMATCH, param->span,
-                                    "a run-time argument is a scalar: '%s' is %s", param->name.text,
-                                    body_type_text(b, type));
-    diag_help(diag, "constants of the program and tables hold arrays, vectors and structs");
-}
-
 static void declare_argument(struct body *b, const struct ast_param *param, uint32_t index)
 {
     struct kernel *kernel = b->kernel->kernel;
@@ -365,7 +344,10 @@ static void declare_argument(struct body *b, const struct ast_param *param, uint
     struct symbol symbol = {
         .kind = SYMBOL_POISON, .name = param->name.text, .span = param->name.span};
     if (type && type->kind != TYPE_SCALAR) {
-        report_argument_type(b, param, type);
+        struct diag *diag = body_report(b, RULE_TYPE_MISMATCH, param->span,
+                                        "a run-time argument is a scalar: '%s' is %s",
+                                        param->name.text, body_type_text(b, type));
+        diag_help(diag, "constants of the program and tables hold arrays, vectors and structs");
     } else if (type) {
         symbol.kind = SYMBOL_VARIABLE;
         symbol.variable = ARENA_NEW(b->arena, struct variable);
@@ -373,7 +355,10 @@ static void declare_argument(struct body *b, const struct ast_param *param, uint
                                              .name = param->name.text,
                                              .span = param->name.span,
                                              .type = type};
-        place_in_block(symbol.variable, &kernel->arguments_bytes);
+        symbol.variable->offset_bytes =
+            align_up(kernel->arguments_bytes, symbol.variable->type->alignment_bytes);
+        kernel->arguments_bytes =
+            symbol.variable->offset_bytes + symbol.variable->type->width_bytes;
         kernel->arguments[index] = symbol.variable;
         if (param->value) kernel->argument_defaults[index] = argument_default(b, param, type);
     }

@@ -352,14 +352,6 @@ static bool appends_with_shift(struct body *b, const struct ast_expr *e)
     return true;
 }
 
-static struct kx *binary_expr(struct body *b, const struct ast_expr *e)
-{
-    if (e->op == AST_OP_LOGICAL_AND || e->op == AST_OP_LOGICAL_OR) return logical_expr(b, e);
-    if (e->op == AST_OP_SHL && appends_with_shift(b, e)) return NULL;
-    struct kx *left = body_expr(b, e->left), *right = body_expr(b, e->right);
-    return body_binary(b, body_operator(e->op), left, right, e->span);
-}
-
 /* Arms of one type keep it, bool too; other arms get the usual conversions. */
 static struct kx *conditional(struct body *b, const struct ast_expr *e)
 {
@@ -411,7 +403,12 @@ static struct kx *expression(struct body *b, const struct ast_expr *e)
     case AST_EXPR_INTEGER: return integer_literal(b, e);
     case AST_EXPR_FLOAT: return float_literal(b, e);
     case AST_EXPR_UNARY: return unary(b, e);
-    case AST_EXPR_BINARY: return binary_expr(b, e);
+    case AST_EXPR_BINARY: {
+        if (e->op == AST_OP_LOGICAL_AND || e->op == AST_OP_LOGICAL_OR) return logical_expr(b, e);
+        if (e->op == AST_OP_SHL && appends_with_shift(b, e)) return NULL;
+        struct kx *left = body_expr(b, e->left), *right = body_expr(b, e->right);
+        return body_binary(b, body_operator(e->op), left, right, e->span);
+    }
     case AST_EXPR_CONDITIONAL: return conditional(b, e);
     case AST_EXPR_ASSIGN: return body_assign(b, e);
     case AST_EXPR_INCREMENT: return body_increment(b, e);

@@ -222,18 +222,6 @@ static bool check_port_count(struct body *b, const struct launch *launch, uint32
     return false;
 }
 
-static void check_ports(struct body *b, const struct launch *launch)
-{
-    const struct kernel *child = launch->child, *parent = b->kernel->kernel;
-    if (check_port_count(b, launch, child->in_count, parent->in_count, "in-port"))
-        for (uint32_t i = 0; i < child->in_count; i++)
-            if (check_like(b, launch, &child->in[i], &parent->in[i]))
-                check_window(b, launch, &child->in[i], &parent->in[i]);
-    if (check_port_count(b, launch, child->out_count, parent->out_count, "out-port"))
-        for (uint32_t i = 0; i < child->out_count; i++)
-            check_like(b, launch, &child->out[i], &parent->out[i]);
-}
-
 /* ---- arguments ---- */
 
 static void launch_arguments(struct body *b, const struct ast_launch *ast, struct launch *launch)
@@ -450,17 +438,14 @@ static void add_child(struct body *b, struct kernel *child)
     vec_push(b->arena, &launches->children, child);
 }
 
-static struct kx *read_of(const struct launch *launch, uint32_t i)
-{
-    return i < launch->wait_count ? launch->waits[i] : launch->arguments[i - launch->wait_count];
-}
-
 /* Joins the expressions `first` .. `end` that the statement reads into one, for passes that visit
  * only expressions. They are evaluated from left to right, in a tree of minimum depth. */
 static struct kx *joined(struct body *b, const struct launch *launch, uint32_t first, uint32_t end)
 {
     if (first == end) return NULL;
-    if (end - first == 1) return read_of(launch, first);
+    if (end - first == 1)
+        return first < launch->wait_count ? launch->waits[first]
+                                          : launch->arguments[first - launch->wait_count];
     uint32_t middle = first + (end - first) / 2;
     struct kx *right = joined(b, launch, middle, end);
     struct kx *pair = body_kx(b, KX_COMMA, right->type, launch->span);
@@ -483,7 +468,14 @@ static struct launch *build_launch(struct body *b, const struct ast_stmt *s)
             body_value(b, e);
         return NULL;
     }
-    check_ports(b, launch);
+    const struct kernel *child = launch->child, *parent = b->kernel->kernel;
+    if (check_port_count(b, launch, child->in_count, parent->in_count, "in-port"))
+        for (uint32_t i = 0; i < child->in_count; i++)
+            if (check_like(b, launch, &child->in[i], &parent->in[i]))
+                check_window(b, launch, &child->in[i], &parent->in[i]);
+    if (check_port_count(b, launch, child->out_count, parent->out_count, "out-port"))
+        for (uint32_t i = 0; i < child->out_count; i++)
+            check_like(b, launch, &child->out[i], &parent->out[i]);
     launch_arguments(b, ast, launch);
     return launch;
 }
@@ -631,15 +623,6 @@ static void need(struct body *b, const struct body_event *event)
     diag_help(diag, "launch it 'with parent', or ask for another event");
 }
 
-/* Sets the events that launches wait for; these were declared before. */
-static void settle_events(struct body *b)
-{
-    for (size_t i = b->kernel->events.count; i-- > 0;) {
-        const struct body_event *event = b->kernel->events.items[i];
-        if (event->needed && event->launch) need(b, event);
-    }
-}
-
 static void derive_order(struct launch *launch)
 {
     if (launch->order_written) {
@@ -664,7 +647,11 @@ void body_settle_launches(struct body *b)
     struct kernel_launches *launches = &kernel->launches;
     if (!kernel->is_child && !kernel_launches_any(launches)) return;
     check_tree_kernel(b);
-    settle_events(b);
+    /* Sets the events that launches wait for; these were declared before. */
+    for (size_t i = b->kernel->events.count; i-- > 0;) {
+        const struct body_event *event = b->kernel->events.items[i];
+        if (event->needed && event->launch) need(b, event);
+    }
     for (size_t i = 0; i < launches->statements.count; i++)
         derive_order(launches->statements.items[i]);
 }

@@ -156,18 +156,6 @@ static bool check_reach(struct body *b, const struct variable *variable, struct 
     return false;
 }
 
-static struct kx *variable_kx(struct body *b, const struct symbol *symbol, struct span span)
-{
-    if (!symbol->variable) {
-        b->failed = true;
-        return NULL;
-    }
-    if (!check_reach(b, symbol->variable, span)) return NULL;
-    struct kx *kx = body_kx(b, KX_VARIABLE, symbol->variable->type, span);
-    kx->variable = symbol->variable;
-    return kx;
-}
-
 /* ---- reading ports ---- */
 
 static bool check_port_read(struct body *b, const struct symbol *symbol, struct span span)
@@ -296,7 +284,16 @@ struct kx *body_name(struct body *b, const struct ast_expr *e)
     switch (symbol->kind) {
     case SYMBOL_INTEGER: return body_exact(b, e->span, symbol->integer);
     case SYMBOL_CONSTANT: return body_constant(b, e->span, symbol->value);
-    case SYMBOL_VARIABLE: return variable_kx(b, symbol, e->span);
+    case SYMBOL_VARIABLE: {
+        if (!symbol->variable) {
+            b->failed = true;
+            return NULL;
+        }
+        if (!check_reach(b, symbol->variable, e->span)) return NULL;
+        struct kx *kx = body_kx(b, KX_VARIABLE, symbol->variable->type, e->span);
+        kx->variable = symbol->variable;
+        return kx;
+    }
     case SYMBOL_IN_PORT:
     case SYMBOL_OUT_PORT: {
         struct port_access access = {.symbol = symbol, .span = e->span};
@@ -405,18 +402,6 @@ static bool check_variable_written(struct body *b, const struct variable *v, str
     return not_assignable(b, span, v->name, v->span, "it is a constant", NULL);
 }
 
-/* `y[j].r = ..`, `y[j][r] = ..`: only whole packets are written. */
-static bool part_of_packet_assigned(struct body *b, const struct ast_expr *e,
-                                    const struct symbol *symbol)
-{
-    struct diag *diag =
-        body_report(b, RULE_NOT_ASSIGNABLE, e->left->span,
-                    "a packet of '%s' is written whole, not part by part", symbol->name);
-    diag_label(diag, symbol->span, "declared here");
-    diag_help(diag, "fill a local variable and write that");
-    return false;
-}
-
 static bool check_target(struct body *b, const struct ast_expr *e)
 {
     const struct ast_expr *root = e->left;
@@ -441,7 +426,13 @@ static bool check_target(struct body *b, const struct ast_expr *e)
         const struct kernel_port *port = &b->kernel->kernel->out[symbol->port];
         if (body_port_access(b, e->left, &access) && access.count <= body_port_indices(port))
             return out_port_assigned(b, e, &access);
-        return part_of_packet_assigned(b, e, symbol);
+        /* `y[j].r = ..`, `y[j][r] = ..`: only whole packets are written. */
+        struct diag *diag =
+            body_report(b, RULE_NOT_ASSIGNABLE, e->left->span,
+                        "a packet of '%s' is written whole, not part by part", symbol->name);
+        diag_label(diag, symbol->span, "declared here");
+        diag_help(diag, "fill a local variable and write that");
+        return false;
     }
     if (symbol->kind == SYMBOL_IN_PORT) {
         return not_assignable(b, e->left->span, symbol->name, symbol->span,

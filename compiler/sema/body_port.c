@@ -84,14 +84,6 @@ static void port_attribute(struct body *b, const struct ast_port *ast,
         misplaced_attribute(b, attribute, ast->is_out);
 }
 
-static void port_attributes(struct body *b, const struct ast_port *ast, struct kernel_port *port,
-                            struct port_rates *rates)
-{
-    for (const struct ast_attribute *at = ast->attributes; at; at = at->next)
-        if (!body_repeated_attribute(b, ast->attributes, at))
-            port_attribute(b, ast, at, port, rates);
-}
-
 static void port_arity(struct body *b, const struct ast_port *ast, struct kernel_port *port)
 {
     int64_t arity;
@@ -123,7 +115,9 @@ static void declare_port(struct body *b, const struct ast_port *ast, struct kern
     port->type = body_value_type(b, ast->type, NULL, "a packet");
     bool usable = port->type != NULL;
     port_arity(b, ast, port);
-    port_attributes(b, ast, port, rates);
+    for (const struct ast_attribute *at = ast->attributes; at; at = at->next)
+        if (!body_repeated_attribute(b, ast->attributes, at))
+            port_attribute(b, ast, at, port, rates);
     usable = usable && port->type != NULL;
     enum symbol_kind kind = ast->is_out ? SYMBOL_OUT_PORT : SYMBOL_IN_PORT;
     body_declare(b, (struct symbol){.kind = usable ? kind : SYMBOL_POISON,
@@ -167,15 +161,6 @@ void body_ports(struct body *b, const struct ast_signature *signature)
         if (!port->is_out) body_window_check(b, port, &kernel->in[in++]);
 }
 
-/* Reports an attribute that belongs to the use of a kernel, not to its declaration. */
-static void attribute_of_node(struct body *b, const struct ast_attribute *at)
-{
-    struct diag *diag = body_report(b, RULE_UNKNOWN_ATTRIBUTE, at->name.span,
-                                    "a kernel has no attribute '%s'", at->name.text);
-    diag_help(diag, "it belongs to a node, in the pipeline: kernel(in -> out) %s N;",
-              at->name.text);
-}
-
 void body_signature_attributes(struct body *b, const struct ast_signature *signature)
 {
     static const char *const known[] = {"amplify", "group", "launches", "total", "nesting"};
@@ -189,9 +174,13 @@ void body_signature_attributes(struct body *b, const struct ast_signature *signa
             body_group(b, at);
         else if (body_launch_attribute(b, at))
             continue;
-        else if (is_name(at, "cost") || is_name(at, "importance"))
-            attribute_of_node(b, at);
-        else
+        else if (is_name(at, "cost") || is_name(at, "importance")) {
+            /* It belongs to the use of a kernel, not to its declaration. */
+            struct diag *diag = body_report(b, RULE_UNKNOWN_ATTRIBUTE, at->name.span,
+                                            "a kernel has no attribute '%s'", at->name.text);
+            diag_help(diag, "it belongs to a node, in the pipeline: kernel(in -> out) %s N;",
+                      at->name.text);
+        } else
             body_unknown_attribute(b, at, "a kernel", known, KNOWN_COUNT);
     }
 }

@@ -239,14 +239,6 @@ static struct kx *construct_vector(struct body *b, const struct type *type,
     return NULL;
 }
 
-static struct kx *convert_one(struct body *b, const struct type *type, struct kx *value,
-                              struct span span)
-{
-    struct kx *kx = body_cast(b, value, type);
-    if (kx && (kx->kind == KX_CONSTANT || kx != value)) kx->span = span;
-    return kx;
-}
-
 struct kx *body_construct_type(struct body *b, const struct type *type,
                                const struct ast_expr *arguments, struct span span)
 {
@@ -263,16 +255,13 @@ struct kx *body_construct_type(struct body *b, const struct type *type,
                     body_type_text(b, type), given);
         return NULL;
     }
-    return convert_one(b, type, body_expr(b, arguments), span);
+    struct kx *value = body_expr(b, arguments);
+    struct kx *kx = body_cast(b, value, type);
+    if (kx && (kx->kind == KX_CONSTANT || kx != value)) kx->span = span;
+    return kx;
 }
 
 /* ---- braces ---- */
-
-static void misplaced_name(struct body *b, const struct ast_expr *item, const struct type *type)
-{
-    body_report(b, RULE_TYPE_MISMATCH, item->span, "%s has no fields: '.%s' wants a struct",
-                body_type_text(b, type), item->name.text);
-}
 
 /* The place in a struct of an item of braces; field_count after an error. */
 static uint32_t place_in_struct(struct body *b, const struct ast_expr *item,
@@ -320,9 +309,10 @@ static struct kx *brace_list(struct body *b, const struct ast_expr *expr, const 
     bool failed = false;
     for (const struct ast_expr *item = expr->arguments; item; item = item->next) {
         struct kx *value = NULL;
-        if (item->kind == AST_EXPR_FIELD)
-            misplaced_name(b, item, type);
-        else
+        if (item->kind == AST_EXPR_FIELD) {
+            body_report(b, RULE_TYPE_MISMATCH, item->span, "%s has no fields: '.%s' wants a struct",
+                        body_type_text(b, type), item->name.text);
+        } else
             value = body_initialiser(b, item, type->element, "an element");
         if (!value) failed = true;
         kx->arguments[kx->argument_count++] = value;

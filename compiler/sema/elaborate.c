@@ -210,14 +210,6 @@ static bool depth_attribute(struct elaboration *el, struct scope *scope,
     return true;
 }
 
-static uint64_t list_length(const struct ast_expr *list)
-{
-    uint64_t n = 0;
-    for (; list != NULL; list = list->next)
-        n++;
-    return n;
-}
-
 /* `init N x VALUE` */
 static bool initial_repeat(struct elaboration *el, struct scope *scope,
                            const struct ast_expr *value, const struct type *type,
@@ -240,7 +232,11 @@ static bool initial_repeat(struct elaboration *el, struct scope *scope,
 static bool initial_list(struct elaboration *el, struct scope *scope, const struct ast_expr *value,
                          const struct type *type, struct graph_initial *initial)
 {
-    initial->packets = list_length(value->arguments);
+    const struct ast_expr *list = value->arguments;
+    uint64_t n = 0;
+    for (; list != NULL; list = list->next)
+        n++;
+    initial->packets = n;
     if (initial->packets == 0) return true;
     const struct type *all = type_array(el->sema->types, type, initial->packets);
     if (all == NULL) return false;
@@ -755,17 +751,6 @@ static bool outer_parameters(struct elaboration *el, struct scope *from, struct 
     return values != NULL && sema_declare_parameters(el->sema, to, signature, values, count);
 }
 
-static void declare_outside(struct elaboration *el, struct scope *scope,
-                            const struct ast_signature *signature)
-{
-    uint64_t arguments_bytes = 0;
-    for (const struct ast_param *p = signature->params; p != NULL; p = p->next)
-        declare_argument(el, scope, p, &arguments_bytes);
-    for (const struct ast_port *p = signature->ports; p != NULL; p = p->next)
-        declare_port(el, scope, p);
-    pipeline_attributes(el, signature);
-}
-
 static void elaborate_whole(struct elaboration *el, struct scope *scope, struct scope *outside,
                             const struct ast_item *pipeline, const struct ast_node *parameters)
 {
@@ -773,7 +758,13 @@ static void elaborate_whole(struct elaboration *el, struct scope *scope, struct 
     struct diags *diags = el->cx->diags;
     if (el->is_top) check_definitions(el);
     if (!outer_parameters(el, scope, outside, &pipeline->signature, parameters)) return;
-    declare_outside(el, outside, &pipeline->signature);
+    const struct ast_signature *signature = &pipeline->signature;
+    uint64_t arguments_bytes = 0;
+    for (const struct ast_param *p = signature->params; p != NULL; p = p->next)
+        declare_argument(el, outside, p, &arguments_bytes);
+    for (const struct ast_port *p = signature->ports; p != NULL; p = p->next)
+        declare_port(el, outside, p);
+    pipeline_attributes(el, signature);
     if (pipeline->net != NULL)
         elaborate_statements(el, scope_create(el->cx, outside), pipeline->net->body);
     /* a buffer without ends often follows from an instance that was refused */

@@ -419,18 +419,6 @@ static bool eval_condition(struct evaluator *in, const struct kx *x, struct scal
     return value_is_known(*out) || fail_evaluation(in, EVALUATE_UNKNOWN_CONDITION, x->span);
 }
 
-static enum flow execute_declare(struct evaluator *in, const struct ks *s)
-{
-    const struct variable *variable = s->variable;
-    struct scalar_value **local = &in->frame->locals[variable->index];
-    uint64_t count = type_scalar_count(variable->type);
-    if (!*local) *local = take_scalars(in, s->span, count);
-    if (!*local || !spend_steps(in, s->span, count / SCALARS_PER_STEP)) return FLOW_FAILED;
-    if (s->expr) return eval_whole(in, s->expr, *local) ? FLOW_NEXT : FLOW_FAILED;
-    values_set_zero(*local, variable->type);
-    return FLOW_NEXT;
-}
-
 static enum flow execute_loop(struct evaluator *in, const struct ks *s)
 {
     struct scalar_value condition;
@@ -454,7 +442,16 @@ static enum flow execute_kind(struct evaluator *in, const struct ks *s)
     enum flow flow;
     switch (s->kind) {
     case KS_EXPR: return eval_whole(in, s->expr, NULL) ? FLOW_NEXT : FLOW_FAILED;
-    case KS_DECLARE: return execute_declare(in, s);
+    case KS_DECLARE: {
+        const struct variable *variable = s->variable;
+        struct scalar_value **local = &in->frame->locals[variable->index];
+        uint64_t count = type_scalar_count(variable->type);
+        if (!*local) *local = take_scalars(in, s->span, count);
+        if (!*local || !spend_steps(in, s->span, count / SCALARS_PER_STEP)) return FLOW_FAILED;
+        if (s->expr) return eval_whole(in, s->expr, *local) ? FLOW_NEXT : FLOW_FAILED;
+        values_set_zero(*local, variable->type);
+        return FLOW_NEXT;
+    }
     case KS_BLOCK: return execute_list(in, s->body);
     case KS_IF:
         if (!eval_condition(in, s->expr, &value)) return FLOW_FAILED;

@@ -259,13 +259,6 @@ static bool specialise_callee(struct elaboration *el, struct scope *scope,
 
 /* ---- the text of an instance, for helps ---- */
 
-static const struct ast_signature *signature_of(const struct symbol *symbol)
-{
-    bool has_ports = symbol != NULL && symbol->item != NULL &&
-                     (symbol->kind == SYMBOL_KERNEL || symbol->kind == SYMBOL_PIPELINE);
-    return has_ports ? &symbol->item->signature : NULL;
-}
-
 /* mix(a, b -> y) */
 static const char *ports_text(struct elaboration *el, const char *name,
                               const struct ast_signature *signature)
@@ -852,7 +845,9 @@ static void elaborate_instance(struct elaboration *el, struct scope *scope,
                                      buffer ? "a buffer by itself is not a statement"
                                             : "'%s' is not bound to any buffer",
                                      ast->name.text);
-        const struct ast_signature *signature = signature_of(symbol);
+        bool has_ports = symbol != NULL && symbol->item != NULL &&
+                         (symbol->kind == SYMBOL_KERNEL || symbol->kind == SYMBOL_PIPELINE);
+        const struct ast_signature *signature = has_ports ? &symbol->item->signature : NULL;
         if (signature != NULL)
             diag_help(d, "bind its ports: %s", ports_text(el, ast->name.text, signature));
         return;

@@ -197,18 +197,6 @@ static bool bind_type(struct inference *inf, const struct ast_port *port, const 
     return report_contradiction(inf, at, port, type, span);
 }
 
-/* The number of buffers that `name[i]` names. */
-static uint64_t buffer_count(const struct net_buffer *buffer, const struct ast_expr *e)
-{
-    size_t subscripts = 0;
-    uint64_t count = 1;
-    for (; e->kind == AST_EXPR_INDEX; e = e->left)
-        subscripts++;
-    for (size_t i = subscripts; i < buffer->dims.count; i++)
-        count *= buffer->dims.items[i];
-    return count;
-}
-
 /* The number of elements of a port array, from the known integers. */
 static bool port_elements(struct inference *inf, const struct ast_port *port, uint64_t *elements)
 {
@@ -232,7 +220,14 @@ static bool bind_list(struct inference *inf, bool is_out, const struct ast_expr 
             const struct net_buffer *buffer =
                 elaborate_find_buffer(inf->el, inf->scope, root->name);
             if (buffer == NULL || !bind_type(inf, port, buffer->type, list->span)) return false;
-            uint64_t given = buffer_count(buffer, list);
+            /* The number of buffers that `name[i]` names. */
+            const struct ast_expr *e = list;
+            size_t subscripts = 0;
+            uint64_t given = 1;
+            for (; e->kind == AST_EXPR_INDEX; e = e->left)
+                subscripts++;
+            for (size_t i = subscripts; i < buffer->dims.count; i++)
+                given *= buffer->dims.items[i];
             wanted -= given < wanted ? given : wanted;
             list = list->next;
         }
@@ -260,18 +255,6 @@ static bool bind_end(struct inference *inf, bool is_out, const struct bound_end 
     return true;
 }
 
-static void declare_integers(struct inference *inf)
-{
-    size_t at = 0;
-    inf->parameters = scope_create(inf->el->cx, inf->el->sema->globals);
-    for (const struct ast_type_param *p = inf->signature->type_params; p != NULL; p = p->next, at++)
-        scope_declare(inf->parameters,
-                      (struct symbol){.kind = p->is_type ? SYMBOL_POISON : SYMBOL_INTEGER,
-                                      .name = p->name.text,
-                                      .span = p->name.span,
-                                      .integer = inf->values[at].integer});
-}
-
 static bool check_all_known(struct inference *inf)
 {
     size_t at = 0;
@@ -296,7 +279,14 @@ static bool infer_types(struct inference *inf, const struct bound_ports *bound)
     for (size_t i = 0; i < inf->count; i++)
         all = all && inf->known[i];
     if (all) return true;
-    declare_integers(inf);
+    size_t at = 0;
+    inf->parameters = scope_create(inf->el->cx, inf->el->sema->globals);
+    for (const struct ast_type_param *p = inf->signature->type_params; p != NULL; p = p->next, at++)
+        scope_declare(inf->parameters,
+                      (struct symbol){.kind = p->is_type ? SYMBOL_POISON : SYMBOL_INTEGER,
+                                      .name = p->name.text,
+                                      .span = p->name.span,
+                                      .integer = inf->values[at].integer});
     return bind_end(inf, false, &bound->in) && bind_end(inf, true, &bound->out) &&
            check_all_known(inf);
 }

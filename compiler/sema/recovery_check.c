@@ -42,17 +42,12 @@ static void add_word(struct lost_words *words, const char *word)
     if (strcmp(word, "import") == 0 || strcmp(word, "include") == 0) words->any = true;
 }
 
-static bool is_word_byte(char byte)
-{
-    return isalnum((unsigned char)byte) || byte == '_';
-}
-
 static void add_words(struct lost_words *words, struct span span)
 {
     const char *text = source_get(words->cx->sources, span.source)->bytes;
     for (uint32_t at = span.begin; at < span.end;) {
         uint32_t begin = at;
-        while (at < span.end && is_word_byte(text[at]))
+        while (at < span.end && (isalnum((unsigned char)text[at]) || text[at] == '_'))
             at++;
         if (at > begin && !isdigit((unsigned char)text[begin]))
             add_word(words, intern_name(words->cx->names, text + begin, at - begin));

@@ -384,14 +384,6 @@ static void check_outcome(struct checker *c, const struct ast_check *check)
         check_error_id(c, check);
 }
 
-static void find_outcome(struct checker *c, const struct ast_item *item)
-{
-    for (const struct ast_check *check = item->checks; check != NULL; check = check->next) {
-        if (check->kind == AST_CHECK_EXPECT_NAMED) check_outcome(c, check);
-        if (check->kind == AST_CHECK_ERROR) c->failed = true;
-    }
-}
-
 /* ---- the block ---- */
 
 static void check_statements(struct checker *c, const struct ast_item *item)
@@ -445,7 +437,10 @@ bool test_check_with(struct sema *sema, const struct ast_item *item, struct test
                                .span = item->name.span,
                                .subject = item->subject->name.text,
                                .item = item};
-    find_outcome(&c, item);
+    for (const struct ast_check *check = item->checks; check != NULL; check = check->next) {
+        if (check->kind == AST_CHECK_EXPECT_NAMED) check_outcome(&c, check);
+        if (check->kind == AST_CHECK_ERROR) c.failed = true;
+    }
     if (test->outcome == TEST_REFUSED) {
         check_refused(&c, item);
         return !c.failed;

@@ -115,22 +115,19 @@ static void empty_folder(const char *path)
     if (folder >= 0) close(folder);
 }
 
-static void remove_folder(const char *path)
-{
-    if (rmdir(path) == 0) return;
-    empty_folder(path);
-    rmdir(path);
-}
-
 /* Async-signal-safe. Removes files before the folders that contain them. */
 static void cleanup_run(void)
 {
     for (int folders = 0; folders < 2; folders++) {
         for (int i = CLEANUP_MAX - 1; i >= 0; i--) {
             if (!cleanups[i].in_use || cleanups[i].is_folder != folders) continue;
-            if (folders)
-                remove_folder(cleanups[i].path);
-            else
+            if (folders) {
+                const char *path = cleanups[i].path;
+                if (rmdir(path) != 0) {
+                    empty_folder(path);
+                    rmdir(path);
+                }
+            } else
                 unlink(cleanups[i].path);
             cleanups[i].in_use = 0;
         }

@@ -269,28 +269,6 @@ static const char *stmt_text(enum ast_stmt_kind kind)
     return texts[kind];
 }
 
-static void print_emit(FILE *to, int level, const struct ast_stmt *stmt)
-{
-    print_indent(to, level);
-    fputs("emit ", to);
-    ast_print_expr(to, stmt->target);
-    fputs(" <- ", to);
-    ast_print_expr(to, stmt->expr);
-    fputc('\n', to);
-}
-
-static void print_for(FILE *to, int level, const struct ast_stmt *stmt)
-{
-    print_line(to, level, "for");
-    if (stmt->init) {
-        print_line(to, level + 1, "first");
-        print_stmts(to, level + 2, stmt->init);
-    }
-    print_clause(to, level + 1, "while", stmt->expr);
-    print_clause(to, level + 1, "step", stmt->step);
-    print_stmts(to, level + 1, stmt->body);
-}
-
 static void print_stmt(FILE *to, int level, const struct ast_stmt *stmt)
 {
     switch (stmt->kind) {
@@ -298,8 +276,24 @@ static void print_stmt(FILE *to, int level, const struct ast_stmt *stmt)
         print_declarators(to, level, qualifier_text(stmt->qualifier), stmt->type,
                           stmt->declarators);
         return;
-    case AST_STMT_EMIT: print_emit(to, level, stmt); return;
-    case AST_STMT_FOR: print_for(to, level, stmt); return;
+    case AST_STMT_EMIT:
+        print_indent(to, level);
+        fputs("emit ", to);
+        ast_print_expr(to, stmt->target);
+        fputs(" <- ", to);
+        ast_print_expr(to, stmt->expr);
+        fputc('\n', to);
+        return;
+    case AST_STMT_FOR:
+        print_line(to, level, "for");
+        if (stmt->init) {
+            print_line(to, level + 1, "first");
+            print_stmts(to, level + 2, stmt->init);
+        }
+        print_clause(to, level + 1, "while", stmt->expr);
+        print_clause(to, level + 1, "step", stmt->step);
+        print_stmts(to, level + 1, stmt->body);
+        return;
     case AST_STMT_LAUNCH: print_launch(to, level, stmt); return;
     default: break;
     }
@@ -466,18 +460,6 @@ static void print_check(FILE *to, int level, const struct ast_check *check)
     fputc('\n', to);
 }
 
-static void print_documentation(FILE *to, int level, const char *text)
-{
-    while (text && *text) {
-        size_t length = strcspn(text, "\n");
-        print_indent(to, level);
-        fputs(length ? "/// " : "///", to);
-        terminal_bytes_print(to, text, length);
-        fputc('\n', to);
-        text += length + (text[length] != '\0');
-    }
-}
-
 static void print_item_name(FILE *to, int level, const char *word, const struct ast_item *item)
 {
     print_indent(to, level);
@@ -495,19 +477,19 @@ static void print_item_name(FILE *to, int level, const char *word, const struct 
     fputc('\n', to);
 }
 
-static void print_fields(FILE *to, int level, const struct ast_field *field)
-{
-    for (; field; field = field->next) {
-        struct ast_declarator declarator = {.name = field->name, .dims = field->dims};
-        print_declarators(to, level, "field", field->type, &declarator);
-    }
-}
-
 static void print_item(FILE *to, int level, const struct ast_item *item)
 {
     static const char *const kernel_words[] = {"kernel", "child kernel", "extern kernel",
                                                "builtin kernel"};
-    print_documentation(to, level, item->documentation);
+    const char *text = item->documentation;
+    while (text && *text) {
+        size_t length = strcspn(text, "\n");
+        print_indent(to, level);
+        fputs(length ? "/// " : "///", to);
+        terminal_bytes_print(to, text, length);
+        fputc('\n', to);
+        text += length + (text[length] != '\0');
+    }
     switch (item->kind) {
     case AST_ITEM_IMPORT: print_item_name(to, level, "import", item); return;
     case AST_ITEM_CONST:
@@ -519,7 +501,11 @@ static void print_item(FILE *to, int level, const struct ast_item *item)
     case AST_ITEM_PIPELINE: print_item_name(to, level, "pipeline", item); break;
     case AST_ITEM_TEST: print_item_name(to, level, "test", item); break;
     }
-    print_fields(to, level + 1, item->fields);
+    const struct ast_field *field = item->fields;
+    for (; field; field = field->next) {
+        struct ast_declarator declarator = {.name = field->name, .dims = field->dims};
+        print_declarators(to, level + 1, "field", field->type, &declarator);
+    }
     print_params(to, level + 1, item->params);
     print_signature(to, level + 1, &item->signature);
     print_stmts(to, level + 1, item->body);

@@ -33,12 +33,6 @@ static bool touches(const struct token *before, const struct token *token)
     return before->span.end == token->span.begin;
 }
 
-static bool is_word_byte(char byte)
-{
-    return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
-           (byte >= 'A' && byte <= 'Z') || byte == '_' || byte == '(' || byte == '.';
-}
-
 static bool is_innermost(const struct syntax_error *error, char bracket)
 {
     return error->open_count > 0 && error->open[error->open_count - 1] == bracket;
@@ -56,7 +50,10 @@ static bool wants_name_only(const struct syntax_error *error)
 static void help_emit(const struct parser *ps, const struct syntax_error *error, struct diag *diag)
 {
     const struct token *found = &ps->current;
-    bool joined = is_word_byte(ps->source->bytes[found->span.end]);
+    char byte = ps->source->bytes[found->span.end];
+
+    bool joined = (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
+                  (byte >= 'A' && byte <= 'Z') || byte == '_' || byte == '(' || byte == '.';
     if (error->in_net && !error->open_count && !(joined && touches(&ps->previous, found)))
         diag_help(diag, JOINED);
     else if (!error->in_block && is_innermost(error, '{'))

@@ -33,20 +33,15 @@ struct diag *lexer_error(struct parser *ps, enum rule rule, struct span span, co
     return diag_report(ps->cx->diags, rule, span, "%s", message);
 }
 
-static uint32_t count_newlines(const struct parser *ps, uint32_t from, uint32_t to)
-{
-    uint32_t count = 0;
-    for (uint32_t i = from; i < to; i++)
-        count += ps->source->bytes[i] == '\n';
-    return count;
-}
-
 /* Consecutive lines are one comment; a line after a gap begins another one. */
 void lexer_comment_line(struct parser *ps, struct span span)
 {
     if (ps->comment_lines.count) {
         const struct span *last = &ps->comment_lines.items[ps->comment_lines.count - 1];
-        if (count_newlines(ps, last->end, span.begin) > 1) ps->comment_lines.count = 0;
+        uint32_t count = 0;
+        for (uint32_t i = last->end; i < span.begin; i++)
+            count += ps->source->bytes[i] == '\n';
+        if (count > 1) ps->comment_lines.count = 0;
     }
     vec_push(ps->cx->arena, &ps->comment_lines, span);
 }
