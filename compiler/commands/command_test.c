@@ -237,26 +237,6 @@ static void remove_files(const char *folder, const char *prefix)
 
 /* ---- output ---- */
 
-/* Prints the result of a test. Its cause is a diagnostic; TAP also has a place for it. */
-static void print_test_line(const struct test_run *run, const struct test_job *job)
-{
-    bool ok = job->verdict == TEST_OK;
-    const char *name = job->item->name.text;
-    if (run->options->tap) {
-        printf("%s %zu - %s: %s\n", ok ? "ok" : "not ok", job->number, job->file, name);
-        if (!ok) printf("# %s\n", job->story);
-    } else if (ok) {
-        if (!run->line->quiet) printf("ok      %s: %s\n", job->file, name);
-    } else {
-        const struct source *source = source_get(run->cx->sources, job->place.source);
-        uint32_t line = 0, column = 0;
-        if (source != NULL) source_locate(source, job->place.begin, &line, &column);
-        printf("FAILED  %s: %s (%s:%u)\n", job->file, name,
-               source != NULL ? source->name : job->file, line);
-    }
-    fflush(stdout);
-}
-
 static void report_finished(struct test_run *run)
 {
     while (run->reported < run->jobs.count) {
@@ -264,7 +244,22 @@ static void report_finished(struct test_run *run)
         if (job->verdict != TEST_OK && job->verdict != TEST_FAILED) return;
         run->passed += job->verdict == TEST_OK;
         run->failed += job->verdict == TEST_FAILED;
-        print_test_line(run, job);
+        /* Prints the result of a test. Its cause is a diagnostic; TAP also has a place for it. */
+        bool ok = job->verdict == TEST_OK;
+        const char *name = job->item->name.text;
+        if (run->options->tap) {
+            printf("%s %zu - %s: %s\n", ok ? "ok" : "not ok", job->number, job->file, name);
+            if (!ok) printf("# %s\n", job->story);
+        } else if (ok) {
+            if (!run->line->quiet) printf("ok      %s: %s\n", job->file, name);
+        } else {
+            const struct source *source = source_get(run->cx->sources, job->place.source);
+            uint32_t line = 0, column = 0;
+            if (source != NULL) source_locate(source, job->place.begin, &line, &column);
+            printf("FAILED  %s: %s (%s:%u)\n", job->file, name,
+                   source != NULL ? source->name : job->file, line);
+        }
+        fflush(stdout);
         run->reported++;
     }
 }
@@ -298,23 +293,17 @@ static void reap(struct test_run *run)
     }
 }
 
-/* The seconds until the next deadline. Stops the children whose deadline has passed. */
-static double enforce_deadlines(struct test_run *run)
+static void wait_for_something(struct test_run *run, const sigset_t *signals)
 {
-    double now = test_clock_seconds(), least = 3600;
+    /* The seconds until the next deadline. Stops the children whose deadline has passed. */
+    double now = test_clock_seconds(), seconds = 3600;
     for (size_t i = run->reported; i < run->started; i++) {
         struct test_job *job = run->jobs.items[i];
         if (job->verdict != TEST_RUNS) continue;
         if (job->deadline_seconds <= now) test_job_stop(job);
         double left = job->deadline_seconds - now;
-        if (left < least) least = left;
+        if (left < seconds) seconds = left;
     }
-    return least;
-}
-
-static void wait_for_something(struct test_run *run, const sigset_t *signals)
-{
-    double seconds = enforce_deadlines(run);
     struct timespec wait = {.tv_sec = (time_t)seconds,
                             .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
     int number = sigtimedwait(signals, NULL, &wait);

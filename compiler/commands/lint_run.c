@@ -58,24 +58,6 @@ static bool is_expected_refusal(const struct ast_file *file, const struct ast_it
     return false;
 }
 
-/* Lints all other pipelines that could be chosen: sema has chosen `done`. */
-static void lint_others(struct compile *cx, struct ast_program *program, const char *done)
-{
-    cx->options.pipeline_alone = true;
-    for (const struct ast_item *i = program->files->items; i != NULL; i = i->next) {
-        if (diag_failed(cx->diags)) return;
-        if (i->kind != AST_ITEM_PIPELINE || !sema_all_defined(cx, &i->signature)) continue;
-        if (done != NULL && strcmp(done, i->signature.name.text) == 0) continue;
-        if (is_expected_refusal(program->files, i)) continue;
-        cx->options.pipeline = i->signature.name.text;
-        struct passes other = passes_of_program(cx, program);
-        if (!passes_run(&other, PASS_ELABORATE)) return;
-        other.lints = true; /* the source itself has been linted */
-        other.next = PASS_OPERATIONS;
-        passes_run(&other, PASS_LINT_GRAPH);
-    }
-}
-
 static void lint_source(struct pool *pool, struct compile *cx, uint32_t source)
 {
     struct passes passes = passes_of_source(cx, source);
@@ -93,7 +75,21 @@ static void lint_source(struct pool *pool, struct compile *cx, uint32_t source)
     pthread_mutex_unlock(&pool->lock);
     cx->options.pipeline_optional = cx->options.definitions_shared = true;
     if (!passes_run(&passes, PASS_LINT_GRAPH)) return;
-    lint_others(cx, passes.program, passes.graph != NULL ? passes.graph->name : NULL);
+    /* Lints all other pipelines that could be chosen: sema has chosen `done`. */
+    const char *done = passes.graph != NULL ? passes.graph->name : NULL;
+    cx->options.pipeline_alone = true;
+    for (const struct ast_item *i = passes.program->files->items; i != NULL; i = i->next) {
+        if (diag_failed(cx->diags)) return;
+        if (i->kind != AST_ITEM_PIPELINE || !sema_all_defined(cx, &i->signature)) continue;
+        if (done != NULL && strcmp(done, i->signature.name.text) == 0) continue;
+        if (is_expected_refusal(passes.program->files, i)) continue;
+        cx->options.pipeline = i->signature.name.text;
+        struct passes other = passes_of_program(cx, passes.program);
+        if (!passes_run(&other, PASS_ELABORATE)) return;
+        other.lints = true; /* the source itself has been linted */
+        other.next = PASS_OPERATIONS;
+        passes_run(&other, PASS_LINT_GRAPH);
+    }
 }
 
 /* ---- findings ---- */

@@ -62,19 +62,6 @@ static bool is_first_node(const struct graph *graph, size_t index)
     return !graph->nodes.items[index].cost_declared;
 }
 
-static void print_children(FILE *to, const struct compile *cx, const struct graph *graph)
-{
-    for (size_t i = graph->kernels.count - graph->child_kernels; i < graph->kernels.count; i++) {
-        const struct kernel *kernel = graph->kernels.items[i];
-        if (kernel->costs == NULL) continue;
-        const struct graph_warp warp = cost_warp_of(kernel, false, cx->device);
-        fprintf(to, "cycles   %s", kernel->title);
-        print_shape(to, kernel, &warp, false);
-        print_plan(to, cx, kernel->costs);
-        fputc('\n', to);
-    }
-}
-
 void cost_print(FILE *to, const struct compile *cx, const struct graph *graph)
 {
     fputc('\n', to);
@@ -91,5 +78,13 @@ void cost_print(FILE *to, const struct compile *cx, const struct graph *graph)
         }
         fputc('\n', to);
     }
-    print_children(to, cx, graph);
+    for (size_t i = graph->kernels.count - graph->child_kernels; i < graph->kernels.count; i++) {
+        const struct kernel *kernel = graph->kernels.items[i];
+        if (kernel->costs == NULL) continue;
+        const struct graph_warp warp = cost_warp_of(kernel, false, cx->device);
+        fprintf(to, "cycles   %s", kernel->title);
+        print_shape(to, kernel, &warp, false);
+        print_plan(to, cx, kernel->costs);
+        fputc('\n', to);
+    }
 }

@@ -72,21 +72,6 @@ static void put_checks(struct json *json, const struct inspected_node *node)
     json_end(json, '}');
 }
 
-static void put_regions(struct json *json, const struct inspected_node *node)
-{
-    if (node->region_count == 0) return;
-    json_number(json, "constant", node->constant_cycles);
-    json_begin(json, "regions", '[');
-    for (uint32_t i = 0; i < node->region_count; i++) {
-        json_begin(json, NULL, '{');
-        json_text(json, "what", node->regions[i].what);
-        put_if(json, "line", node->regions[i].line > 0, node->regions[i].line);
-        json_number(json, "cycles", node->regions[i].cycles);
-        json_end(json, '}');
-    }
-    json_end(json, ']');
-}
-
 static void put_warp(struct json *json, const struct inspected_node *node)
 {
     if (node->warp.firings == 0) {
@@ -99,7 +84,18 @@ static void put_warp(struct json *json, const struct inspected_node *node)
     json_number(json, "firings", node->warp.firings);
     json_number(json, "pieces", node->warp.pieces);
     json_number(json, "finish_cycles", node->warp.finish_cycles);
-    put_regions(json, node);
+    if (node->region_count != 0) {
+        json_number(json, "constant", node->constant_cycles);
+        json_begin(json, "regions", '[');
+        for (uint32_t i = 0; i < node->region_count; i++) {
+            json_begin(json, NULL, '{');
+            json_text(json, "what", node->regions[i].what);
+            put_if(json, "line", node->regions[i].line > 0, node->regions[i].line);
+            json_number(json, "cycles", node->regions[i].cycles);
+            json_end(json, '}');
+        }
+        json_end(json, ']');
+    }
     json_end(json, '}');
 }
 
@@ -362,22 +358,6 @@ static const char *inspected_name(const struct inspection *inspection, uint32_t 
     return node < inspection->node_count ? inspection->nodes[node].name : NULL;
 }
 
-static void put_sequence(struct json *json, const struct inspection *inspection,
-                         const struct counterexample *found)
-{
-    json_begin(json, "sequence", '[');
-    for (size_t i = 0; i < found->run_count; i++) {
-        const struct counter_run *run = &found->runs[i];
-        json_begin(json, NULL, '{');
-        json_text(json, "node", inspected_name(inspection, run->node));
-        if (run->node == GRAPH_NONE)
-            json_text(json, "buffer", inspection->buffers[run->buffer].name);
-        json_number(json, run->node == GRAPH_NONE ? "packets" : "firings", run->count);
-        json_end(json, '}');
-    }
-    json_end(json, ']');
-}
-
 static void put_waits(struct json *json, const struct inspection *inspection,
                       const struct counterexample *found)
 {
@@ -397,21 +377,6 @@ static void put_waits(struct json *json, const struct inspection *inspection,
     json_end(json, ']');
 }
 
-static void put_levels(struct json *json, const struct inspection *inspection,
-                       const struct counterexample *found)
-{
-    json_begin(json, "levels", '[');
-    for (uint32_t i = 0; i < found->level_count; i++) {
-        const struct counter_level *level = &found->levels[i];
-        json_begin(json, NULL, '{');
-        json_text(json, "buffer", inspection->buffers[level->buffer].name);
-        json_number(json, "packets", level->packets);
-        put_if(json, "depth_packets", level->depth > 0, level->depth);
-        json_end(json, '}');
-    }
-    json_end(json, ']');
-}
-
 static void put_counterexample(struct json *json, const struct inspection *inspection)
 {
     const struct counterexample *found = inspection->counterexample;
@@ -419,9 +384,28 @@ static void put_counterexample(struct json *json, const struct inspection *inspe
     json_text(json, "kind", counter_kind_name(found->kind));
     if (found->kind == COUNTER_FOUND) {
         json_number(json, "firings", found->firings);
-        put_sequence(json, inspection, found);
+        json_begin(json, "sequence", '[');
+        for (size_t i = 0; i < found->run_count; i++) {
+            const struct counter_run *run = &found->runs[i];
+            json_begin(json, NULL, '{');
+            json_text(json, "node", inspected_name(inspection, run->node));
+            if (run->node == GRAPH_NONE)
+                json_text(json, "buffer", inspection->buffers[run->buffer].name);
+            json_number(json, run->node == GRAPH_NONE ? "packets" : "firings", run->count);
+            json_end(json, '}');
+        }
+        json_end(json, ']');
         put_waits(json, inspection, found);
-        put_levels(json, inspection, found);
+        json_begin(json, "levels", '[');
+        for (uint32_t i = 0; i < found->level_count; i++) {
+            const struct counter_level *level = &found->levels[i];
+            json_begin(json, NULL, '{');
+            json_text(json, "buffer", inspection->buffers[level->buffer].name);
+            json_number(json, "packets", level->packets);
+            put_if(json, "depth_packets", level->depth > 0, level->depth);
+            json_end(json, '}');
+        }
+        json_end(json, ']');
         json_boolean(json, "replayable", found->no_replay == NULL);
     }
     json_end(json, '}');

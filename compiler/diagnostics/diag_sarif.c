@@ -189,8 +189,11 @@ static void put_rule(const struct report *report, struct json *json, enum rule r
     json_end(json, '}');
 }
 
-static void put_tool(const struct report *report, struct json *json)
+static void put_run(const struct report *report, struct json *json)
 {
+    struct locator locator = {.sources = report->sources};
+    const uint64_t *fingerprints = diag_fingerprints(report);
+    json_begin(json, NULL, '{');
     json_begin(json, "tool", '{');
     json_begin(json, "driver", '{');
     json_text(json, "name", "pipec");
@@ -201,14 +204,6 @@ static void put_tool(const struct report *report, struct json *json)
     json_end(json, ']');
     json_end(json, '}');
     json_end(json, '}');
-}
-
-static void put_run(const struct report *report, struct json *json)
-{
-    struct locator locator = {.sources = report->sources};
-    const uint64_t *fingerprints = diag_fingerprints(report);
-    json_begin(json, NULL, '{');
-    put_tool(report, json);
     json_begin(json, "invocations", '[');
     json_begin(json, NULL, '{');
     json_boolean(json, "executionSuccessful", report->finished);

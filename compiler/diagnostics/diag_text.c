@@ -63,21 +63,6 @@ static int count_digits(uint32_t number)
     return digits;
 }
 
-static int widest_line_number(const struct printer *printer, const struct diag *diag)
-{
-    int widest = 5;
-    for (size_t i = 0; i <= diag->labels.count; i++) {
-        struct span span = i ? diag->labels.items[i - 1].span : diag->primary.span;
-        const struct source *source = source_get(printer->sources, span.source);
-        uint32_t line, column;
-        if (!source) continue;
-        source_locate(source, span.begin, &line, &column);
-        int digits = count_digits(line);
-        if (digits > widest) widest = digits;
-    }
-    return widest;
-}
-
 static void print_head(struct printer *printer, const struct diag *diag)
 {
     const struct source *source = source_get(printer->sources, diag->primary.span.source);
@@ -101,7 +86,17 @@ static void print_head(struct printer *printer, const struct diag *diag)
 
 static void print_diag(struct printer *printer, const struct diag *diag)
 {
-    printer->gutter_columns = widest_line_number(printer, diag);
+    int widest = 5;
+    for (size_t i = 0; i <= diag->labels.count; i++) {
+        struct span span = i ? diag->labels.items[i - 1].span : diag->primary.span;
+        const struct source *source = source_get(printer->sources, span.source);
+        uint32_t line, column;
+        if (!source) continue;
+        source_locate(source, span.begin, &line, &column);
+        int digits = count_digits(line);
+        if (digits > widest) widest = digits;
+    }
+    printer->gutter_columns = widest;
     printer->shown_source = diag->primary.span.source;
     print_head(printer, diag);
     print_snippet(printer, &diag->primary, true);

@@ -138,19 +138,6 @@ static bool is_carried(const struct ast_item *item)
            item->kind != AST_ITEM_TEST;
 }
 
-static void carry_item(const struct collector *c, struct reader *r, const struct ast_item *item)
-{
-    uint32_t begin = item->span.begin, before = r->end;
-    bool has_comment =
-        r->next_comment < r->comment_count && r->comments[r->next_comment].span.begin < begin;
-    if (has_comment) begin = r->comments[r->next_comment].span.begin;
-    advance_past(r, item->span.end, next_begin(r, item->next));
-    struct item_text text = {.bytes = r->source->bytes + begin,
-                             .size_bytes = r->end - begin,
-                             .is_apart = count_lines(r, before, begin) > 1};
-    if (is_carried(item)) vec_push(c->cx->arena, &c->found->items, text);
-}
-
 static void carry_items(const struct collector *c, const struct ast_file *file)
 {
     struct token_list list = {0};
@@ -167,7 +154,15 @@ static void carry_items(const struct collector *c, const struct ast_file *file)
             r.command = r.command->next;
             advance_past(&r, end, next_begin(&r, item));
         }
-        carry_item(c, &r, item);
+        uint32_t begin = item->span.begin, before = r.end;
+        bool has_comment =
+            r.next_comment < r.comment_count && r.comments[r.next_comment].span.begin < begin;
+        if (has_comment) begin = r.comments[r.next_comment].span.begin;
+        advance_past(&r, item->span.end, next_begin(&r, item->next));
+        struct item_text text = {.bytes = r.source->bytes + begin,
+                                 .size_bytes = r.end - begin,
+                                 .is_apart = count_lines(&r, before, begin) > 1};
+        if (is_carried(item)) vec_push(c->cx->arena, &c->found->items, text);
     }
 }
 

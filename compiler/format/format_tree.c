@@ -382,25 +382,6 @@ static void parse_value_in_attribute(struct tree *t, uint32_t level)
         parse_expr(t, level, CONDITIONAL);
 }
 
-static void parse_attribute_value(struct tree *t, uint32_t level)
-{
-    uint32_t outer = t->attribute_level;
-    bool has_left = kind(t) != TOKEN_DOTS;
-    t->attribute_level = level;
-    if (has_left) parse_value_in_attribute(t, level);
-    while (kind(t) == TOKEN_X) {
-        pass_token(t);
-        parse_value_in_attribute(t, level);
-    }
-    if (kind(t) == TOKEN_DOTS) {
-        if (has_left) close_up(t);
-        pass_token(t);
-        close_up(t);
-        parse_expr(t, level, CONDITIONAL);
-    }
-    t->attribute_level = outer;
-}
-
 static void parse_attributes(struct tree *t, uint32_t level, enum format_align align,
                              uint32_t under)
 {
@@ -408,7 +389,21 @@ static void parse_attributes(struct tree *t, uint32_t level, enum format_align a
            (kind(t) == TOKEN_INIT && align != ALIGN_HEADER)) {
         may_break(t, level, align, under);
         pass_token(t);
-        parse_attribute_value(t, level);
+        uint32_t outer = t->attribute_level;
+        bool has_left = kind(t) != TOKEN_DOTS;
+        t->attribute_level = level;
+        if (has_left) parse_value_in_attribute(t, level);
+        while (kind(t) == TOKEN_X) {
+            pass_token(t);
+            parse_value_in_attribute(t, level);
+        }
+        if (kind(t) == TOKEN_DOTS) {
+            if (has_left) close_up(t);
+            pass_token(t);
+            close_up(t);
+            parse_expr(t, level, CONDITIONAL);
+        }
+        t->attribute_level = outer;
         if (kind(t) == TOKEN_OF) {
             pass_token(t);
             pass_token(t);
@@ -504,21 +499,6 @@ static void parse_element_of_chain(struct tree *t, uint32_t level)
         parse_arguments(t, level);
     }
     parse_attributes(t, level + 1, ALIGN_LINE, 0);
-}
-
-static void parse_chain(struct tree *t)
-{
-    uint32_t arrow = 0;
-    parse_element_of_chain(t, 1);
-    while (kind(t) == TOKEN_ARROW) {
-        if (arrow == 0)
-            may_break(t, 1, ALIGN_LINE, 0);
-        else
-            may_break(t, 1, ALIGN_TOKEN, arrow);
-        if (arrow == 0) arrow = t->at;
-        pass_token(t);
-        parse_element_of_chain(t, 1);
-    }
 }
 
 static void parse_launch(struct tree *t)
@@ -782,19 +762,6 @@ static void parse_buffers(struct tree *t)
     }
 }
 
-static void parse_net_simple(struct tree *t)
-{
-    if (kind(t) == TOKEN_BUFFER) {
-        parse_buffers(t);
-    } else if (kind(t) == TOKEN_CONST) {
-        pass_token(t);
-        parse_type(t, 1);
-        parse_inits(t, 1);
-    } else if (is_name(kind(t))) {
-        parse_chain(t);
-    }
-}
-
 static struct format_statement *parse_net_statement(struct tree *t)
 {
     struct format_statement *s = new_statement(t);
@@ -803,7 +770,25 @@ static struct format_statement *parse_net_statement(struct tree *t)
     case TOKEN_IF: parse_if(t, s, parse_net_statement); break;
     case TOKEN_FOR: parse_loop(t, s, parse_net_statement); break;
     default:
-        parse_net_simple(t);
+        if (kind(t) == TOKEN_BUFFER) {
+            parse_buffers(t);
+        } else if (kind(t) == TOKEN_CONST) {
+            pass_token(t);
+            parse_type(t, 1);
+            parse_inits(t, 1);
+        } else if (is_name(kind(t))) {
+            uint32_t arrow = 0;
+            parse_element_of_chain(t, 1);
+            while (kind(t) == TOKEN_ARROW) {
+                if (arrow == 0)
+                    may_break(t, 1, ALIGN_LINE, 0);
+                else
+                    may_break(t, 1, ALIGN_TOKEN, arrow);
+                if (arrow == 0) arrow = t->at;
+                pass_token(t);
+                parse_element_of_chain(t, 1);
+            }
+        }
         end_statement(t);
         add_part(t, s, PART_RUN, s->first);
     }

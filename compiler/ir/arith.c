@@ -123,27 +123,6 @@ static bool divide(enum kx_op op, struct scalar_value left, struct scalar_value 
     return true;
 }
 
-static bool integer_binary(enum kx_op op, struct scalar_value left, struct scalar_value right,
-                           struct scalar_value *out)
-{
-    uint64_t a = left.bits, b = right.bits, bits = 0;
-    switch (op) {
-    case OP_DIV:
-    case OP_REM: return divide(op, left, right, out);
-    case OP_SHL:
-    case OP_SHR: *out = shift(op, left, right); return true;
-    case OP_ADD: bits = a + b; break;
-    case OP_SUB: bits = a - b; break;
-    case OP_MUL: bits = a * b; break;
-    case OP_AND: bits = a & b; break;
-    case OP_OR: bits = a | b; break;
-    case OP_XOR: bits = a ^ b; break;
-    default: break;
-    }
-    *out = arith_integer(left.type, bits);
-    return true;
-}
-
 static struct scalar_value f32_binary(enum kx_op op, float a, float b)
 {
     switch (op) {
@@ -171,8 +150,24 @@ bool arith_binary(enum kx_op op, struct scalar_value left, struct scalar_value r
         *out = f32_binary(op, as_f32(left), as_f32(right));
     else if (left.type == SCALAR_F64)
         *out = f64_binary(op, as_f64(left), as_f64(right));
-    else
-        return integer_binary(op, left, right, out);
+    else {
+        uint64_t a = left.bits, b = right.bits, bits = 0;
+        switch (op) {
+        case OP_DIV:
+        case OP_REM: return divide(op, left, right, out);
+        case OP_SHL:
+        case OP_SHR: *out = shift(op, left, right); return true;
+        case OP_ADD: bits = a + b; break;
+        case OP_SUB: bits = a - b; break;
+        case OP_MUL: bits = a * b; break;
+        case OP_AND: bits = a & b; break;
+        case OP_OR: bits = a | b; break;
+        case OP_XOR: bits = a ^ b; break;
+        default: break;
+        }
+        *out = arith_integer(left.type, bits);
+        return true;
+    }
     return true;
 }
 

@@ -98,19 +98,6 @@ static bool is_idempotent(enum ast_operator op)
     }
 }
 
-static void check_operands(struct compile *cx, const struct ast_expr *e)
-{
-    if (e->kind != AST_EXPR_BINARY || !is_idempotent(e->op)) return;
-    if (is_literal(e->left) || has_effect(e->left)) return;
-    if (!lint_same_text(cx, e->left->span, e->right->span)) return;
-    struct diag *d = report(cx, RULE_IDENTICAL_OPERANDS, e->op_span,
-                            "both operands are the same, so the result is known");
-    diag_label(d, e->left->span, "this");
-    diag_label(d, e->right->span, "and this");
-    if (e->op == AST_OP_NE || e->op == AST_OP_EQ)
-        diag_help(d, "if a float is to be tested for NaN, write isnan(..)");
-}
-
 /* if (a) .. else if (a): the second is never taken. */
 static void check_chain(struct compile *cx, const struct ast_stmt *s)
 {
@@ -305,7 +292,15 @@ static void visit_expr(void *data, const struct ast_expr *e)
          e->left->kind == AST_EXPR_MEMBER) &&
         !has_effect(e->left) && lint_same_text(cx, e->left->span, e->right->span))
         report(cx, RULE_SELF_ASSIGNMENT, e->span, "this assigns a value to itself");
-    check_operands(cx, e);
+    if (e->kind == AST_EXPR_BINARY && is_idempotent(e->op) && !is_literal(e->left) &&
+        !has_effect(e->left) && lint_same_text(cx, e->left->span, e->right->span)) {
+        struct diag *d = report(cx, RULE_IDENTICAL_OPERANDS, e->op_span,
+                                "both operands are the same, so the result is known");
+        diag_label(d, e->left->span, "this");
+        diag_label(d, e->right->span, "and this");
+        if (e->op == AST_OP_NE || e->op == AST_OP_EQ)
+            diag_help(d, "if a float is to be tested for NaN, write isnan(..)");
+    }
     if (e->kind == AST_EXPR_CONDITIONAL && e->left != NULL) check_condition(cx, e->left, false);
 }
 

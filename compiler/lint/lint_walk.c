@@ -38,24 +38,20 @@ static void visit_declarators(const struct lint_visitor *visitor,
     }
 }
 
-static void visit_stmt(const struct lint_visitor *visitor, const struct ast_stmt *s)
-{
-    if (visitor->stmt != NULL) visitor->stmt(visitor->data, s);
-    visit_type(visitor, s->type);
-    visit_declarators(visitor, s->declarators);
-    lint_visit_stmts(visitor, s->init);
-    lint_visit_expr(visitor, s->target);
-    lint_visit_expr(visitor, s->expr);
-    lint_visit_expr(visitor, s->step);
-    visit_attributes(visitor, s->attributes);
-    lint_visit_stmts(visitor, s->body);
-    lint_visit_stmts(visitor, s->otherwise);
-}
-
 void lint_visit_stmts(const struct lint_visitor *visitor, const struct ast_stmt *first)
 {
-    for (const struct ast_stmt *s = first; s != NULL; s = s->next)
-        visit_stmt(visitor, s);
+    for (const struct ast_stmt *s = first; s != NULL; s = s->next) {
+        if (visitor->stmt != NULL) visitor->stmt(visitor->data, s);
+        visit_type(visitor, s->type);
+        visit_declarators(visitor, s->declarators);
+        lint_visit_stmts(visitor, s->init);
+        lint_visit_expr(visitor, s->target);
+        lint_visit_expr(visitor, s->expr);
+        lint_visit_expr(visitor, s->step);
+        visit_attributes(visitor, s->attributes);
+        lint_visit_stmts(visitor, s->body);
+        lint_visit_stmts(visitor, s->otherwise);
+    }
 }
 
 static void visit_nodes(const struct lint_visitor *visitor, const struct ast_node *first)

@@ -125,22 +125,6 @@ static struct function_entry *find_function(struct sema *sema, const struct ast_
     return entry;
 }
 
-static void add_param(struct body *b, struct function *function, const struct ast_param *param)
-{
-    const char *what = arena_printf(b->arena, "the parameter '%s'", param->name.text);
-    const struct type *type = body_value_type(b, param->type, param->dims, what);
-    if (param->value)
-        body_unsupported(b, param->value->span, "default values of function parameters are");
-    struct symbol symbol = {
-        .kind = SYMBOL_POISON, .name = param->name.text, .span = param->name.span};
-    if (type) {
-        symbol.kind = SYMBOL_VARIABLE;
-        symbol.variable = body_local(b, param->name, type);
-    }
-    function->params[function->param_count++] = symbol.variable;
-    body_declare(b, symbol);
-}
-
 static void function_signature(struct body *b, struct function *function,
                                const struct ast_item *item)
 {
@@ -156,8 +140,20 @@ static void function_signature(struct body *b, struct function *function,
         count++;
     function->params = ARENA_ARRAY(b->arena, struct variable *, count);
     b->scope = scope_create(b->cx, outer);
-    for (const struct ast_param *param = item->params; param; param = param->next)
-        add_param(b, function, param);
+    for (const struct ast_param *param = item->params; param; param = param->next) {
+        const char *what = arena_printf(b->arena, "the parameter '%s'", param->name.text);
+        const struct type *type = body_value_type(b, param->type, param->dims, what);
+        if (param->value)
+            body_unsupported(b, param->value->span, "default values of function parameters are");
+        struct symbol symbol = {
+            .kind = SYMBOL_POISON, .name = param->name.text, .span = param->name.span};
+        if (type) {
+            symbol.kind = SYMBOL_VARIABLE;
+            symbol.variable = body_local(b, param->name, type);
+        }
+        function->params[function->param_count++] = symbol.variable;
+        body_declare(b, symbol);
+    }
 }
 
 /* The statements of a block, in the current scope. */

@@ -590,8 +590,15 @@ static struct ks *section(struct body *b, const struct ast_stmt *s, enum body_pl
     return block;
 }
 
-static void finish_attributes(struct body *b, const struct ast_stmt *s)
+static void section_statement(struct body *b, const struct ast_stmt *s)
 {
+    bool is_init = s->kind == AST_STMT_INIT;
+    const char *name = is_init ? "init" : "finish";
+    if (!body_check_child_section(b, s->span, name) || !check_section(b, s, name)) return;
+    if (is_init) {
+        b->kernel->init = section(b, s, PLACE_INIT);
+        return;
+    }
     static const char *const known[] = {"push"};
     struct kernel *kernel = b->kernel->kernel;
     uint64_t push;
@@ -607,18 +614,6 @@ static void finish_attributes(struct body *b, const struct ast_stmt *s)
             }
         }
     }
-}
-
-static void section_statement(struct body *b, const struct ast_stmt *s)
-{
-    bool is_init = s->kind == AST_STMT_INIT;
-    const char *name = is_init ? "init" : "finish";
-    if (!body_check_child_section(b, s->span, name) || !check_section(b, s, name)) return;
-    if (is_init) {
-        b->kernel->init = section(b, s, PLACE_INIT);
-        return;
-    }
-    finish_attributes(b, s);
     b->kernel->finish = section(b, s, PLACE_FINISH);
 }
 

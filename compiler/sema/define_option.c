@@ -29,21 +29,6 @@ bool sema_all_defined(const struct compile *cx, const struct ast_signature *sign
     return true;
 }
 
-static void report_undefined(struct elaboration *el, const struct ast_signature *signature)
-{
-    struct arena *arena = el->cx->arena;
-    const char *missing = "";
-    for (const struct ast_type_param *p = signature->type_params; p != NULL; p = p->next)
-        if (definition_of(el->cx, p->name.text) == NULL)
-            missing = arena_printf(arena, "%s -D %s=%s", missing, p->name.text,
-                                   p->is_type ? "TYPE" : "INTEGER");
-    struct diag *d = diag_report(el->cx->diags, RULE_NO_PIPELINE, signature->name.span,
-                                 "pipeline '%s' has compile-time parameters: it cannot be compiled "
-                                 "without their values",
-                                 signature->name.text);
-    diag_help(d, "give them:%s", missing);
-}
-
 /* ---- types: `f32`, `u8x4`, the name of a struct ---- */
 
 static bool read_lanes(const char *text, uint32_t *lanes)
@@ -110,7 +95,18 @@ struct compile_argument *defined_parameters(struct elaboration *el, struct scope
 {
     *count = 0;
     if (!sema_all_defined(el->cx, signature)) {
-        report_undefined(el, signature);
+        struct arena *arena = el->cx->arena;
+        const char *missing = "";
+        for (const struct ast_type_param *p = signature->type_params; p != NULL; p = p->next)
+            if (definition_of(el->cx, p->name.text) == NULL)
+                missing = arena_printf(arena, "%s -D %s=%s", missing, p->name.text,
+                                       p->is_type ? "TYPE" : "INTEGER");
+        struct diag *d =
+            diag_report(el->cx->diags, RULE_NO_PIPELINE, signature->name.span,
+                        "pipeline '%s' has compile-time parameters: it cannot be compiled "
+                        "without their values",
+                        signature->name.text);
+        diag_help(d, "give them:%s", missing);
         return NULL;
     }
     for (const struct ast_type_param *p = signature->type_params; p != NULL; p = p->next)

@@ -42,19 +42,6 @@ static void add_word(struct lost_words *words, const char *word)
     if (strcmp(word, "import") == 0 || strcmp(word, "include") == 0) words->any = true;
 }
 
-static void add_words(struct lost_words *words, struct span span)
-{
-    const char *text = source_get(words->cx->sources, span.source)->bytes;
-    for (uint32_t at = span.begin; at < span.end;) {
-        uint32_t begin = at;
-        while (at < span.end && (isalnum((unsigned char)text[at]) || text[at] == '_'))
-            at++;
-        if (at > begin && !isdigit((unsigned char)text[begin]))
-            add_word(words, intern_name(words->cx->names, text + begin, at - begin));
-        if (at == begin) at++;
-    }
-}
-
 static bool may_be_lost(const struct lost_words *words, struct span span)
 {
     if (words->any) return true;
@@ -85,8 +72,17 @@ void sema_check_damaged(struct compile *cx, const struct ast_program *program)
     for (const struct ast_file *file = program->files; file != NULL; file = file->next) {
         if (file->is_commands) return;
         words.any |= file->names_missing;
-        for (const struct ast_lost *lost = file->lost; lost != NULL; lost = lost->next)
-            add_words(&words, lost->span);
+        for (const struct ast_lost *lost = file->lost; lost != NULL; lost = lost->next) {
+            const char *text = source_get(words.cx->sources, lost->span.source)->bytes;
+            for (uint32_t at = lost->span.begin; at < lost->span.end;) {
+                uint32_t begin = at;
+                while (at < lost->span.end && (isalnum((unsigned char)text[at]) || text[at] == '_'))
+                    at++;
+                if (at > begin && !isdigit((unsigned char)text[begin]))
+                    add_word(&words, intern_name(words.cx->names, text + begin, at - begin));
+                if (at == begin) at++;
+            }
+        }
     }
     cx->diags = diags_fork(cx->arena, all);
     diag_hide(cx->diags, follows_lost_word, &words);

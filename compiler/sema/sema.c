@@ -311,31 +311,22 @@ static int compare_keys(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The names of the kernels and pipelines that the graph is made of, in order of place. */
-static uint64_t *examined_names(const struct sema *sema, const struct graph *graph,
-                                const struct ast_item *chosen, size_t *count)
-{
-    uint64_t *keys =
-        ARENA_ARRAY(sema->cx->arena, uint64_t, graph->kernels.count + sema->inner.count + 1);
-    size_t n = 0;
-    for (size_t i = 0; i < graph->kernels.count; i++)
-        keys[n++] = place_key(graph->kernels.items[i]->span);
-    for (size_t i = 0; i < sema->inner.count; i++)
-        keys[n++] = place_key(sema->inner.items[i]->signature.name.span);
-    if (chosen != NULL) keys[n++] = place_key(chosen->signature.name.span);
-    qsort(keys, n, sizeof *keys, compare_keys);
-    *count = n;
-    return keys;
-}
-
 /* Items that are in no graph are not analysed further. A function counts as examined only if all
  * kernels and pipelines are, because any of them may call it. */
 static void note_examined(const struct sema *sema, const struct ast_program *program,
                           const struct graph *graph, const struct ast_item *chosen)
 {
-    size_t count;
+    size_t count = 0;
     bool all = true;
-    const uint64_t *names = examined_names(sema, graph, chosen, &count);
+    /* The names of the kernels and pipelines that the graph is made of, in order of place. */
+    uint64_t *names =
+        ARENA_ARRAY(sema->cx->arena, uint64_t, graph->kernels.count + sema->inner.count + 1);
+    for (size_t i = 0; i < graph->kernels.count; i++)
+        names[count++] = place_key(graph->kernels.items[i]->span);
+    for (size_t i = 0; i < sema->inner.count; i++)
+        names[count++] = place_key(sema->inner.items[i]->signature.name.span);
+    if (chosen != NULL) names[count++] = place_key(chosen->signature.name.span);
+    qsort(names, count, sizeof *names, compare_keys);
     for (const struct ast_file *file = program->files; file != NULL; file = file->next) {
         if (is_library(sema->cx, file->source)) continue;
         for (const struct ast_item *item = file->items; item != NULL; item = item->next) {

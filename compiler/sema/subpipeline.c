@@ -33,25 +33,6 @@ static bool inner_port(struct elaboration *el, const struct ast_port *ast, struc
     return true;
 }
 
-static bool inner_ports(struct elaboration *el, const struct ast_signature *signature,
-                        struct callee *callee)
-{
-    uint32_t count = 0;
-    for (const struct ast_port *p = signature->ports; p != NULL; p = p->next)
-        count++;
-    struct kernel_port *in = ARENA_ARRAY(el->cx->arena, struct kernel_port, count + 1);
-    struct kernel_port *out = ARENA_ARRAY(el->cx->arena, struct kernel_port, count + 1);
-    callee->nets = ARENA_ARRAY(el->cx->arena, struct net_buffer, count + 1);
-    callee->in = in;
-    callee->out = out;
-    bool ok = true;
-    for (const struct ast_port *p = signature->ports; p != NULL; p = p->next) {
-        struct kernel_port *port = p->is_out ? &out[callee->out_count++] : &in[callee->in_count++];
-        ok &= inner_port(el, p, callee->scope, &callee->nets[callee->net_count++], port);
-    }
-    return ok;
-}
-
 static bool inner_arguments(struct elaboration *el, const struct ast_signature *signature,
                             struct callee *callee)
 {
@@ -82,7 +63,20 @@ bool inner_callee(struct elaboration *el, const struct ast_item *pipeline, struc
     callee->scope = parameters;
     callee->name = signature->name.text;
     callee->span = signature->name.span;
-    return inner_ports(el, signature, callee) && inner_arguments(el, signature, callee);
+    uint32_t count = 0;
+    for (const struct ast_port *p = signature->ports; p != NULL; p = p->next)
+        count++;
+    struct kernel_port *in = ARENA_ARRAY(el->cx->arena, struct kernel_port, count + 1);
+    struct kernel_port *out = ARENA_ARRAY(el->cx->arena, struct kernel_port, count + 1);
+    callee->nets = ARENA_ARRAY(el->cx->arena, struct net_buffer, count + 1);
+    callee->in = in;
+    callee->out = out;
+    bool ok = true;
+    for (const struct ast_port *p = signature->ports; p != NULL; p = p->next) {
+        struct kernel_port *port = p->is_out ? &out[callee->out_count++] : &in[callee->in_count++];
+        ok &= inner_port(el, p, callee->scope, &callee->nets[callee->net_count++], port);
+    }
+    return ok && inner_arguments(el, signature, callee);
 }
 
 /* ---- arguments ---- */
@@ -241,9 +235,19 @@ static void check_ports(struct elaboration *el, const struct callee *callee)
 
 /* ---- the pipeline ---- */
 
-/* Reports a policy: the scheduler follows only that of the whole graph. */
-static void check_policy(struct elaboration *el, const struct instance *instance)
+static void elaborate_inside(struct elaboration *el, const struct instance *instance)
 {
+    const struct callee *callee = &instance->callee;
+    struct scope *scope = scope_create(el->cx, callee->scope);
+    for (uint32_t i = 0; i < callee->argument_count; i++) {
+        struct variable *variable = callee->arguments[i];
+        scope_declare(scope, (struct symbol){.kind = SYMBOL_VARIABLE,
+                                             .name = variable->name,
+                                             .span = variable->span,
+                                             .variable = variable});
+    }
+    bind_ports(el, instance, scope);
+    /* Reports a policy: the scheduler follows only that of the whole graph. */
     const struct ast_signature *signature = &instance->callee.pipeline->signature;
     for (const struct ast_attribute *a = signature->attributes; a != NULL; a = a->next) {
         enum graph_policy policy = POLICY_AUTO;
@@ -257,21 +261,6 @@ static void check_policy(struct elaboration *el, const struct instance *instance
         diag_label(d, a->span, "it has no effect here");
         diag_help(d, "give it to '%s' if it is meant for the whole", el->graph->name);
     }
-}
-
-static void elaborate_inside(struct elaboration *el, const struct instance *instance)
-{
-    const struct callee *callee = &instance->callee;
-    struct scope *scope = scope_create(el->cx, callee->scope);
-    for (uint32_t i = 0; i < callee->argument_count; i++) {
-        struct variable *variable = callee->arguments[i];
-        scope_declare(scope, (struct symbol){.kind = SYMBOL_VARIABLE,
-                                             .name = variable->name,
-                                             .span = variable->span,
-                                             .variable = variable});
-    }
-    bind_ports(el, instance, scope);
-    check_policy(el, instance);
     if (callee->pipeline->net != NULL)
         elaborate_statements(el, scope_create(el->cx, scope), callee->pipeline->net->body);
 }

@@ -165,19 +165,6 @@ static void set_positional(struct checker *c, const struct ast_node *subject,
     }
 }
 
-static void check_arguments(struct checker *c)
-{
-    const struct graph *graph = c->test->graph;
-    for (size_t i = 0; i < graph->arguments.count && !c->failed; i++) {
-        const struct graph_argument *argument = &graph->arguments.items[i];
-        if (argument->has_default) continue;
-        struct diag *d = complain(c, RULE_WRONG_ARGUMENT_COUNT, c->test->span,
-                                  "test '%s' needs a value for the argument '%s' of '%s'",
-                                  c->test->name, argument->variable->name, c->test->subject);
-        diag_label(d, argument->variable->span, "it has no default");
-    }
-}
-
 /* ---- statements ---- */
 
 static void check_set(struct checker *c, const struct ast_check *check, setting_list *settings)
@@ -227,21 +214,6 @@ static bool split_port(const struct ast_expr *e, struct ast_name *name, struct a
     return e->kind == AST_EXPR_NAME;
 }
 
-static bool check_within(struct checker *c, const struct ast_check *check,
-                         const struct type *absolute, struct test_stream *expected)
-{
-    uint64_t count;
-    const struct scalar_value *value =
-        sema_values(c->sema, c->scope, check->tolerance_value, absolute, &count);
-    if (value == NULL) return false;
-    expected->tolerance = TEST_WITHIN;
-    expected->within = arith_as_f64(*value);
-    if (expected->within >= 0 && isfinite(expected->within)) return true;
-    complain(c, RULE_CONSTANT_RANGE, check->tolerance_value->span,
-             "a tolerance is a number from 0 on");
-    return false;
-}
-
 static bool check_ulp(struct checker *c, const struct ast_check *check, const struct type *type,
                       struct test_stream *expected)
 {
@@ -278,7 +250,16 @@ static bool check_tolerance(struct checker *c, const struct ast_check *check,
         return false;
     }
     if (check->tolerance_unit.text != NULL) return check_ulp(c, check, type, expected);
-    return check_within(c, check, type_scalar(c->sema->types, SCALAR_F64), expected);
+    uint64_t count;
+    const struct scalar_value *value = sema_values(c->sema, c->scope, check->tolerance_value,
+                                                   type_scalar(c->sema->types, SCALAR_F64), &count);
+    if (value == NULL) return false;
+    expected->tolerance = TEST_WITHIN;
+    expected->within = arith_as_f64(*value);
+    if (expected->within >= 0 && isfinite(expected->within)) return true;
+    complain(c, RULE_CONSTANT_RANGE, check->tolerance_value->span,
+             "a tolerance is a number from 0 on");
+    return false;
 }
 
 static void check_expect(struct checker *c, const struct ast_check *check, setting_list *settings)
@@ -401,7 +382,15 @@ static void check_statements(struct checker *c, const struct ast_item *item)
         }
         check_expect(c, check, &settings);
     }
-    check_arguments(c);
+    const struct graph *graph = c->test->graph;
+    for (size_t i = 0; i < graph->arguments.count && !c->failed; i++) {
+        const struct graph_argument *argument = &graph->arguments.items[i];
+        if (argument->has_default) continue;
+        struct diag *d = complain(c, RULE_WRONG_ARGUMENT_COUNT, c->test->span,
+                                  "test '%s' needs a value for the argument '%s' of '%s'",
+                                  c->test->name, argument->variable->name, c->test->subject);
+        diag_label(d, argument->variable->span, "it has no default");
+    }
     if (c->failed || c->test->outcome != TEST_ENDS || c->test->expected.count > 0) return;
     struct diag *d =
         complain(c, RULE_TEST_BLOCK, c->test->span, "test '%s' expects nothing", c->test->name);

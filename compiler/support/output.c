@@ -184,23 +184,6 @@ static bool write_through(struct output *output, int fd)
     return output->file != NULL;
 }
 
-/* Opens a descriptor by name, a device, a regular file, or a file that does not exist yet. */
-static bool open_output_file(struct output *output, mode_t mode, bool is_device)
-{
-    struct output_target target;
-    if (!output_target_find(output->path, &target)) return false;
-    if (target.path == NULL)
-        return write_through(output, fcntl(target.descriptor, F_DUPFD_CLOEXEC, 3));
-    if (is_device) {
-        free(target.path);
-        return write_through(output, file_open_output_device(output->path));
-    }
-    output->target = target.path;
-    if (open_temporary(output, mode)) return true;
-    forget_temporary(output);
-    return false;
-}
-
 bool output_open(struct output *output, const char *path)
 {
     struct stat status;
@@ -217,8 +200,19 @@ bool output_open(struct output *output, const char *path)
     mode_t mask = umask(0);
     umask(mask);
     bool writes_directly = exists && !S_ISREG(status.st_mode);
-    return open_output_file(output, exists ? status.st_mode & 07777 : 0666 & ~mask,
-                            writes_directly);
+    /* Opens a descriptor by name, a device, a regular file, or a file that does not exist yet. */
+    struct output_target target;
+    if (!output_target_find(output->path, &target)) return false;
+    if (target.path == NULL)
+        return write_through(output, fcntl(target.descriptor, F_DUPFD_CLOEXEC, 3));
+    if (writes_directly) {
+        free(target.path);
+        return write_through(output, file_open_output_device(output->path));
+    }
+    output->target = target.path;
+    if (open_temporary(output, exists ? status.st_mode & 07777 : 0666 & ~mask)) return true;
+    forget_temporary(output);
+    return false;
 }
 
 static bool complete_file(FILE *file, bool sync)

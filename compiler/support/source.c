@@ -58,20 +58,6 @@ bool source_is_library(const struct sources *sources, uint32_t id)
            sources->entries.items[id - 1]->origin == FROM_LIBRARY;
 }
 
-static void find_lines(struct arena *arena, struct source *source)
-{
-    const char *end = source->bytes + source->size_bytes;
-    uint32_t count = 1;
-    for (const char *p = source->bytes; (p = memchr(p, '\n', (size_t)(end - p))) != NULL; p++)
-        count++;
-    uint32_t *begin = ARENA_ARRAY(arena, uint32_t, count);
-    source->line_count = count;
-    source->line_begin = begin;
-    uint32_t line = 0;
-    for (const char *p = source->bytes; (p = memchr(p, '\n', (size_t)(end - p))) != NULL; p++)
-        begin[++line] = (uint32_t)(p - source->bytes) + 1;
-}
-
 /* `bytes` lives in the arena or is static, and has a NUL at `size_bytes`. */
 static struct entry *add_entry(struct sources *sources, enum origin origin, const char *name,
                                const char *bytes, size_t size_bytes, uint32_t *id)
@@ -87,7 +73,16 @@ static struct entry *add_entry(struct sources *sources, enum origin origin, cons
     entry->source.bytes = bytes;
     entry->source.size_bytes = (uint32_t)size_bytes;
     entry->source.has_mark = has_mark;
-    find_lines(sources->arena, &entry->source);
+    const char *end = entry->source.bytes + entry->source.size_bytes;
+    uint32_t count = 1;
+    for (const char *p = entry->source.bytes; (p = memchr(p, '\n', (size_t)(end - p))) != NULL; p++)
+        count++;
+    uint32_t *begin = ARENA_ARRAY(sources->arena, uint32_t, count);
+    entry->source.line_count = count;
+    entry->source.line_begin = begin;
+    uint32_t line = 0;
+    for (const char *p = entry->source.bytes; (p = memchr(p, '\n', (size_t)(end - p))) != NULL; p++)
+        begin[++line] = (uint32_t)(p - entry->source.bytes) + 1;
     vec_push(sources->arena, &sources->entries, entry);
     *id = (uint32_t)sources->entries.count;
     return entry;
