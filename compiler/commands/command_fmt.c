@@ -124,22 +124,6 @@ static void format_path(struct run *run, const char *path)
     arena_destroy(arena);
 }
 
-/* Refuses the run if diagnostics would overwrite a source. */
-static bool refuse_fmt_sinks(struct run *run, const struct source_paths *paths)
-{
-    const struct diagnostic_options *options = &run->line.diagnostics;
-    for (size_t i = 0; i < options->sinks.count; i++)
-        for (size_t k = 0; k < paths->items.count; k++) {
-            if (!file_is_same(options->sinks.items[i].path, paths->items.items[k])) continue;
-            fprintf(stderr, "pipec: error: the diagnostics file '%s' is a source\n",
-                    options->sinks.items[i].path);
-            for (size_t n = 0; n < options->sinks.count; n++)
-                output_abandon(&run->line.diagnostics.sinks.items[n].output);
-            return true;
-        }
-    return false;
-}
-
 static int format_paths(struct run *run)
 {
     struct source_paths paths = {0};
@@ -147,7 +131,17 @@ static int format_paths(struct run *run)
         if (!source_paths_add(&paths, run->arena, run->line.inputs[i]))
             worsen(run, paths.too_deep ? folder_too_deep(paths.failed)
                                        : file_failure("read", paths.failed));
-    if (refuse_fmt_sinks(run, &paths)) return EXIT_FILES;
+    /* Refuses the run if diagnostics would overwrite a source. */
+    const struct diagnostic_options *options = &run->line.diagnostics;
+    for (size_t i = 0; i < options->sinks.count; i++)
+        for (size_t k = 0; k < paths.items.count; k++) {
+            if (!file_is_same(options->sinks.items[i].path, paths.items.items[k])) continue;
+            fprintf(stderr, "pipec: error: the diagnostics file '%s' is a source\n",
+                    options->sinks.items[i].path);
+            for (size_t n = 0; n < options->sinks.count; n++)
+                output_abandon(&run->line.diagnostics.sinks.items[n].output);
+            return EXIT_FILES;
+        }
     for (size_t i = 0; i < paths.items.count; i++)
         format_path(run, paths.items.items[i]);
     worsen(run, standard_output_status());

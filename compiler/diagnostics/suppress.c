@@ -128,18 +128,6 @@ static bool take_text(struct cursor *c, const char *text)
     return true;
 }
 
-static bool take_name(struct scanner *scanner, struct cursor *c, struct suppression *s)
-{
-    skip_blanks(c);
-    uint32_t begin = c->at;
-    while (c->at < c->end && !is_blank(c->bytes[c->at]) && strchr(",()", c->bytes[c->at]) == NULL)
-        c->at++;
-    if (c->at == begin) return false;
-    s->name = (struct span){scanner->id, begin, c->at};
-    s->rule = rule_find(arena_string(scanner->arena, c->bytes + begin, c->at - begin));
-    return true;
-}
-
 /* Reads reason="..." or nothing. A blank reason counts as none. */
 static bool take_reason(struct cursor *c, struct span *reason, bool *has_reason)
 {
@@ -163,7 +151,14 @@ static bool read_comment(struct scanner *scanner, struct cursor *c, struct suppr
     struct span reason = {.source = scanner->id};
     if (!take_text(c, "allow") || !take_text(c, "(")) return false;
     do {
-        if (!take_name(scanner, c, &s)) return false;
+        skip_blanks(c);
+        uint32_t begin = c->at;
+        while (c->at < c->end && !is_blank(c->bytes[c->at]) &&
+               strchr(",()", c->bytes[c->at]) == NULL)
+            c->at++;
+        if (c->at == begin) return false;
+        s.name = (struct span){scanner->id, begin, c->at};
+        s.rule = rule_find(arena_string(scanner->arena, c->bytes + begin, c->at - begin));
         vec_push(scanner->arena, &scanner->found->items, s);
     } while (take_text(c, ","));
     if (!take_text(c, ")") || !take_reason(c, &reason, &has_reason)) return false;

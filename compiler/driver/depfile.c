@@ -66,7 +66,7 @@ bool depfile_quote(FILE *to, const char *name)
     return true;
 }
 
-static bool print_targets(FILE *to, const struct depfile *depfile)
+bool depfile_print(FILE *to, const struct depfile *depfile, const struct sources *sources)
 {
     for (size_t i = 0; i < depfile->target_count; i++) {
         const struct depfile_target *target = &depfile->targets[i];
@@ -77,12 +77,6 @@ static bool print_targets(FILE *to, const struct depfile *depfile)
             return false;
     }
     putc(':', to);
-    return true;
-}
-
-bool depfile_print(FILE *to, const struct depfile *depfile, const struct sources *sources)
-{
-    if (!print_targets(to, depfile)) return false;
     for (uint32_t id = 1; id <= source_count(sources); id++) {
         if (!source_is_file(sources, id)) continue;
         fputs(id > 1 ? " \\\n  " : " ", to);

@@ -679,27 +679,22 @@ static struct formatted align_comments(struct layout *l)
 
 /* ---- the file ---- */
 
-static void measure(struct layout *l)
-{
-    uint32_t count = l->file->token_count;
-    l->columns = ARENA_ARRAY(l->arena, uint64_t, count + 1);
-    l->forced = ARENA_ARRAY(l->arena, uint32_t, count + 1);
-    l->broken = ARENA_ARRAY(l->arena, uint32_t, count + 1);
-    l->column_of = ARENA_ARRAY(l->arena, uint32_t, count);
-    l->line_of = ARENA_ARRAY(l->arena, uint32_t, count);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct format_token *token = &l->tokens[i];
-        l->columns[i + 1] =
-            l->columns[i] + has_space(l, i) + token->columns + inline_comment_columns(l, token);
-        l->forced[i + 1] = l->forced[i] + (comments_force_break(l, token) || token->row);
-        l->broken[i + 1] = l->broken[i] + (token->structural && token->newlines > 0);
-    }
-}
-
 struct formatted format_layout(const struct format_file *file)
 {
     struct layout l = {.file = file, .tokens = file->tokens, .arena = file->cx->arena};
-    measure(&l);
+    uint32_t count = l.file->token_count;
+    l.columns = ARENA_ARRAY(l.arena, uint64_t, count + 1);
+    l.forced = ARENA_ARRAY(l.arena, uint32_t, count + 1);
+    l.broken = ARENA_ARRAY(l.arena, uint32_t, count + 1);
+    l.column_of = ARENA_ARRAY(l.arena, uint32_t, count);
+    l.line_of = ARENA_ARRAY(l.arena, uint32_t, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct format_token *token = &l.tokens[i];
+        l.columns[i + 1] =
+            l.columns[i] + has_space(&l, i) + token->columns + inline_comment_columns(&l, token);
+        l.forced[i + 1] = l.forced[i] + (comments_force_break(&l, token) || token->row);
+        l.broken[i + 1] = l.broken[i] + (token->structural && token->newlines > 0);
+    }
     for (const struct format_statement *s = file->items; s != NULL; s = s->next) {
         open_line(&l, s->first, 0, 0, s == file->items);
         put_first_token(&l, s->first);

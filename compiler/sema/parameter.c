@@ -197,23 +197,17 @@ static bool bind_type(struct inference *inf, const struct ast_port *port, const 
     return report_contradiction(inf, at, port, type, span);
 }
 
-/* The number of elements of a port array, from the known integers. */
-static bool port_elements(struct inference *inf, const struct ast_port *port, uint64_t *elements)
-{
-    int64_t arity = 1;
-    if (port->dims != NULL && !sema_integer(inf->el->sema, inf->parameters, port->dims, &arity))
-        return false;
-    *elements = arity > 0 ? (uint64_t)arity : 1;
-    return true;
-}
-
 /* Walks the ports of one direction in parallel with the bound list. */
 static bool bind_list(struct inference *inf, bool is_out, const struct ast_expr *list)
 {
     for (const struct ast_port *port = inf->signature->ports; port != NULL; port = port->next) {
         uint64_t wanted;
         if (port->is_out != is_out) continue;
-        if (!port_elements(inf, port, &wanted)) return false;
+        /* The number of elements of a port array, from the known integers. */
+        int64_t arity = 1;
+        if (port->dims != NULL && !sema_integer(inf->el->sema, inf->parameters, port->dims, &arity))
+            return false;
+        wanted = arity > 0 ? (uint64_t)arity : 1;
         while (wanted > 0 && list != NULL) {
             const struct ast_expr *root = root_name(list);
             if (root == NULL) return true; /* reported at the connection */

@@ -129,17 +129,11 @@ static const char *cycle_text(struct elaboration *el, const struct frame *frame,
     return arena_printf(el->cx->arena, "%s -> %s", pipeline->signature.name.text, text);
 }
 
-static bool is_known_recursive(const struct sema *sema, const struct ast_item *pipeline)
-{
-    for (size_t i = 0; i < sema->recursive.count; i++)
-        if (sema->recursive.items[i] == pipeline) return true;
-    return false;
-}
-
 static void report_recursion(struct elaboration *el, const struct ast_item *pipeline,
                              struct span span)
 {
-    if (is_known_recursive(el->sema, pipeline)) return;
+    for (size_t i = 0; i < el->sema->recursive.count; i++)
+        if (el->sema->recursive.items[i] == pipeline) return;
     struct diag *d =
         diag_report(el->cx->diags, RULE_RECURSION, span, "pipeline '%s' uses itself: %s",
                     pipeline->signature.name.text, cycle_text(el, el->frame, pipeline));
