@@ -242,11 +242,6 @@ static int partition_all(struct table *table, const struct prt_scheme *schemes, 
     return EXIT_DONE;
 }
 
-static bool is_last_child(const struct table *table, uint32_t row)
-{
-    return row + 1 == table->count || table->rows[row + 1].parent != table->rows[row].parent;
-}
-
 /* The CUs that a partition leaves unused: the parent's CUs after the end of its last sub-device. */
 static void print_unused(const struct table *table, uint32_t row, const uint64_t *own,
                          uint64_t *words, size_t word_count, int width)
@@ -266,20 +261,6 @@ static void print_unused(const struct table *table, uint32_t row, const uint64_t
     printf("%-*s  %5" PRIu32 "  %-9s  unused\n", width, "-", unused, set.bytes);
 }
 
-static void print_row(const struct table *table, uint32_t row, const uint64_t *words, int width)
-{
-    struct text path = {.length = 0}, set = path, made_by = path, schemes = path;
-    struct prt_device_information information;
-    prt_device_query(table->tree, table->rows[row].device, &information);
-    add_path(&path, table, row);
-    if (row == 0) add(&path, "%s", table->figures.name);
-    add_cu_set(&set, words, table->figures.cu_count);
-    prt_scheme_describe(table->tree, table->rows[row].device, made_by.bytes, sizeof made_by.bytes);
-    add_schemes(&schemes, &information);
-    printf("%-*s  %5" PRIu32 "  %-9s  %-18s  %s\n", width, path.bytes, information.cu_count,
-           set.bytes, made_by.bytes, schemes.bytes);
-}
-
 static int print_table(const struct table *table)
 {
     size_t word_count = prt_cu_set_words(table->figures.cu_count);
@@ -293,8 +274,19 @@ static int print_table(const struct table *table)
                "can be partitioned by");
         for (uint32_t row = 0; row < table->count; row++) {
             prt_device_cu_set(table->tree, table->rows[row].device, words, word_count);
-            print_row(table, row, words, width);
-            if (row > 0 && is_last_child(table, row))
+            struct text path = {.length = 0}, set = path, made_by = path, schemes = path;
+            struct prt_device_information information;
+            prt_device_query(table->tree, table->rows[row].device, &information);
+            add_path(&path, table, row);
+            if (row == 0) add(&path, "%s", table->figures.name);
+            add_cu_set(&set, words, table->figures.cu_count);
+            prt_scheme_describe(table->tree, table->rows[row].device, made_by.bytes,
+                                sizeof made_by.bytes);
+            add_schemes(&schemes, &information);
+            printf("%-*s  %5" PRIu32 "  %-9s  %-18s  %s\n", width, path.bytes, information.cu_count,
+                   set.bytes, made_by.bytes, schemes.bytes);
+            if (row > 0 &&
+                (row + 1 == table->count || table->rows[row + 1].parent != table->rows[row].parent))
                 print_unused(table, row, words, rest, word_count, width);
         }
     }

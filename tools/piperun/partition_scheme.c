@@ -38,15 +38,6 @@ static bool read_level(const char *word, int64_t *domain)
     return false;
 }
 
-static bool read_integer(const char *word, int64_t *value)
-{
-    char *end;
-    errno = 0;
-    long long read = strtoll(word, &end, 10);
-    *value = read;
-    return errno == 0 && end != word && *end == '\0';
-}
-
 static const char *example(const struct prt_scheme_word *scheme)
 {
     if (scheme->set == PRT_SCHEME_BY_AFFINITY_DOMAIN) return "by-affinity l2";
@@ -59,7 +50,11 @@ static int read_value(const struct prt_scheme_word *scheme, const char *word, in
         if (read_level(word, value)) return EXIT_DONE;
         return PRT_COMPLAIN(EXIT_USAGE, "'%s' is no level: numa, l4, l3, l2, l1, or next", word);
     }
-    if (read_integer(word, value)) return EXIT_DONE;
+    char *end;
+    errno = 0;
+    long long read = strtoll(word, &end, 10);
+    *value = read;
+    if (errno == 0 && end != word && *end == '\0') return EXIT_DONE;
     return PRT_COMPLAIN(EXIT_USAGE, "%s: '%s' is no whole number of 64 bits; for example: %s",
                         scheme->word, word, example(scheme));
 }

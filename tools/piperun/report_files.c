@@ -127,15 +127,6 @@ const struct prt_observer *prt_reports_observer(const struct prt_reports *report
     return reports == NULL ? NULL : prt_trace_observer(reports->trace);
 }
 
-static void note_omitted(const struct prt_session *session, const struct prt_trace_summary *s)
-{
-    if (s->omitted_events == 0) return;
-    prt_say_note("%s: the trace is whole up to cycle %" PRIu64 "; after that %" PRIu64
-                 " event%s left out (--trace-limit)",
-                 session->command->trace, s->complete_cycles, s->omitted_events,
-                 s->omitted_events == 1 ? " is" : "s are");
-}
-
 /* A reader that has gone away wants no more: no error. */
 static int publish_trace(const struct prt_session *session, struct prt_reports *r)
 {
@@ -148,7 +139,12 @@ static int publish_trace(const struct prt_session *session, struct prt_reports *
     if (!whole && summary.no_memory) return prt_complain_memory();
     if (!whole) return EXIT_DONE; /* the run has not begun, and its message says why */
     if (prt_sink_finish(r->sink, &error) != PRT_OK) return prt_complain_status(&error);
-    note_omitted(session, &summary);
+    if (summary.omitted_events != 0) {
+        prt_say_note("%s: the trace is whole up to cycle %" PRIu64 "; after that %" PRIu64
+                     " event%s left out (--trace-limit)",
+                     session->command->trace, summary.complete_cycles, summary.omitted_events,
+                     summary.omitted_events == 1 ? " is" : "s are");
+    }
     prt_say_done("the timeline is in '%s': %" PRIu64 " events", session->command->trace,
                  summary.events);
     return EXIT_DONE;

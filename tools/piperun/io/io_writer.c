@@ -28,12 +28,6 @@ static enum prt_status write_failed(const char *name, int code, struct prt_error
     return prt_error_set(error, PRT_E_WRITE, "%s: cannot write: %s", name, strerror(code));
 }
 
-static void wait_writable(int fd)
-{
-    struct pollfd polled = {fd, POLLOUT, 0};
-    (void)poll(&polled, 1, -1); /* if it fails, the next write returns the error */
-}
-
 /* Writes all bytes; at `offset`, or at the file's position if that is negative. */
 static enum prt_status write_whole(int fd, const char *name, const void *data, size_t bytes,
                                    off_t offset, struct prt_error *error)
@@ -43,7 +37,8 @@ static enum prt_status write_whole(int fd, const char *name, const void *data, s
         ssize_t put = offset < 0 ? write(fd, next, bytes) : pwrite(fd, next, bytes, offset);
         if (put < 0 && errno == EINTR) continue;
         if (put < 0 && errno == EAGAIN) {
-            wait_writable(fd);
+            struct pollfd polled = {fd, POLLOUT, 0};
+            (void)poll(&polled, 1, -1); /* if it fails, the next write returns the error */
             continue;
         }
         /* uncovered: Linux writes some of the bytes or gives the cause */

@@ -120,32 +120,6 @@ static void on_flush(png_structp png)
 
 /* --- source --- */
 
-static void read_image_information(struct png_source *source)
-{
-    png_structp png = source->png;
-    png_infop info = source->info;
-    png_read_info(png, info);
-    if (png_get_color_type(png, info) == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png);
-    if (png_get_bit_depth(png, info) < 8) png_set_expand_gray_1_2_4_to_8(png);
-    if (png_get_bit_depth(png, info) == 16) png_set_swap(png); /* to little-endian */
-    png_set_strip_alpha(png);
-    source->interlaced = png_set_interlace_handling(png) > 1;
-    png_read_update_info(png, info);
-}
-
-static enum prt_status allocate_rows(struct png_source *source, uint32_t height,
-                                     struct prt_error *error)
-{
-    size_t bytes = source->row_bytes;
-    if (source->interlaced) bytes *= height; /* less than 2^24 bytes a row, 2^31 rows */
-    if (source->interlaced && bytes > INTERLACED_BYTES_MAX)
-        return prt_error_set(error, PRT_E_FORMAT,
-                             "%s: png: an interlaced image above %zu bytes is not read",
-                             source->reader.name, INTERLACED_BYTES_MAX);
-    source->rows = malloc(bytes);
-    return source->rows != NULL ? PRT_OK : prt_io_no_memory(error);
-}
-
 static enum prt_status note_image_information(struct png_source *source, struct prt_error *error)
 {
     struct prt_source_information *information = &source->base.information;
@@ -162,7 +136,15 @@ static enum prt_status note_image_information(struct png_source *source, struct 
         return prt_error_set(
             error, PRT_E_FORMAT, "%s: samples up to %u do not fit a port of type %s",
             source->reader.name, source->sample_max, scalar_name(source->base.packet));
-    return allocate_rows(source, information->height_packets, error);
+    size_t bytes = source->row_bytes;
+    if (source->interlaced)
+        bytes *= information->height_packets; /* less than 2^24 bytes a row, 2^31 rows */
+    if (source->interlaced && bytes > INTERLACED_BYTES_MAX)
+        return prt_error_set(error, PRT_E_FORMAT,
+                             "%s: png: an interlaced image above %zu bytes is not read",
+                             source->reader.name, INTERLACED_BYTES_MAX);
+    source->rows = malloc(bytes);
+    return source->rows != NULL ? PRT_OK : prt_io_no_memory(error);
 }
 
 static enum prt_status start_reading(struct png_source *source, struct prt_error *error)
@@ -178,7 +160,15 @@ static enum prt_status start_reading(struct png_source *source, struct prt_error
     png_set_user_limits(source->png, WIDTH_MAX, PNG_UINT_31_MAX);
     png_set_chunk_malloc_max(source->png, CHUNK_BYTES_MAX);
     png_set_keep_unknown_chunks(source->png, PNG_HANDLE_CHUNK_NEVER, NULL, 0);
-    read_image_information(source);
+    png_structp png = source->png;
+    png_infop info = source->info;
+    png_read_info(png, info);
+    if (png_get_color_type(png, info) == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png);
+    if (png_get_bit_depth(png, info) < 8) png_set_expand_gray_1_2_4_to_8(png);
+    if (png_get_bit_depth(png, info) == 16) png_set_swap(png); /* to little-endian */
+    png_set_strip_alpha(png);
+    source->interlaced = png_set_interlace_handling(png) > 1;
+    png_read_update_info(png, info);
     return PRT_OK;
 }
 
