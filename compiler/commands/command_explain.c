@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "compiler/diagnostics/rule_page.h"
 #include "base/nearest.h"
+#include "base/words.h"
 
 static const char help_text[] =
     "usage: pipec explain ID...                what a rule means, with a failing and a fixed "
@@ -47,12 +48,11 @@ static bool refuse(const char *what, const char *argument)
 static bool take_format(struct request *request, const char *name)
 {
     static const char *const names[] = {"text", "json", "man"};
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(name, names[i]) != 0) continue;
-        request->format = (enum format)i;
-        return true;
-    }
-    return refuse("the formats are text, json and man, not", name);
+    size_t format = WORD_INDEX(name, names);
+    if (format == sizeof names / sizeof *names)
+        return refuse("the formats are text, json and man, not", name);
+    request->format = (enum format)format;
+    return true;
 }
 
 static bool read_request(struct request *request, struct arena *arena, int argc, char **argv)

@@ -9,7 +9,6 @@
 #include "compiler/format/format.h"
 #include "compiler/driver/driver_files.h"
 #include "compiler/support/output.h"
-#include "compiler/support/source_paths.h"
 #include "compiler/support/text_diff.h"
 #include "compiler/syntax/parse.h"
 
@@ -128,9 +127,8 @@ static int format_paths(struct run *run)
 {
     struct source_paths paths = {0};
     for (size_t i = 0; i < run->line.input_count; i++)
-        if (!source_paths_add(&paths, run->arena, run->line.inputs[i]))
-            worsen(run, paths.too_deep ? folder_too_deep(paths.failed)
-                                       : file_failure("read", paths.failed));
+        source_paths_add(&paths, run->arena, run->line.inputs[i]);
+    worsen(run, unread_folders(&paths));
     /* Refuses the run if diagnostics would overwrite a source. */
     const struct diagnostic_options *options = &run->line.diagnostics;
     for (size_t i = 0; i < options->sinks.count; i++)

@@ -13,6 +13,7 @@
 #include "compiler/driver/driver_files.h"
 #include "compiler/driver/passes.h"
 #include "compiler/support/output.h"
+#include "base/words.h"
 
 static const char help_text[] =
     "usage: pipec graph [--format=FORMAT] [-o FILE] [options] FILE\n"
@@ -51,11 +52,9 @@ static const char *take_option(void *data, struct arena *arena, int option, cons
     switch (option) {
     case OPTION_FORMAT: {
         static const char *const names[] = {"dot", "svg", "json", "cmds"};
-        for (int i = 0; i < 4; i++) {
-            if (strcmp(value, names[i]) != 0) continue;
-            request->format = (enum format)i;
-            return NULL;
-        }
+        size_t format = WORD_INDEX(value, names);
+        request->format = (enum format)format;
+        if (format < sizeof names / sizeof *names) return NULL;
         if (strcmp(value, "html") == 0) return "--format=html is not supported yet";
         return arena_printf(arena, "--format=%s: dot, svg, json or cmds", value);
     }

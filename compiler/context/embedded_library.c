@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/context/embedded_library.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -9,18 +8,14 @@
 #include "compiler/diagnostics/diag.h"
 #include "lang/embedded.h"
 #include "base/nearest.h"
-
-static bool is_word_byte(char byte)
-{
-    return isalnum((unsigned char)byte) != 0 || byte == '_';
-}
+#include "base/words.h"
 
 /* The word at `text`, past blanks. */
 static const char *next_word(const char *text, size_t *length)
 {
     text += strspn(text, " ");
     *length = 0;
-    while (is_word_byte(text[*length]))
+    while (byte_is_word(text[*length]))
         ++*length;
     return text;
 }
@@ -50,7 +45,7 @@ static const char *file_of(const char *name, bool function)
     for (const struct embedded_file *file = embedded_std_files; file->name != NULL; file++) {
         const char *line = (const char *)file->bytes;
         while (*line != '\0') {
-            if (is_word_byte(*line) && declares(line, name, function)) return file->name;
+            if (byte_is_word(*line) && declares(line, name, function)) return file->name;
             line += strcspn(line, "\n");
             line += *line == '\n';
         }
@@ -85,7 +80,7 @@ void library_mathematics_each(bool (*visit)(void *data, const char *word, size_t
         file++;
     if (file->name == NULL) return;
     for (const char *line = (const char *)file->bytes; *line != '\0';) {
-        if (is_word_byte(*line) && !visit_line(line, visit, data)) return;
+        if (byte_is_word(*line) && !visit_line(line, visit, data)) return;
         line += strcspn(line, "\n");
         line += *line == '\n';
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/diagnostics/suppress.h"
+#include "base/words.h"
 
 #include <string.h>
 
@@ -51,11 +52,6 @@ static uint32_t skip_one(const struct source *source, uint32_t at)
     return at + 1;
 }
 
-static bool is_blank(char byte)
-{
-    return byte != '\0' && strchr(" \t\r\n\v\f", byte) != NULL;
-}
-
 static bool is_comment(const struct source *source, uint32_t at)
 {
     return begins(source, at, "//") || begins(source, at, "/*");
@@ -66,7 +62,7 @@ static uint32_t skip_to_code(const struct source *source, uint32_t at)
     while (at < source->size_bytes) {
         if (is_comment(source, at))
             at = skip_one(source, at);
-        else if (is_blank(source->bytes[at]))
+        else if (byte_is_blank(source->bytes[at]))
             at++;
         else
             break;
@@ -94,7 +90,7 @@ static uint32_t statement_end(const struct source *source, uint32_t at)
 static void cover(const struct source *source, struct suppression *s)
 {
     uint32_t at = s->comment.begin;
-    while (at > 0 && is_blank(source->bytes[at - 1]) && source->bytes[at - 1] != '\n')
+    while (at > 0 && byte_is_blank(source->bytes[at - 1]) && source->bytes[at - 1] != '\n')
         at--;
     if (at == 0 || source->bytes[at - 1] == '\n') {
         s->begin = skip_to_code(source, s->comment.end);
@@ -115,7 +111,7 @@ struct cursor {
 
 static void skip_blanks(struct cursor *c)
 {
-    while (c->at < c->end && is_blank(c->bytes[c->at]))
+    while (c->at < c->end && byte_is_blank(c->bytes[c->at]))
         c->at++;
 }
 
@@ -137,7 +133,7 @@ static bool take_reason(struct cursor *c, struct span *reason, bool *has_reason)
     if (!take_text(c, "reason") || !take_text(c, "=") || !take_text(c, "\"")) return false;
     reason->begin = c->at;
     for (; c->at < c->end && c->bytes[c->at] != '"'; c->at++)
-        *has_reason |= !is_blank(c->bytes[c->at]);
+        *has_reason |= !byte_is_blank(c->bytes[c->at]);
     reason->end = c->at;
     if (!take_text(c, "\"")) return false;
     skip_blanks(c);
@@ -153,7 +149,7 @@ static bool read_comment(struct scanner *scanner, struct cursor *c, struct suppr
     do {
         skip_blanks(c);
         uint32_t begin = c->at;
-        while (c->at < c->end && !is_blank(c->bytes[c->at]) &&
+        while (c->at < c->end && !byte_is_blank(c->bytes[c->at]) &&
                strchr(",()", c->bytes[c->at]) == NULL)
             c->at++;
         if (c->at == begin) return false;
@@ -174,7 +170,7 @@ static void visit_comment(struct scanner *scanner, uint32_t begin, uint32_t end)
     struct cursor c = {scanner->source->bytes, begin + 2, end};
     size_t count = scanner->found->items.count;
     if (!take_text(&c, mark)) return;
-    while (end > begin && is_blank(c.bytes[end - 1]))
+    while (end > begin && byte_is_blank(c.bytes[end - 1]))
         end--;
     c.end = end;
     struct suppression s = {.comment = {scanner->id, begin, end}};

@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "compiler/target/target.h"
 #include "base/nearest.h"
+#include "base/words.h"
 
 static const char help_text[] =
     "usage: pipec [options] FILE.pipe -o FILE.pbc   compile\n"
@@ -189,25 +190,19 @@ static void parse_definition(struct parser *p, char *text)
 
 static void parse_emit(struct parser *p, const char *text)
 {
-    static const struct {
-        const char *name;
-        enum emit_kind kind;
-    } kinds[] = {{"ast", EMIT_AST},   {"graph", EMIT_GRAPH}, {"cmds", EMIT_CMDS},
-                 {"json", EMIT_JSON}, {"llvm", EMIT_LLVM},   {"asm", EMIT_ASM},
-                 {"obj", EMIT_OBJ},   {"sched", EMIT_SCHED}};
+    static const char *const names[] = {
+        [EMIT_NONE] = "",     [EMIT_AST] = "ast",   [EMIT_GRAPH] = "graph",
+        [EMIT_CMDS] = "cmds", [EMIT_JSON] = "json", [EMIT_LLVM] = "llvm",
+        [EMIT_ASM] = "asm",   [EMIT_OBJ] = "obj",   [EMIT_SCHED] = "sched"};
     static const char *const later[] = {"ptx", "opencl", "header"};
-    const char *colon = strchr(text, ':');
-    size_t length = colon != NULL ? (size_t)(colon - text) : strlen(text);
-    for (size_t i = 0; i < sizeof later / sizeof later[0]; i++) {
-        if (strlen(later[i]) != length || strncmp(later[i], text, length) != 0) continue;
-        refuse(p, "--emit=%s is not supported yet", later[i]);
-        return;
-    }
-    p->line.emit_path = colon != NULL && colon[1] != '\0' ? colon + 1 : "-";
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (strlen(kinds[i].name) == length && strncmp(kinds[i].name, text, length) == 0)
-            p->line.emit = kinds[i].kind;
-    if (p->line.emit == EMIT_NONE)
+    size_t length = strcspn(text, ":");
+    const char *name = arena_string(p->arena, text, length);
+    size_t kind = WORD_INDEX(name, names);
+    p->line.emit = kind < sizeof names / sizeof *names ? (enum emit_kind)kind : EMIT_NONE;
+    p->line.emit_path = text[length] == ':' && text[length + 1] != '\0' ? text + length + 1 : "-";
+    if (WORD_INDEX(name, later) < sizeof later / sizeof *later)
+        refuse(p, "--emit=%s is not supported yet", name);
+    else if (p->line.emit == EMIT_NONE)
         refuse(p, "--emit=%s: the kinds are ast, graph, cmds, json, llvm, asm, obj and sched",
                text);
 }
@@ -230,16 +225,11 @@ static void parse_memory(struct parser *p, const char *text)
 
 static void parse_buffers(struct parser *p, const char *text)
 {
-    static const struct {
-        const char *name;
-        enum buffers_mode mode;
-    } modes[] = {{"default", BUFFERS_DEFAULT}, {"min", BUFFERS_MIN}, {"fast", BUFFERS_FAST}};
-    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
-        if (strcmp(text, modes[i].name) != 0) continue;
-        p->line.options.buffers = modes[i].mode;
-        return;
-    }
-    refuse(p, "--buffers=%s: min, fast or default", text);
+    static const char *const names[] = {
+        [BUFFERS_DEFAULT] = "default", [BUFFERS_MIN] = "min", [BUFFERS_FAST] = "fast"};
+    p->line.options.buffers = (enum buffers_mode)WORD_INDEX(text, names);
+    if ((size_t)p->line.options.buffers == sizeof names / sizeof *names)
+        refuse(p, "--buffers=%s: min, fast or default", text);
 }
 
 static void parse_layout(struct parser *p, const char *text)
@@ -248,12 +238,9 @@ static void parse_layout(struct parser *p, const char *text)
                                         [LAYOUT_SEQUENCE] = "sequence",
                                         [LAYOUT_SIDE_BY_SIDE] = "side-by-side",
                                         [LAYOUT_GROUPS] = "groups"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(text, names[i]) != 0) continue;
-        p->line.options.layout = (enum layout_wish)i;
-        return;
-    }
-    refuse(p, "--layout=%s: auto, sequence, side-by-side or groups", text);
+    p->line.options.layout = (enum layout_wish)WORD_INDEX(text, names);
+    if ((size_t)p->line.options.layout == sizeof names / sizeof *names)
+        refuse(p, "--layout=%s: auto, sequence, side-by-side or groups", text);
 }
 
 static void parse_policy(struct parser *p, const char *text)

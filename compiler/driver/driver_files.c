@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "compiler/support/source_paths.h"
 #include "base/file_open.h"
 
 int refusal_status(const struct compile *cx)
@@ -34,13 +33,20 @@ int file_failure(const char *what, const char *path)
     return EXIT_FILES;
 }
 
-int folder_too_deep(const char *path)
+int unread_folders(const struct source_paths *paths)
 {
-    fprintf(stderr,
-            "pipec: error: '%s' is more than %d folders deep and is left out: name it, or a folder "
-            "near it, as well\n",
-            path, SOURCE_FOLDERS_MAX);
-    return EXIT_FILES;
+    int status = EXIT_DONE;
+    for (size_t i = 0; i < paths->unread.count; i++) {
+        const struct unread_folder *folder = &paths->unread.items[i];
+        errno = folder->error;
+        status = folder->error != 0 ? file_failure("read", folder->path) : EXIT_FILES;
+        if (folder->error == 0)
+            fprintf(stderr,
+                    "pipec: error: '%s' is more than %d folders deep and is left out: name it, or "
+                    "a folder near it, as well\n",
+                    folder->path, SOURCE_FOLDERS_MAX);
+    }
+    return status;
 }
 
 int standard_output_status(void)

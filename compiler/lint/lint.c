@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "compiler/lint/lint_internal.h"
+#include "base/words.h"
 
 bool lint_wants(const struct compile *cx, const enum rule *rules, size_t count)
 {
@@ -10,14 +11,9 @@ bool lint_wants(const struct compile *cx, const enum rule *rules, size_t count)
     return false;
 }
 
-static bool is_blank(char byte)
-{
-    return byte != '\0' && strchr(" \t\r\n\v\f", byte) != NULL;
-}
-
 static void skip_blanks(const char *bytes, uint32_t *at, uint32_t end)
 {
-    while (*at < end && is_blank(bytes[*at]))
+    while (*at < end && byte_is_blank(bytes[*at]))
         ++*at;
 }
 

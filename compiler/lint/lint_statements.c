@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "compiler/lint/lint_internal.h"
+#include "base/words.h"
 
 static const enum rule rules[] = {
     RULE_NO_EFFECT,          RULE_SELF_ASSIGNMENT,        RULE_UNREACHABLE,
@@ -35,10 +36,8 @@ static bool has_effect(const struct ast_expr *expr)
 static bool is_statement_call(const struct ast_expr *e)
 {
     static const char *const names[] = {"barrier", "done", "stop"};
-    if (e->kind != AST_EXPR_CALL) return false;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(e->name.text, names[i]) == 0) return true;
-    return false;
+    return e->kind == AST_EXPR_CALL &&
+           WORD_INDEX(e->name.text, names) < sizeof names / sizeof *names;
 }
 
 static void check_effect(struct compile *cx, const struct ast_stmt *s)

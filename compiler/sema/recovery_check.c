@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include <ctype.h>
 #include <string.h>
 
 #include "compiler/sema/sema.h"
 #include "base/vec.h"
+#include "base/words.h"
 
 /* The words that syntax errors left out: each may be a name declared there. */
 struct lost_words {
@@ -76,9 +76,9 @@ void sema_check_damaged(struct compile *cx, const struct ast_program *program)
             const char *text = source_get(words.cx->sources, lost->span.source)->bytes;
             for (uint32_t at = lost->span.begin; at < lost->span.end;) {
                 uint32_t begin = at;
-                while (at < lost->span.end && (isalnum((unsigned char)text[at]) || text[at] == '_'))
+                while (at < lost->span.end && byte_is_word(text[at]))
                     at++;
-                if (at > begin && !isdigit((unsigned char)text[begin]))
+                if (at > begin && !byte_is_digit(text[begin]))
                     add_word(&words, intern_name(words.cx->names, text + begin, at - begin));
                 if (at == begin) at++;
             }

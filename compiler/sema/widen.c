@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/sema/widen.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "compiler/ir/type.h"
 #include "base/vec.h"
+#include "base/words.h"
 
 enum { DEPTH_MAX = 32, SHOWN_MAX = 64 };
 
@@ -50,7 +50,7 @@ static bool is_one_word(const struct widening *w, struct span span)
 {
     for (uint32_t i = span.begin; i < span.end; i++) {
         char byte = w->source->bytes[i];
-        if (!isalnum((unsigned char)byte) && byte != '_' && byte != '.') return false;
+        if (!byte_is_word(byte) && byte != '.') return false;
     }
     return true;
 }

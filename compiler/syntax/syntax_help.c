@@ -5,6 +5,7 @@
 
 #include "compiler/syntax/habits.h"
 #include "base/nearest.h"
+#include "base/words.h"
 
 #define JOINED                                                                                     \
     "kernels are joined with '->', as in 'x -> kernel -> y;'; what is computed stands in their "   \
@@ -199,9 +200,7 @@ static void help_closing(struct parser *ps, const struct syntax_error *error, st
 static bool is_library_word(const char *word)
 {
     static const char *const words[] = {"math", "Math", "np", "numpy", "std", "cmath"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(word, words[i]) == 0) return true;
-    return false;
+    return WORD_INDEX(word, words) < sizeof words / sizeof *words;
 }
 
 static void help_opening(struct parser *ps, const struct syntax_error *error, struct diag *diag)

@@ -4,6 +4,7 @@
  * Written: P5, or P6 with channels=3, samples up to 255, by prt_io_image_pack; width= is needed,
  * and the packets must make whole rows. */
 #include "tools/piperun/io/io_internal.h"
+#include "base/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,11 +82,6 @@ static enum prt_status peek(struct prt_io_reader *reader, int *byte, struct prt_
     return status;
 }
 
-static bool is_blank(int byte)
-{
-    return byte == ' ' || (byte >= '\t' && byte <= '\r');
-}
-
 /* Skips blanks, and comments from # to the end of the line. */
 static enum prt_status skip_blanks(struct prt_io_reader *reader, struct prt_error *error)
 {
@@ -98,7 +94,7 @@ static enum prt_status skip_blanks(struct prt_io_reader *reader, struct prt_erro
             comment = true;
         else if (byte == '\n' || byte == '\r')
             comment = false;
-        else if (!comment && !is_blank(byte))
+        else if (!comment && !byte_is_blank((char)byte))
             return PRT_OK;
         prt_io_reader_consume(reader, 1);
     }
@@ -165,7 +161,7 @@ static enum prt_status read_header(struct pgm_source *pgm, struct prt_error *err
     if (prt_io_reader_available(reader) == 0)
         return prt_io_reader_truncated(reader, error, "after the pgm header");
     int byte = *prt_io_reader_bytes(reader);
-    if (!is_blank(byte))
+    if (!byte_is_blank((char)byte))
         return refuse(reader, error, "a blank is expected after the greatest sample");
     prt_io_reader_consume(reader, 1);
     return PRT_OK;
