@@ -38,19 +38,19 @@ struct request {
     size_t name_count;
 };
 
-static bool refuse(const char *what, const char *argument)
+static bool refuse_argument(const char *what, const char *argument)
 {
     fprintf(stderr, "pipec: error: %s '%s'\npipec: 'pipec explain --help' lists the options\n",
             what, argument);
     return false;
 }
 
-static bool take_format(struct request *request, const char *name)
+static bool take_explain_format(struct request *request, const char *name)
 {
     static const char *const names[] = {"text", "json", "man"};
     size_t format = WORD_INDEX(name, names);
     if (format == sizeof names / sizeof *names)
-        return refuse("the formats are text, json and man, not", name);
+        return refuse_argument("the formats are text, json and man, not", name);
     request->format = (enum format)format;
     return true;
 }
@@ -61,17 +61,17 @@ static bool read_request(struct request *request, struct arena *arena, int argc,
     request->names = ARENA_ARRAY(arena, const char *, (size_t)argc);
     for (int i = 1; i < argc; i++) {
         if (strncmp(argv[i], format, sizeof format - 1) == 0) {
-            if (!take_format(request, argv[i] + sizeof format - 1)) return false;
+            if (!take_explain_format(request, argv[i] + sizeof format - 1)) return false;
         } else if (strcmp(argv[i], "--list") == 0) {
             request->list = true;
         } else if (argv[i][0] == '-') {
-            return refuse("unknown option", argv[i]);
+            return refuse_argument("unknown option", argv[i]);
         } else {
             request->names[request->name_count++] = argv[i];
         }
     }
     if (request->list == (request->name_count > 0))
-        return refuse("what is to be explained: a rule, or", "--list");
+        return refuse_argument("what is to be explained: a rule, or", "--list");
     return true;
 }
 

@@ -30,7 +30,7 @@ static const char help_text[] =
 enum mode { MODE_WRITE, MODE_CHECK, MODE_DIFF };
 enum { OPTION_CHECK = COMMAND_OPTION, OPTION_DIFF };
 
-static const char *take_option(void *data, struct arena *arena, int option, const char *value)
+static const char *take_fmt_option(void *data, struct arena *arena, int option, const char *value)
 {
     enum mode *mode = data, wanted = option == OPTION_CHECK ? MODE_CHECK : MODE_DIFF;
     (void)arena;
@@ -54,7 +54,7 @@ static void worsen(struct run *run, int status)
     if (status > run->status) run->status = status;
 }
 
-static int write_file(const struct formatted *formatted, const char *path)
+static int write_formatted(const struct formatted *formatted, const char *path)
 {
     struct output output;
     if (!output_open(&output, path)) return file_failure("write", path);
@@ -91,12 +91,12 @@ static int format_parsed(struct run *run, struct compile *cx, uint32_t id, const
     if (!is_faithful(cx, id, &formatted)) return EXIT_INTERNAL;
     const struct source *source = source_get(cx->sources, id);
     bool is_stream = strcmp(path, "-") == 0;
-    if (run->mode == MODE_WRITE && is_stream) return write_file(&formatted, path);
+    if (run->mode == MODE_WRITE && is_stream) return write_formatted(&formatted, path);
     /* Compares with the source on disk: a byte-order mark counts as a change. */
     if (!source->has_mark && source->size_bytes == formatted.size_bytes &&
         memcmp(source->bytes, formatted.text, formatted.size_bytes) == 0)
         return EXIT_DONE;
-    return run->mode == MODE_WRITE ? write_file(&formatted, path)
+    return run->mode == MODE_WRITE ? write_formatted(&formatted, path)
                                    : show_formatted(run, source, &formatted);
 }
 
@@ -158,7 +158,7 @@ int command_fmt(int argc, char **argv)
     struct command_options own = {.help = help_text,
                                   .letters = "",
                                   .longer = options,
-                                  .take = take_option,
+                                  .take = take_fmt_option,
                                   .data = &run.mode};
     const char *failed = NULL;
     int status = EXIT_FILES;

@@ -46,7 +46,7 @@ struct request {
     const char *output, *pipeline;
 };
 
-static const char *take_option(void *data, struct arena *arena, int option, const char *value)
+static const char *take_graph_option(void *data, struct arena *arena, int option, const char *value)
 {
     struct request *request = data;
     switch (option) {
@@ -150,7 +150,8 @@ static int graph_of_file(struct compile *cx, const struct request *request, cons
     return status == EXIT_DONE && diag_failed(cx->diags) ? EXIT_REFUSED : status;
 }
 
-static int run(struct compile *cx, struct command_line *line, const struct request *request)
+static int run_graph_command(struct compile *cx, struct command_line *line,
+                             const struct request *request)
 {
     const char *path = NULL;
     diagnostics_set_levels(&line->diagnostics, cx->diags);
@@ -175,7 +176,7 @@ int command_graph(int argc, char **argv)
     struct command_options own = {.help = help_text,
                                   .letters = "o:p:",
                                   .longer = options,
-                                  .take = take_option,
+                                  .take = take_graph_option,
                                   .data = &request,
                                   .shares = SHARES_ANALYSIS | SHARES_DEFINITIONS};
     struct command_line line = command_line_parse_command(argc, argv, arena, &own);
@@ -190,7 +191,7 @@ int command_graph(int argc, char **argv)
         struct compile cx = compile_begin(arena, line.options);
         cx.options.pipeline = request.pipeline;
         cleanup_install();
-        status = run(&cx, &line, &request);
+        status = run_graph_command(&cx, &line, &request);
     }
     arena_destroy(arena);
     return status;

@@ -49,7 +49,7 @@ static unsigned thread_count(const struct command_line *line)
     return count < THREADS_MAX ? count : THREADS_MAX;
 }
 
-static bool is_linted(const struct lint_paths *paths, const char *path)
+static bool path_is_linted(const struct lint_paths *paths, const char *path)
 {
     struct stat info;
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return false;
@@ -66,8 +66,9 @@ static bool refuse_lint_sinks(const struct command_line *line, const struct lint
     const struct diagnostic_options *options = &line->diagnostics;
     const char *refused = NULL;
     for (size_t i = 0; i < options->sinks.count && refused == NULL; i++)
-        if (is_linted(paths, options->sinks.items[i].path)) refused = options->sinks.items[i].path;
-    if (options->new_baseline != NULL && is_linted(paths, options->new_baseline))
+        if (path_is_linted(paths, options->sinks.items[i].path))
+            refused = options->sinks.items[i].path;
+    if (options->new_baseline != NULL && path_is_linted(paths, options->new_baseline))
         refused = options->new_baseline;
     if (refused != NULL) fprintf(stderr, "pipec: error: '%s' is a source\n", refused);
     return refused != NULL;

@@ -71,7 +71,7 @@ struct test_run {
 
 /* ---- options ---- */
 
-static const char *take_number(const char *value, double most, double *out)
+static const char *take_positive_number(const char *value, double most, double *out)
 {
     char *end;
     errno = 0;
@@ -80,7 +80,7 @@ static const char *take_number(const char *value, double most, double *out)
     return good ? NULL : "a number above zero is needed";
 }
 
-static const char *take_option(void *data, struct arena *arena, int option, const char *value)
+static const char *take_test_option(void *data, struct arena *arena, int option, const char *value)
 {
     struct test_options *options = data;
     const char *problem;
@@ -88,7 +88,7 @@ static const char *take_option(void *data, struct arena *arena, int option, cons
     case 'k': vec_push(arena, &options->patterns, value); return NULL;
     case OPTION_LIST: options->list = true; return NULL;
     case OPTION_TIMEOUT:
-        problem = take_number(value, 1e9, &options->timeout_seconds);
+        problem = take_positive_number(value, 1e9, &options->timeout_seconds);
         return problem != NULL ? arena_printf(arena, "--timeout %s: %s", value, problem) : NULL;
     case OPTION_PIPERUN: options->piperun = value; return NULL;
     case OPTION_FORMAT:
@@ -110,7 +110,7 @@ static struct command_line parse_line(int argc, char **argv, struct arena *arena
     const struct command_options own = {.help = help_text,
                                         .letters = "k:",
                                         .longer = longer,
-                                        .take = take_option,
+                                        .take = take_test_option,
                                         .data = options,
                                         .shares = SHARES_ANALYSIS | SHARES_CODE};
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -276,7 +276,7 @@ static void print_test_summary(const struct test_run *run)
 
 /* ---- the run ---- */
 
-static void reap(struct test_run *run)
+static void reap_tests(struct test_run *run)
 {
     int status;
     pid_t process;
@@ -337,7 +337,7 @@ static void run_all(struct test_run *run, const sigset_t *signals)
             test_job_start(&run->environment, job);
             run->running += job->verdict == TEST_RUNS;
         }
-        reap(run);
+        reap_tests(run);
         report_finished(run);
         if (run->running > 0) wait_for_something(run, signals);
     }
@@ -386,7 +386,7 @@ static int execute_tests(struct test_run *run)
 }
 
 /* Reads a file, or all files of a folder and its subfolders, in order of their names. */
-static int read_path(struct test_run *run, const char *path)
+static int read_test_path(struct test_run *run, const char *path)
 {
     struct lint_paths paths = {0};
     struct stat info;
@@ -402,7 +402,7 @@ static int run_tests(struct test_run *run)
 {
     int status = EXIT_DONE;
     for (size_t i = 0; i < run->line->input_count && status == EXIT_DONE; i++)
-        status = read_path(run, run->line->inputs[i]);
+        status = read_test_path(run, run->line->inputs[i]);
     if (status != EXIT_DONE) return status;
     if (run->jobs.count == 0 && run->options->patterns.count > 0 && run->files_refused == 0) {
         fprintf(stderr, "pipec: error: no test matches -k %s\n", run->options->patterns.items[0]);

@@ -216,7 +216,7 @@ static void show_items(struct json *json, const struct library *lib, const char 
 
 /* ---- finding ---- */
 
-static bool load(struct library *lib)
+static bool load_library(struct library *lib)
 {
     uint32_t id;
     if (source_import(lib->cx.sources, 0, lib->file, NULL, 0, &id) != SOURCE_OK) return false;
@@ -263,7 +263,7 @@ static const char *split_name(struct library *lib, const char *name)
 static int show_named(struct json *json, struct library *lib, const char *name, bool as_json)
 {
     const char *wanted = split_name(lib, name);
-    if (!load(lib)) return unknown_file(name);
+    if (!load_library(lib)) return unknown_file(name);
     if (wanted != NULL && !is_there(lib, wanted)) return unknown_item(lib, wanted);
     show_items(json, lib, wanted, as_json);
     return EXIT_DONE;
@@ -274,7 +274,7 @@ static void show_everywhere(struct json *json, struct library *lib, const char *
 {
     for (const struct embedded_file *file = embedded_std_files; file->name != NULL; file++) {
         lib->file = file->name;
-        if (!load(lib) || !is_there(lib, name)) continue;
+        if (!load_library(lib) || !is_there(lib, name)) continue;
         if (!as_json) fprintf(json->to, "// import \"%s\";\n", lib->file);
         show_items(json, lib, name, as_json);
     }
@@ -285,7 +285,7 @@ static void show_files(struct json *json, struct library *lib, bool as_json)
 {
     for (const struct embedded_file *file = embedded_std_files; file->name != NULL; file++) {
         lib->file = file->name;
-        if (!load(lib)) continue;
+        if (!load_library(lib)) continue;
         const char *text = lib->source->bytes;
         size_t skipped = strspn(text, "/ ");
         size_t stem = strlen(file->name) - strlen(".pipe");
@@ -309,7 +309,7 @@ bool explain_is_library(const char *name)
     bool found = strchr(name, '/') != NULL || strcmp(name, "std") == 0;
     for (const struct embedded_file *file = embedded_std_files; !found && file->name; file++) {
         lib.file = file->name;
-        found = load(&lib) && is_there(&lib, name);
+        found = load_library(&lib) && is_there(&lib, name);
     }
     arena_destroy(arena);
     return found;
@@ -320,7 +320,7 @@ void explain_item_names(struct arena *arena, struct explain_names *names)
     struct library lib = {.cx = compile_begin(arena, (struct compile_options){0})};
     for (const struct embedded_file *file = embedded_std_files; file->name != NULL; file++) {
         lib.file = file->name;
-        if (!load(&lib)) continue;
+        if (!load_library(&lib)) continue;
         for (const struct ast_item *item = lib.ast->items; item != NULL; item = item->next)
             if (is_public(item) && !is_internal(&lib, item))
                 vec_push(arena, &names->of, item_name(item));

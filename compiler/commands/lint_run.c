@@ -94,7 +94,7 @@ static void lint_source(struct pool *pool, struct compile *cx, uint32_t source)
 
 /* ---- findings ---- */
 
-static bool is_linted(const struct lint_run *run, const char *name)
+static bool source_is_linted(const struct lint_run *run, const char *name)
 {
     struct stat info;
     if (stat(name, &info) != 0) return false;
@@ -118,7 +118,7 @@ static bool is_added_finding(void *data, const struct diag *diag)
     if (source <= 1) return true;
     if (diag_level(diag) != DIAG_ERROR || rule_level(diag_rule(diag)) != DIAG_ERROR) return false;
     if (source_is_library(filter->cx->sources, source)) return true;
-    return !is_linted(filter->run, source_get(filter->cx->sources, source)->name);
+    return !source_is_linted(filter->run, source_get(filter->cx->sources, source)->name);
 }
 
 static void add_findings(struct lint_run *run, const struct compile *cx, const char *path,
@@ -176,7 +176,7 @@ static void lint_file(struct pool *pool, size_t index)
 
 /* ---- all files ---- */
 
-static bool take_file(struct pool *pool, size_t *index)
+static bool take_next_file(struct pool *pool, size_t *index)
 {
     pthread_mutex_lock(&pool->lock);
     bool taken = pool->next < pool->run->paths->items.count;
@@ -185,10 +185,10 @@ static bool take_file(struct pool *pool, size_t *index)
     return taken;
 }
 
-static void *work(void *data)
+static void *lint_on_thread(void *data)
 {
     size_t index;
-    while (take_file(data, &index))
+    while (take_next_file(data, &index))
         lint_file(data, index);
     return NULL;
 }
@@ -206,9 +206,9 @@ void lint_files(struct lint_run *run)
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     while (started < run->threads && started < sizeof threads / sizeof threads[0] &&
            started < run->paths->items.count &&
-           pthread_create(&threads[started], &attributes, work, &pool) == 0)
+           pthread_create(&threads[started], &attributes, lint_on_thread, &pool) == 0)
         started++;
-    if (started == 0) work(&pool);
+    if (started == 0) lint_on_thread(&pool);
     for (unsigned i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
     pthread_attr_destroy(&attributes);

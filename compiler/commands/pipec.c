@@ -102,7 +102,7 @@ static int publish(const struct compile *cx, const struct command_line *line, st
 }
 
 /* Writes one output whole, or leaves nothing. */
-static int write_output(struct passes *passes, const struct command_line *line)
+static int write_program_output(struct passes *passes, const struct command_line *line)
 {
     const struct compile *cx = passes->cx;
     const char *path = output_path(line);
@@ -339,7 +339,7 @@ static int compile_file(struct compile *cx, const struct command_line *line)
     if (inspects) return inspect(&passes, line);
     if (line->verbose) describe(cx, passes.graph, passes.plan);
     if (line->output == NULL && line->emit == EMIT_NONE) return write_depfile(cx, line);
-    return write_output(&passes, line);
+    return write_program_output(&passes, line);
 }
 
 /* Shows the diagnostics and writes those that go to files, also after a failure. */

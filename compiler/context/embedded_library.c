@@ -21,7 +21,7 @@ static const char *next_word(const char *text, size_t *length)
 }
 
 /* Whether the line declares the name; declarations of the library begin in the first column. */
-static bool declares(const char *line, const char *name, bool function)
+static bool library_declares(const char *line, const char *name, bool function)
 {
     size_t length;
     const char *word = next_word(line, &length);
@@ -40,12 +40,12 @@ static bool declares(const char *line, const char *name, bool function)
            (memcmp(word + wanted, "_f32", 4) == 0 || memcmp(word + wanted, "_f64", 4) == 0);
 }
 
-static const char *file_of(const char *name, bool function)
+static const char *library_file_of(const char *name, bool function)
 {
     for (const struct embedded_file *file = embedded_std_files; file->name != NULL; file++) {
         const char *line = (const char *)file->bytes;
         while (*line != '\0') {
-            if (byte_is_word(*line) && declares(line, name, function)) return file->name;
+            if (byte_is_word(*line) && library_declares(line, name, function)) return file->name;
             line += strcspn(line, "\n");
             line += *line == '\n';
         }
@@ -88,12 +88,12 @@ void library_mathematics_each(bool (*visit)(void *data, const char *word, size_t
 
 const char *library_file_of_kernel(const char *name)
 {
-    return file_of(name, false);
+    return library_file_of(name, false);
 }
 
 const char *library_file_of_function(const char *name)
 {
-    return file_of(name, true);
+    return library_file_of(name, true);
 }
 
 const char *library_file_meant(const char *path)

@@ -7,8 +7,8 @@
 #include "compiler/bodies/cost.h"
 #include "compiler/target/target.h"
 
-static void print_shape(FILE *to, const struct kernel *kernel, const struct graph_warp *warp,
-                        bool stateful)
+static void print_warp_shape(FILE *to, const struct kernel *kernel, const struct graph_warp *warp,
+                             bool stateful)
 {
     if (!stateful && warp->pieces > 1)
         fprintf(to, ", a warp, %" PRIu32 " of a firing: ", warp->pieces);
@@ -70,7 +70,7 @@ void cost_print(FILE *to, const struct compile *cx, const struct graph *graph)
         const struct kernel *kernel = node->kernel;
         if (kernel->costs == NULL || !is_first_node(graph, i)) continue;
         fprintf(to, "cycles   %s", kernel->title);
-        print_shape(to, kernel, &node->warp, node->stateful);
+        print_warp_shape(to, kernel, &node->warp, node->stateful);
         print_plan(to, cx, kernel->costs);
         if (kernel->finish_costs != NULL) {
             fputs("; finish ", to);
@@ -83,7 +83,7 @@ void cost_print(FILE *to, const struct compile *cx, const struct graph *graph)
         if (kernel->costs == NULL) continue;
         const struct graph_warp warp = cost_warp_of(kernel, false, cx->device);
         fprintf(to, "cycles   %s", kernel->title);
-        print_shape(to, kernel, &warp, false);
+        print_warp_shape(to, kernel, &warp, false);
         print_plan(to, cx, kernel->costs);
         fputc('\n', to);
     }

@@ -18,7 +18,7 @@ static const char *form_name(enum compose_form form)
 enum { NAMES_SHOWN = 4 };
 
 /* "x, x#2" or "x, x#2, x#3, x#4 and 60 more": the next name of such a list. */
-static void print_name(FILE *to, size_t index, const char *name)
+static void print_stage_name(FILE *to, size_t index, const char *name)
 {
     if (index < NAMES_SHOWN) fprintf(to, "%s'%s'", index > 0 ? ", " : "", name);
 }
@@ -46,7 +46,7 @@ static void print_firings(FILE *to, const struct graph *written, const struct co
         for (size_t k = i; k < composite->members.count; k++)
             if (members[k].firings == members[i].firings && members[k].ahead == members[i].ahead &&
                 members[k].inlined == members[i].inlined)
-                print_name(to, count++, written->nodes.items[members[k].node].name);
+                print_stage_name(to, count++, written->nodes.items[members[k].node].name);
         print_more(to, count);
         if (members[i].inlined)
             fputs(": a firing where each packet is written", to);
@@ -98,7 +98,7 @@ static void print_obstacles(FILE *to, const struct fusion *fusion)
         headed = true;
         for (size_t k = i; k < count; k++)
             if (fusion->obstacles[k] != NULL && strcmp(fusion->obstacles[k], reason) == 0)
-                print_name(to, shown++, buffers[k].name);
+                print_stage_name(to, shown++, buffers[k].name);
         print_more(to, shown);
         fprintf(to, ": %s\n", reason);
     }

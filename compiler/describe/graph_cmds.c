@@ -41,7 +41,7 @@ static void print_initial(FILE *to, const struct graph_buffer *buffer)
     fputs(";\n", to);
 }
 
-static void print_shape(FILE *to, const struct graph_buffer *buffer)
+static void print_shape_command(FILE *to, const struct graph_buffer *buffer)
 {
     const struct graph_shape *shape = &buffer->shape;
     print_set(to, buffer->name);
@@ -51,7 +51,7 @@ static void print_shape(FILE *to, const struct graph_buffer *buffer)
         fprintf(to, "frame %" PRIu64 " x %" PRIu64 ";\n", shape->row_packets, shape->frame_rows);
 }
 
-static void print_buffer(FILE *to, struct arena *arena, const struct graph_buffer *buffer)
+static void print_buffer_command(FILE *to, struct arena *arena, const struct graph_buffer *buffer)
 {
     static const char *const words[] = {"buffer", "in", "out"};
     fprintf(to, "create %s ", words[buffer->outer]);
@@ -61,7 +61,7 @@ static void print_buffer(FILE *to, struct arena *arena, const struct graph_buffe
         print_set(to, buffer->name);
         fprintf(to, "depth %" PRIu64 ";\n", buffer->depth_packets);
     }
-    if (buffer->shape.declared) print_shape(to, buffer);
+    if (buffer->shape.declared) print_shape_command(to, buffer);
     if (buffer->initial.packets > 0) print_initial(to, buffer);
     if (buffer->unproven_reason != NULL) {
         print_set(to, buffer->name);
@@ -152,7 +152,7 @@ void graph_cmds(FILE *to, const struct kernel_sources *sources, const struct gra
         fputs(";\n", to);
     }
     for (size_t i = 0; i < graph->buffers.count; i++)
-        print_buffer(to, arena, &graph->buffers.items[i]);
+        print_buffer_command(to, arena, &graph->buffers.items[i]);
     for (size_t i = 0; i < graph->nodes.count; i++)
         print_node(to, &graph->nodes.items[i]);
     for (size_t i = 0; i < graph->nodes.count; i++)

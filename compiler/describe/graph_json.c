@@ -26,7 +26,8 @@ static void put_place(struct json *json, const struct compile *cx, struct span s
     json_number(json, "line", line);
 }
 
-static void put_ends(struct json *json, const struct graph *graph, const struct graph_node *node)
+static void put_graph_ends(struct json *json, const struct graph *graph,
+                           const struct graph_node *node)
 {
     uint32_t phases = graph_phases(node);
     json_begin(json, "inputs", '[');
@@ -73,7 +74,7 @@ static void put_node(struct json *json, const struct compile *cx, const struct g
         json_end(json, '}');
     }
     json_end(json, ']');
-    put_ends(json, graph, node);
+    put_graph_ends(json, graph, node);
     json_end(json, '}');
 }
 
@@ -88,8 +89,8 @@ static void put_initial(struct json *json, const struct graph_initial *initial)
     json_end(json, '}');
 }
 
-static void put_buffer(struct json *json, struct arena *arena, const struct compile *cx,
-                       const struct graph *graph, const struct graph_buffer *buffer)
+static void put_graph_buffer(struct json *json, struct arena *arena, const struct compile *cx,
+                             const struct graph *graph, const struct graph_buffer *buffer)
 {
     json_begin(json, NULL, '{');
     json_text(json, "name", buffer->name);
@@ -139,7 +140,7 @@ void graph_json(FILE *to, const struct compile *cx, const struct graph *graph)
     json_end(&json, ']');
     json_begin(&json, "buffers", '[');
     for (size_t i = 0; i < graph->buffers.count; i++)
-        put_buffer(&json, arena, cx, graph, &graph->buffers.items[i]);
+        put_graph_buffer(&json, arena, cx, graph, &graph->buffers.items[i]);
     json_end(&json, ']');
     json_end(&json, '}');
     arena_destroy(arena);

@@ -7,7 +7,7 @@ enum { PAGE_BYTES = 4096 };
 
 /* ---- nodes ---- */
 
-static bool is_exact(const struct graph_output *out, uint32_t phases)
+static bool has_exact_rate(const struct graph_output *out, uint32_t phases)
 {
     if (out->push_least != out->push) return false;
     for (uint32_t p = 0; out->pushes != NULL && p < phases; p++)
@@ -26,13 +26,13 @@ static bool is_in_island(const struct graph *graph, const struct graph_node *nod
             continue;
         }
         const struct graph_node *writer = &graph->nodes.items[buffer->writer_node];
-        if (is_exact(&writer->outputs.items[buffer->writer_output], writer->kernel->phases))
+        if (has_exact_rate(&writer->outputs.items[buffer->writer_output], writer->kernel->phases))
             return true;
         has_neighbours = true;
     }
     for (size_t i = 0; i < node->outputs.count; i++) {
         if (graph->buffers.items[node->outputs.items[i].buffer].readers.count == 0) continue;
-        if (is_exact(&node->outputs.items[i], node->kernel->phases)) return true;
+        if (has_exact_rate(&node->outputs.items[i], node->kernel->phases)) return true;
         has_neighbours = true;
     }
     return !has_neighbours;
@@ -270,7 +270,7 @@ struct inspection inspect_graph(const struct compile *cx, const struct graph *gr
         const struct graph_node *node = &graph->nodes.items[i];
         fill_node(cx, graph, node, verdict->consistent == KNOWN_TRUE, &to.nodes[i]);
         for (size_t o = 0; o < node->outputs.count; o++)
-            to.rates_bounded |= !is_exact(&node->outputs.items[o], node->kernel->phases);
+            to.rates_bounded |= !has_exact_rate(&node->outputs.items[o], node->kernel->phases);
     }
     to.buffer_count = (uint32_t)graph->buffers.count;
     to.buffers = ARENA_ARRAY(arena, struct inspected_buffer, graph->buffers.count + 1);

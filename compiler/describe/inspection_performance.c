@@ -22,7 +22,7 @@ static bool is_before_fusion(const struct inspection *inspection)
 
 /* ---- JSON ---- */
 
-static void put_ratio(struct json *json, const char *key, const struct pace *pace)
+static void put_pace_ratio(struct json *json, const char *key, const struct pace *pace)
 {
     char text[48] = "0/1"; /* stuck */
     if (pace->kind == THROUGHPUT_RATIO)
@@ -54,9 +54,9 @@ void performance_put(struct json *json, const struct inspection *inspection)
     }
     json_begin(json, "throughput", '{');
     json_boolean(json, "before_fusion", is_before_fusion(inspection));
-    put_ratio(json, "iterations_per_cycle", &performance->unlimited);
+    put_pace_ratio(json, "iterations_per_cycle", &performance->unlimited);
     put_circuit(json, "critical_cycle", inspection, &performance->unlimited);
-    put_ratio(json, "at_depths", &performance->at_depths);
+    put_pace_ratio(json, "at_depths", &performance->at_depths);
     put_circuit(json, "at_depths_critical_cycle", inspection, &performance->at_depths);
     json_end(json, '}');
     if (performance->latency.known)
@@ -117,8 +117,8 @@ static void print_pace(FILE *to, const struct inspection *inspection, const stru
     fputc('\n', to);
 }
 
-static void print_latency(FILE *to, const struct inspection *inspection,
-                          const struct performance *performance)
+static void print_inspected_latency(FILE *to, const struct inspection *inspection,
+                                    const struct performance *performance)
 {
     const struct latency *latency = &performance->latency;
     if (!latency->known) {
@@ -205,6 +205,6 @@ void performance_print(FILE *to, const struct inspection *inspection)
     fputs("at depths  ", to);
     print_pace(to, inspection, &performance->at_depths, "these depths do not limit it either");
     fputs("latency    ", to);
-    print_latency(to, inspection, performance);
+    print_inspected_latency(to, inspection, performance);
     print_advice(to, inspection);
 }

@@ -30,8 +30,8 @@ static void put_if(struct json *json, const char *key, bool is_known, uint64_t n
         json_text(json, key, NULL);
 }
 
-static void put_ends(struct json *json, const struct inspection *inspection,
-                     const struct inspected_node *node, bool outputs)
+static void put_inspected_ends(struct json *json, const struct inspection *inspection,
+                               const struct inspected_node *node, bool outputs)
 {
     const struct inspected_end *ends = outputs ? node->outputs : node->inputs;
     uint32_t count = outputs ? node->output_count : node->input_count;
@@ -131,28 +131,28 @@ static void put_nodes(struct json *json, const struct inspection *inspection)
         put_warp(json, node);
         put_launches(json, node);
         put_checks(json, node);
-        put_ends(json, inspection, node, false);
-        put_ends(json, inspection, node, true);
+        put_inspected_ends(json, inspection, node, false);
+        put_inspected_ends(json, inspection, node, true);
         json_end(json, '}');
     }
     json_end(json, ']');
 }
 
-static const char *node_name(const struct inspection *inspection, uint32_t node)
+static const char *inspected_node_name(const struct inspection *inspection, uint32_t node)
 {
     return node < inspection->node_count ? inspection->nodes[node].name : NULL;
 }
 
-static void put_buffer(struct json *json, const struct inspection *inspection,
-                       const struct inspected_buffer *buffer)
+static void put_inspected_buffer(struct json *json, const struct inspection *inspection,
+                                 const struct inspected_buffer *buffer)
 {
     json_begin(json, NULL, '{');
     json_text(json, "name", buffer->name);
     json_text(json, "type", buffer->type);
-    json_text(json, "writer", node_name(inspection, buffer->writer));
+    json_text(json, "writer", inspected_node_name(inspection, buffer->writer));
     json_begin(json, "readers", '[');
     for (uint32_t i = 0; i < buffer->reader_count; i++)
-        json_text(json, NULL, node_name(inspection, buffer->readers[i]));
+        json_text(json, NULL, inspected_node_name(inspection, buffer->readers[i]));
     json_end(json, ']');
     json_number(json, "width_bytes", buffer->width_bytes);
     json_number(json, "initial_packets", buffer->initial_packets);
@@ -165,11 +165,11 @@ static void put_buffer(struct json *json, const struct inspection *inspection,
     json_end(json, '}');
 }
 
-static void put_buffers(struct json *json, const struct inspection *inspection)
+static void put_inspected_buffers(struct json *json, const struct inspection *inspection)
 {
     json_begin(json, "buffers", '[');
     for (uint32_t i = 0; i < inspection->buffer_count; i++)
-        put_buffer(json, inspection, &inspection->buffers[i]);
+        put_inspected_buffer(json, inspection, &inspection->buffers[i]);
     json_end(json, ']');
 }
 
@@ -185,7 +185,7 @@ static void put_index(struct json *json, const struct plan_index *index)
     json_end(json, '}');
 }
 
-static void put_stages(struct json *json, const struct inspected_plan *plan)
+static void put_inspected_stages(struct json *json, const struct inspected_plan *plan)
 {
     json_begin(json, "stages", '[');
     for (uint32_t i = 0; i < plan->stage_count; i++) {
@@ -334,7 +334,7 @@ static void put_plan(struct json *json, const struct inspection *inspection)
     }
     if (plan->memory != NULL) put_memory(json, plan);
     if (plan->ranks != NULL) put_ranks(json, plan);
-    put_stages(json, plan);
+    put_inspected_stages(json, plan);
     if (plan->fusion != NULL) fuse_put_json(json, plan->fusion);
     if (plan->fusion != NULL) reduce_put_json(json, plan->fusion->written);
     if (plan->fusion != NULL) tables_put_json(json, plan->fusion->graph);
@@ -459,7 +459,7 @@ void inspection_print_json(FILE *to, const struct inspection *inspection)
     put_if(&json, "memory_least_bytes", inspection->memory_least_bytes > 0,
            inspection->memory_least_bytes);
     put_nodes(&json, inspection);
-    put_buffers(&json, inspection);
+    put_inspected_buffers(&json, inspection);
     performance_put(&json, inspection);
     json_begin(&json, "exact", '{');
     json_boolean(&json, "deadlock", inspection->deadlock_free != UNKNOWN);
@@ -479,7 +479,7 @@ void inspection_print_json(FILE *to, const struct inspection *inspection)
 
 /* ---- text ---- */
 
-static void print_rate(FILE *to, uint64_t rate, const uint64_t *phases, uint32_t count)
+static void print_inspected_rate(FILE *to, uint64_t rate, const uint64_t *phases, uint32_t count)
 {
     const uint64_t *rates = phases != NULL ? phases : &rate;
     graph_print_rate(to, phases != NULL ? count : 1, rates, rates);
@@ -491,18 +491,18 @@ static void print_ends(FILE *to, const struct inspection *inspection,
     for (uint32_t i = 0; i < node->input_count; i++) {
         const struct inspected_end *end = &node->inputs[i];
         fprintf(to, "    in  %s from %s pop ", end->port, inspection->buffers[end->buffer].name);
-        print_rate(to, end->low, end->lows, node->phases);
+        print_inspected_rate(to, end->low, end->lows, node->phases);
         fputs(" peek ", to);
-        print_rate(to, end->high, end->highs, node->phases);
+        print_inspected_rate(to, end->high, end->highs, node->phases);
         fputc('\n', to);
     }
     for (uint32_t i = 0; i < node->output_count; i++) {
         const struct inspected_end *end = &node->outputs[i];
         fprintf(to, "    out %s to %s push ", end->port, inspection->buffers[end->buffer].name);
-        print_rate(to, end->low, end->lows, node->phases);
+        print_inspected_rate(to, end->low, end->lows, node->phases);
         if (end->low != end->high || end->lows != NULL) {
             fputs(" to ", to);
-            print_rate(to, end->high, end->highs, node->phases);
+            print_inspected_rate(to, end->high, end->highs, node->phases);
         }
         if (end->bundle)
             fprintf(to, " in bundle %" PRIu32 " share %" PRIu64, end->bundle, end->share);
@@ -510,7 +510,7 @@ static void print_ends(FILE *to, const struct inspection *inspection,
     }
 }
 
-static void print_launches(FILE *to, const struct inspected_node *node)
+static void print_node_launches(FILE *to, const struct inspected_node *node)
 {
     if (node->children == NULL) return;
     fputs("    launches", to);
@@ -524,7 +524,7 @@ static void print_launches(FILE *to, const struct inspected_node *node)
 
 /* Nodes, an empty line, and buffers.  Lines are the cells of a table, so that equal ones are
  * folded. */
-static void print_nodes(FILE *to, const struct inspection *inspection, bool whole)
+static void print_inspected_nodes(FILE *to, const struct inspection *inspection, bool whole)
 {
     struct arena *arena = arena_create();
     struct folded_table table;
@@ -535,7 +535,7 @@ static void print_nodes(FILE *to, const struct inspection *inspection, bool whol
                 node->kernel, node->stateful ? " stateful" : "", node->cost_cycles,
                 node->warp.counted ? " counted" : "", node->repetitions);
         print_ends(rows, inspection, node);
-        print_launches(rows, node);
+        print_node_launches(rows, node);
     }
     fputc('\n', rows);
     for (uint32_t i = 0; i < inspection->buffer_count; i++) {
@@ -569,7 +569,7 @@ void inspection_print_text(FILE *to, const struct inspection *inspection, bool w
     program_shape_print(to, stage_names(arena, inspection), inspection->plan->program, NULL, whole);
     arena_destroy(arena);
     fprintf(to, "memory   %" PRIu64 " bytes in buffers\n\n", inspection->memory_bytes);
-    print_nodes(to, inspection, whole);
+    print_inspected_nodes(to, inspection, whole);
     fputc('\n', to);
     for (uint32_t i = 0; i < plan->stage_count; i++) {
         const struct inspected_stage *stage = &inspection->plan->stages[i];

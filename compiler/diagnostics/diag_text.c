@@ -24,7 +24,7 @@ static void paint(const struct printer *printer, const char *colour)
     if (printer->colour) fputs(colour, printer->to);
 }
 
-static void print_snippet(struct printer *printer, const struct place *place, bool is_primary)
+static void print_marked_lines(struct printer *printer, const struct place *place, bool is_primary)
 {
     const struct source *source = source_get(printer->sources, place->span.source);
     if (!source) {
@@ -63,7 +63,7 @@ static int count_digits(uint32_t number)
     return digits;
 }
 
-static void print_head(struct printer *printer, const struct diag *diag)
+static void print_diag_head(struct printer *printer, const struct diag *diag)
 {
     const struct source *source = source_get(printer->sources, diag->primary.span.source);
     FILE *to = printer->to;
@@ -98,10 +98,10 @@ static void print_diag(struct printer *printer, const struct diag *diag)
     }
     printer->gutter_columns = widest;
     printer->shown_source = diag->primary.span.source;
-    print_head(printer, diag);
-    print_snippet(printer, &diag->primary, true);
+    print_diag_head(printer, diag);
+    print_marked_lines(printer, &diag->primary, true);
     for (size_t i = 0; i < diag->labels.count; i++)
-        print_snippet(printer, &diag->labels.items[i], false);
+        print_marked_lines(printer, &diag->labels.items[i], false);
     for (size_t i = 0; i < diag->remarks.count; i++) {
         const struct remark *remark = &diag->remarks.items[i];
         paint(printer, remark->is_help ? CARET_COLOUR : level_colours[DIAG_NOTE]);
@@ -134,5 +134,5 @@ void diag_print_text(const struct report *report, FILE *to)
 
 void diag_print_short(const struct report *report, FILE *to)
 {
-    print_diags(report, to, print_head);
+    print_diags(report, to, print_diag_head);
 }

@@ -21,7 +21,7 @@ static bool begins(const struct source *source, uint32_t at, const char *text)
     return source->size_bytes - at >= length && memcmp(source->bytes + at, text, length) == 0;
 }
 
-static uint32_t line_end(const struct source *source, uint32_t at)
+static uint32_t end_of_line(const struct source *source, uint32_t at)
 {
     const char *end = memchr(source->bytes + at, '\n', source->size_bytes - at);
     return end != NULL ? (uint32_t)(end - source->bytes) : source->size_bytes;
@@ -46,7 +46,7 @@ static uint32_t skip_block_comment(const struct source *source, uint32_t at)
 /* The offset after the comment or constant at `at`, or after one byte. */
 static uint32_t skip_one(const struct source *source, uint32_t at)
 {
-    if (begins(source, at, "//")) return line_end(source, at);
+    if (begins(source, at, "//")) return end_of_line(source, at);
     if (begins(source, at, "/*")) return skip_block_comment(source, at);
     if (source->bytes[at] == '"' || source->bytes[at] == '\'') return skip_quoted(source, at);
     return at + 1;
@@ -109,7 +109,7 @@ struct cursor {
     uint32_t at, end;
 };
 
-static void skip_blanks(struct cursor *c)
+static void skip_comment_blanks(struct cursor *c)
 {
     while (c->at < c->end && byte_is_blank(c->bytes[c->at]))
         c->at++;
@@ -118,7 +118,7 @@ static void skip_blanks(struct cursor *c)
 static bool take_text(struct cursor *c, const char *text)
 {
     size_t length = strlen(text);
-    skip_blanks(c);
+    skip_comment_blanks(c);
     if (c->end - c->at < length || memcmp(c->bytes + c->at, text, length) != 0) return false;
     c->at += (uint32_t)length;
     return true;
@@ -128,7 +128,7 @@ static bool take_text(struct cursor *c, const char *text)
 static bool take_reason(struct cursor *c, struct span *reason, bool *has_reason)
 {
     *has_reason = false;
-    skip_blanks(c);
+    skip_comment_blanks(c);
     if (c->at == c->end) return true;
     if (!take_text(c, "reason") || !take_text(c, "=") || !take_text(c, "\"")) return false;
     reason->begin = c->at;
@@ -136,7 +136,7 @@ static bool take_reason(struct cursor *c, struct span *reason, bool *has_reason)
         *has_reason |= !byte_is_blank(c->bytes[c->at]);
     reason->end = c->at;
     if (!take_text(c, "\"")) return false;
-    skip_blanks(c);
+    skip_comment_blanks(c);
     return c->at == c->end;
 }
 
@@ -147,7 +147,7 @@ static bool read_comment(struct scanner *scanner, struct cursor *c, struct suppr
     struct span reason = {.source = scanner->id};
     if (!take_text(c, "allow") || !take_text(c, "(")) return false;
     do {
-        skip_blanks(c);
+        skip_comment_blanks(c);
         uint32_t begin = c->at;
         while (c->at < c->end && !byte_is_blank(c->bytes[c->at]) &&
                strchr(",()", c->bytes[c->at]) == NULL)

@@ -109,26 +109,26 @@ struct formatted format_source(struct compile *cx, uint32_t source)
 
 /* ---- comparison: tokens and comments may not change ---- */
 
-static const char *text_of(const struct compile *cx, struct span span)
+static const char *text_at_span(const struct compile *cx, struct span span)
 {
     return source_get(cx->sources, span.source)->bytes + span.begin;
 }
 
-static bool is_blank(char c)
+static bool is_blank_in_line(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
 /* The end of the line without its blanks. *next: the next byte that is not blank. */
-static uint32_t line_end(const char *text, uint32_t at, uint32_t size, uint32_t *next)
+static uint32_t find_line_end(const char *text, uint32_t at, uint32_t size, uint32_t *next)
 {
     uint32_t end = at;
     while (end < size && text[end] != '\n')
         end++;
     *next = end < size ? end + 1 : end;
-    while (*next < size && is_blank(text[*next]))
+    while (*next < size && is_blank_in_line(text[*next]))
         (*next)++;
-    while (end > at && is_blank(text[end - 1]))
+    while (end > at && is_blank_in_line(text[end - 1]))
         end--;
     return end;
 }
@@ -138,8 +138,8 @@ static bool same_comment(const char *one, uint32_t one_size, const char *other, 
     uint32_t i = 0, j = 0;
     while (i < one_size && j < other_size) {
         uint32_t i_next, j_next;
-        uint32_t length = line_end(one, i, one_size, &i_next) - i;
-        if (line_end(other, j, other_size, &j_next) - j != length ||
+        uint32_t length = find_line_end(one, i, one_size, &i_next) - i;
+        if (find_line_end(other, j, other_size, &j_next) - j != length ||
             memcmp(one + i, other + j, length) != 0)
             return false;
         i = i_next;
@@ -158,13 +158,14 @@ bool format_is_same(struct compile *cx, uint32_t one, uint32_t other)
         struct span x = a.tokens.items[i].span, y = b.tokens.items[i].span;
         if (a.tokens.items[i].kind != b.tokens.items[i].kind ||
             x.end - x.begin != y.end - y.begin ||
-            memcmp(text_of(cx, x), text_of(cx, y), x.end - x.begin) != 0)
+            memcmp(text_at_span(cx, x), text_at_span(cx, y), x.end - x.begin) != 0)
             return false;
     }
     for (size_t i = 0; i < a.comments.count; i++) {
         struct span x = a.comments.items[i].span, y = b.comments.items[i].span;
         if (a.comments.items[i].before != b.comments.items[i].before ||
-            !same_comment(text_of(cx, x), x.end - x.begin, text_of(cx, y), y.end - y.begin))
+            !same_comment(text_at_span(cx, x), x.end - x.begin, text_at_span(cx, y),
+                          y.end - y.begin))
             return false;
     }
     return true;

@@ -45,7 +45,7 @@ struct layout {
 
 /* ---- text ---- */
 
-static void put_bytes(struct layout *l, const char *bytes, size_t size)
+static void put_text_bytes(struct layout *l, const char *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++)
         vec_push(l->arena, &l->text, bytes[i]);
@@ -86,7 +86,7 @@ static void put_text(struct layout *l, const char *text, size_t size, uint32_t c
 {
     if (l->fresh) put_blanks(l, l->line);
     l->fresh = false;
-    put_bytes(l, text, size);
+    put_text_bytes(l, text, size);
     l->column += columns;
 }
 
@@ -107,7 +107,7 @@ static void put_comment_line(struct layout *l, const struct format_comment *comm
     int64_t column =
         line[skip] == '*' ? (int64_t)at + 1 : (int64_t)lead - comment->column + (int64_t)at;
     put_blanks(l, column > 0 ? (uint32_t)column : 0);
-    put_bytes(l, line + skip, size - skip);
+    put_text_bytes(l, line + skip, size - skip);
     l->column = (column > 0 ? (uint32_t)column : 0) + format_columns(line + skip, size - skip);
 }
 
@@ -363,7 +363,7 @@ static void put_rest(struct layout *l, uint32_t first, uint32_t last, uint64_t t
 
 /* Writes a piece of a run, from its first token on. `tail` columns have to follow it on its last
  * line. */
-static void put_piece(struct layout *l, uint32_t first, uint32_t last, uint64_t tail)
+static void put_flat_piece(struct layout *l, uint32_t first, uint32_t last, uint64_t tail)
 {
     bool whole = !is_forced(l, first, last);
     uint64_t columns = width(l, first, last) + tail;
@@ -400,7 +400,7 @@ static void put_rest(struct layout *l, uint32_t first, uint32_t last, uint64_t t
         if (begin == first)
             put_rest(l, begin, i - 1, behind);
         else
-            put_piece(l, begin, i - 1, behind);
+            put_flat_piece(l, begin, i - 1, behind);
         begin = i;
     }
 }
@@ -439,8 +439,8 @@ static bool is_labelled(const struct layout *l, const struct format_statement *s
 }
 
 /* Writes a list of statements. Labels are aligned with the brace. */
-static void put_list(struct layout *l, const struct format_statement *list, uint32_t indent,
-                     bool first)
+static void put_statements(struct layout *l, const struct format_statement *list, uint32_t indent,
+                           bool first)
 {
     for (const struct format_statement *s = list; s != NULL; s = s->next) {
         uint32_t column = is_labelled(l, s) ? indent : deeper_indent(indent);
@@ -469,7 +469,7 @@ static void put_inside(struct layout *l, const struct format_part *part, uint32_
         put_token(l, part->last, false);
         return;
     }
-    put_list(l, part->list, indent, true);
+    put_statements(l, part->list, indent, true);
     open_line(l, part->last, deeper_indent(indent), indent, true);
     put_first_token(l, part->last);
 }
@@ -490,7 +490,7 @@ static void put_block(struct layout *l, const struct format_part *part, uint32_t
 
 /* True if a body that is too long may begin on the line of its statement: a loop or a condition
  * whose head fits there. */
-static bool may_follow(const struct layout *l, const struct format_statement *s)
+static bool statement_may_follow(const struct layout *l, const struct format_statement *s)
 {
     const struct format_part *run = s->parts, *carried = run->next;
     if (run->kind != PART_RUN || carried == NULL || carried->next != NULL) return false;
@@ -510,7 +510,7 @@ static void put_body(struct layout *l, const struct format_part *part, uint32_t 
     if (together && is_one_line(l, part->first, part->last) &&
         fits_here(l, part->first, part->last)) {
         put_flat(l, part->first, part->last);
-    } else if (together && may_follow(l, part->list)) {
+    } else if (together && statement_may_follow(l, part->list)) {
         put_token(l, part->first, false);
         put_statement(l, part->list, indent, true);
     } else {
@@ -534,7 +534,7 @@ static void put_cases(struct layout *l, const struct format_part *part, uint32_t
         put_statement(l, list, indent, true);
         list = list->next;
     }
-    put_list(l, list, indent, list == part->list);
+    put_statements(l, list, indent, list == part->list);
 }
 
 /* Writes `else`, the `while` of a `do`, or the `;` of a struct. */
@@ -555,7 +555,7 @@ static bool carries(const struct format_part *part)
 }
 
 /* A single block keeps the author's form. Of several parts, either all stay on one line or none. */
-static bool has_one_block(const struct format_statement *s)
+static bool statement_has_one_block(const struct format_statement *s)
 {
     const struct format_part *second = s->parts->next, *third = second ? second->next : NULL;
     return second == NULL || third == NULL ||
@@ -570,7 +570,7 @@ static void put_statement(struct layout *l, const struct format_statement *s, ui
     uint32_t base = l->base;
     bool flat = is_one_line(l, s->first, s->last) &&
                 l->column_of[s->first] + width(l, s->first, s->last) <= LINE_COLUMNS;
-    flat_allowed &= flat || has_one_block(s);
+    flat_allowed &= flat || statement_has_one_block(s);
     for (const struct format_part *part = s->parts; part != NULL; part = part->next) {
         bool first = part == s->parts;
         l->base = indent;

@@ -41,14 +41,14 @@ static int kind(const struct tree *t)
     return kind_at(t, t->at);
 }
 
-static bool at_end(const struct tree *t)
+static bool tree_at_end(const struct tree *t)
 {
     return t->at >= t->end;
 }
 
 static void pass_token(struct tree *t)
 {
-    if (!at_end(t)) t->at++;
+    if (!tree_at_end(t)) t->at++;
 }
 
 /* Puts no blank before the current token. */
@@ -71,7 +71,7 @@ static void may_break(struct tree *t, uint32_t level, enum format_align align, u
     token->under = under;
 }
 
-static bool is_name(int kind)
+static bool token_kind_is_name(int kind)
 {
     return kind == TOKEN_IDENT || (kind >= TOKEN_IN && kind <= TOKEN_EXPECT);
 }
@@ -133,7 +133,7 @@ static void parse_arguments(struct tree *t, uint32_t level)
     level += LEVELS;
     uint32_t first = begin_list(t, level);
     if (kind(t) == TOKEN_ARROW) t->tokens[t->at].space = true;
-    while (!at_end(t) && kind(t) != ')') {
+    while (!tree_at_end(t) && kind(t) != ')') {
         uint32_t before = t->at;
         if (kind(t) == ',' || kind(t) == ';') {
             if (kind_at(t, t->at - 1) == TOKEN_ARROW)
@@ -150,7 +150,7 @@ static void parse_arguments(struct tree *t, uint32_t level)
         if (t->at == before) pass_token(t);
     }
     bool empty_end = kind_at(t, t->at - 1) == TOKEN_ARROW;
-    if (!at_end(t)) t->tokens[t->at].space = empty_end;
+    if (!tree_at_end(t)) t->tokens[t->at].space = empty_end;
     pass_token(t);
 }
 
@@ -160,7 +160,7 @@ static void parse_type_arguments(struct tree *t, uint32_t level)
     pass_close(t);
     level += LEVELS;
     uint32_t first = begin_list(t, level);
-    while (!at_end(t) && kind(t) != '>') {
+    while (!tree_at_end(t) && kind(t) != '>') {
         uint32_t before = t->at;
         if (kind(t) == ',') {
             pass_close(t);
@@ -208,7 +208,7 @@ static void begin_row(struct tree *t)
     t->tokens[t->at].row = true;
 }
 
-static void parse_element(struct tree *t, uint32_t level)
+static void parse_chain_element(struct tree *t, uint32_t level)
 {
     if (kind(t) == '.') {
         pass_token(t);
@@ -237,7 +237,7 @@ static void parse_braces(struct tree *t, uint32_t level)
         begin_row(t);
         may_break(t, level, ALIGN_IN_BRACE, brace);
     }
-    while (!at_end(t) && kind(t) != '}') {
+    while (!tree_at_end(t) && kind(t) != '}') {
         uint32_t before = t->at;
         if (kind(t) == ',') {
             pass_close(t);
@@ -245,7 +245,7 @@ static void parse_braces(struct tree *t, uint32_t level)
             may_break(t, level, ALIGN_TOKEN, first);
             if (rows && t->tokens[t->at].newlines > 0) begin_row(t);
         } else {
-            parse_element(t, level);
+            parse_chain_element(t, level);
         }
         if (t->at == before) pass_token(t);
     }
@@ -285,7 +285,7 @@ static void parse_primary(struct tree *t, uint32_t level)
         parse_braces(t, level);
         return;
     }
-    bool callable = kind(t) == TOKEN_TYPE || is_name(kind(t));
+    bool callable = kind(t) == TOKEN_TYPE || token_kind_is_name(kind(t));
     if (!callable && kind(t) != TOKEN_NUMBER && kind(t) != TOKEN_STRING && kind(t) != TOKEN_DIM)
         return;
     pass_token(t);
@@ -349,7 +349,7 @@ static void parse_expr(struct tree *t, uint32_t level, uint32_t weakest)
     parse_unary(t, level);
     for (;;) {
         uint32_t power = strength(kind(t));
-        if (power == 0 || power < weakest || at_end(t)) return;
+        if (power == 0 || power < weakest || tree_at_end(t)) return;
         if (power == CONDITIONAL) {
             parse_conditional_rest(t, level);
             continue;
@@ -442,11 +442,11 @@ static void parse_parameters(struct tree *t)
     uint32_t level = 1 + LEVELS;
     pass_close(t);
     uint32_t first = begin_list(t, level);
-    while (!at_end(t) && kind(t) != ')') {
+    while (!tree_at_end(t) && kind(t) != ')') {
         uint32_t before = t->at;
-        bool is_port = (kind(t) == TOKEN_IN || kind(t) == TOKEN_OUT) &&
-                       kind_at(t, t->at + 1) != '[' &&
-                       (kind_at(t, t->at + 1) == TOKEN_TYPE || is_name(kind_at(t, t->at + 1)));
+        bool is_port =
+            (kind(t) == TOKEN_IN || kind(t) == TOKEN_OUT) && kind_at(t, t->at + 1) != '[' &&
+            (kind_at(t, t->at + 1) == TOKEN_TYPE || token_kind_is_name(kind_at(t, t->at + 1)));
         if (is_port) pass_token(t);
         parse_type(t, level);
         pass_token(t); /* the name */
@@ -469,7 +469,7 @@ static void parse_type_parameters(struct tree *t)
 {
     pass_close(t);
     close_up(t);
-    while (!at_end(t) && kind(t) != '>') {
+    while (!tree_at_end(t) && kind(t) != '>') {
         if (kind(t) == ',') close_up(t);
         pass_token(t);
     }
@@ -517,7 +517,7 @@ static void parse_launch(struct tree *t)
 
 static void end_statement(struct tree *t)
 {
-    while (!at_end(t) && kind(t) != ';' && kind(t) != '}')
+    while (!tree_at_end(t) && kind(t) != ';' && kind(t) != '}')
         pass_token(t);
     if (kind(t) == ';') pass_close(t);
 }
@@ -558,7 +558,7 @@ static struct format_statement *parse_list(struct tree *t, parse_one *parse,
                                            bool (*stop)(const struct tree *))
 {
     struct format_statement *first = NULL, **to = &first;
-    while (!at_end(t) && kind(t) != '}' && !(stop != NULL && stop(t))) {
+    while (!tree_at_end(t) && kind(t) != '}' && !(stop != NULL && stop(t))) {
         uint32_t before = t->at;
         *to = parse(t);
         to = &(*to)->next;
@@ -574,7 +574,7 @@ static void parse_block(struct tree *t, struct format_statement *s, parse_one *p
     t->tokens[t->at].level = 0;
     pass_token(t);
     struct format_statement *list = parse_list(t, parse, NULL);
-    if (!at_end(t)) {
+    if (!tree_at_end(t)) {
         const struct format_token *end = &t->tokens[t->at];
         t->tokens[t->at].space = list != NULL || end->comment_first < end->comment_behind;
         t->tokens[t->at].structural = true;
@@ -611,14 +611,14 @@ static void parse_head(struct tree *t)
         return;
     }
     bool declares = kind(t) == TOKEN_CONST ||
-                    (is_name(kind(t)) && is_name(kind_at(t, t->at + 1))) ||
+                    (token_kind_is_name(kind(t)) && token_kind_is_name(kind_at(t, t->at + 1))) ||
                     (kind(t) == TOKEN_TYPE && kind_at(t, t->at + 1) != '(');
     if (kind(t) == TOKEN_CONST) pass_token(t);
     if (declares) {
         parse_type(t, level);
         parse_inits(t, level + 1);
     }
-    while (!at_end(t) && kind(t) != ')') {
+    while (!tree_at_end(t) && kind(t) != ')') {
         uint32_t before = t->at;
         if (kind(t) == ';') {
             pass_close(t);
@@ -712,7 +712,7 @@ static void parse_simple(struct tree *t)
         pass_token(t);
         may_break(t, 1 + LEVEL_ASSIGNED, ALIGN_LINE, 0);
         parse_expr(t, 1, NO_COMMA);
-    } else if (is_name(kind(t))) { /* the tokens before were a type */
+    } else if (token_kind_is_name(kind(t))) { /* the tokens before were a type */
         parse_inits(t, 1);
         if (kind(t) == TOKEN_LAUNCH) parse_launch(t);
     }
@@ -747,7 +747,7 @@ static struct format_statement *parse_body_statement(struct tree *t)
     return finish_statement(t, s);
 }
 
-static void parse_buffers(struct tree *t)
+static void parse_buffer_list(struct tree *t)
 {
     pass_token(t);
     parse_type(t, 1);
@@ -771,12 +771,12 @@ static struct format_statement *parse_net_statement(struct tree *t)
     case TOKEN_FOR: parse_loop(t, s, parse_net_statement); break;
     default:
         if (kind(t) == TOKEN_BUFFER) {
-            parse_buffers(t);
+            parse_buffer_list(t);
         } else if (kind(t) == TOKEN_CONST) {
             pass_token(t);
             parse_type(t, 1);
             parse_inits(t, 1);
-        } else if (is_name(kind(t))) {
+        } else if (token_kind_is_name(kind(t))) {
             uint32_t arrow = 0;
             parse_element_of_chain(t, 1);
             while (kind(t) == TOKEN_ARROW) {
@@ -889,7 +889,7 @@ static struct format_statement *parse_item(struct tree *t)
     case TOKEN_CHILD:
     case TOKEN_EXTERN:
     case TOKEN_BUILTIN:
-        while (kind(t) != TOKEN_KERNEL && !at_end(t))
+        while (kind(t) != TOKEN_KERNEL && !tree_at_end(t))
             pass_token(t);
         pass_token(t);
         parse_signature(t);
@@ -915,7 +915,7 @@ void format_tree(struct format_file *file)
     for (uint32_t i = 0; i < file->token_count; i++)
         file->tokens[i].space = true;
     struct format_statement **to = &file->items;
-    while (!at_end(&t)) {
+    while (!tree_at_end(&t)) {
         *to = parse_item(&t);
         to = &(*to)->next;
     }

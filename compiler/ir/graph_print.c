@@ -54,7 +54,7 @@ void graph_print_out_rates(FILE *to, const struct graph_node *node, const struct
     if (out->bundle) fprintf(to, " in bundle %" PRIu32 " share %" PRIu64, out->bundle, out->share);
 }
 
-static void print_node(FILE *to, const struct graph *graph, size_t index)
+static void print_graph_node(FILE *to, const struct graph *graph, size_t index)
 {
     const struct graph_node *node = &graph->nodes.items[index];
     fprintf(to, "node %zu %s: %s", index, node->name, node->kernel->title);
@@ -81,7 +81,8 @@ static void print_node(FILE *to, const struct graph *graph, size_t index)
     }
 }
 
-static void print_buffer(FILE *to, struct arena *arena, const struct graph *graph, size_t index)
+static void print_graph_buffer(FILE *to, struct arena *arena, const struct graph *graph,
+                               size_t index)
 {
     const struct graph_buffer *buffer = &graph->buffers.items[index];
     fprintf(to, "%s %zu %s: %s", outer_text(buffer->outer), index, buffer->name,
@@ -116,8 +117,8 @@ void graph_print(FILE *to, const struct graph *graph)
     if (graph->policy != POLICY_AUTO) fprintf(to, ", policy %s", graph_policy_name(graph->policy));
     fputc('\n', to);
     for (size_t i = 0; i < graph->nodes.count; i++)
-        print_node(to, graph, i);
+        print_graph_node(to, graph, i);
     for (size_t i = 0; i < graph->buffers.count; i++)
-        print_buffer(to, arena, graph, i);
+        print_graph_buffer(to, arena, graph, i);
     arena_destroy(arena);
 }

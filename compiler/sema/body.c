@@ -190,7 +190,7 @@ static void check_call_depth(struct body *b, struct function_entry *entry)
         check_stack(b, entry->function->name, entry->function->span);
 }
 
-static void check_function(struct sema *sema, struct function_entry *entry, struct span call)
+static void check_function_body(struct sema *sema, struct function_entry *entry, struct span call)
 {
     const struct ast_item *item = entry->item;
     struct function *function = ARENA_NEW(sema->cx->arena, struct function);
@@ -215,7 +215,8 @@ static void check_function(struct sema *sema, struct function_entry *entry, stru
 }
 
 /* Reports that this call closes a cycle of the functions being checked from `entry` on. */
-static void report_recursion(struct body *b, const struct function_entry *entry, struct span call)
+static void report_function_recursion(struct body *b, const struct function_entry *entry,
+                                      struct span call)
 {
     const struct call_link *links = b->sema->bodies->checking.items;
     size_t count = b->sema->bodies->checking.count, first = count - 1;
@@ -242,12 +243,12 @@ struct function_entry *body_function(struct body *b, const struct ast_item *item
 {
     struct function_entry *entry = find_function(b->sema, item);
     if (entry->state == FUNCTION_CHECKING) {
-        report_recursion(b, entry, call);
+        report_function_recursion(b, entry, call);
         return NULL;
     }
     if (entry->state == FUNCTION_NEW) {
         if (!body_enter(b, call)) return NULL;
-        check_function(b->sema, entry, call);
+        check_function_body(b->sema, entry, call);
         body_leave(b);
     }
     if (entry->state == FUNCTION_FAILED) {
@@ -262,7 +263,7 @@ struct function_entry *body_function(struct body *b, const struct ast_item *item
 void sema_check_function(struct sema *sema, const struct ast_item *item)
 {
     struct function_entry *entry = find_function(sema, item);
-    if (entry->state == FUNCTION_NEW) check_function(sema, entry, item->name.span);
+    if (entry->state == FUNCTION_NEW) check_function_body(sema, entry, item->name.span);
 }
 
 /* ---- kernels: signatures ---- */
@@ -332,7 +333,7 @@ static struct kx *argument_default(struct body *b, const struct ast_param *param
     return NULL;
 }
 
-static void declare_argument(struct body *b, const struct ast_param *param, uint32_t index)
+static void declare_kernel_argument(struct body *b, const struct ast_param *param, uint32_t index)
 {
     struct kernel *kernel = b->kernel->kernel;
     const char *what = arena_printf(b->arena, "the argument '%s'", param->name.text);
@@ -370,7 +371,7 @@ static void declare_arguments(struct body *b, const struct ast_signature *signat
     kernel->argument_defaults = ARENA_ARRAY(b->arena, struct kx *, kernel->argument_count);
     uint32_t index = 0;
     for (const struct ast_param *param = signature->params; param; param = param->next)
-        declare_argument(b, param, index++);
+        declare_kernel_argument(b, param, index++);
     kernel->arguments_bytes = align_up(kernel->arguments_bytes, 8);
 }
 

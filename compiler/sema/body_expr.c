@@ -81,14 +81,14 @@ static struct kx *float_literal(struct body *b, const struct ast_expr *e)
 
 /* ---- unary operators ---- */
 
-static bool is_exact(const struct kx *kx)
+static bool is_exact_integer(const struct kx *kx)
 {
     return kx->kind == KX_CONSTANT && kx->type == &body_untyped_integer;
 }
 
 /* An untyped integer whose value is known only at run time gets its default type before an
  * operation. */
-static struct kx *operand(struct body *b, struct kx *kx)
+static struct kx *operand_value(struct body *b, struct kx *kx)
 {
     if (kx && kx->type == &body_untyped_integer && kx->kind != KX_CONSTANT)
         return body_settled(b, kx);
@@ -108,7 +108,7 @@ static struct kx *negate(struct body *b, const struct ast_expr *e, struct kx *le
         return NULL;
     left = body_promoted(b, left);
     if (e->op == AST_OP_PLUS) return left;
-    if (is_exact(left)) return body_exact(b, e->span, -arith_as_exact(left->value));
+    if (is_exact_integer(left)) return body_exact(b, e->span, -arith_as_exact(left->value));
     if (left->kind == KX_CONSTANT && left->type == &body_untyped_float) {
         struct kx *kx = body_kx(b, KX_CONSTANT, &body_untyped_float, e->span);
         kx->value = arith_negate(left->value);
@@ -119,14 +119,14 @@ static struct kx *negate(struct body *b, const struct ast_expr *e, struct kx *le
 
 static struct kx *complement(struct body *b, const struct ast_expr *e, struct kx *left)
 {
-    if (is_exact(left)) return body_exact(b, e->span, -arith_as_exact(left->value) - 1);
+    if (is_exact_integer(left)) return body_exact(b, e->span, -arith_as_exact(left->value) - 1);
     left = body_whole_items(b, left, "the operand of '~'");
     return left ? unary_kx(b, KX_COMPLEMENT, left, e->span) : NULL;
 }
 
 static struct kx *unary(struct body *b, const struct ast_expr *e)
 {
-    struct kx *left = operand(b, body_expr(b, e->left));
+    struct kx *left = operand_value(b, body_expr(b, e->left));
     if (!left) return NULL;
     switch (e->op) {
     case AST_OP_NEGATE:
@@ -302,13 +302,13 @@ struct kx *body_binary(struct body *b, enum kx_op op, struct kx *left, struct kx
                        struct span span)
 {
     if (!left || !right) return NULL;
-    if (left->type == right->type && !(is_exact(left) && is_exact(right))) {
-        left = operand(b, left);
-        right = operand(b, right);
+    if (left->type == right->type && !(is_exact_integer(left) && is_exact_integer(right))) {
+        left = operand_value(b, left);
+        right = operand_value(b, right);
     }
     struct kx *operands[2] = {left, right};
     bool compare = op >= OP_LT && op <= OP_NE;
-    if (is_exact(operands[0]) && is_exact(operands[1]))
+    if (is_exact_integer(operands[0]) && is_exact_integer(operands[1]))
         return compare ? exact_compare(b, op, operands[0], operands[1], span)
                        : exact_binary(b, op, operands[0], operands[1], span);
     if (op == OP_SHL || op == OP_SHR) return shift_expr(b, op, operands[0], operands[1], span);

@@ -224,7 +224,8 @@ static bool check_port_count(struct body *b, const struct launch *launch, uint32
 
 /* ---- arguments ---- */
 
-static void launch_arguments(struct body *b, const struct ast_launch *ast, struct launch *launch)
+static void convert_launch_arguments(struct body *b, const struct ast_launch *ast,
+                                     struct launch *launch)
 {
     const struct kernel *child = launch->child;
     uint32_t n = 0;
@@ -430,7 +431,7 @@ static struct body_event *declare_event(struct body *b, const struct ast_stmt *s
     return event;
 }
 
-static void add_child(struct body *b, struct kernel *child)
+static void add_launched_child(struct body *b, struct kernel *child)
 {
     struct kernel_launches *launches = &b->kernel->kernel->launches;
     for (size_t i = 0; i < launches->children.count; i++)
@@ -476,7 +477,7 @@ static struct launch *build_launch(struct body *b, const struct ast_stmt *s)
     if (check_port_count(b, launch, child->out_count, parent->out_count, "out-port"))
         for (uint32_t i = 0; i < child->out_count; i++)
             check_like(b, launch, &child->out[i], &parent->out[i]);
-    launch_arguments(b, ast, launch);
+    convert_launch_arguments(b, ast, launch);
     return launch;
 }
 
@@ -496,7 +497,7 @@ void body_launch(struct body *b, const struct ast_stmt *s, struct ks_list *out)
     launch->index = (uint32_t)launches->statements.count;
     launch->behind_barrier = b->kernel->barriers > 0;
     vec_push(b->arena, &launches->statements, launch);
-    add_child(b, launch->child);
+    add_launched_child(b, launch->child);
     struct ks *ks = ARENA_NEW(b->arena, struct ks);
     *ks = (struct ks){.kind = KS_LAUNCH,
                       .span = s->span,
@@ -510,7 +511,7 @@ void body_launch(struct body *b, const struct ast_stmt *s, struct ks_list *out)
 
 /* ---- done ---- */
 
-static bool is_waited_for(struct body *b, const struct body_event *event)
+static bool event_is_waited_for(struct body *b, const struct body_event *event)
 {
     for (size_t i = 0; i < event->waited.count; i++)
         if (scope_is_within(b->scope, event->waited.items[i])) return true;
@@ -532,7 +533,7 @@ struct kx *body_done(struct body *b, const struct ast_expr *e)
     }
     struct body_event *event = named_event(b, argument);
     if (!event) return NULL;
-    if (!is_waited_for(b, event)) {
+    if (!event_is_waited_for(b, event)) {
         diag =
             body_report(b, RULE_LAUNCH_ORDER, e->span, "no launch before 'done(%s)' waits for '%s'",
                         event->name->text, event->name->text);

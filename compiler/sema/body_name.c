@@ -109,7 +109,7 @@ static struct kx *undeclared(struct body *b, struct ast_name name)
     return NULL;
 }
 
-static struct kx *wrong_kind(struct body *b, struct span span, const struct symbol *symbol)
+static struct kx *report_wrong_kind(struct body *b, struct span span, const struct symbol *symbol)
 {
     const char *kind = "something else";
     switch (symbol->kind) {
@@ -140,7 +140,7 @@ static struct kx *wrong_kind(struct body *b, struct span span, const struct symb
 /* ---- variables ---- */
 
 /* Reports a local of the firing in init or finish, and the other way round. */
-static bool check_reach(struct body *b, const struct variable *variable, struct span span)
+static bool check_variable_reach(struct body *b, const struct variable *variable, struct span span)
 {
     static const char *const places[] = {
         [PLACE_FIRING] = "a firing", [PLACE_INIT] = "'init'", [PLACE_FINISH] = "'finish'"};
@@ -244,7 +244,7 @@ static bool indexes_packet(struct body *b, const struct port_access *access)
            type_is_indexed(kernel->in[port].type);
 }
 
-static struct kx *read_port(struct body *b, struct port_access *access)
+static struct kx *read_port_packet(struct body *b, struct port_access *access)
 {
     const struct symbol *symbol = access->symbol;
     if (symbol->kind == SYMBOL_OUT_PORT) return read_out_port(b, symbol, access->span);
@@ -289,7 +289,7 @@ struct kx *body_name(struct body *b, const struct ast_expr *e)
             b->failed = true;
             return NULL;
         }
-        if (!check_reach(b, symbol->variable, e->span)) return NULL;
+        if (!check_variable_reach(b, symbol->variable, e->span)) return NULL;
         struct kx *kx = body_kx(b, KX_VARIABLE, symbol->variable->type, e->span);
         kx->variable = symbol->variable;
         return kx;
@@ -297,9 +297,9 @@ struct kx *body_name(struct body *b, const struct ast_expr *e)
     case SYMBOL_IN_PORT:
     case SYMBOL_OUT_PORT: {
         struct port_access access = {.symbol = symbol, .span = e->span};
-        return read_port(b, &access);
+        return read_port_packet(b, &access);
     }
-    default: return wrong_kind(b, e->span, symbol);
+    default: return report_wrong_kind(b, e->span, symbol);
     }
 }
 
@@ -323,7 +323,7 @@ struct kx *body_index(struct body *b, const struct ast_expr *e)
     struct port_access access;
     if (e->kind == AST_EXPR_MEMBER) return member(b, e);
     if (body_port_access(b, e, &access) && !indexes_packet(b, &access))
-        return read_port(b, &access);
+        return read_port_packet(b, &access);
     struct kx *left = body_value(b, e->left);
     struct kx *right = body_whole(b, body_expr(b, e->right), "an index");
     if (!left || !right) return NULL;

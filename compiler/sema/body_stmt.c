@@ -3,7 +3,7 @@
 
 #include "compiler/sema/body_internal.h"
 
-static void statement(struct body *b, const struct ast_stmt *s, struct ks_list *out);
+static void build_statement(struct body *b, const struct ast_stmt *s, struct ks_list *out);
 
 /* ---- building ---- */
 
@@ -32,7 +32,7 @@ static struct ks *block_of(struct body *b, struct ks_list list, struct span span
 void body_statements(struct body *b, const struct ast_stmt *first, struct ks_list *out)
 {
     for (; first; first = first->next)
-        statement(b, first, out);
+        build_statement(b, first, out);
 }
 
 /* A statement in a scope of its own, as a block. */
@@ -44,7 +44,7 @@ static struct ks *scoped(struct body *b, const struct ast_stmt *s)
     if (s->kind == AST_STMT_BLOCK)
         body_statements(b, s->body, &list);
     else
-        statement(b, s, &list);
+        build_statement(b, s, &list);
     b->scope = outer;
     return block_of(b, list, s->span);
 }
@@ -399,7 +399,7 @@ static struct ks *for_init(struct body *b, const struct ast_stmt *s)
     if (s->init->kind == AST_STMT_DECLARE)
         declaration_statement(b, s->init, true, &list);
     else
-        statement(b, s->init, &list);
+        build_statement(b, s->init, &list);
     if (!list.first || !list.first->next) return list.first;
     return block_of(b, list, s->init->span);
 }
@@ -504,7 +504,7 @@ static void label_statement(struct body *b, const struct ast_stmt *s, struct ks_
         vec_push(b->arena, &b->innermost_switch->labels, label);
         ks_append(out, label);
     }
-    if (s) statement(b, s, out);
+    if (s) build_statement(b, s, out);
 }
 
 /* ---- leaving: break, continue, return, stop ---- */
@@ -563,7 +563,7 @@ static void stop_statement(struct body *b, const struct ast_stmt *s, struct ks_l
 
 /* ---- init and finish ---- */
 
-static bool check_section(struct body *b, const struct ast_stmt *s, const char *name)
+static bool check_section_place(struct body *b, const struct ast_stmt *s, const char *name)
 {
     if (!b->kernel || b->scope != b->kernel->scope) {
         body_report(b, RULE_MISPLACED_STATEMENT, s->span,
@@ -594,7 +594,7 @@ static void section_statement(struct body *b, const struct ast_stmt *s)
 {
     bool is_init = s->kind == AST_STMT_INIT;
     const char *name = is_init ? "init" : "finish";
-    if (!body_check_child_section(b, s->span, name) || !check_section(b, s, name)) return;
+    if (!body_check_child_section(b, s->span, name) || !check_section_place(b, s, name)) return;
     if (is_init) {
         b->kernel->init = section(b, s, PLACE_INIT);
         return;
@@ -647,7 +647,7 @@ static void statement_kind(struct body *b, const struct ast_stmt *s, struct ks_l
 
 /* A label stands directly in the block of its switch, so while any other statement is read, no
  * block is set. */
-static void statement(struct body *b, const struct ast_stmt *s, struct ks_list *out)
+static void build_statement(struct body *b, const struct ast_stmt *s, struct ks_list *out)
 {
     struct switch_frame *frame = b->innermost_switch;
     const struct ast_stmt *block = frame ? frame->block : NULL;

@@ -114,7 +114,7 @@ static void report_no_member(struct body *b, const struct type *type, struct ast
 }
 
 /* The index of a field, or field_count. */
-static uint32_t find_field(const struct type *type, const char *name)
+static uint32_t find_struct_field(const struct type *type, const char *name)
 {
     uint32_t i = 0;
     while (i < type->field_count && type->fields[i].name != name)
@@ -156,7 +156,7 @@ struct kx *body_member_of(struct body *b, struct kx *left, struct ast_name name,
             diag_help(diag, "take one element of the array first: [0].%s", name.text);
         return NULL;
     }
-    uint32_t member = find_field(left->type, name.text);
+    uint32_t member = find_struct_field(left->type, name.text);
     if (member == left->type->field_count) {
         report_no_member(b, left->type, name);
         return NULL;
@@ -273,7 +273,7 @@ static uint32_t place_in_struct(struct body *b, const struct ast_expr *item,
         return type->field_count;
     }
     if (!named) return position;
-    uint32_t field = find_field(type, item->name.text);
+    uint32_t field = find_struct_field(type, item->name.text);
     if (field == type->field_count) report_no_member(b, type, item->name);
     return field;
 }

@@ -44,7 +44,7 @@ static bool read_lanes(const char *text, uint32_t *lanes)
     return false;
 }
 
-static bool is_name(const char *text)
+static bool is_identifier(const char *text)
 {
     if (!isalpha((unsigned char)*text) && *text != '_') return false;
     while (isalnum((unsigned char)*text) || *text == '_')
@@ -62,7 +62,7 @@ static const struct type *defined_type(struct elaboration *el, struct scope *sco
         type.kind = AST_TYPE_SCALAR;
     const struct symbol *symbol = scope_find(scope, type.name.text);
     if (type.kind == AST_TYPE_SCALAR ||
-        (is_name(text) && symbol != NULL && symbol->kind == SYMBOL_STRUCT))
+        (is_identifier(text) && symbol != NULL && symbol->kind == SYMBOL_STRUCT))
         return sema_type(el->sema, scope, &type, NULL);
     struct diag *d = diag_report(el->cx->diags, RULE_UNKNOWN_NAME, param->name.span,
                                  "-D %s=%s: there is no type '%s'", param->name.text, text, text);

@@ -53,7 +53,7 @@ struct candidates {
     VEC(const char *) names;
 };
 
-static void add_candidate(const struct symbol *symbol, void *data)
+static void add_definable_name(const struct symbol *symbol, void *data)
 {
     struct candidates *candidates = data;
     if (symbol->kind == candidates->kind)
@@ -64,7 +64,7 @@ static const char *nearest_of(struct elaboration *el, struct scope *scope, const
                               enum symbol_kind kind)
 {
     struct candidates candidates = {.arena = el->cx->arena, .kind = kind};
-    scope_each(scope, add_candidate, &candidates);
+    scope_each(scope, add_definable_name, &candidates);
     return nearest_name(name, candidates.names.items, candidates.names.count);
 }
 

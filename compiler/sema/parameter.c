@@ -229,7 +229,7 @@ static bool bind_list(struct inference *inf, bool is_out, const struct ast_expr 
     return true;
 }
 
-static bool bind_ports(struct inference *inf, bool is_out, const struct bound_end *end)
+static bool bind_listed_ports(struct inference *inf, bool is_out, const struct bound_end *end)
 {
     uint32_t at = 0;
     for (const struct ast_port *port = inf->signature->ports; port != NULL; port = port->next) {
@@ -242,7 +242,7 @@ static bool bind_ports(struct inference *inf, bool is_out, const struct bound_en
 /* A chain passes through one port of each direction. */
 static bool bind_end(struct inference *inf, bool is_out, const struct bound_end *end)
 {
-    if (end->ports != NULL) return bind_ports(inf, is_out, end);
+    if (end->ports != NULL) return bind_listed_ports(inf, is_out, end);
     if (end->type == NULL) return bind_list(inf, is_out, end->list);
     for (const struct ast_port *port = inf->signature->ports; port != NULL; port = port->next)
         if (port->is_out == is_out) return bind_type(inf, port, end->type, end->span);

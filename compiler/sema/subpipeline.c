@@ -86,7 +86,7 @@ struct substitution {
     uint32_t operations;
 };
 
-static struct kx *value_of(const struct frame *frame, const struct variable *variable)
+static struct kx *argument_value_of(const struct frame *frame, const struct variable *variable)
 {
     for (uint32_t i = 0; i < frame->argument_count; i++)
         if (frame->variables[i] == variable) return frame->values[i];
@@ -99,7 +99,8 @@ static struct kx *value_of(const struct frame *frame, const struct variable *var
 static struct kx *substitute(const struct kx *x, void *data)
 {
     struct substitution *s = data;
-    const struct kx *value = x->kind == KX_VARIABLE ? value_of(s->el->frame, x->variable) : NULL;
+    const struct kx *value =
+        x->kind == KX_VARIABLE ? argument_value_of(s->el->frame, x->variable) : NULL;
     if (++s->operations > ELABORATE_MAX_OPERATIONS) return (struct kx *)x;
     return kx_copy(s->el->cx->arena, value != NULL ? value : x, substitute, s);
 }
@@ -192,7 +193,8 @@ static void bind_shape(struct elaboration *el, const struct net_buffer *net,
 }
 
 /* Makes each port a name for its bound buffers; `in` and `out` are walked port by port. */
-static void bind_ports(struct elaboration *el, const struct instance *instance, struct scope *scope)
+static void bind_inner_ports(struct elaboration *el, const struct instance *instance,
+                             struct scope *scope)
 {
     const struct callee *callee = &instance->callee;
     const struct ast_port *port = callee->pipeline->signature.ports;
@@ -240,7 +242,7 @@ static void elaborate_inside(struct elaboration *el, const struct instance *inst
                                              .span = variable->span,
                                              .variable = variable});
     }
-    bind_ports(el, instance, scope);
+    bind_inner_ports(el, instance, scope);
     /* Reports a policy: the scheduler follows only that of the whole graph. */
     const struct ast_signature *signature = &instance->callee.pipeline->signature;
     for (const struct ast_attribute *a = signature->attributes; a != NULL; a = a->next) {

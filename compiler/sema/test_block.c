@@ -52,7 +52,7 @@ static const char *whole_name(struct checker *c, const char *name, const struct 
     return text;
 }
 
-static uint32_t find_port(const struct checker *c, const char *name)
+static uint32_t find_test_port(const struct checker *c, const char *name)
 {
     const struct graph *graph = c->test->graph;
     for (uint32_t i = 0; i < graph->buffers.count; i++) {
@@ -85,7 +85,8 @@ static const struct graph_buffer *find_array(const struct checker *c, const char
     return NULL;
 }
 
-static void unknown_port(struct checker *c, struct ast_name name, const char *whole, bool out_only)
+static void report_unknown_test_port(struct checker *c, struct ast_name name, const char *whole,
+                                     bool out_only)
 {
     const struct graph *graph = c->test->graph;
     const char **names =
@@ -178,9 +179,9 @@ static void check_set(struct checker *c, const struct ast_check *check, setting_
         set_argument(c, argument, check->value);
         return;
     }
-    uint32_t buffer = find_port(c, name);
+    uint32_t buffer = find_test_port(c, name);
     if (buffer == GRAPH_NONE) {
-        unknown_port(c, check->name, name, false);
+        report_unknown_test_port(c, check->name, name, false);
         return;
     }
     const struct graph_buffer *b = &c->test->graph->buffers.items[buffer];
@@ -274,9 +275,9 @@ static void check_expect(struct checker *c, const struct ast_check *check, setti
     }
     const char *name = whole_name(c, port.text, dims);
     if (name == NULL) return;
-    uint32_t buffer = find_port(c, name);
+    uint32_t buffer = find_test_port(c, name);
     if (buffer == GRAPH_NONE) {
-        unknown_port(c, port, name, true);
+        report_unknown_test_port(c, port, name, true);
         return;
     }
     const struct graph_buffer *b = &c->test->graph->buffers.items[buffer];
@@ -367,7 +368,7 @@ static void check_outcome(struct checker *c, const struct ast_check *check)
 
 /* ---- the block ---- */
 
-static void check_statements(struct checker *c, const struct ast_item *item)
+static void check_test_statements(struct checker *c, const struct ast_item *item)
 {
     setting_list settings = {0};
     set_positional(c, item->subject, &settings);
@@ -437,7 +438,7 @@ bool test_check_with(struct sema *sema, const struct ast_item *item, struct test
     if (!sema_check_subject(sema, c.scope, item->subject)) return false;
     test->graph = sema_elaborate_subject(sema, c.scope, item->subject);
     if (test->graph == NULL) return false;
-    check_statements(&c, item);
+    check_test_statements(&c, item);
     return !c.failed;
 }
 

@@ -156,7 +156,7 @@ static void forget_temporary(struct output *output)
     output->temporary = output->target = NULL;
 }
 
-static bool open_temporary(struct output *output, mode_t mode)
+static bool open_temporary_output(struct output *output, mode_t mode)
 {
     size_t size = strlen(output->target) + sizeof ".XXXXXX";
     output->temporary = malloc(size);
@@ -210,7 +210,7 @@ bool output_open(struct output *output, const char *path)
         return write_through(output, file_open_output_device(output->path));
     }
     output->target = target.path;
-    if (open_temporary(output, exists ? status.st_mode & 07777 : 0666 & ~mask)) return true;
+    if (open_temporary_output(output, exists ? status.st_mode & 07777 : 0666 & ~mask)) return true;
     forget_temporary(output);
     return false;
 }

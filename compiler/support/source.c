@@ -59,8 +59,8 @@ bool source_is_library(const struct sources *sources, uint32_t id)
 }
 
 /* `bytes` lives in the arena or is static, and has a NUL at `size_bytes`. */
-static struct entry *add_entry(struct sources *sources, enum origin origin, const char *name,
-                               const char *bytes, size_t size_bytes, uint32_t *id)
+static struct entry *add_source_entry(struct sources *sources, enum origin origin, const char *name,
+                                      const char *bytes, size_t size_bytes, uint32_t *id)
 {
     bool has_mark = size_bytes >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0;
     if (has_mark) {
@@ -92,8 +92,8 @@ uint32_t source_add(struct sources *sources, const char *name, const char *bytes
 {
     uint32_t id;
     if (size_bytes > SOURCE_MAX_BYTES) size_bytes = SOURCE_MAX_BYTES;
-    add_entry(sources, FROM_MEMORY, name, arena_string(sources->arena, bytes, size_bytes),
-              size_bytes, &id);
+    add_source_entry(sources, FROM_MEMORY, name, arena_string(sources->arena, bytes, size_bytes),
+                     size_bytes, &id);
     return id;
 }
 
@@ -191,7 +191,7 @@ static enum source_status load_open_file(struct sources *sources, const char *na
     const char *kept = arena_string(sources->arena, bytes, size_bytes);
     free(bytes);
     struct entry *entry =
-        add_entry(sources, regular ? FROM_FILE : FROM_STREAM, name, kept, size_bytes, id);
+        add_source_entry(sources, regular ? FROM_FILE : FROM_STREAM, name, kept, size_bytes, id);
     entry->device = info.st_dev;
     entry->inode = info.st_ino;
     return SOURCE_OK;
@@ -230,7 +230,7 @@ static enum source_status load_embedded(struct sources *sources, const char *pat
             return SOURCE_OK;
         }
         const char *bytes = arena_string(sources->arena, (const char *)file->bytes, file->size);
-        add_entry(sources, FROM_LIBRARY, path, bytes, file->size, id);
+        add_source_entry(sources, FROM_LIBRARY, path, bytes, file->size, id);
         return SOURCE_OK;
     }
     return SOURCE_NOT_FOUND;

@@ -37,7 +37,7 @@ static void print_exprs(FILE *to, const struct ast_expr *list, const char *separ
     }
 }
 
-static void print_name(FILE *to, struct ast_name name)
+static void print_ast_name(FILE *to, struct ast_name name)
 {
     if (name.text) terminal_text_print(to, name.text);
 }
@@ -62,12 +62,12 @@ static void put_parts(FILE *to, const char *format, va_list parts)
         }
         switch (*++format) {
         case 's': fputs(va_arg(parts, const char *), to); break;
-        case 'n': print_name(to, va_arg(parts, struct ast_name)); break;
+        case 'n': print_ast_name(to, va_arg(parts, struct ast_name)); break;
         case 'd': print_dims(to, va_arg(parts, const struct ast_expr *)); break;
         case 'l': print_exprs(to, va_arg(parts, const struct ast_expr *), ", "); break;
         case 't': {
             const struct ast_type *type = va_arg(parts, const struct ast_type *);
-            print_name(to, type->name);
+            print_ast_name(to, type->name);
             print_dims(to, type->dims);
             break;
         }
@@ -79,7 +79,7 @@ static void put_parts(FILE *to, const char *format, va_list parts)
     }
 }
 
-static void put(FILE *to, const char *format, ...)
+static void put_in_line(FILE *to, const char *format, ...)
 {
     va_list parts;
     va_start(parts, format);
@@ -90,7 +90,7 @@ static void put(FILE *to, const char *format, ...)
 void ast_print_expr(FILE *to, const struct ast_expr *expr)
 {
     switch (expr->kind) {
-    case AST_EXPR_NAME: print_name(to, expr->name); break;
+    case AST_EXPR_NAME: print_ast_name(to, expr->name); break;
     case AST_EXPR_INTEGER:
         fprintf(to, "%" PRIu64 "%s%s", expr->integer.value, expr->integer.is_unsigned ? "u" : "",
                 expr->integer.is_long ? "L" : "");
@@ -99,31 +99,31 @@ void ast_print_expr(FILE *to, const struct ast_expr *expr)
         fprintf(to, "%a%s", expr->floating.value, expr->floating.is_f32 ? "f" : "");
         break;
     case AST_EXPR_STRING: quote_print(to, expr->string.bytes, expr->string.size_bytes); break;
-    case AST_EXPR_UNARY: put(to, "(%s%e)", operator_text(expr->op), expr->left); break;
+    case AST_EXPR_UNARY: put_in_line(to, "(%s%e)", operator_text(expr->op), expr->left); break;
     case AST_EXPR_BINARY:
-        put(to, "(%e %s %e)", expr->left, operator_text(expr->op), expr->right);
+        put_in_line(to, "(%e %s %e)", expr->left, operator_text(expr->op), expr->right);
         break;
     case AST_EXPR_CONDITIONAL:
-        put(to, "(%e ? %e : %e)", expr->left, expr->right, expr->third);
+        put_in_line(to, "(%e ? %e : %e)", expr->left, expr->right, expr->third);
         break;
     case AST_EXPR_ASSIGN:
-        put(to, "(%e %s= %e)", expr->left, operator_text(expr->op), expr->right);
+        put_in_line(to, "(%e %s= %e)", expr->left, operator_text(expr->op), expr->right);
         break;
     case AST_EXPR_INCREMENT: {
         const char *op = expr->op == AST_OP_ADD ? "++" : "--";
-        put(to, "(%s%e%s)", expr->postfix ? "" : op, expr->left, expr->postfix ? op : "");
+        put_in_line(to, "(%s%e%s)", expr->postfix ? "" : op, expr->left, expr->postfix ? op : "");
         break;
     }
-    case AST_EXPR_INDEX: put(to, "%e[%e]", expr->left, expr->right); break;
-    case AST_EXPR_MEMBER: put(to, "%e.%n", expr->left, expr->name); break;
-    case AST_EXPR_CALL: put(to, "%n(%l)", expr->name, expr->arguments); break;
-    case AST_EXPR_CONSTRUCT: put(to, "%t(%l)", expr->type, expr->arguments); break;
-    case AST_EXPR_CAST: put(to, "((%t)%e)", expr->type, expr->left); break;
-    case AST_EXPR_COMMA: put(to, "(%e , %e)", expr->left, expr->right); break;
-    case AST_EXPR_BRACES: put(to, "{%l}", expr->arguments); break;
-    case AST_EXPR_FIELD: put(to, ".%n = %e", expr->name, expr->left); break;
-    case AST_EXPR_RANGE: put(to, "(%e .. %e)", expr->left, expr->right); break;
-    case AST_EXPR_REPEAT: put(to, "(%e x %e)", expr->left, expr->right); break;
+    case AST_EXPR_INDEX: put_in_line(to, "%e[%e]", expr->left, expr->right); break;
+    case AST_EXPR_MEMBER: put_in_line(to, "%e.%n", expr->left, expr->name); break;
+    case AST_EXPR_CALL: put_in_line(to, "%n(%l)", expr->name, expr->arguments); break;
+    case AST_EXPR_CONSTRUCT: put_in_line(to, "%t(%l)", expr->type, expr->arguments); break;
+    case AST_EXPR_CAST: put_in_line(to, "((%t)%e)", expr->type, expr->left); break;
+    case AST_EXPR_COMMA: put_in_line(to, "(%e , %e)", expr->left, expr->right); break;
+    case AST_EXPR_BRACES: put_in_line(to, "{%l}", expr->arguments); break;
+    case AST_EXPR_FIELD: put_in_line(to, ".%n = %e", expr->name, expr->left); break;
+    case AST_EXPR_RANGE: put_in_line(to, "(%e .. %e)", expr->left, expr->right); break;
+    case AST_EXPR_REPEAT: put_in_line(to, "(%e x %e)", expr->left, expr->right); break;
     case AST_EXPR_DIMENSIONS: print_exprs(to, expr->arguments, " x "); break;
     }
 }
@@ -235,28 +235,28 @@ static void print_stmts(FILE *to, int level, const struct ast_stmt *stmt)
 
 /* ---- pipelines ---- */
 
-static void print_node(FILE *to, const struct ast_node *node)
+static void print_ast_node(FILE *to, const struct ast_node *node)
 {
-    put(to, "%n%s%n", node->label, node->label.text ? ": " : "", node->name);
-    if (node->has_type_arguments) put(to, "<%l>", node->type_arguments);
+    put_in_line(to, "%n%s%n", node->label, node->label.text ? ": " : "", node->name);
+    if (node->has_type_arguments) put_in_line(to, "<%l>", node->type_arguments);
     print_dims(to, node->subscripts);
     if (node->has_call)
-        put(to, "(%l%s%l%s%l)", node->inputs, node->has_arrow ? " -> " : "", node->outputs,
-            node->arguments ? "; " : "", node->arguments);
+        put_in_line(to, "(%l%s%l%s%l)", node->inputs, node->has_arrow ? " -> " : "", node->outputs,
+                    node->arguments ? "; " : "", node->arguments);
 }
 
-static void print_nodes(FILE *to, int level, const struct ast_node *node)
+static void print_ast_nodes(FILE *to, int level, const struct ast_node *node)
 {
     for (; node; node = node->next) {
         print_indent(to, level);
         fputs("node ", to);
-        print_node(to, node);
+        print_ast_node(to, node);
         fputc('\n', to);
         print_attributes(to, level + 1, node->attributes);
     }
 }
 
-static void print_buffers(FILE *to, int level, const struct ast_net *net)
+static void print_ast_buffers(FILE *to, int level, const struct ast_net *net)
 {
     for (const struct ast_buffer *buffer = net->buffers; buffer; buffer = buffer->next) {
         put_line(to, level, "buffer %t %n%d", net->type, buffer->name, buffer->dims);
@@ -271,11 +271,11 @@ static void print_net(FILE *to, int level, const struct ast_net *net)
     switch (net->kind) {
     case AST_NET_BLOCK: put_line(to, level, "block"); break;
     case AST_NET_EMPTY: put_line(to, level, "empty"); break;
-    case AST_NET_BUFFER: print_buffers(to, level, net); break;
+    case AST_NET_BUFFER: print_ast_buffers(to, level, net); break;
     case AST_NET_CONST: print_declarators(to, level, "const", net->type, net->declarators); break;
     case AST_NET_CHAIN:
         put_line(to, level, "chain");
-        print_nodes(to, level + 1, net->chain);
+        print_ast_nodes(to, level + 1, net->chain);
         break;
     case AST_NET_FOR:
         put_line(to, level, "for");
@@ -334,12 +334,12 @@ static void print_check(FILE *to, int level, const struct ast_check *check)
           : check->kind == AST_CHECK_ERROR ? "error"
                                            : "expect ",
           to);
-    put(to, "%n%d%s%e", check->name, check->dims, check->name.text && check->value ? " " : "",
-        check->value);
-    if (check->other) put(to, " == %e", check->other);
+    put_in_line(to, "%n%d%s%e", check->name, check->dims,
+                check->name.text && check->value ? " " : "", check->value);
+    if (check->other) put_in_line(to, " == %e", check->other);
     if (check->tolerance.text)
-        put(to, " %n %e%s%n", check->tolerance, check->tolerance_value,
-            check->tolerance_unit.text ? " " : "", check->tolerance_unit);
+        put_in_line(to, " %n %e%s%n", check->tolerance, check->tolerance_value,
+                    check->tolerance_unit.text ? " " : "", check->tolerance_unit);
     fputc('\n', to);
 }
 
@@ -348,11 +348,11 @@ static void print_item_name(FILE *to, int level, const char *word, const struct 
     print_indent(to, level);
     fprintf(to, "%s ", word);
     if (item->kind == AST_ITEM_IMPORT) quote_print(to, item->path, (uint32_t)strlen(item->path));
-    print_name(to, item->name);
-    if (item->kind == AST_ITEM_FN) put(to, " -> %t", item->type);
+    print_ast_name(to, item->name);
+    if (item->kind == AST_ITEM_FN) put_in_line(to, " -> %t", item->type);
     if (item->kind == AST_ITEM_TEST) {
         fputs(" of ", to);
-        print_node(to, item->subject);
+        print_ast_node(to, item->subject);
     }
     fputc('\n', to);
 }
