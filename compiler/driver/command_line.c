@@ -84,64 +84,53 @@ static const char help_text[] =
     "\n"
     "Exit status: 0 done, 1 the program is refused, 2 usage or files, 3 internal error.\n";
 
+/* The commands with options of their own that share an option, by their `shares`. */
+enum { NEVER = 0, ALWAYS = 1 << 30 };
+
+/* X(option, name, argument, shared by) */
+/* clang-format off */
+#define LONG_OPTIONS(X)                                                         \
+    X(DEVICE,           "device",           required_argument, SHARES_CODE)     \
+    X(EMIT,             "emit",             required_argument, NEVER)           \
+    X(MARCH,            "march",            required_argument, SHARES_CODE)     \
+    X(MEMORY,           "max-memory",       required_argument, SHARES_ANALYSIS) \
+    X(BUFFERS,          "buffers",          required_argument, SHARES_ANALYSIS) \
+    X(LAYOUT,           "layout",           required_argument, NEVER)           \
+    X(POLICY,           "policy",           required_argument, NEVER)           \
+    X(PARETO,           "pareto",           no_argument,       NEVER)           \
+    X(FUSE,             "fuse",             no_argument,       SHARES_CODE)     \
+    X(NO_FUSE,          "no-fuse",          no_argument,       SHARES_CODE)     \
+    X(DEBUG_MODE,       "debug-mode",       no_argument,       SHARES_CODE)     \
+    X(NO_BOUNDS,        "no-bounds-checks", no_argument,       SHARES_CODE)     \
+    X(FAST_MATH,        "fast-math",        no_argument,       SHARES_CODE)     \
+    X(LINKER,           "linker",           required_argument, SHARES_CODE)     \
+    X(COLOUR,           "color",            required_argument, ALWAYS)          \
+    X(DIAGNOSTICS,      "diagnostics",      required_argument, ALWAYS)          \
+    X(MIN_LEVEL,        "min-level",        required_argument, ALWAYS)          \
+    X(FAIL_ON,          "fail-on",          required_argument, ALWAYS)          \
+    X(ERROR_LIMIT,      "error-limit",      required_argument, NEVER)           \
+    X(BASELINE,         "baseline",         required_argument, SHARES_BASELINE) \
+    X(WRITE_BASELINE,   "write-baseline",   required_argument, SHARES_BASELINE) \
+    X(VERSION,          "version",          optional_argument, ALWAYS)          \
+    X(TIME_REPORT,      "time-report",      no_argument,       NEVER)           \
+    X(WRITE_IF_CHANGED, "write-if-changed", no_argument,       NEVER)           \
+    X(TRACE_DEADLOCK,   "trace-deadlock",   optional_argument, NEVER)           \
+    X(JSON,             "json",             no_argument,       NEVER)
+/* clang-format on */
+
 enum {
-    OPTION_DEVICE = 256,
-    OPTION_EMIT,
-    OPTION_MARCH,
-    OPTION_MEMORY,
-    OPTION_BUFFERS,
-    OPTION_PARETO,
-    OPTION_LAYOUT,
-    OPTION_POLICY,
-    OPTION_FUSE,
-    OPTION_NO_FUSE,
-    OPTION_DEBUG_MODE,
-    OPTION_NO_BOUNDS,
-    OPTION_FAST_MATH,
-    OPTION_LINKER,
-    OPTION_COLOUR,
-    OPTION_DIAGNOSTICS,
-    OPTION_MIN_LEVEL,
-    OPTION_FAIL_ON,
-    OPTION_ERROR_LIMIT,
-    OPTION_BASELINE,
-    OPTION_WRITE_BASELINE,
-    OPTION_VERSION,
-    OPTION_WRITE_IF_CHANGED,
-    OPTION_TIME_REPORT,
-    OPTION_JSON,
-    OPTION_TRACE_DEADLOCK,
+    OPTION_BEFORE_FIRST = 255,
+#define X(option, name, argument, shared) OPTION_##option,
+    LONG_OPTIONS(X)
+#undef X
 };
 
 static const struct option long_options[] = {
-    {"device", required_argument, NULL, OPTION_DEVICE},
-    {"emit", required_argument, NULL, OPTION_EMIT},
-    {"march", required_argument, NULL, OPTION_MARCH},
-    {"max-memory", required_argument, NULL, OPTION_MEMORY},
-    {"buffers", required_argument, NULL, OPTION_BUFFERS},
-    {"layout", required_argument, NULL, OPTION_LAYOUT},
-    {"policy", required_argument, NULL, OPTION_POLICY},
-    {"pareto", no_argument, NULL, OPTION_PARETO},
-    {"fuse", no_argument, NULL, OPTION_FUSE},
-    {"no-fuse", no_argument, NULL, OPTION_NO_FUSE},
-    {"debug-mode", no_argument, NULL, OPTION_DEBUG_MODE},
-    {"no-bounds-checks", no_argument, NULL, OPTION_NO_BOUNDS},
-    {"fast-math", no_argument, NULL, OPTION_FAST_MATH},
-    {"linker", required_argument, NULL, OPTION_LINKER},
-    {"color", required_argument, NULL, OPTION_COLOUR},
-    {"diagnostics", required_argument, NULL, OPTION_DIAGNOSTICS},
-    {"min-level", required_argument, NULL, OPTION_MIN_LEVEL},
-    {"fail-on", required_argument, NULL, OPTION_FAIL_ON},
-    {"error-limit", required_argument, NULL, OPTION_ERROR_LIMIT},
-    {"baseline", required_argument, NULL, OPTION_BASELINE},
-    {"write-baseline", required_argument, NULL, OPTION_WRITE_BASELINE},
     {"help", optional_argument, NULL, 'h'},
-    {"version", optional_argument, NULL, OPTION_VERSION},
-    {"time-report", no_argument, NULL, OPTION_TIME_REPORT},
-    {"write-if-changed", no_argument, NULL, OPTION_WRITE_IF_CHANGED},
-    {"trace-deadlock", optional_argument, NULL, OPTION_TRACE_DEADLOCK},
-    {"json", no_argument, NULL, OPTION_JSON},
-    {NULL, 0, NULL, 0},
+#define X(option, name, argument, shared) {name, argument, NULL, OPTION_##option},
+    LONG_OPTIONS(X)
+#undef X
+        {NULL, 0, NULL, 0},
 };
 
 struct parser {
@@ -611,30 +600,15 @@ struct command_line command_line_parse(int argc, char **argv, struct arena *aren
 
 /* ---- commands with options of their own ---- */
 
-/* Whether a command shares the option, by its `shares`. */
 static bool command_shares(const struct command_options *own, int option)
 {
-    switch (option) {
-    case OPTION_COLOUR:
-    case OPTION_MIN_LEVEL:
-    case OPTION_FAIL_ON:
-    case OPTION_DIAGNOSTICS:
-    case OPTION_VERSION:
-    case 'h': return true;
-    case OPTION_BUFFERS:
-    case OPTION_MEMORY: return (own->shares & SHARES_ANALYSIS) != 0;
-    case OPTION_DEVICE:
-    case OPTION_MARCH:
-    case OPTION_NO_BOUNDS:
-    case OPTION_FAST_MATH:
-    case OPTION_FUSE:
-    case OPTION_NO_FUSE:
-    case OPTION_DEBUG_MODE:
-    case OPTION_LINKER: return (own->shares & SHARES_CODE) != 0;
-    case OPTION_BASELINE:
-    case OPTION_WRITE_BASELINE: return (own->shares & SHARES_BASELINE) != 0;
-    default: return false;
-    }
+    static const unsigned shared_by[] = {
+#define X(option, name, argument, shared) shared,
+        LONG_OPTIONS(X)
+#undef X
+    };
+    return option == 'h' ||
+           ((own->shares | ALWAYS) & shared_by[option - OPTION_BEFORE_FIRST - 1]) != 0;
 }
 
 static const char *command_letters(struct parser *p)

@@ -10,17 +10,11 @@ static const enum rule rules[] = {RULE_NAMING_STYLE, RULE_MISSING_DOCUMENTATION,
 
 /* ---- names ---- */
 
-static bool has_lower(const char *text)
+/* Whether a letter has the case. */
+static bool has_case(const char *text, bool upper)
 {
     for (; *text; text++)
-        if (islower((unsigned char)*text)) return true;
-    return false;
-}
-
-static bool has_upper(const char *text)
-{
-    for (; *text; text++)
-        if (isupper((unsigned char)*text)) return true;
+        if (upper ? isupper((unsigned char)*text) : islower((unsigned char)*text)) return true;
     return false;
 }
 
@@ -38,7 +32,7 @@ static const char *restyled(struct arena *arena, const char *text, bool upper)
 
 static void check_style(struct compile *cx, struct ast_name name, bool upper, const char *what)
 {
-    if (name.text == NULL || (upper ? !has_lower(name.text) : !has_upper(name.text))) return;
+    if (name.text == NULL || !has_case(name.text, !upper)) return;
     struct diag *d =
         diag_report(cx->diags, RULE_NAMING_STYLE, name.span, "names of %s are written in %s: '%s'",
                     what, upper ? "upper case" : "lower case", name.text);
