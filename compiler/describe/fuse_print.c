@@ -82,9 +82,16 @@ static void print_inside(FILE *to, const struct composite *composite)
     if (composite->inside.count > 0) fputc('\n', to);
 }
 
-/* Buffers with the same obstacle together. */
-static void print_obstacles(FILE *to, const struct fusion *fusion)
+void fuse_print(FILE *to, const struct fusion *fusion)
 {
+    for (size_t i = 0; i < fusion->composites.count; i++) {
+        const struct composite *composite = &fusion->composites.items[i];
+        fprintf(to, "\nfused    %s: %zu node%s\n", composite->node.name, composite->members.count,
+                composite->members.count == 1 ? "" : "s");
+        print_firings(to, fusion->written, composite);
+        print_inside(to, composite);
+    }
+    /* Buffers with the same obstacle together. */
     const struct graph_buffer *buffers = fusion->written->buffers.items;
     const size_t count = fusion->written->buffers.count;
     bool headed = false;
@@ -102,18 +109,6 @@ static void print_obstacles(FILE *to, const struct fusion *fusion)
         print_more(to, shown);
         fprintf(to, ": %s\n", reason);
     }
-}
-
-void fuse_print(FILE *to, const struct fusion *fusion)
-{
-    for (size_t i = 0; i < fusion->composites.count; i++) {
-        const struct composite *composite = &fusion->composites.items[i];
-        fprintf(to, "\nfused    %s: %zu node%s\n", composite->node.name, composite->members.count,
-                composite->members.count == 1 ? "" : "s");
-        print_firings(to, fusion->written, composite);
-        print_inside(to, composite);
-    }
-    print_obstacles(to, fusion);
     if (fusion->off != NULL && fusion->off_matters)
         fprintf(to, "\napart    all: %s\n", fusion->off);
 }

@@ -435,28 +435,6 @@ static void measure_windows(struct container *c, const struct inspection *to)
     }
 }
 
-static void read_topology(struct container *c, struct inspection *to)
-{
-    to->has_topology = true;
-    to->node_count =
-        (uint32_t)container_record_count(c, CONTAINER_NODES, sizeof(struct container_node));
-    to->buffer_count =
-        (uint32_t)container_record_count(c, CONTAINER_BUFFERS, sizeof(struct container_buffer));
-    to->nodes = ARENA_ARRAY(c->arena, struct inspected_node, (size_t)to->node_count + 1);
-    to->buffers = ARENA_ARRAY(c->arena, struct inspected_buffer, (size_t)to->buffer_count + 1);
-    for (uint32_t i = 0; i < to->node_count && c->problem == NULL; i++) {
-        read_node(c, i, &to->nodes[i]);
-        to->rates_bounded |= ends_are_bounded(&to->nodes[i]);
-        check_container_ends(c, to->nodes[i].inputs, to->nodes[i].input_count, to->buffer_count);
-        check_container_ends(c, to->nodes[i].outputs, to->nodes[i].output_count, to->buffer_count);
-    }
-    for (uint32_t i = 0; i < to->buffer_count && c->problem == NULL; i++)
-        read_container_buffer(c, i, &to->buffers[i]);
-    if (c->problem == NULL) to->plan = read_plan(c, to);
-    if (c->problem == NULL) measure_windows(c, to);
-    if (c->problem == NULL) to->performance = inspection_measure(c->arena, to);
-}
-
 static void read_images(struct container *c, struct inspection *to)
 {
     enum { FEATURES_BYTES = 512 };
@@ -498,7 +476,26 @@ struct inspection *inspect_container(struct arena *arena, const char *bytes, siz
         bool proven = (pipeline.flags & CONTAINER_PIPELINE_UNPROVEN) == 0;
         to->deadlock_free = proven ? KNOWN_TRUE : UNKNOWN;
         read_images(c, to);
-        read_topology(c, to);
+        to->has_topology = true;
+        to->node_count =
+            (uint32_t)container_record_count(c, CONTAINER_NODES, sizeof(struct container_node));
+        to->buffer_count =
+            (uint32_t)container_record_count(c, CONTAINER_BUFFERS, sizeof(struct container_buffer));
+        to->nodes = ARENA_ARRAY(c->arena, struct inspected_node, (size_t)to->node_count + 1);
+        to->buffers = ARENA_ARRAY(c->arena, struct inspected_buffer, (size_t)to->buffer_count + 1);
+        for (uint32_t i = 0; i < to->node_count && c->problem == NULL; i++) {
+            read_node(c, i, &to->nodes[i]);
+            to->rates_bounded |= ends_are_bounded(&to->nodes[i]);
+            check_container_ends(c, to->nodes[i].inputs, to->nodes[i].input_count,
+                                 to->buffer_count);
+            check_container_ends(c, to->nodes[i].outputs, to->nodes[i].output_count,
+                                 to->buffer_count);
+        }
+        for (uint32_t i = 0; i < to->buffer_count && c->problem == NULL; i++)
+            read_container_buffer(c, i, &to->buffers[i]);
+        if (c->problem == NULL) to->plan = read_plan(c, to);
+        if (c->problem == NULL) measure_windows(c, to);
+        if (c->problem == NULL) to->performance = inspection_measure(c->arena, to);
     }
     *problem = c->problem;
     return c->problem == NULL ? to : NULL;

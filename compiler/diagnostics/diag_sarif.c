@@ -189,35 +189,6 @@ static void put_rule(const struct report *report, struct json *json, enum rule r
     json_end(json, '}');
 }
 
-static void put_run(const struct report *report, struct json *json)
-{
-    struct locator locator = {.sources = report->sources};
-    const uint64_t *fingerprints = diag_fingerprints(report);
-    json_begin(json, NULL, '{');
-    json_begin(json, "tool", '{');
-    json_begin(json, "driver", '{');
-    json_text(json, "name", "pipec");
-    json_text(json, "version", PIPEC_VERSION);
-    json_begin(json, "rules", '[');
-    for (int i = 0; i < RULE_COUNT; i++)
-        put_rule(report, json, (enum rule)i);
-    json_end(json, ']');
-    json_end(json, '}');
-    json_end(json, '}');
-    json_begin(json, "invocations", '[');
-    json_begin(json, NULL, '{');
-    json_boolean(json, "executionSuccessful", report->finished);
-    json_end(json, '}');
-    json_end(json, ']');
-    json_text(json, "columnKind", "utf16CodeUnits");
-    json_text(json, "defaultEncoding", "UTF-8");
-    json_begin(json, "results", '[');
-    for (size_t i = 0; i < report->count; i++)
-        put_result(report, json, &locator, report->items[i], fingerprints[i]);
-    json_end(json, ']');
-    json_end(json, '}');
-}
-
 void diag_print_sarif(const struct report *report, FILE *to)
 {
     struct json json = {.to = to};
@@ -225,7 +196,31 @@ void diag_print_sarif(const struct report *report, FILE *to)
     json_text(&json, "$schema", SCHEMA);
     json_text(&json, "version", "2.1.0");
     json_begin(&json, "runs", '[');
-    put_run(report, &json);
+    struct locator locator = {.sources = report->sources};
+    const uint64_t *fingerprints = diag_fingerprints(report);
+    json_begin(&json, NULL, '{');
+    json_begin(&json, "tool", '{');
+    json_begin(&json, "driver", '{');
+    json_text(&json, "name", "pipec");
+    json_text(&json, "version", PIPEC_VERSION);
+    json_begin(&json, "rules", '[');
+    for (int i = 0; i < RULE_COUNT; i++)
+        put_rule(report, &json, (enum rule)i);
+    json_end(&json, ']');
+    json_end(&json, '}');
+    json_end(&json, '}');
+    json_begin(&json, "invocations", '[');
+    json_begin(&json, NULL, '{');
+    json_boolean(&json, "executionSuccessful", report->finished);
+    json_end(&json, '}');
+    json_end(&json, ']');
+    json_text(&json, "columnKind", "utf16CodeUnits");
+    json_text(&json, "defaultEncoding", "UTF-8");
+    json_begin(&json, "results", '[');
+    for (size_t i = 0; i < report->count; i++)
+        put_result(report, &json, &locator, report->items[i], fingerprints[i]);
+    json_end(&json, ']');
+    json_end(&json, '}');
     json_end(&json, ']');
     json_end(&json, '}');
 }

@@ -53,26 +53,25 @@ static void fill_comment(struct format_comment *comment, const char *bytes, stru
     comment->several_lines = memchr(text, '\n', size) != NULL;
 }
 
-static void fill_file(struct format_file *file, uint32_t source)
+static struct formatted format_once(struct compile *cx, uint32_t source)
 {
-    struct arena *arena = file->cx->arena;
-    const char *bytes = source_get(file->cx->sources, source)->bytes;
+    struct format_file file = {.cx = cx};
+    const char *bytes = source_get(cx->sources, source)->bytes;
     struct token_list list = {0};
-    token_list_read(file->cx, source, &list);
-    file->token_count = (uint32_t)list.tokens.count;
-    file->tokens = ARENA_ARRAY(arena, struct format_token, list.tokens.count + 1);
-    file->comments = ARENA_ARRAY(arena, struct format_comment, list.comments.count + 1);
+    token_list_read(cx, source, &list);
+    file.token_count = (uint32_t)list.tokens.count;
+    file.tokens = ARENA_ARRAY(cx->arena, struct format_token, list.tokens.count + 1);
+    file.comments = ARENA_ARRAY(cx->arena, struct format_comment, list.comments.count + 1);
     uint32_t behind = 0, comment = 0;
-    for (uint32_t i = 0; i < file->token_count; i++) {
-        file->tokens[i].comment_first = comment;
+    for (uint32_t i = 0; i < file.token_count; i++) {
+        file.tokens[i].comment_first = comment;
         for (; comment < list.comments.count && list.comments.items[comment].before == i;
              comment++) {
-            fill_comment(&file->comments[comment], bytes, list.comments.items[comment].span,
-                         behind);
+            fill_comment(&file.comments[comment], bytes, list.comments.items[comment].span, behind);
             behind = list.comments.items[comment].span.end;
         }
-        file->tokens[i].comment_behind = comment;
-        struct format_token *token = &file->tokens[i];
+        file.tokens[i].comment_behind = comment;
+        struct format_token *token = &file.tokens[i];
         const struct list_token *listed = &list.tokens.items[i];
         token->kind = listed->kind;
         token->text = bytes + listed->span.begin;
@@ -82,12 +81,6 @@ static void fill_file(struct format_file *file, uint32_t source)
             token->newlines = count_newlines(bytes, behind, listed->span.begin);
         behind = list.tokens.items[i].span.end;
     }
-}
-
-static struct formatted format_once(struct compile *cx, uint32_t source)
-{
-    struct format_file file = {.cx = cx};
-    fill_file(&file, source);
     format_tree(&file);
     return format_layout(&file);
 }

@@ -215,26 +215,6 @@ void baseline_report_outdated(const struct baseline *baseline, struct diags *dia
 
 /* ---- writing ---- */
 
-static void print(FILE *to, const struct baseline *baseline)
-{
-    struct json json = {.to = to};
-    json_begin(&json, NULL, '{');
-    json_number(&json, "version", BASELINE_VERSION);
-    json_text(&json, "tool", "pipec");
-    json_begin(&json, "findings", '[');
-    for (size_t i = 0; i < baseline->count; i++) {
-        const struct entry *entry = &baseline->entries[i];
-        json_begin(&json, NULL, '{');
-        json_text(&json, "file", entry->file);
-        json_text(&json, "rule", entry->rule);
-        json_text(&json, "line", entry->line);
-        json_number(&json, "count", entry->count);
-        json_end(&json, '}');
-    }
-    json_end(&json, ']');
-    json_end(&json, '}');
-}
-
 static bool is_written(void *data, const struct diag *diag)
 {
     (void)data;
@@ -256,7 +236,22 @@ bool baseline_write(struct diags *diags, const struct sources *sources, struct a
     }
     baseline_sort(&baseline);
     if (!output_open(&output, path)) return false;
-    print(output.file, &baseline);
+    struct json json = {.to = output.file};
+    json_begin(&json, NULL, '{');
+    json_number(&json, "version", BASELINE_VERSION);
+    json_text(&json, "tool", "pipec");
+    json_begin(&json, "findings", '[');
+    for (size_t i = 0; i < baseline.count; i++) {
+        const struct entry *entry = &baseline.entries[i];
+        json_begin(&json, NULL, '{');
+        json_text(&json, "file", entry->file);
+        json_text(&json, "rule", entry->rule);
+        json_text(&json, "line", entry->line);
+        json_number(&json, "count", entry->count);
+        json_end(&json, '}');
+    }
+    json_end(&json, ']');
+    json_end(&json, '}');
     if (!output_close(&output)) return false;
     diag_drop(diags, is_written, NULL);
     return true;

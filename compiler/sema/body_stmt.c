@@ -619,8 +619,16 @@ static void section_statement(struct body *b, const struct ast_stmt *s)
 
 /* ---- all statements ---- */
 
-static void statement_kind(struct body *b, const struct ast_stmt *s, struct ks_list *out)
+/* A label stands directly in the block of its switch, so while any other statement is read, no
+ * block is set. */
+static void build_statement(struct body *b, const struct ast_stmt *s, struct ks_list *out)
 {
+    struct switch_frame *frame = b->innermost_switch;
+    const struct ast_stmt *block = frame ? frame->block : NULL;
+    bool is_label = s->kind == AST_STMT_CASE || s->kind == AST_STMT_DEFAULT;
+    if (!body_enter(b, s->span)) return;
+    if (frame && !is_label) frame->block = NULL;
+    struct ks **added = out->end;
     switch (s->kind) {
     case AST_STMT_BLOCK: ks_append(out, scoped(b, s)); break;
     case AST_STMT_EMPTY: break;
@@ -643,19 +651,6 @@ static void statement_kind(struct body *b, const struct ast_stmt *s, struct ks_l
     case AST_STMT_FINISH: section_statement(b, s); break;
     case AST_STMT_ERROR: b->failed = true; break;
     }
-}
-
-/* A label stands directly in the block of its switch, so while any other statement is read, no
- * block is set. */
-static void build_statement(struct body *b, const struct ast_stmt *s, struct ks_list *out)
-{
-    struct switch_frame *frame = b->innermost_switch;
-    const struct ast_stmt *block = frame ? frame->block : NULL;
-    bool is_label = s->kind == AST_STMT_CASE || s->kind == AST_STMT_DEFAULT;
-    if (!body_enter(b, s->span)) return;
-    if (frame && !is_label) frame->block = NULL;
-    struct ks **added = out->end;
-    statement_kind(b, s, out);
     if (frame && !is_label) frame->block = block;
     bool declares = s->kind == AST_STMT_DECLARE ||
                     (s->kind == AST_STMT_LAUNCH && s->launch->event.text != NULL);

@@ -506,34 +506,31 @@ static void elaborate_if(struct elaboration *el, struct scope *scope, const stru
         elaborate_statements(el, scope_create(el->cx, scope), net->otherwise);
 }
 
-static void elaborate_statement(struct elaboration *el, struct scope *scope,
-                                const struct ast_net *net)
-{
-    const struct type *type;
-    switch (net->kind) {
-    case AST_NET_BLOCK: elaborate_statements(el, scope_create(el->cx, scope), net->body); break;
-    case AST_NET_BUFFER:
-        type = sema_type(el->sema, scope, net->type, NULL);
-        if (type == NULL) el->incomplete = true;
-        for (const struct ast_buffer *b = net->buffers; b != NULL; b = b->next)
-            if (type != NULL)
-                declare_buffer(el, scope, type, b);
-            else
-                declare_poison(scope, b->name);
-        break;
-    case AST_NET_CONST: sema_const_declaration(el->sema, scope, net->type, net->declarators); break;
-    case AST_NET_CHAIN: elaborate_chain(el, scope, net); break;
-    case AST_NET_FOR: elaborate_for(el, scope, net); break;
-    case AST_NET_IF: elaborate_if(el, scope, net); break;
-    case AST_NET_EMPTY: break;
-    case AST_NET_ERROR: el->incomplete = true; break;
-    }
-}
-
 void elaborate_statements(struct elaboration *el, struct scope *scope, const struct ast_net *net)
 {
-    for (; net != NULL && !el->overfull; net = net->next)
-        elaborate_statement(el, scope, net);
+    for (; net != NULL && !el->overfull; net = net->next) {
+        const struct type *type;
+        switch (net->kind) {
+        case AST_NET_BLOCK: elaborate_statements(el, scope_create(el->cx, scope), net->body); break;
+        case AST_NET_BUFFER:
+            type = sema_type(el->sema, scope, net->type, NULL);
+            if (type == NULL) el->incomplete = true;
+            for (const struct ast_buffer *b = net->buffers; b != NULL; b = b->next)
+                if (type != NULL)
+                    declare_buffer(el, scope, type, b);
+                else
+                    declare_poison(scope, b->name);
+            break;
+        case AST_NET_CONST:
+            sema_const_declaration(el->sema, scope, net->type, net->declarators);
+            break;
+        case AST_NET_CHAIN: elaborate_chain(el, scope, net); break;
+        case AST_NET_FOR: elaborate_for(el, scope, net); break;
+        case AST_NET_IF: elaborate_if(el, scope, net); break;
+        case AST_NET_EMPTY: break;
+        case AST_NET_ERROR: el->incomplete = true; break;
+        }
+    }
 }
 
 /* ---- arguments of the pipeline ---- */

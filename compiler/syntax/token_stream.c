@@ -53,31 +53,6 @@ void lexer_comment(struct parser *ps, struct span span)
     vec_push(ps->cx->arena, &ps->list->comments, comment);
 }
 
-/* Keeps the pending comment lines, if any, as the documentation of the item that begins at
- * `offset`. */
-static void keep_documentation(struct parser *ps, uint32_t offset)
-{
-    size_t length = 0;
-    if (ps->comment_lines.count == 0) return;
-    for (size_t i = 0; i < ps->comment_lines.count; i++)
-        length += ps->comment_lines.items[i].end - ps->comment_lines.items[i].begin;
-    char *text = arena_alloc(ps->cx->arena, length + 1), *to = text;
-    for (size_t i = 0; i < ps->comment_lines.count; i++) {
-        const struct span *line = &ps->comment_lines.items[i];
-        const char *from = ps->source->bytes + line->begin + 3;
-        const char *end = ps->source->bytes + line->end;
-        if (from < end && *from == ' ') from++;
-        while (end > from && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
-            end--;
-        if (i > 0) *to++ = '\n';
-        memcpy(to, from, (size_t)(end - from));
-        to += end - from;
-    }
-    struct documentation documentation = {offset, text};
-    vec_push(ps->cx->arena, &ps->documentation, documentation);
-    ps->comment_lines.count = 0;
-}
-
 const char *token_stream_documentation(const struct parser *ps, uint32_t offset)
 {
     size_t low = 0, high = ps->documentation.count;
@@ -156,7 +131,28 @@ static struct token next_token(struct parser *ps)
         token.kind = TOKEN_END;
         token.span = ps->current.span;
     }
-    keep_documentation(ps, token.span.begin);
+    /* Keeps the pending comment lines, if any, as the documentation of the item that begins at
+     * `offset`. */
+    size_t length = 0;
+    if (ps->comment_lines.count != 0) {
+        for (size_t i = 0; i < ps->comment_lines.count; i++)
+            length += ps->comment_lines.items[i].end - ps->comment_lines.items[i].begin;
+        char *text = arena_alloc(ps->cx->arena, length + 1), *to = text;
+        for (size_t i = 0; i < ps->comment_lines.count; i++) {
+            const struct span *line = &ps->comment_lines.items[i];
+            const char *from = ps->source->bytes + line->begin + 3;
+            const char *end = ps->source->bytes + line->end;
+            if (from < end && *from == ' ') from++;
+            while (end > from && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
+                end--;
+            if (i > 0) *to++ = '\n';
+            memcpy(to, from, (size_t)(end - from));
+            to += end - from;
+        }
+        struct documentation documentation = {token.span.begin, text};
+        vec_push(ps->cx->arena, &ps->documentation, documentation);
+        ps->comment_lines.count = 0;
+    }
     return token;
 }
 
