@@ -6,19 +6,6 @@
 
 #include "base/utf8.h"
 
-static void print_escape(FILE *to, uint32_t code)
-{
-    if (code == '\n')
-        fputs("\\n", to);
-    else if (code == '\t')
-        fputs("\\t", to);
-    else if (code < 0x10000)
-        fprintf(to, "\\u%04" PRIx32, code);
-    else
-        fprintf(to, "\\u%04" PRIx32 "\\u%04" PRIx32, 0xD800 + ((code - 0x10000) >> 10),
-                0xDC00 + ((code - 0x10000) & 0x3FF));
-}
-
 void json_print_string(FILE *to, const char *text)
 {
     const char *end = text + strlen(text);
@@ -38,7 +25,15 @@ void json_print_string(FILE *to, const char *text)
             fprintf(to, "\\\\x%02X", (unsigned char)*text);
             length = 1;
         } else if (utf8_is_unprintable(code)) {
-            print_escape(to, code);
+            if (code == '\n')
+                fputs("\\n", to);
+            else if (code == '\t')
+                fputs("\\t", to);
+            else if (code < 0x10000)
+                fprintf(to, "\\u%04" PRIx32, code);
+            else
+                fprintf(to, "\\u%04" PRIx32 "\\u%04" PRIx32, 0xD800 + ((code - 0x10000) >> 10),
+                        0xDC00 + ((code - 0x10000) & 0x3FF));
         } else {
             if (code == '"' || code == '\\') fputc('\\', to);
             fwrite(text, 1, length, to);

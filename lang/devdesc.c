@@ -237,14 +237,6 @@ static bool is_nearer(struct part part, const char *word, size_t *best)
 
 enum { NEAR_ENOUGH = 4 }; /* farther is no help */
 
-static size_t nearest_field(struct part part)
-{
-    size_t best = NEAR_ENOUGH, field = FIELD_COUNT;
-    for (size_t i = 0; i < FIELD_COUNT; i++)
-        if (is_nearer(part, FIELDS[i].key, &best)) field = i;
-    return field;
-}
-
 static const char *nearest_scheme(struct part part)
 {
     size_t best = NEAR_ENOUGH;
@@ -340,9 +332,14 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-static void refuse_unit(struct devdesc_reader *reader, const struct field *field,
-                        struct part suffix)
+static bool scale(struct devdesc_reader *reader, const struct field *field, struct part suffix,
+                  uint64_t *value)
 {
+    for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++) {
+        if (UNITS[i].unit != field->unit || !part_is(suffix, UNITS[i].suffix)) continue;
+        if (__builtin_mul_overflow(*value, UNITS[i].factor, value)) *value = UINT64_MAX;
+        return true;
+    }
     static const char *const allowed[] = {"no unit", "B, KiB, MiB, GiB or TiB",
                                           "Hz, kHz, MHz or GHz"};
     struct devdesc_finding *finding =
@@ -353,17 +350,6 @@ static void refuse_unit(struct devdesc_reader *reader, const struct field *field
             devdesc_help(finding, "did you mean '%s'?", UNITS[i].suffix);
     if (strcmp(field->key, "memory_bytes_per_cycle") == 0)
         devdesc_help(finding, "bytes a second, divided by the clock: 256 GB/s at 1 GHz are 256");
-}
-
-static bool scale(struct devdesc_reader *reader, const struct field *field, struct part suffix,
-                  uint64_t *value)
-{
-    for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++) {
-        if (UNITS[i].unit != field->unit || !part_is(suffix, UNITS[i].suffix)) continue;
-        if (__builtin_mul_overflow(*value, UNITS[i].factor, value)) *value = UINT64_MAX;
-        return true;
-    }
-    refuse_unit(reader, field, suffix);
     return false;
 }
 
@@ -475,7 +461,9 @@ static bool find_field(struct devdesc_reader *reader, struct part key, size_t *i
         if (part_is(key, FIELDS[*index].key)) return true;
     struct devdesc_finding *finding =
         REFUSE(reader, key.place, "unknown key '%.*s'", shown(key), key.text);
-    size_t nearest = nearest_field(key);
+    size_t best = NEAR_ENOUGH, nearest = FIELD_COUNT;
+    for (size_t i = 0; i < FIELD_COUNT; i++)
+        if (is_nearer(key, FIELDS[i].key, &best)) nearest = i;
     if (nearest == FIELD_COUNT) return false;
     devdesc_help(finding, "did you mean '%s'?", FIELDS[nearest].key);
     /* It was meant, so it is not missing. */
@@ -555,13 +543,6 @@ const struct devdesc_given *devdesc_given(const struct devdesc_reader *reader, c
     return &none;
 }
 
-static void set_standards(struct devdesc *out)
-{
-    memset(out, 0, sizeof *out);
-    for (size_t i = 0; i < FIELD_COUNT; i++)
-        if (FIELDS[i].kind != FIELD_NAME) store(out, &FIELDS[i], FIELDS[i].standard);
-}
-
 /* "'a', 'b' and 'c'"; what does not fit is left out. */
 static void list_keys(char *to, size_t size, const size_t *fields, size_t count)
 {
@@ -602,7 +583,9 @@ bool devdesc_parse(const char *text, size_t size, struct devdesc *out,
     struct devdesc_reader reader = {.out = out, .findings = findings};
     size_t begin = 0;
     *findings = (struct devdesc_findings){.failed = false};
-    set_standards(out);
+    memset(out, 0, sizeof *out);
+    for (size_t i = 0; i < FIELD_COUNT; i++)
+        if (FIELDS[i].kind != FIELD_NAME) store(out, &FIELDS[i], FIELDS[i].standard);
     while (begin < size) {
         const char *end = memchr(text + begin, '\n', size - begin);
         reader.line = text + begin;

@@ -29,17 +29,6 @@ static void add_number(struct text *text, const char *field, uint64_t value)
     add(text, "%s %" PRIu64 "\n", field, value);
 }
 
-static void add_levels(struct text *text, const struct devdesc *d)
-{
-    add(text, "cus_per_domain");
-    for (int i = 0; i < DEVDESC_LEVELS; i++)
-        add(text, " %" PRIu32, d->cus_per_domain[i]);
-    add(text, "\ncache_bytes");
-    for (int i = 0; i < DEVDESC_LEVELS; i++)
-        add(text, " %" PRIu64, d->cache_bytes[i]);
-    add(text, "\n");
-}
-
 static void add_costs(struct text *text, const struct devdesc_costs *costs)
 {
     add_number(text, "cost_integer", costs->integer);
@@ -68,7 +57,13 @@ size_t devdesc_text(const struct devdesc *d, char *to, size_t capacity)
     add_number(&text, "memory_bytes", d->memory_bytes);
     add_number(&text, "memory_bytes_per_cycle", d->memory_bytes_per_cycle);
     add_number(&text, "local_bytes", d->local_bytes);
-    add_levels(&text, d);
+    add(&text, "cus_per_domain");
+    for (int i = 0; i < DEVDESC_LEVELS; i++)
+        add(&text, " %" PRIu32, d->cus_per_domain[i]);
+    add(&text, "\ncache_bytes");
+    for (int i = 0; i < DEVDESC_LEVELS; i++)
+        add(&text, " %" PRIu64, d->cache_bytes[i]);
+    add(&text, "\n");
     add_number(&text, "schemes", d->schemes);
     add_number(&text, "max_sub_devices", d->max_sub_devices);
     add_number(&text, "max_group_items", d->max_group_items);
