@@ -20,7 +20,7 @@ struct prt_reports {
     bool zipped; /* `zip` is open */
 };
 
-static bool is_conflict(const char *a, const char *b)
+static bool reports_conflict(const char *a, const char *b)
 {
     return a != NULL && b != NULL && prt_ports_share(a, b, PRT_PORT_OUT);
 }
@@ -41,14 +41,14 @@ int prt_reports_check(const struct prt_session *session)
             const struct prt_binding *b = &session->bindings[k];
             bool in = b->port.direction == PRT_PORT_IN;
             if (in && (b->spec.path == NULL || strcmp(b->spec.path, "-") == 0)) continue;
-            if (is_conflict(paths[i], b->spec.path))
+            if (reports_conflict(paths[i], b->spec.path))
                 return refuse(names[i], paths[i], b->port.name);
         }
-        if (is_conflict(paths[i], command->file))
+        if (reports_conflict(paths[i], command->file))
             return PRT_COMPLAIN(EXIT_USAGE, "%s: '%s' is the program that is run", names[i],
                                 paths[i]);
     }
-    return is_conflict(paths[0], paths[1]) ? refuse(names[1], paths[1], names[0]) : EXIT_DONE;
+    return reports_conflict(paths[0], paths[1]) ? refuse(names[1], paths[1], names[0]) : EXIT_DONE;
 }
 
 /* ---- bytes ---- */

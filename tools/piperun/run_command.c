@@ -49,7 +49,7 @@ static bool is_defined(const struct prt_command *command, const char *name)
     return false;
 }
 
-static int set_arguments(const struct prt_session *session)
+static int set_program_arguments(const struct prt_session *session)
 {
     for (size_t i = 0; i < session->command->definition_count; i++) {
         const struct prt_definition *d = &session->command->definitions[i];
@@ -173,8 +173,8 @@ static void note_stall(const struct prt_session *session, const struct prt_error
 }
 
 /* Executes, publishes the outputs, reports. */
-static int execute(struct prt_session *session, struct prt_reports *reports,
-                   const struct prt_debug_loop *debug)
+static int execute_run(struct prt_session *session, struct prt_reports *reports,
+                       const struct prt_debug_loop *debug)
 {
     struct prt_error error;
     enum prt_status status = prt_run_execute(session->run, &error);
@@ -204,7 +204,7 @@ static int execute_watched(struct prt_session *session, struct prt_reports *repo
 {
     struct prt_debug_loop *debug;
     int exit_code = prt_debug_open(session, &debug);
-    if (exit_code == EXIT_DONE) exit_code = execute(session, reports, debug);
+    if (exit_code == EXIT_DONE) exit_code = execute_run(session, reports, debug);
     return prt_debug_close(debug, exit_code);
 }
 
@@ -261,7 +261,7 @@ static int run_session(struct prt_session *session, struct prt_reports **reports
     if (exit_code == EXIT_DONE) exit_code = prepare_environment(session);
     if (exit_code == EXIT_DONE) exit_code = prt_reports_open(session, reports);
     if (exit_code == EXIT_DONE) exit_code = create_run(session, prt_reports_observer(*reports));
-    if (exit_code == EXIT_DONE) exit_code = set_arguments(session);
+    if (exit_code == EXIT_DONE) exit_code = set_program_arguments(session);
     if (exit_code == EXIT_DONE) exit_code = prt_ports_open(session);
     if (exit_code != EXIT_DONE) return exit_code;
     prt_signals_watch(session->run);
