@@ -210,8 +210,8 @@ static void read_children(struct container *c, const struct container_interface 
     VEC(const char *) children = {0};
     uint32_t last = CONTAINER_NONE;
     for (uint64_t i = 0; i < f->launch_count && c->problem == NULL; i++) {
-        struct container_launch launch;
-        struct container_interface child;
+        struct container_launch launch = {0};
+        struct container_interface child = {0};
         if (++c->launches_read > LAUNCHES_MAX)
             fail_reading(c, "it has more launches than can be shown");
         else if (read_record(c, CONTAINER_LAUNCHES, f->first_launch + i, &launch, sizeof launch) &&
