@@ -169,7 +169,7 @@ static int take_depths(const char *text, uint32_t *factor)
         *factor = 1;
     else if (strcmp(text, "threads") == 0)
         *factor = 0;
-    else if (parse_number(text, 1, UINT32_MAX, &number))
+    else if (parse_option_number(text, 1, UINT32_MAX, &number))
         *factor = (uint32_t)number;
     else
         return PRT_COMPLAIN(EXIT_USAGE,
