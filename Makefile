@@ -372,7 +372,7 @@ $(B)/tests/fault_tracer: tests/fault/tracer.c tests/fault/fault_page.h $(B)/flag
 # Tests that try some points of a sweep, and all of them with EVERY=1.
 SOAKED_FAULTS := tests/e2e/fault_client.sh tests/e2e/fault_surroundings.sh
 
-.PHONY: soak soak-faults verify-rules tests objects check check-math-all check-unit check-san check-built check-long second-pipec golden-update bench coverage mutation mutation-run damage fuzz fuzz-run fuzz-plants
+.PHONY: soak soak-faults verify-rules tests objects check check-math-all check-unit check-san check-built check-long second-pipec golden-update bench cores-bundle coverage mutation mutation-run damage fuzz fuzz-run fuzz-plants
 tests: $(TESTS) $(REPLAYS) $(DAMAGE) $(FAULT_TOOLS) ## build the unit tests without running them
 objects: $(OBJECTS) $(TEST_OBJ) ## compile everything, link nothing
 second-pipec: $(L)/pipec
@@ -382,7 +382,7 @@ run_tests = VARIANT=$(VARIANT) BUILD=$(abspath $(B)) LLVM_MAJOR=$(LLVM_MAJOR) $(
 # A make of its own, that sees what scripts/deps.sh has just installed, on all cores unless -j was given.
 submake   = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
-check: ## install what is missing, build the variant, run every test (6 minutes on two cores)
+check: ## install what is missing, build the variant, run every test (4 minutes on two cores)
 	@scripts/deps.sh test
 	+@$(submake) check-built
 check-long: ## the long cases as a whole: of these, `make check` does a part (half an hour)
@@ -415,6 +415,8 @@ bench: all ## run tests/bench/run.sh
 	@[ -x tests/bench/run.sh ] || { echo "there is no tests/bench/run.sh"; exit 2; }
 	@ROOT=$(CURDIR) BUILD=$(abspath $(B)) PIPEC=$(abspath $(B))/pipec \
 	    PIPERUN=$(abspath $(B))/piperun tests/bench/run.sh
+cores-bundle: all ## build/cores-bundle: `ONLY=cores make bench` for a machine without a compiler (run.sh THREADS...)
+	@ROOT=$(CURDIR) BUILD=$(abspath $(B)) PIPEC=$(abspath $(B))/pipec tests/bench/cores/bundle.sh $(BUILD)/cores-bundle
 
 coverage: ## which branches and conditions of loader, files, scheduler, FIFO and sub-devices no test takes
 	@scripts/deps.sh fuzz

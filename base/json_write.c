@@ -6,36 +6,17 @@
 
 #include "base/utf8.h"
 
-static void print_escape(FILE *to, uint32_t code)
-{
-    if (code == '\n')
-        fputs("\\n", to);
-    else if (code == '\t')
-        fputs("\\t", to);
-    else if (code < 0x10000)
-        fprintf(to, "\\u%04" PRIx32, code);
-    else
-        fprintf(to, "\\u%04" PRIx32 "\\u%04" PRIx32, 0xD800 + ((code - 0x10000) >> 10),
-                0xDC00 + ((code - 0x10000) & 0x3FF));
-}
-
-/* The number of bytes from `text` on that need no escape: usually nearly all. */
-static size_t plain_length(const char *text)
-{
-    size_t length = 0;
-    while (text[length] >= ' ' && text[length] <= '~' && text[length] != '"' &&
-           text[length] != '\\')
-        length++;
-    return length;
-}
-
 void json_print_string(FILE *to, const char *text)
 {
     const char *end = text + strlen(text);
     fputc('"', to);
     while (text < end) {
         uint32_t code;
-        size_t plain = plain_length(text);
+        /* The number of bytes from `text` on that need no escape: usually nearly all. */
+        size_t plain = 0;
+        while (text[plain] >= ' ' && text[plain] <= '~' && text[plain] != '"' &&
+               text[plain] != '\\')
+            plain++;
         fwrite(text, 1, plain, to);
         text += plain;
         if (text == end) break;
@@ -44,7 +25,15 @@ void json_print_string(FILE *to, const char *text)
             fprintf(to, "\\\\x%02X", (unsigned char)*text);
             length = 1;
         } else if (utf8_is_unprintable(code)) {
-            print_escape(to, code);
+            if (code == '\n')
+                fputs("\\n", to);
+            else if (code == '\t')
+                fputs("\\t", to);
+            else if (code < 0x10000)
+                fprintf(to, "\\u%04" PRIx32, code);
+            else
+                fprintf(to, "\\u%04" PRIx32 "\\u%04" PRIx32, 0xD800 + ((code - 0x10000) >> 10),
+                        0xDC00 + ((code - 0x10000) & 0x3FF));
         } else {
             if (code == '"' || code == '\\') fputc('\\', to);
             fwrite(text, 1, length, to);

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define CONTAINER_MAGIC "PIPEC\r\n\x1a" /* 8 bytes without the NUL */
-#define CONTAINER_VERSION 8u
+#define CONTAINER_VERSION 9u
 #define CONTAINER_ALIGNMENT 64u
 #define CONTAINER_MAX_SECTIONS 64u
 #define CONTAINER_NONE UINT32_MAX
@@ -110,6 +110,8 @@ struct container_pipeline {
     uint32_t reserved;         /* zero */
     uint64_t arguments_bytes;  /* block of the pipeline's run-time arguments */
     uint64_t memory_bytes;     /* sum over inner buffers of depth x width */
+    uint64_t
+        memory_limit_bytes; /* of --max-memory: the largest memory_bytes that the loader may make; 0: no limit */
 };
 
 /* CERTIFICATE: parts, one after the other, each two words and what its form says.  The first word
@@ -241,6 +243,12 @@ struct container_output {
 
 enum container_outer { CONTAINER_INNER = 0, CONTAINER_OUTER_IN = 1, CONTAINER_OUTER_OUT = 2 };
 
+enum container_buffer_flags {
+    /* The plan chose the depth, and no cycle of buffers bounds it: the loader may multiply it (lang/cpu.md, "Depths
+     * from threads"). */
+    CONTAINER_BUFFER_GROWS = 1
+};
+
 struct container_buffer {
     container_string name, type_text;
     uint32_t scalar; /* enum scalar_type of all the packet's scalars; u8 where they differ, or bytes
@@ -259,6 +267,8 @@ struct container_buffer {
     uint32_t first_field, field_count; /* in FIELDS; 0: no port, or one whose packets are
                                          scalars of the one type */
     uint32_t type, place;              /* in TYPES, in PLACES (of its declaration); or NONE */
+    uint32_t flags;                    /* set of enum container_buffer_flags */
+    uint32_t reserved;                 /* zero */
 };
 
 /* A part of a packet: the packet itself (name 0) or a field of a struct (`pos.x`, `parts[2].id`).
@@ -441,13 +451,13 @@ struct container_variable {
 
 _Static_assert(sizeof(struct container_header) == 64, "header");
 _Static_assert(sizeof(struct container_section) == 24, "section");
-_Static_assert(sizeof(struct container_pipeline) == 32, "pipeline");
+_Static_assert(sizeof(struct container_pipeline) == 40, "pipeline");
 _Static_assert(sizeof(struct container_device) == 24, "device");
 _Static_assert(sizeof(struct container_argument) == 32, "argument");
 _Static_assert(sizeof(struct container_node) == 128, "node");
 _Static_assert(sizeof(struct container_input) == 48, "input");
 _Static_assert(sizeof(struct container_output) == 48, "output");
-_Static_assert(sizeof(struct container_buffer) == 104, "buffer");
+_Static_assert(sizeof(struct container_buffer) == 112, "buffer");
 _Static_assert(sizeof(struct container_field) == 32, "field");
 _Static_assert(sizeof(struct container_reader) == 8, "reader");
 _Static_assert(sizeof(struct container_stage) == 32, "stage");

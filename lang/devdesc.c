@@ -129,7 +129,7 @@ struct devdesc_reader {
 
 /* ---- words ---- */
 
-static bool is_blank(char c)
+static bool is_inline_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
 }
@@ -140,15 +140,15 @@ static bool is_word(char c)
            c == '-' || c == '.';
 }
 
-static void skip_blanks(struct devdesc_reader *reader)
+static void skip_line_blanks(struct devdesc_reader *reader)
 {
-    while (reader->at < reader->length && is_blank(reader->line[reader->at]))
+    while (reader->at < reader->length && is_inline_blank(reader->line[reader->at]))
         reader->at++;
 }
 
 static bool at_end(struct devdesc_reader *reader)
 {
-    skip_blanks(reader);
+    skip_line_blanks(reader);
     return reader->at == reader->length || reader->line[reader->at] == '#';
 }
 
@@ -164,7 +164,7 @@ static struct devdesc_place rest_of_line(const struct devdesc_reader *reader)
 {
     const char *comment = memchr(reader->line + reader->at, '#', reader->length - reader->at);
     size_t end = comment ? (size_t)(comment - reader->line) : reader->length;
-    while (end > reader->at && is_blank(reader->line[end - 1]))
+    while (end > reader->at && is_inline_blank(reader->line[end - 1]))
         end--;
     return place_in_line(reader, reader->at, end);
 }
@@ -180,7 +180,7 @@ static struct devdesc_place place_up_to_here(const struct devdesc_reader *reader
 /* The next word; of length 0 where something else stands, with the place of the rest. */
 static struct part next_part(struct devdesc_reader *reader)
 {
-    skip_blanks(reader);
+    skip_line_blanks(reader);
     size_t begin = reader->at;
     while (reader->at < reader->length && is_word(reader->line[reader->at]))
         reader->at++;
@@ -195,7 +195,7 @@ static bool part_is(struct part part, const char *text)
 }
 
 /* For messages: what a reader of them can bear. */
-static int shown(struct part part)
+static int shown_length(struct part part)
 {
     return part.length > 40 ? 40 : (int)part.length;
 }
@@ -226,7 +226,7 @@ static uint32_t distance(struct part part, const char *key)
 }
 
 /* True: `word` is near to what was written, and nearer than *best, which it becomes. */
-static bool is_nearer(struct part part, const char *word, size_t *best)
+static bool is_nearer_word(struct part part, const char *word, size_t *best)
 {
     if (part.length > KEY_MAX) return false;
     size_t far = distance(part, word);
@@ -237,20 +237,12 @@ static bool is_nearer(struct part part, const char *word, size_t *best)
 
 enum { NEAR_ENOUGH = 4 }; /* farther is no help */
 
-static size_t nearest_field(struct part part)
-{
-    size_t best = NEAR_ENOUGH, field = FIELD_COUNT;
-    for (size_t i = 0; i < FIELD_COUNT; i++)
-        if (is_nearer(part, FIELDS[i].key, &best)) field = i;
-    return field;
-}
-
 static const char *nearest_scheme(struct part part)
 {
     size_t best = NEAR_ENOUGH;
     const char *word = NULL;
     for (size_t i = 0; i < sizeof SCHEMES / sizeof SCHEMES[0]; i++)
-        if (is_nearer(part, SCHEMES[i].word, &best)) word = SCHEMES[i].word;
+        if (is_nearer_word(part, SCHEMES[i].word, &best)) word = SCHEMES[i].word;
     return word;
 }
 
@@ -301,7 +293,7 @@ static void help_range(struct devdesc_finding *finding, const struct field *fiel
         devdesc_help(finding, "schemes are equally, by_counts and by_affinity, or none");
 }
 
-static bool read_name(struct devdesc_reader *reader, const struct field *field)
+static bool read_device_name(struct devdesc_reader *reader, const struct field *field)
 {
     struct part part = next_part(reader);
     if (part.length == 0) {
@@ -335,24 +327,9 @@ static size_t read_digits(struct part part, uint64_t *value)
     return i;
 }
 
-static char lower(char c)
+static char lower_case_of(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-static void refuse_unit(struct devdesc_reader *reader, const struct field *field,
-                        struct part suffix)
-{
-    static const char *const allowed[] = {"no unit", "B, KiB, MiB, GiB or TiB",
-                                          "Hz, kHz, MHz or GHz"};
-    struct devdesc_finding *finding =
-        REFUSE(reader, suffix.place, "unknown unit '%.*s': '%s' takes %s", shown(suffix),
-               suffix.text, field->key, allowed[field->unit]);
-    for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++)
-        if (UNITS[i].unit == field->unit && lower(UNITS[i].suffix[0]) == lower(suffix.text[0]))
-            devdesc_help(finding, "did you mean '%s'?", UNITS[i].suffix);
-    if (strcmp(field->key, "memory_bytes_per_cycle") == 0)
-        devdesc_help(finding, "bytes a second, divided by the clock: 256 GB/s at 1 GHz are 256");
 }
 
 static bool scale(struct devdesc_reader *reader, const struct field *field, struct part suffix,
@@ -363,7 +340,17 @@ static bool scale(struct devdesc_reader *reader, const struct field *field, stru
         if (__builtin_mul_overflow(*value, UNITS[i].factor, value)) *value = UINT64_MAX;
         return true;
     }
-    refuse_unit(reader, field, suffix);
+    static const char *const allowed[] = {"no unit", "B, KiB, MiB, GiB or TiB",
+                                          "Hz, kHz, MHz or GHz"};
+    struct devdesc_finding *finding =
+        REFUSE(reader, suffix.place, "unknown unit '%.*s': '%s' takes %s", shown_length(suffix),
+               suffix.text, field->key, allowed[field->unit]);
+    for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++)
+        if (UNITS[i].unit == field->unit &&
+            lower_case_of(UNITS[i].suffix[0]) == lower_case_of(suffix.text[0]))
+            devdesc_help(finding, "did you mean '%s'?", UNITS[i].suffix);
+    if (strcmp(field->key, "memory_bytes_per_cycle") == 0)
+        devdesc_help(finding, "bytes a second, divided by the clock: 256 GB/s at 1 GHz are 256");
     return false;
 }
 
@@ -375,7 +362,7 @@ static bool refuse_number(struct devdesc_reader *reader, const struct field *fie
     const char *dot = memchr(part.text, '.', part.length);
     if (dot && field->unit != UNIT_NONE)
         devdesc_help(finding, "a smaller unit leaves no fraction: 1500 MHz, 512 KiB");
-    else if (part.length > 1 && part.text[0] == '0' && lower(part.text[1]) == 'x')
+    else if (part.length > 1 && part.text[0] == '0' && lower_case_of(part.text[1]) == 'x')
         devdesc_help(finding, "numbers are decimal");
     else
         help_range(finding, field);
@@ -401,10 +388,10 @@ static bool check_range(struct devdesc_reader *reader, const struct field *field
 static bool is_fraction_or_hex(struct part part, size_t digits)
 {
     return digits < part.length &&
-           (part.text[digits] == '.' || (digits == 1 && lower(part.text[1]) == 'x'));
+           (part.text[digits] == '.' || (digits == 1 && lower_case_of(part.text[1]) == 'x'));
 }
 
-static bool read_number(struct devdesc_reader *reader, const struct field *field)
+static bool read_field_number(struct devdesc_reader *reader, const struct field *field)
 {
     uint64_t value;
     struct part part = next_part(reader);
@@ -438,7 +425,7 @@ static bool read_scheme(struct devdesc_reader *reader, uint32_t *scheme, struct 
     }
     struct devdesc_finding *finding =
         REFUSE(reader, part->place, "'%.*s' is no scheme: equally, by_counts, by_affinity, or none",
-               shown(*part), part->text);
+               shown_length(*part), part->text);
     const char *nearest = nearest_scheme(*part);
     if (nearest) devdesc_help(finding, "did you mean '%s'?", nearest);
     return false;
@@ -454,7 +441,7 @@ static bool read_schemes(struct devdesc_reader *reader, const struct field *fiel
         if (scheme == 0) none = part;
         if (scheme & schemes)
             devdesc_report(reader->findings, DEVDESC_WARNING, part.place, "'%.*s' is named twice",
-                           shown(part), part.text);
+                           shown_length(part), part.text);
         schemes |= scheme;
         count++;
     } while (!at_end(reader));
@@ -474,8 +461,10 @@ static bool find_field(struct devdesc_reader *reader, struct part key, size_t *i
     for (*index = 0; *index < FIELD_COUNT; ++*index)
         if (part_is(key, FIELDS[*index].key)) return true;
     struct devdesc_finding *finding =
-        REFUSE(reader, key.place, "unknown key '%.*s'", shown(key), key.text);
-    size_t nearest = nearest_field(key);
+        REFUSE(reader, key.place, "unknown key '%.*s'", shown_length(key), key.text);
+    size_t best = NEAR_ENOUGH, nearest = FIELD_COUNT;
+    for (size_t i = 0; i < FIELD_COUNT; i++)
+        if (is_nearer_word(key, FIELDS[i].key, &best)) nearest = i;
     if (nearest == FIELD_COUNT) return false;
     devdesc_help(finding, "did you mean '%s'?", FIELDS[nearest].key);
     /* It was meant, so it is not missing. */
@@ -483,7 +472,7 @@ static bool find_field(struct devdesc_reader *reader, struct part key, size_t *i
     return false;
 }
 
-static bool read_value(struct devdesc_reader *reader, const struct field *field)
+static bool read_field_value(struct devdesc_reader *reader, const struct field *field)
 {
     if (at_end(reader)) {
         help_range(REFUSE(reader, place_in_line(reader, reader->at, reader->at),
@@ -492,10 +481,10 @@ static bool read_value(struct devdesc_reader *reader, const struct field *field)
         return false;
     }
     switch (field->kind) {
-    case FIELD_NAME: return read_name(reader, field);
+    case FIELD_NAME: return read_device_name(reader, field);
     case FIELD_SCHEMES: return read_schemes(reader, field);
     case FIELD_U32:
-    case FIELD_U64: return read_number(reader, field);
+    case FIELD_U64: return read_field_number(reader, field);
     }
     return false;
 }
@@ -515,7 +504,7 @@ static bool enter_key(struct devdesc_reader *reader, size_t index, struct part k
     return true;
 }
 
-static void read_line(struct devdesc_reader *reader)
+static void read_device_line(struct devdesc_reader *reader)
 {
     size_t index;
     if (at_end(reader)) return;
@@ -526,7 +515,7 @@ static void read_line(struct devdesc_reader *reader)
     }
     if (!find_field(reader, key, &index) || !enter_key(reader, index, key)) return;
     struct devdesc_given *given = &reader->given[index];
-    skip_blanks(reader);
+    skip_line_blanks(reader);
     if (reader->at == reader->length || reader->line[reader->at] != '=') {
         devdesc_help(
             REFUSE(reader, rest_of_line(reader), "'=' expected after '%s'", FIELDS[index].key),
@@ -534,9 +523,9 @@ static void read_line(struct devdesc_reader *reader)
         return;
     }
     reader->at++;
-    skip_blanks(reader);
+    skip_line_blanks(reader);
     given->value = rest_of_line(reader);
-    if (!read_value(reader, &FIELDS[index])) return;
+    if (!read_field_value(reader, &FIELDS[index])) return;
     if (!at_end(reader)) {
         REFUSE(reader, rest_of_line(reader), "nothing may follow the value of '%s'",
                FIELDS[index].key);
@@ -553,13 +542,6 @@ const struct devdesc_given *devdesc_given(const struct devdesc_reader *reader, c
     for (size_t i = 0; i < FIELD_COUNT; i++)
         if (strcmp(FIELDS[i].key, key) == 0) return &reader->given[i];
     return &none;
-}
-
-static void set_standards(struct devdesc *out)
-{
-    memset(out, 0, sizeof *out);
-    for (size_t i = 0; i < FIELD_COUNT; i++)
-        if (FIELDS[i].kind != FIELD_NAME) store(out, &FIELDS[i], FIELDS[i].standard);
 }
 
 /* "'a', 'b' and 'c'"; what does not fit is left out. */
@@ -602,7 +584,9 @@ bool devdesc_parse(const char *text, size_t size, struct devdesc *out,
     struct devdesc_reader reader = {.out = out, .findings = findings};
     size_t begin = 0;
     *findings = (struct devdesc_findings){.failed = false};
-    set_standards(out);
+    memset(out, 0, sizeof *out);
+    for (size_t i = 0; i < FIELD_COUNT; i++)
+        if (FIELDS[i].kind != FIELD_NAME) store(out, &FIELDS[i], FIELDS[i].standard);
     while (begin < size) {
         const char *end = memchr(text + begin, '\n', size - begin);
         reader.line = text + begin;
@@ -614,7 +598,7 @@ bool devdesc_parse(const char *text, size_t size, struct devdesc *out,
             REFUSE(&reader, place_in_line(&reader, 0, 0), "a line of more than 65535 bytes");
             return false;
         }
-        read_line(&reader);
+        read_device_line(&reader);
         begin += reader.length + 1;
     }
     check_missing(&reader);

@@ -25,7 +25,7 @@ struct check {
     struct devdesc_findings *findings;
 };
 
-static bool is_given(const struct check *check, const char *key)
+static bool field_is_given(const struct check *check, const char *key)
 {
     return devdesc_given(check->reader, key)->valid;
 }
@@ -44,12 +44,12 @@ static struct devdesc_finding *doubt(const struct check *check, const char *key,
 /* A domain of CUs lies within the device and within those of the wider level. */
 static void check_nesting(const struct check *check)
 {
-    const char *wider_key = is_given(check, "cu_count") ? "cu_count" : NULL;
+    const char *wider_key = field_is_given(check, "cu_count") ? "cu_count" : NULL;
     uint32_t wider = check->description->cu_count;
     for (int level = 0; level < DEVDESC_LEVELS; level++) {
         uint32_t cus = check->description->cus_per_domain[level];
         const char *key = LEVELS[level].cus_key;
-        if (cus == 0 || !is_given(check, key)) continue;
+        if (cus == 0 || !field_is_given(check, key)) continue;
         if (wider_key && wider % cus) {
             struct devdesc_finding *finding = devdesc_report(
                 check->findings, DEVDESC_ERROR, value_of(check, key),
@@ -78,12 +78,12 @@ static void check_caches(const struct check *check)
     const struct devdesc *d = check->description;
     for (int level = DEVDESC_L4; level < DEVDESC_LEVELS; level++) {
         const struct level *at = &LEVELS[level];
-        if (!d->cache_bytes[level] || !is_given(check, at->cache_key)) continue;
+        if (!d->cache_bytes[level] || !field_is_given(check, at->cache_key)) continue;
         if (d->cus_per_domain[level] == 0) {
             struct devdesc_finding *finding =
                 devdesc_report(check->findings, DEVDESC_WARNING, value_of(check, at->cache_key),
                                "no CU has this cache: '%s' is %s", at->cus_key,
-                               is_given(check, at->cus_key) ? "0" : "not given");
+                               field_is_given(check, at->cus_key) ? "0" : "not given");
             devdesc_help(finding, "say how many CUs share one: `%s = N`", at->cus_key);
         }
         int inner = cache_within(check, level);
@@ -106,12 +106,12 @@ static bool has_domains(const struct devdesc *d)
 static void check_schemes(const struct check *check)
 {
     const struct devdesc *d = check->description;
-    bool given = is_given(check, "schemes"), counted = is_given(check, "cu_count");
+    bool given = field_is_given(check, "schemes"), counted = field_is_given(check, "cu_count");
     if (given && counted && (d->schemes & DEVDESC_BY_AFFINITY) && !has_domains(d))
         devdesc_help(doubt(check, "schemes",
                            "by_affinity has nothing to go by: no level has two domains or more"),
                      "leave by_affinity out, or give `cus_per_l2 = N` or another level");
-    if (!is_given(check, "max_sub_devices")) return;
+    if (!field_is_given(check, "max_sub_devices")) return;
     if (given && d->schemes && counted && d->cu_count > 1 && d->max_sub_devices < 2)
         devdesc_help(doubt(check, "max_sub_devices",
                            "no partition makes fewer than two sub-devices: no scheme can be used"),
@@ -128,7 +128,7 @@ static void check_schemes(const struct check *check)
 static void check_groups(const struct check *check)
 {
     const struct devdesc *d = check->description;
-    if (!is_given(check, "max_group_items") || !is_given(check, "lanes")) return;
+    if (!field_is_given(check, "max_group_items") || !field_is_given(check, "lanes")) return;
     if (d->max_group_items >= d->lanes) return;
     struct devdesc_finding *finding =
         devdesc_report(check->findings, DEVDESC_WARNING, value_of(check, "max_group_items"),
@@ -139,7 +139,7 @@ static void check_groups(const struct check *check)
 static void check_local_memory(const struct check *check)
 {
     const struct devdesc *d = check->description;
-    if (!is_given(check, "local_memory") || !is_given(check, "memory")) return;
+    if (!field_is_given(check, "local_memory") || !field_is_given(check, "memory")) return;
     if (d->local_bytes < d->memory_bytes) return;
     struct devdesc_finding *finding =
         devdesc_report(check->findings, DEVDESC_WARNING, value_of(check, "local_memory"),

@@ -12,9 +12,10 @@ struct text {
     size_t capacity, length;
 };
 
-static void add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add_formatted(struct text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-static void add(struct text *text, const char *format, ...)
+static void add_formatted(struct text *text, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -26,18 +27,7 @@ static void add(struct text *text, const char *format, ...)
 
 static void add_number(struct text *text, const char *field, uint64_t value)
 {
-    add(text, "%s %" PRIu64 "\n", field, value);
-}
-
-static void add_levels(struct text *text, const struct devdesc *d)
-{
-    add(text, "cus_per_domain");
-    for (int i = 0; i < DEVDESC_LEVELS; i++)
-        add(text, " %" PRIu32, d->cus_per_domain[i]);
-    add(text, "\ncache_bytes");
-    for (int i = 0; i < DEVDESC_LEVELS; i++)
-        add(text, " %" PRIu64, d->cache_bytes[i]);
-    add(text, "\n");
+    add_formatted(text, "%s %" PRIu64 "\n", field, value);
 }
 
 static void add_costs(struct text *text, const struct devdesc_costs *costs)
@@ -60,7 +50,7 @@ static void add_costs(struct text *text, const struct devdesc_costs *costs)
 size_t devdesc_text(const struct devdesc *d, char *to, size_t capacity)
 {
     struct text text = {to, capacity, 0};
-    add(&text, "name %.*s\n", (int)sizeof d->name, d->name);
+    add_formatted(&text, "name %.*s\n", (int)sizeof d->name, d->name);
     add_number(&text, "cu_count", d->cu_count);
     add_number(&text, "lanes", d->lanes);
     add_number(&text, "host", d->host);
@@ -68,7 +58,13 @@ size_t devdesc_text(const struct devdesc *d, char *to, size_t capacity)
     add_number(&text, "memory_bytes", d->memory_bytes);
     add_number(&text, "memory_bytes_per_cycle", d->memory_bytes_per_cycle);
     add_number(&text, "local_bytes", d->local_bytes);
-    add_levels(&text, d);
+    add_formatted(&text, "cus_per_domain");
+    for (int i = 0; i < DEVDESC_LEVELS; i++)
+        add_formatted(&text, " %" PRIu32, d->cus_per_domain[i]);
+    add_formatted(&text, "\ncache_bytes");
+    for (int i = 0; i < DEVDESC_LEVELS; i++)
+        add_formatted(&text, " %" PRIu64, d->cache_bytes[i]);
+    add_formatted(&text, "\n");
     add_number(&text, "schemes", d->schemes);
     add_number(&text, "max_sub_devices", d->max_sub_devices);
     add_number(&text, "max_group_items", d->max_group_items);

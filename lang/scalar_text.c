@@ -11,33 +11,6 @@
 
 #include "lang/half.h"
 
-static bool parse_bool(const char *text, uint64_t *bits)
-{
-    *bits = strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
-    return *bits != 0 || strcmp(text, "false") == 0 || strcmp(text, "0") == 0;
-}
-
-static bool parse_signed(const char *text, size_t width_bytes, uint64_t *bits)
-{
-    char *end;
-    errno = 0;
-    long long value = strtoll(text, &end, 0);
-    int64_t limit = (int64_t)(UINT64_MAX >> 1 >> (64 - 8 * width_bytes));
-    if (end == text || *end != '\0' || errno != 0) return false;
-    *bits = (uint64_t)value;
-    return value <= limit && value >= -limit - 1;
-}
-
-static bool parse_unsigned(const char *text, size_t width_bytes, uint64_t *bits)
-{
-    char *end;
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 0);
-    if (end == text || *end != '\0' || errno != 0 || text[0] == '-') return false;
-    *bits = value;
-    return value <= UINT64_MAX >> (64 - 8 * width_bytes);
-}
-
 /* A decimal that rounds to infinity is out of range; "inf" is not. */
 static bool parse_float(const char *text, size_t width_bytes, bool is_bf16, uint64_t *bits)
 {
@@ -67,9 +40,26 @@ bool scalar_parse(const char *text, enum scalar_type type, uint64_t *bits)
 {
     if (text[0] == '\0' || isspace((unsigned char)text[0])) return false;
     switch (scalar_kind(type)) {
-    case SCALAR_KIND_BOOL: return parse_bool(text, bits);
-    case SCALAR_KIND_SIGNED: return parse_signed(text, scalar_width_bytes(type), bits);
-    case SCALAR_KIND_UNSIGNED: return parse_unsigned(text, scalar_width_bytes(type), bits);
+    case SCALAR_KIND_BOOL:
+        *bits = strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
+        return *bits != 0 || strcmp(text, "false") == 0 || strcmp(text, "0") == 0;
+    case SCALAR_KIND_SIGNED: {
+        char *end;
+        errno = 0;
+        long long value = strtoll(text, &end, 0);
+        int64_t limit = (int64_t)(UINT64_MAX >> 1 >> (64 - 8 * scalar_width_bytes(type)));
+        if (end == text || *end != '\0' || errno != 0) return false;
+        *bits = (uint64_t)value;
+        return value <= limit && value >= -limit - 1;
+    }
+    case SCALAR_KIND_UNSIGNED: {
+        char *end;
+        errno = 0;
+        unsigned long long value = strtoull(text, &end, 0);
+        if (end == text || *end != '\0' || errno != 0 || text[0] == '-') return false;
+        *bits = value;
+        return value <= UINT64_MAX >> (64 - 8 * scalar_width_bytes(type));
+    }
     case SCALAR_KIND_FLOAT:
         return parse_float(text, scalar_width_bytes(type), type == SCALAR_BF16, bits);
     case SCALAR_KIND_NONE: break;

@@ -39,9 +39,10 @@ struct assembly {
     uint32_t wanted_offset, wanted_line; /* of the instruction there; line 0: not seen */
 };
 
-static bool fail(struct assembly *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool fail_assembly(struct assembly *a, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-static bool fail(struct assembly *a, const char *format, ...)
+static bool fail_assembly(struct assembly *a, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -51,10 +52,10 @@ static bool fail(struct assembly *a, const char *format, ...)
     return false;
 }
 
-static bool fail_memory(struct assembly *a)
+static bool fail_assembly_memory(struct assembly *a)
 {
     a->error->no_memory = true;
-    return fail(a, "out of memory");
+    return fail_assembly(a, "out of memory");
 }
 
 /* Grows an array to hold one more item. */
@@ -64,7 +65,7 @@ static bool reserve(struct assembly *a, void **items, size_t *capacity, size_t c
     if (count < *capacity) return true;
     size_t larger = *capacity > 0 ? *capacity * 2 : 16;
     void *moved = realloc(*items, larger * size_bytes);
-    if (moved == NULL) return fail_memory(a);
+    if (moved == NULL) return fail_assembly_memory(a);
     *items = moved;
     *capacity = larger;
     return true;
@@ -82,7 +83,7 @@ static bool is_word_character(char c)
     return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.';
 }
 
-static void skip_blanks(struct assembly *a)
+static void skip_blanks_in_line(struct assembly *a)
 {
     while (a->at < a->end && (*a->at == ' ' || *a->at == '\t' || *a->at == '\r'))
         a->at++;
@@ -90,7 +91,7 @@ static void skip_blanks(struct assembly *a)
 
 static bool at_end(struct assembly *a)
 {
-    skip_blanks(a);
+    skip_blanks_in_line(a);
     return a->at == a->end;
 }
 
@@ -103,9 +104,9 @@ static bool take(struct assembly *a, char c)
 }
 
 /* The next word, empty where none stands. */
-static struct word take_word(struct assembly *a)
+static struct word take_next_word(struct assembly *a)
 {
-    skip_blanks(a);
+    skip_blanks_in_line(a);
     struct word word = {a->at, 0};
     while (a->at < a->end && is_word_character(*a->at))
         a->at++;
@@ -133,22 +134,23 @@ static bool expect_end(struct assembly *a)
 {
     if (at_end(a)) return true;
     unsigned char c = (unsigned char)*a->at;
-    if (c >= ' ' && c < 0x7f) return fail(a, "'%c' is not expected here", c);
-    return fail(a, "the byte 0x%02x is not expected here", (unsigned)c);
+    if (c >= ' ' && c < 0x7f) return fail_assembly(a, "'%c' is not expected here", c);
+    return fail_assembly(a, "the byte 0x%02x is not expected here", (unsigned)c);
 }
 
-static bool take_number(struct assembly *a, const char *what, uint32_t *out)
+static bool take_operand_number(struct assembly *a, const char *what, uint32_t *out)
 {
-    struct word word = take_word(a);
+    struct word word = take_next_word(a);
     uint64_t value = 0;
-    if (word.length == 0) return fail(a, "%s is missing", what);
+    if (word.length == 0) return fail_assembly(a, "%s is missing", what);
     for (size_t i = 0; i < word.length; i++) {
         if (!is_digit(word.text[i])) {
-            return fail(a, "%s must be a number, not '%.*s'", what, shown(word), word.text);
+            return fail_assembly(a, "%s must be a number, not '%.*s'", what, shown(word),
+                                 word.text);
         }
         value = value * 10 + (uint64_t)(word.text[i] - '0');
         if (value > UINT32_MAX) {
-            return fail(a, "%s does not fit 32 bits: %.*s", what, shown(word), word.text);
+            return fail_assembly(a, "%s does not fit 32 bits: %.*s", what, shown(word), word.text);
         }
     }
     *out = (uint32_t)value;
@@ -163,7 +165,7 @@ static bool take_list(struct assembly *a, const char *what, uint32_t *count)
         void *items = a->list;
         bool grown = reserve(a, &items, &a->list_capacity, *count, sizeof *a->list);
         a->list = items;
-        if (!grown || !take_number(a, what, &a->list[*count])) return false;
+        if (!grown || !take_operand_number(a, what, &a->list[*count])) return false;
         ++*count;
     }
     return true;
@@ -222,15 +224,15 @@ static bool resolve_labels(struct assembly *a)
         const struct label *first = &labels->items[i - 1], *second = &labels->items[i];
         if (!same_word(first->name, second->name)) continue;
         a->line = second->line;
-        return fail(a, "label '%.*s' stands already on line %" PRIu32, shown(second->name),
-                    second->name.text, first->line);
+        return fail_assembly(a, "label '%.*s' stands already on line %" PRIu32, shown(second->name),
+                             second->name.text, first->line);
     }
     for (size_t i = 0; i < a->uses.count; i++) {
         const struct label *use = &a->uses.items[i];
         const struct label *label = find_label(labels, use->name);
         a->line = use->line;
         if (label == NULL) {
-            return fail(a, "there is no label '%.*s'", shown(use->name), use->name.text);
+            return fail_assembly(a, "there is no label '%.*s'", shown(use->name), use->name.text);
         }
         sched_patch(&a->builder, use->offset, use->operand, label->offset);
     }
@@ -302,10 +304,10 @@ static const char *operand_name(char letter)
 
 static bool take_label_use(struct assembly *a, uint32_t operand)
 {
-    struct word name = take_word(a);
-    if (name.length == 0) return fail(a, "the label is missing");
+    struct word name = take_next_word(a);
+    if (name.length == 0) return fail_assembly(a, "the label is missing");
     if (!is_label_name(name)) {
-        return fail(a, "'%.*s' is not the name of a label", shown(name), name.text);
+        return fail_assembly(a, "'%.*s' is not the name of a label", shown(name), name.text);
     }
     struct label use = {name, a->line, a->builder.code_bytes, operand};
     return add_label(a, &a->uses, use);
@@ -316,16 +318,16 @@ static bool take_one_of(struct assembly *a, char letter, uint32_t *value)
 {
     uint32_t count;
     const char *const *words = sched_words(letter, &count);
-    struct word word = take_word(a);
-    if (word.length == 0) return fail(a, "%s is missing", operand_name(letter));
+    struct word word = take_next_word(a);
+    if (word.length == 0) return fail_assembly(a, "%s is missing", operand_name(letter));
     char known[80] = "";
     for (*value = 0; *value < count; ++*value) {
         if (word_is(word, words[*value])) return true;
         size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s%s", *value > 0 ? ", " : "", words[*value]);
     }
-    return fail(a, "'%.*s' is no %s: %s", shown(word), word.text,
-                operand_name(letter) + strlen("the "), known);
+    return fail_assembly(a, "'%.*s' is no %s: %s", shown(word), word.text,
+                         operand_name(letter) + strlen("the "), known);
 }
 
 /* "run STAGE, NUMBER", for messages. */
@@ -342,7 +344,7 @@ static bool miss_operand(struct assembly *a, enum sched_opcode opcode, char lett
 {
     char usage[120];
     usage_of(opcode, usage, sizeof usage);
-    return fail(a, "',' and %s are missing: '%s'", operand_name(letter), usage);
+    return fail_assembly(a, "',' and %s are missing: '%s'", operand_name(letter), usage);
 }
 
 static bool take_operands(struct assembly *a, enum sched_opcode opcode, uint32_t *operands)
@@ -354,7 +356,7 @@ static bool take_operands(struct assembly *a, enum sched_opcode opcode, uint32_t
                     : letters[i] == '*' ? take_list(a, "an item of the list", &operands[i])
                     : sched_words(letters[i], &words) != NULL
                         ? take_one_of(a, letters[i], &operands[i])
-                        : take_number(a, operand_name(letters[i]), &operands[i]);
+                        : take_operand_number(a, operand_name(letters[i]), &operands[i]);
         if (!good) return false;
     }
     return true;
@@ -372,14 +374,15 @@ static bool assemble_instruction(struct assembly *a, struct word mnemonic)
 {
     enum sched_opcode opcode = find_opcode(mnemonic);
     uint32_t operands[SCHED_MAX_OPERANDS] = {0};
-    if (!a->stages_seen) return fail(a, "the program must begin with .stages");
+    if (!a->stages_seen) return fail_assembly(a, "the program must begin with .stages");
     if (opcode == SCHED_INVALID) {
         const char *nearest = nearest_mnemonic(mnemonic);
         if (nearest == NULL) {
-            return fail(a, "there is no instruction '%.*s'", shown(mnemonic), mnemonic.text);
+            return fail_assembly(a, "there is no instruction '%.*s'", shown(mnemonic),
+                                 mnemonic.text);
         }
-        return fail(a, "there is no instruction '%.*s'; did you mean '%s'?", shown(mnemonic),
-                    mnemonic.text, nearest);
+        return fail_assembly(a, "there is no instruction '%.*s'; did you mean '%s'?",
+                             shown(mnemonic), mnemonic.text, nearest);
     }
     a->code_seen = true;
     if (!take_operands(a, opcode, operands) || !expect_end(a)) return false;
@@ -387,23 +390,24 @@ static bool assemble_instruction(struct assembly *a, struct word mnemonic)
     if (a->wanted_line == 0 && a->builder.code_bytes > a->wanted_offset) a->wanted_line = a->line;
     if (!a->builder.failed) return true;
     if (opcode_bytes(opcode, operands) > SCHED_MAX_CODE_BYTES - a->builder.code_bytes) {
-        return fail(a, "more than %u bytes of code", SCHED_MAX_CODE_BYTES);
+        return fail_assembly(a, "more than %u bytes of code", SCHED_MAX_CODE_BYTES);
     }
-    return fail_memory(a);
+    return fail_assembly_memory(a);
 }
 
 /* ---- directives ---- */
 
 static bool assemble_stages(struct assembly *a)
 {
-    if (a->stages_seen) return fail(a, "the number of stages is given twice");
+    if (a->stages_seen) return fail_assembly(a, "the number of stages is given twice");
     a->stages_seen = true;
-    if (!take_number(a, "the number of stages", &a->program->stage_count) || !expect_end(a)) {
+    if (!take_operand_number(a, "the number of stages", &a->program->stage_count) ||
+        !expect_end(a)) {
         return false;
     }
     if (a->program->stage_count <= SCHED_MAX_STAGES) return true;
-    return fail(a, "%" PRIu32 " stages: at most %u are possible", a->program->stage_count,
-                SCHED_MAX_STAGES);
+    return fail_assembly(a, "%" PRIu32 " stages: at most %u are possible", a->program->stage_count,
+                         SCHED_MAX_STAGES);
 }
 
 /* The numbers of a set. */
@@ -412,8 +416,8 @@ static bool are_stages(struct assembly *a, uint32_t count)
     uint32_t stages = a->program->stage_count;
     for (uint32_t i = 0; i < count; i++)
         if (a->list[i] >= stages)
-            return fail(a, "there is no stage %" PRIu32 " (%" PRIu32 " stage%s)", a->list[i],
-                        stages, stages == 1 ? "" : "s");
+            return fail_assembly(a, "there is no stage %" PRIu32 " (%" PRIu32 " stage%s)",
+                                 a->list[i], stages, stages == 1 ? "" : "s");
     return true;
 }
 
@@ -421,22 +425,22 @@ static bool assemble_set(struct assembly *a)
 {
     uint32_t number, count;
     struct sched_program *program = a->program;
-    if (!a->stages_seen) return fail(a, "the program must begin with .stages");
-    if (a->code_seen) return fail(a, "sets stand before the code");
-    if (!take_number(a, "the number of the set", &number)) return false;
+    if (!a->stages_seen) return fail_assembly(a, "the program must begin with .stages");
+    if (a->code_seen) return fail_assembly(a, "sets stand before the code");
+    if (!take_operand_number(a, "the number of the set", &number)) return false;
     if (number != program->set_count) {
-        return fail(a, "set %" PRIu32 " stands where set %" PRIu32 " is expected", number,
-                    program->set_count);
+        return fail_assembly(a, "set %" PRIu32 " stands where set %" PRIu32 " is expected", number,
+                             program->set_count);
     }
-    if (number >= SCHED_MAX_SETS) return fail(a, "more than %u sets", SCHED_MAX_SETS);
-    if (!take(a, ':')) return fail(a, "':' is missing after the number of the set");
+    if (number >= SCHED_MAX_SETS) return fail_assembly(a, "more than %u sets", SCHED_MAX_SETS);
+    if (!take(a, ':')) return fail_assembly(a, "':' is missing after the number of the set");
     if (!take_list(a, "a stage of the set", &count) || !are_stages(a, count)) return false;
     void *sets = program->sets;
     bool grown = reserve(a, &sets, &a->set_capacity, program->set_count, sizeof *program->sets);
     program->sets = sets;
     if (!grown) return false;
     struct sched_set set = {malloc(count > 0 ? count * sizeof *set.stages : 1), count};
-    if (set.stages == NULL) return fail_memory(a);
+    if (set.stages == NULL) return fail_assembly_memory(a);
     if (count > 0) memcpy(set.stages, a->list, count * sizeof *set.stages);
     program->sets[program->set_count++] = set;
     return true;
@@ -446,8 +450,8 @@ static bool assemble_directive(struct assembly *a, struct word name)
 {
     if (word_is(name, ".stages")) return assemble_stages(a);
     if (word_is(name, ".set")) return assemble_set(a);
-    return fail(a, "there is no directive '%.*s'; there are .stages and .set", shown(name),
-                name.text);
+    return fail_assembly(a, "there is no directive '%.*s'; there are .stages and .set", shown(name),
+                         name.text);
 }
 
 /* ---- lines ---- */
@@ -456,12 +460,12 @@ static bool assemble_directive(struct assembly *a, struct word name)
 static bool assemble_line(struct assembly *a)
 {
     while (!at_end(a)) {
-        struct word word = take_word(a);
+        struct word word = take_next_word(a);
         if (word.length == 0) return expect_end(a);
         if (word.text[0] == '.') return assemble_directive(a, word);
         if (!take(a, ':')) return assemble_instruction(a, word);
         if (!is_label_name(word)) {
-            return fail(a, "'%.*s' cannot be a label", shown(word), word.text);
+            return fail_assembly(a, "'%.*s' cannot be a label", shown(word), word.text);
         }
         a->code_seen = true;
         struct label label = {word, a->line, a->builder.code_bytes, 0};
@@ -484,7 +488,7 @@ static bool assemble_text(struct assembly *a, const char *text, size_t size)
         text = newline != NULL ? newline + 1 : end;
         a->line += newline != NULL;
     }
-    if (!a->stages_seen) return fail(a, "the program must begin with .stages");
+    if (!a->stages_seen) return fail_assembly(a, "the program must begin with .stages");
     return resolve_labels(a);
 }
 
@@ -501,7 +505,8 @@ bool sched_assemble(const char *text, size_t size, struct sched_program *out,
     *out = (struct sched_program){0};
     *error = (struct sched_error){0};
     struct assembly a = {.program = out, .error = error};
-    bool good = size == 0 || text != NULL ? assemble_text(&a, text, size) : fail(&a, "no text");
+    bool good =
+        size == 0 || text != NULL ? assemble_text(&a, text, size) : fail_assembly(&a, "no text");
     out->code = a.builder.code;
     out->code_bytes = a.builder.code_bytes;
     if (!good) sched_program_free(out);

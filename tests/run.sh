@@ -236,7 +236,7 @@ same_outputs() {
 run_configurations() {
     local name=$1 device threads port verdict=pass
     for device in $devices; do
-        for threads in $(case $device in *+debug) echo 1 ;; *+fused) echo 4 ;; *) echo 1 4 ;; esac); do
+        for threads in $(case $device in *+debug) echo 1 ;; *+fused) echo 4 ;; cpu) echo 1 4 ${LONG:+2 3 8 16} ;; *) echo 1 4 ;; esac); do
             { one_run "$device" "$threads" "" && same_outputs "$name, $device, $threads threads"; } || verdict=fail
             case $device in *+*) continue ;; cpu*) ;; *) continue ;; esac
             { one_run "$device" "$threads" LIVE && same_outputs "$name, $device, $threads threads, in pieces"; } || verdict=fail

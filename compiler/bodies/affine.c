@@ -6,6 +6,7 @@
  * dimension and sign at a time.  One equation without a solution excludes the meeting.
  */
 #include "compiler/bodies/affine.h"
+#include "compiler/ir/ratio.h"
 
 #define UNKNOWN_MAX ((affine_wide)1 << 66)
 
@@ -94,12 +95,6 @@ struct equation {
     uint32_t count;
     affine_wide constant;
 };
-
-static affine_wide floor_divide(affine_wide a, affine_wide b)
-{
-    affine_wide q = a / b;
-    return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
-}
 
 static affine_wide ceil_divide(affine_wide a, affine_wide b)
 {

@@ -2,6 +2,7 @@
 #include "compiler/bodies/interval.h"
 
 #include "compiler/ir/arith.h"
+#include "compiler/ir/ratio.h"
 
 struct interval interval_join(struct interval a, struct interval b)
 {
@@ -55,12 +56,6 @@ struct interval interval_of_value(struct scalar_value value)
     if (scalar_is_float(value.type)) return INTERVAL_ALL;
     wide v = arith_as_exact(value);
     return (struct interval){v, v};
-}
-
-static wide floor_divide(wide a, wide b)
-{
-    wide quotient = a / b;
-    return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
 
 struct interval interval_wrapped(struct interval i, const struct type *type)

@@ -4,31 +4,11 @@
 #include <inttypes.h>
 
 #include "base/plural.h"
+#include "base/saturate.h"
+#include "compiler/ir/ratio.h"
 
 #define RATE_MAX ((uint64_t)1 << 31) /* packets of a firing */
 #define LEVELS_MAX SEMA_MAX_LAUNCH_LEVELS
-
-static uint64_t add(uint64_t a, uint64_t b)
-{
-    uint64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
-static uint64_t multiply(uint64_t a, uint64_t b)
-{
-    uint64_t product;
-    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
-}
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 static bool launches(const struct kernel *kernel)
 {
@@ -119,7 +99,7 @@ void launches_count(struct compile *cx, struct kernel *k, struct walk_count coun
 {
     struct kernel_launches *l = &k->launches;
     l->least = count.least;
-    l->most = larger(count.most, 1);
+    l->most = max64(count.most, 1);
     l->proven = true;
     if (l->declared == 0) {
         if (count.most == WALK_UNBOUNDED) {
@@ -208,15 +188,16 @@ static void step(const struct forest *f, const struct row *row, struct row *deep
         for (size_t c = 0; c < l->children.count; c++) {
             const struct kernel *child = l->children.items[c];
             const struct bounds *from = &row->of[place_of(f, child)];
-            entries = larger(entries, from->entries);
-            tree = larger(tree, from->tree);
+            entries = max64(entries, from->entries);
+            tree = max64(tree, from->tree);
             for (uint32_t p = 0; p < child->out_count; p++)
-                to->packets[p] = larger(to->packets[p], from->packets[p]);
+                to->packets[p] = max64(to->packets[p], from->packets[p]);
         }
-        to->entries = add(l->most, entries);
-        to->tree = multiply(l->most, add(1, tree));
+        to->entries = saturating_add(l->most, entries);
+        to->tree = saturating_multiply(l->most, saturating_add(1, tree));
         for (uint32_t p = 0; p < k->out_count; p++)
-            to->packets[p] = add(k->out[p].own_push, multiply(l->most, to->packets[p]));
+            to->packets[p] =
+                saturating_add(k->out[p].own_push, saturating_multiply(l->most, to->packets[p]));
     }
 }
 
@@ -229,17 +210,17 @@ static bool deepen(const struct forest *f, const struct kernel *k, size_t at)
     bool changed = false;
     for (size_t c = 0; c < l->children.count; c++) {
         size_t child = place_of(f, l->children.items[c]);
-        most = larger(most, f->deepest[child]);
-        least = smaller(least, f->certain[child]);
+        most = max64(most, f->deepest[child]);
+        least = min64(least, f->certain[child]);
         for (uint32_t p = 0; p < l->children.items[c]->out_count; p++) {
-            uint64_t widest = larger(f->widest[child][p], l->children.items[c]->out[p].own_push);
+            uint64_t widest = max64(f->widest[child][p], l->children.items[c]->out[p].own_push);
             if (widest <= f->widest[at][p]) continue;
             f->widest[at][p] = widest;
             changed = true;
         }
     }
-    uint64_t deepest = smaller(most + 1, LEVELS_MAX + 1);
-    uint64_t certain = l->least > 0 ? smaller(least + 1, LEVELS_MAX + 1) : 0;
+    uint64_t deepest = min64(most + 1, LEVELS_MAX + 1);
+    uint64_t certain = l->least > 0 ? min64(least + 1, LEVELS_MAX + 1) : 0;
     changed |= deepest != f->deepest[at] || certain != f->certain[at];
     f->deepest[at] = deepest;
     f->certain[at] = certain;
@@ -301,7 +282,7 @@ static void settle_nesting(const struct forest *f, struct kernel *k)
     struct kernel_launches *l = &k->launches;
     uint64_t deepest = f->deepest[place_of(f, k)], certain = f->certain[place_of(f, k)];
     l->nesting_proven = true;
-    l->nesting = smaller(deepest, LEVELS_MAX);
+    l->nesting = min64(deepest, LEVELS_MAX);
     if (l->nesting_declared == 0) {
         if (deepest <= LEVELS_MAX) return;
         report_endless_nesting(f, k);
@@ -356,7 +337,7 @@ static bool settle_tree(const struct forest *f, struct kernel *k, const struct b
             label_launches(d, k);
         }
     }
-    l->queue_entries = smaller(bounds->entries, l->tree);
+    l->queue_entries = min64(bounds->entries, l->tree);
     if (l->tree <= SEMA_MAX_TREE_LAUNCHES) return true;
     const char *all = bounds->tree == UINT64_MAX
                           ? "more than 2^64"
@@ -414,8 +395,9 @@ static void report_too_many(const struct forest *f, const struct kernel *k,
 static void settle_port(const struct forest *f, struct kernel *k, uint32_t p, uint64_t worst)
 {
     struct kernel_port *port = &k->out[p];
-    uint64_t flat = add(port->own_push, multiply(k->launches.tree, f->widest[place_of(f, k)][p]));
-    uint64_t total = smaller(worst, flat);
+    uint64_t flat = saturating_add(
+        port->own_push, saturating_multiply(k->launches.tree, f->widest[place_of(f, k)][p]));
+    uint64_t total = min64(worst, flat);
     if (!port->tree_writes) {
         port->tree_proven = port->count_proven;
         return;
@@ -476,7 +458,7 @@ void launches_bound_trees(struct compile *cx, struct graph *graph)
         size_t kept = diag_kept_count(cx->diags);
         settle_nesting(&f, k);
         graph_trace_kernel(cx, k, kept);
-        levels = larger(levels, k->launches.nesting);
+        levels = max64(levels, k->launches.nesting);
     }
     struct row row = new_row(&f), deeper = new_row(&f);
     for (uint64_t d = 1; d <= levels; d++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/bodies/ranges_internal.h"
+#include "base/saturate.h"
 #include "compiler/context/phase_times.h"
 
 #include <assert.h>
@@ -20,8 +21,8 @@ static void count_one(struct walker *w, struct walk_state *s, const struct ks *s
                       bool certain)
 {
     struct walk_count *count = &s->counts[end];
-    count->most = walk_saturating_add(count->most, 1);
-    if (certain) count->least = walk_saturating_add(count->least, 1);
+    count->most = saturating_add(count->most, 1);
+    if (certain) count->least = saturating_add(count->least, 1);
     if (w->tie_count > 0) walk_tie_append(w, s, end, certain);
     walk_sum_append(w, s, end, certain);
     if (w->trace == NULL || w->trace->end != end) return;
@@ -412,8 +413,8 @@ static void sum_items(const struct walk_request *request, struct walk_count *cou
         one.relate = false;
         struct walk_result result = walk_any(&one, scratch);
         for (size_t i = 0; i < count; i++) {
-            counts[i].least = walk_saturating_add(counts[i].least, result.counts[i].least);
-            counts[i].most = walk_saturating_add(counts[i].most, result.counts[i].most);
+            counts[i].least = saturating_add(counts[i].least, result.counts[i].least);
+            counts[i].most = saturating_add(counts[i].most, result.counts[i].most);
         }
         arena_destroy(scratch);
     }
@@ -425,21 +426,21 @@ static void multiply_items(const struct walk_request *request, struct walk_resul
     uint64_t items = item_count(request->kernel);
     size_t count = (size_t)walk_end_count(request->kernel) * request->kernel->phases;
     bool even = true;
-    result->cost_cycles = walk_saturating_mul(result->cost_cycles, items);
+    result->cost_cycles = saturating_multiply(result->cost_cycles, items);
     for (size_t i = 0; i < count; i++) {
         struct walk_count *stopped = &result->stopped[i];
         even &= result->counts[i].least == result->counts[i].most;
         if (result->stops && result->counts[i].most > stopped->most)
             stopped->most = result->counts[i].most;
-        stopped->most = walk_saturating_mul(stopped->most, items);
+        stopped->most = saturating_multiply(stopped->most, items);
     }
     if (!even && !request->mark && request->function_costs == NULL && request->trace == NULL) {
         sum_items(request, result->counts, count);
         return;
     }
     for (size_t i = 0; i < count; i++) {
-        result->counts[i].least = walk_saturating_mul(result->counts[i].least, items);
-        result->counts[i].most = walk_saturating_mul(result->counts[i].most, items);
+        result->counts[i].least = saturating_multiply(result->counts[i].least, items);
+        result->counts[i].most = saturating_multiply(result->counts[i].most, items);
     }
 }
 

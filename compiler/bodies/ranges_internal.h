@@ -183,8 +183,6 @@ void walk_assign_state(const struct walker *w, struct walk_state *to,
                        const struct walk_state *from);
 /* to := to or from */
 void walk_join_state(const struct walker *w, struct walk_state *to, const struct walk_state *from);
-uint64_t walk_saturating_add(uint64_t a, uint64_t b);
-uint64_t walk_saturating_mul(uint64_t a, uint64_t b);
 void walk_charge(struct walk_state *s, uint64_t cycles);
 /* A copy of `s` for the other branch of an expression, and its join into `s`, which ends the copy.  Expressions append
  * nothing: it has the counts of `s`, not a copy of them. */

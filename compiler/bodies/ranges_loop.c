@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/bodies/ranges_internal.h"
+#include "base/saturate.h"
 
 #include <string.h>
 
@@ -143,10 +144,10 @@ static void apply_rounds(struct walker *w, const struct ks *loop, struct walk_st
         const struct walk_count *from = &entry->counts[i], *round = &most->counts[i];
         uint64_t more = round->most - from->most;
         if (round->most == WALK_UNBOUNDED) more = WALK_UNBOUNDED;
-        if (more > 0) more = walk_saturating_mul(more, rounds);
+        if (more > 0) more = saturating_multiply(more, rounds);
         out->counts[i] = (struct walk_count){
             .least = from->least,
-            .most = walk_saturating_add(from->most, more),
+            .most = saturating_add(from->most, more),
             .least_path = from->least_path,
             .most_path = from->most_path,
         };
@@ -159,8 +160,7 @@ static void apply_rounds(struct walker *w, const struct ks *loop, struct walk_st
         out->counts[i].most_path = walk_step_after(w, from->most_path, step);
     }
     uint64_t assumed = rounds == WALK_UNBOUNDED ? WALK_ASSUMED_ROUNDS : rounds;
-    out->cost =
-        walk_saturating_add(entry->cost, walk_saturating_mul(most->cost - entry->cost, assumed));
+    out->cost = saturating_add(entry->cost, saturating_multiply(most->cost - entry->cost, assumed));
 }
 
 /* ---- thresholds ---- */

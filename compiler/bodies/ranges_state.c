@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/bodies/ranges_internal.h"
+#include "base/saturate.h"
 
 #include <string.h>
 
@@ -143,21 +144,9 @@ void walk_rejoin(struct walker *w, struct walk_state *s, struct walk_state *bran
     walk_drop_state(w, branch);
 }
 
-uint64_t walk_saturating_add(uint64_t a, uint64_t b)
-{
-    uint64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? WALK_UNBOUNDED : sum;
-}
-
-uint64_t walk_saturating_mul(uint64_t a, uint64_t b)
-{
-    uint64_t product;
-    return __builtin_mul_overflow(a, b, &product) ? WALK_UNBOUNDED : product;
-}
-
 void walk_charge(struct walk_state *s, uint64_t cycles)
 {
-    s->cost = walk_saturating_add(s->cost, cycles);
+    s->cost = saturating_add(s->cost, cycles);
 }
 
 /* ---- paths ---- */

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "compiler/diagnostics/rule_page.h"
 #include "base/nearest.h"
+#include "base/words.h"
 
 static const char help_text[] =
     "usage: pipec explain ID...                what a rule means, with a failing and a fixed "
@@ -37,22 +38,21 @@ struct request {
     size_t name_count;
 };
 
-static bool refuse(const char *what, const char *argument)
+static bool refuse_argument(const char *what, const char *argument)
 {
     fprintf(stderr, "pipec: error: %s '%s'\npipec: 'pipec explain --help' lists the options\n",
             what, argument);
     return false;
 }
 
-static bool take_format(struct request *request, const char *name)
+static bool take_explain_format(struct request *request, const char *name)
 {
     static const char *const names[] = {"text", "json", "man"};
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(name, names[i]) != 0) continue;
-        request->format = (enum format)i;
-        return true;
-    }
-    return refuse("the formats are text, json and man, not", name);
+    size_t format = WORD_INDEX(name, names);
+    if (format == sizeof names / sizeof *names)
+        return refuse_argument("the formats are text, json and man, not", name);
+    request->format = (enum format)format;
+    return true;
 }
 
 static bool read_request(struct request *request, struct arena *arena, int argc, char **argv)
@@ -61,17 +61,17 @@ static bool read_request(struct request *request, struct arena *arena, int argc,
     request->names = ARENA_ARRAY(arena, const char *, (size_t)argc);
     for (int i = 1; i < argc; i++) {
         if (strncmp(argv[i], format, sizeof format - 1) == 0) {
-            if (!take_format(request, argv[i] + sizeof format - 1)) return false;
+            if (!take_explain_format(request, argv[i] + sizeof format - 1)) return false;
         } else if (strcmp(argv[i], "--list") == 0) {
             request->list = true;
         } else if (argv[i][0] == '-') {
-            return refuse("unknown option", argv[i]);
+            return refuse_argument("unknown option", argv[i]);
         } else {
             request->names[request->name_count++] = argv[i];
         }
     }
     if (request->list == (request->name_count > 0))
-        return refuse("what is to be explained: a rule, or", "--list");
+        return refuse_argument("what is to be explained: a rule, or", "--list");
     return true;
 }
 
@@ -128,21 +128,15 @@ static bool is_list(const struct request *request)
     return true;
 }
 
-/* The number of names that are items of the library, not rules. */
-static size_t count_items(const struct request *request)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < request->name_count; i++)
-        count += rule_find(request->names[i]) == RULE_COUNT && !is_group(request->names[i]) &&
-                 explain_is_library(request->names[i]);
-    return count;
-}
-
 static int explain(struct arena *arena, const struct request *request)
 {
     enum rule *rules = ARENA_ARRAY(arena, enum rule, (request->name_count + 1) * RULE_COUNT);
     size_t count = 0;
-    size_t items = count_items(request);
+    /* The number of names that are items of the library, not rules. */
+    size_t items = 0;
+    for (size_t i = 0; i < request->name_count; i++)
+        items += rule_find(request->names[i]) == RULE_COUNT && !is_group(request->names[i]) &&
+                 explain_is_library(request->names[i]);
     if (items > 0 && items < request->name_count) {
         fputs("pipec: error: rules and items of the library are explained one kind at a time\n",
               stderr);

@@ -9,7 +9,6 @@
 #include "compiler/format/format.h"
 #include "compiler/driver/driver_files.h"
 #include "compiler/support/output.h"
-#include "compiler/support/source_paths.h"
 #include "compiler/support/text_diff.h"
 #include "compiler/syntax/parse.h"
 
@@ -31,7 +30,7 @@ static const char help_text[] =
 enum mode { MODE_WRITE, MODE_CHECK, MODE_DIFF };
 enum { OPTION_CHECK = COMMAND_OPTION, OPTION_DIFF };
 
-static const char *take_option(void *data, struct arena *arena, int option, const char *value)
+static const char *take_fmt_option(void *data, struct arena *arena, int option, const char *value)
 {
     enum mode *mode = data, wanted = option == OPTION_CHECK ? MODE_CHECK : MODE_DIFF;
     (void)arena;
@@ -55,19 +54,12 @@ static void worsen(struct run *run, int status)
     if (status > run->status) run->status = status;
 }
 
-static int write_file(const struct formatted *formatted, const char *path)
+static int write_formatted(const struct formatted *formatted, const char *path)
 {
     struct output output;
     if (!output_open(&output, path)) return file_failure("write", path);
     fwrite(formatted->text, 1, formatted->size_bytes, output.file);
     return output_close(&output) ? EXIT_DONE : file_failure("write", path);
-}
-
-/* Compares with the source on disk: a byte-order mark counts as a change. */
-static bool is_unchanged(const struct source *source, const struct formatted *formatted)
-{
-    return !source->has_mark && source->size_bytes == formatted->size_bytes &&
-           memcmp(source->bytes, formatted->text, formatted->size_bytes) == 0;
 }
 
 static int show_formatted(const struct run *run, const struct source *source,
@@ -99,9 +91,12 @@ static int format_parsed(struct run *run, struct compile *cx, uint32_t id, const
     if (!is_faithful(cx, id, &formatted)) return EXIT_INTERNAL;
     const struct source *source = source_get(cx->sources, id);
     bool is_stream = strcmp(path, "-") == 0;
-    if (run->mode == MODE_WRITE && is_stream) return write_file(&formatted, path);
-    if (is_unchanged(source, &formatted)) return EXIT_DONE;
-    return run->mode == MODE_WRITE ? write_file(&formatted, path)
+    if (run->mode == MODE_WRITE && is_stream) return write_formatted(&formatted, path);
+    /* Compares with the source on disk: a byte-order mark counts as a change. */
+    if (!source->has_mark && source->size_bytes == formatted.size_bytes &&
+        memcmp(source->bytes, formatted.text, formatted.size_bytes) == 0)
+        return EXIT_DONE;
+    return run->mode == MODE_WRITE ? write_formatted(&formatted, path)
                                    : show_formatted(run, source, &formatted);
 }
 
@@ -128,30 +123,23 @@ static void format_path(struct run *run, const char *path)
     arena_destroy(arena);
 }
 
-/* Refuses the run if diagnostics would overwrite a source. */
-static bool refuse_fmt_sinks(struct run *run, const struct source_paths *paths)
-{
-    const struct diagnostic_options *options = &run->line.diagnostics;
-    for (size_t i = 0; i < options->sinks.count; i++)
-        for (size_t k = 0; k < paths->items.count; k++) {
-            if (!file_is_same(options->sinks.items[i].path, paths->items.items[k])) continue;
-            fprintf(stderr, "pipec: error: the diagnostics file '%s' is a source\n",
-                    options->sinks.items[i].path);
-            for (size_t n = 0; n < options->sinks.count; n++)
-                output_abandon(&run->line.diagnostics.sinks.items[n].output);
-            return true;
-        }
-    return false;
-}
-
 static int format_paths(struct run *run)
 {
     struct source_paths paths = {0};
     for (size_t i = 0; i < run->line.input_count; i++)
-        if (!source_paths_add(&paths, run->arena, run->line.inputs[i]))
-            worsen(run, paths.too_deep ? folder_too_deep(paths.failed)
-                                       : file_failure("read", paths.failed));
-    if (refuse_fmt_sinks(run, &paths)) return EXIT_FILES;
+        source_paths_add(&paths, run->arena, run->line.inputs[i]);
+    worsen(run, unread_folders(&paths));
+    /* Refuses the run if diagnostics would overwrite a source. */
+    const struct diagnostic_options *options = &run->line.diagnostics;
+    for (size_t i = 0; i < options->sinks.count; i++)
+        for (size_t k = 0; k < paths.items.count; k++) {
+            if (!file_is_same(options->sinks.items[i].path, paths.items.items[k])) continue;
+            fprintf(stderr, "pipec: error: the diagnostics file '%s' is a source\n",
+                    options->sinks.items[i].path);
+            for (size_t n = 0; n < options->sinks.count; n++)
+                output_abandon(&run->line.diagnostics.sinks.items[n].output);
+            return EXIT_FILES;
+        }
     for (size_t i = 0; i < paths.items.count; i++)
         format_path(run, paths.items.items[i]);
     worsen(run, standard_output_status());
@@ -170,7 +158,7 @@ int command_fmt(int argc, char **argv)
     struct command_options own = {.help = help_text,
                                   .letters = "",
                                   .longer = options,
-                                  .take = take_option,
+                                  .take = take_fmt_option,
                                   .data = &run.mode};
     const char *failed = NULL;
     int status = EXIT_FILES;

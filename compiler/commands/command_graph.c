@@ -13,6 +13,7 @@
 #include "compiler/driver/driver_files.h"
 #include "compiler/driver/passes.h"
 #include "compiler/support/output.h"
+#include "base/words.h"
 
 static const char help_text[] =
     "usage: pipec graph [--format=FORMAT] [-o FILE] [options] FILE\n"
@@ -45,23 +46,18 @@ struct request {
     const char *output, *pipeline;
 };
 
-static const char *take_format(struct request *request, struct arena *arena, const char *name)
-{
-    static const char *const names[] = {"dot", "svg", "json", "cmds"};
-    for (int i = 0; i < 4; i++) {
-        if (strcmp(name, names[i]) != 0) continue;
-        request->format = (enum format)i;
-        return NULL;
-    }
-    if (strcmp(name, "html") == 0) return "--format=html is not supported yet";
-    return arena_printf(arena, "--format=%s: dot, svg, json or cmds", name);
-}
-
-static const char *take_option(void *data, struct arena *arena, int option, const char *value)
+static const char *take_graph_option(void *data, struct arena *arena, int option, const char *value)
 {
     struct request *request = data;
     switch (option) {
-    case OPTION_FORMAT: return take_format(request, arena, value);
+    case OPTION_FORMAT: {
+        static const char *const names[] = {"dot", "svg", "json", "cmds"};
+        size_t format = WORD_INDEX(value, names);
+        request->format = (enum format)format;
+        if (format < sizeof names / sizeof *names) return NULL;
+        if (strcmp(value, "html") == 0) return "--format=html is not supported yet";
+        return arena_printf(arena, "--format=%s: dot, svg, json or cmds", value);
+    }
     case OPTION_EMBED: request->embed = true; return NULL;
     case 'o': request->output = value; return NULL;
     default: request->pipeline = value; return NULL;
@@ -154,7 +150,8 @@ static int graph_of_file(struct compile *cx, const struct request *request, cons
     return status == EXIT_DONE && diag_failed(cx->diags) ? EXIT_REFUSED : status;
 }
 
-static int run(struct compile *cx, struct command_line *line, const struct request *request)
+static int run_graph_command(struct compile *cx, struct command_line *line,
+                             const struct request *request)
 {
     const char *path = NULL;
     diagnostics_set_levels(&line->diagnostics, cx->diags);
@@ -179,7 +176,7 @@ int command_graph(int argc, char **argv)
     struct command_options own = {.help = help_text,
                                   .letters = "o:p:",
                                   .longer = options,
-                                  .take = take_option,
+                                  .take = take_graph_option,
                                   .data = &request,
                                   .shares = SHARES_ANALYSIS | SHARES_DEFINITIONS};
     struct command_line line = command_line_parse_command(argc, argv, arena, &own);
@@ -194,7 +191,7 @@ int command_graph(int argc, char **argv)
         struct compile cx = compile_begin(arena, line.options);
         cx.options.pipeline = request.pipeline;
         cleanup_install();
-        status = run(&cx, &line, &request);
+        status = run_graph_command(&cx, &line, &request);
     }
     arena_destroy(arena);
     return status;

@@ -49,7 +49,7 @@ static unsigned thread_count(const struct command_line *line)
     return count < THREADS_MAX ? count : THREADS_MAX;
 }
 
-static bool is_linted(const struct lint_paths *paths, const char *path)
+static bool path_is_linted(const struct lint_paths *paths, const char *path)
 {
     struct stat info;
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return false;
@@ -66,20 +66,12 @@ static bool refuse_lint_sinks(const struct command_line *line, const struct lint
     const struct diagnostic_options *options = &line->diagnostics;
     const char *refused = NULL;
     for (size_t i = 0; i < options->sinks.count && refused == NULL; i++)
-        if (is_linted(paths, options->sinks.items[i].path)) refused = options->sinks.items[i].path;
-    if (options->new_baseline != NULL && is_linted(paths, options->new_baseline))
+        if (path_is_linted(paths, options->sinks.items[i].path))
+            refused = options->sinks.items[i].path;
+    if (options->new_baseline != NULL && path_is_linted(paths, options->new_baseline))
         refused = options->new_baseline;
     if (refused != NULL) fprintf(stderr, "pipec: error: '%s' is a source\n", refused);
     return refused != NULL;
-}
-
-static void print_lint_summary(const struct lint_run *run)
-{
-    if (run->line->quiet ||
-        !diagnostics_print_counts(&run->line->diagnostics, run->diags, DIAG_NOTE))
-        return;
-    fprintf(stderr, " in %zu file%s\n", run->paths->items.count,
-            run->paths->items.count == 1 ? "" : "s");
 }
 
 /* Refuses a -D that no pipeline uses, unless a file has a syntax error: it may have used it. */
@@ -138,7 +130,9 @@ static int lint(struct command_line *line, struct arena *arena)
         !baseline_write(run.diags, run.sources, arena, options->new_baseline))
         return file_failure("write", options->new_baseline);
     int status = write_findings(&run, line);
-    print_lint_summary(&run);
+    if (!run.line->quiet && diagnostics_print_counts(&run.line->diagnostics, run.diags, DIAG_NOTE))
+        fprintf(stderr, " in %zu file%s\n", run.paths->items.count,
+                run.paths->items.count == 1 ? "" : "s");
     return refuse_definitions(&run) ? EXIT_FILES : status;
 }
 

@@ -71,7 +71,7 @@ struct test_run {
 
 /* ---- options ---- */
 
-static const char *take_number(const char *value, double most, double *out)
+static const char *take_positive_number(const char *value, double most, double *out)
 {
     char *end;
     errno = 0;
@@ -80,7 +80,7 @@ static const char *take_number(const char *value, double most, double *out)
     return good ? NULL : "a number above zero is needed";
 }
 
-static const char *take_option(void *data, struct arena *arena, int option, const char *value)
+static const char *take_test_option(void *data, struct arena *arena, int option, const char *value)
 {
     struct test_options *options = data;
     const char *problem;
@@ -88,7 +88,7 @@ static const char *take_option(void *data, struct arena *arena, int option, cons
     case 'k': vec_push(arena, &options->patterns, value); return NULL;
     case OPTION_LIST: options->list = true; return NULL;
     case OPTION_TIMEOUT:
-        problem = take_number(value, 1e9, &options->timeout_seconds);
+        problem = take_positive_number(value, 1e9, &options->timeout_seconds);
         return problem != NULL ? arena_printf(arena, "--timeout %s: %s", value, problem) : NULL;
     case OPTION_PIPERUN: options->piperun = value; return NULL;
     case OPTION_FORMAT:
@@ -110,7 +110,7 @@ static struct command_line parse_line(int argc, char **argv, struct arena *arena
     const struct command_options own = {.help = help_text,
                                         .letters = "k:",
                                         .longer = longer,
-                                        .take = take_option,
+                                        .take = take_test_option,
                                         .data = options,
                                         .shares = SHARES_ANALYSIS | SHARES_CODE};
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -235,40 +235,7 @@ static void remove_files(const char *folder, const char *prefix)
     closedir(directory);
 }
 
-static void remove_folder(const char *folder)
-{
-    remove_files(folder, "");
-    cleanup_remove(folder);
-}
-
-static void remove_files_of(const struct test_run *run, const struct test_job *job)
-{
-    char prefix[32];
-    snprintf(prefix, sizeof prefix, "t%zu.", job->number);
-    remove_files(run->environment.folder, prefix);
-}
-
 /* ---- output ---- */
-
-/* Prints the result of a test. Its cause is a diagnostic; TAP also has a place for it. */
-static void print_test_line(const struct test_run *run, const struct test_job *job)
-{
-    bool ok = job->verdict == TEST_OK;
-    const char *name = job->item->name.text;
-    if (run->options->tap) {
-        printf("%s %zu - %s: %s\n", ok ? "ok" : "not ok", job->number, job->file, name);
-        if (!ok) printf("# %s\n", job->story);
-    } else if (ok) {
-        if (!run->line->quiet) printf("ok      %s: %s\n", job->file, name);
-    } else {
-        const struct source *source = source_get(run->cx->sources, job->place.source);
-        uint32_t line = 0, column = 0;
-        if (source != NULL) source_locate(source, job->place.begin, &line, &column);
-        printf("FAILED  %s: %s (%s:%u)\n", job->file, name,
-               source != NULL ? source->name : job->file, line);
-    }
-    fflush(stdout);
-}
 
 static void report_finished(struct test_run *run)
 {
@@ -277,7 +244,22 @@ static void report_finished(struct test_run *run)
         if (job->verdict != TEST_OK && job->verdict != TEST_FAILED) return;
         run->passed += job->verdict == TEST_OK;
         run->failed += job->verdict == TEST_FAILED;
-        print_test_line(run, job);
+        /* Prints the result of a test. Its cause is a diagnostic; TAP also has a place for it. */
+        bool ok = job->verdict == TEST_OK;
+        const char *name = job->item->name.text;
+        if (run->options->tap) {
+            printf("%s %zu - %s: %s\n", ok ? "ok" : "not ok", job->number, job->file, name);
+            if (!ok) printf("# %s\n", job->story);
+        } else if (ok) {
+            if (!run->line->quiet) printf("ok      %s: %s\n", job->file, name);
+        } else {
+            const struct source *source = source_get(run->cx->sources, job->place.source);
+            uint32_t line = 0, column = 0;
+            if (source != NULL) source_locate(source, job->place.begin, &line, &column);
+            printf("FAILED  %s: %s (%s:%u)\n", job->file, name,
+                   source != NULL ? source->name : job->file, line);
+        }
+        fflush(stdout);
         run->reported++;
     }
 }
@@ -292,25 +274,9 @@ static void print_test_summary(const struct test_run *run)
     printf("\n");
 }
 
-static void list_tests(const struct test_run *run)
-{
-    for (size_t i = 0; i < run->jobs.count; i++) {
-        const struct ast_item *item = run->jobs.items[i]->item;
-        printf("%s: %s of %s\n", run->jobs.items[i]->file, item->name.text,
-               item->subject->name.text);
-    }
-}
-
 /* ---- the run ---- */
 
-static void start_next(struct test_run *run)
-{
-    struct test_job *job = run->jobs.items[run->started++];
-    test_job_start(&run->environment, job);
-    run->running += job->verdict == TEST_RUNS;
-}
-
-static void reap(struct test_run *run)
+static void reap_tests(struct test_run *run)
 {
     int status;
     pid_t process;
@@ -319,29 +285,25 @@ static void reap(struct test_run *run)
             struct test_job *job = run->jobs.items[i];
             if (job->verdict != TEST_RUNS || job->process != process) continue;
             test_job_finish(&run->environment, job, status);
-            remove_files_of(run, job);
+            char prefix[32];
+            snprintf(prefix, sizeof prefix, "t%zu.", job->number);
+            remove_files(run->environment.folder, prefix);
             run->running--;
         }
     }
 }
 
-/* The seconds until the next deadline. Stops the children whose deadline has passed. */
-static double enforce_deadlines(struct test_run *run)
+static void wait_for_something(struct test_run *run, const sigset_t *signals)
 {
-    double now = test_clock_seconds(), least = 3600;
+    /* The seconds until the next deadline. Stops the children whose deadline has passed. */
+    double now = test_clock_seconds(), seconds = 3600;
     for (size_t i = run->reported; i < run->started; i++) {
         struct test_job *job = run->jobs.items[i];
         if (job->verdict != TEST_RUNS) continue;
         if (job->deadline_seconds <= now) test_job_stop(job);
         double left = job->deadline_seconds - now;
-        if (left < least) least = left;
+        if (left < seconds) seconds = left;
     }
-    return least;
-}
-
-static void wait_for_something(struct test_run *run, const sigset_t *signals)
-{
-    double seconds = enforce_deadlines(run);
     struct timespec wait = {.tv_sec = (time_t)seconds,
                             .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
     int number = sigtimedwait(signals, NULL, &wait);
@@ -370,9 +332,12 @@ static void stop_at_exit(void)
 static void run_all(struct test_run *run, const sigset_t *signals)
 {
     while (run->interrupted == 0 && run->reported < run->jobs.count) {
-        while (run->running < run->options->jobs && run->started < run->jobs.count)
-            start_next(run);
-        reap(run);
+        while (run->running < run->options->jobs && run->started < run->jobs.count) {
+            struct test_job *job = run->jobs.items[run->started++];
+            test_job_start(&run->environment, job);
+            run->running += job->verdict == TEST_RUNS;
+        }
+        reap_tests(run);
         report_finished(run);
         if (run->running > 0) wait_for_something(run, signals);
     }
@@ -410,7 +375,8 @@ static int execute_tests(struct test_run *run)
         process_of_run = getpid();
         run_all(run, &signals);
         run_of_process = NULL;
-        remove_folder(run->environment.folder);
+        remove_files(run->environment.folder, "");
+        cleanup_remove(run->environment.folder);
     } else {
         status = file_failure("make", "a temporary folder");
     }
@@ -419,17 +385,12 @@ static int execute_tests(struct test_run *run)
     return status;
 }
 
-static bool is_folder(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
 /* Reads a file, or all files of a folder and its subfolders, in order of their names. */
-static int read_path(struct test_run *run, const char *path)
+static int read_test_path(struct test_run *run, const char *path)
 {
     struct lint_paths paths = {0};
-    if (!is_folder(path)) return read_tests(run, path);
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)) return read_tests(run, path);
     lint_paths_find(&paths, run->cx->arena, &path, 1);
     int status = paths.failed ? EXIT_FILES : EXIT_DONE;
     for (size_t i = 0; i < paths.items.count && status == EXIT_DONE; i++)
@@ -441,15 +402,19 @@ static int run_tests(struct test_run *run)
 {
     int status = EXIT_DONE;
     for (size_t i = 0; i < run->line->input_count && status == EXIT_DONE; i++)
-        status = read_path(run, run->line->inputs[i]);
+        status = read_test_path(run, run->line->inputs[i]);
     if (status != EXIT_DONE) return status;
     if (run->jobs.count == 0 && run->options->patterns.count > 0 && run->files_refused == 0) {
         fprintf(stderr, "pipec: error: no test matches -k %s\n", run->options->patterns.items[0]);
         return EXIT_FILES;
     }
-    if (run->options->list)
-        list_tests(run);
-    else if (run->jobs.count > 0)
+    if (run->options->list) {
+        for (size_t i = 0; i < run->jobs.count; i++) {
+            const struct ast_item *item = run->jobs.items[i]->item;
+            printf("%s: %s of %s\n", run->jobs.items[i]->file, item->name.text,
+                   item->subject->name.text);
+        }
+    } else if (run->jobs.count > 0)
         status = execute_tests(run);
     if (status == EXIT_DONE && !run->options->list) print_test_summary(run);
     int written = standard_output_status();

@@ -111,17 +111,6 @@ static const char *documentation(const struct library *lib, const struct ast_ite
 
 /* ---- showing ---- */
 
-static void put_item(struct json *json, const struct library *lib, const struct ast_item *item)
-{
-    json_begin(json, NULL, '{');
-    json_text(json, "name", item_name(item));
-    json_text(json, "call", arena_string(lib->cx.arena, item_name(item), call_length(lib, item)));
-    json_text(json, "kind", kind_name(item));
-    json_text(json, "declaration", declaration_text(lib, item));
-    json_text(json, "documentation", documentation(lib, item));
-    json_end(json, '}');
-}
-
 /* The length of the first sentence, which may span lines; ".." belongs to a range. */
 static size_t first_sentence(const char *text)
 {
@@ -153,25 +142,6 @@ static void print_call(FILE *to, const struct library *lib, const struct ast_ite
         fprintf(to, "%s\n", text);
     else
         fprintf(to, "%.*s%s\n", (int)((size_t)(at - text) + length), text, at + strlen(name));
-}
-
-/* Prints an item: with its whole name if it was requested by that name. */
-static void print_library_item(FILE *to, const struct library *lib, const struct ast_item *item,
-                               const char *wanted)
-{
-    const char *text = documentation(lib, item);
-    if (strcmp(wanted, item_name(item)) == 0)
-        fprintf(to, "%s\n", declaration_text(lib, item));
-    else
-        print_call(to, lib, item);
-    print_indented(to, text, strlen(text));
-}
-
-static void print_summary(FILE *to, const struct library *lib, const struct ast_item *item)
-{
-    const char *text = documentation(lib, item);
-    print_call(to, lib, item);
-    print_indented(to, text, first_sentence(text));
 }
 
 /* Prints the comment at the beginning of the file, up to an empty line. */
@@ -219,18 +189,34 @@ static void show_items(struct json *json, const struct library *lib, const char 
     for (const struct ast_item *item = lib->ast->items; item != NULL; item = item->next) {
         if (!is_public(item)) continue;
         if (wanted != NULL ? !is_meant(lib, item, wanted) : is_internal(lib, item)) continue;
-        if (as_json)
-            put_item(json, lib, item);
-        else if (wanted != NULL)
-            print_library_item(json->to, lib, item, wanted);
-        else
-            print_summary(json->to, lib, item);
+        if (as_json) {
+            json_begin(json, NULL, '{');
+            json_text(json, "name", item_name(item));
+            json_text(json, "call",
+                      arena_string(lib->cx.arena, item_name(item), call_length(lib, item)));
+            json_text(json, "kind", kind_name(item));
+            json_text(json, "declaration", declaration_text(lib, item));
+            json_text(json, "documentation", documentation(lib, item));
+            json_end(json, '}');
+        } else if (wanted != NULL) {
+            /* With its whole name if it was requested by that name. */
+            const char *text = documentation(lib, item);
+            if (strcmp(wanted, item_name(item)) == 0)
+                fprintf(json->to, "%s\n", declaration_text(lib, item));
+            else
+                print_call(json->to, lib, item);
+            print_indented(json->to, text, strlen(text));
+        } else {
+            const char *text = documentation(lib, item);
+            print_call(json->to, lib, item);
+            print_indented(json->to, text, first_sentence(text));
+        }
     }
 }
 
 /* ---- finding ---- */
 
-static bool load(struct library *lib)
+static bool load_library(struct library *lib)
 {
     uint32_t id;
     if (source_import(lib->cx.sources, 0, lib->file, NULL, 0, &id) != SOURCE_OK) return false;
@@ -277,7 +263,7 @@ static const char *split_name(struct library *lib, const char *name)
 static int show_named(struct json *json, struct library *lib, const char *name, bool as_json)
 {
     const char *wanted = split_name(lib, name);
-    if (!load(lib)) return unknown_file(name);
+    if (!load_library(lib)) return unknown_file(name);
     if (wanted != NULL && !is_there(lib, wanted)) return unknown_item(lib, wanted);
     show_items(json, lib, wanted, as_json);
     return EXIT_DONE;
@@ -288,7 +274,7 @@ static void show_everywhere(struct json *json, struct library *lib, const char *
 {
     for (const struct embedded_file *file = embedded_std_files; file->name != NULL; file++) {
         lib->file = file->name;
-        if (!load(lib) || !is_there(lib, name)) continue;
+        if (!load_library(lib) || !is_there(lib, name)) continue;
         if (!as_json) fprintf(json->to, "// import \"%s\";\n", lib->file);
         show_items(json, lib, name, as_json);
     }
@@ -299,7 +285,7 @@ static void show_files(struct json *json, struct library *lib, bool as_json)
 {
     for (const struct embedded_file *file = embedded_std_files; file->name != NULL; file++) {
         lib->file = file->name;
-        if (!load(lib)) continue;
+        if (!load_library(lib)) continue;
         const char *text = lib->source->bytes;
         size_t skipped = strspn(text, "/ ");
         size_t stem = strlen(file->name) - strlen(".pipe");
@@ -323,7 +309,7 @@ bool explain_is_library(const char *name)
     bool found = strchr(name, '/') != NULL || strcmp(name, "std") == 0;
     for (const struct embedded_file *file = embedded_std_files; !found && file->name; file++) {
         lib.file = file->name;
-        found = load(&lib) && is_there(&lib, name);
+        found = load_library(&lib) && is_there(&lib, name);
     }
     arena_destroy(arena);
     return found;
@@ -334,7 +320,7 @@ void explain_item_names(struct arena *arena, struct explain_names *names)
     struct library lib = {.cx = compile_begin(arena, (struct compile_options){0})};
     for (const struct embedded_file *file = embedded_std_files; file->name != NULL; file++) {
         lib.file = file->name;
-        if (!load(&lib)) continue;
+        if (!load_library(&lib)) continue;
         for (const struct ast_item *item = lib.ast->items; item != NULL; item = item->next)
             if (is_public(item) && !is_internal(&lib, item))
                 vec_push(arena, &names->of, item_name(item));

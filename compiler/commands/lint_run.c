@@ -42,21 +42,6 @@ static bool has_argument(const struct ast_file *file, const char *name)
     return false;
 }
 
-static void note_defined(struct pool *pool, const struct compile *cx, const struct ast_file *file)
-{
-    pthread_mutex_lock(&pool->lock);
-    for (size_t i = 0; i < cx->options.definition_count; i++)
-        pool->run->defines[i] |= has_argument(file, cx->options.definitions[i].name);
-    pthread_mutex_unlock(&pool->lock);
-}
-
-static void note_incomplete(struct pool *pool)
-{
-    pthread_mutex_lock(&pool->lock);
-    pool->run->incomplete = true;
-    pthread_mutex_unlock(&pool->lock);
-}
-
 /* ---- one file ---- */
 
 /* A pipeline that a test expects to be refused is elaborated only by that test. */
@@ -73,17 +58,33 @@ static bool is_expected_refusal(const struct ast_file *file, const struct ast_it
     return false;
 }
 
-/* Lints all other pipelines that could be chosen: sema has chosen `done`. */
-static void lint_others(struct compile *cx, struct ast_program *program, const char *done)
+static void lint_source(struct pool *pool, struct compile *cx, uint32_t source)
 {
+    struct passes passes = passes_of_source(cx, source);
+    passes.lints = true;
+    if (!passes_run(&passes, PASS_RECOVERY)) {
+        pthread_mutex_lock(&pool->lock);
+        pool->run->incomplete = true;
+        pthread_mutex_unlock(&pool->lock);
+        return;
+    }
+    pthread_mutex_lock(&pool->lock);
+    for (size_t i = 0; i < cx->options.definition_count; i++)
+        pool->run->defines[i] |=
+            has_argument(passes.program->files, cx->options.definitions[i].name);
+    pthread_mutex_unlock(&pool->lock);
+    cx->options.pipeline_optional = cx->options.definitions_shared = true;
+    if (!passes_run(&passes, PASS_LINT_GRAPH)) return;
+    /* Lints all other pipelines that could be chosen: sema has chosen `done`. */
+    const char *done = passes.graph != NULL ? passes.graph->name : NULL;
     cx->options.pipeline_alone = true;
-    for (const struct ast_item *i = program->files->items; i != NULL; i = i->next) {
+    for (const struct ast_item *i = passes.program->files->items; i != NULL; i = i->next) {
         if (diag_failed(cx->diags)) return;
         if (i->kind != AST_ITEM_PIPELINE || !sema_all_defined(cx, &i->signature)) continue;
         if (done != NULL && strcmp(done, i->signature.name.text) == 0) continue;
-        if (is_expected_refusal(program->files, i)) continue;
+        if (is_expected_refusal(passes.program->files, i)) continue;
         cx->options.pipeline = i->signature.name.text;
-        struct passes other = passes_of_program(cx, program);
+        struct passes other = passes_of_program(cx, passes.program);
         if (!passes_run(&other, PASS_ELABORATE)) return;
         other.lints = true; /* the source itself has been linted */
         other.next = PASS_OPERATIONS;
@@ -91,23 +92,9 @@ static void lint_others(struct compile *cx, struct ast_program *program, const c
     }
 }
 
-static void lint_source(struct pool *pool, struct compile *cx, uint32_t source)
-{
-    struct passes passes = passes_of_source(cx, source);
-    passes.lints = true;
-    if (!passes_run(&passes, PASS_RECOVERY)) {
-        note_incomplete(pool);
-        return;
-    }
-    note_defined(pool, cx, passes.program->files);
-    cx->options.pipeline_optional = cx->options.definitions_shared = true;
-    if (!passes_run(&passes, PASS_LINT_GRAPH)) return;
-    lint_others(cx, passes.program, passes.graph != NULL ? passes.graph->name : NULL);
-}
-
 /* ---- findings ---- */
 
-static bool is_linted(const struct lint_run *run, const char *name)
+static bool source_is_linted(const struct lint_run *run, const char *name)
 {
     struct stat info;
     if (stat(name, &info) != 0) return false;
@@ -131,7 +118,7 @@ static bool is_added_finding(void *data, const struct diag *diag)
     if (source <= 1) return true;
     if (diag_level(diag) != DIAG_ERROR || rule_level(diag_rule(diag)) != DIAG_ERROR) return false;
     if (source_is_library(filter->cx->sources, source)) return true;
-    return !is_linted(filter->run, source_get(filter->cx->sources, source)->name);
+    return !source_is_linted(filter->run, source_get(filter->cx->sources, source)->name);
 }
 
 static void add_findings(struct lint_run *run, const struct compile *cx, const char *path,
@@ -189,7 +176,7 @@ static void lint_file(struct pool *pool, size_t index)
 
 /* ---- all files ---- */
 
-static bool take_file(struct pool *pool, size_t *index)
+static bool take_next_file(struct pool *pool, size_t *index)
 {
     pthread_mutex_lock(&pool->lock);
     bool taken = pool->next < pool->run->paths->items.count;
@@ -198,10 +185,10 @@ static bool take_file(struct pool *pool, size_t *index)
     return taken;
 }
 
-static void *work(void *data)
+static void *lint_on_thread(void *data)
 {
     size_t index;
-    while (take_file(data, &index))
+    while (take_next_file(data, &index))
         lint_file(data, index);
     return NULL;
 }
@@ -219,9 +206,9 @@ void lint_files(struct lint_run *run)
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     while (started < run->threads && started < sizeof threads / sizeof threads[0] &&
            started < run->paths->items.count &&
-           pthread_create(&threads[started], &attributes, work, &pool) == 0)
+           pthread_create(&threads[started], &attributes, lint_on_thread, &pool) == 0)
         started++;
-    if (started == 0) work(&pool);
+    if (started == 0) lint_on_thread(&pool);
     for (unsigned i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
     pthread_attr_destroy(&attributes);

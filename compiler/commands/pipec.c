@@ -102,7 +102,7 @@ static int publish(const struct compile *cx, const struct command_line *line, st
 }
 
 /* Writes one output whole, or leaves nothing. */
-static int write_output(struct passes *passes, const struct command_line *line)
+static int write_program_output(struct passes *passes, const struct command_line *line)
 {
     const struct compile *cx = passes->cx;
     const char *path = output_path(line);
@@ -339,15 +339,7 @@ static int compile_file(struct compile *cx, const struct command_line *line)
     if (inspects) return inspect(&passes, line);
     if (line->verbose) describe(cx, passes.graph, passes.plan);
     if (line->output == NULL && line->emit == EMIT_NONE) return write_depfile(cx, line);
-    return write_output(&passes, line);
-}
-
-static void print_compile_summary(const struct compile *cx, const struct command_line *line)
-{
-    const struct diagnostic_options *options = &line->diagnostics;
-    if (line->quiet || !diagnostics_fail(options, cx->diags)) return;
-    enum diag_level lowest = options->fail_level < DIAG_WARNING ? DIAG_NOTE : DIAG_WARNING;
-    if (diagnostics_print_counts(options, cx->diags, lowest)) fputc('\n', stderr);
+    return write_program_output(&passes, line);
 }
 
 /* Shows the diagnostics and writes those that go to files, also after a failure. */
@@ -394,7 +386,11 @@ static int run(struct compile *cx, struct command_line *line)
     if (!diagnostics_open(&line->diagnostics, &path)) return file_failure("write", path);
     if (line->time_report) phase_times_begin(cx);
     int status = write_diagnostics(cx, line, compile_with_baseline(cx, line));
-    print_compile_summary(cx, line);
+    const struct diagnostic_options *options = &line->diagnostics;
+    if (!line->quiet && diagnostics_fail(options, cx->diags)) {
+        enum diag_level lowest = options->fail_level < DIAG_WARNING ? DIAG_NOTE : DIAG_WARNING;
+        if (diagnostics_print_counts(options, cx->diags, lowest)) fputc('\n', stderr);
+    }
     if (line->time_report) phase_times_print(stderr, cx);
     return status;
 }

@@ -155,7 +155,7 @@ static void convert_file(struct child *child, size_t index, const struct type *t
     if (status != 0) exit(WIFEXITED(status) ? WEXITSTATUS(status) : CHILD_FILES);
 }
 
-static const struct test_stream *input_of(const struct test_case *test, uint32_t buffer)
+static const struct test_stream *test_input_of(const struct test_case *test, uint32_t buffer)
 {
     for (size_t i = 0; i < test->inputs.count; i++)
         if (test->inputs.items[i].buffer == buffer) return &test->inputs.items[i];
@@ -166,7 +166,7 @@ static const struct test_stream *input_of(const struct test_case *test, uint32_t
 static void bind_input(struct child *child, word_list *words, uint32_t buffer)
 {
     const struct test_case *test = child->job->test;
-    const struct test_stream *input = input_of(test, buffer);
+    const struct test_stream *input = test_input_of(test, buffer);
     const char *port = test->graph->buffers.items[buffer].name;
     const struct test_values *values = input != NULL ? input->values : NULL;
     if (values != NULL && values->kind == TEST_FILE) {

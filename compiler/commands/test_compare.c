@@ -27,7 +27,7 @@ struct comparison {
 
 /* ---- scalars ---- */
 
-static bool is_nan(struct scalar_value value)
+static bool scalar_is_nan(struct scalar_value value)
 {
     if (!scalar_is_float(value.type)) return false;
     return isnan(arith_as_f64(arith_convert(value, SCALAR_F64)));
@@ -61,7 +61,7 @@ static bool is_scalar_equal(const struct test_stream *stream, struct scalar_valu
                             struct scalar_value b)
 {
     if (a.bits == b.bits) return true;
-    if (is_nan(a) || is_nan(b)) return is_nan(a) && is_nan(b);
+    if (scalar_is_nan(a) || scalar_is_nan(b)) return scalar_is_nan(a) && scalar_is_nan(b);
     if (stream->tolerance == TEST_ULP && scalar_is_float(a.type))
         return ulp_distance(a, b) <= (__int128)stream->ulp;
     return stream->tolerance == TEST_WITHIN && absolute_difference(a, b) <= stream->within;
@@ -69,8 +69,8 @@ static bool is_scalar_equal(const struct test_stream *stream, struct scalar_valu
 
 /* ---- packets ---- */
 
-static const char *packet_text(struct arena *arena, const struct scalar_value *scalars,
-                               uint64_t count)
+static const char *shown_packet(struct arena *arena, const struct scalar_value *scalars,
+                                uint64_t count)
 {
     enum { SHOWN = 16 };
     const char *text = arith_text(arena, scalars[0]);
@@ -84,7 +84,8 @@ static const char *packet_text(struct arena *arena, const struct scalar_value *s
 static const char *distance_text(struct arena *arena, const struct comparison *c)
 {
     struct scalar_value found = c->found_scalars[0], expected = c->expected_scalars[0];
-    if (c->scalar_count != 1 || !scalar_is_float(found.type) || is_nan(found) || is_nan(expected))
+    if (c->scalar_count != 1 || !scalar_is_float(found.type) || scalar_is_nan(found) ||
+        scalar_is_nan(expected))
         return "";
     return arena_printf(arena, " (off by %g, %" PRIu64 " ulp)",
                         absolute_difference(found, expected),
@@ -100,27 +101,16 @@ static void compare_packet(struct arena *arena, struct comparison *c, uint64_t i
     if (c->different++ > 0) return;
     c->first_different = index;
     c->first_story = arena_printf(
-        arena, "is %s, expected %s%s", packet_text(arena, c->found_scalars, c->scalar_count),
-        packet_text(arena, c->expected_scalars, c->scalar_count), distance_text(arena, c));
+        arena, "is %s, expected %s%s", shown_packet(arena, c->found_scalars, c->scalar_count),
+        shown_packet(arena, c->expected_scalars, c->scalar_count), distance_text(arena, c));
 }
 
-static bool next_packet(struct comparison *c, FILE *file, struct scalar_value *scalars)
+static bool read_next_packet(struct comparison *c, FILE *file, struct scalar_value *scalars)
 {
     size_t width = (size_t)c->type->width_bytes;
     if (fread(c->bytes, 1, width, file) != width) return false;
     test_packet_load(c->type, c->bytes, scalars);
     return true;
-}
-
-static void compare_streams(struct arena *arena, struct comparison *c)
-{
-    for (bool found = true, expected = true; found || expected;) {
-        found = found && next_packet(c, c->found, c->found_scalars);
-        expected = expected && next_packet(c, c->expected, c->expected_scalars);
-        if (found && expected) compare_packet(arena, c, c->found_packets);
-        c->found_packets += found;
-        c->expected_packets += expected;
-    }
 }
 
 /* ---- the verdict ---- */
@@ -168,7 +158,13 @@ bool test_compare(const struct test_environment *environment, struct test_job *j
     };
     bool ok = c.found != NULL && c.expected != NULL;
     if (ok) {
-        compare_streams(environment->cx->arena, &c);
+        for (bool found = true, expected = true; found || expected;) {
+            found = found && read_next_packet(&c, c.found, c.found_scalars);
+            expected = expected && read_next_packet(&c, c.expected, c.expected_scalars);
+            if (found && expected) compare_packet(environment->cx->arena, &c, c.found_packets);
+            c.found_packets += found;
+            c.expected_packets += expected;
+        }
         ok = judge(environment, job, &c);
     } else {
         test_job_fail(environment, job, stream->span, "the packets of '%s' cannot be read: %s",

@@ -61,16 +61,6 @@ static void expect_refusal(const struct test_environment *environment, struct te
                       test->id);
 }
 
-static void run_refused(const struct test_environment *environment, struct test_job *job,
-                        struct compile *cx)
-{
-    struct diags *found = diags_fork(cx->arena, cx->diags);
-    cx->diags = found;
-    struct passes passes = passes_of_graph(cx, test_subject(cx, job->program, job->item));
-    if (!diag_failed(found)) passes_run(&passes, PASS_PLAN);
-    expect_refusal(environment, job, found);
-}
-
 /* ---- tests that run ---- */
 
 /* The front end reports to the diagnostics of the whole run. The test failed if their number has
@@ -143,7 +133,11 @@ void test_job_start(const struct test_environment *environment, struct test_job 
         job->place = job->item->name.span;
         job->story = "it does not compile";
     } else if (job->test->outcome == TEST_REFUSED) {
-        run_refused(environment, job, &cx);
+        struct diags *found = diags_fork(cx.arena, cx.diags);
+        cx.diags = found;
+        struct passes passes = passes_of_graph(&cx, test_subject(&cx, job->program, job->item));
+        if (!diag_failed(found)) passes_run(&passes, PASS_PLAN);
+        expect_refusal(environment, job, found);
     } else if (check_files(environment, job, job->test->inputs.items, job->test->inputs.count) &&
                check_files(environment, job, job->test->expected.items,
                            job->test->expected.count)) {

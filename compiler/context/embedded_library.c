@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/context/embedded_library.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -9,33 +8,20 @@
 #include "compiler/diagnostics/diag.h"
 #include "lang/embedded.h"
 #include "base/nearest.h"
-
-static bool is_word_byte(char byte)
-{
-    return isalnum((unsigned char)byte) != 0 || byte == '_';
-}
+#include "base/words.h"
 
 /* The word at `text`, past blanks. */
 static const char *next_word(const char *text, size_t *length)
 {
     text += strspn(text, " ");
     *length = 0;
-    while (is_word_byte(text[*length]))
+    while (byte_is_word(text[*length]))
         ++*length;
     return text;
 }
 
-static bool is_name(const char *word, size_t length, const char *name, bool function)
-{
-    size_t wanted = strlen(name);
-    if (length < wanted || strncmp(word, name, wanted) != 0) return false;
-    if (length == wanted) return true;
-    return function && length == wanted + 4 &&
-           (memcmp(word + wanted, "_f32", 4) == 0 || memcmp(word + wanted, "_f64", 4) == 0);
-}
-
 /* Whether the line declares the name; declarations of the library begin in the first column. */
-static bool declares(const char *line, const char *name, bool function)
+static bool library_declares(const char *line, const char *name, bool function)
 {
     size_t length;
     const char *word = next_word(line, &length);
@@ -47,15 +33,19 @@ static bool declares(const char *line, const char *name, bool function)
         return false;
     }
     word = next_word(word + length, &length);
-    return is_name(word, length, name, function);
+    size_t wanted = strlen(name);
+    if (length < wanted || strncmp(word, name, wanted) != 0) return false;
+    if (length == wanted) return true;
+    return function && length == wanted + 4 &&
+           (memcmp(word + wanted, "_f32", 4) == 0 || memcmp(word + wanted, "_f64", 4) == 0);
 }
 
-static const char *file_of(const char *name, bool function)
+static const char *library_file_of(const char *name, bool function)
 {
     for (const struct embedded_file *file = embedded_std_files; file->name != NULL; file++) {
         const char *line = (const char *)file->bytes;
         while (*line != '\0') {
-            if (is_word_byte(*line) && declares(line, name, function)) return file->name;
+            if (byte_is_word(*line) && library_declares(line, name, function)) return file->name;
             line += strcspn(line, "\n");
             line += *line == '\n';
         }
@@ -90,7 +80,7 @@ void library_mathematics_each(bool (*visit)(void *data, const char *word, size_t
         file++;
     if (file->name == NULL) return;
     for (const char *line = (const char *)file->bytes; *line != '\0';) {
-        if (is_word_byte(*line) && !visit_line(line, visit, data)) return;
+        if (byte_is_word(*line) && !visit_line(line, visit, data)) return;
         line += strcspn(line, "\n");
         line += *line == '\n';
     }
@@ -98,12 +88,12 @@ void library_mathematics_each(bool (*visit)(void *data, const char *word, size_t
 
 const char *library_file_of_kernel(const char *name)
 {
-    return file_of(name, false);
+    return library_file_of(name, false);
 }
 
 const char *library_file_of_function(const char *name)
 {
-    return file_of(name, true);
+    return library_file_of(name, true);
 }
 
 const char *library_file_meant(const char *path)

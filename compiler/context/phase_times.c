@@ -105,7 +105,7 @@ void phase_times_unpack(const struct compile *cx, struct parcel_reader *reader)
         times->counts[i] += unpack_number(reader);
 }
 
-static void print_line(FILE *to, const char *name, struct moment spent, struct moment all)
+static void print_phase_line(FILE *to, const char *name, struct moment spent, struct moment all)
 {
     double share = all.wall_ns > 0 ? 100.0 * (double)spent.wall_ns / (double)all.wall_ns : 0;
     fprintf(to, "%-20s %10.2f %10.2f %6.1f %%\n", name, (double)spent.wall_ns * 1e-6,
@@ -132,8 +132,9 @@ void phase_times_print(FILE *to, const struct compile *cx)
     }
     fprintf(to, "%-20s %10s %10s %8s\n", "phase", "wall ms", "cpu ms", "wall");
     for (size_t i = 0; i < PHASE_COUNT; i++)
-        if (cx->times->spent[i].wall_ns > 0) print_line(to, names[i], cx->times->spent[i], all);
-    print_line(to, "all", all, all);
+        if (cx->times->spent[i].wall_ns > 0)
+            print_phase_line(to, names[i], cx->times->spent[i], all);
+    print_phase_line(to, "all", all, all);
     for (size_t i = 0; i < COUNT_COUNT; i++)
         if (cx->times->counts[i] > 0)
             fprintf(to, "%-31s %10" PRIu64 "\n", counts[i], cx->times->counts[i]);

@@ -7,18 +7,13 @@
 #include "compiler/bodies/cost.h"
 #include "compiler/target/target.h"
 
-/* Firings that launch do not share warps, nor do launched firings. */
-static bool is_alone(const struct kernel *kernel)
-{
-    return kernel->is_child || kernel_launches_any(&kernel->launches);
-}
-
-static void print_shape(FILE *to, const struct kernel *kernel, const struct graph_warp *warp,
-                        bool stateful)
+static void print_warp_shape(FILE *to, const struct kernel *kernel, const struct graph_warp *warp,
+                             bool stateful)
 {
     if (!stateful && warp->pieces > 1)
         fprintf(to, ", a warp, %" PRIu32 " of a firing: ", warp->pieces);
-    else if (stateful || is_alone(kernel))
+    /* Firings that launch do not share warps, nor do launched firings. */
+    else if (stateful || kernel->is_child || kernel_launches_any(&kernel->launches))
         fputs(", a firing: ", to);
     else
         fprintf(to, ", a warp of %" PRIu32 " firing%s: ", warp->firings,
@@ -67,19 +62,6 @@ static bool is_first_node(const struct graph *graph, size_t index)
     return !graph->nodes.items[index].cost_declared;
 }
 
-static void print_children(FILE *to, const struct compile *cx, const struct graph *graph)
-{
-    for (size_t i = graph->kernels.count - graph->child_kernels; i < graph->kernels.count; i++) {
-        const struct kernel *kernel = graph->kernels.items[i];
-        if (kernel->costs == NULL) continue;
-        const struct graph_warp warp = cost_warp_of(kernel, false, cx->device);
-        fprintf(to, "cycles   %s", kernel->title);
-        print_shape(to, kernel, &warp, false);
-        print_plan(to, cx, kernel->costs);
-        fputc('\n', to);
-    }
-}
-
 void cost_print(FILE *to, const struct compile *cx, const struct graph *graph)
 {
     fputc('\n', to);
@@ -88,7 +70,7 @@ void cost_print(FILE *to, const struct compile *cx, const struct graph *graph)
         const struct kernel *kernel = node->kernel;
         if (kernel->costs == NULL || !is_first_node(graph, i)) continue;
         fprintf(to, "cycles   %s", kernel->title);
-        print_shape(to, kernel, &node->warp, node->stateful);
+        print_warp_shape(to, kernel, &node->warp, node->stateful);
         print_plan(to, cx, kernel->costs);
         if (kernel->finish_costs != NULL) {
             fputs("; finish ", to);
@@ -96,5 +78,13 @@ void cost_print(FILE *to, const struct compile *cx, const struct graph *graph)
         }
         fputc('\n', to);
     }
-    print_children(to, cx, graph);
+    for (size_t i = graph->kernels.count - graph->child_kernels; i < graph->kernels.count; i++) {
+        const struct kernel *kernel = graph->kernels.items[i];
+        if (kernel->costs == NULL) continue;
+        const struct graph_warp warp = cost_warp_of(kernel, false, cx->device);
+        fprintf(to, "cycles   %s", kernel->title);
+        print_warp_shape(to, kernel, &warp, false);
+        print_plan(to, cx, kernel->costs);
+        fputc('\n', to);
+    }
 }

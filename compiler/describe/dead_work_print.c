@@ -7,14 +7,6 @@
 #include "compiler/optimize/region/dead_work.h"
 #include "base/plural.h"
 
-static size_t count_strands(const struct reductions *reductions)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < reductions->items.count; i++)
-        count += reductions->items.items[i].strands > 0;
-    return count;
-}
-
 static void print_less_work(FILE *to, const struct reductions *reductions)
 {
     fputs("\nless work\n", to);
@@ -50,7 +42,9 @@ static void print_strands(FILE *to, const struct reductions *reductions)
 void reduce_print(FILE *to, const struct graph *graph)
 {
     if (graph->reductions == NULL) return;
-    size_t strands = count_strands(graph->reductions);
+    size_t strands = 0;
+    for (size_t i = 0; i < graph->reductions->items.count; i++)
+        strands += graph->reductions->items.items[i].strands > 0;
     if (strands < graph->reductions->items.count) print_less_work(to, graph->reductions);
     if (strands > 0) print_strands(to, graph->reductions);
 }

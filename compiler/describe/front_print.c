@@ -115,20 +115,6 @@ static size_t print_part(FILE *to, const struct graph *graph, const struct graph
     return left_out;
 }
 
-static void print_end(FILE *to, const struct graph_front *front, size_t left_out)
-{
-    if (left_out > 0)
-        fprintf(to,
-                "\nleft out: %zu row%s, each less than a quarter faster than the one shown above "
-                "it; --json has "
-                "them\n",
-                left_out, plural(left_out));
-    if (front->whole)
-        fputs("\ncomplete: no other depths are better than these\n", to);
-    else
-        fprintf(to, "\nnot complete: %s\n", front->reason);
-}
-
 void front_print_text(FILE *to, const struct graph *graph)
 {
     const struct graph_front *front = graph->front;
@@ -144,7 +130,16 @@ void front_print_text(FILE *to, const struct graph *graph)
                     part_name(graph, rows->component));
         left_out += print_part(to, graph, rows, count);
     }
-    print_end(to, front, left_out);
+    if (left_out > 0)
+        fprintf(to,
+                "\nleft out: %zu row%s, each less than a quarter faster than the one shown above "
+                "it; --json has "
+                "them\n",
+                left_out, plural(left_out));
+    if (front->whole)
+        fputs("\ncomplete: no other depths are better than these\n", to);
+    else
+        fprintf(to, "\nnot complete: %s\n", front->reason);
 }
 
 /* ---- JSON ---- */

@@ -18,7 +18,7 @@ static const char *form_name(enum compose_form form)
 enum { NAMES_SHOWN = 4 };
 
 /* "x, x#2" or "x, x#2, x#3, x#4 and 60 more": the next name of such a list. */
-static void print_name(FILE *to, size_t index, const char *name)
+static void print_stage_name(FILE *to, size_t index, const char *name)
 {
     if (index < NAMES_SHOWN) fprintf(to, "%s'%s'", index > 0 ? ", " : "", name);
 }
@@ -46,7 +46,7 @@ static void print_firings(FILE *to, const struct graph *written, const struct co
         for (size_t k = i; k < composite->members.count; k++)
             if (members[k].firings == members[i].firings && members[k].ahead == members[i].ahead &&
                 members[k].inlined == members[i].inlined)
-                print_name(to, count++, written->nodes.items[members[k].node].name);
+                print_stage_name(to, count++, written->nodes.items[members[k].node].name);
         print_more(to, count);
         if (members[i].inlined)
             fputs(": a firing where each packet is written", to);
@@ -82,9 +82,16 @@ static void print_inside(FILE *to, const struct composite *composite)
     if (composite->inside.count > 0) fputc('\n', to);
 }
 
-/* Buffers with the same obstacle together. */
-static void print_obstacles(FILE *to, const struct fusion *fusion)
+void fuse_print(FILE *to, const struct fusion *fusion)
 {
+    for (size_t i = 0; i < fusion->composites.count; i++) {
+        const struct composite *composite = &fusion->composites.items[i];
+        fprintf(to, "\nfused    %s: %zu node%s\n", composite->node.name, composite->members.count,
+                composite->members.count == 1 ? "" : "s");
+        print_firings(to, fusion->written, composite);
+        print_inside(to, composite);
+    }
+    /* Buffers with the same obstacle together. */
     const struct graph_buffer *buffers = fusion->written->buffers.items;
     const size_t count = fusion->written->buffers.count;
     bool headed = false;
@@ -98,22 +105,10 @@ static void print_obstacles(FILE *to, const struct fusion *fusion)
         headed = true;
         for (size_t k = i; k < count; k++)
             if (fusion->obstacles[k] != NULL && strcmp(fusion->obstacles[k], reason) == 0)
-                print_name(to, shown++, buffers[k].name);
+                print_stage_name(to, shown++, buffers[k].name);
         print_more(to, shown);
         fprintf(to, ": %s\n", reason);
     }
-}
-
-void fuse_print(FILE *to, const struct fusion *fusion)
-{
-    for (size_t i = 0; i < fusion->composites.count; i++) {
-        const struct composite *composite = &fusion->composites.items[i];
-        fprintf(to, "\nfused    %s: %zu node%s\n", composite->node.name, composite->members.count,
-                composite->members.count == 1 ? "" : "s");
-        print_firings(to, fusion->written, composite);
-        print_inside(to, composite);
-    }
-    print_obstacles(to, fusion);
     if (fusion->off != NULL && fusion->off_matters)
         fprintf(to, "\napart    all: %s\n", fusion->off);
 }

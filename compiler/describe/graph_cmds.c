@@ -13,17 +13,6 @@ static void print_quoted(FILE *to, const char *text)
     quote_print(to, text, strlen(text));
 }
 
-static void print_argument(FILE *to, const struct graph_argument *argument)
-{
-    fprintf(to, "argument %s %s", scalar_name(argument->variable->type->scalar),
-            argument->variable->name);
-    if (argument->has_default) {
-        fputs(" = ", to);
-        scalar_value_print(to, argument->value);
-    }
-    fputs(";\n", to);
-}
-
 static void print_set(FILE *to, const char *name)
 {
     fputs("set ", to);
@@ -52,7 +41,7 @@ static void print_initial(FILE *to, const struct graph_buffer *buffer)
     fputs(";\n", to);
 }
 
-static void print_shape(FILE *to, const struct graph_buffer *buffer)
+static void print_shape_command(FILE *to, const struct graph_buffer *buffer)
 {
     const struct graph_shape *shape = &buffer->shape;
     print_set(to, buffer->name);
@@ -62,7 +51,7 @@ static void print_shape(FILE *to, const struct graph_buffer *buffer)
         fprintf(to, "frame %" PRIu64 " x %" PRIu64 ";\n", shape->row_packets, shape->frame_rows);
 }
 
-static void print_buffer(FILE *to, struct arena *arena, const struct graph_buffer *buffer)
+static void print_buffer_command(FILE *to, struct arena *arena, const struct graph_buffer *buffer)
 {
     static const char *const words[] = {"buffer", "in", "out"};
     fprintf(to, "create %s ", words[buffer->outer]);
@@ -72,7 +61,7 @@ static void print_buffer(FILE *to, struct arena *arena, const struct graph_buffe
         print_set(to, buffer->name);
         fprintf(to, "depth %" PRIu64 ";\n", buffer->depth_packets);
     }
-    if (buffer->shape.declared) print_shape(to, buffer);
+    if (buffer->shape.declared) print_shape_command(to, buffer);
     if (buffer->initial.packets > 0) print_initial(to, buffer);
     if (buffer->unproven_reason != NULL) {
         print_set(to, buffer->name);
@@ -82,21 +71,17 @@ static void print_buffer(FILE *to, struct arena *arena, const struct graph_buffe
     }
 }
 
-/* `<-` is one token: `k< -1>`. */
-static void print_title(FILE *to, const char *title)
-{
-    for (; *title != '\0'; title++) {
-        fputc(*title, to);
-        if (title[0] == '<' && title[1] == '-') fputc(' ', to);
-    }
-}
-
 static void print_node(FILE *to, const struct graph_node *node)
 {
     fputs("create kernel ", to);
     print_quoted(to, node->name);
     fputc(' ', to);
-    print_title(to, node->kernel->title);
+    /* `<-` is one token: `k< -1>`. */
+    const char *title = node->kernel->title;
+    for (; *title != '\0'; title++) {
+        fputc(*title, to);
+        if (title[0] == '<' && title[1] == '-') fputc(' ', to);
+    }
     for (uint32_t i = 0; i < node->kernel->argument_count; i++) {
         fputs(i > 0 ? ", " : "(", to);
         kx_print(to, node->arguments[i]);
@@ -156,10 +141,18 @@ void graph_cmds(FILE *to, const struct kernel_sources *sources, const struct gra
     print_quoted(to, graph->name);
     if (graph->policy != POLICY_AUTO) fprintf(to, " policy %s", policy_words[graph->policy]);
     fputs(";\n", to);
-    for (size_t i = 0; i < graph->arguments.count; i++)
-        print_argument(to, &graph->arguments.items[i]);
+    for (size_t i = 0; i < graph->arguments.count; i++) {
+        const struct graph_argument *argument = &graph->arguments.items[i];
+        fprintf(to, "argument %s %s", scalar_name(argument->variable->type->scalar),
+                argument->variable->name);
+        if (argument->has_default) {
+            fputs(" = ", to);
+            scalar_value_print(to, argument->value);
+        }
+        fputs(";\n", to);
+    }
     for (size_t i = 0; i < graph->buffers.count; i++)
-        print_buffer(to, arena, &graph->buffers.items[i]);
+        print_buffer_command(to, arena, &graph->buffers.items[i]);
     for (size_t i = 0; i < graph->nodes.count; i++)
         print_node(to, &graph->nodes.items[i]);
     for (size_t i = 0; i < graph->nodes.count; i++)

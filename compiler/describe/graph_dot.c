@@ -14,12 +14,12 @@ static void print_text(FILE *to, const char *text, size_t length)
     }
 }
 
-static void print_name(FILE *to, const char *name)
+static void print_dot_name(FILE *to, const char *name)
 {
     print_text(to, name, strlen(name));
 }
 
-static void print_rate(FILE *to, uint64_t rate, const uint64_t *phases, uint32_t count)
+static void print_dot_rate(FILE *to, uint64_t rate, const uint64_t *phases, uint32_t count)
 {
     if (phases == NULL) {
         fprintf(to, "%" PRIu64, rate);
@@ -30,11 +30,11 @@ static void print_rate(FILE *to, uint64_t rate, const uint64_t *phases, uint32_t
     fputc('}', to);
 }
 
-static void print_node(FILE *to, const struct graph_node *node, size_t index, unsigned indent)
+static void print_dot_node(FILE *to, const struct graph_node *node, size_t index, unsigned indent)
 {
     fprintf(to, "%*sn%zu [shape=box, style=%s, label=\"", (int)indent * 4, "", index,
             node->stateful ? "\"rounded,bold\"" : "rounded");
-    print_name(to, node->name);
+    print_dot_name(to, node->name);
     if (strcmp(node->name, node->kernel->title) != 0) fprintf(to, "\\n%s", node->kernel->title);
     if (node->importance > 0) fprintf(to, "\\nimportance %" PRIu32, node->importance);
     if (node->repetitions > 0)
@@ -50,14 +50,14 @@ static size_t prefix_length(const char *name, size_t from)
 
 /* Nodes begin .. end, whose names are equal up to `from`.  Names with a further dot are drawn in
  * a box for each part before it.  Nodes of one part follow each other. */
-static void print_nodes(FILE *to, const struct graph *graph, size_t begin, size_t end, size_t from,
-                        unsigned indent)
+static void print_dot_nodes(FILE *to, const struct graph *graph, size_t begin, size_t end,
+                            size_t from, unsigned indent)
 {
     for (size_t i = begin; i < end;) {
         const char *name = graph->nodes.items[i].name;
         size_t length = indent < 32 ? prefix_length(name, from) : 0;
         if (length == 0) {
-            print_node(to, &graph->nodes.items[i], i, indent);
+            print_dot_node(to, &graph->nodes.items[i], i, indent);
             i++;
             continue;
         }
@@ -68,7 +68,7 @@ static void print_nodes(FILE *to, const struct graph *graph, size_t begin, size_
                 (int)(indent + 1) * 4, "");
         print_text(to, name + from, length - from);
         fputs("\";\n", to);
-        print_nodes(to, graph, i, next, length + 1, indent + 1);
+        print_dot_nodes(to, graph, i, next, length + 1, indent + 1);
         fprintf(to, "%*s}\n", (int)indent * 4, "");
         i = next;
     }
@@ -78,7 +78,7 @@ static void print_buffer_label(FILE *to, struct arena *arena, const struct graph
                                const struct graph_buffer *buffer)
 {
     bool settled = buffer->depth_declared || graph->buffers_mode != BUFFERS_DEFAULT;
-    print_name(to, buffer->name);
+    print_dot_name(to, buffer->name);
     fprintf(to, "\\n%s", type_text(arena, buffer->type));
     if (buffer->shape.row_packets > 0) fprintf(to, " rows %" PRIu64, buffer->shape.row_packets);
     if (buffer->initial.packets > 0) fprintf(to, " init %" PRIu64, buffer->initial.packets);
@@ -108,16 +108,16 @@ static void print_edge(FILE *to, struct arena *arena, const struct graph *graph,
         const struct graph_output *out = &writer->outputs.items[buffer->writer_output];
         fputs(", taillabel=\"", to);
         if (out->push_least != out->push) {
-            print_rate(to, out->push_least, out->push_leasts, graph_phases(writer));
+            print_dot_rate(to, out->push_least, out->push_leasts, graph_phases(writer));
             fputs("..", to);
         }
-        print_rate(to, out->push, out->pushes, graph_phases(writer));
+        print_dot_rate(to, out->push, out->pushes, graph_phases(writer));
         fputc('"', to);
     }
     if (node != NULL) {
         const struct graph_input *in = &node->inputs.items[reader->input];
         fputs(", headlabel=\"", to);
-        print_rate(to, in->pop, in->pops, graph_phases(node));
+        print_dot_rate(to, in->pop, in->pops, graph_phases(node));
         if (in->peek > in->pop) fprintf(to, "/%" PRIu64, in->peek);
         fputc('"', to);
     }
@@ -128,7 +128,7 @@ void graph_dot(FILE *to, const struct graph *graph)
 {
     struct arena *arena = arena_create();
     fputs("digraph \"", to);
-    print_name(to, graph->name);
+    print_dot_name(to, graph->name);
     fputs("\" {\n    rankdir=LR;\n    node [fontname=\"sans-serif\", fontsize=11];\n"
           "    edge [fontname=\"sans-serif\", fontsize=9];\n",
           to);
@@ -137,10 +137,10 @@ void graph_dot(FILE *to, const struct graph *graph)
         if (buffer->outer == GRAPH_INNER) continue;
         fprintf(to, "    p%zu [shape=%s, label=\"", i,
                 buffer->outer == GRAPH_OUTER_IN ? "rarrow" : "larrow");
-        print_name(to, buffer->name);
+        print_dot_name(to, buffer->name);
         fprintf(to, "\\n%s\"];\n", type_text(arena, buffer->type));
     }
-    print_nodes(to, graph, 0, graph->nodes.count, 0, 1);
+    print_dot_nodes(to, graph, 0, graph->nodes.count, 0, 1);
     for (size_t i = 0; i < graph->buffers.count; i++) {
         const struct graph_buffer *buffer = &graph->buffers.items[i];
         for (size_t r = 0; r < buffer->readers.count; r++)

@@ -26,15 +26,8 @@ static void put_place(struct json *json, const struct compile *cx, struct span s
     json_number(json, "line", line);
 }
 
-static void put_expression(struct json *json, const struct kx *x)
-{
-    struct memory_text text;
-    json_printed_begin(&text);
-    kx_print(text.file, x);
-    json_printed_end(json, "value", &text);
-}
-
-static void put_ends(struct json *json, const struct graph *graph, const struct graph_node *node)
+static void put_graph_ends(struct json *json, const struct graph *graph,
+                           const struct graph_node *node)
 {
     uint32_t phases = graph_phases(node);
     json_begin(json, "inputs", '[');
@@ -74,11 +67,14 @@ static void put_node(struct json *json, const struct compile *cx, const struct g
     for (uint32_t i = 0; i < node->kernel->argument_count; i++) {
         json_begin(json, NULL, '{');
         json_text(json, "name", node->kernel->arguments[i]->name);
-        put_expression(json, node->arguments[i]);
+        struct memory_text text;
+        json_printed_begin(&text);
+        kx_print(text.file, node->arguments[i]);
+        json_printed_end(json, "value", &text);
         json_end(json, '}');
     }
     json_end(json, ']');
-    put_ends(json, graph, node);
+    put_graph_ends(json, graph, node);
     json_end(json, '}');
 }
 
@@ -93,8 +89,8 @@ static void put_initial(struct json *json, const struct graph_initial *initial)
     json_end(json, '}');
 }
 
-static void put_buffer(struct json *json, struct arena *arena, const struct compile *cx,
-                       const struct graph *graph, const struct graph_buffer *buffer)
+static void put_graph_buffer(struct json *json, struct arena *arena, const struct compile *cx,
+                             const struct graph *graph, const struct graph_buffer *buffer)
 {
     json_begin(json, NULL, '{');
     json_text(json, "name", buffer->name);
@@ -144,7 +140,7 @@ void graph_json(FILE *to, const struct compile *cx, const struct graph *graph)
     json_end(&json, ']');
     json_begin(&json, "buffers", '[');
     for (size_t i = 0; i < graph->buffers.count; i++)
-        put_buffer(&json, arena, cx, graph, &graph->buffers.items[i]);
+        put_graph_buffer(&json, arena, cx, graph, &graph->buffers.items[i]);
     json_end(&json, ']');
     json_end(&json, '}');
     arena_destroy(arena);

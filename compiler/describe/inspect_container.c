@@ -39,8 +39,8 @@ static bool fail_reading(struct container *c, const char *problem)
 
 /* ---- sections ---- */
 
-static bool read_header(struct container *c, const char *bytes, size_t size_bytes,
-                        struct container_header *header)
+static bool read_container_header(struct container *c, const char *bytes, size_t size_bytes,
+                                  struct container_header *header)
 {
     size_t summed = offsetof(struct container_header, reserved);
     if (size_bytes < sizeof *header) return fail_reading(c, "it ends inside its header");
@@ -60,7 +60,7 @@ static bool read_header(struct container *c, const char *bytes, size_t size_byte
 static bool read_sections(struct container *c, const char *bytes, size_t size_bytes)
 {
     struct container_header header;
-    if (!read_header(c, bytes, size_bytes, &header)) return false;
+    if (!read_container_header(c, bytes, size_bytes, &header)) return false;
     uint64_t table = sizeof header;
     if (header.section_count > (size_bytes - table) / sizeof(struct container_section))
         return fail_reading(c, "it ends inside its table of sections");
@@ -81,8 +81,8 @@ static bool read_sections(struct container *c, const char *bytes, size_t size_by
     return true;
 }
 
-static uint64_t record_count(const struct container *c, enum container_section_kind kind,
-                             size_t record_bytes)
+static uint64_t container_record_count(const struct container *c, enum container_section_kind kind,
+                                       size_t record_bytes)
 {
     return c->sections[kind].size_bytes / record_bytes;
 }
@@ -91,7 +91,7 @@ static uint64_t record_count(const struct container *c, enum container_section_k
 static bool read_record(struct container *c, enum container_section_kind kind, uint64_t index,
                         void *record, size_t record_bytes)
 {
-    if (index >= record_count(c, kind, record_bytes))
+    if (index >= container_record_count(c, kind, record_bytes))
         return fail_reading(c, "it names a record that it does not have");
     memcpy(record, c->sections[kind].bytes + index * record_bytes, record_bytes);
     return true;
@@ -117,7 +117,8 @@ static const uint64_t *read_rates(struct container *c, uint32_t first, uint64_t 
                                   uint32_t count)
 {
     if (first == CONTAINER_NONE) return NULL;
-    uint64_t begin = first + skip, all = record_count(c, CONTAINER_RATES, sizeof(uint64_t));
+    uint64_t begin = first + skip,
+             all = container_record_count(c, CONTAINER_RATES, sizeof(uint64_t));
     if (begin > all || count > all - begin) {
         fail_reading(c, "it names rates that it does not have");
         return NULL;
@@ -128,10 +129,10 @@ static const uint64_t *read_rates(struct container *c, uint32_t first, uint64_t 
 
 /* ---- nodes ---- */
 
-static bool check_range(struct container *c, enum container_section_kind kind, size_t record_bytes,
-                        uint32_t first, uint32_t count)
+static bool check_record_range(struct container *c, enum container_section_kind kind,
+                               size_t record_bytes, uint32_t first, uint32_t count)
 {
-    uint64_t all = record_count(c, kind, record_bytes);
+    uint64_t all = container_record_count(c, kind, record_bytes);
     return (first <= all && count <= all - first) ||
            fail_reading(c, "it names records that it does not have");
 }
@@ -164,20 +165,10 @@ static void read_output(struct container *c, uint32_t index, uint32_t phases,
                                  .highs = read_rates(c, output.rates, phases, phases)};
 }
 
-static void read_place(struct container *c, const struct container_node *node,
-                       struct inspected_node *to)
-{
-    struct container_source source = {0};
-    if (node->source == CONTAINER_NONE) return;
-    if (!read_record(c, CONTAINER_SOURCES, node->source, &source, sizeof source)) return;
-    to->file = read_string(c, source.name);
-    to->line = node->line;
-}
-
 /* Finds the record of a kernel with work-items; false: it has none. */
 static bool find_index(struct container *c, uint32_t kernel, struct container_index *record)
 {
-    uint64_t first = 0, end = record_count(c, CONTAINER_INDICES, sizeof *record);
+    uint64_t first = 0, end = container_record_count(c, CONTAINER_INDICES, sizeof *record);
     *record = (struct container_index){0};
     while (first < end) {
         uint64_t middle = first + (end - first) / 2;
@@ -192,7 +183,7 @@ static bool find_index(struct container *c, uint32_t kernel, struct container_in
 }
 
 /* Inconsistent records are shown as they are. */
-static const struct plan_index *read_index(struct container *c, uint32_t kernel)
+static const struct plan_index *read_container_index(struct container *c, uint32_t kernel)
 {
     struct container_index record;
     if (!find_index(c, kernel, &record)) return NULL;
@@ -219,8 +210,8 @@ static void read_children(struct container *c, const struct container_interface 
     VEC(const char *) children = {0};
     uint32_t last = CONTAINER_NONE;
     for (uint64_t i = 0; i < f->launch_count && c->problem == NULL; i++) {
-        struct container_launch launch;
-        struct container_interface child;
+        struct container_launch launch = {0};
+        struct container_interface child = {0};
         if (++c->launches_read > LAUNCHES_MAX)
             fail_reading(c, "it has more launches than can be shown");
         else if (read_record(c, CONTAINER_LAUNCHES, f->first_launch + i, &launch, sizeof launch) &&
@@ -243,7 +234,7 @@ static void read_children(struct container *c, const struct container_interface 
 static void read_launches(struct container *c, uint32_t node, struct inspected_node *to)
 {
     struct container_interface f;
-    uint64_t count = record_count(c, CONTAINER_INTERFACES, sizeof f);
+    uint64_t count = container_record_count(c, CONTAINER_INTERFACES, sizeof f);
     for (uint64_t i = 0; i < count && c->problem == NULL; i++) {
         if (++c->launches_read > LAUNCHES_MAX)
             fail_reading(c, "it has more kernels than can be shown");
@@ -277,15 +268,20 @@ static void read_node(struct container *c, uint32_t index, struct inspected_node
     bool grouped = find_index(c, node.kernel, &items);
     for (int d = 0; d < 3; d++)
         to->group[d] = grouped ? items.extents[d] : 1;
-    read_place(c, &node, to);
+    struct container_source source = {0};
+    if (node.source != CONTAINER_NONE &&
+        read_record(c, CONTAINER_SOURCES, node.source, &source, sizeof source)) {
+        to->file = read_string(c, source.name);
+        to->line = node.line;
+    }
     if (node.flags & CONTAINER_NODE_LAUNCHES) {
         to->warp.firings = 1;
         read_launches(c, index, to);
     }
-    if (!check_range(c, CONTAINER_INPUTS, sizeof(struct container_input), node.first_input,
-                     node.input_count) ||
-        !check_range(c, CONTAINER_OUTPUTS, sizeof(struct container_output), node.first_output,
-                     node.output_count))
+    if (!check_record_range(c, CONTAINER_INPUTS, sizeof(struct container_input), node.first_input,
+                            node.input_count) ||
+        !check_record_range(c, CONTAINER_OUTPUTS, sizeof(struct container_output),
+                            node.first_output, node.output_count))
         return;
     to->input_count = node.input_count;
     to->output_count = node.output_count;
@@ -310,7 +306,7 @@ static bool ends_are_bounded(const struct inspected_node *node)
 
 /* ---- buffers, stages ---- */
 
-static void read_buffer(struct container *c, uint32_t index, struct inspected_buffer *to)
+static void read_container_buffer(struct container *c, uint32_t index, struct inspected_buffer *to)
 {
     struct container_buffer buffer;
     if (!read_record(c, CONTAINER_BUFFERS, index, &buffer, sizeof buffer)) return;
@@ -327,8 +323,8 @@ static void read_buffer(struct container *c, uint32_t index, struct inspected_bu
         return;
     }
     to->outer = (enum graph_outer)buffer.outer;
-    if (!check_range(c, CONTAINER_READERS, sizeof(struct container_reader), buffer.first_reader,
-                     buffer.reader_count))
+    if (!check_record_range(c, CONTAINER_READERS, sizeof(struct container_reader),
+                            buffer.first_reader, buffer.reader_count))
         return;
     to->readers = ARENA_ARRAY(c->arena, uint32_t, (size_t)buffer.reader_count + 1);
     for (uint32_t i = 0; i < buffer.reader_count && c->problem == NULL; i++) {
@@ -350,8 +346,8 @@ static bool is_printable(const struct inspected_plan *plan, uint64_t code_bytes)
     return code_bytes / RUN_BYTES <= SCHEDULE_TEXT_MAX / (longest + 1);
 }
 
-static const struct program_shape *read_program(struct container *c,
-                                                const struct inspected_plan *plan)
+static const struct program_shape *read_container_program(struct container *c,
+                                                          const struct inspected_plan *plan)
 {
     const struct section *section = &c->sections[CONTAINER_PROGRAM];
     struct program_shape *shape = ARENA_NEW(c->arena, struct program_shape);
@@ -373,7 +369,8 @@ static const struct inspected_plan *read_plan(struct container *c, const struct 
     plan->device = read_string(c, device.name);
     plan->cu_count = device.cu_count;
     plan->lanes = device.lanes;
-    plan->stage_count = (uint32_t)record_count(c, CONTAINER_STAGES, sizeof(struct container_stage));
+    plan->stage_count =
+        (uint32_t)container_record_count(c, CONTAINER_STAGES, sizeof(struct container_stage));
     plan->stages = ARENA_ARRAY(c->arena, struct inspected_stage, (size_t)plan->stage_count + 1);
     for (uint32_t i = 0; i < plan->stage_count && c->problem == NULL; i++) {
         struct container_stage stage;
@@ -395,14 +392,14 @@ static const struct inspected_plan *read_plan(struct container *c, const struct 
             .spilled = (stage.flags & CONTAINER_STAGE_SPILLED) != 0};
         struct container_node node;
         if (read_record(c, CONTAINER_NODES, stage.node, &node, sizeof node))
-            plan->stages[i].index = read_index(c, node.kernel);
+            plan->stages[i].index = read_container_index(c, node.kernel);
     }
-    if (c->problem == NULL) plan->program = read_program(c, plan);
+    if (c->problem == NULL) plan->program = read_container_program(c, plan);
     return plan;
 }
 
-static void check_ends(struct container *c, const struct inspected_end *ends, uint32_t count,
-                       uint32_t buffer_count)
+static void check_container_ends(struct container *c, const struct inspected_end *ends,
+                                 uint32_t count, uint32_t buffer_count)
 {
     for (uint32_t i = 0; i < count; i++)
         if (ends[i].buffer >= buffer_count)
@@ -438,32 +435,12 @@ static void measure_windows(struct container *c, const struct inspection *to)
     }
 }
 
-static void read_topology(struct container *c, struct inspection *to)
-{
-    to->has_topology = true;
-    to->node_count = (uint32_t)record_count(c, CONTAINER_NODES, sizeof(struct container_node));
-    to->buffer_count =
-        (uint32_t)record_count(c, CONTAINER_BUFFERS, sizeof(struct container_buffer));
-    to->nodes = ARENA_ARRAY(c->arena, struct inspected_node, (size_t)to->node_count + 1);
-    to->buffers = ARENA_ARRAY(c->arena, struct inspected_buffer, (size_t)to->buffer_count + 1);
-    for (uint32_t i = 0; i < to->node_count && c->problem == NULL; i++) {
-        read_node(c, i, &to->nodes[i]);
-        to->rates_bounded |= ends_are_bounded(&to->nodes[i]);
-        check_ends(c, to->nodes[i].inputs, to->nodes[i].input_count, to->buffer_count);
-        check_ends(c, to->nodes[i].outputs, to->nodes[i].output_count, to->buffer_count);
-    }
-    for (uint32_t i = 0; i < to->buffer_count && c->problem == NULL; i++)
-        read_buffer(c, i, &to->buffers[i]);
-    if (c->problem == NULL) to->plan = read_plan(c, to);
-    if (c->problem == NULL) measure_windows(c, to);
-    if (c->problem == NULL) to->performance = inspection_measure(c->arena, to);
-}
-
 static void read_images(struct container *c, struct inspection *to)
 {
     enum { FEATURES_BYTES = 512 };
     char features[FEATURES_BYTES];
-    to->image_count = (uint32_t)record_count(c, CONTAINER_IMAGES, sizeof(struct container_image));
+    to->image_count =
+        (uint32_t)container_record_count(c, CONTAINER_IMAGES, sizeof(struct container_image));
     to->images = ARENA_ARRAY(c->arena, struct inspected_image, (size_t)to->image_count + 1);
     to->isa = "";
     for (uint32_t i = 0; i < to->image_count; i++) {
@@ -499,7 +476,26 @@ struct inspection *inspect_container(struct arena *arena, const char *bytes, siz
         bool proven = (pipeline.flags & CONTAINER_PIPELINE_UNPROVEN) == 0;
         to->deadlock_free = proven ? KNOWN_TRUE : UNKNOWN;
         read_images(c, to);
-        read_topology(c, to);
+        to->has_topology = true;
+        to->node_count =
+            (uint32_t)container_record_count(c, CONTAINER_NODES, sizeof(struct container_node));
+        to->buffer_count =
+            (uint32_t)container_record_count(c, CONTAINER_BUFFERS, sizeof(struct container_buffer));
+        to->nodes = ARENA_ARRAY(c->arena, struct inspected_node, (size_t)to->node_count + 1);
+        to->buffers = ARENA_ARRAY(c->arena, struct inspected_buffer, (size_t)to->buffer_count + 1);
+        for (uint32_t i = 0; i < to->node_count && c->problem == NULL; i++) {
+            read_node(c, i, &to->nodes[i]);
+            to->rates_bounded |= ends_are_bounded(&to->nodes[i]);
+            check_container_ends(c, to->nodes[i].inputs, to->nodes[i].input_count,
+                                 to->buffer_count);
+            check_container_ends(c, to->nodes[i].outputs, to->nodes[i].output_count,
+                                 to->buffer_count);
+        }
+        for (uint32_t i = 0; i < to->buffer_count && c->problem == NULL; i++)
+            read_container_buffer(c, i, &to->buffers[i]);
+        if (c->problem == NULL) to->plan = read_plan(c, to);
+        if (c->problem == NULL) measure_windows(c, to);
+        if (c->problem == NULL) to->performance = inspection_measure(c->arena, to);
     }
     *problem = c->problem;
     return c->problem == NULL ? to : NULL;

@@ -7,18 +7,12 @@ enum { PAGE_BYTES = 4096 };
 
 /* ---- nodes ---- */
 
-static bool is_exact(const struct graph_output *out, uint32_t phases)
+static bool has_exact_rate(const struct graph_output *out, uint32_t phases)
 {
     if (out->push_least != out->push) return false;
     for (uint32_t p = 0; out->pushes != NULL && p < phases; p++)
         if (out->push_leasts != NULL && out->push_leasts[p] != out->pushes[p]) return false;
     return true;
-}
-
-static bool has_exact_writer(const struct graph *graph, const struct graph_buffer *buffer)
-{
-    const struct graph_node *writer = &graph->nodes.items[buffer->writer_node];
-    return is_exact(&writer->outputs.items[buffer->writer_output], writer->kernel->phases);
 }
 
 /* Exact rates join the node to another one, or it has no neighbours at all. */
@@ -31,12 +25,14 @@ static bool is_in_island(const struct graph *graph, const struct graph_node *nod
             if (buffer->readers.count > 1) return true;
             continue;
         }
-        if (has_exact_writer(graph, buffer)) return true;
+        const struct graph_node *writer = &graph->nodes.items[buffer->writer_node];
+        if (has_exact_rate(&writer->outputs.items[buffer->writer_output], writer->kernel->phases))
+            return true;
         has_neighbours = true;
     }
     for (size_t i = 0; i < node->outputs.count; i++) {
         if (graph->buffers.items[node->outputs.items[i].buffer].readers.count == 0) continue;
-        if (is_exact(&node->outputs.items[i], node->kernel->phases)) return true;
+        if (has_exact_rate(&node->outputs.items[i], node->kernel->phases)) return true;
         has_neighbours = true;
     }
     return !has_neighbours;
@@ -69,16 +65,6 @@ static void fill_ends(struct arena *arena, const struct graph_node *node, struct
                                                 .bundle = out->bundle,
                                                 .share = out->share};
     }
-}
-
-static void fill_checks(struct arena *arena, const struct kernel *kernel, struct inspected_node *to)
-{
-    struct kernel_checks checks = checks_of_kernel(arena, kernel);
-    to->has_checks = true;
-    to->appends_proven = checks.appends_proven;
-    to->appends_checked = checks.appends_checked;
-    to->accesses_proven = checks.accesses_proven;
-    to->accesses_checked = checks.accesses_checked;
 }
 
 static void fill_regions(const struct compile *cx, const struct graph_node *node,
@@ -135,7 +121,12 @@ static void fill_node(const struct compile *cx, const struct graph *graph,
     for (int i = 0; i < 3; i++)
         to->group[i] = node->kernel->group[i] > 0 ? node->kernel->group[i] : 1;
     fill_launches(cx->arena, &node->kernel->launches, to);
-    fill_checks(cx->arena, node->kernel, to);
+    struct kernel_checks checks = checks_of_kernel(cx->arena, node->kernel);
+    to->has_checks = true;
+    to->appends_proven = checks.appends_proven;
+    to->appends_checked = checks.appends_checked;
+    to->accesses_proven = checks.accesses_proven;
+    to->accesses_checked = checks.accesses_checked;
     fill_ends(cx->arena, node, to);
 }
 
@@ -279,7 +270,7 @@ struct inspection inspect_graph(const struct compile *cx, const struct graph *gr
         const struct graph_node *node = &graph->nodes.items[i];
         fill_node(cx, graph, node, verdict->consistent == KNOWN_TRUE, &to.nodes[i]);
         for (size_t o = 0; o < node->outputs.count; o++)
-            to.rates_bounded |= !is_exact(&node->outputs.items[o], node->kernel->phases);
+            to.rates_bounded |= !has_exact_rate(&node->outputs.items[o], node->kernel->phases);
     }
     to.buffer_count = (uint32_t)graph->buffers.count;
     to.buffers = ARENA_ARRAY(arena, struct inspected_buffer, graph->buffers.count + 1);

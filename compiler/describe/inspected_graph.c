@@ -38,7 +38,7 @@ static struct rates cycle_rates(struct rebuilding *at, uint64_t single, const ui
     return rates;
 }
 
-static void add_input(struct rebuilding *at, uint32_t index, const struct inspected_end *end)
+static void rebuild_input(struct rebuilding *at, uint32_t index, const struct inspected_end *end)
 {
     const struct inspected_node *node = &at->from->nodes[index];
     struct rates pops = cycle_rates(at, end->low, end->lows, node->phases);
@@ -57,7 +57,7 @@ static void add_input(struct rebuilding *at, uint32_t index, const struct inspec
     graph_connect_input(&at->cx, at->graph, index, input);
 }
 
-static void add_output(struct rebuilding *at, uint32_t index, const struct inspected_end *end)
+static void rebuild_output(struct rebuilding *at, uint32_t index, const struct inspected_end *end)
 {
     const struct inspected_node *node = &at->from->nodes[index];
     const struct graph_buffer *buffer = &at->graph->buffers.items[end->buffer];
@@ -75,7 +75,7 @@ static void add_output(struct rebuilding *at, uint32_t index, const struct inspe
         graph_connect_output(&at->cx, at->graph, index, output);
 }
 
-static void add_buffer(struct rebuilding *at, const struct inspected_buffer *from)
+static void rebuild_buffer(struct rebuilding *at, const struct inspected_buffer *from)
 {
     struct graph_buffer buffer = {
         .name = from->name,
@@ -88,7 +88,7 @@ static void add_buffer(struct rebuilding *at, const struct inspected_buffer *fro
     graph_add_buffer(&at->cx, at->graph, buffer);
 }
 
-static void add_node(struct rebuilding *at, const struct inspected_node *from)
+static void rebuild_node(struct rebuilding *at, const struct inspected_node *from)
 {
     struct kernel *kernel = ARENA_NEW(at->cx.arena, struct kernel);
     kernel->name = kernel->title = from->kernel;
@@ -107,15 +107,15 @@ static void rebuild_graph(struct rebuilding *at)
 {
     const struct inspection *from = at->from;
     for (uint32_t b = 0; b < from->buffer_count; b++)
-        add_buffer(at, &from->buffers[b]);
+        rebuild_buffer(at, &from->buffers[b]);
     for (uint32_t n = 0; n < from->node_count && !at->failed; n++)
-        add_node(at, &from->nodes[n]);
+        rebuild_node(at, &from->nodes[n]);
     for (uint32_t n = 0; n < from->node_count && !at->failed; n++) {
         const struct inspected_node *node = &from->nodes[n];
         for (uint32_t i = 0; i < node->input_count && !at->failed; i++)
-            add_input(at, n, &node->inputs[i]);
+            rebuild_input(at, n, &node->inputs[i]);
         for (uint32_t o = 0; o < node->output_count && !at->failed; o++)
-            add_output(at, n, &node->outputs[o]);
+            rebuild_output(at, n, &node->outputs[o]);
     }
     for (uint32_t b = 0; b < from->buffer_count && !at->failed; b++) {
         const struct graph_buffer *buffer = &at->graph->buffers.items[b];

@@ -22,7 +22,7 @@ static bool is_before_fusion(const struct inspection *inspection)
 
 /* ---- JSON ---- */
 
-static void put_ratio(struct json *json, const char *key, const struct pace *pace)
+static void put_pace_ratio(struct json *json, const char *key, const struct pace *pace)
 {
     char text[48] = "0/1"; /* stuck */
     if (pace->kind == THROUGHPUT_RATIO)
@@ -54,9 +54,9 @@ void performance_put(struct json *json, const struct inspection *inspection)
     }
     json_begin(json, "throughput", '{');
     json_boolean(json, "before_fusion", is_before_fusion(inspection));
-    put_ratio(json, "iterations_per_cycle", &performance->unlimited);
+    put_pace_ratio(json, "iterations_per_cycle", &performance->unlimited);
     put_circuit(json, "critical_cycle", inspection, &performance->unlimited);
-    put_ratio(json, "at_depths", &performance->at_depths);
+    put_pace_ratio(json, "at_depths", &performance->at_depths);
     put_circuit(json, "at_depths_critical_cycle", inspection, &performance->at_depths);
     json_end(json, '}');
     if (performance->latency.known)
@@ -86,19 +86,6 @@ static const char *hedge_words(const struct inspection *inspection, bool exact, 
     return inspection->rates_bounded ? "about " : bound;
 }
 
-static void print_circuit(FILE *to, const struct inspection *inspection, const struct pace *pace)
-{
-    uint32_t shown =
-        pace->hop_count < PERFORMANCE_HOPS_MAX ? pace->hop_count : PERFORMANCE_HOPS_MAX;
-    for (uint32_t i = 0; i < shown; i++) {
-        const struct pace_hop *hop = &pace->hops[i];
-        fprintf(to, "'%s' -> %s'%s' -> ", inspection->nodes[hop->node].name,
-                hop->room ? "room in " : "", inspection->buffers[hop->buffer].name);
-    }
-    if (shown < pace->hop_count) fprintf(to, "... (%" PRIu32 " more) -> ", pace->hop_count - shown);
-    fprintf(to, "'%s'", inspection->nodes[pace->hops[0].node].name);
-}
-
 /* "1/24 iterations per clock cycle: ..."; `unbounded`: the text if there is no limit. */
 static void print_pace(FILE *to, const struct inspection *inspection, const struct pace *pace,
                        const char *unbounded)
@@ -115,13 +102,23 @@ static void print_pace(FILE *to, const struct inspection *inspection, const stru
     if (pace->hops[0].buffer == GRAPH_NONE)
         fprintf(to, "'%s', whose firings do not overlap",
                 inspection->nodes[pace->hops[0].node].name);
-    else
-        print_circuit(to, inspection, pace);
+    else {
+        uint32_t shown =
+            pace->hop_count < PERFORMANCE_HOPS_MAX ? pace->hop_count : PERFORMANCE_HOPS_MAX;
+        for (uint32_t i = 0; i < shown; i++) {
+            const struct pace_hop *hop = &pace->hops[i];
+            fprintf(to, "'%s' -> %s'%s' -> ", inspection->nodes[hop->node].name,
+                    hop->room ? "room in " : "", inspection->buffers[hop->buffer].name);
+        }
+        if (shown < pace->hop_count)
+            fprintf(to, "... (%" PRIu32 " more) -> ", pace->hop_count - shown);
+        fprintf(to, "'%s'", inspection->nodes[pace->hops[0].node].name);
+    }
     fputc('\n', to);
 }
 
-static void print_latency(FILE *to, const struct inspection *inspection,
-                          const struct performance *performance)
+static void print_inspected_latency(FILE *to, const struct inspection *inspection,
+                                    const struct performance *performance)
 {
     const struct latency *latency = &performance->latency;
     if (!latency->known) {
@@ -166,25 +163,6 @@ static uint64_t packets_at(const struct inspection *inspection, uint32_t buffer)
 
 enum { PORTS_MAX = 8 }; /* shown */
 
-/* "iteration  147 packets from 'cd', 160 packets to 'dat'", where rates are exact. */
-static void print_iteration(FILE *to, const struct inspection *inspection)
-{
-    uint32_t shown = 0;
-    if (inspection->rates_bounded) return;
-    for (uint32_t b = 0; b < inspection->buffer_count && shown <= PORTS_MAX; b++) {
-        const struct inspected_buffer *buffer = &inspection->buffers[b];
-        uint64_t packets = buffer->outer == GRAPH_INNER ? 0 : packets_at(inspection, b);
-        if (packets == 0) continue;
-        fputs(shown == 0 ? "iteration  " : ", ", to);
-        if (shown++ == PORTS_MAX)
-            fputs("...", to);
-        else
-            fprintf(to, "%" PRIu64 " packet%s %s '%s'", packets, packets == 1 ? "" : "s",
-                    buffer->outer == GRAPH_OUTER_IN ? "from" : "to", buffer->name);
-    }
-    if (shown > 0) fputc('\n', to);
-}
-
 static void print_advice(FILE *to, const struct inspection *inspection)
 {
     uint32_t cores;
@@ -205,13 +183,28 @@ void performance_print(FILE *to, const struct inspection *inspection)
     fputc('\n', to);
     if (is_before_fusion(inspection))
         fputs("of the pipeline as it is written, before neighbours become one stage\n", to);
-    print_iteration(to, inspection);
+    /* "iteration 147 packets from 'cd', 160 packets to 'dat'", where rates are exact. */
+    uint32_t shown = 0;
+    if (!inspection->rates_bounded) {
+        for (uint32_t b = 0; b < inspection->buffer_count && shown <= PORTS_MAX; b++) {
+            const struct inspected_buffer *buffer = &inspection->buffers[b];
+            uint64_t packets = buffer->outer == GRAPH_INNER ? 0 : packets_at(inspection, b);
+            if (packets == 0) continue;
+            fputs(shown == 0 ? "iteration  " : ", ", to);
+            if (shown++ == PORTS_MAX)
+                fputs("...", to);
+            else
+                fprintf(to, "%" PRIu64 " packet%s %s '%s'", packets, packets == 1 ? "" : "s",
+                        buffer->outer == GRAPH_OUTER_IN ? "from" : "to", buffer->name);
+        }
+        if (shown > 0) fputc('\n', to);
+    }
     fputs("throughput ", to);
     print_pace(to, inspection, &performance->unlimited,
                "nothing but the depths of buffers limits it");
     fputs("at depths  ", to);
     print_pace(to, inspection, &performance->at_depths, "these depths do not limit it either");
     fputs("latency    ", to);
-    print_latency(to, inspection, performance);
+    print_inspected_latency(to, inspection, performance);
     print_advice(to, inspection);
 }

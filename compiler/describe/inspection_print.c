@@ -30,8 +30,8 @@ static void put_if(struct json *json, const char *key, bool is_known, uint64_t n
         json_text(json, key, NULL);
 }
 
-static void put_ends(struct json *json, const struct inspection *inspection,
-                     const struct inspected_node *node, bool outputs)
+static void put_inspected_ends(struct json *json, const struct inspection *inspection,
+                               const struct inspected_node *node, bool outputs)
 {
     const struct inspected_end *ends = outputs ? node->outputs : node->inputs;
     uint32_t count = outputs ? node->output_count : node->input_count;
@@ -72,21 +72,6 @@ static void put_checks(struct json *json, const struct inspected_node *node)
     json_end(json, '}');
 }
 
-static void put_regions(struct json *json, const struct inspected_node *node)
-{
-    if (node->region_count == 0) return;
-    json_number(json, "constant", node->constant_cycles);
-    json_begin(json, "regions", '[');
-    for (uint32_t i = 0; i < node->region_count; i++) {
-        json_begin(json, NULL, '{');
-        json_text(json, "what", node->regions[i].what);
-        put_if(json, "line", node->regions[i].line > 0, node->regions[i].line);
-        json_number(json, "cycles", node->regions[i].cycles);
-        json_end(json, '}');
-    }
-    json_end(json, ']');
-}
-
 static void put_warp(struct json *json, const struct inspected_node *node)
 {
     if (node->warp.firings == 0) {
@@ -99,7 +84,18 @@ static void put_warp(struct json *json, const struct inspected_node *node)
     json_number(json, "firings", node->warp.firings);
     json_number(json, "pieces", node->warp.pieces);
     json_number(json, "finish_cycles", node->warp.finish_cycles);
-    put_regions(json, node);
+    if (node->region_count != 0) {
+        json_number(json, "constant", node->constant_cycles);
+        json_begin(json, "regions", '[');
+        for (uint32_t i = 0; i < node->region_count; i++) {
+            json_begin(json, NULL, '{');
+            json_text(json, "what", node->regions[i].what);
+            put_if(json, "line", node->regions[i].line > 0, node->regions[i].line);
+            json_number(json, "cycles", node->regions[i].cycles);
+            json_end(json, '}');
+        }
+        json_end(json, ']');
+    }
     json_end(json, '}');
 }
 
@@ -135,28 +131,28 @@ static void put_nodes(struct json *json, const struct inspection *inspection)
         put_warp(json, node);
         put_launches(json, node);
         put_checks(json, node);
-        put_ends(json, inspection, node, false);
-        put_ends(json, inspection, node, true);
+        put_inspected_ends(json, inspection, node, false);
+        put_inspected_ends(json, inspection, node, true);
         json_end(json, '}');
     }
     json_end(json, ']');
 }
 
-static const char *node_name(const struct inspection *inspection, uint32_t node)
+static const char *inspected_node_name(const struct inspection *inspection, uint32_t node)
 {
     return node < inspection->node_count ? inspection->nodes[node].name : NULL;
 }
 
-static void put_buffer(struct json *json, const struct inspection *inspection,
-                       const struct inspected_buffer *buffer)
+static void put_inspected_buffer(struct json *json, const struct inspection *inspection,
+                                 const struct inspected_buffer *buffer)
 {
     json_begin(json, NULL, '{');
     json_text(json, "name", buffer->name);
     json_text(json, "type", buffer->type);
-    json_text(json, "writer", node_name(inspection, buffer->writer));
+    json_text(json, "writer", inspected_node_name(inspection, buffer->writer));
     json_begin(json, "readers", '[');
     for (uint32_t i = 0; i < buffer->reader_count; i++)
-        json_text(json, NULL, node_name(inspection, buffer->readers[i]));
+        json_text(json, NULL, inspected_node_name(inspection, buffer->readers[i]));
     json_end(json, ']');
     json_number(json, "width_bytes", buffer->width_bytes);
     json_number(json, "initial_packets", buffer->initial_packets);
@@ -169,11 +165,11 @@ static void put_buffer(struct json *json, const struct inspection *inspection,
     json_end(json, '}');
 }
 
-static void put_buffers(struct json *json, const struct inspection *inspection)
+static void put_inspected_buffers(struct json *json, const struct inspection *inspection)
 {
     json_begin(json, "buffers", '[');
     for (uint32_t i = 0; i < inspection->buffer_count; i++)
-        put_buffer(json, inspection, &inspection->buffers[i]);
+        put_inspected_buffer(json, inspection, &inspection->buffers[i]);
     json_end(json, ']');
 }
 
@@ -189,7 +185,7 @@ static void put_index(struct json *json, const struct plan_index *index)
     json_end(json, '}');
 }
 
-static void put_stages(struct json *json, const struct inspected_plan *plan)
+static void put_inspected_stages(struct json *json, const struct inspected_plan *plan)
 {
     json_begin(json, "stages", '[');
     for (uint32_t i = 0; i < plan->stage_count; i++) {
@@ -257,19 +253,6 @@ static void put_loops(struct json *json, const char *key, const char *const *nam
     json_printed_end(json, key, &text);
 }
 
-static void put_iterations(struct json *json, const char *const *names,
-                           const struct program_shape *program)
-{
-    json_begin(json, "iterations", '[');
-    for (uint32_t i = 0; i < program->iteration_count; i++) {
-        json_begin(json, NULL, '[');
-        for (uint32_t k = 0; k < program->iterations[i].level_count; k++)
-            put_loops(json, NULL, names, &program->iterations[i].levels[k]);
-        json_end(json, ']');
-    }
-    json_end(json, ']');
-}
-
 static void put_guarded(struct json *json, const char *const *names,
                         const struct inspected_plan *plan)
 {
@@ -297,7 +280,14 @@ static void put_schedule(struct json *json, const struct inspection *inspection)
         put_loops(json, "prologue", names, &program->prologue);
     else
         json_text(json, "prologue", NULL);
-    put_iterations(json, names, program);
+    json_begin(json, "iterations", '[');
+    for (uint32_t i = 0; i < program->iteration_count; i++) {
+        json_begin(json, NULL, '[');
+        for (uint32_t k = 0; k < program->iterations[i].level_count; k++)
+            put_loops(json, NULL, names, &program->iterations[i].levels[k]);
+        json_end(json, ']');
+    }
+    json_end(json, ']');
     json_number(json, "static_stages", program->static_count);
     put_guarded(json, names, plan);
     json_number(json, "code_bytes", program->code_bytes);
@@ -344,7 +334,7 @@ static void put_plan(struct json *json, const struct inspection *inspection)
     }
     if (plan->memory != NULL) put_memory(json, plan);
     if (plan->ranks != NULL) put_ranks(json, plan);
-    put_stages(json, plan);
+    put_inspected_stages(json, plan);
     if (plan->fusion != NULL) fuse_put_json(json, plan->fusion);
     if (plan->fusion != NULL) reduce_put_json(json, plan->fusion->written);
     if (plan->fusion != NULL) tables_put_json(json, plan->fusion->graph);
@@ -368,22 +358,6 @@ static const char *inspected_name(const struct inspection *inspection, uint32_t 
     return node < inspection->node_count ? inspection->nodes[node].name : NULL;
 }
 
-static void put_sequence(struct json *json, const struct inspection *inspection,
-                         const struct counterexample *found)
-{
-    json_begin(json, "sequence", '[');
-    for (size_t i = 0; i < found->run_count; i++) {
-        const struct counter_run *run = &found->runs[i];
-        json_begin(json, NULL, '{');
-        json_text(json, "node", inspected_name(inspection, run->node));
-        if (run->node == GRAPH_NONE)
-            json_text(json, "buffer", inspection->buffers[run->buffer].name);
-        json_number(json, run->node == GRAPH_NONE ? "packets" : "firings", run->count);
-        json_end(json, '}');
-    }
-    json_end(json, ']');
-}
-
 static void put_waits(struct json *json, const struct inspection *inspection,
                       const struct counterexample *found)
 {
@@ -403,21 +377,6 @@ static void put_waits(struct json *json, const struct inspection *inspection,
     json_end(json, ']');
 }
 
-static void put_levels(struct json *json, const struct inspection *inspection,
-                       const struct counterexample *found)
-{
-    json_begin(json, "levels", '[');
-    for (uint32_t i = 0; i < found->level_count; i++) {
-        const struct counter_level *level = &found->levels[i];
-        json_begin(json, NULL, '{');
-        json_text(json, "buffer", inspection->buffers[level->buffer].name);
-        json_number(json, "packets", level->packets);
-        put_if(json, "depth_packets", level->depth > 0, level->depth);
-        json_end(json, '}');
-    }
-    json_end(json, ']');
-}
-
 static void put_counterexample(struct json *json, const struct inspection *inspection)
 {
     const struct counterexample *found = inspection->counterexample;
@@ -425,9 +384,28 @@ static void put_counterexample(struct json *json, const struct inspection *inspe
     json_text(json, "kind", counter_kind_name(found->kind));
     if (found->kind == COUNTER_FOUND) {
         json_number(json, "firings", found->firings);
-        put_sequence(json, inspection, found);
+        json_begin(json, "sequence", '[');
+        for (size_t i = 0; i < found->run_count; i++) {
+            const struct counter_run *run = &found->runs[i];
+            json_begin(json, NULL, '{');
+            json_text(json, "node", inspected_name(inspection, run->node));
+            if (run->node == GRAPH_NONE)
+                json_text(json, "buffer", inspection->buffers[run->buffer].name);
+            json_number(json, run->node == GRAPH_NONE ? "packets" : "firings", run->count);
+            json_end(json, '}');
+        }
+        json_end(json, ']');
         put_waits(json, inspection, found);
-        put_levels(json, inspection, found);
+        json_begin(json, "levels", '[');
+        for (uint32_t i = 0; i < found->level_count; i++) {
+            const struct counter_level *level = &found->levels[i];
+            json_begin(json, NULL, '{');
+            json_text(json, "buffer", inspection->buffers[level->buffer].name);
+            json_number(json, "packets", level->packets);
+            put_if(json, "depth_packets", level->depth > 0, level->depth);
+            json_end(json, '}');
+        }
+        json_end(json, ']');
         json_boolean(json, "replayable", found->no_replay == NULL);
     }
     json_end(json, '}');
@@ -481,7 +459,7 @@ void inspection_print_json(FILE *to, const struct inspection *inspection)
     put_if(&json, "memory_least_bytes", inspection->memory_least_bytes > 0,
            inspection->memory_least_bytes);
     put_nodes(&json, inspection);
-    put_buffers(&json, inspection);
+    put_inspected_buffers(&json, inspection);
     performance_put(&json, inspection);
     json_begin(&json, "exact", '{');
     json_boolean(&json, "deadlock", inspection->deadlock_free != UNKNOWN);
@@ -501,7 +479,7 @@ void inspection_print_json(FILE *to, const struct inspection *inspection)
 
 /* ---- text ---- */
 
-static void print_rate(FILE *to, uint64_t rate, const uint64_t *phases, uint32_t count)
+static void print_inspected_rate(FILE *to, uint64_t rate, const uint64_t *phases, uint32_t count)
 {
     const uint64_t *rates = phases != NULL ? phases : &rate;
     graph_print_rate(to, phases != NULL ? count : 1, rates, rates);
@@ -513,18 +491,18 @@ static void print_ends(FILE *to, const struct inspection *inspection,
     for (uint32_t i = 0; i < node->input_count; i++) {
         const struct inspected_end *end = &node->inputs[i];
         fprintf(to, "    in  %s from %s pop ", end->port, inspection->buffers[end->buffer].name);
-        print_rate(to, end->low, end->lows, node->phases);
+        print_inspected_rate(to, end->low, end->lows, node->phases);
         fputs(" peek ", to);
-        print_rate(to, end->high, end->highs, node->phases);
+        print_inspected_rate(to, end->high, end->highs, node->phases);
         fputc('\n', to);
     }
     for (uint32_t i = 0; i < node->output_count; i++) {
         const struct inspected_end *end = &node->outputs[i];
         fprintf(to, "    out %s to %s push ", end->port, inspection->buffers[end->buffer].name);
-        print_rate(to, end->low, end->lows, node->phases);
+        print_inspected_rate(to, end->low, end->lows, node->phases);
         if (end->low != end->high || end->lows != NULL) {
             fputs(" to ", to);
-            print_rate(to, end->high, end->highs, node->phases);
+            print_inspected_rate(to, end->high, end->highs, node->phases);
         }
         if (end->bundle)
             fprintf(to, " in bundle %" PRIu32 " share %" PRIu64, end->bundle, end->share);
@@ -532,7 +510,7 @@ static void print_ends(FILE *to, const struct inspection *inspection,
     }
 }
 
-static void print_launches(FILE *to, const struct inspected_node *node)
+static void print_node_launches(FILE *to, const struct inspected_node *node)
 {
     if (node->children == NULL) return;
     fputs("    launches", to);
@@ -544,38 +522,9 @@ static void print_launches(FILE *to, const struct inspected_node *node)
             node->launches, node->tree_launches, node->nesting, node->queue_entries);
 }
 
-static void print_buffer(FILE *to, const struct inspected_buffer *buffer)
-{
-    static const char *const words[] = {"buffer", "in-port", "out-port"};
-    fprintf(to, "%s %s: %s", words[buffer->outer], buffer->name, buffer->type);
-    if (buffer->initial_packets > 0) fprintf(to, " init %" PRIu64, buffer->initial_packets);
-    if (buffer->row_packets > 0) fprintf(to, " rows %" PRIu64, buffer->row_packets);
-    if (buffer->frame_rows > 0) fprintf(to, " by %" PRIu64, buffer->frame_rows);
-    fprintf(to, " depth %" PRIu64 " (%" PRIu64 " byte%s a packet)\n", buffer->depth_packets,
-            buffer->width_bytes, plural(buffer->width_bytes));
-}
-
-static void print_stage(FILE *to, const struct inspection *inspection, uint32_t index)
-{
-    const struct inspected_stage *stage = &inspection->plan->stages[index];
-    fprintf(to, "stage %" PRIu32 " %s: threshold %" PRIu32 " batch %" PRIu64, index, stage->name,
-            stage->threshold, stage->batch_max);
-    if (stage->entry != GRAPH_NONE)
-        fprintf(to, " pack %" PRIu32 " place %" PRIu32 " entry %" PRIu32 "%s", stage->pack,
-                stage->place, stage->entry, stage->spilled ? " spilled" : "");
-    fputc('\n', to);
-}
-
-static void print_program(FILE *to, const struct inspection *inspection, bool whole)
-{
-    struct arena *arena = arena_create();
-    program_shape_print(to, stage_names(arena, inspection), inspection->plan->program, NULL, whole);
-    arena_destroy(arena);
-}
-
 /* Nodes, an empty line, and buffers.  Lines are the cells of a table, so that equal ones are
  * folded. */
-static void print_nodes(FILE *to, const struct inspection *inspection, bool whole)
+static void print_inspected_nodes(FILE *to, const struct inspection *inspection, bool whole)
 {
     struct arena *arena = arena_create();
     struct folded_table table;
@@ -586,11 +535,19 @@ static void print_nodes(FILE *to, const struct inspection *inspection, bool whol
                 node->kernel, node->stateful ? " stateful" : "", node->cost_cycles,
                 node->warp.counted ? " counted" : "", node->repetitions);
         print_ends(rows, inspection, node);
-        print_launches(rows, node);
+        print_node_launches(rows, node);
     }
     fputc('\n', rows);
-    for (uint32_t i = 0; i < inspection->buffer_count; i++)
-        print_buffer(rows, &inspection->buffers[i]);
+    for (uint32_t i = 0; i < inspection->buffer_count; i++) {
+        const struct inspected_buffer *buffer = &inspection->buffers[i];
+        static const char *const words[] = {"buffer", "in-port", "out-port"};
+        fprintf(rows, "%s %s: %s", words[buffer->outer], buffer->name, buffer->type);
+        if (buffer->initial_packets > 0) fprintf(rows, " init %" PRIu64, buffer->initial_packets);
+        if (buffer->row_packets > 0) fprintf(rows, " rows %" PRIu64, buffer->row_packets);
+        if (buffer->frame_rows > 0) fprintf(rows, " by %" PRIu64, buffer->frame_rows);
+        fprintf(rows, " depth %" PRIu64 " (%" PRIu64 " byte%s a packet)\n", buffer->depth_packets,
+                buffer->width_bytes, plural(buffer->width_bytes));
+    }
     folded_table_end(&table, to, (const int[]){0}, 1, whole);
     arena_destroy(arena);
 }
@@ -608,12 +565,21 @@ void inspection_print_text(FILE *to, const struct inspection *inspection, bool w
                 image->features[0] != '\0' ? image->features : "no more than any x86-64");
     }
     if (inspection->debug_mode) fputs("mode     debug: minimum depths, one kernel at a time\n", to);
-    print_program(to, inspection, whole);
+    struct arena *arena = arena_create();
+    program_shape_print(to, stage_names(arena, inspection), inspection->plan->program, NULL, whole);
+    arena_destroy(arena);
     fprintf(to, "memory   %" PRIu64 " bytes in buffers\n\n", inspection->memory_bytes);
-    print_nodes(to, inspection, whole);
+    print_inspected_nodes(to, inspection, whole);
     fputc('\n', to);
-    for (uint32_t i = 0; i < plan->stage_count; i++)
-        print_stage(to, inspection, i);
+    for (uint32_t i = 0; i < plan->stage_count; i++) {
+        const struct inspected_stage *stage = &inspection->plan->stages[i];
+        fprintf(to, "stage %" PRIu32 " %s: threshold %" PRIu32 " batch %" PRIu64, i, stage->name,
+                stage->threshold, stage->batch_max);
+        if (stage->entry != GRAPH_NONE)
+            fprintf(to, " pack %" PRIu32 " place %" PRIu32 " entry %" PRIu32 "%s", stage->pack,
+                    stage->place, stage->entry, stage->spilled ? " spilled" : "");
+        fputc('\n', to);
+    }
     for (uint32_t i = 0; i < plan->stage_count; i++)
         if (plan->stages[i].index != NULL)
             plan_print_index(to, plan->stages[i].kernel, plan->stages[i].index);

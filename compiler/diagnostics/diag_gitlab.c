@@ -7,21 +7,6 @@
 
 static const char *const severities[] = {"", "info", "minor", "major"};
 
-/* A place is required: a diagnostic without one gets the first line of the file that was given. */
-static void put_location(const struct report *report, struct json *json, struct locator *locator,
-                         struct span span)
-{
-    struct extent extent;
-    bool placed = locate_span(locator, span, &extent);
-    const struct source *source = placed ? extent.source : source_get(report->sources, 1);
-    json_begin(json, "location", '{');
-    json_text(json, "path", source != NULL ? plain_path(source->name) : "pipec");
-    json_begin(json, "lines", '{');
-    json_number(json, "begin", placed ? extent.begin.line : 1);
-    json_end(json, '}');
-    json_end(json, '}');
-}
-
 void diag_print_gitlab(const struct report *report, FILE *to)
 {
     struct json json = {.to = to};
@@ -37,7 +22,17 @@ void diag_print_gitlab(const struct report *report, FILE *to)
         json_text(&json, "check_name", rule_id(diag->rule));
         json_text(&json, "fingerprint", digits);
         json_text(&json, "severity", severities[diag->level]);
-        put_location(report, &json, &locator, diag->primary.span);
+        /* A place is required: a diagnostic without one gets the first line of the file that was
+         * given. */
+        struct extent extent;
+        bool placed = locate_span(&locator, diag->primary.span, &extent);
+        const struct source *source = placed ? extent.source : source_get(report->sources, 1);
+        json_begin(&json, "location", '{');
+        json_text(&json, "path", source != NULL ? plain_path(source->name) : "pipec");
+        json_begin(&json, "lines", '{');
+        json_number(&json, "begin", placed ? extent.begin.line : 1);
+        json_end(&json, '}');
+        json_end(&json, '}');
         json_end(&json, '}');
     }
     json_end(&json, ']');

@@ -14,7 +14,7 @@ static void put_position(struct json *json, const char *key, const struct positi
     json_end(json, '}');
 }
 
-static void put_location(struct json *json, struct locator *locator, struct span span)
+static void put_json_location(struct json *json, struct locator *locator, struct span span)
 {
     struct extent extent;
     if (!locate_span(locator, span, &extent)) {
@@ -45,7 +45,7 @@ static void put_edits(struct json *json, const struct sources *sources, const st
         struct locator locator = {.sources = sources};
         json_begin(json, NULL, '{');
         json_text(json, "text", diag->edits.items[i].text);
-        put_location(json, &locator, diag->edits.items[i].span);
+        put_json_location(json, &locator, diag->edits.items[i].span);
         json_end(json, '}');
     }
     json_end(json, ']');
@@ -57,14 +57,14 @@ static void put_diag(struct json *json, struct locator *locator, const struct di
     json_text(json, "group", rule_group(diag->rule));
     json_text(json, "level", diag_level_name(diag->level));
     json_text(json, "message", diag->message);
-    put_location(json, locator, diag->primary.span);
+    put_json_location(json, locator, diag->primary.span);
     json_text(json, "label", diag->primary.text);
     json_begin(json, "labels", '[');
     for (size_t i = 0; i < diag->labels.count; i++) {
         struct locator other = {.sources = locator->sources};
         json_begin(json, NULL, '{');
         json_text(json, "message", diag->labels.items[i].text);
-        put_location(json, &other, diag->labels.items[i].span);
+        put_json_location(json, &other, diag->labels.items[i].span);
         json_end(json, '}');
     }
     json_end(json, ']');

@@ -44,17 +44,6 @@ static void unpack_label(struct diag *diag, struct parcel_reader *reader, uint32
     if (text != NULL) diag_label(diag, span, "%s", text);
 }
 
-static void unpack_remark(struct diag *diag, struct parcel_reader *reader)
-{
-    bool is_help = unpack_small(reader, 1) != 0;
-    const char *text = unpack_text(reader);
-    if (text == NULL) return;
-    if (is_help)
-        diag_help(diag, "%s", text);
-    else
-        diag_note(diag, "%s", text);
-}
-
 static void unpack_edit(struct diag *diag, struct parcel_reader *reader, uint32_t sources)
 {
     struct span span = unpack_span(reader, sources);
@@ -72,8 +61,16 @@ static void unpack_diag(struct diags *to, struct parcel_reader *reader, uint32_t
     if (primary != NULL) diag_primary(diag, "%s", primary);
     for (size_t count = unpack_count(reader, ITEM_BYTES), i = 0; i < count; i++)
         unpack_label(diag, reader, sources);
-    for (size_t count = unpack_count(reader, ITEM_BYTES), i = 0; i < count; i++)
-        unpack_remark(diag, reader);
+    for (size_t count = unpack_count(reader, ITEM_BYTES), i = 0; i < count; i++) {
+        bool is_help = unpack_small(reader, 1) != 0;
+        const char *text = unpack_text(reader);
+        if (text != NULL) {
+            if (is_help)
+                diag_help(diag, "%s", text);
+            else
+                diag_note(diag, "%s", text);
+        }
+    }
     for (size_t count = unpack_count(reader, ITEM_BYTES), i = 0; i < count; i++)
         unpack_edit(diag, reader, sources);
 }

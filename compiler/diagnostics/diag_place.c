@@ -11,8 +11,8 @@
 enum { LINE_HASHED_BYTES = 512 };
 
 /* Advances to the character that contains `target`, in the same line. */
-static void advance(const struct source *source, uint32_t *offset, struct position *position,
-                    uint32_t target)
+static void advance_place(const struct source *source, uint32_t *offset, struct position *position,
+                          uint32_t target)
 {
     while (*offset < target) {
         uint32_t code = 0;
@@ -38,7 +38,7 @@ static void go_to(const struct source *source, uint32_t *offset, struct position
         *offset = source->line_begin[line - 1];
         *position = (struct position){line, 1, 1, 1};
     }
-    advance(source, offset, position, target);
+    advance_place(source, offset, position, target);
     position->byte = column;
 }
 
@@ -88,7 +88,7 @@ const char *diag_full_text(const struct report *report, const struct diag *diag,
     return text;
 }
 
-static bool is_blank(char byte)
+static bool is_trimmed_byte(char byte)
 {
     return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
 }
@@ -99,10 +99,10 @@ static uint64_t hash_line(const struct source *source, uint32_t offset, uint64_t
     source_locate(source, offset, &line, &column);
     uint32_t begin = source->line_begin[line - 1];
     uint32_t end = line < source->line_count ? source->line_begin[line] : source->size_bytes;
-    while (begin < end && is_blank(source->bytes[begin]))
+    while (begin < end && is_trimmed_byte(source->bytes[begin]))
         begin++;
     if (end - begin > LINE_HASHED_BYTES) end = begin + LINE_HASHED_BYTES;
-    while (end > begin && is_blank(source->bytes[end - 1]))
+    while (end > begin && is_trimmed_byte(source->bytes[end - 1]))
         end--;
     return XXH64(source->bytes + begin, end - begin, hash);
 }
@@ -112,7 +112,7 @@ static uint64_t hash_text(const char *text, uint64_t hash)
     return XXH64(text, strlen(text), hash);
 }
 
-static uint64_t hash_diag(const struct report *report, const struct diag *diag)
+static uint64_t fingerprint_diag(const struct report *report, const struct diag *diag)
 {
     const struct source *source = source_get(report->sources, diag->primary.span.source);
     uint64_t hash = hash_text(rule_id(diag->rule), 0);
@@ -139,7 +139,7 @@ const uint64_t *diag_fingerprints(const struct report *report)
     struct numbered *sorted = ARENA_ARRAY(report->arena, struct numbered, report->count + 1);
     uint64_t *fingerprints = ARENA_ARRAY(report->arena, uint64_t, report->count + 1);
     for (size_t i = 0; i < report->count; i++)
-        sorted[i] = (struct numbered){hash_diag(report, report->items[i]), i};
+        sorted[i] = (struct numbered){fingerprint_diag(report, report->items[i]), i};
     qsort(sorted, report->count, sizeof *sorted, compare_numbered);
     size_t equal_count = 0;
     for (size_t i = 0; i < report->count; i++) {

@@ -166,22 +166,17 @@ static const char *example_text(const struct report *report, const char *title,
                         *example->options ? ", with " : "", example->options, example->text);
 }
 
-static void put_help(const struct report *report, struct json *json, enum rule rule)
+static void put_rule(const struct report *report, struct json *json, enum rule rule)
 {
+    json_begin(json, NULL, '{');
+    json_text(json, "id", rule_id(rule));
+    put_message(report, json, "shortDescription", rule_summary(rule));
     struct rule_page page = rule_page(report->arena, rule);
     put_message(report, json, "fullDescription", page.explanation);
     put_message(report, json, "help",
                 arena_printf(report->arena, "%s%s%s", page.explanation,
                              example_text(report, "Fails", &page.fails),
                              example_text(report, "Fixed", &page.fixed)));
-}
-
-static void put_rule(const struct report *report, struct json *json, enum rule rule)
-{
-    json_begin(json, NULL, '{');
-    json_text(json, "id", rule_id(rule));
-    put_message(report, json, "shortDescription", rule_summary(rule));
-    put_help(report, json, rule);
     json_begin(json, "defaultConfiguration", '{');
     json_text(json, "level", diag_level_name(rule_level(rule)));
     if (rule_is_lint(rule)) json_boolean(json, "enabled", false);
@@ -194,40 +189,6 @@ static void put_rule(const struct report *report, struct json *json, enum rule r
     json_end(json, '}');
 }
 
-static void put_tool(const struct report *report, struct json *json)
-{
-    json_begin(json, "tool", '{');
-    json_begin(json, "driver", '{');
-    json_text(json, "name", "pipec");
-    json_text(json, "version", PIPEC_VERSION);
-    json_begin(json, "rules", '[');
-    for (int i = 0; i < RULE_COUNT; i++)
-        put_rule(report, json, (enum rule)i);
-    json_end(json, ']');
-    json_end(json, '}');
-    json_end(json, '}');
-}
-
-static void put_run(const struct report *report, struct json *json)
-{
-    struct locator locator = {.sources = report->sources};
-    const uint64_t *fingerprints = diag_fingerprints(report);
-    json_begin(json, NULL, '{');
-    put_tool(report, json);
-    json_begin(json, "invocations", '[');
-    json_begin(json, NULL, '{');
-    json_boolean(json, "executionSuccessful", report->finished);
-    json_end(json, '}');
-    json_end(json, ']');
-    json_text(json, "columnKind", "utf16CodeUnits");
-    json_text(json, "defaultEncoding", "UTF-8");
-    json_begin(json, "results", '[');
-    for (size_t i = 0; i < report->count; i++)
-        put_result(report, json, &locator, report->items[i], fingerprints[i]);
-    json_end(json, ']');
-    json_end(json, '}');
-}
-
 void diag_print_sarif(const struct report *report, FILE *to)
 {
     struct json json = {.to = to};
@@ -235,7 +196,31 @@ void diag_print_sarif(const struct report *report, FILE *to)
     json_text(&json, "$schema", SCHEMA);
     json_text(&json, "version", "2.1.0");
     json_begin(&json, "runs", '[');
-    put_run(report, &json);
+    struct locator locator = {.sources = report->sources};
+    const uint64_t *fingerprints = diag_fingerprints(report);
+    json_begin(&json, NULL, '{');
+    json_begin(&json, "tool", '{');
+    json_begin(&json, "driver", '{');
+    json_text(&json, "name", "pipec");
+    json_text(&json, "version", PIPEC_VERSION);
+    json_begin(&json, "rules", '[');
+    for (int i = 0; i < RULE_COUNT; i++)
+        put_rule(report, &json, (enum rule)i);
+    json_end(&json, ']');
+    json_end(&json, '}');
+    json_end(&json, '}');
+    json_begin(&json, "invocations", '[');
+    json_begin(&json, NULL, '{');
+    json_boolean(&json, "executionSuccessful", report->finished);
+    json_end(&json, '}');
+    json_end(&json, ']');
+    json_text(&json, "columnKind", "utf16CodeUnits");
+    json_text(&json, "defaultEncoding", "UTF-8");
+    json_begin(&json, "results", '[');
+    for (size_t i = 0; i < report->count; i++)
+        put_result(report, &json, &locator, report->items[i], fingerprints[i]);
+    json_end(&json, ']');
+    json_end(&json, '}');
     json_end(&json, ']');
     json_end(&json, '}');
 }

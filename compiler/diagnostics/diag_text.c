@@ -24,7 +24,7 @@ static void paint(const struct printer *printer, const char *colour)
     if (printer->colour) fputs(colour, printer->to);
 }
 
-static void print_snippet(struct printer *printer, const struct place *place, bool is_primary)
+static void print_marked_lines(struct printer *printer, const struct place *place, bool is_primary)
 {
     const struct source *source = source_get(printer->sources, place->span.source);
     if (!source) {
@@ -63,22 +63,7 @@ static int count_digits(uint32_t number)
     return digits;
 }
 
-static int widest_line_number(const struct printer *printer, const struct diag *diag)
-{
-    int widest = 5;
-    for (size_t i = 0; i <= diag->labels.count; i++) {
-        struct span span = i ? diag->labels.items[i - 1].span : diag->primary.span;
-        const struct source *source = source_get(printer->sources, span.source);
-        uint32_t line, column;
-        if (!source) continue;
-        source_locate(source, span.begin, &line, &column);
-        int digits = count_digits(line);
-        if (digits > widest) widest = digits;
-    }
-    return widest;
-}
-
-static void print_head(struct printer *printer, const struct diag *diag)
+static void print_diag_head(struct printer *printer, const struct diag *diag)
 {
     const struct source *source = source_get(printer->sources, diag->primary.span.source);
     FILE *to = printer->to;
@@ -101,12 +86,22 @@ static void print_head(struct printer *printer, const struct diag *diag)
 
 static void print_diag(struct printer *printer, const struct diag *diag)
 {
-    printer->gutter_columns = widest_line_number(printer, diag);
+    int widest = 5;
+    for (size_t i = 0; i <= diag->labels.count; i++) {
+        struct span span = i ? diag->labels.items[i - 1].span : diag->primary.span;
+        const struct source *source = source_get(printer->sources, span.source);
+        uint32_t line, column;
+        if (!source) continue;
+        source_locate(source, span.begin, &line, &column);
+        int digits = count_digits(line);
+        if (digits > widest) widest = digits;
+    }
+    printer->gutter_columns = widest;
     printer->shown_source = diag->primary.span.source;
-    print_head(printer, diag);
-    print_snippet(printer, &diag->primary, true);
+    print_diag_head(printer, diag);
+    print_marked_lines(printer, &diag->primary, true);
     for (size_t i = 0; i < diag->labels.count; i++)
-        print_snippet(printer, &diag->labels.items[i], false);
+        print_marked_lines(printer, &diag->labels.items[i], false);
     for (size_t i = 0; i < diag->remarks.count; i++) {
         const struct remark *remark = &diag->remarks.items[i];
         paint(printer, remark->is_help ? CARET_COLOUR : level_colours[DIAG_NOTE]);
@@ -139,5 +134,5 @@ void diag_print_text(const struct report *report, FILE *to)
 
 void diag_print_short(const struct report *report, FILE *to)
 {
-    print_diags(report, to, print_head);
+    print_diags(report, to, print_diag_head);
 }

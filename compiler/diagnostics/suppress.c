@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/diagnostics/suppress.h"
+#include "base/words.h"
 
 #include <string.h>
 
@@ -20,7 +21,7 @@ static bool begins(const struct source *source, uint32_t at, const char *text)
     return source->size_bytes - at >= length && memcmp(source->bytes + at, text, length) == 0;
 }
 
-static uint32_t line_end(const struct source *source, uint32_t at)
+static uint32_t end_of_line(const struct source *source, uint32_t at)
 {
     const char *end = memchr(source->bytes + at, '\n', source->size_bytes - at);
     return end != NULL ? (uint32_t)(end - source->bytes) : source->size_bytes;
@@ -45,15 +46,10 @@ static uint32_t skip_block_comment(const struct source *source, uint32_t at)
 /* The offset after the comment or constant at `at`, or after one byte. */
 static uint32_t skip_one(const struct source *source, uint32_t at)
 {
-    if (begins(source, at, "//")) return line_end(source, at);
+    if (begins(source, at, "//")) return end_of_line(source, at);
     if (begins(source, at, "/*")) return skip_block_comment(source, at);
     if (source->bytes[at] == '"' || source->bytes[at] == '\'') return skip_quoted(source, at);
     return at + 1;
-}
-
-static bool is_blank(char byte)
-{
-    return byte != '\0' && strchr(" \t\r\n\v\f", byte) != NULL;
 }
 
 static bool is_comment(const struct source *source, uint32_t at)
@@ -66,7 +62,7 @@ static uint32_t skip_to_code(const struct source *source, uint32_t at)
     while (at < source->size_bytes) {
         if (is_comment(source, at))
             at = skip_one(source, at);
-        else if (is_blank(source->bytes[at]))
+        else if (byte_is_blank(source->bytes[at]))
             at++;
         else
             break;
@@ -91,16 +87,12 @@ static uint32_t statement_end(const struct source *source, uint32_t at)
 
 /* ---- one comment ---- */
 
-static bool is_first_in_line(const struct source *source, uint32_t at)
-{
-    while (at > 0 && is_blank(source->bytes[at - 1]) && source->bytes[at - 1] != '\n')
-        at--;
-    return at == 0 || source->bytes[at - 1] == '\n';
-}
-
 static void cover(const struct source *source, struct suppression *s)
 {
-    if (is_first_in_line(source, s->comment.begin)) {
+    uint32_t at = s->comment.begin;
+    while (at > 0 && byte_is_blank(source->bytes[at - 1]) && source->bytes[at - 1] != '\n')
+        at--;
+    if (at == 0 || source->bytes[at - 1] == '\n') {
         s->begin = skip_to_code(source, s->comment.end);
         s->end = statement_end(source, s->begin);
         return;
@@ -117,30 +109,18 @@ struct cursor {
     uint32_t at, end;
 };
 
-static void skip_blanks(struct cursor *c)
+static void skip_comment_blanks(struct cursor *c)
 {
-    while (c->at < c->end && is_blank(c->bytes[c->at]))
+    while (c->at < c->end && byte_is_blank(c->bytes[c->at]))
         c->at++;
 }
 
 static bool take_text(struct cursor *c, const char *text)
 {
     size_t length = strlen(text);
-    skip_blanks(c);
+    skip_comment_blanks(c);
     if (c->end - c->at < length || memcmp(c->bytes + c->at, text, length) != 0) return false;
     c->at += (uint32_t)length;
-    return true;
-}
-
-static bool take_name(struct scanner *scanner, struct cursor *c, struct suppression *s)
-{
-    skip_blanks(c);
-    uint32_t begin = c->at;
-    while (c->at < c->end && !is_blank(c->bytes[c->at]) && strchr(",()", c->bytes[c->at]) == NULL)
-        c->at++;
-    if (c->at == begin) return false;
-    s->name = (struct span){scanner->id, begin, c->at};
-    s->rule = rule_find(arena_string(scanner->arena, c->bytes + begin, c->at - begin));
     return true;
 }
 
@@ -148,15 +128,15 @@ static bool take_name(struct scanner *scanner, struct cursor *c, struct suppress
 static bool take_reason(struct cursor *c, struct span *reason, bool *has_reason)
 {
     *has_reason = false;
-    skip_blanks(c);
+    skip_comment_blanks(c);
     if (c->at == c->end) return true;
     if (!take_text(c, "reason") || !take_text(c, "=") || !take_text(c, "\"")) return false;
     reason->begin = c->at;
     for (; c->at < c->end && c->bytes[c->at] != '"'; c->at++)
-        *has_reason |= !is_blank(c->bytes[c->at]);
+        *has_reason |= !byte_is_blank(c->bytes[c->at]);
     reason->end = c->at;
     if (!take_text(c, "\"")) return false;
-    skip_blanks(c);
+    skip_comment_blanks(c);
     return c->at == c->end;
 }
 
@@ -167,7 +147,14 @@ static bool read_comment(struct scanner *scanner, struct cursor *c, struct suppr
     struct span reason = {.source = scanner->id};
     if (!take_text(c, "allow") || !take_text(c, "(")) return false;
     do {
-        if (!take_name(scanner, c, &s)) return false;
+        skip_comment_blanks(c);
+        uint32_t begin = c->at;
+        while (c->at < c->end && !byte_is_blank(c->bytes[c->at]) &&
+               strchr(",()", c->bytes[c->at]) == NULL)
+            c->at++;
+        if (c->at == begin) return false;
+        s.name = (struct span){scanner->id, begin, c->at};
+        s.rule = rule_find(arena_string(scanner->arena, c->bytes + begin, c->at - begin));
         vec_push(scanner->arena, &scanner->found->items, s);
     } while (take_text(c, ","));
     if (!take_text(c, ")") || !take_reason(c, &reason, &has_reason)) return false;
@@ -183,7 +170,7 @@ static void visit_comment(struct scanner *scanner, uint32_t begin, uint32_t end)
     struct cursor c = {scanner->source->bytes, begin + 2, end};
     size_t count = scanner->found->items.count;
     if (!take_text(&c, mark)) return;
-    while (end > begin && is_blank(c.bytes[end - 1]))
+    while (end > begin && byte_is_blank(c.bytes[end - 1]))
         end--;
     c.end = end;
     struct suppression s = {.comment = {scanner->id, begin, end}};

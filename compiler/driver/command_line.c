@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "compiler/target/target.h"
 #include "base/nearest.h"
+#include "base/words.h"
 
 static const char help_text[] =
     "usage: pipec [options] FILE.pipe -o FILE.pbc   compile\n"
@@ -83,64 +84,53 @@ static const char help_text[] =
     "\n"
     "Exit status: 0 done, 1 the program is refused, 2 usage or files, 3 internal error.\n";
 
+/* The commands with options of their own that share an option, by their `shares`. */
+enum { NEVER = 0, ALWAYS = 1 << 30 };
+
+/* X(option, name, argument, shared by) */
+/* clang-format off */
+#define LONG_OPTIONS(X)                                                         \
+    X(DEVICE,           "device",           required_argument, SHARES_CODE)     \
+    X(EMIT,             "emit",             required_argument, NEVER)           \
+    X(MARCH,            "march",            required_argument, SHARES_CODE)     \
+    X(MEMORY,           "max-memory",       required_argument, SHARES_ANALYSIS) \
+    X(BUFFERS,          "buffers",          required_argument, SHARES_ANALYSIS) \
+    X(LAYOUT,           "layout",           required_argument, NEVER)           \
+    X(POLICY,           "policy",           required_argument, NEVER)           \
+    X(PARETO,           "pareto",           no_argument,       NEVER)           \
+    X(FUSE,             "fuse",             no_argument,       SHARES_CODE)     \
+    X(NO_FUSE,          "no-fuse",          no_argument,       SHARES_CODE)     \
+    X(DEBUG_MODE,       "debug-mode",       no_argument,       SHARES_CODE)     \
+    X(NO_BOUNDS,        "no-bounds-checks", no_argument,       SHARES_CODE)     \
+    X(FAST_MATH,        "fast-math",        no_argument,       SHARES_CODE)     \
+    X(LINKER,           "linker",           required_argument, SHARES_CODE)     \
+    X(COLOUR,           "color",            required_argument, ALWAYS)          \
+    X(DIAGNOSTICS,      "diagnostics",      required_argument, ALWAYS)          \
+    X(MIN_LEVEL,        "min-level",        required_argument, ALWAYS)          \
+    X(FAIL_ON,          "fail-on",          required_argument, ALWAYS)          \
+    X(ERROR_LIMIT,      "error-limit",      required_argument, NEVER)           \
+    X(BASELINE,         "baseline",         required_argument, SHARES_BASELINE) \
+    X(WRITE_BASELINE,   "write-baseline",   required_argument, SHARES_BASELINE) \
+    X(VERSION,          "version",          optional_argument, ALWAYS)          \
+    X(TIME_REPORT,      "time-report",      no_argument,       NEVER)           \
+    X(WRITE_IF_CHANGED, "write-if-changed", no_argument,       NEVER)           \
+    X(TRACE_DEADLOCK,   "trace-deadlock",   optional_argument, NEVER)           \
+    X(JSON,             "json",             no_argument,       NEVER)
+/* clang-format on */
+
 enum {
-    OPTION_DEVICE = 256,
-    OPTION_EMIT,
-    OPTION_MARCH,
-    OPTION_MEMORY,
-    OPTION_BUFFERS,
-    OPTION_PARETO,
-    OPTION_LAYOUT,
-    OPTION_POLICY,
-    OPTION_FUSE,
-    OPTION_NO_FUSE,
-    OPTION_DEBUG_MODE,
-    OPTION_NO_BOUNDS,
-    OPTION_FAST_MATH,
-    OPTION_LINKER,
-    OPTION_COLOUR,
-    OPTION_DIAGNOSTICS,
-    OPTION_MIN_LEVEL,
-    OPTION_FAIL_ON,
-    OPTION_ERROR_LIMIT,
-    OPTION_BASELINE,
-    OPTION_WRITE_BASELINE,
-    OPTION_VERSION,
-    OPTION_WRITE_IF_CHANGED,
-    OPTION_TIME_REPORT,
-    OPTION_JSON,
-    OPTION_TRACE_DEADLOCK,
+    OPTION_BEFORE_FIRST = 255,
+#define X(option, name, argument, shared) OPTION_##option,
+    LONG_OPTIONS(X)
+#undef X
 };
 
 static const struct option long_options[] = {
-    {"device", required_argument, NULL, OPTION_DEVICE},
-    {"emit", required_argument, NULL, OPTION_EMIT},
-    {"march", required_argument, NULL, OPTION_MARCH},
-    {"max-memory", required_argument, NULL, OPTION_MEMORY},
-    {"buffers", required_argument, NULL, OPTION_BUFFERS},
-    {"layout", required_argument, NULL, OPTION_LAYOUT},
-    {"policy", required_argument, NULL, OPTION_POLICY},
-    {"pareto", no_argument, NULL, OPTION_PARETO},
-    {"fuse", no_argument, NULL, OPTION_FUSE},
-    {"no-fuse", no_argument, NULL, OPTION_NO_FUSE},
-    {"debug-mode", no_argument, NULL, OPTION_DEBUG_MODE},
-    {"no-bounds-checks", no_argument, NULL, OPTION_NO_BOUNDS},
-    {"fast-math", no_argument, NULL, OPTION_FAST_MATH},
-    {"linker", required_argument, NULL, OPTION_LINKER},
-    {"color", required_argument, NULL, OPTION_COLOUR},
-    {"diagnostics", required_argument, NULL, OPTION_DIAGNOSTICS},
-    {"min-level", required_argument, NULL, OPTION_MIN_LEVEL},
-    {"fail-on", required_argument, NULL, OPTION_FAIL_ON},
-    {"error-limit", required_argument, NULL, OPTION_ERROR_LIMIT},
-    {"baseline", required_argument, NULL, OPTION_BASELINE},
-    {"write-baseline", required_argument, NULL, OPTION_WRITE_BASELINE},
     {"help", optional_argument, NULL, 'h'},
-    {"version", optional_argument, NULL, OPTION_VERSION},
-    {"time-report", no_argument, NULL, OPTION_TIME_REPORT},
-    {"write-if-changed", no_argument, NULL, OPTION_WRITE_IF_CHANGED},
-    {"trace-deadlock", optional_argument, NULL, OPTION_TRACE_DEADLOCK},
-    {"json", no_argument, NULL, OPTION_JSON},
-    {NULL, 0, NULL, 0},
+#define X(option, name, argument, shared) {name, argument, NULL, OPTION_##option},
+    LONG_OPTIONS(X)
+#undef X
+        {NULL, 0, NULL, 0},
 };
 
 struct parser {
@@ -156,8 +146,9 @@ struct parser {
     const char *(*nearest_command)(const char *word);
 };
 
-static void refuse(struct parser *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void refuse(struct parser *p, const char *format, ...)
+static void refuse_line(struct parser *p, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void refuse_line(struct parser *p, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -172,15 +163,15 @@ static void refuse(struct parser *p, const char *format, ...)
 /* Refuses the line if there is a problem (not NULL). */
 static void refuse_problem(struct parser *p, const char *problem)
 {
-    if (problem != NULL) refuse(p, "%s", problem);
+    if (problem != NULL) refuse_line(p, "%s", problem);
 }
 
 static void parse_definition(struct parser *p, char *text)
 {
     char *equals = strchr(text, '=');
     if (equals == NULL || equals == text) {
-        refuse(p, "-D %s: %s is missing; write -D NAME=VALUE", text,
-               equals == NULL ? "'=' with a value" : "the name");
+        refuse_line(p, "-D %s: %s is missing; write -D NAME=VALUE", text,
+                    equals == NULL ? "'=' with a value" : "the name");
         return;
     }
     const char *name = arena_string(p->arena, text, (size_t)(equals - text));
@@ -189,27 +180,21 @@ static void parse_definition(struct parser *p, char *text)
 
 static void parse_emit(struct parser *p, const char *text)
 {
-    static const struct {
-        const char *name;
-        enum emit_kind kind;
-    } kinds[] = {{"ast", EMIT_AST},   {"graph", EMIT_GRAPH}, {"cmds", EMIT_CMDS},
-                 {"json", EMIT_JSON}, {"llvm", EMIT_LLVM},   {"asm", EMIT_ASM},
-                 {"obj", EMIT_OBJ},   {"sched", EMIT_SCHED}};
+    static const char *const names[] = {
+        [EMIT_NONE] = "",     [EMIT_AST] = "ast",   [EMIT_GRAPH] = "graph",
+        [EMIT_CMDS] = "cmds", [EMIT_JSON] = "json", [EMIT_LLVM] = "llvm",
+        [EMIT_ASM] = "asm",   [EMIT_OBJ] = "obj",   [EMIT_SCHED] = "sched"};
     static const char *const later[] = {"ptx", "opencl", "header"};
-    const char *colon = strchr(text, ':');
-    size_t length = colon != NULL ? (size_t)(colon - text) : strlen(text);
-    for (size_t i = 0; i < sizeof later / sizeof later[0]; i++) {
-        if (strlen(later[i]) != length || strncmp(later[i], text, length) != 0) continue;
-        refuse(p, "--emit=%s is not supported yet", later[i]);
-        return;
-    }
-    p->line.emit_path = colon != NULL && colon[1] != '\0' ? colon + 1 : "-";
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (strlen(kinds[i].name) == length && strncmp(kinds[i].name, text, length) == 0)
-            p->line.emit = kinds[i].kind;
-    if (p->line.emit == EMIT_NONE)
-        refuse(p, "--emit=%s: the kinds are ast, graph, cmds, json, llvm, asm, obj and sched",
-               text);
+    size_t length = strcspn(text, ":");
+    const char *name = arena_string(p->arena, text, length);
+    size_t kind = WORD_INDEX(name, names);
+    p->line.emit = kind < sizeof names / sizeof *names ? (enum emit_kind)kind : EMIT_NONE;
+    p->line.emit_path = text[length] == ':' && text[length + 1] != '\0' ? text + length + 1 : "-";
+    if (WORD_INDEX(name, later) < sizeof later / sizeof *later)
+        refuse_line(p, "--emit=%s is not supported yet", name);
+    else if (p->line.emit == EMIT_NONE)
+        refuse_line(p, "--emit=%s: the kinds are ast, graph, cmds, json, llvm, asm, obj and sched",
+                    text);
 }
 
 static void parse_memory(struct parser *p, const char *text)
@@ -224,22 +209,17 @@ static void parse_memory(struct parser *p, const char *text)
     if (shift > 0) end++;
     bool good = end != text && *end == '\0' && errno == 0 && text[0] != '-' && value > 0 &&
                 value <= (unsigned long long)INT64_MAX >> shift;
-    if (!good) refuse(p, "--max-memory %s: a number of bytes, with K, M or G after it", text);
+    if (!good) refuse_line(p, "--max-memory %s: a number of bytes, with K, M or G after it", text);
     p->line.options.max_memory_bytes = (uint64_t)value << shift;
 }
 
-static void parse_buffers(struct parser *p, const char *text)
+static void parse_buffers_mode(struct parser *p, const char *text)
 {
-    static const struct {
-        const char *name;
-        enum buffers_mode mode;
-    } modes[] = {{"default", BUFFERS_DEFAULT}, {"min", BUFFERS_MIN}, {"fast", BUFFERS_FAST}};
-    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
-        if (strcmp(text, modes[i].name) != 0) continue;
-        p->line.options.buffers = modes[i].mode;
-        return;
-    }
-    refuse(p, "--buffers=%s: min, fast or default", text);
+    static const char *const names[] = {
+        [BUFFERS_DEFAULT] = "default", [BUFFERS_MIN] = "min", [BUFFERS_FAST] = "fast"};
+    p->line.options.buffers = (enum buffers_mode)WORD_INDEX(text, names);
+    if ((size_t)p->line.options.buffers == sizeof names / sizeof *names)
+        refuse_line(p, "--buffers=%s: min, fast or default", text);
 }
 
 static void parse_layout(struct parser *p, const char *text)
@@ -248,12 +228,9 @@ static void parse_layout(struct parser *p, const char *text)
                                         [LAYOUT_SEQUENCE] = "sequence",
                                         [LAYOUT_SIDE_BY_SIDE] = "side-by-side",
                                         [LAYOUT_GROUPS] = "groups"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(text, names[i]) != 0) continue;
-        p->line.options.layout = (enum layout_wish)i;
-        return;
-    }
-    refuse(p, "--layout=%s: auto, sequence, side-by-side or groups", text);
+    p->line.options.layout = (enum layout_wish)WORD_INDEX(text, names);
+    if ((size_t)p->line.options.layout == sizeof names / sizeof *names)
+        refuse_line(p, "--layout=%s: auto, sequence, side-by-side or groups", text);
 }
 
 static void parse_policy(struct parser *p, const char *text)
@@ -261,7 +238,7 @@ static void parse_policy(struct parser *p, const char *text)
     enum graph_policy policy;
     p->line.options.policy = text;
     if (!graph_policy_named(text, &policy))
-        refuse(p, "--policy=%s: auto, round_robin, priority or fullest", text);
+        refuse_line(p, "--policy=%s: auto, round_robin, priority or fullest", text);
 }
 
 static bool is_set(const char *name)
@@ -287,7 +264,7 @@ static void parse_colour(struct parser *p, const char *when)
     else if (strcmp(when, "never") == 0)
         p->line.colour = false;
     else if (strcmp(when, "auto") != 0)
-        refuse(p, "--color=%s: auto, always or never", when);
+        refuse_line(p, "--color=%s: auto, always or never", when);
 }
 
 static void parse_level(struct parser *p, const char *text)
@@ -295,7 +272,7 @@ static void parse_level(struct parser *p, const char *text)
     if (strlen(text) == 1 && text[0] >= '0' && text[0] <= '3')
         p->line.options.optimisation = text[0] - '0';
     else
-        refuse(p, "-O%s: the levels are 0 to 3", text);
+        refuse_line(p, "-O%s: the levels are 0 to 3", text);
 }
 
 static void parse_instruction_set(struct parser *p, const char *name)
@@ -304,14 +281,15 @@ static void parse_instruction_set(struct parser *p, const char *name)
     const char *problem;
     p->line.options.isa = name;
     if (target_of(NULL)->code->read_sets(p->arena, name, sets, &problem) == 0)
-        refuse(p, "--march=%s: %s", name, problem);
+        refuse_line(p, "--march=%s: %s", name, problem);
 }
 
 static void parse_device(struct parser *p, const char *name)
 {
     if (p->line.device_given)
-        refuse(p, "a second --device: containers for several devices are not supported yet (%s)",
-               name);
+        refuse_line(p,
+                    "a second --device: containers for several devices are not supported yet (%s)",
+                    name);
     p->line.device_given = true;
     p->line.device = name;
 }
@@ -321,7 +299,7 @@ static void parse_dependency_value(struct parser *p, const char *letters, char *
 {
     const char *value = letters[1] != '\0' ? letters + 1 : argv[optind];
     if (value == NULL) {
-        refuse(p, "option '-M%s' needs a value", letters);
+        refuse_line(p, "option '-M%s' needs a value", letters);
         return;
     }
     if (letters[1] == '\0') optind++;
@@ -344,7 +322,7 @@ static void parse_dependencies(struct parser *p, const char *letters, char **arg
     else if (strchr("FTQ", letters[0]) != NULL)
         parse_dependency_value(p, letters, argv);
     else
-        refuse(p, "unknown option '-M%s'", letters);
+        refuse_line(p, "unknown option '-M%s'", letters);
 }
 
 static void parse_jobs(struct parser *p, const char *text)
@@ -354,7 +332,7 @@ static void parse_jobs(struct parser *p, const char *text)
     unsigned long count = strtoul(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || count < 1 ||
         count > COMMAND_JOBS_MAX)
-        refuse(p, "-j %s: a whole number from 1 to 1024", text);
+        refuse_line(p, "-j %s: a whole number from 1 to 1024", text);
     else
         p->line.jobs = (unsigned)count;
 }
@@ -377,13 +355,13 @@ static void show_version(struct parser *p, const char *form)
     if (version_print(stdout, form))
         p->line.action = COMMAND_DONE;
     else
-        refuse(p, "--version=%s: the only form is json", form);
+        refuse_line(p, "--version=%s: the only form is json", form);
 }
 
 static void show_help(struct parser *p, const char *what)
 {
     if (what != NULL && strcmp(what, "all") != 0) {
-        refuse(p, "--help=%s: all, or nothing", what);
+        refuse_line(p, "--help=%s: all, or nothing", what);
         return;
     }
     fputs(p->own != NULL ? p->own->help : help_text, stdout);
@@ -396,15 +374,15 @@ static void refuse_unknown(struct parser *p, char **argv)
 {
     char letter[] = {'-', (char)optopt, '\0'};
     if (optopt != 0 && strncmp(argv[optind - 1], "--", 2) == 0) {
-        refuse(p, "%s: the option takes no value", argv[optind - 1]);
+        refuse_line(p, "%s: the option takes no value", argv[optind - 1]);
         return;
     }
     const char *written = unknown_option(argv), *meant = nearest_option(written, p->longer);
     const char *shown = optopt != 0 ? letter : written;
     if (meant != NULL)
-        refuse(p, "unknown option '%s'; did you mean '--%s'?", shown, meant);
+        refuse_line(p, "unknown option '%s'; did you mean '--%s'?", shown, meant);
     else
-        refuse(p, "unknown option '%s'", shown);
+        refuse_line(p, "unknown option '%s'", shown);
 }
 
 static void parse_option(struct parser *p, int option, char **argv)
@@ -423,7 +401,7 @@ static void parse_option(struct parser *p, int option, char **argv)
     case OPTION_EMIT: parse_emit(p, optarg); break;
     case OPTION_MARCH: parse_instruction_set(p, optarg); break;
     case OPTION_MEMORY: parse_memory(p, optarg); break;
-    case OPTION_BUFFERS: parse_buffers(p, optarg); break;
+    case OPTION_BUFFERS: parse_buffers_mode(p, optarg); break;
     case OPTION_LAYOUT: parse_layout(p, optarg); break;
     case OPTION_POLICY: parse_policy(p, optarg); break;
     case OPTION_PARETO: p->line.options.explores = true; break;
@@ -456,13 +434,13 @@ static void parse_option(struct parser *p, int option, char **argv)
         p->line.traces_deadlock = true;
         p->line.counterexample = optarg;
         if (optarg != NULL && optarg[0] == '\0')
-            refuse(p, "%s", "--trace-deadlock= needs the name of a file");
+            refuse_line(p, "%s", "--trace-deadlock= needs the name of a file");
         break;
     case 'W':
         refuse_problem(p, diagnostic_options_warning(&p->line.diagnostics, p->arena, optarg));
         break;
     case 'M': parse_dependencies(p, optarg, argv); break;
-    case ':': refuse(p, "option '%s' needs a value", argv[optind - 1]); break;
+    case ':': refuse_line(p, "option '%s' needs a value", argv[optind - 1]); break;
     default: refuse_unknown(p, argv); break;
     }
 }
@@ -485,10 +463,10 @@ static void refuse_command(struct parser *p, const char *word)
 {
     const char *nearest = p->nearest_command(word);
     if (nearest != NULL && strcmp(nearest, word) == 0) {
-        refuse(p, "the command '%s' stands before all options", word);
+        refuse_line(p, "the command '%s' stands before all options", word);
         return;
     }
-    refuse(
+    refuse_line(
         p, "%s",
         nearest != NULL
             ? arena_printf(p->arena, "there is no command '%s'; did you mean '%s'?", word, nearest)
@@ -499,36 +477,38 @@ static void check_line(struct parser *p, int argc, char **argv)
 {
     if (p->line.action != COMMAND_COMPILE && p->line.action != COMMAND_INSPECT) return;
     if (optind >= argc)
-        refuse(p, "no %s", "input file");
+        refuse_line(p, "no %s", "input file");
     else if (p->line.action == COMMAND_COMPILE && looks_like_command(argv[optind]))
         refuse_command(p, argv[optind]);
     else if (optind + 1 < argc)
-        refuse(p, "a second input file '%s': one is compiled at a time", argv[optind + 1]);
+        refuse_line(p, "a second input file '%s': one is compiled at a time", argv[optind + 1]);
     else if (p->line.emit != EMIT_NONE && p->line.action == COMMAND_INSPECT)
-        refuse(p, "%s", "--emit does not belong to 'pipec inspect'");
+        refuse_line(p, "%s", "--emit does not belong to 'pipec inspect'");
     else if (p->line.output != NULL &&
              (p->line.emit != EMIT_NONE || p->line.action == COMMAND_INSPECT))
-        refuse(p, "%s", "-o writes a container; --emit=KIND:FILE says where the rest goes");
+        refuse_line(p, "%s", "-o writes a container; --emit=KIND:FILE says where the rest goes");
     else if (p->line.as_json && p->line.action != COMMAND_INSPECT)
-        refuse(p, "%s", "--json belongs to 'pipec inspect'");
+        refuse_line(p, "%s", "--json belongs to 'pipec inspect'");
     else if (p->line.traces_deadlock && p->line.action != COMMAND_INSPECT)
-        refuse(p, "%s", "--trace-deadlock belongs to 'pipec inspect'");
+        refuse_line(p, "%s", "--trace-deadlock belongs to 'pipec inspect'");
     else if (p->line.counterexample != NULL && strcmp(p->line.counterexample, "-") == 0)
-        refuse(p, "%s",
-               "--trace-deadlock=FILE: the sequence goes to standard output, FILE is a file");
+        refuse_line(p, "%s",
+                    "--trace-deadlock=FILE: the sequence goes to standard output, FILE is a file");
     else if (p->line.options.explores && p->line.action != COMMAND_INSPECT)
-        refuse(p, "%s", "--pareto belongs to 'pipec inspect'");
+        refuse_line(p, "%s", "--pareto belongs to 'pipec inspect'");
     else if (p->line.options.explores && p->line.traces_deadlock)
-        refuse(p, "%s", "--pareto and --trace-deadlock are two inspections: ask for one at a time");
+        refuse_line(p, "%s",
+                    "--pareto and --trace-deadlock are two inspections: ask for one at a time");
     else if (p->line.options.debug_mode && (p->line.options.explores || p->line.traces_deadlock))
-        refuse(p, "%s", "--debug-mode does not go with --pareto or --trace-deadlock");
+        refuse_line(p, "%s", "--debug-mode does not go with --pareto or --trace-deadlock");
     else if (p->line.options.debug_mode && p->line.options.buffers == BUFFERS_FAST)
-        refuse(p, "%s", "--debug-mode makes all buffers smallest: --buffers=fast contradicts it");
+        refuse_line(p, "%s",
+                    "--debug-mode makes all buffers smallest: --buffers=fast contradicts it");
     else if (p->line.options.debug_mode && p->line.options.fuse == FUSE_ALWAYS)
-        refuse(p, "%s", "--debug-mode runs every kernel by itself: --fuse contradicts it");
+        refuse_line(p, "%s", "--debug-mode runs every kernel by itself: --fuse contradicts it");
     else if (p->line.options.debug_mode && p->line.options.layout != LAYOUT_ANY &&
              p->line.options.layout != LAYOUT_SEQUENCE)
-        refuse(p, "%s", "--debug-mode runs all stages in sequence: --layout contradicts it");
+        refuse_line(p, "%s", "--debug-mode runs all stages in sequence: --layout contradicts it");
     else
         p->line.input = argv[optind];
 }
@@ -549,14 +529,14 @@ static void check_dependencies(struct parser *p)
     depfile->target_count = p->targets.count;
     if (!depfile->wanted) {
         if (depfile->phony_targets || depfile->path != NULL || depfile->target_count > 0)
-            refuse(p, "%s", "-MF, -MT, -MQ and -MP need -M, -MM or -MD");
+            refuse_line(p, "%s", "-MF, -MT, -MQ and -MP need -M, -MM or -MD");
         return;
     }
     const char *written = path_written(line);
     if (!depfile_complete(depfile, line->input, depfile->alone ? line->output : written, p->arena))
-        refuse(p, "%s", "-MD with neither a source nor an output that has a name needs -MF");
+        refuse_line(p, "%s", "-MD with neither a source nor an output that has a name needs -MF");
     else if (written != NULL && strcmp(written, depfile->path) == 0)
-        refuse(p, "'%s' is to hold both the output and its dependencies", written);
+        refuse_line(p, "'%s' is to hold both the output and its dependencies", written);
 }
 
 static void check_diagnostics(struct parser *p)
@@ -567,7 +547,7 @@ static void check_diagnostics(struct parser *p)
         refuse_problem(p, diagnostic_options_check(&line->diagnostics, p->arena, others[i]));
 }
 
-static struct parser begin(struct arena *arena)
+static struct parser begin_line_parser(struct arena *arena)
 {
     return (struct parser){
         .arena = arena,
@@ -581,12 +561,12 @@ static struct parser begin(struct arena *arena)
     };
 }
 
-static bool goes_on(const struct parser *p)
+static bool parser_goes_on(const struct parser *p)
 {
     return p->line.action != COMMAND_USAGE && p->line.action != COMMAND_DONE;
 }
 
-static struct command_line end(struct parser *p)
+static struct command_line end_line_parser(struct parser *p)
 {
     p->line.options.import_folders = p->folders.items;
     p->line.options.import_folder_count = p->folders.count;
@@ -598,7 +578,7 @@ static struct command_line end(struct parser *p)
 struct command_line command_line_parse(int argc, char **argv, struct arena *arena,
                                        const char *(*nearest_command)(const char *word))
 {
-    struct parser p = begin(arena);
+    struct parser p = begin_line_parser(arena);
     p.nearest_command = nearest_command;
     p.longer = long_options;
     if (!response_files_expand(&argc, &argv, arena)) {
@@ -609,41 +589,26 @@ struct command_line command_line_parse(int argc, char **argv, struct arena *aren
     optind = skip;
     opterr = 0;
     int option;
-    while (goes_on(&p) &&
+    while (parser_goes_on(&p) &&
            (option = getopt_long(argc, argv, ":o:p:D:I:O:W:M::j:qvh", long_options, NULL)) != -1)
         parse_option(&p, option, argv);
     check_line(&p, argc, argv);
     check_dependencies(&p);
     check_diagnostics(&p);
-    return end(&p);
+    return end_line_parser(&p);
 }
 
 /* ---- commands with options of their own ---- */
 
-/* Whether a command shares the option, by its `shares`. */
-static bool is_shared(const struct command_options *own, int option)
+static bool command_shares(const struct command_options *own, int option)
 {
-    switch (option) {
-    case OPTION_COLOUR:
-    case OPTION_MIN_LEVEL:
-    case OPTION_FAIL_ON:
-    case OPTION_DIAGNOSTICS:
-    case OPTION_VERSION:
-    case 'h': return true;
-    case OPTION_BUFFERS:
-    case OPTION_MEMORY: return (own->shares & SHARES_ANALYSIS) != 0;
-    case OPTION_DEVICE:
-    case OPTION_MARCH:
-    case OPTION_NO_BOUNDS:
-    case OPTION_FAST_MATH:
-    case OPTION_FUSE:
-    case OPTION_NO_FUSE:
-    case OPTION_DEBUG_MODE:
-    case OPTION_LINKER: return (own->shares & SHARES_CODE) != 0;
-    case OPTION_BASELINE:
-    case OPTION_WRITE_BASELINE: return (own->shares & SHARES_BASELINE) != 0;
-    default: return false;
-    }
+    static const unsigned shared_by[] = {
+#define X(option, name, argument, shared) shared,
+        LONG_OPTIONS(X)
+#undef X
+    };
+    return option == 'h' ||
+           ((own->shares | ALWAYS) & shared_by[option - OPTION_BEFORE_FIRST - 1]) != 0;
 }
 
 static const char *command_letters(struct parser *p)
@@ -653,31 +618,10 @@ static const char *command_letters(struct parser *p)
         p->own->shares & SHARES_DEFINITIONS ? "D:" : "", p->own->shares & SHARES_CODE ? "O:" : "");
 }
 
-/* The long options of the command itself, then those that it shares. */
-static const struct option *command_longer(struct parser *p)
-{
-    VEC(struct option) options = {0};
-    for (const struct option *o = p->own->longer; o->name != NULL; o++)
-        vec_push(p->arena, &options, *o);
-    for (const struct option *o = long_options; o->name != NULL; o++)
-        if (is_shared(p->own, o->val)) vec_push(p->arena, &options, *o);
-    vec_push(p->arena, &options, (struct option){0});
-    return options.items;
-}
-
-static void parse_own_option(struct parser *p, int option, char **argv)
-{
-    bool letter = option != ':' && option < 256 && strchr(p->own->letters, option) != NULL;
-    if (letter || option >= COMMAND_OPTION)
-        refuse_problem(p, p->own->take(p->own->data, p->arena, option, optarg));
-    else
-        parse_option(p, option, argv);
-}
-
 struct command_line command_line_parse_command(int argc, char **argv, struct arena *arena,
                                                const struct command_options *own)
 {
-    struct parser p = begin(arena);
+    struct parser p = begin_line_parser(arena);
     p.own = own;
     if (own->reports) {
         p.line.colour = colour_suits(STDOUT_FILENO);
@@ -691,19 +635,32 @@ struct command_line command_line_parse_command(int argc, char **argv, struct are
         return p.line;
     }
     const char *letters = command_letters(&p);
-    p.longer = command_longer(&p);
+    /* The long options of the command itself, then those that it shares. */
+    VEC(struct option) options = {0};
+    for (const struct option *o = p.own->longer; o->name != NULL; o++)
+        vec_push(p.arena, &options, *o);
+    for (const struct option *o = long_options; o->name != NULL; o++)
+        if (command_shares(p.own, o->val)) vec_push(p.arena, &options, *o);
+    vec_push(p.arena, &options, (struct option){0});
+    p.longer = options.items;
     optind = 1;
     opterr = 0;
     int option;
-    while (goes_on(&p) && (option = getopt_long(argc, argv, letters, p.longer, NULL)) != -1)
-        parse_own_option(&p, option, argv);
-    for (int i = optind; goes_on(&p) && i < argc; i++)
+    while (parser_goes_on(&p) &&
+           (option = getopt_long(argc, argv, letters, p.longer, NULL)) != -1) {
+        bool letter = option != ':' && option < 256 && strchr(p.own->letters, option) != NULL;
+        if (letter || option >= COMMAND_OPTION)
+            refuse_problem(&p, p.own->take(p.own->data, p.arena, option, optarg));
+        else
+            parse_option(&p, option, argv);
+    }
+    for (int i = optind; parser_goes_on(&p) && i < argc; i++)
         vec_push(arena, &p.inputs, argv[i]);
     p.line.inputs = p.inputs.items;
     p.line.input_count = p.inputs.count;
-    if (goes_on(&p) && p.inputs.count == 0) refuse(&p, "no %s", "input file");
+    if (parser_goes_on(&p) && p.inputs.count == 0) refuse_line(&p, "no %s", "input file");
     const char *other = own->reports ? "-" : NULL;
-    if (goes_on(&p))
+    if (parser_goes_on(&p))
         refuse_problem(&p, diagnostic_options_check(&p.line.diagnostics, arena, other));
-    return end(&p);
+    return end_line_parser(&p);
 }

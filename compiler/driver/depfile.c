@@ -48,24 +48,15 @@ bool depfile_complete(struct depfile *depfile, const char *source, const char *o
 
 /* ---- the rule ---- */
 
-static size_t backslash_count(const char *text)
-{
-    return strspn(text, "\\");
-}
-
-static void print_repeated(FILE *to, char c, size_t count)
-{
-    while (count-- > 0)
-        putc(c, to);
-}
-
 bool depfile_quote(FILE *to, const char *name)
 {
     for (; *name != '\0'; name++) {
-        size_t backslashes = backslash_count(name);
+        size_t backslashes = strspn(name, "\\");
         name += backslashes;
         bool special = strchr(" \t#:", *name) != NULL; /* the end of the name is special, too */
-        print_repeated(to, '\\', special ? 2 * backslashes : backslashes);
+        size_t count = special ? 2 * backslashes : backslashes;
+        while (count-- > 0)
+            putc('\\', to);
         if (*name == '\0') return true;
         if (*name == '\n') return false;
         if (special) putc('\\', to);
@@ -75,7 +66,7 @@ bool depfile_quote(FILE *to, const char *name)
     return true;
 }
 
-static bool print_targets(FILE *to, const struct depfile *depfile)
+bool depfile_print(FILE *to, const struct depfile *depfile, const struct sources *sources)
 {
     for (size_t i = 0; i < depfile->target_count; i++) {
         const struct depfile_target *target = &depfile->targets[i];
@@ -86,12 +77,6 @@ static bool print_targets(FILE *to, const struct depfile *depfile)
             return false;
     }
     putc(':', to);
-    return true;
-}
-
-bool depfile_print(FILE *to, const struct depfile *depfile, const struct sources *sources)
-{
-    if (!print_targets(to, depfile)) return false;
     for (uint32_t id = 1; id <= source_count(sources); id++) {
         if (!source_is_file(sources, id)) continue;
         fputs(id > 1 ? " \\\n  " : " ", to);

@@ -11,7 +11,7 @@
 
 /* ---- --diagnostics ---- */
 
-static bool find_format(const char *name, size_t length, enum diag_format *format)
+static bool find_diagnostics_format(const char *name, size_t length, enum diag_format *format)
 {
     for (int i = 0; i < DIAG_FORMAT_COUNT; i++) {
         const char *known = diag_format_name((enum diag_format)i);
@@ -28,7 +28,7 @@ const char *diagnostic_options_format(struct diagnostic_options *options, struct
     struct diagnostic_sink sink = {0};
     const char *colon = strchr(text, ':');
     size_t length = colon != NULL ? (size_t)(colon - text) : strlen(text);
-    if (!find_format(text, length, &sink.format))
+    if (!find_diagnostics_format(text, length, &sink.format))
         return arena_printf(arena,
                             "--diagnostics=%s: the formats are text, short, json, jsonl, sarif, "
                             "github, gitlab and checkstyle",
@@ -44,7 +44,7 @@ const char *diagnostic_options_format(struct diagnostic_options *options, struct
     return NULL;
 }
 
-static bool is_shared(const char *a, const char *b)
+static bool is_same_output(const char *a, const char *b)
 {
     return strcmp(a, b) == 0 && strncmp(a, "/dev/", 5) != 0;
 }
@@ -63,14 +63,14 @@ const char *diagnostic_options_check(const struct diagnostic_options *options, s
         return "--baseline FILE reads the findings to leave out, --write-baseline FILE writes "
                "them: "
                "give one of the two";
-    if (baseline != NULL && output != NULL && is_shared(baseline, output))
+    if (baseline != NULL && output != NULL && is_same_output(baseline, output))
         return two_outputs(arena, output);
     for (size_t i = 0; i < options->sinks.count; i++) {
         const char *path = options->sinks.items[i].path;
-        bool shared = output != NULL && is_shared(path, output);
-        shared |= baseline != NULL && is_shared(path, baseline);
+        bool shared = output != NULL && is_same_output(path, output);
+        shared |= baseline != NULL && is_same_output(path, baseline);
         for (size_t k = 0; k < i; k++)
-            shared |= is_shared(path, options->sinks.items[k].path);
+            shared |= is_same_output(path, options->sinks.items[k].path);
         if (shared) return two_outputs(arena, path);
     }
     return NULL;
@@ -116,15 +116,6 @@ static enum effect split_warning(const char *text, const char **name)
     return ENABLE;
 }
 
-static void choose(struct rule_choice *choice, enum effect effect)
-{
-    choice->disabled = effect == DISABLE || (choice->disabled && effect == MAKE_WARNING);
-    choice->enabled =
-        effect == ENABLE || effect == MAKE_ERROR || (choice->enabled && effect == MAKE_WARNING);
-    if (effect == MAKE_ERROR) choice->effect = AS_ERROR;
-    if (effect == MAKE_WARNING) choice->effect = AS_WARNING;
-}
-
 const char *diagnostic_options_warning(struct diagnostic_options *options, struct arena *arena,
                                        const char *text)
 {
@@ -143,7 +134,12 @@ const char *diagnostic_options_warning(struct diagnostic_options *options, struc
     if (rule_level(rule) == DIAG_ERROR && effect != MAKE_ERROR)
         return arena_printf(arena, "-W%s: '%s' is an error of the language and cannot be lowered",
                             text, name);
-    choose(&options->choices[rule], effect);
+    struct rule_choice *choice = &options->choices[rule];
+    choice->disabled = effect == DISABLE || (choice->disabled && effect == MAKE_WARNING);
+    choice->enabled =
+        effect == ENABLE || effect == MAKE_ERROR || (choice->enabled && effect == MAKE_WARNING);
+    if (effect == MAKE_ERROR) choice->effect = AS_ERROR;
+    if (effect == MAKE_WARNING) choice->effect = AS_WARNING;
     return NULL;
 }
 

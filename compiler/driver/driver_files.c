@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "compiler/support/source_paths.h"
 #include "base/file_open.h"
 
 int refusal_status(const struct compile *cx)
@@ -34,13 +33,20 @@ int file_failure(const char *what, const char *path)
     return EXIT_FILES;
 }
 
-int folder_too_deep(const char *path)
+int unread_folders(const struct source_paths *paths)
 {
-    fprintf(stderr,
-            "pipec: error: '%s' is more than %d folders deep and is left out: name it, or a folder "
-            "near it, as well\n",
-            path, SOURCE_FOLDERS_MAX);
-    return EXIT_FILES;
+    int status = EXIT_DONE;
+    for (size_t i = 0; i < paths->unread.count; i++) {
+        const struct unread_folder *folder = &paths->unread.items[i];
+        errno = folder->error;
+        status = folder->error != 0 ? file_failure("read", folder->path) : EXIT_FILES;
+        if (folder->error == 0)
+            fprintf(stderr,
+                    "pipec: error: '%s' is more than %d folders deep and is left out: name it, or "
+                    "a folder near it, as well\n",
+                    folder->path, SOURCE_FOLDERS_MAX);
+    }
+    return status;
 }
 
 int standard_output_status(void)
@@ -95,27 +101,9 @@ bool is_description_name(const char *name)
     return length > 4 && strcmp(name + length - 4, ".dev") == 0;
 }
 
-static bool is_description_file(const char *device)
-{
-    return strchr(device, '/') != NULL || is_description_name(device);
-}
-
 static struct span description_span(uint32_t source, struct devdesc_place place)
 {
     return (struct span){source, (uint32_t)place.begin, (uint32_t)place.end};
-}
-
-static void report_description(struct compile *cx, uint32_t source,
-                               const struct devdesc_finding *finding)
-{
-    enum rule rule = finding->severity == DEVDESC_ERROR ? RULE_DEVICE : RULE_DEVICE_DOUBTFUL;
-    struct diag *d = diag_report(cx->diags, rule, description_span(source, finding->place), "%s",
-                                 finding->message);
-    if (finding->caret[0]) diag_primary(d, "%s", finding->caret);
-    if (finding->other.line)
-        diag_label(d, description_span(source, finding->other), "%s", finding->other_text);
-    if (finding->note[0]) diag_note(d, "%s", finding->note);
-    if (finding->help[0]) diag_help(d, "%s", finding->help);
 }
 
 bool device_read(struct compile *cx, uint32_t source, struct devdesc *device)
@@ -123,8 +111,17 @@ bool device_read(struct compile *cx, uint32_t source, struct devdesc *device)
     struct devdesc_findings findings;
     const struct source *text = source_get(cx->sources, source);
     bool valid = devdesc_parse(text->bytes, text->size_bytes, device, &findings);
-    for (size_t i = 0; i < findings.count; i++)
-        report_description(cx, source, &findings.items[i]);
+    for (size_t i = 0; i < findings.count; i++) {
+        const struct devdesc_finding *finding = &findings.items[i];
+        enum rule rule = finding->severity == DEVDESC_ERROR ? RULE_DEVICE : RULE_DEVICE_DOUBTFUL;
+        struct diag *d = diag_report(cx->diags, rule, description_span(source, finding->place),
+                                     "%s", finding->message);
+        if (finding->caret[0]) diag_primary(d, "%s", finding->caret);
+        if (finding->other.line)
+            diag_label(d, description_span(source, finding->other), "%s", finding->other_text);
+        if (finding->note[0]) diag_note(d, "%s", finding->note);
+        if (finding->help[0]) diag_help(d, "%s", finding->help);
+    }
     return valid;
 }
 
@@ -140,7 +137,8 @@ int device_load(struct compile *cx, const char *name, struct devdesc *device)
 {
     if (strncmp(name, "sim:", 4) == 0) /* the spelling of piperun for a file */
         return load_device_file(cx, name + 4, device);
-    if (is_description_file(name)) return load_device_file(cx, name, device);
+    if (strchr(name, '/') != NULL || is_description_name(name))
+        return load_device_file(cx, name, device);
     if (devdesc_builtin(name, device)) return EXIT_DONE;
     char why[DEVDESC_WHY_BYTES];
     devdesc_explain_name(name, "", why, sizeof why);

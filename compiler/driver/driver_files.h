@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "compiler/context/context.h"
+#include "compiler/support/source_paths.h"
 #include "lang/devdesc.h"
 
 enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_FILES = 2, EXIT_INTERNAL = 3 };
@@ -21,8 +22,8 @@ int refusal_status(const struct compile *cx);
 /* Prints "cannot WHAT 'PATH'" with errno's reason and returns the exit status. Path "-" is standard
  * output or input. A reader that has closed the pipe (EPIPE) is no failure. */
 int file_failure(const char *what, const char *path);
-/* Reports a folder that is nested too deeply to be searched (source_paths.h). */
-int folder_too_deep(const char *path);
+/* Reports the folders that could not be read. */
+int unread_folders(const struct source_paths *paths);
 /* Flushes standard output. The status says whether everything that was printed has been written. */
 int standard_output_status(void);
 int input_read(struct compile *cx, const char *path, uint32_t *source);

@@ -132,32 +132,10 @@ static uint32_t next_begin(const struct reader *r, const struct ast_item *item)
     return begin;
 }
 
-static void pass_commands(struct reader *r, const struct ast_item *before)
-{
-    while (r->command != NULL && (before == NULL || r->command->span.begin < before->span.begin)) {
-        uint32_t end = r->command->span.end;
-        r->command = r->command->next;
-        advance_past(r, end, next_begin(r, before));
-    }
-}
-
 static bool is_carried(const struct ast_item *item)
 {
     return item->kind != AST_ITEM_IMPORT && item->kind != AST_ITEM_PIPELINE &&
            item->kind != AST_ITEM_TEST;
-}
-
-static void carry_item(const struct collector *c, struct reader *r, const struct ast_item *item)
-{
-    uint32_t begin = item->span.begin, before = r->end;
-    bool has_comment =
-        r->next_comment < r->comment_count && r->comments[r->next_comment].span.begin < begin;
-    if (has_comment) begin = r->comments[r->next_comment].span.begin;
-    advance_past(r, item->span.end, next_begin(r, item->next));
-    struct item_text text = {.bytes = r->source->bytes + begin,
-                             .size_bytes = r->end - begin,
-                             .is_apart = count_lines(r, before, begin) > 1};
-    if (is_carried(item)) vec_push(c->cx->arena, &c->found->items, text);
 }
 
 static void carry_items(const struct collector *c, const struct ast_file *file)
@@ -171,8 +149,20 @@ static void carry_items(const struct collector *c, const struct ast_file *file)
     bool has_first_line = file->is_commands && r.comment_count > 0 && r.comments[0].span.begin == 0;
     if (has_first_line) advance_past(&r, r.comments[0].span.end, r.comments[0].span.end);
     for (const struct ast_item *item = file->items; item != NULL; item = item->next) {
-        pass_commands(&r, item);
-        carry_item(c, &r, item);
+        while (r.command != NULL && (item == NULL || r.command->span.begin < item->span.begin)) {
+            uint32_t end = r.command->span.end;
+            r.command = r.command->next;
+            advance_past(&r, end, next_begin(&r, item));
+        }
+        uint32_t begin = item->span.begin, before = r.end;
+        bool has_comment =
+            r.next_comment < r.comment_count && r.comments[r.next_comment].span.begin < begin;
+        if (has_comment) begin = r.comments[r.next_comment].span.begin;
+        advance_past(&r, item->span.end, next_begin(&r, item->next));
+        struct item_text text = {.bytes = r.source->bytes + begin,
+                                 .size_bytes = r.end - begin,
+                                 .is_apart = count_lines(&r, before, begin) > 1};
+        if (is_carried(item)) vec_push(c->cx->arena, &c->found->items, text);
     }
 }
 

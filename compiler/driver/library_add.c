@@ -27,18 +27,13 @@ static bool look_for(void *data, const char *word, size_t length)
     return !search->found;
 }
 
-/* Searches the interned names, which include every word of the program. */
-static bool may_use_mathematics(const struct compile *cx)
-{
-    struct search search = {.names = cx->names};
-    library_mathematics_each(look_for, &search);
-    return search.found;
-}
-
 void library_add(struct compile *cx, struct ast_program *program)
 {
     uint32_t source;
-    if (!may_use_mathematics(cx)) return;
+    /* The interned names include every word of the program. */
+    struct search search = {.names = cx->names};
+    library_mathematics_each(look_for, &search);
+    if (!search.found) return;
     struct ast_file **last = &program->files;
     if (*last == NULL) return;
     for (; *last != NULL; last = &(*last)->next)

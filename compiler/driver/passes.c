@@ -81,62 +81,29 @@ static void run_lint_source(struct passes *p)
     lint_program(p->cx, p->program);
 }
 
+/* ---- passes that are one function over the graph ---- */
+
+#define OVER_GRAPH(run, function)                                                                  \
+    static void run(struct passes *p)                                                              \
+    {                                                                                              \
+        (void)function(p->cx, p->graph);                                                           \
+    }
+OVER_GRAPH(run_operations, operations_check_bodies)
+OVER_GRAPH(run_kernel_rates, amplify_infer_rates)
+OVER_GRAPH(run_ranges, range_check_bodies)
+OVER_GRAPH(run_wraps, wraps_check_bodies)
+OVER_GRAPH(run_work_items, group_check_bodies)
+OVER_GRAPH(run_costs, cost_estimate)
+OVER_GRAPH(run_repetitions, rate_solve)
+OVER_GRAPH(run_bounded, bounded_check)
+OVER_GRAPH(run_liveness, deadlock_check)
+OVER_GRAPH(run_depths, bufsize_assign)
+OVER_GRAPH(run_lint_graph, lint_graph)
+OVER_GRAPH(run_debug_depths, debug_cut_depths)
+OVER_GRAPH(run_tables, tables_to_constants)
+#undef OVER_GRAPH
+
 /* ---- analyses ---- */
-
-static void run_operations(struct passes *p)
-{
-    (void)operations_check_bodies(p->cx, p->graph);
-}
-
-static void run_kernel_rates(struct passes *p)
-{
-    amplify_infer_rates(p->cx, p->graph);
-}
-
-static void run_ranges(struct passes *p)
-{
-    range_check_bodies(p->cx, p->graph);
-}
-
-static void run_wraps(struct passes *p)
-{
-    wraps_check_bodies(p->cx, p->graph);
-}
-
-static void run_work_items(struct passes *p)
-{
-    group_check_bodies(p->cx, p->graph);
-}
-
-static void run_costs(struct passes *p)
-{
-    cost_estimate(p->cx, p->graph);
-}
-
-static void run_repetitions(struct passes *p)
-{
-    rate_solve(p->cx, p->graph);
-}
-
-static void run_bounded(struct passes *p)
-{
-    bounded_check(p->cx, p->graph);
-}
-
-static void run_liveness(struct passes *p)
-{
-    deadlock_check(p->cx, p->graph);
-}
-
-static void run_depths(struct passes *p)
-{
-    bufsize_assign(p->cx, p->graph);
-}
-
-static void run_lint_graph(struct passes *p)
-{
-    lint_graph(p->cx, p->graph);
-}
 
 static void run_suppressions(struct passes *p)
 {
@@ -146,11 +113,6 @@ static void run_suppressions(struct passes *p)
 static bool wants_debug_depths(const struct passes *p)
 {
     return p->cx->options.debug_mode;
-}
-
-static void run_debug_depths(struct passes *p)
-{
-    debug_cut_depths(p->cx, p->graph);
 }
 
 /* ---- less work, fusion ---- */
@@ -209,11 +171,6 @@ static void run_fusion(struct passes *p)
 {
     p->fusion = fuse_neighbours(p->cx, p->graph, p->device, prove_graph);
     p->graph = p->fusion->graph;
-}
-
-static void run_tables(struct passes *p)
-{
-    tables_to_constants(p->cx, p->graph);
 }
 
 /* ---- plan and code ---- */

@@ -142,6 +142,7 @@ static void write_pipeline(struct writer *w)
     struct container_pipeline record = {
         .arguments_bytes = pipeline_arguments_bytes(graph),
         .memory_bytes = graph->memory_bytes,
+        .memory_limit_bytes = w->cx->options.max_memory_bytes,
     };
     if (graph->unproven) record.flags |= CONTAINER_PIPELINE_UNPROVEN;
     if (w->cx->options.debug_mode) record.flags |= CONTAINER_PIPELINE_DEBUG;
@@ -479,6 +480,7 @@ static void write_buffer(struct writer *w, const struct graph_buffer *buffer, ui
         .reader_count = checked_u32(w, buffer->readers.count),
         .type = debug_type_index(&w->debug, buffer->type),
         .place = places_add(w->image->places, buffer->span),
+        .flags = buffer->depth_grows ? CONTAINER_BUFFER_GROWS : 0,
     };
     record.name = add_string(w, buffer->name);
     record.type_text = add_string(w, type_text(w->scratch, buffer->type));

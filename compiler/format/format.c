@@ -29,14 +29,6 @@ uint32_t format_columns(const char *text, size_t size)
     return columns;
 }
 
-static uint32_t column_of(const char *bytes, uint32_t offset)
-{
-    uint32_t begin = offset;
-    while (begin > 0 && bytes[begin - 1] != '\n')
-        begin--;
-    return format_columns(bytes + begin, offset - begin);
-}
-
 /* The size without the blanks at the end. */
 static uint32_t trimmed(const char *text, uint32_t size)
 {
@@ -54,49 +46,41 @@ static void fill_comment(struct format_comment *comment, const char *bytes, stru
     comment->is_line = text[1] == '/';
     comment->size_bytes = comment->is_line ? trimmed(text, size) : size;
     comment->newlines = count_newlines(bytes, behind, span.begin);
-    comment->column = column_of(bytes, span.begin);
+    uint32_t begin = span.begin;
+    while (begin > 0 && bytes[begin - 1] != '\n')
+        begin--;
+    comment->column = format_columns(bytes + begin, span.begin - begin);
     comment->several_lines = memchr(text, '\n', size) != NULL;
-}
-
-static void fill_token(struct format_token *token, const char *bytes,
-                       const struct list_token *listed, uint32_t behind)
-{
-    token->kind = listed->kind;
-    token->text = bytes + listed->span.begin;
-    token->size_bytes = listed->span.end - listed->span.begin;
-    token->columns = format_columns(token->text, token->size_bytes);
-    if (listed->span.begin > behind)
-        token->newlines = count_newlines(bytes, behind, listed->span.begin);
-}
-
-static void fill_file(struct format_file *file, uint32_t source)
-{
-    struct arena *arena = file->cx->arena;
-    const char *bytes = source_get(file->cx->sources, source)->bytes;
-    struct token_list list = {0};
-    token_list_read(file->cx, source, &list);
-    file->token_count = (uint32_t)list.tokens.count;
-    file->tokens = ARENA_ARRAY(arena, struct format_token, list.tokens.count + 1);
-    file->comments = ARENA_ARRAY(arena, struct format_comment, list.comments.count + 1);
-    uint32_t behind = 0, comment = 0;
-    for (uint32_t i = 0; i < file->token_count; i++) {
-        file->tokens[i].comment_first = comment;
-        for (; comment < list.comments.count && list.comments.items[comment].before == i;
-             comment++) {
-            fill_comment(&file->comments[comment], bytes, list.comments.items[comment].span,
-                         behind);
-            behind = list.comments.items[comment].span.end;
-        }
-        file->tokens[i].comment_behind = comment;
-        fill_token(&file->tokens[i], bytes, &list.tokens.items[i], behind);
-        behind = list.tokens.items[i].span.end;
-    }
 }
 
 static struct formatted format_once(struct compile *cx, uint32_t source)
 {
     struct format_file file = {.cx = cx};
-    fill_file(&file, source);
+    const char *bytes = source_get(cx->sources, source)->bytes;
+    struct token_list list = {0};
+    token_list_read(cx, source, &list);
+    file.token_count = (uint32_t)list.tokens.count;
+    file.tokens = ARENA_ARRAY(cx->arena, struct format_token, list.tokens.count + 1);
+    file.comments = ARENA_ARRAY(cx->arena, struct format_comment, list.comments.count + 1);
+    uint32_t behind = 0, comment = 0;
+    for (uint32_t i = 0; i < file.token_count; i++) {
+        file.tokens[i].comment_first = comment;
+        for (; comment < list.comments.count && list.comments.items[comment].before == i;
+             comment++) {
+            fill_comment(&file.comments[comment], bytes, list.comments.items[comment].span, behind);
+            behind = list.comments.items[comment].span.end;
+        }
+        file.tokens[i].comment_behind = comment;
+        struct format_token *token = &file.tokens[i];
+        const struct list_token *listed = &list.tokens.items[i];
+        token->kind = listed->kind;
+        token->text = bytes + listed->span.begin;
+        token->size_bytes = listed->span.end - listed->span.begin;
+        token->columns = format_columns(token->text, token->size_bytes);
+        if (listed->span.begin > behind)
+            token->newlines = count_newlines(bytes, behind, listed->span.begin);
+        behind = list.tokens.items[i].span.end;
+    }
     format_tree(&file);
     return format_layout(&file);
 }
@@ -118,26 +102,26 @@ struct formatted format_source(struct compile *cx, uint32_t source)
 
 /* ---- comparison: tokens and comments may not change ---- */
 
-static const char *text_of(const struct compile *cx, struct span span)
+static const char *text_at_span(const struct compile *cx, struct span span)
 {
     return source_get(cx->sources, span.source)->bytes + span.begin;
 }
 
-static bool is_blank(char c)
+static bool is_blank_in_line(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
 /* The end of the line without its blanks. *next: the next byte that is not blank. */
-static uint32_t line_end(const char *text, uint32_t at, uint32_t size, uint32_t *next)
+static uint32_t find_line_end(const char *text, uint32_t at, uint32_t size, uint32_t *next)
 {
     uint32_t end = at;
     while (end < size && text[end] != '\n')
         end++;
     *next = end < size ? end + 1 : end;
-    while (*next < size && is_blank(text[*next]))
+    while (*next < size && is_blank_in_line(text[*next]))
         (*next)++;
-    while (end > at && is_blank(text[end - 1]))
+    while (end > at && is_blank_in_line(text[end - 1]))
         end--;
     return end;
 }
@@ -147,8 +131,8 @@ static bool same_comment(const char *one, uint32_t one_size, const char *other, 
     uint32_t i = 0, j = 0;
     while (i < one_size && j < other_size) {
         uint32_t i_next, j_next;
-        uint32_t length = line_end(one, i, one_size, &i_next) - i;
-        if (line_end(other, j, other_size, &j_next) - j != length ||
+        uint32_t length = find_line_end(one, i, one_size, &i_next) - i;
+        if (find_line_end(other, j, other_size, &j_next) - j != length ||
             memcmp(one + i, other + j, length) != 0)
             return false;
         i = i_next;
@@ -167,13 +151,14 @@ bool format_is_same(struct compile *cx, uint32_t one, uint32_t other)
         struct span x = a.tokens.items[i].span, y = b.tokens.items[i].span;
         if (a.tokens.items[i].kind != b.tokens.items[i].kind ||
             x.end - x.begin != y.end - y.begin ||
-            memcmp(text_of(cx, x), text_of(cx, y), x.end - x.begin) != 0)
+            memcmp(text_at_span(cx, x), text_at_span(cx, y), x.end - x.begin) != 0)
             return false;
     }
     for (size_t i = 0; i < a.comments.count; i++) {
         struct span x = a.comments.items[i].span, y = b.comments.items[i].span;
         if (a.comments.items[i].before != b.comments.items[i].before ||
-            !same_comment(text_of(cx, x), x.end - x.begin, text_of(cx, y), y.end - y.begin))
+            !same_comment(text_at_span(cx, x), x.end - x.begin, text_at_span(cx, y),
+                          y.end - y.begin))
             return false;
     }
     return true;

@@ -45,7 +45,7 @@ struct layout {
 
 /* ---- text ---- */
 
-static void put_bytes(struct layout *l, const char *bytes, size_t size)
+static void put_text_bytes(struct layout *l, const char *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++)
         vec_push(l->arena, &l->text, bytes[i]);
@@ -86,7 +86,7 @@ static void put_text(struct layout *l, const char *text, size_t size, uint32_t c
 {
     if (l->fresh) put_blanks(l, l->line);
     l->fresh = false;
-    put_bytes(l, text, size);
+    put_text_bytes(l, text, size);
     l->column += columns;
 }
 
@@ -107,7 +107,7 @@ static void put_comment_line(struct layout *l, const struct format_comment *comm
     int64_t column =
         line[skip] == '*' ? (int64_t)at + 1 : (int64_t)lead - comment->column + (int64_t)at;
     put_blanks(l, column > 0 ? (uint32_t)column : 0);
-    put_bytes(l, line + skip, size - skip);
+    put_text_bytes(l, line + skip, size - skip);
     l->column = (column > 0 ? (uint32_t)column : 0) + format_columns(line + skip, size - skip);
 }
 
@@ -200,15 +200,6 @@ static bool continues_above(const struct layout *l, const struct format_comment 
     return l->lines.items[above].code_columns <= LINE_COLUMNS;
 }
 
-static void put_continuation(struct layout *l, const struct format_comment *comment)
-{
-    begin_line(l, 0);
-    struct line *line = last_line(l);
-    line->continues = true;
-    line->comment = l->text.count;
-    put_comment(l, comment);
-}
-
 /* Writes the comments before a token that stand on lines of their own, at `indent`. `first`:
  * without a blank line before the next text. */
 static void put_own(struct layout *l, const struct format_token *token, uint32_t indent,
@@ -218,7 +209,11 @@ static void put_own(struct layout *l, const struct format_token *token, uint32_t
     for (uint32_t i = trailing_end(l, token); i < end; i++) {
         const struct format_comment *comment = comment_at(l, i);
         if (continues_above(l, comment)) {
-            put_continuation(l, comment);
+            begin_line(l, 0);
+            struct line *line = last_line(l);
+            line->continues = true;
+            line->comment = l->text.count;
+            put_comment(l, comment);
             continue;
         }
         l->comment_under = 0;
@@ -355,15 +350,6 @@ static bool forces(const struct layout *l, uint32_t index)
     return l->forced[index + 1] != l->forced[index];
 }
 
-static uint32_t lowest_level(const struct layout *l, uint32_t first, uint32_t last)
-{
-    uint32_t lowest = 0;
-    for (uint32_t i = first + 1; i <= last; i++)
-        if (l->tokens[i].level > 0 && (lowest == 0 || l->tokens[i].level < lowest))
-            lowest = l->tokens[i].level;
-    return lowest;
-}
-
 /* The columns of the first token and the tokens that no break separates from it. */
 static uint64_t head_width(const struct layout *l, uint32_t first, uint32_t last)
 {
@@ -377,7 +363,7 @@ static void put_rest(struct layout *l, uint32_t first, uint32_t last, uint64_t t
 
 /* Writes a piece of a run, from its first token on. `tail` columns have to follow it on its last
  * line. */
-static void put_piece(struct layout *l, uint32_t first, uint32_t last, uint64_t tail)
+static void put_flat_piece(struct layout *l, uint32_t first, uint32_t last, uint64_t tail)
 {
     bool whole = !is_forced(l, first, last);
     uint64_t columns = width(l, first, last) + tail;
@@ -397,7 +383,10 @@ static void put_piece(struct layout *l, uint32_t first, uint32_t last, uint64_t 
 static void put_rest(struct layout *l, uint32_t first, uint32_t last, uint64_t tail)
 {
     uint64_t columns = width(l, first, last) - l->tokens[first].columns + tail;
-    uint32_t level = lowest_level(l, first, last);
+    uint32_t level = 0;
+    for (uint32_t i = first + 1; i <= last; i++)
+        if (l->tokens[i].level > 0 && (level == 0 || l->tokens[i].level < level))
+            level = l->tokens[i].level;
     bool fits = !is_forced(l, first, last) && l->column + columns <= LINE_COLUMNS;
     if (fits || level == 0) {
         for (uint32_t i = first + 1; i <= last; i++)
@@ -411,7 +400,7 @@ static void put_rest(struct layout *l, uint32_t first, uint32_t last, uint64_t t
         if (begin == first)
             put_rest(l, begin, i - 1, behind);
         else
-            put_piece(l, begin, i - 1, behind);
+            put_flat_piece(l, begin, i - 1, behind);
         begin = i;
     }
 }
@@ -450,8 +439,8 @@ static bool is_labelled(const struct layout *l, const struct format_statement *s
 }
 
 /* Writes a list of statements. Labels are aligned with the brace. */
-static void put_list(struct layout *l, const struct format_statement *list, uint32_t indent,
-                     bool first)
+static void put_statements(struct layout *l, const struct format_statement *list, uint32_t indent,
+                           bool first)
 {
     for (const struct format_statement *s = list; s != NULL; s = s->next) {
         uint32_t column = is_labelled(l, s) ? indent : deeper_indent(indent);
@@ -480,7 +469,7 @@ static void put_inside(struct layout *l, const struct format_part *part, uint32_
         put_token(l, part->last, false);
         return;
     }
-    put_list(l, part->list, indent, true);
+    put_statements(l, part->list, indent, true);
     open_line(l, part->last, deeper_indent(indent), indent, true);
     put_first_token(l, part->last);
 }
@@ -499,20 +488,9 @@ static void put_block(struct layout *l, const struct format_part *part, uint32_t
     put_inside(l, part, indent);
 }
 
-/* Writes a block that is a statement, after its brace. */
-static void put_bare_block(struct layout *l, const struct format_part *part, uint32_t indent,
-                           bool flat_allowed)
-{
-    uint64_t rest = width(l, part->first, part->last) - 1;
-    if (flat_allowed && is_one_line(l, part->first, part->last) && l->column + rest <= LINE_COLUMNS)
-        put_flat(l, part->first + 1, part->last);
-    else
-        put_inside(l, part, indent);
-}
-
 /* True if a body that is too long may begin on the line of its statement: a loop or a condition
  * whose head fits there. */
-static bool may_follow(const struct layout *l, const struct format_statement *s)
+static bool statement_may_follow(const struct layout *l, const struct format_statement *s)
 {
     const struct format_part *run = s->parts, *carried = run->next;
     if (run->kind != PART_RUN || carried == NULL || carried->next != NULL) return false;
@@ -532,7 +510,7 @@ static void put_body(struct layout *l, const struct format_part *part, uint32_t 
     if (together && is_one_line(l, part->first, part->last) &&
         fits_here(l, part->first, part->last)) {
         put_flat(l, part->first, part->last);
-    } else if (together && may_follow(l, part->list)) {
+    } else if (together && statement_may_follow(l, part->list)) {
         put_token(l, part->first, false);
         put_statement(l, part->list, indent, true);
     } else {
@@ -556,13 +534,7 @@ static void put_cases(struct layout *l, const struct format_part *part, uint32_t
         put_statement(l, list, indent, true);
         list = list->next;
     }
-    put_list(l, list, indent, list == part->list);
-}
-
-static bool is_else_if(const struct layout *l, const struct format_part *part)
-{
-    return l->tokens[part->first].kind == TOKEN_IF &&
-           l->tokens[part->first - 1].kind == TOKEN_ELSE && !forces(l, part->first);
+    put_statements(l, list, indent, list == part->list);
 }
 
 /* Writes `else`, the `while` of a `do`, or the `;` of a struct. */
@@ -583,7 +555,7 @@ static bool carries(const struct format_part *part)
 }
 
 /* A single block keeps the author's form. Of several parts, either all stay on one line or none. */
-static bool has_one_block(const struct format_statement *s)
+static bool statement_has_one_block(const struct format_statement *s)
 {
     const struct format_part *second = s->parts->next, *third = second ? second->next : NULL;
     return second == NULL || third == NULL ||
@@ -598,7 +570,7 @@ static void put_statement(struct layout *l, const struct format_statement *s, ui
     uint32_t base = l->base;
     bool flat = is_one_line(l, s->first, s->last) &&
                 l->column_of[s->first] + width(l, s->first, s->last) <= LINE_COLUMNS;
-    flat_allowed &= flat || has_one_block(s);
+    flat_allowed &= flat || statement_has_one_block(s);
     for (const struct format_part *part = s->parts; part != NULL; part = part->next) {
         bool first = part == s->parts;
         l->base = indent;
@@ -609,13 +581,20 @@ static void put_statement(struct layout *l, const struct format_statement *s, ui
                      part->next != NULL && part->next->kind == PART_BLOCK ? 2 : 0);
             break;
         case PART_BLOCK:
-            if (first)
-                put_bare_block(l, part, indent, flat_allowed);
-            else
+            if (first) {
+                /* After the brace of a block that is a statement. */
+                uint64_t rest = width(l, part->first, part->last) - 1;
+                if (flat_allowed && is_one_line(l, part->first, part->last) &&
+                    l->column + rest <= LINE_COLUMNS)
+                    put_flat(l, part->first + 1, part->last);
+                else
+                    put_inside(l, part, indent);
+            } else
                 put_block(l, part, indent, flat_allowed);
             break;
         case PART_BODY:
-            if (is_else_if(l, part)) {
+            if (l->tokens[part->first].kind == TOKEN_IF &&
+                l->tokens[part->first - 1].kind == TOKEN_ELSE && !forces(l, part->first)) {
                 put_token(l, part->first, false);
                 put_statement(l, part->list, indent, flat_allowed);
             } else {
@@ -700,27 +679,22 @@ static struct formatted align_comments(struct layout *l)
 
 /* ---- the file ---- */
 
-static void measure(struct layout *l)
-{
-    uint32_t count = l->file->token_count;
-    l->columns = ARENA_ARRAY(l->arena, uint64_t, count + 1);
-    l->forced = ARENA_ARRAY(l->arena, uint32_t, count + 1);
-    l->broken = ARENA_ARRAY(l->arena, uint32_t, count + 1);
-    l->column_of = ARENA_ARRAY(l->arena, uint32_t, count);
-    l->line_of = ARENA_ARRAY(l->arena, uint32_t, count);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct format_token *token = &l->tokens[i];
-        l->columns[i + 1] =
-            l->columns[i] + has_space(l, i) + token->columns + inline_comment_columns(l, token);
-        l->forced[i + 1] = l->forced[i] + (comments_force_break(l, token) || token->row);
-        l->broken[i + 1] = l->broken[i] + (token->structural && token->newlines > 0);
-    }
-}
-
 struct formatted format_layout(const struct format_file *file)
 {
     struct layout l = {.file = file, .tokens = file->tokens, .arena = file->cx->arena};
-    measure(&l);
+    uint32_t count = l.file->token_count;
+    l.columns = ARENA_ARRAY(l.arena, uint64_t, count + 1);
+    l.forced = ARENA_ARRAY(l.arena, uint32_t, count + 1);
+    l.broken = ARENA_ARRAY(l.arena, uint32_t, count + 1);
+    l.column_of = ARENA_ARRAY(l.arena, uint32_t, count);
+    l.line_of = ARENA_ARRAY(l.arena, uint32_t, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct format_token *token = &l.tokens[i];
+        l.columns[i + 1] =
+            l.columns[i] + has_space(&l, i) + token->columns + inline_comment_columns(&l, token);
+        l.forced[i + 1] = l.forced[i] + (comments_force_break(&l, token) || token->row);
+        l.broken[i + 1] = l.broken[i] + (token->structural && token->newlines > 0);
+    }
     for (const struct format_statement *s = file->items; s != NULL; s = s->next) {
         open_line(&l, s->first, 0, 0, s == file->items);
         put_first_token(&l, s->first);

@@ -41,14 +41,14 @@ static int kind(const struct tree *t)
     return kind_at(t, t->at);
 }
 
-static bool at_end(const struct tree *t)
+static bool tree_at_end(const struct tree *t)
 {
     return t->at >= t->end;
 }
 
 static void pass_token(struct tree *t)
 {
-    if (!at_end(t)) t->at++;
+    if (!tree_at_end(t)) t->at++;
 }
 
 /* Puts no blank before the current token. */
@@ -71,7 +71,7 @@ static void may_break(struct tree *t, uint32_t level, enum format_align align, u
     token->under = under;
 }
 
-static bool is_name(int kind)
+static bool token_kind_is_name(int kind)
 {
     return kind == TOKEN_IDENT || (kind >= TOKEN_IN && kind <= TOKEN_EXPECT);
 }
@@ -133,7 +133,7 @@ static void parse_arguments(struct tree *t, uint32_t level)
     level += LEVELS;
     uint32_t first = begin_list(t, level);
     if (kind(t) == TOKEN_ARROW) t->tokens[t->at].space = true;
-    while (!at_end(t) && kind(t) != ')') {
+    while (!tree_at_end(t) && kind(t) != ')') {
         uint32_t before = t->at;
         if (kind(t) == ',' || kind(t) == ';') {
             if (kind_at(t, t->at - 1) == TOKEN_ARROW)
@@ -150,7 +150,7 @@ static void parse_arguments(struct tree *t, uint32_t level)
         if (t->at == before) pass_token(t);
     }
     bool empty_end = kind_at(t, t->at - 1) == TOKEN_ARROW;
-    if (!at_end(t)) t->tokens[t->at].space = empty_end;
+    if (!tree_at_end(t)) t->tokens[t->at].space = empty_end;
     pass_token(t);
 }
 
@@ -160,7 +160,7 @@ static void parse_type_arguments(struct tree *t, uint32_t level)
     pass_close(t);
     level += LEVELS;
     uint32_t first = begin_list(t, level);
-    while (!at_end(t) && kind(t) != '>') {
+    while (!tree_at_end(t) && kind(t) != '>') {
         uint32_t before = t->at;
         if (kind(t) == ',') {
             pass_close(t);
@@ -208,7 +208,7 @@ static void begin_row(struct tree *t)
     t->tokens[t->at].row = true;
 }
 
-static void parse_element(struct tree *t, uint32_t level)
+static void parse_chain_element(struct tree *t, uint32_t level)
 {
     if (kind(t) == '.') {
         pass_token(t);
@@ -237,7 +237,7 @@ static void parse_braces(struct tree *t, uint32_t level)
         begin_row(t);
         may_break(t, level, ALIGN_IN_BRACE, brace);
     }
-    while (!at_end(t) && kind(t) != '}') {
+    while (!tree_at_end(t) && kind(t) != '}') {
         uint32_t before = t->at;
         if (kind(t) == ',') {
             pass_close(t);
@@ -245,7 +245,7 @@ static void parse_braces(struct tree *t, uint32_t level)
             may_break(t, level, ALIGN_TOKEN, first);
             if (rows && t->tokens[t->at].newlines > 0) begin_row(t);
         } else {
-            parse_element(t, level);
+            parse_chain_element(t, level);
         }
         if (t->at == before) pass_token(t);
     }
@@ -285,7 +285,7 @@ static void parse_primary(struct tree *t, uint32_t level)
         parse_braces(t, level);
         return;
     }
-    bool callable = kind(t) == TOKEN_TYPE || is_name(kind(t));
+    bool callable = kind(t) == TOKEN_TYPE || token_kind_is_name(kind(t));
     if (!callable && kind(t) != TOKEN_NUMBER && kind(t) != TOKEN_STRING && kind(t) != TOKEN_DIM)
         return;
     pass_token(t);
@@ -349,7 +349,7 @@ static void parse_expr(struct tree *t, uint32_t level, uint32_t weakest)
     parse_unary(t, level);
     for (;;) {
         uint32_t power = strength(kind(t));
-        if (power == 0 || power < weakest || at_end(t)) return;
+        if (power == 0 || power < weakest || tree_at_end(t)) return;
         if (power == CONDITIONAL) {
             parse_conditional_rest(t, level);
             continue;
@@ -382,25 +382,6 @@ static void parse_value_in_attribute(struct tree *t, uint32_t level)
         parse_expr(t, level, CONDITIONAL);
 }
 
-static void parse_attribute_value(struct tree *t, uint32_t level)
-{
-    uint32_t outer = t->attribute_level;
-    bool has_left = kind(t) != TOKEN_DOTS;
-    t->attribute_level = level;
-    if (has_left) parse_value_in_attribute(t, level);
-    while (kind(t) == TOKEN_X) {
-        pass_token(t);
-        parse_value_in_attribute(t, level);
-    }
-    if (kind(t) == TOKEN_DOTS) {
-        if (has_left) close_up(t);
-        pass_token(t);
-        close_up(t);
-        parse_expr(t, level, CONDITIONAL);
-    }
-    t->attribute_level = outer;
-}
-
 static void parse_attributes(struct tree *t, uint32_t level, enum format_align align,
                              uint32_t under)
 {
@@ -408,7 +389,21 @@ static void parse_attributes(struct tree *t, uint32_t level, enum format_align a
            (kind(t) == TOKEN_INIT && align != ALIGN_HEADER)) {
         may_break(t, level, align, under);
         pass_token(t);
-        parse_attribute_value(t, level);
+        uint32_t outer = t->attribute_level;
+        bool has_left = kind(t) != TOKEN_DOTS;
+        t->attribute_level = level;
+        if (has_left) parse_value_in_attribute(t, level);
+        while (kind(t) == TOKEN_X) {
+            pass_token(t);
+            parse_value_in_attribute(t, level);
+        }
+        if (kind(t) == TOKEN_DOTS) {
+            if (has_left) close_up(t);
+            pass_token(t);
+            close_up(t);
+            parse_expr(t, level, CONDITIONAL);
+        }
+        t->attribute_level = outer;
         if (kind(t) == TOKEN_OF) {
             pass_token(t);
             pass_token(t);
@@ -447,11 +442,11 @@ static void parse_parameters(struct tree *t)
     uint32_t level = 1 + LEVELS;
     pass_close(t);
     uint32_t first = begin_list(t, level);
-    while (!at_end(t) && kind(t) != ')') {
+    while (!tree_at_end(t) && kind(t) != ')') {
         uint32_t before = t->at;
-        bool is_port = (kind(t) == TOKEN_IN || kind(t) == TOKEN_OUT) &&
-                       kind_at(t, t->at + 1) != '[' &&
-                       (kind_at(t, t->at + 1) == TOKEN_TYPE || is_name(kind_at(t, t->at + 1)));
+        bool is_port =
+            (kind(t) == TOKEN_IN || kind(t) == TOKEN_OUT) && kind_at(t, t->at + 1) != '[' &&
+            (kind_at(t, t->at + 1) == TOKEN_TYPE || token_kind_is_name(kind_at(t, t->at + 1)));
         if (is_port) pass_token(t);
         parse_type(t, level);
         pass_token(t); /* the name */
@@ -474,7 +469,7 @@ static void parse_type_parameters(struct tree *t)
 {
     pass_close(t);
     close_up(t);
-    while (!at_end(t) && kind(t) != '>') {
+    while (!tree_at_end(t) && kind(t) != '>') {
         if (kind(t) == ',') close_up(t);
         pass_token(t);
     }
@@ -506,21 +501,6 @@ static void parse_element_of_chain(struct tree *t, uint32_t level)
     parse_attributes(t, level + 1, ALIGN_LINE, 0);
 }
 
-static void parse_chain(struct tree *t)
-{
-    uint32_t arrow = 0;
-    parse_element_of_chain(t, 1);
-    while (kind(t) == TOKEN_ARROW) {
-        if (arrow == 0)
-            may_break(t, 1, ALIGN_LINE, 0);
-        else
-            may_break(t, 1, ALIGN_TOKEN, arrow);
-        if (arrow == 0) arrow = t->at;
-        pass_token(t);
-        parse_element_of_chain(t, 1);
-    }
-}
-
 static void parse_launch(struct tree *t)
 {
     pass_token(t);
@@ -537,7 +517,7 @@ static void parse_launch(struct tree *t)
 
 static void end_statement(struct tree *t)
 {
-    while (!at_end(t) && kind(t) != ';' && kind(t) != '}')
+    while (!tree_at_end(t) && kind(t) != ';' && kind(t) != '}')
         pass_token(t);
     if (kind(t) == ';') pass_close(t);
 }
@@ -578,7 +558,7 @@ static struct format_statement *parse_list(struct tree *t, parse_one *parse,
                                            bool (*stop)(const struct tree *))
 {
     struct format_statement *first = NULL, **to = &first;
-    while (!at_end(t) && kind(t) != '}' && !(stop != NULL && stop(t))) {
+    while (!tree_at_end(t) && kind(t) != '}' && !(stop != NULL && stop(t))) {
         uint32_t before = t->at;
         *to = parse(t);
         to = &(*to)->next;
@@ -594,7 +574,7 @@ static void parse_block(struct tree *t, struct format_statement *s, parse_one *p
     t->tokens[t->at].level = 0;
     pass_token(t);
     struct format_statement *list = parse_list(t, parse, NULL);
-    if (!at_end(t)) {
+    if (!tree_at_end(t)) {
         const struct format_token *end = &t->tokens[t->at];
         t->tokens[t->at].space = list != NULL || end->comment_first < end->comment_behind;
         t->tokens[t->at].structural = true;
@@ -631,14 +611,14 @@ static void parse_head(struct tree *t)
         return;
     }
     bool declares = kind(t) == TOKEN_CONST ||
-                    (is_name(kind(t)) && is_name(kind_at(t, t->at + 1))) ||
+                    (token_kind_is_name(kind(t)) && token_kind_is_name(kind_at(t, t->at + 1))) ||
                     (kind(t) == TOKEN_TYPE && kind_at(t, t->at + 1) != '(');
     if (kind(t) == TOKEN_CONST) pass_token(t);
     if (declares) {
         parse_type(t, level);
         parse_inits(t, level + 1);
     }
-    while (!at_end(t) && kind(t) != ')') {
+    while (!tree_at_end(t) && kind(t) != ')') {
         uint32_t before = t->at;
         if (kind(t) == ';') {
             pass_close(t);
@@ -732,7 +712,7 @@ static void parse_simple(struct tree *t)
         pass_token(t);
         may_break(t, 1 + LEVEL_ASSIGNED, ALIGN_LINE, 0);
         parse_expr(t, 1, NO_COMMA);
-    } else if (is_name(kind(t))) { /* the tokens before were a type */
+    } else if (token_kind_is_name(kind(t))) { /* the tokens before were a type */
         parse_inits(t, 1);
         if (kind(t) == TOKEN_LAUNCH) parse_launch(t);
     }
@@ -767,7 +747,7 @@ static struct format_statement *parse_body_statement(struct tree *t)
     return finish_statement(t, s);
 }
 
-static void parse_buffers(struct tree *t)
+static void parse_buffer_list(struct tree *t)
 {
     pass_token(t);
     parse_type(t, 1);
@@ -782,19 +762,6 @@ static void parse_buffers(struct tree *t)
     }
 }
 
-static void parse_net_simple(struct tree *t)
-{
-    if (kind(t) == TOKEN_BUFFER) {
-        parse_buffers(t);
-    } else if (kind(t) == TOKEN_CONST) {
-        pass_token(t);
-        parse_type(t, 1);
-        parse_inits(t, 1);
-    } else if (is_name(kind(t))) {
-        parse_chain(t);
-    }
-}
-
 static struct format_statement *parse_net_statement(struct tree *t)
 {
     struct format_statement *s = new_statement(t);
@@ -803,7 +770,25 @@ static struct format_statement *parse_net_statement(struct tree *t)
     case TOKEN_IF: parse_if(t, s, parse_net_statement); break;
     case TOKEN_FOR: parse_loop(t, s, parse_net_statement); break;
     default:
-        parse_net_simple(t);
+        if (kind(t) == TOKEN_BUFFER) {
+            parse_buffer_list(t);
+        } else if (kind(t) == TOKEN_CONST) {
+            pass_token(t);
+            parse_type(t, 1);
+            parse_inits(t, 1);
+        } else if (token_kind_is_name(kind(t))) {
+            uint32_t arrow = 0;
+            parse_element_of_chain(t, 1);
+            while (kind(t) == TOKEN_ARROW) {
+                if (arrow == 0)
+                    may_break(t, 1, ALIGN_LINE, 0);
+                else
+                    may_break(t, 1, ALIGN_TOKEN, arrow);
+                if (arrow == 0) arrow = t->at;
+                pass_token(t);
+                parse_element_of_chain(t, 1);
+            }
+        }
         end_statement(t);
         add_part(t, s, PART_RUN, s->first);
     }
@@ -820,15 +805,6 @@ static struct format_statement *parse_field(struct tree *t)
     return finish_statement(t, s);
 }
 
-/* Parses the tolerance of an expectation: `within 1e-6`, `within 2 ulp`. */
-static void parse_tolerance(struct tree *t)
-{
-    while (kind(t) == TOKEN_IDENT) {
-        pass_token(t);
-        if (kind(t) != ';' && kind(t) != TOKEN_IDENT) parse_expr(t, 1, CONDITIONAL);
-    }
-}
-
 static struct format_statement *parse_check(struct tree *t)
 {
     struct format_statement *s = new_statement(t);
@@ -838,7 +814,11 @@ static struct format_statement *parse_check(struct tree *t)
     if (expects) {
         if (kind_at(t, t->at + 1) == TOKEN_STRING) pass_token(t);
         parse_expr(t, 1, CONDITIONAL);
-        parse_tolerance(t);
+        /* `within 1e-6`, `within 2 ulp` */
+        while (kind(t) == TOKEN_IDENT) {
+            pass_token(t);
+            if (kind(t) != ';' && kind(t) != TOKEN_IDENT) parse_expr(t, 1, CONDITIONAL);
+        }
     } else {
         parse_dims(t, 1);
         if (kind(t) == '=') {
@@ -880,27 +860,6 @@ static void parse_test(struct tree *t, struct format_statement *s)
     parse_block(t, s, parse_check);
 }
 
-static void parse_function(struct tree *t, struct format_statement *s)
-{
-    pass_token(t);
-    parse_type(t, 1);
-    pass_token(t);
-    if (kind(t) == '(') parse_parameters(t);
-    add_part(t, s, PART_RUN, s->first);
-    parse_block(t, s, parse_body_statement);
-}
-
-static void parse_kernel(struct tree *t, struct format_statement *s)
-{
-    while (kind(t) != TOKEN_KERNEL && !at_end(t))
-        pass_token(t);
-    pass_token(t);
-    parse_signature(t);
-    if (kind(t) != '{') end_statement(t);
-    add_part(t, s, PART_RUN, s->first);
-    if (kind(t) == '{') parse_block(t, s, parse_body_statement);
-}
-
 static void parse_plain_item(struct tree *t, struct format_statement *s)
 {
     if (kind(t) == TOKEN_CONST) {
@@ -918,11 +877,26 @@ static struct format_statement *parse_item(struct tree *t)
     struct format_statement *s = new_statement(t);
     switch (kind(t)) {
     case TOKEN_STRUCT: parse_struct(t, s); break;
-    case TOKEN_FN: parse_function(t, s); break;
+    case TOKEN_FN:
+        pass_token(t);
+        parse_type(t, 1);
+        pass_token(t);
+        if (kind(t) == '(') parse_parameters(t);
+        add_part(t, s, PART_RUN, s->first);
+        parse_block(t, s, parse_body_statement);
+        break;
     case TOKEN_KERNEL:
     case TOKEN_CHILD:
     case TOKEN_EXTERN:
-    case TOKEN_BUILTIN: parse_kernel(t, s); break;
+    case TOKEN_BUILTIN:
+        while (kind(t) != TOKEN_KERNEL && !tree_at_end(t))
+            pass_token(t);
+        pass_token(t);
+        parse_signature(t);
+        if (kind(t) != '{') end_statement(t);
+        add_part(t, s, PART_RUN, s->first);
+        if (kind(t) == '{') parse_block(t, s, parse_body_statement);
+        break;
     case TOKEN_TEST: parse_test(t, s); break;
     case TOKEN_PIPELINE:
         pass_token(t);
@@ -941,7 +915,7 @@ void format_tree(struct format_file *file)
     for (uint32_t i = 0; i < file->token_count; i++)
         file->tokens[i].space = true;
     struct format_statement **to = &file->items;
-    while (!at_end(&t)) {
+    while (!tree_at_end(&t)) {
         *to = parse_item(&t);
         to = &(*to)->next;
     }

@@ -49,7 +49,7 @@ struct scalar_value arith_f64(double value)
     return (struct scalar_value){SCALAR_F64, isnan(value) ? F64_NAN_BITS : bits};
 }
 
-static float as_f32(struct scalar_value value)
+static float f32_of(struct scalar_value value)
 {
     uint32_t bits = (uint32_t)value.bits;
     float result;
@@ -57,7 +57,7 @@ static float as_f32(struct scalar_value value)
     return result;
 }
 
-static double as_f64(struct scalar_value value)
+static double f64_of(struct scalar_value value)
 {
     double result;
     memcpy(&result, &value.bits, sizeof result);
@@ -69,8 +69,8 @@ double arith_as_f64(struct scalar_value value)
     switch (value.type) {
     case SCALAR_F16: return (double)half_from_f16((uint16_t)value.bits);
     case SCALAR_BF16: return (double)half_from_bf16((uint16_t)value.bits);
-    case SCALAR_F32: return (double)as_f32(value);
-    default: return as_f64(value);
+    case SCALAR_F32: return (double)f32_of(value);
+    default: return f64_of(value);
     }
 }
 
@@ -95,7 +95,8 @@ bool arith_fits(__int128 value, enum scalar_type type)
 
 /* ---- operators ---- */
 
-static struct scalar_value shift(enum kx_op op, struct scalar_value left, struct scalar_value right)
+static struct scalar_value shift_bits(enum kx_op op, struct scalar_value left,
+                                      struct scalar_value right)
 {
     unsigned width = 8 * (unsigned)scalar_width_bytes(left.type);
     unsigned count = (unsigned)(right.bits & (width - 1));
@@ -106,8 +107,8 @@ static struct scalar_value shift(enum kx_op op, struct scalar_value left, struct
     return arith_integer(left.type, bits);
 }
 
-static bool divide(enum kx_op op, struct scalar_value left, struct scalar_value right,
-                   struct scalar_value *out)
+static bool divide_integers(enum kx_op op, struct scalar_value left, struct scalar_value right,
+                            struct scalar_value *out)
 {
     bool quotient = op == OP_DIV;
     uint64_t bits;
@@ -119,27 +120,6 @@ static bool divide(enum kx_op op, struct scalar_value left, struct scalar_value 
     else
         bits = (uint64_t)(quotient ? (int64_t)left.bits / (int64_t)right.bits
                                    : (int64_t)left.bits % (int64_t)right.bits);
-    *out = arith_integer(left.type, bits);
-    return true;
-}
-
-static bool integer_binary(enum kx_op op, struct scalar_value left, struct scalar_value right,
-                           struct scalar_value *out)
-{
-    uint64_t a = left.bits, b = right.bits, bits = 0;
-    switch (op) {
-    case OP_DIV:
-    case OP_REM: return divide(op, left, right, out);
-    case OP_SHL:
-    case OP_SHR: *out = shift(op, left, right); return true;
-    case OP_ADD: bits = a + b; break;
-    case OP_SUB: bits = a - b; break;
-    case OP_MUL: bits = a * b; break;
-    case OP_AND: bits = a & b; break;
-    case OP_OR: bits = a | b; break;
-    case OP_XOR: bits = a ^ b; break;
-    default: break;
-    }
     *out = arith_integer(left.type, bits);
     return true;
 }
@@ -168,11 +148,27 @@ bool arith_binary(enum kx_op op, struct scalar_value left, struct scalar_value r
                   struct scalar_value *out)
 {
     if (left.type == SCALAR_F32)
-        *out = f32_binary(op, as_f32(left), as_f32(right));
+        *out = f32_binary(op, f32_of(left), f32_of(right));
     else if (left.type == SCALAR_F64)
-        *out = f64_binary(op, as_f64(left), as_f64(right));
-    else
-        return integer_binary(op, left, right, out);
+        *out = f64_binary(op, f64_of(left), f64_of(right));
+    else {
+        uint64_t a = left.bits, b = right.bits, bits = 0;
+        switch (op) {
+        case OP_DIV:
+        case OP_REM: return divide_integers(op, left, right, out);
+        case OP_SHL:
+        case OP_SHR: *out = shift_bits(op, left, right); return true;
+        case OP_ADD: bits = a + b; break;
+        case OP_SUB: bits = a - b; break;
+        case OP_MUL: bits = a * b; break;
+        case OP_AND: bits = a & b; break;
+        case OP_OR: bits = a | b; break;
+        case OP_XOR: bits = a ^ b; break;
+        default: break;
+        }
+        *out = arith_integer(left.type, bits);
+        return true;
+    }
     return true;
 }
 
@@ -208,7 +204,7 @@ enum kx_op arith_opposite(enum kx_op op)
     }
 }
 
-static uint64_t sign_bit(enum scalar_type type)
+static uint64_t sign_bit_of(enum scalar_type type)
 {
     return type == SCALAR_F32 ? F32_SIGN : F64_SIGN;
 }
@@ -216,7 +212,7 @@ static uint64_t sign_bit(enum scalar_type type)
 struct scalar_value arith_negate(struct scalar_value value)
 {
     if (!scalar_is_float(value.type)) return arith_integer(value.type, 0 - value.bits);
-    value.bits ^= sign_bit(value.type);
+    value.bits ^= sign_bit_of(value.type);
     return value;
 }
 
@@ -227,7 +223,7 @@ struct scalar_value arith_complement(struct scalar_value value)
 
 /* ---- conversions ---- */
 
-static struct scalar_value float_to_integer(double value, enum scalar_type to)
+static struct scalar_value saturate_to_integer(double value, enum scalar_type to)
 {
     int width = 8 * (int)scalar_width_bytes(to);
     if (isnan(value)) return arith_integer(to, 0);
@@ -242,7 +238,7 @@ static struct scalar_value float_to_integer(double value, enum scalar_type to)
     return arith_integer(to, (uint64_t)(int64_t)value);
 }
 
-static struct scalar_value integer_to_float(struct scalar_value value, enum scalar_type to)
+static struct scalar_value float_of_integer(struct scalar_value value, enum scalar_type to)
 {
     int64_t number = (int64_t)value.bits;
     if (scalar_is_signed(value.type))
@@ -251,7 +247,7 @@ static struct scalar_value integer_to_float(struct scalar_value value, enum scal
 }
 
 /* Rounded once. */
-static struct scalar_value to_half(struct scalar_value value, enum scalar_type to)
+static struct scalar_value round_to_half(struct scalar_value value, enum scalar_type to)
 {
     double number = scalar_is_float(value.type)
                         ? arith_as_f64(value)
@@ -263,13 +259,13 @@ struct scalar_value arith_convert(struct scalar_value value, enum scalar_type to
 {
     if (to == value.type) return value;
     if (to == SCALAR_BOOL) return arith_bool(arith_truth(value));
-    if (to == SCALAR_F16 || to == SCALAR_BF16) return to_half(value, to);
+    if (to == SCALAR_F16 || to == SCALAR_BF16) return round_to_half(value, to);
     if (!scalar_is_float(value.type))
-        return scalar_is_float(to) ? integer_to_float(value, to) : arith_integer(to, value.bits);
+        return scalar_is_float(to) ? float_of_integer(value, to) : arith_integer(to, value.bits);
     double number = arith_as_f64(value);
     if (to == SCALAR_F32) return arith_f32((float)number);
     if (to == SCALAR_F64) return arith_f64(number);
-    return float_to_integer(number, to);
+    return saturate_to_integer(number, to);
 }
 
 /* ---- built-in functions ---- */
@@ -289,26 +285,10 @@ static struct scalar_value minimum_maximum(bool maximum, struct scalar_value a,
     return less != maximum ? a : b;
 }
 
-static struct scalar_value absolute(struct scalar_value value)
-{
-    if (scalar_is_float(value.type)) {
-        value.bits &= ~sign_bit(value.type);
-        return value;
-    }
-    return scalar_is_signed(value.type) && value.bits >> 63 ? arith_negate(value) : value;
-}
-
 /* The sign of a NaN differs between devices, so it is never seen: it counts as plus. */
-static bool visible_sign(struct scalar_value value)
+static bool has_visible_sign(struct scalar_value value)
 {
-    return !isnan(arith_as_f64(value)) && (value.bits & sign_bit(value.type)) != 0;
-}
-
-static struct scalar_value copy_sign(struct scalar_value value, struct scalar_value sign)
-{
-    uint64_t bit = sign_bit(value.type);
-    value.bits = (value.bits & ~bit) | (visible_sign(sign) ? bit : 0);
-    return value;
+    return !isnan(arith_as_f64(value)) && (value.bits & sign_bit_of(value.type)) != 0;
 }
 
 static struct scalar_value round_f32(enum builtin builtin, float x)
@@ -341,8 +321,8 @@ static struct scalar_value reinterpret_bits(enum builtin builtin, struct scalar_
         return a.type == SCALAR_U32 ? f32_from_bits((uint32_t)a.bits)
                                     : (struct scalar_value){SCALAR_F64, a.bits};
     if (a.type == SCALAR_F32)
-        return arith_integer(SCALAR_U32, isnan(as_f32(a)) ? F32_NAN_BITS : a.bits);
-    return arith_integer(SCALAR_U64, isnan(as_f64(a)) ? F64_NAN_BITS : a.bits);
+        return arith_integer(SCALAR_U32, isnan(f32_of(a)) ? F32_NAN_BITS : a.bits);
+    return arith_integer(SCALAR_U64, isnan(f64_of(a)) ? F64_NAN_BITS : a.bits);
 }
 
 struct scalar_value arith_builtin(enum builtin builtin, const struct scalar_value *arguments)
@@ -351,18 +331,27 @@ struct scalar_value arith_builtin(enum builtin builtin, const struct scalar_valu
     bool narrow = a.type == SCALAR_F32;
     switch (builtin) {
     case BUILTIN_FMA:
-        return narrow ? arith_f32(fmaf(as_f32(a), as_f32(arguments[1]), as_f32(arguments[2])))
-                      : arith_f64(fma(as_f64(a), as_f64(arguments[1]), as_f64(arguments[2])));
-    case BUILTIN_COPYSIGN: return copy_sign(a, arguments[1]);
-    case BUILTIN_ABS: return absolute(a);
+        return narrow ? arith_f32(fmaf(f32_of(a), f32_of(arguments[1]), f32_of(arguments[2])))
+                      : arith_f64(fma(f64_of(a), f64_of(arguments[1]), f64_of(arguments[2])));
+    case BUILTIN_COPYSIGN: {
+        uint64_t bit = sign_bit_of(a.type);
+        a.bits = (a.bits & ~bit) | (has_visible_sign(arguments[1]) ? bit : 0);
+        return a;
+    }
+    case BUILTIN_ABS:
+        if (scalar_is_float(a.type)) {
+            a.bits &= ~sign_bit_of(a.type);
+            return a;
+        }
+        return scalar_is_signed(a.type) && a.bits >> 63 ? arith_negate(a) : a;
     case BUILTIN_MIN: return minimum_maximum(false, a, arguments[1]);
     case BUILTIN_MAX: return minimum_maximum(true, a, arguments[1]);
     case BUILTIN_ISNAN: return arith_bool(isnan(arith_as_f64(a)));
     case BUILTIN_ISINF: return arith_bool(isinf(arith_as_f64(a)));
-    case BUILTIN_SIGNBIT: return arith_bool(visible_sign(a));
+    case BUILTIN_SIGNBIT: return arith_bool(has_visible_sign(a));
     case BUILTIN_BITS:
     case BUILTIN_FROM_BITS: return reinterpret_bits(builtin, a);
-    default: return narrow ? round_f32(builtin, as_f32(a)) : round_f64(builtin, as_f64(a));
+    default: return narrow ? round_f32(builtin, f32_of(a)) : round_f64(builtin, f64_of(a));
     }
 }
 

@@ -122,6 +122,8 @@ struct graph_buffer {
     /* --buffers=fast: the depth follows from the maximum throughput; else it is to have room for a
      * dispatch. By pace/bufsize. */
     bool depth_paced;
+    /* A run with several threads may make it deeper: the depth is the plan's own choice.  By plan. */
+    bool depth_grows;
     /* Why the author accepts that its varying rate leaves liveness unproven: by a command list, or
      * by liveness/bounded from a comment; else NULL. */
     const char *unproven_reason;

@@ -54,7 +54,7 @@ void graph_print_out_rates(FILE *to, const struct graph_node *node, const struct
     if (out->bundle) fprintf(to, " in bundle %" PRIu32 " share %" PRIu64, out->bundle, out->share);
 }
 
-static void print_node(FILE *to, const struct graph *graph, size_t index)
+static void print_graph_node(FILE *to, const struct graph *graph, size_t index)
 {
     const struct graph_node *node = &graph->nodes.items[index];
     fprintf(to, "node %zu %s: %s", index, node->name, node->kernel->title);
@@ -81,31 +81,24 @@ static void print_node(FILE *to, const struct graph *graph, size_t index)
     }
 }
 
-static void print_ends(FILE *to, const struct graph *graph, const struct graph_buffer *buffer)
+static void print_graph_buffer(FILE *to, struct arena *arena, const struct graph *graph,
+                               size_t index)
 {
+    const struct graph_buffer *buffer = &graph->buffers.items[index];
+    fprintf(to, "%s %zu %s: %s", outer_text(buffer->outer), index, buffer->name,
+            type_text(arena, buffer->type));
     if (buffer->outer != GRAPH_OUTER_IN && buffer->writer_node != GRAPH_NONE)
         fprintf(to, " from %s", graph->nodes.items[buffer->writer_node].name);
     for (size_t i = 0; i < buffer->readers.count; i++)
         fprintf(to, "%s%s", i ? ", " : " to ",
                 graph->nodes.items[buffer->readers.items[i].node].name);
-}
-
-static void print_shape(FILE *to, const struct graph_shape *shape)
-{
-    if (shape->row_packets == 0) return;
-    if (shape->frame_rows == 0)
-        fprintf(to, " rows %" PRIu64, shape->row_packets);
-    else
-        fprintf(to, " frame %" PRIu64 "x%" PRIu64, shape->row_packets, shape->frame_rows);
-}
-
-static void print_buffer(FILE *to, struct arena *arena, const struct graph *graph, size_t index)
-{
-    const struct graph_buffer *buffer = &graph->buffers.items[index];
-    fprintf(to, "%s %zu %s: %s", outer_text(buffer->outer), index, buffer->name,
-            type_text(arena, buffer->type));
-    print_ends(to, graph, buffer);
-    print_shape(to, &buffer->shape);
+    const struct graph_shape *shape = &buffer->shape;
+    if (shape->row_packets != 0) {
+        if (shape->frame_rows == 0)
+            fprintf(to, " rows %" PRIu64, shape->row_packets);
+        else
+            fprintf(to, " frame %" PRIu64 "x%" PRIu64, shape->row_packets, shape->frame_rows);
+    }
     if (buffer->initial.packets) fprintf(to, " init %" PRIu64, buffer->initial.packets);
     if (buffer->depth_packets)
         fprintf(to, " depth %" PRIu64 "%s", buffer->depth_packets,
@@ -124,8 +117,8 @@ void graph_print(FILE *to, const struct graph *graph)
     if (graph->policy != POLICY_AUTO) fprintf(to, ", policy %s", graph_policy_name(graph->policy));
     fputc('\n', to);
     for (size_t i = 0; i < graph->nodes.count; i++)
-        print_node(to, graph, i);
+        print_graph_node(to, graph, i);
     for (size_t i = 0; i < graph->buffers.count; i++)
-        print_buffer(to, arena, graph, i);
+        print_graph_buffer(to, arena, graph, i);
     arena_destroy(arena);
 }

@@ -25,7 +25,7 @@ static const char *builtin_name(enum builtin builtin)
     return names[builtin];
 }
 
-static double float_of(struct scalar_value value)
+static double kx_float_of(struct scalar_value value)
 {
     float single;
     double whole;
@@ -38,7 +38,7 @@ static double float_of(struct scalar_value value)
 static void print_float(FILE *to, struct scalar_value value)
 {
     const char *name = scalar_name(value.type);
-    double number = float_of(value);
+    double number = kx_float_of(value);
     char text[64];
     if (!isfinite(number)) {
         bool is_double = value.type == SCALAR_F64;
@@ -85,7 +85,7 @@ void type_value_print(FILE *to, const struct type *type, const struct scalar_val
     fputc('}', to);
 }
 
-static bool print_list(FILE *to, const char *name, struct kx *const *arguments, uint32_t count)
+static bool print_kx_list(FILE *to, const char *name, struct kx *const *arguments, uint32_t count)
 {
     fprintf(to, "%s(", name);
     for (uint32_t i = 0; i < count; i++) {
@@ -126,7 +126,7 @@ static bool print_select(FILE *to, const struct kx *x)
     return ok;
 }
 
-static bool print_index(FILE *to, const struct kx *x)
+static bool print_kx_index(FILE *to, const struct kx *x)
 {
     bool ok = kx_print(to, x->left);
     fputc('[', to);
@@ -151,10 +151,10 @@ bool kx_print(FILE *to, const struct kx *x)
         if (x->type->kind != TYPE_SCALAR) return false;
         fprintf(to, "(%s)", scalar_name(x->type->scalar));
         return kx_print(to, x->left);
-    case KX_CALL: return print_list(to, x->function->name, x->arguments, x->argument_count);
+    case KX_CALL: return print_kx_list(to, x->function->name, x->arguments, x->argument_count);
     case KX_BUILTIN:
-        return print_list(to, builtin_name(x->builtin), x->arguments, x->argument_count);
-    case KX_INDEX: return print_index(to, x);
+        return print_kx_list(to, builtin_name(x->builtin), x->arguments, x->argument_count);
+    case KX_INDEX: return print_kx_index(to, x);
     default: return false;
     }
 }

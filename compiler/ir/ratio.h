@@ -33,6 +33,21 @@ static inline uint64_t max64(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+/* The number of bits of `value`; 0 has none. */
+static inline uint32_t bit_length(uint128 value)
+{
+    uint32_t count = 0;
+    for (; value; value >>= 1)
+        count++;
+    return count;
+}
+
+/* a / b, rounded down. */
+static inline int128 floor_divide(int128 a, int128 b)
+{
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
 /* Remainder in 0..g-1, also of a negative number. */
 static inline uint64_t floor_mod(int64_t a, uint64_t g)
 {

@@ -143,12 +143,6 @@ struct application {
     struct known *buckets[BUCKETS];
 };
 
-static struct entry *find(const struct baseline *baseline, const struct entry *wanted)
-{
-    if (baseline->count == 0) return NULL;
-    return bsearch(wanted, baseline->entries, baseline->count, sizeof *wanted, baseline_compare);
-}
-
 static bool is_known(const struct known *known, enum rule rule, struct span span,
                      const char *message)
 {
@@ -167,7 +161,10 @@ static bool hides(void *data, enum rule rule, struct span span, const char *mess
     struct known **bucket = &a->buckets[XXH64(message, strlen(message), span.begin) % BUCKETS];
     if (is_known(*bucket, rule, span, message)) return true;
     struct entry wanted = entry_of(a->arena, a->sources, rule, span);
-    struct entry *entry = find(a->baseline, &wanted);
+    struct entry *entry = a->baseline->count == 0
+                              ? NULL
+                              : bsearch(&wanted, a->baseline->entries, a->baseline->count,
+                                        sizeof wanted, baseline_compare);
     if (entry == NULL || entry->found >= entry->count) return false;
     entry->found++;
     struct known *known = ARENA_NEW(a->arena, struct known);
@@ -218,29 +215,6 @@ void baseline_report_outdated(const struct baseline *baseline, struct diags *dia
 
 /* ---- writing ---- */
 
-static void put_entry(struct json *json, const struct entry *entry)
-{
-    json_begin(json, NULL, '{');
-    json_text(json, "file", entry->file);
-    json_text(json, "rule", entry->rule);
-    json_text(json, "line", entry->line);
-    json_number(json, "count", entry->count);
-    json_end(json, '}');
-}
-
-static void print(FILE *to, const struct baseline *baseline)
-{
-    struct json json = {.to = to};
-    json_begin(&json, NULL, '{');
-    json_number(&json, "version", BASELINE_VERSION);
-    json_text(&json, "tool", "pipec");
-    json_begin(&json, "findings", '[');
-    for (size_t i = 0; i < baseline->count; i++)
-        put_entry(&json, &baseline->entries[i]);
-    json_end(&json, ']');
-    json_end(&json, '}');
-}
-
 static bool is_written(void *data, const struct diag *diag)
 {
     (void)data;
@@ -262,7 +236,22 @@ bool baseline_write(struct diags *diags, const struct sources *sources, struct a
     }
     baseline_sort(&baseline);
     if (!output_open(&output, path)) return false;
-    print(output.file, &baseline);
+    struct json json = {.to = output.file};
+    json_begin(&json, NULL, '{');
+    json_number(&json, "version", BASELINE_VERSION);
+    json_text(&json, "tool", "pipec");
+    json_begin(&json, "findings", '[');
+    for (size_t i = 0; i < baseline.count; i++) {
+        const struct entry *entry = &baseline.entries[i];
+        json_begin(&json, NULL, '{');
+        json_text(&json, "file", entry->file);
+        json_text(&json, "rule", entry->rule);
+        json_text(&json, "line", entry->line);
+        json_number(&json, "count", entry->count);
+        json_end(&json, '}');
+    }
+    json_end(&json, ']');
+    json_end(&json, '}');
     if (!output_close(&output)) return false;
     diag_drop(diags, is_written, NULL);
     return true;

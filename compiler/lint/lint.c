@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "compiler/lint/lint_internal.h"
+#include "base/words.h"
 
 bool lint_wants(const struct compile *cx, const enum rule *rules, size_t count)
 {
@@ -10,14 +11,9 @@ bool lint_wants(const struct compile *cx, const enum rule *rules, size_t count)
     return false;
 }
 
-static bool is_blank(char byte)
+static void skip_blank_bytes(const char *bytes, uint32_t *at, uint32_t end)
 {
-    return byte != '\0' && strchr(" \t\r\n\v\f", byte) != NULL;
-}
-
-static void skip_blanks(const char *bytes, uint32_t *at, uint32_t end)
-{
-    while (*at < end && is_blank(bytes[*at]))
+    while (*at < end && byte_is_blank(bytes[*at]))
         ++*at;
 }
 
@@ -26,8 +22,8 @@ bool lint_same_text(const struct compile *cx, struct span a, struct span b)
     const struct source *source = source_get(cx->sources, a.source);
     if (source == NULL || a.source != b.source || a.begin >= a.end) return false;
     for (;;) {
-        skip_blanks(source->bytes, &a.begin, a.end);
-        skip_blanks(source->bytes, &b.begin, b.end);
+        skip_blank_bytes(source->bytes, &a.begin, a.end);
+        skip_blank_bytes(source->bytes, &b.begin, b.end);
         if (a.begin == a.end || b.begin == b.end) return a.begin == a.end && b.begin == b.end;
         if (source->bytes[a.begin++] != source->bytes[b.begin++]) return false;
     }

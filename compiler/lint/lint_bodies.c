@@ -11,14 +11,14 @@ struct bodies {
     const char *certain; /* "firing of 'fir'", each of which comes to what is visited; or NULL */
 };
 
-static bool is_constant(const struct kx *kx)
+static bool is_constant_kx(const struct kx *kx)
 {
     while (kx->kind == KX_CONVERT || kx->kind == KX_NEGATE)
         kx = kx->left;
     return kx->kind == KX_CONSTANT;
 }
 
-static bool is_linted(struct span span)
+static bool is_linted_place(struct span span)
 {
     return span.source == LINTED_SOURCE;
 }
@@ -37,7 +37,7 @@ static void check_division(struct bodies *b, const struct kx *kx)
     if (b->certain != NULL)
         diag_report(b->cx->diags, RULE_CONSTANT_FAULT, kx->right->span,
                     "every %s divides by zero here: it is a fault, which ends the run", b->certain);
-    else if (is_linted(kx->span))
+    else if (is_linted_place(kx->span))
         diag_report(b->cx->diags, RULE_DIVISION_BY_ZERO, kx->right->span,
                     "this divides by zero: a firing that comes here is a fault");
 }
@@ -45,7 +45,7 @@ static void check_division(struct bodies *b, const struct kx *kx)
 static void check_comparison(struct bodies *b, const struct kx *kx)
 {
     if ((kx->op != OP_EQ && kx->op != OP_NE) || !type_is_float(kx->left->type)) return;
-    if (is_constant(kx->left) || is_constant(kx->right)) return;
+    if (is_constant_kx(kx->left) || is_constant_kx(kx->right)) return;
     struct diag *d = diag_report(b->cx->diags, RULE_FLOAT_EQUALITY, kx->span,
                                  "two computed floats are compared for equality");
     diag_help(d, "compare their distance: abs(a - b) < limit");
@@ -85,10 +85,10 @@ static bool is_remainder(const struct kx *kx)
     return kx->kind == KX_BINARY && kx->op == OP_REM;
 }
 
-static void check_index(struct bodies *b, const struct kx *index, enum access_check check,
-                        bool from_centre)
+static void lint_index(struct bodies *b, const struct kx *index, enum access_check check,
+                       bool from_centre)
 {
-    if (check != ACCESS_CHECKED || is_constant(index)) return;
+    if (check != ACCESS_CHECKED || is_constant_kx(index)) return;
     struct diag *d = diag_report(b->cx->diags, RULE_CHECKED_INDEX, index->span,
                                  "this index is checked each time the program comes here");
     int64_t half = (int64_t)index->places / 2;
@@ -99,30 +99,29 @@ static void check_index(struct bodies *b, const struct kx *index, enum access_ch
                      "never negative");
 }
 
-static void visit_kx(struct bodies *b, const struct kx *kx)
+static void lint_kx(struct bodies *b, const struct kx *kx)
 {
     if (kx == NULL) return;
     if (kx->kind == KX_BINARY || (kx->kind == KX_ASSIGN && kx->op != OP_NONE))
         check_division(b, kx);
-    if (is_linted(kx->span)) {
+    if (is_linted_place(kx->span)) {
         if (kx->kind == KX_COMPARE) check_comparison(b, kx);
-        if (kx->kind == KX_INDEX || kx->kind == KX_PEEK)
-            check_index(b, kx->right, kx->check, false);
-        if (kx->kind == KX_PEEK && kx->left) check_index(b, kx->left, kx->element_check, false);
+        if (kx->kind == KX_INDEX || kx->kind == KX_PEEK) lint_index(b, kx->right, kx->check, false);
+        if (kx->kind == KX_PEEK && kx->left) lint_index(b, kx->left, kx->element_check, false);
         if (kx->kind == KX_WINDOW) {
-            if (kx->third) check_index(b, kx->third, kx->element_check, false);
-            check_index(b, kx->left, kx->check, true);
-            check_index(b, kx->right, kx->column_check, true);
+            if (kx->third) lint_index(b, kx->third, kx->element_check, false);
+            lint_index(b, kx->left, kx->check, true);
+            lint_index(b, kx->right, kx->column_check, true);
         }
     }
     const char *certain = b->certain;
-    visit_kx(b, kx->left);
+    lint_kx(b, kx->left);
     if (kx->kind == KX_LOGICAL || kx->kind == KX_SELECT) b->certain = NULL;
-    visit_kx(b, kx->right);
-    visit_kx(b, kx->third);
+    lint_kx(b, kx->right);
+    lint_kx(b, kx->third);
     b->certain = certain;
     for (uint32_t i = 0; i < kx->argument_count; i++)
-        visit_kx(b, kx->arguments[i]);
+        lint_kx(b, kx->arguments[i]);
 }
 
 /* ---- loops ---- */
@@ -202,9 +201,9 @@ static bool ends(const struct ks *loop, const struct kx *condition)
            approaches(loop, condition->right, condition->left, rises ? -1 : 1);
 }
 
-static void check_loop(struct bodies *b, const struct ks *loop)
+static void lint_endless_loop(struct bodies *b, const struct ks *loop)
 {
-    if (!loop->unbounded || !is_linted(loop->span) || ends(loop, loop->expr)) return;
+    if (!loop->unbounded || !is_linted_place(loop->span) || ends(loop, loop->expr)) return;
     struct span at = loop->expr != NULL ? loop->expr->span : loop->span;
     struct diag *d = diag_report(b->cx->diags, RULE_UNBOUNDED_LOOP, at,
                                  "nothing in %s shows that this loop ends", b->in);
@@ -233,31 +232,31 @@ static bool may_leave(const struct ks *s)
     return false;
 }
 
-static void visit_ks(struct bodies *b, const struct ks *first);
+static void lint_ks(struct bodies *b, const struct ks *first);
 
 /* Visits statements that are executed on a condition, or not each time. */
 static void visit_perhaps(struct bodies *b, const struct ks *first)
 {
     const char *certain = b->certain;
     b->certain = NULL;
-    visit_ks(b, first);
+    lint_ks(b, first);
     b->certain = certain;
 }
 
-static void visit_ks(struct bodies *b, const struct ks *first)
+static void lint_ks(struct bodies *b, const struct ks *first)
 {
     for (const struct ks *s = first; s != NULL; s = s->next) {
         bool test_last = s->kind == KS_LOOP && s->test_after;
-        if (s->kind == KS_LOOP) check_loop(b, s);
-        visit_ks(b, s->init);
-        if (!test_last) visit_kx(b, s->expr);
-        visit_kx(b, s->element);
-        visit_kx(b, s->index);
-        if (s->element && is_linted(s->element->span))
-            check_index(b, s->element, s->element_check, false);
-        if (s->index && is_linted(s->index->span)) check_index(b, s->index, s->check, false);
+        if (s->kind == KS_LOOP) lint_endless_loop(b, s);
+        lint_ks(b, s->init);
+        if (!test_last) lint_kx(b, s->expr);
+        lint_kx(b, s->element);
+        lint_kx(b, s->index);
+        if (s->element && is_linted_place(s->element->span))
+            lint_index(b, s->element, s->element_check, false);
+        if (s->index && is_linted_place(s->index->span)) lint_index(b, s->index, s->check, false);
         if (s->kind == KS_BLOCK)
-            visit_ks(b, s->body);
+            lint_ks(b, s->body);
         else
             visit_perhaps(b, s->body);
         visit_perhaps(b, s->otherwise);
@@ -265,8 +264,8 @@ static void visit_ks(struct bodies *b, const struct ks *first)
         if (s->kind == KS_LOOP) {
             const char *outer = b->certain;
             b->certain = NULL;
-            if (test_last) visit_kx(b, s->expr);
-            visit_kx(b, s->step);
+            if (test_last) lint_kx(b, s->expr);
+            lint_kx(b, s->step);
             b->certain = outer;
         }
     }
@@ -278,15 +277,15 @@ void lint_bodies(struct compile *cx, const struct graph *graph)
         const struct kernel *k = graph->kernels.items[i];
         struct bodies b = {.cx = cx, .in = arena_printf(cx->arena, "the kernel '%s'", k->title)};
         b.certain = arena_printf(cx->arena, "'init' of '%s'", k->title);
-        visit_ks(&b, k->init);
+        lint_ks(&b, k->init);
         b.certain = arena_printf(cx->arena, "firing of '%s'", k->title);
-        visit_ks(&b, k->body);
+        lint_ks(&b, k->body);
         b.certain = NULL;
-        visit_ks(&b, k->finish);
+        lint_ks(&b, k->finish);
     }
     for (size_t i = 0; i < graph->functions.count; i++) {
         const struct function *f = graph->functions.items[i];
         struct bodies b = {.cx = cx, .in = arena_printf(cx->arena, "the function '%s'", f->name)};
-        if (is_linted(f->span)) visit_ks(&b, f->body);
+        if (is_linted_place(f->span)) lint_ks(&b, f->body);
     }
 }

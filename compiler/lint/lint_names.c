@@ -43,7 +43,7 @@ struct names {
 
 /* ---- the table ---- */
 
-static size_t slot_of(const struct binding *table, size_t capacity, const char *text)
+static size_t symbol_slot(const struct binding *table, size_t capacity, const char *text)
 {
     size_t slot = ((uintptr_t)text >> 3) * 11400714819323198485u & (capacity - 1);
     while (table[slot].text != NULL && table[slot].text != text)
@@ -57,7 +57,7 @@ static void grow(struct names *names)
     struct binding *table = ARENA_ARRAY(names->arena, struct binding, capacity);
     for (size_t i = 0; i < names->capacity; i++)
         if (names->table[i].text != NULL)
-            table[slot_of(table, capacity, names->table[i].text)] = names->table[i];
+            table[symbol_slot(table, capacity, names->table[i].text)] = names->table[i];
     names->table = table;
     names->capacity = capacity;
 }
@@ -65,22 +65,22 @@ static void grow(struct names *names)
 static struct binding *bind(struct names *names, const char *text)
 {
     if (names->count * 2 >= names->capacity) grow(names);
-    struct binding *binding = &names->table[slot_of(names->table, names->capacity, text)];
+    struct binding *binding = &names->table[symbol_slot(names->table, names->capacity, text)];
     if (binding->text == NULL) names->count++;
     binding->text = text;
     return binding;
 }
 
-static struct symbol *find(struct names *names, const char *text)
+static struct symbol *find_symbol(struct names *names, const char *text)
 {
     if (text == NULL || names->capacity == 0) return NULL;
-    uint32_t index = names->table[slot_of(names->table, names->capacity, text)].symbol;
+    uint32_t index = names->table[symbol_slot(names->table, names->capacity, text)].symbol;
     return index ? &names->symbols.items[index - 1] : NULL;
 }
 
 /* ---- declaring ---- */
 
-static bool is_item(const struct symbol *s)
+static bool is_item_symbol(const struct symbol *s)
 {
     return s->kind == ITEM || s->kind == CONSTANT_ITEM;
 }
@@ -97,13 +97,14 @@ static void check_hidden(struct names *names, const struct symbol *inner,
     diag_label(d, outer->name.span, "%s '%s' is out of reach here", outer->noun, outer->name.text);
 }
 
-static void declare(struct names *names, struct ast_name name, enum kind kind, const char *noun)
+static void declare_name(struct names *names, struct ast_name name, enum kind kind,
+                         const char *noun)
 {
     struct symbol symbol = {.name = name, .kind = kind, .noun = noun};
     if (name.text == NULL) return;
     struct binding *binding = bind(names, name.text);
     symbol.outer = binding->symbol;
-    if (!is_item(&symbol) && symbol.outer && !names->quiet)
+    if (!is_item_symbol(&symbol) && symbol.outer && !names->quiet)
         check_hidden(names, &symbol, &names->symbols.items[symbol.outer - 1]);
     vec_push(names->arena, &names->symbols, symbol);
     binding->symbol = (uint32_t)names->symbols.count;
@@ -140,7 +141,7 @@ static void report_unused(struct names *names, const struct symbol *s)
 }
 
 /* Forgets what was declared since `first`, and says what of it was of no use. */
-static void leave(struct names *names, size_t first)
+static void leave_scope(struct names *names, size_t first)
 {
     for (size_t i = names->symbols.count; i-- > first;) {
         const struct symbol *s = &names->symbols.items[i];
@@ -159,81 +160,78 @@ static void read_symbol(struct names *names, struct symbol *s)
     if (!names->quiet) names->source_read[s->name.span.source] = true;
 }
 
-static void read_name(struct names *names, const char *text)
+static void read_name_text(struct names *names, const char *text)
 {
-    read_symbol(names, find(names, text));
+    read_symbol(names, find_symbol(names, text));
 }
 
-/* `sin` calls sin_f32 or sin_f64 of a file that has them. */
-static void read_called(struct names *names, const char *text)
-{
-    static const char *const endings[] = {"_f32", "_f64"};
-    read_name(names, text);
-    for (size_t i = 0; i < 2 && text != NULL; i++) {
-        const char *full = arena_printf(names->arena, "%s%s", text, endings[i]);
-        read_name(names, intern_string(names->cx->names, full));
-    }
-}
+static void read_expression(struct names *names, const struct ast_expr *e, bool value_used);
 
-static void visit_expr(struct names *names, const struct ast_expr *e, bool value_used);
-
-static void visit_list(struct names *names, const struct ast_expr *first)
+static void read_expressions(struct names *names, const struct ast_expr *first)
 {
     for (const struct ast_expr *e = first; e != NULL; e = e->next)
-        visit_expr(names, e, true);
+        read_expression(names, e, true);
 }
 
-static void visit_type(struct names *names, const struct ast_type *type)
+static void read_type(struct names *names, const struct ast_type *type)
 {
     if (type == NULL) return;
-    if (type->kind == AST_TYPE_NAMED) read_name(names, type->name.text);
-    visit_list(names, type->dims);
+    if (type->kind == AST_TYPE_NAMED) read_name_text(names, type->name.text);
+    read_expressions(names, type->dims);
 }
 
 /* The name that is written through indices and members, or NULL; the indices are read. */
 static void visit_target(struct names *names, const struct ast_expr *e, bool read)
 {
     for (; e != NULL && (e->kind == AST_EXPR_INDEX || e->kind == AST_EXPR_MEMBER); e = e->left)
-        if (e->kind == AST_EXPR_INDEX) visit_expr(names, e->right, true);
+        if (e->kind == AST_EXPR_INDEX) read_expression(names, e->right, true);
     if (e == NULL) return;
-    struct symbol *s = e->kind == AST_EXPR_NAME ? find(names, e->name.text) : NULL;
+    struct symbol *s = e->kind == AST_EXPR_NAME ? find_symbol(names, e->name.text) : NULL;
     if (s == NULL) {
-        visit_expr(names, e, true);
+        read_expression(names, e, true);
         return;
     }
     s->written = true;
     if (read) read_symbol(names, s);
 }
 
-static void visit_expr(struct names *names, const struct ast_expr *e, bool value_used)
+static void read_expression(struct names *names, const struct ast_expr *e, bool value_used)
 {
     if (e == NULL) return;
     switch (e->kind) {
-    case AST_EXPR_NAME: read_name(names, e->name.text); return;
+    case AST_EXPR_NAME: read_name_text(names, e->name.text); return;
     case AST_EXPR_ASSIGN:
         visit_target(names, e->left, value_used);
-        visit_expr(names, e->right, true);
+        read_expression(names, e->right, true);
         return;
     case AST_EXPR_INCREMENT: visit_target(names, e->left, value_used); return;
     case AST_EXPR_COMMA:
-        visit_expr(names, e->left, false);
-        visit_expr(names, e->right, value_used);
+        read_expression(names, e->left, false);
+        read_expression(names, e->right, value_used);
         return;
-    case AST_EXPR_CALL: read_called(names, e->name.text); break;
+    case AST_EXPR_CALL: {
+        static const char *const endings[] = {"_f32", "_f64"};
+        read_name_text(names, e->name.text);
+        for (size_t i = 0; i < 2 && e->name.text != NULL; i++) {
+            const char *full = arena_printf(names->arena, "%s%s", e->name.text, endings[i]);
+            read_name_text(names, intern_string(names->cx->names, full));
+        }
+        break;
+    }
     default: break;
     }
-    visit_type(names, e->type);
-    visit_expr(names, e->left, true);
-    visit_expr(names, e->right, true);
-    visit_expr(names, e->third, true);
-    visit_list(names, e->arguments);
+    read_type(names, e->type);
+    read_expression(names, e->left, true);
+    read_expression(names, e->right, true);
+    read_expression(names, e->third, true);
+    read_expressions(names, e->arguments);
 }
 
-static void visit_attributes(struct names *names, const struct ast_attribute *first)
+static void read_attributes(struct names *names, const struct ast_attribute *first)
 {
     for (const struct ast_attribute *a = first; a != NULL; a = a->next) {
-        visit_expr(names, a->value, true);
-        read_name(names, a->of.text);
+        read_expression(names, a->value, true);
+        read_name_text(names, a->of.text);
     }
 }
 
@@ -251,50 +249,47 @@ static const char *variable_noun(enum ast_qualifier qualifier)
     return "the variable";
 }
 
-static void visit_declarators(struct names *names, const struct ast_type *type,
-                              const struct ast_declarator *first, enum kind kind, const char *noun)
+static void declare_declarators(struct names *names, const struct ast_type *type,
+                                const struct ast_declarator *first, enum kind kind,
+                                const char *noun)
 {
-    visit_type(names, type);
+    read_type(names, type);
     for (const struct ast_declarator *d = first; d != NULL; d = d->next) {
-        visit_list(names, d->dims);
-        visit_expr(names, d->init, true);
-        declare(names, d->name, kind, noun);
+        read_expressions(names, d->dims);
+        read_expression(names, d->init, true);
+        declare_name(names, d->name, kind, noun);
     }
 }
 
 static void visit_stmts(struct names *names, const struct ast_stmt *first);
-
-static void visit_launch(struct names *names, const struct ast_launch *launch)
-{
-    if (launch == NULL) return;
-    read_name(names, launch->kernel.text);
-    visit_list(names, launch->type_arguments);
-    visit_list(names, launch->arguments);
-    visit_list(names, launch->order_arguments);
-    /* The child sees the window. */
-    for (size_t i = 0; i < names->symbols.count; i++)
-        if (names->symbols.items[i].kind == IN_PORT) names->symbols.items[i].read = true;
-}
 
 static void visit_stmt(struct names *names, const struct ast_stmt *s)
 {
     size_t first = names->symbols.count;
     bool is_event = s->launch != NULL && s->launch->event.text != NULL;
     bool is_declaration = s->kind == AST_STMT_DECLARE || is_event;
-    visit_launch(names, s->launch);
+    if (s->launch != NULL) {
+        read_name_text(names, s->launch->kernel.text);
+        read_expressions(names, s->launch->type_arguments);
+        read_expressions(names, s->launch->arguments);
+        read_expressions(names, s->launch->order_arguments);
+        /* The child sees the window. */
+        for (size_t i = 0; i < names->symbols.count; i++)
+            if (names->symbols.items[i].kind == IN_PORT) names->symbols.items[i].read = true;
+    }
     if (is_event)
-        visit_declarators(names, s->type, s->declarators, VARIABLE, "event");
+        declare_declarators(names, s->type, s->declarators, VARIABLE, "event");
     else if (is_declaration)
-        visit_declarators(names, s->type, s->declarators, VARIABLE, variable_noun(s->qualifier));
+        declare_declarators(names, s->type, s->declarators, VARIABLE, variable_noun(s->qualifier));
     visit_stmts(names, s->init);
     if (s->target != NULL) visit_target(names, s->target, false);
-    visit_expr(names, s->expr, s->kind != AST_STMT_EXPR);
-    visit_attributes(names, s->attributes);
+    read_expression(names, s->expr, s->kind != AST_STMT_EXPR);
+    read_attributes(names, s->attributes);
     visit_stmts(names, s->body);
     visit_stmts(names, s->otherwise);
-    visit_expr(names, s->step, false);
+    read_expression(names, s->step, false);
     if (!is_declaration && s->kind != AST_STMT_CASE && s->kind != AST_STMT_DEFAULT)
-        leave(names, first);
+        leave_scope(names, first);
 }
 
 /* Declarations stay until the block, which holds the list, is left. */
@@ -309,19 +304,19 @@ static void visit_stmts(struct names *names, const struct ast_stmt *first)
 static void visit_chain(struct names *names, const struct ast_node *first)
 {
     for (const struct ast_node *n = first; n != NULL; n = n->next) {
-        read_name(names, n->name.text);
-        visit_list(names, n->type_arguments);
-        visit_list(names, n->inputs);
-        visit_list(names, n->outputs);
-        visit_list(names, n->arguments);
-        visit_list(names, n->subscripts);
-        visit_attributes(names, n->attributes);
+        read_name_text(names, n->name.text);
+        read_expressions(names, n->type_arguments);
+        read_expressions(names, n->inputs);
+        read_expressions(names, n->outputs);
+        read_expressions(names, n->arguments);
+        read_expressions(names, n->subscripts);
+        read_attributes(names, n->attributes);
     }
 }
 
 static void visit_net(struct names *names, const struct ast_net *n);
 
-static void visit_nets(struct names *names, const struct ast_net *first)
+static void read_nets(struct names *names, const struct ast_net *first)
 {
     for (const struct ast_net *n = first; n != NULL; n = n->next)
         visit_net(names, n);
@@ -331,19 +326,20 @@ static void visit_net(struct names *names, const struct ast_net *n)
 {
     size_t first = names->symbols.count;
     bool is_const = n->kind == AST_NET_CONST;
-    visit_declarators(names, n->type, n->declarators, is_const ? VARIABLE : OTHER, "the constant");
+    declare_declarators(names, n->type, n->declarators, is_const ? VARIABLE : OTHER,
+                        "the constant");
     for (const struct ast_buffer *b = n->buffers; b != NULL; b = b->next) {
-        visit_list(names, b->dims);
-        visit_attributes(names, b->attributes);
-        declare(names, b->name, OTHER, "the buffer");
+        read_expressions(names, b->dims);
+        read_attributes(names, b->attributes);
+        declare_name(names, b->name, OTHER, "the buffer");
     }
-    visit_expr(names, n->init_expr, false);
-    visit_expr(names, n->condition, true);
+    read_expression(names, n->init_expr, false);
+    read_expression(names, n->condition, true);
     visit_chain(names, n->chain);
-    visit_nets(names, n->body);
-    visit_nets(names, n->otherwise);
-    visit_expr(names, n->step, false);
-    if (!is_const && n->kind != AST_NET_BUFFER) leave(names, first);
+    read_nets(names, n->body);
+    read_nets(names, n->otherwise);
+    read_expression(names, n->step, false);
+    if (!is_const && n->kind != AST_NET_BUFFER) leave_scope(names, first);
 }
 
 /* ---- items ---- */
@@ -351,10 +347,10 @@ static void visit_net(struct names *names, const struct ast_net *n)
 static void visit_params(struct names *names, const struct ast_param *first, const char *noun)
 {
     for (const struct ast_param *p = first; p != NULL; p = p->next) {
-        visit_type(names, p->type);
-        visit_list(names, p->dims);
-        visit_expr(names, p->value, true);
-        declare(names, p->name, PARAMETER, noun);
+        read_type(names, p->type);
+        read_expressions(names, p->dims);
+        read_expression(names, p->value, true);
+        declare_name(names, p->name, PARAMETER, noun);
     }
 }
 
@@ -362,25 +358,25 @@ static void visit_params(struct names *names, const struct ast_param *first, con
 static void visit_signature(struct names *names, const struct ast_signature *s, bool consumes)
 {
     for (const struct ast_type_param *p = s->type_params; p != NULL; p = p->next)
-        declare(names, p->name, COMPILE_TIME_PARAMETER, "the parameter");
+        declare_name(names, p->name, COMPILE_TIME_PARAMETER, "the parameter");
     for (const struct ast_port *p = s->ports; p != NULL; p = p->next) {
-        visit_type(names, p->type);
-        visit_list(names, p->dims);
-        declare(names, p->name, consumes && !p->is_out ? IN_PORT : OTHER, "the port");
+        read_type(names, p->type);
+        read_expressions(names, p->dims);
+        declare_name(names, p->name, consumes && !p->is_out ? IN_PORT : OTHER, "the port");
     }
     visit_params(names, s->params, "the argument");
     for (const struct ast_port *p = s->ports; p != NULL; p = p->next)
-        visit_attributes(names, p->attributes);
-    visit_attributes(names, s->attributes);
+        read_attributes(names, p->attributes);
+    read_attributes(names, s->attributes);
 }
 
 static void visit_checks(struct names *names, const struct ast_check *first)
 {
     for (const struct ast_check *c = first; c != NULL; c = c->next) {
-        visit_list(names, c->dims);
-        visit_expr(names, c->value, true);
-        visit_expr(names, c->other, true);
-        visit_expr(names, c->tolerance_value, true);
+        read_expressions(names, c->dims);
+        read_expression(names, c->value, true);
+        read_expression(names, c->other, true);
+        read_expression(names, c->tolerance_value, true);
     }
 }
 
@@ -390,37 +386,37 @@ static void visit_item(struct names *names, const struct ast_item *item)
     size_t first = names->symbols.count;
     bool quiet = names->quiet;
     if (item->kind == AST_ITEM_KERNEL && item->body == NULL) names->quiet = true;
-    visit_type(names, item->type);
+    read_type(names, item->type);
     for (const struct ast_declarator *d = item->declarators; d != NULL; d = d->next) {
-        visit_list(names, d->dims);
-        visit_expr(names, d->init, true);
+        read_expressions(names, d->dims);
+        read_expression(names, d->init, true);
     }
     for (const struct ast_field *f = item->fields; f != NULL; f = f->next) {
-        visit_type(names, f->type);
-        visit_list(names, f->dims);
+        read_type(names, f->type);
+        read_expressions(names, f->dims);
     }
     visit_params(names, item->params, "the parameter");
     visit_signature(names, &item->signature,
                     item->kind == AST_ITEM_KERNEL && item->kernel_kind != AST_KERNEL_CHILD);
     visit_stmts(names, item->body);
-    visit_nets(names, item->net);
+    read_nets(names, item->net);
     visit_chain(names, item->subject);
     visit_checks(names, item->checks);
-    leave(names, first);
+    leave_scope(names, first);
     names->quiet = quiet;
 }
 
-static void declare_item(struct names *names, const struct ast_item *item)
+static void declare_linted_item(struct names *names, const struct ast_item *item)
 {
     switch (item->kind) {
     case AST_ITEM_CONST:
         for (const struct ast_declarator *d = item->declarators; d != NULL; d = d->next)
-            declare(names, d->name, CONSTANT_ITEM, "the constant");
+            declare_name(names, d->name, CONSTANT_ITEM, "the constant");
         break;
-    case AST_ITEM_STRUCT: declare(names, item->name, ITEM, "the struct"); break;
-    case AST_ITEM_FN: declare(names, item->name, ITEM, "the function"); break;
-    case AST_ITEM_KERNEL: declare(names, item->signature.name, ITEM, "the kernel"); break;
-    case AST_ITEM_PIPELINE: declare(names, item->signature.name, OTHER, "the pipeline"); break;
+    case AST_ITEM_STRUCT: declare_name(names, item->name, ITEM, "the struct"); break;
+    case AST_ITEM_FN: declare_name(names, item->name, ITEM, "the function"); break;
+    case AST_ITEM_KERNEL: declare_name(names, item->signature.name, ITEM, "the kernel"); break;
+    case AST_ITEM_PIPELINE: declare_name(names, item->signature.name, OTHER, "the pipeline"); break;
     case AST_ITEM_IMPORT:
     case AST_ITEM_TEST: break;
     }
@@ -428,7 +424,7 @@ static void declare_item(struct names *names, const struct ast_item *item)
 
 /* ---- imports ---- */
 
-static const struct ast_file *file_of(const struct names *names, uint32_t source)
+static const struct ast_file *file_of_source(const struct names *names, uint32_t source)
 {
     const struct ast_file *file = names->program->files;
     while (file != NULL && file->source != source)
@@ -451,7 +447,7 @@ static bool is_file_used(const struct names *names, uint32_t source, bool *seen)
     uint32_t id;
     if (names->source_read[source]) return true;
     seen[source] = true;
-    const struct ast_file *file = file_of(names, source);
+    const struct ast_file *file = file_of_source(names, source);
     for (const struct ast_item *i = file != NULL ? file->items : NULL; i != NULL; i = i->next)
         if (import_source(names, file, i, &id) && !seen[id] && is_file_used(names, id, seen))
             return true;
@@ -491,17 +487,6 @@ static bool is_program(const struct ast_file *file)
     return pipelines == 1 && others == 0;
 }
 
-static void check_items(struct names *names)
-{
-    if (!is_program(names->program->files)) return;
-    for (size_t i = 0; i < names->symbols.count; i++) {
-        const struct symbol *s = &names->symbols.items[i];
-        if (!is_item(s) || s->read || s->name.span.source != LINTED_SOURCE) continue;
-        diag_report(names->cx->diags, RULE_UNUSED_ITEM, s->name.span, "%s '%s' is never used",
-                    s->noun, s->name.text);
-    }
-}
-
 /* Declares the items of the library, or of the other files.  The scope of the library is outside of
  * that of programs. */
 static void declare_files(struct names *names, bool of_library)
@@ -509,7 +494,7 @@ static void declare_files(struct names *names, bool of_library)
     for (const struct ast_file *file = names->program->files; file != NULL; file = file->next) {
         if (source_is_library(names->cx->sources, file->source) != of_library) continue;
         for (const struct ast_item *item = file->items; item != NULL; item = item->next)
-            declare_item(names, item);
+            declare_linted_item(names, item);
     }
 }
 
@@ -529,7 +514,14 @@ void lint_names(struct compile *cx, const struct ast_program *program)
             visit_item(&names, item);
     }
     names.quiet = false;
-    check_items(&names);
+    if (is_program(names.program->files)) {
+        for (size_t i = 0; i < names.symbols.count; i++) {
+            const struct symbol *s = &names.symbols.items[i];
+            if (!is_item_symbol(s) || s->read || s->name.span.source != LINTED_SOURCE) continue;
+            diag_report(names.cx->diags, RULE_UNUSED_ITEM, s->name.span, "%s '%s' is never used",
+                        s->noun, s->name.text);
+        }
+    }
     check_imports(&names);
     arena_destroy(arena);
 }

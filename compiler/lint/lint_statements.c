@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "compiler/lint/lint_internal.h"
+#include "base/words.h"
 
 static const enum rule rules[] = {
     RULE_NO_EFFECT,          RULE_SELF_ASSIGNMENT,        RULE_UNREACHABLE,
@@ -11,7 +12,8 @@ static const enum rule rules[] = {
     RULE_IDENTICAL_BRANCHES, RULE_MISLEADING_INDENTATION,
 };
 
-static struct diag *report(struct compile *cx, enum rule rule, struct span span, const char *text)
+static struct diag *report_statement(struct compile *cx, enum rule rule, struct span span,
+                                     const char *text)
 {
     return diag_report(cx->diags, rule, span, "%s", text);
 }
@@ -35,35 +37,21 @@ static bool has_effect(const struct ast_expr *expr)
 static bool is_statement_call(const struct ast_expr *e)
 {
     static const char *const names[] = {"barrier", "done", "stop"};
-    if (e->kind != AST_EXPR_CALL) return false;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(e->name.text, names[i]) == 0) return true;
-    return false;
+    return e->kind == AST_EXPR_CALL &&
+           WORD_INDEX(e->name.text, names) < sizeof names / sizeof *names;
 }
 
 static void check_effect(struct compile *cx, const struct ast_stmt *s)
 {
     const struct ast_expr *e = s->expr;
     if (e == NULL || has_effect(e) || is_statement_call(e)) return;
-    struct diag *d =
-        report(cx, RULE_NO_EFFECT, e->span,
-               e->kind == AST_EXPR_CALL
-                   ? "the result of this call is not used, and a function does nothing else"
-                   : "this statement has no effect");
+    struct diag *d = report_statement(
+        cx, RULE_NO_EFFECT, e->span,
+        e->kind == AST_EXPR_CALL
+            ? "the result of this call is not used, and a function does nothing else"
+            : "this statement has no effect");
     if (e->kind == AST_EXPR_BINARY && e->op == AST_OP_EQ)
         diag_help(d, "'==' compares; '=' assigns");
-}
-
-static bool is_place(const struct ast_expr *e)
-{
-    return e->kind == AST_EXPR_NAME || e->kind == AST_EXPR_INDEX || e->kind == AST_EXPR_MEMBER;
-}
-
-static void check_assignment(struct compile *cx, const struct ast_expr *e)
-{
-    if (e->kind != AST_EXPR_ASSIGN || e->op != AST_OP_NONE || !is_place(e->left)) return;
-    if (has_effect(e->left) || !lint_same_text(cx, e->left->span, e->right->span)) return;
-    report(cx, RULE_SELF_ASSIGNMENT, e->span, "this assigns a value to itself");
 }
 
 /* ---- conditions ---- */
@@ -77,14 +65,15 @@ static bool is_literal(const struct ast_expr *e)
             (strcmp(e->name.text, "true") == 0 || strcmp(e->name.text, "false") == 0));
 }
 
-static void check_condition(struct compile *cx, const struct ast_expr *e, bool of_loop)
+static void lint_condition(struct compile *cx, const struct ast_expr *e, bool of_loop)
 {
     if (e == NULL) return;
     if (is_literal(e) && !of_loop) {
-        report(cx, RULE_CONSTANT_CONDITION, e->span, "this condition is always the same");
+        report_statement(cx, RULE_CONSTANT_CONDITION, e->span, "this condition is always the same");
     } else if (e->kind == AST_EXPR_ASSIGN && e->op == AST_OP_NONE && !e->parenthesised) {
-        struct diag *d = report(cx, RULE_ASSIGNMENT_IN_CONDITION, e->span,
-                                "this condition assigns: it is the assigned value that decides");
+        struct diag *d =
+            report_statement(cx, RULE_ASSIGNMENT_IN_CONDITION, e->span,
+                             "this condition assigns: it is the assigned value that decides");
         diag_help(d, "write '==' to compare, or put the assignment in parentheses");
     }
 }
@@ -110,19 +99,6 @@ static bool is_idempotent(enum ast_operator op)
     }
 }
 
-static void check_operands(struct compile *cx, const struct ast_expr *e)
-{
-    if (e->kind != AST_EXPR_BINARY || !is_idempotent(e->op)) return;
-    if (is_literal(e->left) || has_effect(e->left)) return;
-    if (!lint_same_text(cx, e->left->span, e->right->span)) return;
-    struct diag *d = report(cx, RULE_IDENTICAL_OPERANDS, e->op_span,
-                            "both operands are the same, so the result is known");
-    diag_label(d, e->left->span, "this");
-    diag_label(d, e->right->span, "and this");
-    if (e->op == AST_OP_NE || e->op == AST_OP_EQ)
-        diag_help(d, "if a float is to be tested for NaN, write isnan(..)");
-}
-
 /* if (a) .. else if (a): the second is never taken. */
 static void check_chain(struct compile *cx, const struct ast_stmt *s)
 {
@@ -133,9 +109,9 @@ static void check_chain(struct compile *cx, const struct ast_stmt *s)
         if (s->expr == NULL || has_effect(s->expr)) return;
         for (size_t i = 0; i < count; i++) {
             if (!lint_same_text(cx, seen[i]->span, s->expr->span)) continue;
-            struct diag *d =
-                report(cx, RULE_DUPLICATE_CONDITION, s->expr->span,
-                       "this condition has been tested before: the branch is never taken");
+            struct diag *d = report_statement(
+                cx, RULE_DUPLICATE_CONDITION, s->expr->span,
+                "this condition has been tested before: the branch is never taken");
             diag_label(d, seen[i]->span, "here");
             return;
         }
@@ -145,27 +121,29 @@ static void check_chain(struct compile *cx, const struct ast_stmt *s)
 
 static void check_if(struct compile *cx, const struct ast_stmt *s)
 {
-    check_condition(cx, s->expr, false);
+    lint_condition(cx, s->expr, false);
     if (s->body != NULL && s->body->kind == AST_STMT_EMPTY) {
-        struct diag *d = report(cx, RULE_EMPTY_BODY, s->body->span, "this 'if' does nothing");
+        struct diag *d =
+            report_statement(cx, RULE_EMPTY_BODY, s->body->span, "this 'if' does nothing");
         diag_help(d, "remove the ';', or write '{ }'");
         diag_fix(d, s->body->span, "{ }");
     }
     check_chain(cx, s);
     if (s->otherwise != NULL && s->body != NULL && s->otherwise->kind != AST_STMT_IF &&
         lint_same_text(cx, s->body->span, s->otherwise->span)) {
-        struct diag *d =
-            report(cx, RULE_IDENTICAL_BRANCHES, s->otherwise->span, "both branches are the same");
+        struct diag *d = report_statement(cx, RULE_IDENTICAL_BRANCHES, s->otherwise->span,
+                                          "both branches are the same");
         diag_label(d, s->body->span, "as this one");
     }
 }
 
-static void check_loop(struct compile *cx, const struct ast_stmt *s)
+static void lint_loop(struct compile *cx, const struct ast_stmt *s)
 {
-    check_condition(cx, s->expr, true);
+    lint_condition(cx, s->expr, true);
     if (s->kind == AST_STMT_DO || s->body == NULL || s->body->kind != AST_STMT_EMPTY) return;
     if (s->kind == AST_STMT_FOR && has_effect(s->expr)) return;
-    struct diag *d = report(cx, RULE_EMPTY_BODY, s->body->span, "this loop has an empty body");
+    struct diag *d =
+        report_statement(cx, RULE_EMPTY_BODY, s->body->span, "this loop has an empty body");
     diag_help(d, "remove the ';', or write '{ }'");
     diag_fix(d, s->body->span, "{ }");
 }
@@ -184,14 +162,15 @@ static bool jumps(const struct ast_stmt *s)
 }
 
 /* Whether control never reaches the statement after it. */
-static bool leaves(const struct ast_stmt *s)
+static bool leaves_block(const struct ast_stmt *s)
 {
     if (jumps(s)) return true;
     if (s->kind == AST_STMT_IF)
-        return s->body != NULL && s->otherwise != NULL && leaves(s->body) && leaves(s->otherwise);
+        return s->body != NULL && s->otherwise != NULL && leaves_block(s->body) &&
+               leaves_block(s->otherwise);
     if (s->kind != AST_STMT_BLOCK) return false;
     for (const struct ast_stmt *t = s->body; t != NULL; t = t->next)
-        if (leaves(t)) return true;
+        if (leaves_block(t)) return true;
     return false;
 }
 
@@ -204,12 +183,13 @@ static bool is_label(const struct ast_stmt *s)
 static void check_sequence(struct compile *cx, const struct ast_stmt *first)
 {
     for (const struct ast_stmt *s = first; s != NULL && s->next != NULL; s = s->next) {
-        if (!leaves(s) || is_label(s->next)) continue;
+        if (!leaves_block(s) || is_label(s->next)) continue;
         if (s->next->kind == AST_STMT_INIT || s->next->kind == AST_STMT_FINISH ||
             s->next->kind == AST_STMT_EMPTY)
             continue;
         if (jumps(s->next) && s->next->next == NULL && jumps(s)) continue;
-        struct diag *d = report(cx, RULE_UNREACHABLE, s->next->span, "this is never executed");
+        struct diag *d =
+            report_statement(cx, RULE_UNREACHABLE, s->next->span, "this is never executed");
         diag_label(d, s->span, "control does not continue after this");
         return;
     }
@@ -257,9 +237,10 @@ static void check_indentation(struct compile *cx, const struct ast_stmt *first)
             !indentation(cx, next->span, &lines[2], &columns[2]))
             continue;
         if (lines[0] == lines[1] || columns[1] != columns[2] || columns[2] <= columns[0]) continue;
-        struct diag *d = report(cx, RULE_MISLEADING_INDENTATION, next->span,
-                                "this is executed in any case, though it is indented like the "
-                                "statement before it");
+        struct diag *d =
+            report_statement(cx, RULE_MISLEADING_INDENTATION, next->span,
+                             "this is executed in any case, though it is indented like the "
+                             "statement before it");
         diag_label(d, body->span, "the body ends with this statement");
         diag_help(d, "put both in '{ }', or indent this one less");
     }
@@ -279,19 +260,20 @@ static void check_switch(struct compile *cx, const struct ast_stmt *s)
     if (s->body == NULL || s->body->kind != AST_STMT_BLOCK) return;
     for (const struct ast_stmt *t = s->body->body; t != NULL; t = t->next) {
         if (is_label(t) && falls) {
-            struct diag *d = report(cx, RULE_FALLS_THROUGH, t->span,
-                                    "the case before goes on here: it does not end with 'break'");
+            struct diag *d =
+                report_statement(cx, RULE_FALLS_THROUGH, t->span,
+                                 "the case before goes on here: it does not end with 'break'");
             diag_help(d, "end it with 'break'");
         }
         const struct ast_stmt *inner = innermost(t);
         if (inner == NULL) continue; /* a label that the next one follows */
-        falls = !leaves(inner);
+        falls = !leaves_block(inner);
     }
 }
 
 /* ---- the family ---- */
 
-static void visit_stmt(void *data, const struct ast_stmt *s)
+static void lint_statement(void *data, const struct ast_stmt *s)
 {
     struct compile *cx = data;
     switch (s->kind) {
@@ -299,7 +281,7 @@ static void visit_stmt(void *data, const struct ast_stmt *s)
     case AST_STMT_IF: check_if(cx, s); break;
     case AST_STMT_WHILE:
     case AST_STMT_DO:
-    case AST_STMT_FOR: check_loop(cx, s); break;
+    case AST_STMT_FOR: lint_loop(cx, s); break;
     case AST_STMT_SWITCH: check_switch(cx, s); break;
     case AST_STMT_BLOCK:
         check_sequence(cx, s->body);
@@ -309,17 +291,29 @@ static void visit_stmt(void *data, const struct ast_stmt *s)
     }
 }
 
-static void visit_expr(void *data, const struct ast_expr *e)
+static void lint_expression(void *data, const struct ast_expr *e)
 {
     struct compile *cx = data;
-    check_assignment(cx, e);
-    check_operands(cx, e);
-    if (e->kind == AST_EXPR_CONDITIONAL && e->left != NULL) check_condition(cx, e->left, false);
+    if (e->kind == AST_EXPR_ASSIGN && e->op == AST_OP_NONE &&
+        (e->left->kind == AST_EXPR_NAME || e->left->kind == AST_EXPR_INDEX ||
+         e->left->kind == AST_EXPR_MEMBER) &&
+        !has_effect(e->left) && lint_same_text(cx, e->left->span, e->right->span))
+        report_statement(cx, RULE_SELF_ASSIGNMENT, e->span, "this assigns a value to itself");
+    if (e->kind == AST_EXPR_BINARY && is_idempotent(e->op) && !is_literal(e->left) &&
+        !has_effect(e->left) && lint_same_text(cx, e->left->span, e->right->span)) {
+        struct diag *d = report_statement(cx, RULE_IDENTICAL_OPERANDS, e->op_span,
+                                          "both operands are the same, so the result is known");
+        diag_label(d, e->left->span, "this");
+        diag_label(d, e->right->span, "and this");
+        if (e->op == AST_OP_NE || e->op == AST_OP_EQ)
+            diag_help(d, "if a float is to be tested for NaN, write isnan(..)");
+    }
+    if (e->kind == AST_EXPR_CONDITIONAL && e->left != NULL) lint_condition(cx, e->left, false);
 }
 
 void lint_statements(struct compile *cx, const struct ast_file *file)
 {
-    struct lint_visitor visitor = {.data = cx, .stmt = visit_stmt, .expr = visit_expr};
+    struct lint_visitor visitor = {.data = cx, .stmt = lint_statement, .expr = lint_expression};
     if (!lint_wants(cx, rules, sizeof rules / sizeof rules[0])) return;
     for (const struct ast_item *item = file->items; item != NULL; item = item->next)
         lint_visit_item(&visitor, item);

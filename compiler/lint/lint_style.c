@@ -10,17 +10,11 @@ static const enum rule rules[] = {RULE_NAMING_STYLE, RULE_MISSING_DOCUMENTATION,
 
 /* ---- names ---- */
 
-static bool has_lower(const char *text)
+/* Whether a letter has the case. */
+static bool has_case(const char *text, bool upper)
 {
     for (; *text; text++)
-        if (islower((unsigned char)*text)) return true;
-    return false;
-}
-
-static bool has_upper(const char *text)
-{
-    for (; *text; text++)
-        if (isupper((unsigned char)*text)) return true;
+        if (upper ? isupper((unsigned char)*text) : islower((unsigned char)*text)) return true;
     return false;
 }
 
@@ -38,7 +32,7 @@ static const char *restyled(struct arena *arena, const char *text, bool upper)
 
 static void check_style(struct compile *cx, struct ast_name name, bool upper, const char *what)
 {
-    if (name.text == NULL || (upper ? !has_lower(name.text) : !has_upper(name.text))) return;
+    if (name.text == NULL || !has_case(name.text, !upper)) return;
     struct diag *d =
         diag_report(cx->diags, RULE_NAMING_STYLE, name.span, "names of %s are written in %s: '%s'",
                     what, upper ? "upper case" : "lower case", name.text);
@@ -51,7 +45,7 @@ static void check_lower(struct compile *cx, struct ast_name name, const char *wh
     if (name.text != NULL && name.text[1] != '\0') check_style(cx, name, false, what);
 }
 
-static void visit_stmt(void *data, const struct ast_stmt *s)
+static void lint_variable_style(void *data, const struct ast_stmt *s)
 {
     if (s->kind != AST_STMT_DECLARE || s->qualifier == AST_CONST || s->qualifier == AST_TABLE)
         return;
@@ -84,7 +78,7 @@ static void check_signature(struct compile *cx, const struct ast_signature *s, c
 
 static void check_names(struct compile *cx, const struct ast_item *item)
 {
-    struct lint_visitor visitor = {.data = cx, .stmt = visit_stmt};
+    struct lint_visitor visitor = {.data = cx, .stmt = lint_variable_style};
     switch (item->kind) {
     case AST_ITEM_CONST:
         for (const struct ast_declarator *d = item->declarators; d != NULL; d = d->next)
@@ -106,7 +100,7 @@ static void check_names(struct compile *cx, const struct ast_item *item)
 
 /* ---- documentation ---- */
 
-static bool is_library(const struct ast_file *file)
+static bool is_library_file(const struct ast_file *file)
 {
     for (const struct ast_item *item = file->items; item != NULL; item = item->next)
         if (item->kind == AST_ITEM_PIPELINE) return false;
@@ -146,7 +140,7 @@ static void check_documentation(struct compile *cx, const struct ast_item *item)
 
 enum { DEPTH_PLAIN_MAX = 16 };
 
-static void check_depth(struct compile *cx, const struct ast_attribute *a)
+static void check_nesting_depth(struct compile *cx, const struct ast_attribute *a)
 {
     if (strcmp(a->name.text, "depth") != 0 || a->value == NULL) return;
     if (a->value->kind != AST_EXPR_INTEGER || a->value->integer.value <= DEPTH_PLAIN_MAX) return;
@@ -164,7 +158,7 @@ static void check_port_depths(struct compile *cx, const struct ast_item *item)
     if (item->kind != AST_ITEM_PIPELINE) return;
     for (const struct ast_port *port = item->signature.ports; port != NULL; port = port->next)
         for (const struct ast_attribute *a = port->attributes; a != NULL; a = a->next)
-            check_depth(cx, a);
+            check_nesting_depth(cx, a);
 }
 
 static void check_depths(struct compile *cx, const struct ast_net *first)
@@ -172,7 +166,7 @@ static void check_depths(struct compile *cx, const struct ast_net *first)
     for (const struct ast_net *n = first; n != NULL; n = n->next) {
         for (const struct ast_buffer *b = n->buffers; b != NULL; b = b->next)
             for (const struct ast_attribute *a = b->attributes; a != NULL; a = a->next)
-                check_depth(cx, a);
+                check_nesting_depth(cx, a);
         check_depths(cx, n->body);
         check_depths(cx, n->otherwise);
     }
@@ -183,7 +177,7 @@ static void check_depths(struct compile *cx, const struct ast_net *first)
 void lint_style(struct compile *cx, const struct ast_file *file)
 {
     if (!lint_wants(cx, rules, sizeof rules / sizeof rules[0])) return;
-    bool library = is_library(file);
+    bool library = is_library_file(file);
     for (const struct ast_item *item = file->items; item != NULL; item = item->next) {
         check_names(cx, item);
         check_port_depths(cx, item);

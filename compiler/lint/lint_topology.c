@@ -28,7 +28,7 @@ static void check_depth(struct compile *cx, const struct graph_buffer *b)
 }
 
 /* Cycles of one iteration. */
-static double load_of(const struct graph_node *node)
+static double node_load(const struct graph_node *node)
 {
     return (double)node->cost_cycles * (double)node->repetitions;
 }
@@ -37,15 +37,15 @@ static double total_load(const struct graph *graph)
 {
     double total = 0;
     for (size_t i = 0; i < graph->nodes.count; i++)
-        total += load_of(&graph->nodes.items[i]);
+        total += node_load(&graph->nodes.items[i]);
     return total;
 }
 
-static void check_node(struct compile *cx, const struct graph_node *node, double total)
+static void lint_node(struct compile *cx, const struct graph_node *node, double total)
 {
     const struct kernel *k = node->kernel;
     if (!node->stateful || k->states.count == 0 || total <= 0) return;
-    double percent = 100 * load_of(node) / total;
+    double percent = 100 * node_load(node) / total;
     if (percent < BOTTLENECK_PERCENT || node->span.source != LINTED_SOURCE) return;
     struct diag *d =
         diag_report(cx->diags, RULE_SERIAL_BOTTLENECK, node->span,
@@ -55,7 +55,8 @@ static void check_node(struct compile *cx, const struct graph_node *node, double
 }
 
 /* `2`, or by phase `{1, 2}`. */
-static const char *exact_rate(struct arena *arena, const struct kernel_port *port, uint32_t phases)
+static const char *exact_rate_text(struct arena *arena, const struct kernel_port *port,
+                                   uint32_t phases)
 {
     if (port->pushes == NULL) return arena_printf(arena, "%" PRIu64, port->push);
     const char *text = "{";
@@ -65,14 +66,14 @@ static const char *exact_rate(struct arena *arena, const struct kernel_port *por
 }
 
 /* With parameters the number may be another one for other values. */
-static void check_rates(struct compile *cx, const struct kernel *k)
+static void lint_rates(struct compile *cx, const struct kernel *k)
 {
     enum { SHOWN_PHASES = 8 };
     if (k->span.source != LINTED_SOURCE || strcmp(k->name, k->title) != 0) return;
     for (uint32_t p = 0; p < k->out_count; p++) {
         const struct kernel_port *port = &k->out[p];
         if (!port->bounds_exact || k->phases > SHOWN_PHASES) continue;
-        const char *rate = exact_rate(cx->arena, port, k->phases);
+        const char *rate = exact_rate_text(cx->arena, port, k->phases);
         struct diag *d = diag_report(cx->diags, RULE_LOOSE_RATE, port->rate_span,
                                      "'%s' declares bounds for '%s', its body always appends %s",
                                      k->name, port->name, rate);
@@ -89,7 +90,7 @@ void lint_topology(struct compile *cx, const struct graph *graph)
     for (size_t i = 0; i < graph->buffers.count; i++)
         check_depth(cx, &graph->buffers.items[i]);
     for (size_t i = 0; i < graph->kernels.count; i++)
-        check_rates(cx, graph->kernels.items[i]);
+        lint_rates(cx, graph->kernels.items[i]);
     for (size_t i = 0; graph->nodes.count > 1 && i < graph->nodes.count; i++)
-        check_node(cx, &graph->nodes.items[i], total);
+        lint_node(cx, &graph->nodes.items[i], total);
 }

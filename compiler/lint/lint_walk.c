@@ -38,24 +38,20 @@ static void visit_declarators(const struct lint_visitor *visitor,
     }
 }
 
-static void visit_stmt(const struct lint_visitor *visitor, const struct ast_stmt *s)
-{
-    if (visitor->stmt != NULL) visitor->stmt(visitor->data, s);
-    visit_type(visitor, s->type);
-    visit_declarators(visitor, s->declarators);
-    lint_visit_stmts(visitor, s->init);
-    lint_visit_expr(visitor, s->target);
-    lint_visit_expr(visitor, s->expr);
-    lint_visit_expr(visitor, s->step);
-    visit_attributes(visitor, s->attributes);
-    lint_visit_stmts(visitor, s->body);
-    lint_visit_stmts(visitor, s->otherwise);
-}
-
 void lint_visit_stmts(const struct lint_visitor *visitor, const struct ast_stmt *first)
 {
-    for (const struct ast_stmt *s = first; s != NULL; s = s->next)
-        visit_stmt(visitor, s);
+    for (const struct ast_stmt *s = first; s != NULL; s = s->next) {
+        if (visitor->stmt != NULL) visitor->stmt(visitor->data, s);
+        visit_type(visitor, s->type);
+        visit_declarators(visitor, s->declarators);
+        lint_visit_stmts(visitor, s->init);
+        lint_visit_expr(visitor, s->target);
+        lint_visit_expr(visitor, s->expr);
+        lint_visit_expr(visitor, s->step);
+        visit_attributes(visitor, s->attributes);
+        lint_visit_stmts(visitor, s->body);
+        lint_visit_stmts(visitor, s->otherwise);
+    }
 }
 
 static void visit_nodes(const struct lint_visitor *visitor, const struct ast_node *first)
@@ -88,8 +84,10 @@ static void visit_nets(const struct lint_visitor *visitor, const struct ast_net 
     }
 }
 
-static void visit_signature(const struct lint_visitor *visitor, const struct ast_signature *s)
+void lint_visit_item(const struct lint_visitor *visitor, const struct ast_item *item)
 {
+    visit_declarators(visitor, item->declarators);
+    const struct ast_signature *s = &item->signature;
     for (const struct ast_port *p = s->ports; p != NULL; p = p->next) {
         visit_list(visitor, p->dims);
         visit_attributes(visitor, p->attributes);
@@ -97,12 +95,6 @@ static void visit_signature(const struct lint_visitor *visitor, const struct ast
     for (const struct ast_param *p = s->params; p != NULL; p = p->next)
         lint_visit_expr(visitor, p->value);
     visit_attributes(visitor, s->attributes);
-}
-
-void lint_visit_item(const struct lint_visitor *visitor, const struct ast_item *item)
-{
-    visit_declarators(visitor, item->declarators);
-    visit_signature(visitor, &item->signature);
     lint_visit_stmts(visitor, item->body);
     visit_nets(visitor, item->net);
 }

@@ -11,19 +11,6 @@ struct periodic {
     uint32_t period_bits; /* T = 2^period_bits: fine compared with the packets of an iteration */
 };
 
-static uint32_t bit_length(uint128 value)
-{
-    uint32_t count = 0;
-    for (; value; value >>= 1)
-        count++;
-    return count;
-}
-
-static int128 floor_div(int128 a, int128 b)
-{
-    return a >= 0 ? a / b : -((b - 1 - a) / b);
-}
-
 /* Tokens that pass the arc in one iteration. */
 static uint128 iteration_flow(const struct net *net, const struct net_arc *arc)
 {
@@ -59,8 +46,8 @@ static int128 least_lead(const struct periodic *periodic, const struct net_arc *
     int64_t initial = arc->initial - arc_window(periodic->net, arc);
     int128 whole = (int128)initial - (int128)floor_mod(initial, g);
     int128 lead = (int128)arc->take - (int128)g - whole;
-    return floor_div(lead * ((int128)1 << periodic->period_bits),
-                     (int128)iteration_flow(periodic->net, arc)) +
+    return floor_divide(lead * ((int128)1 << periodic->period_bits),
+                        (int128)iteration_flow(periodic->net, arc)) +
            1;
 }
 
@@ -102,7 +89,7 @@ static bool room_needed(const struct periodic *periodic, const struct net_arc *a
     uint64_t g = gcd64(arc->add, arc->take);
     int128 period = (int128)1 << periodic->period_bits;
     int128 bound = (int128)(arc->take - g) * period - ahead * (int128)flow;
-    int128 least = floor_div(bound, period) + 1;
+    int128 least = floor_divide(bound, period) + 1;
     if (least < 0) least = 0;
     least = (least + (int128)g - 1) / (int128)g * (int128)g;
     least += arc_window(periodic->net, arc);

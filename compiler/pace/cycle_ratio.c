@@ -19,14 +19,6 @@ struct howard {
     uint32_t *mark, *queue;                    /* scratch by vertex */
 };
 
-static uint32_t bits_of(uint128 value)
-{
-    uint32_t count = 0;
-    for (; value; value >>= 1)
-        count++;
-    return count;
-}
-
 static uint128 absolute_value(int128 value)
 {
     return value < 0 ? -(uint128)value : (uint128)value;
@@ -41,8 +33,8 @@ static bool values_fit(const struct ratio_graph *graph)
         heights |= absolute_value(graph->arcs[i].height);
         costs |= graph->arcs[i].cost;
     }
-    uint32_t vertices = bits_of(graph->vertex_count);
-    return bits_of(heights) + bits_of(costs) + 2 * vertices + 1 <= CYCLE_RATIO_BITS;
+    uint32_t vertices = bit_length(graph->vertex_count);
+    return bit_length(heights) + bit_length(costs) + 2 * vertices + 1 <= CYCLE_RATIO_BITS;
 }
 
 static struct howard howard_create(struct arena *arena, const struct ratio_graph *graph)

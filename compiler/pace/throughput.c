@@ -120,11 +120,6 @@ static bool common_parts(const struct component *of, uint128 *parts)
     return true;
 }
 
-static int128 floor_divide(int128 a, int128 b)
-{
-    return a >= 0 ? a / b : -((b - 1 - a) / b);
-}
-
 /* tokens / flow, in binary parts, rounded down. */
 static int128 rounded_height(struct expansion *expansion, int128 tokens, uint64_t flow)
 {
@@ -279,14 +274,6 @@ static bool number_firings(struct expansion *expansion)
     return true;
 }
 
-static uint32_t bits_of(uint64_t value)
-{
-    uint32_t count = 0;
-    for (; value; value >>= 1)
-        count++;
-    return count;
-}
-
 /* Chooses the finest parts that the arithmetic of cycle_ratio admits, with heights of
  * ROUNDED_ITERATIONS. */
 static void choose_rounding(struct expansion *expansion)
@@ -295,8 +282,8 @@ static void choose_rounding(struct expansion *expansion)
     uint64_t costs = 1;
     for (uint32_t i = 0; i < of->node_count; i++)
         costs |= of->cost[of->nodes[i]];
-    expansion->part_bits = CYCLE_RATIO_BITS - bits_of(costs) - bits_of(ROUNDED_ITERATIONS) -
-                           2 * bits_of(expansion->vertex_count) - 2;
+    expansion->part_bits = CYCLE_RATIO_BITS - bit_length(costs) - bit_length(ROUNDED_ITERATIONS) -
+                           2 * bit_length(expansion->vertex_count) - 2;
     expansion->parts = (uint128)1 << expansion->part_bits;
 }
 

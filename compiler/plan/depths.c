@@ -141,6 +141,19 @@ static struct wish wish_for(const struct placement *at, const struct graph_buffe
     return wish;
 }
 
+/* May a run multiply the depth?  Not where the author, a goal of depths or a cycle decides it.  A pipeline that may
+ * stall would stall elsewhere with other depths. */
+static bool may_grow(const struct placement *at, const struct graph_buffer *buffer)
+{
+    const struct compile_options *options = &at->cx->options;
+    if (buffer->depth_declared || at->graph->unproven || at->graph->is_counterexample) return false;
+    if (options->buffers != BUFFERS_DEFAULT || options->debug_mode) return false;
+    for (size_t r = 0; buffer->writer_node != GRAPH_NONE && r < buffer->readers.count; r++)
+        if (at->component[buffer->readers.items[r].node] == at->component[buffer->writer_node])
+            return false;
+    return true;
+}
+
 static const char *raise_reason(const struct placement *at, const struct wish *wish, bool scaled)
 {
     if (scaled) return "as many packets as the memory for dispatches allows";
@@ -200,6 +213,7 @@ void plan_raise_depths(const struct placement *at)
         uint64_t packets = wishes[i].packets;
         if (sum > allowance) packets = (uint64_t)((uint128)packets * allowance / sum);
         raise_depth(at, &graph->buffers.items[i], &wishes[i], packets);
+        graph->buffers.items[i].depth_grows = may_grow(at, &graph->buffers.items[i]);
     }
     (void)graph_memory(graph, &graph->memory_bytes); /* as it was where bufsize has refused it */
 }

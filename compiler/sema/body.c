@@ -125,22 +125,6 @@ static struct function_entry *find_function(struct sema *sema, const struct ast_
     return entry;
 }
 
-static void add_param(struct body *b, struct function *function, const struct ast_param *param)
-{
-    const char *what = arena_printf(b->arena, "the parameter '%s'", param->name.text);
-    const struct type *type = body_value_type(b, param->type, param->dims, what);
-    if (param->value)
-        body_unsupported(b, param->value->span, "default values of function parameters are");
-    struct symbol symbol = {
-        .kind = SYMBOL_POISON, .name = param->name.text, .span = param->name.span};
-    if (type) {
-        symbol.kind = SYMBOL_VARIABLE;
-        symbol.variable = body_local(b, param->name, type);
-    }
-    function->params[function->param_count++] = symbol.variable;
-    body_declare(b, symbol);
-}
-
 static void function_signature(struct body *b, struct function *function,
                                const struct ast_item *item)
 {
@@ -156,19 +140,20 @@ static void function_signature(struct body *b, struct function *function,
         count++;
     function->params = ARENA_ARRAY(b->arena, struct variable *, count);
     b->scope = scope_create(b->cx, outer);
-    for (const struct ast_param *param = item->params; param; param = param->next)
-        add_param(b, function, param);
-}
-
-static void check_return(struct body *b, const struct function *function,
-                         const struct ast_item *item)
-{
-    if (b->failed || function->result->kind == TYPE_VOID || !body_completes(function->body->body))
-        return;
-    struct diag *diag = body_report(b, RULE_MISSING_RETURN, item->body->end,
-                                    "'%s' may end here without a value", function->name);
-    diag_label(diag, item->type->span, "it gives %s", body_type_text(b, function->result));
-    diag_help(diag, "end it with 'return value;'");
+    for (const struct ast_param *param = item->params; param; param = param->next) {
+        const char *what = arena_printf(b->arena, "the parameter '%s'", param->name.text);
+        const struct type *type = body_value_type(b, param->type, param->dims, what);
+        if (param->value)
+            body_unsupported(b, param->value->span, "default values of function parameters are");
+        struct symbol symbol = {
+            .kind = SYMBOL_POISON, .name = param->name.text, .span = param->name.span};
+        if (type) {
+            symbol.kind = SYMBOL_VARIABLE;
+            symbol.variable = body_local(b, param->name, type);
+        }
+        function->params[function->param_count++] = symbol.variable;
+        body_declare(b, symbol);
+    }
 }
 
 /* The statements of a block, in the current scope. */
@@ -186,7 +171,12 @@ static struct ks *statements_block(struct body *b, const struct ast_stmt *ast)
 static void function_body(struct body *b, struct function *function, const struct ast_item *item)
 {
     function->body = statements_block(b, item->body);
-    check_return(b, function, item);
+    if (b->failed || function->result->kind == TYPE_VOID || !body_completes(function->body->body))
+        return;
+    struct diag *diag = body_report(b, RULE_MISSING_RETURN, item->body->end,
+                                    "'%s' may end here without a value", function->name);
+    diag_label(diag, item->type->span, "it gives %s", body_type_text(b, function->result));
+    diag_help(diag, "end it with 'return value;'");
 }
 
 static void check_call_depth(struct body *b, struct function_entry *entry)
@@ -200,7 +190,7 @@ static void check_call_depth(struct body *b, struct function_entry *entry)
         check_stack(b, entry->function->name, entry->function->span);
 }
 
-static void check_function(struct sema *sema, struct function_entry *entry, struct span call)
+static void check_function_body(struct sema *sema, struct function_entry *entry, struct span call)
 {
     const struct ast_item *item = entry->item;
     struct function *function = ARENA_NEW(sema->cx->arena, struct function);
@@ -225,7 +215,8 @@ static void check_function(struct sema *sema, struct function_entry *entry, stru
 }
 
 /* Reports that this call closes a cycle of the functions being checked from `entry` on. */
-static void report_recursion(struct body *b, const struct function_entry *entry, struct span call)
+static void report_function_recursion(struct body *b, const struct function_entry *entry,
+                                      struct span call)
 {
     const struct call_link *links = b->sema->bodies->checking.items;
     size_t count = b->sema->bodies->checking.count, first = count - 1;
@@ -252,12 +243,12 @@ struct function_entry *body_function(struct body *b, const struct ast_item *item
 {
     struct function_entry *entry = find_function(b->sema, item);
     if (entry->state == FUNCTION_CHECKING) {
-        report_recursion(b, entry, call);
+        report_function_recursion(b, entry, call);
         return NULL;
     }
     if (entry->state == FUNCTION_NEW) {
         if (!body_enter(b, call)) return NULL;
-        check_function(b->sema, entry, call);
+        check_function_body(b->sema, entry, call);
         body_leave(b);
     }
     if (entry->state == FUNCTION_FAILED) {
@@ -272,7 +263,7 @@ struct function_entry *body_function(struct body *b, const struct ast_item *item
 void sema_check_function(struct sema *sema, const struct ast_item *item)
 {
     struct function_entry *entry = find_function(sema, item);
-    if (entry->state == FUNCTION_NEW) check_function(sema, entry, item->name.span);
+    if (entry->state == FUNCTION_NEW) check_function_body(sema, entry, item->name.span);
 }
 
 /* ---- kernels: signatures ---- */
@@ -325,12 +316,6 @@ static uint64_t align_up(uint64_t offset, uint64_t alignment)
     return (offset + alignment - 1) / alignment * alignment;
 }
 
-static void place_in_block(struct variable *variable, uint64_t *block_bytes)
-{
-    variable->offset_bytes = align_up(*block_bytes, variable->type->alignment_bytes);
-    *block_bytes = variable->offset_bytes + variable->type->width_bytes;
-}
-
 /* A default is a compile-time value, over the compile-time parameters and the program's constants.
  */
 static struct kx *argument_default(struct body *b, const struct ast_param *param,
@@ -348,16 +333,7 @@ static struct kx *argument_default(struct body *b, const struct ast_param *param
     return NULL;
 }
 
-static void report_argument_type(struct body *b, const struct ast_param *param,
-                                 const struct type *type)
-{
-    struct diag *diag = body_report(b, RULE_TYPE_MISMATCH, param->span,
-                                    "a run-time argument is a scalar: '%s' is %s", param->name.text,
-                                    body_type_text(b, type));
-    diag_help(diag, "constants of the program and tables hold arrays, vectors and structs");
-}
-
-static void declare_argument(struct body *b, const struct ast_param *param, uint32_t index)
+static void declare_kernel_argument(struct body *b, const struct ast_param *param, uint32_t index)
 {
     struct kernel *kernel = b->kernel->kernel;
     const char *what = arena_printf(b->arena, "the argument '%s'", param->name.text);
@@ -365,7 +341,10 @@ static void declare_argument(struct body *b, const struct ast_param *param, uint
     struct symbol symbol = {
         .kind = SYMBOL_POISON, .name = param->name.text, .span = param->name.span};
     if (type && type->kind != TYPE_SCALAR) {
-        report_argument_type(b, param, type);
+        struct diag *diag = body_report(b, RULE_TYPE_MISMATCH, param->span,
+                                        "a run-time argument is a scalar: '%s' is %s",
+                                        param->name.text, body_type_text(b, type));
+        diag_help(diag, "constants of the program and tables hold arrays, vectors and structs");
     } else if (type) {
         symbol.kind = SYMBOL_VARIABLE;
         symbol.variable = ARENA_NEW(b->arena, struct variable);
@@ -373,7 +352,10 @@ static void declare_argument(struct body *b, const struct ast_param *param, uint
                                              .name = param->name.text,
                                              .span = param->name.span,
                                              .type = type};
-        place_in_block(symbol.variable, &kernel->arguments_bytes);
+        symbol.variable->offset_bytes =
+            align_up(kernel->arguments_bytes, symbol.variable->type->alignment_bytes);
+        kernel->arguments_bytes =
+            symbol.variable->offset_bytes + symbol.variable->type->width_bytes;
         kernel->arguments[index] = symbol.variable;
         if (param->value) kernel->argument_defaults[index] = argument_default(b, param, type);
     }
@@ -389,7 +371,7 @@ static void declare_arguments(struct body *b, const struct ast_signature *signat
     kernel->argument_defaults = ARENA_ARRAY(b->arena, struct kx *, kernel->argument_count);
     uint32_t index = 0;
     for (const struct ast_param *param = signature->params; param; param = param->next)
-        declare_argument(b, param, index++);
+        declare_kernel_argument(b, param, index++);
     kernel->arguments_bytes = align_up(kernel->arguments_bytes, 8);
 }
 

@@ -31,14 +31,6 @@ static const struct {
 #undef BUILTIN
 };
 
-static enum builtin find_builtin(const char *name)
-{
-    size_t i = 0;
-    while (i < BUILTIN_COUNT && strcmp(builtins[i].name, name) != 0)
-        i++;
-    return (enum builtin)i;
-}
-
 /* ---- arguments ---- */
 
 struct arguments {
@@ -422,12 +414,6 @@ static struct kx *call_other(struct body *b, const struct ast_expr *e, const str
     return NULL;
 }
 
-static bool in_standard_library(struct body *b, struct span span)
-{
-    const struct source *source = source_get(b->cx->sources, span.source);
-    return source && strncmp(source->name, "std/", 4) == 0;
-}
-
 /* The program's own declaration of this name that a call can mean. Kernels and pipelines are never
  * called, and in the standard library a built-in is always the built-in. */
 static struct symbol *declared_name(struct body *b, const struct ast_expr *e, bool known)
@@ -437,7 +423,8 @@ static struct symbol *declared_name(struct body *b, const struct ast_expr *e, bo
     if (symbol->kind == SYMBOL_KERNEL || symbol->kind == SYMBOL_PIPELINE ||
         symbol->kind == SYMBOL_BUFFER)
         return NULL;
-    return in_standard_library(b, e->span) ? NULL : symbol;
+    const struct source *source = source_get(b->cx->sources, e->span.source);
+    return (source && strncmp(source->name, "std/", 4) == 0) ? NULL : symbol;
 }
 
 /* A struct or a type parameter in a call. */
@@ -456,7 +443,10 @@ struct kx *body_call(struct body *b, const struct ast_expr *e)
         (struct pending_call){.kx = {.kind = KX_CALL, .type = &body_untyped_float, .span = e->span},
                               .name = name,
                               .variants = {variant(b, name, "f32"), variant(b, name, "f64")}};
-    enum builtin builtin = find_builtin(name);
+    size_t i = 0;
+    while (i < BUILTIN_COUNT && strcmp(builtins[i].name, name) != 0)
+        i++;
+    enum builtin builtin = (enum builtin)i;
     bool is_left = strcmp(name, "left") == 0, library = call->variants[0] || call->variants[1];
     struct symbol *symbol = declared_name(b, e, builtin != BUILTIN_COUNT || library || is_left);
     if (!symbol && is_left) return call_left(b, e);

@@ -81,14 +81,14 @@ static struct kx *float_literal(struct body *b, const struct ast_expr *e)
 
 /* ---- unary operators ---- */
 
-static bool is_exact(const struct kx *kx)
+static bool is_exact_integer(const struct kx *kx)
 {
     return kx->kind == KX_CONSTANT && kx->type == &body_untyped_integer;
 }
 
 /* An untyped integer whose value is known only at run time gets its default type before an
  * operation. */
-static struct kx *operand(struct body *b, struct kx *kx)
+static struct kx *operand_value(struct body *b, struct kx *kx)
 {
     if (kx && kx->type == &body_untyped_integer && kx->kind != KX_CONSTANT)
         return body_settled(b, kx);
@@ -108,7 +108,7 @@ static struct kx *negate(struct body *b, const struct ast_expr *e, struct kx *le
         return NULL;
     left = body_promoted(b, left);
     if (e->op == AST_OP_PLUS) return left;
-    if (is_exact(left)) return body_exact(b, e->span, -arith_as_exact(left->value));
+    if (is_exact_integer(left)) return body_exact(b, e->span, -arith_as_exact(left->value));
     if (left->kind == KX_CONSTANT && left->type == &body_untyped_float) {
         struct kx *kx = body_kx(b, KX_CONSTANT, &body_untyped_float, e->span);
         kx->value = arith_negate(left->value);
@@ -119,14 +119,14 @@ static struct kx *negate(struct body *b, const struct ast_expr *e, struct kx *le
 
 static struct kx *complement(struct body *b, const struct ast_expr *e, struct kx *left)
 {
-    if (is_exact(left)) return body_exact(b, e->span, -arith_as_exact(left->value) - 1);
+    if (is_exact_integer(left)) return body_exact(b, e->span, -arith_as_exact(left->value) - 1);
     left = body_whole_items(b, left, "the operand of '~'");
     return left ? unary_kx(b, KX_COMPLEMENT, left, e->span) : NULL;
 }
 
 static struct kx *unary(struct body *b, const struct ast_expr *e)
 {
-    struct kx *left = operand(b, body_expr(b, e->left));
+    struct kx *left = operand_value(b, body_expr(b, e->left));
     if (!left) return NULL;
     switch (e->op) {
     case AST_OP_NEGATE:
@@ -302,13 +302,13 @@ struct kx *body_binary(struct body *b, enum kx_op op, struct kx *left, struct kx
                        struct span span)
 {
     if (!left || !right) return NULL;
-    if (left->type == right->type && !(is_exact(left) && is_exact(right))) {
-        left = operand(b, left);
-        right = operand(b, right);
+    if (left->type == right->type && !(is_exact_integer(left) && is_exact_integer(right))) {
+        left = operand_value(b, left);
+        right = operand_value(b, right);
     }
     struct kx *operands[2] = {left, right};
     bool compare = op >= OP_LT && op <= OP_NE;
-    if (is_exact(operands[0]) && is_exact(operands[1]))
+    if (is_exact_integer(operands[0]) && is_exact_integer(operands[1]))
         return compare ? exact_compare(b, op, operands[0], operands[1], span)
                        : exact_binary(b, op, operands[0], operands[1], span);
     if (op == OP_SHL || op == OP_SHR) return shift_expr(b, op, operands[0], operands[1], span);
@@ -350,14 +350,6 @@ static bool appends_with_shift(struct body *b, const struct ast_expr *e)
     diag_help(diag, "a packet is appended with '%s <- value;'", symbol->name);
     diag_fix(diag, e->op_span, "<-");
     return true;
-}
-
-static struct kx *binary_expr(struct body *b, const struct ast_expr *e)
-{
-    if (e->op == AST_OP_LOGICAL_AND || e->op == AST_OP_LOGICAL_OR) return logical_expr(b, e);
-    if (e->op == AST_OP_SHL && appends_with_shift(b, e)) return NULL;
-    struct kx *left = body_expr(b, e->left), *right = body_expr(b, e->right);
-    return body_binary(b, body_operator(e->op), left, right, e->span);
 }
 
 /* Arms of one type keep it, bool too; other arms get the usual conversions. */
@@ -411,7 +403,12 @@ static struct kx *expression(struct body *b, const struct ast_expr *e)
     case AST_EXPR_INTEGER: return integer_literal(b, e);
     case AST_EXPR_FLOAT: return float_literal(b, e);
     case AST_EXPR_UNARY: return unary(b, e);
-    case AST_EXPR_BINARY: return binary_expr(b, e);
+    case AST_EXPR_BINARY: {
+        if (e->op == AST_OP_LOGICAL_AND || e->op == AST_OP_LOGICAL_OR) return logical_expr(b, e);
+        if (e->op == AST_OP_SHL && appends_with_shift(b, e)) return NULL;
+        struct kx *left = body_expr(b, e->left), *right = body_expr(b, e->right);
+        return body_binary(b, body_operator(e->op), left, right, e->span);
+    }
     case AST_EXPR_CONDITIONAL: return conditional(b, e);
     case AST_EXPR_ASSIGN: return body_assign(b, e);
     case AST_EXPR_INCREMENT: return body_increment(b, e);

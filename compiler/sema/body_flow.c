@@ -14,32 +14,6 @@ static bool is_true(const struct kx *kx)
     return !kx || (kx->kind == KX_CONSTANT && arith_truth(kx->value));
 }
 
-static struct ways loop_ways(const struct ks *ks)
-{
-    struct ways body = list_ways(ks->body);
-    bool tested = ks->test_after ? body.completes || body.continues : true;
-    return (struct ways){.completes = body.breaks || (tested && !is_true(ks->expr))};
-}
-
-static struct ways if_ways(const struct ks *ks)
-{
-    struct ways ways = list_ways(ks->body), other = {.completes = true};
-    if (ks->otherwise) other = list_ways(ks->otherwise);
-    return (struct ways){ways.completes || other.completes, ways.breaks || other.breaks,
-                         ways.continues || other.continues};
-}
-
-static struct ways switch_ways(const struct ks *ks)
-{
-    bool has_default = false;
-    const struct ks *first = ks->body && ks->body->kind == KS_BLOCK ? ks->body->body : ks->body;
-    for (const struct ks *at = first; at; at = at->next)
-        if (at->kind == KS_CASE && at->is_default) has_default = true;
-    struct ways ways = list_ways(first);
-    return (struct ways){.completes = ways.completes || ways.breaks || !has_default,
-                         .continues = ways.continues};
-}
-
 static struct ways statement_ways(const struct ks *ks)
 {
     switch (ks->kind) {
@@ -48,9 +22,26 @@ static struct ways statement_ways(const struct ks *ks)
     case KS_BREAK: return (struct ways){.breaks = true};
     case KS_CONTINUE: return (struct ways){.continues = true};
     case KS_BLOCK: return list_ways(ks->body);
-    case KS_IF: return if_ways(ks);
-    case KS_LOOP: return loop_ways(ks);
-    case KS_SWITCH: return switch_ways(ks);
+    case KS_IF: {
+        struct ways ways = list_ways(ks->body), other = {.completes = true};
+        if (ks->otherwise) other = list_ways(ks->otherwise);
+        return (struct ways){ways.completes || other.completes, ways.breaks || other.breaks,
+                             ways.continues || other.continues};
+    }
+    case KS_LOOP: {
+        struct ways body = list_ways(ks->body);
+        bool tested = ks->test_after ? body.completes || body.continues : true;
+        return (struct ways){.completes = body.breaks || (tested && !is_true(ks->expr))};
+    }
+    case KS_SWITCH: {
+        bool has_default = false;
+        const struct ks *first = ks->body && ks->body->kind == KS_BLOCK ? ks->body->body : ks->body;
+        for (const struct ks *at = first; at; at = at->next)
+            if (at->kind == KS_CASE && at->is_default) has_default = true;
+        struct ways ways = list_ways(first);
+        return (struct ways){.completes = ways.completes || ways.breaks || !has_default,
+                             .continues = ways.continues};
+    }
     default: return (struct ways){.completes = true};
     }
 }

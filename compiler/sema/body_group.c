@@ -130,15 +130,11 @@ struct kx *body_item(struct body *b, const struct ast_expr *e)
 
 /* ---- barrier ---- */
 
-static bool calls_barrier(const struct body *b, const struct ast_expr *e)
-{
-    return e->kind == AST_EXPR_CALL && strcmp(e->name.text, "barrier") == 0 &&
-           !scope_find(b->scope, e->name.text);
-}
-
 bool body_barrier(struct body *b, const struct ast_expr *e, struct ks_list *out)
 {
-    if (!calls_barrier(b, e)) return false;
+    if (e->kind != AST_EXPR_CALL || strcmp(e->name.text, "barrier") != 0 ||
+        scope_find(b->scope, e->name.text))
+        return false;
     if (e->arguments) {
         body_report(b, RULE_WRONG_ARGUMENT_COUNT, e->arguments->span,
                     "'barrier' takes no arguments");

@@ -222,21 +222,10 @@ static bool check_port_count(struct body *b, const struct launch *launch, uint32
     return false;
 }
 
-static void check_ports(struct body *b, const struct launch *launch)
-{
-    const struct kernel *child = launch->child, *parent = b->kernel->kernel;
-    if (check_port_count(b, launch, child->in_count, parent->in_count, "in-port"))
-        for (uint32_t i = 0; i < child->in_count; i++)
-            if (check_like(b, launch, &child->in[i], &parent->in[i]))
-                check_window(b, launch, &child->in[i], &parent->in[i]);
-    if (check_port_count(b, launch, child->out_count, parent->out_count, "out-port"))
-        for (uint32_t i = 0; i < child->out_count; i++)
-            check_like(b, launch, &child->out[i], &parent->out[i]);
-}
-
 /* ---- arguments ---- */
 
-static void launch_arguments(struct body *b, const struct ast_launch *ast, struct launch *launch)
+static void convert_launch_arguments(struct body *b, const struct ast_launch *ast,
+                                     struct launch *launch)
 {
     const struct kernel *child = launch->child;
     uint32_t n = 0;
@@ -442,7 +431,7 @@ static struct body_event *declare_event(struct body *b, const struct ast_stmt *s
     return event;
 }
 
-static void add_child(struct body *b, struct kernel *child)
+static void add_launched_child(struct body *b, struct kernel *child)
 {
     struct kernel_launches *launches = &b->kernel->kernel->launches;
     for (size_t i = 0; i < launches->children.count; i++)
@@ -450,17 +439,14 @@ static void add_child(struct body *b, struct kernel *child)
     vec_push(b->arena, &launches->children, child);
 }
 
-static struct kx *read_of(const struct launch *launch, uint32_t i)
-{
-    return i < launch->wait_count ? launch->waits[i] : launch->arguments[i - launch->wait_count];
-}
-
 /* Joins the expressions `first` .. `end` that the statement reads into one, for passes that visit
  * only expressions. They are evaluated from left to right, in a tree of minimum depth. */
 static struct kx *joined(struct body *b, const struct launch *launch, uint32_t first, uint32_t end)
 {
     if (first == end) return NULL;
-    if (end - first == 1) return read_of(launch, first);
+    if (end - first == 1)
+        return first < launch->wait_count ? launch->waits[first]
+                                          : launch->arguments[first - launch->wait_count];
     uint32_t middle = first + (end - first) / 2;
     struct kx *right = joined(b, launch, middle, end);
     struct kx *pair = body_kx(b, KX_COMMA, right->type, launch->span);
@@ -483,8 +469,15 @@ static struct launch *build_launch(struct body *b, const struct ast_stmt *s)
             body_value(b, e);
         return NULL;
     }
-    check_ports(b, launch);
-    launch_arguments(b, ast, launch);
+    const struct kernel *child = launch->child, *parent = b->kernel->kernel;
+    if (check_port_count(b, launch, child->in_count, parent->in_count, "in-port"))
+        for (uint32_t i = 0; i < child->in_count; i++)
+            if (check_like(b, launch, &child->in[i], &parent->in[i]))
+                check_window(b, launch, &child->in[i], &parent->in[i]);
+    if (check_port_count(b, launch, child->out_count, parent->out_count, "out-port"))
+        for (uint32_t i = 0; i < child->out_count; i++)
+            check_like(b, launch, &child->out[i], &parent->out[i]);
+    convert_launch_arguments(b, ast, launch);
     return launch;
 }
 
@@ -504,7 +497,7 @@ void body_launch(struct body *b, const struct ast_stmt *s, struct ks_list *out)
     launch->index = (uint32_t)launches->statements.count;
     launch->behind_barrier = b->kernel->barriers > 0;
     vec_push(b->arena, &launches->statements, launch);
-    add_child(b, launch->child);
+    add_launched_child(b, launch->child);
     struct ks *ks = ARENA_NEW(b->arena, struct ks);
     *ks = (struct ks){.kind = KS_LAUNCH,
                       .span = s->span,
@@ -518,7 +511,7 @@ void body_launch(struct body *b, const struct ast_stmt *s, struct ks_list *out)
 
 /* ---- done ---- */
 
-static bool is_waited_for(struct body *b, const struct body_event *event)
+static bool event_is_waited_for(struct body *b, const struct body_event *event)
 {
     for (size_t i = 0; i < event->waited.count; i++)
         if (scope_is_within(b->scope, event->waited.items[i])) return true;
@@ -540,7 +533,7 @@ struct kx *body_done(struct body *b, const struct ast_expr *e)
     }
     struct body_event *event = named_event(b, argument);
     if (!event) return NULL;
-    if (!is_waited_for(b, event)) {
+    if (!event_is_waited_for(b, event)) {
         diag =
             body_report(b, RULE_LAUNCH_ORDER, e->span, "no launch before 'done(%s)' waits for '%s'",
                         event->name->text, event->name->text);
@@ -631,15 +624,6 @@ static void need(struct body *b, const struct body_event *event)
     diag_help(diag, "launch it 'with parent', or ask for another event");
 }
 
-/* Sets the events that launches wait for; these were declared before. */
-static void settle_events(struct body *b)
-{
-    for (size_t i = b->kernel->events.count; i-- > 0;) {
-        const struct body_event *event = b->kernel->events.items[i];
-        if (event->needed && event->launch) need(b, event);
-    }
-}
-
 static void derive_order(struct launch *launch)
 {
     if (launch->order_written) {
@@ -664,7 +648,11 @@ void body_settle_launches(struct body *b)
     struct kernel_launches *launches = &kernel->launches;
     if (!kernel->is_child && !kernel_launches_any(launches)) return;
     check_tree_kernel(b);
-    settle_events(b);
+    /* Sets the events that launches wait for; these were declared before. */
+    for (size_t i = b->kernel->events.count; i-- > 0;) {
+        const struct body_event *event = b->kernel->events.items[i];
+        if (event->needed && event->launch) need(b, event);
+    }
     for (size_t i = 0; i < launches->statements.count; i++)
         derive_order(launches->statements.items[i]);
 }

@@ -109,7 +109,7 @@ static struct kx *undeclared(struct body *b, struct ast_name name)
     return NULL;
 }
 
-static struct kx *wrong_kind(struct body *b, struct span span, const struct symbol *symbol)
+static struct kx *report_wrong_kind(struct body *b, struct span span, const struct symbol *symbol)
 {
     const char *kind = "something else";
     switch (symbol->kind) {
@@ -140,7 +140,7 @@ static struct kx *wrong_kind(struct body *b, struct span span, const struct symb
 /* ---- variables ---- */
 
 /* Reports a local of the firing in init or finish, and the other way round. */
-static bool check_reach(struct body *b, const struct variable *variable, struct span span)
+static bool check_variable_reach(struct body *b, const struct variable *variable, struct span span)
 {
     static const char *const places[] = {
         [PLACE_FIRING] = "a firing", [PLACE_INIT] = "'init'", [PLACE_FINISH] = "'finish'"};
@@ -154,18 +154,6 @@ static bool check_reach(struct body *b, const struct variable *variable, struct 
     diag_label(diag, variable->span, "declared here");
     diag_help(diag, "what lives longer than a firing is declared with 'state' or 'table'");
     return false;
-}
-
-static struct kx *variable_kx(struct body *b, const struct symbol *symbol, struct span span)
-{
-    if (!symbol->variable) {
-        b->failed = true;
-        return NULL;
-    }
-    if (!check_reach(b, symbol->variable, span)) return NULL;
-    struct kx *kx = body_kx(b, KX_VARIABLE, symbol->variable->type, span);
-    kx->variable = symbol->variable;
-    return kx;
 }
 
 /* ---- reading ports ---- */
@@ -256,7 +244,7 @@ static bool indexes_packet(struct body *b, const struct port_access *access)
            type_is_indexed(kernel->in[port].type);
 }
 
-static struct kx *read_port(struct body *b, struct port_access *access)
+static struct kx *read_port_packet(struct body *b, struct port_access *access)
 {
     const struct symbol *symbol = access->symbol;
     if (symbol->kind == SYMBOL_OUT_PORT) return read_out_port(b, symbol, access->span);
@@ -296,13 +284,22 @@ struct kx *body_name(struct body *b, const struct ast_expr *e)
     switch (symbol->kind) {
     case SYMBOL_INTEGER: return body_exact(b, e->span, symbol->integer);
     case SYMBOL_CONSTANT: return body_constant(b, e->span, symbol->value);
-    case SYMBOL_VARIABLE: return variable_kx(b, symbol, e->span);
+    case SYMBOL_VARIABLE: {
+        if (!symbol->variable) {
+            b->failed = true;
+            return NULL;
+        }
+        if (!check_variable_reach(b, symbol->variable, e->span)) return NULL;
+        struct kx *kx = body_kx(b, KX_VARIABLE, symbol->variable->type, e->span);
+        kx->variable = symbol->variable;
+        return kx;
+    }
     case SYMBOL_IN_PORT:
     case SYMBOL_OUT_PORT: {
         struct port_access access = {.symbol = symbol, .span = e->span};
-        return read_port(b, &access);
+        return read_port_packet(b, &access);
     }
-    default: return wrong_kind(b, e->span, symbol);
+    default: return report_wrong_kind(b, e->span, symbol);
     }
 }
 
@@ -326,7 +323,7 @@ struct kx *body_index(struct body *b, const struct ast_expr *e)
     struct port_access access;
     if (e->kind == AST_EXPR_MEMBER) return member(b, e);
     if (body_port_access(b, e, &access) && !indexes_packet(b, &access))
-        return read_port(b, &access);
+        return read_port_packet(b, &access);
     struct kx *left = body_value(b, e->left);
     struct kx *right = body_whole(b, body_expr(b, e->right), "an index");
     if (!left || !right) return NULL;
@@ -405,18 +402,6 @@ static bool check_variable_written(struct body *b, const struct variable *v, str
     return not_assignable(b, span, v->name, v->span, "it is a constant", NULL);
 }
 
-/* `y[j].r = ..`, `y[j][r] = ..`: only whole packets are written. */
-static bool part_of_packet_assigned(struct body *b, const struct ast_expr *e,
-                                    const struct symbol *symbol)
-{
-    struct diag *diag =
-        body_report(b, RULE_NOT_ASSIGNABLE, e->left->span,
-                    "a packet of '%s' is written whole, not part by part", symbol->name);
-    diag_label(diag, symbol->span, "declared here");
-    diag_help(diag, "fill a local variable and write that");
-    return false;
-}
-
 static bool check_target(struct body *b, const struct ast_expr *e)
 {
     const struct ast_expr *root = e->left;
@@ -441,7 +426,13 @@ static bool check_target(struct body *b, const struct ast_expr *e)
         const struct kernel_port *port = &b->kernel->kernel->out[symbol->port];
         if (body_port_access(b, e->left, &access) && access.count <= body_port_indices(port))
             return out_port_assigned(b, e, &access);
-        return part_of_packet_assigned(b, e, symbol);
+        /* `y[j].r = ..`, `y[j][r] = ..`: only whole packets are written. */
+        struct diag *diag =
+            body_report(b, RULE_NOT_ASSIGNABLE, e->left->span,
+                        "a packet of '%s' is written whole, not part by part", symbol->name);
+        diag_label(diag, symbol->span, "declared here");
+        diag_help(diag, "fill a local variable and write that");
+        return false;
     }
     if (symbol->kind == SYMBOL_IN_PORT) {
         return not_assignable(b, e->left->span, symbol->name, symbol->span,

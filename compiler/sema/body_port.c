@@ -36,7 +36,7 @@ bool body_repeated_attribute(struct body *b, const struct ast_attribute *first,
     return false;
 }
 
-static bool is_name(const struct ast_attribute *attribute, const char *name)
+static bool attribute_is(const struct ast_attribute *attribute, const char *name)
 {
     return strcmp(attribute->name.text, name) == 0;
 }
@@ -51,7 +51,7 @@ static void misplaced_attribute(struct body *b, const struct ast_attribute *attr
     const char *const *others = is_out ? in_names : out_names;
     size_t other_count = is_out ? 4 : 2;
     for (size_t i = 0; i < other_count; i++)
-        if (is_name(attribute, others[i])) {
+        if (attribute_is(attribute, others[i])) {
             struct diag *diag = body_report(b, RULE_UNKNOWN_ATTRIBUTE, attribute->name.span,
                                             "'%s' belongs to an %s-port", attribute->name.text,
                                             is_out ? "in" : "out");
@@ -68,9 +68,9 @@ static void port_attribute(struct body *b, const struct ast_port *ast,
                            struct port_rates *rates)
 {
     struct written_rate *rate = NULL;
-    if (!ast->is_out && is_name(attribute, "pop")) rate = &rates->pop;
-    if (!ast->is_out && is_name(attribute, "peek")) rate = &rates->peek;
-    if (ast->is_out && is_name(attribute, "push")) rate = &rates->push;
+    if (!ast->is_out && attribute_is(attribute, "pop")) rate = &rates->pop;
+    if (!ast->is_out && attribute_is(attribute, "peek")) rate = &rates->peek;
+    if (ast->is_out && attribute_is(attribute, "push")) rate = &rates->push;
     if (rate) {
         if (!body_written_rate(b, attribute, ast->is_out, rate)) *rate = (struct written_rate){0};
         port->rate_declared = true;
@@ -78,18 +78,10 @@ static void port_attribute(struct body *b, const struct ast_port *ast,
         return;
     }
     if (!ast->is_out && body_window_attribute(b, attribute, port)) return;
-    if (ast->is_out && is_name(attribute, "amplify"))
+    if (ast->is_out && attribute_is(attribute, "amplify"))
         rates->amplify = attribute;
     else
         misplaced_attribute(b, attribute, ast->is_out);
-}
-
-static void port_attributes(struct body *b, const struct ast_port *ast, struct kernel_port *port,
-                            struct port_rates *rates)
-{
-    for (const struct ast_attribute *at = ast->attributes; at; at = at->next)
-        if (!body_repeated_attribute(b, ast->attributes, at))
-            port_attribute(b, ast, at, port, rates);
 }
 
 static void port_arity(struct body *b, const struct ast_port *ast, struct kernel_port *port)
@@ -116,14 +108,16 @@ static void port_arity(struct body *b, const struct ast_port *ast, struct kernel
     }
 }
 
-static void declare_port(struct body *b, const struct ast_port *ast, struct kernel_port *port,
-                         struct port_rates *rates, uint32_t index)
+static void declare_kernel_port(struct body *b, const struct ast_port *ast,
+                                struct kernel_port *port, struct port_rates *rates, uint32_t index)
 {
     *port = (struct kernel_port){.name = ast->name.text, .span = ast->name.span};
     port->type = body_value_type(b, ast->type, NULL, "a packet");
     bool usable = port->type != NULL;
     port_arity(b, ast, port);
-    port_attributes(b, ast, port, rates);
+    for (const struct ast_attribute *at = ast->attributes; at; at = at->next)
+        if (!body_repeated_attribute(b, ast->attributes, at))
+            port_attribute(b, ast, at, port, rates);
     usable = usable && port->type != NULL;
     enum symbol_kind kind = ast->is_out ? SYMBOL_OUT_PORT : SYMBOL_IN_PORT;
     body_declare(b, (struct symbol){.kind = usable ? kind : SYMBOL_POISON,
@@ -151,29 +145,20 @@ void body_ports(struct body *b, const struct ast_signature *signature)
         uint32_t index = port->is_out ? out++ : in++;
         struct port_rates *rates =
             &b->kernel->in_rates[port->is_out ? kernel->in_count + index : index];
-        declare_port(b, port, port->is_out ? &kernel->out[index] : &kernel->in[index], rates,
-                     index);
+        declare_kernel_port(b, port, port->is_out ? &kernel->out[index] : &kernel->in[index], rates,
+                            index);
     }
     if (kernel->in_count + kernel->out_count == 0)
         body_report(b, RULE_WRONG_ARGUMENT_COUNT, signature->name.span,
                     "'%s' has no ports: nothing of what it does could be seen",
                     signature->name.text);
     const struct ast_attribute *amplify = signature->attributes;
-    while (amplify && !is_name(amplify, "amplify"))
+    while (amplify && !attribute_is(amplify, "amplify"))
         amplify = amplify->next;
     body_settle_rates(b, amplify);
     in = 0;
     for (const struct ast_port *port = signature->ports; port; port = port->next)
         if (!port->is_out) body_window_check(b, port, &kernel->in[in++]);
-}
-
-/* Reports an attribute that belongs to the use of a kernel, not to its declaration. */
-static void attribute_of_node(struct body *b, const struct ast_attribute *at)
-{
-    struct diag *diag = body_report(b, RULE_UNKNOWN_ATTRIBUTE, at->name.span,
-                                    "a kernel has no attribute '%s'", at->name.text);
-    diag_help(diag, "it belongs to a node, in the pipeline: kernel(in -> out) %s N;",
-              at->name.text);
 }
 
 void body_signature_attributes(struct body *b, const struct ast_signature *signature)
@@ -182,16 +167,20 @@ void body_signature_attributes(struct body *b, const struct ast_signature *signa
     enum { KNOWN_COUNT = sizeof known / sizeof *known };
     for (const struct ast_attribute *at = signature->attributes; at; at = at->next) {
         size_t i = 0;
-        while (i < KNOWN_COUNT && !is_name(at, known[i]))
+        while (i < KNOWN_COUNT && !attribute_is(at, known[i]))
             i++;
         if (body_repeated_attribute(b, signature->attributes, at) || i == 0) continue;
-        if (is_name(at, "group"))
+        if (attribute_is(at, "group"))
             body_group(b, at);
         else if (body_launch_attribute(b, at))
             continue;
-        else if (is_name(at, "cost") || is_name(at, "importance"))
-            attribute_of_node(b, at);
-        else
+        else if (attribute_is(at, "cost") || attribute_is(at, "importance")) {
+            /* It belongs to the use of a kernel, not to its declaration. */
+            struct diag *diag = body_report(b, RULE_UNKNOWN_ATTRIBUTE, at->name.span,
+                                            "a kernel has no attribute '%s'", at->name.text);
+            diag_help(diag, "it belongs to a node, in the pipeline: kernel(in -> out) %s N;",
+                      at->name.text);
+        } else
             body_unknown_attribute(b, at, "a kernel", known, KNOWN_COUNT);
     }
 }

@@ -3,7 +3,7 @@
 
 #include "compiler/sema/body_internal.h"
 
-static void statement(struct body *b, const struct ast_stmt *s, struct ks_list *out);
+static void build_statement(struct body *b, const struct ast_stmt *s, struct ks_list *out);
 
 /* ---- building ---- */
 
@@ -32,7 +32,7 @@ static struct ks *block_of(struct body *b, struct ks_list list, struct span span
 void body_statements(struct body *b, const struct ast_stmt *first, struct ks_list *out)
 {
     for (; first; first = first->next)
-        statement(b, first, out);
+        build_statement(b, first, out);
 }
 
 /* A statement in a scope of its own, as a block. */
@@ -44,7 +44,7 @@ static struct ks *scoped(struct body *b, const struct ast_stmt *s)
     if (s->kind == AST_STMT_BLOCK)
         body_statements(b, s->body, &list);
     else
-        statement(b, s, &list);
+        build_statement(b, s, &list);
     b->scope = outer;
     return block_of(b, list, s->span);
 }
@@ -399,7 +399,7 @@ static struct ks *for_init(struct body *b, const struct ast_stmt *s)
     if (s->init->kind == AST_STMT_DECLARE)
         declaration_statement(b, s->init, true, &list);
     else
-        statement(b, s->init, &list);
+        build_statement(b, s->init, &list);
     if (!list.first || !list.first->next) return list.first;
     return block_of(b, list, s->init->span);
 }
@@ -504,7 +504,7 @@ static void label_statement(struct body *b, const struct ast_stmt *s, struct ks_
         vec_push(b->arena, &b->innermost_switch->labels, label);
         ks_append(out, label);
     }
-    if (s) statement(b, s, out);
+    if (s) build_statement(b, s, out);
 }
 
 /* ---- leaving: break, continue, return, stop ---- */
@@ -563,7 +563,7 @@ static void stop_statement(struct body *b, const struct ast_stmt *s, struct ks_l
 
 /* ---- init and finish ---- */
 
-static bool check_section(struct body *b, const struct ast_stmt *s, const char *name)
+static bool check_section_place(struct body *b, const struct ast_stmt *s, const char *name)
 {
     if (!b->kernel || b->scope != b->kernel->scope) {
         body_report(b, RULE_MISPLACED_STATEMENT, s->span,
@@ -590,8 +590,15 @@ static struct ks *section(struct body *b, const struct ast_stmt *s, enum body_pl
     return block;
 }
 
-static void finish_attributes(struct body *b, const struct ast_stmt *s)
+static void section_statement(struct body *b, const struct ast_stmt *s)
 {
+    bool is_init = s->kind == AST_STMT_INIT;
+    const char *name = is_init ? "init" : "finish";
+    if (!body_check_child_section(b, s->span, name) || !check_section_place(b, s, name)) return;
+    if (is_init) {
+        b->kernel->init = section(b, s, PLACE_INIT);
+        return;
+    }
     static const char *const known[] = {"push"};
     struct kernel *kernel = b->kernel->kernel;
     uint64_t push;
@@ -607,25 +614,21 @@ static void finish_attributes(struct body *b, const struct ast_stmt *s)
             }
         }
     }
-}
-
-static void section_statement(struct body *b, const struct ast_stmt *s)
-{
-    bool is_init = s->kind == AST_STMT_INIT;
-    const char *name = is_init ? "init" : "finish";
-    if (!body_check_child_section(b, s->span, name) || !check_section(b, s, name)) return;
-    if (is_init) {
-        b->kernel->init = section(b, s, PLACE_INIT);
-        return;
-    }
-    finish_attributes(b, s);
     b->kernel->finish = section(b, s, PLACE_FINISH);
 }
 
 /* ---- all statements ---- */
 
-static void statement_kind(struct body *b, const struct ast_stmt *s, struct ks_list *out)
+/* A label stands directly in the block of its switch, so while any other statement is read, no
+ * block is set. */
+static void build_statement(struct body *b, const struct ast_stmt *s, struct ks_list *out)
 {
+    struct switch_frame *frame = b->innermost_switch;
+    const struct ast_stmt *block = frame ? frame->block : NULL;
+    bool is_label = s->kind == AST_STMT_CASE || s->kind == AST_STMT_DEFAULT;
+    if (!body_enter(b, s->span)) return;
+    if (frame && !is_label) frame->block = NULL;
+    struct ks **added = out->end;
     switch (s->kind) {
     case AST_STMT_BLOCK: ks_append(out, scoped(b, s)); break;
     case AST_STMT_EMPTY: break;
@@ -648,19 +651,6 @@ static void statement_kind(struct body *b, const struct ast_stmt *s, struct ks_l
     case AST_STMT_FINISH: section_statement(b, s); break;
     case AST_STMT_ERROR: b->failed = true; break;
     }
-}
-
-/* A label stands directly in the block of its switch, so while any other statement is read, no
- * block is set. */
-static void statement(struct body *b, const struct ast_stmt *s, struct ks_list *out)
-{
-    struct switch_frame *frame = b->innermost_switch;
-    const struct ast_stmt *block = frame ? frame->block : NULL;
-    bool is_label = s->kind == AST_STMT_CASE || s->kind == AST_STMT_DEFAULT;
-    if (!body_enter(b, s->span)) return;
-    if (frame && !is_label) frame->block = NULL;
-    struct ks **added = out->end;
-    statement_kind(b, s, out);
     if (frame && !is_label) frame->block = block;
     bool declares = s->kind == AST_STMT_DECLARE ||
                     (s->kind == AST_STMT_LAUNCH && s->launch->event.text != NULL);

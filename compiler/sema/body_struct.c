@@ -114,7 +114,7 @@ static void report_no_member(struct body *b, const struct type *type, struct ast
 }
 
 /* The index of a field, or field_count. */
-static uint32_t find_field(const struct type *type, const char *name)
+static uint32_t find_struct_field(const struct type *type, const char *name)
 {
     uint32_t i = 0;
     while (i < type->field_count && type->fields[i].name != name)
@@ -156,7 +156,7 @@ struct kx *body_member_of(struct body *b, struct kx *left, struct ast_name name,
             diag_help(diag, "take one element of the array first: [0].%s", name.text);
         return NULL;
     }
-    uint32_t member = find_field(left->type, name.text);
+    uint32_t member = find_struct_field(left->type, name.text);
     if (member == left->type->field_count) {
         report_no_member(b, left->type, name);
         return NULL;
@@ -239,14 +239,6 @@ static struct kx *construct_vector(struct body *b, const struct type *type,
     return NULL;
 }
 
-static struct kx *convert_one(struct body *b, const struct type *type, struct kx *value,
-                              struct span span)
-{
-    struct kx *kx = body_cast(b, value, type);
-    if (kx && (kx->kind == KX_CONSTANT || kx != value)) kx->span = span;
-    return kx;
-}
-
 struct kx *body_construct_type(struct body *b, const struct type *type,
                                const struct ast_expr *arguments, struct span span)
 {
@@ -263,16 +255,13 @@ struct kx *body_construct_type(struct body *b, const struct type *type,
                     body_type_text(b, type), given);
         return NULL;
     }
-    return convert_one(b, type, body_expr(b, arguments), span);
+    struct kx *value = body_expr(b, arguments);
+    struct kx *kx = body_cast(b, value, type);
+    if (kx && (kx->kind == KX_CONSTANT || kx != value)) kx->span = span;
+    return kx;
 }
 
 /* ---- braces ---- */
-
-static void misplaced_name(struct body *b, const struct ast_expr *item, const struct type *type)
-{
-    body_report(b, RULE_TYPE_MISMATCH, item->span, "%s has no fields: '.%s' wants a struct",
-                body_type_text(b, type), item->name.text);
-}
 
 /* The place in a struct of an item of braces; field_count after an error. */
 static uint32_t place_in_struct(struct body *b, const struct ast_expr *item,
@@ -284,7 +273,7 @@ static uint32_t place_in_struct(struct body *b, const struct ast_expr *item,
         return type->field_count;
     }
     if (!named) return position;
-    uint32_t field = find_field(type, item->name.text);
+    uint32_t field = find_struct_field(type, item->name.text);
     if (field == type->field_count) report_no_member(b, type, item->name);
     return field;
 }
@@ -320,9 +309,10 @@ static struct kx *brace_list(struct body *b, const struct ast_expr *expr, const 
     bool failed = false;
     for (const struct ast_expr *item = expr->arguments; item; item = item->next) {
         struct kx *value = NULL;
-        if (item->kind == AST_EXPR_FIELD)
-            misplaced_name(b, item, type);
-        else
+        if (item->kind == AST_EXPR_FIELD) {
+            body_report(b, RULE_TYPE_MISMATCH, item->span, "%s has no fields: '.%s' wants a struct",
+                        body_type_text(b, type), item->name.text);
+        } else
             value = body_initialiser(b, item, type->element, "an element");
         if (!value) failed = true;
         kx->arguments[kx->argument_count++] = value;

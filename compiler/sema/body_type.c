@@ -426,7 +426,8 @@ static bool is_convertible(const struct type *from, const struct type *to)
     return from->kind == TYPE_VECTOR && to->kind == TYPE_VECTOR && from->length == to->length;
 }
 
-static struct kx *convert(struct body *b, struct kx *kx, const struct type *type, bool explicit)
+static struct kx *convert_value(struct body *b, struct kx *kx, const struct type *type,
+                                bool explicit)
 {
     return type->kind == TYPE_SCALAR ? convert_scalar(b, kx, type, explicit)
                                      : convert_vector(b, kx, type, explicit);
@@ -488,8 +489,8 @@ static const struct kx *vector_read(const struct kx *e)
     return left ? left : vector_read(e->right);
 }
 
-static void help_conversion(struct body *b, struct diag *diag, const struct kx *kx,
-                            const struct type *to, const char *what)
+static void help_with_cast(struct body *b, struct diag *diag, const struct kx *kx,
+                           const struct type *to, const char *what)
 {
     const struct type *from = kx->type;
     const struct kx *packet = type_is_scalar(to) && b->kernel ? vector_read(kx) : NULL;
@@ -519,12 +520,12 @@ struct kx *body_converted(struct body *b, struct kx *kx, const struct type *type
 {
     if (!kx || !is_value(b, kx)) return NULL;
     if (kx->type == type) return kx;
-    if (is_convertible(kx->type, type)) return convert(b, kx, type, false);
+    if (is_convertible(kx->type, type)) return convert_value(b, kx, type, false);
     if (type->kind != TYPE_ARRAY && body_explain_packet(b, kx)) return NULL;
     struct diag *diag =
         body_report(b, RULE_TYPE_MISMATCH, kx->span, "%s is %s, but the value is %s", what,
                     body_type_text(b, type), body_type_text(b, kx->type));
-    help_conversion(b, diag, kx, type, what);
+    help_with_cast(b, diag, kx, type, what);
     return NULL;
 }
 
@@ -535,7 +536,7 @@ struct kx *body_cast(struct body *b, struct kx *kx, const struct type *type)
         kx->cast = true;
         return kx;
     }
-    if (is_convertible(kx->type, type)) return convert(b, kx, type, true);
+    if (is_convertible(kx->type, type)) return convert_value(b, kx, type, true);
     if (body_explain_packet(b, kx)) return NULL;
     body_report(b, RULE_TYPE_MISMATCH, kx->span, "%s cannot be converted to %s",
                 body_type_text(b, kx->type), body_type_text(b, type));
@@ -706,7 +707,7 @@ const struct type *body_unify(struct body *b, struct kx **operands, size_t count
     }
     for (size_t i = 0; i < count; i++) {
         operands[i] = is_untyped(common) ? body_promoted(b, operands[i])
-                                         : convert(b, operands[i], common, false);
+                                         : convert_value(b, operands[i], common, false);
         if (!operands[i]) return NULL;
     }
     return common;
@@ -723,7 +724,7 @@ static const char *meant_type(const char *name)
     return nearest_name(name, names, SCALAR_COUNT);
 }
 
-static const struct type *named_type(struct body *b, const struct ast_type *type)
+static const struct type *find_named_type(struct body *b, const struct ast_type *type)
 {
     const char *name = type->name.text;
     struct symbol *symbol = scope_find(b->scope, name);
@@ -757,7 +758,7 @@ static const struct type *named_type(struct body *b, const struct ast_type *type
 static const struct type *base_type(struct body *b, const struct ast_type *type)
 {
     switch (type->kind) {
-    case AST_TYPE_NAMED: return named_type(b, type);
+    case AST_TYPE_NAMED: return find_named_type(b, type);
     case AST_TYPE_VOID: return type_void(b->sema->types);
     case AST_TYPE_INT: {
         struct diag *diag = body_report(b, RULE_INT_IN_BODY, type->span,
@@ -800,8 +801,8 @@ static const struct type *add_dimensions(struct body *b, const struct type *type
     return NULL;
 }
 
-static const struct type *written_type(struct body *b, const struct ast_type *type,
-                                       const struct ast_expr *dims)
+static const struct type *find_written_type(struct body *b, const struct ast_type *type,
+                                            const struct ast_expr *dims)
 {
     enum { DIMENSIONS_MAX = 16 };
     const struct type *base = base_type(b, type);
@@ -819,7 +820,7 @@ static const struct type *written_type(struct body *b, const struct ast_type *ty
 const struct type *body_value_type(struct body *b, const struct ast_type *type,
                                    const struct ast_expr *dims, const char *what)
 {
-    const struct type *found = written_type(b, type, dims);
+    const struct type *found = find_written_type(b, type, dims);
     if (!found || found->kind != TYPE_VOID) return found;
     body_report(b, RULE_TYPE_MISMATCH, type->span, "%s cannot be void", what);
     return NULL;
@@ -829,5 +830,5 @@ const struct type *sema_type(struct sema *sema, struct scope *scope, const struc
                              const struct ast_expr *dims)
 {
     struct body b = body_begin(sema, scope, PLACE_CONSTANT);
-    return written_type(&b, type, dims);
+    return find_written_type(&b, type, dims);
 }

@@ -7,6 +7,7 @@
 #include "compiler/sema/body_internal.h"
 #include "base/nearest.h"
 #include "lang/window.h"
+#include "base/words.h"
 
 /* ---- attributes ---- */
 
@@ -71,9 +72,9 @@ static void window_border_kind(struct body *b, const struct ast_attribute *attri
     enum { COUNT = sizeof names / sizeof *names };
     const struct ast_expr *value = attribute->value;
     bool named = value->kind == AST_EXPR_NAME;
-    for (int i = 0; named && i < COUNT; i++) {
-        if (strcmp(value->name.text, names[i]) != 0) continue;
-        port->border = (enum border)i;
+    size_t border = named ? word_index(value->name.text, names, COUNT) : COUNT;
+    if (border < COUNT) {
+        port->border = (enum border)border;
         return;
     }
     struct diag *diag = body_report(b, RULE_UNKNOWN_ATTRIBUTE, value->span,

@@ -190,8 +190,8 @@ static bool set_attribute(struct builder *b, const struct ast_attribute *a,
     return false;
 }
 
-static void set_buffer(struct builder *b, const struct ast_command *command,
-                       const struct net_buffer *net)
+static void set_command_buffer(struct builder *b, const struct ast_command *command,
+                               const struct net_buffer *net)
 {
     struct graph_buffer *buffer = &b->el.graph->buffers.items[net_element(net, 0)];
     for (const struct ast_attribute *a = command->attributes; a != NULL; a = a->next) {
@@ -241,14 +241,14 @@ static void set_command(struct builder *b, const struct ast_command *command)
         if (find_node(b, command->subject, &index)) set_kernel(b, command, index);
     } else {
         const struct net_buffer *found = find_buffer(b, command->subject);
-        if (found != NULL) set_buffer(b, command, found);
+        if (found != NULL) set_command_buffer(b, command, found);
     }
 }
 
 /* ---- connect ---- */
 
-static bool find_port(struct builder *b, const struct ast_command *command,
-                      struct connection *connection)
+static bool find_command_port(struct builder *b, const struct ast_command *command,
+                              struct connection *connection)
 {
     assert(connection->node < b->instances.count && b->instances.items != NULL);
     const struct kernel *kernel = b->instances.items[connection->node].callee.kernel;
@@ -302,7 +302,8 @@ static void connect_command(struct builder *b, const struct ast_command *command
     if (known) connection.buffer = find_buffer(b, command->subject);
     known = known && connection.buffer != NULL;
     known = known && find_node(b, command->object, &connection.node);
-    if (known && find_port(b, command, &connection) && find_element(b, command, &connection))
+    if (known && find_command_port(b, command, &connection) &&
+        find_element(b, command, &connection))
         vec_push(b->el.cx->arena, &b->connections, connection);
     else
         b->el.incomplete = true;
@@ -352,7 +353,7 @@ static uint64_t port_total(const struct kernel_port *ports, uint32_t count)
     return total;
 }
 
-static void check_node(struct builder *b, const struct graph_node *node)
+static void check_listed_node(struct builder *b, const struct graph_node *node)
 {
     const struct kernel *kernel = node->kernel;
     uint64_t wanted =
@@ -371,7 +372,7 @@ static void check_node(struct builder *b, const struct graph_node *node)
 
 /* Reports items that a list cannot contain: the list builds its pipeline itself, and has `source`
  * in the place of `import`. */
-static void refuse_item(struct builder *b, const struct ast_item *item)
+static void refuse_listed_item(struct builder *b, const struct ast_item *item)
 {
     if (item->kind == AST_ITEM_IMPORT) {
         struct diag *d = diag_report(diags_of(b), RULE_SYNTAX, item->span,
@@ -423,7 +424,7 @@ static void finish_graph(struct builder *b)
     check_definitions(&b->el);
     if (!ends_are_known(&b->el)) return;
     for (size_t i = 0; i < graph->nodes.count && !diag_failed(diags_of(b)); i++)
-        check_node(b, &graph->nodes.items[i]);
+        check_listed_node(b, &graph->nodes.items[i]);
     if (b->el.incomplete) return;
     for (size_t i = 0; i < graph->buffers.count; i++)
         check_ends(&b->el, &graph->buffers.items[i]);
@@ -451,7 +452,7 @@ struct graph *sema_elaborate_commands(struct sema *sema, const struct ast_file *
     struct diags *all = cx->diags;
     struct diags *own = cx->diags = diags_fork(cx->arena, all);
     for (const struct ast_item *item = file->items; item != NULL; item = item->next)
-        refuse_item(&b, item);
+        refuse_listed_item(&b, item);
     for (const struct ast_command *c = file->commands; c != NULL; c = c->next)
         run_command(&b, c);
     finish_graph(&b);

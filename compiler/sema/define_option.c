@@ -29,21 +29,6 @@ bool sema_all_defined(const struct compile *cx, const struct ast_signature *sign
     return true;
 }
 
-static void report_undefined(struct elaboration *el, const struct ast_signature *signature)
-{
-    struct arena *arena = el->cx->arena;
-    const char *missing = "";
-    for (const struct ast_type_param *p = signature->type_params; p != NULL; p = p->next)
-        if (definition_of(el->cx, p->name.text) == NULL)
-            missing = arena_printf(arena, "%s -D %s=%s", missing, p->name.text,
-                                   p->is_type ? "TYPE" : "INTEGER");
-    struct diag *d = diag_report(el->cx->diags, RULE_NO_PIPELINE, signature->name.span,
-                                 "pipeline '%s' has compile-time parameters: it cannot be compiled "
-                                 "without their values",
-                                 signature->name.text);
-    diag_help(d, "give them:%s", missing);
-}
-
 /* ---- types: `f32`, `u8x4`, the name of a struct ---- */
 
 static bool read_lanes(const char *text, uint32_t *lanes)
@@ -59,7 +44,7 @@ static bool read_lanes(const char *text, uint32_t *lanes)
     return false;
 }
 
-static bool is_name(const char *text)
+static bool is_identifier(const char *text)
 {
     if (!isalpha((unsigned char)*text) && *text != '_') return false;
     while (isalnum((unsigned char)*text) || *text == '_')
@@ -77,7 +62,7 @@ static const struct type *defined_type(struct elaboration *el, struct scope *sco
         type.kind = AST_TYPE_SCALAR;
     const struct symbol *symbol = scope_find(scope, type.name.text);
     if (type.kind == AST_TYPE_SCALAR ||
-        (is_name(text) && symbol != NULL && symbol->kind == SYMBOL_STRUCT))
+        (is_identifier(text) && symbol != NULL && symbol->kind == SYMBOL_STRUCT))
         return sema_type(el->sema, scope, &type, NULL);
     struct diag *d = diag_report(el->cx->diags, RULE_UNKNOWN_NAME, param->name.span,
                                  "-D %s=%s: there is no type '%s'", param->name.text, text, text);
@@ -110,7 +95,18 @@ struct compile_argument *defined_parameters(struct elaboration *el, struct scope
 {
     *count = 0;
     if (!sema_all_defined(el->cx, signature)) {
-        report_undefined(el, signature);
+        struct arena *arena = el->cx->arena;
+        const char *missing = "";
+        for (const struct ast_type_param *p = signature->type_params; p != NULL; p = p->next)
+            if (definition_of(el->cx, p->name.text) == NULL)
+                missing = arena_printf(arena, "%s -D %s=%s", missing, p->name.text,
+                                       p->is_type ? "TYPE" : "INTEGER");
+        struct diag *d =
+            diag_report(el->cx->diags, RULE_NO_PIPELINE, signature->name.span,
+                        "pipeline '%s' has compile-time parameters: it cannot be compiled "
+                        "without their values",
+                        signature->name.text);
+        diag_help(d, "give them:%s", missing);
         return NULL;
     }
     for (const struct ast_type_param *p = signature->type_params; p != NULL; p = p->next)

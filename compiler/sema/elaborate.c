@@ -53,7 +53,7 @@ struct candidates {
     VEC(const char *) names;
 };
 
-static void add_candidate(const struct symbol *symbol, void *data)
+static void add_definable_name(const struct symbol *symbol, void *data)
 {
     struct candidates *candidates = data;
     if (symbol->kind == candidates->kind)
@@ -64,7 +64,7 @@ static const char *nearest_of(struct elaboration *el, struct scope *scope, const
                               enum symbol_kind kind)
 {
     struct candidates candidates = {.arena = el->cx->arena, .kind = kind};
-    scope_each(scope, add_candidate, &candidates);
+    scope_each(scope, add_definable_name, &candidates);
     return nearest_name(name, candidates.names.items, candidates.names.count);
 }
 
@@ -216,14 +216,6 @@ void declare_port(struct elaboration *el, struct scope *scope, const struct ast_
     add_buffers(el, scope, buffer, model);
 }
 
-static uint64_t list_length(const struct ast_expr *list)
-{
-    uint64_t n = 0;
-    for (; list != NULL; list = list->next)
-        n++;
-    return n;
-}
-
 /* `init N x VALUE` */
 static bool initial_repeat(struct elaboration *el, struct scope *scope,
                            const struct ast_expr *value, const struct type *type,
@@ -246,7 +238,11 @@ static bool initial_repeat(struct elaboration *el, struct scope *scope,
 static bool initial_list(struct elaboration *el, struct scope *scope, const struct ast_expr *value,
                          const struct type *type, struct graph_initial *initial)
 {
-    initial->packets = list_length(value->arguments);
+    const struct ast_expr *list = value->arguments;
+    uint64_t n = 0;
+    for (; list != NULL; list = list->next)
+        n++;
+    initial->packets = n;
     if (initial->packets == 0) return true;
     const struct type *all = type_array(el->sema->types, type, initial->packets);
     if (all == NULL) return false;
@@ -516,34 +512,31 @@ static void elaborate_if(struct elaboration *el, struct scope *scope, const stru
         elaborate_statements(el, scope_create(el->cx, scope), net->otherwise);
 }
 
-static void elaborate_statement(struct elaboration *el, struct scope *scope,
-                                const struct ast_net *net)
-{
-    const struct type *type;
-    switch (net->kind) {
-    case AST_NET_BLOCK: elaborate_statements(el, scope_create(el->cx, scope), net->body); break;
-    case AST_NET_BUFFER:
-        type = sema_type(el->sema, scope, net->type, NULL);
-        if (type == NULL) el->incomplete = true;
-        for (const struct ast_buffer *b = net->buffers; b != NULL; b = b->next)
-            if (type != NULL)
-                declare_buffer(el, scope, type, b);
-            else
-                declare_poison(scope, b->name);
-        break;
-    case AST_NET_CONST: sema_const_declaration(el->sema, scope, net->type, net->declarators); break;
-    case AST_NET_CHAIN: elaborate_chain(el, scope, net); break;
-    case AST_NET_FOR: elaborate_for(el, scope, net); break;
-    case AST_NET_IF: elaborate_if(el, scope, net); break;
-    case AST_NET_EMPTY: break;
-    case AST_NET_ERROR: el->incomplete = true; break;
-    }
-}
-
 void elaborate_statements(struct elaboration *el, struct scope *scope, const struct ast_net *net)
 {
-    for (; net != NULL && !el->overfull; net = net->next)
-        elaborate_statement(el, scope, net);
+    for (; net != NULL && !el->overfull; net = net->next) {
+        const struct type *type;
+        switch (net->kind) {
+        case AST_NET_BLOCK: elaborate_statements(el, scope_create(el->cx, scope), net->body); break;
+        case AST_NET_BUFFER:
+            type = sema_type(el->sema, scope, net->type, NULL);
+            if (type == NULL) el->incomplete = true;
+            for (const struct ast_buffer *b = net->buffers; b != NULL; b = b->next)
+                if (type != NULL)
+                    declare_buffer(el, scope, type, b);
+                else
+                    declare_poison(scope, b->name);
+            break;
+        case AST_NET_CONST:
+            sema_const_declaration(el->sema, scope, net->type, net->declarators);
+            break;
+        case AST_NET_CHAIN: elaborate_chain(el, scope, net); break;
+        case AST_NET_FOR: elaborate_for(el, scope, net); break;
+        case AST_NET_IF: elaborate_if(el, scope, net); break;
+        case AST_NET_EMPTY: break;
+        case AST_NET_ERROR: el->incomplete = true; break;
+        }
+    }
 }
 
 /* ---- arguments of the pipeline ---- */
@@ -761,17 +754,6 @@ static bool outer_parameters(struct elaboration *el, struct scope *from, struct 
     return values != NULL && sema_declare_parameters(el->sema, to, signature, values, count);
 }
 
-static void declare_outside(struct elaboration *el, struct scope *scope,
-                            const struct ast_signature *signature)
-{
-    uint64_t arguments_bytes = 0;
-    for (const struct ast_param *p = signature->params; p != NULL; p = p->next)
-        declare_argument(el, scope, p, &arguments_bytes);
-    for (const struct ast_port *p = signature->ports; p != NULL; p = p->next)
-        declare_port(el, scope, p);
-    pipeline_attributes(el, signature);
-}
-
 static void elaborate_whole(struct elaboration *el, struct scope *scope, struct scope *outside,
                             const struct ast_item *pipeline, const struct ast_node *parameters)
 {
@@ -779,7 +761,13 @@ static void elaborate_whole(struct elaboration *el, struct scope *scope, struct 
     struct diags *diags = el->cx->diags;
     if (el->is_top) check_definitions(el);
     if (!outer_parameters(el, scope, outside, &pipeline->signature, parameters)) return;
-    declare_outside(el, outside, &pipeline->signature);
+    const struct ast_signature *signature = &pipeline->signature;
+    uint64_t arguments_bytes = 0;
+    for (const struct ast_param *p = signature->params; p != NULL; p = p->next)
+        declare_argument(el, outside, p, &arguments_bytes);
+    for (const struct ast_port *p = signature->ports; p != NULL; p = p->next)
+        declare_port(el, outside, p);
+    pipeline_attributes(el, signature);
     if (pipeline->net != NULL)
         elaborate_statements(el, scope_create(el->cx, outside), pipeline->net->body);
     /* a buffer without ends often follows from an instance that was refused */

@@ -21,7 +21,7 @@ struct value_frame {
 
 enum flow { FLOW_NEXT, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN, FLOW_FAILED };
 
-static enum flow execute_list(struct evaluator *in, const struct ks *first);
+static enum flow execute_statements(struct evaluator *in, const struct ks *first);
 
 /* ---- failing ---- */
 
@@ -163,8 +163,9 @@ static struct scalar_value *place_of_value(struct evaluator *in, const struct kx
 /* ---- expressions ---- */
 
 /* One element of an operation; its operands are complete. */
-static bool operate(struct evaluator *in, struct span span, struct operation operation,
-                    const struct scalar_value *operands, uint32_t count, struct scalar_value *out)
+static bool operate_element(struct evaluator *in, struct span span, struct operation operation,
+                            const struct scalar_value *operands, uint32_t count,
+                            struct scalar_value *out)
 {
     bool known = true;
     for (uint32_t i = 0; i < count; i++)
@@ -191,7 +192,7 @@ static bool eval_operation(struct evaluator *in, const struct kx *x, struct scal
     for (uint64_t i = 0; i < lanes; i++) {
         for (uint32_t n = 0; n < count; n++)
             scalars[n] = values[n][parts[n]->type->kind == TYPE_VECTOR ? i : 0];
-        if (!operate(in, x->span, operation, scalars, count, out + i)) return false;
+        if (!operate_element(in, x->span, operation, scalars, count, out + i)) return false;
     }
     return true;
 }
@@ -215,8 +216,8 @@ static bool eval_reduction(struct evaluator *in, const struct kx *x, struct scal
 
 /* Chooses by an unknown value: evaluates both sides, which must have no effect. a && b is a ? b :
  * false, and a || b is a ? true : b. */
-static bool eval_choice(struct evaluator *in, const struct kx *x, struct scalar_value condition,
-                        struct scalar_value *out)
+static bool evaluate_choice(struct evaluator *in, const struct kx *x, struct scalar_value condition,
+                            struct scalar_value *out)
 {
     const struct operation select = {.kind = KX_SELECT, .type = type_item(x->type)->scalar};
     const bool right_if_true = x->kind == KX_SELECT || x->op == OP_LOGICAL_AND;
@@ -230,7 +231,7 @@ static bool eval_choice(struct evaluator *in, const struct kx *x, struct scalar_
     for (uint64_t i = 0; i < count; i++) {
         struct scalar_value operands[] = {condition, right_if_true ? out[i] : other[i],
                                           right_if_true ? other[i] : out[i]};
-        if (!operate(in, x->span, select, operands, 3, out + i)) return false;
+        if (!operate_element(in, x->span, select, operands, 3, out + i)) return false;
     }
     return true;
 }
@@ -240,7 +241,7 @@ static bool eval_conditional(struct evaluator *in, const struct kx *x, struct sc
 {
     struct scalar_value condition;
     if (!evaluate(in, x->left, &condition)) return false;
-    if (!value_is_known(condition)) return eval_choice(in, x, condition, out);
+    if (!value_is_known(condition)) return evaluate_choice(in, x, condition, out);
     bool truth = arith_truth(condition);
     if (x->kind == KX_SELECT) return evaluate(in, truth ? x->right : x->third, out);
     if (truth == (x->op == OP_LOGICAL_AND)) return evaluate(in, x->right, out);
@@ -251,7 +252,7 @@ static bool eval_conditional(struct evaluator *in, const struct kx *x, struct sc
 /* left = right: the value is complete before the first scalar of left changes.  With an operator:
  * left = convert(convert(left, operation) op right); the old value of left is read first. Vectors:
  * element by element. */
-static bool eval_assign(struct evaluator *in, const struct kx *x, struct scalar_value *out)
+static bool evaluate_assign(struct evaluator *in, const struct kx *x, struct scalar_value *out)
 {
     const struct variable *root = kx_root_variable(x->left);
     if (in->domain->may_assign && (!root || !in->domain->may_assign(in->data, root)))
@@ -270,9 +271,9 @@ static bool eval_assign(struct evaluator *in, const struct kx *x, struct scalar_
         return false;
     for (uint64_t i = 0; i < count; i++) {
         operands[1] = right[x->right->type->kind == TYPE_VECTOR ? i : 0];
-        if (!operate(in, x->span, widen, &out[i], 1, &operands[0]) ||
-            !operate(in, x->span, binary, operands, 2, &result) ||
-            !operate(in, x->span, narrow, &result, 1, &to[i]))
+        if (!operate_element(in, x->span, widen, &out[i], 1, &operands[0]) ||
+            !operate_element(in, x->span, binary, operands, 2, &result) ||
+            !operate_element(in, x->span, narrow, &result, 1, &to[i]))
             return false;
         if (!x->postfix) out[i] = to[i];
     }
@@ -280,7 +281,7 @@ static bool eval_assign(struct evaluator *in, const struct kx *x, struct scalar_
 }
 
 /* Each argument follows the one before it. An argument of a vector may be a shorter vector. */
-static bool eval_aggregate(struct evaluator *in, const struct kx *x, struct scalar_value *out)
+static bool evaluate_aggregate(struct evaluator *in, const struct kx *x, struct scalar_value *out)
 {
     if (!spend_steps(in, x->span, type_scalar_count(x->type) / SCALARS_PER_STEP)) return false;
     values_set_zero(out, x->type);
@@ -297,8 +298,9 @@ static bool eval_aggregate(struct evaluator *in, const struct kx *x, struct scal
 
 /* Calls with evaluated arguments: those of element `element`, if the call is done for each
  * element. */
-static bool call_with(struct evaluator *in, const struct kx *x, struct scalar_value **arguments,
-                      uint64_t element, struct scalar_value *out)
+static bool call_function_with(struct evaluator *in, const struct kx *x,
+                               struct scalar_value **arguments, uint64_t element,
+                               struct scalar_value *out)
 {
     const struct function *function = x->function;
     struct value_frame frame = {take_slots(in, x->span, function->local_count), out};
@@ -314,7 +316,7 @@ static bool call_with(struct evaluator *in, const struct kx *x, struct scalar_va
     struct value_frame *caller = in->frame;
     in->frame = &frame;
     in->calls++;
-    enum flow flow = execute_list(in, function->body);
+    enum flow flow = execute_statements(in, function->body);
     in->calls--;
     in->frame = caller;
     if (flow == FLOW_FAILED) return false;
@@ -322,7 +324,7 @@ static bool call_with(struct evaluator *in, const struct kx *x, struct scalar_va
            fail_evaluation(in, EVALUATE_NO_RESULT, x->span);
 }
 
-static bool eval_call(struct evaluator *in, const struct kx *x, struct scalar_value *out)
+static bool evaluate_call(struct evaluator *in, const struct kx *x, struct scalar_value *out)
 {
     const struct function *function = x->function;
     struct value_mark before = in->top;
@@ -338,7 +340,7 @@ static bool eval_call(struct evaluator *in, const struct kx *x, struct scalar_va
     struct value_mark arguments_end = in->top;
     for (uint64_t i = 0; done && i < (each ? x->type->length : 1); i++) {
         in->top = arguments_end;
-        done = call_with(in, x, arguments, i, out + i);
+        done = call_function_with(in, x, arguments, i, out + i);
     }
     in->top = before;
     return done;
@@ -371,14 +373,14 @@ static bool eval_kind(struct evaluator *in, const struct kx *x, struct scalar_va
         for (uint64_t i = 1; i < x->type->length; i++)
             out[i] = out[0];
         return true;
-    case KX_ASSIGN: return eval_assign(in, x, out);
-    case KX_CALL: return eval_call(in, x, out);
+    case KX_ASSIGN: return evaluate_assign(in, x, out);
+    case KX_CALL: return evaluate_call(in, x, out);
     case KX_COMMA: {
         struct scalar_value *ignored =
             take_scalars(in, x->span, type_scalar_count(x->left->type) + 1);
         return ignored && evaluate(in, x->left, ignored) && evaluate(in, x->right, out);
     }
-    case KX_AGGREGATE: return eval_aggregate(in, x, out);
+    case KX_AGGREGATE: return evaluate_aggregate(in, x, out);
     case KX_PEEK:
     case KX_WINDOW:
     case KX_PHASE:
@@ -419,29 +421,17 @@ static bool eval_condition(struct evaluator *in, const struct kx *x, struct scal
     return value_is_known(*out) || fail_evaluation(in, EVALUATE_UNKNOWN_CONDITION, x->span);
 }
 
-static enum flow execute_declare(struct evaluator *in, const struct ks *s)
-{
-    const struct variable *variable = s->variable;
-    struct scalar_value **local = &in->frame->locals[variable->index];
-    uint64_t count = type_scalar_count(variable->type);
-    if (!*local) *local = take_scalars(in, s->span, count);
-    if (!*local || !spend_steps(in, s->span, count / SCALARS_PER_STEP)) return FLOW_FAILED;
-    if (s->expr) return eval_whole(in, s->expr, *local) ? FLOW_NEXT : FLOW_FAILED;
-    values_set_zero(*local, variable->type);
-    return FLOW_NEXT;
-}
-
 static enum flow execute_loop(struct evaluator *in, const struct ks *s)
 {
     struct scalar_value condition;
-    if (execute_list(in, s->init) == FLOW_FAILED) return FLOW_FAILED;
+    if (execute_statements(in, s->init) == FLOW_FAILED) return FLOW_FAILED;
     for (bool first = true;; first = false) {
         if (!spend_steps(in, s->span, 1)) return FLOW_FAILED;
         if (s->expr && !(first && s->test_after)) {
             if (!eval_condition(in, s->expr, &condition)) return FLOW_FAILED;
             if (!arith_truth(condition)) return FLOW_NEXT;
         }
-        enum flow flow = execute_list(in, s->body);
+        enum flow flow = execute_statements(in, s->body);
         if (flow == FLOW_BREAK) return FLOW_NEXT;
         if (flow == FLOW_RETURN || flow == FLOW_FAILED) return flow;
         if (s->step && !eval_whole(in, s->step, NULL)) return FLOW_FAILED;
@@ -454,15 +444,24 @@ static enum flow execute_kind(struct evaluator *in, const struct ks *s)
     enum flow flow;
     switch (s->kind) {
     case KS_EXPR: return eval_whole(in, s->expr, NULL) ? FLOW_NEXT : FLOW_FAILED;
-    case KS_DECLARE: return execute_declare(in, s);
-    case KS_BLOCK: return execute_list(in, s->body);
+    case KS_DECLARE: {
+        const struct variable *variable = s->variable;
+        struct scalar_value **local = &in->frame->locals[variable->index];
+        uint64_t count = type_scalar_count(variable->type);
+        if (!*local) *local = take_scalars(in, s->span, count);
+        if (!*local || !spend_steps(in, s->span, count / SCALARS_PER_STEP)) return FLOW_FAILED;
+        if (s->expr) return eval_whole(in, s->expr, *local) ? FLOW_NEXT : FLOW_FAILED;
+        values_set_zero(*local, variable->type);
+        return FLOW_NEXT;
+    }
+    case KS_BLOCK: return execute_statements(in, s->body);
     case KS_IF:
         if (!eval_condition(in, s->expr, &value)) return FLOW_FAILED;
-        return execute_list(in, arith_truth(value) ? s->body : s->otherwise);
+        return execute_statements(in, arith_truth(value) ? s->body : s->otherwise);
     case KS_LOOP: return execute_loop(in, s);
     case KS_SWITCH:
         if (!eval_condition(in, s->expr, &value)) return FLOW_FAILED;
-        flow = execute_list(in, ks_find_label(s, value));
+        flow = execute_statements(in, ks_find_label(s, value));
         return flow == FLOW_BREAK ? FLOW_NEXT : flow;
     case KS_CASE: return FLOW_NEXT;
     case KS_BREAK: return FLOW_BREAK;
@@ -494,7 +493,7 @@ static enum flow execute_statement(struct evaluator *in, const struct ks *s)
     return flow;
 }
 
-static enum flow execute_list(struct evaluator *in, const struct ks *first)
+static enum flow execute_statements(struct evaluator *in, const struct ks *first)
 {
     enum flow flow = FLOW_NEXT;
     for (const struct ks *s = first; s && flow == FLOW_NEXT; s = s->next)
@@ -508,7 +507,7 @@ bool evaluate_body(struct evaluator *in, const struct ks *first, uint32_t local_
     struct value_frame frame = {.locals = take_slots(in, first->span, local_count)};
     if (!frame.locals) return false;
     in->frame = &frame;
-    enum flow flow = execute_list(in, first);
+    enum flow flow = execute_statements(in, first);
     in->frame = NULL;
     return flow != FLOW_FAILED;
 }

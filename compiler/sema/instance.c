@@ -125,8 +125,8 @@ static bool bind_expression(struct elaboration *el, struct scope *scope, const s
     return true;
 }
 
-static bool bind_element(struct elaboration *el, struct scope *scope, const struct ast_node *node,
-                         struct binding *binding)
+static bool bind_port_element(struct elaboration *el, struct scope *scope,
+                              const struct ast_node *node, struct binding *binding)
 {
     const struct ast_expr *subscripts[MAX_SUBSCRIPTS];
     size_t count = 0;
@@ -258,13 +258,6 @@ static bool specialise_callee(struct elaboration *el, struct scope *scope,
 }
 
 /* ---- the text of an instance, for helps ---- */
-
-static const struct ast_signature *signature_of(const struct symbol *symbol)
-{
-    bool has_ports = symbol != NULL && symbol->item != NULL &&
-                     (symbol->kind == SYMBOL_KERNEL || symbol->kind == SYMBOL_PIPELINE);
-    return has_ports ? &symbol->item->signature : NULL;
-}
 
 /* mix(a, b -> y) */
 static const char *ports_text(struct elaboration *el, const char *name,
@@ -412,7 +405,7 @@ static const char *rounds_text(struct compile *cx, const struct loop_round *roun
     return arena_printf(cx->arena, "%s[%" PRId64 "]", rounds_text(cx, round->outer), round->value);
 }
 
-static const char *node_name(struct elaboration *el, const struct ast_node *node)
+static const char *instance_node_name(struct elaboration *el, const struct ast_node *node)
 {
     struct compile *cx = el->cx;
     bool labelled = node->label.text != NULL;
@@ -441,7 +434,7 @@ static const char *node_name(struct elaboration *el, const struct ast_node *node
     }
 }
 
-static void add_node(struct elaboration *el, struct instance *instance)
+static void add_instance_node(struct elaboration *el, struct instance *instance)
 {
     struct graph_node node = {.name = instance->name,
                               .span = instance->span,
@@ -491,10 +484,10 @@ bool add_instance(struct elaboration *el, struct scope *scope, const struct ast_
         return false;
     }
     const struct callee *callee = &instance->callee;
-    instance->name = node_name(el, node);
+    instance->name = instance_node_name(el, node);
     instance->span = node->label.text != NULL ? node->label.span : node->name.span;
     if (callee->kernel != NULL) {
-        add_node(el, instance);
+        add_instance_node(el, instance);
         return true;
     }
     instance->in = unbound(el, callee->in, callee->in_count);
@@ -682,8 +675,8 @@ struct place {
     uint64_t flat;
 };
 
-static bool connect(struct elaboration *el, const struct instance *instance, const struct place *at,
-                    const struct end *end)
+static bool connect_port(struct elaboration *el, const struct instance *instance,
+                         const struct place *at, const struct end *end)
 {
     const struct callee *callee = &instance->callee;
     const struct kernel_port *port = at->is_out ? &callee->out[at->port] : &callee->in[at->port];
@@ -712,7 +705,7 @@ bool connect_element(struct elaboration *el, const struct instance *instance, bo
 {
     struct place at = {.is_out = is_out, .port = port, .element = element};
     struct end end = {.net = net, .buffer = net_element(net, 0), .span = span};
-    return connect(el, instance, &at, &end);
+    return connect_port(el, instance, &at, &end);
 }
 
 /* `'b'`, `'b' and 'c'`, `'taps[2]' and 6 others`: the ports from number `given` of `wanted` on. */
@@ -804,7 +797,7 @@ static bool connect_binding(struct elaboration *el, const struct instance *insta
     for (uint64_t i = 0; i < binding->count; i++) {
         if (at->port >= walk->port_count) return true;
         struct end end = end_of(binding, i);
-        if (!connect(el, instance, at, &end)) return false;
+        if (!connect_port(el, instance, at, &end)) return false;
         at->flat++;
         if (++at->element < walk->ports[at->port].arity) continue;
         at->element = 0;
@@ -852,7 +845,9 @@ static void elaborate_instance(struct elaboration *el, struct scope *scope,
                                      buffer ? "a buffer by itself is not a statement"
                                             : "'%s' is not bound to any buffer",
                                      ast->name.text);
-        const struct ast_signature *signature = signature_of(symbol);
+        bool has_ports = symbol != NULL && symbol->item != NULL &&
+                         (symbol->kind == SYMBOL_KERNEL || symbol->kind == SYMBOL_PIPELINE);
+        const struct ast_signature *signature = has_ports ? &symbol->item->signature : NULL;
         if (signature != NULL)
             diag_help(d, "bind its ports: %s", ports_text(el, ast->name.text, signature));
         return;
@@ -929,7 +924,7 @@ static bool single_buffer(struct elaboration *el, const struct binding *binding)
 /* Connects the out-port of the instance on the left to `end`. */
 static bool chain_output(struct elaboration *el, const struct chain *chain, const struct end *end)
 {
-    if (!connect(el, &chain->instance, &first_out, end)) return false;
+    if (!connect_port(el, &chain->instance, &first_out, end)) return false;
     complete_instance(el, &chain->instance);
     return true;
 }
@@ -995,7 +990,7 @@ static bool chain_buffer(struct elaboration *el, struct scope *scope, const stru
                          const struct ast_node *before, struct chain *chain)
 {
     struct binding binding;
-    if (!bind_element(el, scope, ast, &binding)) return false;
+    if (!bind_port_element(el, scope, ast, &binding)) return false;
     check_bare_buffer(el, scope, ast, before, &binding);
     if (!single_buffer(el, &binding)) return false;
     if (chain->has_buffer) {
@@ -1090,7 +1085,7 @@ static bool chain_instance(struct elaboration *el, struct scope *scope, const st
         !check_chain_begin(el, &instance, first))
         return false;
     if (chain->has_instance) name_between(el, end.buffer, &chain->instance, &instance);
-    if (!first && !connect(el, &instance, &first_in, &end)) return false;
+    if (!first && !connect_port(el, &instance, &first_in, &end)) return false;
     if (instance.callee.out_count == 0) complete_instance(el, &instance);
     *chain = (struct chain){.has_instance = true, .instance = instance};
     return true;
@@ -1116,7 +1111,7 @@ static void check_rest(struct elaboration *el, struct scope *scope, const struct
         struct binding binding;
         struct callee callee;
         if (is_buffer_element(scope, node, node->next == NULL)) {
-            (void)bind_element(el, scope, node, &binding);
+            (void)bind_port_element(el, scope, node, &binding);
             continue;
         }
         const struct symbol *symbol = find_callee(el, scope, node->name);

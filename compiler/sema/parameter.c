@@ -197,42 +197,31 @@ static bool bind_type(struct inference *inf, const struct ast_port *port, const 
     return report_contradiction(inf, at, port, type, span);
 }
 
-/* The number of buffers that `name[i]` names. */
-static uint64_t buffer_count(const struct net_buffer *buffer, const struct ast_expr *e)
-{
-    size_t subscripts = 0;
-    uint64_t count = 1;
-    for (; e->kind == AST_EXPR_INDEX; e = e->left)
-        subscripts++;
-    for (size_t i = subscripts; i < buffer->dims.count; i++)
-        count *= buffer->dims.items[i];
-    return count;
-}
-
-/* The number of elements of a port array, from the known integers. */
-static bool port_elements(struct inference *inf, const struct ast_port *port, uint64_t *elements)
-{
-    int64_t arity = 1;
-    if (port->dims != NULL && !sema_integer(inf->el->sema, inf->parameters, port->dims, &arity))
-        return false;
-    *elements = arity > 0 ? (uint64_t)arity : 1;
-    return true;
-}
-
 /* Walks the ports of one direction in parallel with the bound list. */
 static bool bind_list(struct inference *inf, bool is_out, const struct ast_expr *list)
 {
     for (const struct ast_port *port = inf->signature->ports; port != NULL; port = port->next) {
         uint64_t wanted;
         if (port->is_out != is_out) continue;
-        if (!port_elements(inf, port, &wanted)) return false;
+        /* The number of elements of a port array, from the known integers. */
+        int64_t arity = 1;
+        if (port->dims != NULL && !sema_integer(inf->el->sema, inf->parameters, port->dims, &arity))
+            return false;
+        wanted = arity > 0 ? (uint64_t)arity : 1;
         while (wanted > 0 && list != NULL) {
             const struct ast_expr *root = root_name(list);
             if (root == NULL) return true; /* reported at the connection */
             const struct net_buffer *buffer =
                 elaborate_find_buffer(inf->el, inf->scope, root->name);
             if (buffer == NULL || !bind_type(inf, port, buffer->type, list->span)) return false;
-            uint64_t given = buffer_count(buffer, list);
+            /* The number of buffers that `name[i]` names. */
+            const struct ast_expr *e = list;
+            size_t subscripts = 0;
+            uint64_t given = 1;
+            for (; e->kind == AST_EXPR_INDEX; e = e->left)
+                subscripts++;
+            for (size_t i = subscripts; i < buffer->dims.count; i++)
+                given *= buffer->dims.items[i];
             wanted -= given < wanted ? given : wanted;
             list = list->next;
         }
@@ -240,7 +229,7 @@ static bool bind_list(struct inference *inf, bool is_out, const struct ast_expr 
     return true;
 }
 
-static bool bind_ports(struct inference *inf, bool is_out, const struct bound_end *end)
+static bool bind_listed_ports(struct inference *inf, bool is_out, const struct bound_end *end)
 {
     uint32_t at = 0;
     for (const struct ast_port *port = inf->signature->ports; port != NULL; port = port->next) {
@@ -253,23 +242,11 @@ static bool bind_ports(struct inference *inf, bool is_out, const struct bound_en
 /* A chain passes through one port of each direction. */
 static bool bind_end(struct inference *inf, bool is_out, const struct bound_end *end)
 {
-    if (end->ports != NULL) return bind_ports(inf, is_out, end);
+    if (end->ports != NULL) return bind_listed_ports(inf, is_out, end);
     if (end->type == NULL) return bind_list(inf, is_out, end->list);
     for (const struct ast_port *port = inf->signature->ports; port != NULL; port = port->next)
         if (port->is_out == is_out) return bind_type(inf, port, end->type, end->span);
     return true;
-}
-
-static void declare_integers(struct inference *inf)
-{
-    size_t at = 0;
-    inf->parameters = scope_create(inf->el->cx, inf->el->sema->globals);
-    for (const struct ast_type_param *p = inf->signature->type_params; p != NULL; p = p->next, at++)
-        scope_declare(inf->parameters,
-                      (struct symbol){.kind = p->is_type ? SYMBOL_POISON : SYMBOL_INTEGER,
-                                      .name = p->name.text,
-                                      .span = p->name.span,
-                                      .integer = inf->values[at].integer});
 }
 
 static bool check_all_known(struct inference *inf)
@@ -296,7 +273,14 @@ static bool infer_types(struct inference *inf, const struct bound_ports *bound)
     for (size_t i = 0; i < inf->count; i++)
         all = all && inf->known[i];
     if (all) return true;
-    declare_integers(inf);
+    size_t at = 0;
+    inf->parameters = scope_create(inf->el->cx, inf->el->sema->globals);
+    for (const struct ast_type_param *p = inf->signature->type_params; p != NULL; p = p->next, at++)
+        scope_declare(inf->parameters,
+                      (struct symbol){.kind = p->is_type ? SYMBOL_POISON : SYMBOL_INTEGER,
+                                      .name = p->name.text,
+                                      .span = p->name.span,
+                                      .integer = inf->values[at].integer});
     return bind_end(inf, false, &bound->in) && bind_end(inf, true, &bound->out) &&
            check_all_known(inf);
 }

@@ -1,23 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/sema/quick_integer.h"
 
-static bool literal(const struct ast_expr *expr, int64_t *out)
-{
-    if (expr->integer.too_large || expr->integer.is_unsigned || expr->integer.value > INT64_MAX)
-        return false;
-    *out = (int64_t)expr->integer.value;
-    return true;
-}
-
-static bool named(struct scope *scope, const struct ast_expr *expr, int64_t *out)
-{
-    struct symbol *symbol = scope_find(scope, expr->name.text);
-    if (symbol == NULL || symbol->kind != SYMBOL_INTEGER) return false;
-    symbol->used = true;
-    *out = symbol->integer;
-    return true;
-}
-
 static bool apply_operation(enum ast_operator op, int64_t left, int64_t right, int64_t *out)
 {
     bool divides = right != 0 && !(left == INT64_MIN && right == -1);
@@ -38,8 +21,18 @@ bool quick_integer(struct scope *scope, const struct ast_expr *expr, int64_t *ou
 {
     int64_t left, right;
     switch (expr->kind) {
-    case AST_EXPR_INTEGER: return literal(expr, out);
-    case AST_EXPR_NAME: return named(scope, expr, out);
+    case AST_EXPR_INTEGER:
+        if (expr->integer.too_large || expr->integer.is_unsigned || expr->integer.value > INT64_MAX)
+            return false;
+        *out = (int64_t)expr->integer.value;
+        return true;
+    case AST_EXPR_NAME: {
+        struct symbol *symbol = scope_find(scope, expr->name.text);
+        if (symbol == NULL || symbol->kind != SYMBOL_INTEGER) return false;
+        symbol->used = true;
+        *out = symbol->integer;
+        return true;
+    }
     case AST_EXPR_UNARY:
         return expr->op == AST_OP_NEGATE && quick_integer(scope, expr->left, &left) &&
                !__builtin_sub_overflow((int64_t)0, left, out);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include <ctype.h>
 #include <string.h>
 
 #include "compiler/sema/sema.h"
 #include "base/vec.h"
+#include "base/words.h"
 
 /* The words that syntax errors left out: each may be a name declared there. */
 struct lost_words {
@@ -13,7 +13,7 @@ struct lost_words {
     size_t size, count;
 };
 
-static const char **find_slot(const char **table, size_t size, const char *word)
+static const char **find_lost_slot(const char **table, size_t size, const char *word)
 {
     uint64_t hash = ((uint64_t)(uintptr_t)word >> 3) * 0x9e3779b97f4a7c15u;
     size_t at = (size_t)(hash >> 32) & (size - 1);
@@ -22,42 +22,25 @@ static const char **find_slot(const char **table, size_t size, const char *word)
     return &table[at];
 }
 
-static void grow(struct lost_words *words)
+static void grow_lost_words(struct lost_words *words)
 {
     size_t size = words->size > 0 ? words->size * 2 : 64;
     const char **table = ARENA_ARRAY(words->cx->arena, const char *, size);
     for (size_t i = 0; i < words->size; i++)
-        if (words->table[i] != NULL) *find_slot(table, size, words->table[i]) = words->table[i];
+        if (words->table[i] != NULL)
+            *find_lost_slot(table, size, words->table[i]) = words->table[i];
     words->table = table;
     words->size = size;
 }
 
-static void add_word(struct lost_words *words, const char *word)
+static void note_lost_word(struct lost_words *words, const char *word)
 {
-    if (words->count * 2 >= words->size) grow(words);
-    const char **slot = find_slot(words->table, words->size, word);
+    if (words->count * 2 >= words->size) grow_lost_words(words);
+    const char **slot = find_lost_slot(words->table, words->size, word);
     if (*slot != NULL) return;
     *slot = word;
     words->count++;
     if (strcmp(word, "import") == 0 || strcmp(word, "include") == 0) words->any = true;
-}
-
-static bool is_word_byte(char byte)
-{
-    return isalnum((unsigned char)byte) || byte == '_';
-}
-
-static void add_words(struct lost_words *words, struct span span)
-{
-    const char *text = source_get(words->cx->sources, span.source)->bytes;
-    for (uint32_t at = span.begin; at < span.end;) {
-        uint32_t begin = at;
-        while (at < span.end && is_word_byte(text[at]))
-            at++;
-        if (at > begin && !isdigit((unsigned char)text[begin]))
-            add_word(words, intern_name(words->cx->names, text + begin, at - begin));
-        if (at == begin) at++;
-    }
 }
 
 static bool may_be_lost(const struct lost_words *words, struct span span)
@@ -66,7 +49,7 @@ static bool may_be_lost(const struct lost_words *words, struct span span)
     if (words->size == 0 || span.source == 0 || span.end <= span.begin) return false;
     const char *text = source_get(words->cx->sources, span.source)->bytes + span.begin;
     const char *word = intern_name(words->cx->names, text, span.end - span.begin);
-    return *find_slot(words->table, words->size, word) != NULL;
+    return *find_lost_slot(words->table, words->size, word) != NULL;
 }
 
 static bool follows_lost_word(void *data, enum rule rule, struct span span, const char *message)
@@ -90,8 +73,17 @@ void sema_check_damaged(struct compile *cx, const struct ast_program *program)
     for (const struct ast_file *file = program->files; file != NULL; file = file->next) {
         if (file->is_commands) return;
         words.any |= file->names_missing;
-        for (const struct ast_lost *lost = file->lost; lost != NULL; lost = lost->next)
-            add_words(&words, lost->span);
+        for (const struct ast_lost *lost = file->lost; lost != NULL; lost = lost->next) {
+            const char *text = source_get(words.cx->sources, lost->span.source)->bytes;
+            for (uint32_t at = lost->span.begin; at < lost->span.end;) {
+                uint32_t begin = at;
+                while (at < lost->span.end && byte_is_word(text[at]))
+                    at++;
+                if (at > begin && !byte_is_digit(text[begin]))
+                    note_lost_word(&words, intern_name(words.cx->names, text + begin, at - begin));
+                if (at == begin) at++;
+            }
+        }
     }
     cx->diags = diags_fork(cx->arena, all);
     diag_hide(cx->diags, follows_lost_word, &words);

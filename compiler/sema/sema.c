@@ -25,7 +25,7 @@ static void declare_constants(struct scope *globals, const struct ast_item *item
     }
 }
 
-static void declare_item(struct scope *globals, const struct ast_item *item)
+static void declare_global_item(struct scope *globals, const struct ast_item *item)
 {
     switch (item->kind) {
     case AST_ITEM_CONST: declare_constants(globals, item); break;
@@ -44,7 +44,7 @@ static void declare_item(struct scope *globals, const struct ast_item *item)
     }
 }
 
-static bool is_library(const struct compile *cx, uint32_t source)
+static bool is_library_source(const struct compile *cx, uint32_t source)
 {
     const struct source *file = source_get(cx->sources, source);
     return file != NULL && strncmp(file->name, "std/", 4) == 0;
@@ -52,7 +52,7 @@ static bool is_library(const struct compile *cx, uint32_t source)
 
 struct scope *sema_scope_at(struct sema *sema, struct span span)
 {
-    return is_library(sema->cx, span.source) ? sema->library : sema->globals;
+    return is_library_source(sema->cx, span.source) ? sema->library : sema->globals;
 }
 
 /* ---- the choice of the pipeline ---- */
@@ -66,7 +66,7 @@ struct chooser {
         *kernel; /* the first kernel of the program that a chain can use as it is */
 };
 
-static bool is_plain(const struct ast_port *port)
+static bool is_plain_port(const struct ast_port *port)
 {
     for (const struct ast_attribute *a = port->attributes; a != NULL; a = a->next)
         if (strcmp(a->name.text, "window") == 0) return false;
@@ -74,14 +74,14 @@ static bool is_plain(const struct ast_port *port)
 }
 
 /* True for a kernel with one in-port, one out-port, and neither parameters nor arguments. */
-static bool is_simple(const struct ast_item *item)
+static bool is_simple_kernel(const struct ast_item *item)
 {
     const struct ast_port *first = item->signature.ports;
     const struct ast_port *second = first != NULL ? first->next : NULL;
     return item->kind == AST_ITEM_KERNEL && item->kernel_kind == AST_KERNEL_PLAIN &&
            item->signature.type_params == NULL && item->signature.params == NULL &&
            second != NULL && second->next == NULL && !first->is_out && second->is_out &&
-           is_plain(first) && is_plain(second);
+           is_plain_port(first) && is_plain_port(second);
 }
 
 static bool expects_error(const struct ast_item *test)
@@ -261,7 +261,7 @@ static void check_unused(struct chooser *chooser, const struct ast_program *prog
 {
     struct sema *sema = chooser->sema;
     for (const struct ast_file *file = program->files; file != NULL; file = file->next) {
-        if (is_library(sema->cx, file->source)) continue;
+        if (is_library_source(sema->cx, file->source)) continue;
         for (const struct ast_item *item = file->items; item != NULL; item = item->next) {
             check_unused_item(sema, item);
             if (item->kind == AST_ITEM_PIPELINE && item != chosen &&
@@ -311,33 +311,24 @@ static int compare_keys(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The names of the kernels and pipelines that the graph is made of, in order of place. */
-static uint64_t *examined_names(const struct sema *sema, const struct graph *graph,
-                                const struct ast_item *chosen, size_t *count)
-{
-    uint64_t *keys =
-        ARENA_ARRAY(sema->cx->arena, uint64_t, graph->kernels.count + sema->inner.count + 1);
-    size_t n = 0;
-    for (size_t i = 0; i < graph->kernels.count; i++)
-        keys[n++] = place_key(graph->kernels.items[i]->span);
-    for (size_t i = 0; i < sema->inner.count; i++)
-        keys[n++] = place_key(sema->inner.items[i]->signature.name.span);
-    if (chosen != NULL) keys[n++] = place_key(chosen->signature.name.span);
-    qsort(keys, n, sizeof *keys, compare_keys);
-    *count = n;
-    return keys;
-}
-
 /* Items that are in no graph are not analysed further. A function counts as examined only if all
  * kernels and pipelines are, because any of them may call it. */
 static void note_examined(const struct sema *sema, const struct ast_program *program,
                           const struct graph *graph, const struct ast_item *chosen)
 {
-    size_t count;
+    size_t count = 0;
     bool all = true;
-    const uint64_t *names = examined_names(sema, graph, chosen, &count);
+    /* The names of the kernels and pipelines that the graph is made of, in order of place. */
+    uint64_t *names =
+        ARENA_ARRAY(sema->cx->arena, uint64_t, graph->kernels.count + sema->inner.count + 1);
+    for (size_t i = 0; i < graph->kernels.count; i++)
+        names[count++] = place_key(graph->kernels.items[i]->span);
+    for (size_t i = 0; i < sema->inner.count; i++)
+        names[count++] = place_key(sema->inner.items[i]->signature.name.span);
+    if (chosen != NULL) names[count++] = place_key(chosen->signature.name.span);
+    qsort(names, count, sizeof *names, compare_keys);
     for (const struct ast_file *file = program->files; file != NULL; file = file->next) {
-        if (is_library(sema->cx, file->source)) continue;
+        if (is_library_source(sema->cx, file->source)) continue;
         for (const struct ast_item *item = file->items; item != NULL; item = item->next) {
             if (item->kind != AST_ITEM_KERNEL && item->kind != AST_ITEM_PIPELINE) continue;
             uint64_t key = place_key(item->signature.name.span);
@@ -348,14 +339,14 @@ static void note_examined(const struct sema *sema, const struct ast_program *pro
     }
     for (const struct ast_file *file = program->files; file != NULL; file = file->next)
         for (const struct ast_item *item = file->items; item != NULL; item = item->next)
-            if (item->kind == AST_ITEM_FN && !is_library(sema->cx, file->source))
+            if (item->kind == AST_ITEM_FN && !is_library_source(sema->cx, file->source))
                 diag_examined(sema->cx->diags, item->span, all);
 }
 
 /* ---- the pass ---- */
 
 /* Adds the marked kernels, with the children that they launch, and all functions without errors. */
-static void collect_kernels(struct sema *sema, struct graph *graph, bool *seen)
+static void collect_marked_kernels(struct sema *sema, struct graph *graph, bool *seen)
 {
     struct arena *arena = sema->cx->arena;
     VEC(const struct kernel *) launching = {0};
@@ -387,7 +378,7 @@ void sema_collect_used(struct sema *sema, struct graph *graph)
     bool *seen = ARENA_ARRAY(sema->cx->arena, bool, sema->kernels.count + 1);
     for (size_t i = 0; i < graph->nodes.count; i++)
         seen[graph->nodes.items[i].kernel->id] = true;
-    collect_kernels(sema, graph, seen);
+    collect_marked_kernels(sema, graph, seen);
 }
 
 /* ---- kernels without errors in a program with errors ---- */
@@ -421,7 +412,7 @@ static void collect_sound(struct chooser *chooser, const struct diags *reported)
         seen[i] = !kernel->is_child && is_used(chooser, kernel->name) &&
                   !holds_error(reported, kernel->whole_span);
     }
-    collect_kernels(sema, graph, seen);
+    collect_marked_kernels(sema, graph, seen);
     sema->cx->sound = graph;
 }
 
@@ -435,7 +426,7 @@ struct sema *sema_create(struct compile *cx, const struct ast_program *program)
                           .globals = scope_create(cx, library)};
     for (const struct ast_file *file = program->files; file != NULL; file = file->next)
         for (const struct ast_item *item = file->items; item != NULL; item = item->next)
-            declare_item(sema_scope_at(sema, item->span), item);
+            declare_global_item(sema_scope_at(sema, item->span), item);
     return sema;
 }
 
@@ -446,10 +437,12 @@ static void note_items(struct chooser *chooser, const struct ast_program *progra
         for (const struct ast_item *item = file->items; item != NULL; item = item->next) {
             if (item->kind == AST_ITEM_TEST && expects_error(item))
                 vec_push(cx->arena, &chooser->refused, item->subject->name.text);
-            if (chooser->kernel == NULL && is_simple(item) && !is_library(cx, file->source))
+            if (chooser->kernel == NULL && is_simple_kernel(item) &&
+                !is_library_source(cx, file->source))
                 chooser->kernel = item;
             if (item->kind != AST_ITEM_PIPELINE) continue;
-            if (!is_library(cx, file->source)) vec_push(cx->arena, &chooser->pipelines, item);
+            if (!is_library_source(cx, file->source))
+                vec_push(cx->arena, &chooser->pipelines, item);
             note_used(chooser, item->net);
         }
     }

@@ -33,25 +33,6 @@ static bool inner_port(struct elaboration *el, const struct ast_port *ast, struc
     return true;
 }
 
-static bool inner_ports(struct elaboration *el, const struct ast_signature *signature,
-                        struct callee *callee)
-{
-    uint32_t count = 0;
-    for (const struct ast_port *p = signature->ports; p != NULL; p = p->next)
-        count++;
-    struct kernel_port *in = ARENA_ARRAY(el->cx->arena, struct kernel_port, count + 1);
-    struct kernel_port *out = ARENA_ARRAY(el->cx->arena, struct kernel_port, count + 1);
-    callee->nets = ARENA_ARRAY(el->cx->arena, struct net_buffer, count + 1);
-    callee->in = in;
-    callee->out = out;
-    bool ok = true;
-    for (const struct ast_port *p = signature->ports; p != NULL; p = p->next) {
-        struct kernel_port *port = p->is_out ? &out[callee->out_count++] : &in[callee->in_count++];
-        ok &= inner_port(el, p, callee->scope, &callee->nets[callee->net_count++], port);
-    }
-    return ok;
-}
-
 static bool inner_arguments(struct elaboration *el, const struct ast_signature *signature,
                             struct callee *callee)
 {
@@ -82,7 +63,20 @@ bool inner_callee(struct elaboration *el, const struct ast_item *pipeline, struc
     callee->scope = parameters;
     callee->name = signature->name.text;
     callee->span = signature->name.span;
-    return inner_ports(el, signature, callee) && inner_arguments(el, signature, callee);
+    uint32_t count = 0;
+    for (const struct ast_port *p = signature->ports; p != NULL; p = p->next)
+        count++;
+    struct kernel_port *in = ARENA_ARRAY(el->cx->arena, struct kernel_port, count + 1);
+    struct kernel_port *out = ARENA_ARRAY(el->cx->arena, struct kernel_port, count + 1);
+    callee->nets = ARENA_ARRAY(el->cx->arena, struct net_buffer, count + 1);
+    callee->in = in;
+    callee->out = out;
+    bool ok = true;
+    for (const struct ast_port *p = signature->ports; p != NULL; p = p->next) {
+        struct kernel_port *port = p->is_out ? &out[callee->out_count++] : &in[callee->in_count++];
+        ok &= inner_port(el, p, callee->scope, &callee->nets[callee->net_count++], port);
+    }
+    return ok && inner_arguments(el, signature, callee);
 }
 
 /* ---- arguments ---- */
@@ -92,7 +86,7 @@ struct substitution {
     uint32_t operations;
 };
 
-static struct kx *value_of(const struct frame *frame, const struct variable *variable)
+static struct kx *argument_value_of(const struct frame *frame, const struct variable *variable)
 {
     for (uint32_t i = 0; i < frame->argument_count; i++)
         if (frame->variables[i] == variable) return frame->values[i];
@@ -105,7 +99,8 @@ static struct kx *value_of(const struct frame *frame, const struct variable *var
 static struct kx *substitute(const struct kx *x, void *data)
 {
     struct substitution *s = data;
-    const struct kx *value = x->kind == KX_VARIABLE ? value_of(s->el->frame, x->variable) : NULL;
+    const struct kx *value =
+        x->kind == KX_VARIABLE ? argument_value_of(s->el->frame, x->variable) : NULL;
     if (++s->operations > ELABORATE_MAX_OPERATIONS) return (struct kx *)x;
     return kx_copy(s->el->cx->arena, value != NULL ? value : x, substitute, s);
 }
@@ -135,17 +130,11 @@ static const char *cycle_text(struct elaboration *el, const struct frame *frame,
     return arena_printf(el->cx->arena, "%s -> %s", pipeline->signature.name.text, text);
 }
 
-static bool is_known_recursive(const struct sema *sema, const struct ast_item *pipeline)
-{
-    for (size_t i = 0; i < sema->recursive.count; i++)
-        if (sema->recursive.items[i] == pipeline) return true;
-    return false;
-}
-
 static void report_recursion(struct elaboration *el, const struct ast_item *pipeline,
                              struct span span)
 {
-    if (is_known_recursive(el->sema, pipeline)) return;
+    for (size_t i = 0; i < el->sema->recursive.count; i++)
+        if (el->sema->recursive.items[i] == pipeline) return;
     struct diag *d =
         diag_report(el->cx->diags, RULE_RECURSION, span, "pipeline '%s' uses itself: %s",
                     pipeline->signature.name.text, cycle_text(el, el->frame, pipeline));
@@ -204,7 +193,8 @@ static void bind_shape(struct elaboration *el, const struct net_buffer *net,
 }
 
 /* Makes each port a name for its bound buffers; `in` and `out` are walked port by port. */
-static void bind_ports(struct elaboration *el, const struct instance *instance, struct scope *scope)
+static void bind_inner_ports(struct elaboration *el, const struct instance *instance,
+                             struct scope *scope)
 {
     const struct callee *callee = &instance->callee;
     const struct ast_port *port = callee->pipeline->signature.ports;
@@ -241,9 +231,19 @@ static void check_ports(struct elaboration *el, const struct callee *callee)
 
 /* ---- the pipeline ---- */
 
-/* Reports a policy: the scheduler follows only that of the whole graph. */
-static void check_policy(struct elaboration *el, const struct instance *instance)
+static void elaborate_inside(struct elaboration *el, const struct instance *instance)
 {
+    const struct callee *callee = &instance->callee;
+    struct scope *scope = scope_create(el->cx, callee->scope);
+    for (uint32_t i = 0; i < callee->argument_count; i++) {
+        struct variable *variable = callee->arguments[i];
+        scope_declare(scope, (struct symbol){.kind = SYMBOL_VARIABLE,
+                                             .name = variable->name,
+                                             .span = variable->span,
+                                             .variable = variable});
+    }
+    bind_inner_ports(el, instance, scope);
+    /* Reports a policy: the scheduler follows only that of the whole graph. */
     const struct ast_signature *signature = &instance->callee.pipeline->signature;
     for (const struct ast_attribute *a = signature->attributes; a != NULL; a = a->next) {
         enum graph_policy policy = POLICY_AUTO;
@@ -257,21 +257,6 @@ static void check_policy(struct elaboration *el, const struct instance *instance
         diag_label(d, a->span, "it has no effect here");
         diag_help(d, "give it to '%s' if it is meant for the whole", el->graph->name);
     }
-}
-
-static void elaborate_inside(struct elaboration *el, const struct instance *instance)
-{
-    const struct callee *callee = &instance->callee;
-    struct scope *scope = scope_create(el->cx, callee->scope);
-    for (uint32_t i = 0; i < callee->argument_count; i++) {
-        struct variable *variable = callee->arguments[i];
-        scope_declare(scope, (struct symbol){.kind = SYMBOL_VARIABLE,
-                                             .name = variable->name,
-                                             .span = variable->span,
-                                             .variable = variable});
-    }
-    bind_ports(el, instance, scope);
-    check_policy(el, instance);
     if (callee->pipeline->net != NULL)
         elaborate_statements(el, scope_create(el->cx, scope), callee->pipeline->net->body);
 }

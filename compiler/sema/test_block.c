@@ -52,7 +52,7 @@ static const char *whole_name(struct checker *c, const char *name, const struct 
     return text;
 }
 
-static uint32_t find_port(const struct checker *c, const char *name)
+static uint32_t find_test_port(const struct checker *c, const char *name)
 {
     const struct graph *graph = c->test->graph;
     for (uint32_t i = 0; i < graph->buffers.count; i++) {
@@ -85,7 +85,8 @@ static const struct graph_buffer *find_array(const struct checker *c, const char
     return NULL;
 }
 
-static void unknown_port(struct checker *c, struct ast_name name, const char *whole, bool out_only)
+static void report_unknown_test_port(struct checker *c, struct ast_name name, const char *whole,
+                                     bool out_only)
 {
     const struct graph *graph = c->test->graph;
     const char **names =
@@ -165,19 +166,6 @@ static void set_positional(struct checker *c, const struct ast_node *subject,
     }
 }
 
-static void check_arguments(struct checker *c)
-{
-    const struct graph *graph = c->test->graph;
-    for (size_t i = 0; i < graph->arguments.count && !c->failed; i++) {
-        const struct graph_argument *argument = &graph->arguments.items[i];
-        if (argument->has_default) continue;
-        struct diag *d = complain(c, RULE_WRONG_ARGUMENT_COUNT, c->test->span,
-                                  "test '%s' needs a value for the argument '%s' of '%s'",
-                                  c->test->name, argument->variable->name, c->test->subject);
-        diag_label(d, argument->variable->span, "it has no default");
-    }
-}
-
 /* ---- statements ---- */
 
 static void check_set(struct checker *c, const struct ast_check *check, setting_list *settings)
@@ -191,9 +179,9 @@ static void check_set(struct checker *c, const struct ast_check *check, setting_
         set_argument(c, argument, check->value);
         return;
     }
-    uint32_t buffer = find_port(c, name);
+    uint32_t buffer = find_test_port(c, name);
     if (buffer == GRAPH_NONE) {
-        unknown_port(c, check->name, name, false);
+        report_unknown_test_port(c, check->name, name, false);
         return;
     }
     const struct graph_buffer *b = &c->test->graph->buffers.items[buffer];
@@ -225,21 +213,6 @@ static bool split_port(const struct ast_expr *e, struct ast_name *name, struct a
     }
     *name = e->name;
     return e->kind == AST_EXPR_NAME;
-}
-
-static bool check_within(struct checker *c, const struct ast_check *check,
-                         const struct type *absolute, struct test_stream *expected)
-{
-    uint64_t count;
-    const struct scalar_value *value =
-        sema_values(c->sema, c->scope, check->tolerance_value, absolute, &count);
-    if (value == NULL) return false;
-    expected->tolerance = TEST_WITHIN;
-    expected->within = arith_as_f64(*value);
-    if (expected->within >= 0 && isfinite(expected->within)) return true;
-    complain(c, RULE_CONSTANT_RANGE, check->tolerance_value->span,
-             "a tolerance is a number from 0 on");
-    return false;
 }
 
 static bool check_ulp(struct checker *c, const struct ast_check *check, const struct type *type,
@@ -278,7 +251,16 @@ static bool check_tolerance(struct checker *c, const struct ast_check *check,
         return false;
     }
     if (check->tolerance_unit.text != NULL) return check_ulp(c, check, type, expected);
-    return check_within(c, check, type_scalar(c->sema->types, SCALAR_F64), expected);
+    uint64_t count;
+    const struct scalar_value *value = sema_values(c->sema, c->scope, check->tolerance_value,
+                                                   type_scalar(c->sema->types, SCALAR_F64), &count);
+    if (value == NULL) return false;
+    expected->tolerance = TEST_WITHIN;
+    expected->within = arith_as_f64(*value);
+    if (expected->within >= 0 && isfinite(expected->within)) return true;
+    complain(c, RULE_CONSTANT_RANGE, check->tolerance_value->span,
+             "a tolerance is a number from 0 on");
+    return false;
 }
 
 static void check_expect(struct checker *c, const struct ast_check *check, setting_list *settings)
@@ -293,9 +275,9 @@ static void check_expect(struct checker *c, const struct ast_check *check, setti
     }
     const char *name = whole_name(c, port.text, dims);
     if (name == NULL) return;
-    uint32_t buffer = find_port(c, name);
+    uint32_t buffer = find_test_port(c, name);
     if (buffer == GRAPH_NONE) {
-        unknown_port(c, port, name, true);
+        report_unknown_test_port(c, port, name, true);
         return;
     }
     const struct graph_buffer *b = &c->test->graph->buffers.items[buffer];
@@ -384,17 +366,9 @@ static void check_outcome(struct checker *c, const struct ast_check *check)
         check_error_id(c, check);
 }
 
-static void find_outcome(struct checker *c, const struct ast_item *item)
-{
-    for (const struct ast_check *check = item->checks; check != NULL; check = check->next) {
-        if (check->kind == AST_CHECK_EXPECT_NAMED) check_outcome(c, check);
-        if (check->kind == AST_CHECK_ERROR) c->failed = true;
-    }
-}
-
 /* ---- the block ---- */
 
-static void check_statements(struct checker *c, const struct ast_item *item)
+static void check_test_statements(struct checker *c, const struct ast_item *item)
 {
     setting_list settings = {0};
     set_positional(c, item->subject, &settings);
@@ -409,7 +383,15 @@ static void check_statements(struct checker *c, const struct ast_item *item)
         }
         check_expect(c, check, &settings);
     }
-    check_arguments(c);
+    const struct graph *graph = c->test->graph;
+    for (size_t i = 0; i < graph->arguments.count && !c->failed; i++) {
+        const struct graph_argument *argument = &graph->arguments.items[i];
+        if (argument->has_default) continue;
+        struct diag *d = complain(c, RULE_WRONG_ARGUMENT_COUNT, c->test->span,
+                                  "test '%s' needs a value for the argument '%s' of '%s'",
+                                  c->test->name, argument->variable->name, c->test->subject);
+        diag_label(d, argument->variable->span, "it has no default");
+    }
     if (c->failed || c->test->outcome != TEST_ENDS || c->test->expected.count > 0) return;
     struct diag *d =
         complain(c, RULE_TEST_BLOCK, c->test->span, "test '%s' expects nothing", c->test->name);
@@ -445,7 +427,10 @@ bool test_check_with(struct sema *sema, const struct ast_item *item, struct test
                                .span = item->name.span,
                                .subject = item->subject->name.text,
                                .item = item};
-    find_outcome(&c, item);
+    for (const struct ast_check *check = item->checks; check != NULL; check = check->next) {
+        if (check->kind == AST_CHECK_EXPECT_NAMED) check_outcome(&c, check);
+        if (check->kind == AST_CHECK_ERROR) c.failed = true;
+    }
     if (test->outcome == TEST_REFUSED) {
         check_refused(&c, item);
         return !c.failed;
@@ -453,7 +438,7 @@ bool test_check_with(struct sema *sema, const struct ast_item *item, struct test
     if (!sema_check_subject(sema, c.scope, item->subject)) return false;
     test->graph = sema_elaborate_subject(sema, c.scope, item->subject);
     if (test->graph == NULL) return false;
-    check_statements(&c, item);
+    check_test_statements(&c, item);
     return !c.failed;
 }
 

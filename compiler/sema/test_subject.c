@@ -30,21 +30,6 @@ static struct ast_expr *name_expr(struct sema *sema, struct ast_name name)
     return e;
 }
 
-/* Copies ports without their rates, which belong to the instance. */
-static struct ast_port *plain_ports(struct sema *sema, const struct ast_port *ports)
-{
-    struct ast_port *first = NULL, **last = &first;
-    for (; ports != NULL; ports = ports->next) {
-        struct ast_port *port = ARENA_NEW(sema->cx->arena, struct ast_port);
-        *port = *ports;
-        port->attributes = NULL;
-        port->next = NULL;
-        *last = port;
-        last = &port->next;
-    }
-    return first;
-}
-
 static struct ast_expr *port_names(struct sema *sema, const struct ast_port *ports, bool is_out)
 {
     struct ast_expr *first = NULL, **last = &first;
@@ -95,7 +80,18 @@ static const struct ast_item *pipeline_of_kernel(struct sema *sema, const struct
                                   .signature = kernel->signature,
                                   .net = block};
     pipeline->signature.attributes = NULL;
-    pipeline->signature.ports = plain_ports(sema, kernel->signature.ports);
+    /* Copies ports without their rates, which belong to the instance. */
+    const struct ast_port *ports = kernel->signature.ports;
+    struct ast_port *first = NULL, **last = &first;
+    for (; ports != NULL; ports = ports->next) {
+        struct ast_port *port = ARENA_NEW(sema->cx->arena, struct ast_port);
+        *port = *ports;
+        port->attributes = NULL;
+        port->next = NULL;
+        *last = port;
+        last = &port->next;
+    }
+    pipeline->signature.ports = first;
     return pipeline;
 }
 

@@ -37,8 +37,9 @@ static bool check_size(struct stream *s, struct span span, const struct type *ty
 }
 
 /* Adds the last part; NULL: it would be too large. */
-static struct test_values *add_part(struct stream *s, enum test_values_kind kind, struct span span,
-                                    const struct type *type, uint64_t packets)
+static struct test_values *add_value_part(struct stream *s, enum test_values_kind kind,
+                                          struct span span, const struct type *type,
+                                          uint64_t packets)
 {
     if (!check_size(s, span, type, packets)) return NULL;
     struct test_values *part = ARENA_NEW(s->sema->cx->arena, struct test_values);
@@ -67,7 +68,7 @@ static bool list_value(struct stream *s, const struct ast_expr *e, const struct 
     if (values == NULL) return false;
     s->sema->cx->constant_values = constants; /* check_size bounds streams */
     if (s->last == NULL || s->last->kind != TEST_LIST) {
-        if (add_part(s, TEST_LIST, e->span, type, 1) == NULL) return false;
+        if (add_value_part(s, TEST_LIST, e->span, type, 1) == NULL) return false;
     } else {
         if (!check_size(s, e->span, type, 1)) return false;
         s->last->packets++;
@@ -109,7 +110,7 @@ static bool list_range(struct stream *s, const struct ast_expr *e, const struct 
     }
     uint64_t steps = (uint64_t)to - (uint64_t)from;
     uint64_t packets = steps < UINT64_MAX ? steps + 1 : steps;
-    struct test_values *part = add_part(s, TEST_RANGE, e->span, type, packets);
+    struct test_values *part = add_value_part(s, TEST_RANGE, e->span, type, packets);
     if (part != NULL) part->first = from;
     return part != NULL;
 }
@@ -163,7 +164,7 @@ static bool generate_zeros(struct stream *s, const struct ast_expr *e, const str
     uint64_t packets;
     return take_arguments(s, e, 1, "zeros(PACKETS)", &list) &&
            count_argument(s, list.items[0], &packets) &&
-           add_part(s, TEST_ZEROS, e->span, type, packets) != NULL;
+           add_value_part(s, TEST_ZEROS, e->span, type, packets) != NULL;
 }
 
 static bool generate_a_ramp(struct stream *s, const struct ast_expr *e, const struct type *type)
@@ -172,7 +173,7 @@ static bool generate_a_ramp(struct stream *s, const struct ast_expr *e, const st
     uint64_t packets;
     return take_arguments(s, e, 1, "ramp(PACKETS)", &list) && makes(s, e, type) &&
            count_argument(s, list.items[0], &packets) &&
-           add_part(s, TEST_RAMP, e->span, type, packets) != NULL;
+           add_value_part(s, TEST_RAMP, e->span, type, packets) != NULL;
 }
 
 static bool generate_some_noise(struct stream *s, const struct ast_expr *e, const struct type *type)
@@ -184,7 +185,7 @@ static bool generate_some_noise(struct stream *s, const struct ast_expr *e, cons
         !sema_integer(s->sema, s->scope, list.items[0], &seed) ||
         !count_argument(s, list.items[1], &packets))
         return false;
-    struct test_values *part = add_part(s, TEST_NOISE, e->span, type, packets);
+    struct test_values *part = add_value_part(s, TEST_NOISE, e->span, type, packets);
     if (part != NULL) part->seed = (uint64_t)seed;
     return part != NULL;
 }
@@ -201,7 +202,7 @@ static bool generate_file(struct stream *s, const struct ast_expr *e, const stru
         return wrong(s, path->span, "this is not the name of a file");
     if (s->first != NULL || s->depth > 0)
         return wrong(s, e->span, "a file is a whole stream: it is no part of a list or of map()");
-    struct test_values *part = add_part(s, TEST_FILE, path->span, type, 0);
+    struct test_values *part = add_value_part(s, TEST_FILE, path->span, type, 0);
     if (part == NULL) return false;
     const char *text = arena_string(arena, path->string.bytes, path->string.size_bytes);
     const char *source = source_get(s->sema->cx->sources, e->span.source)->name;
@@ -215,8 +216,8 @@ static bool generate_file(struct stream *s, const struct ast_expr *e, const stru
 
 /* The type of the packets that `function` gets: that of its parameter, or for the library's
  * mathematics, that of the stream. */
-static const struct type *parameter_type(struct stream *s, const struct ast_expr *function,
-                                         const struct type *type)
+static const struct type *parameter_scalar_type(struct stream *s, const struct ast_expr *function,
+                                                const struct type *type)
 {
     const struct symbol *symbol = scope_find(s->scope, function->name.text);
     if (symbol == NULL || symbol->kind != SYMBOL_FN) return type;
@@ -234,9 +235,9 @@ static const struct type *parameter_type(struct stream *s, const struct ast_expr
 }
 
 /* The call of the function with a packet whose value is not known yet. */
-static struct kx *build_call(struct stream *s, const struct ast_expr *function,
-                             const struct type *parameter, const struct type *type,
-                             struct variable **argument)
+static struct kx *build_generator_call(struct stream *s, const struct ast_expr *function,
+                                       const struct type *parameter, const struct type *type,
+                                       struct variable **argument)
 {
     struct compile *cx = s->sema->cx;
     const char *name = intern_string(cx->names, "a packet");
@@ -274,14 +275,14 @@ static bool generate_map(struct stream *s, const struct ast_expr *e, const struc
                     "map() in map() goes more than %d deep", MAP_DEPTH_MAX);
         return false;
     }
-    const struct type *parameter = parameter_type(s, list.items[0], type);
+    const struct type *parameter = parameter_scalar_type(s, list.items[0], type);
     if (parameter == NULL) return false;
     struct stream inner = {.sema = s->sema, .scope = s->scope, .depth = s->depth + 1};
     struct variable *argument;
     if (!parse_stream(&inner, list.items[1], parameter)) return false;
-    struct kx *call = build_call(s, list.items[0], parameter, type, &argument);
+    struct kx *call = build_generator_call(s, list.items[0], parameter, type, &argument);
     if (call == NULL) return false;
-    struct test_values *part = add_part(s, TEST_MAP, e->span, type, inner.packets);
+    struct test_values *part = add_value_part(s, TEST_MAP, e->span, type, inner.packets);
     if (part == NULL) return false;
     part->inner = inner.first;
     part->call = call;
@@ -309,7 +310,7 @@ static int find_generator(const struct ast_expr *e)
 /* ---- streams ---- */
 
 /* In a list, a function of the program hides a generator of the same name. */
-static bool parse_element(struct stream *s, const struct ast_expr *e, const struct type *type)
+static bool parse_list_element(struct stream *s, const struct ast_expr *e, const struct type *type)
 {
     int generator = find_generator(e);
     if (e->kind == AST_EXPR_RANGE) return list_range(s, e, type);
@@ -339,7 +340,7 @@ static bool parse_stream(struct stream *s, const struct ast_expr *expr, const st
     }
     bool ok = true;
     for (const struct ast_expr *e = expr->arguments; e != NULL; e = e->next)
-        ok &= parse_element(s, e, type);
+        ok &= parse_list_element(s, e, type);
     return ok;
 }
 

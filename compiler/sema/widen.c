@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/sema/widen.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "compiler/ir/type.h"
 #include "base/vec.h"
+#include "base/words.h"
 
 enum { DEPTH_MAX = 32, SHOWN_MAX = 64 };
 
@@ -50,7 +50,7 @@ static bool is_one_word(const struct widening *w, struct span span)
 {
     for (uint32_t i = span.begin; i < span.end; i++) {
         char byte = w->source->bytes[i];
-        if (!isalnum((unsigned char)byte) && byte != '_' && byte != '.') return false;
+        if (!byte_is_word(byte) && byte != '.') return false;
     }
     return true;
 }
@@ -125,22 +125,6 @@ static bool widen_operands(struct widening *w, const struct kx *e, int depth)
     return widen_both(w, e->left, e->right, depth);
 }
 
-static const char *text_with_casts(const struct widening *w)
-{
-    struct arena *arena = w->cx->arena;
-    const char *bytes = w->source->bytes, *text = "";
-    uint32_t length = w->whole.end - w->whole.begin, at = w->whole.begin;
-    if (length > SHOWN_MAX || memchr(bytes + at, '\n', length) != NULL) return NULL;
-    for (size_t i = 0; i < w->casts.count; i++) {
-        const struct cast *cast = &w->casts.items[i];
-        text = arena_printf(arena, "%s%.*s%s%.*s%s", text, (int)(cast->span.begin - at), bytes + at,
-                            cast->before, (int)(cast->span.end - cast->span.begin),
-                            bytes + cast->span.begin, cast->after);
-        at = cast->span.end;
-    }
-    return arena_printf(arena, "%s%.*s", text, (int)(w->whole.end - at), bytes + at);
-}
-
 const char *widen_value(struct compile *cx, struct diag *diag, const struct kx *value,
                         const struct type *type)
 {
@@ -158,5 +142,17 @@ const char *widen_value(struct compile *cx, struct diag *diag, const struct kx *
         diag_fix(diag, begin, "%s", cast->before);
         if (*cast->after) diag_fix(diag, end, "%s", cast->after);
     }
-    return text_with_casts(&w);
+    /* The text with its casts. */
+    struct arena *arena = w.cx->arena;
+    const char *bytes = w.source->bytes, *text = "";
+    uint32_t length = w.whole.end - w.whole.begin, at = w.whole.begin;
+    if (length > SHOWN_MAX || memchr(bytes + at, '\n', length) != NULL) return NULL;
+    for (size_t i = 0; i < w.casts.count; i++) {
+        const struct cast *cast = &w.casts.items[i];
+        text = arena_printf(arena, "%s%.*s%s%.*s%s", text, (int)(cast->span.begin - at), bytes + at,
+                            cast->before, (int)(cast->span.end - cast->span.begin),
+                            bytes + cast->span.begin, cast->after);
+        at = cast->span.end;
+    }
+    return arena_printf(arena, "%s%.*s", text, (int)(w.whole.end - at), bytes + at);
 }

@@ -107,7 +107,7 @@ struct child *child_start(struct arena *arena, child_work *work, void *data)
     return NULL;
 }
 
-static bool read_whole(struct child *child, void *to, size_t size_bytes)
+static bool read_message_bytes(struct child *child, void *to, size_t size_bytes)
 {
     unsigned char *bytes = to;
     while (size_bytes > 0) {
@@ -124,14 +124,14 @@ static bool read_whole(struct child *child, void *to, size_t size_bytes)
 static bool read_message(struct child *child, struct child_message *message)
 {
     struct heading heading;
-    if (!read_whole(child, &heading, sizeof heading)) return false;
+    if (!read_message_bytes(child, &heading, sizeof heading)) return false;
     if (heading.size_bytes > MESSAGE_MAX_BYTES) return false;
     child->whole = heading.kind == KIND_END && heading.size_bytes == 0;
     if (child->whole) return false;
     unsigned char *bytes = arena_alloc(child->arena, heading.size_bytes);
     *message = (struct child_message){
         heading.kind, {.arena = child->arena, .bytes = bytes, .size_bytes = heading.size_bytes}};
-    return read_whole(child, bytes, heading.size_bytes);
+    return read_message_bytes(child, bytes, heading.size_bytes);
 }
 
 bool child_receive(struct child *child, struct child_message *message)
@@ -160,7 +160,7 @@ static bool reports_no_memory(const char *words)
     return false;
 }
 
-static struct child_end tell_end(const struct child *child, int status, const char *words)
+static struct child_end child_end_of(const struct child *child, int status, const char *words)
 {
     struct child_end end = {.words = words};
     if (child->error != 0 || (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_UNHEARD)) {
@@ -185,7 +185,7 @@ struct child_end child_finish(struct child *child)
     close(child->pipe);
     while (waitpid(child->process, &status, 0) < 0 && errno == EINTR)
         continue;
-    struct child_end end = tell_end(child, status, read_words(child));
+    struct child_end end = child_end_of(child, status, read_words(child));
     if (child->words >= 0) close(child->words);
     return end;
 }

@@ -115,22 +115,19 @@ static void empty_folder(const char *path)
     if (folder >= 0) close(folder);
 }
 
-static void remove_folder(const char *path)
-{
-    if (rmdir(path) == 0) return;
-    empty_folder(path);
-    rmdir(path);
-}
-
 /* Async-signal-safe. Removes files before the folders that contain them. */
 static void cleanup_run(void)
 {
     for (int folders = 0; folders < 2; folders++) {
         for (int i = CLEANUP_MAX - 1; i >= 0; i--) {
             if (!cleanups[i].in_use || cleanups[i].is_folder != folders) continue;
-            if (folders)
-                remove_folder(cleanups[i].path);
-            else
+            if (folders) {
+                const char *path = cleanups[i].path;
+                if (rmdir(path) != 0) {
+                    empty_folder(path);
+                    rmdir(path);
+                }
+            } else
                 unlink(cleanups[i].path);
             cleanups[i].in_use = 0;
         }
@@ -159,7 +156,7 @@ static void forget_temporary(struct output *output)
     output->temporary = output->target = NULL;
 }
 
-static bool open_temporary(struct output *output, mode_t mode)
+static bool open_temporary_output(struct output *output, mode_t mode)
 {
     size_t size = strlen(output->target) + sizeof ".XXXXXX";
     output->temporary = malloc(size);
@@ -187,23 +184,6 @@ static bool write_through(struct output *output, int fd)
     return output->file != NULL;
 }
 
-/* Opens a descriptor by name, a device, a regular file, or a file that does not exist yet. */
-static bool open_output_file(struct output *output, mode_t mode, bool is_device)
-{
-    struct output_target target;
-    if (!output_target_find(output->path, &target)) return false;
-    if (target.path == NULL)
-        return write_through(output, fcntl(target.descriptor, F_DUPFD_CLOEXEC, 3));
-    if (is_device) {
-        free(target.path);
-        return write_through(output, file_open_output_device(output->path));
-    }
-    output->target = target.path;
-    if (open_temporary(output, mode)) return true;
-    forget_temporary(output);
-    return false;
-}
-
 bool output_open(struct output *output, const char *path)
 {
     struct stat status;
@@ -220,8 +200,19 @@ bool output_open(struct output *output, const char *path)
     mode_t mask = umask(0);
     umask(mask);
     bool writes_directly = exists && !S_ISREG(status.st_mode);
-    return open_output_file(output, exists ? status.st_mode & 07777 : 0666 & ~mask,
-                            writes_directly);
+    /* Opens a descriptor by name, a device, a regular file, or a file that does not exist yet. */
+    struct output_target target;
+    if (!output_target_find(output->path, &target)) return false;
+    if (target.path == NULL)
+        return write_through(output, fcntl(target.descriptor, F_DUPFD_CLOEXEC, 3));
+    if (writes_directly) {
+        free(target.path);
+        return write_through(output, file_open_output_device(output->path));
+    }
+    output->target = target.path;
+    if (open_temporary_output(output, exists ? status.st_mode & 07777 : 0666 & ~mask)) return true;
+    forget_temporary(output);
+    return false;
 }
 
 static bool complete_file(FILE *file, bool sync)

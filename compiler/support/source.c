@@ -58,23 +58,9 @@ bool source_is_library(const struct sources *sources, uint32_t id)
            sources->entries.items[id - 1]->origin == FROM_LIBRARY;
 }
 
-static void find_lines(struct arena *arena, struct source *source)
-{
-    const char *end = source->bytes + source->size_bytes;
-    uint32_t count = 1;
-    for (const char *p = source->bytes; (p = memchr(p, '\n', (size_t)(end - p))) != NULL; p++)
-        count++;
-    uint32_t *begin = ARENA_ARRAY(arena, uint32_t, count);
-    source->line_count = count;
-    source->line_begin = begin;
-    uint32_t line = 0;
-    for (const char *p = source->bytes; (p = memchr(p, '\n', (size_t)(end - p))) != NULL; p++)
-        begin[++line] = (uint32_t)(p - source->bytes) + 1;
-}
-
 /* `bytes` lives in the arena or is static, and has a NUL at `size_bytes`. */
-static struct entry *add_entry(struct sources *sources, enum origin origin, const char *name,
-                               const char *bytes, size_t size_bytes, uint32_t *id)
+static struct entry *add_source_entry(struct sources *sources, enum origin origin, const char *name,
+                                      const char *bytes, size_t size_bytes, uint32_t *id)
 {
     bool has_mark = size_bytes >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0;
     if (has_mark) {
@@ -87,7 +73,16 @@ static struct entry *add_entry(struct sources *sources, enum origin origin, cons
     entry->source.bytes = bytes;
     entry->source.size_bytes = (uint32_t)size_bytes;
     entry->source.has_mark = has_mark;
-    find_lines(sources->arena, &entry->source);
+    const char *end = entry->source.bytes + entry->source.size_bytes;
+    uint32_t count = 1;
+    for (const char *p = entry->source.bytes; (p = memchr(p, '\n', (size_t)(end - p))) != NULL; p++)
+        count++;
+    uint32_t *begin = ARENA_ARRAY(sources->arena, uint32_t, count);
+    entry->source.line_count = count;
+    entry->source.line_begin = begin;
+    uint32_t line = 0;
+    for (const char *p = entry->source.bytes; (p = memchr(p, '\n', (size_t)(end - p))) != NULL; p++)
+        begin[++line] = (uint32_t)(p - entry->source.bytes) + 1;
     vec_push(sources->arena, &sources->entries, entry);
     *id = (uint32_t)sources->entries.count;
     return entry;
@@ -97,8 +92,8 @@ uint32_t source_add(struct sources *sources, const char *name, const char *bytes
 {
     uint32_t id;
     if (size_bytes > SOURCE_MAX_BYTES) size_bytes = SOURCE_MAX_BYTES;
-    add_entry(sources, FROM_MEMORY, name, arena_string(sources->arena, bytes, size_bytes),
-              size_bytes, &id);
+    add_source_entry(sources, FROM_MEMORY, name, arena_string(sources->arena, bytes, size_bytes),
+                     size_bytes, &id);
     return id;
 }
 
@@ -196,7 +191,7 @@ static enum source_status load_open_file(struct sources *sources, const char *na
     const char *kept = arena_string(sources->arena, bytes, size_bytes);
     free(bytes);
     struct entry *entry =
-        add_entry(sources, regular ? FROM_FILE : FROM_STREAM, name, kept, size_bytes, id);
+        add_source_entry(sources, regular ? FROM_FILE : FROM_STREAM, name, kept, size_bytes, id);
     entry->device = info.st_dev;
     entry->inode = info.st_ino;
     return SOURCE_OK;
@@ -235,7 +230,7 @@ static enum source_status load_embedded(struct sources *sources, const char *pat
             return SOURCE_OK;
         }
         const char *bytes = arena_string(sources->arena, (const char *)file->bytes, file->size);
-        add_entry(sources, FROM_LIBRARY, path, bytes, file->size, id);
+        add_source_entry(sources, FROM_LIBRARY, path, bytes, file->size, id);
         return SOURCE_OK;
     }
     return SOURCE_NOT_FOUND;

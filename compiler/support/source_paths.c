@@ -18,48 +18,39 @@ static bool is_source_name(const char *name)
     return length > 5 && strcmp(name + length - 5, ".pipe") == 0;
 }
 
-static bool fail_folder(struct source_paths *paths, const char *folder)
-{
-    paths->failed = folder;
-    return false;
-}
-
-static bool add_folder(struct source_paths *paths, struct arena *arena, const char *folder,
+static void add_folder(struct source_paths *paths, struct arena *arena, const char *folder,
                        unsigned depth)
 {
     VEC(const char *) names = {0};
     struct dirent *entry;
+    errno = 0;
     DIR *open = depth < SOURCE_FOLDERS_MAX ? opendir(folder) : NULL;
-    paths->too_deep = depth >= SOURCE_FOLDERS_MAX;
-    if (open == NULL) return fail_folder(paths, folder);
-    while ((errno = 0, entry = readdir(open)) != NULL)
+    while (open != NULL && (errno = 0, entry = readdir(open)) != NULL)
         if (entry->d_name[0] != '.')
             vec_push(arena, &names, arena_string(arena, entry->d_name, strlen(entry->d_name)));
-    int error = errno;
-    closedir(open);
-    errno = error;
-    if (error != 0) return fail_folder(paths, folder);
+    if (open == NULL || errno != 0)
+        vec_push(arena, &paths->unread, (struct unread_folder){folder, errno});
+    if (open != NULL) closedir(open);
     if (names.count > 1) qsort(names.items, names.count, sizeof *names.items, compare_names);
     const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
     for (size_t i = 0; i < names.count; i++) {
         const char *path = arena_printf(arena, "%s%s%s", folder, slash, names.items[i]);
         struct stat status;
         if (lstat(path, &status) != 0) continue; /* removed in the meantime */
-        if (S_ISDIR(status.st_mode)) {
-            if (!add_folder(paths, arena, path, depth + 1)) return false;
-        } else if (is_source_name(path) && stat(path, &status) == 0 && S_ISREG(status.st_mode)) {
+        if (S_ISDIR(status.st_mode))
+            add_folder(paths, arena, path, depth + 1);
+        else if (is_source_name(path) && stat(path, &status) == 0 && S_ISREG(status.st_mode))
             vec_push(arena, &paths->items, path);
-        }
     }
-    return true;
 }
 
-bool source_paths_add(struct source_paths *paths, struct arena *arena, const char *argument)
+void source_paths_add(struct source_paths *paths, struct arena *arena, const char *argument)
 {
     struct stat status;
     bool is_folder = strcmp(argument, "-") != 0 && argument[0] != '\0' &&
                      stat(argument, &status) == 0 && S_ISDIR(status.st_mode);
-    if (is_folder) return add_folder(paths, arena, argument, 0);
-    vec_push(arena, &paths->items, argument);
-    return true;
+    if (is_folder)
+        add_folder(paths, arena, argument, 0);
+    else
+        vec_push(arena, &paths->items, argument);
 }

@@ -16,13 +16,16 @@
 
 enum { SOURCE_FOLDERS_MAX = 200 }; /* nested, the named one included */
 
-struct source_paths {
-    VEC(const char *) items;
-    const char *failed; /* a folder that could not be read, or NULL */
-    bool too_deep;      /* the reason: too many nested folders; otherwise see errno */
+struct unread_folder {
+    const char *path;
+    int error; /* errno; 0: too many nested folders */
 };
 
-/* False: `failed` cannot be read. The list has the paths that were found before it. */
-bool source_paths_add(struct source_paths *paths, struct arena *arena, const char *argument);
+struct source_paths {
+    VEC(const char *) items;
+    VEC(struct unread_folder) unread; /* folders that could not be read, or not as a whole */
+};
+
+void source_paths_add(struct source_paths *paths, struct arena *arena, const char *argument);
 
 #endif

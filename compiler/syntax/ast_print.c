@@ -2,6 +2,7 @@
 #include "compiler/syntax/ast_print.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "compiler/diagnostics/diag.h"
@@ -28,17 +29,17 @@ static const char *operator_text(enum ast_operator op)
 
 /* ---- expressions ---- */
 
-static void print_name(FILE *to, struct ast_name name)
-{
-    if (name.text) terminal_text_print(to, name.text);
-}
-
-static void print_exprs(FILE *to, const struct ast_expr *list)
+static void print_exprs(FILE *to, const struct ast_expr *list, const char *separator)
 {
     for (const struct ast_expr *expr = list; expr; expr = expr->next) {
-        if (expr != list) fputs(", ", to);
+        if (expr != list) fputs(separator, to);
         ast_print_expr(to, expr);
     }
+}
+
+static void print_ast_name(FILE *to, struct ast_name name)
+{
+    if (name.text) terminal_text_print(to, name.text);
 }
 
 static void print_dims(FILE *to, const struct ast_expr *dims)
@@ -50,52 +51,46 @@ static void print_dims(FILE *to, const struct ast_expr *dims)
     }
 }
 
-static void print_type(FILE *to, const struct ast_type *type)
+/* Prints `format` with: %s a string, %n a struct ast_name, %e an expression, %l a list of them with
+ * commas, %d dimensions, each in brackets, %t a type. Nothing for NULL. */
+static void put_parts(FILE *to, const char *format, va_list parts)
 {
-    print_name(to, type->name);
-    print_dims(to, type->dims);
-}
-
-static void print_operation(FILE *to, const struct ast_expr *expr, const char *op)
-{
-    fputc('(', to);
-    if (expr->left) ast_print_expr(to, expr->left);
-    fprintf(to, " %s ", op);
-    ast_print_expr(to, expr->right);
-    fputc(')', to);
-}
-
-static void print_increment(FILE *to, const struct ast_expr *expr)
-{
-    const char *op = expr->op == AST_OP_ADD ? "++" : "--";
-    fprintf(to, "(%s", expr->postfix ? "" : op);
-    ast_print_expr(to, expr->left);
-    fprintf(to, "%s)", expr->postfix ? op : "");
-}
-
-static void print_conditional(FILE *to, const struct ast_expr *expr)
-{
-    fputc('(', to);
-    ast_print_expr(to, expr->left);
-    fputs(" ? ", to);
-    ast_print_expr(to, expr->right);
-    fputs(" : ", to);
-    ast_print_expr(to, expr->third);
-    fputc(')', to);
-}
-
-static void print_dimensions(FILE *to, const struct ast_expr *list)
-{
-    for (const struct ast_expr *expr = list; expr; expr = expr->next) {
-        if (expr != list) fputs(" x ", to);
-        ast_print_expr(to, expr);
+    for (; *format; format++) {
+        if (*format != '%') {
+            fputc(*format, to);
+            continue;
+        }
+        switch (*++format) {
+        case 's': fputs(va_arg(parts, const char *), to); break;
+        case 'n': print_ast_name(to, va_arg(parts, struct ast_name)); break;
+        case 'd': print_dims(to, va_arg(parts, const struct ast_expr *)); break;
+        case 'l': print_exprs(to, va_arg(parts, const struct ast_expr *), ", "); break;
+        case 't': {
+            const struct ast_type *type = va_arg(parts, const struct ast_type *);
+            print_ast_name(to, type->name);
+            print_dims(to, type->dims);
+            break;
+        }
+        default: {
+            const struct ast_expr *expr = va_arg(parts, const struct ast_expr *);
+            if (expr) ast_print_expr(to, expr);
+        }
+        }
     }
+}
+
+static void put_in_line(FILE *to, const char *format, ...)
+{
+    va_list parts;
+    va_start(parts, format);
+    put_parts(to, format, parts);
+    va_end(parts);
 }
 
 void ast_print_expr(FILE *to, const struct ast_expr *expr)
 {
     switch (expr->kind) {
-    case AST_EXPR_NAME: print_name(to, expr->name); break;
+    case AST_EXPR_NAME: print_ast_name(to, expr->name); break;
     case AST_EXPR_INTEGER:
         fprintf(to, "%" PRIu64 "%s%s", expr->integer.value, expr->integer.is_unsigned ? "u" : "",
                 expr->integer.is_long ? "L" : "");
@@ -104,65 +99,32 @@ void ast_print_expr(FILE *to, const struct ast_expr *expr)
         fprintf(to, "%a%s", expr->floating.value, expr->floating.is_f32 ? "f" : "");
         break;
     case AST_EXPR_STRING: quote_print(to, expr->string.bytes, expr->string.size_bytes); break;
-    case AST_EXPR_UNARY:
-        fprintf(to, "(%s", operator_text(expr->op));
-        ast_print_expr(to, expr->left);
-        fputc(')', to);
+    case AST_EXPR_UNARY: put_in_line(to, "(%s%e)", operator_text(expr->op), expr->left); break;
+    case AST_EXPR_BINARY:
+        put_in_line(to, "(%e %s %e)", expr->left, operator_text(expr->op), expr->right);
         break;
-    case AST_EXPR_BINARY: print_operation(to, expr, operator_text(expr->op)); break;
-    case AST_EXPR_CONDITIONAL: print_conditional(to, expr); break;
-    case AST_EXPR_ASSIGN: {
-        char op[8];
-        snprintf(op, sizeof op, "%s=", operator_text(expr->op));
-        print_operation(to, expr, op);
+    case AST_EXPR_CONDITIONAL:
+        put_in_line(to, "(%e ? %e : %e)", expr->left, expr->right, expr->third);
+        break;
+    case AST_EXPR_ASSIGN:
+        put_in_line(to, "(%e %s= %e)", expr->left, operator_text(expr->op), expr->right);
+        break;
+    case AST_EXPR_INCREMENT: {
+        const char *op = expr->op == AST_OP_ADD ? "++" : "--";
+        put_in_line(to, "(%s%e%s)", expr->postfix ? "" : op, expr->left, expr->postfix ? op : "");
         break;
     }
-    case AST_EXPR_INCREMENT: print_increment(to, expr); break;
-    case AST_EXPR_INDEX:
-        ast_print_expr(to, expr->left);
-        fputc('[', to);
-        ast_print_expr(to, expr->right);
-        fputc(']', to);
-        break;
-    case AST_EXPR_MEMBER:
-        ast_print_expr(to, expr->left);
-        fputc('.', to);
-        print_name(to, expr->name);
-        break;
-    case AST_EXPR_CALL:
-        print_name(to, expr->name);
-        fputc('(', to);
-        print_exprs(to, expr->arguments);
-        fputc(')', to);
-        break;
-    case AST_EXPR_CONSTRUCT:
-        print_type(to, expr->type);
-        fputc('(', to);
-        print_exprs(to, expr->arguments);
-        fputc(')', to);
-        break;
-    case AST_EXPR_CAST:
-        fputs("((", to);
-        print_type(to, expr->type);
-        fputc(')', to);
-        ast_print_expr(to, expr->left);
-        fputc(')', to);
-        break;
-    case AST_EXPR_COMMA: print_operation(to, expr, ","); break;
-    case AST_EXPR_BRACES:
-        fputc('{', to);
-        print_exprs(to, expr->arguments);
-        fputc('}', to);
-        break;
-    case AST_EXPR_FIELD:
-        fputc('.', to);
-        print_name(to, expr->name);
-        fputs(" = ", to);
-        ast_print_expr(to, expr->left);
-        break;
-    case AST_EXPR_RANGE: print_operation(to, expr, ".."); break;
-    case AST_EXPR_REPEAT: print_operation(to, expr, "x"); break;
-    case AST_EXPR_DIMENSIONS: print_dimensions(to, expr->arguments); break;
+    case AST_EXPR_INDEX: put_in_line(to, "%e[%e]", expr->left, expr->right); break;
+    case AST_EXPR_MEMBER: put_in_line(to, "%e.%n", expr->left, expr->name); break;
+    case AST_EXPR_CALL: put_in_line(to, "%n(%l)", expr->name, expr->arguments); break;
+    case AST_EXPR_CONSTRUCT: put_in_line(to, "%t(%l)", expr->type, expr->arguments); break;
+    case AST_EXPR_CAST: put_in_line(to, "((%t)%e)", expr->type, expr->left); break;
+    case AST_EXPR_COMMA: put_in_line(to, "(%e , %e)", expr->left, expr->right); break;
+    case AST_EXPR_BRACES: put_in_line(to, "{%l}", expr->arguments); break;
+    case AST_EXPR_FIELD: put_in_line(to, ".%n = %e", expr->name, expr->left); break;
+    case AST_EXPR_RANGE: put_in_line(to, "(%e .. %e)", expr->left, expr->right); break;
+    case AST_EXPR_REPEAT: put_in_line(to, "(%e x %e)", expr->left, expr->right); break;
+    case AST_EXPR_DIMENSIONS: print_exprs(to, expr->arguments, " x "); break;
     }
 }
 
@@ -173,52 +135,36 @@ static void print_indent(FILE *to, int level)
     fprintf(to, "%*s", 2 * (level < INDENTED_MAX ? level : INDENTED_MAX), "");
 }
 
-static void print_line(FILE *to, int level, const char *text)
+/* A line of its own, as `put`. */
+static void put_line(FILE *to, int level, const char *format, ...)
 {
+    va_list parts;
+    va_start(parts, format);
     print_indent(to, level);
-    fprintf(to, "%s\n", text);
+    put_parts(to, format, parts);
+    fputc('\n', to);
+    va_end(parts);
 }
 
 /* Prints `word expression`, or nothing for NULL. */
 static void print_clause(FILE *to, int level, const char *word, const struct ast_expr *expr)
 {
-    if (!expr) return;
-    print_indent(to, level);
-    fprintf(to, "%s ", word);
-    ast_print_expr(to, expr);
-    fputc('\n', to);
+    if (expr) put_line(to, level, "%s %e", word, expr);
 }
 
 static void print_attributes(FILE *to, int level, const struct ast_attribute *attribute)
 {
-    for (; attribute; attribute = attribute->next) {
-        print_indent(to, level);
-        fputs("attribute ", to);
-        print_name(to, attribute->name);
-        fputc(' ', to);
-        ast_print_expr(to, attribute->value);
-        if (attribute->of.text) fputs(" of ", to);
-        print_name(to, attribute->of);
-        fputc('\n', to);
-    }
+    for (; attribute; attribute = attribute->next)
+        put_line(to, level, "attribute %n %e%s%n", attribute->name, attribute->value,
+                 attribute->of.text ? " of " : "", attribute->of);
 }
 
 static void print_declarators(FILE *to, int level, const char *word, const struct ast_type *type,
                               const struct ast_declarator *declarator)
 {
-    for (; declarator; declarator = declarator->next) {
-        print_indent(to, level);
-        fprintf(to, "%s ", word);
-        print_type(to, type);
-        fputc(' ', to);
-        print_name(to, declarator->name);
-        print_dims(to, declarator->dims);
-        if (declarator->init) {
-            fputs(" = ", to);
-            ast_print_expr(to, declarator->init);
-        }
-        fputc('\n', to);
-    }
+    for (; declarator; declarator = declarator->next)
+        put_line(to, level, "%s %t %n%d%s%e", word, type, declarator->name, declarator->dims,
+                 declarator->init ? " = " : "", declarator->init);
 }
 
 /* ---- bodies ---- */
@@ -228,28 +174,10 @@ static void print_stmts(FILE *to, int level, const struct ast_stmt *stmt);
 static void print_launch(FILE *to, int level, const struct ast_stmt *stmt)
 {
     const struct ast_launch *launch = stmt->launch;
+    const char *blank = launch->order.text ? " " : "";
     print_declarators(to, level, "event", stmt->type, stmt->declarators);
-    print_indent(to, level);
-    fputs("launch ", to);
-    print_name(to, launch->kernel);
-    fputc('<', to);
-    print_exprs(to, launch->type_arguments);
-    fputs(">(", to);
-    print_exprs(to, launch->arguments);
-    fputc(')', to);
-    if (launch->order.text) {
-        fputc(' ', to);
-        print_name(to, launch->order);
-        fputc(' ', to);
-        print_exprs(to, launch->order_arguments);
-    }
-    fputc('\n', to);
-}
-
-static const char *qualifier_text(enum ast_qualifier qualifier)
-{
-    static const char *const texts[] = {"var", "const", "state", "table", "local"};
-    return texts[qualifier];
+    put_line(to, level, "launch %n<%l>(%l)%s%n%s%l", launch->kernel, launch->type_arguments,
+             launch->arguments, blank, launch->order, blank, launch->order_arguments);
 }
 
 static const char *stmt_text(enum ast_stmt_kind kind)
@@ -269,48 +197,32 @@ static const char *stmt_text(enum ast_stmt_kind kind)
     return texts[kind];
 }
 
-static void print_emit(FILE *to, int level, const struct ast_stmt *stmt)
-{
-    print_indent(to, level);
-    fputs("emit ", to);
-    ast_print_expr(to, stmt->target);
-    fputs(" <- ", to);
-    ast_print_expr(to, stmt->expr);
-    fputc('\n', to);
-}
-
-static void print_for(FILE *to, int level, const struct ast_stmt *stmt)
-{
-    print_line(to, level, "for");
-    if (stmt->init) {
-        print_line(to, level + 1, "first");
-        print_stmts(to, level + 2, stmt->init);
-    }
-    print_clause(to, level + 1, "while", stmt->expr);
-    print_clause(to, level + 1, "step", stmt->step);
-    print_stmts(to, level + 1, stmt->body);
-}
-
 static void print_stmt(FILE *to, int level, const struct ast_stmt *stmt)
 {
+    static const char *const qualifiers[] = {"var", "const", "state", "table", "local"};
     switch (stmt->kind) {
     case AST_STMT_DECLARE:
-        print_declarators(to, level, qualifier_text(stmt->qualifier), stmt->type,
-                          stmt->declarators);
+        print_declarators(to, level, qualifiers[stmt->qualifier], stmt->type, stmt->declarators);
         return;
-    case AST_STMT_EMIT: print_emit(to, level, stmt); return;
-    case AST_STMT_FOR: print_for(to, level, stmt); return;
+    case AST_STMT_EMIT: put_line(to, level, "emit %e <- %e", stmt->target, stmt->expr); return;
+    case AST_STMT_FOR:
+        put_line(to, level, "for");
+        if (stmt->init) {
+            put_line(to, level + 1, "first");
+            print_stmts(to, level + 2, stmt->init);
+        }
+        print_clause(to, level + 1, "while", stmt->expr);
+        print_clause(to, level + 1, "step", stmt->step);
+        print_stmts(to, level + 1, stmt->body);
+        return;
     case AST_STMT_LAUNCH: print_launch(to, level, stmt); return;
     default: break;
     }
-    if (stmt->expr)
-        print_clause(to, level, stmt_text(stmt->kind), stmt->expr);
-    else
-        print_line(to, level, stmt_text(stmt->kind));
+    put_line(to, level, "%s%s%e", stmt_text(stmt->kind), stmt->expr ? " " : "", stmt->expr);
     print_attributes(to, level + 1, stmt->attributes);
     print_stmts(to, level + 1, stmt->body);
     if (stmt->otherwise) {
-        print_line(to, level, "else");
+        put_line(to, level, "else");
         print_stmts(to, level + 1, stmt->otherwise);
     }
 }
@@ -323,50 +235,31 @@ static void print_stmts(FILE *to, int level, const struct ast_stmt *stmt)
 
 /* ---- pipelines ---- */
 
-static void print_node(FILE *to, const struct ast_node *node)
+static void print_ast_node(FILE *to, const struct ast_node *node)
 {
-    if (node->label.text) {
-        print_name(to, node->label);
-        fputs(": ", to);
-    }
-    print_name(to, node->name);
-    if (node->has_type_arguments) {
-        fputc('<', to);
-        print_exprs(to, node->type_arguments);
-        fputc('>', to);
-    }
+    put_in_line(to, "%n%s%n", node->label, node->label.text ? ": " : "", node->name);
+    if (node->has_type_arguments) put_in_line(to, "<%l>", node->type_arguments);
     print_dims(to, node->subscripts);
-    if (!node->has_call) return;
-    fputc('(', to);
-    print_exprs(to, node->inputs);
-    if (node->has_arrow) fputs(" -> ", to);
-    print_exprs(to, node->outputs);
-    if (node->arguments) fputs("; ", to);
-    print_exprs(to, node->arguments);
-    fputc(')', to);
+    if (node->has_call)
+        put_in_line(to, "(%l%s%l%s%l)", node->inputs, node->has_arrow ? " -> " : "", node->outputs,
+                    node->arguments ? "; " : "", node->arguments);
 }
 
-static void print_nodes(FILE *to, int level, const struct ast_node *node)
+static void print_ast_nodes(FILE *to, int level, const struct ast_node *node)
 {
     for (; node; node = node->next) {
         print_indent(to, level);
         fputs("node ", to);
-        print_node(to, node);
+        print_ast_node(to, node);
         fputc('\n', to);
         print_attributes(to, level + 1, node->attributes);
     }
 }
 
-static void print_buffers(FILE *to, int level, const struct ast_net *net)
+static void print_ast_buffers(FILE *to, int level, const struct ast_net *net)
 {
     for (const struct ast_buffer *buffer = net->buffers; buffer; buffer = buffer->next) {
-        print_indent(to, level);
-        fputs("buffer ", to);
-        print_type(to, net->type);
-        fputc(' ', to);
-        print_name(to, buffer->name);
-        print_dims(to, buffer->dims);
-        fputc('\n', to);
+        put_line(to, level, "buffer %t %n%d", net->type, buffer->name, buffer->dims);
         print_attributes(to, level + 1, buffer->attributes);
     }
 }
@@ -376,27 +269,27 @@ static void print_nets(FILE *to, int level, const struct ast_net *net);
 static void print_net(FILE *to, int level, const struct ast_net *net)
 {
     switch (net->kind) {
-    case AST_NET_BLOCK: print_line(to, level, "block"); break;
-    case AST_NET_EMPTY: print_line(to, level, "empty"); break;
-    case AST_NET_BUFFER: print_buffers(to, level, net); break;
+    case AST_NET_BLOCK: put_line(to, level, "block"); break;
+    case AST_NET_EMPTY: put_line(to, level, "empty"); break;
+    case AST_NET_BUFFER: print_ast_buffers(to, level, net); break;
     case AST_NET_CONST: print_declarators(to, level, "const", net->type, net->declarators); break;
     case AST_NET_CHAIN:
-        print_line(to, level, "chain");
-        print_nodes(to, level + 1, net->chain);
+        put_line(to, level, "chain");
+        print_ast_nodes(to, level + 1, net->chain);
         break;
     case AST_NET_FOR:
-        print_line(to, level, "for");
+        put_line(to, level, "for");
         print_declarators(to, level + 1, "first", net->type, net->declarators);
         print_clause(to, level + 1, "first", net->init_expr);
         print_clause(to, level + 1, "while", net->condition);
         print_clause(to, level + 1, "step", net->step);
         break;
     case AST_NET_IF: print_clause(to, level, "if", net->condition); break;
-    case AST_NET_ERROR: print_line(to, level, "error"); break;
+    case AST_NET_ERROR: put_line(to, level, "error"); break;
     }
     print_nets(to, level + 1, net->body);
     if (net->otherwise) {
-        print_line(to, level, "else");
+        put_line(to, level, "else");
         print_nets(to, level + 1, net->otherwise);
     }
 }
@@ -420,17 +313,11 @@ static void print_params(FILE *to, int level, const struct ast_param *param)
 
 static void print_signature(FILE *to, int level, const struct ast_signature *signature)
 {
-    for (const struct ast_type_param *param = signature->type_params; param; param = param->next) {
-        print_indent(to, level);
-        fputs("generic ", to);
+    for (const struct ast_type_param *param = signature->type_params; param; param = param->next)
         if (param->is_type)
-            fputs("type", to);
+            put_line(to, level, "generic type %n", param->name);
         else
-            print_type(to, param->type);
-        fputc(' ', to);
-        print_name(to, param->name);
-        fputc('\n', to);
-    }
+            put_line(to, level, "generic %t %n", param->type, param->name);
     for (const struct ast_port *port = signature->ports; port; port = port->next) {
         struct ast_declarator declarator = {.name = port->name, .dims = port->dims};
         print_declarators(to, level, port->is_out ? "out" : "in", port->type, &declarator);
@@ -447,27 +334,34 @@ static void print_check(FILE *to, int level, const struct ast_check *check)
           : check->kind == AST_CHECK_ERROR ? "error"
                                            : "expect ",
           to);
-    print_name(to, check->name);
-    print_dims(to, check->dims);
-    if (check->name.text && check->value) fputc(' ', to);
-    if (check->value) ast_print_expr(to, check->value);
-    if (check->other) {
-        fputs(" == ", to);
-        ast_print_expr(to, check->other);
-    }
-    if (check->tolerance.text) {
-        fputc(' ', to);
-        print_name(to, check->tolerance);
-        fputc(' ', to);
-        ast_print_expr(to, check->tolerance_value);
-        if (check->tolerance_unit.text) fputc(' ', to);
-        print_name(to, check->tolerance_unit);
+    put_in_line(to, "%n%d%s%e", check->name, check->dims,
+                check->name.text && check->value ? " " : "", check->value);
+    if (check->other) put_in_line(to, " == %e", check->other);
+    if (check->tolerance.text)
+        put_in_line(to, " %n %e%s%n", check->tolerance, check->tolerance_value,
+                    check->tolerance_unit.text ? " " : "", check->tolerance_unit);
+    fputc('\n', to);
+}
+
+static void print_item_name(FILE *to, int level, const char *word, const struct ast_item *item)
+{
+    print_indent(to, level);
+    fprintf(to, "%s ", word);
+    if (item->kind == AST_ITEM_IMPORT) quote_print(to, item->path, (uint32_t)strlen(item->path));
+    print_ast_name(to, item->name);
+    if (item->kind == AST_ITEM_FN) put_in_line(to, " -> %t", item->type);
+    if (item->kind == AST_ITEM_TEST) {
+        fputs(" of ", to);
+        print_ast_node(to, item->subject);
     }
     fputc('\n', to);
 }
 
-static void print_documentation(FILE *to, int level, const char *text)
+static void print_item(FILE *to, int level, const struct ast_item *item)
 {
+    static const char *const kernel_words[] = {"kernel", "child kernel", "extern kernel",
+                                               "builtin kernel"};
+    const char *text = item->documentation;
     while (text && *text) {
         size_t length = strcspn(text, "\n");
         print_indent(to, level);
@@ -476,38 +370,6 @@ static void print_documentation(FILE *to, int level, const char *text)
         fputc('\n', to);
         text += length + (text[length] != '\0');
     }
-}
-
-static void print_item_name(FILE *to, int level, const char *word, const struct ast_item *item)
-{
-    print_indent(to, level);
-    fprintf(to, "%s ", word);
-    if (item->kind == AST_ITEM_IMPORT) quote_print(to, item->path, (uint32_t)strlen(item->path));
-    print_name(to, item->name);
-    if (item->kind == AST_ITEM_FN) {
-        fputs(" -> ", to);
-        print_type(to, item->type);
-    }
-    if (item->kind == AST_ITEM_TEST) {
-        fputs(" of ", to);
-        print_node(to, item->subject);
-    }
-    fputc('\n', to);
-}
-
-static void print_fields(FILE *to, int level, const struct ast_field *field)
-{
-    for (; field; field = field->next) {
-        struct ast_declarator declarator = {.name = field->name, .dims = field->dims};
-        print_declarators(to, level, "field", field->type, &declarator);
-    }
-}
-
-static void print_item(FILE *to, int level, const struct ast_item *item)
-{
-    static const char *const kernel_words[] = {"kernel", "child kernel", "extern kernel",
-                                               "builtin kernel"};
-    print_documentation(to, level, item->documentation);
     switch (item->kind) {
     case AST_ITEM_IMPORT: print_item_name(to, level, "import", item); return;
     case AST_ITEM_CONST:
@@ -519,7 +381,11 @@ static void print_item(FILE *to, int level, const struct ast_item *item)
     case AST_ITEM_PIPELINE: print_item_name(to, level, "pipeline", item); break;
     case AST_ITEM_TEST: print_item_name(to, level, "test", item); break;
     }
-    print_fields(to, level + 1, item->fields);
+    const struct ast_field *field = item->fields;
+    for (; field; field = field->next) {
+        struct ast_declarator declarator = {.name = field->name, .dims = field->dims};
+        print_declarators(to, level + 1, "field", field->type, &declarator);
+    }
     print_params(to, level + 1, item->params);
     print_signature(to, level + 1, &item->signature);
     print_stmts(to, level + 1, item->body);

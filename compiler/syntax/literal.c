@@ -8,7 +8,7 @@
 #include "compiler/syntax/ast_build.h"
 #include "compiler/syntax/token_stream.h"
 
-static const char *text_of(const struct parser *ps, struct span span)
+static const char *literal_text(const struct parser *ps, struct span span)
 {
     return ps->source->bytes + span.begin;
 }
@@ -30,7 +30,7 @@ static int digit_value(char c)
 }
 
 /* Reads the digits at *at, up to `end`; false when the value does not fit 64 bits. */
-static bool read_digits(const char **at, const char *end, unsigned base, uint64_t *value)
+static bool read_number_digits(const char **at, const char *end, unsigned base, uint64_t *value)
 {
     bool fits = true;
     for (*value = 0; *at < end && digit_value(**at) < (int)base; ++*at) {
@@ -43,7 +43,7 @@ static bool read_digits(const char **at, const char *end, unsigned base, uint64_
 
 struct ast_expr *literal_integer(struct parser *ps, struct span span)
 {
-    const char *at = text_of(ps, span), *end = at + (span.end - span.begin);
+    const char *at = literal_text(ps, span), *end = at + (span.end - span.begin);
     struct ast_expr *expr = integer_expr(ps, span, 0);
     uint8_t base = 10;
     if (end - at > 2 && at[0] == '0' && (at[1] == 'x' || at[1] == 'X')) {
@@ -56,7 +56,7 @@ struct ast_expr *literal_integer(struct parser *ps, struct span span)
         base = 8;
     }
     expr->integer.base = base;
-    expr->integer.too_large = !read_digits(&at, end, base, &expr->integer.value);
+    expr->integer.too_large = !read_number_digits(&at, end, base, &expr->integer.value);
     if (expr->integer.too_large)
         lexer_error(ps, RULE_INVALID_NUMBER, span, "this number does not fit 64 bits");
     if (at < end && (*at == '8' || *at == '9'))
@@ -73,7 +73,7 @@ struct ast_expr *literal_integer(struct parser *ps, struct span span)
 struct ast_expr *literal_float(struct parser *ps, struct span span)
 {
     struct ast_expr *expr = ast_expr(ps, AST_EXPR_FLOAT, span);
-    const char *text = text_of(ps, span);
+    const char *text = literal_text(ps, span);
     char last = text[span.end - span.begin - 1];
     /* The text ends at a byte that cannot continue a number, but a copy also keeps `0x` and the
      * like apart. */
@@ -114,7 +114,7 @@ static const char *without_underscores(struct parser *ps, const char *text, size
 
 struct ast_expr *literal_malformed_number(struct parser *ps, struct span span)
 {
-    const char *text = text_of(ps, span);
+    const char *text = literal_text(ps, span);
     size_t length = span.end - span.begin;
     size_t digits = strspn(text, "0123456789");
     struct diag *diag = lexer_error(ps, RULE_INVALID_NUMBER, span, "this number is malformed");
@@ -136,13 +136,13 @@ struct ast_expr *literal_malformed_number(struct parser *ps, struct span span)
 
 struct ast_expr *literal_dimensions(struct parser *ps, struct span span)
 {
-    const char *begin = text_of(ps, span), *end = begin + (span.end - span.begin);
+    const char *begin = literal_text(ps, span), *end = begin + (span.end - span.begin);
     struct ast_expr *first = NULL, **link = &first;
     bool fits = true;
     for (const char *at = begin; at < end; at++) {
         const char *number = at;
         uint64_t value;
-        fits = read_digits(&at, end, 10, &value) && fits;
+        fits = read_number_digits(&at, end, 10, &value) && fits;
         struct span part = {span.source, span.begin + (uint32_t)(number - begin),
                             span.begin + (uint32_t)(at - begin)};
         *link = integer_expr(ps, part, value);
@@ -193,7 +193,7 @@ static bool is_terminated(const char *text, size_t length)
 
 struct ast_expr *literal_character(struct parser *ps, struct span span)
 {
-    const char *text = text_of(ps, span), *at = text + 1;
+    const char *text = literal_text(ps, span), *at = text + 1;
     size_t length = span.end - span.begin;
     struct ast_expr *expr = integer_expr(ps, span, 0);
     if (!is_terminated(text, length)) {
@@ -211,7 +211,7 @@ struct ast_expr *literal_character(struct parser *ps, struct span span)
 
 struct ast_expr *literal_string(struct parser *ps, struct span span)
 {
-    const char *text = text_of(ps, span), *at = text + 1;
+    const char *text = literal_text(ps, span), *at = text + 1;
     size_t length = span.end - span.begin;
     struct ast_expr *expr = ast_expr(ps, AST_EXPR_STRING, span);
     expr->string.bytes = "";
@@ -231,7 +231,7 @@ struct ast_expr *literal_string(struct parser *ps, struct span span)
 
 struct ast_type *literal_type(struct parser *ps, struct span span)
 {
-    const char *text = text_of(ps, span);
+    const char *text = literal_text(ps, span);
     size_t length = span.end - span.begin;
     struct ast_type *type = ARENA_NEW(ps->cx->arena, struct ast_type);
     type->span = span;

@@ -84,23 +84,6 @@ static void import(struct loader *loader, struct ast_file *file, const struct as
     file->names_missing = true;
 }
 
-/* `source "PATH";` in a command list finds files as `import` does. */
-static void import_sources(struct loader *loader, struct ast_file *file)
-{
-    for (const struct ast_command *command = file->commands; command; command = command->next) {
-        if (command->kind != AST_COMMAND_SET || strcmp(command->verb.text, "source") != 0) continue;
-        struct ast_item item = {.path = command->subject.text, .path_span = command->subject.span};
-        import(loader, file, &item);
-    }
-}
-
-static void import_items(struct loader *loader, struct ast_file *file)
-{
-    for (const struct ast_item *item = file->items; item; item = item->next)
-        if (item->kind == AST_ITEM_IMPORT) import(loader, file, item);
-    import_sources(loader, file);
-}
-
 static struct parser *open_file(struct compile *cx, uint32_t source)
 {
     struct arena *scratch = arena_create();
@@ -123,17 +106,6 @@ static void close_file(struct parser *ps)
 
 enum { CONTROLS_MAX = 32 }; /* fewer may be typing errors: each is reported at its place */
 
-/* The number of control characters that no text contains. */
-static size_t count_controls(const struct source *source)
-{
-    size_t count = 0;
-    for (uint32_t i = 0; i < source->size_bytes; i++) {
-        unsigned char byte = (unsigned char)source->bytes[i];
-        count += byte < 0x20 && (byte < '\t' || byte > '\r');
-    }
-    return count;
-}
-
 /* Reports one error for the file instead of one for each byte. */
 static bool refuse_binary(struct compile *cx, uint32_t id)
 {
@@ -146,7 +118,12 @@ static bool refuse_binary(struct compile *cx, uint32_t id)
         diag_help(d, "give it to 'piperun', or to 'pipec inspect'");
         return true;
     }
-    size_t controls = count_controls(source);
+    /* The number of control characters that no text contains. */
+    size_t controls = 0;
+    for (uint32_t i = 0; i < source->size_bytes; i++) {
+        unsigned char byte = (unsigned char)source->bytes[i];
+        controls += byte < 0x20 && (byte < '\t' || byte > '\r');
+    }
     if (controls <= CONTROLS_MAX) return false;
     struct diag *d =
         diag_report(cx->diags, RULE_INVALID_CHARACTER, first,
@@ -195,7 +172,16 @@ struct ast_program *parse_program(struct compile *cx, uint32_t id)
         if (file->is_commands && file != loader.program->files)
             diag_report(cx->diags, RULE_SYNTAX, (struct span){file->source, 0, 0},
                         "a command list is compiled by itself, not imported");
-        import_items(&loader, file);
+        for (const struct ast_item *item = file->items; item; item = item->next)
+            if (item->kind == AST_ITEM_IMPORT) import(&loader, file, item);
+        /* `source "PATH";` in a command list finds files as `import` does. */
+        for (const struct ast_command *command = file->commands; command; command = command->next) {
+            if (command->kind != AST_COMMAND_SET || strcmp(command->verb.text, "source") != 0)
+                continue;
+            struct ast_item item = {.path = command->subject.text,
+                                    .path_span = command->subject.span};
+            import(&loader, file, &item);
+        }
     }
     return loader.program;
 }

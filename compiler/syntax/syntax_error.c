@@ -181,13 +181,6 @@ void syntax_error_explain_semicolon(struct parser *ps, const struct token *befor
     report_semicolon(ps, before, token_text(ps, before), token);
 }
 
-static void explain_semicolon(struct parser *ps, const struct syntax_error *error)
-{
-    const char *after =
-        is_one_of(error->after, expressions) ? "expression" : token_text(ps, &ps->previous);
-    report_semicolon(ps, &ps->previous, after, &ps->current);
-}
-
 bool token_is_name(const struct parser *ps, const struct token *token)
 {
     const char *text = ps->source->bytes + token->span.begin;
@@ -205,7 +198,9 @@ void syntax_error_explain(struct parser *ps, const struct syntax_error *error,
     const char *found = token_text(ps, &ps->current);
     if (syntax_habit_explain(ps)) return;
     if (missing_semicolon && ps->previous.span.source) {
-        explain_semicolon(ps, error);
+        const char *after =
+            is_one_of(error->after, expressions) ? "expression" : token_text(ps, &ps->previous);
+        report_semicolon(ps, &ps->previous, after, &ps->current);
         return;
     }
     struct words words = expected_words(error);

@@ -5,6 +5,7 @@
 
 #include "compiler/syntax/habits.h"
 #include "base/nearest.h"
+#include "base/words.h"
 
 #define JOINED                                                                                     \
     "kernels are joined with '->', as in 'x -> kernel -> y;'; what is computed stands in their "   \
@@ -33,12 +34,6 @@ static bool touches(const struct token *before, const struct token *token)
     return before->span.end == token->span.begin;
 }
 
-static bool is_word_byte(char byte)
-{
-    return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
-           (byte >= 'A' && byte <= 'Z') || byte == '_' || byte == '(' || byte == '.';
-}
-
 static bool is_innermost(const struct syntax_error *error, char bracket)
 {
     return error->open_count > 0 && error->open[error->open_count - 1] == bracket;
@@ -56,7 +51,10 @@ static bool wants_name_only(const struct syntax_error *error)
 static void help_emit(const struct parser *ps, const struct syntax_error *error, struct diag *diag)
 {
     const struct token *found = &ps->current;
-    bool joined = is_word_byte(ps->source->bytes[found->span.end]);
+    char byte = ps->source->bytes[found->span.end];
+
+    bool joined = (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
+                  (byte >= 'A' && byte <= 'Z') || byte == '_' || byte == '(' || byte == '.';
     if (error->in_net && !error->open_count && !(joined && touches(&ps->previous, found)))
         diag_help(diag, JOINED);
     else if (!error->in_block && is_innermost(error, '{'))
@@ -202,9 +200,7 @@ static void help_closing(struct parser *ps, const struct syntax_error *error, st
 static bool is_library_word(const char *word)
 {
     static const char *const words[] = {"math", "Math", "np", "numpy", "std", "cmath"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(word, words[i]) == 0) return true;
-    return false;
+    return WORD_INDEX(word, words) < sizeof words / sizeof *words;
 }
 
 static void help_opening(struct parser *ps, const struct syntax_error *error, struct diag *diag)

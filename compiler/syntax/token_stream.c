@@ -33,20 +33,15 @@ struct diag *lexer_error(struct parser *ps, enum rule rule, struct span span, co
     return diag_report(ps->cx->diags, rule, span, "%s", message);
 }
 
-static uint32_t count_newlines(const struct parser *ps, uint32_t from, uint32_t to)
-{
-    uint32_t count = 0;
-    for (uint32_t i = from; i < to; i++)
-        count += ps->source->bytes[i] == '\n';
-    return count;
-}
-
 /* Consecutive lines are one comment; a line after a gap begins another one. */
 void lexer_comment_line(struct parser *ps, struct span span)
 {
     if (ps->comment_lines.count) {
         const struct span *last = &ps->comment_lines.items[ps->comment_lines.count - 1];
-        if (count_newlines(ps, last->end, span.begin) > 1) ps->comment_lines.count = 0;
+        uint32_t count = 0;
+        for (uint32_t i = last->end; i < span.begin; i++)
+            count += ps->source->bytes[i] == '\n';
+        if (count > 1) ps->comment_lines.count = 0;
     }
     vec_push(ps->cx->arena, &ps->comment_lines, span);
 }
@@ -56,31 +51,6 @@ void lexer_comment(struct parser *ps, struct span span)
     if (ps->list == NULL) return;
     struct list_comment comment = {.span = span, .before = (uint32_t)ps->list->tokens.count};
     vec_push(ps->cx->arena, &ps->list->comments, comment);
-}
-
-/* Keeps the pending comment lines, if any, as the documentation of the item that begins at
- * `offset`. */
-static void keep_documentation(struct parser *ps, uint32_t offset)
-{
-    size_t length = 0;
-    if (ps->comment_lines.count == 0) return;
-    for (size_t i = 0; i < ps->comment_lines.count; i++)
-        length += ps->comment_lines.items[i].end - ps->comment_lines.items[i].begin;
-    char *text = arena_alloc(ps->cx->arena, length + 1), *to = text;
-    for (size_t i = 0; i < ps->comment_lines.count; i++) {
-        const struct span *line = &ps->comment_lines.items[i];
-        const char *from = ps->source->bytes + line->begin + 3;
-        const char *end = ps->source->bytes + line->end;
-        if (from < end && *from == ' ') from++;
-        while (end > from && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
-            end--;
-        if (i > 0) *to++ = '\n';
-        memcpy(to, from, (size_t)(end - from));
-        to += end - from;
-    }
-    struct documentation documentation = {offset, text};
-    vec_push(ps->cx->arena, &ps->documentation, documentation);
-    ps->comment_lines.count = 0;
 }
 
 const char *token_stream_documentation(const struct parser *ps, uint32_t offset)
@@ -161,7 +131,28 @@ static struct token next_token(struct parser *ps)
         token.kind = TOKEN_END;
         token.span = ps->current.span;
     }
-    keep_documentation(ps, token.span.begin);
+    /* Keeps the pending comment lines, if any, as the documentation of the item that begins at
+     * `offset`. */
+    size_t length = 0;
+    if (ps->comment_lines.count != 0) {
+        for (size_t i = 0; i < ps->comment_lines.count; i++)
+            length += ps->comment_lines.items[i].end - ps->comment_lines.items[i].begin;
+        char *text = arena_alloc(ps->cx->arena, length + 1), *to = text;
+        for (size_t i = 0; i < ps->comment_lines.count; i++) {
+            const struct span *line = &ps->comment_lines.items[i];
+            const char *from = ps->source->bytes + line->begin + 3;
+            const char *end = ps->source->bytes + line->end;
+            if (from < end && *from == ' ') from++;
+            while (end > from && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
+                end--;
+            if (i > 0) *to++ = '\n';
+            memcpy(to, from, (size_t)(end - from));
+            to += end - from;
+        }
+        struct documentation documentation = {token.span.begin, text};
+        vec_push(ps->cx->arena, &ps->documentation, documentation);
+        ps->comment_lines.count = 0;
+    }
     return token;
 }
 

@@ -4,6 +4,7 @@
 #include "lang/scalar_text.h"
 #include "runtime/device/host_thread.h"
 #include "runtime/device/queue.h"
+#include "runtime/load/deepen.h"
 #include "runtime/load/image.h"
 #include "runtime/load/reader.h"
 #include "runtime/verify/verify.h"
@@ -24,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define NO_MEMORY(error) prt_error_set((error), PRT_E_NOMEM, "out of memory")
 
@@ -273,18 +275,95 @@ static enum prt_status run_on_part(struct prt_run *run, const struct prt_run_opt
     return status;
 }
 
+/* ---- depths from threads ---- */
+
+static void free_deeper(struct prt_program *deeper)
+{
+    if (deeper == NULL) return;
+    prt_vm_destroy(deeper->vm);
+    prt_container_free_deep(&deeper->container);
+    free(deeper);
+}
+
+/* The program with deeper buffers, proven again.  Image and ports are those of `loaded`. */
+static enum prt_status deepen_program(const struct prt_program *loaded,
+                                      const struct devdesc *device, uint64_t factor,
+                                      bool scales_program, struct prt_program **deeper,
+                                      struct prt_error *error)
+{
+    struct prt_program *made = calloc(1, sizeof *made);
+    if (made == NULL) return NO_MEMORY(error);
+    made->image = loaded->image;
+    made->ports = loaded->ports;
+    made->port_count = loaded->port_count;
+    enum prt_status status =
+        prt_container_deepen(&loaded->container, factor, scales_program, &made->container, error);
+    if (status == PRT_OK) status = prt_verify(&made->container, error);
+    if (status == PRT_OK) status = prt_verify_device(&made->container, device, error);
+    if (status == PRT_OK) status = prt_vm_create(&made->container, &made->vm, error);
+    if (status != PRT_OK) {
+        free_deeper(made);
+        return status;
+    }
+    *deeper = made;
+    return PRT_OK;
+}
+
+#define GROWTH_BYTES_MAX (UINT64_C(64) << 20) /* of one run, and ... */
+#define GROWTH_MEMORY_PART 16                 /* ... one of so many parts of the machine's memory */
+
+static uint64_t growth_allowed(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    uint64_t bytes;
+    if (pages <= 0 || page <= 0 || __builtin_mul_overflow((uint64_t)pages, page, &bytes))
+        return GROWTH_BYTES_MAX;
+    bytes /= GROWTH_MEMORY_PART;
+    return bytes < GROWTH_BYTES_MAX ? bytes : GROWTH_BYTES_MAX;
+}
+
+/* A run never depends on deeper buffers.  If one form is not proven, or there is no memory for it, the next form is
+ * tried; the last form is the program as it was loaded. */
+static void choose_depths(struct prt_run *run, const struct prt_run_options *options)
+{
+    struct prt_device_info info;
+    struct prt_error refusal;
+    run->ops->info(run->device, &info);
+    if (!info.real_time || !info.executes) return;
+    uint64_t wanted =
+        options != NULL && options->depth_factor > 0 ? options->depth_factor : info.host_threads;
+    uint64_t factor = prt_deepen_factor(&run->loaded->container, wanted, growth_allowed());
+    if (factor <= 1) return;
+    for (int scales = 1; scales >= 0 && run->deeper == NULL; scales--)
+        (void)deepen_program(run->loaded, info.description, factor, scales != 0, &run->deeper,
+                             &refusal);
+    if (run->deeper != NULL) run->program = run->deeper;
+}
+
+static enum prt_status create_sched(struct prt_run *run, struct prt_error *error)
+{
+    const struct prt_program *program = run->program;
+    return prt_sched_create(&program->container, program->image, run->ops, run->device, &run->sched,
+                            error);
+}
+
 enum prt_status prt_run_create(const struct prt_program *program,
                                const struct prt_run_options *options, struct prt_run **run,
                                struct prt_error *error)
 {
     struct prt_run *made = calloc(1, sizeof *made);
     if (made == NULL) return NO_MEMORY(error);
-    made->program = program;
+    made->loaded = made->program = program;
     enum prt_status status = open_device(made, options, error);
     if (status == PRT_OK) status = create_arguments(made, error);
-    if (status == PRT_OK)
-        status = prt_sched_create(&program->container, program->image, made->ops, made->device,
-                                  &made->sched, error);
+    if (status == PRT_OK) {
+        choose_depths(made, options);
+        status = create_sched(made, error);
+    }
+    if (status == PRT_E_NOMEM && made->deeper != NULL) {
+        made->program = made->loaded;
+        status = create_sched(made, error);
+    }
     if (status == PRT_OK && options != NULL && options->sub_device_steps > 0)
         status = run_on_part(made, options, error);
     if (status == PRT_OK && options != NULL && options->dispatch != PRT_DISPATCH_PROGRAM)
@@ -303,7 +382,7 @@ enum prt_status prt_run_create(const struct prt_program *program,
 
 const struct prt_program *prt_run_program(const struct prt_run *run)
 {
-    return run->program;
+    return run->loaded;
 }
 
 /* The device first: its threads may still execute kernels on the run's memory. */
@@ -312,6 +391,7 @@ void prt_run_destroy(struct prt_run *run)
     if (run == NULL) return;
     if (run->device != NULL) run->ops->close(run->device);
     prt_sched_destroy(run->sched);
+    free_deeper(run->deeper);
     free(run->arguments);
     free(run->argument_set);
     free(run);

@@ -176,6 +176,10 @@ struct prt_run_options { /* all zero: the defaults */
      * NULL: the error record has the first error. */
     prt_report_callback report;
     void *report_context;
+    /* On "cpu": multiplies the depths that the plan chose (lang/cpu.md, "Depths from threads").  0: by the number of
+     * threads.  1: they stay.  Outputs do not depend on it.  prt_run_buffer has the depths of the run.  It has no
+     * effect on other devices. */
+    uint32_t depth_factor;
 };
 
 /* Creates a run of the program.  `options` may be NULL; they are not kept.  PRT_E_DEVICE: the
@@ -377,7 +381,9 @@ struct prt_buffer_statistics {
     const char *name, *type;
     uint32_t port; /* number of the pipeline's port, or PRT_NONE */
     uint64_t width_bytes, depth_packets;
-    uint64_t packets; /* written in all, including initial packets */
+    uint64_t
+        planned_packets; /* the depth in the container: less where the run has deepened the buffer */
+    uint64_t packets;    /* written in all, including initial packets */
     uint64_t high_water_packets;
     uint64_t suspensions; /* of an in-port: how often the scheduler waited for the host */
     /* Of a port: cycles in which the scheduler waited for its callback, or for the thread that

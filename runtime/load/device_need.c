@@ -3,18 +3,13 @@
 
 #include "lang/dispatch.h"
 #include "lang/index_format.h"
+#include "base/saturate.h"
 
 enum { BLOCK_BYTES = 64 }; /* alignment of blocks and of entries */
 
 static void add(uint64_t *sum, uint64_t bytes)
 {
-    if (__builtin_add_overflow(*sum, bytes, sum)) *sum = UINT64_MAX;
-}
-
-static uint64_t multiply(uint64_t count, uint64_t bytes)
-{
-    uint64_t product;
-    return __builtin_mul_overflow(count, bytes, &product) ? UINT64_MAX : product;
+    *sum = saturating_add(*sum, bytes);
 }
 
 static uint64_t round_up(uint64_t bytes)
@@ -44,7 +39,7 @@ static uint64_t aside_bytes(const struct prt_container *c, const struct containe
             if (packets > most) most = packets;
         }
         uint32_t port = root->first_port + root->in_count + o;
-        add(&sum, round_up(multiply(most, c->interface_ports[port].width_bytes)));
+        add(&sum, round_up(saturating_multiply(most, c->interface_ports[port].width_bytes)));
     }
     return sum;
 }
@@ -59,10 +54,12 @@ static uint64_t queue_bytes(const struct prt_container *c, const struct devdesc 
         add(&bytes, round_up(packed_bytes(f->group)));
         asks = asks || (f->flags & CONTAINER_INTERFACE_ASKS) != 0;
     }
-    add(&bytes, multiply(entry, c->interface_count > 0 ? device->device_queue_entries : 0));
+    add(&bytes,
+        saturating_multiply(entry, c->interface_count > 0 ? device->device_queue_entries : 0));
     for (uint32_t i = 0; asks && i < c->interface_count; i++) {
         const struct container_interface *f = &c->interfaces[i];
-        if (f->node != CONTAINER_NONE) add(&bytes, multiply(aside_bytes(c, f), f->nesting + 1));
+        if (f->node != CONTAINER_NONE)
+            add(&bytes, saturating_multiply(aside_bytes(c, f), f->nesting + 1));
     }
     return bytes;
 }
@@ -84,7 +81,7 @@ struct prt_device_need prt_device_need(const struct prt_container *c, const stru
     for (uint32_t i = 0; i < c->buffer_count; i++) {
         const struct container_buffer *b = &c->buffers[i];
         add(b->outer == CONTAINER_INNER ? &need.buffers : &need.ports,
-            multiply(b->depth_packets, b->width_bytes));
+            saturating_multiply(b->depth_packets, b->width_bytes));
     }
     for (uint32_t i = 0; i < c->node_count; i++) {
         const struct container_node *node = &c->nodes[i];
@@ -92,9 +89,9 @@ struct prt_device_need prt_device_need(const struct prt_container *c, const stru
         add(&need.blocks, round_up(node->tables_bytes));
         add(&need.blocks, round_up(node->state_bytes));
     }
-    need.indices = multiply(index_bytes(c), device->cu_count);
-    need.launching = multiply((uint64_t)c->stage_count + device->reference_entries,
-                              sizeof(struct dispatch_full));
+    need.indices = saturating_multiply(index_bytes(c), device->cu_count);
+    need.launching = saturating_multiply((uint64_t)c->stage_count + device->reference_entries,
+                                         sizeof(struct dispatch_full));
     const uint64_t parts[] = {need.buffers, need.ports,        need.blocks,
                               need.indices, need.device_queue, need.launching};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)

@@ -411,6 +411,8 @@ static enum prt_status check_buffers(struct reading *reading)
               "a string outside the section 'strings'");
         CHECK(b->scalar < SCALAR_COUNT, BUFFERS, i, "unknown scalar type");
         CHECK(b->outer <= CONTAINER_OUTER_OUT, BUFFERS, i, "neither inner nor outer");
+        CHECK((b->flags & ~(uint32_t)CONTAINER_BUFFER_GROWS) == 0 && b->reserved == 0, BUFFERS, i,
+              "unknown flags");
         size_t scalar_bytes = scalar_width_bytes((enum scalar_type)b->scalar);
         CHECK(b->width_bytes > 0 && b->width_bytes % scalar_bytes == 0, BUFFERS, i,
               "the width is not a multiple of its scalar's");

@@ -87,6 +87,7 @@ static void buffers(struct json *json, const struct prt_run *run)
         json_boolean(json, "outer", b.port != PRT_NONE);
         json_number(json, "width_bytes", b.width_bytes);
         json_number(json, "depth_packets", b.depth_packets);
+        json_number(json, "planned_packets", b.planned_packets);
         json_number(json, "packets", b.packets);
         json_number(json, "high_water_packets", b.high_water_packets);
         json_number(json, "discarded_packets", b.discarded_packets);

@@ -295,6 +295,24 @@ static void print_memory(const struct text *t)
     fputc('\n', t->to);
 }
 
+/* Of the buffers that the run has deepened for its threads. */
+static void print_growth(const struct text *t)
+{
+    struct prt_buffer_statistics b;
+    uint64_t bytes = 0;
+    uint32_t count = 0;
+    for (uint32_t i = 0; prt_run_buffer(t->run, i, &b); i++) {
+        if (b.depth_packets == b.planned_packets) continue;
+        bytes += (b.depth_packets - b.planned_packets) * b.width_bytes;
+        count++;
+    }
+    if (count > 0)
+        fprintf(t->to,
+                "depths of %" PRIu32 " buffer%s grown for %" PRIu32 " host threads: %" PRIu64
+                " bytes more than planned\n",
+                count, plural(count), t->total.host_threads, bytes);
+}
+
 /* At which ports, those of a thousandth of the time and more. */
 static void print_host(const struct text *t)
 {
@@ -358,6 +376,7 @@ static void print_head(const struct text *t, const struct prt_program_informatio
     if (!t->device.real_time) print_overhead(t);
     print_scheduler(t, program);
     print_memory(t);
+    print_growth(t);
     if (t->device.real_time && t->measured) print_host(t);
 }
 
@@ -449,19 +468,21 @@ static void print_stalls(const struct text *t)
 static void print_buffers(const struct text *t)
 {
     struct prt_buffer_statistics b;
-    bool discarded = false, left = false;
+    bool discarded = false, left = false, grown = false;
     for (uint32_t i = 0; prt_run_buffer(t->run, i, &b); i++) {
+        grown |= b.depth_packets != b.planned_packets;
         discarded |= b.discarded_packets > 0;
         left |= b.leftover_packets > 0;
     }
     fputc('\n', t->to);
     prt_text_cell(t->to, "buffer", t->width);
-    fprintf(t->to, " %14s %10s %10s%s%s\n", "packets", "depth", "high water",
-            discarded ? "  discarded" : "", left ? "  left over" : "");
+    fprintf(t->to, " %14s %10s%s %10s%s%s\n", "packets", "depth", grown ? "    planned" : "",
+            "high water", discarded ? "  discarded" : "", left ? "  left over" : "");
     for (uint32_t i = 0; prt_run_buffer(t->run, i, &b); i++) {
         prt_text_cell(t->to, b.name, t->width);
-        fprintf(t->to, " %14" PRIu64 " %10" PRIu64 " %10" PRIu64, b.packets, b.depth_packets,
-                b.high_water_packets);
+        fprintf(t->to, " %14" PRIu64 " %10" PRIu64, b.packets, b.depth_packets);
+        if (grown) fprintf(t->to, " %10" PRIu64, b.planned_packets);
+        fprintf(t->to, " %10" PRIu64, b.high_water_packets);
         if (discarded) fprintf(t->to, " %10" PRIu64, b.discarded_packets);
         if (left) fprintf(t->to, " %10" PRIu64, b.leftover_packets);
         fputc('\n', t->to);

@@ -225,6 +225,8 @@ enum prt_status prt_live_wait(struct prt_sched *s, bool *on, struct prt_error *e
     struct prt_buffer *wanted = mark_wanted(s), *full = mark_rooms(s);
     *on = wanted != NULL || full != NULL;
     if (!*on) return PRT_OK;
+    if (s->collect != NULL)
+        prt_collect_look(s, 0); /* stages wait for packets or room from now on */
     s->live->asked = s->instructions;
     if (wanted != NULL && wanted->port->thread == NULL) return prt_inport_ask(s, wanted, error);
     if (wanted != NULL && find_time(s) != AT_ONCE) {

@@ -13,6 +13,7 @@
 
 #include "lang/index_format.h"
 #include "lang/kernel_abi.h"
+#include "base/saturate.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -197,18 +198,6 @@ struct bounds {
     uint64_t entries, tree;
 };
 
-static uint64_t add(uint64_t a, uint64_t b)
-{
-    uint64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
-static uint64_t multiply(uint64_t a, uint64_t b)
-{
-    uint64_t product;
-    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
-}
-
 /* `deeper` from `row`, the bounds with one level less. */
 static void step(const struct prt_container *c, const struct bounds *row, struct bounds *deeper)
 {
@@ -220,8 +209,8 @@ static void step(const struct prt_container *c, const struct bounds *row, struct
             if (child->entries > most.entries) most.entries = child->entries;
             if (child->tree > most.tree) most.tree = child->tree;
         }
-        deeper[i].entries = add(f->launches, most.entries);
-        deeper[i].tree = multiply(f->launches, add(1, most.tree));
+        deeper[i].entries = saturating_add(f->launches, most.entries);
+        deeper[i].tree = saturating_multiply(f->launches, saturating_add(1, most.tree));
     }
 }
 

@@ -79,6 +79,8 @@ struct bench_peer {
      * seconds; 0: it cannot.  By itself, neither before nor after it `begin`.  NULL: it is not
      * measured; where it is all that is measured, the three above are NULL. */
     double (*latency)(const void *in, size_t in_bytes, void *out, size_t out_bytes);
+    /* So many threads for each `run` from now on.  NULL: the peer decides. */
+    void (*limit_threads)(unsigned threads);
     struct bench_peer *next; /* of bench_peer_register */
 };
 
@@ -98,6 +100,8 @@ double bench_processor_now(void);
 /* Zeroed, in huge pages where the system has them, 4 KiB may be read past its end; ends the program
  * where there is no memory. */
 void *bench_allocate(size_t bytes);
+/* The same, not yet touched: each page comes to be where it is written first. */
+void *bench_reserve(size_t bytes);
 void bench_free(void *memory, size_t bytes);
 /* Packets in [-1, 1), always the same. */
 void bench_noise(float *to, size_t count);
@@ -149,6 +153,8 @@ void bench_unload(struct bench_program *program);
 size_t bench_run(const struct bench_program *program, const char *device, uint32_t threads,
                  size_t batch, const void *in, size_t in_bytes, void *out, size_t out_bytes,
                  struct bench_counts *counts);
+/* The runs that follow have this `depth_factor` (pipert.h). */
+void bench_set_depths(uint32_t factor);
 /* One run with one thread over `bytes` bytes: the host gives `in` again and again, and takes what
  * comes out to `out` as often; both have ring_bytes. */
 void bench_run_long(const struct bench_program *program, size_t bytes, const void *in, void *out,

@@ -37,7 +37,7 @@ static size_t whole_pages(size_t bytes)
     return (bytes + 4096 + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
 }
 
-void *bench_allocate(size_t bytes)
+void *bench_reserve(size_t bytes)
 {
     void *memory =
         mmap(NULL, whole_pages(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -46,6 +46,12 @@ void *bench_allocate(size_t bytes)
         exit(3);
     }
     madvise(memory, whole_pages(bytes), MADV_HUGEPAGE);
+    return memory;
+}
+
+void *bench_allocate(size_t bytes)
+{
+    void *memory = bench_reserve(bytes);
     for (size_t i = 0; i < bytes; i += 4096)
         ((volatile char *)memory)[i] = 0;
     return memory;

@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# build.sh OUT: compiles the program OUT/bench: the hand-written code, and the peers whose packages are there; OUT/peers
-# says which there are, and which not and why.
+# build.sh OUT [MAIN]: compiles the program OUT/bench: the hand-written code, and the peers whose packages are there.
+# OUT/peers says which there are, and which not and why.  MAIN (default: bench.c) has its function `main`.
 #
 # Environment: ROOT, BUILD (set by make); BENCH_CC, the compiler of the hand-written code (default: the newest clang,
-# else CC); PEERS=no: no peers.  Exit status 77: the machine has no AVX2, FMA and BMI2, or no compiler.
+# else CC); BENCH_MARCH, for which machine (default: native); PEERS: a part of the names in
+# peers/ to build, or `no` (default: all).  Exit status 77: the machine has no AVX2, FMA and BMI2, or no compiler.
 set -eu
 ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
 BUILD=${BUILD:-$ROOT/build/release}
 here=$ROOT/tests/bench
 out=$1
+main=$here/${2:-bench.c}
 
 for flag in avx2 fma bmi2; do
     if ! grep -qw $flag /proc/cpuinfo; then
@@ -24,13 +26,15 @@ if [ -z "$cc" ]; then
 fi
 
 # No flag changes a result: contraction is off, and what is fused is an fma in the pipelines too.
-flags=(-Wall -Wextra -O3 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math -D_GNU_SOURCE
-       -I"$ROOT" -pthread)
+flags=(-Wall -Wextra -O3 -march="${BENCH_MARCH:-native}" -ffp-contract=off -fno-math-errno -fno-trapping-math
+       -D_GNU_SOURCE -I"$ROOT" -pthread)
 case $cc in *clang*) flags+=(-mprefer-vector-width=512) ;; esac
 
 mkdir -p "$out/objects"
 objects=() libraries=()
-for file in "$here"/*.c; do
+for file in "$main" "$here"/*.c; do
+    [ "$file" = "$main" ] && [ ${#objects[@]} -gt 0 ] && continue
+    [ "$file" = "$here/bench.c" ] && [ "$file" != "$main" ] && continue
     object=$out/objects/$(basename "$file" .c).o
     "$cc" -std=c11 "${flags[@]}" -c -o "$object" "$file"
     objects+=("$object")
@@ -40,7 +44,7 @@ done
 # left out, and said so, where that fails.
 : >"$out/peers"
 for file in "$here"/peers/*.c "$here"/peers/*.cc; do
-    [ "${PEERS:-}" != no ] || continue
+    [[ $(basename "$file") == *${PEERS:-}* ]] || continue
     name=$(sed -n 's/.*peer: *\(.*\)/\1/p' "$file" | head -n 1)
     object=$out/objects/$(basename "$file").o
     packages=$(sed -n 's/.*packages: *\([a-zA-Z0-9_.+ -]*[a-zA-Z0-9]\).*/\1/p' "$file" | head -n 1)

@@ -7,11 +7,13 @@
 #   ONLY=speedup make bench         ONLY=policies make bench      ONLY=auto make bench        ONLY=pairs make bench
 #   ONLY=startup make bench         ONLY=dispatch make bench      ONLY=latency make bench
 #   ONLY=compile make bench
+#   ONLY=cores make bench
 #   ONLY=growth make bench          ONLY=W3 PROFILE=ours make bench      ONLY=W3 PROFILE=hand make bench
 #
 # Environment: ROOT, BUILD, PIPEC (set by make); ROUNDS (default 5); ONLY, a part of a workload's name, or
 # `scale`: the growth of pipec with the size of pipelines (scale.sh, about two minutes),
 # `compile`: what compiling ordinary programs takes, against clang -O2 (compile.sh, some minutes),
+# `cores`: the workloads with 1, 2, 4, ... and all threads (cores.sh, about four minutes),
 # `anomalies`: pipelines that take longer on a better simulated device (anomalies.sh, a few seconds),
 # `index`: the index generator against division (index.sh),
 # `time`: what counting the cycles of kernels costs (time.sh),
@@ -24,7 +26,7 @@
 # `policies`: pipelines on which the policies differ, and why (policies.py, less than a minute),
 # `auto`: what pipec chooses against the best that can be asked for (auto.py, some minutes);
 # PROFILE: `ours`, `hand` or `unfused`: where that one spends its time, with one thread, by perf;
-# BENCH_CC, the compiler of the hand-written code (default: the newest clang, else CC).  Not part of `make check`.
+# BENCH_CC, the compiler of the hand-written code (default: the newest clang; compiler.sh refuses or installs it).  Not part of `make check`.
 set -eu
 export LC_ALL=C
 ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
@@ -33,6 +35,7 @@ PIPEC=${PIPEC:-$BUILD/pipec}
 here=$ROOT/tests/bench
 
 case ${ONLY:-} in
+cores) exec "$here/cores.sh" ;;
 scale) exec "$here/scale.sh" ;;
 compile) exec "$here/compile.sh" ;;
 anomalies) exec "$here/anomalies.sh" ;;
@@ -53,6 +56,8 @@ probe='pipeline p(in f32 x, out f32 y) { x -> k -> y; } kernel k(in f32 x, out f
 if "$PIPEC" --device=cpu -o /dev/null /dev/stdin <<<"$probe" 2>/dev/null; then device=(--device=cpu); fi
 
 out=$BUILD/bench
+BENCH_CC=$("$here/compiler.sh")
+export BENCH_CC
 "$here/build.sh" "$out"
 "$here/pipes.sh" "$out" --march=native "${device[@]}"
 mkdir -p "$out/least"

@@ -122,6 +122,60 @@ END
 check "a limit of time" says 5 'gave up|timeout' "$PIPERUN" forever.pbc --device cpu:2 --timeout 0.2 y=null
 check "a limit of firings" says 0 ' y$' "$PIPERUN" forever.pbc --device cpu:2 --firings 1000 --hash y
 
+# ---- depths from threads ----
+
+cat >depths.pipe <<'END'
+kernel k(in f32 x, out f32 y) { y <- x * 2.0; }
+kernel sum(in f32 x, out f32 y) { state f32 s = 0; s = s + x; y <- s; }
+pipeline depths(in f32 x, out f32 y) {
+    buffer f32 free, declared depth 5000;
+    x -> k -> free;
+    free -> sum -> declared;
+    declared -> k -> y;
+}
+END
+"$PIPEC" --device=cpu --no-fuse depths.pipe -o depths.pbc
+# depths CONTAINER OPTION...: of each buffer, depth and planned depth, from the record of a run
+depths() {
+    "$PIPERUN" -q "$1" --stats=json:stats.json x=gen:noise:5:50000 y=null "${@:2}" || return
+    sed -n 's/.*"name": "\([a-z]*\)", "outer.*"depth_packets": \([0-9]*\), "planned_packets": \([0-9]*\).*/\1 \2 \3/p' stats.json
+}
+# grown FACTOR: buffers without a declared depth are so many times as deep as planned
+grown() { awk -v by="$1" '$2 != $3 * ($1 == "declared" ? 1 : by) { bad = 1 } END { exit bad || NR != 4 }'; }
+for threads in 1 2 3 8 16; do
+    depths depths.pbc --device cpu:$threads >found
+    check "depths for $threads threads" grown $threads <found
+    depths depths.pbc --device cpu:$threads --depths=plan >found
+    check "depths of the plan on $threads threads" grown 1 <found
+done
+depths depths.pbc --device cpu:2 --depths=7 >found
+check "depths by a number" grown 7 <found
+"$PIPEC" --device=sim16 --no-fuse depths.pipe -o simulated.pbc
+depths simulated.pbc --host-threads 4 --depths=7 >found
+check "depths of a simulated device stay" grown 1 <found
+check "statistics say which memory that takes" says 0 '^depths of 3 buffers grown for 4 host threads: [0-9]+ bytes more than planned$' \
+    "$PIPERUN" depths.pbc --device cpu:4 --stats x=gen:noise:5:50000 y=null
+"$PIPERUN" depths.pbc --device cpu:1 --stats x=gen:noise:5:50000 y=null >text 2>&1
+check "and nothing where none has grown" [ "$(grep -c grown text)" -eq 0 ]
+for option in --buffers=min --buffers=fast --debug-mode; do
+    "$PIPEC" --device=cpu --no-fuse $option depths.pipe -o chosen.pbc
+    depths chosen.pbc --device cpu:8 >found
+    check "depths of pipec $option stay" grown 1 <found
+done
+# inner_bytes: of both inner buffers
+inner_bytes() { awk '$1 == "free" || $1 == "declared" { sum += 4 * $2 } END { print sum }'; }
+inner=$(depths depths.pbc --device cpu:1 | inner_bytes)
+kib=$((inner / 512))
+"$PIPEC" --device=cpu --no-fuse --max-memory=${kib}K depths.pipe -o limited.pbc
+grown=$(depths limited.pbc --device cpu:16 | inner_bytes)
+check "a limit of memory holds: $inner bytes become $grown" [ "$grown" -gt "$inner" ] && [ "$grown" -le $((kib * 1024)) ]
+"$PIPERUN" -q depths.pbc --device cpu:1 x=gen:noise:5:50000 --hash y >wanted
+for option in plan threads 2 3 5 64 1000000000; do
+    "$PIPERUN" -q depths.pbc --device cpu:3 --depths=$option x=gen:noise:5:50000 --hash y >found
+    check "the same bits with --depths=$option" cmp wanted found
+done
+check "no depths" says 2 "neither 'plan' nor 'threads' nor a number" "$PIPERUN" depths.pbc --depths=0 x=gen:noise:5:5 y=null
+
 # ---- names for profilers ----
 
 named() { # the functions of stages, in a file that stays

@@ -189,3 +189,10 @@ slow_reader() {
     exec 8>&- && wait
 }
 check "a reader of one output that waits does not stop the other chain" slow_reader
+
+# In the statistics a stage that waits for an eager port waits for its packets.
+statistics() {
+    python3 "$ROOT/tests/e2e/live_partner.py" "$PIPERUN" -q --device cpu:1 --stats=json:stats.json chain.pbc <chain.script &&
+        grep -Eq '"stalls": \{"packets": [1-9]' stats.json
+}
+check "the statistics say which packets a stage waits for" statistics

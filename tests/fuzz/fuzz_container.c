@@ -12,6 +12,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "runtime/load/debug_info.h"
+#include "runtime/load/deepen.h"
 #include "runtime/verify/verify.h"
 #include "runtime/observe/value_text.h"
 #include "runtime/host/pipert_internal.h"
@@ -144,6 +145,19 @@ static void run_stamped(const struct prt_container *c, int may_stall)
         stamped_run(c, &options);
 }
 
+/* Deeper buffers: what the verifier accepts of these runs as safely. */
+static void run_deepened(const struct prt_container *c, int may_stall)
+{
+    struct prt_error error;
+    uint64_t factor = prt_deepen_factor(c, 3, STAMPED_BYTES_MAX);
+    for (int scales = 0; factor > 1 && scales <= 1; scales++) {
+        struct prt_container deep;
+        if (prt_container_deepen(c, factor, scales != 0, &deep, &error) != PRT_OK) continue;
+        if (prt_verify(&deep, &error) == PRT_OK && is_small(&deep)) run_stamped(&deep, may_stall);
+        prt_container_free_deep(&deep);
+    }
+}
+
 /* A debugger's view of it. */
 static void show(const struct prt_container *c)
 {
@@ -186,6 +200,7 @@ static void load(const uint8_t *bytes, size_t size)
     if (wanted) show(&c);
     int may_stall = (c.pipeline->flags & CONTAINER_PIPELINE_UNPROVEN) != 0;
     if (wanted) run_stamped(&c, may_stall);
+    if (wanted) run_deepened(&c, may_stall);
     size_t entries = (size_t)c.node_count + c.interface_count;
     struct prt_image_kernel *kernels = calloc(entries + 1, sizeof *kernels);
     for (size_t i = 0; kernels != NULL && i < entries; i++)

@@ -197,9 +197,9 @@ static void other_versions_are_named(void **unused)
     size_t size;
     uint8_t *bytes = small(&size, NULL);
     struct prt_error error;
-    bytes[8] = 9;
+    bytes[8] = CONTAINER_VERSION + 1;
     assert_int_equal(read_bytes(bytes, size, &error), PRT_E_VERSION);
-    assert_non_null(strstr(error.message, "version 9"));
+    assert_non_null(strstr(error.message, "version 10"));
     assert_int_equal(error.offset, 8);
     free(bytes);
 }
@@ -274,6 +274,8 @@ static void records_that_point_outside_are_refused(void **unused)
     REFUSED(buffers[1].name, 20000, "'buffers', record 1");
     REFUSED(buffers[1].scalar, SCALAR_COUNT, "'buffers'");
     REFUSED(buffers[1].outer, 3, "'buffers'");
+    REFUSED(buffers[1].flags, 2, "'buffers', record 1: unknown flags");
+    REFUSED(buffers[1].reserved, 1, "'buffers', record 1: unknown flags");
     REFUSED(buffers[1].width_bytes, 0, "'buffers'");
     REFUSED(buffers[1].width_bytes, 6, "'buffers'");
     REFUSED(buffers[1].depth_packets, 0, "'buffers'");

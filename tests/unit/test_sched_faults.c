@@ -325,10 +325,13 @@ static void see_launch(void *context, const struct prt_launch_event *launch)
     (void)happens(EVENT_ASK);
 }
 
+static unsigned levels_seen;
+
 static void see_level(void *context, const struct prt_level_event *level)
 {
     (void)context;
     assert_true(level->packets <= level->depth_packets);
+    levels_seen++;
     (void)happens(EVENT_ASK);
 }
 
@@ -713,6 +716,31 @@ static void runs_tell_how_they_stand_anywhere(void **unused)
     try_events(EVENT_ASK);
 }
 
+/* A writer's launch is taken back before its reader's: meanwhile the buffer would hold fewer packets than none.  see_level
+ * compares. */
+static void levels_stay_within_depths_while_launches_are_taken_back(void **unused)
+{
+    (void)unused;
+    static const char *const names[] = {"faulting", "spared", "joined", "twice_spared"};
+    static struct outcome o;
+    for (size_t i = 0; i < 4; i++) {
+        size_t size;
+        uint8_t *bytes = built_container_bytes(text, names[i], "sim4", &size);
+        struct prt_program *program = load(bytes, size);
+        for (int mode = PRT_DISPATCH_CONDENSED; mode <= PRT_DISPATCH_FULL; mode++) {
+            const struct way way = {.device = "sim4",
+                                    .host_threads = 1, /* completions come one by one */
+                                    .measured = true,
+                                    .dispatch = (enum prt_dispatch_mode)mode};
+            levels_seen = 0;
+            (void)run_with(program, &way, EVENT_KINDS, UINT64_MAX, &o);
+            assert_int_equal(o.status, i == 0 ? PRT_E_FAULT : PRT_OK); /* five packets are enough */
+            assert_true(levels_seen > 0);
+        }
+        prt_program_free(program);
+    }
+}
+
 TEST_MAIN("sched_faults", cmocka_unit_test(counterexamples_are_replayed_or_say_why_not),
           cmocka_unit_test(programs_are_loaded_or_memory_is_missing),
           cmocka_unit_test(runs_end_well_or_say_that_memory_or_a_thread_is_missing),
@@ -721,4 +749,5 @@ TEST_MAIN("sched_faults", cmocka_unit_test(counterexamples_are_replayed_or_say_w
           cmocka_unit_test(sources_that_give_too_much_are_refused),
           cmocka_unit_test(streams_may_end_anywhere),
           cmocka_unit_test(runs_can_be_interrupted_anywhere),
-          cmocka_unit_test(runs_tell_how_they_stand_anywhere))
+          cmocka_unit_test(runs_tell_how_they_stand_anywhere),
+          cmocka_unit_test(levels_stay_within_depths_while_launches_are_taken_back))

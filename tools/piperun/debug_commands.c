@@ -54,7 +54,7 @@ static void complain_status(struct prt_debug_loop *loop, enum prt_status status,
     if (status != PRT_OK) complain(loop, "%s", error->message);
 }
 
-static bool take_number(struct prt_debug_loop *loop, const char *text, uint64_t *number)
+static bool take_debug_number(struct prt_debug_loop *loop, const char *text, uint64_t *number)
 {
     char *end;
     errno = 0;
@@ -102,7 +102,7 @@ static void do_start(struct prt_debug_loop *loop, const char *text)
 static void do_step(struct prt_debug_loop *loop, const char *text)
 {
     uint64_t count = 1;
-    if (text[0] != '\0' && !take_number(loop, text, &count)) return;
+    if (text[0] != '\0' && !take_debug_number(loop, text, &count)) return;
     if (count > 0 && resume(loop)) prt_debug_step(loop->debugger, count);
 }
 
@@ -132,7 +132,7 @@ static void do_continue(struct prt_debug_loop *loop, const char *text)
 {
     struct prt_error error;
     uint64_t count = 1;
-    if (text[0] != '\0' && !take_number(loop, text, &count)) return;
+    if (text[0] != '\0' && !take_debug_number(loop, text, &count)) return;
     if (count > 1 && loop->last_break == 0) {
         complain(loop, "it has not stopped at a breakpoint");
         return;
@@ -162,7 +162,7 @@ static void do_until(struct prt_debug_loop *loop, const char *text)
         do_next(loop, text);
         return;
     }
-    if (take_number(loop, cycle, &number) && resume(loop))
+    if (take_debug_number(loop, cycle, &number) && resume(loop))
         prt_debug_until_cycle(loop->debugger, number);
 }
 
@@ -194,7 +194,7 @@ static void do_kill(struct prt_debug_loop *loop, const char *text)
 static void do_quit(struct prt_debug_loop *loop, const char *text)
 {
     uint64_t number = 0;
-    if (text[0] != '\0' && !take_number(loop, text, &number)) return;
+    if (text[0] != '\0' && !take_debug_number(loop, text, &number)) return;
     if (text[0] != '\0') loop->exit_code = (int)(number & 0xff);
     leave(loop);
 }
@@ -274,7 +274,7 @@ static void do_to_breaks(struct prt_debug_loop *loop, const char *text, break_de
         uint64_t given;
         size_t length = strcspn(text, " ");
         snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : 31), text);
-        if (!take_number(loop, word, &given)) return;
+        if (!take_debug_number(loop, word, &given)) return;
         complain_status(loop, deed(loop, given > UINT32_MAX ? 0 : (uint32_t)given, &error), &error);
         text += length;
         text += strspn(text, " ");
@@ -304,7 +304,7 @@ static bool take_break(struct prt_debug_loop *loop, const char *text, uint32_t *
     uint64_t given;
     size_t length = strcspn(text, " ");
     snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : 31), text);
-    if (!take_number(loop, word, &given)) return false;
+    if (!take_debug_number(loop, word, &given)) return false;
     *number = given > UINT32_MAX ? 0 : (uint32_t)given;
     *rest = text + length + strspn(text + length, " ");
     return true;
@@ -316,7 +316,7 @@ static void do_ignore(struct prt_debug_loop *loop, const char *text)
     uint32_t number;
     uint64_t count;
     const char *rest;
-    if (!take_break(loop, text, &number, &rest) || !take_number(loop, rest, &count)) return;
+    if (!take_break(loop, text, &number, &rest) || !take_debug_number(loop, rest, &count)) return;
     complain_status(loop, prt_debug_break_ignore(loop->debugger, number, count, &error), &error);
 }
 
@@ -386,7 +386,7 @@ static void do_undisplay(struct prt_debug_loop *loop, const char *text)
 {
     uint64_t number = 0;
     uint32_t kept = 0, before = loop->display_count;
-    if (text[0] != '\0' && !take_number(loop, text, &number)) return;
+    if (text[0] != '\0' && !take_debug_number(loop, text, &number)) return;
     for (uint32_t i = 0; i < before; i++) {
         if (text[0] != '\0' && loop->displays[i].number != number)
             loop->displays[kept++] = loop->displays[i];
@@ -686,7 +686,7 @@ static void do_help(struct prt_debug_loop *loop, const char *text)
 
 /* ---- lines ---- */
 
-static void execute(struct prt_debug_loop *loop, const char *line)
+static void execute_command(struct prt_debug_loop *loop, const char *line)
 {
     size_t length = 0;
     while (isalpha((unsigned char)line[length]))
@@ -715,13 +715,13 @@ void prt_debug_command(struct prt_debug_loop *loop, const char *line)
     line += strspn(line, " \t");
     if (line[0] == '#') return;
     if (line[0] != '\0') {
-        execute(loop, line);
+        execute_command(loop, line);
         return;
     }
     char *again = prt_lines_are_typed(loop->lines) && loop->last_command != NULL
                       ? strdup(loop->last_command)
                       : NULL;
-    if (again != NULL) execute(loop, again);
+    if (again != NULL) execute_command(loop, again);
     free(again);
 }
 

@@ -45,27 +45,6 @@ static FILE *choose_output(const struct prt_session *session)
 
 /* ---- the loop ---- */
 
-static void run_out(struct prt_debug_loop *loop)
-{
-    if (prt_lines_are_typed(loop->lines)) fputc('\n', loop->to);
-    loop->leaving = true;
-    if (loop->stop->cause != PRT_STOP_END) prt_debug_kill(loop->debugger);
-}
-
-static void read_commands(struct prt_debug_loop *loop)
-{
-    loop->resumed = false;
-    while (!loop->resumed && !loop->leaving) {
-        const char *line;
-        switch (prt_lines_next(loop->lines, PROMPT, &line)) {
-        case PRT_LINE: prt_debug_command(loop, line); break;
-        case PRT_LINE_END: run_out(loop); break;
-        case PRT_LINE_INTERRUPTED: break;
-        }
-        fflush(loop->to);
-    }
-}
-
 static void on_stop(void *context, const struct prt_stop *stop)
 {
     struct prt_debug_loop *loop = context;
@@ -75,7 +54,20 @@ static void on_stop(void *context, const struct prt_stop *stop)
     prt_debug_describe_stop(loop->debugger, stop, loop->to);
     prt_debug_show_displays(loop);
     fflush(loop->to);
-    read_commands(loop);
+    loop->resumed = false;
+    while (!loop->resumed && !loop->leaving) {
+        const char *line;
+        switch (prt_lines_next(loop->lines, PROMPT, &line)) {
+        case PRT_LINE: prt_debug_command(loop, line); break;
+        case PRT_LINE_END:
+            if (prt_lines_are_typed(loop->lines)) fputc('\n', loop->to);
+            loop->leaving = true;
+            if (loop->stop->cause != PRT_STOP_END) prt_debug_kill(loop->debugger);
+            break;
+        case PRT_LINE_INTERRUPTED: break;
+        }
+        fflush(loop->to);
+    }
     bool interrupted = prt_signals_take_interrupt(); /* after the command that continues the run */
     prt_signals_reading(false);
     if (interrupted) prt_debugger_interrupt(loop->debugger);

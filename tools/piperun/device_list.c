@@ -52,8 +52,8 @@ static void add(struct text *text, const char *format, ...)
 }
 
 /* "sim:FILE": the device's description is a file, which errors name. */
-static bool open_device(const char *name, struct prt_device_tree **tree,
-                        struct prt_device_figures *figures, int *exit_code)
+static bool open_listed_device(const char *name, struct prt_device_tree **tree,
+                               struct prt_device_figures *figures, int *exit_code)
 {
     struct prt_error error;
     enum prt_status status = prt_device_open(name, prt_print_report, NULL, tree, figures, &error);
@@ -106,14 +106,14 @@ static void add_schemes(struct text *text, const struct prt_device_information *
 
 /* ---- piperun --list-devices ---- */
 
-static void print_device(const char *name, int width)
+static void print_listed_device(const char *name, int width)
 {
     struct prt_device_tree *tree;
     struct prt_device_figures figures;
     struct prt_device_information information;
     struct text clock = {.length = 0}, memory = clock, bandwidth = clock, schemes = clock;
     int exit_code;
-    if (!open_device(name, &tree, &figures, &exit_code)) return;
+    if (!open_listed_device(name, &tree, &figures, &exit_code)) return;
     prt_device_query(tree, prt_device_tree_root(tree), &information);
     add_scaled(&clock, figures.clock_hz, 1000, hertz, sizeof hertz / sizeof hertz[0]);
     add_scaled(&memory, figures.memory_bytes, 1024, bytes, sizeof bytes / sizeof bytes[0]);
@@ -137,7 +137,7 @@ int prt_command_list_devices(void)
     printf("%-*s  %5s  %5s  %-8s  %-9s  %11s  %11s  %s\n", width, "device", "CUs", "lanes", "clock",
            "memory", "bandwidth", "sub-devices", "partitioned by");
     for (size_t i = 0; prt_device_name(i) != NULL; i++)
-        print_device(prt_device_name(i), width);
+        print_listed_device(prt_device_name(i), width);
     printf("%-*s  executes no kernel: measures the scheduler\n", width, "null");
     return EXIT_DONE;
 }
@@ -242,11 +242,6 @@ static int partition_all(struct table *table, const struct prt_scheme *schemes, 
     return EXIT_DONE;
 }
 
-static bool is_last_child(const struct table *table, uint32_t row)
-{
-    return row + 1 == table->count || table->rows[row + 1].parent != table->rows[row].parent;
-}
-
 /* The CUs that a partition leaves unused: the parent's CUs after the end of its last sub-device. */
 static void print_unused(const struct table *table, uint32_t row, const uint64_t *own,
                          uint64_t *words, size_t word_count, int width)
@@ -266,20 +261,6 @@ static void print_unused(const struct table *table, uint32_t row, const uint64_t
     printf("%-*s  %5" PRIu32 "  %-9s  unused\n", width, "-", unused, set.bytes);
 }
 
-static void print_row(const struct table *table, uint32_t row, const uint64_t *words, int width)
-{
-    struct text path = {.length = 0}, set = path, made_by = path, schemes = path;
-    struct prt_device_information information;
-    prt_device_query(table->tree, table->rows[row].device, &information);
-    add_path(&path, table, row);
-    if (row == 0) add(&path, "%s", table->figures.name);
-    add_cu_set(&set, words, table->figures.cu_count);
-    prt_scheme_describe(table->tree, table->rows[row].device, made_by.bytes, sizeof made_by.bytes);
-    add_schemes(&schemes, &information);
-    printf("%-*s  %5" PRIu32 "  %-9s  %-18s  %s\n", width, path.bytes, information.cu_count,
-           set.bytes, made_by.bytes, schemes.bytes);
-}
-
 static int print_table(const struct table *table)
 {
     size_t word_count = prt_cu_set_words(table->figures.cu_count);
@@ -293,8 +274,19 @@ static int print_table(const struct table *table)
                "can be partitioned by");
         for (uint32_t row = 0; row < table->count; row++) {
             prt_device_cu_set(table->tree, table->rows[row].device, words, word_count);
-            print_row(table, row, words, width);
-            if (row > 0 && is_last_child(table, row))
+            struct text path = {.length = 0}, set = path, made_by = path, schemes = path;
+            struct prt_device_information information;
+            prt_device_query(table->tree, table->rows[row].device, &information);
+            add_path(&path, table, row);
+            if (row == 0) add(&path, "%s", table->figures.name);
+            add_cu_set(&set, words, table->figures.cu_count);
+            prt_scheme_describe(table->tree, table->rows[row].device, made_by.bytes,
+                                sizeof made_by.bytes);
+            add_schemes(&schemes, &information);
+            printf("%-*s  %5" PRIu32 "  %-9s  %-18s  %s\n", width, path.bytes, information.cu_count,
+                   set.bytes, made_by.bytes, schemes.bytes);
+            if (row > 0 &&
+                (row + 1 == table->count || table->rows[row + 1].parent != table->rows[row].parent))
                 print_unused(table, row, words, rest, word_count, width);
         }
     }
@@ -308,7 +300,7 @@ static int open_table(const char *name, struct table *table)
 {
     int exit_code = EXIT_DONE;
     *table = (struct table){.count = 1};
-    if (!open_device(name, &table->tree, &table->figures, &exit_code)) return exit_code;
+    if (!open_listed_device(name, &table->tree, &table->figures, &exit_code)) return exit_code;
     table->rows = calloc(1, sizeof *table->rows);
     if (table->rows == NULL) return prt_complain_memory();
     table->rows[0] = (struct row){prt_device_tree_root(table->tree), NO_PARENT, 0};
@@ -386,7 +378,7 @@ static int find_part(const char *device, const char *option, const char *path,
 }
 
 /* `piperun partition ... --describe PATH` */
-static int describe(const struct table *table, const char *device, uint32_t row)
+static int describe_named_device(const struct table *table, const char *device, uint32_t row)
 {
     char description[4096]; /* more than all keys at their widest */
     struct text name = {.length = 0};
@@ -408,7 +400,7 @@ static int describe_sub_device(const char *device, struct prt_part *part, const 
     struct table table = {.count = 0};
     uint32_t row = 0;
     int exit_code = find_part(device, "--describe", path, part, &table, &row);
-    if (exit_code == EXIT_DONE) exit_code = describe(&table, device, row);
+    if (exit_code == EXIT_DONE) exit_code = describe_named_device(&table, device, row);
     close_table(&table);
     return exit_code;
 }

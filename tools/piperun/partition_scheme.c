@@ -38,28 +38,23 @@ static bool read_level(const char *word, int64_t *domain)
     return false;
 }
 
-static bool read_integer(const char *word, int64_t *value)
-{
-    char *end;
-    errno = 0;
-    long long read = strtoll(word, &end, 10);
-    *value = read;
-    return errno == 0 && end != word && *end == '\0';
-}
-
 static const char *example(const struct prt_scheme_word *scheme)
 {
     if (scheme->set == PRT_SCHEME_BY_AFFINITY_DOMAIN) return "by-affinity l2";
     return scheme->set == PRT_SCHEME_BY_COUNTS ? "by-counts 2 1 1" : "equally 2";
 }
 
-static int read_value(const struct prt_scheme_word *scheme, const char *word, int64_t *value)
+static int read_scheme_value(const struct prt_scheme_word *scheme, const char *word, int64_t *value)
 {
     if (scheme->set == PRT_SCHEME_BY_AFFINITY_DOMAIN) {
         if (read_level(word, value)) return EXIT_DONE;
         return PRT_COMPLAIN(EXIT_USAGE, "'%s' is no level: numa, l4, l3, l2, l1, or next", word);
     }
-    if (read_integer(word, value)) return EXIT_DONE;
+    char *end;
+    errno = 0;
+    long long read = strtoll(word, &end, 10);
+    *value = read;
+    if (errno == 0 && end != word && *end == '\0') return EXIT_DONE;
     return PRT_COMPLAIN(EXIT_USAGE, "%s: '%s' is no whole number of 64 bits; for example: %s",
                         scheme->word, word, example(scheme));
 }
@@ -89,7 +84,7 @@ static int read_scheme(int count, char **words, struct prt_scheme *scheme)
     if (scheme->properties == NULL) return prt_complain_memory();
     scheme->properties[0] = scheme->word->property;
     for (int i = 1; i < count; i++) {
-        exit_code = read_value(scheme->word, words[i], &scheme->properties[i]);
+        exit_code = read_scheme_value(scheme->word, words[i], &scheme->properties[i]);
         if (exit_code != EXIT_DONE) return exit_code;
         if (many && scheme->properties[i] == PRT_PARTITION_BY_COUNTS_LIST_END)
             return PRT_COMPLAIN(EXIT_USAGE, "by-counts: 0 ends a list of counts in OpenCL, and is "
@@ -135,7 +130,7 @@ const char *prt_scheme_error_name(enum prt_status status)
     }
 }
 
-static const struct prt_level_word *level_of(int64_t domain)
+static const struct prt_level_word *level_word_of(int64_t domain)
 {
     const struct prt_level_word *level = prt_level_words;
     while (level->word != NULL && level->domain != domain)
@@ -147,7 +142,7 @@ static void reason_of_value(const struct prt_scheme *scheme,
                             const struct prt_device_figures *figures, char *reason, size_t size)
 {
     int64_t value = scheme->properties[1];
-    const char *level = level_of(value)->name;
+    const char *level = level_word_of(value)->name;
     if (!(figures->schemes & scheme->word->set))
         snprintf(reason, size, "the device does not support %s", scheme->word->word);
     else if (scheme->word->set == PRT_SCHEME_EQUALLY)
@@ -184,7 +179,7 @@ static void reason_of_domains(int64_t domain, const struct prt_device_informatio
         snprintf(reason, size, "its compute units share one domain of every level that it has");
     else
         snprintf(reason, size, "its compute units share one domain of level %s",
-                 level_of(domain)->name);
+                 level_word_of(domain)->name);
 }
 
 static void reason_of_failure(const struct prt_scheme *scheme,
@@ -268,7 +263,7 @@ void prt_scheme_describe(struct prt_device_tree *tree, struct prt_device_handle 
     while (scheme->word != NULL && scheme->property != properties[0])
         scheme++;
     if (scheme->set == PRT_SCHEME_BY_AFFINITY_DOMAIN)
-        snprintf(text, size, "%s %s", scheme->word, level_of(properties[1])->word);
+        snprintf(text, size, "%s %s", scheme->word, level_word_of(properties[1])->word);
     else if (scheme->set == PRT_SCHEME_EQUALLY)
         snprintf(text, size, "%s %" PRId64, scheme->word, properties[1]);
     else

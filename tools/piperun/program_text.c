@@ -104,8 +104,8 @@ static bool find_device(const struct prt_container *c, struct devdesc *device)
 }
 
 /* The container by itself, for its device, and the images; nothing is executed. */
-static enum prt_status verify(const struct prt_container *container, struct prt_proof *proof,
-                              struct prt_error *error)
+static enum prt_status verify_program_text(const struct prt_container *container,
+                                           struct prt_proof *proof, struct prt_error *error)
 {
     struct devdesc device;
     enum prt_status status = prt_verify_prove(container, proof, error);
@@ -155,7 +155,7 @@ int prt_command_verify(int argc, char **argv)
     int exit_code = read_container(path, &container);
     if (exit_code != EXIT_DONE) return exit_code;
     struct prt_proof proof;
-    if (verify(&container, &proof, &error) != PRT_OK)
+    if (verify_program_text(&container, &proof, &error) != PRT_OK)
         exit_code = PRT_COMPLAIN(prt_status_exit_code(error.status), "%s: %s", path, error.message);
     else
         exit_code = tell_proof(path, &container, &proof);
@@ -242,7 +242,7 @@ static int read_assembly(int argc, char **argv, struct assembly *assembly)
     return EXIT_DONE;
 }
 
-static int read_text(const char *path, char **text, size_t *size)
+static int read_program_text(const char *path, char **text, size_t *size)
 {
     enum { TEXT_BYTES_MAX = 256 << 20 };
     FILE *file = strcmp(path, "-") == 0 ? stdin : file_open_input_stream(path);
@@ -311,7 +311,7 @@ static int check_program(const struct assembly *assembly, const uint8_t *bytes, 
         return PRT_COMPLAIN(prt_status_exit_code(error.status), "%s: %s", assembly->into,
                             error.message);
     int exit_code = EXIT_DONE;
-    if (verify(&changed, &proof, &error) != PRT_OK)
+    if (verify_program_text(&changed, &proof, &error) != PRT_OK)
         exit_code = complain_program(assembly, &changed, &error);
     prt_container_free(&changed);
     return exit_code;
@@ -356,7 +356,7 @@ int prt_command_asm(int argc, char **argv)
     if (has_been_helped(argc, argv, asm_text)) return end_help();
     int exit_code = read_assembly(argc, argv, &assembly);
     if (exit_code == EXIT_DONE)
-        exit_code = read_text(assembly.text_path, &assembly.text, &assembly.text_bytes);
+        exit_code = read_program_text(assembly.text_path, &assembly.text, &assembly.text_bytes);
     if (exit_code == EXIT_DONE) exit_code = assemble_into(&assembly);
     free(assembly.text);
     return exit_code;

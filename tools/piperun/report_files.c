@@ -20,7 +20,7 @@ struct prt_reports {
     bool zipped; /* `zip` is open */
 };
 
-static bool is_conflict(const char *a, const char *b)
+static bool reports_conflict(const char *a, const char *b)
 {
     return a != NULL && b != NULL && prt_ports_share(a, b, PRT_PORT_OUT);
 }
@@ -41,14 +41,14 @@ int prt_reports_check(const struct prt_session *session)
             const struct prt_binding *b = &session->bindings[k];
             bool in = b->port.direction == PRT_PORT_IN;
             if (in && (b->spec.path == NULL || strcmp(b->spec.path, "-") == 0)) continue;
-            if (is_conflict(paths[i], b->spec.path))
+            if (reports_conflict(paths[i], b->spec.path))
                 return refuse(names[i], paths[i], b->port.name);
         }
-        if (is_conflict(paths[i], command->file))
+        if (reports_conflict(paths[i], command->file))
             return PRT_COMPLAIN(EXIT_USAGE, "%s: '%s' is the program that is run", names[i],
                                 paths[i]);
     }
-    return is_conflict(paths[0], paths[1]) ? refuse(names[1], paths[1], names[0]) : EXIT_DONE;
+    return reports_conflict(paths[0], paths[1]) ? refuse(names[1], paths[1], names[0]) : EXIT_DONE;
 }
 
 /* ---- bytes ---- */
@@ -127,15 +127,6 @@ const struct prt_observer *prt_reports_observer(const struct prt_reports *report
     return reports == NULL ? NULL : prt_trace_observer(reports->trace);
 }
 
-static void note_omitted(const struct prt_session *session, const struct prt_trace_summary *s)
-{
-    if (s->omitted_events == 0) return;
-    prt_say_note("%s: the trace is whole up to cycle %" PRIu64 "; after that %" PRIu64
-                 " event%s left out (--trace-limit)",
-                 session->command->trace, s->complete_cycles, s->omitted_events,
-                 s->omitted_events == 1 ? " is" : "s are");
-}
-
 /* A reader that has gone away wants no more: no error. */
 static int publish_trace(const struct prt_session *session, struct prt_reports *r)
 {
@@ -148,7 +139,12 @@ static int publish_trace(const struct prt_session *session, struct prt_reports *
     if (!whole && summary.no_memory) return prt_complain_memory();
     if (!whole) return EXIT_DONE; /* the run has not begun, and its message says why */
     if (prt_sink_finish(r->sink, &error) != PRT_OK) return prt_complain_status(&error);
-    note_omitted(session, &summary);
+    if (summary.omitted_events != 0) {
+        prt_say_note("%s: the trace is whole up to cycle %" PRIu64 "; after that %" PRIu64
+                     " event%s left out (--trace-limit)",
+                     session->command->trace, summary.complete_cycles, summary.omitted_events,
+                     summary.omitted_events == 1 ? " is" : "s are");
+    }
     prt_say_done("the timeline is in '%s': %" PRIu64 " events", session->command->trace,
                  summary.events);
     return EXIT_DONE;

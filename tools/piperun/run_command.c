@@ -49,19 +49,7 @@ static bool is_defined(const struct prt_command *command, const char *name)
     return false;
 }
 
-static int check_arguments(const struct prt_session *session)
-{
-    struct prt_argument_information a;
-    for (uint32_t i = 0; prt_program_argument(session->program, i, &a); i++) {
-        if (!a.has_default && !is_defined(session->command, a.name))
-            return PRT_COMPLAIN(EXIT_USAGE,
-                                "argument '%s' (%s) has no value: give one, -D %s=VALUE", a.name,
-                                scalar_name(a.scalar), a.name);
-    }
-    return EXIT_DONE;
-}
-
-static int set_arguments(const struct prt_session *session)
+static int set_program_arguments(const struct prt_session *session)
 {
     for (size_t i = 0; i < session->command->definition_count; i++) {
         const struct prt_definition *d = &session->command->definitions[i];
@@ -75,7 +63,14 @@ static int set_arguments(const struct prt_session *session)
         if (prt_run_set_argument(session->run, d->name, d->value, &error) != PRT_OK)
             return PRT_COMPLAIN(EXIT_USAGE, "-D %s=%s: %s", d->name, d->value, error.message);
     }
-    return check_arguments(session);
+    struct prt_argument_information a;
+    for (uint32_t i = 0; prt_program_argument(session->program, i, &a); i++) {
+        if (!a.has_default && !is_defined(session->command, a.name))
+            return PRT_COMPLAIN(EXIT_USAGE,
+                                "argument '%s' (%s) has no value: give one, -D %s=VALUE", a.name,
+                                scalar_name(a.scalar), a.name);
+    }
+    return EXIT_DONE;
 }
 
 /* The part of the device for the run, if it is not the whole. */
@@ -99,6 +94,7 @@ static int create_on(struct prt_session *session, const struct prt_part *part,
         .host_threads = session->command->host_threads,
         .latency_nanoseconds = session->command->latency_nanoseconds,
         .dispatch = session->command->dispatch,
+        .depth_factor = session->command->debug ? 1 : session->command->depth_factor,
         .measure = session->command->stats_text || session->command->stats_json != NULL,
         .observer = observer,
         .report = prt_print_report};
@@ -151,14 +147,6 @@ static void note_rest(const struct prt_session *session)
     }
 }
 
-static void note_fault(const struct prt_session *session)
-{
-    struct prt_fault_information fault;
-    if (prt_run_fault(session->run, &fault) && fault.line > 0)
-        prt_say_note("the statement that failed is at %s:%" PRIu32 ":%" PRIu32, fault.source,
-                     fault.line, fault.column);
-}
-
 static int report_hash(const struct prt_session *session)
 {
     for (uint32_t i = 0; i < session->port_count; i++) {
@@ -187,8 +175,8 @@ static void note_stall(const struct prt_session *session, const struct prt_error
 }
 
 /* Executes, publishes the outputs, reports. */
-static int execute(struct prt_session *session, struct prt_reports *reports,
-                   const struct prt_debug_loop *debug)
+static int execute_run(struct prt_session *session, struct prt_reports *reports,
+                       const struct prt_debug_loop *debug)
 {
     struct prt_error error;
     enum prt_status status = prt_run_execute(session->run, &error);
@@ -201,7 +189,10 @@ static int execute(struct prt_session *session, struct prt_reports *reports,
     int exit_code = good ? prt_status_exit_code(status) : prt_complain_status(&error);
     if (good) note_rest(session);
     if (status == PRT_E_STALL) note_stall(session, &error);
-    note_fault(session);
+    struct prt_fault_information fault;
+    if (prt_run_fault(session->run, &fault) && fault.line > 0)
+        prt_say_note("the statement that failed is at %s:%" PRIu32 ":%" PRIu32, fault.source,
+                     fault.line, fault.column);
     if (good && session->command->hash_count > 0) {
         int hashed = report_hash(session);
         if (exit_code == EXIT_DONE) exit_code = hashed;
@@ -215,7 +206,7 @@ static int execute_watched(struct prt_session *session, struct prt_reports *repo
 {
     struct prt_debug_loop *debug;
     int exit_code = prt_debug_open(session, &debug);
-    if (exit_code == EXIT_DONE) exit_code = execute(session, reports, debug);
+    if (exit_code == EXIT_DONE) exit_code = execute_run(session, reports, debug);
     return prt_debug_close(debug, exit_code);
 }
 
@@ -272,7 +263,7 @@ static int run_session(struct prt_session *session, struct prt_reports **reports
     if (exit_code == EXIT_DONE) exit_code = prepare_environment(session);
     if (exit_code == EXIT_DONE) exit_code = prt_reports_open(session, reports);
     if (exit_code == EXIT_DONE) exit_code = create_run(session, prt_reports_observer(*reports));
-    if (exit_code == EXIT_DONE) exit_code = set_arguments(session);
+    if (exit_code == EXIT_DONE) exit_code = set_program_arguments(session);
     if (exit_code == EXIT_DONE) exit_code = prt_ports_open(session);
     if (exit_code != EXIT_DONE) return exit_code;
     prt_signals_watch(session->run);

@@ -64,6 +64,9 @@ static const char usage_text[] =
     "and "
     "pipec's\n"
     "                          say condensed.  Results do not depend on it, cycles do\n"
+    "  --depths=plan|threads|N on cpu: depths as planned, or those that the plan chose times the "
+    "number of threads\n"
+    "                          (default), or times N.  Outputs do not depend on it\n"
     "  --firings N             end each source kernel and endless generator after N\n"
     "  --seed N                seed of gen:noise where none is given\n"
     "  --timeout SECONDS       stop after that time (exit status 5)\n"
@@ -106,7 +109,7 @@ static const char usage_text[] =
     "  4 kernel fault   5 stall or timeout   6 device unavailable   77 skipped   130, 143 "
     "interrupted\n";
 
-static bool parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *out)
+static bool parse_option_number(const char *text, uint64_t least, uint64_t most, uint64_t *out)
 {
     char *end;
     errno = 0;
@@ -118,10 +121,10 @@ static bool parse_number(const char *text, uint64_t least, uint64_t most, uint64
     return true;
 }
 
-static int take_number(const char *option, const char *text, uint64_t least, uint64_t most,
-                       uint64_t *out)
+static int take_option_number(const char *option, const char *text, uint64_t least, uint64_t most,
+                              uint64_t *out)
 {
-    if (parse_number(text, least, most, out)) return EXIT_DONE;
+    if (parse_option_number(text, least, most, out)) return EXIT_DONE;
     return PRT_COMPLAIN(EXIT_USAGE, "%s: '%s' is not a number from %" PRIu64 " to %" PRIu64, option,
                         text, least, most);
 }
@@ -182,6 +185,22 @@ static int take_dispatch(const char *text, enum prt_dispatch_mode *out)
                         text);
 }
 
+static int take_depths(const char *text, uint32_t *factor)
+{
+    uint64_t number;
+    if (strcmp(text, "plan") == 0)
+        *factor = 1;
+    else if (strcmp(text, "threads") == 0)
+        *factor = 0;
+    else if (parse_option_number(text, 1, UINT32_MAX, &number))
+        *factor = (uint32_t)number;
+    else
+        return PRT_COMPLAIN(EXIT_USAGE,
+                            "--depths: '%s' is neither 'plan' nor 'threads' nor a number from 1 on",
+                            text);
+    return EXIT_DONE;
+}
+
 static int take_trace(const char *text, struct prt_command *command)
 {
     if (text[0] == '\0') return PRT_COMPLAIN(EXIT_USAGE, "--trace: the name of a file is missing");
@@ -219,6 +238,7 @@ enum option_code {
     OPTION_LIST_DEVICES,
     OPTION_HOST_THREADS,
     OPTION_DISPATCH,
+    OPTION_DEPTHS,
     OPTION_FIRINGS,
     OPTION_SEED,
     OPTION_STATS,
@@ -240,6 +260,7 @@ static const struct option options[] = {
     {"list-devices", no_argument, NULL, OPTION_LIST_DEVICES},
     {"host-threads", required_argument, NULL, OPTION_HOST_THREADS},
     {"dispatch", required_argument, NULL, OPTION_DISPATCH},
+    {"depths", required_argument, NULL, OPTION_DEPTHS},
     {"firings", required_argument, NULL, OPTION_FIRINGS},
     {"seed", required_argument, NULL, OPTION_SEED},
     {"stats", optional_argument, NULL, OPTION_STATS},
@@ -261,7 +282,7 @@ static const struct option options[] = {
 };
 
 /* A letter is in optopt, and a word that takes no value by what it stands for. */
-static int refuse_option(char **argv)
+static int refuse_run_option(char **argv)
 {
     const char *written = unknown_option(argv), *meant = nearest_option(written, options);
     char letter[] = {'-', (char)optopt, '\0'};
@@ -274,7 +295,7 @@ static int refuse_option(char **argv)
 }
 
 /* PRT_COMMAND_RUN: go on.  Else the exit code. */
-static int take_option(int option, int index, char **argv, struct prt_command *command)
+static int take_run_option(int option, int index, char **argv, struct prt_command *command)
 {
     uint64_t number;
     int status = EXIT_DONE;
@@ -284,22 +305,23 @@ static int take_option(int option, int index, char **argv, struct prt_command *c
     case OPTION_SUB_DEVICE: command->sub_device = optarg; break;
     case OPTION_LIST_DEVICES: return prt_command_list_devices();
     case OPTION_HOST_THREADS:
-        status = take_number("--host-threads", optarg, 1, 4096, &number);
+        status = take_option_number("--host-threads", optarg, 1, 4096, &number);
         if (status == EXIT_DONE) command->host_threads = (uint32_t)number;
         break;
     case OPTION_DISPATCH: status = take_dispatch(optarg, &command->dispatch); break;
+    case OPTION_DEPTHS: status = take_depths(optarg, &command->depth_factor); break;
     case OPTION_FIRINGS:
-        status = take_number("--firings", optarg, 0, UINT64_MAX, &command->firings);
+        status = take_option_number("--firings", optarg, 0, UINT64_MAX, &command->firings);
         command->has_firings = true;
         break;
     case OPTION_SEED:
-        status = take_number("--seed", optarg, 0, UINT64_MAX, &command->seed);
+        status = take_option_number("--seed", optarg, 0, UINT64_MAX, &command->seed);
         command->has_seed = true;
         break;
     case OPTION_STATS: status = take_stats(optarg, command); break;
     case OPTION_TRACE: status = take_trace(optarg, command); break;
     case OPTION_TRACE_LIMIT:
-        status = take_number("--trace-limit", optarg, 1, UINT64_MAX, &command->trace_limit);
+        status = take_option_number("--trace-limit", optarg, 1, UINT64_MAX, &command->trace_limit);
         command->has_trace_limit = true;
         break;
     case OPTION_HASH: command->hash_ports[command->hash_count++] = optarg; break;
@@ -319,7 +341,7 @@ static int take_option(int option, int index, char **argv, struct prt_command *c
     case OPTION_LATER:
         return PRT_COMPLAIN(EXIT_USAGE, "--%s: not supported by this version", options[index].name);
     case ':': return PRT_COMPLAIN(EXIT_USAGE, "%s: an argument is missing", argv[optind - 1]);
-    default: return refuse_option(argv);
+    default: return refuse_run_option(argv);
     }
     return status == EXIT_DONE ? PRT_COMMAND_RUN : status;
 }
@@ -365,7 +387,7 @@ int prt_command_read(int argc, char **argv, struct prt_command *command)
     int option, index = 0;
     opterr = 0;
     while ((option = getopt_long(argc, argv, ":D:p:qvh", options, &index)) != -1) {
-        int status = take_option(option, index, argv, command);
+        int status = take_run_option(option, index, argv, command);
         if (status != PRT_COMMAND_RUN) return status;
     }
     if (command->has_trace_limit && command->trace == NULL)

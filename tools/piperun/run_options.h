@@ -41,6 +41,7 @@ struct prt_command {
     uint64_t firings, seed;
     uint32_t host_threads;
     enum prt_dispatch_mode dispatch;
+    uint32_t depth_factor; /* as of prt_run_options */
     double timeout_seconds;
     uint64_t latency_nanoseconds; /* --latency */
     bool skip_if_unavailable;

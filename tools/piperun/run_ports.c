@@ -63,7 +63,7 @@ bool prt_binding_is_endless(const struct prt_binding *b)
     return generator && !b->spec.has_count;
 }
 
-static void describe(const struct prt_binding *b)
+static void describe_port(const struct prt_binding *b)
 {
     const char *deed = b->port.direction == PRT_PORT_IN ? "reads" : "writes";
     const char *format = prt_format_name(b->spec.format);
@@ -188,7 +188,7 @@ static enum prt_status open_input(struct prt_session *session, uint32_t port,
     if (status != PRT_OK) return status;
     b->limited = session->command->has_firings && prt_binding_is_endless(b);
     b->packets_left = session->command->firings;
-    describe(b);
+    describe_port(b);
     status = prt_run_bind_input(session->run, port, read_port, b, error);
     struct prt_source_information source;
     prt_source_information(b->source, &source);
@@ -307,8 +307,8 @@ static enum prt_status choose_rate(const struct prt_session *session, uint32_t o
 
 /* A null output has no callback, so it does not keep a run alive whose other outputs have been
  * closed. */
-static enum prt_status open_output(struct prt_session *session, uint32_t port,
-                                   struct prt_error *error)
+static enum prt_status open_output_port(struct prt_session *session, uint32_t port,
+                                        struct prt_error *error)
 {
     struct prt_binding *b = &session->bindings[port];
     bool dropped = !b->bound || b->spec.format == PRT_FORMAT_NULL;
@@ -318,7 +318,7 @@ static enum prt_status open_output(struct prt_session *session, uint32_t port,
         status =
             prt_sink_open_packets(&b->spec, &b->packet, &session->environment, &b->sink, error);
     if (status != PRT_OK) return status;
-    if (b->bound) describe(b);
+    if (b->bound) describe_port(b);
     bool used = !dropped || b->hash != NULL;
     status = prt_run_bind_output(session->run, port, used ? write_port : NULL, b, error);
     return status == PRT_OK && used ? give_thread(session, port, error) : status;
@@ -334,7 +334,7 @@ int prt_ports_open(struct prt_session *session)
     }
     for (uint32_t i = 0; i < session->port_count && status == PRT_OK; i++) {
         if (session->bindings[i].port.direction == PRT_PORT_OUT)
-            status = open_output(session, i, &error);
+            status = open_output_port(session, i, &error);
     }
     return status == PRT_OK ? EXIT_DONE : prt_complain_status(&error);
 }

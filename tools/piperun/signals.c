@@ -52,7 +52,7 @@ static void stop_at_once(int exit_code)
 }
 
 /* A signal that asks for a core file gets one. */
-static void on_end(int signal)
+static void on_end_signal(int signal)
 {
     if (!ending_signal_dumps_core(signal)) stop_at_once(EXIT_SIGNAL + signal);
     remove_temporaries();
@@ -187,7 +187,7 @@ void prt_signals_install(void)
     static char stack[64 * 1024];
     stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
     sigaltstack(&alternate, NULL);
-    ending_signals_handle(on_end);
+    ending_signals_handle(on_end_signal);
     handle(SIGINT, on_interrupt, 0);
     handle_teller(SIGALRM, on_alarm, 0);
     handle_teller(SIGUSR1, on_question, 0);

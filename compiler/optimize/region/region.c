@@ -2,6 +2,7 @@
 #include "compiler/optimize/region/region.h"
 
 #include "compiler/optimize/compose/compose.h"
+#include "compiler/ir/ratio.h"
 
 #include <assert.h>
 #include <string.h>
@@ -278,16 +279,6 @@ struct build {
     uint32_t nesting;
 };
 
-static uint64_t gcd(uint64_t a, uint64_t b)
-{
-    while (b != 0) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 static bool is_member(const struct build *b, uint32_t node)
 {
     return node != GRAPH_NONE && b->member_of[node] != GRAPH_NONE;
@@ -330,7 +321,7 @@ static bool set_firings(struct build *b, const char **reason)
     const struct graph *graph = b->space->graph;
     uint64_t common = 0;
     for (size_t m = 0; m < b->region->members.count; m++)
-        common = gcd(common, graph->nodes.items[b->region->members.items[m].node].repetitions);
+        common = gcd64(common, graph->nodes.items[b->region->members.items[m].node].repetitions);
     assert(common > 0); /* liveness/rate gives every node a repetition */
     for (size_t m = 0; m < b->region->members.count; m++) {
         struct region_member *member = &b->region->members.items[m];

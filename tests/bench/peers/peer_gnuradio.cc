@@ -297,7 +297,7 @@ void add(const char *workload, bool same_bits, decltype(bench_peer::latency) lat
 {
     /* Peers are there until the program ends. */
     bench_peer_register(new bench_peer{"GNU Radio", workload, same_bits, begin<CONNECT>, run, end,
-                                       latency, nullptr});
+                                       latency, nullptr, nullptr});
 }
 
 [[gnu::constructor]] void register_all()
@@ -310,7 +310,8 @@ void add(const char *workload, bool same_bits, decltype(bench_peer::latency) lat
     add<connect_loop>("W8", false);
     /* W7/1, of which it has the latency alone. */
     bench_peer_register(new bench_peer{"GNU Radio", "W7/1", true, nullptr, nullptr, nullptr,
-                                       latency<connect_tiny, 1>, nullptr});
+                                       latency<connect_tiny, 1>, nullptr,
+                                       nullptr});
 }
 
 } // namespace

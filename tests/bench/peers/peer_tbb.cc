@@ -14,15 +14,19 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <new>
+#include <thread>
 #include <vector>
 
+#include <tbb/global_control.h>
 #include <tbb/parallel_pipeline.h>
 
 namespace
 {
 
-constexpr size_t TOKENS = 8; /* alive at a time, and one where the latency is measured */
+/* Tokens that are alive at a time; one where the latency is measured. */
+constexpr size_t TOKENS_LEAST = 8, TOKENS_OF_THREAD = 4;
 constexpr size_t LATENCIES = 4000;
 
 struct block {
@@ -52,7 +56,8 @@ struct pipeline {
     size_t total, share; /* blocks have `share` of `total` */
     size_t next, order;
     std::vector<stage> stages;
-    std::vector<block> blocks;
+    std::vector<block> blocks; /* one for each token */
+    size_t scratch_bytes;      /* of each buffer of a block */
     std::vector<float> held; /* W5: kept, and too few for a group */
     size_t written;          /* W5 */
     float state;
@@ -80,22 +85,36 @@ void serial(std::function<void(block &)> work)
     the.stages.push_back({tbb::filter_mode::serial_in_order, std::move(work)});
 }
 
+constexpr size_t line = 64;
+
+size_t tokens_of(size_t threads)
+{
+    return std::max(TOKENS_LEAST, TOKENS_OF_THREAD * threads);
+}
+
+size_t tokens = tokens_of(std::thread::hardware_concurrency());
+
+void add_blocks()
+{
+    while (the.blocks.size() < tokens) {
+        the.blocks.push_back(block{});
+        for (uint8_t *&s : the.blocks.back().scratch) {
+            s = static_cast<uint8_t *>(std::aligned_alloc(line, the.scratch_bytes));
+            if (s == nullptr) throw std::bad_alloc();
+        }
+    }
+}
+
 /* A pipeline over `total`, in blocks of `share` that have two buffers of so many bytes. */
 void make(const void *in, void *out, size_t total, size_t share, size_t scratch_bytes)
 {
-    constexpr size_t line = 64;
     the = pipeline{};
     the.in = static_cast<const uint8_t *>(in);
     the.out = static_cast<uint8_t *>(out);
     the.total = total;
     the.share = share;
-    the.blocks.resize(TOKENS);
-    for (block &b : the.blocks)
-        for (uint8_t *&s : b.scratch) {
-            s = static_cast<uint8_t *>(
-                std::aligned_alloc(line, (scratch_bytes + line) / line * line));
-            if (s == nullptr) throw std::bad_alloc();
-        }
+    the.scratch_bytes = (scratch_bytes + line) / line * line;
+    add_blocks();
 }
 
 /* The last filter is in order, so the blocks alive follow each other, and each has its own scratch. */
@@ -105,7 +124,7 @@ block *begin_block(tbb::flow_control &control)
         control.stop();
         return nullptr;
     }
-    block *b = &the.blocks[the.order++ % TOKENS];
+    block *b = &the.blocks[the.order++ % the.blocks.size()];
     b->at = the.next;
     b->count = the.total - the.next < the.share ? the.total - the.next : the.share;
     the.next += b->count;
@@ -138,7 +157,17 @@ void run_tokens(size_t tokens)
 
 void run()
 {
-    run_tokens(TOKENS);
+    run_tokens(tokens);
+}
+
+void limit_threads(unsigned threads)
+{
+    static std::unique_ptr<tbb::global_control> limit;
+    limit.reset();
+    limit = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism,
+                                                  threads);
+    tokens = tokens_of(threads);
+    add_blocks();
 }
 
 void end()
@@ -501,7 +530,7 @@ void add(const char *workload, begin_function begin,
 {
     /* Peers are there until the program ends. */
     bench_peer_register(
-        new bench_peer{"oneTBB", workload, true, begin, run, end, latency, nullptr});
+        new bench_peer{"oneTBB", workload, true, begin, run, end, latency, limit_threads, nullptr});
 }
 
 [[gnu::constructor]] void register_all()

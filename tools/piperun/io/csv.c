@@ -134,7 +134,7 @@ static bool parse_integer(const char *text, enum scalar_type type, void *packet)
 }
 
 /* Range errors of strtod are no errors: the value is then infinite, or tiny. */
-static bool parse_float(const char *text, enum scalar_type type, void *packet)
+static bool parse_csv_float(const char *text, enum scalar_type type, void *packet)
 {
     char *end;
     if (type == SCALAR_F32) {
@@ -159,19 +159,19 @@ static bool parse_bool(const char *text, void *packet)
     return true;
 }
 
-static bool parse_number(const char *text, enum scalar_type type, void *packet)
+static bool parse_csv_number(const char *text, enum scalar_type type, void *packet)
 {
     if (text[0] == '\0') return false;
     if (type == SCALAR_BOOL) return parse_bool(text, packet);
-    return scalar_is_float(type) ? parse_float(text, type, packet)
+    return scalar_is_float(type) ? parse_csv_float(text, type, packet)
                                  : parse_integer(text, type, packet);
 }
 
 /* --- source --- */
 
 /* Finds the next line in the buffer: `*length` bytes, without the newline if `*has_newline`. */
-static enum prt_status find_line(struct csv_source *csv, size_t *length, bool *has_newline,
-                                 struct prt_error *error)
+static enum prt_status find_csv_line(struct csv_source *csv, size_t *length, bool *has_newline,
+                                     struct prt_error *error)
 {
     struct prt_io_reader *reader = &csv->reader;
     const unsigned char *newline = NULL;
@@ -256,7 +256,7 @@ static enum prt_status read_columns(struct csv_source *csv, const unsigned char 
         if (last != (comma == NULL))
             return wrong_columns(csv, i + 1 + count_commas(bytes, length), error);
         if (!trim(text, bytes, part) ||
-            !parse_number(text, column->scalar, packet + column->offset_bytes))
+            !parse_csv_number(text, column->scalar, packet + column->offset_bytes))
             return not_a_number(csv, text, column, error);
         bytes += part + !last;
         length -= part + !last;
@@ -264,23 +264,23 @@ static enum prt_status read_columns(struct csv_source *csv, const unsigned char 
     return PRT_OK;
 }
 
-static bool is_blank(const unsigned char *bytes, size_t length)
+static bool is_blank_line(const unsigned char *bytes, size_t length)
 {
     for (size_t i = 0; i < length; i++)
         if (bytes[i] != ' ' && bytes[i] != '\t' && bytes[i] != '\r') return false;
     return true;
 }
 
-static enum prt_status read_line(struct csv_source *csv, void *packet, bool *found, bool *ended,
-                                 struct prt_error *error)
+static enum prt_status read_csv_line(struct csv_source *csv, void *packet, bool *found, bool *ended,
+                                     struct prt_error *error)
 {
     struct prt_io_reader *reader = &csv->reader;
     size_t length;
     bool has_newline;
-    enum prt_status status = find_line(csv, &length, &has_newline, error);
+    enum prt_status status = find_csv_line(csv, &length, &has_newline, error);
     if (status != PRT_OK) return status;
     const unsigned char *bytes = prt_io_reader_bytes(reader);
-    *found = !is_blank(bytes, length);
+    *found = !is_blank_line(bytes, length);
     *ended = !has_newline;
     if (*found) status = read_columns(csv, bytes, length, packet, error);
     if (status != PRT_OK) return status;
@@ -302,7 +302,7 @@ static enum prt_status read_lines(struct csv_source *csv, unsigned char *packets
         if (*count > 0 && !reader->regular &&
             (available == 0 || memchr(prt_io_reader_bytes(reader), '\n', available) == NULL))
             return PRT_OK; /* give what has come */
-        enum prt_status status = read_line(csv, next, &found, &ended, error);
+        enum prt_status status = read_csv_line(csv, next, &found, &ended, error);
         if (status != PRT_OK) return status;
         *count += found ? columns->units : 0;
         next += found ? columns->width_bytes : 0;
@@ -404,7 +404,7 @@ static int print_half(char *text, enum scalar_type type, const unsigned char *pa
     return length;
 }
 
-static int print_number(char *text, enum scalar_type type, const unsigned char *packet)
+static int print_csv_number(char *text, enum scalar_type type, const unsigned char *packet)
 {
     int64_t number = 0;
     double value = 0;
@@ -437,7 +437,7 @@ static enum prt_status write_line(struct prt_sink *sink, const unsigned char *pa
     for (size_t i = 0; i < columns->count && status == PRT_OK; i++) {
         const struct column *column = &columns->items[i];
         char text[NUMBER_BYTES_MAX + 1];
-        int length = print_number(text, column->scalar, packet + column->offset_bytes);
+        int length = print_csv_number(text, column->scalar, packet + column->offset_bytes);
         assert(length > 0 && length < NUMBER_BYTES_MAX);
         text[length] = i + 1 < columns->count ? ',' : '\n';
         status = prt_io_writer_put(&sink->writer, text, (size_t)length + 1, error);

@@ -16,8 +16,8 @@ struct generator {
 };
 
 /* Stores the `width` low bytes of each packet (the host is little-endian, as all storage). */
-static void fill(unsigned char *target, const struct generator *generator, size_t width,
-                 size_t count)
+static void fill_packets(unsigned char *target, const struct generator *generator, size_t width,
+                         size_t count)
 {
     enum scalar_type type = generator->base.packet;
     for (size_t i = 0; i < count; i++, target += width) {
@@ -41,7 +41,7 @@ static enum prt_status generator_read(struct prt_source *source, void *packets, 
     if (generator->format == PRT_FORMAT_ZEROS)
         memset(packets, 0, part * width);
     else
-        fill(packets, generator, width, part);
+        fill_packets(packets, generator, width, part);
     generator->next += part;
     *count = part;
     return PRT_OK;

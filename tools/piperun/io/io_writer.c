@@ -28,22 +28,17 @@ static enum prt_status write_failed(const char *name, int code, struct prt_error
     return prt_error_set(error, PRT_E_WRITE, "%s: cannot write: %s", name, strerror(code));
 }
 
-static void wait_writable(int fd)
-{
-    struct pollfd polled = {fd, POLLOUT, 0};
-    (void)poll(&polled, 1, -1); /* if it fails, the next write returns the error */
-}
-
 /* Writes all bytes; at `offset`, or at the file's position if that is negative. */
-static enum prt_status write_whole(int fd, const char *name, const void *data, size_t bytes,
-                                   off_t offset, struct prt_error *error)
+static enum prt_status write_all_bytes(int fd, const char *name, const void *data, size_t bytes,
+                                       off_t offset, struct prt_error *error)
 {
     const unsigned char *next = data;
     while (bytes > 0) {
         ssize_t put = offset < 0 ? write(fd, next, bytes) : pwrite(fd, next, bytes, offset);
         if (put < 0 && errno == EINTR) continue;
         if (put < 0 && errno == EAGAIN) {
-            wait_writable(fd);
+            struct pollfd polled = {fd, POLLOUT, 0};
+            (void)poll(&polled, 1, -1); /* if it fails, the next write returns the error */
             continue;
         }
         /* uncovered: Linux writes some of the bytes or gives the cause */
@@ -84,7 +79,7 @@ enum prt_status prt_io_spool_open(int *fd, struct prt_error *error)
 
 enum prt_status prt_io_spool_write(int fd, const void *data, size_t bytes, struct prt_error *error)
 {
-    return write_whole(fd, "temporary file", data, bytes, -1, error);
+    return write_all_bytes(fd, "temporary file", data, bytes, -1, error);
 }
 
 enum prt_status prt_io_spool_read(int fd, uint64_t offset, void *data, size_t bytes,
@@ -256,7 +251,7 @@ enum prt_status prt_io_writer_open(struct prt_io_writer *writer, const char *pat
 enum prt_status prt_io_writer_flush(struct prt_io_writer *writer, struct prt_error *error)
 {
     enum prt_status status =
-        write_whole(writer->fd, writer->name, writer->data, writer->used, -1, error);
+        write_all_bytes(writer->fd, writer->name, writer->data, writer->used, -1, error);
     writer->used = 0;
     return status;
 }
@@ -271,7 +266,7 @@ enum prt_status prt_io_writer_put(struct prt_io_writer *writer, const void *data
         if (status != PRT_OK) return status;
     }
     if (bytes >= PRT_IO_BUFFER_BYTES)
-        return write_whole(writer->fd, writer->name, data, bytes, -1, error);
+        return write_all_bytes(writer->fd, writer->name, data, bytes, -1, error);
     memcpy(writer->data + writer->used, data, bytes);
     writer->used += bytes;
     return PRT_OK;
@@ -282,7 +277,7 @@ enum prt_status prt_io_writer_patch(struct prt_io_writer *writer, uint64_t offse
 {
     enum prt_status status = prt_io_writer_flush(writer, error);
     if (status != PRT_OK) return status;
-    return write_whole(writer->fd, writer->name, data, bytes, (off_t)offset, error);
+    return write_all_bytes(writer->fd, writer->name, data, bytes, (off_t)offset, error);
 }
 
 /* --- the end --- */
@@ -294,7 +289,7 @@ static enum prt_status copy_spool(struct prt_io_writer *writer, struct prt_error
         size_t part = left < PRT_IO_BUFFER_BYTES ? (size_t)left : PRT_IO_BUFFER_BYTES;
         enum prt_status status = prt_io_spool_read(writer->fd, done, writer->data, part, error);
         if (status == PRT_OK)
-            status = write_whole(writer->final_fd, writer->name, writer->data, part, -1, error);
+            status = write_all_bytes(writer->final_fd, writer->name, writer->data, part, -1, error);
         if (status != PRT_OK) return status;
         done += part;
     }

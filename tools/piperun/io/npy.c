@@ -70,7 +70,7 @@ static bool fault(struct literal *literal, const char *what)
     return false;
 }
 
-static void skip_blanks(struct literal *literal)
+static void skip_npy_blanks(struct literal *literal)
 {
     while (literal->next < literal->end && (*literal->next == ' ' || *literal->next == '\n' ||
                                             *literal->next == '\t' || *literal->next == '\r'))
@@ -79,16 +79,16 @@ static void skip_blanks(struct literal *literal)
 
 static bool take(struct literal *literal, char expected)
 {
-    skip_blanks(literal);
+    skip_npy_blanks(literal);
     if (literal->next == literal->end || *literal->next != expected) return false;
     literal->next++;
     return true;
 }
 
-static bool take_word(struct literal *literal, const char *word)
+static bool take_npy_word(struct literal *literal, const char *word)
 {
     size_t length = strlen(word);
-    skip_blanks(literal);
+    skip_npy_blanks(literal);
     if ((size_t)(literal->end - literal->next) < length || memcmp(literal->next, word, length) != 0)
         return false;
     literal->next += length;
@@ -98,7 +98,7 @@ static bool take_word(struct literal *literal, const char *word)
 /* A quoted string without escapes, up to 31 bytes. */
 static bool take_string(struct literal *literal, char string[32])
 {
-    skip_blanks(literal);
+    skip_npy_blanks(literal);
     if (literal->next == literal->end || (*literal->next != '\'' && *literal->next != '"'))
         return fault(literal, "a string is expected");
     char quote = *literal->next++;
@@ -138,7 +138,7 @@ static bool scalar_of_text(struct literal *literal, const char *text, enum scala
 static bool take_field_name(struct literal *literal, const char *name)
 {
     size_t length = strlen(name);
-    skip_blanks(literal);
+    skip_npy_blanks(literal);
     if (literal->end - literal->next < 2) return fault(literal, "a string is expected");
     char quote = *literal->next;
     if (quote != '\'' && quote != '"') return fault(literal, "a string is expected");
@@ -155,7 +155,7 @@ static bool take_field_shape(struct literal *literal, const char *shape)
     bool given = take(literal, ','), tuple = given && take(literal, '(');
     for (const char *at = shape; *at != '\0';) {
         size_t digits = strspn(at, "0123456789");
-        skip_blanks(literal);
+        skip_npy_blanks(literal);
         if (!given || (size_t)(literal->end - literal->next) < digits ||
             memcmp(literal->next, at, digits) != 0)
             return fault(literal, "a field has another shape than that of the port");
@@ -203,8 +203,8 @@ static bool take_gap(struct literal *literal, uint64_t *offset)
     return false;
 }
 
-static bool parse_field(struct literal *literal, const struct prt_field_information *field,
-                        uint64_t *offset)
+static bool parse_npy_field(struct literal *literal, const struct prt_field_information *field,
+                            uint64_t *offset)
 {
     enum scalar_type type;
     bool big_endian;
@@ -231,7 +231,7 @@ static bool parse_fields(struct literal *literal, struct npy_header *header)
         if (!take_gap(literal, &offset)) {
             if (seen == layout->field_count || layout->fields[seen].name[0] == '\0')
                 return fault(literal, "there are more fields than the port has");
-            if (!parse_field(literal, &layout->fields[seen++], &offset)) return false;
+            if (!parse_npy_field(literal, &layout->fields[seen++], &offset)) return false;
         }
         if (take(literal, ',')) continue;
         if (take(literal, ']')) break;
@@ -244,7 +244,7 @@ static bool parse_fields(struct literal *literal, struct npy_header *header)
     return true;
 }
 
-static bool parse_type(struct literal *literal, struct npy_header *header)
+static bool parse_npy_type(struct literal *literal, struct npy_header *header)
 {
     char text[32];
     if (take(literal, '[')) return parse_fields(literal, header);
@@ -287,8 +287,8 @@ static bool parse_shape(struct literal *literal, struct npy_header *header)
 
 static bool parse_order(struct literal *literal, struct npy_header *header)
 {
-    header->fortran = take_word(literal, "True");
-    if (!header->fortran && !take_word(literal, "False"))
+    header->fortran = take_npy_word(literal, "True");
+    if (!header->fortran && !take_npy_word(literal, "False"))
         return fault(literal, "fortran_order is neither True nor False");
     return true;
 }
@@ -303,7 +303,7 @@ static bool parse_entry(struct literal *literal, struct npy_header *header)
         const char *key;
         bool *seen;
         bool (*parse)(struct literal *, struct npy_header *);
-    } entries[] = {{"descr", &header->has_type, parse_type},
+    } entries[] = {{"descr", &header->has_type, parse_npy_type},
                    {"fortran_order", &header->has_order, parse_order},
                    {"shape", &header->has_shape, parse_shape}};
     for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
@@ -325,7 +325,7 @@ static bool parse_literal(struct literal *literal, struct npy_header *header)
         if (!take(literal, '}')) return fault(literal, "the dictionary has no end");
         break;
     }
-    skip_blanks(literal);
+    skip_npy_blanks(literal);
     if (literal->next != literal->end)
         return fault(literal, "something stands after the dictionary");
     if (!header->has_type || !header->has_order || !header->has_shape)
@@ -345,8 +345,8 @@ static bool parse_literal(struct literal *literal, struct npy_header *header)
 
 /* --- source --- */
 
-static enum prt_status refuse(const struct prt_io_reader *reader, uint64_t offset,
-                              struct prt_error *error, const char *what)
+static enum prt_status refuse_npy(const struct prt_io_reader *reader, uint64_t offset,
+                                  struct prt_error *error, const char *what)
 {
     return prt_error_set_at(error, PRT_E_FORMAT, offset, "%s: npy header, byte %llu: %s",
                             reader->name, (unsigned long long)offset, what);
@@ -362,27 +362,27 @@ static enum prt_status read_prefix(struct prt_io_reader *reader, size_t *text_by
     size_t available = prt_io_reader_available(reader);
     static const unsigned char magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
     if (memcmp(bytes, magic, available < sizeof magic ? available : sizeof magic) != 0)
-        return refuse(reader, 0, error, "this is not a npy file");
+        return refuse_npy(reader, 0, error, "this is not a npy file");
     if (available < PREFIX_BYTES)
         return prt_io_reader_truncated(reader, error, "inside the npy header");
     unsigned major = bytes[6];
     size_t length_bytes = major == 1 ? 2 : 4;
     if (major < 1 || major > 3 || bytes[7] != 0)
-        return refuse(reader, 6, error, "the version is not 1.0, 2.0 or 3.0");
+        return refuse_npy(reader, 6, error, "the version is not 1.0, 2.0 or 3.0");
     if (available < PREFIX_BYTES + length_bytes)
         return prt_io_reader_truncated(reader, error, "inside the npy header");
     size_t length = 0;
     for (size_t i = length_bytes; i > 0; i--)
         length = length << 8 | bytes[PREFIX_BYTES + i - 1];
     if (length > HEADER_TEXT_MAX)
-        return refuse(reader, PREFIX_BYTES, error, "the header is too long");
+        return refuse_npy(reader, PREFIX_BYTES, error, "the header is too long");
     prt_io_reader_consume(reader, PREFIX_BYTES + length_bytes);
     *text_bytes = length;
     return PRT_OK;
 }
 
-static enum prt_status read_header(struct prt_io_reader *reader, struct npy_header *header,
-                                   struct prt_error *error)
+static enum prt_status read_npy_header(struct prt_io_reader *reader, struct npy_header *header,
+                                       struct prt_error *error)
 {
     size_t text_bytes = 0;
     enum prt_status status = read_prefix(reader, &text_bytes, error);
@@ -394,8 +394,8 @@ static enum prt_status read_header(struct prt_io_reader *reader, struct npy_head
     struct literal literal = {text, text + text_bytes, NULL};
     if (!parse_literal(&literal, header)) {
         assert(literal.fault != NULL);
-        return refuse(reader, reader->offset + (uint64_t)(literal.next - text), error,
-                      literal.fault);
+        return refuse_npy(reader, reader->offset + (uint64_t)(literal.next - text), error,
+                          literal.fault);
     }
     prt_io_reader_consume(reader, text_bytes);
     return PRT_OK;
@@ -429,8 +429,8 @@ static enum prt_status check_dimensions(const struct prt_io_reader *reader,
 }
 
 /* Compares the header with the port and the file. */
-static enum prt_status check_header(const struct prt_io_reader *reader,
-                                    const struct npy_header *header, struct prt_error *error)
+static enum prt_status check_npy_header(const struct prt_io_reader *reader,
+                                        const struct npy_header *header, struct prt_error *error)
 {
     if (!header->structured && prt_packet_is_record(header->layout))
         return prt_error_set_at(error, PRT_E_FORMAT, PREFIX_BYTES,
@@ -447,7 +447,7 @@ static enum prt_status check_header(const struct prt_io_reader *reader,
 }
 
 /* The file must end after the last element. */
-static enum prt_status check_end(struct npy_source *npy, struct prt_error *error)
+static enum prt_status check_npy_end(struct npy_source *npy, struct prt_error *error)
 {
     struct prt_io_reader *reader = &npy->reader;
     enum prt_status status = prt_io_reader_need(reader, 1, error);
@@ -461,7 +461,7 @@ static enum prt_status npy_read(struct prt_source *source, void *packets, size_t
                                 size_t *count, struct prt_error *error)
 {
     struct npy_source *npy = (struct npy_source *)source;
-    if (npy->elements.remaining == 0) return check_end(npy, error);
+    if (npy->elements.remaining == 0) return check_npy_end(npy, error);
     return prt_io_elements_read(&npy->reader, &npy->elements, source->packet, packets, capacity,
                                 count, error);
 }
@@ -489,8 +489,8 @@ enum prt_status prt_npy_source_open(const struct prt_port_spec *spec,
     made->reader = &npy->reader;
     struct npy_header header = {.layout = layout};
     enum prt_status status = prt_io_reader_open(&npy->reader, spec->path, environment, error);
-    if (status == PRT_OK) status = read_header(&npy->reader, &header, error);
-    if (status == PRT_OK) status = check_header(&npy->reader, &header, error);
+    if (status == PRT_OK) status = read_npy_header(&npy->reader, &header, error);
+    if (status == PRT_OK) status = check_npy_header(&npy->reader, &header, error);
     if (status != PRT_OK) {
         npy_close(made);
         return status;
@@ -503,7 +503,7 @@ enum prt_status prt_npy_source_open(const struct prt_port_spec *spec,
 
 /* --- sink --- */
 
-static const char *type_text(enum scalar_type type, bool big_endian, char text[4])
+static const char *npy_type_text(enum scalar_type type, bool big_endian, char text[4])
 {
     char order = scalar_width_bytes(type) == 1 ? '|' : big_endian ? '>' : '<';
     char kind = type == SCALAR_BOOL      ? 'b'
@@ -528,7 +528,7 @@ static void write_gap(FILE *to, uint64_t from, uint64_t end)
     if (end > from) fprintf(to, "('', '|V%llu'), ", (unsigned long long)(end - from));
 }
 
-static void write_fields(FILE *to, const struct prt_packet *layout)
+static void write_npy_fields(FILE *to, const struct prt_packet *layout)
 {
     uint64_t end = 0;
     fputc('[', to);
@@ -536,7 +536,7 @@ static void write_fields(FILE *to, const struct prt_packet *layout)
         const struct prt_field_information *field = &layout->fields[i];
         char type[4];
         write_gap(to, end, field->offset_bytes);
-        fprintf(to, "('%s', '%s'", field->name, type_text(field->scalar, false, type));
+        fprintf(to, "('%s', '%s'", field->name, npy_type_text(field->scalar, false, type));
         if (field->shape[0] != '\0')
             fprintf(to, ", (%s%s)", field->shape, strchr(field->shape, ',') != NULL ? "" : ",");
         fputs("), ", to);
@@ -557,9 +557,9 @@ static char *header_text(const struct npy_sink *npy, size_t *length, size_t *cou
     FILE *to = text.file;
     fputs("{'descr': ", to);
     if (is_structured(layout))
-        write_fields(to, layout);
+        write_npy_fields(to, layout);
     else
-        fprintf(to, "'%s'", type_text(npy->element, npy->big_endian, type));
+        fprintf(to, "'%s'", npy_type_text(npy->element, npy->big_endian, type));
     fputs(", 'fortran_order': False, 'shape': (", to);
     *count_at = memory_text_bytes(&text);
     fprintf(to, "%*s,", COUNT_DIGITS, "");
@@ -570,7 +570,8 @@ static char *header_text(const struct npy_sink *npy, size_t *length, size_t *cou
 }
 
 /* The header for `packets` packets: the number in as few digits as it needs, blanks after the text. */
-static enum prt_status make_header(struct npy_sink *npy, uint64_t packets, struct prt_error *error)
+static enum prt_status make_npy_header(struct npy_sink *npy, uint64_t packets,
+                                       struct prt_error *error)
 {
     size_t length = 0, count_at = 0;
     char *text = header_text(npy, &length, &count_at), digits[COUNT_DIGITS + 1];
@@ -614,7 +615,7 @@ static enum prt_status npy_complete(struct prt_sink *sink, struct prt_error *err
     bool whole = is_structured(npy->layout) ||
                  (npy->layout->field_count == 1 && npy->layout->fields[0].shape[0] != '\0');
     uint64_t packets = whole ? sink->packets / prt_packet_units(npy->layout) : sink->packets;
-    enum prt_status status = make_header(npy, packets, error);
+    enum prt_status status = make_npy_header(npy, packets, error);
     if (status != PRT_OK) return status;
     return prt_io_writer_patch(&sink->writer, 0, npy->header, npy->header_bytes, error);
 }
@@ -627,9 +628,9 @@ static void npy_release(struct prt_sink *sink)
 static const struct prt_sink_ops npy_sink_ops = {npy_write, npy_complete, npy_release};
 
 /* Types that npy lacks are refused. */
-static enum prt_status check_types(const struct prt_port_spec *spec,
-                                   const struct prt_packet *layout, enum scalar_type element,
-                                   struct prt_error *error)
+static enum prt_status check_npy_types(const struct prt_port_spec *spec,
+                                       const struct prt_packet *layout, enum scalar_type element,
+                                       struct prt_error *error)
 {
     bool bf16 = element == SCALAR_BF16;
     for (uint32_t i = 0; is_structured(layout) && i < layout->field_count; i++)
@@ -648,7 +649,7 @@ enum prt_status prt_npy_sink_open(const struct prt_port_spec *spec, const struct
 {
     enum scalar_type element;
     enum prt_status status = prt_io_element(spec, layout, &element, error);
-    if (status == PRT_OK) status = check_types(spec, layout, element, error);
+    if (status == PRT_OK) status = check_npy_types(spec, layout, element, error);
     if (status != PRT_OK) return status;
     struct npy_sink *npy =
         (struct npy_sink *)prt_sink_make(sizeof *npy, &npy_sink_ops, layout->scalar, error);
@@ -656,7 +657,7 @@ enum prt_status prt_npy_sink_open(const struct prt_port_spec *spec, const struct
     npy->layout = layout;
     npy->element = element;
     npy->big_endian = spec->big_endian;
-    status = make_header(npy, 0, error);
+    status = make_npy_header(npy, 0, error);
     if (status == PRT_OK)
         status = prt_io_writer_open(&npy->base.writer, spec->path, true, environment, error);
     if (status == PRT_OK)

@@ -4,6 +4,7 @@
  * Written: P5, or P6 with channels=3, samples up to 255, by prt_io_image_pack; width= is needed,
  * and the packets must make whole rows. */
 #include "tools/piperun/io/io_internal.h"
+#include "base/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,8 +66,8 @@ enum prt_status prt_io_image_check_spec(const struct prt_port_spec *spec,
 
 /* --- header --- */
 
-static enum prt_status refuse(const struct prt_io_reader *reader, struct prt_error *error,
-                              const char *what)
+static enum prt_status refuse_pgm(const struct prt_io_reader *reader, struct prt_error *error,
+                                  const char *what)
 {
     return prt_error_set_at(error, PRT_E_FORMAT, reader->offset, "%s: pgm, byte %llu: %s",
                             reader->name, (unsigned long long)reader->offset, what);
@@ -81,13 +82,8 @@ static enum prt_status peek(struct prt_io_reader *reader, int *byte, struct prt_
     return status;
 }
 
-static bool is_blank(int byte)
-{
-    return byte == ' ' || (byte >= '\t' && byte <= '\r');
-}
-
 /* Skips blanks, and comments from # to the end of the line. */
-static enum prt_status skip_blanks(struct prt_io_reader *reader, struct prt_error *error)
+static enum prt_status skip_pgm_blanks(struct prt_io_reader *reader, struct prt_error *error)
 {
     bool comment = false;
     for (;;) {
@@ -98,16 +94,16 @@ static enum prt_status skip_blanks(struct prt_io_reader *reader, struct prt_erro
             comment = true;
         else if (byte == '\n' || byte == '\r')
             comment = false;
-        else if (!comment && !is_blank(byte))
+        else if (!comment && !byte_is_blank((char)byte))
             return PRT_OK;
         prt_io_reader_consume(reader, 1);
     }
 }
 
-static enum prt_status read_number(struct prt_io_reader *reader, uint64_t highest, uint64_t *number,
-                                   struct prt_error *error)
+static enum prt_status read_pgm_number(struct prt_io_reader *reader, uint64_t highest,
+                                       uint64_t *number, struct prt_error *error)
 {
-    enum prt_status status = skip_blanks(reader, error);
+    enum prt_status status = skip_pgm_blanks(reader, error);
     uint64_t value = 0;
     for (int digits = 0; status == PRT_OK; digits++) {
         int byte = -1;
@@ -116,12 +112,12 @@ static enum prt_status read_number(struct prt_io_reader *reader, uint64_t highes
         if (byte < 0 && digits == 0)
             return prt_io_reader_truncated(reader, error, "where a number is expected");
         if (byte < '0' || byte > '9') {
-            if (digits == 0) return refuse(reader, error, "a number is expected");
+            if (digits == 0) return refuse_pgm(reader, error, "a number is expected");
             *number = value;
             return PRT_OK;
         }
         value = value * 10 + (uint64_t)(byte - '0');
-        if (value > highest) return refuse(reader, error, "a number is too large");
+        if (value > highest) return refuse_pgm(reader, error, "a number is too large");
         prt_io_reader_consume(reader, 1);
     }
     return status;
@@ -137,25 +133,25 @@ static enum prt_status read_magic(struct pgm_source *pgm, struct prt_error *erro
     if (available == 0 || (available == 1 && bytes[0] == 'P'))
         return prt_io_reader_truncated(reader, error, "inside the pgm header");
     if (bytes[0] != 'P' || strchr("2356", bytes[1]) == NULL || bytes[1] == '\0')
-        return refuse(reader, error, "this is none of P2, P5, P3, P6");
+        return refuse_pgm(reader, error, "this is none of P2, P5, P3, P6");
     pgm->text = bytes[1] == '2' || bytes[1] == '3';
     pgm->base.information.channels = bytes[1] == '3' || bytes[1] == '6' ? 3 : 1;
     prt_io_reader_consume(reader, 2);
     return PRT_OK;
 }
 
-static enum prt_status read_header(struct pgm_source *pgm, struct prt_error *error)
+static enum prt_status read_pgm_header(struct pgm_source *pgm, struct prt_error *error)
 {
     struct prt_io_reader *reader = &pgm->reader;
     struct prt_source_information *information = &pgm->base.information;
     uint64_t width = 0, height = 0, sample_max = 0;
     enum prt_status status = read_magic(pgm, error);
-    if (status == PRT_OK) status = read_number(reader, SIDE_MAX, &width, error);
-    if (status == PRT_OK) status = read_number(reader, SIDE_MAX, &height, error);
-    if (status == PRT_OK) status = read_number(reader, UINT16_MAX, &sample_max, error);
+    if (status == PRT_OK) status = read_pgm_number(reader, SIDE_MAX, &width, error);
+    if (status == PRT_OK) status = read_pgm_number(reader, SIDE_MAX, &height, error);
+    if (status == PRT_OK) status = read_pgm_number(reader, UINT16_MAX, &sample_max, error);
     if (status != PRT_OK) return status;
     if (width == 0 || height == 0 || sample_max == 0)
-        return refuse(reader, error, "width, height or greatest sample is 0");
+        return refuse_pgm(reader, error, "width, height or greatest sample is 0");
     pgm->remaining = width * information->channels * height; /* below 3 x 2^62 */
     information->width_packets = (uint32_t)width;
     information->height_packets = (uint32_t)height;
@@ -165,8 +161,8 @@ static enum prt_status read_header(struct pgm_source *pgm, struct prt_error *err
     if (prt_io_reader_available(reader) == 0)
         return prt_io_reader_truncated(reader, error, "after the pgm header");
     int byte = *prt_io_reader_bytes(reader);
-    if (!is_blank(byte))
-        return refuse(reader, error, "a blank is expected after the greatest sample");
+    if (!byte_is_blank((char)byte))
+        return refuse_pgm(reader, error, "a blank is expected after the greatest sample");
     prt_io_reader_consume(reader, 1);
     return PRT_OK;
 }
@@ -175,15 +171,15 @@ static enum prt_status read_header(struct pgm_source *pgm, struct prt_error *err
 
 static enum prt_status too_bright(const struct prt_io_reader *reader, struct prt_error *error)
 {
-    return refuse(reader, error, "a sample is above the greatest that the header allows");
+    return refuse_pgm(reader, error, "a sample is above the greatest that the header allows");
 }
 
-static enum prt_status read_text(struct pgm_source *pgm, uint16_t *samples, size_t wanted,
-                                 size_t *count, struct prt_error *error)
+static enum prt_status read_pgm_text(struct pgm_source *pgm, uint16_t *samples, size_t wanted,
+                                     size_t *count, struct prt_error *error)
 {
     for (*count = 0; *count < wanted; ++*count) {
         uint64_t number = 0;
-        enum prt_status status = read_number(&pgm->reader, UINT16_MAX, &number, error);
+        enum prt_status status = read_pgm_number(&pgm->reader, UINT16_MAX, &number, error);
         if (status != PRT_OK) return status;
         if (number > pgm->sample_max) return too_bright(&pgm->reader, error);
         samples[*count] = (uint16_t)number;
@@ -212,13 +208,13 @@ static enum prt_status read_binary(struct pgm_source *pgm, uint16_t *samples, si
 }
 
 /* Only blanks may follow the image, and only in a text file. */
-static enum prt_status check_end(struct pgm_source *pgm, struct prt_error *error)
+static enum prt_status check_pgm_end(struct pgm_source *pgm, struct prt_error *error)
 {
-    enum prt_status status = pgm->text ? skip_blanks(&pgm->reader, error) : PRT_OK;
+    enum prt_status status = pgm->text ? skip_pgm_blanks(&pgm->reader, error) : PRT_OK;
     int byte = -1;
     if (status == PRT_OK) status = peek(&pgm->reader, &byte, error);
     if (status != PRT_OK || byte < 0) return status;
-    return refuse(&pgm->reader, error, "there is more after the image");
+    return refuse_pgm(&pgm->reader, error, "there is more after the image");
 }
 
 static enum prt_status pgm_read(struct prt_source *source, void *packets, size_t capacity,
@@ -227,13 +223,13 @@ static enum prt_status pgm_read(struct prt_source *source, void *packets, size_t
     struct pgm_source *pgm = (struct pgm_source *)source;
     unsigned char *target = packets;
     uint16_t samples[SAMPLES_PART];
-    if (pgm->remaining == 0) return check_end(pgm, error);
+    if (pgm->remaining == 0) return check_pgm_end(pgm, error);
     if (capacity > pgm->remaining) capacity = (size_t)pgm->remaining;
     while (*count < capacity) {
         size_t wanted = capacity - *count < SAMPLES_PART ? capacity - *count : SAMPLES_PART;
         size_t got = 0;
         if (*count > 0 && !pgm->reader.regular) return PRT_OK; /* samples so far */
-        enum prt_status status = pgm->text ? read_text(pgm, samples, wanted, &got, error)
+        enum prt_status status = pgm->text ? read_pgm_text(pgm, samples, wanted, &got, error)
                                            : read_binary(pgm, samples, wanted, &got, error);
         prt_io_image_unpack(target + *count * scalar_width_bytes(source->packet), source->packet,
                             samples, pgm->sample_max, got);
@@ -263,7 +259,7 @@ enum prt_status prt_pgm_source_open(const struct prt_port_spec *spec,
     if (pgm == NULL) return PRT_E_NOMEM;
     pgm->base.reader = &pgm->reader;
     enum prt_status status = prt_io_reader_open(&pgm->reader, spec->path, environment, error);
-    if (status == PRT_OK) status = read_header(pgm, error);
+    if (status == PRT_OK) status = read_pgm_header(pgm, error);
     if (status == PRT_OK && !prt_io_image_packet_ok(packet, pgm->sample_max))
         status =
             prt_error_set(error, PRT_E_FORMAT, "%s: samples up to %u do not fit a port of type %s",
@@ -298,7 +294,8 @@ static enum prt_status pgm_write(struct prt_sink *sink, const void *packets, siz
     return PRT_OK;
 }
 
-static void make_header(const struct pgm_sink *pgm, uint32_t height, char header[HEADER_BYTES + 1])
+static void make_pgm_header(const struct pgm_sink *pgm, uint32_t height,
+                            char header[HEADER_BYTES + 1])
 {
     snprintf(header, HEADER_BYTES + 1, "P%c\n%10u %10u\n255\n", pgm->channels == 3 ? '6' : '5',
              pgm->width, height);
@@ -312,7 +309,7 @@ static enum prt_status pgm_complete(struct prt_sink *sink, struct prt_error *err
     enum prt_status status = prt_io_image_height(sink->writer.name, sink->packets, pgm->width,
                                                  pgm->channels, &height, error);
     if (status != PRT_OK) return status;
-    make_header(pgm, height, header);
+    make_pgm_header(pgm, height, header);
     return prt_io_writer_patch(&sink->writer, 0, header, HEADER_BYTES, error);
 }
 
@@ -331,7 +328,7 @@ enum prt_status prt_pgm_sink_open(const struct prt_port_spec *spec, const struct
     pgm->width = spec->width_packets;
     pgm->channels = prt_io_channels(spec, layout);
     char header[HEADER_BYTES + 1];
-    make_header(pgm, 0, header);
+    make_pgm_header(pgm, 0, header);
     status = prt_io_writer_open(&pgm->base.writer, spec->path, true, environment, error);
     if (status == PRT_OK)
         status = prt_io_writer_put(&pgm->base.writer, header, HEADER_BYTES, error);

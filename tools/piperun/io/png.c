@@ -87,7 +87,7 @@ static void on_free(png_structp png, png_voidp memory)
     free(memory);
 }
 
-static void on_read(png_structp png, png_bytep target, size_t bytes)
+static void on_png_read(png_structp png, png_bytep target, size_t bytes)
 {
     struct png_source *source = png_get_io_ptr(png);
     struct prt_io_reader *reader = &source->reader;
@@ -106,7 +106,7 @@ static void on_read(png_structp png, png_bytep target, size_t bytes)
     }
 }
 
-static void on_write(png_structp png, png_bytep data, size_t bytes)
+static void on_png_write(png_structp png, png_bytep data, size_t bytes)
 {
     struct png_sink *sink = png_get_io_ptr(png);
     sink->fault.status = prt_io_writer_put(&sink->base.writer, data, bytes, sink->fault.error);
@@ -119,32 +119,6 @@ static void on_flush(png_structp png)
 }
 
 /* --- source --- */
-
-static void read_image_information(struct png_source *source)
-{
-    png_structp png = source->png;
-    png_infop info = source->info;
-    png_read_info(png, info);
-    if (png_get_color_type(png, info) == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png);
-    if (png_get_bit_depth(png, info) < 8) png_set_expand_gray_1_2_4_to_8(png);
-    if (png_get_bit_depth(png, info) == 16) png_set_swap(png); /* to little-endian */
-    png_set_strip_alpha(png);
-    source->interlaced = png_set_interlace_handling(png) > 1;
-    png_read_update_info(png, info);
-}
-
-static enum prt_status allocate_rows(struct png_source *source, uint32_t height,
-                                     struct prt_error *error)
-{
-    size_t bytes = source->row_bytes;
-    if (source->interlaced) bytes *= height; /* less than 2^24 bytes a row, 2^31 rows */
-    if (source->interlaced && bytes > INTERLACED_BYTES_MAX)
-        return prt_error_set(error, PRT_E_FORMAT,
-                             "%s: png: an interlaced image above %zu bytes is not read",
-                             source->reader.name, INTERLACED_BYTES_MAX);
-    source->rows = malloc(bytes);
-    return source->rows != NULL ? PRT_OK : prt_io_no_memory(error);
-}
 
 static enum prt_status note_image_information(struct png_source *source, struct prt_error *error)
 {
@@ -162,7 +136,15 @@ static enum prt_status note_image_information(struct png_source *source, struct 
         return prt_error_set(
             error, PRT_E_FORMAT, "%s: samples up to %u do not fit a port of type %s",
             source->reader.name, source->sample_max, scalar_name(source->base.packet));
-    return allocate_rows(source, information->height_packets, error);
+    size_t bytes = source->row_bytes;
+    if (source->interlaced)
+        bytes *= information->height_packets; /* less than 2^24 bytes a row, 2^31 rows */
+    if (source->interlaced && bytes > INTERLACED_BYTES_MAX)
+        return prt_error_set(error, PRT_E_FORMAT,
+                             "%s: png: an interlaced image above %zu bytes is not read",
+                             source->reader.name, INTERLACED_BYTES_MAX);
+    source->rows = malloc(bytes);
+    return source->rows != NULL ? PRT_OK : prt_io_no_memory(error);
 }
 
 static enum prt_status start_reading(struct png_source *source, struct prt_error *error)
@@ -174,11 +156,19 @@ static enum prt_status start_reading(struct png_source *source, struct prt_error
     source->info = source->png != NULL ? png_create_info_struct(source->png) : NULL;
     if (source->info == NULL) return prt_io_no_memory(error);
     if (setjmp(png_jmpbuf(source->png)) != 0) return source->fault.status;
-    png_set_read_fn(source->png, source, on_read);
+    png_set_read_fn(source->png, source, on_png_read);
     png_set_user_limits(source->png, WIDTH_MAX, PNG_UINT_31_MAX);
     png_set_chunk_malloc_max(source->png, CHUNK_BYTES_MAX);
     png_set_keep_unknown_chunks(source->png, PNG_HANDLE_CHUNK_NEVER, NULL, 0);
-    read_image_information(source);
+    png_structp png = source->png;
+    png_infop info = source->info;
+    png_read_info(png, info);
+    if (png_get_color_type(png, info) == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png);
+    if (png_get_bit_depth(png, info) < 8) png_set_expand_gray_1_2_4_to_8(png);
+    if (png_get_bit_depth(png, info) == 16) png_set_swap(png); /* to little-endian */
+    png_set_strip_alpha(png);
+    source->interlaced = png_set_interlace_handling(png) > 1;
+    png_read_update_info(png, info);
     return PRT_OK;
 }
 
@@ -202,7 +192,7 @@ static enum prt_status decode_row(struct png_source *source, struct prt_error *e
 }
 
 /* Reads on to IEND, and checks the chunks before it. */
-static enum prt_status check_end(struct png_source *source, struct prt_error *error)
+static enum prt_status check_png_end(struct png_source *source, struct prt_error *error)
 {
     source->fault.error = error;
     if (setjmp(png_jmpbuf(source->png)) != 0) return source->fault.status;
@@ -244,7 +234,7 @@ static enum prt_status png_read_packets(struct prt_source *base, void *packets, 
 {
     struct png_source *source = (struct png_source *)base;
     size_t width = scalar_width_bytes(base->packet);
-    if (source->rows_left == 0) return check_end(source, error);
+    if (source->rows_left == 0) return check_png_end(source, error);
     while (*count < capacity && source->rows_left > 0) {
         if (!source->row_ready) {
             if (*count > 0 && !source->reader.regular) return PRT_OK; /* samples so far */
@@ -313,13 +303,13 @@ static enum prt_status png_write_packets(struct prt_sink *sink, const void *pack
 }
 
 /* With `png`, `info` and `row` made, so that nothing changes between setjmp and longjmp. */
-static enum prt_status encode(struct png_sink *sink, png_structp png, png_infop info,
-                              unsigned char *row, uint32_t height, struct prt_error *error)
+static enum prt_status encode_png(struct png_sink *sink, png_structp png, png_infop info,
+                                  unsigned char *row, uint32_t height, struct prt_error *error)
 {
     size_t row_bytes = (size_t)sink->width * sink->channels;
     if (setjmp(png_jmpbuf(png)) != 0) return sink->fault.status;
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-    png_set_write_fn(png, sink, on_write, on_flush);
+    png_set_write_fn(png, sink, on_png_write, on_flush);
     png_set_IHDR(png, info, sink->width, height, 8,
                  sink->channels == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE,
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
@@ -347,7 +337,7 @@ static enum prt_status png_complete(struct prt_sink *base, struct prt_error *err
     png_infop info = png != NULL ? png_create_info_struct(png) : NULL;
     unsigned char *row = malloc((size_t)sink->width * sink->channels);
     status = info == NULL || row == NULL ? prt_io_no_memory(error)
-                                         : encode(sink, png, info, row, height, error);
+                                         : encode_png(sink, png, info, row, height, error);
     free(row);
     png_destroy_write_struct(&png, &info);
     return status;

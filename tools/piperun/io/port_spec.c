@@ -42,7 +42,7 @@ static struct piece piece_split(struct piece *rest, char separator)
     return front;
 }
 
-static bool parse_number(struct piece piece, uint64_t highest, uint64_t *number)
+static bool parse_spec_number(struct piece piece, uint64_t highest, uint64_t *number)
 {
     uint64_t base = piece_skip(&piece, "0x") ? 16 : 10, value = 0;
     if (piece.length == 0) return false;
@@ -62,7 +62,7 @@ static bool parse_number(struct piece piece, uint64_t highest, uint64_t *number)
 }
 
 /* TYPE: a name of the language, or s8..s64, then le, be or nothing. */
-static bool parse_type(struct piece piece, struct prt_port_spec *spec)
+static bool parse_spec_type(struct piece piece, struct prt_port_spec *spec)
 {
     char name[8];
     bool big_endian = false;
@@ -181,15 +181,15 @@ static enum prt_status take_format(struct item_reader *reader, struct piece item
                              "port '%s': '%.*s': %s takes no type; raw:TYPE, npy:TYPE, wav:TYPE, "
                              "aiff:TYPE and flac:TYPE do",
                              spec->port, (int)item.length, item.text, format->name);
-    if (typed && !parse_type(type, spec)) return refuse_type(spec, format, type, error);
+    if (typed && !parse_spec_type(type, spec)) return refuse_type(spec, format, type, error);
     reader->format = item;
     spec->format = format->format;
     spec->channels = format->channels;
     return PRT_OK;
 }
 
-static enum prt_status take_option(struct item_reader *reader, size_t option, struct piece value,
-                                   bool has_value, struct prt_error *error)
+static enum prt_status take_spec_option(struct item_reader *reader, size_t option,
+                                        struct piece value, bool has_value, struct prt_error *error)
 {
     const char *port = reader->spec->port, *name = options[option];
     uint64_t number;
@@ -199,7 +199,7 @@ static enum prt_status take_option(struct item_reader *reader, size_t option, st
         return prt_error_set(error, PRT_E_USAGE,
                              "port '%s': %s= takes a whole number from 1 to %d, and there is none",
                              port, name, INT32_MAX);
-    if (!parse_number(value, OPTION_MAX, &number) || number == 0)
+    if (!parse_spec_number(value, OPTION_MAX, &number) || number == 0)
         return prt_error_set(error, PRT_E_USAGE,
                              "port '%s': %s= takes a whole number from 1 to %d, not '%.*s'", port,
                              name, INT32_MAX, (int)value.length, value.text);
@@ -218,7 +218,7 @@ static enum prt_status refuse_item(const struct prt_port_spec *spec, struct piec
                              "format",
                              spec->port);
     struct prt_port_spec typed = *spec;
-    if (!has_value && parse_type(item, &typed))
+    if (!has_value && parse_spec_type(item, &typed))
         return prt_error_set(error, PRT_E_USAGE,
                              "port '%s': '%.*s' is a type, and a port needs a format; did you mean "
                              "'raw:%.*s'?",
@@ -241,14 +241,15 @@ static enum prt_status refuse_item(const struct prt_port_spec *spec, struct piec
         spec->port, (int)item.length, item.text);
 }
 
-static enum prt_status take_item(struct item_reader *reader, struct piece item,
-                                 struct prt_error *error)
+static enum prt_status take_spec_item(struct item_reader *reader, struct piece item,
+                                      struct prt_error *error)
 {
     struct piece value = item, type = item;
     struct piece option = piece_split(&value, '='), format = piece_split(&type, ':');
     bool has_value = option.length != item.length;
     for (size_t i = 0; i < OPTIONS; i++)
-        if (piece_is(option, options[i])) return take_option(reader, i, value, has_value, error);
+        if (piece_is(option, options[i]))
+            return take_spec_option(reader, i, value, has_value, error);
     for (size_t i = 0; i < ITEMS; i++)
         if (piece_is(format, items[i].name)) return take_format(reader, item, &items[i], error);
     return refuse_item(reader->spec, item, has_value ? option : format, has_value, error);
@@ -260,7 +261,7 @@ static enum prt_status parse_items(struct item_reader *reader, struct piece rest
     bool more = true;
     while (more) {
         more = memchr(rest.text, ',', rest.length) != NULL;
-        enum prt_status status = take_item(reader, piece_split(&rest, ','), error);
+        enum prt_status status = take_spec_item(reader, piece_split(&rest, ','), error);
         if (status != PRT_OK) return status;
     }
     return PRT_OK;
@@ -306,14 +307,14 @@ static enum prt_status parse_generator(struct piece text, struct prt_port_spec *
                                  "port '%s': gen:noise needs a seed: gen:noise:SEED[:COUNT], or "
                                  "gen:noise and --seed",
                                  spec->port);
-        if (!parse_number(seed, UINT64_MAX, &spec->seed))
+        if (!parse_spec_number(seed, UINT64_MAX, &spec->seed))
             return prt_error_set(error, PRT_E_USAGE,
                                  "port '%s': the seed of gen:noise is a whole number below 2^64, "
                                  "not '%.*s'",
                                  spec->port, (int)seed.length, seed.text);
     }
     spec->has_count = more;
-    if (!more || parse_number(text, UINT64_MAX - 1, &spec->count_packets)) return PRT_OK;
+    if (!more || parse_spec_number(text, UINT64_MAX - 1, &spec->count_packets)) return PRT_OK;
     return prt_error_set(
         error, PRT_E_USAGE,
         "port '%s': the packets of gen:%.*s are a whole number below 2^64 - 1, not "
@@ -344,7 +345,7 @@ static bool format_from_ending(const char *path, struct prt_port_spec *spec)
         spec->channels = endings[i].channels;
         return true;
     }
-    return parse_type((struct piece){dot + 1, strlen(dot + 1)}, spec);
+    return parse_spec_type((struct piece){dot + 1, strlen(dot + 1)}, spec);
 }
 
 /* Ports that need no file; *fixed NULL: the path is a file. */

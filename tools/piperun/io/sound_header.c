@@ -34,7 +34,8 @@ static uint32_t get_u32(const unsigned char *bytes, bool big_endian)
     return big_endian ? first << 16 | second : second << 16 | first;
 }
 
-static enum prt_status refuse(const struct walk *walk, struct prt_error *error, const char *what)
+static enum prt_status refuse_sound_header(const struct walk *walk, struct prt_error *error,
+                                           const char *what)
 {
     const struct prt_io_reader *reader = walk->reader;
     return prt_error_set_at(error, PRT_E_FORMAT, reader->offset, "%s: %s, byte %llu: %s",
@@ -97,7 +98,8 @@ static enum prt_status read_fmt(struct walk *walk, uint32_t bytes, struct prt_er
     struct prt_sound_layout *layout = walk->layout;
     unsigned char fmt[FMT_BYTES_MAX];
     if (bytes < 16 || bytes > FMT_BYTES_MAX || walk->has_fmt)
-        return refuse(walk, error, "the fmt chunk is too short, too long or there twice");
+        return refuse_sound_header(walk, error,
+                                   "the fmt chunk is too short, too long or there twice");
     enum prt_status status = take(walk, fmt, bytes, error);
     if (status != PRT_OK) return status;
     walk->has_fmt = true;
@@ -108,9 +110,10 @@ static enum prt_status read_fmt(struct walk *walk, uint32_t bytes, struct prt_er
     if (layout->raw_format == 0) return PRT_OK;
     if (layout->channels < 1 || layout->channels > CHANNELS_MAX || layout->rate_hertz < 1 ||
         layout->rate_hertz > INT32_MAX)
-        return refuse(walk, error, "its channels or its rate make no sense");
+        return refuse_sound_header(walk, error, "its channels or its rate make no sense");
     if (layout->frame_bytes != layout->channels * (get_u16(fmt + 14, walk->big_endian) / 8))
-        return refuse(walk, error, "its block size is not that of its channels and samples");
+        return refuse_sound_header(walk, error,
+                                   "its block size is not that of its channels and samples");
     return PRT_OK;
 }
 
@@ -118,7 +121,8 @@ static enum prt_status read_data(struct walk *walk, uint32_t bytes, struct prt_e
 {
     const struct prt_io_reader *reader = walk->reader;
     struct prt_sound_layout *layout = walk->layout;
-    if (!walk->has_fmt) return refuse(walk, error, "there is no fmt chunk before the data");
+    if (!walk->has_fmt)
+        return refuse_sound_header(walk, error, "there is no fmt chunk before the data");
     uint64_t left = UINT64_MAX, data_bytes = bytes;
     if (reader->regular)
         left = reader->size_bytes > reader->offset ? reader->size_bytes - reader->offset : 0;
@@ -134,7 +138,8 @@ static enum prt_status read_data(struct walk *walk, uint32_t bytes, struct prt_e
                                 "%s: the file ends at byte %llu, before the samples that its wav "
                                 "header says",
                                 reader->name, (unsigned long long)reader->size_bytes);
-    if (data_bytes > UNKNOWN_DATA_BYTES) return refuse(walk, error, "the data chunk is too large");
+    if (data_bytes > UNKNOWN_DATA_BYTES)
+        return refuse_sound_header(walk, error, "the data chunk is too large");
     walk->has_samples = true;
     if (layout->raw_format == 0) return PRT_OK;
     if (layout->open_ended) data_bytes = UNKNOWN_DATA_BYTES;
@@ -160,7 +165,7 @@ static enum prt_status read_comm(struct walk *walk, uint32_t bytes, struct prt_e
 {
     unsigned char comm[18];
     if (bytes < sizeof comm || walk->has_comm)
-        return refuse(walk, error, "the COMM chunk is too short or there twice");
+        return refuse_sound_header(walk, error, "the COMM chunk is too short or there twice");
     enum prt_status status = take(walk, comm, sizeof comm, error);
     if (status != PRT_OK) return status;
     walk->has_comm = true;
@@ -208,7 +213,8 @@ static enum prt_status read_chunks(struct walk *walk, struct prt_error *error)
         if (status == PRT_OK && walk->has_samples && (!aiff || walk->has_comm)) return PRT_OK;
         if (status == PRT_OK) status = skip(walk, bytes & 1, error);
     }
-    return status != PRT_OK ? status : refuse(walk, error, "there are too many chunks");
+    return status != PRT_OK ? status
+                            : refuse_sound_header(walk, error, "there are too many chunks");
 }
 
 /* --- Ogg --- */
@@ -241,7 +247,8 @@ static enum prt_status check_ogg_end(struct walk *walk, struct prt_error *error)
     for (size_t at = length; at-- > 0;) {
         if (ogg_page_bytes(bytes + at, length - at) != length - at) continue;
         if (memcmp(bytes + at + SERIAL_AT, first + SERIAL_AT, SERIAL_BYTES) != 0)
-            return refuse(walk, error, "there are several streams, and only one is read");
+            return refuse_sound_header(walk, error,
+                                       "there are several streams, and only one is read");
         if ((bytes[at + 5] & LAST_PAGE) != 0) return PRT_OK;
         break;
     }
@@ -311,7 +318,8 @@ enum prt_status prt_sound_layout_read(struct prt_io_reader *reader, struct prt_s
     size_t length = prt_io_reader_available(reader);
     if (length < 12) return prt_io_reader_truncated(reader, error, "inside the header");
     const char *format = format_of(bytes, length);
-    if (format == NULL) return refuse(&walk, error, "this is no wav, aiff, flac or ogg file");
+    if (format == NULL)
+        return refuse_sound_header(&walk, error, "this is no wav, aiff, flac or ogg file");
     layout->format = format;
     walk.rf64 = memcmp(bytes, "RF64", 4) == 0;
     walk.big_endian = bytes[3] == 'X' || bytes[0] == 'F';

@@ -42,8 +42,8 @@ struct sound_source {
     size_t items_capacity, items_used, items_count;
 };
 
-static enum prt_status refuse(const struct sound_source *sound, struct prt_error *error,
-                              const char *what)
+static enum prt_status refuse_sound(const struct sound_source *sound, struct prt_error *error,
+                                    const char *what)
 {
     return prt_error_set_at(error, PRT_E_FORMAT, sound->reader.offset, "%s: %s, byte %llu: %s",
                             sound->reader.name, sound->layout.format,
@@ -52,22 +52,24 @@ static enum prt_status refuse(const struct sound_source *sound, struct prt_error
 
 /* --- the body, for libsndfile --- */
 
-static sf_count_t on_length(void *user)
+static sf_count_t on_source_length(void *user)
 {
     return (sf_count_t)((const struct sound_source *)user)->layout.body_bytes;
 }
 
-static sf_count_t on_tell(void *user)
+static sf_count_t on_source_tell(void *user)
 {
     return (sf_count_t)((const struct sound_source *)user)->position;
 }
 
 /* Only notes where to read: the next read shows whether that is possible. */
-static sf_count_t on_seek(sf_count_t offset, int whence, void *user)
+static sf_count_t on_source_seek(sf_count_t offset, int whence, void *user)
 {
     struct sound_source *sound = user;
     /* uncovered: libsndfile 1.2 seeks from the first byte or from where it is, to places in the file */
-    sf_count_t base = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? on_tell(user) : on_length(user);
+    sf_count_t base = whence == SEEK_SET   ? 0
+                      : whence == SEEK_CUR ? on_source_tell(user)
+                                           : on_source_length(user);
     sf_count_t position;
     /* uncovered: as above */
     if (__builtin_add_overflow(base, offset, &position) || position < 0) return -1;
@@ -76,7 +78,7 @@ static sf_count_t on_seek(sf_count_t offset, int whence, void *user)
 }
 
 /* Fills `target`; of a pipe it gives the frames that have come. */
-static sf_count_t on_read(void *target, sf_count_t count, void *user)
+static sf_count_t on_source_read(void *target, sf_count_t count, void *user)
 {
     struct sound_source *sound = user;
     struct prt_io_reader *reader = &sound->reader;
@@ -139,7 +141,8 @@ static enum prt_status check_samples(const struct sound_source *sound, struct pr
         sound->bits != 0 ? ", and signed integers that are wide enough" : "");
 }
 
-static enum prt_status tell_fault(const struct sound_source *sound, struct prt_error *error)
+static enum prt_status report_source_fault(const struct sound_source *sound,
+                                           struct prt_error *error)
 {
     if (error != NULL) *error = sound->fault;
     return sound->fault.status;
@@ -147,8 +150,10 @@ static enum prt_status tell_fault(const struct sound_source *sound, struct prt_e
 
 static enum prt_status open_body(struct sound_source *sound, struct prt_error *error)
 {
-    SF_VIRTUAL_IO io = {
-        .get_filelen = on_length, .seek = on_seek, .read = on_read, .tell = on_tell};
+    SF_VIRTUAL_IO io = {.get_filelen = on_source_length,
+                        .seek = on_source_seek,
+                        .read = on_source_read,
+                        .tell = on_source_tell};
     enum prt_status status = prt_sound_library_load(&sound->library, sound->reader.name, error);
     if (status != PRT_OK) return status;
     if (sound->layout.raw_format != 0)
@@ -156,21 +161,23 @@ static enum prt_status open_body(struct sound_source *sound, struct prt_error *e
                                 .channels = (int)sound->layout.channels,
                                 .samplerate = (int)sound->layout.rate_hertz};
     sound->file = sound->library.open_virtual(&io, SFM_READ, &sound->info, sound);
-    if (sound->fault.status != PRT_OK) return tell_fault(sound, error);
+    if (sound->fault.status != PRT_OK) return report_source_fault(sound, error);
     if (sound->file == NULL)
         return prt_error_set(error, PRT_E_FORMAT, "%s: %s header: %s", sound->reader.name,
                              sound->layout.format,
                              prt_sound_library_reason(&sound->library, sound->library.error(NULL)));
     /* uncovered: libsndfile 1.2 refuses them; another version may not */
     if (sound->info.channels < 1 || sound->info.samplerate < 1 || sound->info.frames < 0)
-        return refuse(sound, error, "its channels, rate or length make no sense");
+        return refuse_sound(sound, error, "its channels, rate or length make no sense");
     if (sound->info.frames > FRAMES_MAX)
-        return refuse(sound, error,
-                      "its header does not say how many samples there are, so a missing end would "
-                      "not be noticed: encode it into a file, not into a pipe");
+        return refuse_sound(
+            sound, error,
+            "its header does not say how many samples there are, so a missing end would "
+            "not be noticed: encode it into a file, not into a pipe");
     if (sound->layout.frames != PRT_PACKETS_UNKNOWN &&
         sound->layout.frames != (uint64_t)sound->info.frames)
-        return refuse(sound, error, "its header says another number of samples than there are");
+        return refuse_sound(sound, error,
+                            "its header says another number of samples than there are");
     note_samples(sound);
     return check_samples(sound, error);
 }
@@ -191,11 +198,11 @@ static enum prt_status note_stream(struct sound_source *sound, struct prt_error 
 /* --- reading --- */
 
 /* libsndfile gave no more frames: was that all? */
-static enum prt_status check_end(struct sound_source *sound, struct prt_error *error)
+static enum prt_status check_sound_end(struct sound_source *sound, struct prt_error *error)
 {
     const struct prt_sound_layout *layout = &sound->layout;
     const struct prt_io_reader *reader = &sound->reader;
-    if (sound->fault.status != PRT_OK) return tell_fault(sound, error);
+    if (sound->fault.status != PRT_OK) return report_source_fault(sound, error);
     if (sound->failure != SF_ERR_NO_ERROR)
         return prt_error_set_at(error, PRT_E_FORMAT, reader->offset,
                                 "%s: the %s samples are damaged or cut off before byte %llu: %s",
@@ -261,7 +268,7 @@ static enum prt_status sound_read(struct prt_source *source, void *packets, size
             decode_items(sound);
             left = sound->items_count;
         }
-        if (left == 0) return check_end(sound, error);
+        if (left == 0) return check_sound_end(sound, error);
         size_t part = left < capacity - *count ? left : capacity - *count;
         take_items(sound, (unsigned char *)packets + *count * width, part);
         *count += part;

@@ -56,8 +56,8 @@ static unsigned char *put_bytes(unsigned char *next, const void *bytes, size_t l
 }
 
 /* For `data_bytes` of samples (SIZE_UNKNOWN: it cannot be known); returns its length. */
-static size_t make_header(const struct sound_sink *sound, uint32_t data_bytes,
-                          unsigned char header[HEADER_BYTES_MAX])
+static size_t make_sound_header(const struct sound_sink *sound, uint32_t data_bytes,
+                                unsigned char header[HEADER_BYTES_MAX])
 {
     bool is_float = scalar_is_float(sound->element);
     uint32_t width = (uint32_t)scalar_width_bytes(sound->element);
@@ -85,32 +85,34 @@ static size_t make_header(const struct sound_sink *sound, uint32_t data_bytes,
 
 /* --- the file, for libsndfile --- */
 
-static sf_count_t on_length(void *user)
+static sf_count_t on_sink_length(void *user)
 {
     return (sf_count_t)((const struct sound_sink *)user)->base.writer.offset;
 }
 
-static sf_count_t on_tell(void *user)
+static sf_count_t on_sink_tell(void *user)
 {
     return (sf_count_t)((const struct sound_sink *)user)->position;
 }
 
 /* Goes to a place in the written part, or to its end. */
-static sf_count_t on_seek(sf_count_t offset, int whence, void *user)
+static sf_count_t on_sink_seek(sf_count_t offset, int whence, void *user)
 {
     struct sound_sink *sound = user;
     /* uncovered: libsndfile 1.2 seeks from the first byte or from the end, to places in the file */
-    sf_count_t base = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? on_tell(user) : on_length(user);
+    sf_count_t base = whence == SEEK_SET   ? 0
+                      : whence == SEEK_CUR ? on_sink_tell(user)
+                                           : on_sink_length(user);
     sf_count_t position;
     /* uncovered: as above */
     if (__builtin_add_overflow(base, offset, &position) || position < 0 ||
-        position > on_length(user))
+        position > on_sink_length(user))
         return -1;
     sound->position = (uint64_t)position;
     return position;
 }
 
-static sf_count_t on_write(const void *data, sf_count_t count, void *user)
+static sf_count_t on_sink_write(const void *data, sf_count_t count, void *user)
 {
     struct sound_sink *sound = user;
     struct prt_io_writer *writer = &sound->base.writer;
@@ -129,16 +131,18 @@ static sf_count_t on_write(const void *data, sf_count_t count, void *user)
     return count;
 }
 
-static enum prt_status tell_fault(const struct sound_sink *sound, struct prt_error *error)
+static enum prt_status report_sink_fault(const struct sound_sink *sound, struct prt_error *error)
 {
     if (error != NULL) *error = sound->fault;
     return sound->fault.status;
 }
 
-static enum prt_status open_library(struct sound_sink *sound, struct prt_error *error)
+static enum prt_status open_sound_library(struct sound_sink *sound, struct prt_error *error)
 {
-    SF_VIRTUAL_IO io = {
-        .get_filelen = on_length, .seek = on_seek, .write = on_write, .tell = on_tell};
+    SF_VIRTUAL_IO io = {.get_filelen = on_sink_length,
+                        .seek = on_sink_seek,
+                        .write = on_sink_write,
+                        .tell = on_sink_tell};
     int subtype = SF_FORMAT_PCM_16;
     if (sound->element == SCALAR_I32) subtype = SF_FORMAT_PCM_32;
     if (sound->element == SCALAR_F32) subtype = SF_FORMAT_FLOAT;
@@ -152,7 +156,7 @@ static enum prt_status open_library(struct sound_sink *sound, struct prt_error *
     if (status != PRT_OK) return status;
     sound->file = sound->library.open_virtual(&io, SFM_WRITE, &info, sound);
     /* uncovered: the header fits the writer's buffer */
-    if (sound->fault.status != PRT_OK) return tell_fault(sound, error);
+    if (sound->fault.status != PRT_OK) return report_sink_fault(sound, error);
     if (sound->file == NULL)
         return prt_error_set(
             error, PRT_E_USAGE, "%s: %s cannot have %u channel%s of type %s with %u Hz: %s", path,
@@ -165,7 +169,7 @@ static enum prt_status open_library(struct sound_sink *sound, struct prt_error *
 }
 
 /* Gives the whole frames that are held to libsndfile. */
-static enum prt_status encode(struct sound_sink *sound, struct prt_error *error)
+static enum prt_status encode_sound(struct sound_sink *sound, struct prt_error *error)
 {
     const struct prt_sound_library *library = &sound->library;
     size_t width = scalar_width_bytes(sound->element);
@@ -178,7 +182,7 @@ static enum prt_status encode(struct sound_sink *sound, struct prt_error *error)
     case SCALAR_F64: put = library->write_double(sound->file, samples, items); break;
     default: put = library->write_short(sound->file, samples, items); break;
     }
-    if (sound->fault.status != PRT_OK) return tell_fault(sound, error);
+    if (sound->fault.status != PRT_OK) return report_sink_fault(sound, error);
     /* uncovered: libsndfile takes every sample unless the file has a fault */
     if (put != items)
         return prt_error_set(error, PRT_E_WRITE, "%s: cannot encode %s: %s",
@@ -267,7 +271,7 @@ static enum prt_status sound_write(struct prt_sink *sink, const void *packets, s
                                  sink->writer.name, (unsigned long long)(sink->packets + done),
                                  scalar_name(sound->element));
         if (sound->file != NULL) {
-            status = encode(sound, error);
+            status = encode_sound(sound, error);
         } else {
             status = prt_io_writer_put(&sink->writer, sound->samples, sound->held_bytes, error);
             sound->held_bytes = 0;
@@ -283,7 +287,7 @@ static enum prt_status close_library(struct sound_sink *sound, struct prt_error 
 {
     int failure = sound->library.close(sound->file);
     sound->file = NULL;
-    if (sound->fault.status != PRT_OK) return tell_fault(sound, error);
+    if (sound->fault.status != PRT_OK) return report_sink_fault(sound, error);
     /* uncovered: as in encode */
     if (failure == SF_ERR_NO_ERROR) return PRT_OK;
     return prt_error_set(error, PRT_E_WRITE, "%s: cannot encode %s: %s", sound->base.writer.name,
@@ -305,7 +309,7 @@ static enum prt_status sound_complete(struct prt_sink *sink, struct prt_error *e
     enum prt_status status = prt_io_writer_put(&sink->writer, "", bytes & 1, error);
     /* uncovered: the buffer has room for a byte, or its flush below fails as well */
     if (status != PRT_OK) return status;
-    size_t length = make_header(sound, (uint32_t)bytes, header);
+    size_t length = make_sound_header(sound, (uint32_t)bytes, header);
     return prt_io_writer_patch(&sink->writer, 0, header, length, error);
 }
 
@@ -388,11 +392,11 @@ enum prt_status prt_sound_sink_open(const struct prt_port_spec *spec,
     sound->channels = channels;
     bool wav = spec->format == PRT_FORMAT_WAV;
     unsigned char header[HEADER_BYTES_MAX];
-    size_t length = make_header(sound, SIZE_UNKNOWN, header);
+    size_t length = make_sound_header(sound, SIZE_UNKNOWN, header);
     status = prt_io_writer_open(&sound->base.writer, spec->path, !wav, environment, error);
     if (status == PRT_OK)
         status = wav ? prt_io_writer_put(&sound->base.writer, header, length, error)
-                     : open_library(sound, error);
+                     : open_sound_library(sound, error);
     if (status != PRT_OK) {
         prt_sink_close(&sound->base);
         return status;
