@@ -183,11 +183,7 @@ static bool set_attribute(struct builder *b, const struct ast_attribute *a,
         return set_unproven(b, a, buffer);
     if (buffer->outer == GRAPH_INNER)
         return buffer_attribute(&b->el, b->arguments, a, buffer->type, buffer);
-    if (is_shape_attribute(a)) return shape_attribute(&b->el, b->arguments, a, &buffer->shape);
-    diag_report(diags_of(b), RULE_UNKNOWN_ATTRIBUTE, a->name.span,
-                "a port of the pipeline has no attribute '%s', only 'rows' and 'frame'",
-                a->name.text);
-    return false;
+    return port_attribute(&b->el, b->arguments, a, buffer);
 }
 
 static void set_command_buffer(struct builder *b, const struct ast_command *command,

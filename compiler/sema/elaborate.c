@@ -174,22 +174,24 @@ static bool depth_attribute(struct elaboration *el, struct scope *scope,
     return true;
 }
 
+bool port_attribute(struct elaboration *el, struct scope *scope, const struct ast_attribute *a,
+                    struct graph_buffer *model)
+{
+    if (is_shape_attribute(a)) return shape_attribute(el, scope, a, &model->shape);
+    if (strcmp(a->name.text, "depth") == 0) return depth_attribute(el, scope, a, model);
+    diag_report(el->cx->diags, RULE_UNKNOWN_ATTRIBUTE, a->name.span,
+                "a port of a pipeline takes no attribute '%s', only 'depth D' and its shape: "
+                "'rows W' or 'frame WxH'",
+                a->name.text);
+    return false;
+}
+
 void port_attributes(struct elaboration *el, struct scope *scope, const struct ast_port *port,
                      struct graph_buffer *model)
 {
     for (const struct ast_attribute *a = port->attributes; a != NULL; a = a->next) {
-        bool valid = true;
         if (repeated_attribute(el, port->attributes, a)) continue;
-        if (is_shape_attribute(a))
-            valid = shape_attribute(el, scope, a, &model->shape);
-        else if (strcmp(a->name.text, "depth") == 0)
-            valid = depth_attribute(el, scope, a, model);
-        else
-            diag_report(el->cx->diags, RULE_UNKNOWN_ATTRIBUTE, a->name.span,
-                        "a port of a pipeline takes no attribute '%s', only 'depth D' and its "
-                        "shape: 'rows W' or 'frame WxH'",
-                        a->name.text);
-        if (!valid) el->incomplete = true;
+        if (!port_attribute(el, scope, a, model)) el->incomplete = true;
     }
 }
 

@@ -159,6 +159,9 @@ bool array_dims(struct elaboration *el, struct scope *scope, const struct ast_ex
                 struct net_buffer *buffer);
 /* `band`, `band[3]`, `w[1][4]`: the name of one element of an array, by its flat index. */
 const char *element_name(struct elaboration *el, const struct net_buffer *buffer, uint64_t flat);
+/* An attribute of a port of a pipeline: its depth or its shape. False after an error. */
+bool port_attribute(struct elaboration *el, struct scope *scope, const struct ast_attribute *a,
+                    struct graph_buffer *model);
 /* The depth and the shape that the attributes of a port of a pipeline declare. */
 void port_attributes(struct elaboration *el, struct scope *scope, const struct ast_port *port,
                      struct graph_buffer *model);

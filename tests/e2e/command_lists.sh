@@ -87,7 +87,7 @@ pipeline outer(in i32 x rows 16, out i32 y; i32 by = 5) {
     for (int i = 0; i < 2; i++) leg: inner(part[i] -> done[i]; by * 2);
     add(done[0], done[1] -> y);
 }
-pipeline main(in i32 x, out i32 y; i32 by = 1) {
+pipeline main(in i32 x depth 100, out i32 y depth 64; i32 by = 1) {
     buffer i32 mid;
     left: outer(x -> mid; by << 1);
     mid -> outer -> y;
@@ -97,6 +97,7 @@ check "a tower compiles" "$PIPEC" tower.pipe -o one.pbc
 cmds tower.cmds tower.pipe
 check "its nodes have dots" grep -q '^create kernel "left.leg\[1\].first" gain(' tower.cmds
 check "its buffers too" grep -q '^create buffer "left.leg\[0\].one" i32;' tower.cmds
+check "its ports have depths" grep -qx 'set "x" depth 100;' tower.cmds
 cmds again.cmds tower.cmds
 check "its list comes back" cmp tower.cmds again.cmds
 for form in graph sched; do
@@ -130,7 +131,7 @@ check "it needs a reason" says 1 'suppression-without-reason' "$PIPEC" wrong.cmd
 sed 's/unproven "x.*"/unproven 1/' accepted.cmds >wrong.cmds
 check "a reason is a string" says 1 'takes a string that says why' "$PIPEC" wrong.cmds
 sed 's/^set "p" unproven/set "x" unproven/' accepted.cmds >wrong.cmds
-check "a port has none" says 1 "has no attribute 'unproven'" "$PIPEC" wrong.cmds
+check "a port has none" says 1 "takes no attribute 'unproven'" "$PIPEC" wrong.cmds
 sed 's/^set "p" unproven.*//; s|\(connect "positive".*\)|\1 // pipec: allow(liveness-unproven) reason="as \\ \\"|' \
     accepted.cmds >comment.cmds
 cmds again.cmds comment.cmds
