@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/piperun/message.h"
 
+#include "base/standard_streams.h"
+
 #include <stdarg.h>
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 static bool is_quiet, is_verbose;
 
@@ -64,4 +68,11 @@ int prt_complain_status(const struct prt_error *error)
 int prt_complain_memory(void)
 {
     return PRT_COMPLAIN(EXIT_USAGE, "out of memory");
+}
+
+int prt_output_finish(int exit_code)
+{
+    int error = stream_flush(stdout);
+    if (exit_code != EXIT_DONE || error == 0 || error == EPIPE) return exit_code;
+    return PRT_COMPLAIN(EXIT_USAGE, "standard output: %s", strerror(error));
 }

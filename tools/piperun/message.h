@@ -44,4 +44,8 @@ void prt_print_report(void *context, const char *text);
 int prt_complain_status(const struct prt_error *error);
 int prt_complain_memory(void);
 
+/* Flushes standard output at the end of a command, and returns the exit code.  If the command has done well, but not
+ * everything has been written, it complains, unless the reader has gone. */
+int prt_output_finish(int exit_code);
+
 #endif

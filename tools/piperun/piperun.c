@@ -23,7 +23,6 @@
 #include "tools/piperun/program_text.h"
 #include "tools/piperun/run_command.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,8 +47,6 @@ static int run_file(int argc, char **argv)
         exit_code = prt_command_run(&command);
     }
     prt_command_free(&command);
-    if (fflush(stdout) != 0 && errno != EPIPE && exit_code == EXIT_DONE)
-        exit_code = PRT_COMPLAIN(EXIT_USAGE, "standard output: %s", strerror(errno));
     return exit_code;
 }
 
@@ -59,5 +56,6 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file that would become too large is an error of its write */
     int exit_code = run_subcommand(argc, argv);
-    return exit_code != PRT_COMMAND_RUN ? exit_code : run_file(argc, argv);
+    if (exit_code == PRT_COMMAND_RUN) exit_code = run_file(argc, argv);
+    return prt_output_finish(exit_code);
 }
