@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <unistd.h>
 
 void standard_streams_occupy(void)
@@ -15,11 +14,11 @@ void standard_streams_occupy(void)
             (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-int standard_output_flush(void)
+int stream_flush(FILE *stream)
 {
-    if (fflush(stdout) != 0) return errno == EPIPE ? 0 : errno;
-    if (!ferror(stdout)) return 0;
-    struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
-    bool reader_has_closed = poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
-    return reader_has_closed ? 0 : EIO;
+    if (fflush(stream) != 0) return errno;
+    if (!ferror(stream)) return 0;
+    struct pollfd descriptor = {.fd = fileno(stream), .events = POLLOUT};
+    bool has_reader = poll(&descriptor, 1, 0) <= 0 || (descriptor.revents & POLLERR) == 0;
+    return has_reader ? EIO : EPIPE;
 }

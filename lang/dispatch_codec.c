@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lang/dispatch_codec.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -266,8 +267,10 @@ bool dispatch_expand(const struct dispatch_table *table, const struct dispatch_c
     for (; r.kernel < packet->num_kernels; r.kernel++)
         if (!read_launch(&r, &launches[r.kernel])) return false;
     if (r.at < DISPATCH_UNITS && !rest_is_zero(&r)) {
-        while (r.values[r.at] == 0) /* one of them is not */
+        while (r.values[r.at] == 0) { /* one of them is not */
             r.at++;
+            assert(r.at < DISPATCH_UNITS);
+        }
         return refuse(finding, DISPATCH_TRAILING_UNITS, packet->num_kernels, r.at);
     }
     *count = packet->num_kernels;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/bodies/bundles.h"
 
+#include <assert.h>
+
 #include "compiler/ir/ratio.h"
 
 bool bundles_possible(const struct kernel *kernel)
@@ -75,7 +77,10 @@ static uint32_t reduce_shares(struct graph_node *node, uint32_t bundle)
         members++;
     }
     for (size_t o = 0; o < node->outputs.count; o++)
-        if (node->outputs.items[o].bundle == bundle) node->outputs.items[o].share /= common;
+        if (node->outputs.items[o].bundle == bundle) {
+            assert(common > 0); /* no share is 0 */
+            node->outputs.items[o].share /= common;
+        }
     return members;
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "compiler/commands/command_lint.h"
+#include "base/standard_streams.h"
 #include "compiler/commands/commands.h"
 #include "compiler/driver/driver_files.h"
 #include "compiler/support/output.h"
@@ -98,7 +99,9 @@ static int write_findings(struct lint_run *run, struct command_line *line)
         status = EXIT_REFUSED;
     bool written =
         diagnostics_write(&line->diagnostics, run->diags, line->colour, unfinished, &path);
-    int failure = written ? standard_output_status() : file_failure("write", path);
+    if (written) errno = stream_flush(stdout);
+    if (written && errno == 0) return status;
+    int failure = file_failure("write", path);
     return failure != EXIT_DONE ? failure : status;
 }
 

@@ -251,9 +251,9 @@ static bool is_set(const char *name)
  * true if the descriptor is a terminal that shows colours. */
 static bool colour_suits(int descriptor)
 {
-    const char *terminal = getenv("TERM");
+    const char *terminal = getenv("TERM"), *force = getenv("CLICOLOR_FORCE");
     if (is_set("NO_COLOR")) return false;
-    if (is_set("CLICOLOR_FORCE") && strcmp(getenv("CLICOLOR_FORCE"), "0") != 0) return true;
+    if (force != NULL && *force != '\0' && strcmp(force, "0") != 0) return true;
     return isatty(descriptor) && terminal != NULL && strcmp(terminal, "dumb") != 0;
 }
 

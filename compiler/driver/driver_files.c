@@ -52,7 +52,7 @@ int unread_folders(const struct source_paths *paths)
 
 int standard_output_status(void)
 {
-    errno = standard_output_flush();
+    errno = stream_flush(stdout);
     return errno == 0 ? EXIT_DONE : file_failure("write", "-");
 }
 

@@ -369,12 +369,13 @@ enum border { BORDER_CLAMP, BORDER_MIRROR, BORDER_WRAP, BORDER_ZERO }; /* as in 
 
 struct kernel_port {
     const char *name;
-    struct span span;
     const struct type *type; /* of a packet */
-    bool is_array;           /* a port array, even of one element */
-    uint64_t arity;          /* 1 where not an array */
-    bool rate_declared;      /* pop/peek, push or amplify written */
-    struct span rate_span;   /* of the written rate */
+    uint64_t arity;          /* 1 if not an array */
+    struct span span;
+    struct span rate_span; /* of the written rate */
+    bool rate_declared;    /* pop/peek, push or amplify written */
+    bool is_array;         /* a port array, even of one element */
+    bool indexed;          /* out-ports: written by y[j] = v (KS_STORE), never both ways */
     /* Packets a firing where the kernel has one phase.  Where it has several, the arrays hold each
      * phase's, and here stand the sums over one cycle of phases (peek: the largest of a phase). */
     uint64_t pop, peek; /* in-ports */
@@ -388,7 +389,6 @@ struct kernel_port {
     uint32_t window_width, window_height;
     enum border border;
     struct span window_span; /* of the attribute `window` */
-    bool indexed;            /* out-ports: written by y[j] = v (KS_STORE), never both ways */
     /* out-ports: most packets that `finish` appends; filled by bodies/amplify */
     uint64_t finish_max;
     bool count_proven, finish_proven; /* out-ports: the body shows it; filled by bodies/amplify */

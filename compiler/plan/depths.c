@@ -82,7 +82,8 @@ static uint64_t window_rest(const struct graph *graph, const struct graph_buffer
 /* What is not proven to be free of deadlock gets no less than by default. */
 static enum buffers_mode raising_mode(const struct placement *at)
 {
-    return at->graph->unproven ? BUFFERS_DEFAULT : at->cx->options.buffers;
+    if (at->graph->unproven) return BUFFERS_DEFAULT;
+    return at->cx->options.buffers;
 }
 
 static bool is_read_by_rows(const struct placement *at, const struct graph_buffer *buffer)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/plan/reference_entries.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,6 +159,7 @@ static void read_part(struct packing *p, const struct schedule_part *part, uint3
     open[0] = OUTSIDE;
     for (uint32_t i = 0; i < part->op_count; i++) {
         const struct schedule_op *op = &part->ops[i];
+        assert(depth <= SCHEDULE_NEST_MAX);
         struct body *outer = &p->bodies.items[open[depth]];
         if (op->kind == SCHEDULE_RUN) add_run(p, op, open[depth], position, next);
         if (op->kind == SCHEDULE_AGAIN) depth--;

@@ -122,7 +122,7 @@ static struct scalar_value *variable_place(struct evaluator *in, const struct kx
 
 bool evaluate_index(struct evaluator *in, const struct kx *index, uint64_t bound, uint64_t *at)
 {
-    struct scalar_value value;
+    struct scalar_value value = {0};
     if (!evaluate(in, index, &value)) return false;
     if (!value_is_known(value)) return fail_evaluation(in, EVALUATE_UNKNOWN_INDEX, index->span);
     __int128 exact = arith_as_exact(value);
@@ -140,7 +140,7 @@ static struct scalar_value *place_of_value(struct evaluator *in, const struct kx
 {
     if (x->kind == KX_VARIABLE) return variable_place(in, x);
     struct scalar_value *values = NULL;
-    uint64_t at;
+    uint64_t at = 0;
     if (++in->depth > DEPTH_MAX) {
         fail_evaluation(in, EVALUATE_TOO_DEEP, x->span);
     } else if (x->kind == KX_INDEX) {
@@ -169,6 +169,7 @@ static bool operate_element(struct evaluator *in, struct span span, struct opera
 {
     bool known = true;
     for (uint32_t i = 0; i < count; i++)
+        // NOLINTNEXTLINE(clang-analyzer-security.ArrayBound): the callers have `count` operands
         known &= value_is_known(operands[i]);
     if (known && arith_operate(operation, operands, out)) return true;
     if (!known && in->domain->operate)
@@ -229,8 +230,10 @@ static bool evaluate_choice(struct evaluator *in, const struct kx *x, struct sca
     *other = arith_bool(!right_if_true);
     if (x->kind == KX_SELECT && !evaluate(in, x->third, other)) return false;
     for (uint64_t i = 0; i < count; i++) {
+        /* NOLINTBEGIN(clang-analyzer-security.ArrayBound): `out` has `count` values */
         struct scalar_value operands[] = {condition, right_if_true ? out[i] : other[i],
                                           right_if_true ? other[i] : out[i]};
+        /* NOLINTEND(clang-analyzer-security.ArrayBound) */
         if (!operate_element(in, x->span, select, operands, 3, out + i)) return false;
     }
     return true;
@@ -239,7 +242,7 @@ static bool evaluate_choice(struct evaluator *in, const struct kx *x, struct sca
 /* SELECT, LOGICAL: evaluates only the chosen side. */
 static bool eval_conditional(struct evaluator *in, const struct kx *x, struct scalar_value *out)
 {
-    struct scalar_value condition;
+    struct scalar_value condition = {0};
     if (!evaluate(in, x->left, &condition)) return false;
     if (!value_is_known(condition)) return evaluate_choice(in, x, condition, out);
     bool truth = arith_truth(condition);
@@ -266,7 +269,8 @@ static bool evaluate_assign(struct evaluator *in, const struct kx *x, struct sca
     const struct operation binary = {.kind = KX_BINARY, .op = x->op, .type = type};
     const struct operation narrow = {.kind = KX_CONVERT, .type = type_item(x->type)->scalar};
     uint64_t count = type_scalar_count(x->type);
-    struct scalar_value *right = take_scalars(in, x->span, count), operands[2], result;
+    struct scalar_value *right = take_scalars(in, x->span, count);
+    struct scalar_value operands[2] = {{0}}, result = {0};
     if (!right || !copy_values(in, x->span, out, to, x->type) || !evaluate(in, x->right, right))
         return false;
     for (uint64_t i = 0; i < count; i++) {
@@ -371,7 +375,7 @@ static bool eval_kind(struct evaluator *in, const struct kx *x, struct scalar_va
     case KX_BROADCAST:
         if (!evaluate(in, x->left, out)) return false;
         for (uint64_t i = 1; i < x->type->length; i++)
-            out[i] = out[0];
+            out[i] = out[0]; // NOLINT(clang-analyzer-security.ArrayBound): of a vector
         return true;
     case KX_ASSIGN: return evaluate_assign(in, x, out);
     case KX_CALL: return evaluate_call(in, x, out);

@@ -5,6 +5,7 @@
 #include "base/file_open.h"
 #include "base/file_publish.h"
 #include "base/output_target.h"
+#include "base/standard_streams.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -217,7 +218,8 @@ bool output_open(struct output *output, const char *path)
 
 static bool complete_file(FILE *file, bool sync)
 {
-    bool good = fflush(file) == 0 && !ferror(file);
+    errno = stream_flush(file);
+    bool good = errno == 0;
     if (good && sync) good = file_synchronise(fileno(file));
     return good;
 }

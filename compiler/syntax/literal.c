@@ -98,7 +98,8 @@ static bool looks_like_dimensions(const char *text, size_t length)
         if (digits == 0 || at + digits > length) return false;
         at += digits;
         extents++;
-        if (at < length && text[at++] != 'x') return false;
+        if (at < length && text[at] != 'x') return false;
+        at++;
     }
     return extents > 1 && text[length - 1] != 'x';
 }

@@ -61,6 +61,12 @@ static bool has_word(const char *list, size_t length, const char *word)
     return false;
 }
 
+static void end_line(char *line)
+{
+    char *end = strchr(line, '\n');
+    if (end != NULL) *end = '\0';
+}
+
 /* A line "ID:CONTROLLERS:PATH": of version 2 "0::PATH". */
 static bool read_group(char *line, bool is_first, char *path)
 {
@@ -70,7 +76,7 @@ static bool read_group(char *line, bool is_first, char *path)
     size_t length = (size_t)(group - controllers - 1);
     if (is_first ? !has_word(controllers + 1, length, "cpu") : strncmp(line, "0::", 3) != 0)
         return false;
-    line[strcspn(line, "\n")] = '\0';
+    end_line(line);
     memcpy(path, group + 1, strlen(group + 1) + 1);
     return true;
 }
@@ -111,7 +117,7 @@ static bool read_mount(char *line, bool is_first, struct place *place)
 {
     char type[16], *behind = strstr(line, " - ");
     int at = 0;
-    line[strcspn(line, "\n")] = '\0';
+    end_line(line);
     if (behind == NULL) return false;
     if (sscanf(behind, " - %15s %*s %n", type, &at) != 1 || at == 0) return false;
     const char *options = behind + at;

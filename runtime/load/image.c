@@ -4,6 +4,7 @@
 #include "lang/cpu_features.h"
 #include "runtime/load/image_elf.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -253,6 +254,7 @@ enum prt_status prt_image_from_entries(const struct prt_container *container,
 {
     enum prt_status status = allocate_nodes(container, image, error);
     if (status != PRT_OK) return status;
+    assert(image->nodes != NULL);
     size_t entries = (size_t)container->node_count + container->interface_count;
     for (size_t i = 0; i < entries; i++)
         image->nodes[i] = nodes[i];

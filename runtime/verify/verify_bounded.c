@@ -19,6 +19,7 @@
  */
 #include "runtime/verify/verify_internal.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -233,6 +234,7 @@ static enum prt_status verify_bundles(const struct prt_container *c, struct prt_
             if (c->outputs[i].bundle == 0) continue;
             enum prt_status status = verify_bundle_output(c, i, error);
             if (status != PRT_OK) return status;
+            assert(c->outputs[i].bundle <= CONTAINER_BUNDLES_MAX);
             uint32_t *member = &first[c->outputs[i].bundle - 1];
             if (*member == 0) *member = i + 1;
             status = verify_ranges(c, i, *member - 1, error);

@@ -712,11 +712,15 @@ static enum prt_status execute(struct levels *x, uint32_t index, bool *goes_on)
 
 static enum prt_status walk(struct levels *x, uint32_t label)
 {
+    assert(label < x->code->count); /* each label is one instruction */
+    // NOLINTNEXTLINE(clang-analyzer-security.ArrayBound): asserted above
     uint32_t index = x->label_at[label];
     enum prt_status status = prt_code_work(x->code, index, x->q.count);
     bool goes_on = true;
     copy_state(x, &x->now, &x->at[label]);
     for (bool first = true; status == PRT_OK && goes_on; first = false, index++) {
+        assert(index < x->code->count); /* no path leaves the program (verify_flow.c) */
+        // NOLINTNEXTLINE(clang-analyzer-security.ArrayBound): asserted above
         if (!first && x->label_of[index] != NO_LABEL) return meet(x, index - 1, index);
         status = execute(x, index, &goes_on);
     }

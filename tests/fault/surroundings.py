@@ -164,7 +164,8 @@ def group_full(place, _options):
     for command in ([place.pipec, "--help"], [place.pipec, "--help=all"], [place.pipec, "--version"], [place.pipec, "inspect", "avg.pipe"],
                     [place.pipec, "inspect", "--json", "avg.pipe"], [place.pipec, "avg.pipe", "-o", "-"],
                     [place.pipec, "explain", "--list"], [place.pipec, "fmt", "-"], [place.pipec, "graph", "avg.pipe"],
-                    [place.piperun, "--help"], [place.piperun, "--list-devices"], [place.piperun, "disasm", "avg.pbc"],
+                    [place.piperun, "--help"], [place.piperun, "--list-devices"], [place.piperun, "partition", "--help"],
+                    [place.piperun, "disasm", "avg.pbc"],
                     [place.piperun, "avg.pbc", "samples=in.raw", "smooth=-,raw"]):
         place.clear([])
         with open("/dev/full", "wb") as full, open(place.root + "/avg.pipe", "rb") as source:
@@ -271,6 +272,8 @@ def gone_readers(place):
     for stream, command, statuses in (
             ("stdout", [place.pipec, "avg.pipe", "-o", "-"], (0,)),
             ("stdout", [place.pipec, "inspect", "avg.pipe"], (0,)),
+            ("stdout", [place.pipec, "--help"], (0,)),  # longer than the buffer of the stream
+            ("stdout", [place.piperun, "--help"], (0,)),
             ("stdout", [place.pipec, "explain", "--list"], (0,)),
             ("stdout", [place.piperun, "avg.pbc", "samples=in.raw", "smooth=-,raw"], (0,)),
             ("stderr", [place.pipec, "bad.pipe", "-o", "out.pbc"], (1,)),

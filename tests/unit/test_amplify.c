@@ -202,9 +202,8 @@ static void guards_and_relations_prove_accesses(void **state)
         "i32 i = x; switch (i) { case 0: case 1: y <- x[i]; break; default: y <- 1; }",
         "if (x[1] >= 0 && x[1] < 8) y <- x[x[1]];",
         "u32 n = (u32)x; if (n < 8) for (u32 i = 0; i < n; i++) y <- x[n - 1 - i];",
-        "i32 lo = 0; i32 hi = 8; while (lo < hi) { i32 m = (lo + hi) / 2; if (x[m] < 3) lo = m + "
-        "1; "
-        "else hi = m; } y <- lo;",
+        ("i32 lo = 0; i32 hi = 8; while (lo < hi) { i32 m = (lo + hi) / 2; "
+         "if (x[m] < 3) lo = m + 1; else hi = m; } y <- lo;"),
         "i32 n; for (;;) { if (n == 8) break; if (x[n] > 3) break; n++; } y <- n;",
         "state i32 at; i32 line[16]; y <- line[at]; at = (at + 1) % 16;",
         "state i32 at; i32 line[16]; y <- line[at]; if (++at == 16) at = 0;",

@@ -27,13 +27,12 @@ static int pick(int below)
 
 /* ---- what a body shows ---- */
 
-/* "1:2:0" are the shares of the first bundle, 0: not in it; "": none is. */
-static void expect_steps(const char *ports, const char *body, const char *wanted)
+/* "1:2:0" are the shares of the first bundle, 0: not in it; "": none is.  `rest`: of the program. */
+static void expect_steps_in(const char *rest, const char *ports, const char *body,
+                            const char *wanted)
 {
     char text[2048], found[64] = "";
-    snprintf(text, sizeof text, "kernel k(in f32 x, %s) { %s }\n%s", ports, body,
-             "kernel join(in f32 a[3], out f32 y) { y <- a[0][0]; }\n"
-             "pipeline main(in f32 x, out f32 y) { buffer f32 a[3]; k(x -> a); join(a -> y); }\n");
+    snprintf(text, sizeof text, "kernel k(in f32 x, %s) { %s }\n%s", ports, body, rest);
     struct text_compile *c = text_compile(text);
     if (!c->graph) fail_msg("%s", text_compile_messages(c));
     amplify_infer_rates(&c->cx, c->graph);
@@ -46,6 +45,25 @@ static void expect_steps(const char *ports, const char *body, const char *wanted
                 node->outputs.items[o].bundle == bundle ? (int)node->outputs.items[o].share : 0);
     if (strcmp(found, wanted) != 0) fail_msg("'%s' gives '%s', not '%s'", body, found, wanted);
     text_compile_free(c);
+}
+
+static void expect_steps(const char *ports, const char *body, const char *wanted)
+{
+    expect_steps_in(
+        "kernel join(in f32 a[3], out f32 y) { y <- a[0][0]; }\n"
+        "pipeline main(in f32 x, out f32 y) { buffer f32 a[3]; k(x -> a); join(a -> y); }\n",
+        ports, body, wanted);
+}
+
+static void no_end_that_is_chosen_at_run_time_is_in_step(void **state)
+{
+    (void)state;
+    const char *rest = "kernel join(in f32 a[2], in f32 b, out f32 y) { y <- a[0][0] + b; }\n"
+                       "pipeline main(in f32 x, out f32 y) { buffer f32 a[2], b; k(x -> a, b); "
+                       "join(a, b -> y); }\n";
+    const char *ports = "out f32 y[2] push ..99, out f32 z push ..99";
+    expect_steps_in(rest, ports, "if (x > 0) { y[0] <- x; z <- x; }", "1:0:1");
+    expect_steps_in(rest, ports, "if (x > 0) { y[(i32)x & 1] <- x; z <- x; }", "");
 }
 
 static void bodies_show_what_is_in_step(void **state)
@@ -593,7 +611,8 @@ static void random_graphs_with_bundles_never_stall(void **state)
     assert_true(accepted > 1500 && joined > 500);
 }
 
-TEST_MAIN("bundles", cmocka_unit_test(bodies_show_what_is_in_step),
+TEST_MAIN("bundles", cmocka_unit_test(no_end_that_is_chosen_at_run_time_is_in_step),
+          cmocka_unit_test(bodies_show_what_is_in_step),
           cmocka_unit_test(declared_ranges_in_step_become_the_same_numbers_of_shares),
           cmocka_unit_test(random_bodies_keep_what_is_shown),
           cmocka_unit_test(random_graphs_with_bundles_never_stall))

@@ -3,8 +3,8 @@
 
 #include "base/standard_streams.h"
 
-#include <errno.h>
 #include <stdarg.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -70,20 +70,9 @@ int prt_complain_memory(void)
     return PRT_COMPLAIN(EXIT_USAGE, "out of memory");
 }
 
-static int output_status(int reason)
+int prt_output_finish(int exit_code)
 {
-    if (reason == 0) return EXIT_DONE;
-    return PRT_COMPLAIN(EXIT_USAGE, "standard output: %s", strerror(reason));
-}
-
-int prt_output_status(void)
-{
-    return output_status(standard_output_flush());
-}
-
-int prt_print_text(const char *text)
-{
-    int reason = fputs(text, stdout) < 0 ? errno : 0;
-    int flush_reason = standard_output_flush();
-    return output_status(flush_reason == 0 || reason == 0 ? flush_reason : reason);
+    int error = stream_flush(stdout);
+    if (exit_code != EXIT_DONE || error == 0 || error == EPIPE) return exit_code;
+    return PRT_COMPLAIN(EXIT_USAGE, "standard output: %s", strerror(error));
 }

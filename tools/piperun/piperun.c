@@ -23,7 +23,6 @@
 #include "tools/piperun/program_text.h"
 #include "tools/piperun/run_command.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,7 +47,7 @@ static int run_file(int argc, char **argv)
         exit_code = prt_command_run(&command);
     }
     prt_command_free(&command);
-    return exit_code == EXIT_DONE ? prt_output_status() : exit_code;
+    return exit_code;
 }
 
 int main(int argc, char **argv)
@@ -57,5 +56,6 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file that would become too large is an error of its write */
     int exit_code = run_subcommand(argc, argv);
-    return exit_code != PRT_COMMAND_RUN ? exit_code : run_file(argc, argv);
+    if (exit_code == PRT_COMMAND_RUN) exit_code = run_file(argc, argv);
+    return prt_output_finish(exit_code);
 }

@@ -58,10 +58,14 @@ static const char asm_text[] =
     "\n"
     "Exit status: 0, 1 where the program or the container is refused, 2 usage or files.\n";
 
-static bool has_help_option(int argc, char **argv)
+/* Prints the text if -h or --help is among the options. */
+static bool has_been_helped(int argc, char **argv, const char *text)
 {
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-        if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0) return true;
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "-h") != 0 && strcmp(argv[i], "--help") != 0) continue;
+        fputs(text, stdout);
+        return true;
+    }
     return false;
 }
 
@@ -104,8 +108,8 @@ static enum prt_status verify_program_text(const struct prt_container *container
 }
 
 /* Prints the proof in a few words. */
-static int tell_proof(const char *path, const struct prt_container *container,
-                      const struct prt_proof *proof)
+static void tell_proof(const char *path, const struct prt_container *container,
+                       const struct prt_proof *proof)
 {
     printf("%s: %" PRIu32 " stage%s, %" PRIu32 " buffer%s: rates balance, %s\n", path,
            container->stage_count, plural(container->stage_count), container->buffer_count,
@@ -129,14 +133,13 @@ static int tell_proof(const char *path, const struct prt_container *container,
            prt_container_text(container, container->device->name));
     printf("%s: %" PRIu64 " of %" PRIu64 " step%s of work\n", path, proof->work, proof->work_limit,
            plural(proof->work_limit));
-    return prt_output_status();
 }
 
 int prt_command_verify(int argc, char **argv)
 {
     struct prt_container container;
     struct prt_error error;
-    if (has_help_option(argc, argv)) return prt_print_text(verify_text);
+    if (has_been_helped(argc, argv, verify_text)) return EXIT_DONE;
     const char *path = only_operand(argc, argv);
     if (path == NULL) return EXIT_USAGE;
     int exit_code = read_container(path, &container);
@@ -145,7 +148,7 @@ int prt_command_verify(int argc, char **argv)
     if (verify_program_text(&container, &proof, &error) != PRT_OK)
         exit_code = PRT_COMPLAIN(prt_status_exit_code(error.status), "%s: %s", path, error.message);
     else
-        exit_code = tell_proof(path, &container, &proof);
+        tell_proof(path, &container, &proof);
     prt_container_free(&container);
     return exit_code;
 }
@@ -166,8 +169,6 @@ static int disassemble(const struct prt_container *container, const char *path)
     if (prt_verify_graph(container, &unheard) == PRT_OK) prt_stage_listing(stdout, container);
     bool done = sched_disassemble(stdout, &program, &error);
     free(sets);
-    int exit_code = prt_output_status();
-    if (exit_code != EXIT_DONE) return exit_code;
     if (!done) return PRT_COMPLAIN(EXIT_REFUSED, "%s: %s", path, error.message);
     return EXIT_DONE;
 }
@@ -175,7 +176,7 @@ static int disassemble(const struct prt_container *container, const char *path)
 int prt_command_disasm(int argc, char **argv)
 {
     struct prt_container container;
-    if (has_help_option(argc, argv)) return prt_print_text(disasm_text);
+    if (has_been_helped(argc, argv, disasm_text)) return EXIT_DONE;
     const char *path = only_operand(argc, argv);
     if (path == NULL) return EXIT_USAGE;
     int exit_code = read_container(path, &container);
@@ -339,7 +340,7 @@ static int assemble_into(const struct assembly *assembly)
 int prt_command_asm(int argc, char **argv)
 {
     struct assembly assembly = {.text = NULL};
-    if (has_help_option(argc, argv)) return prt_print_text(asm_text);
+    if (has_been_helped(argc, argv, asm_text)) return EXIT_DONE;
     int exit_code = read_assembly(argc, argv, &assembly);
     if (exit_code == EXIT_DONE)
         exit_code = read_program_text(assembly.text_path, &assembly.text, &assembly.text_bytes);

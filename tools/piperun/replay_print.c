@@ -27,8 +27,7 @@ int prt_command_replay(struct prt_session *session)
     struct prt_error error;
     uint64_t played = 0;
     enum prt_status status = prt_run_replay(session->run, show_step, &played, &error);
-    int output_status = prt_output_status();
-    if (output_status != EXIT_DONE) return output_status;
+    fflush(stdout); /* before the message; its failure is found at the end of the command */
     (void)prt_complain_status(&error);
     return prt_status_exit_code(status);
 }

@@ -147,7 +147,7 @@ static void note_rest(const struct prt_session *session)
     }
 }
 
-static int report_hash(const struct prt_session *session)
+static void report_hash(const struct prt_session *session)
 {
     for (uint32_t i = 0; i < session->port_count; i++) {
         const struct prt_binding *b = &session->bindings[i];
@@ -157,7 +157,6 @@ static int report_hash(const struct prt_session *session)
                       b->port.name);
         puts(line.message);
     }
-    return prt_output_status();
 }
 
 static void note_wait(void *context, const char *wait)
@@ -192,10 +191,7 @@ static int execute_run(struct prt_session *session, struct prt_reports *reports,
     if (prt_run_fault(session->run, &fault) && fault.line > 0)
         prt_say_note("the statement that failed is at %s:%" PRIu32 ":%" PRIu32, fault.source,
                      fault.line, fault.column);
-    if (good && session->command->hash_count > 0) {
-        int hashed = report_hash(session);
-        if (exit_code == EXIT_DONE) exit_code = hashed;
-    }
+    if (good && session->command->hash_count > 0) report_hash(session);
     int reported = prt_reports_write(session, reports);
     return exit_code == EXIT_DONE ? reported : exit_code;
 }

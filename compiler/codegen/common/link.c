@@ -29,7 +29,7 @@
 #ifndef PIPEC_LLVM_MAJOR
 #define PIPEC_LLVM_MAJOR 22
 #endif
-#define TEXT_OF(x) "ld.lld-" #x
+#define TEXT_OF(x) ("ld.lld-" #x)
 #define LLD_OF(major) TEXT_OF(major)
 
 enum { STATUS_KILLED = 128 }; /* of a linker that a signal has ended */

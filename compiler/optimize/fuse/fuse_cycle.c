@@ -94,7 +94,7 @@ static struct fuse_cycle_way one_node(const struct cycle *cycle, const struct de
     for (size_t i = 0; i < cycle->closings.count; i++) {
         const struct closing *closing = &cycle->closings.items[i];
         bool kept = closing->initial >= kept_least;
-        uint64_t in_parts = mul_clamped(closing->packets, KEPT_PACKET * PARTS);
+        uint64_t in_parts = mul_clamped(closing->packets, (uint64_t)KEPT_PACKET * PARTS);
         if (!kept) {
             bool locals = add_clamped(closing->initial, closing->packets) <= REST_LOCALS;
             in_parts = mul_clamped(closing->initial, locals ? 1 : PARTS / REST_COPIED);
@@ -111,7 +111,7 @@ static struct fuse_cycle_way many_nodes(const struct cycle *cycle, const struct 
                                         const struct fuse_group *group)
 {
     struct fuse_cycle_way way = one_node(cycle, device, 0);
-    uint64_t rest = mul_clamped(cycle->packets, KEPT_PACKET * PARTS);
+    uint64_t rest = mul_clamped(cycle->packets, (uint64_t)KEPT_PACKET * PARTS);
     way.apart = true;
     way.at_once = max64(way.at_once, 1);
     way.time = time_of(cycle, device, &way, rest, group->count);

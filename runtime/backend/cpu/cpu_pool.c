@@ -3,6 +3,7 @@
 
 #include "runtime/device/host_thread.h"
 
+#include <assert.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +54,6 @@ struct prt_cpu_worker {
     atomic_uint notified;
     /* Guarded by the mutex.  `idle`: the worker found no job in the lines, and has not been notified since. */
     bool idle, asleep;
-    pthread_cond_t wake;
     _Alignas(64) struct prt_cpu_pool *pool;
     uint32_t answered; /* the last call that the worker has looked at */
     /* The chunk that the worker has executed last: of which job, of which of its cuts. */
@@ -64,6 +64,7 @@ struct prt_cpu_worker {
     uint32_t number;
     struct prt_host_thread thread;
     struct prt_kernel_scratch scratch; /* windows of the chunk that the worker executes */
+    pthread_cond_t wake;
 };
 
 uint64_t prt_cpu_now_ns(void)
@@ -685,7 +686,7 @@ static uint32_t cut_call(const struct prt_cpu_pool *pool, struct prt_cpu_job *jo
     uint64_t wanted = job->expected_ns / GRAIN_NS, most = workers * GRAINS_PER_WORKER;
     if (wanted > most) wanted = most;
     if (wanted > PRT_CPU_CHUNKS_MAX) wanted = PRT_CPU_CHUNKS_MAX;
-    if (wanted < 1 || job->expected_ns < 2 * CHUNK_NS_LEAST) wanted = 1;
+    if (wanted < 1 || job->expected_ns < UINT64_C(2) * CHUNK_NS_LEAST) wanted = 1;
     uint64_t unit = range_unit(all / workers), firings = (all + wanted - 1) / wanted;
     firings = (firings + unit - 1) / unit * unit;
     job->chunk_firings = firings < all ? firings : all;
@@ -723,6 +724,7 @@ static void balance(struct prt_cpu_pool *pool, struct prt_cpu_job *job, uint32_t
         if (report->call != call) return; /* a worker did not come: the call measures nothing */
         paces += pace_of(report, begin);
     }
+    assert(paces > 0); /* each pace is 1 or more */
     for (uint32_t i = 0; i < pool->worker_count; i++) {
         uint64_t even = (uint64_t)pool->worker_count * EVEN_WEIGHT;
         uint64_t wanted = pace_of(&pool->workers[i].report, begin) * even / paces;
@@ -752,7 +754,7 @@ static void execute_with_all(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
     if (firings < job->launch.firings) note_help(pool);
     if (firings > 0) learn(job, firings, own->ns);
     join_call(pool, job);
-    if (job->cuts % BALANCE_EVERY == 0 || job->cuts < 2 * BALANCE_EVERY)
+    if (job->cuts % BALANCE_EVERY == 0 || job->cuts < UINT64_C(2) * BALANCE_EVERY)
         balance(pool, job, number, begin);
     line->faulted = is_fault(job);
     if (job->chunks > 1 && (job->object->flags & PRT_KERNEL_APART) != 0) gather(job);

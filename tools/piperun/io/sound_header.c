@@ -96,7 +96,7 @@ static int plain_format(const unsigned char *fmt, uint32_t bytes, bool big_endia
 static enum prt_status read_fmt(struct walk *walk, uint32_t bytes, struct prt_error *error)
 {
     struct prt_sound_layout *layout = walk->layout;
-    unsigned char fmt[FMT_BYTES_MAX];
+    unsigned char fmt[FMT_BYTES_MAX] = {0};
     if (bytes < 16 || bytes > FMT_BYTES_MAX || walk->has_fmt)
         return refuse_sound_header(walk, error,
                                    "the fmt chunk is too short, too long or there twice");
@@ -205,7 +205,7 @@ static enum prt_status read_chunks(struct walk *walk, struct prt_error *error)
     bool aiff = strcmp(walk->layout->format, "aiff") == 0;
     enum prt_status status = skip(walk, 12, error);
     for (int i = 0; status == PRT_OK && i < CHUNKS_MAX; i++) {
-        unsigned char head[8];
+        unsigned char head[8] = {0};
         status = take(walk, head, sizeof head, error);
         if (status != PRT_OK) return status;
         uint32_t bytes = get_u32(head + 4, walk->big_endian);

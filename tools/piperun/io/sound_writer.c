@@ -268,7 +268,7 @@ static enum prt_status sound_write(struct prt_sink *sink, const void *packets, s
         done += fitted;
         if (fitted < part)
             return prt_error_set(error, PRT_E_FORMAT, "%s: packet %llu does not fit the type %s",
-                                 sink->writer.name, (unsigned long long)(sink->packets + done),
+                                 sink->writer.name, (unsigned long long)sink->packets + done,
                                  scalar_name(sound->element));
         if (sound->file != NULL) {
             status = encode_sound(sound, error);
