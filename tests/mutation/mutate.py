@@ -52,6 +52,7 @@ TESTS = {  # those that are about a file come first
     "verify_bounded.c": ["test_verify", "test_certify"] + LOADER,
     "image.c": ["test_image", "test_load_faults"],
     "image_elf.c": ["test_image_elf", "test_image"],
+    "deepen.c": ["test_deepen", "test_load_faults"],
     "rewrite.c": ["test_image", "test_load_faults"],
     "stage_listing.c": ["test_image"],
     "fifo.c": ["test_fifo", "test_conform_sim", "test_load_faults"],
