@@ -58,6 +58,7 @@ TESTS = {  # those that are about a file come first
     "fifo.c": ["test_fifo", "test_conform_sim", "test_load_faults"],
     "subdevice.c": ["test_subdevice", "test_subdevice_model", "test_load_faults"],
     "subdevice_path.c": ["test_subdevice", "test_load_faults"],
+    **{name + ".c": ["test_at_hand"] + SCHEDULER for name in ("inport", "leftovers")},
     **{name + ".c": ["test_sched_create"] + SCHEDULER for name in ("indices", "sched_create")},
     "stage_marks.c": ["test_stage_marks", "test_conform_sim", "test_load_faults"],
     "dispatch_codec.c": ["test_dispatch_codec", "test_packet_processor"],
@@ -80,7 +81,7 @@ TESTS = {  # those that are about a file come first
     "static_part.c": ["test_static_part"] + SCHEDULER,
     "explain.c": ["test_stalls"] + SCHEDULER,
     "sched_replay.c": ["test_stalls"] + SCHEDULER,
-    **{name + ".c": SCHEDULER for name in ("faults", "flow", "inport", "leftovers", "packets", "provenance", "ready",
+    **{name + ".c": SCHEDULER for name in ("faults", "flow", "packets", "provenance", "ready",
                                            "run_state", "sched", "select", "self_driven", "stage_profile", "vm")},
 }
 RELATIONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
