@@ -7,8 +7,9 @@
 
 /* ---- hosts ---- */
 
-/* Gives `count` packets 0, 1, ..., then says how its stream ends. */
+/* Gives `count` packets first, first + 1, ..., then says how its stream ends. */
 struct source {
+    int32_t first;
     size_t count, at;
     enum prt_status end;
 };
@@ -20,7 +21,7 @@ static enum prt_status give(void *context, void *packets, size_t capacity, size_
     size_t left = s->count - s->at;
     *count = left < capacity ? left : capacity;
     for (size_t i = 0; i < *count; i++)
-        ((int32_t *)packets)[i] = (int32_t)(s->at + i);
+        ((int32_t *)packets)[i] = s->first + (int32_t)(s->at + i);
     s->at += *count;
     if (*count > 0 || s->end == PRT_OK) return PRT_OK;
     return prt_error_set(error, s->end, "the stream breaks");
@@ -61,16 +62,17 @@ static struct prt_buffer_statistics buffer_of(const struct prt_run *run, const c
 
 enum { DEPTH = 8, FIRINGS = 3 };
 
+/* Beside the join: total reads x, too, pass reads w, and divide reads w and faults in firing FAULTS_AT. */
+enum part { TOTAL = 1, PASS = 2, DIVIDE = 4 };
+enum { FAULTS_AT = 10 };
+
 /* join takes a packet of `back` and one of x.  `back` has FIRINGS packets at the beginning and gets no others: `delay`
- * wants to see one more than join can give it.  `total` reads x, too, and w goes to v, if asked for. */
-static struct prt_program *starving(bool total, bool other_port)
+ * wants to see one more than join can give it. */
+static struct prt_program *starving(unsigned parts)
 {
-    static const struct prt_image_kernel kernels[] = {
-        {.run = kernel_add},
-        {.run = kernel_copy},
-        {.run = kernel_copy},
-        {.run = kernel_total, .finish = kernel_total_finish},
-        {.run = kernel_copy}};
+    struct prt_image_kernel kernels[5] = {
+        {.run = kernel_add}, {.run = kernel_copy}, {.run = kernel_copy}};
+    uint32_t nodes = 3;
     const int32_t zero = 0;
     struct made *m = made_create("starving", "sim16");
     uint32_t x = made_buffer(m, "x", SCALAR_I32, DEPTH, CONTAINER_OUTER_IN);
@@ -78,7 +80,7 @@ static struct prt_program *starving(bool total, bool other_port)
     uint32_t s = made_buffer(m, "s", SCALAR_I32, 16, CONTAINER_INNER);
     uint32_t y = made_buffer(m, "y", SCALAR_I32, 16, CONTAINER_OUTER_OUT);
     made_initial(m, back, FIRINGS, &zero, sizeof zero);
-    uint32_t join = made_node(m, "join", 0);
+    uint32_t join = made_node(m, "join", CONTAINER_NODE_FAULTS);
     made_input(m, join, back, 1, 1);
     made_input(m, join, x, 1, 1);
     made_output(m, join, s, 1, 0);
@@ -88,18 +90,22 @@ static struct prt_program *starving(bool total, bool other_port)
     uint32_t copies = made_node(m, "copy", 0);
     made_input(m, copies, s, 1, 1);
     made_output(m, copies, y, 1, 0);
-    if (total) {
+    if (parts & TOTAL) {
         uint32_t z = made_buffer(m, "z", SCALAR_I32, 16, CONTAINER_OUTER_OUT);
         uint32_t node = made_node(m, "total", CONTAINER_NODE_STATEFUL | CONTAINER_NODE_FINISH);
         made_input(m, node, x, 1, 1);
         made_output(m, node, z, 1, 2);
+        kernels[nodes++] =
+            (struct prt_image_kernel){.run = kernel_total, .finish = kernel_total_finish};
     }
-    if (other_port) {
+    if (parts & (PASS | DIVIDE)) {
+        bool faults = (parts & DIVIDE) != 0;
         uint32_t w = made_buffer(m, "w", SCALAR_I32, 2, CONTAINER_OUTER_IN);
         uint32_t v = made_buffer(m, "v", SCALAR_I32, 16, CONTAINER_OUTER_OUT);
-        uint32_t node = made_node(m, "pass", 0);
+        uint32_t node = made_node(m, "pass", faults ? CONTAINER_NODE_FAULTS : 0);
         made_input(m, node, w, 1, 1);
         made_output(m, node, v, 1, 0);
+        kernels[nodes++] = (struct prt_image_kernel){.run = faults ? kernel_divide : kernel_copy};
     }
     made_loop(m);
     return pipelines_load(m, kernels);
@@ -107,41 +113,89 @@ static struct prt_program *starving(bool total, bool other_port)
 
 /* x takes in DEPTH packets more than join fires.  While it is open the run has stalled; once it is closed, its packets
  * are left over.  Behind a full buffer the end of the stream closes it, and an error is not heard. */
-static void expect_starved(const struct prt_program *program, bool total, size_t count,
+static void expect_starved(const struct prt_program *program, unsigned parts, size_t count,
                            enum prt_status end)
 {
     static struct host y, z;
     const size_t most = FIRINGS + DEPTH;
     struct source source = {.count = count, .end = end};
+    struct source w = {.first = -FAULTS_AT, .count = 2 * FAULTS_AT};
     struct prt_run *run = create(program);
     bind(run, "x", &source, true);
     bind_sink(run, "y", &y);
-    if (total) bind_sink(run, "z", &z);
+    if (parts & TOTAL) bind_sink(run, "z", &z);
+    if (parts & DIVIDE) bind(run, "w", &w, false);
     enum prt_status expected = end == PRT_OK && count <= most ? PRT_OK : PRT_E_STALL;
     if (count < most && end != PRT_OK) expected = end;
+    if ((parts & DIVIDE) && expected != PRT_E_READ) expected = PRT_E_FAULT;
     enum prt_status status = prt_run_execute(run, NULL);
     if (status != expected)
-        fail_msg("%zu packets, then %d: status %d, not %d", count, (int)end, (int)status,
-                 (int)expected);
+        fail_msg("parts %u, %zu packets, then %d: status %d, not %d", parts, count, (int)end,
+                 (int)status, (int)expected);
     prt_run_destroy(run);
     if (status == PRT_E_READ) return;
     assert_int_equal(y.count, count < FIRINGS ? count : FIRINGS);
-    if (!total) return;
+    if (!(parts & TOTAL)) return;
     bool finishes = count < most || (count == most && end == PRT_OK);
     assert_int_equal(z.count, (count < most ? count : most) + (finishes ? 2 : 0));
 }
 
+/* Also where a fault waits for the join, which might fault before it. */
 static void whether_a_run_has_stalled_follows_from_the_streams(void **unused)
 {
     (void)unused;
     static const enum prt_status ends[] = {PRT_OK, PRT_E_READ, PRT_E_INTERRUPTED};
-    for (int total = 0; total < 2; total++) {
-        struct prt_program *program = starving(total, false);
+    static const unsigned parts[] = {0, TOTAL, DIVIDE, TOTAL | DIVIDE};
+    for (size_t p = 0; p < 4; p++) {
+        struct prt_program *program = starving(parts[p]);
         for (size_t e = 0; e < 3; e++)
             for (size_t count = 0; count <= 2 * DEPTH; count++)
-                expect_starved(program, total, count, ends[e]);
+                expect_starved(program, parts[p], count, ends[e]);
         prt_program_free(program);
     }
+}
+
+/* divide faults and keeps its packets back from add, whose other input is w: if that has no more packets either, nothing
+ * demands the fault, and if its source fails, this comes first. */
+static void a_port_is_filled_before_a_fault_is_demanded(void **unused)
+{
+    (void)unused;
+    static const struct prt_image_kernel kernels[] = {{.run = kernel_divide}, {.run = kernel_add}};
+    static const struct {
+        size_t count;
+        enum prt_status end, status;
+    } cases[] = {{FAULTS_AT, PRT_OK, PRT_OK},
+                 {FAULTS_AT, PRT_E_READ, PRT_E_READ},
+                 {FAULTS_AT + 1, PRT_OK, PRT_E_FAULT},
+                 {FAULTS_AT + 1, PRT_E_READ, PRT_E_READ},
+                 {FAULTS_AT + FAULTS_AT / 2, PRT_E_READ, PRT_E_FAULT}};
+    struct made *m = made_create("held", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+    uint32_t w = made_buffer(m, "w", SCALAR_I32, FAULTS_AT / 2, CONTAINER_OUTER_IN);
+    uint32_t t = made_buffer(m, "t", SCALAR_I32, 64, CONTAINER_INNER);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
+    uint32_t node = made_node(m, "divide", CONTAINER_NODE_FAULTS);
+    made_input(m, node, x, 1, 1);
+    made_output(m, node, t, 1, 0);
+    node = made_node(m, "add", 0);
+    made_input(m, node, t, 1, 1);
+    made_input(m, node, w, 1, 1);
+    made_output(m, node, y, 1, 0);
+    made_loop(m);
+    struct prt_program *program = pipelines_load(m, kernels);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        static struct host y_host;
+        struct source of_x = {.first = -FAULTS_AT, .count = 2 * FAULTS_AT};
+        struct source of_w = {.count = cases[i].count, .end = cases[i].end};
+        struct prt_run *run = create(program);
+        bind(run, "x", &of_x, false);
+        bind(run, "w", &of_w, false);
+        bind_sink(run, "y", &y_host);
+        assert_int_equal(prt_run_execute(run, NULL), cases[i].status);
+        assert_int_equal(y_host.count, FAULTS_AT);
+        prt_run_destroy(run);
+    }
+    prt_program_free(program);
 }
 
 /* The join keeps x full while w ends by an interrupt: the rest of x is counted beside the buffer. */
@@ -149,7 +203,7 @@ static void the_rest_behind_a_full_buffer_is_counted(void **unused)
 {
     (void)unused;
     static struct host sinks[3];
-    struct prt_program *program = starving(true, true);
+    struct prt_program *program = starving(TOTAL | PASS);
     for (size_t count = 0; count <= 40; count++) {
         for (int breaks = 0; breaks < 2; breaks++) {
             struct source x = {.count = count, .end = breaks ? PRT_E_READ : PRT_OK};
@@ -375,6 +429,7 @@ static void packets_of_sources_count_where_they_are_too_few(void **unused)
 }
 
 TEST_MAIN("at_hand", cmocka_unit_test(whether_a_run_has_stalled_follows_from_the_streams),
+          cmocka_unit_test(a_port_is_filled_before_a_fault_is_demanded),
           cmocka_unit_test(the_rest_behind_a_full_buffer_is_counted),
           cmocka_unit_test(a_rest_is_counted_up_to_its_limit),
           cmocka_unit_test(the_rest_of_a_stream_that_breaks_is_not_all),

@@ -198,6 +198,9 @@ static const char text[] =
     "}\n"
     "kernel show(in i32 x, out i32 y, out i32 shown) { y <- x + 1; shown <- x; }\n"
     "kernel hundredth(in i32 x, out i32 y) { y <- 100 / (19 - x); }\n"
+    "kernel last(in i32 x, out i32 y) {\n"
+    "  state i32 n; n = x; y <- x; finish push 1 { y <- 100 / (20 - n); }\n"
+    "}\n"
     "kernel five(in i32 x, out i32 y) { state i32 n; n++; y <- x; if (n == 5) stop; }\n"
     "pipeline chain(in i32 x, out i32 y) {\n"
     "  buffer i32 t depth 2; x -> sum3 -> total -> t; t -> odd -> y;\n"
@@ -227,6 +230,9 @@ static const char text[] =
     "pipeline twice_spared(in i32 x, out i32 y, out i32 z) {\n"
     "  x -> hundredth -> five -> y; x -> copy -> hundredth -> five -> total -> z;\n"
     "}\n"
+    "pipeline finishing(in i32 x, out i32 y, out i32 z, out i32 v) {\n"
+    "  x -> hundredth -> five -> y; x -> last -> z; x -> last -> v;\n"
+    "}\n"
     "pipeline even(in i32 x, out i32 y, out i32 z) {\n"
     "  buffer i32 a, b; fork(x -> a, b); a -> copy -> two -> y; b -> copy -> copy importance 3 -> "
     "two importance 3 -> z;\n"
@@ -246,6 +252,7 @@ static const struct pipeline {
     {"phased", false, false},  {"trees", false, false},      {"sources", false, false},
     {"faulting", true, false}, {"spared", true, false},      {"spared", true, true},
     {"joined", true, true},    {"twice_spared", true, true}, {"even", false, true},
+    {"finishing", true, true},
 };
 
 static const struct way {
