@@ -754,6 +754,107 @@ static void levels_stay_within_depths_while_launches_are_taken_back(void **unuse
     }
 }
 
+/* ---- several open packets ---- */
+
+static int32_t pass_packets(const struct kernel_batch *batch)
+{
+    memcpy(batch->out[0], batch->in[0], batch->count * sizeof(int32_t));
+    return KERNEL_OK;
+}
+
+/* All of the first eight packets, then the even ones: its reader has launches of 8, 4, 4, ... firings. */
+static int32_t thin_out(const struct kernel_batch *batch)
+{
+    const int32_t *x = batch->in[0];
+    int32_t *y = batch->out[0];
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < batch->count; i++)
+        if (x[i] < 8 || x[i] % 2 == 0) y[count++] = x[i];
+    batch->produced[0] = count;
+    return KERNEL_OK;
+}
+
+static int32_t fault_at_five(const struct kernel_batch *batch)
+{
+    const int32_t *x = batch->in[0];
+    for (uint64_t i = 0; i < batch->count; i++) {
+        *batch->fault = (struct kernel_fault){.firing = batch->first_firing + i, .line = 1};
+        if (x[i] == 5) return KERNEL_FAULT_DIVISION;
+        ((int32_t *)batch->out[0])[i] = x[i];
+    }
+    return KERNEL_OK;
+}
+
+/* x -> first -> p, x -> second -> q, x -> thin -> t; t -> third, t -> fourth, t -> reader -> y.  On three queues: first
+ * and third, second and fourth, which are spilled, and the others.
+ *
+ * `faults`: first and second take so long that third and fourth wait in open packets when the reader faults.  Else thin
+ * takes the longest: packets of first and second are open, and refer to the reader's entry, when the reader stores
+ * another launch there. */
+static struct prt_program *open_packets(bool faults)
+{
+    enum { FIRST, SECOND, THIRD, FOURTH, READER, THIN, STAGES };
+    const struct prt_image_kernel kernels[STAGES] = {
+        [FIRST] = {.run = pass_packets},
+        [SECOND] = {.run = pass_packets},
+        [THIRD] = {.run = drop_packets},
+        [FOURTH] = {.run = drop_packets},
+        [READER] = {.run = faults ? fault_at_five : pass_packets},
+        [THIN] = {.run = thin_out}};
+    static const char *const names[] = {"first", "second", "third", "fourth", "reader", "thin"};
+    struct made *m = made_create("open", "sim4");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 8, CONTAINER_OUTER_IN);
+    uint32_t t = made_buffer(m, "t", SCALAR_I32, 64, CONTAINER_INNER);
+    const uint32_t to[STAGES] = {
+        [FIRST] = made_buffer(m, "p", SCALAR_I32, 64, CONTAINER_OUTER_OUT),
+        [SECOND] = made_buffer(m, "q", SCALAR_I32, 64, CONTAINER_OUTER_OUT),
+        [READER] = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT),
+        [THIN] = t};
+    for (uint32_t i = 0; i < STAGES; i++) {
+        bool own = i >= READER, ends = i == THIRD || i == FOURTH;
+        uint32_t node = made_node(m, names[i], i == READER && faults ? CONTAINER_NODE_FAULTS : 0);
+        made_input(m, node, i == FIRST || i == SECOND || i == THIN ? x : t, 1, 1);
+        if (!ends) made_output(m, node, to[i], 1, 0);
+        bool slow = faults ? i == FIRST || i == SECOND : i == THIN;
+        if (slow) m->nodes[node].cost_cycles = m->nodes[node].warp_cycles = 100000;
+        m->stages[i].pack = i % 2;
+        m->stages[i].place = i / 2;
+        m->stages[i].entry = i == THIN;
+        m->stages[i].flags = own ? CONTAINER_STAGE_ENDS_PACK : CONTAINER_STAGE_SPILLED;
+    }
+    m->outputs[m->output_count - 1].push_least = 0;
+    made_program(m, "partition_counts 1 1 1\nbind 0, 0\nbind 1, 1\nbind 2, 0\nbind 3, 1\n"
+                    "bind 4, 2\nload_reference 4\nbind 5, 2\nload_reference 5\nL1: ends\n"
+                    "round_robin 0, L2\ndispatch\njump L1\nL2: wait L1\nhalt\n");
+    struct prt_program *program = NULL;
+    struct prt_error error;
+    size_t size;
+    uint8_t *bytes = made_finish(m, &size);
+    made_free(m);
+    if (prt_program_load_with_entries(bytes, size, kernels, NULL, &program, &error) != PRT_OK)
+        fail_msg("%s", error.message);
+    free(bytes);
+    return program;
+}
+
+static void a_device_that_fails_among_open_packets_ends_the_run(void **unused)
+{
+    (void)unused;
+    static const struct way way = {.device = "sim4", .host_threads = 1};
+    static struct outcome whole, o;
+    given_packets = 32;
+    for (int faults = 0; faults < 2; faults++) {
+        struct prt_program *program = open_packets(faults);
+        (void)run_with(program, &way, EVENT_KINDS, UINT64_MAX, &whole);
+        assert_int_equal(whole.status, faults ? PRT_E_FAULT : PRT_OK);
+        for (uint64_t turn = 0; run_with(program, &way, EVENT_DEVICE_FAILS, turn, &o); turn++) {
+            assert_int_equal(o.status, PRT_E_DEVICE);
+            expect_first_packets(&o, &whole);
+        }
+        prt_program_free(program);
+    }
+}
+
 TEST_MAIN("sched_faults", cmocka_unit_test(counterexamples_are_replayed_or_say_why_not),
           cmocka_unit_test(programs_are_loaded_or_memory_is_missing),
           cmocka_unit_test(runs_end_well_or_say_that_memory_or_a_thread_is_missing),
@@ -763,4 +864,5 @@ TEST_MAIN("sched_faults", cmocka_unit_test(counterexamples_are_replayed_or_say_w
           cmocka_unit_test(streams_may_end_anywhere),
           cmocka_unit_test(runs_can_be_interrupted_anywhere),
           cmocka_unit_test(runs_tell_how_they_stand_anywhere),
-          cmocka_unit_test(levels_stay_within_depths_while_launches_are_taken_back))
+          cmocka_unit_test(levels_stay_within_depths_while_launches_are_taken_back),
+          cmocka_unit_test(a_device_that_fails_among_open_packets_ends_the_run))
