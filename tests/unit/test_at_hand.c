@@ -386,19 +386,20 @@ static void wide_packets_are_counted_up_to_their_bytes(void **unused)
 static void the_rest_of_memory_is_counted(void **unused)
 {
     (void)unused;
-    static int32_t packets[100];
+    enum { COUNT = 20000 }; /* more than the port holds */
+    static int32_t packets[COUNT];
     static struct host y;
     struct source w = {.count = 10};
     struct prt_program *program = joined();
     struct prt_run *run = create(program);
     assert_int_equal(
-        prt_run_bind_input_memory(run, prt_program_find_port(program, "x"), packets, 100, NULL),
+        prt_run_bind_input_memory(run, prt_program_find_port(program, "x"), packets, COUNT, NULL),
         PRT_OK);
     bind(run, "w", &w, true);
     bind_sink(run, "y", &y);
     assert_int_equal(prt_run_execute(run, NULL), PRT_OK);
     assert_int_equal(y.count, 10);
-    assert_int_equal(buffer_of(run, "x").leftover_packets, 90);
+    assert_int_equal(buffer_of(run, "x").leftover_packets, COUNT - 10);
     assert_false(buffer_of(run, "x").leftover_more);
     prt_run_destroy(run);
     prt_program_free(program);

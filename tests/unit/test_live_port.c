@@ -534,6 +534,34 @@ static void a_source_that_fails_ends_the_run(void **state)
     }
 }
 
+/* The guard of a static schedule asks, after many launches of tick. */
+static void a_guard_hears_a_source_that_fails(void **state)
+{
+    (void)state;
+    const struct prt_image_kernel kernels[] = {copy, {.run = tick}};
+    const struct prt_run_options options = {.device = "cpu:1"};
+    struct slow_source source = {.given = 3};
+    struct made *m = with_a_source(0);
+    struct prt_run *run;
+    size_t y = 0, z = 0;
+    made_program(m, "bind_root 0\nbind_root 1\nL0: ends\ngoes_on 1, 64, L1\nhas_room 1, 0, 64, L1\n"
+                    "run 1, 64\nfence\njump L0\nL1: has_packets 0, 0, 9, L2\n"
+                    "has_room 0, 0, 8, L2\nrun 0, 8\njump L1\nL2: wait L1\nL3: ends\n"
+                    "round_robin 0, L4\ndispatch\njump L3\nL4: wait L3\nhalt\n");
+    struct prt_program *program = pipelines_load(m, kernels);
+    assert_int_equal(prt_run_create(program, &options, &run, NULL), PRT_OK);
+    assert_int_equal(prt_run_bind_input(run, 0, give_three_and_fail, &source, NULL), PRT_OK);
+    assert_int_equal(prt_run_bind_output(run, 1, drop, &y, NULL), PRT_OK);
+    assert_int_equal(prt_run_bind_output(run, 2, drop, &z, NULL), PRT_OK);
+    assert_int_equal(prt_run_input_eager(run, 0, NULL), PRT_OK);
+    prt_run_limit_firings(run, UINT64_C(400) * 64);
+    assert_int_equal(prt_run_execute(run, NULL), PRT_E_READ);
+    assert_int_equal(y, 0);
+    assert_int_equal(z, 400 * 64);
+    prt_run_destroy(run);
+    prt_program_free(program);
+}
+
 /* Two eager ports: the second is not asked any more once the first has failed. */
 static void a_failing_source_goes_before_the_next_port(void **state)
 {
@@ -645,5 +673,6 @@ TEST_MAIN("live_port", cmocka_unit_test(a_pushed_packet_comes_out_before_the_nex
           cmocka_unit_test(a_port_without_a_thread_is_asked_before_another_is_awaited),
           cmocka_unit_test(only_ports_that_were_asked_for_are_eager),
           cmocka_unit_test(a_source_that_fails_ends_the_run),
+          cmocka_unit_test(a_guard_hears_a_source_that_fails),
           cmocka_unit_test(a_failing_source_goes_before_the_next_port),
           cmocka_unit_test(slow_sinks_get_all_packets))
