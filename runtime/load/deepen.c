@@ -3,6 +3,7 @@
 
 #include "lang/sched_code.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,27 +37,27 @@ uint64_t prt_deepen_factor(const struct prt_container *c, uint64_t wanted, uint6
     return factor_within(inner, left, factor_within(all, bytes_max, wanted));
 }
 
+/* A verified container has at least one entry in each table that is copied. */
 static void *copy_table(const void *table, size_t count, size_t size)
 {
-    void *copy = malloc(count * size + 1);
-    if (copy != NULL && count > 0) memcpy(copy, table, count * size);
+    void *copy = malloc(count * size);
+    if (copy != NULL) memcpy(copy, table, count * size);
     return copy;
 }
 
+/* False: a buffer, or the sum of all inner ones, would be larger than the reader admits. */
 static bool grow_buffers(const struct prt_container *c, struct container_buffer *buffers,
                          uint64_t factor, uint64_t *inner_bytes)
 {
     *inner_bytes = 0;
     for (uint32_t i = 0; i < c->buffer_count; i++) {
         struct container_buffer *b = &buffers[i];
-        uint64_t bytes;
-        if ((b->flags & CONTAINER_BUFFER_GROWS) &&
-            __builtin_mul_overflow(b->depth_packets, factor, &b->depth_packets))
-            return false;
-        if (__builtin_mul_overflow(b->depth_packets, b->width_bytes, &bytes) ||
-            bytes > SIZE_MAX / 4)
-            return false;
-        if (b->outer == CONTAINER_INNER && __builtin_add_overflow(*inner_bytes, bytes, inner_bytes))
+        if (b->flags & CONTAINER_BUFFER_GROWS) {
+            if (b->depth_packets > SIZE_MAX / 4 / b->width_bytes / factor) return false;
+            b->depth_packets *= factor;
+        }
+        if (b->outer == CONTAINER_INNER &&
+            __builtin_add_overflow(*inner_bytes, b->depth_packets * b->width_bytes, inner_bytes))
             return false;
     }
     return true;
@@ -77,12 +78,10 @@ static bool grows_at_all_ends(const struct prt_container *c, const struct contai
 static void grow_batches(const struct prt_container *c, struct container_stage *stages,
                          uint64_t factor)
 {
-    for (uint32_t i = 0; i < c->stage_count; i++) {
-        uint64_t batch;
+    for (uint32_t i = 0; i < c->stage_count; i++)
         if (grows_at_all_ends(c, &c->nodes[stages[i].node]) &&
-            !__builtin_mul_overflow(stages[i].batch_max, factor, &batch) && batch <= UINT32_MAX)
-            stages[i].batch_max = batch;
-    }
+            stages[i].batch_max <= UINT32_MAX / factor)
+            stages[i].batch_max *= factor;
 }
 
 /* Multiplies the counts of packets and firings; false: one does not fit an operand. */
@@ -90,7 +89,9 @@ static bool scale_program(uint8_t *code, uint32_t code_bytes, uint64_t factor)
 {
     struct sched_instruction instruction;
     for (uint32_t at = 0; at < code_bytes; at += instruction.size_bytes) {
-        if (!sched_decode(code, code_bytes, at, &instruction)) return false;
+        bool decoded = sched_decode(code, code_bytes, at, &instruction);
+        assert(decoded); /* by the verifier */
+        (void)decoded;
         switch (instruction.opcode) {
         case SCHED_RUN:
         case SCHED_GOES_ON:
@@ -101,11 +102,8 @@ static bool scale_program(uint8_t *code, uint32_t code_bytes, uint64_t factor)
         uint32_t operand = 0;
         while (sched_opcodes[instruction.opcode].operands[operand] != 'U')
             operand++;
-        uint64_t count;
-        if (__builtin_mul_overflow(instruction.operands[operand], factor, &count) ||
-            count > UINT32_MAX)
-            return false;
-        uint32_t word = (uint32_t)count;
+        if (instruction.operands[operand] > UINT32_MAX / factor) return false;
+        uint32_t word = (uint32_t)(instruction.operands[operand] * factor);
         memcpy(code + at + 1 + operand * sizeof word, &word, sizeof word);
     }
     return true;

@@ -7,7 +7,7 @@
  * counts of `run` and of the guards are multiplied too, so that every level of a static part is; and as it was.
  * Neither form is proven here: prt_verify proves what runs.
  *
- * Requires: a verified container, which outlives the deeper one.
+ * Requires: a verified container, which outlives the deeper one; a factor of at least 1.
  * Ownership: the deeper container owns the tables that differ, and borrows all others.  It has no own bytes:
  *   prt_container_free must not free it.
  * Thread-safety: no state.

@@ -384,8 +384,8 @@ static enum prt_status go_round(struct prt_sched *s, uint32_t *window, bool *on,
     enum prt_status status = s->faulted ? recover(s, error) : PRT_OK;
     if (status == PRT_OK) status = prt_live_take(s, error);
     if (status == PRT_OK) status = prt_sched_ends(s, error);
-    if (status == PRT_OK && !s->faulted) status = reach_stages(s, &reached, error);
-    if (status != PRT_OK || s->faulted || s->sinks_gone || reached) return status;
+    if (status == PRT_OK) status = reach_stages(s, &reached, error);
+    if (status != PRT_OK || reached) return status;
     const struct prt_sched_fault *first = find_first(s);
     if (first != NULL && is_decided(s, first)) return report(s, first, error);
     status = dispatch_ready(s, window, &dispatched, error);

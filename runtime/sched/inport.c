@@ -264,32 +264,35 @@ enum prt_status prt_inport_ask(struct prt_sched *s, struct prt_buffer *buffer,
 
 /* ---- at the end ---- */
 
-/* It holds all that its stream still has. */
-static bool is_whole(const struct prt_buffer *buffer)
+/* Fills the port as far as it has room, and one packet behind that. */
+static enum prt_status fill_at_end(struct prt_sched *s, struct prt_buffer *buffer,
+                                   struct prt_error *error)
 {
     const struct prt_ahead *ahead = &buffer->port->ahead;
-    assert(!ahead->over || !ahead->has_extra);
-    return ahead->over && ahead->status == PRT_OK && ahead->packets == 0;
+    enum prt_status status = take_ahead(s, buffer, error); /* what has been brought comes first */
+    if (status != PRT_OK) return status;
+    bring_ahead(s, buffer);
+    status = take_ahead(s, buffer, error);
+    if (status != PRT_OK) return status;
+    if (!buffer->fifo.closed) bring_extra(s, buffer);
+    assert(ahead->packets == 0 && (!ahead->over || !ahead->has_extra));
+    if (!buffer->fifo.closed && ahead->over && ahead->status == PRT_OK)
+        end_stream(s, buffer, false); /* the full buffer holds all that the stream still has */
+    prt_select_readers_changed(s, buffer);
+    return PRT_OK;
 }
 
 enum prt_status prt_inport_end(struct prt_sched *s, struct prt_error *error)
 {
-    enum prt_status status = PRT_OK;
-    for (uint32_t i = 0; i < s->container->input_count && status == PRT_OK; i++) {
+    for (uint32_t i = 0; i < s->container->input_count; i++) {
         const struct prt_stage_input *input = &s->inputs[i];
         struct prt_buffer *buffer = input->buffer;
         if (!prt_ready_is_open(input) || buffer->port->ahead.extra == NULL) continue;
         if (!buffer->fifo.readers[input->reader].attached) continue;
-        status = take_ahead(s, buffer, error); /* what has been brought comes first */
-        if (status != PRT_OK) break;
-        bring_ahead(s, buffer);
-        status = take_ahead(s, buffer, error);
-        if (status == PRT_OK && !buffer->fifo.closed) bring_extra(s, buffer);
-        if (status == PRT_OK && !buffer->fifo.closed && is_whole(buffer))
-            end_stream(s, buffer, false);
-        prt_select_readers_changed(s, buffer);
+        enum prt_status status = fill_at_end(s, buffer, error);
+        if (status != PRT_OK) return status;
     }
-    return status;
+    return PRT_OK;
 }
 
 /* ---- after the run ---- */
@@ -300,7 +303,7 @@ uint64_t prt_inport_countable(const struct prt_buffer *buffer)
 {
     uint64_t packets = REST_BYTES_MAX / buffer->fifo.width_bytes;
     if (packets > REST_PACKETS_MAX) return REST_PACKETS_MAX;
-    return packets > 0 ? packets : 1; /* uncovered: no test has packets of more than 64 MiB */
+    return packets > 0 ? packets : 1;
 }
 
 /* The packets are dropped: the room behind what the buffer holds, or its extra place, takes them;

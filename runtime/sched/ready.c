@@ -3,6 +3,8 @@
 
 #include "runtime/sched/port_thread.h"
 
+#include <assert.h>
+
 static bool has_window(const struct prt_stage_input *input)
 {
     return input->window.width > 0;
@@ -121,7 +123,8 @@ uint64_t prt_ready_history(const struct prt_stage *stage, const struct prt_stage
     uint64_t packets = held(input);
     if (has_window(input)) {
         uint64_t kept = behind(input, stage->firings);
-        return packets < kept ? packets : kept;
+        assert(packets >= kept); /* each firing has consumed one packet, and left `kept` of them */
+        return kept;
     }
     uint64_t history = prt_take_seen(&input->take, stage->firings);
     if (stage->firings == 0) {

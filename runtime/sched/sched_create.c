@@ -231,30 +231,27 @@ static void order_sets(struct prt_sched *s)
     }
 }
 
-/* Moves *total behind a block of `bytes`; false on overflow. */
-static bool end_block(size_t *total, uint64_t bytes)
+/* Where the next block begins after one of `bytes`.  Both are at most SIZE_MAX / 4, so nothing overflows. */
+static size_t next_block(size_t at, uint64_t bytes)
 {
-    if (__builtin_add_overflow(*total, bytes, total) ||
-        __builtin_add_overflow(*total, BLOCK_ALIGNMENT - 1, total))
-        return false;
-    *total = *total / BLOCK_ALIGNMENT * BLOCK_ALIGNMENT;
-    return true;
+    return (at + bytes + BLOCK_ALIGNMENT - 1) / BLOCK_ALIGNMENT * BLOCK_ALIGNMENT;
 }
 
-/* All blocks of all nodes in one zeroed mapping: pages that are never touched cost nothing. */
+/* All blocks of all nodes in one zeroed mapping: pages that are never touched cost nothing.  The reader bounds each
+ * block by SIZE_MAX / 4. */
 static enum prt_status create_blocks(struct prt_sched *s, struct prt_error *error)
 {
     const struct prt_container *c = s->container;
     size_t total = BLOCK_ALIGNMENT;
     for (uint32_t i = 0; i < c->node_count; i++) {
         const struct container_node *node = &c->nodes[i];
-        if (!end_block(&total, node->arguments_bytes) || !end_block(&total, node->tables_bytes) ||
-            !end_block(&total, node->state_bytes))
-            return NO_MEMORY(error);
+        const uint64_t sizes[] = {node->arguments_bytes, node->tables_bytes, node->state_bytes};
+        for (size_t k = 0; k < 3; k++) {
+            total = next_block(total, sizes[k]);
+            if (total > SIZE_MAX / 4) return NO_MEMORY(error);
+        }
     }
-    void *blocks = total <= SIZE_MAX / 4 ? mmap(NULL, total, PROT_READ | PROT_WRITE,
-                                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-                                         : MAP_FAILED;
+    void *blocks = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (blocks == MAP_FAILED) return NO_MEMORY(error);
     s->blocks = blocks;
     s->blocks_bytes = total;
@@ -329,11 +326,11 @@ static void create_objects(struct prt_sched *s, uint32_t index, size_t *at)
         .shape = {node->warp_firings, node->firing_warps},
     };
     object.arguments = s->argument_blocks[number] = s->blocks + *at;
-    end_block(at, node->arguments_bytes);
+    *at = next_block(*at, node->arguments_bytes);
     object.tables = s->blocks + *at;
-    end_block(at, node->tables_bytes);
+    *at = next_block(*at, node->tables_bytes);
     object.state = s->blocks + *at;
-    end_block(at, node->state_bytes);
+    *at = next_block(*at, node->state_bytes);
     if (node->flags & CONTAINER_NODE_STATEFUL) object.flags |= PRT_KERNEL_STATEFUL;
     if (node->flags & CONTAINER_NODE_INDEXED) object.flags |= PRT_KERNEL_INDEXED;
     if (node->flags & CONTAINER_NODE_COUNTED) object.flags |= PRT_KERNEL_COUNTED;

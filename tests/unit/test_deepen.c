@@ -198,6 +198,71 @@ static void numbers_that_do_not_fit_are_refused(void **state)
     prt_container_free(&c);
 }
 
+static const char long_chain[] =
+    "pipeline p(in f32 x, out f32 y) { x -> k -> k -> k -> k -> k -> k -> y; }";
+
+/* The factor with which the largest buffer has the most bytes that the reader admits. */
+static uint64_t largest_factor(const struct prt_container *c)
+{
+    uint64_t largest = 0;
+    for (uint32_t i = 0; i < c->buffer_count; i++) {
+        uint64_t bytes = c->buffers[i].depth_packets * c->buffers[i].width_bytes;
+        if (bytes > largest) largest = bytes;
+    }
+    return SIZE_MAX / 4 / largest;
+}
+
+static void buffers_grow_to_what_the_reader_admits(void **state)
+{
+    (void)state;
+    struct prt_error error;
+    struct prt_container c = built(chain), deep;
+    uint64_t factor = largest_factor(&c);
+    assert_int_equal(prt_container_deepen(&c, factor, false, &deep, &error), PRT_OK);
+    assert_int_equal(deep.pipeline->memory_bytes, c.pipeline->memory_bytes * factor);
+    prt_container_free_deep(&deep);
+    assert_int_equal(prt_container_deepen(&c, factor + 1, false, &deep, &error), PRT_E_VERIFY);
+    prt_container_free(&c);
+}
+
+static void a_batch_that_has_no_32_bits_for_its_length_stays(void **state)
+{
+    (void)state;
+    struct prt_error error;
+    struct prt_container c = built(chain), deep;
+    uint64_t batch = c.stages[0].batch_max, factor = UINT32_MAX / batch;
+    assert_int_equal(prt_container_deepen(&c, factor, false, &deep, &error), PRT_OK);
+    assert_int_equal(deep.stages[0].batch_max, batch * factor);
+    prt_container_free_deep(&deep);
+    assert_int_equal(prt_container_deepen(&c, factor + 1, false, &deep, &error), PRT_OK);
+    assert_int_equal(deep.stages[0].batch_max, batch);
+    prt_container_free_deep(&deep);
+    prt_container_free(&c);
+}
+
+/* Each buffer is as large as the reader admits, or a third of that. */
+static void sums_of_more_than_64_bits_do_not_grow(void **state)
+{
+    (void)state;
+    struct prt_error error;
+    struct prt_container c = built(long_chain), deep;
+    struct container_buffer buffers[8];
+    const struct container_buffer *own = c.buffers;
+    assert_true(c.buffer_count == 7);
+    memcpy(buffers, c.buffers, c.buffer_count * sizeof *buffers);
+    c.buffers = buffers;
+    for (uint64_t parts = 1; parts <= 3; parts += 2) {
+        for (uint32_t i = 0; i < c.buffer_count; i++)
+            buffers[i].depth_packets = SIZE_MAX / 4 / buffers[i].width_bytes / parts;
+        if (parts == 1)
+            assert_int_equal(prt_deepen_factor(&c, 2, UINT64_MAX), 1);
+        else
+            assert_int_equal(prt_container_deepen(&c, 3, false, &deep, &error), PRT_E_VERIFY);
+    }
+    c.buffers = own;
+    prt_container_free(&c);
+}
+
 /* A container can have the flag where pipec does not set it: what grows is proven like the rest. */
 static void a_flag_that_pipec_has_not_set_is_harmless(void **state)
 {
@@ -228,4 +293,7 @@ TEST_MAIN("deepen", cmocka_unit_test(depths_batches_and_static_counts_are_multip
           cmocka_unit_test(the_factor_keeps_the_limits_of_memory),
           cmocka_unit_test(stages_that_all_have_state_need_no_deeper_buffers),
           cmocka_unit_test(numbers_that_do_not_fit_are_refused),
+          cmocka_unit_test(buffers_grow_to_what_the_reader_admits),
+          cmocka_unit_test(a_batch_that_has_no_32_bits_for_its_length_stays),
+          cmocka_unit_test(sums_of_more_than_64_bits_do_not_grow),
           cmocka_unit_test(a_flag_that_pipec_has_not_set_is_harmless))

@@ -6,6 +6,7 @@
 #include "lang/index_format.h"
 #include "lang/kernel_abi.h"
 #include "runtime/device/device_queue.h"
+#include "runtime/load/device_need.h"
 #include "runtime/verify/verify.h"
 #include "tests/conform/pipelines.h"
 
@@ -364,6 +365,36 @@ static void the_queue_and_the_local_memory_of_children_count(void **unused)
     assert_non_null(strstr(error.message, "[memory]"));
 }
 
+/* Of an out-port that one kernel has and another lacks, only the packets of the first count. */
+static void packets_are_kept_aside_for_the_ports_that_a_kernel_has(void **unused)
+{
+    (void)unused;
+    const struct container_interface_port ports[] = {{.width_bytes = 4, .packets = 3},
+                                                     {.width_bytes = 4, .packets = 100},
+                                                     {.width_bytes = 8, .packets = 40},
+                                                     {.width_bytes = 8, .packets = 5000}};
+    const struct container_interface interfaces[] = {{.node = 0,
+                                                      .flags = CONTAINER_INTERFACE_ASKS,
+                                                      .group = {1, 1, 1},
+                                                      .nesting = 1,
+                                                      .entry_bytes = 64,
+                                                      .first_port = 0,
+                                                      .out_count = 2},
+                                                     {.node = 1,
+                                                      .group = {1, 1, 1},
+                                                      .nesting = 2,
+                                                      .entry_bytes = 128,
+                                                      .first_port = 2,
+                                                      .out_count = 1}};
+    const struct prt_container c = {
+        .interfaces = interfaces, .interface_count = 2, .interface_ports = ports};
+    const struct devdesc device = {.device_queue_entries = 10};
+    const uint64_t indices = 2 * 64, entries = 10 * 128;
+    const uint64_t first = 40 * 4 + 32 + 100 * 4 + 48, second = 40 * 8; /* in blocks of 64 bytes */
+    assert_int_equal(prt_device_need(&c, &device).device_queue,
+                     indices + entries + 2 * first + 3 * second);
+}
+
 static void a_queue_too_small_is_refused(void **unused)
 {
     (void)unused;
@@ -643,6 +674,7 @@ TEST_MAIN("device_queue", cmocka_unit_test(trees_append_in_pre_order),
           cmocka_unit_test(bounds_are_kept_and_checked),
           cmocka_unit_test(a_queue_too_small_is_refused),
           cmocka_unit_test(the_queue_and_the_local_memory_of_children_count),
+          cmocka_unit_test(packets_are_kept_aside_for_the_ports_that_a_kernel_has),
           cmocka_unit_test(tables_that_do_not_hold_together_are_refused),
           cmocka_unit_test(a_node_that_launches_has_no_phases),
           cmocka_unit_test(a_child_has_work_items_up_to_the_limit),

@@ -413,6 +413,12 @@ static void hash_tables_reach_symbols_that_are_there(void **unused)
     refused("symbols outside of its constant segments");
     entry(DT_STRTAB)->d_un.d_ptr = AT(words);
     refused("names outside of its constant segments");
+    tiny.segments[HEADERS].p_filesz = AT(names); /* zeros of the loader come after it */
+    refused("names outside of its constant segments");
+    tiny.segments[HEADERS].p_filesz = AT(names) - 1;
+    refused("names outside of its constant segments");
+    tiny.segments[HEADERS].p_filesz = AT(names[sizeof tiny.names]);
+    accepted();
     entry(DT_STRSZ)->d_un.d_val = 0;
     refused("names outside of its constant segments, or without an end");
     entry(DT_STRSZ)->d_un.d_val = 3;
@@ -470,6 +476,16 @@ static void relocations_change_data_alone(void **unused)
     refused("a relocation of its dynamic section");
     tiny.relocations[0].r_offset = AT(words) - 1;
     refused("a relocation of its dynamic section");
+    for (uint64_t before = 7; before <= 8; before++) { /* data in front of the dynamic section */
+        memmove(tiny.dynamic + 1, tiny.dynamic, sizeof tiny.dynamic - sizeof tiny.dynamic[0]);
+        tiny.segments[DYNAMIC].p_vaddr = tiny.segments[DYNAMIC].p_offset = AT(dynamic[1]);
+        tiny.segments[DYNAMIC].p_memsz -= sizeof tiny.dynamic[0];
+        tiny.relocations[0].r_offset = AT(dynamic[1]) - before;
+        if (before == 8)
+            accepted();
+        else
+            refused("a relocation of its dynamic section");
+    }
     entry(DT_RELACOUNT)->d_un.d_val = RELOCATIONS + 1;
     refused("fewer relocations than it says");
     entry(DT_RELACOUNT)->d_un.d_val = 2;

@@ -13,11 +13,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/backend/null/null.h"
 #include "runtime/device/fifo.h"
 #include "runtime/device/queue.h"
 #include "runtime/device/subdevice.h"
 #include "runtime/load/image.h"
 #include "runtime/load/rewrite.h"
+#include "runtime/sched/sched.h"
 #include "runtime/verify/verify.h"
 #include "runtime/verify/verify_program.h"
 #include "runtime/host/pipert.h"
@@ -513,6 +515,43 @@ static void runs_are_made_or_not(void **unused)
     }
 }
 
+/* Of 16,384 buffers and one, each has two mappings: more than Linux allows a process. */
+static void very_many_buffers_say_what_bounds_them(void **unused)
+{
+    (void)unused;
+    static const char told[] = "no memory for buffer 1 of 16385, each of which takes two memory "
+                               "mappings: is vm.max_map_count above 32770?";
+    const struct devdesc description = {
+        .name = "d", .cu_count = 4, .lanes = 8, .max_sub_devices = 4};
+    const struct prt_device_options options = {.description = &description, .host_threads = 1};
+    struct prt_device *device;
+    struct prt_error error = {0};
+    assert_int_equal(prt_null_device.open(&options, &device, &error), PRT_OK);
+    for (uint32_t count = 16384; count <= 16385; count++) {
+        struct container_buffer *buffers = calloc(count, sizeof *buffers);
+        const struct prt_container c = {.buffers = buffers, .buffer_count = count};
+        bool is_told = false;
+        assert_non_null(buffers);
+        for (uint32_t i = 0; i < count; i++)
+            buffers[i] = (struct container_buffer){.width_bytes = 4, .depth_packets = 1};
+        for (uint64_t call = 0; call < 60 && !is_told; call++) {
+            struct prt_sched *sched = NULL;
+            error = (struct prt_error){0};
+            arm(FAULT_FAILS, call);
+            enum prt_status status =
+                prt_sched_create(&c, NULL, &prt_null_device, device, &sched, &error);
+            assert_true(disarm());
+            assert_int_equal(status, PRT_E_NOMEM);
+            is_told = strcmp(error.message, told) == 0;
+            if (!is_told && strstr(error.message, "no memory for a buffer of 1 packets") == NULL)
+                assert_string_equal(error.message, "out of memory");
+        }
+        assert_int_equal(is_told, count > 16384);
+        free(buffers);
+    }
+    prt_null_device.close(device);
+}
+
 static void devices_are_made_or_not(void **unused)
 {
     (void)unused;
@@ -563,5 +602,7 @@ TEST_MAIN("load_faults", cmocka_unit_test(loading_says_that_there_is_no_memory),
           cmocka_unit_test(pipes_are_read_or_refused),
           cmocka_unit_test(images_are_loaded_or_refused),
           cmocka_unit_test(programs_are_replaced_or_not), cmocka_unit_test(buffers_are_made_or_not),
-          cmocka_unit_test(runs_are_made_or_not), cmocka_unit_test(devices_are_made_or_not),
+          cmocka_unit_test(runs_are_made_or_not),
+          cmocka_unit_test(very_many_buffers_say_what_bounds_them),
+          cmocka_unit_test(devices_are_made_or_not),
           cmocka_unit_test(trees_of_described_devices_are_made_or_not))

@@ -27,9 +27,11 @@ static const struct prt_image_kernel keeps = {.run = keep};
 enum { DEPTH = 64, PACKETS_MAX = 400 };
 
 /* Differences of neighbours, or some packets; of `initial` packets in front, as many as there are. */
-static struct prt_program *load(const struct prt_image_kernel *kernel, uint32_t initial)
+static struct prt_program *load_for(const char *device, const struct prt_image_kernel *kernel,
+                                    uint32_t initial)
 {
     struct made *m = made_create("p", "sim16");
+    m->device.name = made_string(m, device);
     const int32_t pattern[2] = {17, 170};
     uint32_t x = made_buffer(m, "x", SCALAR_I32, DEPTH, CONTAINER_OUTER_IN);
     uint32_t y = made_buffer(m, "y", SCALAR_I32, DEPTH, CONTAINER_OUTER_OUT);
@@ -40,6 +42,11 @@ static struct prt_program *load(const struct prt_image_kernel *kernel, uint32_t 
     if (kernel == &keeps) m->outputs[m->output_count - 1].push_least = 0;
     made_loop(m);
     return pipelines_load(m, kernel);
+}
+
+static struct prt_program *load(const struct prt_image_kernel *kernel, uint32_t initial)
+{
+    return load_for("sim16", kernel, initial);
 }
 
 /* ---- memory between pages that cannot be touched ---- */
@@ -220,16 +227,17 @@ static int32_t copy(const struct kernel_batch *batch)
 
 static const struct prt_image_kernel copies = {.run = copy};
 
-/* Whether kernels are asked to write memory of so many bytes past the caches. */
-static bool goes_past(size_t bytes)
+/* Whether kernels are asked to write memory of so many bytes past the caches of a device, which the host is to be like. */
+static bool goes_past(const char *like, size_t bytes)
 {
-    struct prt_program *program = load(&copies, 0);
+    struct prt_program *program = load_for(like, &copies, 0);
+    const struct prt_run_options options = {.device = "cpu:1"};
     static const int32_t x[4] = {1, 2, 3, 4};
     size_t count;
     void *y = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(y != MAP_FAILED);
     struct prt_run *run;
-    assert_int_equal(prt_run_create(program, NULL, &run, NULL), PRT_OK);
+    assert_int_equal(prt_run_create(program, &options, &run, NULL), PRT_OK);
     assert_int_equal(prt_run_bind_input_memory(run, 0, x, 4, NULL), PRT_OK);
     assert_int_equal(prt_run_bind_output_memory(run, 1, y, bytes / 4, &count, NULL), PRT_OK);
     assert_int_equal(prt_run_execute(run, NULL), PRT_OK);
@@ -241,14 +249,15 @@ static bool goes_past(size_t bytes)
     return asked_past != 0;
 }
 
-/* sim16 has 8 MiB of L3 in a domain. */
+/* sim16 has 8 MiB of L3 in a domain.  Of a device without a description nothing is known of caches. */
 static void what_caches_cannot_hold_goes_past_them(void **unused)
 {
     const size_t twice = (size_t)16 << 20;
     (void)unused;
-    assert_false(goes_past(4096));
-    assert_false(goes_past(twice));
-    assert_true(goes_past(twice + 4096));
+    assert_false(goes_past("sim16", 4096));
+    assert_false(goes_past("sim16", twice));
+    assert_true(goes_past("sim16", twice + 4096));
+    assert_false(goes_past("unknown", 4 * twice));
 }
 
 static void what_is_no_port_or_too_large_is_refused(void **unused)

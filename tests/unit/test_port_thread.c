@@ -328,6 +328,73 @@ static void ports_that_are_none_or_use_memory_have_no_thread(void **unused)
     prt_program_free(program);
 }
 
+/* A packet is larger than what a source is otherwise asked for at a time. */
+enum { WIDE_BYTES = (256 << 10) + 4, WIDE_PACKETS = 23 };
+
+static int32_t copy_wide(const struct kernel_batch *batch)
+{
+    memcpy(batch->out[0], batch->in[0], batch->count * WIDE_BYTES);
+    return KERNEL_OK;
+}
+
+static enum prt_status give_wide(void *context, void *packets, size_t capacity, size_t *count,
+                                 struct prt_error *error)
+{
+    uint8_t *given = context;
+    (void)error;
+    for (*count = 0; *count < capacity && *given < WIDE_PACKETS; ++*count)
+        memset((uint8_t *)packets + *count * WIDE_BYTES, ++*given, WIDE_BYTES);
+    return PRT_OK;
+}
+
+static enum prt_status take_wide(void *context, const void *packets, size_t count,
+                                 struct prt_error *error)
+{
+    uint8_t *taken = context;
+    (void)error;
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *packet = (const uint8_t *)packets + i * WIDE_BYTES;
+        assert_int_equal(packet[0], ++*taken);
+        assert_memory_equal(packet, packet + 1, WIDE_BYTES - 1);
+    }
+    return PRT_OK;
+}
+
+static void wide_packets_are_brought_one_by_one(void **unused)
+{
+    (void)unused;
+    static const struct prt_image_kernel wide = {.run = copy_wide};
+    struct made *m = made_create("p", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 3, CONTAINER_OUTER_IN);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 3, CONTAINER_OUTER_OUT);
+    m->buffers[x].width_bytes = m->buffers[y].width_bytes = WIDE_BYTES;
+    uint32_t node = made_node(m, "k", 0);
+    made_input(m, node, x, 1, 1);
+    made_output(m, node, y, 1, 0);
+    made_loop(m);
+    struct prt_program *program = pipelines_load(m, &wide);
+    struct prt_run *run = create(program, NULL, NULL, true);
+    uint8_t given = 0, taken = 0;
+    assert_int_equal(prt_run_bind_input(run, 0, give_wide, &given, NULL), PRT_OK);
+    assert_int_equal(prt_run_bind_output(run, 1, take_wide, &taken, NULL), PRT_OK);
+    assert_int_equal(execute(run).status, PRT_OK);
+    assert_int_equal(given, WIDE_PACKETS);
+    assert_int_equal(taken, WIDE_PACKETS);
+    prt_program_free(program);
+}
+
+static void an_out_port_without_a_sink_has_no_thread(void **unused)
+{
+    (void)unused;
+    struct prt_program *program = load(&copy, 0);
+    struct prt_run *run = create(program, &in, NULL, true);
+    host_ramp(&in, 1000);
+    struct outcome o = execute(run);
+    assert_int_equal(o.status, PRT_OK);
+    assert_int_equal(o.out_packets, 1000);
+    prt_program_free(program);
+}
+
 TEST_MAIN("port_thread", cmocka_unit_test(results_and_figures_are_the_same),
           cmocka_unit_test(rings_go_round),
           cmocka_unit_test(a_failing_source_is_heard_behind_its_packets),
@@ -335,4 +402,6 @@ TEST_MAIN("port_thread", cmocka_unit_test(results_and_figures_are_the_same),
           cmocka_unit_test(a_sink_that_fails_goes_before_a_later_fault),
           cmocka_unit_test(a_source_that_waits_is_woken_at_the_end),
           cmocka_unit_test(what_an_interrupted_source_has_brought_is_processed),
-          cmocka_unit_test(ports_that_are_none_or_use_memory_have_no_thread))
+          cmocka_unit_test(ports_that_are_none_or_use_memory_have_no_thread),
+          cmocka_unit_test(wide_packets_are_brought_one_by_one),
+          cmocka_unit_test(an_out_port_without_a_sink_has_no_thread))

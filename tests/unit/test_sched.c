@@ -767,6 +767,14 @@ static int32_t lie_with_less(const struct kernel_batch *batch)
     return KERNEL_OK;
 }
 
+/* Where at most two packets are claimed for a firing. */
+static int32_t lie_with_many(const struct kernel_batch *batch)
+{
+    batch->produced[0] = 2 * batch->count + 1;
+    *batch->completed = batch->count;
+    return KERNEL_OK;
+}
+
 static int32_t lie_with_more(const struct kernel_batch *batch)
 {
     batch->produced[0] = 7;
@@ -796,6 +804,7 @@ static void reports_that_cannot_be_are_refused(void **unused)
         {{.run = lie_behind}, 0, false, not_given},
         {{.run = lie_with_more}, 0, true, not_given},
         {{.run = lie_with_less}, 0, true, counts},
+        {{.run = lie_with_many}, 0, true, counts},
         {{.run = lie_in_count}, CONTAINER_NODE_STOPS | CONTAINER_NODE_STATEFUL, false, counts},
         {{.run = kernel_total, .finish = lie_in_finish}, TOTAL_FLAGS, false, counts},
         {{.run = kernel_total, .finish = stop_in_finish},

@@ -106,6 +106,15 @@ static enum prt_status wait_for_one(struct prt_device *device, struct prt_comple
     return fail_to_wait(device, completions, 1, count);
 }
 
+/* Runs with eager ports, in simulated time. */
+static bool is_live;
+
+static void say_that_time_is_real(const struct prt_device *device, struct prt_device_info *info)
+{
+    real_device->info(device, info);
+    info->real_time = true;
+}
+
 static enum prt_status fail_to_create_queue(struct prt_device *device, struct prt_device_handle on,
                                             uint32_t importance, uint32_t *queue)
 {
@@ -133,6 +142,7 @@ REAL(enum prt_status, prt_device_choose, const struct prt_container *container,
     device_that_fails.enqueue = fail_to_enqueue;
     device_that_fails.wait = options->host_threads == 1 ? wait_for_one : fail_to_wait;
     device_that_fails.queue_create = fail_to_create_queue;
+    if (is_live) device_that_fails.info = say_that_time_is_real;
     device_that_fails.set_kernels = fail_to_set_kernels;
     choice->ops = &device_that_fails;
     return PRT_OK;
@@ -194,10 +204,13 @@ static const char text[] =
     "kernel grow(in i32 x, out i32 y push ..2) launches 1 { y <- x; if (x % 2 == 0) launch leaf(); "
     "}\n"
     "kernel tick(out i32 y push 3) {\n"
-    "  state i32 n; for (i32 i = 0; i < 3; i++) { n++; y <- n; } if (n > 60) stop;\n"
+    "  state i32 n; for (i32 i = 0; i < 3; i++) { n++; y <- n; } if (n > 30) stop;\n"
     "}\n"
     "kernel show(in i32 x, out i32 y, out i32 shown) { y <- x + 1; shown <- x; }\n"
     "kernel hundredth(in i32 x, out i32 y) { y <- 100 / (19 - x); }\n"
+    "kernel last(in i32 x, out i32 y) {\n"
+    "  state i32 n; n = x; y <- x; finish push 1 { y <- 100 / (20 - n); }\n"
+    "}\n"
     "kernel five(in i32 x, out i32 y) { state i32 n; n++; y <- x; if (n == 5) stop; }\n"
     "pipeline chain(in i32 x, out i32 y) {\n"
     "  buffer i32 t depth 2; x -> sum3 -> total -> t; t -> odd -> y;\n"
@@ -227,6 +240,9 @@ static const char text[] =
     "pipeline twice_spared(in i32 x, out i32 y, out i32 z) {\n"
     "  x -> hundredth -> five -> y; x -> copy -> hundredth -> five -> total -> z;\n"
     "}\n"
+    "pipeline finishing(in i32 x, out i32 y, out i32 z, out i32 v) {\n"
+    "  x -> hundredth -> five -> y; x -> last -> z; x -> last -> v;\n"
+    "}\n"
     "pipeline even(in i32 x, out i32 y, out i32 z) {\n"
     "  buffer i32 a, b; fork(x -> a, b); a -> copy -> two -> y; b -> copy -> copy importance 3 -> "
     "two importance 3 -> z;\n"
@@ -235,7 +251,7 @@ static const char text[] =
     "z; "
     "}\n";
 
-enum { PACKETS = 96, PORTS = 4 };
+enum { PACKETS = 36, PORTS = 4 };
 
 static const struct pipeline {
     const char *name;
@@ -246,12 +262,13 @@ static const struct pipeline {
     {"phased", false, false},  {"trees", false, false},      {"sources", false, false},
     {"faulting", true, false}, {"spared", true, false},      {"spared", true, true},
     {"joined", true, true},    {"twice_spared", true, true}, {"even", false, true},
+    {"finishing", true, true},
 };
 
 static const struct way {
     const char *device;
     uint32_t host_threads;
-    bool measured, threads, at_hand, memory, debugged;
+    bool measured, threads, at_hand, memory, debugged, eager;
     bool busy; /* the device takes one packet at a time: for small buffers only */
     enum prt_dispatch_mode dispatch;
 } ways[] = {
@@ -259,10 +276,12 @@ static const struct way {
     {.device = "sim4", .host_threads = 2, .measured = true, .at_hand = true},
     {.device = "sim4", .host_threads = 1, .threads = true},
     {.device = "sim4", .host_threads = 1, .memory = true, .dispatch = PRT_DISPATCH_FULL},
-    {.device = "sim4", .host_threads = 2, .debugged = true, .dispatch = PRT_DISPATCH_REFERENCE},
+    {.device = "sim4", .host_threads = 1, .debugged = true, .dispatch = PRT_DISPATCH_REFERENCE},
     {.device = "sim4", .host_threads = 1, .busy = true},
     {.device = "cpu:2"},
     {.device = "cpu:1", .measured = true, .threads = true},
+    {.device = "cpu:2", .threads = true, .eager = true},
+    {.device = "cpu:1", .measured = true, .eager = true},
 };
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
@@ -385,6 +404,7 @@ static enum prt_status bind(const struct prt_program *program, const struct way 
                          : PRT_E_INTERNAL;
         for (int times = 0; times < 2 && status == PRT_OK && is_in && way->at_hand; times++)
             status = prt_run_input_at_hand(run, i, error);
+        if (status == PRT_OK && is_in && way->eager) status = prt_run_input_eager(run, i, error);
         if (status == PRT_OK && way->threads)
             status = prt_run_give_thread(run, i, NULL, NULL, error);
     }
@@ -496,6 +516,13 @@ static void expect_standing(const struct prt_program *program)
     }
 }
 
+/* A debugger stops at a fault at once; with eager ports packets do not come in large batches, so other ports may have
+ * got fewer of them. */
+static bool stops_soon(const struct way *way, const struct outcome *whole)
+{
+    return whole->status == PRT_E_FAULT && (way->debugged || way->eager);
+}
+
 static void expect(const struct prt_program *program, const struct pipeline *pipeline,
                    const struct way *way, enum event event, const struct outcome *o,
                    const struct outcome *whole)
@@ -516,7 +543,7 @@ static void expect(const struct prt_program *program, const struct pipeline *pip
     }
     if (event != EVENT_ASK && !(event == EVENT_CALL_FAILS && o->status == whole->status)) return;
     assert_int_equal(o->status, whole->status);
-    expect_same_packets(o, whole);
+    if (!way->eager || !stops_soon(way, whole)) expect_same_packets(o, whole);
     if (strncmp(way->device, "sim", 3) == 0) assert_int_equal(o->cycles, whole->cycles);
 }
 
@@ -537,27 +564,38 @@ static struct prt_program *load(uint8_t *bytes, size_t size)
     return program;
 }
 
+/* Compiled once for all tests: this takes longer than a hundred runs. */
+static struct prt_program *program_of(size_t pipeline, bool debug_mode)
+{
+    static struct prt_program *programs[sizeof pipelines / sizeof pipelines[0]][2];
+    const struct pipeline *p = &pipelines[pipeline];
+    struct prt_program **program = &programs[pipeline][debug_mode];
+    size_t size;
+    if (*program != NULL) return *program;
+    uint8_t *bytes = debug_mode ? built_debug_container_bytes(text, p->name, "sim4", &size)
+                     : p->small ? built_small_container_bytes(text, p->name, "sim4", &size)
+                                : built_container_bytes(text, p->name, "sim4", &size);
+    return *program = load(bytes, size);
+}
+
 static void try_events(enum event event)
 {
     static struct outcome first, whole, o;
     for (size_t p = 0; p < sizeof pipelines / sizeof pipelines[0]; p++) {
-        size_t size;
         bool small = pipelines[p].small;
-        uint8_t *bytes = small ? built_small_container_bytes(text, pipelines[p].name, "sim4", &size)
-                               : built_container_bytes(text, pipelines[p].name, "sim4", &size);
-        struct prt_program *compiled = load(bytes, size);
         given_packets = small ? 21 : PACKETS;
-        bytes = built_debug_container_bytes(text, pipelines[p].name, "sim4", &size);
-        struct prt_program *debugged = load(bytes, size);
         for (size_t w = 0; w < WAYS; w++) {
-            const struct prt_program *program = ways[w].debugged ? debugged : compiled;
             if (!is_possible(&ways[w], event) || small != ways[w].busy) continue;
+            const struct prt_program *program = program_of(p, ways[w].debugged);
             (void)run_with(program, &ways[w], EVENT_KINDS, UINT64_MAX, &whole);
             if (w == 0 || small) first = whole;
-            bool debugged_fault = ways[w].debugged && whole.status == PRT_E_FAULT;
-            if (!debugged_fault) assert_int_equal(whole.status, first.status);
-            if (!debugged_fault) expect_same_packets(&whole, &first); /* a debugger stops at once */
             expect_first_packets(&whole, &first);
+            if (!stops_soon(&ways[w], &whole)) {
+                assert_int_equal(whole.status, first.status);
+                expect_same_packets(&whole, &first);
+            } else if (ways[w].eager) {
+                whole = first; /* no more than these */
+            }
             uint64_t step = (uint64_t)draw_step(); /* each way begins with another turn */
             for (uint64_t turn = (p + w) % step; run_with(program, &ways[w], event, turn, &o);
                  turn += step) {
@@ -565,8 +603,6 @@ static void try_events(enum event event)
                 expect(program, &pipelines[p], &ways[w], event, &o, &whole);
             }
         }
-        prt_program_free(compiled);
-        prt_program_free(debugged);
     }
 }
 
@@ -672,6 +708,28 @@ static void counterexamples_are_replayed_or_say_why_not(void **unused)
     prt_program_free(program);
 }
 
+/* A replay has one schedule: it fills eager ports, too. */
+static void a_replay_fills_eager_ports(void **unused)
+{
+    (void)unused;
+    static struct port in;
+    const struct prt_run_options options = {.device = "cpu:1"};
+    struct prt_program *program = counterexample();
+    struct prt_error error = {.message = ""};
+    struct prt_run *run;
+    size_t steps = 0;
+    memset(&now, 0, sizeof now);
+    given_packets = PACKETS;
+    assert_int_equal(prt_run_create(program, &options, &run, &error), PRT_OK);
+    assert_int_equal(prt_run_bind_input(run, 0, give_packets, &in, &error), PRT_OK);
+    assert_int_equal(prt_run_input_eager(run, 0, &error), PRT_OK);
+    assert_int_equal(prt_run_replay(run, see_replay, &steps, &error), PRT_E_VERIFY);
+    assert_non_null(strstr(error.message, "'a' can still fire"));
+    assert_int_equal(steps, 1);
+    prt_run_destroy(run);
+    prt_program_free(program);
+}
+
 static void runs_end_well_or_say_that_memory_or_a_thread_is_missing(void **unused)
 {
     (void)unused;
@@ -741,7 +799,208 @@ static void levels_stay_within_depths_while_launches_are_taken_back(void **unuse
     }
 }
 
+/* ---- several open packets ---- */
+
+static int32_t pass_packets(const struct kernel_batch *batch)
+{
+    memcpy(batch->out[0], batch->in[0], batch->count * sizeof(int32_t));
+    return KERNEL_OK;
+}
+
+/* All of the first eight packets, then the even ones: its reader has launches of 8, 4, 4, ... firings. */
+static int32_t thin_out(const struct kernel_batch *batch)
+{
+    const int32_t *x = batch->in[0];
+    int32_t *y = batch->out[0];
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < batch->count; i++)
+        if (x[i] < 8 || x[i] % 2 == 0) y[count++] = x[i];
+    batch->produced[0] = count;
+    return KERNEL_OK;
+}
+
+static int32_t fault_at_five(const struct kernel_batch *batch)
+{
+    const int32_t *x = batch->in[0];
+    for (uint64_t i = 0; i < batch->count; i++) {
+        *batch->fault = (struct kernel_fault){.firing = batch->first_firing + i, .line = 1};
+        if (x[i] == 5) return KERNEL_FAULT_DIVISION;
+        ((int32_t *)batch->out[0])[i] = x[i];
+    }
+    return KERNEL_OK;
+}
+
+/* x -> first -> p, x -> second -> q, x -> thin -> t; t -> third, t -> fourth, t -> reader -> y.  On three queues: first
+ * and third, second and fourth, which are spilled, and the others.
+ *
+ * `faults`: first and second take so long that third and fourth wait in open packets when the reader faults.  Else thin
+ * takes the longest: packets of first and second are open, and refer to the reader's entry, when the reader stores
+ * another launch there. */
+static struct prt_program *open_packets(bool faults)
+{
+    enum { FIRST, SECOND, THIRD, FOURTH, READER, THIN, STAGES };
+    const struct prt_image_kernel kernels[STAGES] = {
+        [FIRST] = {.run = pass_packets},
+        [SECOND] = {.run = pass_packets},
+        [THIRD] = {.run = drop_packets},
+        [FOURTH] = {.run = drop_packets},
+        [READER] = {.run = faults ? fault_at_five : pass_packets},
+        [THIN] = {.run = thin_out}};
+    static const char *const names[] = {"first", "second", "third", "fourth", "reader", "thin"};
+    struct made *m = made_create("open", "sim4");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 8, CONTAINER_OUTER_IN);
+    uint32_t t = made_buffer(m, "t", SCALAR_I32, 64, CONTAINER_INNER);
+    const uint32_t to[STAGES] = {
+        [FIRST] = made_buffer(m, "p", SCALAR_I32, 64, CONTAINER_OUTER_OUT),
+        [SECOND] = made_buffer(m, "q", SCALAR_I32, 64, CONTAINER_OUTER_OUT),
+        [READER] = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT),
+        [THIN] = t};
+    for (uint32_t i = 0; i < STAGES; i++) {
+        bool own = i >= READER, ends = i == THIRD || i == FOURTH;
+        uint32_t node = made_node(m, names[i], i == READER && faults ? CONTAINER_NODE_FAULTS : 0);
+        made_input(m, node, i == FIRST || i == SECOND || i == THIN ? x : t, 1, 1);
+        if (!ends) made_output(m, node, to[i], 1, 0);
+        bool slow = faults ? i == FIRST || i == SECOND : i == THIN;
+        if (slow) m->nodes[node].cost_cycles = m->nodes[node].warp_cycles = 100000;
+        m->stages[i].pack = i % 2;
+        m->stages[i].place = i / 2;
+        m->stages[i].entry = i == THIN;
+        m->stages[i].flags = own ? CONTAINER_STAGE_ENDS_PACK : CONTAINER_STAGE_SPILLED;
+    }
+    m->outputs[m->output_count - 1].push_least = 0;
+    made_program(m, "partition_counts 1 1 1\nbind 0, 0\nbind 1, 1\nbind 2, 0\nbind 3, 1\n"
+                    "bind 4, 2\nload_reference 4\nbind 5, 2\nload_reference 5\nL1: ends\n"
+                    "round_robin 0, L2\ndispatch\njump L1\nL2: wait L1\nhalt\n");
+    struct prt_program *program = NULL;
+    struct prt_error error;
+    size_t size;
+    uint8_t *bytes = made_finish(m, &size);
+    made_free(m);
+    if (prt_program_load_with_entries(bytes, size, kernels, NULL, &program, &error) != PRT_OK)
+        fail_msg("%s", error.message);
+    free(bytes);
+    return program;
+}
+
+static void a_device_that_fails_among_open_packets_ends_the_run(void **unused)
+{
+    (void)unused;
+    static const struct way way = {.device = "sim4", .host_threads = 1};
+    static struct outcome whole, o;
+    given_packets = 32;
+    for (int faults = 0; faults < 2; faults++) {
+        struct prt_program *program = open_packets(faults);
+        (void)run_with(program, &way, EVENT_KINDS, UINT64_MAX, &whole);
+        assert_int_equal(whole.status, faults ? PRT_E_FAULT : PRT_OK);
+        for (uint64_t turn = 0; run_with(program, &way, EVENT_DEVICE_FAILS, turn, &o); turn++) {
+            assert_int_equal(o.status, PRT_E_DEVICE);
+            expect_first_packets(&o, &whole);
+        }
+        prt_program_free(program);
+    }
+}
+
+/* ---- eager ports ---- */
+
+enum { FEW = 5, LONG_CYCLES = 3000000 };
+
+/* Gives one packet at a time, each only once those before have come out. */
+struct waiting_source {
+    int32_t given;
+    const struct port *out;
+};
+
+static enum prt_status give_few(void *context, void *packets, size_t capacity, size_t *count,
+                                struct prt_error *error)
+{
+    struct waiting_source *s = context;
+    (void)capacity;
+    (void)error;
+    assert_int_equal(s->out->count, s->given);
+    *count = s->given < FEW ? 1 : 0;
+    *(int32_t *)packets = s->given;
+    s->given += *count > 0;
+    return PRT_OK;
+}
+
+static enum prt_status count_packets(void *context, const void *packets, size_t count,
+                                     struct prt_error *error)
+{
+    size_t *total = context;
+    (void)packets;
+    (void)error;
+    *total += count;
+    return PRT_OK;
+}
+
+static int32_t tick(const struct kernel_batch *batch)
+{
+    memset(batch->out[0], 0, batch->count * sizeof(int32_t));
+    return KERNEL_OK;
+}
+
+/* x -> slow -> y, and tick -> z beside it: a port is asked again after many launches of tick, but not for a stage that is
+ * still in flight. */
+static void a_stage_in_flight_lacks_nothing(void **unused)
+{
+    (void)unused;
+    static const struct prt_image_kernel kernels[] = {{.run = pass_packets}, {.run = tick}};
+    static struct port y;
+    const struct prt_run_options options = {.device = "sim4", .host_threads = 1};
+    struct waiting_source source = {.out = &y};
+    struct prt_program *program = NULL;
+    struct prt_error error;
+    struct prt_run *run;
+    size_t size, z = 0;
+    struct made *m = made_create("beside", "sim4");
+    uint32_t from = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+    uint32_t to = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
+    made_input(m, made_node(m, "slow", 0), from, 1, 1);
+    made_output(m, 0, to, 1, 0);
+    m->nodes[0].cost_cycles = m->nodes[0].warp_cycles = LONG_CYCLES;
+    uint32_t ticks = made_buffer(m, "z", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
+    made_output(m, made_node(m, "tick", 0), ticks, 1, 0);
+    made_side_by_side(m);
+    uint8_t *bytes = made_finish(m, &size);
+    made_free(m);
+    if (prt_program_load_with_entries(bytes, size, kernels, NULL, &program, &error) != PRT_OK)
+        fail_msg("%s", error.message);
+    free(bytes);
+    memset(&now, 0, sizeof now);
+    launches_left = UINT32_MAX;
+    is_live = true;
+    assert_int_equal(prt_run_create(program, &options, &run, &error), PRT_OK);
+    is_live = false;
+    assert_int_equal(prt_run_bind_input(run, 0, give_few, &source, NULL), PRT_OK);
+    assert_int_equal(prt_run_bind_output(run, 1, take_packets, &y, NULL), PRT_OK);
+    assert_int_equal(prt_run_bind_output(run, 2, count_packets, &z, NULL), PRT_OK);
+    assert_int_equal(prt_run_input_eager(run, 0, NULL), PRT_OK);
+    prt_run_limit_firings(run, 1000000);
+    assert_int_equal(prt_run_execute(run, NULL), PRT_OK);
+    assert_int_equal(y.count, FEW);
+    assert_int_equal(z, 1000000);
+    prt_run_destroy(run);
+    prt_program_free(program);
+}
+
+/* With a debugger every port is filled, whatever it was asked for. */
+static void a_debugger_fills_eager_ports(void **unused)
+{
+    (void)unused;
+    static const struct way plain = {.device = "cpu:1"},
+                            debugged = {.device = "cpu:1", .debugged = true, .eager = true};
+    static struct outcome expected, o;
+    given_packets = PACKETS;
+    for (size_t p = 0; p < 4; p++) {
+        (void)run_with(program_of(p, false), &plain, EVENT_KINDS, UINT64_MAX, &expected);
+        (void)run_with(program_of(p, true), &debugged, EVENT_KINDS, UINT64_MAX, &o);
+        assert_int_equal(o.status, PRT_OK);
+        expect_same_packets(&o, &expected);
+    }
+}
+
 TEST_MAIN("sched_faults", cmocka_unit_test(counterexamples_are_replayed_or_say_why_not),
+          cmocka_unit_test(a_replay_fills_eager_ports),
           cmocka_unit_test(programs_are_loaded_or_memory_is_missing),
           cmocka_unit_test(runs_end_well_or_say_that_memory_or_a_thread_is_missing),
           cmocka_unit_test(runs_say_that_the_device_has_failed),
@@ -750,4 +1009,7 @@ TEST_MAIN("sched_faults", cmocka_unit_test(counterexamples_are_replayed_or_say_w
           cmocka_unit_test(streams_may_end_anywhere),
           cmocka_unit_test(runs_can_be_interrupted_anywhere),
           cmocka_unit_test(runs_tell_how_they_stand_anywhere),
-          cmocka_unit_test(levels_stay_within_depths_while_launches_are_taken_back))
+          cmocka_unit_test(levels_stay_within_depths_while_launches_are_taken_back),
+          cmocka_unit_test(a_device_that_fails_among_open_packets_ends_the_run),
+          cmocka_unit_test(a_stage_in_flight_lacks_nothing),
+          cmocka_unit_test(a_debugger_fills_eager_ports))

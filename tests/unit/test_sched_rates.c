@@ -3,6 +3,7 @@
 #include "tests/test.h"
 
 #include "lang/window.h"
+#include "runtime/sched/ready.h"
 #include "tests/conform/pipelines.h"
 
 #include <stdio.h>
@@ -675,6 +676,32 @@ static void windows_see_their_frame_alone(void **unused)
     }
 }
 
+/* Whatever the border and the place: with so many packets a firing is possible, with one fewer it is not. */
+static void a_window_needs_the_fewest_packets_that_admit_a_firing(void **unused)
+{
+    (void)unused;
+    const struct window sizes[] = {{1, 1, 0}, {3, 1, 0}, {1, 3, 0},
+                                   {3, 3, 0}, {5, 3, 0}, {7, 9, 0}};
+    const struct window_shape shapes[] = {{4, 3}, {4, 0}, {1, 5}, {6, 1}, {6, 2}, {3, 0}};
+    for (size_t s = 0; s < 6; s++) {
+        for (size_t f = 0; f < 6; f++) {
+            for (uint32_t border = 0; border < 4; border++) {
+                struct prt_stage stage = {.batch_max = 1000};
+                struct prt_stage_input input = {.window = sizes[s], .shape = shapes[f]};
+                input.window.border = border;
+                bool endless = shapes[f].frame_rows == 0 && sizes[s].height > 1;
+                if (border == CONTAINER_BORDER_WRAP && endless) continue;
+                for (stage.firings = 0; stage.firings < 40; stage.firings++) {
+                    uint64_t needs = prt_ready_needs(&stage, &input);
+                    assert_true(needs > 0);
+                    assert_true(prt_ready_fits(&stage, &input, needs, false) > 0);
+                    assert_int_equal(prt_ready_fits(&stage, &input, needs - 1, false), 0);
+                }
+            }
+        }
+    }
+}
+
 /* ---- policies ---- */
 
 /* A tree of bounded, exact and source-fed parts, under each selection. */
@@ -846,6 +873,7 @@ TEST_MAIN("sched_rates", cmocka_unit_test(phases_take_and_give_in_turn),
           cmocka_unit_test(what_sources_feed_ends_with_its_readers),
           cmocka_unit_test(only_sources_that_say_so_stop),
           cmocka_unit_test(windows_see_their_frame_alone),
+          cmocka_unit_test(a_window_needs_the_fewest_packets_that_admit_a_firing),
           cmocka_unit_test(results_do_not_depend_on_the_policy),
           cmocka_unit_test(policies_choose_as_they_say),
           cmocka_unit_test(fullest_gives_the_others_a_turn),
