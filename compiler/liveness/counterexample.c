@@ -353,8 +353,7 @@ const char *counterexample_prepare(struct compile *cx, struct graph *graph,
 {
     if (found->kind == COUNTER_BEYOND)
         return "no sequence that ends in a deadlock was found within the budget";
-    if (found->kind == COUNTER_UNSEARCHED)
-        return "other errors prevent the search for a deadlock";
+    if (found->kind == COUNTER_UNSEARCHED) return "other errors prevent the search for a deadlock";
     if (found->kind != COUNTER_FOUND) return "there is no sequence that ends in a deadlock";
     if (found->no_replay) return found->no_replay;
     if (found->firings > CONTAINER_STALL_FIRINGS_MAX) return "there are too many firings to replay";
