@@ -58,6 +58,23 @@ static bool is_expected_refusal(const struct ast_file *file, const struct ast_it
     return false;
 }
 
+/* With diagnostics of its own: the errors of other pipelines do not end its analysis. */
+static void lint_pipeline(struct compile *cx, struct ast_program *program, const char *name)
+{
+    struct diags *all = cx->diags;
+    cx->diags = diags_fork(cx->arena, all);
+    cx->options.pipeline = name;
+    struct passes passes = passes_of_program(cx, program);
+    if (passes_run(&passes, PASS_ELABORATE)) {
+        passes.lints = true; /* the source itself has been linted */
+        passes.next = PASS_OPERATIONS;
+        passes_run(&passes, PASS_LINT_GRAPH);
+    }
+    diag_take_other(all, cx->diags);
+    cx->diags = all;
+}
+
+/* Lints the source with one pipeline, and then every other pipeline that could be compiled. */
 static void lint_source(struct pool *pool, struct compile *cx, uint32_t source)
 {
     struct passes passes = passes_of_source(cx, source);
@@ -74,21 +91,15 @@ static void lint_source(struct pool *pool, struct compile *cx, uint32_t source)
             has_argument(passes.program->files, cx->options.definitions[i].name);
     pthread_mutex_unlock(&pool->lock);
     cx->options.pipeline_optional = cx->options.definitions_shared = true;
-    if (!passes_run(&passes, PASS_LINT_GRAPH)) return;
-    /* Lints all other pipelines that could be chosen: sema has chosen `done`. */
+    passes_run(&passes, PASS_LINT_GRAPH);
+    /* Sema has chosen `done`. */
     const char *done = passes.graph != NULL ? passes.graph->name : NULL;
     cx->options.pipeline_alone = true;
     for (const struct ast_item *i = passes.program->files->items; i != NULL; i = i->next) {
-        if (diag_failed(cx->diags)) return;
         if (i->kind != AST_ITEM_PIPELINE || !sema_all_defined(cx, &i->signature)) continue;
         if (done != NULL && strcmp(done, i->signature.name.text) == 0) continue;
-        if (is_expected_refusal(passes.program->files, i)) continue;
-        cx->options.pipeline = i->signature.name.text;
-        struct passes other = passes_of_program(cx, passes.program);
-        if (!passes_run(&other, PASS_ELABORATE)) return;
-        other.lints = true; /* the source itself has been linted */
-        other.next = PASS_OPERATIONS;
-        passes_run(&other, PASS_LINT_GRAPH);
+        if (!is_expected_refusal(passes.program->files, i))
+            lint_pipeline(cx, passes.program, i->signature.name.text);
     }
 }
 

@@ -220,7 +220,7 @@ static int trace_deadlock(struct passes *passes, const struct command_line *line
     struct inspection inspection = inspect_graph(cx, passes->written, &verdict, NULL, NULL, NULL);
     const struct counterexample *found = verdict.consistent == KNOWN_TRUE
                                              ? counterexample_find(cx, passes->written)
-                                             : &(struct counterexample){.kind = COUNTER_OTHER};
+                                             : &(struct counterexample){.kind = COUNTER_UNSEARCHED};
     inspection.counterexample = found;
     int status = EXIT_DONE;
     if (line->as_json)
@@ -335,7 +335,7 @@ static int compile_file(struct compile *cx, const struct command_line *line)
     if (shows_tree && !diag_failed(cx->diags)) return emit_ast(cx, line, passes.program);
     if (line->depfile.alone)
         return passes_run(&passes, PASS_RECOVERY) ? write_depfile(cx, line) : EXIT_REFUSED;
-    if (!passes_run(&passes, PASS_PLAN) || passes.plan == NULL) return EXIT_REFUSED;
+    if (!passes_run(&passes, PASS_PLAN)) return EXIT_REFUSED;
     if (inspects) return inspect(&passes, line);
     if (line->verbose) describe(cx, passes.graph, passes.plan);
     if (line->output == NULL && line->emit == EMIT_NONE) return write_depfile(cx, line);

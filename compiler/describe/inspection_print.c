@@ -348,6 +348,7 @@ static const char *counter_kind_name(enum counter_kind kind)
     case COUNTER_NONE: return "none";
     case COUNTER_FOUND: return "deadlock";
     case COUNTER_OTHER: return "other";
+    case COUNTER_UNSEARCHED: return "unsearched";
     case COUNTER_BEYOND: break;
     }
     return "undecided";

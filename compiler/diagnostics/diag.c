@@ -98,22 +98,26 @@ static void count_level(struct diags *diags, enum diag_level level)
     if (level == DIAG_NOTE) diags->note_count++;
 }
 
-static uint32_t hash_diag(enum rule rule, struct span span, const char *message)
+/* The diagnostics of this rule at this place are in this bucket. */
+static struct diag **find_bucket(struct diags *diags, enum rule rule, struct span span)
 {
     uint32_t hash = 2166136261u ^ (uint32_t)rule ^ span.source << 8;
     hash = (hash ^ span.begin) * 16777619u;
     hash = (hash ^ span.end) * 16777619u;
-    for (; *message; message++)
-        hash = (hash ^ (unsigned char)*message) * 16777619u;
-    return hash ^ hash >> 16;
+    return &diags->buckets[(hash ^ hash >> 16) % BUCKET_COUNT];
+}
+
+static bool has_place(const struct diag *diag, enum rule rule, struct span span)
+{
+    const struct span *at = &diag->primary.span;
+    return diag->rule == rule && at->source == span.source && at->begin == span.begin &&
+           at->end == span.end;
 }
 
 static bool is_equal_diag(const struct diag *diag, enum rule rule, struct span span,
                           const char *message)
 {
-    const struct span *at = &diag->primary.span;
-    return diag->rule == rule && at->source == span.source && at->begin == span.begin &&
-           at->end == span.end && strcmp(diag->message, message) == 0;
+    return has_place(diag, rule, span) && strcmp(diag->message, message) == 0;
 }
 
 static void keep_diag(struct diags *diags, struct diag *diag, struct diag **bucket)
@@ -139,7 +143,7 @@ struct diag *diag_report(struct diags *diags, enum rule rule, struct span span, 
     va_start(args, format);
     const char *message = arena_vprintf(diags->arena, format, args);
     va_end(args);
-    struct diag **bucket = &diags->buckets[hash_diag(rule, span, message) % BUCKET_COUNT];
+    struct diag **bucket = find_bucket(diags, rule, span);
     for (const struct diag *diag = *bucket; diag; diag = diag->next_equal)
         if (is_equal_diag(diag, rule, span, message)) return &diags->sink;
     if (diags->hides != NULL && diags->hides(diags->hides_data, rule, span, message))
@@ -272,6 +276,25 @@ void diag_take(struct diags *to, struct diags *from)
     }
     to->lost_count += from->lost_count;
     from->kept.count = 0;
+}
+
+static bool has_error_at(struct diags *diags, enum rule rule, struct span span)
+{
+    for (const struct diag *d = *find_bucket(diags, rule, span); d != NULL; d = d->next_equal)
+        if (d->level == DIAG_ERROR && has_place(d, rule, span)) return true;
+    return false;
+}
+
+void diag_take_other(struct diags *to, struct diags *from)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < from->kept.count; i++) {
+        struct diag *diag = from->kept.items[i];
+        if (diag->level == DIAG_ERROR && has_error_at(to, diag->rule, diag->primary.span)) continue;
+        from->kept.items[count++] = diag;
+    }
+    from->kept.count = count;
+    diag_take(to, from);
 }
 
 bool diag_failed(const struct diags *diags)
@@ -429,8 +452,7 @@ static void absorb(struct absorption *a, const struct diag *diag)
     struct arena *arena = a->to->arena;
     struct place primary = absorb_place(a, diag->primary);
     const char *message = diag->message;
-    struct diag **bucket =
-        &a->to->buckets[hash_diag(diag->rule, primary.span, message) % BUCKET_COUNT];
+    struct diag **bucket = find_bucket(a->to, diag->rule, primary.span);
     for (const struct diag *other = *bucket; other; other = other->next_equal)
         if (is_equal_diag(other, diag->rule, primary.span, message)) return;
     if (a->to->kept.count >= a->to->kept_max) {

@@ -102,6 +102,9 @@ enum rule diag_first_error(const struct diags *diags);
 /* Moves all diagnostics of `from` to the end of `to`, and keeps equal ones once. The texts are not
  * copied. */
 void diag_take(struct diags *to, struct diags *from);
+/* As diag_take, without the errors at places where `to` has an error of their rule: two analyses of
+ * one item may name one mistake in two ways. */
+void diag_take_other(struct diags *to, struct diags *from);
 size_t diag_note_count(const struct diags *diags);
 const char *rule_id(enum rule rule);
 /* The rule with this id, or RULE_COUNT. */

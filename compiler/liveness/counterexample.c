@@ -353,6 +353,7 @@ const char *counterexample_prepare(struct compile *cx, struct graph *graph,
 {
     if (found->kind == COUNTER_BEYOND)
         return "no sequence that ends in a deadlock was found within the budget";
+    if (found->kind == COUNTER_UNSEARCHED) return "other errors prevent the search for a deadlock";
     if (found->kind != COUNTER_FOUND) return "there is no sequence that ends in a deadlock";
     if (found->no_replay) return found->no_replay;
     if (found->firings > CONTAINER_STALL_FIRINGS_MAX) return "there are too many firings to replay";
@@ -467,6 +468,9 @@ void counterexample_print(FILE *to, const struct graph *graph, const struct coun
         return;
     case COUNTER_BEYOND:
         fprintf(to, "no sequence was found in %d steps of simulation\n", SEARCH_STEPS);
+        return;
+    case COUNTER_UNSEARCHED:
+        fputs("no search for a deadlock: other errors prevent it\n", to);
         return;
     }
 }

@@ -34,8 +34,9 @@
 enum counter_kind {
     COUNTER_NONE, /* no cycle deadlocks */
     COUNTER_FOUND,
-    COUNTER_OTHER,  /* refused, but no nodes wait in a cycle: no sequence of firings shows it */
-    COUNTER_BEYOND, /* the budget is spent */
+    COUNTER_OTHER,      /* refused, but no nodes wait in a cycle: no sequence of firings shows it */
+    COUNTER_BEYOND,     /* the budget is spent */
+    COUNTER_UNSEARCHED, /* errors come before the search: there are no repetitions */
 };
 
 struct counter_run { /* firings in a row */

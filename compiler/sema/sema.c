@@ -130,33 +130,6 @@ static struct span program_start(const struct ast_program *program)
     return (struct span){source, 0, 0};
 }
 
-static const struct ast_item *named_pipeline(struct chooser *chooser, struct span start)
-{
-    struct compile *cx = chooser->sema->cx;
-    const char *wanted = cx->options.pipeline;
-    const struct ast_item *found = find_pipeline(chooser, wanted);
-    if (found != NULL) return found;
-    struct diag *d =
-        diag_report(cx->diags, RULE_NO_PIPELINE, start, "there is no pipeline '%s'", wanted);
-    const char **names = ARENA_ARRAY(cx->arena, const char *, chooser->pipelines.count + 1);
-    for (size_t i = 0; i < chooser->pipelines.count; i++)
-        names[i] = chooser->pipelines.items[i]->signature.name.text;
-    const char *nearest = nearest_name(wanted, names, chooser->pipelines.count);
-    if (nearest != NULL) diag_help(d, "did you mean '-p %s'?", nearest);
-    return NULL;
-}
-
-static void report_several(struct chooser *chooser, const struct ast_item *first,
-                           const struct ast_item *second)
-{
-    struct diag *d =
-        diag_report(chooser->sema->cx->diags, RULE_NO_PIPELINE, second->signature.name.span,
-                    "several pipelines could be compiled, and none is called 'main'");
-    diag_primary(d, "this one");
-    diag_label(d, first->signature.name.span, "or this one");
-    diag_help(d, "choose one: -p %s", first->signature.name.text);
-}
-
 /* Shows an example of a pipeline, with a kernel of the program. */
 static void help_pipeline(const struct chooser *chooser, struct diag *d)
 {
@@ -170,6 +143,48 @@ static void help_pipeline(const struct chooser *chooser, struct diag *d)
     diag_help(d, "join the kernels: 'pipeline main(in %s %s, out %s %s) { %s -> %s -> %s; }'",
               in->type->name.text, in->name.text, in->next->type->name.text, in->next->name.text,
               in->name.text, chooser->kernel->signature.name.text, in->next->name.text);
+}
+
+static const char *list_names(struct compile *cx, const char *const *names, size_t count)
+{
+    enum { LISTED_MAX = 8 };
+    size_t listed = count <= LISTED_MAX ? count : LISTED_MAX;
+    const char *list = arena_quoted_list(cx->arena, names, listed);
+    if (listed == count) return list;
+    return arena_printf(cx->arena, "%s and %zu more", list, count - listed);
+}
+
+static const struct ast_item *named_pipeline(struct chooser *chooser, struct span start)
+{
+    struct compile *cx = chooser->sema->cx;
+    const char *wanted = cx->options.pipeline;
+    const struct ast_item *found = find_pipeline(chooser, wanted);
+    if (found != NULL) return found;
+    struct diag *d =
+        diag_report(cx->diags, RULE_NO_PIPELINE, start, "there is no pipeline '%s'", wanted);
+    size_t count = chooser->pipelines.count;
+    const char **names = ARENA_ARRAY(cx->arena, const char *, count + 1);
+    for (size_t i = 0; i < count; i++)
+        names[i] = chooser->pipelines.items[i]->signature.name.text;
+    if (count == 0)
+        help_pipeline(chooser, d);
+    else
+        diag_note(d, "%s %s", count == 1 ? "the only pipeline is" : "the pipelines are",
+                  list_names(cx, names, count));
+    const char *nearest = nearest_name(wanted, names, count);
+    if (nearest != NULL) diag_help(d, "did you mean '-p %s'?", nearest);
+    return NULL;
+}
+
+static void report_several(struct chooser *chooser, const struct ast_item *first,
+                           const struct ast_item *second)
+{
+    struct diag *d =
+        diag_report(chooser->sema->cx->diags, RULE_NO_PIPELINE, second->signature.name.span,
+                    "several pipelines could be compiled, and none is called 'main'");
+    diag_primary(d, "this one");
+    diag_label(d, first->signature.name.span, "or this one");
+    diag_help(d, "choose one: -p %s", first->signature.name.text);
 }
 
 /* If other pipelines use each pipeline, there is a cycle: elaborating one reports it. */

@@ -68,6 +68,8 @@ for option in -M -MM; do
     "$PIPEC" $option "$main" >m.d
     verdict "$option" holds m.d 'm\#$$.pbc: a\ b/m\#$$.pipe \' "${prerequisites[@]}"
 done
+verdict "-M does not depend on the pipeline" "$PIPEC" -M -p absent "$main" -MF absent.d
+verdict "the rule is the same" cmp m.d absent.d
 verdict "-M -o" "$PIPEC" -M "$main" -o m2.d
 verdict "it is the same" cmp m.d m2.d
 "$PIPEC" -MD -MF - "$main" -o x.pbc >m3.d

@@ -35,6 +35,7 @@ expect "a source that is not there" 2 '' "cannot read 'none.pipe'" "$PIPEC" none
 expect "inspect of a file that is not there" 2 '' "cannot read 'lnt'" "$PIPEC" inspect lnt
 expect "-p chooses" 0 '' '' "$PIPEC" -I lib -p second two.pipe -o second.pbc
 expect "-p that does not exist" 1 '' "did you mean '-p first'" "$PIPEC" -I lib -p frist two.pipe
+expect "-p that is not near lists the pipelines" 1 '' "the pipelines are 'first', 'second'" "$PIPEC" -I lib -p nothing two.pipe
 expect "several pipelines and no -p" 1 '' 'choose one: -p first' "$PIPEC" -I lib two.pipe
 expect "-D sets a default" 0 '' '' "$PIPEC" -I lib -p first -D by=5 two.pipe -o five.pbc
 expect "the default is used" 0 '^10$' '' "$PIPERUN" five.pbc x=gen:ramp:3 y=-,csv

@@ -78,6 +78,31 @@ pipeline second(in i32 x, out i32 y) {
 }
 END
 check "every pipeline is analysed" says 1 'two.pipe:6:.*deadlock' "$PIPEC" lint two.pipe
+cat >refused.pipe <<'END'
+kernel k(in i32 x, out i32 y) { y <- x; }
+kernel mix(in i32 x, in i32 back, out i32 y) { y <- x + back; }
+kernel beyond(in i32 x, out i32 y) { i32 t[3] = {1, 2, 3}; y <- t[5] + x; }
+kernel two(in i32 x, out i32 y push 2) { y <- x; y <- x; }
+pipeline first(in i32 x, out i32 y) { x -> beyond -> y; }
+pipeline second(in i32 x, out i32 y) {
+    buffer i32 sum;
+    mix(x, sum -> sum);
+    sum -> k -> y;
+}
+pipeline third(in i32 x, out i32 y) {
+    buffer i32 a, b;
+    x -> k -> a;
+    x -> two -> b;
+    mix(a, b -> y);
+}
+pipeline fourth(in i32 x, out i32 y) { x -> second -> y; }
+pipeline fifth(in i32 x, out i32 y) { x -> k -> absent -> y; }
+END
+found=$(rules "$PIPEC" lint --diagnostics=short refused.pipe)
+check "errors of a pipeline do not hide those of another, and each is there once" [ "$found" = "out-of-range deadlock inconsistent-rates unknown-name " ]
+sed -i '/^pipeline fifth/d; s/pipeline first/pipeline main/' refused.pipe
+found=$(rules "$PIPEC" lint --diagnostics=short refused.pipe)
+check "nor do those of main" [ "$found" = "out-of-range deadlock inconsistent-rates " ]
 printf '/// Doubles.\nfn i32 twice(i32 n) { return 2 * n; }\n' >library.pipe
 check "a file without a pipeline" silent 0 "$PIPEC" lint library.pipe
 

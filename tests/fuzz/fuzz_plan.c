@@ -114,7 +114,7 @@ static void inspect(struct passes *passes, FILE *to)
     struct inspection inspection = inspect_graph(cx, passes->written, &verdict, NULL, NULL, NULL);
     inspection.counterexample = verdict.consistent == KNOWN_TRUE
                                     ? counterexample_find(cx, passes->written)
-                                    : &(struct counterexample){.kind = COUNTER_OTHER};
+                                    : &(struct counterexample){.kind = COUNTER_UNSEARCHED};
     inspection.diags = cx->diags;
     inspection_print_json(to, &inspection);
     counterexample_print(to, passes->written, inspection.counterexample);
