@@ -331,6 +331,9 @@ $(B)/tests/test_io_faults: private all_ld += $(IO_FAULTS_LD)
 SCHED_FAULTS_LD := $(MEMORY_LD) $(call wraps,mmap munmap memfd_create ftruncate pthread_mutex_init pthread_create prt_device_choose)
 $(B)/tests/test_sched_faults: private all_ld += $(SCHED_FAULTS_LD)
 
+# The limit of a control group, which the test chooses.
+$(B)/tests/test_pipert: private all_ld += $(call wraps,prt_host_quota_memory_bytes)
+
 # The helpers of tests that fuzz targets need.
 HELPS_program      := conform/made_container fuzz/stamped
 HELPS_container    := fuzz/stamped

@@ -7,13 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A hierarchy of groups that limits processors, and the process's group in it. */
+#define NO_LIMIT UINT64_MAX
+
+enum resource { PROCESSORS, MEMORY };
+
+/* A hierarchy of groups that limits a resource, and the process's group in it. */
 struct hierarchy {
+    enum resource resource;
     bool is_first; /* version 1 */
     char group[PATH_MAX];
 };
 
-/* Where its folders are: those of `root` and what is below. */
+/* Where its folders are: those of `root` and of the groups in it. */
 struct place {
     char root[PATH_MAX], folder[PATH_MAX];
 };
@@ -33,22 +38,48 @@ static void read_start(const char *folder, const char *name, char *text, int siz
     fclose(opened);
 }
 
-/* Microseconds of processors in a period: "QUOTA PERIOD", or "max PERIOD"; in version 1 in two
- * files, -1 for no limit. */
-static uint32_t limit_of(const struct hierarchy *hierarchy, const char *folder)
+/* The number that begins the text, and the text after it; false: no number begins it. */
+static bool read_number(const char *text, uint64_t *number, char **rest)
 {
-    char quota_text[128], period_text[128] = "", *behind;
-    read_start(folder, hierarchy->is_first ? "cpu.cfs_quota_us" : "cpu.max", quota_text,
-               sizeof quota_text);
-    if (hierarchy->is_first)
-        read_start(folder, "cpu.cfs_period_us", period_text, sizeof period_text);
-    if (quota_text[0] < '0' || quota_text[0] > '9') return UINT32_MAX;
-    unsigned long long quota = strtoull(quota_text, &behind, 10);
-    unsigned long long period = strtoull(hierarchy->is_first ? period_text : behind, NULL, 10);
-    if (period == 0) return UINT32_MAX;
-    unsigned long long processors = quota / period + (quota % period > 0);
-    if (processors == 0) processors = 1;
-    return processors < UINT32_MAX ? (uint32_t)processors : UINT32_MAX;
+    if (text[0] < '0' || text[0] > '9') return false;
+    *number = strtoull(text, rest, 10);
+    return true;
+}
+
+/* Microseconds of processors in a period: "QUOTA PERIOD", or "max PERIOD"; in version 1 in two files, -1 for no
+ * limit. */
+static uint64_t processors_of(const char *folder, bool is_first)
+{
+    char quota_text[128], period_text[128], *rest;
+    uint64_t quota, period;
+    read_start(folder, is_first ? "cpu.cfs_quota_us" : "cpu.max", quota_text, sizeof quota_text);
+    if (is_first) read_start(folder, "cpu.cfs_period_us", period_text, sizeof period_text);
+    if (!read_number(quota_text, &quota, &rest)) return NO_LIMIT;
+    const char *second = is_first ? period_text : rest + strspn(rest, " ");
+    if (!read_number(second, &period, &rest) || period == 0) return NO_LIMIT;
+    uint64_t processors = quota / period + (quota % period > 0);
+    return processors > 0 ? processors : 1;
+}
+
+/* "BYTES", or "max"; in version 1 no limit is a number beyond any memory. */
+static uint64_t memory_of(const char *folder, bool is_first)
+{
+    char text[128], *rest;
+    uint64_t bytes;
+    read_start(folder, is_first ? "memory.limit_in_bytes" : "memory.max", text, sizeof text);
+    if (!read_number(text, &bytes, &rest)) return NO_LIMIT;
+    return *rest == '\0' || *rest == '\n' ? bytes : NO_LIMIT;
+}
+
+static uint64_t limit_of(const struct hierarchy *hierarchy, const char *folder)
+{
+    return hierarchy->resource == MEMORY ? memory_of(folder, hierarchy->is_first)
+                                         : processors_of(folder, hierarchy->is_first);
+}
+
+static const char *controller_of(const struct hierarchy *hierarchy)
+{
+    return hierarchy->resource == MEMORY ? "memory" : "cpu";
 }
 
 /* ---- which groups ---- */
@@ -68,16 +99,17 @@ static void end_line(char *line)
 }
 
 /* A line "ID:CONTROLLERS:PATH": of version 2 "0::PATH". */
-static bool read_group(char *line, bool is_first, char *path)
+static bool read_group(char *line, struct hierarchy *hierarchy)
 {
     char *controllers = strchr(line, ':');
     char *group = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
     if (group == NULL || group[1] != '/') return false;
     size_t length = (size_t)(group - controllers - 1);
-    if (is_first ? !has_word(controllers + 1, length, "cpu") : strncmp(line, "0::", 3) != 0)
+    if (hierarchy->is_first ? !has_word(controllers + 1, length, controller_of(hierarchy))
+                            : strncmp(line, "0::", 3) != 0)
         return false;
     end_line(line);
-    memcpy(path, group + 1, strlen(group + 1) + 1);
+    memcpy(hierarchy->group, group + 1, strlen(group + 1) + 1);
     return true;
 }
 
@@ -88,7 +120,7 @@ static bool find_group(const char *groups, struct hierarchy *hierarchy)
     bool found = false;
     if (opened == NULL) return false;
     while (!found && fgets(line, sizeof line, opened) != NULL)
-        found = read_group(line, hierarchy->is_first, hierarchy->group);
+        found = read_group(line, hierarchy);
     fclose(opened);
     return found;
 }
@@ -113,18 +145,19 @@ static void unescape(char *text)
 }
 
 /* A line "ID PARENT DEVICE ROOT FOLDER OPTIONS [FIELD...] - TYPE SOURCE OPTIONS". */
-static bool read_mount(char *line, bool is_first, struct place *place)
+static bool read_mount(char *line, const struct hierarchy *hierarchy, struct place *place)
 {
-    char type[16], *behind = strstr(line, " - ");
+    char type[16], *separator = strstr(line, " - ");
     int at = 0;
     end_line(line);
-    if (behind == NULL) return false;
-    if (sscanf(behind, " - %15s %*s %n", type, &at) != 1 || at == 0) return false;
-    const char *options = behind + at;
-    if (strcmp(type, is_first ? "cgroup" : "cgroup2") != 0) return false;
-    if (is_first && !has_word(options, strlen(options), "cpu")) return false;
-    *behind = '\0';
-    /* As long as the system lets paths be: PATH_MAX with the byte that ends them. */
+    if (separator == NULL) return false;
+    if (sscanf(separator, " - %15s %*s %n", type, &at) != 1 || at == 0) return false;
+    const char *options = separator + at;
+    if (strcmp(type, hierarchy->is_first ? "cgroup" : "cgroup2") != 0) return false;
+    if (hierarchy->is_first && !has_word(options, strlen(options), controller_of(hierarchy)))
+        return false;
+    *separator = '\0';
+    /* The widths are those of `struct place`: PATH_MAX with the byte that ends a path. */
     if (sscanf(line, "%*s %*s %*s %4095s %4095s", place->root, place->folder) != 2) return false;
     unescape(place->root);
     unescape(place->folder);
@@ -141,43 +174,55 @@ static const char *path_below(const struct hierarchy *hierarchy, const char *roo
 }
 
 /* The minimum over the group and the groups that contain it, as far as they are mounted. */
-static uint32_t least_of_groups(const struct hierarchy *hierarchy, const struct place *place)
+static uint64_t least_of_groups(const struct hierarchy *hierarchy, const struct place *place)
 {
     char folder[2 * PATH_MAX];
-    uint32_t least = UINT32_MAX;
+    uint64_t least = NO_LIMIT;
     const char *path = path_below(hierarchy, place->root);
     if (path == NULL) return least;
     size_t base = strlen(place->folder);
     snprintf(folder, sizeof folder, "%s%s", place->folder, path);
     for (char *end = folder + strlen(folder); end != NULL; end = strrchr(folder + base, '/')) {
         *end = '\0';
-        uint32_t limit = limit_of(hierarchy, folder);
+        uint64_t limit = limit_of(hierarchy, folder);
         if (limit < least) least = limit;
     }
     return least;
 }
 
-static uint32_t quota_of(const char *groups, const char *mounts, bool is_first)
+static uint64_t quota_of(const char *groups, const char *mounts, enum resource resource,
+                         bool is_first)
 {
-    struct hierarchy hierarchy = {.is_first = is_first};
+    struct hierarchy hierarchy = {.resource = resource, .is_first = is_first};
     struct place place;
     char line[4 * PATH_MAX];
-    uint32_t least = UINT32_MAX;
+    uint64_t least = NO_LIMIT;
     if (!find_group(groups, &hierarchy)) return least;
     FILE *opened = fopen(mounts, "re");
     if (opened == NULL) return least;
     while (fgets(line, sizeof line, opened) != NULL) {
-        if (!read_mount(line, is_first, &place)) continue;
-        uint32_t limit = least_of_groups(&hierarchy, &place);
+        if (!read_mount(line, &hierarchy, &place)) continue;
+        uint64_t limit = least_of_groups(&hierarchy, &place);
         if (limit < least) least = limit;
     }
     fclose(opened);
     return least;
 }
 
-uint32_t prt_host_quota(const char *groups, const char *mounts)
+static uint64_t least_of_versions(const char *groups, const char *mounts, enum resource resource)
 {
-    uint32_t first = quota_of(groups, mounts, true);
-    uint32_t second = quota_of(groups, mounts, false);
+    uint64_t first = quota_of(groups, mounts, resource, true);
+    uint64_t second = quota_of(groups, mounts, resource, false);
     return first < second ? first : second;
+}
+
+uint32_t prt_host_quota_processors(const char *groups, const char *mounts)
+{
+    uint64_t processors = least_of_versions(groups, mounts, PROCESSORS);
+    return processors < UINT32_MAX ? (uint32_t)processors : UINT32_MAX;
+}
+
+uint64_t prt_host_quota_memory_bytes(const char *groups, const char *mounts)
+{
+    return least_of_versions(groups, mounts, MEMORY);
 }

@@ -49,7 +49,7 @@ uint32_t prt_host_processors(void)
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
     int count = CPU_COUNT(&set);
-    uint32_t quota = prt_host_quota(PRT_HOST_GROUPS, PRT_HOST_MOUNTS);
+    uint32_t quota = prt_host_quota_processors(PRT_HOST_GROUPS, PRT_HOST_MOUNTS);
     if (count <= 0) return 1;
     return (uint32_t)count < quota ? (uint32_t)count : quota;
 }

@@ -2,6 +2,7 @@
 #include "runtime/host/pipert.h"
 
 #include "lang/scalar_text.h"
+#include "runtime/device/host_quota.h"
 #include "runtime/device/host_thread.h"
 #include "runtime/device/queue.h"
 #include "runtime/load/deepen.h"
@@ -310,14 +311,15 @@ static enum prt_status deepen_program(const struct prt_program *loaded,
 }
 
 #define GROWTH_BYTES_MAX (UINT64_C(64) << 20) /* of one run, and ... */
-#define GROWTH_MEMORY_PART 16                 /* ... one of so many parts of the machine's memory */
+#define GROWTH_MEMORY_PART 16 /* ... one of so many parts of the memory that the process may use */
 
 static uint64_t growth_allowed(void)
 {
+    uint64_t bytes = prt_host_quota_memory_bytes(PRT_HOST_GROUPS, PRT_HOST_MOUNTS), machine;
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    uint64_t bytes;
-    if (pages <= 0 || page <= 0 || __builtin_mul_overflow((uint64_t)pages, page, &bytes))
-        return GROWTH_BYTES_MAX;
+    if (pages > 0 && page > 0 && !__builtin_mul_overflow((uint64_t)pages, page, &machine) &&
+        machine < bytes)
+        bytes = machine;
     bytes /= GROWTH_MEMORY_PART;
     return bytes < GROWTH_BYTES_MAX ? bytes : GROWTH_BYTES_MAX;
 }
@@ -332,6 +334,7 @@ static void choose_depths(struct prt_run *run, const struct prt_run_options *opt
     if (!info.real_time || !info.executes) return;
     uint64_t wanted =
         options != NULL && options->depth_factor > 0 ? options->depth_factor : info.host_threads;
+    if (wanted <= 1) return;
     uint64_t factor = prt_deepen_factor(&run->loaded->container, wanted, growth_allowed());
     if (factor <= 1) return;
     for (int scales = 1; scales >= 0 && run->deeper == NULL; scales--)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The grants of control groups of both versions: the minimum of a group and those around it, in whole
- * processors. */
+/* The grants of control groups of both versions, on made-up trees: the minimum of a group and the groups that contain it, in
+ * whole processors and in bytes. */
 #include "tests/test.h"
 
 #include "runtime/device/host_quota.h"
@@ -33,11 +33,10 @@ static void write_file(const char *name, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-/* The text of one mount of the folder; the space in its name stands there as \040. */
-static uint32_t quota_mounted(const char *groups, const char *root, const char *type,
-                              const char *options)
+/* Writes the files "groups" and "mounts": one mount of the folder; the space in its name stands there as \040. */
+static void write_mount(const char *groups, const char *root, const char *type, const char *options)
 {
-    char text[TEXT_BYTES], escaped[PATH_BYTES] = "", groups_path[PATH_BYTES], path[PATH_BYTES];
+    char text[TEXT_BYTES], escaped[PATH_BYTES] = "";
     size_t length = 0;
     for (const char *c = folder; *c != '\0'; c++)
         length += (size_t)snprintf(escaped + length, sizeof escaped - length,
@@ -48,7 +47,22 @@ static uint32_t quota_mounted(const char *groups, const char *root, const char *
              root, escaped, type, options);
     write_file("groups", groups);
     write_file("mounts", text);
-    return prt_host_quota(in_folder(groups_path, "groups"), in_folder(path, "mounts"));
+}
+
+static uint32_t quota_mounted(const char *groups, const char *root, const char *type,
+                              const char *options)
+{
+    char groups_path[PATH_BYTES], path[PATH_BYTES];
+    write_mount(groups, root, type, options);
+    return prt_host_quota_processors(in_folder(groups_path, "groups"), in_folder(path, "mounts"));
+}
+
+static uint64_t memory_mounted(const char *groups, const char *root, const char *type,
+                               const char *options)
+{
+    char groups_path[PATH_BYTES], path[PATH_BYTES];
+    write_mount(groups, root, type, options);
+    return prt_host_quota_memory_bytes(in_folder(groups_path, "groups"), in_folder(path, "mounts"));
 }
 
 static uint32_t quota(const char *groups, const char *outer, const char *inner)
@@ -73,6 +87,22 @@ static uint32_t quota_first(const char *groups, const char *outer, const char *i
     return quota_mounted(groups, "/", "cgroup", "rw,cpu,cpuacct");
 }
 
+static uint64_t memory(const char *groups, const char *outer, const char *inner)
+{
+    write_file("outer/memory.max", outer);
+    write_file("outer/inner/memory.max", inner);
+    return memory_mounted(groups, "/", "cgroup2", "rw,nsdelegate");
+}
+
+/* Of version 1. */
+static uint64_t memory_first(const char *groups, const char *outer, const char *inner)
+{
+    write_file("memory.limit_in_bytes", "9223372036854771712\n");
+    write_file("outer/memory.limit_in_bytes", outer);
+    write_file("outer/inner/memory.limit_in_bytes", inner);
+    return memory_mounted(groups, "/", "cgroup", "rw,memory");
+}
+
 static int create_folders(void **unused)
 {
     (void)unused;
@@ -86,7 +116,8 @@ static int create_folders(void **unused)
 
 static int remove_folders(void **unused)
 {
-    static const char *const names[] = {"cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us"};
+    static const char *const names[] = {"cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us",
+                                        "memory.max", "memory.limit_in_bytes"};
     static const char *const folders[] = {"outer/inner/", "outer/", ""};
     (void)unused;
     char path[PATH_BYTES], name[64];
@@ -154,15 +185,68 @@ static void what_cannot_be_read_is_no_limit(void **unused)
     assert_int_equal(quota_first("3:cpu:/outer\n", "\n", "100000\n"), UINT32_MAX);
     assert_int_equal(quota_mounted("3:cpu:/outer/inner\n", "/", "cgroup", "rw,cpuset"), UINT32_MAX);
     assert_int_equal(quota_mounted("3:cpu:/outer/inner\n", "/", "tmpfs", "rw,cpu"), UINT32_MAX);
-    assert_int_equal(prt_host_quota("/nonexistent/groups", in_folder(path, "mounts")), UINT32_MAX);
+    assert_int_equal(prt_host_quota_processors("/nonexistent/groups", in_folder(path, "mounts")),
+                     UINT32_MAX);
     write_file("groups", "3:cpu:/outer/inner\n");
-    assert_int_equal(prt_host_quota(in_folder(path, "groups"), "/nonexistent/mounts"), UINT32_MAX);
+    assert_int_equal(prt_host_quota_processors(in_folder(path, "groups"), "/nonexistent/mounts"),
+                     UINT32_MAX);
+}
+
+static void memory_is_that_of_the_smallest_group(void **unused)
+{
+    (void)unused;
+    const char *own = "7:cpuset:/elsewhere\n0::/outer/inner\n";
+    assert_int_equal(memory(own, "max\n", "max\n"), UINT64_MAX);
+    assert_int_equal(memory(own, "max\n", "536870912\n"), 536870912);
+    assert_int_equal(memory(own, "268435456\n", "536870912\n"), 268435456);
+    assert_int_equal(memory(own, "268435456\n", "0\n"), 0);
+    assert_int_equal(memory("0::/outer\n", "268435456\n", "4096\n"), 268435456);
+    assert_int_equal(memory("0::/\n", "4096\n", "4096\n"), UINT64_MAX);
+    assert_int_equal(memory_mounted("0::/host/box/outer\n", "/host/box", "cgroup2", "rw"), 4096);
+}
+
+static void memory_of_groups_of_version_1_counts_too(void **unused)
+{
+    (void)unused;
+    const char *own = "9:cpu:/\n4:memory:/outer/inner\n0::/\n", *none = "9223372036854771712\n";
+    assert_int_equal(memory_first(own, none, none), INT64_MAX / 4096 * 4096);
+    assert_int_equal(memory_first(own, none, "536870912\n"), 536870912);
+    assert_int_equal(memory_first(own, "268435456\n", "536870912\n"), 268435456);
+    assert_int_equal(memory_first("4:cpu:/outer/inner\n", "4096\n", "4096\n"), UINT64_MAX);
+    assert_int_equal(memory_mounted(own, "/", "cgroup", "rw,cpu"), UINT64_MAX);
+}
+
+static void memory_that_cannot_be_read_is_no_limit(void **unused)
+{
+    (void)unused;
+    static const char *const bad[] = {"",
+                                      "\n",
+                                      "-4096\n",
+                                      "4096 4096\n",
+                                      "4096K\n",
+                                      "0x10\n",
+                                      "many\n",
+                                      " 4096\n",
+                                      "99999999999999999999999\n"};
+    char path[PATH_BYTES];
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(memory("0::/outer\n", bad[i], "1\n"), UINT64_MAX);
+    assert_int_equal(memory("0::/outer\n", "4096", "1\n"), 4096);
+    assert_int_equal(memory("0:/outer\n", "4096\n", "1\n"), UINT64_MAX);
+    assert_int_equal(memory("0::/nowhere\n", "4096\n", "1\n"), UINT64_MAX);
+    assert_int_equal(memory_mounted("0::/outer\n", "/", "tmpfs", "rw"), UINT64_MAX);
+    assert_int_equal(prt_host_quota_memory_bytes("/nonexistent", in_folder(path, "mounts")),
+                     UINT64_MAX);
+    assert_int_equal(prt_host_quota_memory_bytes(in_folder(path, "groups"), "/nonexistent"),
+                     UINT64_MAX);
+    assert_int_equal(prt_host_quota_memory_bytes(folder, folder), UINT64_MAX);
 }
 
 static void no_more_processors_than_that_are_used(void **unused)
 {
     (void)unused;
-    assert_in_range(prt_host_processors(), 1, prt_host_quota(PRT_HOST_GROUPS, PRT_HOST_MOUNTS));
+    assert_in_range(prt_host_processors(), 1,
+                    prt_host_quota_processors(PRT_HOST_GROUPS, PRT_HOST_MOUNTS));
 }
 
 int main(void)
@@ -172,6 +256,9 @@ int main(void)
         cmocka_unit_test(groups_of_version_1_count_too),
         cmocka_unit_test(a_group_below_what_is_mounted_is_found),
         cmocka_unit_test(what_cannot_be_read_is_no_limit),
+        cmocka_unit_test(memory_is_that_of_the_smallest_group),
+        cmocka_unit_test(memory_of_groups_of_version_1_counts_too),
+        cmocka_unit_test(memory_that_cannot_be_read_is_no_limit),
         cmocka_unit_test(no_more_processors_than_that_are_used),
     };
     return cmocka_run_group_tests(tests, create_folders, remove_folders);

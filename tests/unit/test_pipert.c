@@ -413,6 +413,45 @@ static void a_crash_outside_firings_is_described_too(void **unused)
     }
 }
 
+static uint64_t group_bytes;
+
+/* The linker leads calls here. */
+uint64_t __wrap_prt_host_quota_memory_bytes(const char *groups, const char *mounts);
+uint64_t __wrap_prt_host_quota_memory_bytes(const char *groups, const char *mounts)
+{
+    (void)groups;
+    (void)mounts;
+    return group_bytes;
+}
+
+static void deeper_buffers_keep_the_memory_limit_of_the_control_group(void **unused)
+{
+    (void)unused;
+    enum { PLANNED_BYTES = 2 * 64 * 4, PART = 16 };
+    static const struct {
+        uint64_t group_bytes, factor;
+    } cases[] = {
+        {UINT64_MAX, 9},           {8 * PLANNED_BYTES * PART, 9}, {8 * PLANNED_BYTES * PART - 1, 8},
+        {PLANNED_BYTES * PART, 2}, {PLANNED_BYTES * PART - 1, 1}, {0, 1}};
+    struct made *m = copy_made();
+    for (uint32_t i = 0; i < 2; i++)
+        m->buffers[i].flags |= CONTAINER_BUFFER_GROWS;
+    struct prt_program *program = pipelines_load(m, &copy);
+    struct prt_run_options options = {.device = "cpu:2", .depth_factor = 9};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct prt_run *run;
+        struct prt_error error;
+        struct prt_buffer_statistics buffer;
+        group_bytes = cases[i].group_bytes;
+        assert_int_equal(prt_run_create(program, &options, &run, &error), PRT_OK);
+        assert_true(prt_run_buffer(run, 0, &buffer));
+        assert_int_equal(buffer.planned_packets, 64);
+        assert_int_equal(buffer.depth_packets, 64 * cases[i].factor);
+        prt_run_destroy(run);
+    }
+    prt_program_free(program);
+}
+
 TEST_MAIN("pipert", cmocka_unit_test(a_program_says_what_it_is),
           cmocka_unit_test(rates_of_ports_are_compared),
           cmocka_unit_test(arguments_are_parsed_and_checked),
@@ -426,4 +465,5 @@ TEST_MAIN("pipert", cmocka_unit_test(a_program_says_what_it_is),
           cmocka_unit_test(containers_without_code_are_refused),
           cmocka_unit_test(programs_run_side_by_side_in_one_process),
           cmocka_unit_test(a_crash_is_described_by_kernel_and_firings),
-          cmocka_unit_test(a_crash_outside_firings_is_described_too))
+          cmocka_unit_test(a_crash_outside_firings_is_described_too),
+          cmocka_unit_test(deeper_buffers_keep_the_memory_limit_of_the_control_group))
