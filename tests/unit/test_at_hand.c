@@ -112,7 +112,7 @@ static struct prt_program *starving(unsigned parts)
 }
 
 /* x takes in DEPTH packets more than join fires.  While it is open the run has stalled; once it is closed, its packets
- * are left over.  Behind a full buffer the end of the stream closes it, and an error is not heard. */
+ * are left over.  At a full buffer the end of the stream closes the port, and an error is not heard. */
 static void expect_starved(const struct prt_program *program, unsigned parts, size_t count,
                            enum prt_status end)
 {

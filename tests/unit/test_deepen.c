@@ -201,7 +201,7 @@ static void numbers_that_do_not_fit_are_refused(void **state)
 static const char long_chain[] =
     "pipeline p(in f32 x, out f32 y) { x -> k -> k -> k -> k -> k -> k -> y; }";
 
-/* The factor with which the largest buffer has the most bytes that the reader admits. */
+/* The largest factor with which the largest buffer stays within the bytes that the reader admits. */
 static uint64_t largest_factor(const struct prt_container *c)
 {
     uint64_t largest = 0;

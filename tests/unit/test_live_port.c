@@ -436,7 +436,7 @@ static enum prt_status give_and_tell(void *context, void *packets, size_t capaci
     return give_ramp(context, packets, capacity, count, error);
 }
 
-/* Of two ports that lack packets, the one without a thread is asked: nobody else does it. */
+/* Of two ports that lack packets, the one without a thread is asked, because no thread asks it. */
 static void a_port_without_a_thread_is_asked_before_another_is_awaited(void **state)
 {
     (void)state;

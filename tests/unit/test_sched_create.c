@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the creation of a run refuses: blocks that no memory holds, indices that the device has no room for, and a
+/* The creation of a run refuses blocks that no memory holds, indices that the device has no room for, and a
  * sub-device that cannot be cut as the program asks. */
 #include "tests/test.h"
 
