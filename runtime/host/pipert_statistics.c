@@ -121,7 +121,7 @@ bool prt_run_buffer(const struct prt_run *run, uint32_t index,
         .stranded_packets = buffer->stranded_packets,
         .primes_loop = leftover_packets(buffer) > 0 &&
                        leftover_packets(buffer) <= buffer->record->initial_packets &&
-                       prt_circle_closes(run->sched, buffer),
+                       prt_self_driven_closes_cycle(run->sched, buffer),
     };
     if (run->sched->collect != NULL)
         statistics->host_cycles = prt_collect_host_cycles(run->sched, index);

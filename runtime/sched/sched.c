@@ -88,7 +88,7 @@ static enum prt_status drain_port(struct prt_sched *s, struct prt_buffer *buffer
         port->gone = true;
         s->open_sinks--;
         s->sinks_gone = s->open_sinks == 0;
-        prt_circle_leave(s, buffer, NULL);
+        prt_self_driven_leave(s, buffer, NULL);
         status = PRT_OK;
     }
     if (status != PRT_OK) port->gone = true; /* after an error nothing more is given to it */
@@ -182,7 +182,8 @@ static enum prt_status complete_batch(struct prt_sched *s, struct prt_stage *sta
         if (!count_produced(s, stage, i, &packets)) return refuse_counts(s, stage, error);
         status = commit_output(s, &stage->outputs[i], packets, error);
     }
-    if (stage->stopped || prt_select_source_left(s, stage) == 0 || prt_circle_unwanted(s, stage))
+    if (stage->stopped || prt_select_source_left(s, stage) == 0 ||
+        prt_self_driven_is_unwanted(s, stage))
         prt_stage_may_end(s, stage);
     return status;
 }
@@ -204,7 +205,7 @@ static void detach_inputs(struct prt_sched *s, struct prt_stage *stage)
         const struct prt_stage_input *input = &stage->inputs[i];
         if (!input->buffer->fifo.readers[input->reader].attached) continue;
         free_packets(s, input, prt_ready_history(stage, input), true);
-        prt_circle_leave(s, input->buffer, stage);
+        prt_self_driven_leave(s, input->buffer, stage);
     }
 }
 
@@ -245,7 +246,7 @@ void prt_sched_detach(struct prt_sched *s, struct prt_stage *stage)
         const struct prt_stage_input *input = &stage->inputs[i];
         if (!input->buffer->fifo.readers[input->reader].attached) continue;
         free_packets(s, input, 0, true);
-        prt_circle_leave(s, input->buffer, stage);
+        prt_self_driven_leave(s, input->buffer, stage);
     }
 }
 
@@ -494,7 +495,8 @@ enum prt_status prt_sched_dispatch(struct prt_sched *s, struct prt_error *error)
 
 static bool can_never_fire(const struct prt_sched *s, const struct prt_stage *stage)
 {
-    if (stage->stopped || prt_select_source_left(s, stage) == 0 || prt_circle_unwanted(s, stage))
+    if (stage->stopped || prt_select_source_left(s, stage) == 0 ||
+        prt_self_driven_is_unwanted(s, stage))
         return true;
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
         if (prt_ready_ends(stage, &stage->inputs[i])) return true;
@@ -508,7 +510,7 @@ static void begin_end(struct prt_sched *s, struct prt_stage *stage)
 {
     bool finishes = (stage->node->flags & CONTAINER_NODE_FINISH) != 0;
     stage->reads_tail = finishes && stage->node->input_count == 1 && !stage->stopped &&
-                        !prt_circle_unwanted(s, stage);
+                        !prt_self_driven_is_unwanted(s, stage);
     if (!stage->reads_tail) {
         if (!stage->stopped) prt_leftovers_note(s, stage);
         detach_inputs(s, stage);

@@ -17,7 +17,7 @@ struct search {
     struct prt_sched *sched;
     struct visit *visits;
     uint32_t *open;
-    uint32_t open_count, seen, circles;
+    uint32_t open_count, seen, components;
 };
 
 /* The next stage that reads from `index`; UINT32_MAX: there is none. */
@@ -53,11 +53,11 @@ static uint32_t leave(struct search *search, uint32_t index)
         do {
             member = search->open[--search->open_count];
             search->visits[member].open = false;
-            stages[member].circle = search->circles;
-            stages[member].circle_next = before;
+            stages[member].component = search->components;
+            stages[member].component_next = before;
             before = member;
         } while (member != index);
-        search->circles++;
+        search->components++;
     }
     if (visit->parent != UINT32_MAX) {
         struct visit *parent = &search->visits[visit->parent];
@@ -86,15 +86,15 @@ static void search_from(struct search *search, uint32_t first)
     }
 }
 
-static bool in_circle(const struct prt_stage *writer, const struct prt_stage *reader)
+static bool share_component(const struct prt_stage *writer, const struct prt_stage *reader)
 {
-    return !reader->fed && reader->circle == writer->circle;
+    return !reader->fed && reader->component == writer->component;
 }
 
 /* A sink takes its own part: what it reads is to be read. */
 static void count_takers(struct prt_sched *s, const struct prt_stage *stage)
 {
-    uint64_t *takers = &s->takers[stage->circle];
+    uint64_t *takers = &s->takers[stage->component];
     if (stage->node->output_count == 0) ++*takers;
     for (uint32_t i = 0; i < stage->node->output_count; i++) {
         const struct prt_buffer *buffer = stage->outputs[i].buffer;
@@ -102,12 +102,12 @@ static void count_takers(struct prt_sched *s, const struct prt_stage *stage)
         if (buffer->port != NULL) ++*takers;
         for (uint32_t r = 0; r < record->reader_count; r++) {
             uint32_t node = s->container->readers[record->first_reader + r].node;
-            *takers += !in_circle(stage, &s->stages[s->node_stage[node]]);
+            *takers += !share_component(stage, &s->stages[s->node_stage[node]]);
         }
     }
 }
 
-bool prt_circle_find(struct prt_sched *s)
+bool prt_self_driven_find(struct prt_sched *s)
 {
     uint32_t count = s->container->stage_count;
     struct search search = {.sched = s,
@@ -119,28 +119,28 @@ bool prt_circle_find(struct prt_sched *s)
     for (uint32_t i = 0; done && i < count; i++)
         if (!s->stages[i].fed) count_takers(s, &s->stages[i]);
     for (uint32_t i = 0; done && i < count; i++)
-        if (prt_circle_unwanted(s, &s->stages[i])) prt_stage_may_end(s, &s->stages[i]);
+        if (prt_self_driven_is_unwanted(s, &s->stages[i])) prt_stage_may_end(s, &s->stages[i]);
     free(search.visits);
     free(search.open);
     return done;
 }
 
-bool prt_circle_unwanted(const struct prt_sched *s, const struct prt_stage *stage)
+bool prt_self_driven_is_unwanted(const struct prt_sched *s, const struct prt_stage *stage)
 {
-    return !stage->fed && s->takers[stage->circle] == 0;
+    return !stage->fed && s->takers[stage->component] == 0;
 }
 
-void prt_circle_leave(struct prt_sched *s, const struct prt_buffer *buffer,
-                      const struct prt_stage *reader)
+void prt_self_driven_leave(struct prt_sched *s, const struct prt_buffer *buffer,
+                           const struct prt_stage *reader)
 {
     uint32_t node = buffer->record->writer_node;
     if (node == CONTAINER_NONE) return;
     const struct prt_stage *writer = &s->stages[s->node_stage[node]], *member = writer;
-    if (writer->fed || (reader != NULL && in_circle(writer, reader))) return;
-    if (--s->takers[writer->circle] > 0) return;
+    if (writer->fed || (reader != NULL && share_component(writer, reader))) return;
+    if (--s->takers[writer->component] > 0) return;
     do {
         prt_stage_may_end(s, member);
-        member = &s->stages[member->circle_next];
+        member = &s->stages[member->component_next];
     } while (member != writer);
 }
 
@@ -164,7 +164,7 @@ static void reach_readers(struct reach *reach, const struct prt_buffer *buffer)
     }
 }
 
-bool prt_circle_closes(const struct prt_sched *s, const struct prt_buffer *buffer)
+bool prt_self_driven_closes_cycle(const struct prt_sched *s, const struct prt_buffer *buffer)
 {
     uint32_t count = s->container->stage_count;
     if (buffer->record->writer_node == CONTAINER_NONE) return false;

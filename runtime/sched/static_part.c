@@ -57,7 +57,8 @@ bool prt_static_goes_on(struct prt_sched *s, uint32_t index, uint32_t firings)
 {
     struct prt_stage *stage = &s->stages[index];
     if (s->step != NULL || stage->life != PRT_STAGE_RUNNING) return false;
-    if (prt_select_stops_by_interrupt(s, stage) || prt_circle_unwanted(s, stage)) return false;
+    if (prt_select_stops_by_interrupt(s, stage) || prt_self_driven_is_unwanted(s, stage))
+        return false;
     return !stage->stopped && prt_select_source_left(s, stage) >= firings;
 }
 
