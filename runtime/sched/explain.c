@@ -281,12 +281,12 @@ enum prt_status prt_explain_stall(const struct prt_sched *sched, uint32_t first,
 }
 
 void prt_explain_waits(const struct prt_sched *sched, uint32_t first,
-                       void (*told)(void *context, const char *wait), void *context)
+                       void (*receive)(void *context, const char *wait), void *context)
 {
     uint32_t begin = first_wait(sched, first), at = begin;
     do {
         struct story wait = {.used = 0};
         at = tell_wait(sched, at, &wait);
-        told(context, wait.text);
+        receive(context, wait.text);
     } while (at != UINT32_MAX && at != begin);
 }

@@ -519,7 +519,7 @@ enum prt_status prt_sched_create(const struct prt_container *container,
         order_sets(s);
         status = find_driven(s, error);
     }
-    if (status == PRT_OK && !prt_self_driven_find(s)) status = NO_MEMORY(error);
+    if (status == PRT_OK && !prt_self_driven_find_components(s)) status = NO_MEMORY(error);
     if (status == PRT_OK) open_packets(s);
     if (status == PRT_OK) {
         status = ops->set_kernels(device, s->objects, container->stage_count * 2,

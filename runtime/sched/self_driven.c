@@ -107,7 +107,7 @@ static void count_takers(struct prt_sched *s, const struct prt_stage *stage)
     }
 }
 
-bool prt_self_driven_find(struct prt_sched *s)
+bool prt_self_driven_find_components(struct prt_sched *s)
 {
     uint32_t count = s->container->stage_count;
     struct search search = {.sched = s,
