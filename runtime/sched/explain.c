@@ -60,7 +60,7 @@ static void fault_deed(const struct prt_sched_fault *f, const char *where, char 
     }
 }
 
-/* Without folders, as the user knows it. */
+/* The file name without its folder. */
 static const char *source_name(const struct prt_container *c, uint32_t source)
 {
     const char *name = prt_container_source(c, source);
@@ -141,7 +141,7 @@ static bool has_reader_waited_for(const struct prt_sched *sched, const struct pr
     return sched->among == NULL;
 }
 
-/* The output whose room holds the stage back, or NULL. */
+/* The output with too little room for the stage's next firing or finish, or NULL. */
 static const struct prt_stage_output *full_output(const struct prt_sched *sched,
                                                   const struct prt_stage *stage)
 {
@@ -154,8 +154,7 @@ static const struct prt_stage_output *full_output(const struct prt_sched *sched,
     return NULL;
 }
 
-/* The input whose packets the stage waits for, or NULL; an open in-port that can be filled is not
- * waited for. */
+/* The input whose packets the stage waits for, or NULL.  It does not wait for an open in-port that can be filled. */
 static const struct prt_stage_input *starved_input(const struct prt_sched *sched,
                                                    const struct prt_stage *stage)
 {
@@ -168,7 +167,7 @@ static const struct prt_stage_input *starved_input(const struct prt_sched *sched
     return NULL;
 }
 
-/* The stage that frees room in the buffer last. */
+/* A stage whose packets are the oldest in the buffer; only it can free room.  UINT32_MAX: none that counts. */
 static uint32_t slowest_reader(const struct prt_sched *sched, const struct prt_buffer *buffer)
 {
     const struct container_buffer *record = buffer->record;
@@ -183,8 +182,7 @@ static uint32_t slowest_reader(const struct prt_sched *sched, const struct prt_b
     return UINT32_MAX;
 }
 
-/* An in-port of the pipeline cannot be filled for one reader while another one keeps its packets.
- * Returns that one. */
+/* An in-port cannot be filled for one reader while another reader keeps its packets.  Returns that other reader. */
 static uint32_t tell_port(const struct prt_sched *sched, uint32_t waiting,
                           const struct prt_buffer *buffer, struct story *story)
 {
@@ -200,7 +198,7 @@ static uint32_t tell_port(const struct prt_sched *sched, uint32_t waiting,
     return slowest;
 }
 
-/* One wait; returns the stage that is waited for, UINT32_MAX if there is none. */
+/* Appends the wait of one stage.  Returns the stage that it waits for; UINT32_MAX: none. */
 static uint32_t tell_wait(const struct prt_sched *sched, uint32_t index, struct story *story)
 {
     const struct prt_stage *stage = &sched->stages[index];
@@ -238,8 +236,8 @@ uint32_t prt_explain_wait(const struct prt_sched *sched, uint32_t stage, char *t
     return next;
 }
 
-/* Each stage waits for one other, so after as many steps as there are stages the walk is in the
- * cycle. */
+/* A stage of the cycle of waits that `first` leads to; if there is no cycle, `first`.  Each stage waits for at most one
+ * other, so after as many steps as there are stages the walk is in the cycle. */
 static uint32_t first_wait(const struct prt_sched *sched, uint32_t first)
 {
     uint32_t at = first, steps = 0;
@@ -253,7 +251,8 @@ static uint32_t first_wait(const struct prt_sched *sched, uint32_t first)
     return cycle ? at : first;
 }
 
-/* Appends the wait if there is room for all of it; the first one always, cut to fit.  `omitted` counts the others. */
+/* Appends the wait if there is room for all of it, and counts it as omitted otherwise.  The first one is always
+ * appended, cut to fit. */
 static void tell_or_omit(struct story *story, const struct story *wait, uint32_t *omitted)
 {
     enum { ROOM_FOR_COUNT = 40, FIRST_MAX = sizeof story->text - ROOM_FOR_COUNT - 1 };

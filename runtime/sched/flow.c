@@ -8,7 +8,7 @@ void prt_flow_sum(const uint64_t *rates, uint32_t phases, uint64_t *sums)
         sums[i + 1] = sums[i] + rates[i];
 }
 
-/* Packets of `count` firings, fewer than a cycle, from `phase` on. */
+/* Packets of `count` firings from `phase` on; `count` is at most the number of phases. */
 static uint64_t part(const struct prt_flow *flow, uint64_t phase, uint64_t count)
 {
     uint64_t end = phase + count;
@@ -43,13 +43,13 @@ uint64_t prt_take_needs(const struct prt_take *take, uint64_t firing)
     return take->peeks == NULL ? take->peek : take->peeks[firing % take->pop.phases];
 }
 
-/* What the input has to hold for the firing `ahead` of one of that phase; both below a cycle. */
+/* Packets that the input must hold at a firing of that phase, so that the firing `ahead` firings later sees its peek. */
 static uint64_t needs_ahead(const struct prt_take *take, uint64_t phase, uint64_t ahead)
 {
     return part(&take->pop, phase, ahead) + take->peeks[(phase + ahead) % take->pop.phases];
 }
 
-/* Whole cycles first: all of the last one's firings have to see what they need. */
+/* Whole cycles of phases first: all firings of the last cycle must see their peeks. */
 uint64_t prt_take_fits_phased(const struct prt_take *take, uint64_t first, uint64_t packets,
                               uint64_t most)
 {
@@ -68,7 +68,7 @@ uint64_t prt_take_fits_phased(const struct prt_take *take, uint64_t first, uint6
     return least(cycles * pop->phases + more, most);
 }
 
-/* What firings of more than a cycle ago have seen beyond, those of the last cycle have, too. */
+/* The firings of the last cycle suffice: those of earlier cycles have seen no later packets. */
 uint64_t prt_take_seen(const struct prt_take *take, uint64_t next)
 {
     const struct prt_flow *pop = &take->pop;

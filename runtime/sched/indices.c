@@ -24,7 +24,7 @@ static struct prt_index_configuration configure(const struct prt_container *c,
     return configuration;
 }
 
-/* A container knows the description by its hash alone. */
+/* The container has only a hash of the device description, so the limits are checked here. */
 static enum prt_status check_device(const struct prt_index_configuration *configuration,
                                     const struct prt_device_info *info, struct prt_error *error)
 {
@@ -51,7 +51,7 @@ static size_t aligned_bytes(const struct prt_index_configuration *configuration)
            REGISTER_ALIGNMENT;
 }
 
-/* The number of all bytes is bounded by the verifier. */
+/* The verifier has bounded the sum of all bytes. */
 static enum prt_status generate(const struct prt_container *c, struct prt_indices *indices,
                                 struct prt_error *error)
 {

@@ -26,7 +26,7 @@ static enum prt_status refuse_count(const struct prt_sched *s, const struct prt_
                          prt_container_text(s->container, buffer->record->name));
 }
 
-/* Asks the host once for up to `room` packets; 0 of them: the stream has ended. */
+/* Asks the host once for up to `room` packets.  PRT_OK with 0 packets: the stream has ended. */
 static enum prt_status ask_host(struct prt_sched *s, struct prt_buffer *buffer, void *window,
                                 size_t room, size_t *count, struct prt_error *error)
 {
@@ -45,7 +45,7 @@ static enum prt_status ask_host(struct prt_sched *s, struct prt_buffer *buffer, 
     return refuse_count(s, buffer, error);
 }
 
-/* The host is not asked any more.  A thread ends by itself: what it has read is processed. */
+/* Must the host not be asked any more?  A thread ends by itself, and the packets that it has read are processed. */
 static bool is_interrupted(const struct prt_sched *s, const struct prt_buffer *buffer)
 {
     return buffer->port->thread == NULL && prt_select_interrupted(s);
@@ -53,8 +53,8 @@ static bool is_interrupted(const struct prt_sched *s, const struct prt_buffer *b
 
 /* ---- ahead ---- */
 
-/* Up to `room` packets to `window`; what is behind them may be known then.  `window` NULL, of a port
- * that reads memory or has a thread: nowhere. */
+/* Reads up to `room` packets to `window`, until the stream is over.  Returns their number.  `window` NULL, for a port
+ * that reads memory or has a thread: the packets are written nowhere. */
 static size_t bring(struct prt_sched *s, struct prt_buffer *buffer, void *window, size_t room)
 {
     struct prt_ahead *ahead = &buffer->port->ahead;
@@ -85,18 +85,18 @@ static void bring_ahead(struct prt_sched *s, struct prt_buffer *buffer)
     assert(!fifo->closed);
     size_t room = (size_t)prt_fifo_room(fifo);
     ahead->packets = bring(s, buffer, prt_fifo_claim(fifo, room), room);
-    prt_fifo_commit(fifo, 0); /* nobody else writes there */
+    prt_fifo_commit(fifo, 0); /* the packets stay in the free room: nothing else writes there */
     if (ahead->packets == room) bring_extra(s, buffer);
 }
 
-/* Whether the stage will ask for its next input, too. */
+/* Will the stage ask for its next input, too? */
 static bool goes_on(const struct prt_stage *stage, const struct prt_stage_input *input)
 {
     const struct prt_ahead *ahead = &input->buffer->port->ahead;
     return prt_ready_input_with(stage, input, ahead->packets, ahead->over) > 0;
 }
 
-/* What a stage asks for that is the first one to be looked at. */
+/* Reads ahead the packets that the stage asks for if it is the first one to be selected. */
 static void bring_to_stage(struct prt_sched *s, struct prt_stage *stage)
 {
     if (!prt_select_wants(s, stage)) return;
@@ -108,7 +108,7 @@ static void bring_to_stage(struct prt_sched *s, struct prt_stage *stage)
     }
 }
 
-/* In the order in which the loop of a program asks them. */
+/* In the order in which the loop of a program asks for them. */
 void prt_inport_begin(struct prt_sched *s)
 {
     for (uint32_t i = 0; i < s->container->set_count; i++) {
@@ -130,7 +130,7 @@ static void end_stream(struct prt_sched *s, struct prt_buffer *buffer, bool inte
     prt_select_close(s, buffer);
 }
 
-/* What the host has said instead of giving packets. */
+/* The host has given no packets: ends the stream, or returns its error. */
 static enum prt_status hear(struct prt_sched *s, struct prt_buffer *buffer, enum prt_status status)
 {
     if (status == PRT_OK || status == PRT_E_INTERRUPTED) {
@@ -140,8 +140,8 @@ static enum prt_status hear(struct prt_sched *s, struct prt_buffer *buffer, enum
     return status;
 }
 
-/* What comes behind a full buffer is heard when it is wanted, as it is of a host that is asked then.
- */
+/* Commits the packets ahead.  If the buffer is full then, the end of the stream or an error stays pending: a host that
+ * is asked on demand would not have reported it yet either. */
 static enum prt_status take_ahead(struct prt_sched *s, struct prt_buffer *buffer,
                                   struct prt_error *error)
 {
@@ -166,9 +166,8 @@ static enum prt_status take_ahead(struct prt_sched *s, struct prt_buffer *buffer
     return hear(s, buffer, ahead->status);
 }
 
-/* The host's callback, again and again until the in-port is full: nothing else stands between two
- * calls, for a host that gives a packet at a time.  The in-port closes at the end of its stream, and
- * when the run is interrupted. */
+/* Calls the source until the in-port is full.  The loop does little between two calls, because a source may give one
+ * packet at a time.  The in-port closes at the end of its stream, and when the run is interrupted. */
 static enum prt_status take_from_host(struct prt_sched *s, struct prt_buffer *buffer,
                                       struct prt_error *error)
 {
@@ -178,7 +177,7 @@ static enum prt_status take_from_host(struct prt_sched *s, struct prt_buffer *bu
     const size_t width = (size_t)fifo->width_bytes;
     uint8_t *window = prt_fifo_claim(fifo, room);
     enum prt_status status = PRT_OK;
-    bool answered = true; /* with packets, and no more than were asked for */
+    bool answered = true; /* the source gave packets, and no more than asked for */
     enum prt_doing before = prt_standing_set(s, PRT_DOING_READ, buffer);
     while (left > 0 && !prt_select_interrupted(s)) {
         count = 0;
@@ -198,7 +197,8 @@ static enum prt_status take_from_host(struct prt_sched *s, struct prt_buffer *bu
     return hear(s, buffer, status);
 }
 
-/* Once: what a port's thread has brought, or the callback gives.  The in-port closes at the end of its stream. */
+/* Reads once: packets that the port's thread has read, or packets of the source.  The in-port closes at the end of its
+ * stream. */
 static enum prt_status take_once(struct prt_sched *s, struct prt_buffer *buffer,
                                  struct prt_error *error)
 {
@@ -210,7 +210,7 @@ static enum prt_status take_once(struct prt_sched *s, struct prt_buffer *buffer,
     return count == 0 ? hear(s, buffer, status) : status;
 }
 
-/* Until the in-port is full or closed. */
+/* Counts a suspension, and reads until the in-port is full or closed. */
 static enum prt_status suspend(struct prt_sched *s, struct prt_buffer *buffer,
                                struct prt_error *error)
 {
@@ -264,7 +264,7 @@ enum prt_status prt_inport_ask(struct prt_sched *s, struct prt_buffer *buffer,
 
 /* ---- at the end ---- */
 
-/* It holds all that its stream still has. */
+/* Does the buffer hold all packets of its stream? */
 static bool is_whole(const struct prt_buffer *buffer)
 {
     const struct prt_ahead *ahead = &buffer->port->ahead;
@@ -280,7 +280,7 @@ enum prt_status prt_inport_end(struct prt_sched *s, struct prt_error *error)
         struct prt_buffer *buffer = input->buffer;
         if (!prt_ready_is_open(input) || buffer->port->ahead.extra == NULL) continue;
         if (!buffer->fifo.readers[input->reader].attached) continue;
-        status = take_ahead(s, buffer, error); /* what has been brought comes first */
+        status = take_ahead(s, buffer, error); /* packets read before come first */
         if (status != PRT_OK) break;
         bring_ahead(s, buffer);
         status = take_ahead(s, buffer, error);
@@ -303,8 +303,8 @@ uint64_t prt_inport_countable(const struct prt_buffer *buffer)
     return packets > 0 ? packets : 1; /* uncovered: no test has packets of more than 64 MiB */
 }
 
-/* The packets are dropped: the room behind what the buffer holds, or its extra place, takes them;
- * from the host's memory, and from a thread's ring, nobody does. */
+/* Reads packets only to count them.  They are written to the free room of the buffer or to the extra packet's place.
+ * Packets in the host's memory or in a thread's ring are not copied. */
 static void read_rest(struct prt_sched *s, struct prt_buffer *buffer)
 {
     struct prt_ahead *ahead = &buffer->port->ahead;

@@ -9,13 +9,13 @@
 
 #include <stdlib.h>
 
-/* If sources keep the scheduler busy, a callback without a thread is asked after so many instructions. */
+/* If sources keep the scheduler busy, a callback without a thread is asked every so many instructions. */
 enum { ASK_INSTRUCTIONS = 1024 };
 
 struct live_in {
     struct prt_buffer *buffer;
     bool wanted;   /* a stage lacks its packets */
-    int64_t since; /* packets rest there since that time; REST_NONE: none do */
+    int64_t since; /* packets have rested there since that time; REST_NONE: none rest */
 };
 
 struct live_out {
@@ -45,7 +45,7 @@ static bool is_live_run(const struct prt_sched *s)
            !(s->container->pipeline->flags & CONTAINER_PIPELINE_COUNTEREXAMPLE);
 }
 
-/* Memory never keeps a run waiting. */
+/* Is the port to be eager?  A port in memory is not: it never waits. */
 static bool is_asked(const struct prt_buffer *buffer)
 {
     return buffer->port != NULL && buffer->port->asked_eager && !prt_fifo_is_placed(&buffer->fifo);
@@ -57,7 +57,7 @@ static void add_port(struct prt_live *live, struct prt_buffer *buffer)
     bool in = buffer->record->outer == CONTAINER_OUTER_IN;
     if (is_asked(buffer)) {
         port->eager = true;
-        free(port->ahead.extra); /* it is not asked ahead */
+        free(port->ahead.extra); /* its packets are not read ahead */
         port->ahead.extra = NULL;
         live->ins[live->in_count++] = (struct live_in){.buffer = buffer, .since = REST_NONE};
     } else if (!in && port->given_thread != NULL) {
@@ -65,7 +65,8 @@ static void add_port(struct prt_live *live, struct prt_buffer *buffer)
     }
 }
 
-/* Each threshold becomes 1.  A stage that writes to a slow sink is not selected, so it stops no other stage. */
+/* Each threshold becomes 1, and out-ports with a thread become eager: a stage that writes to a slow sink is not
+ * selected, so it stops no other stage. */
 static void prepare_stages(struct prt_sched *s)
 {
     for (uint32_t i = 0; i < s->live->out_count; i++)
@@ -114,8 +115,8 @@ void prt_live_destroy(struct prt_live *live)
 
 /* ---- taking ---- */
 
-/* When there are packets to take, or the end: AT_ONCE, the time until which packets rest, or INT64_MAX,
- * if nothing has arrived.  Packets that fill the port, or before an end, rest no longer. */
+/* The time at which packets, or the end, can be taken: AT_ONCE, the time until which packets rest, or INT64_MAX if
+ * nothing has arrived.  Packets that fill the port, or after which the stream has ended, rest no longer. */
 static int64_t find_arrival(const struct prt_live *live, struct live_in *in)
 {
     bool ended;
@@ -184,8 +185,8 @@ static struct prt_buffer *mark_wanted(struct prt_sched *s)
     return first;
 }
 
-/* Notes the room of the out-ports.  Returns the first that has less room than its depth, so that a stage may wait
- * for its sink; NULL: there is none. */
+/* Notes the room of the out-ports.  Returns the first one with less room than its depth: a stage may wait for its sink.
+ * NULL: there is none. */
 static struct prt_buffer *mark_rooms(struct prt_sched *s)
 {
     struct prt_buffer *first = NULL;
@@ -199,7 +200,7 @@ static struct prt_buffer *mark_rooms(struct prt_sched *s)
     return first;
 }
 
-/* When the scheduler is to go on: AT_ONCE, or when packets have rested for long enough, or INT64_MAX. */
+/* The time at which the scheduler must go on: AT_ONCE, the time until which packets rest, or INT64_MAX. */
 static int64_t find_time(struct prt_sched *s)
 {
     const struct prt_live *live = s->live;

@@ -15,7 +15,7 @@ static void pass(struct prt_port_memory *memory, size_t packets)
     if (memory->count != NULL) *memory->count = memory->passed_packets;
 }
 
-/* `window` NULL: the packets are passed over. */
+/* The source of an in-port.  `window` NULL: the packets are skipped. */
 static enum prt_status give(void *context, void *window, size_t room, size_t *count,
                             struct prt_error *error)
 {
@@ -29,6 +29,7 @@ static enum prt_status give(void *context, void *window, size_t room, size_t *co
     return PRT_OK;
 }
 
+/* The sink of an out-port. */
 static enum prt_status take(void *context, const void *window, size_t packets,
                             struct prt_error *error)
 {
@@ -68,7 +69,8 @@ static void place(struct prt_buffer *buffer, uint64_t end_packets)
 
 /* ---- memory that caches cannot hold ---- */
 
-/* Twice as much as the largest of the device's caches: of what is written first, nothing would be left there. */
+/* Is the memory more than twice as large as the largest cache?  Then the first packets would leave the caches before the
+ * last ones are written. */
 static bool exceeds_caches(const struct prt_sched *s, const struct prt_port_memory *memory)
 {
     struct prt_device_info info;
@@ -81,10 +83,10 @@ static bool exceeds_caches(const struct prt_sched *s, const struct prt_port_memo
     return largest > 0 && (uint64_t)memory->capacity_packets * memory->width_bytes / 2 > largest;
 }
 
-/* Tells the stage that writes only this out-port. */
+/* Sets PRT_KERNEL_PAST_CACHES of the stage that writes this out-port and no other buffer. */
 static void pass_caches(struct prt_sched *s, const struct prt_buffer *buffer)
 {
-    assert(buffer->fifo.reader_count == 1); /* an out-port: the host */
+    assert(buffer->fifo.reader_count == 1); /* the host: no stage reads an out-port */
     bool past = prt_fifo_is_placed(&buffer->fifo) && exceeds_caches(s, &buffer->port->memory);
     for (uint32_t i = 0; i < s->container->stage_count; i++) {
         const struct prt_stage *stage = &s->stages[i];

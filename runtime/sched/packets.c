@@ -25,7 +25,7 @@ static struct dispatch_full describe(const struct prt_sched *s, uint32_t index, 
                                   .completion_signal = quiet ? 0 : (uint64_t)index + 1};
 }
 
-/* Enqueues; a full queue is waited for. */
+/* Enqueues the packet.  If the queue is full, waits for completions. */
 static enum prt_status enqueue(struct prt_sched *s, uint32_t queue,
                                const union prt_dispatch *packet, uint32_t launches,
                                struct prt_error *error)
@@ -99,7 +99,7 @@ void prt_packets_drop(struct prt_sched *s)
 
 /* ---- references ---- */
 
-/* What refers to the entry is processed before it changes. */
+/* Enqueues the open packets that refer to the entry, so that they are processed before it changes. */
 static enum prt_status flush_users(struct prt_sched *s, uint32_t entry, struct prt_error *error)
 {
     enum prt_status status = PRT_OK;
@@ -121,8 +121,8 @@ static enum prt_status send_reference(struct prt_sched *s, uint32_t index, uint3
     return status;
 }
 
-/* Can the launch be a difference to an entry?  A grid that comes again is worth storing, one that
- * comes once is not; a spilled stage leaves the entries to their owners. */
+/* Can the launch be a difference to an entry?  A grid that comes twice in a row is worth storing, one that comes once
+ * is not.  A spilled stage leaves the entries to their owners. */
 static bool is_stored(const struct prt_sched *s, uint32_t index, const struct dispatch_full *launch)
 {
     const struct prt_stage *stage = &s->stages[index];
@@ -133,7 +133,8 @@ static bool is_stored(const struct prt_sched *s, uint32_t index, const struct di
     return grid == launch->grid_size_x || stage->grid_before != launch->grid_size_x;
 }
 
-/* A spilled stage refers to whatever entry is nearest to its launch, the others to their own. */
+/* Adds the launch to the open packet.  A spilled stage refers to the entry nearest to its launch, the others to their
+ * own entry. */
 static enum prt_status join(struct prt_sched *s, uint32_t index, const struct dispatch_full *launch,
                             struct prt_error *error)
 {
@@ -145,7 +146,7 @@ static enum prt_status join(struct prt_sched *s, uint32_t index, const struct di
         enum prt_status status = flush_queue(s, stage->queue, error);
         if (status != PRT_OK) return status;
         bool fits = dispatch_append(&open->writer, &s->references, entry, launch);
-        assert(fits); /* alone each one does */
+        assert(fits); /* a packet has room for any one launch */
         (void)fits;
     }
     uint32_t place = open->writer.packet.num_kernels - 1u;
@@ -155,7 +156,7 @@ static enum prt_status join(struct prt_sched *s, uint32_t index, const struct di
     return PRT_OK;
 }
 
-/* ---- the three forms ---- */
+/* ---- launches ---- */
 
 static enum prt_status send_full(struct prt_sched *s, uint32_t index,
                                  const struct dispatch_full *launch, struct prt_error *error)
@@ -166,7 +167,7 @@ static enum prt_status send_full(struct prt_sched *s, uint32_t index,
     return status == PRT_OK ? enqueue(s, queue, &packet, 1, error) : status;
 }
 
-/* In a packet of several. */
+/* In condensed form: as a part of the open packet, or as a reference packet. */
 static enum prt_status launch_packed(struct prt_sched *s, uint32_t index, uint64_t firings,
                                      struct prt_error *error)
 {
@@ -180,7 +181,7 @@ static enum prt_status launch_packed(struct prt_sched *s, uint32_t index, uint64
     return status;
 }
 
-/* Is there an entry for it that is filled, or that it fills? */
+/* Has the stage an entry that is filled, or that it fills? */
 static bool is_packed(const struct prt_sched *s, const struct prt_stage *stage)
 {
     if (stage->entry == CONTAINER_NONE) return false;

@@ -10,10 +10,12 @@
 #include <time.h>
 
 enum {
-    CHUNK_BYTES = 256 << 10, /* what a source is asked for at a time: long beside a system call */
-    CHUNKS = 4,              /* in the ring, beside the depth: some are moved, some worked on */
+    CHUNK_BYTES =
+        256
+        << 10, /* a source is asked for so much at a time: it takes much longer than a system call */
+    CHUNKS = 4, /* in the ring, in addition to the depth: some move while others are processed */
     GATHER_NANOSECONDS = 200000,
-    SPINS = 500
+    SPINS = 500 /* before a wait sleeps */
 };
 
 #define NEVER UINT64_MAX
@@ -27,11 +29,12 @@ struct prt_port_thread {
     struct prt_host_thread thread;
     pthread_mutex_t mutex;
     pthread_cond_t to_thread, to_scheduler;
-    _Atomic uint64_t moved, allowed; /* positions; the first is the thread's to change */
-    _Atomic uint64_t wanted;  /* the thread sleeps until `allowed` is there; NEVER: it works */
-    _Atomic uint64_t awaited; /* the scheduler, until `moved` is there */
-    atomic_bool stopping;     /* the thread is to end; a sink takes what is there before */
-    atomic_bool over;         /* it has, because of: */
+    _Atomic uint64_t moved,
+        allowed; /* positions; only the thread changes `moved`, only the scheduler `allowed` */
+    _Atomic uint64_t wanted;  /* the thread sleeps until `allowed` is there; NEVER: it is awake */
+    _Atomic uint64_t awaited; /* the scheduler sleeps until `moved` is there; NEVER: it is awake */
+    atomic_bool stopping; /* the thread must end; a sink first gets all packets that are allowed */
+    atomic_bool over;     /* the host gives or takes no more packets; the reason: */
     enum prt_status status;
     struct prt_error error;
     uint64_t taken;           /* position up to which the scheduler has taken packets */
@@ -49,13 +52,13 @@ static uint64_t load(_Atomic uint64_t *position)
     return atomic_load(position);
 }
 
-/* Then what it has said is there. */
+/* If so, `status` and `error` are set. */
 static bool is_over(struct prt_port_thread *t)
 {
     return atomic_load_explicit(&t->over, memory_order_acquire);
 }
 
-/* Relaxed: whoever sleeps is woken with the mutex behind it, and whoever does not looks again. */
+/* Relaxed order suffices: a sleeping thread is woken under the mutex, and a thread that is awake checks again. */
 static bool is_stopping(struct prt_port_thread *t)
 {
     return atomic_load_explicit(&t->stopping, memory_order_relaxed);
@@ -63,7 +66,7 @@ static bool is_stopping(struct prt_port_thread *t)
 
 /* ---- the two sides ---- */
 
-/* A position has come to where the other side wants it, or never will. */
+/* Wakes the other side: a position is where it wants it, or never will be. */
 static void signal_other(struct prt_port_thread *t, pthread_cond_t *condition)
 {
     pthread_mutex_lock(&t->mutex);
@@ -78,8 +81,9 @@ static void ring(struct prt_bell *bell)
     pthread_mutex_unlock(&bell->mutex);
 }
 
-/* Sequentially consistent, all four positions, and `awaited` of the bell: either the sleeper sees the position, or it is seen to sleep.  That it sleeps
- * no longer is in no order: who signals in vain wakes nobody. */
+/* All four positions and `awaited` of the bell are sequentially consistent: either the side that goes to sleep sees the
+ * new position, or the other side sees that it sleeps.  Only the end of a sleep is stored in relaxed order: a signal to
+ * a side that does not sleep has no effect. */
 static void allow(struct prt_port_thread *t, uint64_t position)
 {
     atomic_store(&t->allowed, position);
@@ -106,7 +110,8 @@ static void pause_briefly(void)
 #endif
 }
 
-/* The scheduler waits: briefly awake, for a sleep costs more than most waits. */
+/* The scheduler waits until `moved` is at the position, or the thread is over.  It spins first, because a sleep costs
+ * more than most waits. */
 static void await(struct prt_port_thread *t, uint64_t position)
 {
     for (int i = 0; i < SPINS && !has_moved(t, position); i++)
@@ -114,7 +119,7 @@ static void await(struct prt_port_thread *t, uint64_t position)
     if (has_moved(t, position)) return;
     pthread_mutex_lock(&t->mutex);
     atomic_store(&t->awaited, position);
-    pthread_cond_signal(&t->to_thread); /* it may be gathering */
+    pthread_cond_signal(&t->to_thread); /* the thread may gather packets */
     while (!has_moved(t, position))
         pthread_cond_wait(&t->to_scheduler, &t->mutex);
     atomic_store_explicit(&t->awaited, NEVER, memory_order_relaxed);
@@ -141,7 +146,7 @@ static void *place_of(const struct prt_port_thread *t, uint64_t position)
     return t->buffer->fifo.ring + offset_of(t, position);
 }
 
-/* The ring is mapped twice: a place has two addresses. */
+/* Is `window` the place of the position?  The ring is mapped twice, so a place has two addresses. */
 static bool is_place(const struct prt_port_thread *t, const void *window, uint64_t position)
 {
     const struct prt_fifo *fifo = &t->buffer->fifo;
@@ -158,7 +163,7 @@ int64_t prt_port_now_nanoseconds(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Sleeps until `allowed` is at the position, or the thread is to stop. */
+/* Sleeps until `allowed` is at the position, or the thread must end. */
 static void sleep_until(struct prt_port_thread *t, uint64_t position)
 {
     pthread_mutex_lock(&t->mutex);
@@ -169,8 +174,8 @@ static void sleep_until(struct prt_port_thread *t, uint64_t position)
     pthread_mutex_unlock(&t->mutex);
 }
 
-/* Packets that follow each other fast are taken together: until they are so many, some time has
- * passed since those before, or somebody waits.  A packet that comes alone is taken at once. */
+/* Gathers packets that follow each other fast: until `allowed` is at the position, GATHER_NANOSECONDS have passed since
+ * the last call of the sink, or the scheduler waits.  A packet that comes later than that is written at once. */
 static void gather(struct prt_port_thread *t, uint64_t position)
 {
     int64_t until = t->last_nanoseconds + GATHER_NANOSECONDS;
@@ -178,7 +183,8 @@ static void gather(struct prt_port_thread *t, uint64_t position)
     const struct timespec end = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
     int waited = 0;
     pthread_mutex_lock(&t->mutex);
-    /* Stronger than needed: this sleep ends by itself, but is not to last when nobody is waited for. */
+    /* Sequential consistency is not needed for progress, because this sleep has a limit.  It avoids a sleep for packets
+     * that are allowed already. */
     atomic_store(&t->wanted, position);
     while (waited == 0 && load(&t->allowed) < position && load(&t->awaited) == NEVER &&
            !is_stopping(t))
@@ -187,7 +193,7 @@ static void gather(struct prt_port_thread *t, uint64_t position)
     pthread_mutex_unlock(&t->mutex);
 }
 
-/* Where there is room for a chunk, one is brought; where there is none, it waits for room for two. */
+/* The room to ask the source for: a chunk.  If there is less, waits for room for two chunks. */
 static size_t wait_for_room(struct prt_port_thread *t, uint64_t at)
 {
     if (load(&t->allowed) < at + t->chunk_packets) sleep_until(t, at + 2 * t->chunk_packets);
@@ -195,7 +201,7 @@ static size_t wait_for_room(struct prt_port_thread *t, uint64_t at)
     return (size_t)(room < t->chunk_packets ? room : t->chunk_packets);
 }
 
-/* Brings until the stream or the run ends. */
+/* The thread of an in-port: reads until the stream or the run ends. */
 static void bring(void *context)
 {
     struct prt_port_thread *t = context;
@@ -222,6 +228,7 @@ static void bring(void *context)
     }
 }
 
+/* The thread of an out-port: writes until the sink fails or the run ends. */
 static void carry_off(void *context)
 {
     struct prt_port_thread *t = context;
@@ -231,7 +238,7 @@ static void carry_off(void *context)
         sleep_until(t, at + 1);
         gather(t, at + t->chunk_packets / 2);
         uint64_t packets = load(&t->allowed) - at;
-        if (packets == 0) return; /* it is to stop, and everything has been taken */
+        if (packets == 0) return; /* it must end, and all packets are written */
         enum prt_status status =
             port->sink(port->context, place_of(t, at), (size_t)packets, &t->error);
         if (status != PRT_OK) {
@@ -252,7 +259,7 @@ enum prt_status prt_port_thread_create(struct prt_sched *s, uint32_t number,
     struct prt_buffer *buffer = &s->buffers[number];
     uint64_t chunk = CHUNK_BYTES / buffer->fifo.width_bytes, packets;
     if (chunk == 0) chunk = 1;
-    /* One more than the depth: what comes behind a full in-port at hand is looked at. */
+    /* One more than the depth: of an in-port at hand the packet after a full buffer is read, too. */
     /* uncovered: no ring of such a depth can be mapped */
     if (__builtin_add_overflow(buffer->fifo.depth_packets, CHUNKS * chunk + 1, &packets))
         packets = UINT64_MAX;
@@ -301,7 +308,7 @@ static void dispose(struct prt_port_thread *t)
     pthread_cond_destroy(&t->to_scheduler);
 }
 
-/* An in-port's initial packets stand before those that are brought. */
+/* The initial packets of an in-port come before those of its source. */
 static void start(struct prt_buffer *buffer)
 {
     struct prt_port *port = buffer->port;
@@ -323,7 +330,7 @@ void prt_port_threads_start(struct prt_sched *s)
     }
 }
 
-/* What the host has said at the end. */
+/* The status with which the source or sink has ended. */
 static enum prt_status said(const struct prt_port_thread *t, struct prt_error *error)
 {
     if (t->status != PRT_OK) *error = t->error;
@@ -410,7 +417,7 @@ void prt_bell_destroy(struct prt_bell *bell)
     free(bell);
 }
 
-/* A sink that gathers packets sees that somebody waits, and takes them. */
+/* Makes threads that gather packets write them at once; `hurry` false: they may gather again. */
 static void hurry_sinks(struct prt_sched *s, bool hurry)
 {
     for (uint32_t i = 0; i < s->container->buffer_count; i++) {
@@ -429,7 +436,7 @@ static void hurry_sinks(struct prt_sched *s, bool hurry)
     }
 }
 
-/* Until a thread rings, or until the time. */
+/* Sleeps until a thread rings, or until that time. */
 static void sleep_at(struct prt_bell *bell, int64_t until)
 {
     const struct timespec end = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
@@ -468,7 +475,8 @@ static void stop(struct prt_buffer *buffer)
     buffer->port->thread = NULL;
 }
 
-/* What the sink says at last. */
+/* Waits until the sink has read all packets or failed, and ends the thread.  Returns the status of the sink, unless it
+ * wanted no more before. */
 static enum prt_status finish(struct prt_sched *s, struct prt_buffer *buffer,
                               struct prt_error *error)
 {

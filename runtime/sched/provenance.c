@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct kept {         /* of one buffer */
-    uint32_t *ring;   /* of packet n at n modulo the depth */
+struct kept {         /* origins of the packets of one buffer */
+    uint32_t *ring;   /* packet n is at n modulo the depth */
     uint32_t *window; /* of the firing that executes */
-    uint64_t begin;   /* packets of the buffer before that firing */
+    uint64_t begin;   /* number of its first packet */
 };
 
 struct prt_origins {

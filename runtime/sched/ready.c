@@ -13,20 +13,20 @@ static uint64_t held(const struct prt_stage_input *input)
     return prt_fifo_held(&input->buffer->fifo, input->reader);
 }
 
-/* Of the firing of that number, within its frame. */
+/* The place of firing number `firing` in its frame. */
 static uint64_t place_of(const struct prt_stage_input *input, uint64_t firing)
 {
     return firing % window_frame(input->shape);
 }
 
-/* Packets behind the one that the firing of that number consumes which it may see. */
-static uint64_t behind(const struct prt_stage_input *input, uint64_t firing)
+/* How many packets before the one that it consumes firing number `firing` may see. */
+static uint64_t seen_before(const struct prt_stage_input *input, uint64_t firing)
 {
     uint64_t place = place_of(input, firing);
     return place - window_first(input->window, input->shape, place);
 }
 
-/* Firings of one batch where the input holds so many packets. */
+/* Firings that one batch can have if the input holds so many packets.  *rows: as of window_firings. */
 static uint64_t window_fits(const struct prt_stage *stage, const struct prt_stage_input *input,
                             uint64_t packets, bool closed, uint64_t *rows)
 {
@@ -120,7 +120,7 @@ uint64_t prt_ready_history(const struct prt_stage *stage, const struct prt_stage
 {
     uint64_t packets = held(input);
     if (has_window(input)) {
-        uint64_t kept = behind(input, stage->firings);
+        uint64_t kept = seen_before(input, stage->firings);
         return packets < kept ? packets : kept;
     }
     uint64_t history = prt_take_seen(&input->take, stage->firings);
@@ -136,7 +136,7 @@ uint64_t prt_ready_history(const struct prt_stage *stage, const struct prt_stage
 uint64_t prt_ready_frees(const struct prt_stage_input *input, uint64_t first, uint64_t firings)
 {
     if (!has_window(input)) return prt_flow_total(&input->take.pop, first, firings);
-    return behind(input, first) + firings - behind(input, first + firings);
+    return seen_before(input, first) + firings - seen_before(input, first + firings);
 }
 
 struct kernel_window prt_ready_window(const struct prt_stage *stage,

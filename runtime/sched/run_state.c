@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* ---- when ---- */
+/* ---- requests ---- */
 
 void prt_standing_ask(struct prt_sched *s, prt_standing_write write, void *context)
 {
@@ -30,7 +30,8 @@ struct text {
 
 static void flush(struct text *t)
 {
-    assert(t->used > 0); /* a byte that does not fit waits for this: a text never ends empty */
+    assert(t->used >
+           0); /* put_byte flushes only before it adds a byte, so the text never ends empty */
     t->write(t->context, t->bytes, t->used);
     t->used = 0;
 }
@@ -47,7 +48,7 @@ static void put(struct text *t, const char *text)
         put_byte(t, *text);
 }
 
-/* A name from a file cannot drive a terminal. */
+/* Replaces control characters: a name from a file must not control a terminal. */
 static void put_name(struct text *t, const char *name)
 {
     for (; *name != '\0'; name++) {
@@ -105,13 +106,13 @@ static void put_title(struct text *t, const char *title, size_t width)
     put_byte(t, ' ');
 }
 
-static void put_quoted(struct text *t, const char *before, const char *name, const char *behind)
+static void put_quoted(struct text *t, const char *before, const char *name, const char *after)
 {
     put(t, before);
     put_byte(t, '\'');
     put_name(t, name);
     put_byte(t, '\'');
-    put(t, behind);
+    put(t, after);
 }
 
 /* ---- a stage ---- */
@@ -121,7 +122,7 @@ static const char *name_of(const struct prt_sched *s, const struct prt_buffer *b
     return prt_container_text(s->container, buffer->record->name);
 }
 
-/* The host fills it just now: until it is full, or its stream ends. */
+/* Is the host filling this in-port now? */
 static bool is_filled_now(const struct prt_sched *s, const struct prt_stage_input *input)
 {
     return atomic_load(&s->doing) == PRT_DOING_READ && s->doing_buffer == input->buffer;
@@ -157,7 +158,7 @@ static bool lacks_room(const struct prt_stage *stage, const struct prt_stage_out
     return prt_fifo_room(&output->buffer->fifo) < prt_ready_wanted_room(stage, output);
 }
 
-/* False: all that it needs is there. */
+/* The first reason why the stage cannot fire or run its finish; false: there is none. */
 static bool put_wait(struct text *t, const struct prt_sched *s, const struct prt_stage *stage)
 {
     bool runs = stage->life == PRT_STAGE_RUNNING;
@@ -324,7 +325,7 @@ static void put_doing(struct text *t, const struct prt_sched *s, enum prt_doing 
     }
 }
 
-/* The device's clock, and the instructions that it has not been told of. */
+/* The device's clock, and the cycles of instructions that have not been passed to it yet. */
 static uint64_t cycles_of(const struct prt_sched *s)
 {
     return s->ops->now_cycles(s->device) + s->instruction_cycles - s->passed_cycles;

@@ -30,7 +30,7 @@ void prt_sched_interrupt(struct prt_sched *s)
     atomic_store_explicit(&s->interrupted, true, memory_order_relaxed);
 }
 
-/* ---- what a change makes worth another look ---- */
+/* ---- stages that a change may make ready ---- */
 
 static void writer_changed(struct prt_sched *s, const struct prt_buffer *buffer)
 {
@@ -41,15 +41,14 @@ static void writer_changed(struct prt_sched *s, const struct prt_buffer *buffer)
     if (s->stages[writer].life == PRT_STAGE_FINISH_WAITING) prt_stage_mark(&s->ends_due, writer);
 }
 
-/* Of an in-port it is the other readers' to be filled. */
+/* Room in an in-port can be filled, so it may make the other readers ready. */
 static void room_changed(struct prt_sched *s, const struct prt_buffer *buffer)
 {
     writer_changed(s, buffer);
     if (buffer->record->outer == CONTAINER_OUTER_IN) prt_select_readers_changed(s, buffer);
 }
 
-/* A reader frees its oldest packets, and holds none any more if it is to `detach`: what the slowest one does alone makes
- * room. */
+/* Frees the oldest packets of a reader; `detach`: all of them, for ever.  Only the slowest reader makes room. */
 static void free_packets(struct prt_sched *s, const struct prt_stage_input *input, uint64_t packets,
                          bool detach)
 {
@@ -91,7 +90,7 @@ static enum prt_status drain_port(struct prt_sched *s, struct prt_buffer *buffer
         prt_self_driven_leave(s, buffer, NULL);
         status = PRT_OK;
     }
-    if (status != PRT_OK) port->gone = true; /* after an error nothing more is given to it */
+    if (status != PRT_OK) port->gone = true; /* after an error it gets no more packets */
     if (!port->gone) port->packets += held;
     prt_fifo_release(&buffer->fifo, 0, held);
     return status;
@@ -99,7 +98,7 @@ static enum prt_status drain_port(struct prt_sched *s, struct prt_buffer *buffer
 
 /* ---- completions ---- */
 
-/* A debugger stops where it is, and a replay has one schedule: the first fault ends these. */
+/* The first fault ends a run under a debugger, which stops there, and a replay, which has one schedule. */
 static enum prt_status end_by_fault(struct prt_sched *s, const struct prt_stage *stage,
                                     const struct prt_completion *completion)
 {
@@ -131,7 +130,7 @@ static enum prt_status refuse_counts(const struct prt_sched *s, const struct prt
                          prt_container_text(s->container, stage->node->name));
 }
 
-/* Takes back the firings of a source's last batch that do not count. */
+/* Takes back the firings of the batch from the one that stopped on.  False: the device reports an impossible count. */
 static bool settle_firings(struct prt_stage *stage, enum kernel_status kernel_status)
 {
     if (kernel_status != KERNEL_STOPPED) return stage->exact || stage->completed == stage->batch;
@@ -142,7 +141,7 @@ static bool settle_firings(struct prt_stage *stage, enum kernel_status kernel_st
     return true;
 }
 
-/* What the batch has appended to an output; false: that cannot be. */
+/* The packets that the batch has appended to an output.  False: the kernel reports an impossible number. */
 static bool count_produced(const struct prt_sched *s, const struct prt_stage *stage, uint32_t index,
                            uint64_t *packets)
 {
@@ -198,7 +197,7 @@ static void end_stage(struct prt_sched *s, struct prt_stage *stage)
     s->end_propagated = true;
 }
 
-/* What lies beyond history is discarded. */
+/* History is released; packets past it are discarded. */
 static void detach_inputs(struct prt_sched *s, struct prt_stage *stage)
 {
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
@@ -209,7 +208,7 @@ static void detach_inputs(struct prt_sched *s, struct prt_stage *stage)
     }
 }
 
-/* What a finish could read is not discarded. */
+/* Packets that a finish could read do not count as discarded. */
 static void release_tail(struct prt_sched *s, const struct prt_stage *stage)
 {
     if (!stage->reads_tail) return;
@@ -289,7 +288,6 @@ void prt_sched_pass_time(struct prt_sched *s)
     s->passed_cycles = s->instruction_cycles;
 }
 
-/* Delivers the earliest completions, all of them: the first error is kept. */
 enum prt_status prt_sched_reap(struct prt_sched *s, struct prt_error *error)
 {
     uint32_t count;
@@ -336,7 +334,7 @@ static bool is_stuck(const struct prt_sched *s)
     return true;
 }
 
-/* Thresholds are waived for selections alone: guards ask for what they ask for. */
+/* Thresholds are waived only for selections: guards have none. */
 enum prt_status prt_sched_wait(struct prt_sched *s, bool *jump, struct prt_error *error)
 {
     bool found_none = s->found_none;
@@ -395,7 +393,7 @@ static void claim_output(struct prt_sched *s, const struct prt_stage *stage, uin
     s->produced[at] = packets;
 }
 
-/* What firings of a stage consume whose rates have phases. */
+/* Bytes that firings of a stage whose rates have phases consume. */
 static uint64_t read_by_phase(const struct prt_stage *stage, uint64_t firings)
 {
     uint64_t bytes = 0;
@@ -408,7 +406,7 @@ static uint64_t read_by_phase(const struct prt_stage *stage, uint64_t firings)
     return bytes;
 }
 
-/* What lies between stages of one queue changes hands now (sched.h, "Order"). */
+/* Moves the positions of buffers in order (sched.h, "Order"). */
 static void pass_on(struct prt_sched *s, const struct prt_stage *stage, uint64_t firings)
 {
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
@@ -471,7 +469,7 @@ static enum prt_status tell_step(struct prt_sched *s, step_callback told, uint32
     return status;
 }
 
-/* What has been dispatched is all that is in flight: it is seen to its end. */
+/* Waits for the launch that has been dispatched: nothing else is in flight. */
 static enum prt_status step_over(struct prt_sched *s, uint32_t stage, bool finish,
                                  struct prt_error *error)
 {
@@ -504,8 +502,8 @@ static bool can_never_fire(const struct prt_sched *s, const struct prt_stage *st
     return false;
 }
 
-/* A finish with one input reads the tail of it: that input stays attached, and its tail is no leftover.
- * A stage without readers, or a stopped one, may hold any number of packets, and reads none. */
+/* A finish with one input reads the tail of that input, so the input stays attached, and the tail is not left over.
+ * The finish of an unwanted or stopped stage reads none: its input may hold any number of packets. */
 static void begin_end(struct prt_sched *s, struct prt_stage *stage)
 {
     bool finishes = (stage->node->flags & CONTAINER_NODE_FINISH) != 0;
@@ -524,7 +522,7 @@ static void begin_end(struct prt_sched *s, struct prt_stage *stage)
     }
 }
 
-/* Nobody but the stage takes room from its outputs, and it fires no more: those that have had it have it still. */
+/* Only the stage claims room of its outputs, and it fires no more: an output that had room once still has it. */
 static bool has_finish_room(struct prt_stage *stage)
 {
     for (; stage->roomy_outputs < stage->node->output_count; stage->roomy_outputs++) {
@@ -581,7 +579,7 @@ static enum prt_status end_one(struct prt_sched *s, uint32_t index, struct prt_e
     return PRT_OK;
 }
 
-/* In the order of the stages, again and again until nothing ends: an end may let the next stage end. */
+/* In the order of the stages, repeated until no stage is marked: an end may let another stage end. */
 enum prt_status prt_sched_ends(struct prt_sched *s, struct prt_error *error)
 {
     enum prt_status status = PRT_OK;
@@ -604,7 +602,7 @@ static enum prt_status refuse_halt(const struct prt_sched *s, const struct prt_s
                          prt_container_text(s->container, stage->node->name));
 }
 
-/* It waits for the pipeline itself, with input left: not the end of a stream. */
+/* A stage that reads an open in-port does not wait for the end of a stream: it waits for other stages. */
 static bool reads_open_port(const struct prt_stage *stage)
 {
     for (uint32_t i = 0; i < stage->node->input_count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Creation of a run's state, and the program's prologue: all that allocates. */
+/* Creation of a run, binding of its ports, and the prologue of its program. */
 #include "runtime/device/device_queue.h"
 #include "lang/sched_code.h"
 #include "runtime/sched/self_driven.h"
@@ -23,11 +23,10 @@ enum { BLOCK_ALIGNMENT = 64 };
 
 static void *allocate(size_t count, size_t size)
 {
-    return calloc(count + 1, size); /* of nothing, too, it is not NULL */
+    return calloc(count + 1, size); /* count 0: not NULL either */
 }
 
-/* Room for the prefix sums of all rates: one more number than rates for each of the two lists of an
- * end. */
+/* Numbers in the prefix sums of all rates.  Each of the two lists of an end has one more number than rates. */
 static size_t flow_sum_count(const struct prt_container *c)
 {
     return c->rate_count + 2 * ((size_t)c->input_count + c->output_count);
@@ -86,7 +85,7 @@ static bool allocate_tables(struct prt_sched *s)
            s->argument_blocks && s->stage_faults && s->fault_walk;
 }
 
-/* So many that their mappings, two for each, may be more than a process is allowed. */
+/* With more buffers, their mappings, two for each, may exceed the limit of a process. */
 enum { BUFFERS_MANY = 16384 };
 
 static enum prt_status refuse_buffer(const struct prt_container *c, uint32_t index,
@@ -117,7 +116,8 @@ static enum prt_status create_buffers(struct prt_sched *s, struct prt_error *err
     return PRT_OK;
 }
 
-/* The flow of an end: `total` a firing, or the `phases` rates of a cycle at `rates`. */
+/* The flow of an end: `total` packets in a cycle of phases, and one rate for each phase; `rates` NULL: one phase.
+ * Writes prefix sums to *sums and moves it past them. */
 static struct prt_flow link_flow(uint64_t total, uint32_t phases, const uint64_t *rates,
                                  uint64_t **sums)
 {
@@ -130,7 +130,7 @@ static struct prt_flow link_flow(uint64_t total, uint32_t phases, const uint64_t
     return flow;
 }
 
-/* The lists of an end, one behind the other, or NULL. */
+/* The two lists of rates of an end, one after the other, or NULL. */
 static const uint64_t *rates_of(const struct prt_container *c, uint32_t index)
 {
     return index == CONTAINER_NONE ? NULL : c->rates + index;
@@ -178,7 +178,7 @@ static bool is_exact(const struct prt_container *c, const struct container_node 
     return true;
 }
 
-/* Each output of a bundle is compared with the one of it before. */
+/* Each output of a bundle is compared with the output of that bundle before it. */
 static void link_bundles(struct prt_sched *s, const struct container_node *node)
 {
     uint32_t last[CONTAINER_BUNDLES_MAX] = {0}; /* by bundle: its last output, from 1 */
@@ -208,7 +208,7 @@ static void link_ends(struct prt_sched *s)
     }
 }
 
-/* Sorts the stages of a set by importance; those of the same stay in order. */
+/* Sorts the stages of a set by importance, the greatest first.  Stages of equal importance stay in order. */
 static void order_set(struct prt_sched *s, const struct prt_stage_set *set, uint32_t *order)
 {
     enum { LEVELS = 256 };
@@ -231,7 +231,7 @@ static void order_sets(struct prt_sched *s)
     }
 }
 
-/* Moves *total behind a block of `bytes`; false on overflow. */
+/* Moves *total past a block of `bytes`; false on overflow. */
 static bool end_block(size_t *total, uint64_t bytes)
 {
     if (__builtin_add_overflow(*total, bytes, total) ||
@@ -241,7 +241,7 @@ static bool end_block(size_t *total, uint64_t bytes)
     return true;
 }
 
-/* All blocks of all nodes in one zeroed mapping: pages that are never touched cost nothing. */
+/* Puts all blocks of all nodes into one zeroed mapping: pages that are never touched cost nothing. */
 static enum prt_status create_blocks(struct prt_sched *s, struct prt_error *error)
 {
     const struct prt_container *c = s->container;
@@ -268,15 +268,15 @@ static enum prt_status create_indices(struct prt_sched *s, struct prt_error *err
     return prt_indices_create(s->container, &info, &s->indices, error);
 }
 
-/* Where the pieces of a batch begin is not known before it has been executed, or depends on the
- * phase. */
+/* A batch cannot be cut into ranges of firings: where a range begins in the windows depends on the phase, or is not
+ * known before the batch has executed. */
 static bool is_whole(const struct prt_container *c, const struct container_node *node)
 {
     const uint32_t flags = CONTAINER_NODE_STOPS | CONTAINER_NODE_LAUNCHES;
     return node->phases > 1 || (node->flags & flags) != 0 || !is_exact(c, node);
 }
 
-/* Whole for its bounded rates alone. */
+/* The node is whole only because its rates are bounded. */
 static bool can_be_apart(const struct prt_container *c, const struct container_node *node)
 {
     const uint32_t others =
@@ -291,7 +291,7 @@ static bool reads_port(const struct prt_sched *s, const struct container_node *n
     return false;
 }
 
-/* Packets of a frame that the node has 2-D windows on, 0: it has none. */
+/* Packets of a frame of the node's 2-D windows; 0: it has none. */
 static uint64_t find_frame(const struct prt_sched *s, const struct container_node *node)
 {
     for (uint32_t i = 0; i < node->input_count; i++) {
@@ -301,8 +301,8 @@ static uint64_t find_frame(const struct prt_sched *s, const struct container_nod
     return 0;
 }
 
-/* A firing that launches is a work-group that no other firing shares a warp with; what it takes is
- * known when it has been executed. */
+/* A firing that launches kernels is a work-group that shares no warp with other firings.  Its cost is known only when
+ * it has executed. */
 static void launch_alone(struct prt_kernel_object *object)
 {
     object->warp_cycles = prt_cycles_multiply(object->warp_cycles, object->shape.warps_per_firing);
@@ -360,7 +360,7 @@ static void create_objects(struct prt_sched *s, uint32_t index, size_t *at)
     s->objects[c->stage_count + index] = object;
 }
 
-/* One for each stage whose firings launch kernels. */
+/* Creates a device queue for each stage whose firings launch kernels. */
 static enum prt_status create_device_queues(struct prt_sched *s, struct prt_error *error)
 {
     const struct prt_container *c = s->container;
@@ -378,7 +378,7 @@ static enum prt_status create_device_queues(struct prt_sched *s, struct prt_erro
     return PRT_OK;
 }
 
-/* What a firing consumes; 0 where that depends on its phase. */
+/* Bytes that a firing consumes; 0 if they depend on its phase. */
 static uint64_t read_bytes(const struct prt_sched *s, const struct container_node *node)
 {
     uint64_t bytes = 0;
@@ -419,12 +419,12 @@ static void create_stages(struct prt_sched *s)
     }
 }
 
-/* Stages still to be followed. */
+/* A search for stages that packets can reach. */
 struct reach {
     struct prt_sched *sched;
-    uint32_t *stack;
+    uint32_t *stack; /* stages whose readers are still to be marked */
     uint32_t depth;
-    bool fed; /* marks `fed`, too */
+    bool fed; /* it marks stages as `fed`, too */
 };
 
 static void reach_stage(struct reach *reach, uint32_t index)
@@ -433,7 +433,7 @@ static void reach_stage(struct reach *reach, uint32_t index)
     if (reach->fed ? stage->fed : stage->driven) return;
     stage->fed |= reach->fed;
     stage->driven = true;
-    assert(reach->depth < reach->sched->container->stage_count); /* each is there once */
+    assert(reach->depth < reach->sched->container->stage_count); /* each stage is pushed once */
     reach->stack[reach->depth++] = index;
 }
 
@@ -455,7 +455,7 @@ static void follow(struct reach *reach)
     }
 }
 
-/* Marks every stage that packets of an in-port, then those that packets of a source can reach. */
+/* Marks every stage that packets of an in-port can reach, then every stage that packets of a source can reach. */
 static enum prt_status find_driven(struct prt_sched *s, struct prt_error *error)
 {
     struct reach reach = {.sched = s, .fed = true};
@@ -686,7 +686,7 @@ enum prt_status prt_sched_partition_affinity(struct prt_sched *s, uint32_t level
 {
     const int64_t properties[] = {PRT_PARTITION_BY_AFFINITY_DOMAIN, PRT_AFFINITY_NUMA << level, 0};
     uint32_t wanted = s->container->device->cu_count / cu_count, count = 0;
-    /* Domains of a level are of one size but for the last, so their number tells it. */
+    /* All domains of a level but the last have the same size, so their number determines it. */
     enum prt_status status =
         prt_create_sub_devices(s->ops->tree(s->device), s->root, properties, 0, NULL, &count);
     if (status == PRT_OK && count != wanted)
@@ -702,7 +702,7 @@ static uint32_t queue_of(const struct prt_sched *s, uint32_t node)
     return s->stages[s->node_stage[node]].queue;
 }
 
-/* Are all its ends on one queue? */
+/* Are the writer and all readers of the buffer on one queue? */
 static bool is_in_order(const struct prt_sched *s, const struct container_buffer *record)
 {
     if (record->outer != CONTAINER_INNER) return false; /* an inner buffer has a writer */
@@ -713,7 +713,8 @@ static bool is_in_order(const struct prt_sched *s, const struct container_buffer
     return true;
 }
 
-/* Does a more important stage wait for what it writes?  Then not for others of its packet, too. */
+/* Does a more important stage read packets of this one?  Then its completion is not delayed to the end of its dispatch
+ * packet. */
 static bool is_awaited(const struct prt_sched *s, const struct prt_stage *stage)
 {
     for (uint32_t i = 0; i < stage->node->output_count; i++) {
@@ -726,7 +727,7 @@ static bool is_awaited(const struct prt_sched *s, const struct prt_stage *stage)
     return false;
 }
 
-/* Once every stage has its queue. */
+/* Called when every stage has its queue. */
 static void find_order(struct prt_sched *s)
 {
     const struct prt_container *c = s->container;
@@ -741,8 +742,9 @@ static void find_order(struct prt_sched *s)
     }
 }
 
-/* The queue of that importance among those of a (sub-)device, from `first` on: launches of
- * greater importance overtake those that wait, and interrupt those that execute. */
+/* The queue of that importance among those of a (sub-)device, the first of which is `first`; PRT_SCHED_NO_QUEUE: there
+ * is none.  Each importance has a queue of its own, because launches of greater importance overtake those that wait
+ * and interrupt those that execute. */
 static uint32_t find_queue(const struct prt_sched *s, uint32_t first, uint32_t importance)
 {
     while (first != PRT_SCHED_NO_QUEUE && s->queues[first].importance != importance)
@@ -750,7 +752,7 @@ static uint32_t find_queue(const struct prt_sched *s, uint32_t first, uint32_t i
     return first;
 }
 
-/* A queue is made when the first stage of its importance is bound to its (sub-)device. */
+/* Creates the queue for the first stage of its importance that is bound to the (sub-)device. */
 static enum prt_status open_queue(struct prt_sched *s, struct prt_device_handle device,
                                   uint32_t importance, uint32_t *first, uint32_t *queue)
 {
@@ -772,7 +774,7 @@ static enum prt_status bind_queue(struct prt_sched *s, uint32_t stage,
     uint32_t importance = s->stages[stage].node->importance;
     uint32_t queue = find_queue(s, *first, importance);
     enum prt_status status = prt_device_query(s->ops->tree(s->device), device, &information);
-    assert(status == PRT_OK); /* the root, or a sub-device that the program has made of it */
+    assert(status == PRT_OK); /* the root, or a sub-device of it that the program has made */
     if (queue == PRT_SCHED_NO_QUEUE) status = open_queue(s, device, importance, first, &queue);
     if (status != PRT_OK) return prt_error_set(error, status, "%s", prt_status_text(status));
     s->stages[stage].queue = queue;

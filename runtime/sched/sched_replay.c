@@ -11,16 +11,16 @@
 
 struct frame { /* a rule that is being played */
     const uint64_t *items, *end;
-    uint64_t left; /* of the item that `items` points at; 0: not begun */
+    uint64_t left; /* repetitions of the item that `items` points at; 0: not begun */
 };
 
 struct replay {
     struct prt_sched *sched;
-    const uint64_t **rules; /* each at its length */
+    const uint64_t **rules; /* each begins with its length */
     uint64_t rule_count;
     struct frame *frames;
     uint64_t depth, played;
-    bool *among; /* by stage */
+    bool *among; /* by stage: it is in the cycle of the stall */
 };
 
 static bool prepare(struct replay *r)
@@ -49,8 +49,8 @@ static void enter(struct replay *r, uint64_t rule)
     r->frames[r->depth++] = (struct frame){items, items + 2 * r->rules[rule][0], 0};
 }
 
-/* The next node that fires; false: that was the last one.  A rule contains earlier ones only, so
- * there are never more frames than rules. */
+/* The next node that fires; false: the sequence has ended.  A rule contains only earlier rules, so there are never more
+ * frames than rules. */
 static bool next_node(struct replay *r, uint32_t *node)
 {
     uint64_t nodes = r->sched->container->node_count;

@@ -5,12 +5,12 @@
 
 enum { UNSEEN = 0 };
 
-/* Tarjan's strongly connected components, with a stack of its own instead of calls. */
+/* Tarjan's strongly connected components.  A path through `parent` replaces recursion. */
 struct visit {              /* of one stage */
-    uint32_t order, lowest; /* from 1; UNSEEN */
+    uint32_t order, lowest; /* numbered from 1; UNSEEN */
     uint32_t parent;
-    uint32_t output, reader; /* where it goes on */
-    bool open;               /* its circle is not known yet */
+    uint32_t output, reader; /* the next reader to visit */
+    bool open;               /* its component is not known yet */
 };
 
 struct search {
@@ -20,7 +20,7 @@ struct search {
     uint32_t open_count, seen, components;
 };
 
-/* The next stage that reads from `index`; UINT32_MAX: there is none. */
+/* The next stage that reads from stage `index`; UINT32_MAX: there is none. */
 static uint32_t next_reader(const struct search *search, uint32_t index)
 {
     const struct prt_sched *s = search->sched;
@@ -43,7 +43,7 @@ static void enter(struct search *search, uint32_t index, uint32_t parent)
     search->open[search->open_count++] = index;
 }
 
-/* Everything behind the stage has been seen. */
+/* All readers of the stage have been visited.  Returns its parent. */
 static uint32_t leave(struct search *search, uint32_t index)
 {
     struct visit *visit = &search->visits[index];
@@ -91,7 +91,7 @@ static bool share_component(const struct prt_stage *writer, const struct prt_sta
     return !reader->fed && reader->component == writer->component;
 }
 
-/* A sink takes its own part: what it reads is to be read. */
+/* A stage without outputs counts as a taker: it keeps its writers running. */
 static void count_takers(struct prt_sched *s, const struct prt_stage *stage)
 {
     uint64_t *takers = &s->takers[stage->component];
@@ -144,7 +144,7 @@ void prt_self_driven_leave(struct prt_sched *s, const struct prt_buffer *buffer,
     } while (member != writer);
 }
 
-/* Stages that can be reached, each once. */
+/* Stages that packets of a buffer can reach, each once. */
 struct reach {
     const struct prt_sched *sched;
     uint32_t *stages;

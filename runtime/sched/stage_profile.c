@@ -10,20 +10,20 @@
 
 #define NO_END UINT32_MAX
 
-/* The account of a stage: all before `since_cycles` has been booked, and what it has been in since
- * will be when that ends. */
+/* The account of a stage.  Time before `since_cycles` is booked; the stage has been in its present state since then. */
 struct watched_stage {
     struct prt_stage_time time;
     uint64_t since_cycles;
     enum prt_stall_cause cause;
-    uint32_t end; /* of PACKETS and ROOM: the stage's end, as prt_run_wait counts */
+    uint32_t
+        end; /* of PACKETS and ROOM: the end of the stage, as prt_run_wait counts; else NO_END */
     bool in_flight;
 };
 
 struct watched_output {
-    uint64_t packets;       /* written, initial ones included, in order of launches */
-    uint64_t firings, runs; /* and of firings alone: how many, and their packets */
-    uint64_t most;          /* of the largest firing */
+    uint64_t packets;           /* written by launches in order, initial ones included */
+    uint64_t firings, appended; /* firings, and the packets that they have appended */
+    uint64_t most;              /* maximum packets of a firing */
 };
 
 struct prt_collect {
@@ -31,18 +31,20 @@ struct prt_collect {
     const struct prt_run *run;
     struct watched_stage *stages;
     struct watched_output *outputs;
-    uint64_t *batch_most;        /* per output: of the launch that ends, written by its kernel */
+    uint64_t *
+        batch_most; /* per output: maximum of a firing in the launch that ends, written by its kernel */
     uint64_t *waits;             /* per end of every stage: cycles */
-    uint32_t *first_end;         /* of each stage, in there */
-    uint64_t *levels;            /* per buffer: told last */
-    struct prt_launch_end *ends; /* of the launch that is told */
+    uint32_t *first_end;         /* per stage: index of its first end in `waits` */
+    uint64_t *levels;            /* per buffer: level of the last event */
+    struct prt_launch_end *ends; /* of the present launch event */
     struct prt_queue_statistics *queues;
     uint64_t *cu_cycles, *launch_cu_cycles;
     uint32_t queue_count, cu_count;
-    uint64_t work_begin_cycles, work_end_cycles; /* of the scheduler, not told yet */
-    uint64_t *host_cycles;                       /* per buffer */
+    uint64_t work_begin_cycles,
+        work_end_cycles;   /* work of the scheduler that no event has reported yet */
+    uint64_t *host_cycles; /* per buffer */
     const struct prt_buffer
-        *at_host; /* whose port it waits at; NULL: it does not wait for the host */
+        *at_host; /* the scheduler waits for the host at its port; NULL: it does not */
     uint64_t at_host_since_cycles;
     bool executes, real_time;
 };
@@ -51,7 +53,7 @@ struct prt_collect {
 
 static void *allocate(size_t count, size_t size)
 {
-    return calloc(count + 1, size); /* of nothing, too, it is not NULL */
+    return calloc(count + 1, size); /* count 0: not NULL either */
 }
 
 static bool allocate_tables(struct prt_collect *c, const struct prt_container *container)
@@ -87,7 +89,7 @@ static void link_stages(struct prt_sched *s)
     }
 }
 
-/* A queue is made when the first stage is bound to it, so there are no more than stages. */
+/* Each queue has a stage, so there are no more queues than stages. */
 enum prt_status prt_collect_create(struct prt_sched *s, const struct prt_observer *observer,
                                    const struct prt_run *run, struct prt_error *error)
 {
@@ -145,8 +147,7 @@ static struct reason why_not_finishing(const struct prt_stage *stage)
     return (struct reason){PRT_STALL_SCHEDULER, NO_END};
 }
 
-/* The first input that holds too little, else the first output without room: then it is no matter
- * what the others do. */
+/* The first input with too few packets, else the first output with too little room: the other ends do not matter. */
 static struct reason why_not_running(const struct prt_sched *s, const struct prt_stage *stage)
 {
     const struct container_node *node = stage->node;
@@ -172,7 +173,7 @@ static struct reason why_idle(const struct prt_sched *s, const struct prt_stage 
     return why_not_running(s, stage);
 }
 
-/* Books what the stage has been in until then. */
+/* Books the time up to `until_cycles` to the present state of the stage. */
 static void book(struct prt_collect *c, uint32_t stage, uint64_t until_cycles)
 {
     struct watched_stage *w = &c->stages[stage];
@@ -183,6 +184,7 @@ static void book(struct prt_collect *c, uint32_t stage, uint64_t until_cycles)
     if (w->end != NO_END) c->waits[c->first_end[stage] + w->end] += cycles;
 }
 
+/* Changes the state of the stage. */
 static void go_over(struct prt_collect *c, uint32_t stage, struct reason reason, uint64_t now)
 {
     struct watched_stage *w = &c->stages[stage];
@@ -217,7 +219,7 @@ static void tell_work(struct prt_collect *c)
     c->work_begin_cycles = c->work_end_cycles;
 }
 
-/* What follows without a gap is one piece of work. */
+/* Adds cycles of instructions.  Cycles without a gap between them become one event. */
 static void work(struct prt_collect *c, uint64_t now, uint64_t cycles)
 {
     if (now != c->work_end_cycles) {
@@ -273,8 +275,8 @@ static void tell_levels(struct prt_sched *s, uint64_t now)
     }
 }
 
-/* What is in flight changes once more when it completes.  After a fault the launches behind it are taken back one by one,
- * a writer before its readers: until that is done, levels say nothing. */
+/* Finds the states of stages that are not in flight: a stage in flight is marked again when it completes.  After a fault
+ * the later launches are taken back one by one, a writer before its readers.  Until that is done, levels mean nothing. */
 static void look(struct prt_sched *s, uint64_t now)
 {
     struct prt_collect *c = s->collect;
@@ -336,8 +338,8 @@ static void account_latency(struct prt_stage_time *t, const struct prt_launch_re
     if (cycles > t->latency_most_cycles) t->latency_most_cycles = cycles;
 }
 
-/* Until the launch began the stage waited for the scheduler, then behind others, and between its
- * pieces for more important ones; from its end on, for its completion. */
+/* Before it was enqueued the stage waited for the scheduler, then for its compute units; between pieces of the launch for
+ * more important launches; after its end for its completion. */
 static void account_launch(struct prt_collect *c, const struct prt_launch_record *r)
 {
     struct watched_stage *w = &c->stages[r->stage];
@@ -379,7 +381,7 @@ static void account_units(struct prt_collect *c, const struct prt_launch_record 
     }
 }
 
-/* Of a finish: what it has said.  Of firings: what they must give, or have said. */
+/* The packets that the launch has appended: reported by the kernel, or given by exact rates. */
 static uint64_t produced_packets(const struct prt_sched *s, const struct prt_stage *stage,
                                  uint32_t output, const struct prt_launch_record *r)
 {
@@ -401,12 +403,13 @@ static void account_outputs(struct prt_sched *s, const struct prt_launch_record 
         o->packets += packets;
         if (r->finish) continue;
         o->firings += r->firings;
-        o->runs += packets;
+        o->appended += packets;
         if (c->batch_most[first + i] > o->most) o->most = c->batch_most[first + i];
     }
 }
 
-/* From the first packet that the launch has consumed to the last one it has seen. */
+/* From the first packet that the launch has consumed to the last one that it has seen; of a 2-D window only the consumed
+ * ones. */
 static struct prt_launch_end seen_packets(const struct prt_sched *s,
                                           const struct prt_stage_input *input,
                                           const struct prt_launch_record *r)
@@ -474,7 +477,7 @@ void prt_collect_launch(struct prt_sched *s, const struct prt_launch_record *rec
     if (s->collect->observer.launch != NULL) tell_launch(s, record);
 }
 
-/* ---- what is known ---- */
+/* ---- results ---- */
 
 void prt_collect_stage_time(const struct prt_sched *s, uint32_t stage, struct prt_stage_time *time)
 {
@@ -487,7 +490,6 @@ uint64_t prt_collect_wait_cycles(const struct prt_sched *s, uint32_t stage, uint
     return s->collect->waits[s->collect->first_end[stage] + end];
 }
 
-/* The highest rate of a phase. */
 static uint64_t highest_rate(const struct prt_flow *flow)
 {
     if (flow->phases == 1) return flow->cycle;
@@ -510,7 +512,7 @@ static uint64_t lowest_rate(const struct prt_flow *flow)
     return lowest;
 }
 
-/* The depth that the compiler needs for an output grows at most in proportion to its bound. */
+/* Maximum memory that a lower bound frees: the depth that an output needs grows at most in proportion to its bound. */
 static uint64_t freed_bytes(const struct prt_stage_output *output, uint64_t declared,
                             uint64_t observed)
 {
@@ -538,7 +540,7 @@ void prt_collect_output(const struct prt_sched *s, uint32_t output,
                          : told          ? w->most
                                          : declared,
         .firings = w->firings,
-        .packets = w->runs,
+        .packets = w->appended,
         .ranges = ranges,
     };
     if (ranges && w->firings > 0)

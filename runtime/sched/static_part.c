@@ -13,7 +13,7 @@
 
 /* ---- guards ---- */
 
-/* Packets in front of the input that no firing in flight consumes. */
+/* Packets of the input that no firing in flight consumes. */
 static uint64_t unclaimed(const struct prt_stage *stage, const struct prt_stage_input *input)
 {
     uint64_t held = prt_fifo_held(&input->buffer->fifo, input->reader);
@@ -21,7 +21,7 @@ static uint64_t unclaimed(const struct prt_stage *stage, const struct prt_stage_
     return held - prt_ready_frees(input, stage->firings - stage->batch, stage->batch);
 }
 
-/* Can the host bring what is missing? If not, what is in flight has to make room first. */
+/* Are packets missing, and has the in-port room for them?  Without room, launches in flight must free some first. */
 static bool admits(const struct prt_stage *stage, const struct prt_stage_input *input,
                    uint32_t packets)
 {
@@ -74,7 +74,7 @@ static bool input_holds(const struct prt_stage *stage, const struct prt_stage_in
     return prt_fifo_held(&input->buffer->fifo, input->reader) >= sees;
 }
 
-/* Do the ends of the stage, as they are now, admit so many firings, at most its largest batch? */
+/* Do the ends of the stage admit so many firings now? */
 static bool can_run(const struct prt_stage *stage, uint64_t firings)
 {
     const struct prt_stage_input *inputs = stage->inputs;
@@ -88,7 +88,7 @@ static bool can_run(const struct prt_stage *stage, uint64_t firings)
     return true;
 }
 
-/* Is it a stage of which so many firings can be possible at all? */
+/* Can the stage still fire so many times in one batch? */
 static bool may_run(const struct prt_sched *s, const struct prt_stage *stage, uint64_t firings)
 {
     return stage->life == PRT_STAGE_RUNNING && !stage->stopped && firings > 0 &&
@@ -107,7 +107,7 @@ static enum prt_status refuse_run(const struct prt_sched *s, const struct prt_st
                          prt_container_text(s->container, stage->node->name), why);
 }
 
-/* One after the other, each of them seen to its end. */
+/* Dispatches the firings one by one, and waits for each. */
 static enum prt_status step_run(struct prt_sched *s, uint32_t index, uint32_t firings,
                                 struct prt_error *error)
 {

@@ -14,7 +14,7 @@
 struct instruction {
     enum sched_opcode opcode;
     uint32_t cycles;
-    uint32_t operands[3]; /* of a list: its length; a label is in `target` */
+    uint32_t operands[3]; /* for a list its length; a label is in `target` */
     uint32_t target;      /* index of the instruction at the label */
     const uint32_t *list; /* into the machine's own copy */
 };
@@ -36,7 +36,8 @@ static struct sched_instruction decode_at(const struct prt_container *c, uint32_
     return decoded;
 }
 
-/* `index_at` says for each offset which instruction begins there. */
+/* Decodes one instruction and appends its list to *list.  `index_at`: for each offset the instruction that begins
+ * there. */
 static void decode_instruction(struct prt_vm *vm, const struct sched_instruction *decoded,
                                const uint32_t *index_at, uint32_t **list)
 {
@@ -99,7 +100,7 @@ void prt_vm_destroy(struct prt_vm *vm)
 
 /* ---- running ---- */
 
-/* A loop repeats within loops, and its routine within its own. */
+/* So many loops are nested in the loop of the program, and as many in a routine that it calls. */
 enum { LOOPS_MAX = 2 * SCHED_REPEAT_DEPTH };
 
 struct loop {
@@ -115,13 +116,13 @@ struct machine { /* one run of the code */
     const struct instruction *link; /* where `return` goes on; NULL: not in a routine */
     struct loop loops[LOOPS_MAX];
     uint32_t loop_count;
-    bool taken; /* the present one goes on at its label */
+    bool taken; /* the present instruction continues at its label */
     bool halted;
 };
 
 /* ---- control ---- */
 
-/* The verifier proves nesting; here it is only never unsafe. */
+/* The verifier has proven the nesting; these checks keep the machine safe without the proof. */
 static enum prt_status misplaced(const struct machine *m, const char *what)
 {
     return prt_error_set(m->error, PRT_E_VERIFY, "container: the scheduler program has %s", what);
@@ -162,7 +163,7 @@ static enum prt_status give_back(struct machine *m)
     return PRT_OK;
 }
 
-/* A guard goes on at its label where what it asks for does not hold. */
+/* A guard continues at its label if its condition does not hold. */
 static enum prt_status guarded(struct machine *m, bool holds)
 {
     m->taken = !holds;
@@ -178,16 +179,16 @@ static enum prt_status has_packets(struct machine *m, const struct instruction *
     return status;
 }
 
-/* ---- what an instruction does ---- */
+/* ---- execution of an instruction ---- */
 
-/* What waits for room in the host's sinks is given to them by these instructions. */
+/* For the instructions that deliver packets to sinks: the run ends when the last sink is gone. */
 static enum prt_status closed_pipe(const struct machine *m, enum prt_status status)
 {
     if (status != PRT_OK || !m->sched->sinks_gone) return status;
     return prt_error_set(m->error, PRT_E_CLOSED_PIPE, "%s", prt_status_text(PRT_E_CLOSED_PIPE));
 }
 
-/* `taken` says that a stage was found: the label is where none is. */
+/* `taken` says that a stage was found; a selection continues at its label if none was. */
 static enum prt_status selected(struct machine *m, enum prt_status status)
 {
     m->taken = !m->taken;
@@ -201,7 +202,7 @@ static const enum prt_packet_kind forms[SCHED_FORMS] = {
     [SCHED_FORM_CONDENSED] = PRT_PACKET_CONDENSED,
 };
 
-/* Instructions of the prologue. */
+/* Executes an instruction of the prologue. */
 static enum prt_status prepare(struct machine *m, const struct instruction *i)
 {
     struct prt_sched *s = m->sched;
@@ -253,7 +254,7 @@ static enum prt_status execute(struct machine *m, const struct instruction *i)
     }
 }
 
-/* Up to the instruction `end`, or to the halt. */
+/* Executes from the first instruction up to `end`, a halt, a fault or an error. */
 static enum prt_status run_until(struct machine *m, uint32_t end)
 {
     struct prt_sched *s = m->sched;
