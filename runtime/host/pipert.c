@@ -219,7 +219,7 @@ static bool is_watched(const struct prt_run_options *options)
 static void observe(void *context, const struct prt_launch_record *record)
 {
     struct prt_run *run = context;
-    prt_collect_launch(run->sched, record);
+    prt_profile_launch(run->sched, record);
 }
 
 static enum prt_status open_device(struct prt_run *run, const struct prt_run_options *options,
@@ -371,7 +371,7 @@ enum prt_status prt_run_create(const struct prt_program *program,
     if (status == PRT_OK && options != NULL)
         prt_sched_set_latency(made->sched, options->latency_nanoseconds);
     if (status == PRT_OK && is_watched(options))
-        status = prt_collect_create(made->sched, options->observer, made, error);
+        status = prt_profile_create(made->sched, options->observer, made, error);
     if (status != PRT_OK) {
         prt_run_destroy(made);
         return status;
@@ -541,7 +541,7 @@ static enum prt_status start(struct prt_run *run, struct prt_error *error)
     if (status != PRT_OK) return status;
     run->executed = true;
     (void)run->ops->now_cycles(run->device); /* real time begins with the run */
-    if (run->sched->collect != NULL) prt_collect_begin(run->sched);
+    if (run->sched->profile != NULL) prt_profile_begin(run->sched);
     return prt_sched_start(run->sched, run->arguments, error);
 }
 
@@ -551,8 +551,8 @@ static void end(struct prt_run *run)
     if (!run->executed) return;
     run->ended_cycles = prt_run_total_cycles(run);
     run->ended = true;
-    (void)prt_standing_set(run->sched, PRT_DOING_ENDED, NULL);
-    if (run->sched->collect != NULL) prt_collect_end(run->sched, prt_run_total_cycles(run));
+    (void)prt_run_state_set(run->sched, PRT_DOING_ENDED, NULL);
+    if (run->sched->profile != NULL) prt_profile_end(run->sched, prt_run_total_cycles(run));
 }
 
 struct replay_view {
@@ -640,7 +640,7 @@ void prt_run_tell_stall(const struct prt_run *run, prt_wait_callback told, void 
 
 void prt_run_tell_standing(struct prt_run *run, prt_standing_callback write, void *context)
 {
-    prt_standing_ask(run->sched, write, context);
+    prt_run_state_ask(run->sched, write, context);
 }
 
 /* ---- faults ---- */

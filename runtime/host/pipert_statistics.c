@@ -72,7 +72,7 @@ void prt_run_statistics(const struct prt_run *run, struct prt_run_statistics *st
     account_dispatch(run, statistics);
     for (uint32_t i = 0; i < c->buffer_count; i++) {
         statistics->leftover_packets += leftover_packets(&s->buffers[i]);
-        if (s->collect != NULL) statistics->host_cycles += prt_collect_host_cycles(s, i);
+        if (s->profile != NULL) statistics->host_cycles += prt_profile_host_cycles(s, i);
         statistics->discarded_packets += s->buffers[i].fifo.discarded_packets;
     }
 }
@@ -123,8 +123,8 @@ bool prt_run_buffer(const struct prt_run *run, uint32_t index,
                        leftover_packets(buffer) <= buffer->record->initial_packets &&
                        prt_self_driven_closes_cycle(run->sched, buffer),
     };
-    if (run->sched->collect != NULL)
-        statistics->host_cycles = prt_collect_host_cycles(run->sched, index);
+    if (run->sched->profile != NULL)
+        statistics->host_cycles = prt_profile_host_cycles(run->sched, index);
     if (buffer->stranded_reader != NULL)
         statistics->stranded_reader = prt_container_text(c, buffer->stranded_reader->node->name);
     if (buffer->stranded_by != NULL)

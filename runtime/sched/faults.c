@@ -28,7 +28,7 @@ static bool is_kept_back(const struct prt_sched *s, const struct prt_stage_input
 }
 
 /* Does the host still want packets of the stage, or is the stage without outputs? */
-static bool is_wanted(const struct prt_stage *stage)
+static bool is_output_wanted(const struct prt_stage *stage)
 {
     for (uint32_t i = 0; i < stage->node->output_count; i++) {
         const struct prt_port *port = stage->outputs[i].buffer->port;
@@ -70,9 +70,9 @@ static void keep_back(struct prt_sched *s, struct prt_stage *stage)
     stage->life = PRT_STAGE_FAULTED;
     prt_sched_detach(s, stage);
     prt_stage_changed(s, prt_stage_number(s, stage));
-    if (s->collect != NULL) prt_collect_ended(s, stage);
+    if (s->profile != NULL) prt_profile_ended(s, stage);
     s->end_propagated = true;
-    if (!is_wanted(stage)) return;
+    if (!is_output_wanted(stage)) return;
     stage->demanded = true;
     s->fault_walk[0] = prt_stage_number(s, stage);
     spread_back(s, 1, demanded_flag);
@@ -89,7 +89,7 @@ static enum prt_status refuse_report(const struct prt_sched *s, const struct prt
 }
 
 /* Takes back committed packets. */
-static void retract(struct prt_sched *s, struct prt_buffer *buffer, uint64_t packets)
+static void retract_packets(struct prt_sched *s, struct prt_buffer *buffer, uint64_t packets)
 {
     prt_fifo_retract(&buffer->fifo, packets);
     prt_select_readers_changed(s, buffer);
@@ -108,7 +108,7 @@ static enum prt_status deliver_before(struct prt_sched *s, struct prt_stage *sta
         if (!stage->exact) packets = s->produced[stage->node->first_output + i];
         if (packets > most) return refuse_report(s, stage, error);
         if (output->in_order)
-            retract(s, output->buffer, all - packets);
+            retract_packets(s, output->buffer, all - packets);
         else
             status = prt_sched_deliver(s, stage, i, packets, error);
     }
@@ -151,7 +151,7 @@ void prt_faults_skip(struct prt_sched *s, struct prt_stage *stage)
         const struct prt_stage_output *output = &stage->outputs[i];
         struct prt_fifo *fifo = &output->buffer->fifo;
         if (output->in_order && !finish)
-            retract(s, output->buffer, prt_flow_total(&output->most, first, stage->batch));
+            retract_packets(s, output->buffer, prt_flow_total(&output->most, first, stage->batch));
         else
             prt_fifo_commit(fifo, 0);
     }
@@ -173,7 +173,7 @@ void prt_faults_skip(struct prt_sched *s, struct prt_stage *stage)
 }
 
 /* Waits until nothing is in flight, then lets all queues execute again. */
-static enum prt_status recover(struct prt_sched *s, struct prt_error *error)
+static enum prt_status recover_queues(struct prt_sched *s, struct prt_error *error)
 {
     enum prt_status status = prt_sched_settle(s, error);
     s->ops->resume(s->device); /* not NULL: kernels of the device fault */
@@ -244,7 +244,7 @@ struct place {
     uint32_t node;
 };
 
-static struct place place_of(const struct prt_sched *s, uint32_t node, uint64_t firing)
+static struct place firing_place(const struct prt_sched *s, uint32_t node, uint64_t firing)
 {
     const struct container_node *record = &s->container->nodes[node];
     uint64_t repetitions = record->source_repetitions;
@@ -259,7 +259,7 @@ static bool is_before(struct place a, struct place b)
 
 static struct place fault_place(const struct prt_sched *s, uint32_t stage)
 {
-    return place_of(s, s->stage_faults[stage].node, s->stage_faults[stage].firing);
+    return firing_place(s, s->stage_faults[stage].node, s->stage_faults[stage].firing);
 }
 
 /* The first of the faults that are demanded; NULL: there is none. */
@@ -269,7 +269,8 @@ static const struct prt_sched_fault *find_first(const struct prt_sched *s)
     for (uint32_t i = 0; i < s->container->stage_count; i++) {
         const struct prt_sched_fault *f = &s->stage_faults[i];
         if (!f->there || !s->stages[i].demanded) continue;
-        if (first == NULL || is_before(fault_place(s, i), place_of(s, first->node, first->firing)))
+        if (first == NULL ||
+            is_before(fault_place(s, i), firing_place(s, first->node, first->firing)))
             first = f;
     }
     return first;
@@ -300,7 +301,7 @@ static void mark_open(struct prt_sched *s)
 /* Is it certain that no other fault comes before that one? */
 static bool is_decided(struct prt_sched *s, const struct prt_sched_fault *first)
 {
-    struct place place = place_of(s, first->node, first->firing);
+    struct place place = firing_place(s, first->node, first->firing);
     mark_open(s);
     for (uint32_t i = 0; i < s->container->stage_count; i++) {
         const struct prt_stage *stage = &s->stages[i];
@@ -312,8 +313,9 @@ static bool is_decided(struct prt_sched *s, const struct prt_sched_fault *first)
         if (stage->life >= PRT_STAGE_ENDED || !(stage->node->flags & CONTAINER_NODE_FAULTS))
             continue;
         assert(!stage->in_flight || stage->life == PRT_STAGE_FINISHING);
-        if (is_before(place_of(s, (uint32_t)(stage->node - s->container->nodes), stage->firings),
-                      place))
+        if (is_before(
+                firing_place(s, (uint32_t)(stage->node - s->container->nodes), stage->firings),
+                place))
             return false;
     }
     return true;
@@ -346,7 +348,7 @@ static enum prt_status dispatch_ready(struct prt_sched *s, uint32_t *window, boo
         *window *= 2;
         if (status != PRT_OK || !s->faulted) continue;
         *window = 1;
-        status = recover(s, error);
+        status = recover_queues(s, error);
     }
     return status == PRT_OK ? prt_sched_settle(s, error) : status;
 }
@@ -368,8 +370,8 @@ static enum prt_status try_rest(struct prt_sched *s, bool *on, struct prt_error 
     return status == PRT_OK && !*on ? prt_live_wait(s, on, error) : status;
 }
 
-static enum prt_status report(struct prt_sched *s, const struct prt_sched_fault *first,
-                              struct prt_error *error)
+static enum prt_status report_fault(struct prt_sched *s, const struct prt_sched_fault *first,
+                                    struct prt_error *error)
 {
     struct prt_error later;
     struct prt_sched_fault fault = *first;
@@ -384,14 +386,14 @@ static enum prt_status go_round(struct prt_sched *s, uint32_t *window, bool *on,
 {
     bool reached, dispatched = false;
     *on = true;
-    prt_standing_attend(s);
-    enum prt_status status = s->faulted ? recover(s, error) : PRT_OK;
+    prt_run_state_attend(s);
+    enum prt_status status = s->faulted ? recover_queues(s, error) : PRT_OK;
     if (status == PRT_OK) status = prt_live_take(s, error);
     if (status == PRT_OK) status = prt_sched_ends(s, error);
     if (status == PRT_OK && !s->faulted) status = reach_stages(s, &reached, error);
     if (status != PRT_OK || s->faulted || s->sinks_gone || reached) return status;
     const struct prt_sched_fault *first = find_first(s);
-    if (first != NULL && is_decided(s, first)) return report(s, first, error);
+    if (first != NULL && is_decided(s, first)) return report_fault(s, first, error);
     status = dispatch_ready(s, window, &dispatched, error);
     if (status != PRT_OK || s->faulted || s->sinks_gone) return status;
     if (dispatched || s->ends_due.marked > 0) return PRT_OK;
@@ -409,5 +411,5 @@ enum prt_status prt_faults_conclude(struct prt_sched *s, struct prt_error *error
         status = go_round(s, &window, &on, error);
     if (status != PRT_OK || s->sinks_gone) return status;
     const struct prt_sched_fault *first = find_first(s);
-    return first != NULL ? report(s, first, error) : prt_sched_halt(s, error);
+    return first != NULL ? report_fault(s, first, error) : prt_sched_halt(s, error);
 }

@@ -86,20 +86,6 @@ static const struct prt_buffer *short_buffer(struct prt_sched *s, const struct p
     return found != NULL ? found : open;
 }
 
-static void count_few(struct prt_buffer *buffer, uint64_t left)
-{
-    if (left > buffer->few_packets) buffer->few_packets = left;
-}
-
-static void count_stranded(struct prt_buffer *buffer, uint64_t left, const struct prt_stage *reader,
-                           const struct prt_buffer *by)
-{
-    if (left <= buffer->stranded_packets) return;
-    buffer->stranded_packets = left;
-    buffer->stranded_reader = reader;
-    buffer->stranded_by = by;
-}
-
 /* Does the buffer only show how much earlier its writer has fired?  No in-port feeds it, and it is not the reason why the
  * stage fires no more: another input is, or no reader takes the stage's packets any more. */
 static bool is_ahead_only(const struct prt_sched *s, const struct prt_buffer *buffer,
@@ -123,10 +109,13 @@ static void count_input(struct prt_sched *s, const struct prt_stage *stage,
         buffer->leftover_more |= !ended || left > most;
         if (left > most) left = most;
     }
-    if (few)
-        count_few(buffer, left);
-    else
-        count_stranded(buffer, left, stage, by);
+    if (few) {
+        if (left > buffer->few_packets) buffer->few_packets = left;
+    } else if (left > buffer->stranded_packets) {
+        buffer->stranded_packets = left;
+        buffer->stranded_reader = stage;
+        buffer->stranded_by = by;
+    }
 }
 
 void prt_leftovers_count(struct prt_sched *s)

@@ -46,7 +46,7 @@ static bool is_live_run(const struct prt_sched *s)
 }
 
 /* Is the port to be eager?  A port in memory is not: it never waits. */
-static bool is_asked(const struct prt_buffer *buffer)
+static bool is_asked_eager(const struct prt_buffer *buffer)
 {
     return buffer->port != NULL && buffer->port->asked_eager && !prt_fifo_is_placed(&buffer->fifo);
 }
@@ -55,7 +55,7 @@ static void add_port(struct prt_live *live, struct prt_buffer *buffer)
 {
     struct prt_port *port = buffer->port;
     bool in = buffer->record->outer == CONTAINER_OUTER_IN;
-    if (is_asked(buffer)) {
+    if (is_asked_eager(buffer)) {
         port->eager = true;
         free(port->ahead.extra); /* its packets are not read ahead */
         port->ahead.extra = NULL;
@@ -87,7 +87,7 @@ enum prt_status prt_live_begin(struct prt_sched *s, struct prt_error *error)
     uint32_t buffers = s->container->buffer_count;
     bool any = false;
     for (uint32_t i = 0; i < buffers; i++)
-        any |= is_asked(&s->buffers[i]);
+        any |= is_asked_eager(&s->buffers[i]);
     if (!any || !is_live_run(s)) return PRT_OK;
     s->live = calloc(1, sizeof *s->live);
     s->bell = prt_bell_create();
@@ -130,7 +130,7 @@ static int64_t find_arrival(const struct prt_live *live, struct live_in *in)
 }
 
 /* Does a stage lack packets of the in-port for its next firing? */
-static bool is_wanted(const struct prt_sched *s, const struct prt_buffer *buffer)
+static bool is_port_wanted(const struct prt_sched *s, const struct prt_buffer *buffer)
 {
     const struct container_buffer *record = buffer->record;
     if (buffer->fifo.closed || prt_fifo_room(&buffer->fifo) == 0) return false;
@@ -155,7 +155,7 @@ static enum prt_status take_or_ask(struct prt_sched *s, struct live_in *in, stru
     }
     if (!live->has_sources || s->instructions - live->asked < ASK_INSTRUCTIONS) return PRT_OK;
     live->asked = s->instructions;
-    return is_wanted(s, in->buffer) ? prt_inport_ask(s, in->buffer, error) : PRT_OK;
+    return is_port_wanted(s, in->buffer) ? prt_inport_ask(s, in->buffer, error) : PRT_OK;
 }
 
 enum prt_status prt_live_take_arrived(struct prt_sched *s, struct prt_error *error)
@@ -177,7 +177,7 @@ static struct prt_buffer *mark_wanted(struct prt_sched *s)
     struct prt_buffer *first = NULL;
     for (uint32_t i = 0; i < s->live->in_count; i++) {
         struct live_in *in = &s->live->ins[i];
-        in->wanted = is_wanted(s, in->buffer);
+        in->wanted = is_port_wanted(s, in->buffer);
         if (in->wanted &&
             (first == NULL || (in->buffer->port->thread == NULL && first->port->thread != NULL)))
             first = in->buffer;
@@ -201,7 +201,7 @@ static struct prt_buffer *mark_rooms(struct prt_sched *s)
 }
 
 /* The time at which the scheduler must go on: AT_ONCE, the time until which packets rest, or INT64_MAX. */
-static int64_t find_time(struct prt_sched *s)
+static int64_t find_wake_time(struct prt_sched *s)
 {
     const struct prt_live *live = s->live;
     int64_t first = INT64_MAX;
@@ -226,18 +226,18 @@ enum prt_status prt_live_wait(struct prt_sched *s, bool *on, struct prt_error *e
     struct prt_buffer *wanted = mark_wanted(s), *full = mark_rooms(s);
     *on = wanted != NULL || full != NULL;
     if (!*on) return PRT_OK;
-    if (s->collect != NULL)
-        prt_collect_look(s, 0); /* stages wait for packets or room from now on */
+    if (s->profile != NULL)
+        prt_profile_look(s, 0); /* stages wait for packets or room from now on */
     s->live->asked = s->instructions;
     if (wanted != NULL && wanted->port->thread == NULL) return prt_inport_ask(s, wanted, error);
-    if (wanted != NULL && find_time(s) != AT_ONCE) {
+    if (wanted != NULL && find_wake_time(s) != AT_ONCE) {
         s->suspensions++;
         wanted->port->suspensions++;
-        if (s->collect != NULL) prt_collect_suspended(s, wanted);
+        if (s->profile != NULL) prt_profile_suspended(s, wanted);
     }
-    enum prt_doing before = prt_standing_set(s, wanted != NULL ? PRT_DOING_READ : PRT_DOING_WRITE,
-                                             wanted != NULL ? wanted : full);
-    prt_port_threads_await(s, find_time);
-    (void)prt_standing_set(s, before, NULL);
+    enum prt_doing before = prt_run_state_set(s, wanted != NULL ? PRT_DOING_READ : PRT_DOING_WRITE,
+                                              wanted != NULL ? wanted : full);
+    prt_port_threads_await(s, find_wake_time);
+    (void)prt_run_state_set(s, before, NULL);
     return PRT_OK;
 }

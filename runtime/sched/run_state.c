@@ -9,12 +9,12 @@
 
 /* ---- requests ---- */
 
-void prt_standing_ask(struct prt_sched *s, prt_standing_write write, void *context)
+void prt_run_state_ask(struct prt_sched *s, prt_run_state_write write, void *context)
 {
     s->ask_write = write;
     s->ask_context = context;
     atomic_store(&s->asked, true);
-    if (atomic_load(&s->doing) != PRT_DOING_WORK) prt_standing_answer(s);
+    if (atomic_load(&s->doing) != PRT_DOING_WORK) prt_run_state_answer(s);
 }
 
 /* ---- text ---- */
@@ -22,7 +22,7 @@ void prt_standing_ask(struct prt_sched *s, prt_standing_write write, void *conte
 enum { NAME_WIDTH_MAX = 32 };
 
 struct text {
-    prt_standing_write write;
+    prt_run_state_write write;
     void *context;
     size_t used;
     char bytes[256];
@@ -42,7 +42,7 @@ static void put_byte(struct text *t, char byte)
     t->bytes[t->used++] = byte;
 }
 
-static void put(struct text *t, const char *text)
+static void put_text(struct text *t, const char *text)
 {
     for (; *text != '\0'; text++)
         put_byte(t, *text);
@@ -88,31 +88,31 @@ static void put_number(struct text *t, uint64_t number)
 {
     char digits[24];
     (void)digits_of(number, digits);
-    put(t, digits);
+    put_text(t, digits);
 }
 
 static void put_column(struct text *t, uint64_t number, size_t width)
 {
     char digits[24];
     put_spaces(t, width, digits_of(number, digits));
-    put(t, digits);
+    put_text(t, digits);
     put_byte(t, ' ');
 }
 
 static void put_title(struct text *t, const char *title, size_t width)
 {
     put_spaces(t, width, strlen(title));
-    put(t, title);
+    put_text(t, title);
     put_byte(t, ' ');
 }
 
 static void put_quoted(struct text *t, const char *before, const char *name, const char *after)
 {
-    put(t, before);
+    put_text(t, before);
     put_byte(t, '\'');
     put_name(t, name);
     put_byte(t, '\'');
-    put(t, after);
+    put_text(t, after);
 }
 
 /* ---- a stage ---- */
@@ -135,9 +135,9 @@ static void put_packets_wait(struct text *t, const struct prt_sched *s,
     put_quoted(t, port ? "waits for input " : "waits for packets in ", name_of(s, input->buffer),
                " (holds ");
     put_number(t, prt_fifo_held(&input->buffer->fifo, input->reader));
-    put(t, filled ? ", to be filled up to " : ", needs ");
+    put_text(t, filled ? ", to be filled up to " : ", needs ");
     put_number(t, filled ? input->buffer->fifo.depth_packets : prt_ready_needs(stage, input));
-    put(t, ")");
+    put_text(t, ")");
 }
 
 static void put_room_wait(struct text *t, const struct prt_sched *s, const struct prt_stage *stage,
@@ -146,16 +146,11 @@ static void put_room_wait(struct text *t, const struct prt_sched *s, const struc
     const struct prt_fifo *fifo = &output->buffer->fifo;
     put_quoted(t, "waits for room in ", name_of(s, output->buffer), " (holds ");
     put_number(t, fifo->written_packets - fifo->oldest_packets);
-    put(t, " of ");
+    put_text(t, " of ");
     put_number(t, fifo->depth_packets);
-    put(t, ", needs ");
+    put_text(t, ", needs ");
     put_number(t, prt_ready_wanted_room(stage, output));
-    put(t, ")");
-}
-
-static bool lacks_room(const struct prt_stage *stage, const struct prt_stage_output *output)
-{
-    return prt_fifo_room(&output->buffer->fifo) < prt_ready_wanted_room(stage, output);
+    put_text(t, ")");
 }
 
 /* The first reason why the stage cannot fire or run its finish; false: there is none. */
@@ -169,8 +164,9 @@ static bool put_wait(struct text *t, const struct prt_sched *s, const struct prt
         return true;
     }
     for (uint32_t i = 0; i < stage->node->output_count; i++) {
-        if (!lacks_room(stage, &stage->outputs[i])) continue;
-        put_room_wait(t, s, stage, &stage->outputs[i]);
+        const struct prt_stage_output *output = &stage->outputs[i];
+        if (prt_fifo_room(&output->buffer->fifo) >= prt_ready_wanted_room(stage, output)) continue;
+        put_room_wait(t, s, stage, output);
         return true;
     }
     return false;
@@ -182,24 +178,24 @@ static void put_ready(struct text *t, const struct prt_sched *s, struct prt_stag
     uint64_t left = prt_select_source_left(s, stage);
     if (inputs < firings) firings = inputs;
     if (left < firings) firings = left;
-    put(t, "ready: ");
+    put_text(t, "ready: ");
     put_number(t, firings);
-    put(t, firings == 1 ? " firing" : " firings");
+    put_text(t, firings == 1 ? " firing" : " firings");
     if (!prt_select_below_threshold(s, stage, firings)) return;
-    put(t, " of the ");
+    put_text(t, " of the ");
     put_number(t, stage->threshold);
-    put(t, " that it is to wait for");
+    put_text(t, " that it is to wait for");
 }
 
 static void put_flight(struct text *t, const struct prt_stage *stage)
 {
     if (stage->life == PRT_STAGE_FINISHING) {
-        put(t, "in flight: its finish");
+        put_text(t, "in flight: its finish");
         return;
     }
-    put(t, "in flight: ");
+    put_text(t, "in flight: ");
     put_number(t, stage->batch);
-    put(t, stage->batch == 1 ? " firing" : " firings");
+    put_text(t, stage->batch == 1 ? " firing" : " firings");
 }
 
 static void put_state(struct text *t, const struct prt_sched *s, struct prt_stage *stage)
@@ -207,17 +203,18 @@ static void put_state(struct text *t, const struct prt_sched *s, struct prt_stag
     if (stage->in_flight) {
         put_flight(t, stage);
     } else if (stage->life == PRT_STAGE_ENDED) {
-        put(t, "ended");
+        put_text(t, "ended");
     } else if (stage->life == PRT_STAGE_FAULTED) {
-        put(t, s->stage_faults[prt_stage_number(s, stage)].there ? "has faulted"
-                                                                 : "needs what a fault keeps back");
+        put_text(t, s->stage_faults[prt_stage_number(s, stage)].there
+                        ? "has faulted"
+                        : "needs what a fault keeps back");
     } else if (stage->stopped) {
-        put(t, "has stopped");
+        put_text(t, "has stopped");
     } else if (!put_wait(t, s, stage)) {
         if (stage->life == PRT_STAGE_RUNNING)
             put_ready(t, s, stage);
         else
-            put(t, "ready: its finish");
+            put_text(t, "ready: its finish");
     }
 }
 
@@ -257,7 +254,7 @@ static void put_stages(struct text *t, const struct prt_sched *s)
     put_title(t, "dispatches", 10);
     put_title(t, "in flight", 9);
     put_title(t, "cycles", 14);
-    put(t, " state\n");
+    put_text(t, " state\n");
     for (uint32_t i = 0; i < c->stage_count; i++)
         put_stage(t, s, &s->stages[i], width, kernel_width);
 }
@@ -268,9 +265,9 @@ static void put_buffer_state(struct text *t, const struct prt_buffer *buffer)
 {
     const struct prt_fifo *fifo = &buffer->fifo;
     bool out = buffer->record->outer == CONTAINER_OUTER_OUT;
-    put(t, fifo->closed ? "closed" : "open");
-    if (out && buffer->port->gone) put(t, ", the host wants no more");
-    if (!out && fifo->attached_count == 0) put(t, ", no reader is left");
+    put_text(t, fifo->closed ? "closed" : "open");
+    if (out && buffer->port->gone) put_text(t, ", the host wants no more");
+    if (!out && fifo->attached_count == 0) put_text(t, ", no reader is left");
 }
 
 static void put_buffer(struct text *t, const struct prt_sched *s, const struct prt_buffer *buffer,
@@ -286,7 +283,7 @@ static void put_buffer(struct text *t, const struct prt_sched *s, const struct p
     put_column(t, fifo->high_water_packets, 10);
     put_column(t, fifo->written_packets, 14);
     put_byte(t, ' ');
-    put(t, kinds[buffer->record->outer]);
+    put_text(t, kinds[buffer->record->outer]);
     put_buffer_state(t, buffer);
     put_byte(t, '\n');
 }
@@ -301,7 +298,7 @@ static void put_buffers(struct text *t, const struct prt_sched *s)
     put_title(t, "depth", 10);
     put_title(t, "most", 10);
     put_title(t, "packets", 14);
-    put(t, " state\n");
+    put_text(t, " state\n");
     for (uint32_t i = 0; i < s->container->buffer_count; i++)
         put_buffer(t, s, &s->buffers[i], width);
 }
@@ -311,35 +308,30 @@ static void put_buffers(struct text *t, const struct prt_sched *s)
 static void put_doing(struct text *t, const struct prt_sched *s, enum prt_doing doing)
 {
     switch (doing) {
-    case PRT_DOING_NOTHING: put(t, "the run has not begun"); return;
-    case PRT_DOING_WORK: put(t, "the scheduler works"); return;
-    case PRT_DOING_STEP: put(t, "the scheduler waits for the debugger"); return;
-    case PRT_DOING_DEVICE: put(t, "the scheduler waits for the device"); return;
+    case PRT_DOING_NOTHING: put_text(t, "the run has not begun"); return;
+    case PRT_DOING_WORK: put_text(t, "the scheduler works"); return;
+    case PRT_DOING_STEP: put_text(t, "the scheduler waits for the debugger"); return;
+    case PRT_DOING_DEVICE: put_text(t, "the scheduler waits for the device"); return;
     case PRT_DOING_READ:
         put_quoted(t, "the scheduler waits for the host to fill ", name_of(s, s->doing_buffer), "");
         return;
     case PRT_DOING_WRITE:
         put_quoted(t, "the scheduler waits for the host to take ", name_of(s, s->doing_buffer), "");
         return;
-    case PRT_DOING_ENDED: put(t, "the run has ended"); return;
+    case PRT_DOING_ENDED: put_text(t, "the run has ended"); return;
     }
 }
 
-/* The device's clock, and the cycles of instructions that have not been passed to it yet. */
-static uint64_t cycles_of(const struct prt_sched *s)
-{
-    return s->ops->now_cycles(s->device) + s->instruction_cycles - s->passed_cycles;
-}
-
-void prt_standing_answer(struct prt_sched *s)
+void prt_run_state_answer(struct prt_sched *s)
 {
     struct text t = {.write = s->ask_write, .context = s->ask_context};
     atomic_store(&s->asked, false);
-    put(&t, "cycle ");
-    put_number(&t, cycles_of(s));
-    put(&t, ": ");
+    put_text(&t, "cycle ");
+    /* the device's clock does not have the cycles of the last instructions yet */
+    put_number(&t, s->ops->now_cycles(s->device) + s->instruction_cycles - s->passed_cycles);
+    put_text(&t, ": ");
     put_doing(&t, s, (enum prt_doing)atomic_load(&s->doing));
-    put(&t, "\n");
+    put_text(&t, "\n");
     put_stages(&t, s);
     put_buffers(&t, s);
     flush(&t);

@@ -16,28 +16,28 @@
 #include "runtime/sched/stage_profile.h"
 
 /* Has the text written, now or before the next instruction.  `write` is called in the scheduler's thread. */
-void prt_standing_ask(struct prt_sched *sched, prt_standing_write write, void *context);
+void prt_run_state_ask(struct prt_sched *sched, prt_run_state_write write, void *context);
 
 /* Writes the text that was asked for. */
-void prt_standing_answer(struct prt_sched *sched);
+void prt_run_state_answer(struct prt_sched *sched);
 /* Called before each instruction. */
-static inline void prt_standing_attend(struct prt_sched *sched)
+static inline void prt_run_state_attend(struct prt_sched *sched)
 {
-    if (atomic_load_explicit(&sched->asked, memory_order_relaxed)) prt_standing_answer(sched);
+    if (atomic_load_explicit(&sched->asked, memory_order_relaxed)) prt_run_state_answer(sched);
 }
 
 /* Sets the activity of the scheduler and returns the previous one.  READ and WRITE: `buffer` is that of the port.  All
  * but PRT_DOING_WORK are rests. */
-static inline enum prt_doing prt_standing_set(struct prt_sched *s, enum prt_doing doing,
-                                              const struct prt_buffer *buffer)
+static inline enum prt_doing prt_run_state_set(struct prt_sched *s, enum prt_doing doing,
+                                               const struct prt_buffer *buffer)
 {
     enum prt_doing before = (enum prt_doing)atomic_load_explicit(&s->doing, memory_order_relaxed);
-    if (s->collect != NULL) prt_collect_doing(s, doing, buffer);
+    if (s->profile != NULL) prt_profile_doing(s, doing, buffer);
     s->doing_buffer = buffer;
     atomic_signal_fence(memory_order_seq_cst);
     atomic_store_explicit(&s->doing, (int)doing, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
-    if (doing != PRT_DOING_WORK) prt_standing_attend(s); /* a handler may have asked just before */
+    if (doing != PRT_DOING_WORK) prt_run_state_attend(s); /* a handler may have asked just before */
     return before;
 }
 

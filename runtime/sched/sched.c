@@ -41,14 +41,8 @@ static void writer_changed(struct prt_sched *s, const struct prt_buffer *buffer)
     if (s->stages[writer].life == PRT_STAGE_FINISH_WAITING) prt_stage_mark(&s->ends_due, writer);
 }
 
-/* Room in an in-port can be filled, so it may make the other readers ready. */
-static void room_changed(struct prt_sched *s, const struct prt_buffer *buffer)
-{
-    writer_changed(s, buffer);
-    if (buffer->record->outer == CONTAINER_OUTER_IN) prt_select_readers_changed(s, buffer);
-}
-
-/* Frees the oldest packets of a reader; `detach`: all of them, for ever.  Only the slowest reader makes room. */
+/* Frees the oldest packets of a reader; `detach`: all of them, for ever.  Only the slowest reader makes room.  Room in an
+ * in-port can be filled, so it may make the other readers ready. */
 static void free_packets(struct prt_sched *s, const struct prt_stage_input *input, uint64_t packets,
                          bool detach)
 {
@@ -56,7 +50,10 @@ static void free_packets(struct prt_sched *s, const struct prt_stage_input *inpu
     uint64_t oldest = fifo->oldest_packets;
     prt_fifo_release(fifo, input->reader, packets);
     if (detach) prt_fifo_detach(fifo, input->reader);
-    if (fifo->oldest_packets != oldest) room_changed(s, input->buffer);
+    if (fifo->oldest_packets == oldest) return;
+    writer_changed(s, input->buffer);
+    if (input->buffer->record->outer == CONTAINER_OUTER_IN)
+        prt_select_readers_changed(s, input->buffer);
 }
 
 /* ---- the host's side ---- */
@@ -65,10 +62,10 @@ static enum prt_status call_sink(struct prt_sched *s, const struct prt_buffer *b
                                  size_t packets, struct prt_error *error)
 {
     const struct prt_port *port = buffer->port;
-    enum prt_doing before = prt_standing_set(s, PRT_DOING_WRITE, buffer);
+    enum prt_doing before = prt_run_state_set(s, PRT_DOING_WRITE, buffer);
     enum prt_status status =
         port->sink(port->context, prt_fifo_window(&buffer->fifo, 0), packets, error);
-    (void)prt_standing_set(s, before, NULL);
+    (void)prt_run_state_set(s, before, NULL);
     return status;
 }
 
@@ -131,7 +128,7 @@ static enum prt_status refuse_counts(const struct prt_sched *s, const struct prt
 }
 
 /* Takes back the firings of the batch from the one that stopped on.  False: the device reports an impossible count. */
-static bool settle_firings(struct prt_stage *stage, enum kernel_status kernel_status)
+static bool drop_uncounted_firings(struct prt_stage *stage, enum kernel_status kernel_status)
 {
     if (kernel_status != KERNEL_STOPPED) return stage->exact || stage->completed == stage->batch;
     if (stage->completed >= stage->batch) return false;
@@ -172,7 +169,7 @@ static void release_inputs(struct prt_sched *s, const struct prt_stage *stage)
 static enum prt_status complete_batch(struct prt_sched *s, struct prt_stage *stage,
                                       enum kernel_status kernel_status, struct prt_error *error)
 {
-    if (!settle_firings(stage, kernel_status)) return refuse_counts(s, stage, error);
+    if (!drop_uncounted_firings(stage, kernel_status)) return refuse_counts(s, stage, error);
     enum prt_status status = PRT_OK;
     release_inputs(s, stage);
     for (uint32_t i = 0; i < stage->node->output_count && status == PRT_OK; i++) {
@@ -193,7 +190,7 @@ static void end_stage(struct prt_sched *s, struct prt_stage *stage)
         prt_select_close(s, stage->outputs[i].buffer);
     stage->life = PRT_STAGE_ENDED;
     prt_stage_changed(s, prt_stage_number(s, stage));
-    if (s->collect != NULL) prt_collect_ended(s, stage);
+    if (s->profile != NULL) prt_profile_ended(s, stage);
     s->end_propagated = true;
 }
 
@@ -208,14 +205,6 @@ static void detach_inputs(struct prt_sched *s, struct prt_stage *stage)
     }
 }
 
-/* Packets that a finish could read do not count as discarded. */
-static void release_tail(struct prt_sched *s, const struct prt_stage *stage)
-{
-    if (!stage->reads_tail) return;
-    const struct prt_stage_input *input = &stage->inputs[0];
-    free_packets(s, input, prt_fifo_held(&input->buffer->fifo, input->reader), false);
-}
-
 static enum prt_status complete_finish(struct prt_sched *s, struct prt_stage *stage,
                                        struct prt_error *error)
 {
@@ -226,8 +215,12 @@ static enum prt_status complete_finish(struct prt_sched *s, struct prt_stage *st
         status = commit_output(s, &stage->outputs[i], produced, error);
     }
     if (status != PRT_OK) return status;
-    if (stage->reads_tail && stage->completed > 0) prt_leftovers_note_seen(s, stage);
-    release_tail(s, stage);
+    if (stage->reads_tail) {
+        const struct prt_stage_input *input = &stage->inputs[0];
+        if (stage->completed > 0) prt_leftovers_note_seen(s, stage);
+        /* packets that a finish could read do not count as discarded */
+        free_packets(s, input, prt_fifo_held(&input->buffer->fifo, input->reader), false);
+    }
     detach_inputs(s, stage);
     end_stage(s, stage);
     return PRT_OK;
@@ -249,20 +242,15 @@ void prt_sched_detach(struct prt_sched *s, struct prt_stage *stage)
     }
 }
 
-static bool may_stop(const struct prt_stage *stage)
-{
-    return (stage->node->flags & CONTAINER_NODE_STOPS) != 0 && stage->life == PRT_STAGE_RUNNING;
-}
-
-static enum prt_status complete(struct prt_sched *s, const struct prt_completion *completion,
-                                struct prt_error *error)
+static enum prt_status complete_launch(struct prt_sched *s, const struct prt_completion *completion,
+                                       struct prt_error *error)
 {
     uint32_t stages = s->container->stage_count, object = completion->object;
     struct prt_stage *stage = &s->stages[object < stages ? object : object - stages];
     stage->in_flight = false;
     prt_packets_completed(s, stage->queue);
     prt_stage_changed(s, prt_stage_number(s, stage));
-    if (s->collect != NULL) prt_collect_completed(s, stage);
+    if (s->profile != NULL) prt_profile_completed(s, stage);
     s->in_flight--;
     stage->execute_cycles += completion->execute_cycles;
     stage->launch_cycles += completion->launch_cycles;
@@ -271,7 +259,9 @@ static enum prt_status complete(struct prt_sched *s, const struct prt_completion
         prt_faults_skip(s, stage);
         return PRT_OK;
     }
-    bool stopped = completion->kernel_status == KERNEL_STOPPED && may_stop(stage);
+    bool may_stop =
+        (stage->node->flags & CONTAINER_NODE_STOPS) != 0 && stage->life == PRT_STAGE_RUNNING;
+    bool stopped = completion->kernel_status == KERNEL_STOPPED && may_stop;
     if (completion->kernel_status != KERNEL_OK && !stopped)
         return s->step != NULL || s->ends_at_once ? end_by_fault(s, stage, completion)
                                                   : prt_faults_note(s, stage, completion, error);
@@ -283,7 +273,7 @@ void prt_sched_pass_time(struct prt_sched *s)
 {
     uint64_t cycles = s->instruction_cycles - s->passed_cycles;
     if (cycles == 0) return;
-    if (s->collect != NULL) prt_collect_look(s, cycles);
+    if (s->profile != NULL) prt_profile_look(s, cycles);
     s->ops->advance(s->device, cycles);
     s->passed_cycles = s->instruction_cycles;
 }
@@ -292,15 +282,16 @@ enum prt_status prt_sched_reap(struct prt_sched *s, struct prt_error *error)
 {
     uint32_t count;
     prt_sched_pass_time(s);
-    if (s->collect != NULL) prt_collect_look(s, 0);
-    enum prt_doing before = prt_standing_set(s, PRT_DOING_DEVICE, NULL);
+    if (s->profile != NULL) prt_profile_look(s, 0);
+    enum prt_doing before = prt_run_state_set(s, PRT_DOING_DEVICE, NULL);
     enum prt_status status =
         s->ops->wait(s->device, s->completions, s->container->stage_count, &count);
-    (void)prt_standing_set(s, before, NULL);
+    (void)prt_run_state_set(s, before, NULL);
     if (status != PRT_OK) return prt_error_set(error, status, "%s", prt_status_text(status));
     struct prt_error later;
     for (uint32_t i = 0; i < count; i++) {
-        enum prt_status one = complete(s, &s->completions[i], status == PRT_OK ? error : &later);
+        enum prt_status one =
+            complete_launch(s, &s->completions[i], status == PRT_OK ? error : &later);
         if (status == PRT_OK) status = one;
     }
     return status;
@@ -407,7 +398,7 @@ static uint64_t read_by_phase(const struct prt_stage *stage, uint64_t firings)
 }
 
 /* Moves the positions of buffers in order (sched.h, "Order"). */
-static void pass_on(struct prt_sched *s, const struct prt_stage *stage, uint64_t firings)
+static void move_in_order(struct prt_sched *s, const struct prt_stage *stage, uint64_t firings)
 {
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
         const struct prt_stage_input *input = &stage->inputs[i];
@@ -427,7 +418,7 @@ enum prt_status prt_sched_launch(struct prt_sched *s, uint32_t index, uint64_t f
 {
     struct prt_stage *stage = &s->stages[index];
     assert(!stage->in_flight && stage->life == PRT_STAGE_RUNNING && firings > 0);
-    if (s->collect != NULL) prt_collect_dispatched(s, stage);
+    if (s->profile != NULL) prt_profile_dispatched(s, stage);
     open_windows(s, stage);
     for (uint32_t i = 0; i < stage->node->output_count; i++)
         claim_output(s, stage, i, prt_flow_total(&stage->outputs[i].most, stage->firings, firings));
@@ -440,13 +431,13 @@ enum prt_status prt_sched_launch(struct prt_sched *s, uint32_t index, uint64_t f
     bool ended;
     enum prt_status status = prt_packets_launch(s, index, false, firings, &ended, error);
     if (status != PRT_OK) return status;
-    pass_on(s, stage, firings);
+    move_in_order(s, stage, firings);
     stage->firings += firings;
     stage->dispatches++;
     s->in_flight++;
     s->waiver = false;
     status = prt_packets_end_pack(s, index, error);
-    return status == PRT_OK && ended ? complete(s, &s->completions[0], error) : status;
+    return status == PRT_OK && ended ? complete_launch(s, &s->completions[0], error) : status;
 }
 
 static enum prt_status dispatch_selected(struct prt_sched *s, struct prt_error *error)
@@ -460,22 +451,22 @@ static enum prt_status dispatch_selected(struct prt_sched *s, struct prt_error *
 typedef enum prt_status (*step_callback)(void *context, uint32_t stage, bool finish,
                                          struct prt_error *error);
 
-static enum prt_status tell_step(struct prt_sched *s, step_callback told, uint32_t stage,
+static enum prt_status call_step(struct prt_sched *s, step_callback told, uint32_t stage,
                                  bool finish, struct prt_error *error)
 {
-    enum prt_doing before = prt_standing_set(s, PRT_DOING_STEP, NULL);
+    enum prt_doing before = prt_run_state_set(s, PRT_DOING_STEP, NULL);
     enum prt_status status = told(s->step->context, stage, finish, error);
-    (void)prt_standing_set(s, before, NULL);
+    (void)prt_run_state_set(s, before, NULL);
     return status;
 }
 
 /* Waits for the launch that has been dispatched: nothing else is in flight. */
-static enum prt_status step_over(struct prt_sched *s, uint32_t stage, bool finish,
-                                 struct prt_error *error)
+static enum prt_status finish_step(struct prt_sched *s, uint32_t stage, bool finish,
+                                   struct prt_error *error)
 {
     enum prt_status status = prt_sched_settle(s, error);
     if (s->origins != NULL) prt_origins_keep(s, &s->stages[stage]);
-    return status == PRT_OK ? tell_step(s, s->step->after, stage, finish, error) : status;
+    return status == PRT_OK ? call_step(s, s->step->after, stage, finish, error) : status;
 }
 
 enum prt_status prt_sched_dispatch(struct prt_sched *s, struct prt_error *error)
@@ -483,10 +474,10 @@ enum prt_status prt_sched_dispatch(struct prt_sched *s, struct prt_error *error)
     uint32_t stage = s->selected;
     if (s->step == NULL) return dispatch_selected(s, error);
     s->selected_firings = 1;
-    enum prt_status status = tell_step(s, s->step->before, stage, false, error);
+    enum prt_status status = call_step(s, s->step->before, stage, false, error);
     if (s->origins != NULL) prt_origins_open(s, &s->stages[stage]);
     if (status == PRT_OK) status = dispatch_selected(s, error);
-    return status == PRT_OK ? step_over(s, stage, false, error) : status;
+    return status == PRT_OK ? finish_step(s, stage, false, error) : status;
 }
 
 /* ---- ends ---- */
@@ -551,7 +542,7 @@ static enum prt_status dispatch_finish(struct prt_sched *s, uint32_t index, stru
     }
     stage->life = PRT_STAGE_FINISHING;
     stage->completed = 0;
-    if (s->collect != NULL) prt_collect_dispatched(s, stage);
+    if (s->profile != NULL) prt_profile_dispatched(s, stage);
     stage->in_flight = true;
     enum prt_status status = prt_packets_launch(s, index, true, 1, NULL, error);
     if (status != PRT_OK) return status;
@@ -563,13 +554,14 @@ static enum prt_status dispatch_finish(struct prt_sched *s, uint32_t index, stru
 static enum prt_status run_finish(struct prt_sched *s, uint32_t index, struct prt_error *error)
 {
     if (s->step == NULL) return dispatch_finish(s, index, error);
-    enum prt_status status = tell_step(s, s->step->before, index, true, error);
+    enum prt_status status = call_step(s, s->step->before, index, true, error);
     if (s->origins != NULL) prt_origins_open(s, &s->stages[index]);
     if (status == PRT_OK) status = dispatch_finish(s, index, error);
-    return status == PRT_OK ? step_over(s, index, true, error) : status;
+    return status == PRT_OK ? finish_step(s, index, true, error) : status;
 }
 
-static enum prt_status end_one(struct prt_sched *s, uint32_t index, struct prt_error *error)
+static enum prt_status end_stage_if_due(struct prt_sched *s, uint32_t index,
+                                        struct prt_error *error)
 {
     struct prt_stage *stage = &s->stages[index];
     if (stage->in_flight || stage->life >= PRT_STAGE_ENDED) return PRT_OK;
@@ -587,7 +579,7 @@ enum prt_status prt_sched_ends(struct prt_sched *s, struct prt_error *error)
         uint32_t i = prt_stage_marks_take(&s->ends_due, 0);
         for (; status == PRT_OK && i != PRT_STAGE_MARKS_NONE;
              i = prt_stage_marks_take(&s->ends_due, i + 1))
-            status = end_one(s, i, error);
+            status = end_stage_if_due(s, i, error);
     }
     return status;
 }

@@ -98,7 +98,7 @@ struct prt_ahead {
 };
 
 /* Receives a text in pieces; `size` 0: the text is complete. */
-typedef void (*prt_standing_write)(void *context, const char *text, size_t size);
+typedef void (*prt_run_state_write)(void *context, const char *text, size_t size);
 
 /* The present activity of the scheduler (run_state.h). */
 enum prt_doing {
@@ -271,7 +271,7 @@ struct prt_sched {
     const struct prt_image *image;
     const struct prt_device_ops *ops;
     struct prt_device *device;
-    struct prt_collect *collect;  /* stage_profile.h; NULL: the run is not measured */
+    struct prt_profile *profile;  /* stage_profile.h; NULL: the run is not measured */
     const struct prt_step *step;  /* NULL: the run does not go one firing at a time */
     struct prt_live *live;        /* live_port.h; NULL: no port is eager */
     struct prt_bell *bell;        /* of port threads; NULL: no port is eager */
@@ -284,7 +284,7 @@ struct prt_sched {
     struct prt_stage_input *inputs;
     struct prt_stage_output *outputs;
     struct prt_stage_marks ends_due; /* stages that `ends` has to look at */
-    struct prt_stage_marks changed;  /* stages that prt_collect_look has to look at */
+    struct prt_stage_marks changed;  /* stages that prt_profile_look has to look at */
     uint32_t *node_stage;            /* stage of each node */
     uint64_t *takers;                /* per component: readers outside of it (self_driven.h) */
     uint32_t *cursors;               /* per set: index after the stage selected last */
@@ -350,7 +350,7 @@ struct prt_sched {
 
     /* Requests for the state of the run (run_state.h). */
     atomic_bool asked;
-    prt_standing_write ask_write;
+    prt_run_state_write ask_write;
     void *ask_context;
     const struct prt_buffer *doing_buffer; /* buffer of the port that `doing` is about, or NULL */
     atomic_int doing;                      /* enum prt_doing */
@@ -362,7 +362,7 @@ struct prt_sched {
 static inline void prt_stage_changed(struct prt_sched *s, uint32_t stage)
 {
     s->stages[stage].settled = false;
-    if (s->collect != NULL) prt_stage_mark(&s->changed, stage);
+    if (s->profile != NULL) prt_stage_mark(&s->changed, stage);
 }
 
 static inline uint32_t prt_stage_number(const struct prt_sched *s, const struct prt_stage *stage)

@@ -303,7 +303,7 @@ static uint64_t find_frame(const struct prt_sched *s, const struct container_nod
 
 /* A firing that launches kernels is a work-group that shares no warp with other firings.  Its cost is known only when
  * it has executed. */
-static void launch_alone(struct prt_kernel_object *object)
+static void isolate_firings(struct prt_kernel_object *object)
 {
     object->warp_cycles = prt_cycles_multiply(object->warp_cycles, object->shape.warps_per_firing);
     object->shape = (struct prt_warp_shape){1, 1};
@@ -348,7 +348,7 @@ static void create_objects(struct prt_sched *s, uint32_t index, size_t *at)
     if (!is_exact(c, node)) object.flags |= PRT_KERNEL_BOUNDED;
     if (can_be_apart(c, node)) object.flags |= PRT_KERNEL_APART;
     object.device_queue = s->device_queues[index];
-    if (object.device_queue != NULL) launch_alone(&object);
+    if (object.device_queue != NULL) isolate_firings(&object);
     s->objects[index] = object;
     object.flags |= PRT_KERNEL_FINISH;
     object.warp_cycles = node->finish_cycles;
@@ -390,7 +390,7 @@ static uint64_t read_bytes(const struct prt_sched *s, const struct container_nod
     return bytes;
 }
 
-static bool has(const struct container_stage *record, enum container_stage_flags flag)
+static bool has_flag(const struct container_stage *record, enum container_stage_flags flag)
 {
     return (record->flags & (uint32_t)flag) != 0;
 }
@@ -410,8 +410,8 @@ static void create_stages(struct prt_sched *s)
                                           .frame_packets = find_frame(s, node),
                                           .read_bytes = read_bytes(s, node),
                                           .entry = record->entry,
-                                          .spilled = has(record, CONTAINER_STAGE_SPILLED),
-                                          .ends_pack = has(record, CONTAINER_STAGE_ENDS_PACK),
+                                          .spilled = has_flag(record, CONTAINER_STAGE_SPILLED),
+                                          .ends_pack = has_flag(record, CONTAINER_STAGE_ENDS_PACK),
                                           .threshold = record->threshold,
                                           .batch_max = record->batch_max};
         s->node_stage[record->node] = i;
@@ -446,7 +446,7 @@ static void reach_readers(struct reach *reach, const struct prt_buffer *buffer)
     }
 }
 
-static void follow(struct reach *reach)
+static void follow_reached(struct reach *reach)
 {
     while (reach->depth > 0) {
         const struct prt_stage *stage = &reach->sched->stages[reach->stack[--reach->depth]];
@@ -465,12 +465,12 @@ static enum prt_status find_driven(struct prt_sched *s, struct prt_error *error)
         if (s->buffers[i].record->outer == CONTAINER_OUTER_IN)
             reach_readers(&reach, &s->buffers[i]);
     }
-    follow(&reach);
+    follow_reached(&reach);
     reach.fed = false;
     for (uint32_t i = 0; i < s->container->stage_count; i++) {
         if (s->stages[i].node->input_count == 0) reach_stage(&reach, i);
     }
-    follow(&reach);
+    follow_reached(&reach);
     free(reach.stack);
     return PRT_OK;
 }
@@ -545,7 +545,7 @@ void prt_sched_destroy(struct prt_sched *s)
     if (s->blocks != NULL) munmap(s->blocks, s->blocks_bytes);
     prt_live_destroy(s->live);
     prt_bell_destroy(s->bell);
-    prt_collect_destroy(s->collect);
+    prt_profile_destroy(s->profile);
     prt_origins_destroy(s->origins);
     prt_indices_free(&s->indices);
     free(s->buffers);

@@ -94,8 +94,8 @@ static bool may_be_ready(const struct prt_stage *stage)
 }
 
 /* How many firings can be dispatched now.  The host fills the in-ports that they need. */
-static enum prt_status count_firings(struct prt_sched *s, struct prt_stage *stage,
-                                     uint64_t *firings, struct prt_error *error)
+static enum prt_status count_ready_firings(struct prt_sched *s, struct prt_stage *stage,
+                                           uint64_t *firings, struct prt_error *error)
 {
     *firings = 0;
     if (prt_select_stops_by_interrupt(s, stage)) return PRT_OK;
@@ -146,7 +146,7 @@ static enum prt_status select_if_ready(struct prt_sched *s, uint32_t stage, bool
 {
     uint64_t firings;
     *found = false;
-    enum prt_status status = count_firings(s, &s->stages[stage], &firings, error);
+    enum prt_status status = count_ready_firings(s, &s->stages[stage], &firings, error);
     *found = status == PRT_OK && firings > 0;
     if (!*found) return status;
     s->selected = stage;

@@ -35,7 +35,7 @@ static uint32_t next_reader(const struct search *search, uint32_t index)
     return UINT32_MAX;
 }
 
-static void enter(struct search *search, uint32_t index, uint32_t parent)
+static void enter_stage(struct search *search, uint32_t index, uint32_t parent)
 {
     uint32_t order = ++search->seen;
     search->visits[index] =
@@ -44,7 +44,7 @@ static void enter(struct search *search, uint32_t index, uint32_t parent)
 }
 
 /* All readers of the stage have been visited.  Returns its parent. */
-static uint32_t leave(struct search *search, uint32_t index)
+static uint32_t leave_stage(struct search *search, uint32_t index)
 {
     struct visit *visit = &search->visits[index];
     if (visit->lowest == visit->order) {
@@ -69,15 +69,15 @@ static uint32_t leave(struct search *search, uint32_t index)
 static void search_from(struct search *search, uint32_t first)
 {
     uint32_t at = first;
-    enter(search, first, UINT32_MAX);
+    enter_stage(search, first, UINT32_MAX);
     while (at != UINT32_MAX) {
         uint32_t to = next_reader(search, at);
         if (to == UINT32_MAX) {
-            at = leave(search, at);
+            at = leave_stage(search, at);
         } else if (search->sched->stages[to].fed) {
             continue;
         } else if (search->visits[to].order == UNSEEN) {
-            enter(search, to, at);
+            enter_stage(search, to, at);
             at = to;
         } else if (search->visits[to].open &&
                    search->visits[to].order < search->visits[at].lowest) {
@@ -152,7 +152,7 @@ struct reach {
     uint32_t count;
 };
 
-static void reach_readers(struct reach *reach, const struct prt_buffer *buffer)
+static void push_readers(struct reach *reach, const struct prt_buffer *buffer)
 {
     const struct prt_sched *s = reach->sched;
     for (uint32_t r = 0; r < buffer->record->reader_count; r++) {
@@ -174,11 +174,11 @@ bool prt_self_driven_closes_cycle(const struct prt_sched *s, const struct prt_bu
                           .seen = calloc(count, sizeof *reach.seen)};
     bool closes = false;
     if (reach.stages != NULL && reach.seen != NULL) {
-        reach_readers(&reach, buffer);
+        push_readers(&reach, buffer);
         for (uint32_t i = 0; i < reach.count; i++) {
             const struct prt_stage *stage = &s->stages[reach.stages[i]];
             for (uint32_t o = 0; o < stage->node->output_count; o++)
-                reach_readers(&reach, stage->outputs[o].buffer);
+                push_readers(&reach, stage->outputs[o].buffer);
         }
         closes = reach.seen[writer];
     }

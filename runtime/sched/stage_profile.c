@@ -26,7 +26,7 @@ struct watched_output {
     uint64_t most;              /* maximum packets of a firing */
 };
 
-struct prt_collect {
+struct prt_profile {
     struct prt_observer observer;
     const struct prt_run *run;
     struct watched_stage *stages;
@@ -56,7 +56,7 @@ static void *allocate(size_t count, size_t size)
     return calloc(count + 1, size); /* count 0: not NULL either */
 }
 
-static bool allocate_tables(struct prt_collect *c, const struct prt_container *container)
+static bool allocate_tables(struct prt_profile *c, const struct prt_container *container)
 {
     size_t ends = (size_t)container->input_count + container->output_count;
     c->stages = allocate(container->stage_count, sizeof *c->stages);
@@ -76,7 +76,7 @@ static bool allocate_tables(struct prt_collect *c, const struct prt_container *c
 
 static void link_stages(struct prt_sched *s)
 {
-    struct prt_collect *c = s->collect;
+    struct prt_profile *c = s->profile;
     uint32_t end = 0;
     for (uint32_t i = 0; i < s->container->stage_count; i++) {
         const struct container_node *node = s->stages[i].node;
@@ -90,12 +90,12 @@ static void link_stages(struct prt_sched *s)
 }
 
 /* Each queue has a stage, so there are no more queues than stages. */
-enum prt_status prt_collect_create(struct prt_sched *s, const struct prt_observer *observer,
+enum prt_status prt_profile_create(struct prt_sched *s, const struct prt_observer *observer,
                                    const struct prt_run *run, struct prt_error *error)
 {
     struct prt_device_info info;
     s->ops->info(s->device, &info);
-    struct prt_collect *made = calloc(1, sizeof *made);
+    struct prt_profile *made = calloc(1, sizeof *made);
     if (made == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     if (observer != NULL) made->observer = *observer;
     made->run = run;
@@ -104,16 +104,16 @@ enum prt_status prt_collect_create(struct prt_sched *s, const struct prt_observe
     made->executes = info.executes;
     made->real_time = info.real_time;
     if (!allocate_tables(made, s->container)) {
-        prt_collect_destroy(made);
+        prt_profile_destroy(made);
         return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     }
-    s->collect = made;
+    s->profile = made;
     link_stages(s);
     prt_stage_mark_all(&s->changed);
     return PRT_OK;
 }
 
-void prt_collect_destroy(struct prt_collect *c)
+void prt_profile_destroy(struct prt_profile *c)
 {
     if (c == NULL) return;
     free(c->stages);
@@ -174,7 +174,7 @@ static struct reason why_idle(const struct prt_sched *s, const struct prt_stage 
 }
 
 /* Books the time up to `until_cycles` to the present state of the stage. */
-static void book(struct prt_collect *c, uint32_t stage, uint64_t until_cycles)
+static void book_time(struct prt_profile *c, uint32_t stage, uint64_t until_cycles)
 {
     struct watched_stage *w = &c->stages[stage];
     if (until_cycles <= w->since_cycles) return;
@@ -185,31 +185,31 @@ static void book(struct prt_collect *c, uint32_t stage, uint64_t until_cycles)
 }
 
 /* Changes the state of the stage. */
-static void go_over(struct prt_collect *c, uint32_t stage, struct reason reason, uint64_t now)
+static void change_state(struct prt_profile *c, uint32_t stage, struct reason reason, uint64_t now)
 {
     struct watched_stage *w = &c->stages[stage];
     if (w->cause == reason.cause && w->end == reason.end) return;
-    book(c, stage, now);
+    book_time(c, stage, now);
     w->cause = reason.cause;
     w->end = reason.end;
 }
 
-void prt_collect_dispatched(struct prt_sched *s, const struct prt_stage *stage)
+void prt_profile_dispatched(struct prt_sched *s, const struct prt_stage *stage)
 {
     uint32_t number = prt_stage_number(s, stage);
-    go_over(s->collect, number, (struct reason){PRT_STALL_SCHEDULER, NO_END},
-            s->ops->now_cycles(s->device));
-    s->collect->stages[number].in_flight = true;
+    change_state(s->profile, number, (struct reason){PRT_STALL_SCHEDULER, NO_END},
+                 s->ops->now_cycles(s->device));
+    s->profile->stages[number].in_flight = true;
 }
 
-void prt_collect_completed(struct prt_sched *s, const struct prt_stage *stage)
+void prt_profile_completed(struct prt_sched *s, const struct prt_stage *stage)
 {
-    s->collect->stages[prt_stage_number(s, stage)].in_flight = false;
+    s->profile->stages[prt_stage_number(s, stage)].in_flight = false;
 }
 
 /* ---- events ---- */
 
-static void tell_work(struct prt_collect *c)
+static void send_work(struct prt_profile *c)
 {
     if (c->observer.scheduler != NULL && c->work_end_cycles > c->work_begin_cycles) {
         const struct prt_scheduler_event event = {PRT_SCHEDULER_WORKS, c->work_begin_cycles,
@@ -220,39 +220,39 @@ static void tell_work(struct prt_collect *c)
 }
 
 /* Adds cycles of instructions.  Cycles without a gap between them become one event. */
-static void work(struct prt_collect *c, uint64_t now, uint64_t cycles)
+static void add_work(struct prt_profile *c, uint64_t now, uint64_t cycles)
 {
     if (now != c->work_end_cycles) {
-        tell_work(c);
+        send_work(c);
         c->work_begin_cycles = now;
     }
     c->work_end_cycles = prt_cycles_add(now, cycles);
 }
 
-static void tell_moment(struct prt_sched *s, enum prt_scheduler_doing doing, uint32_t stage,
+static void send_moment(struct prt_sched *s, enum prt_scheduler_doing doing, uint32_t stage,
                         uint32_t buffer)
 {
-    struct prt_collect *c = s->collect;
+    struct prt_profile *c = s->profile;
     if (c->observer.scheduler == NULL) return;
-    tell_work(c);
+    send_work(c);
     uint64_t now = s->ops->now_cycles(s->device);
     const struct prt_scheduler_event event = {doing, now, now, stage, buffer};
     c->observer.scheduler(c->observer.context, &event);
 }
 
-void prt_collect_suspended(struct prt_sched *s, const struct prt_buffer *buffer)
+void prt_profile_suspended(struct prt_sched *s, const struct prt_buffer *buffer)
 {
-    tell_moment(s, PRT_SCHEDULER_SUSPENDED, UINT32_MAX, (uint32_t)(buffer - s->buffers));
+    send_moment(s, PRT_SCHEDULER_SUSPENDED, UINT32_MAX, (uint32_t)(buffer - s->buffers));
 }
 
-void prt_collect_ended(struct prt_sched *s, const struct prt_stage *stage)
+void prt_profile_ended(struct prt_sched *s, const struct prt_stage *stage)
 {
-    tell_moment(s, PRT_SCHEDULER_ENDS, prt_stage_number(s, stage), UINT32_MAX);
+    send_moment(s, PRT_SCHEDULER_ENDS, prt_stage_number(s, stage), UINT32_MAX);
 }
 
-void prt_collect_doing(struct prt_sched *s, enum prt_doing doing, const struct prt_buffer *buffer)
+void prt_profile_doing(struct prt_sched *s, enum prt_doing doing, const struct prt_buffer *buffer)
 {
-    struct prt_collect *c = s->collect;
+    struct prt_profile *c = s->profile;
     bool waits = doing == PRT_DOING_READ || doing == PRT_DOING_WRITE;
     if (!c->real_time || (!waits && c->at_host == NULL)) return;
     uint64_t now = s->ops->now_cycles(s->device);
@@ -262,9 +262,9 @@ void prt_collect_doing(struct prt_sched *s, enum prt_doing doing, const struct p
     c->at_host_since_cycles = now;
 }
 
-static void tell_levels(struct prt_sched *s, uint64_t now)
+static void send_levels(struct prt_sched *s, uint64_t now)
 {
-    struct prt_collect *c = s->collect;
+    struct prt_profile *c = s->profile;
     for (uint32_t i = 0; i < s->container->buffer_count; i++) {
         const struct prt_fifo *fifo = &s->buffers[i].fifo;
         uint64_t packets = fifo->written_packets - fifo->oldest_packets;
@@ -277,26 +277,26 @@ static void tell_levels(struct prt_sched *s, uint64_t now)
 
 /* Finds the states of stages that are not in flight: a stage in flight is marked again when it completes.  After a fault
  * the later launches are taken back one by one, a writer before its readers.  Until that is done, levels mean nothing. */
-static void look(struct prt_sched *s, uint64_t now)
+static void look_at_stages(struct prt_sched *s, uint64_t now)
 {
-    struct prt_collect *c = s->collect;
+    struct prt_profile *c = s->profile;
     if (s->faulted) return;
     uint32_t i = prt_stage_marks_take(&s->changed, 0);
     for (; i != PRT_STAGE_MARKS_NONE; i = prt_stage_marks_take(&s->changed, i + 1))
-        if (!c->stages[i].in_flight) go_over(c, i, why_idle(s, &s->stages[i]), now);
-    if (c->observer.level != NULL) tell_levels(s, now);
+        if (!c->stages[i].in_flight) change_state(c, i, why_idle(s, &s->stages[i]), now);
+    if (c->observer.level != NULL) send_levels(s, now);
 }
 
-void prt_collect_look(struct prt_sched *s, uint64_t instruction_cycles)
+void prt_profile_look(struct prt_sched *s, uint64_t instruction_cycles)
 {
     uint64_t now = s->ops->now_cycles(s->device);
-    look(s, now);
-    if (instruction_cycles > 0) work(s->collect, now, instruction_cycles);
+    look_at_stages(s, now);
+    if (instruction_cycles > 0) add_work(s->profile, now, instruction_cycles);
 }
 
-void prt_collect_begin(struct prt_sched *s)
+void prt_profile_begin(struct prt_sched *s)
 {
-    struct prt_collect *c = s->collect;
+    struct prt_profile *c = s->profile;
     for (uint32_t i = 0; i < s->container->stage_count; i++) {
         const struct prt_stage *stage = &s->stages[i];
         for (uint32_t k = 0; k < stage->node->output_count; k++)
@@ -306,16 +306,16 @@ void prt_collect_begin(struct prt_sched *s)
     if (c->observer.begin != NULL) c->observer.begin(c->observer.context, c->run);
 }
 
-void prt_collect_end(struct prt_sched *s, uint64_t total_cycles)
+void prt_profile_end(struct prt_sched *s, uint64_t total_cycles)
 {
-    struct prt_collect *c = s->collect;
+    struct prt_profile *c = s->profile;
     uint64_t now = s->ops->now_cycles(s->device);
     if (now > total_cycles) now = total_cycles; /* real time goes on */
-    look(s, now);
-    if (total_cycles > now) work(c, now, total_cycles - now);
-    tell_work(c);
+    look_at_stages(s, now);
+    if (total_cycles > now) add_work(c, now, total_cycles - now);
+    send_work(c);
     for (uint32_t i = 0; i < s->container->stage_count; i++)
-        book(c, i, total_cycles);
+        book_time(c, i, total_cycles);
     if (c->observer.end != NULL) c->observer.end(c->observer.context, c->run, total_cycles);
 }
 
@@ -340,13 +340,13 @@ static void account_latency(struct prt_stage_time *t, const struct prt_launch_re
 
 /* Before it was enqueued the stage waited for the scheduler, then for its compute units; between pieces of the launch for
  * more important launches; after its end for its completion. */
-static void account_launch(struct prt_collect *c, const struct prt_launch_record *r)
+static void account_launch(struct prt_profile *c, const struct prt_launch_record *r)
 {
     struct watched_stage *w = &c->stages[r->stage];
     struct prt_stage_time *t = &w->time;
-    book(c, r->stage, r->enqueued_cycles);
+    book_time(c, r->stage, r->enqueued_cycles);
     w->cause = r->resumed ? PRT_STALL_INTERRUPTED : PRT_STALL_UNITS;
-    book(c, r->stage, r->begin_cycles);
+    book_time(c, r->stage, r->begin_cycles);
     w->cause = PRT_STALL_COMPLETION;
     w->end = NO_END;
     if (w->since_cycles < r->end_cycles) w->since_cycles = r->end_cycles;
@@ -364,7 +364,7 @@ static void account_launch(struct prt_collect *c, const struct prt_launch_record
     account_latency(t, r);
 }
 
-static void account_units(struct prt_collect *c, const struct prt_launch_record *r)
+static void account_units(struct prt_profile *c, const struct prt_launch_record *r)
 {
     assert(r->queue < c->queue_count);
     struct prt_queue_statistics *q = &c->queues[r->queue];
@@ -392,7 +392,7 @@ static uint64_t produced_packets(const struct prt_sched *s, const struct prt_sta
 
 static void account_outputs(struct prt_sched *s, const struct prt_launch_record *r)
 {
-    struct prt_collect *c = s->collect;
+    struct prt_profile *c = s->profile;
     const struct prt_stage *stage = &s->stages[r->stage];
     uint32_t first = stage->node->first_output;
     for (uint32_t i = 0; i < stage->node->output_count; i++) {
@@ -427,9 +427,9 @@ static struct prt_launch_end seen_packets(const struct prt_sched *s,
     return end;
 }
 
-static void tell_launch(struct prt_sched *s, const struct prt_launch_record *r)
+static void send_launch(struct prt_sched *s, const struct prt_launch_record *r)
 {
-    struct prt_collect *c = s->collect;
+    struct prt_profile *c = s->profile;
     const struct prt_stage *stage = &s->stages[r->stage];
     uint32_t inputs = r->finish || r->resumed ? 0 : stage->node->input_count;
     for (uint32_t i = 0; i < inputs; i++)
@@ -469,25 +469,25 @@ static void tell_launch(struct prt_sched *s, const struct prt_launch_record *r)
     c->observer.launch(c->observer.context, &event);
 }
 
-void prt_collect_launch(struct prt_sched *s, const struct prt_launch_record *record)
+void prt_profile_launch(struct prt_sched *s, const struct prt_launch_record *record)
 {
-    account_launch(s->collect, record);
-    account_units(s->collect, record);
+    account_launch(s->profile, record);
+    account_units(s->profile, record);
     if (!record->interrupted) account_outputs(s, record);
-    if (s->collect->observer.launch != NULL) tell_launch(s, record);
+    if (s->profile->observer.launch != NULL) send_launch(s, record);
 }
 
 /* ---- results ---- */
 
-void prt_collect_stage_time(const struct prt_sched *s, uint32_t stage, struct prt_stage_time *time)
+void prt_profile_stage_time(const struct prt_sched *s, uint32_t stage, struct prt_stage_time *time)
 {
-    *time = s->collect->stages[stage].time;
+    *time = s->profile->stages[stage].time;
     time->queue = s->stages[stage].queue;
 }
 
-uint64_t prt_collect_wait_cycles(const struct prt_sched *s, uint32_t stage, uint32_t end)
+uint64_t prt_profile_wait_cycles(const struct prt_sched *s, uint32_t stage, uint32_t end)
 {
-    return s->collect->waits[s->collect->first_end[stage] + end];
+    return s->profile->waits[s->profile->first_end[stage] + end];
 }
 
 static uint64_t highest_rate(const struct prt_flow *flow)
@@ -524,14 +524,14 @@ static uint64_t freed_bytes(const struct prt_stage_output *output, uint64_t decl
     return prt_cycles_multiply((uint64_t)packets, fifo->width_bytes);
 }
 
-void prt_collect_output(const struct prt_sched *s, uint32_t output,
+void prt_profile_output(const struct prt_sched *s, uint32_t output,
                         struct prt_output_statistics *statistics)
 {
-    const struct watched_output *w = &s->collect->outputs[output];
+    const struct watched_output *w = &s->profile->outputs[output];
     const struct prt_stage_output *o = &s->outputs[output];
     uint64_t declared = highest_rate(&o->most);
     bool ranges = o->least.cycle != o->most.cycle;
-    bool told = ranges && s->collect->executes;
+    bool told = ranges && s->profile->executes;
     *statistics = (struct prt_output_statistics){
         .buffer = prt_container_text(s->container, o->buffer->record->name),
         .declared_least = lowest_rate(&o->least),
@@ -547,22 +547,22 @@ void prt_collect_output(const struct prt_sched *s, uint32_t output,
         statistics->frees_bytes = freed_bytes(o, declared, statistics->observed_most);
 }
 
-bool prt_collect_queue(const struct prt_sched *s, uint32_t queue,
+bool prt_profile_queue(const struct prt_sched *s, uint32_t queue,
                        struct prt_queue_statistics *statistics)
 {
-    if (queue >= s->collect->queue_count || s->collect->queues[queue].launches == 0) return false;
-    *statistics = s->collect->queues[queue];
+    if (queue >= s->profile->queue_count || s->profile->queues[queue].launches == 0) return false;
+    *statistics = s->profile->queues[queue];
     statistics->root = s->queues[queue].root;
     return true;
 }
 
-uint64_t prt_collect_host_cycles(const struct prt_sched *sched, uint32_t buffer)
+uint64_t prt_profile_host_cycles(const struct prt_sched *sched, uint32_t buffer)
 {
-    return sched->collect->host_cycles[buffer];
+    return sched->profile->host_cycles[buffer];
 }
 
-uint64_t prt_collect_cu_cycles(const struct prt_sched *s, uint32_t cu)
+uint64_t prt_profile_cu_cycles(const struct prt_sched *s, uint32_t cu)
 {
-    assert(cu < s->collect->cu_count);
-    return s->collect->cu_cycles[cu];
+    assert(cu < s->profile->cu_count);
+    return s->profile->cu_cycles[cu];
 }

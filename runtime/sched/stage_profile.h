@@ -4,13 +4,13 @@
  * events for an observer (runtime/sched/observer.h; lang/reports.md defines the figures).
  *
  * Simulated time passes only in two places: where the scheduler gives the device the cycles of its instructions, and
- * where it waits.  Just before either, prt_collect_look finds the state in which each stage has been since the clock
+ * where it waits.  Just before either, prt_profile_look finds the state in which each stage has been since the clock
  * last moved.  If it differs from the state before, the time up to now is booked to that earlier state.  From dispatch
  * to completion the record of the launch gives the times.  So the parts of a stage's time add up to the time of the
  * run, whatever the device does.
  *
  * Units: cycles of the device's clock.
- * Requires: created between prt_sched_create and the start.  The device calls prt_collect_launch for every launch,
+ * Requires: created between prt_sched_create and the start.  The device calls prt_profile_launch for every launch,
  *   before the completion that covers it.
  * Ownership: prt_sched_destroy frees it; the observer is copied.
  * Thread-safety: the scheduler's thread.  Allocation: only at creation.  Errors: PRT_E_NOMEM.
@@ -24,44 +24,44 @@
 #include "runtime/sched/sched.h"
 
 /* `observer` NULL: only statistics.  `run` is passed to its callbacks. */
-enum prt_status prt_collect_create(struct prt_sched *sched, const struct prt_observer *observer,
+enum prt_status prt_profile_create(struct prt_sched *sched, const struct prt_observer *observer,
                                    const struct prt_run *run, struct prt_error *error);
-void prt_collect_destroy(struct prt_collect *collect);
+void prt_profile_destroy(struct prt_profile *profile);
 
 /* ---- called by the scheduler ---- */
 
-void prt_collect_begin(struct prt_sched *sched);
+void prt_profile_begin(struct prt_sched *sched);
 /* The clock is about to move: by so many cycles of instructions, or, if they are 0, because the scheduler waits. */
-void prt_collect_look(struct prt_sched *sched, uint64_t instruction_cycles);
-void prt_collect_dispatched(struct prt_sched *sched, const struct prt_stage *stage);
-void prt_collect_completed(struct prt_sched *sched, const struct prt_stage *stage);
-void prt_collect_suspended(struct prt_sched *sched, const struct prt_buffer *buffer);
-void prt_collect_ended(struct prt_sched *sched, const struct prt_stage *stage);
+void prt_profile_look(struct prt_sched *sched, uint64_t instruction_cycles);
+void prt_profile_dispatched(struct prt_sched *sched, const struct prt_stage *stage);
+void prt_profile_completed(struct prt_sched *sched, const struct prt_stage *stage);
+void prt_profile_suspended(struct prt_sched *sched, const struct prt_buffer *buffer);
+void prt_profile_ended(struct prt_sched *sched, const struct prt_stage *stage);
 /* The activity of the scheduler from now on, and its port or NULL (run_state.h). */
-void prt_collect_doing(struct prt_sched *sched, enum prt_doing doing,
+void prt_profile_doing(struct prt_sched *sched, enum prt_doing doing,
                        const struct prt_buffer *buffer);
 /* The run has ended: nothing is in flight any more. */
-void prt_collect_end(struct prt_sched *sched, uint64_t total_cycles);
+void prt_profile_end(struct prt_sched *sched, uint64_t total_cycles);
 
 /* ---- called by the device ---- */
 
-void prt_collect_launch(struct prt_sched *sched, const struct prt_launch_record *record);
+void prt_profile_launch(struct prt_sched *sched, const struct prt_launch_record *record);
 
 /* ---- results ---- */
 
 /* The figures of prt_run_stage_time and similar functions of observer.h.  Requires: indices in range. */
-void prt_collect_stage_time(const struct prt_sched *sched, uint32_t stage,
+void prt_profile_stage_time(const struct prt_sched *sched, uint32_t stage,
                             struct prt_stage_time *time);
 /* `end` counts the inputs of the stage, then its outputs. */
-uint64_t prt_collect_wait_cycles(const struct prt_sched *sched, uint32_t stage, uint32_t end);
+uint64_t prt_profile_wait_cycles(const struct prt_sched *sched, uint32_t stage, uint32_t end);
 /* Fills all but the number of the stage.  `output` is that of the container. */
-void prt_collect_output(const struct prt_sched *sched, uint32_t output,
+void prt_profile_output(const struct prt_sched *sched, uint32_t output,
                         struct prt_output_statistics *statistics);
 /* False: no launch used the queue, or there is no such queue. */
-bool prt_collect_queue(const struct prt_sched *sched, uint32_t queue,
+bool prt_profile_queue(const struct prt_sched *sched, uint32_t queue,
                        struct prt_queue_statistics *statistics);
 /* The real time for which the scheduler has waited for the host at that port; 0 if time is simulated. */
-uint64_t prt_collect_host_cycles(const struct prt_sched *sched, uint32_t buffer);
-uint64_t prt_collect_cu_cycles(const struct prt_sched *sched, uint32_t cu);
+uint64_t prt_profile_host_cycles(const struct prt_sched *sched, uint32_t buffer);
+uint64_t prt_profile_cu_cycles(const struct prt_sched *sched, uint32_t cu);
 
 #endif

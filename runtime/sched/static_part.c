@@ -22,8 +22,8 @@ static uint64_t unclaimed(const struct prt_stage *stage, const struct prt_stage_
 }
 
 /* Are packets missing, and has the in-port room for them?  Without room, launches in flight must free some first. */
-static bool admits(const struct prt_stage *stage, const struct prt_stage_input *input,
-                   uint32_t packets)
+static bool can_be_filled(const struct prt_stage *stage, const struct prt_stage_input *input,
+                          uint32_t packets)
 {
     uint64_t held = unclaimed(stage, input);
     return held < packets && prt_ready_is_filled(input) &&
@@ -39,7 +39,7 @@ enum prt_status prt_static_has_packets(struct prt_sched *s, uint32_t index, uint
     *holds = false;
     if (s->step != NULL || stage->life != PRT_STAGE_RUNNING) return PRT_OK;
     if (unclaimed(stage, input) < packets) status = prt_live_take(s, error);
-    if (status == PRT_OK && admits(stage, input, packets))
+    if (status == PRT_OK && can_be_filled(stage, input, packets))
         status = prt_inport_fill(s, input->buffer, error);
     *holds = status == PRT_OK && unclaimed(stage, input) >= packets;
     return status;

@@ -123,22 +123,22 @@ struct machine { /* one run of the code */
 /* ---- control ---- */
 
 /* The verifier has proven the nesting; these checks keep the machine safe without the proof. */
-static enum prt_status misplaced(const struct machine *m, const char *what)
+static enum prt_status refuse_misplaced(const struct machine *m, const char *what)
 {
     return prt_error_set(m->error, PRT_E_VERIFY, "container: the scheduler program has %s", what);
 }
 
-static enum prt_status repeat(struct machine *m, uint32_t rounds)
+static enum prt_status begin_repeat(struct machine *m, uint32_t rounds)
 {
     if (m->loop_count == LOOPS_MAX || rounds == 0)
-        return misplaced(m, "too many repeats within each other, or one of no round");
+        return refuse_misplaced(m, "too many repeats within each other, or one of no round");
     m->loops[m->loop_count++] = (struct loop){m->at, rounds};
     return PRT_OK;
 }
 
-static enum prt_status again(struct machine *m)
+static enum prt_status execute_again(struct machine *m)
 {
-    if (m->loop_count == 0) return misplaced(m, "an 'again' outside of what is repeated");
+    if (m->loop_count == 0) return refuse_misplaced(m, "an 'again' outside of what is repeated");
     struct loop *loop = &m->loops[m->loop_count - 1];
     if (--loop->left > 0)
         m->at = loop->first;
@@ -147,30 +147,30 @@ static enum prt_status again(struct machine *m)
     return PRT_OK;
 }
 
-static enum prt_status call(struct machine *m)
+static enum prt_status enter_routine(struct machine *m)
 {
-    if (m->link != NULL) return misplaced(m, "a call in a routine");
+    if (m->link != NULL) return refuse_misplaced(m, "a call in a routine");
     m->link = m->at;
     m->taken = true;
     return PRT_OK;
 }
 
-static enum prt_status give_back(struct machine *m)
+static enum prt_status return_from_routine(struct machine *m)
 {
-    if (m->link == NULL) return misplaced(m, "a return that no call leads to");
+    if (m->link == NULL) return refuse_misplaced(m, "a return that no call leads to");
     m->at = m->link;
     m->link = NULL;
     return PRT_OK;
 }
 
 /* A guard continues at its label if its condition does not hold. */
-static enum prt_status guarded(struct machine *m, bool holds)
+static enum prt_status apply_guard(struct machine *m, bool holds)
 {
     m->taken = !holds;
     return PRT_OK;
 }
 
-static enum prt_status has_packets(struct machine *m, const struct instruction *i)
+static enum prt_status guard_packets(struct machine *m, const struct instruction *i)
 {
     bool holds;
     enum prt_status status = prt_static_has_packets(m->sched, i->operands[0], i->operands[1],
@@ -182,14 +182,14 @@ static enum prt_status has_packets(struct machine *m, const struct instruction *
 /* ---- execution of an instruction ---- */
 
 /* For the instructions that deliver packets to sinks: the run ends when the last sink is gone. */
-static enum prt_status closed_pipe(const struct machine *m, enum prt_status status)
+static enum prt_status check_sinks(const struct machine *m, enum prt_status status)
 {
     if (status != PRT_OK || !m->sched->sinks_gone) return status;
     return prt_error_set(m->error, PRT_E_CLOSED_PIPE, "%s", prt_status_text(PRT_E_CLOSED_PIPE));
 }
 
 /* `taken` says that a stage was found; a selection continues at its label if none was. */
-static enum prt_status selected(struct machine *m, enum prt_status status)
+static enum prt_status apply_selection(struct machine *m, enum prt_status status)
 {
     m->taken = !m->taken;
     if (m->taken) m->sched->found_none = true;
@@ -203,7 +203,7 @@ static const enum prt_packet_kind forms[SCHED_FORMS] = {
 };
 
 /* Executes an instruction of the prologue. */
-static enum prt_status prepare(struct machine *m, const struct instruction *i)
+static enum prt_status execute_prologue(struct machine *m, const struct instruction *i)
 {
     struct prt_sched *s = m->sched;
     struct prt_error *error = m->error;
@@ -223,34 +223,34 @@ static enum prt_status prepare(struct machine *m, const struct instruction *i)
     return PRT_OK;
 }
 
-static enum prt_status execute(struct machine *m, const struct instruction *i)
+static enum prt_status execute_instruction(struct machine *m, const struct instruction *i)
 {
     struct prt_sched *s = m->sched;
     struct prt_error *error = m->error;
     const uint32_t *operands = i->operands;
     switch (i->opcode) {
-    case SCHED_RUN: return closed_pipe(m, prt_static_run(s, operands[0], operands[1], error));
-    case SCHED_HAS_PACKETS: return has_packets(m, i);
+    case SCHED_RUN: return check_sinks(m, prt_static_run(s, operands[0], operands[1], error));
+    case SCHED_HAS_PACKETS: return guard_packets(m, i);
     case SCHED_HAS_ROOM:
-        return guarded(m, prt_static_has_room(s, operands[0], operands[1], operands[2]));
-    case SCHED_GOES_ON: return guarded(m, prt_static_goes_on(s, operands[0], operands[1]));
-    case SCHED_REPEAT: return repeat(m, operands[0]);
-    case SCHED_AGAIN: return again(m);
-    case SCHED_CALL: return call(m);
-    case SCHED_RETURN: return give_back(m);
-    case SCHED_FENCE: return closed_pipe(m, prt_static_fence(s, error));
+        return apply_guard(m, prt_static_has_room(s, operands[0], operands[1], operands[2]));
+    case SCHED_GOES_ON: return apply_guard(m, prt_static_goes_on(s, operands[0], operands[1]));
+    case SCHED_REPEAT: return begin_repeat(m, operands[0]);
+    case SCHED_AGAIN: return execute_again(m);
+    case SCHED_CALL: return enter_routine(m);
+    case SCHED_RETURN: return return_from_routine(m);
+    case SCHED_FENCE: return check_sinks(m, prt_static_fence(s, error));
     case SCHED_ENDS: return s->ends_due.marked > 0 ? prt_sched_ends(s, error) : PRT_OK;
     case SCHED_ROUND_ROBIN:
-        return selected(m, prt_sched_select_round_robin(s, operands[0], &m->taken, error));
+        return apply_selection(m, prt_sched_select_round_robin(s, operands[0], &m->taken, error));
     case SCHED_PRIORITY:
-        return selected(m, prt_sched_select_priority(s, operands[0], &m->taken, error));
+        return apply_selection(m, prt_sched_select_priority(s, operands[0], &m->taken, error));
     case SCHED_FULLEST:
-        return selected(m, prt_sched_select_fullest(s, operands[0], &m->taken, error));
-    case SCHED_DISPATCH: return closed_pipe(m, prt_sched_dispatch(s, error));
+        return apply_selection(m, prt_sched_select_fullest(s, operands[0], &m->taken, error));
+    case SCHED_DISPATCH: return check_sinks(m, prt_sched_dispatch(s, error));
     case SCHED_JUMP: m->taken = true; return PRT_OK;
-    case SCHED_WAIT: return closed_pipe(m, prt_sched_wait(s, &m->taken, error));
-    case SCHED_HALT: m->halted = true; return closed_pipe(m, prt_sched_halt(s, error));
-    default: return prepare(m, i);
+    case SCHED_WAIT: return check_sinks(m, prt_sched_wait(s, &m->taken, error));
+    case SCHED_HALT: m->halted = true; return check_sinks(m, prt_sched_halt(s, error));
+    default: return execute_prologue(m, i);
     }
 }
 
@@ -264,12 +264,12 @@ static enum prt_status run_until(struct machine *m, uint32_t end)
     m->at = code;
     while (status == PRT_OK && !m->halted && !s->faulted && m->at != stop) {
         const struct instruction *i = m->at++;
-        prt_standing_attend(s);
+        prt_run_state_attend(s);
         s->instruction_cycles += i->cycles;
         s->instructions++;
         s->instruction = (uint32_t)(i - code);
         m->taken = false;
-        status = execute(m, i);
+        status = execute_instruction(m, i);
         if (m->taken) m->at = code + i->target;
     }
     assert(status != PRT_OK || m->halted || s->faulted ||
@@ -291,7 +291,7 @@ enum prt_status prt_vm_prologue(const struct prt_vm *vm, struct prt_sched *sched
     uint32_t end = 0;
     while (is_prologue(vm->code[end].opcode)) /* the verifier: code halts */
         end++;
-    (void)prt_standing_set(sched, PRT_DOING_WORK, NULL);
+    (void)prt_run_state_set(sched, PRT_DOING_WORK, NULL);
     return run_until(&machine, end);
 }
 
@@ -299,10 +299,10 @@ enum prt_status prt_vm_run(const struct prt_vm *vm, struct prt_sched *sched,
                            struct prt_error *error)
 {
     struct machine machine = {.vm = vm, .sched = sched, .error = error};
-    (void)prt_standing_set(sched, PRT_DOING_WORK, NULL);
+    (void)prt_run_state_set(sched, PRT_DOING_WORK, NULL);
     enum prt_status status = run_until(&machine, UINT32_MAX);
     if (status == PRT_OK && sched->faulted)
-        status = closed_pipe(&machine, prt_faults_conclude(sched, error));
+        status = check_sinks(&machine, prt_faults_conclude(sched, error));
     struct prt_error later;
     if (status != PRT_OK) prt_packets_drop(sched);
     (void)prt_sched_settle(sched, &later);
