@@ -21,7 +21,7 @@ static uint64_t leftover_packets(const struct prt_buffer *buffer)
                                                           : buffer->stranded_packets;
 }
 
-/* As it was, and what the same launches cost as full packets. */
+/* The cost of the packets of the run, and the cost of the same launches as full packets. */
 static void account_dispatch(const struct prt_run *run, struct prt_run_statistics *statistics)
 {
     struct prt_device_info info;

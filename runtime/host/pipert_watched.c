@@ -130,7 +130,7 @@ void prt_run_device(const struct prt_run *run, struct prt_device_statistics *sta
     count_packets(d, &c);
 }
 
-/* ---- what has limited it ---- */
+/* ---- the limit of the run ---- */
 
 static uint64_t busy_cycles(const struct prt_stage_time *t)
 {
@@ -148,7 +148,7 @@ static enum prt_limit limit_of(const struct prt_stage_time *t)
     return t->memory_bound_cycles > t->execute_cycles / 2 ? PRT_LIMIT_BANDWIDTH : PRT_LIMIT_COMPUTE;
 }
 
-/* Of what limit_of looks at. */
+/* Adds the members that limit_of reads. */
 static void add_time(struct prt_stage_time *sum, const struct prt_stage_time *t)
 {
     sum->execute_cycles += t->execute_cycles;
@@ -164,7 +164,7 @@ static bool same_units(const struct prt_queue_statistics *a, const struct prt_qu
     return a->first_cu == b->first_cu && a->cu_count == b->cu_count;
 }
 
-/* Cycles in which the compute units of a queue are busy, with those of other queues: one of them
+/* Cycles in which the compute units of a queue are busy, for this queue and others with the same units: only one of them
  * executes at a time. */
 static uint64_t busy_units(const struct prt_run *run, const struct prt_queue_statistics *of)
 {
@@ -175,7 +175,7 @@ static uint64_t busy_units(const struct prt_run *run, const struct prt_queue_sta
     return cycles;
 }
 
-/* The queue whose units are busy longest. */
+/* The queue whose compute units are busy longest.  False: no queue has a launch. */
 static bool longest_queue(const struct prt_run *run, uint32_t *queue, uint64_t *busy)
 {
     bool found = false;

@@ -24,8 +24,8 @@ const char *prt_explain_fault_id(enum kernel_status status)
 }
 
 /* "wrote 65 packets in firing 118, declared 64" */
-static void describe_fault(const struct prt_sched_fault *f, const char *where, char *out,
-                           size_t size)
+static void describe_fault_cause(const struct prt_sched_fault *f, const char *where, char *out,
+                                 size_t size)
 {
     const struct kernel_fault *fault = &f->fault;
     bool figures = fault->index != 0 || fault->bound != 0;
@@ -89,14 +89,14 @@ enum prt_status prt_explain_fault(const struct prt_sched *sched, struct prt_erro
     const struct prt_sched_fault *f = &sched->fault;
     char where[96], deed[240];
     if (f->node == CONTAINER_NONE) {
-        describe_fault(f, "", deed, sizeof deed);
+        describe_fault_cause(f, "", deed, sizeof deed);
         return prt_error_set(error, PRT_E_FAULT, "an argument (%s:%" PRIu32 ") %s [%s]",
                              source_name(c, f->fault.source), f->fault.line, deed,
                              prt_explain_fault_id(f->status));
     }
     const struct container_node *node = &c->nodes[f->node];
     describe_fault_place(f, where, sizeof where);
-    describe_fault(f, where, deed, sizeof deed);
+    describe_fault_cause(f, where, deed, sizeof deed);
     return prt_error_set(error, PRT_E_FAULT, "kernel '%s' (instance at %s:%" PRIu32 ") %s [%s]",
                          prt_container_text(c, node->name), source_name(c, node->source),
                          node->line, deed, prt_explain_fault_id(f->status));
@@ -109,9 +109,9 @@ struct story {
     size_t used;
 };
 
-static void append_text(struct story *story, const char *format, ...) PRT_PRINTF(2, 3);
+static void add_words(struct story *story, const char *format, ...) PRT_PRINTF(2, 3);
 
-static void append_text(struct story *story, const char *format, ...)
+static void add_words(struct story *story, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -190,12 +190,12 @@ static uint32_t append_port_wait(const struct prt_sched *sched, uint32_t waiting
     const struct prt_fifo *fifo = &buffer->fifo;
     uint32_t slowest = find_slowest_reader(sched, buffer);
     if (slowest == UINT32_MAX || slowest == waiting) return slowest;
-    append_text(story,
-                "; '%s' is full (holds %" PRIu64 " of %" PRIu64
-                "): its reader '%s' has consumed none of them",
-                prt_container_text(sched->container, buffer->record->name),
-                fifo->written_packets - fifo->oldest_packets, fifo->depth_packets,
-                stage_name(sched, slowest));
+    add_words(story,
+              "; '%s' is full (holds %" PRIu64 " of %" PRIu64
+              "): its reader '%s' has consumed none of them",
+              prt_container_text(sched->container, buffer->record->name),
+              fifo->written_packets - fifo->oldest_packets, fifo->depth_packets,
+              stage_name(sched, slowest));
     return slowest;
 }
 
@@ -206,28 +206,28 @@ static uint32_t append_wait(const struct prt_sched *sched, uint32_t index, struc
     const struct prt_container *c = sched->container;
     const struct prt_stage_input *input = find_starved_input(sched, stage);
     if (stage->life == PRT_STAGE_FAULTED) {
-        append_text(story, "'%s' %s", stage_name(sched, index),
-                    sched->stage_faults[index].there ? "has faulted"
-                                                     : "needs what a fault keeps back");
+        add_words(story, "'%s' %s", stage_name(sched, index),
+                  sched->stage_faults[index].there ? "has faulted"
+                                                   : "needs what a fault keeps back");
         return UINT32_MAX;
     }
     if (input != NULL && stage->life == PRT_STAGE_RUNNING) {
         const struct prt_buffer *buffer = input->buffer;
         uint32_t writer = buffer->record->writer_node;
-        append_text(story, "'%s' waits for packets in '%s' (holds %" PRIu64 ", needs %" PRIu64 ")",
-                    stage_name(sched, index), prt_container_text(c, buffer->record->name),
-                    prt_fifo_held(&buffer->fifo, input->reader), prt_ready_needs(stage, input));
+        add_words(story, "'%s' waits for packets in '%s' (holds %" PRIu64 ", needs %" PRIu64 ")",
+                  stage_name(sched, index), prt_container_text(c, buffer->record->name),
+                  prt_fifo_held(&buffer->fifo, input->reader), prt_ready_needs(stage, input));
         if (writer == CONTAINER_NONE) return append_port_wait(sched, index, buffer, story);
         return sched->node_stage[writer];
     }
     const struct prt_stage_output *output = find_full_output(sched, stage);
     if (output == NULL) return UINT32_MAX;
     const struct prt_fifo *fifo = &output->buffer->fifo;
-    append_text(story,
-                "'%s' waits for room in '%s' (holds %" PRIu64 " of %" PRIu64 ", needs %" PRIu64 ")",
-                stage_name(sched, index), prt_container_text(c, output->buffer->record->name),
-                fifo->written_packets - fifo->oldest_packets, fifo->depth_packets,
-                prt_ready_wanted_room(stage, output));
+    add_words(story,
+              "'%s' waits for room in '%s' (holds %" PRIu64 " of %" PRIu64 ", needs %" PRIu64 ")",
+              stage_name(sched, index), prt_container_text(c, output->buffer->record->name),
+              fifo->written_packets - fifo->oldest_packets, fifo->depth_packets,
+              prt_ready_wanted_room(stage, output));
     return find_slowest_reader(sched, output->buffer);
 }
 
@@ -260,9 +260,9 @@ static void append_or_omit(struct story *story, const struct story *wait, uint32
 {
     enum { ROOM_FOR_COUNT = 40, FIRST_MAX = sizeof story->text - ROOM_FOR_COUNT - 1 };
     if (story->used == 0)
-        append_text(story, "%.*s", (int)FIRST_MAX, wait->text);
+        add_words(story, "%.*s", (int)FIRST_MAX, wait->text);
     else if (*omitted == 0 && story->used + wait->used + ROOM_FOR_COUNT < sizeof story->text)
-        append_text(story, "; %s", wait->text);
+        add_words(story, "; %s", wait->text);
     else
         ++*omitted;
 }
@@ -278,7 +278,7 @@ enum prt_status prt_explain_stall(const struct prt_sched *sched, uint32_t first,
         append_or_omit(&story, &wait, &omitted);
     } while (at != UINT32_MAX && at != begin);
     if (omitted > 0)
-        append_text(&story, "; and %" PRIu32 " more wait%s", omitted, omitted == 1 ? "" : "s");
+        add_words(&story, "; and %" PRIu32 " more wait%s", omitted, omitted == 1 ? "" : "s");
     return prt_error_set(error, PRT_E_STALL, "the pipeline has stalled: %s", story.text);
 }
 

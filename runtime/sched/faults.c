@@ -15,7 +15,7 @@
 
 /* ---- demand ---- */
 
-static struct prt_stage *writer_of(const struct prt_sched *s, const struct prt_buffer *buffer)
+static struct prt_stage *writer_stage(const struct prt_sched *s, const struct prt_buffer *buffer)
 {
     uint32_t node = buffer->record->writer_node;
     return node == CONTAINER_NONE ? NULL : &s->stages[s->node_stage[node]];
@@ -23,7 +23,7 @@ static struct prt_stage *writer_of(const struct prt_sched *s, const struct prt_b
 
 static bool is_kept_back(const struct prt_sched *s, const struct prt_stage_input *input)
 {
-    const struct prt_stage *writer = writer_of(s, input->buffer);
+    const struct prt_stage *writer = writer_stage(s, input->buffer);
     return writer != NULL && writer->life == PRT_STAGE_FAULTED;
 }
 
@@ -46,7 +46,7 @@ static void spread_back(struct prt_sched *s, uint32_t count, bool *flag_of(struc
         const struct prt_stage *stage = &s->stages[s->fault_walk[--count]];
         for (uint32_t i = 0; i < stage->node->input_count; i++) {
             if (!stage->inputs[i].lacks) continue;
-            struct prt_stage *writer = writer_of(s, stage->inputs[i].buffer);
+            struct prt_stage *writer = writer_stage(s, stage->inputs[i].buffer);
             if (*flag_of(writer)) continue;
             *flag_of(writer) = true;
             s->fault_walk[count++] = prt_stage_number(s, writer);
@@ -165,7 +165,7 @@ void prt_faults_skip(struct prt_sched *s, struct prt_stage *stage)
         if (!input->in_order) continue;
         prt_fifo_reclaim(&input->buffer->fifo, input->reader,
                          prt_ready_frees(input, first, stage->batch));
-        prt_stage_changed(s, prt_stage_number(s, writer_of(s, input->buffer)));
+        prt_stage_changed(s, prt_stage_number(s, writer_stage(s, input->buffer)));
     }
     stage->firings = first;
     stage->batch = 0;
@@ -178,8 +178,8 @@ static enum prt_status recover_queues(struct prt_sched *s, struct prt_error *err
     enum prt_status status = prt_sched_settle(s, error);
     s->ops->resume(s->device); /* not NULL: kernels of the device fault */
     s->selected = UINT32_MAX;
-    s->faulted =
-        status != PRT_OK; /* after an error, skipped launches have not all been taken back */
+    /* after an error, skipped launches have not all been taken back */
+    s->faulted = status != PRT_OK;
     return status;
 }
 
@@ -252,7 +252,7 @@ static struct place firing_place(const struct prt_sched *s, uint32_t node, uint6
     return (struct place){firing / repetitions, node};
 }
 
-static bool is_before(struct place a, struct place b)
+static bool place_is_before(struct place a, struct place b)
 {
     return a.iteration != b.iteration ? a.iteration < b.iteration : a.node < b.node;
 }
@@ -270,7 +270,7 @@ static const struct prt_sched_fault *find_first(const struct prt_sched *s)
         const struct prt_sched_fault *f = &s->stage_faults[i];
         if (!f->there || !s->stages[i].demanded) continue;
         if (first == NULL ||
-            is_before(fault_place(s, i), firing_place(s, first->node, first->firing)))
+            place_is_before(fault_place(s, i), firing_place(s, first->node, first->firing)))
             first = f;
     }
     return first;
@@ -306,14 +306,14 @@ static bool is_decided(struct prt_sched *s, const struct prt_sched_fault *first)
     for (uint32_t i = 0; i < s->container->stage_count; i++) {
         const struct prt_stage *stage = &s->stages[i];
         if (s->stage_faults[i].there) {
-            if (stage->open && !stage->demanded && is_before(fault_place(s, i), place))
+            if (stage->open && !stage->demanded && place_is_before(fault_place(s, i), place))
                 return false;
             continue;
         }
         if (stage->life >= PRT_STAGE_ENDED || !(stage->node->flags & CONTAINER_NODE_FAULTS))
             continue;
         assert(!stage->in_flight || stage->life == PRT_STAGE_FINISHING);
-        if (is_before(
+        if (place_is_before(
                 firing_place(s, (uint32_t)(stage->node - s->container->nodes), stage->firings),
                 place))
             return false;
@@ -343,8 +343,8 @@ static enum prt_status dispatch_ready(struct prt_sched *s, uint32_t *window, boo
         if (status != PRT_OK || ++launched < *window) continue;
         launched = 0;
         status = prt_sched_settle(s, error);
-        assert(*window <
-               count); /* the window is full, and a stage that has faulted is not dispatched */
+        /* the window is full, and a stage that has faulted is not dispatched */
+        assert(*window < count);
         *window *= 2;
         if (status != PRT_OK || !s->faulted) continue;
         *window = 1;
@@ -370,8 +370,8 @@ static enum prt_status try_rest(struct prt_sched *s, bool *on, struct prt_error 
     return status == PRT_OK && !*on ? prt_live_wait(s, on, error) : status;
 }
 
-static enum prt_status report_fault(struct prt_sched *s, const struct prt_sched_fault *first,
-                                    struct prt_error *error)
+static enum prt_status end_with_fault(struct prt_sched *s, const struct prt_sched_fault *first,
+                                      struct prt_error *error)
 {
     struct prt_error later;
     struct prt_sched_fault fault = *first;
@@ -393,7 +393,7 @@ static enum prt_status go_round(struct prt_sched *s, uint32_t *window, bool *on,
     if (status == PRT_OK && !s->faulted) status = reach_stages(s, &reached, error);
     if (status != PRT_OK || s->faulted || s->sinks_gone || reached) return status;
     const struct prt_sched_fault *first = find_first(s);
-    if (first != NULL && is_decided(s, first)) return report_fault(s, first, error);
+    if (first != NULL && is_decided(s, first)) return end_with_fault(s, first, error);
     status = dispatch_ready(s, window, &dispatched, error);
     if (status != PRT_OK || s->faulted || s->sinks_gone) return status;
     if (dispatched || s->ends_due.marked > 0) return PRT_OK;
@@ -411,5 +411,5 @@ enum prt_status prt_faults_conclude(struct prt_sched *s, struct prt_error *error
         status = go_round(s, &window, &on, error);
     if (status != PRT_OK || s->sinks_gone) return status;
     const struct prt_sched_fault *first = find_first(s);
-    return first != NULL ? report_fault(s, first, error) : prt_sched_halt(s, error);
+    return first != NULL ? end_with_fault(s, first, error) : prt_sched_halt(s, error);
 }

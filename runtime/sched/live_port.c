@@ -51,7 +51,7 @@ static bool is_asked_eager(const struct prt_buffer *buffer)
     return buffer->port != NULL && buffer->port->asked_eager && !prt_fifo_is_placed(&buffer->fifo);
 }
 
-static void add_port(struct prt_live *live, struct prt_buffer *buffer)
+static void add_live_port(struct prt_live *live, struct prt_buffer *buffer)
 {
     struct prt_port *port = buffer->port;
     bool in = buffer->record->outer == CONTAINER_OUTER_IN;
@@ -100,7 +100,7 @@ enum prt_status prt_live_begin(struct prt_sched *s, struct prt_error *error)
     s->live->latency =
         s->latency_nanoseconds < INT64_MAX / 4 ? (int64_t)s->latency_nanoseconds : INT64_MAX / 4;
     for (uint32_t i = 0; i < buffers; i++)
-        if (s->buffers[i].port != NULL) add_port(s->live, &s->buffers[i]);
+        if (s->buffers[i].port != NULL) add_live_port(s->live, &s->buffers[i]);
     prepare_stages(s);
     return PRT_OK;
 }
@@ -172,7 +172,7 @@ enum prt_status prt_live_take_arrived(struct prt_sched *s, struct prt_error *err
 
 /* Marks the in-ports whose packets stages lack.  Returns the first one without a thread, or else the first one;
  * NULL: there is none. */
-static struct prt_buffer *mark_wanted(struct prt_sched *s)
+static struct prt_buffer *mark_wanted_ports(struct prt_sched *s)
 {
     struct prt_buffer *first = NULL;
     for (uint32_t i = 0; i < s->live->in_count; i++) {
@@ -223,7 +223,7 @@ enum prt_status prt_live_wait(struct prt_sched *s, bool *on, struct prt_error *e
 {
     *on = false;
     if (s->live == NULL) return PRT_OK;
-    struct prt_buffer *wanted = mark_wanted(s), *full = mark_rooms(s);
+    struct prt_buffer *wanted = mark_wanted_ports(s), *full = mark_rooms(s);
     *on = wanted != NULL || full != NULL;
     if (!*on) return PRT_OK;
     if (s->profile != NULL)

@@ -127,8 +127,8 @@ struct prt_stage_time {
     uint64_t stall_cycles[PRT_STALL_CAUSES];
     uint64_t launches[PRT_LAUNCH_FORMS];
     uint64_t warps;
-    uint64_t compute_cycles,
-        memory_cycles;            /* separate sums over all launches; they overlap in time */
+    /* separate sums over all launches; they overlap in time */
+    uint64_t compute_cycles, memory_cycles;
     uint64_t memory_bound_cycles; /* execute cycles of launches in which memory took longer */
     uint32_t queue;               /* to which the stage is bound */
     uint64_t interruptions;       /* times that a launch has yielded and gone on later */
@@ -153,8 +153,8 @@ bool prt_run_wait(const struct prt_run *run, uint32_t stage, uint32_t end,
 struct prt_output_statistics {
     uint32_t stage;
     const char *buffer;
-    uint64_t declared_least,
-        declared_most;      /* packets of a firing: minimum and maximum over all phases */
+    /* packets of a firing: minimum and maximum over all phases */
+    uint64_t declared_least, declared_most;
     uint64_t observed_most; /* maximum packets of a firing */
     uint64_t firings, packets;
     bool ranges; /* minimum and maximum differ in some phase */
@@ -226,8 +226,8 @@ struct prt_bottleneck {
     uint32_t stage;       /* the one with the largest share of busy_cycles; UINT32_MAX: none */
     uint32_t queue;       /* the one whose compute units are busy longest */
     uint32_t stage_count; /* stages bound to these compute units, by this queue or another */
-    uint64_t
-        busy_cycles; /* of these units; SCHEDULER: of the scheduler; HOST: waiting for the host */
+    /* of these units; SCHEDULER: of the scheduler; HOST: waiting for the host */
+    uint64_t busy_cycles;
     uint64_t stage_cycles; /* of that stage, from begin to end of its launches */
 };
 

@@ -6,8 +6,8 @@
 
 #include <assert.h>
 
-static struct dispatch_full describe_launch(const struct prt_sched *s, uint32_t index, bool finish,
-                                            uint64_t firings, bool quiet)
+static struct dispatch_full make_full_packet(const struct prt_sched *s, uint32_t index, bool finish,
+                                             uint64_t firings, bool quiet)
 {
     uint8_t release = quiet ? DISPATCH_SCOPE_NONE : DISPATCH_SCOPE_AGENT;
     return (struct dispatch_full){.header = DISPATCH_FULL,
@@ -173,7 +173,7 @@ static enum prt_status launch_packed(struct prt_sched *s, uint32_t index, uint64
 {
     struct prt_stage *stage = &s->stages[index];
     const struct dispatch_full launch =
-        describe_launch(s, index, false, firings, !stage->ends_pack && !stage->awaited);
+        make_full_packet(s, index, false, firings, !stage->ends_pack && !stage->awaited);
     enum prt_status status = is_stored(s, index, &launch)
                                  ? join_open_packet(s, index, &launch, error)
                                  : send_reference(s, index, stage->entry, &launch, error);
@@ -215,7 +215,7 @@ enum prt_status prt_packets_launch(struct prt_sched *s, uint32_t index, bool fin
     }
     if (s->dispatch == PRT_PACKET_CONDENSED && !finish && is_packed(s, stage))
         return launch_packed(s, index, firings, error);
-    const struct dispatch_full launch = describe_launch(s, index, finish, firings, false);
+    const struct dispatch_full launch = make_full_packet(s, index, finish, firings, false);
     if (s->dispatch != PRT_PACKET_REFERENCE) return send_full(s, index, &launch, error);
     uint32_t entry = stage->entry != CONTAINER_NONE ? stage->entry : index % s->references.count;
     return send_reference(s, index, entry, &launch, error);

@@ -10,12 +10,10 @@
 #include <time.h>
 
 enum {
-    CHUNK_BYTES =
-        256
-        << 10, /* a source is asked for so much at a time: it takes much longer than a system call */
+    CHUNK_BYTES = 256 << 10, /* of one read, which takes much longer than a system call */
     CHUNKS = 4, /* in the ring, in addition to the depth: some move while others are processed */
     GATHER_NANOSECONDS = 200000,
-    SPINS = 500 /* before a wait sleeps */
+    SPINS = 500 /* before the scheduler sleeps */
 };
 
 #define NEVER UINT64_MAX
@@ -29,8 +27,8 @@ struct prt_port_thread {
     struct prt_host_thread thread;
     pthread_mutex_t mutex;
     pthread_cond_t to_thread, to_scheduler;
-    _Atomic uint64_t moved,
-        allowed; /* positions; only the thread changes `moved`, only the scheduler `allowed` */
+    /* Positions.  Only the thread changes `moved`, only the scheduler `allowed`. */
+    _Atomic uint64_t moved, allowed;
     _Atomic uint64_t wanted;  /* the thread sleeps until `allowed` is there; NEVER: it is awake */
     _Atomic uint64_t awaited; /* the scheduler sleeps until `moved` is there; NEVER: it is awake */
     atomic_bool stopping; /* the thread must end; a sink first gets all packets that are allowed */
@@ -121,7 +119,7 @@ static void await_moved(struct prt_port_thread *t, uint64_t position)
     pthread_mutex_unlock(&t->mutex);
 }
 
-static void end_port(struct prt_port_thread *t, enum prt_status status)
+static void end_port_thread(struct prt_port_thread *t, enum prt_status status)
 {
     t->status = status;
     atomic_store_explicit(&t->over, true, memory_order_release);
@@ -206,7 +204,7 @@ static void read_source(void *context)
         size_t room = wait_for_room(t, at), count = 0;
         if (is_stopping(t)) return;
         if (atomic_load_explicit(&t->sched->interrupted, memory_order_relaxed)) {
-            end_port(t, PRT_E_INTERRUPTED);
+            end_port_thread(t, PRT_E_INTERRUPTED);
             return;
         }
         enum prt_status status =
@@ -216,7 +214,7 @@ static void read_source(void *context)
                 &t->error, PRT_E_USAGE, "the source of '%s' gave more packets than were asked for",
                 prt_container_text(t->sched->container, t->buffer->record->name));
         if (status != PRT_OK || count == 0) {
-            end_port(t, status);
+            end_port_thread(t, status);
             return;
         }
         set_moved(t, at + count);
@@ -237,7 +235,7 @@ static void write_sink(void *context)
         enum prt_status status =
             port->sink(port->context, ring_place(t, at), (size_t)packets, &t->error);
         if (status != PRT_OK) {
-            end_port(t, status);
+            end_port_thread(t, status);
             return;
         }
         t->last_nanoseconds = prt_port_now_nanoseconds();
@@ -278,7 +276,7 @@ void prt_port_thread_destroy(struct prt_port_thread *thread)
 }
 
 /* With these attributes the calls cannot fail on Linux. */
-static void prepare_port(struct prt_port_thread *t, uint64_t moved, uint64_t allowed)
+static void prepare_port_thread(struct prt_port_thread *t, uint64_t moved, uint64_t allowed)
 {
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
@@ -296,7 +294,7 @@ static void prepare_port(struct prt_port_thread *t, uint64_t moved, uint64_t all
     t->error = (struct prt_error){.offset = PRT_NO_OFFSET};
 }
 
-static void dispose_port(struct prt_port_thread *t)
+static void dispose_port_thread(struct prt_port_thread *t)
 {
     pthread_mutex_destroy(&t->mutex);
     pthread_cond_destroy(&t->to_thread);
@@ -304,24 +302,24 @@ static void dispose_port(struct prt_port_thread *t)
 }
 
 /* The initial packets of an in-port come before those of its source. */
-static void start_port(struct prt_buffer *buffer)
+static void start_port_thread(struct prt_buffer *buffer)
 {
     struct prt_port *port = buffer->port;
     struct prt_port_thread *t = port->given_thread;
     bool in = buffer->record->outer == CONTAINER_OUTER_IN;
     if (t == NULL || prt_fifo_is_placed(&buffer->fifo) || (!in && port->sink == NULL)) return;
-    prepare_port(t, in ? buffer->record->initial_packets : 0, 0);
+    prepare_port_thread(t, in ? buffer->record->initial_packets : 0, 0);
     if (in) atomic_init(&t->allowed, t->ring_packets);
     if (prt_host_thread_start(&t->thread, in ? read_source : write_sink, t))
         port->thread = t;
     else
-        dispose_port(t);
+        dispose_port_thread(t);
 }
 
 void prt_port_threads_start(struct prt_sched *s)
 {
     for (uint32_t i = 0; i < s->container->buffer_count && s->step == NULL; i++) {
-        if (s->buffers[i].port != NULL) start_port(&s->buffers[i]);
+        if (s->buffers[i].port != NULL) start_port_thread(&s->buffers[i]);
     }
 }
 
@@ -460,14 +458,14 @@ void prt_port_threads_await(struct prt_sched *s, int64_t (*find_time)(struct prt
 
 /* ---- the end ---- */
 
-static void stop_port(struct prt_buffer *buffer)
+static void stop_port_thread(struct prt_buffer *buffer)
 {
     struct prt_port_thread *t = buffer->port->thread;
     atomic_store_explicit(&t->stopping, true, memory_order_relaxed);
     signal_other(t, &t->to_thread);
     if (t->wake != NULL && buffer->record->outer == CONTAINER_OUTER_IN) t->wake(t->wake_context);
     prt_host_thread_join(&t->thread);
-    dispose_port(t);
+    dispose_port_thread(t);
     buffer->port->thread = NULL;
 }
 
@@ -484,7 +482,7 @@ static enum prt_status finish_out_port(struct prt_sched *s, struct prt_buffer *b
     (void)prt_run_state_set(s, before, NULL);
     if (!port->gone && is_over(t)) status = ended_status(t, error);
     port->gone |= status != PRT_OK;
-    stop_port(buffer);
+    stop_port_thread(buffer);
     return status;
 }
 
@@ -497,7 +495,7 @@ enum prt_status prt_port_threads_end(struct prt_sched *s, enum prt_status status
         struct prt_buffer *buffer = &s->buffers[i];
         if (buffer->port == NULL || buffer->port->thread == NULL) continue;
         if (buffer->record->outer == CONTAINER_OUTER_IN) {
-            stop_port(buffer);
+            stop_port_thread(buffer);
             continue;
         }
         enum prt_status one = finish_out_port(s, buffer, &words);

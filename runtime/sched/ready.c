@@ -3,7 +3,7 @@
 
 #include "runtime/sched/port_thread.h"
 
-static bool has_window(const struct prt_stage_input *input)
+static bool has_2d_window(const struct prt_stage_input *input)
 {
     return input->window.width > 0;
 }
@@ -39,7 +39,7 @@ static uint64_t window_fits(const struct prt_stage *stage, const struct prt_stag
 static uint64_t count_fitting(const struct prt_stage *stage, const struct prt_stage_input *input,
                               uint64_t packets, bool closed, uint64_t most)
 {
-    if (!has_window(input)) return prt_take_fits(&input->take, stage->firings, packets, most);
+    if (!has_2d_window(input)) return prt_take_fits(&input->take, stage->firings, packets, most);
     uint64_t rows, firings = window_fits(stage, input, packets, closed, &rows);
     return firings < most ? firings : most;
 }
@@ -102,7 +102,7 @@ uint64_t prt_ready_outputs(struct prt_stage *stage)
 
 uint64_t prt_ready_needs(const struct prt_stage *stage, const struct prt_stage_input *input)
 {
-    if (!has_window(input)) return prt_take_needs(&input->take, stage->firings);
+    if (!has_2d_window(input)) return prt_take_needs(&input->take, stage->firings);
     uint64_t place = frame_place(input, stage->firings), frame = window_frame(input->shape);
     uint64_t first = window_first(input->window, input->shape, place);
     uint64_t reach = window_reach(input->window, input->shape);
@@ -119,7 +119,7 @@ uint64_t prt_ready_wanted_room(const struct prt_stage *stage, const struct prt_s
 uint64_t prt_ready_history(const struct prt_stage *stage, const struct prt_stage_input *input)
 {
     uint64_t packets = held_packets(input);
-    if (has_window(input)) {
+    if (has_2d_window(input)) {
         uint64_t kept = seen_before(input, stage->firings);
         return packets < kept ? packets : kept;
     }
@@ -135,7 +135,7 @@ uint64_t prt_ready_history(const struct prt_stage *stage, const struct prt_stage
 
 uint64_t prt_ready_frees(const struct prt_stage_input *input, uint64_t first, uint64_t firings)
 {
-    if (!has_window(input)) return prt_flow_total(&input->take.pop, first, firings);
+    if (!has_2d_window(input)) return prt_flow_total(&input->take.pop, first, firings);
     return seen_before(input, first) + firings - seen_before(input, first + firings);
 }
 
@@ -143,7 +143,7 @@ struct kernel_window prt_ready_window(const struct prt_stage *stage,
                                       const struct prt_stage_input *input)
 {
     struct kernel_window window = {.place = 0};
-    if (!has_window(input)) return window;
+    if (!has_2d_window(input)) return window;
     window.place = frame_place(input, stage->firings);
     window.first = window_first(input->window, input->shape, window.place);
     (void)window_fits(stage, input, held_packets(input), input->buffer->fifo.closed, &window.rows);

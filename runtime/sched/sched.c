@@ -370,7 +370,7 @@ static void open_windows(struct prt_sched *s, const struct prt_stage *stage)
     }
 }
 
-/* Room for so many packets, `index` of the stage's outputs. */
+/* Claims room for so many packets in output `index` of the stage. */
 static void claim_output(struct prt_sched *s, const struct prt_stage *stage, uint32_t index,
                          uint64_t packets)
 {

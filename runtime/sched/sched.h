@@ -159,8 +159,8 @@ struct prt_stage_input {
     bool lacks;    /* of a FAULTED stage: this input needs a packet that a fault keeps back */
     struct {       /* noted when the stage fires no more (leftovers.h) */
         bool counts;
-        uint64_t from_packets,
-            history_packets; /* position of the reader, packets from there that are history */
+        /* position of the reader, packets from there that are history */
+        uint64_t from_packets, history_packets;
     } left;
 };
 
@@ -189,18 +189,18 @@ struct prt_stage {
     enum prt_stage_life life;
     bool in_flight;
     bool fed; /* packets of an in-port reach it, directly or not */
-    bool
-        driven; /* packets of an in-port or a source reach it; else it ends only when its readers have */
+    /* packets of an in-port or a source reach it; else it ends only when its readers have */
+    bool driven;
     bool stopped; /* by `stop`, or a source by an interrupt: it fires no more */
-    bool
-        demanded; /* FAULTED: an open out-port or a stage without outputs needs the packets that it keeps back */
+    /* FAULTED: an open out-port or a stage without outputs needs the packets that it keeps back */
+    bool demanded;
     bool open; /* FAULTED, and it is not known yet whether it is demanded; only faults.c uses it */
     bool reads_tail; /* its finish reads the packets left in its only input */
     bool reads_port; /* some input is an in-port */
     bool exact;      /* the minimum and maximum rates of all outputs are equal */
     bool settled;    /* found not ready, and nothing it depends on has changed since */
-    bool
-        writes_live; /* to an eager out-port, whose room changes at any time: it is never settled */
+    /* to an eager out-port, whose room changes at any time: it is never settled */
+    bool writes_live;
     uint32_t component;      /* of the stages that are not fed: self_driven.h */
     uint32_t component_next; /* another stage of that component; the links form a ring */
     /* The input and the output that admitted no firing when the stage was last asked: they are asked first. */
@@ -215,8 +215,8 @@ struct prt_stage {
     uint32_t grid_before; /* firings of its previous packed launch */
     uint32_t threshold;   /* firings for which it is dispatched */
     uint64_t batch_max;
-    uint64_t
-        frame_packets;   /* if inputs have 2-D windows, which are all at the same place; else 0 */
+    /* if inputs have 2-D windows, which are all at the same place; else 0 */
+    uint64_t frame_packets;
     uint64_t firings;    /* completed or in flight */
     uint64_t batch;      /* firings of the launch in flight, or of the last one */
     uint64_t read_bytes; /* by a firing; 0 if rates have phases */
@@ -317,8 +317,8 @@ struct prt_sched {
     enum prt_packet_kind dispatch; /* the form of packets, CONDENSED at first */
     bool dispatch_given; /* the caller has set the form, and the program cannot change it */
     struct dispatch_table references; /* a copy of the device's reference table */
-    uint32_t reference_stages
-        [DISPATCH_ENTRIES_MAX];           /* whose launch each entry holds; UINT32_MAX: none */
+    /* whose launch each entry holds; UINT32_MAX: none */
+    uint32_t reference_stages[DISPATCH_ENTRIES_MAX];
     struct prt_open_packet *open_packets; /* by queue */
     uint64_t spilled_launches;            /* launches that refer to another stage's entry */
     uint32_t open_count;                  /* open packets with at least one launch */
@@ -354,8 +354,8 @@ struct prt_sched {
     void *ask_context;
     const struct prt_buffer *doing_buffer; /* buffer of the port that `doing` is about, or NULL */
     atomic_int doing;                      /* enum prt_doing */
-    const bool
-        *among; /* by stage: in the cycle of a replay, only whose waits are explained; else NULL */
+    /* by stage: in the cycle of a replay, only whose waits are explained; else NULL */
+    const bool *among;
 };
 
 /* A change may make the stage ready, or change the reason why it is not. */

@@ -21,7 +21,7 @@ enum { BLOCK_ALIGNMENT = 64 };
 
 /* ---- creation ---- */
 
-static void *allocate(size_t count, size_t size)
+static void *allocate_array(size_t count, size_t size)
 {
     return calloc(count + 1, size); /* count 0: not NULL either */
 }
@@ -40,41 +40,41 @@ static size_t set_stage_count(const struct prt_container *c)
     return count;
 }
 
-static bool allocate_tables(struct prt_sched *s)
+static bool allocate_run_tables(struct prt_sched *s)
 {
     const struct prt_container *c = s->container;
     size_t ports = 0;
     for (uint32_t i = 0; i < c->buffer_count; i++)
         ports += c->buffers[i].outer != CONTAINER_INNER;
-    s->buffers = allocate(c->buffer_count, sizeof *s->buffers);
-    s->ports = allocate(ports, sizeof *s->ports);
-    s->stages = allocate(c->stage_count, sizeof *s->stages);
-    s->inputs = allocate(c->input_count, sizeof *s->inputs);
-    s->outputs = allocate(c->output_count, sizeof *s->outputs);
-    s->node_stage = allocate(c->node_count, sizeof *s->node_stage);
-    s->takers = allocate(c->stage_count, sizeof *s->takers);
-    s->cursors = allocate(c->set_count, sizeof *s->cursors);
-    s->fullest = allocate(c->set_count, sizeof *s->fullest);
-    s->objects = allocate((size_t)c->stage_count * 2, sizeof *s->objects);
-    s->windows_in = allocate(c->input_count, sizeof *s->windows_in);
-    s->windows_out = allocate(c->output_count, sizeof *s->windows_out);
-    s->device_queues = allocate(c->stage_count, sizeof *s->device_queues);
-    s->pop_bytes = allocate(c->input_count, sizeof *s->pop_bytes);
-    s->push_bytes = allocate(c->output_count, sizeof *s->push_bytes);
-    s->left = allocate(c->input_count, sizeof *s->left);
-    s->produced = allocate(c->output_count, sizeof *s->produced);
-    s->claimed_bytes = allocate(c->output_count, sizeof *s->claimed_bytes);
-    s->packet_bytes = allocate(c->output_count, sizeof *s->packet_bytes);
-    s->window_places = allocate(c->input_count, sizeof *s->window_places);
-    s->flow_sums = allocate(flow_sum_count(c), sizeof *s->flow_sums);
-    s->by_importance = allocate(set_stage_count(c), sizeof *s->by_importance);
-    s->set_order = allocate(c->set_count, sizeof *s->set_order);
-    s->completions = allocate(c->stage_count, sizeof *s->completions);
-    s->argument_blocks = allocate(c->node_count, sizeof *s->argument_blocks);
-    s->open_packets = allocate(c->stage_count, sizeof *s->open_packets);
-    s->queues = allocate(c->stage_count, sizeof *s->queues);
-    s->stage_faults = allocate(c->stage_count, sizeof *s->stage_faults);
-    s->fault_walk = allocate(c->stage_count, sizeof *s->fault_walk);
+    s->buffers = allocate_array(c->buffer_count, sizeof *s->buffers);
+    s->ports = allocate_array(ports, sizeof *s->ports);
+    s->stages = allocate_array(c->stage_count, sizeof *s->stages);
+    s->inputs = allocate_array(c->input_count, sizeof *s->inputs);
+    s->outputs = allocate_array(c->output_count, sizeof *s->outputs);
+    s->node_stage = allocate_array(c->node_count, sizeof *s->node_stage);
+    s->takers = allocate_array(c->stage_count, sizeof *s->takers);
+    s->cursors = allocate_array(c->set_count, sizeof *s->cursors);
+    s->fullest = allocate_array(c->set_count, sizeof *s->fullest);
+    s->objects = allocate_array((size_t)c->stage_count * 2, sizeof *s->objects);
+    s->windows_in = allocate_array(c->input_count, sizeof *s->windows_in);
+    s->windows_out = allocate_array(c->output_count, sizeof *s->windows_out);
+    s->device_queues = allocate_array(c->stage_count, sizeof *s->device_queues);
+    s->pop_bytes = allocate_array(c->input_count, sizeof *s->pop_bytes);
+    s->push_bytes = allocate_array(c->output_count, sizeof *s->push_bytes);
+    s->left = allocate_array(c->input_count, sizeof *s->left);
+    s->produced = allocate_array(c->output_count, sizeof *s->produced);
+    s->claimed_bytes = allocate_array(c->output_count, sizeof *s->claimed_bytes);
+    s->packet_bytes = allocate_array(c->output_count, sizeof *s->packet_bytes);
+    s->window_places = allocate_array(c->input_count, sizeof *s->window_places);
+    s->flow_sums = allocate_array(flow_sum_count(c), sizeof *s->flow_sums);
+    s->by_importance = allocate_array(set_stage_count(c), sizeof *s->by_importance);
+    s->set_order = allocate_array(c->set_count, sizeof *s->set_order);
+    s->completions = allocate_array(c->stage_count, sizeof *s->completions);
+    s->argument_blocks = allocate_array(c->node_count, sizeof *s->argument_blocks);
+    s->open_packets = allocate_array(c->stage_count, sizeof *s->open_packets);
+    s->queues = allocate_array(c->stage_count, sizeof *s->queues);
+    s->stage_faults = allocate_array(c->stage_count, sizeof *s->stage_faults);
+    s->fault_walk = allocate_array(c->stage_count, sizeof *s->fault_walk);
     bool marks = prt_stage_marks_create(&s->ends_due, c->stage_count) &&
                  prt_stage_marks_create(&s->changed, c->stage_count);
     return marks && s->buffers && s->ports && s->stages && s->inputs && s->outputs &&
@@ -169,7 +169,7 @@ static void link_output(struct prt_sched *s, uint32_t index, uint32_t phases, ui
     s->push_bytes[index] = output->push * s->packet_bytes[index];
 }
 
-static bool is_exact(const struct prt_container *c, const struct container_node *node)
+static bool has_exact_rates(const struct prt_container *c, const struct container_node *node)
 {
     for (uint32_t i = 0; i < node->output_count; i++) {
         const struct container_output *output = &c->outputs[node->first_output + i];
@@ -204,7 +204,7 @@ static void link_ends(struct prt_sched *s)
             link_input(s, node->first_input + k, node->phases, &sums);
         for (uint32_t k = 0; k < node->output_count; k++)
             link_output(s, node->first_output + k, node->phases, &sums);
-        if (!is_exact(c, node)) link_bundles(s, node);
+        if (!has_exact_rates(c, node)) link_bundles(s, node);
     }
 }
 
@@ -273,7 +273,7 @@ static enum prt_status create_indices(struct prt_sched *s, struct prt_error *err
 static bool is_whole(const struct prt_container *c, const struct container_node *node)
 {
     const uint32_t flags = CONTAINER_NODE_STOPS | CONTAINER_NODE_LAUNCHES;
-    return node->phases > 1 || (node->flags & flags) != 0 || !is_exact(c, node);
+    return node->phases > 1 || (node->flags & flags) != 0 || !has_exact_rates(c, node);
 }
 
 /* The node is whole only because its rates are bounded. */
@@ -281,10 +281,10 @@ static bool can_be_apart(const struct prt_container *c, const struct container_n
 {
     const uint32_t others =
         CONTAINER_NODE_STOPS | CONTAINER_NODE_LAUNCHES | CONTAINER_NODE_STATEFUL;
-    return node->phases == 1 && (node->flags & others) == 0 && !is_exact(c, node);
+    return node->phases == 1 && (node->flags & others) == 0 && !has_exact_rates(c, node);
 }
 
-static bool reads_port(const struct prt_sched *s, const struct container_node *node)
+static bool reads_outer_port(const struct prt_sched *s, const struct container_node *node)
 {
     for (uint32_t i = 0; i < node->input_count; i++)
         if (s->inputs[node->first_input + i].buffer->port != NULL) return true;
@@ -345,7 +345,7 @@ static void create_objects(struct prt_sched *s, uint32_t index, size_t *at)
     object.completed = &s->stages[index].completed;
     if (s->stages[index].frame_packets > 0) object.windows = s->window_places + node->first_input;
     if (is_whole(c, node)) object.flags |= PRT_KERNEL_WHOLE;
-    if (!is_exact(c, node)) object.flags |= PRT_KERNEL_BOUNDED;
+    if (!has_exact_rates(c, node)) object.flags |= PRT_KERNEL_BOUNDED;
     if (can_be_apart(c, node)) object.flags |= PRT_KERNEL_APART;
     object.device_queue = s->device_queues[index];
     if (object.device_queue != NULL) isolate_firings(&object);
@@ -379,7 +379,7 @@ static enum prt_status create_device_queues(struct prt_sched *s, struct prt_erro
 }
 
 /* Bytes that a firing consumes; 0 if they depend on its phase. */
-static uint64_t read_bytes(const struct prt_sched *s, const struct container_node *node)
+static uint64_t firing_read_bytes(const struct prt_sched *s, const struct container_node *node)
 {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < node->input_count && node->phases == 1; i++) {
@@ -405,10 +405,10 @@ static void create_stages(struct prt_sched *s)
         s->stages[i] = (struct prt_stage){.node = node,
                                           .inputs = s->inputs + node->first_input,
                                           .outputs = s->outputs + node->first_output,
-                                          .exact = is_exact(c, node),
-                                          .reads_port = reads_port(s, node),
+                                          .exact = has_exact_rates(c, node),
+                                          .reads_port = reads_outer_port(s, node),
                                           .frame_packets = find_frame(s, node),
-                                          .read_bytes = read_bytes(s, node),
+                                          .read_bytes = firing_read_bytes(s, node),
                                           .entry = record->entry,
                                           .spilled = has_flag(record, CONTAINER_STAGE_SPILLED),
                                           .ends_pack = has_flag(record, CONTAINER_STAGE_ENDS_PACK),
@@ -456,10 +456,10 @@ static void follow_reached(struct reach *reach)
 }
 
 /* Marks every stage that packets of an in-port can reach, then every stage that packets of a source can reach. */
-static enum prt_status find_driven(struct prt_sched *s, struct prt_error *error)
+static enum prt_status mark_driven_stages(struct prt_sched *s, struct prt_error *error)
 {
     struct reach reach = {.sched = s, .fed = true};
-    reach.stack = allocate(s->container->stage_count, sizeof *reach.stack);
+    reach.stack = allocate_array(s->container->stage_count, sizeof *reach.stack);
     if (reach.stack == NULL) return NO_MEMORY(error);
     for (uint32_t i = 0; i < s->container->buffer_count; i++) {
         if (s->buffers[i].record->outer == CONTAINER_OUTER_IN)
@@ -506,7 +506,7 @@ enum prt_status prt_sched_create(const struct prt_container *container,
     atomic_init(&s->interrupted, false);
     for (uint32_t i = 0; i < DISPATCH_ENTRIES_MAX; i++)
         s->reference_stages[i] = UINT32_MAX;
-    enum prt_status status = allocate_tables(s) ? PRT_OK : NO_MEMORY(error);
+    enum prt_status status = allocate_run_tables(s) ? PRT_OK : NO_MEMORY(error);
     if (status == PRT_OK) status = create_buffers(s, error);
     if (status == PRT_OK) status = create_blocks(s, error);
     if (status == PRT_OK) status = create_indices(s, error);
@@ -517,7 +517,7 @@ enum prt_status prt_sched_create(const struct prt_container *container,
     if (status == PRT_OK) {
         create_stages(s);
         order_sets(s);
-        status = find_driven(s, error);
+        status = mark_driven_stages(s, error);
     }
     if (status == PRT_OK && !prt_self_driven_find_components(s)) status = NO_MEMORY(error);
     if (status == PRT_OK) open_packets(s);
@@ -647,8 +647,8 @@ void prt_sched_bind_sink(struct prt_sched *s, uint32_t buffer, prt_sched_sink si
 static enum prt_status partition(struct prt_sched *s, const int64_t *properties, uint32_t count,
                                  struct prt_error *error)
 {
-    s->sub_devices = allocate(count, sizeof *s->sub_devices);
-    s->sub_device_queues = allocate(count, sizeof *s->sub_device_queues);
+    s->sub_devices = allocate_array(count, sizeof *s->sub_devices);
+    s->sub_device_queues = allocate_array(count, sizeof *s->sub_device_queues);
     if (s->sub_devices == NULL || s->sub_device_queues == NULL) return NO_MEMORY(error);
     enum prt_status status = prt_create_sub_devices(s->ops->tree(s->device), s->root, properties,
                                                     count, s->sub_devices, &s->sub_device_count);
@@ -671,7 +671,7 @@ enum prt_status prt_sched_partition_equally(struct prt_sched *s, uint32_t cu_cou
 enum prt_status prt_sched_partition_counts(struct prt_sched *s, const uint32_t *counts,
                                            uint32_t count, struct prt_error *error)
 {
-    int64_t *properties = allocate((size_t)count + 3, sizeof *properties);
+    int64_t *properties = allocate_array((size_t)count + 3, sizeof *properties);
     if (properties == NULL) return NO_MEMORY(error);
     properties[0] = PRT_PARTITION_BY_COUNTS;
     for (uint32_t i = 0; i < count; i++)
@@ -697,25 +697,25 @@ enum prt_status prt_sched_partition_affinity(struct prt_sched *s, uint32_t level
     return partition(s, properties, wanted, error);
 }
 
-static uint32_t queue_of(const struct prt_sched *s, uint32_t node)
+static uint32_t stage_queue(const struct prt_sched *s, uint32_t node)
 {
     return s->stages[s->node_stage[node]].queue;
 }
 
 /* Are the writer and all readers of the buffer on one queue? */
-static bool is_in_order(const struct prt_sched *s, const struct container_buffer *record)
+static bool is_on_one_queue(const struct prt_sched *s, const struct container_buffer *record)
 {
     if (record->outer != CONTAINER_INNER) return false; /* an inner buffer has a writer */
     for (uint32_t i = 0; i < record->reader_count; i++) {
         uint32_t node = s->container->readers[record->first_reader + i].node;
-        if (queue_of(s, node) != queue_of(s, record->writer_node)) return false;
+        if (stage_queue(s, node) != stage_queue(s, record->writer_node)) return false;
     }
     return true;
 }
 
 /* Does a more important stage read packets of this one?  Then its completion is not delayed to the end of its dispatch
  * packet. */
-static bool is_awaited(const struct prt_sched *s, const struct prt_stage *stage)
+static bool has_important_reader(const struct prt_sched *s, const struct prt_stage *stage)
 {
     for (uint32_t i = 0; i < stage->node->output_count; i++) {
         const struct container_buffer *record = stage->outputs[i].buffer->record;
@@ -734,11 +734,12 @@ static void find_order(struct prt_sched *s)
     for (uint32_t i = 0; i < c->stage_count; i++) {
         struct prt_stage *stage = &s->stages[i];
         bool known = stage->exact && (stage->node->flags & CONTAINER_NODE_STOPS) == 0;
-        stage->awaited = is_awaited(s, stage);
+        stage->awaited = has_important_reader(s, stage);
         for (uint32_t k = 0; k < stage->node->input_count; k++)
-            stage->inputs[k].in_order = is_in_order(s, stage->inputs[k].buffer->record);
+            stage->inputs[k].in_order = is_on_one_queue(s, stage->inputs[k].buffer->record);
         for (uint32_t k = 0; k < stage->node->output_count; k++)
-            stage->outputs[k].in_order = known && is_in_order(s, stage->outputs[k].buffer->record);
+            stage->outputs[k].in_order =
+                known && is_on_one_queue(s, stage->outputs[k].buffer->record);
     }
 }
 

@@ -50,7 +50,7 @@ bool prt_select_below_threshold(const struct prt_sched *s, const struct prt_stag
     return firings < stage->threshold && !is_cut_short(s, stage, firings);
 }
 
-static uint64_t ready_firings(const struct prt_sched *s, struct prt_stage *stage)
+static uint64_t ready_firing_count(const struct prt_sched *s, struct prt_stage *stage)
 {
     uint64_t firings = prt_ready_outputs(stage);
     if (firings == 0) return 0;
@@ -100,7 +100,7 @@ static enum prt_status count_ready_firings(struct prt_sched *s, struct prt_stage
     *firings = 0;
     if (prt_select_stops_by_interrupt(s, stage)) return PRT_OK;
     for (;;) {
-        *firings = ready_firings(s, stage);
+        *firings = ready_firing_count(s, stage);
         struct prt_buffer *port = *firings > 0 ? port_to_fill(stage, *firings) : NULL;
         if (port == NULL) break;
         enum prt_status status = prt_inport_fill(s, port, error);
@@ -112,7 +112,7 @@ static enum prt_status count_ready_firings(struct prt_sched *s, struct prt_stage
 
 bool prt_select_wants(const struct prt_sched *s, struct prt_stage *stage)
 {
-    return may_be_ready(stage) && ready_firings(s, stage) > 0;
+    return may_be_ready(stage) && ready_firing_count(s, stage) > 0;
 }
 
 enum prt_status prt_select_one(struct prt_sched *s, uint32_t index, bool *found,
@@ -120,8 +120,8 @@ enum prt_status prt_select_one(struct prt_sched *s, uint32_t index, bool *found,
 {
     struct prt_stage *stage = &s->stages[index];
     *found = false;
-    assert(!stage->in_flight &&
-           stage->life == PRT_STAGE_RUNNING); /* only a replay calls this; it ends no stage */
+    /* only a replay calls this; it ends no stage */
+    assert(!stage->in_flight && stage->life == PRT_STAGE_RUNNING);
     if (stage->stopped) return PRT_OK;
     while (prt_ready_outputs(stage) > 0 && prt_ready_inputs(stage) > 0) {
         struct prt_buffer *port = port_to_fill(stage, 1);
@@ -191,7 +191,7 @@ enum prt_status prt_sched_select_priority(struct prt_sched *s, uint32_t set_inde
 }
 
 /* Packets in the fullest input of a stage; an in-port that is filled counts as full. */
-static uint64_t fullest_input(const struct prt_stage *stage)
+static uint64_t fullest_input_packets(const struct prt_stage *stage)
 {
     uint64_t most = 0;
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
@@ -205,8 +205,8 @@ static uint64_t fullest_input(const struct prt_stage *stage)
 }
 
 /* The packets of a stage are counted before its in-ports are filled: filling must not change the order of stages. */
-static enum prt_status select_fullest(struct prt_sched *s, uint32_t set_index, bool *found,
-                                      struct prt_error *error)
+static enum prt_status select_fullest_stage(struct prt_sched *s, uint32_t set_index, bool *found,
+                                            struct prt_error *error)
 {
     const struct prt_stage_set *set = &s->container->sets[set_index];
     uint64_t most = 0;
@@ -216,7 +216,7 @@ static enum prt_status select_fullest(struct prt_sched *s, uint32_t set_index, b
         uint32_t index = set->stages[i];
         bool ready = false;
         if (!may_be_ready(&s->stages[index])) continue;
-        uint64_t packets = fullest_input(&s->stages[index]);
+        uint64_t packets = fullest_input_packets(&s->stages[index]);
         if (*found && packets <= most) continue;
         status = select_if_ready(s, index, &ready, error);
         if (ready) most = packets;
@@ -231,7 +231,7 @@ enum prt_status prt_sched_select_fullest(struct prt_sched *s, uint32_t set_index
 {
     bool in_turn = (s->fullest[set_index] + 1) % SCHED_FULLEST_TURN == 0;
     enum prt_status status = in_turn ? prt_sched_select_round_robin(s, set_index, found, error)
-                                     : select_fullest(s, set_index, found, error);
+                                     : select_fullest_stage(s, set_index, found, error);
     if (*found) s->fullest[set_index]++;
     return status;
 }

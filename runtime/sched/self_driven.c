@@ -66,7 +66,7 @@ static uint32_t leave_stage(struct search *search, uint32_t index)
     return visit->parent;
 }
 
-static void search_from(struct search *search, uint32_t first)
+static void search_component(struct search *search, uint32_t first)
 {
     uint32_t at = first;
     enter_stage(search, first, UINT32_MAX);
@@ -115,7 +115,7 @@ bool prt_self_driven_find_components(struct prt_sched *s)
                             .open = calloc((size_t)count + 1, sizeof *search.open)};
     bool done = search.visits != NULL && search.open != NULL;
     for (uint32_t i = 0; done && i < count; i++)
-        if (!s->stages[i].fed && search.visits[i].order == UNSEEN) search_from(&search, i);
+        if (!s->stages[i].fed && search.visits[i].order == UNSEEN) search_component(&search, i);
     for (uint32_t i = 0; done && i < count; i++)
         if (!s->stages[i].fed) count_takers(s, &s->stages[i]);
     for (uint32_t i = 0; done && i < count; i++)

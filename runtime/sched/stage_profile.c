@@ -15,8 +15,8 @@ struct watched_stage {
     struct prt_stage_time time;
     uint64_t since_cycles;
     enum prt_stall_cause cause;
-    uint32_t
-        end; /* of PACKETS and ROOM: the end of the stage, as prt_run_wait counts; else NO_END */
+    /* of PACKETS and ROOM: the end of the stage, as prt_run_wait counts; else NO_END */
+    uint32_t end;
     bool in_flight;
 };
 
@@ -31,8 +31,8 @@ struct prt_profile {
     const struct prt_run *run;
     struct watched_stage *stages;
     struct watched_output *outputs;
-    uint64_t *
-        batch_most; /* per output: maximum of a firing in the launch that ends, written by its kernel */
+    /* per output: maximum of a firing in the launch that ends, written by its kernel */
+    uint64_t *batch_most;
     uint64_t *waits;             /* per end of every stage: cycles */
     uint32_t *first_end;         /* per stage: index of its first end in `waits` */
     uint64_t *levels;            /* per buffer: level of the last event */
@@ -40,36 +40,36 @@ struct prt_profile {
     struct prt_queue_statistics *queues;
     uint64_t *cu_cycles, *launch_cu_cycles;
     uint32_t queue_count, cu_count;
-    uint64_t work_begin_cycles,
-        work_end_cycles;   /* work of the scheduler that no event has reported yet */
+    /* work of the scheduler that no event has reported yet */
+    uint64_t work_begin_cycles, work_end_cycles;
     uint64_t *host_cycles; /* per buffer */
-    const struct prt_buffer
-        *at_host; /* the scheduler waits for the host at its port; NULL: it does not */
+    /* the scheduler waits for the host at its port; NULL: it does not */
+    const struct prt_buffer *at_host;
     uint64_t at_host_since_cycles;
     bool executes, real_time;
 };
 
 /* ---- creation ---- */
 
-static void *allocate(size_t count, size_t size)
+static void *allocate_zeroed(size_t count, size_t size)
 {
     return calloc(count + 1, size); /* count 0: not NULL either */
 }
 
-static bool allocate_tables(struct prt_profile *c, const struct prt_container *container)
+static bool allocate_accounts(struct prt_profile *c, const struct prt_container *container)
 {
     size_t ends = (size_t)container->input_count + container->output_count;
-    c->stages = allocate(container->stage_count, sizeof *c->stages);
-    c->outputs = allocate(container->output_count, sizeof *c->outputs);
-    c->batch_most = allocate(container->output_count, sizeof *c->batch_most);
-    c->waits = allocate(ends, sizeof *c->waits);
-    c->first_end = allocate(container->stage_count, sizeof *c->first_end);
-    c->levels = allocate(container->buffer_count, sizeof *c->levels);
-    c->ends = allocate(ends, sizeof *c->ends);
-    c->host_cycles = allocate(container->buffer_count, sizeof *c->host_cycles);
-    c->queues = allocate(c->queue_count, sizeof *c->queues);
-    c->cu_cycles = allocate(c->cu_count, sizeof *c->cu_cycles);
-    c->launch_cu_cycles = allocate(c->cu_count, sizeof *c->launch_cu_cycles);
+    c->stages = allocate_zeroed(container->stage_count, sizeof *c->stages);
+    c->outputs = allocate_zeroed(container->output_count, sizeof *c->outputs);
+    c->batch_most = allocate_zeroed(container->output_count, sizeof *c->batch_most);
+    c->waits = allocate_zeroed(ends, sizeof *c->waits);
+    c->first_end = allocate_zeroed(container->stage_count, sizeof *c->first_end);
+    c->levels = allocate_zeroed(container->buffer_count, sizeof *c->levels);
+    c->ends = allocate_zeroed(ends, sizeof *c->ends);
+    c->host_cycles = allocate_zeroed(container->buffer_count, sizeof *c->host_cycles);
+    c->queues = allocate_zeroed(c->queue_count, sizeof *c->queues);
+    c->cu_cycles = allocate_zeroed(c->cu_count, sizeof *c->cu_cycles);
+    c->launch_cu_cycles = allocate_zeroed(c->cu_count, sizeof *c->launch_cu_cycles);
     return c->stages && c->outputs && c->batch_most && c->waits && c->first_end && c->levels &&
            c->ends && c->host_cycles && c->queues && c->cu_cycles && c->launch_cu_cycles;
 }
@@ -103,7 +103,7 @@ enum prt_status prt_profile_create(struct prt_sched *s, const struct prt_observe
     made->cu_count = info.description->cu_count;
     made->executes = info.executes;
     made->real_time = info.real_time;
-    if (!allocate_tables(made, s->container)) {
+    if (!allocate_accounts(made, s->container)) {
         prt_profile_destroy(made);
         return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     }
@@ -321,7 +321,7 @@ void prt_profile_end(struct prt_sched *s, uint64_t total_cycles)
 
 /* ---- launches ---- */
 
-static enum prt_launch_form form_of(enum prt_packet_kind kind)
+static enum prt_launch_form launch_form(enum prt_packet_kind kind)
 {
     switch (kind) {
     case PRT_PACKET_REFERENCE: return PRT_LAUNCH_REFERENCE;
@@ -356,7 +356,7 @@ static void account_launch(struct prt_profile *c, const struct prt_launch_record
     t->index_cycles += r->index_cycles;
     t->device_queue_cycles += r->device_queue_cycles;
     t->interruptions += r->interrupted;
-    t->launches[form_of(r->packet)] += !r->interrupted;
+    t->launches[launch_form(r->packet)] += !r->interrupted;
     t->warps += r->warps;
     t->compute_cycles = prt_cycles_add(t->compute_cycles, r->compute_cycles);
     t->memory_cycles = prt_cycles_add(t->memory_cycles, r->memory_cycles);
@@ -438,7 +438,7 @@ static void send_launch(struct prt_sched *s, const struct prt_launch_record *r)
         .stage = r->stage,
         .queue = r->queue,
         .finish = r->finish,
-        .form = form_of(r->packet),
+        .form = launch_form(r->packet),
         .first_of_packet = r->first_of_packet,
         .cleaned_up = r->cleaned_up,
         .first_firing = r->first_firing,

@@ -75,7 +75,7 @@ static bool input_holds(const struct prt_stage *stage, const struct prt_stage_in
 }
 
 /* Do the ends of the stage admit so many firings now? */
-static bool can_run(const struct prt_stage *stage, uint64_t firings)
+static bool ends_admit(const struct prt_stage *stage, uint64_t firings)
 {
     const struct prt_stage_input *inputs = stage->inputs;
     const struct prt_stage_output *outputs = stage->outputs;
@@ -114,7 +114,7 @@ static enum prt_status step_run(struct prt_sched *s, uint32_t index, uint32_t fi
     const struct prt_stage *stage = &s->stages[index];
     enum prt_status status = PRT_OK;
     for (uint32_t i = 0; i < firings && status == PRT_OK; i++) {
-        if (!may_run(s, stage, 1) || !can_run(stage, 1))
+        if (!may_run(s, stage, 1) || !ends_admit(stage, 1))
             return refuse_run(s, stage, firings - i, error);
         s->selected = index;
         s->selected_firings = 1;
@@ -130,7 +130,7 @@ enum prt_status prt_static_run(struct prt_sched *s, uint32_t index, uint32_t fir
     if (s->step != NULL) return step_run(s, index, firings, error);
     for (;;) {
         if (!may_run(s, stage, firings)) return refuse_run(s, stage, firings, error);
-        if (!stage->in_flight && can_run(stage, firings))
+        if (!stage->in_flight && ends_admit(stage, firings))
             return prt_sched_launch(s, index, firings, error);
         if (s->in_flight == 0) return refuse_run(s, stage, firings, error);
         enum prt_status status = prt_sched_await(s, error);

@@ -56,7 +56,7 @@ static void decode_instruction(struct prt_vm *vm, const struct sched_instruction
     }
 }
 
-static bool decode_all(struct prt_vm *vm, const struct prt_container *c)
+static bool decode_program(struct prt_vm *vm, const struct prt_container *c)
 {
     uint32_t *index_at = calloc((size_t)c->code_bytes + 1, sizeof *index_at);
     vm->lists = calloc((size_t)c->code_bytes / 4 + 1, sizeof *vm->lists);
@@ -82,7 +82,7 @@ enum prt_status prt_vm_create(const struct prt_container *container, struct prt_
                               struct prt_error *error)
 {
     struct prt_vm *made = calloc(1, sizeof *made);
-    if (made == NULL || !decode_all(made, container)) {
+    if (made == NULL || !decode_program(made, container)) {
         prt_vm_destroy(made);
         return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     }
@@ -277,7 +277,7 @@ static enum prt_status run_until(struct machine *m, uint32_t end)
     return status;
 }
 
-static bool is_prologue(enum sched_opcode opcode)
+static bool is_prologue_opcode(enum sched_opcode opcode)
 {
     return opcode == SCHED_PARTITION_EQUALLY || opcode == SCHED_PARTITION_COUNTS ||
            opcode == SCHED_PARTITION_AFFINITY || opcode == SCHED_BIND_ROOT ||
@@ -289,7 +289,7 @@ enum prt_status prt_vm_prologue(const struct prt_vm *vm, struct prt_sched *sched
 {
     struct machine machine = {.vm = vm, .sched = sched, .error = error};
     uint32_t end = 0;
-    while (is_prologue(vm->code[end].opcode)) /* the verifier: code halts */
+    while (is_prologue_opcode(vm->code[end].opcode)) /* the verifier: code halts */
         end++;
     (void)prt_run_state_set(sched, PRT_DOING_WORK, NULL);
     return run_until(&machine, end);
