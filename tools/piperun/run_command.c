@@ -157,8 +157,7 @@ static int report_hash(const struct prt_session *session)
                       b->port.name);
         puts(line.message);
     }
-    if (fflush(stdout) == 0 || errno == EPIPE) return EXIT_DONE;
-    return PRT_COMPLAIN(EXIT_USAGE, "standard output: %s", strerror(errno));
+    return prt_output_status();
 }
 
 static void note_wait(void *context, const char *wait)

@@ -334,7 +334,7 @@ static int take_run_option(int option, int index, char **argv, struct prt_comman
     case 'p': command->pipeline = optarg; break;
     case 'q': command->quiet = true; break;
     case 'v': command->verbose = true; break;
-    case 'h': fputs(usage_text, stdout); return EXIT_DONE;
+    case 'h': return prt_print_text(usage_text);
     case OPTION_VERSION:
         printf("piperun " PIPEC_VERSION "%s\nLicence: MIT\n", prt_lines_editor());
         return EXIT_DONE;
