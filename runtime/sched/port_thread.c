@@ -45,6 +45,11 @@ struct prt_bell {
     atomic_bool awaited; /* the scheduler sleeps until some thread has moved */
 };
 
+static uint64_t read_position(_Atomic uint64_t *position)
+{
+    return atomic_load(position);
+}
+
 /* If so, `status` and `error` are set. */
 static bool is_over(struct prt_port_thread *t)
 {
@@ -80,20 +85,20 @@ static void ring_bell(struct prt_bell *bell)
 static void set_allowed(struct prt_port_thread *t, uint64_t position)
 {
     atomic_store(&t->allowed, position);
-    if (position >= atomic_load(&t->wanted)) signal_other(t, &t->to_thread);
+    if (position >= read_position(&t->wanted)) signal_other(t, &t->to_thread);
 }
 
 static void set_moved(struct prt_port_thread *t, uint64_t position)
 {
     atomic_store(&t->moved, position);
-    if (position >= atomic_load(&t->awaited)) signal_other(t, &t->to_scheduler);
+    if (position >= read_position(&t->awaited)) signal_other(t, &t->to_scheduler);
     struct prt_bell *bell = t->sched->bell;
     if (bell != NULL && atomic_load(&bell->awaited)) ring_bell(bell);
 }
 
 static bool has_moved(struct prt_port_thread *t, uint64_t position)
 {
-    return atomic_load(&t->moved) >= position || is_over(t);
+    return read_position(&t->moved) >= position || is_over(t);
 }
 
 static void pause_briefly(void)
@@ -161,7 +166,7 @@ static void sleep_until(struct prt_port_thread *t, uint64_t position)
 {
     pthread_mutex_lock(&t->mutex);
     atomic_store(&t->wanted, position);
-    while (atomic_load(&t->allowed) < position && !is_stopping(t))
+    while (read_position(&t->allowed) < position && !is_stopping(t))
         pthread_cond_wait(&t->to_thread, &t->mutex);
     atomic_store_explicit(&t->wanted, NEVER, memory_order_relaxed);
     pthread_mutex_unlock(&t->mutex);
@@ -172,15 +177,14 @@ static void sleep_until(struct prt_port_thread *t, uint64_t position)
 static void gather_packets(struct prt_port_thread *t, uint64_t position)
 {
     int64_t until = t->last_nanoseconds + GATHER_NANOSECONDS;
-    if (atomic_load(&t->allowed) >= position || prt_port_now_nanoseconds() >= until) return;
+    if (read_position(&t->allowed) >= position || prt_port_now_nanoseconds() >= until) return;
     const struct timespec end = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
     int waited = 0;
     pthread_mutex_lock(&t->mutex);
-    /* Sequential consistency is not needed for progress, because this sleep has a limit.  It avoids a sleep for packets
-     * that are allowed already. */
+    /* Stronger than needed: this sleep has a limit.  But it should not last when its packets are allowed already. */
     atomic_store(&t->wanted, position);
-    while (waited == 0 && atomic_load(&t->allowed) < position &&
-           atomic_load(&t->awaited) == NEVER && !is_stopping(t))
+    while (waited == 0 && read_position(&t->allowed) < position &&
+           read_position(&t->awaited) == NEVER && !is_stopping(t))
         waited = pthread_cond_timedwait(&t->to_thread, &t->mutex, &end);
     atomic_store_explicit(&t->wanted, NEVER, memory_order_relaxed);
     pthread_mutex_unlock(&t->mutex);
@@ -189,8 +193,9 @@ static void gather_packets(struct prt_port_thread *t, uint64_t position)
 /* The room to ask the source for: a chunk.  If there is less, waits for room for two chunks. */
 static size_t wait_for_room(struct prt_port_thread *t, uint64_t at)
 {
-    if (atomic_load(&t->allowed) < at + t->chunk_packets) sleep_until(t, at + 2 * t->chunk_packets);
-    uint64_t room = atomic_load(&t->allowed) - at;
+    if (read_position(&t->allowed) < at + t->chunk_packets)
+        sleep_until(t, at + 2 * t->chunk_packets);
+    uint64_t room = read_position(&t->allowed) - at;
     return (size_t)(room < t->chunk_packets ? room : t->chunk_packets);
 }
 
@@ -200,7 +205,7 @@ static void read_source(void *context)
     struct prt_port_thread *t = context;
     const struct prt_port *port = t->buffer->port;
     for (;;) {
-        uint64_t at = atomic_load(&t->moved);
+        uint64_t at = read_position(&t->moved);
         size_t room = wait_for_room(t, at), count = 0;
         if (is_stopping(t)) return;
         if (atomic_load_explicit(&t->sched->interrupted, memory_order_relaxed)) {
@@ -227,10 +232,10 @@ static void write_sink(void *context)
     struct prt_port_thread *t = context;
     const struct prt_port *port = t->buffer->port;
     for (;;) {
-        uint64_t at = atomic_load(&t->moved);
+        uint64_t at = read_position(&t->moved);
         sleep_until(t, at + 1);
         gather_packets(t, at + t->chunk_packets / 2);
-        uint64_t packets = atomic_load(&t->allowed) - at;
+        uint64_t packets = read_position(&t->allowed) - at;
         if (packets == 0) return; /* it must end, and all packets are written */
         enum prt_status status =
             port->sink(port->context, ring_place(t, at), (size_t)packets, &t->error);
@@ -339,7 +344,7 @@ enum prt_status prt_port_thread_take(struct prt_buffer *buffer, void *window, si
     uint64_t freed = window == NULL ? t->taken : buffer->fifo.oldest_packets;
     set_allowed(t, freed + t->ring_packets);
     await_moved(t, t->taken + 1);
-    uint64_t there = atomic_load(&t->moved) - t->taken;
+    uint64_t there = read_position(&t->moved) - t->taken;
     *count = there < room ? (size_t)there : room;
     if (*count == 0) return ended_status(t, error);
     if (window != NULL && !is_ring_place(t, window, t->taken))
@@ -377,7 +382,7 @@ uint64_t prt_port_thread_arrived(const struct prt_buffer *buffer, bool *ended)
     if (atomic_load_explicit(&t->allowed, memory_order_relaxed) != room_end)
         set_allowed(t, room_end);
     *ended = is_over(t);
-    return atomic_load(&t->moved) - t->taken;
+    return read_position(&t->moved) - t->taken;
 }
 
 uint64_t prt_port_thread_room(const struct prt_buffer *buffer)
@@ -385,7 +390,7 @@ uint64_t prt_port_thread_room(const struct prt_buffer *buffer)
     struct prt_port_thread *t = buffer->port->thread;
     if (is_over(t)) return UINT64_MAX;
     uint64_t claimed_end = buffer->fifo.written_packets + buffer->fifo.claimed_packets;
-    return t->ring_packets - (claimed_end - atomic_load(&t->moved));
+    return t->ring_packets - (claimed_end - read_position(&t->moved));
 }
 
 /* With these attributes the calls cannot fail on Linux. */
@@ -421,9 +426,9 @@ static void hurry_sinks(struct prt_sched *s, bool hurry)
         if (t == NULL) continue;
         if (!hurry) {
             atomic_store_explicit(&t->awaited, NEVER, memory_order_relaxed);
-        } else if (!has_moved(t, atomic_load(&t->allowed))) {
+        } else if (!has_moved(t, read_position(&t->allowed))) {
             pthread_mutex_lock(&t->mutex);
-            atomic_store_explicit(&t->awaited, atomic_load(&t->allowed), memory_order_relaxed);
+            atomic_store_explicit(&t->awaited, read_position(&t->allowed), memory_order_relaxed);
             pthread_cond_signal(&t->to_thread);
             pthread_mutex_unlock(&t->mutex);
         }
@@ -478,7 +483,7 @@ static enum prt_status finish_out_port(struct prt_sched *s, struct prt_buffer *b
     struct prt_port_thread *t = port->thread;
     enum prt_doing before = prt_run_state_set(s, PRT_DOING_WRITE, buffer);
     enum prt_status status = PRT_OK;
-    await_moved(t, atomic_load(&t->allowed));
+    await_moved(t, read_position(&t->allowed));
     (void)prt_run_state_set(s, before, NULL);
     if (!port->gone && is_over(t)) status = ended_status(t, error);
     port->gone |= status != PRT_OK;

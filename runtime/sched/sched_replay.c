@@ -36,9 +36,9 @@ static bool prepare_rules(struct replay *r)
         r->rules[i] = at;
         at += 1 + 2 * *at;
     }
-    const uint64_t *circle = r->rules[r->rule_count - 2];
-    for (uint64_t i = 0; i < *circle; i++)
-        r->among[r->sched->node_stage[circle[1 + 2 * i]]] = true;
+    const uint64_t *cycle = r->rules[r->rule_count - 2];
+    for (uint64_t i = 0; i < *cycle; i++)
+        r->among[r->sched->node_stage[cycle[1 + 2 * i]]] = true;
     return true;
 }
 
