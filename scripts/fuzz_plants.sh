@@ -59,7 +59,7 @@ plants() {
     plant plan runtime/verify/verify_indices.c 's/return is_dedicated\(a\) && is_dedicated\(b\) &&/return false \&\&/'
     plant streams tools/piperun/io/sound_header.c 's/layout->open_ended = !reader->regular;/layout->open_ended = false;/'
     plant assembler lang/sched_asm.c 's/a->line \+= newline != NULL;/a->line++;/'
-    plant interleaving runtime/sched/sched_create.c 's/if \(queue_of\(s, node\) != queue_of\(s, record->writer_node\)\) return false;/(void)queue_of(s, node);/'
+    plant interleaving runtime/sched/sched_create.c 's/if \(stage_queue\(s, node\) != stage_queue\(s, record->writer_node\)\) return false;/(void)stage_queue(s, node);/'
     plant subdevices runtime/device/subdevice.c 's/ \|\| slot->attachment_count != 0\)/)/'
 }
 

@@ -48,8 +48,8 @@ struct entries {
     kernel_arguments_entry arguments;
 };
 
-/* Everything after reading; takes the container over.  `entries` NULL: the container's own image.
- */
+/* Checks a container and makes a program of it, which owns the container; frees it after an error.  `entries` NULL: the
+ * container's own image. */
 static enum prt_status finish_load(struct prt_container *container, const struct entries *entries,
                                    struct prt_program **program, struct prt_error *error)
 {
@@ -220,7 +220,7 @@ static bool is_watched(const struct prt_run_options *options)
 static void observe(void *context, const struct prt_launch_record *record)
 {
     struct prt_run *run = context;
-    prt_collect_launch(run->sched, record);
+    prt_profile_launch(run->sched, record);
 }
 
 static enum prt_status open_device(struct prt_run *run, const struct prt_run_options *options,
@@ -286,7 +286,7 @@ static void free_deeper(struct prt_program *deeper)
     free(deeper);
 }
 
-/* The program with deeper buffers, proven again.  Image and ports are those of `loaded`. */
+/* Makes the program with deeper buffers, and verifies it again.  Image and ports are those of `loaded`. */
 static enum prt_status deepen_program(const struct prt_program *loaded,
                                       const struct devdesc *device, uint64_t factor,
                                       bool scales_program, struct prt_program **deeper,
@@ -324,8 +324,8 @@ static uint64_t growth_allowed(void)
     return bytes < GROWTH_BYTES_MAX ? bytes : GROWTH_BYTES_MAX;
 }
 
-/* A run never depends on deeper buffers.  If one form is not proven, or there is no memory for it, the next form is
- * tried; the last form is the program as it was loaded. */
+/* First all depths and counts of the program grow, then only the depths, then none.  The next form is used if the
+ * verifier refuses one, or if there is no memory for it. */
 static void choose_depths(struct prt_run *run, const struct prt_run_options *options)
 {
     struct prt_device_info info;
@@ -374,7 +374,7 @@ enum prt_status prt_run_create(const struct prt_program *program,
     if (status == PRT_OK && options != NULL)
         prt_sched_set_latency(made->sched, options->latency_nanoseconds);
     if (status == PRT_OK && is_watched(options))
-        status = prt_collect_create(made->sched, options->observer, made, error);
+        status = prt_profile_create(made->sched, options->observer, made, error);
     if (status != PRT_OK) {
         prt_run_destroy(made);
         return status;
@@ -388,7 +388,7 @@ const struct prt_program *prt_run_program(const struct prt_run *run)
     return run->loaded;
 }
 
-/* The device first: its threads may still execute kernels on the run's memory. */
+/* Closes the device first: its threads may still execute kernels on the run's memory. */
 void prt_run_destroy(struct prt_run *run)
 {
     if (run == NULL) return;
@@ -526,7 +526,7 @@ static enum prt_status check_complete(const struct prt_run *run, struct prt_erro
     return PRT_OK;
 }
 
-/* Code of the container is loaded only now, and only where it is executed. */
+/* Loads the native code of the container, if the device executes it. */
 static enum prt_status open_image(const struct prt_run *run, struct prt_error *error)
 {
     const struct prt_program *program = run->program;
@@ -544,18 +544,18 @@ static enum prt_status start(struct prt_run *run, struct prt_error *error)
     if (status != PRT_OK) return status;
     run->executed = true;
     (void)run->ops->now_cycles(run->device); /* real time begins with the run */
-    if (run->sched->collect != NULL) prt_collect_begin(run->sched);
+    if (run->sched->profile != NULL) prt_profile_begin(run->sched);
     return prt_sched_start(run->sched, run->arguments, error);
 }
 
-/* Records the end of the run, also in its state and its measurements. */
+/* Records the end of the run in its state and its measurements. */
 static void end(struct prt_run *run)
 {
     if (!run->executed) return;
     run->ended_cycles = prt_run_total_cycles(run);
     run->ended = true;
-    (void)prt_standing_set(run->sched, PRT_DOING_ENDED, NULL);
-    if (run->sched->collect != NULL) prt_collect_end(run->sched, prt_run_total_cycles(run));
+    (void)prt_run_state_set(run->sched, PRT_DOING_ENDED, NULL);
+    if (run->sched->profile != NULL) prt_profile_end(run->sched, prt_run_total_cycles(run));
 }
 
 struct replay_view {
@@ -635,15 +635,15 @@ void prt_run_interrupt(struct prt_run *run)
     prt_sched_interrupt(run->sched);
 }
 
-void prt_run_tell_stall(const struct prt_run *run, prt_wait_callback told, void *context)
+void prt_run_tell_stall(const struct prt_run *run, prt_wait_callback receive, void *context)
 {
     const struct prt_sched *s = run->sched;
-    if (s->stalled > 0) prt_explain_waits(s, s->stalled - 1, told, context);
+    if (s->stalled > 0) prt_explain_waits(s, s->stalled - 1, receive, context);
 }
 
 void prt_run_tell_standing(struct prt_run *run, prt_standing_callback write, void *context)
 {
-    prt_standing_ask(run->sched, write, context);
+    prt_run_state_ask(run->sched, write, context);
 }
 
 /* ---- faults ---- */

@@ -32,8 +32,8 @@
  * Trust.  The loader checks the structure, the checksum and the meaning of a container before it runs
  *   anything from it.  The native code in the container is trusted like an executable.
  *
- * Memory.  A run allocates memory when it is created, and when its first instructions create queues.
- *   Firings do not allocate, however long the streams are.
+ * Memory.  A run allocates memory when it is created, when its ports are set up, and when prt_run_execute
+ *   begins.  Firings do not allocate, however long the streams are.
  */
 #ifndef RUNTIME_HOST_PIPERT_H
 #define RUNTIME_HOST_PIPERT_H
@@ -77,8 +77,8 @@ void prt_program_free(struct prt_program *program);
 struct prt_program_information {
     const char *name;   /* of the pipeline */
     const char *device; /* the device that it was compiled for */
-    const char
-        *isa; /* instruction set of the native code: "x86-64-v3"; "" if the kernels are linked in */
+    /* instruction set of the native code: "x86-64-v3"; "" if the kernels are linked in */
+    const char *isa;
     const char *compiler; /* "pipec 0.1.0" */
     uint32_t stage_count, buffer_count, port_count, argument_count;
     uint64_t memory_bytes; /* sum over all inner buffers, before rounding to pages */
@@ -335,7 +335,7 @@ typedef void (*prt_wait_callback)(void *context, const char *wait);
 
 /* After prt_run_execute has returned PRT_E_STALL: reports every wait of the cycle.  The error
  * message has only as many as fit.  Otherwise does nothing. */
-void prt_run_tell_stall(const struct prt_run *run, prt_wait_callback told, void *context);
+void prt_run_tell_stall(const struct prt_run *run, prt_wait_callback receive, void *context);
 
 /* ---- results of a run: valid after prt_run_execute, or during it from a callback ---- */
 
@@ -349,15 +349,15 @@ struct prt_dispatch_account {
 };
 
 struct prt_run_statistics {
-    uint64_t
-        total_cycles; /* of the device's time: simulated cycles, or nanoseconds on the host's cores */
+    /* of the device's time: simulated cycles, or nanoseconds on the host's cores */
+    uint64_t total_cycles;
     uint64_t scheduler_cycles; /* in instructions of the scheduler; overlaps with execution */
     uint64_t instructions;
     uint64_t dispatches;
     uint64_t launch_cycles; /* enqueue, packet processing and clean-up, over all dispatches */
     uint64_t switch_cycles;
     uint64_t execute_cycles;
-    uint64_t suspensions; /* how often the scheduler waited for the host to fill an in-port */
+    uint64_t suspensions; /* how often the scheduler had to ask the host to fill an in-port */
     uint64_t host_cycles; /* sum over all ports (prt_buffer_statistics) */
     uint64_t leftover_packets, discarded_packets;
     uint32_t host_threads;                  /* number of threads that executed kernels */
@@ -381,17 +381,20 @@ struct prt_buffer_statistics {
     const char *name, *type;
     uint32_t port; /* number of the pipeline's port, or PRT_NONE */
     uint64_t width_bytes, depth_packets;
-    uint64_t
-        planned_packets; /* the depth in the container: less where the run has deepened the buffer */
-    uint64_t packets;    /* written in all, including initial packets */
+    /* the depth in the container: less where the run has deepened the buffer */
+    uint64_t planned_packets;
+    uint64_t packets; /* written in all, including initial packets */
     uint64_t high_water_packets;
-    uint64_t suspensions; /* of an in-port: how often the scheduler waited for the host */
+    /* of an in-port: how often the scheduler had to ask the host to fill it */
+    uint64_t suspensions;
     /* Of a port: cycles in which the scheduler waited for its callback, or for the thread that
      * calls it.  0 if time is simulated, and if the run is not measured. */
     uint64_t host_cycles;
-    uint64_t discarded_packets; /* packets that arrived after all readers had ended */
-    uint64_t
-        leftover_packets; /* Packets that a reader never consumed, apart from those that its window has already seen. With several readers: the maximum. */
+    /* written after all readers had ended, or held by a reader that ended */
+    uint64_t discarded_packets;
+    /* Packets that a reader never consumed, apart from those that its window has already seen.  With
+     * several readers: the maximum. */
+    uint64_t leftover_packets;
     bool leftover_more;   /* of an in-port: there are more, which were not read from the host */
     uint64_t few_packets; /* left because they were too few for another firing */
     uint64_t stranded_packets; /* left because their reader found too few in another buffer */

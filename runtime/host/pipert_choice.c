@@ -16,7 +16,7 @@
 
 /* ---- the device that the program was compiled for ---- */
 
-/* The domains that the program cuts its device into, if it does. */
+/* Adds the domains into which the program cuts its device. */
 static void describe_domains(const struct prt_container *c, struct devdesc *description)
 {
     struct sched_instruction instruction;
@@ -26,7 +26,7 @@ static void describe_domains(const struct prt_container *c, struct devdesc *desc
             description->cus_per_domain[instruction.operands[0]] = instruction.operands[1];
 }
 
-/* The container's device if nothing more is known of it. */
+/* The container's device, if its description is not known. */
 static void describe_roughly(const struct prt_container *c, struct devdesc *description)
 {
     *description = (struct devdesc){
@@ -41,7 +41,7 @@ static void describe_roughly(const struct prt_container *c, struct devdesc *desc
              prt_container_text(c, c->device->name));
 }
 
-/* The description that `name` stands for; it must be the one the container was compiled for. */
+/* Opens the description that `name` stands for.  It must be the one for which the container was compiled. */
 static enum prt_status choose_description(const struct prt_container *c, const char *name,
                                           const struct prt_reporter *reporter,
                                           struct devdesc *description, struct prt_error *error)
@@ -69,7 +69,7 @@ static enum prt_status choose_description(const struct prt_container *c, const c
     return PRT_OK;
 }
 
-/* For devices that take a program whatever it was compiled for. */
+/* For devices that execute every program, whatever its device: the description of its device, or a rough one. */
 static void describe_own(const struct prt_container *c, struct devdesc *description)
 {
     const struct prt_reporter nobody = {NULL, NULL};
@@ -108,9 +108,10 @@ static enum prt_status choose_own(const struct prt_container *c, const char *nam
     return status == PRT_OK ? prt_verify_device(c, &choice->description, error) : status;
 }
 
-/* ---- a part of another one ---- */
+/* ---- a device of which the program uses a part ---- */
 
-/* Kernels were compiled for so many lanes; all else a part has in common with the whole. */
+/* The lanes of the device must be those for which the kernels were compiled.  The part has everything but its number of
+ * compute units in common with the whole. */
 static enum prt_status choose_whole(const struct prt_container *c, const char *name,
                                     const struct prt_reporter *reporter,
                                     struct prt_device_choice *choice, struct prt_error *error)
@@ -159,7 +160,7 @@ enum prt_status prt_device_choose_part(const struct prt_container *c,
                          information.cu_count);
 }
 
-/* ---- either ---- */
+/* ---- the choice ---- */
 
 enum prt_status prt_device_choose(const struct prt_container *c,
                                   const struct prt_run_options *options,

@@ -37,7 +37,7 @@ static void fill_figures(const struct devdesc *description, struct prt_device_fi
     }
 }
 
-/* CUs of the first domain. */
+/* Number of CUs in the first domain. */
 static uint32_t domain_size(const uint32_t *domains, uint32_t count)
 {
     uint32_t size = 0;
@@ -46,8 +46,8 @@ static uint32_t domain_size(const uint32_t *domains, uint32_t count)
     return size;
 }
 
-/* The first `count` cores of the host.  Where more are asked for than there are, compute units are
- * threads, which share what the system lets them. */
+/* Describes the first `count` cores of the host.  If there are fewer, compute units are threads that share them, and there
+ * are no domains. */
 static void describe_cores(const struct prt_host_cores *cores, uint32_t count,
                            struct prt_device_description *root, struct prt_device_figures *figures)
 {
@@ -70,7 +70,7 @@ static void describe_cores(const struct prt_host_cores *cores, uint32_t count,
     figures->schemes = root->schemes;
 }
 
-/* `count` 0: as many as there are. */
+/* `count` 0: all cores that the process may use. */
 static enum prt_status open_cores(uint32_t count, struct prt_device_tree **tree,
                                   struct prt_device_figures *figures, struct prt_error *error)
 {

@@ -56,8 +56,8 @@ const char *prt_device_name(size_t i);
  * There, compute units are cores in the order of the topology, and domains are the caches and
  * memories that these cores share. `report` may be NULL.  It receives the errors and warnings about
  * the description, with `context`. `figures` may be NULL.  PRT_E_USAGE: there is no such device.
- * PRT_E_DEVICE: this version does not support that kind of device.  PRT_E_OPEN, PRT_E_READ,
- * PRT_E_FORMAT: the description cannot be read. PRT_E_NOMEM. */
+ * PRT_E_DEVICE: that kind of device is not supported, or the host's cores cannot be found.
+ * PRT_E_OPEN, PRT_E_READ, PRT_E_FORMAT: the description cannot be read.  PRT_E_NOMEM. */
 enum prt_status prt_device_open(const char *name, prt_report_callback report, void *context,
                                 struct prt_device_tree **tree, struct prt_device_figures *figures,
                                 struct prt_error *error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How fast two ports of a program are, compared: followed through the graph from one port to all that exact rates connect
- * with it, each firing cycle and each buffer with its share of the first port's packets.  Each node and buffer is visited
- * once; a share whose terms do not fit 63 bits is treated as one that is not fixed.
+ * The ratio of the rates of two ports (prt_program_port_ratio).  A walk from the first port follows all exact rates.  It
+ * finds, for each packet of the first port, the packets of each buffer and the cycles of phases of each node.  Each node
+ * and buffer is visited once.  A ratio whose terms do not fit 63 bits counts as not known.
  */
 #include "lang/rational.h"
 #include "runtime/host/pipert_run.h"
@@ -11,13 +11,13 @@
 
 struct walk {
     const struct prt_container *container;
-    struct rational *cycles;  /* of each node: its phases once, for each packet of the first port */
-    struct rational *packets; /* of each buffer */
-    uint32_t *nodes, *buffers; /* known, and not visited */
+    struct rational *cycles; /* per node: cycles of its phases, for each packet of the first port */
+    struct rational *packets;  /* per buffer, likewise */
+    uint32_t *nodes, *buffers; /* their ratio is known, and they are not visited yet */
     uint32_t node_count, buffer_count;
 };
 
-/* Multiplies by up / down; both are positive.  Not known where the result does not fit. */
+/* Multiplies by up / down; both are positive.  The result is not known if it does not fit. */
 static struct rational scale_share(struct rational share, uint64_t up, uint64_t down)
 {
     struct rational result = {0, 0};
@@ -64,7 +64,7 @@ static void visit_node(struct walk *w, uint32_t index)
     const struct container_node *node = &c->nodes[index];
     for (uint32_t i = 0; i < node->input_count; i++) {
         const struct container_input *input = &c->inputs[node->first_input + i];
-        /* Packets that a writer of a bounded rate makes are not bound to its firings; its readers still say how many. */
+        /* also if the rate of the writer is bounded: the rate of a reader determines the packets */
         if (input->pop > 0)
             know_buffer(w, input->buffer, scale_share(w->cycles[index], input->pop, 1));
     }

@@ -21,7 +21,7 @@ static uint64_t leftover_packets(const struct prt_buffer *buffer)
                                                           : buffer->stranded_packets;
 }
 
-/* As it was, and what the same launches cost as full packets. */
+/* The cost of the packets of the run, and the cost of the same launches as full packets. */
 static void account_dispatch(const struct prt_run *run, struct prt_run_statistics *statistics)
 {
     struct prt_device_info info;
@@ -72,7 +72,7 @@ void prt_run_statistics(const struct prt_run *run, struct prt_run_statistics *st
     account_dispatch(run, statistics);
     for (uint32_t i = 0; i < c->buffer_count; i++) {
         statistics->leftover_packets += leftover_packets(&s->buffers[i]);
-        if (s->collect != NULL) statistics->host_cycles += prt_collect_host_cycles(s, i);
+        if (s->profile != NULL) statistics->host_cycles += prt_profile_host_cycles(s, i);
         statistics->discarded_packets += s->buffers[i].fifo.discarded_packets;
     }
 }
@@ -121,10 +121,10 @@ bool prt_run_buffer(const struct prt_run *run, uint32_t index,
         .stranded_packets = buffer->stranded_packets,
         .primes_loop = leftover_packets(buffer) > 0 &&
                        leftover_packets(buffer) <= buffer->record->initial_packets &&
-                       prt_circle_closes(run->sched, buffer),
+                       prt_self_driven_closes_cycle(run->sched, buffer),
     };
-    if (run->sched->collect != NULL)
-        statistics->host_cycles = prt_collect_host_cycles(run->sched, index);
+    if (run->sched->profile != NULL)
+        statistics->host_cycles = prt_profile_host_cycles(run->sched, index);
     if (buffer->stranded_reader != NULL)
         statistics->stranded_reader = prt_container_text(c, buffer->stranded_reader->node->name);
     if (buffer->stranded_by != NULL)

@@ -7,8 +7,8 @@
 bool prt_run_stage_time(const struct prt_run *run, uint32_t stage, struct prt_stage_time *time)
 {
     const struct prt_sched *s = run->sched;
-    if (s->collect == NULL || stage >= s->container->stage_count) return false;
-    prt_collect_stage_time(s, stage, time);
+    if (s->profile == NULL || stage >= s->container->stage_count) return false;
+    prt_profile_stage_time(s, stage, time);
     return true;
 }
 
@@ -16,7 +16,7 @@ bool prt_run_wait(const struct prt_run *run, uint32_t stage, uint32_t end,
                   struct prt_wait_statistics *wait)
 {
     const struct prt_sched *s = run->sched;
-    if (s->collect == NULL || stage >= s->container->stage_count) return false;
+    if (s->profile == NULL || stage >= s->container->stage_count) return false;
     const struct prt_stage *waiter = &s->stages[stage];
     const struct container_node *node = waiter->node;
     if (end >= node->input_count + node->output_count) return false;
@@ -26,7 +26,7 @@ bool prt_run_wait(const struct prt_run *run, uint32_t stage, uint32_t end,
     *wait = (struct prt_wait_statistics){.buffer =
                                              prt_container_text(s->container, buffer->record->name),
                                          .cause = input ? PRT_STALL_PACKETS : PRT_STALL_ROOM,
-                                         .cycles = prt_collect_wait_cycles(s, stage, end)};
+                                         .cycles = prt_profile_wait_cycles(s, stage, end)};
     return true;
 }
 
@@ -35,12 +35,12 @@ bool prt_run_output(const struct prt_run *run, uint32_t output,
                     struct prt_output_statistics *statistics)
 {
     const struct prt_sched *s = run->sched;
-    if (s->collect == NULL || output >= s->container->output_count) return false;
+    if (s->profile == NULL || output >= s->container->output_count) return false;
     for (uint32_t i = 0; i < s->container->stage_count; i++) {
         const struct container_node *node = s->stages[i].node;
         if (output < node->first_output || output - node->first_output >= node->output_count)
             continue;
-        prt_collect_output(s, output, statistics);
+        prt_profile_output(s, output, statistics);
         statistics->stage = i;
         return true;
     }
@@ -50,7 +50,7 @@ bool prt_run_output(const struct prt_run *run, uint32_t output,
 bool prt_run_queue(const struct prt_run *run, uint32_t queue,
                    struct prt_queue_statistics *statistics)
 {
-    return run->sched->collect != NULL && prt_collect_queue(run->sched, queue, statistics);
+    return run->sched->profile != NULL && prt_profile_queue(run->sched, queue, statistics);
 }
 
 bool prt_run_cu(const struct prt_run *run, uint32_t cu, uint64_t *busy_cycles)
@@ -58,8 +58,8 @@ bool prt_run_cu(const struct prt_run *run, uint32_t cu, uint64_t *busy_cycles)
     const struct prt_sched *s = run->sched;
     struct prt_device_info info;
     run->ops->info(run->device, &info);
-    if (s->collect == NULL || cu >= info.description->cu_count) return false;
-    *busy_cycles = prt_collect_cu_cycles(s, cu);
+    if (s->profile == NULL || cu >= info.description->cu_count) return false;
+    *busy_cycles = prt_profile_cu_cycles(s, cu);
     return true;
 }
 
@@ -130,7 +130,7 @@ void prt_run_device(const struct prt_run *run, struct prt_device_statistics *sta
     count_packets(d, &c);
 }
 
-/* ---- what has limited it ---- */
+/* ---- the limit of the run ---- */
 
 static uint64_t busy_cycles(const struct prt_stage_time *t)
 {
@@ -148,7 +148,7 @@ static enum prt_limit limit_of(const struct prt_stage_time *t)
     return t->memory_bound_cycles > t->execute_cycles / 2 ? PRT_LIMIT_BANDWIDTH : PRT_LIMIT_COMPUTE;
 }
 
-/* Of what limit_of looks at. */
+/* Adds the members that limit_of reads. */
 static void add_time(struct prt_stage_time *sum, const struct prt_stage_time *t)
 {
     sum->execute_cycles += t->execute_cycles;
@@ -164,7 +164,7 @@ static bool same_units(const struct prt_queue_statistics *a, const struct prt_qu
     return a->first_cu == b->first_cu && a->cu_count == b->cu_count;
 }
 
-/* Cycles in which the compute units of a queue are busy, with those of other queues: one of them
+/* Cycles in which the compute units of a queue are busy, for this queue and others with the same units: only one of them
  * executes at a time. */
 static uint64_t busy_units(const struct prt_run *run, const struct prt_queue_statistics *of)
 {
@@ -175,7 +175,7 @@ static uint64_t busy_units(const struct prt_run *run, const struct prt_queue_sta
     return cycles;
 }
 
-/* The queue whose units are busy longest. */
+/* The queue whose compute units are busy longest.  False: no queue has a launch. */
 static bool longest_queue(const struct prt_run *run, uint32_t *queue, uint64_t *busy)
 {
     bool found = false;
@@ -203,14 +203,14 @@ static uint64_t host_cycles_of(const struct prt_run *run)
 {
     uint64_t cycles = 0;
     for (uint32_t i = 0; i < run->sched->container->buffer_count; i++)
-        cycles += prt_collect_host_cycles(run->sched, i);
+        cycles += prt_profile_host_cycles(run->sched, i);
     return cycles;
 }
 
 bool prt_run_bottleneck(const struct prt_run *run, struct prt_bottleneck *b)
 {
     const struct prt_sched *s = run->sched;
-    if (s->collect == NULL) return false;
+    if (s->profile == NULL) return false;
     uint64_t total = prt_run_total_cycles(run);
     *b = (struct prt_bottleneck){.limit = PRT_LIMIT_NOTHING, .stage = PRT_NONE};
     if (!longest_queue(run, &b->queue, &b->busy_cycles)) return true;

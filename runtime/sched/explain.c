@@ -24,7 +24,8 @@ const char *prt_explain_fault_id(enum kernel_status status)
 }
 
 /* "wrote 65 packets in firing 118, declared 64" */
-static void fault_deed(const struct prt_sched_fault *f, const char *where, char *out, size_t size)
+static void describe_fault_cause(const struct prt_sched_fault *f, const char *where, char *out,
+                                 size_t size)
 {
     const struct kernel_fault *fault = &f->fault;
     bool figures = fault->index != 0 || fault->bound != 0;
@@ -60,7 +61,7 @@ static void fault_deed(const struct prt_sched_fault *f, const char *where, char 
     }
 }
 
-/* Without folders, as the user knows it. */
+/* The file name without its folder. */
 static const char *source_name(const struct prt_container *c, uint32_t source)
 {
     const char *name = prt_container_source(c, source);
@@ -69,7 +70,7 @@ static const char *source_name(const struct prt_container *c, uint32_t source)
 }
 
 /* " in firing 118, in a kernel launched 2 levels below" */
-static void where_of_fault(const struct prt_sched_fault *f, char *out, size_t size)
+static void describe_fault_place(const struct prt_sched_fault *f, char *out, size_t size)
 {
     const struct kernel_fault *fault = &f->fault;
     if (fault->firing == UINT64_MAX)
@@ -88,14 +89,14 @@ enum prt_status prt_explain_fault(const struct prt_sched *sched, struct prt_erro
     const struct prt_sched_fault *f = &sched->fault;
     char where[96], deed[240];
     if (f->node == CONTAINER_NONE) {
-        fault_deed(f, "", deed, sizeof deed);
+        describe_fault_cause(f, "", deed, sizeof deed);
         return prt_error_set(error, PRT_E_FAULT, "an argument (%s:%" PRIu32 ") %s [%s]",
                              source_name(c, f->fault.source), f->fault.line, deed,
                              prt_explain_fault_id(f->status));
     }
     const struct container_node *node = &c->nodes[f->node];
-    where_of_fault(f, where, sizeof where);
-    fault_deed(f, where, deed, sizeof deed);
+    describe_fault_place(f, where, sizeof where);
+    describe_fault_cause(f, where, deed, sizeof deed);
     return prt_error_set(error, PRT_E_FAULT, "kernel '%s' (instance at %s:%" PRIu32 ") %s [%s]",
                          prt_container_text(c, node->name), source_name(c, node->source),
                          node->line, deed, prt_explain_fault_id(f->status));
@@ -108,9 +109,9 @@ struct story {
     size_t used;
 };
 
-static void tell(struct story *story, const char *format, ...) PRT_PRINTF(2, 3);
+static void add_words(struct story *story, const char *format, ...) PRT_PRINTF(2, 3);
 
-static void tell(struct story *story, const char *format, ...)
+static void add_words(struct story *story, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -141,9 +142,9 @@ static bool has_reader_waited_for(const struct prt_sched *sched, const struct pr
     return sched->among == NULL;
 }
 
-/* The output whose room holds the stage back, or NULL. */
-static const struct prt_stage_output *full_output(const struct prt_sched *sched,
-                                                  const struct prt_stage *stage)
+/* The output with too little room for the stage's next firing or finish, or NULL. */
+static const struct prt_stage_output *find_full_output(const struct prt_sched *sched,
+                                                       const struct prt_stage *stage)
 {
     for (uint32_t i = 0; i < stage->node->output_count; i++) {
         const struct prt_stage_output *output = &stage->outputs[i];
@@ -154,10 +155,9 @@ static const struct prt_stage_output *full_output(const struct prt_sched *sched,
     return NULL;
 }
 
-/* The input whose packets the stage waits for, or NULL; an open in-port that can be filled is not
- * waited for. */
-static const struct prt_stage_input *starved_input(const struct prt_sched *sched,
-                                                   const struct prt_stage *stage)
+/* The input whose packets the stage waits for, or NULL.  It does not wait for an open in-port that can be filled. */
+static const struct prt_stage_input *find_starved_input(const struct prt_sched *sched,
+                                                        const struct prt_stage *stage)
 {
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
         const struct prt_stage_input *input = &stage->inputs[i];
@@ -168,8 +168,8 @@ static const struct prt_stage_input *starved_input(const struct prt_sched *sched
     return NULL;
 }
 
-/* The stage that frees room in the buffer last. */
-static uint32_t slowest_reader(const struct prt_sched *sched, const struct prt_buffer *buffer)
+/* A stage whose packets are the oldest in the buffer; only it can free room.  UINT32_MAX: none that counts. */
+static uint32_t find_slowest_reader(const struct prt_sched *sched, const struct prt_buffer *buffer)
 {
     const struct container_buffer *record = buffer->record;
     for (uint32_t i = 0; i < record->reader_count; i++) {
@@ -183,69 +183,70 @@ static uint32_t slowest_reader(const struct prt_sched *sched, const struct prt_b
     return UINT32_MAX;
 }
 
-/* An in-port of the pipeline cannot be filled for one reader while another one keeps its packets.
- * Returns that one. */
-static uint32_t tell_port(const struct prt_sched *sched, uint32_t waiting,
-                          const struct prt_buffer *buffer, struct story *story)
+/* An in-port cannot be filled for one reader while another reader keeps its packets.  Returns that other reader. */
+static uint32_t append_port_wait(const struct prt_sched *sched, uint32_t waiting,
+                                 const struct prt_buffer *buffer, struct story *story)
 {
     const struct prt_fifo *fifo = &buffer->fifo;
-    uint32_t slowest = slowest_reader(sched, buffer);
+    uint32_t slowest = find_slowest_reader(sched, buffer);
     if (slowest == UINT32_MAX || slowest == waiting) return slowest;
-    tell(story,
-         "; '%s' is full (holds %" PRIu64 " of %" PRIu64
-         "): its reader '%s' has consumed none of them",
-         prt_container_text(sched->container, buffer->record->name),
-         fifo->written_packets - fifo->oldest_packets, fifo->depth_packets,
-         stage_name(sched, slowest));
+    add_words(story,
+              "; '%s' is full (holds %" PRIu64 " of %" PRIu64
+              "): its reader '%s' has consumed none of them",
+              prt_container_text(sched->container, buffer->record->name),
+              fifo->written_packets - fifo->oldest_packets, fifo->depth_packets,
+              stage_name(sched, slowest));
     return slowest;
 }
 
-/* One wait; returns the stage that is waited for, UINT32_MAX if there is none. */
-static uint32_t tell_wait(const struct prt_sched *sched, uint32_t index, struct story *story)
+/* Appends the wait of one stage.  Returns the stage that it waits for; UINT32_MAX: none. */
+static uint32_t append_wait(const struct prt_sched *sched, uint32_t index, struct story *story)
 {
     const struct prt_stage *stage = &sched->stages[index];
     const struct prt_container *c = sched->container;
-    const struct prt_stage_input *input = starved_input(sched, stage);
+    const struct prt_stage_input *input = find_starved_input(sched, stage);
     if (stage->life == PRT_STAGE_FAULTED) {
-        tell(story, "'%s' %s", stage_name(sched, index),
-             sched->stage_faults[index].there ? "has faulted" : "needs what a fault keeps back");
+        add_words(story, "'%s' %s", stage_name(sched, index),
+                  sched->stage_faults[index].there ? "has faulted"
+                                                   : "needs what a fault keeps back");
         return UINT32_MAX;
     }
     if (input != NULL && stage->life == PRT_STAGE_RUNNING) {
         const struct prt_buffer *buffer = input->buffer;
         uint32_t writer = buffer->record->writer_node;
-        tell(story, "'%s' waits for packets in '%s' (holds %" PRIu64 ", needs %" PRIu64 ")",
-             stage_name(sched, index), prt_container_text(c, buffer->record->name),
-             prt_fifo_held(&buffer->fifo, input->reader), prt_ready_needs(stage, input));
-        if (writer == CONTAINER_NONE) return tell_port(sched, index, buffer, story);
+        add_words(story, "'%s' waits for packets in '%s' (holds %" PRIu64 ", needs %" PRIu64 ")",
+                  stage_name(sched, index), prt_container_text(c, buffer->record->name),
+                  prt_fifo_held(&buffer->fifo, input->reader), prt_ready_needs(stage, input));
+        if (writer == CONTAINER_NONE) return append_port_wait(sched, index, buffer, story);
         return sched->node_stage[writer];
     }
-    const struct prt_stage_output *output = full_output(sched, stage);
+    const struct prt_stage_output *output = find_full_output(sched, stage);
     if (output == NULL) return UINT32_MAX;
     const struct prt_fifo *fifo = &output->buffer->fifo;
-    tell(story, "'%s' waits for room in '%s' (holds %" PRIu64 " of %" PRIu64 ", needs %" PRIu64 ")",
-         stage_name(sched, index), prt_container_text(c, output->buffer->record->name),
-         fifo->written_packets - fifo->oldest_packets, fifo->depth_packets,
-         prt_ready_wanted_room(stage, output));
-    return slowest_reader(sched, output->buffer);
+    add_words(story,
+              "'%s' waits for room in '%s' (holds %" PRIu64 " of %" PRIu64 ", needs %" PRIu64 ")",
+              stage_name(sched, index), prt_container_text(c, output->buffer->record->name),
+              fifo->written_packets - fifo->oldest_packets, fifo->depth_packets,
+              prt_ready_wanted_room(stage, output));
+    return find_slowest_reader(sched, output->buffer);
 }
 
 uint32_t prt_explain_wait(const struct prt_sched *sched, uint32_t stage, char *text, size_t size)
 {
     struct story story = {.used = 0};
-    uint32_t next = tell_wait(sched, stage, &story);
+    uint32_t next = append_wait(sched, stage, &story);
     snprintf(text, size, "%s", story.text);
     return next;
 }
 
-/* Each stage waits for one other, so after as many steps as there are stages the walk is in the
- * cycle. */
-static uint32_t first_wait(const struct prt_sched *sched, uint32_t first)
+/* A stage of the cycle of waits that `first` leads to; if there is no cycle, `first`.  Each stage waits for at most one
+ * other, so after as many steps as there are stages the walk is in the cycle. */
+static uint32_t find_first_wait(const struct prt_sched *sched, uint32_t first)
 {
     uint32_t at = first, steps = 0;
     for (; steps < sched->container->stage_count; steps++) {
         struct story unheard = {.used = 0};
-        uint32_t next = tell_wait(sched, at, &unheard);
+        uint32_t next = append_wait(sched, at, &unheard);
         if (next == UINT32_MAX) break;
         at = next;
     }
@@ -253,14 +254,15 @@ static uint32_t first_wait(const struct prt_sched *sched, uint32_t first)
     return cycle ? at : first;
 }
 
-/* Appends the wait if there is room for all of it; the first one always, cut to fit.  `omitted` counts the others. */
-static void tell_or_omit(struct story *story, const struct story *wait, uint32_t *omitted)
+/* Appends the wait if there is room for all of it, and counts it as omitted otherwise.  The first one is always
+ * appended, cut to fit. */
+static void append_or_omit(struct story *story, const struct story *wait, uint32_t *omitted)
 {
     enum { ROOM_FOR_COUNT = 40, FIRST_MAX = sizeof story->text - ROOM_FOR_COUNT - 1 };
     if (story->used == 0)
-        tell(story, "%.*s", (int)FIRST_MAX, wait->text);
+        add_words(story, "%.*s", (int)FIRST_MAX, wait->text);
     else if (*omitted == 0 && story->used + wait->used + ROOM_FOR_COUNT < sizeof story->text)
-        tell(story, "; %s", wait->text);
+        add_words(story, "; %s", wait->text);
     else
         ++*omitted;
 }
@@ -269,24 +271,24 @@ enum prt_status prt_explain_stall(const struct prt_sched *sched, uint32_t first,
                                   struct prt_error *error)
 {
     struct story story = {.used = 0};
-    uint32_t begin = first_wait(sched, first), at = begin, omitted = 0;
+    uint32_t begin = find_first_wait(sched, first), at = begin, omitted = 0;
     do {
         struct story wait = {.used = 0};
-        at = tell_wait(sched, at, &wait);
-        tell_or_omit(&story, &wait, &omitted);
+        at = append_wait(sched, at, &wait);
+        append_or_omit(&story, &wait, &omitted);
     } while (at != UINT32_MAX && at != begin);
     if (omitted > 0)
-        tell(&story, "; and %" PRIu32 " more wait%s", omitted, omitted == 1 ? "" : "s");
+        add_words(&story, "; and %" PRIu32 " more wait%s", omitted, omitted == 1 ? "" : "s");
     return prt_error_set(error, PRT_E_STALL, "the pipeline has stalled: %s", story.text);
 }
 
 void prt_explain_waits(const struct prt_sched *sched, uint32_t first,
-                       void (*told)(void *context, const char *wait), void *context)
+                       void (*receive)(void *context, const char *wait), void *context)
 {
-    uint32_t begin = first_wait(sched, first), at = begin;
+    uint32_t begin = find_first_wait(sched, first), at = begin;
     do {
         struct story wait = {.used = 0};
-        at = tell_wait(sched, at, &wait);
-        told(context, wait.text);
+        at = append_wait(sched, at, &wait);
+        receive(context, wait.text);
     } while (at != UINT32_MAX && at != begin);
 }

@@ -13,9 +13,9 @@
 
 #include <assert.h>
 
-/* ---- what spreads ---- */
+/* ---- demand ---- */
 
-static struct prt_stage *writer_of(const struct prt_sched *s, const struct prt_buffer *buffer)
+static struct prt_stage *writer_stage(const struct prt_sched *s, const struct prt_buffer *buffer)
 {
     uint32_t node = buffer->record->writer_node;
     return node == CONTAINER_NONE ? NULL : &s->stages[s->node_stage[node]];
@@ -23,12 +23,12 @@ static struct prt_stage *writer_of(const struct prt_sched *s, const struct prt_b
 
 static bool is_kept_back(const struct prt_sched *s, const struct prt_stage_input *input)
 {
-    const struct prt_stage *writer = writer_of(s, input->buffer);
+    const struct prt_stage *writer = writer_stage(s, input->buffer);
     return writer != NULL && writer->life == PRT_STAGE_FAULTED;
 }
 
-/* Does the host still want packets of the stage, or the stage itself those that it reads? */
-static bool is_wanted(const struct prt_stage *stage)
+/* Does the host still want packets of the stage, or is the stage without outputs? */
+static bool is_output_wanted(const struct prt_stage *stage)
 {
     for (uint32_t i = 0; i < stage->node->output_count; i++) {
         const struct prt_port *port = stage->outputs[i].buffer->port;
@@ -37,15 +37,16 @@ static bool is_wanted(const struct prt_stage *stage)
     return stage->node->output_count == 0;
 }
 
-/* Those that keep back what the FAULTED stages on the walk need, and so on back to the firings that have faulted:
- * sets *flag_of each of them, which it returns.  The walk holds `count` stages, with their flags set. */
+/* Spreads a flag of FAULTED stages to the stages that keep back the packets that they lack, and so on back to the
+ * stages that have faulted themselves.  `flag_of` returns the flag of a stage.  fault_walk holds `count` stages, whose
+ * flags are set. */
 static void spread_back(struct prt_sched *s, uint32_t count, bool *flag_of(struct prt_stage *stage))
 {
     while (count > 0) {
         const struct prt_stage *stage = &s->stages[s->fault_walk[--count]];
         for (uint32_t i = 0; i < stage->node->input_count; i++) {
             if (!stage->inputs[i].lacks) continue;
-            struct prt_stage *writer = writer_of(s, stage->inputs[i].buffer);
+            struct prt_stage *writer = writer_stage(s, stage->inputs[i].buffer);
             if (*flag_of(writer)) continue;
             *flag_of(writer) = true;
             s->fault_walk[count++] = prt_stage_number(s, writer);
@@ -63,15 +64,15 @@ static bool *open_flag(struct prt_stage *stage)
     return &stage->open;
 }
 
-/* The stage fires no more, and keeps back what it would have written. */
+/* The stage becomes FAULTED: it fires no more, and keeps back the packets that it would have written. */
 static void keep_back(struct prt_sched *s, struct prt_stage *stage)
 {
     stage->life = PRT_STAGE_FAULTED;
     prt_sched_detach(s, stage);
     prt_stage_changed(s, prt_stage_number(s, stage));
-    if (s->collect != NULL) prt_collect_ended(s, stage);
+    if (s->profile != NULL) prt_profile_ended(s, stage);
     s->end_propagated = true;
-    if (!is_wanted(stage)) return;
+    if (!is_output_wanted(stage)) return;
     stage->demanded = true;
     s->fault_walk[0] = prt_stage_number(s, stage);
     spread_back(s, 1, demanded_flag);
@@ -87,14 +88,14 @@ static enum prt_status refuse_report(const struct prt_sched *s, const struct prt
                          prt_container_text(s->container, stage->node->name));
 }
 
-/* Takes back packets of which the readers may have been told. */
-static void retract(struct prt_sched *s, struct prt_buffer *buffer, uint64_t packets)
+/* Takes back committed packets. */
+static void retract_packets(struct prt_sched *s, struct prt_buffer *buffer, uint64_t packets)
 {
     prt_fifo_retract(&buffer->fifo, packets);
     prt_select_readers_changed(s, buffer);
 }
 
-/* Of the batch only the first `firings` count. */
+/* Delivers the packets of the first `firings` firings of the batch; the others do not count. */
 static enum prt_status deliver_before(struct prt_sched *s, struct prt_stage *stage,
                                       uint64_t firings, struct prt_error *error)
 {
@@ -107,7 +108,7 @@ static enum prt_status deliver_before(struct prt_sched *s, struct prt_stage *sta
         if (!stage->exact) packets = s->produced[stage->node->first_output + i];
         if (packets > most) return refuse_report(s, stage, error);
         if (output->in_order)
-            retract(s, output->buffer, all - packets);
+            retract_packets(s, output->buffer, all - packets);
         else
             status = prt_sched_deliver(s, stage, i, packets, error);
     }
@@ -150,7 +151,7 @@ void prt_faults_skip(struct prt_sched *s, struct prt_stage *stage)
         const struct prt_stage_output *output = &stage->outputs[i];
         struct prt_fifo *fifo = &output->buffer->fifo;
         if (output->in_order && !finish)
-            retract(s, output->buffer, prt_flow_total(&output->most, first, stage->batch));
+            retract_packets(s, output->buffer, prt_flow_total(&output->most, first, stage->batch));
         else
             prt_fifo_commit(fifo, 0);
     }
@@ -164,33 +165,34 @@ void prt_faults_skip(struct prt_sched *s, struct prt_stage *stage)
         if (!input->in_order) continue;
         prt_fifo_reclaim(&input->buffer->fifo, input->reader,
                          prt_ready_frees(input, first, stage->batch));
-        prt_stage_changed(s, prt_stage_number(s, writer_of(s, input->buffer)));
+        prt_stage_changed(s, prt_stage_number(s, writer_stage(s, input->buffer)));
     }
     stage->firings = first;
     stage->batch = 0;
     prt_stage_may_end(s, stage);
 }
 
-/* Waits for what is in flight; then all queues execute again. */
-static enum prt_status recover(struct prt_sched *s, struct prt_error *error)
+/* Waits until nothing is in flight, then lets all queues execute again. */
+static enum prt_status recover_queues(struct prt_sched *s, struct prt_error *error)
 {
     enum prt_status status = prt_sched_settle(s, error);
-    s->ops->resume(s->device); /* there is one where kernels fault */
+    s->ops->resume(s->device); /* not NULL: kernels of the device fault */
     s->selected = UINT32_MAX;
-    s->faulted = status != PRT_OK; /* then what has been skipped is not taken back */
+    /* after an error, skipped launches have not all been taken back */
+    s->faulted = status != PRT_OK;
     return status;
 }
 
 /* ---- stages that a fault reaches ---- */
 
 enum need {
-    NEED_NOTHING,  /* or not known yet */
-    NEED_PORT,     /* an in-port that may still bring it */
-    NEED_KEPT_BACK /* what faults keep back, and nothing else */
+    NEED_NOTHING,  /* it may fire, or lacks packets of a stage that is not FAULTED */
+    NEED_PORT,     /* an in-port must be filled before this is known */
+    NEED_KEPT_BACK /* only packets that faults keep back */
 };
 
-/* Finds what the next firing of a running stage lacks and marks the inputs that lack packets.  *port: the
- * in-port to fill. */
+/* Finds what the next firing of a running stage lacks, and marks the inputs that lack packets that faults keep back.
+ * *port: an in-port to fill, or NULL. */
 static enum need find_need(const struct prt_sched *s, struct prt_stage *stage,
                            struct prt_buffer **port)
 {
@@ -212,7 +214,7 @@ static enum need find_need(const struct prt_sched *s, struct prt_stage *stage,
     return need == NEED_KEPT_BACK && *port != NULL ? NEED_PORT : need;
 }
 
-/* Keeps back what stages would write that only lack what others keep back.  *any: there was one. */
+/* Makes stages FAULTED whose next firing lacks only packets that faults keep back.  *any: there was one. */
 static enum prt_status reach_stages(struct prt_sched *s, bool *any, struct prt_error *error)
 {
     *any = false;
@@ -220,7 +222,7 @@ static enum prt_status reach_stages(struct prt_sched *s, bool *any, struct prt_e
         struct prt_stage *stage = &s->stages[i];
         struct prt_buffer *port;
         if (stage->in_flight || stage->life != PRT_STAGE_RUNNING) continue;
-        assert(!stage->stopped); /* `ends` comes before */
+        assert(!stage->stopped); /* `ends` has ended it before */
         enum need need = find_need(s, stage, &port);
         while (need == NEED_PORT) {
             enum prt_status status = prt_inport_fill(s, port, error);
@@ -236,13 +238,13 @@ static enum prt_status reach_stages(struct prt_sched *s, bool *any, struct prt_e
 
 /* ---- which fault counts ---- */
 
-/* Where a firing of the node stands among those of all nodes. */
+/* The order of firings of all nodes: by iteration, then by node. */
 struct place {
     uint64_t iteration;
     uint32_t node;
 };
 
-static struct place place_of(const struct prt_sched *s, uint32_t node, uint64_t firing)
+static struct place firing_place(const struct prt_sched *s, uint32_t node, uint64_t firing)
 {
     const struct container_node *record = &s->container->nodes[node];
     uint64_t repetitions = record->source_repetitions;
@@ -250,30 +252,31 @@ static struct place place_of(const struct prt_sched *s, uint32_t node, uint64_t 
     return (struct place){firing / repetitions, node};
 }
 
-static bool is_before(struct place a, struct place b)
+static bool place_is_before(struct place a, struct place b)
 {
     return a.iteration != b.iteration ? a.iteration < b.iteration : a.node < b.node;
 }
 
 static struct place fault_place(const struct prt_sched *s, uint32_t stage)
 {
-    return place_of(s, s->stage_faults[stage].node, s->stage_faults[stage].firing);
+    return firing_place(s, s->stage_faults[stage].node, s->stage_faults[stage].firing);
 }
 
-/* The first fault that is demanded; NULL: none is. */
+/* The first of the faults that are demanded; NULL: there is none. */
 static const struct prt_sched_fault *find_first(const struct prt_sched *s)
 {
     const struct prt_sched_fault *first = NULL;
     for (uint32_t i = 0; i < s->container->stage_count; i++) {
         const struct prt_sched_fault *f = &s->stage_faults[i];
         if (!f->there || !s->stages[i].demanded) continue;
-        if (first == NULL || is_before(fault_place(s, i), place_of(s, first->node, first->firing)))
+        if (first == NULL ||
+            place_is_before(fault_place(s, i), firing_place(s, first->node, first->firing)))
             first = f;
     }
     return first;
 }
 
-/* Some reader that has neither ended nor been held back may still need what the stage keeps back. */
+/* Has the stage a reader that has neither ended nor become FAULTED, and so may still need its packets? */
 static bool has_open_reader(const struct prt_stage *stage)
 {
     for (uint32_t i = 0; i < stage->node->output_count; i++) {
@@ -283,7 +286,7 @@ static bool has_open_reader(const struct prt_stage *stage)
     return false;
 }
 
-/* Marks the FAULTED stages of which it is not known yet whether what they keep back is wanted. */
+/* Marks the FAULTED stages whose packets may still be demanded. */
 static void mark_open(struct prt_sched *s)
 {
     uint32_t count = 0;
@@ -295,23 +298,24 @@ static void mark_open(struct prt_sched *s)
     spread_back(s, count, open_flag);
 }
 
-/* Can no other fault come before that one any more? */
+/* Is it certain that no other fault comes before that one? */
 static bool is_decided(struct prt_sched *s, const struct prt_sched_fault *first)
 {
-    struct place place = place_of(s, first->node, first->firing);
+    struct place place = firing_place(s, first->node, first->firing);
     mark_open(s);
     for (uint32_t i = 0; i < s->container->stage_count; i++) {
         const struct prt_stage *stage = &s->stages[i];
         if (s->stage_faults[i].there) {
-            if (stage->open && !stage->demanded && is_before(fault_place(s, i), place))
+            if (stage->open && !stage->demanded && place_is_before(fault_place(s, i), place))
                 return false;
             continue;
         }
         if (stage->life >= PRT_STAGE_ENDED || !(stage->node->flags & CONTAINER_NODE_FAULTS))
             continue;
         assert(!stage->in_flight || stage->life == PRT_STAGE_FINISHING);
-        if (is_before(place_of(s, (uint32_t)(stage->node - s->container->nodes), stage->firings),
-                      place))
+        if (place_is_before(
+                firing_place(s, (uint32_t)(stage->node - s->container->nodes), stage->firings),
+                place))
             return false;
     }
     return true;
@@ -319,11 +323,11 @@ static bool is_decided(struct prt_sched *s, const struct prt_sched_fault *first)
 
 /* ---- the rest of the run ---- */
 
-/* Dispatches each stage that is ready once, and waits for the launches.  *any: something was.
+/* Dispatches each ready stage once, and waits for the launches.  *any: there was a ready stage.
  *
- * A fault has the launches after it on its queue skipped, to be dispatched again.  So only *window launches are in flight
- * at a time: one after a fault, twice as many after each window without one.  Many faults then cost time linear in the
- * launches, and a run whose fault does not count soon has all its queues full again. */
+ * A fault skips the later launches of its queue, which are then dispatched again.  So at most *window launches are in
+ * flight at a time: one after a fault, and twice as many after each window without a fault.  Thus many faults cost time
+ * linear in the launches, and a run whose fault does not count soon fills its queues again. */
 static enum prt_status dispatch_ready(struct prt_sched *s, uint32_t *window, bool *any,
                                       struct prt_error *error)
 {
@@ -339,16 +343,18 @@ static enum prt_status dispatch_ready(struct prt_sched *s, uint32_t *window, boo
         if (status != PRT_OK || ++launched < *window) continue;
         launched = 0;
         status = prt_sched_settle(s, error);
-        assert(*window < count); /* a stage that has faulted is not among them */
+        /* the window is full, and a stage that has faulted is not dispatched */
+        assert(*window < count);
         *window *= 2;
         if (status != PRT_OK || !s->faulted) continue;
         *window = 1;
-        status = recover(s, error);
+        status = recover_queues(s, error);
     }
     return status == PRT_OK ? prt_sched_settle(s, error) : status;
 }
 
-/* Nothing is ready or in flight.  *on: something has changed all the same. */
+/* No stage is ready, and nothing is in flight: waives thresholds, then reads in-ports to their ends, then waits for
+ * eager ports.  *on: that may have made a stage ready. */
 static enum prt_status try_rest(struct prt_sched *s, bool *on, struct prt_error *error)
 {
     *on = true;
@@ -364,8 +370,8 @@ static enum prt_status try_rest(struct prt_sched *s, bool *on, struct prt_error 
     return status == PRT_OK && !*on ? prt_live_wait(s, on, error) : status;
 }
 
-static enum prt_status report(struct prt_sched *s, const struct prt_sched_fault *first,
-                              struct prt_error *error)
+static enum prt_status end_with_fault(struct prt_sched *s, const struct prt_sched_fault *first,
+                                      struct prt_error *error)
 {
     struct prt_error later;
     struct prt_sched_fault fault = *first;
@@ -374,20 +380,20 @@ static enum prt_status report(struct prt_sched *s, const struct prt_sched_fault 
     return prt_explain_fault(s, error);
 }
 
-/* A round of the guarded loop for all stages.  *on: there is to be another. */
+/* One round of the guarded loop for all stages.  *on: another one must follow. */
 static enum prt_status go_round(struct prt_sched *s, uint32_t *window, bool *on,
                                 struct prt_error *error)
 {
     bool reached, dispatched = false;
     *on = true;
-    prt_standing_attend(s);
-    enum prt_status status = s->faulted ? recover(s, error) : PRT_OK;
+    prt_run_state_attend(s);
+    enum prt_status status = s->faulted ? recover_queues(s, error) : PRT_OK;
     if (status == PRT_OK) status = prt_live_take(s, error);
     if (status == PRT_OK) status = prt_sched_ends(s, error);
     if (status == PRT_OK) status = reach_stages(s, &reached, error);
     if (status != PRT_OK || reached) return status;
     const struct prt_sched_fault *first = find_first(s);
-    if (first != NULL && is_decided(s, first)) return report(s, first, error);
+    if (first != NULL && is_decided(s, first)) return end_with_fault(s, first, error);
     status = dispatch_ready(s, window, &dispatched, error);
     if (status != PRT_OK || s->faulted || s->sinks_gone) return status;
     if (dispatched || s->ends_due.marked > 0) return PRT_OK;
@@ -405,5 +411,5 @@ enum prt_status prt_faults_conclude(struct prt_sched *s, struct prt_error *error
         status = go_round(s, &window, &on, error);
     if (status != PRT_OK || s->sinks_gone) return status;
     const struct prt_sched_fault *first = find_first(s);
-    return first != NULL ? report(s, first, error) : prt_sched_halt(s, error);
+    return first != NULL ? end_with_fault(s, first, error) : prt_sched_halt(s, error);
 }

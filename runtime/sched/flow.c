@@ -8,8 +8,8 @@ void prt_flow_sum(const uint64_t *rates, uint32_t phases, uint64_t *sums)
         sums[i + 1] = sums[i] + rates[i];
 }
 
-/* Packets of `count` firings, fewer than a cycle, from `phase` on. */
-static uint64_t part(const struct prt_flow *flow, uint64_t phase, uint64_t count)
+/* Packets of `count` firings from `phase` on; `count` is at most the number of phases. */
+static uint64_t sum_part(const struct prt_flow *flow, uint64_t phase, uint64_t count)
 {
     uint64_t end = phase + count;
     if (end <= flow->phases) return flow->sums[end] - flow->sums[phase];
@@ -19,10 +19,10 @@ static uint64_t part(const struct prt_flow *flow, uint64_t phase, uint64_t count
 uint64_t prt_flow_total_phased(const struct prt_flow *flow, uint64_t first, uint64_t firings)
 {
     return firings / flow->phases * flow->cycle +
-           part(flow, first % flow->phases, firings % flow->phases);
+           sum_part(flow, first % flow->phases, firings % flow->phases);
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t smaller_of(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
@@ -30,12 +30,12 @@ static uint64_t least(uint64_t a, uint64_t b)
 uint64_t prt_flow_fits_phased(const struct prt_flow *flow, uint64_t first, uint64_t packets,
                               uint64_t most)
 {
-    uint64_t cycles = least(packets / flow->cycle, most / flow->phases);
+    uint64_t cycles = smaller_of(packets / flow->cycle, most / flow->phases);
     packets -= cycles * flow->cycle;
     uint64_t phase = first % flow->phases, more = 0;
-    while (more < flow->phases && part(flow, phase, more + 1) <= packets)
+    while (more < flow->phases && sum_part(flow, phase, more + 1) <= packets)
         more++;
-    return least(cycles * flow->phases + more, most);
+    return smaller_of(cycles * flow->phases + more, most);
 }
 
 uint64_t prt_take_needs(const struct prt_take *take, uint64_t firing)
@@ -43,13 +43,13 @@ uint64_t prt_take_needs(const struct prt_take *take, uint64_t firing)
     return take->peeks == NULL ? take->peek : take->peeks[firing % take->pop.phases];
 }
 
-/* What the input has to hold for the firing `ahead` of one of that phase; both below a cycle. */
+/* Packets that the input must hold at a firing of that phase, so that the firing `ahead` firings later sees its peek. */
 static uint64_t needs_ahead(const struct prt_take *take, uint64_t phase, uint64_t ahead)
 {
-    return part(&take->pop, phase, ahead) + take->peeks[(phase + ahead) % take->pop.phases];
+    return sum_part(&take->pop, phase, ahead) + take->peeks[(phase + ahead) % take->pop.phases];
 }
 
-/* Whole cycles first: all of the last one's firings have to see what they need. */
+/* Whole cycles of phases first: all firings of the last cycle must see their peeks. */
 uint64_t prt_take_fits_phased(const struct prt_take *take, uint64_t first, uint64_t packets,
                               uint64_t most)
 {
@@ -60,21 +60,21 @@ uint64_t prt_take_fits_phased(const struct prt_take *take, uint64_t first, uint6
         if (needs > highest) highest = needs;
     }
     uint64_t cycles = packets < highest ? 0 : (packets - highest) / pop->cycle + 1;
-    cycles = least(cycles, most / pop->phases);
+    cycles = smaller_of(cycles, most / pop->phases);
     packets -= cycles * pop->cycle;
     uint64_t more = 0;
     while (more < pop->phases && needs_ahead(take, phase, more) <= packets)
         more++;
-    return least(cycles * pop->phases + more, most);
+    return smaller_of(cycles * pop->phases + more, most);
 }
 
-/* What firings of more than a cycle ago have seen beyond, those of the last cycle have, too. */
+/* The firings of the last cycle suffice: those of earlier cycles have seen no later packets. */
 uint64_t prt_take_seen(const struct prt_take *take, uint64_t next)
 {
     const struct prt_flow *pop = &take->pop;
     if (pop->phases == 1) return next > 0 ? take->peek - pop->cycle : 0;
     uint64_t highest = 0;
-    for (uint64_t back = 1; back <= least(next, pop->phases); back++) {
+    for (uint64_t back = 1; back <= smaller_of(next, pop->phases); back++) {
         uint64_t taken = prt_flow_total(pop, next - back, back);
         uint64_t seen = prt_take_needs(take, next - back);
         if (seen > taken && seen - taken > highest) highest = seen - taken;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * flow: how many packets firings take and give at an end whose rates may have several phases.
+ * flow: how many packets firings consume or append at an end whose rates may have several phases.
  *
- * A firing has the phase (its absolute number) modulo the phases.  Prefix sums make the total of
- * any number of firings O(1); how many firings fit is O(phases), and O(1) with one phase.
+ * Firing n has phase n modulo the number of phases.  Prefix sums give the total of any number of firings in O(1).
+ * The number of firings that fit takes O(phases), so O(1) with one phase.
  *
- * Requires: rates that verify.h accepted: the sum over a cycle of pops is 1 or more, and what a
- *   batch of a stage takes or gives fits 64 bits.
+ * Units: packets and firings.
+ * Requires: rates that the verifier accepted: the pops of a cycle of phases have a sum of 1 or more, and the packets
+ *   of the largest batch of a stage fit 64 bits.
  * Thread-safety: no state.  Errors: none.
  */
 #ifndef RUNTIME_SCHED_FLOW_H
@@ -17,7 +18,7 @@
 
 /* Packets of each firing. */
 struct prt_flow {
-    uint64_t cycle;       /* of all phases together; of one firing where there is one phase */
+    uint64_t cycle;       /* sum over all phases; with one phase the rate of a firing */
     uint32_t phases;      /* 1.. */
     const uint64_t *sums; /* phases + 1 prefix sums; NULL with one phase */
 };
@@ -25,19 +26,19 @@ struct prt_flow {
 /* Writes the prefix sums of the `phases` rates to `sums`, phases + 1 numbers. */
 void prt_flow_sum(const uint64_t *rates, uint32_t phases, uint64_t *sums);
 
-/* The functions below for several phases; one phase, which nearly all ends have, is decided in
- * line: they are asked several times a dispatch. */
+/* The functions below for several phases.  The case of one phase is inline, because nearly all ends have one, and
+ * each dispatch calls them several times. */
 uint64_t prt_flow_total_phased(const struct prt_flow *flow, uint64_t first, uint64_t firings);
 uint64_t prt_flow_fits_phased(const struct prt_flow *flow, uint64_t first, uint64_t packets,
                               uint64_t most);
 
-/* Packets of `firings` firings, the first of which has that absolute number. */
+/* Packets of `firings` firings, the first of which has number `first`. */
 static inline uint64_t prt_flow_total(const struct prt_flow *flow, uint64_t first, uint64_t firings)
 {
     return flow->phases == 1 ? firings * flow->cycle : prt_flow_total_phased(flow, first, firings);
 }
 
-/* The most firings, up to `most`, whose total is at most `packets`. */
+/* The largest number of firings, at most `most`, whose total is at most `packets`. */
 static inline uint64_t prt_flow_fits(const struct prt_flow *flow, uint64_t first, uint64_t packets,
                                      uint64_t most)
 {
@@ -47,21 +48,21 @@ static inline uint64_t prt_flow_fits(const struct prt_flow *flow, uint64_t first
     return firings < most ? firings : most;
 }
 
-/* An input: what a firing consumes, and what it sees. */
+/* The rates of an input: packets that a firing consumes (pop) and sees (peek). */
 struct prt_take {
     struct prt_flow pop;
-    uint64_t peek;         /* the largest of a phase */
-    const uint64_t *peeks; /* of each phase; NULL with one */
+    uint64_t peek;         /* the maximum over the phases */
+    const uint64_t *peeks; /* of each phase; NULL with one phase */
 };
 
-/* Packets that the firing of that number sees. */
+/* Packets that firing number `firing` sees. */
 uint64_t prt_take_needs(const struct prt_take *take, uint64_t firing);
 
 uint64_t prt_take_fits_phased(const struct prt_take *take, uint64_t first, uint64_t packets,
                               uint64_t most);
 
-/* The most firings, up to `most`, that an input holding so many packets admits: each has to see
- * what it needs. */
+/* The largest number of firings, at most `most`, that an input with so many packets admits: each firing must see
+ * its whole peek. */
 static inline uint64_t prt_take_fits(const struct prt_take *take, uint64_t first, uint64_t packets,
                                      uint64_t most)
 {
@@ -71,7 +72,7 @@ static inline uint64_t prt_take_fits(const struct prt_take *take, uint64_t first
     return firings < most ? firings : most;
 }
 
-/* Packets in front of an input that a firing before number `next` has seen, not consumed. */
+/* Maximum number of packets that firings before number `next` have seen and not consumed. */
 uint64_t prt_take_seen(const struct prt_take *take, uint64_t next);
 
 #endif

@@ -8,8 +8,8 @@
 
 enum { REGISTER_ALIGNMENT = 4 };
 
-static struct prt_index_configuration configure(const struct prt_container *c,
-                                                const struct container_index *record)
+static struct prt_index_configuration make_configuration(const struct prt_container *c,
+                                                         const struct container_index *record)
 {
     struct prt_index_configuration configuration = {
         .key = {.address_bytes = record->address_bytes},
@@ -24,9 +24,10 @@ static struct prt_index_configuration configure(const struct prt_container *c,
     return configuration;
 }
 
-/* A container knows the description by its hash alone. */
-static enum prt_status check_device(const struct prt_index_configuration *configuration,
-                                    const struct prt_device_info *info, struct prt_error *error)
+/* The container has only a hash of the device description, so the limits are checked here. */
+static enum prt_status check_index_limits(const struct prt_index_configuration *configuration,
+                                          const struct prt_device_info *info,
+                                          struct prt_error *error)
 {
     const struct devdesc *device = info->description;
     uint64_t end = (uint64_t)configuration->key.address_bytes + prt_index_bytes(configuration);
@@ -51,9 +52,9 @@ static size_t aligned_bytes(const struct prt_index_configuration *configuration)
            REGISTER_ALIGNMENT;
 }
 
-/* The number of all bytes is bounded by the verifier. */
-static enum prt_status generate(const struct prt_container *c, struct prt_indices *indices,
-                                struct prt_error *error)
+/* The verifier has bounded the sum of all bytes. */
+static enum prt_status generate_registers(const struct prt_container *c,
+                                          struct prt_indices *indices, struct prt_error *error)
 {
     size_t total = 0;
     for (uint32_t i = 0; i < c->index_count; i++)
@@ -78,11 +79,11 @@ enum prt_status prt_indices_create(const struct prt_container *c,
         (struct prt_indices){.configurations = calloc(count, sizeof *indices->configurations)};
     if (indices->configurations == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     for (uint32_t i = 0; i < c->index_count; i++) {
-        indices->configurations[i] = configure(c, &c->indices[i]);
-        enum prt_status status = check_device(&indices->configurations[i], info, error);
+        indices->configurations[i] = make_configuration(c, &c->indices[i]);
+        enum prt_status status = check_index_limits(&indices->configurations[i], info, error);
         if (status != PRT_OK) return status;
     }
-    return generate(c, indices, error);
+    return generate_registers(c, indices, error);
 }
 
 void prt_indices_free(struct prt_indices *indices)

@@ -4,7 +4,7 @@
  * (lang/index_generator.md).
  *
  * Requires: a verified container.
- * Ownership: prt_indices_free; a configuration lives as long, and as the container.
+ * Ownership: prt_indices_free.  Configurations point into the indices and into the container, which outlives them.
  * Thread-safety: read-only once created.
  * Errors: PRT_E_NOMEM; PRT_E_DEVICE: the device's index memory or registers are too small.
  */
@@ -16,16 +16,16 @@
 
 struct prt_indices {
     struct prt_index_configuration *configurations; /* in order of the container's records */
-    uint8_t *registers;                             /* of all of them, one behind the other */
+    uint8_t *registers;                             /* of all of them, one after the other */
 };
 
-/* A zeroed *indices may be freed whatever comes of it. */
+/* After success and failure, *indices may be freed; so may a zeroed one. */
 enum prt_status prt_indices_create(const struct prt_container *container,
                                    const struct prt_device_info *info, struct prt_indices *indices,
                                    struct prt_error *error);
 void prt_indices_free(struct prt_indices *indices);
 
-/* Of a kernel of the image; NULL: it has no work-items. */
+/* The configuration of a kernel of the container; NULL: the kernel has no work-items. */
 const struct prt_index_configuration *prt_indices_find(const struct prt_container *container,
                                                        const struct prt_indices *indices,
                                                        uint32_t kernel);

@@ -26,26 +26,26 @@ static enum prt_status refuse_count(const struct prt_sched *s, const struct prt_
                          prt_container_text(s->container, buffer->record->name));
 }
 
-/* Asks the host once for up to `room` packets; 0 of them: the stream has ended. */
+/* Asks the host once for up to `room` packets.  PRT_OK with 0 packets: the stream has ended. */
 static enum prt_status ask_host(struct prt_sched *s, struct prt_buffer *buffer, void *window,
                                 size_t room, size_t *count, struct prt_error *error)
 {
     const struct prt_port *port = buffer->port;
     enum prt_status status = PRT_OK;
-    enum prt_doing before = prt_standing_set(s, PRT_DOING_READ, buffer);
+    enum prt_doing before = prt_run_state_set(s, PRT_DOING_READ, buffer);
     *count = 0;
     if (port->thread != NULL)
         status = prt_port_thread_take(buffer, window, room, count, error);
     else
         status = port->source(port->context, window, room, count, error);
-    (void)prt_standing_set(s, before, NULL);
+    (void)prt_run_state_set(s, before, NULL);
     if (status != PRT_OK) *count = 0;
     if (*count <= room) return status;
     *count = 0;
     return refuse_count(s, buffer, error);
 }
 
-/* The host is not asked any more.  A thread ends by itself: what it has read is processed. */
+/* Must the host not be asked any more?  A thread ends by itself, and the packets that it has read are processed. */
 static bool is_interrupted(const struct prt_sched *s, const struct prt_buffer *buffer)
 {
     return buffer->port->thread == NULL && prt_select_interrupted(s);
@@ -53,9 +53,9 @@ static bool is_interrupted(const struct prt_sched *s, const struct prt_buffer *b
 
 /* ---- ahead ---- */
 
-/* Up to `room` packets to `window`; what is behind them may be known then.  `window` NULL, of a port
- * that reads memory or has a thread: nowhere. */
-static size_t bring(struct prt_sched *s, struct prt_buffer *buffer, void *window, size_t room)
+/* Reads up to `room` packets to `window`, until the stream is over.  Returns their number.  `window` NULL, for a port
+ * that reads memory or has a thread: the packets are written nowhere. */
+static size_t read_ahead(struct prt_sched *s, struct prt_buffer *buffer, void *window, size_t room)
 {
     struct prt_ahead *ahead = &buffer->port->ahead;
     char *to = window;
@@ -70,55 +70,55 @@ static size_t bring(struct prt_sched *s, struct prt_buffer *buffer, void *window
     return brought;
 }
 
-static void bring_extra(struct prt_sched *s, struct prt_buffer *buffer)
+static void read_ahead_extra(struct prt_sched *s, struct prt_buffer *buffer)
 {
     struct prt_ahead *ahead = &buffer->port->ahead;
     if (ahead->extra == NULL || ahead->has_extra || ahead->over) return;
-    ahead->has_extra = bring(s, buffer, ahead->extra, 1) == 1;
+    ahead->has_extra = read_ahead(s, buffer, ahead->extra, 1) == 1;
 }
 
-static void bring_ahead(struct prt_sched *s, struct prt_buffer *buffer)
+static void fill_ahead(struct prt_sched *s, struct prt_buffer *buffer)
 {
     struct prt_ahead *ahead = &buffer->port->ahead;
     struct prt_fifo *fifo = &buffer->fifo;
     if (ahead->packets > 0 || ahead->has_extra || ahead->over) return;
     assert(!fifo->closed);
     size_t room = (size_t)prt_fifo_room(fifo);
-    ahead->packets = bring(s, buffer, prt_fifo_claim(fifo, room), room);
-    prt_fifo_commit(fifo, 0); /* nobody else writes there */
-    if (ahead->packets == room) bring_extra(s, buffer);
+    ahead->packets = read_ahead(s, buffer, prt_fifo_claim(fifo, room), room);
+    prt_fifo_commit(fifo, 0); /* the packets stay in the free room: nothing else writes there */
+    if (ahead->packets == room) read_ahead_extra(s, buffer);
 }
 
-/* Whether the stage will ask for its next input, too. */
-static bool goes_on(const struct prt_stage *stage, const struct prt_stage_input *input)
+/* Will the stage ask for its next input, too? */
+static bool will_ask_next(const struct prt_stage *stage, const struct prt_stage_input *input)
 {
     const struct prt_ahead *ahead = &input->buffer->port->ahead;
     return prt_ready_input_with(stage, input, ahead->packets, ahead->over) > 0;
 }
 
-/* What a stage asks for that is the first one to be looked at. */
-static void bring_to_stage(struct prt_sched *s, struct prt_stage *stage)
+/* Reads ahead the packets that the stage asks for if it is the first one to be selected. */
+static void read_ahead_for_stage(struct prt_sched *s, struct prt_stage *stage)
 {
     if (!prt_select_wants(s, stage)) return;
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
         const struct prt_stage_input *input = &stage->inputs[i];
         if (!prt_ready_is_filled(input)) continue;
-        bring_ahead(s, input->buffer);
-        if (!goes_on(stage, input)) return;
+        fill_ahead(s, input->buffer);
+        if (!will_ask_next(stage, input)) return;
     }
 }
 
-/* In the order in which the loop of a program asks them. */
+/* In the order in which the loop of a program asks for them. */
 void prt_inport_begin(struct prt_sched *s)
 {
     for (uint32_t i = 0; i < s->container->set_count; i++) {
         const struct prt_stage_set *set = &s->container->sets[i];
         for (uint32_t k = 0; k < set->count; k++)
-            bring_to_stage(s, &s->stages[set->stages[k]]);
+            read_ahead_for_stage(s, &s->stages[set->stages[k]]);
     }
     for (uint32_t i = 0; i < s->container->input_count; i++) {
         struct prt_buffer *buffer = s->inputs[i].buffer;
-        if (buffer->port != NULL && buffer->port->ahead.extra != NULL) bring_ahead(s, buffer);
+        if (buffer->port != NULL && buffer->port->ahead.extra != NULL) fill_ahead(s, buffer);
     }
 }
 
@@ -130,8 +130,9 @@ static void end_stream(struct prt_sched *s, struct prt_buffer *buffer, bool inte
     prt_select_close(s, buffer);
 }
 
-/* What the host has said instead of giving packets. */
-static enum prt_status hear(struct prt_sched *s, struct prt_buffer *buffer, enum prt_status status)
+/* The host has given no packets: ends the stream, or returns its error. */
+static enum prt_status end_by_status(struct prt_sched *s, struct prt_buffer *buffer,
+                                     enum prt_status status)
 {
     if (status == PRT_OK || status == PRT_E_INTERRUPTED) {
         end_stream(s, buffer, status == PRT_E_INTERRUPTED);
@@ -140,8 +141,8 @@ static enum prt_status hear(struct prt_sched *s, struct prt_buffer *buffer, enum
     return status;
 }
 
-/* What comes behind a full buffer is heard when it is wanted, as it is of a host that is asked then.
- */
+/* Commits the packets ahead.  If the buffer is full then, the end of the stream or an error stays pending: a host that
+ * is asked on demand would not have reported it yet either. */
 static enum prt_status take_ahead(struct prt_sched *s, struct prt_buffer *buffer,
                                   struct prt_error *error)
 {
@@ -163,12 +164,11 @@ static enum prt_status take_ahead(struct prt_sched *s, struct prt_buffer *buffer
     }
     if (!ahead->over || prt_fifo_room(fifo) == 0) return PRT_OK;
     if (ahead->status != PRT_OK) *error = ahead->error;
-    return hear(s, buffer, ahead->status);
+    return end_by_status(s, buffer, ahead->status);
 }
 
-/* The host's callback, again and again until the in-port is full: nothing else stands between two
- * calls, for a host that gives a packet at a time.  The in-port closes at the end of its stream, and
- * when the run is interrupted. */
+/* Calls the source until the in-port is full.  The loop does little between two calls, because a source may give one
+ * packet at a time.  The in-port closes at the end of its stream, and when the run is interrupted. */
 static enum prt_status take_from_host(struct prt_sched *s, struct prt_buffer *buffer,
                                       struct prt_error *error)
 {
@@ -178,8 +178,8 @@ static enum prt_status take_from_host(struct prt_sched *s, struct prt_buffer *bu
     const size_t width = (size_t)fifo->width_bytes;
     uint8_t *window = prt_fifo_claim(fifo, room);
     enum prt_status status = PRT_OK;
-    bool answered = true; /* with packets, and no more than were asked for */
-    enum prt_doing before = prt_standing_set(s, PRT_DOING_READ, buffer);
+    bool answered = true; /* the source gave packets, and no more than asked for */
+    enum prt_doing before = prt_run_state_set(s, PRT_DOING_READ, buffer);
     while (left > 0 && !prt_select_interrupted(s)) {
         count = 0;
         status = port->source(port->context, window, left, &count, error);
@@ -189,16 +189,17 @@ static enum prt_status take_from_host(struct prt_sched *s, struct prt_buffer *bu
         left -= count;
         window += count * width;
     }
-    (void)prt_standing_set(s, before, NULL);
+    (void)prt_run_state_set(s, before, NULL);
     prt_fifo_commit_all(fifo, room - left);
     buffer->port->packets += room - left;
     if (answered && left > 0) end_stream(s, buffer, true);
     if (answered) return PRT_OK;
     if (status == PRT_OK && count > 0) return refuse_count(s, buffer, error);
-    return hear(s, buffer, status);
+    return end_by_status(s, buffer, status);
 }
 
-/* Once: what a port's thread has brought, or the callback gives.  The in-port closes at the end of its stream. */
+/* Reads once: packets that the port's thread has read, or packets of the source.  The in-port closes at the end of its
+ * stream. */
 static enum prt_status take_once(struct prt_sched *s, struct prt_buffer *buffer,
                                  struct prt_error *error)
 {
@@ -207,18 +208,18 @@ static enum prt_status take_once(struct prt_sched *s, struct prt_buffer *buffer,
     enum prt_status status = ask_host(s, buffer, prt_fifo_claim(fifo, room), room, &count, error);
     prt_fifo_commit(fifo, count);
     buffer->port->packets += count;
-    return count == 0 ? hear(s, buffer, status) : status;
+    return count == 0 ? end_by_status(s, buffer, status) : status;
 }
 
-/* Until the in-port is full or closed. */
-static enum prt_status suspend(struct prt_sched *s, struct prt_buffer *buffer,
-                               struct prt_error *error)
+/* Counts a suspension, and reads until the in-port is full or closed. */
+static enum prt_status fill_suspended(struct prt_sched *s, struct prt_buffer *buffer,
+                                      struct prt_error *error)
 {
     const struct prt_port *port = buffer->port;
     enum prt_status status = PRT_OK;
     s->suspensions++;
     buffer->port->suspensions++;
-    if (s->collect != NULL) prt_collect_suspended(s, buffer);
+    if (s->profile != NULL) prt_profile_suspended(s, buffer);
     if (port->thread == NULL) return take_from_host(s, buffer, error);
     while (status == PRT_OK && !buffer->fifo.closed && prt_fifo_room(&buffer->fifo) > 0)
         status = take_once(s, buffer, error);
@@ -234,8 +235,8 @@ enum prt_status prt_inport_fill(struct prt_sched *s, struct prt_buffer *buffer,
     if (wants && is_interrupted(s, buffer))
         end_stream(s, buffer, true);
     else if (wants)
-        status = suspend(s, buffer, error);
-    if (status == PRT_OK && !fifo->closed) bring_extra(s, buffer);
+        status = fill_suspended(s, buffer, error);
+    if (status == PRT_OK && !fifo->closed) read_ahead_extra(s, buffer);
     prt_select_readers_changed(s, buffer);
     return status;
 }
@@ -255,7 +256,7 @@ enum prt_status prt_inport_ask(struct prt_sched *s, struct prt_buffer *buffer,
 {
     s->suspensions++;
     buffer->port->suspensions++;
-    if (s->collect != NULL) prt_collect_suspended(s, buffer);
+    if (s->profile != NULL) prt_profile_suspended(s, buffer);
     if (!is_interrupted(s, buffer)) return prt_inport_take(s, buffer, error);
     end_stream(s, buffer, true);
     prt_select_readers_changed(s, buffer);
@@ -264,17 +265,17 @@ enum prt_status prt_inport_ask(struct prt_sched *s, struct prt_buffer *buffer,
 
 /* ---- at the end ---- */
 
-/* Fills the port as far as it has room, and one packet behind that. */
+/* Fills the port as far as it has room, and reads one packet more. */
 static enum prt_status fill_at_end(struct prt_sched *s, struct prt_buffer *buffer,
                                    struct prt_error *error)
 {
     const struct prt_ahead *ahead = &buffer->port->ahead;
-    enum prt_status status = take_ahead(s, buffer, error); /* what has been brought comes first */
+    enum prt_status status = take_ahead(s, buffer, error); /* packets read before come first */
     if (status != PRT_OK) return status;
-    bring_ahead(s, buffer);
+    fill_ahead(s, buffer);
     status = take_ahead(s, buffer, error);
     if (status != PRT_OK) return status;
-    if (!buffer->fifo.closed) bring_extra(s, buffer);
+    if (!buffer->fifo.closed) read_ahead_extra(s, buffer);
     assert(ahead->packets == 0 && (!ahead->over || !ahead->has_extra));
     if (!buffer->fifo.closed && ahead->over && ahead->status == PRT_OK)
         end_stream(s, buffer, false); /* the full buffer holds all that the stream still has */
@@ -306,15 +307,15 @@ uint64_t prt_inport_countable(const struct prt_buffer *buffer)
     return packets > 0 ? packets : 1;
 }
 
-/* The packets are dropped: the room behind what the buffer holds, or its extra place, takes them;
- * from the host's memory, and from a thread's ring, nobody does. */
+/* Reads packets only to count them.  They are written to the free room of the buffer or to the extra packet's place.
+ * Packets in the host's memory or in a thread's ring are not copied. */
 static void read_rest(struct prt_sched *s, struct prt_buffer *buffer)
 {
     struct prt_ahead *ahead = &buffer->port->ahead;
     size_t room = (size_t)prt_fifo_room(&buffer->fifo);
     void *place = room > 0 ? prt_fifo_claim(&buffer->fifo, room) : ahead->extra;
     if (prt_fifo_is_placed(&buffer->fifo) || buffer->port->thread != NULL) place = NULL;
-    size_t brought = bring(s, buffer, place, room > 0 ? room : 1);
+    size_t brought = read_ahead(s, buffer, place, room > 0 ? room : 1);
     if (room > 0) prt_fifo_commit(&buffer->fifo, 0);
     ahead->rest_packets += brought;
 }

@@ -4,8 +4,9 @@
 #include "runtime/sched/inport.h"
 #include "runtime/sched/ready.h"
 
-/* A source or a circle would have gone on. */
-static bool is_on_tap(const struct prt_sched *s, const struct prt_buffer *buffer)
+/* Would the writer, which no in-port feeds, have appended more packets?  A source would; so would a cycle without
+ * sources, unless an interrupt has stopped it. */
+static bool would_continue(const struct prt_sched *s, const struct prt_buffer *buffer)
 {
     uint32_t writer = buffer->record->writer_node;
     if (writer == CONTAINER_NONE || buffer->fifo.closed) return false;
@@ -13,8 +14,8 @@ static bool is_on_tap(const struct prt_sched *s, const struct prt_buffer *buffer
     return !stage->fed && (stage->driven || !s->interrupt_seen);
 }
 
-/* Another input may have ended the stage before all packets of this one have arrived.  When they
- * arrive must not change what is reported. */
+/* May another input have ended the stage before all packets of this one arrived?  The moment of their arrival must not
+ * change the report. */
 static bool may_still_come(const struct prt_stage *stage, const struct prt_stage_input *input)
 {
     const struct prt_port *port = input->buffer->port;
@@ -26,7 +27,7 @@ void prt_leftovers_note(const struct prt_sched *s, struct prt_stage *stage)
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
         struct prt_stage_input *input = &stage->inputs[i];
         const struct prt_fifo *fifo = &input->buffer->fifo;
-        if (is_on_tap(s, input->buffer) || !fifo->readers[input->reader].attached) continue;
+        if (would_continue(s, input->buffer) || !fifo->readers[input->reader].attached) continue;
         if (may_still_come(stage, input)) continue;
         input->left.counts = true;
         input->left.from_packets = fifo->readers[input->reader].position_packets;
@@ -42,7 +43,7 @@ void prt_leftovers_note_seen(const struct prt_sched *s, struct prt_stage *stage)
         input->left.history_packets = 0;
 }
 
-/* Packets that the input would hold by now; *ended: there will be no more. */
+/* Packets that the input would hold by now if its reader had not detached; *ended: there will be no more. */
 static uint64_t held_by_now(struct prt_sched *s, const struct prt_stage_input *input, bool *ended)
 {
     struct prt_buffer *buffer = input->buffer;
@@ -67,7 +68,8 @@ static bool is_fed(const struct prt_sched *s, const struct prt_buffer *buffer)
     return writer == CONTAINER_NONE || s->stages[s->node_stage[writer]].fed;
 }
 
-/* In which the stage finds too few, one that an in-port feeds before others. */
+/* The buffer in which the stage finds too few packets; NULL: there is none.  A closed one is chosen before an open one,
+ * and of these one that an in-port feeds before the others. */
 static const struct prt_buffer *short_buffer(struct prt_sched *s, const struct prt_stage *stage)
 {
     const struct prt_buffer *found = NULL, *open = NULL;
@@ -84,22 +86,8 @@ static const struct prt_buffer *short_buffer(struct prt_sched *s, const struct p
     return found != NULL ? found : open;
 }
 
-static void count_few(struct prt_buffer *buffer, uint64_t left)
-{
-    if (left > buffer->few_packets) buffer->few_packets = left;
-}
-
-static void count_stranded(struct prt_buffer *buffer, uint64_t left, const struct prt_stage *reader,
-                           const struct prt_buffer *by)
-{
-    if (left <= buffer->stranded_packets) return;
-    buffer->stranded_packets = left;
-    buffer->stranded_reader = reader;
-    buffer->stranded_by = by;
-}
-
-/* A source brought it, and is not why the stage fires no more: another input is, or that nobody wants
- * any more what it makes. */
+/* Does the buffer only show how much earlier its writer has fired?  No in-port feeds it, and it is not the reason why the
+ * stage fires no more: another input is, or no reader takes the stage's packets any more. */
 static bool is_ahead_only(const struct prt_sched *s, const struct prt_buffer *buffer,
                           const struct prt_buffer *by, bool few)
 {
@@ -121,10 +109,13 @@ static void count_input(struct prt_sched *s, const struct prt_stage *stage,
         buffer->leftover_more |= !ended || left > most;
         if (left > most) left = most;
     }
-    if (few)
-        count_few(buffer, left);
-    else
-        count_stranded(buffer, left, stage, by);
+    if (few) {
+        if (left > buffer->few_packets) buffer->few_packets = left;
+    } else if (left > buffer->stranded_packets) {
+        buffer->stranded_packets = left;
+        buffer->stranded_reader = stage;
+        buffer->stranded_by = by;
+    }
 }
 
 void prt_leftovers_count(struct prt_sched *s)

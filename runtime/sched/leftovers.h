@@ -2,33 +2,35 @@
 /*
  * leftovers: packets that can never be consumed, and why.
  *
- * A stage that fires no more leaves what its inputs hold beyond history.  An input that is *short*
- * holds too few for another firing; others are *stranded*: their reader found too few elsewhere.
- * What counts is what the writers have appended by the end of the run, not what was there when the
- * reader ended: what an in-port feeds goes on to its end for nobody (lang/scheduler.md, `ends`), and
- * of a file the rest is read and counted.  So the figures follow from the streams alone, not from
- * depths, policies, forms of packets or devices.  Exceptions, which only the host's streams make:
+ * When a stage fires no more, the packets of its inputs past the history are left over (prt_ready_history).  An input
+ * is *short* if it holds too few packets for another firing.  The packets of the others are *stranded*: their reader
+ * found too few in a short input.
  *
- *   - of a pipe that has not ended nothing more is read, and a file may be too long to be counted:
- *     then there are *more*, at least those that are counted;
- *   - of what a source or a circle feeds that no in-port feeds, only what is short by itself counts:
- *     how far ahead the rest is says nothing.
+ * The count is of packets that the writers have appended by the end of the run, not of those present when the reader
+ * ended.  A writer that an in-port feeds goes on to the end of its stream without readers (lang/scheduler.md, `ends`).
+ * The rest of a file is read and counted.  So the figures depend only on the streams, not on depths, policies, forms
+ * of packets or devices.  There are two exceptions:
  *
- * Requires: the scheduler's tables.  Threads: the scheduler's.  Allocation, errors: none.
+ *   - No more packets are read from a pipe that has not ended, and a file may be too long to be counted.  Then the
+ *     figure is a minimum (leftover_more).
+ *   - If no in-port feeds the writer, only packets that are too few by themselves count.  The number of the others
+ *     shows only how much earlier the writer has fired.
+ *
+ * Requires: sched_create's tables.  Thread-safety: the scheduler's thread.  Allocation: none.  Errors: none.
  */
 #ifndef RUNTIME_SCHED_LEFTOVERS_H
 #define RUNTIME_SCHED_LEFTOVERS_H
 
 #include "runtime/sched/sched.h"
 
-/* The stage fires no more, and its inputs are still attached. */
+/* Notes the positions of the inputs of a stage that fires no more.  Inputs that are not attached are left out. */
 void prt_leftovers_note(const struct prt_sched *sched, struct prt_stage *stage);
 
-/* The same of a stage whose `finish` says that packets are left over: of those that it has seen, the ones beyond history,
- * or all of them where there are no others. */
+/* The same for a stage whose `finish` reports that packets are left over.  These are the packets past the history, or
+ * all packets of the input if there are none past it. */
 void prt_leftovers_note_seen(const struct prt_sched *sched, struct prt_stage *stage);
 
-/* The run has ended well: fills the figures of the buffers. */
+/* Fills the figures of the buffers.  Requires: the run has ended normally. */
 void prt_leftovers_count(struct prt_sched *sched);
 
 #endif

@@ -9,13 +9,13 @@
 
 #include <stdlib.h>
 
-/* If sources keep the scheduler busy, a callback without a thread is asked after so many instructions. */
+/* If sources keep the scheduler busy, a callback without a thread is asked every so many instructions. */
 enum { ASK_INSTRUCTIONS = 1024 };
 
 struct live_in {
     struct prt_buffer *buffer;
     bool wanted;   /* a stage lacks its packets */
-    int64_t since; /* packets rest there since that time; REST_NONE: none do */
+    int64_t since; /* packets have rested there since that time; REST_NONE: none rest */
 };
 
 struct live_out {
@@ -45,19 +45,19 @@ static bool is_live_run(const struct prt_sched *s)
            !(s->container->pipeline->flags & CONTAINER_PIPELINE_COUNTEREXAMPLE);
 }
 
-/* Memory never keeps a run waiting. */
-static bool is_asked(const struct prt_buffer *buffer)
+/* Is the port to be eager?  A port in memory is not: it never waits. */
+static bool is_asked_eager(const struct prt_buffer *buffer)
 {
     return buffer->port != NULL && buffer->port->asked_eager && !prt_fifo_is_placed(&buffer->fifo);
 }
 
-static void add_port(struct prt_live *live, struct prt_buffer *buffer)
+static void add_live_port(struct prt_live *live, struct prt_buffer *buffer)
 {
     struct prt_port *port = buffer->port;
     bool in = buffer->record->outer == CONTAINER_OUTER_IN;
-    if (is_asked(buffer)) {
+    if (is_asked_eager(buffer)) {
         port->eager = true;
-        free(port->ahead.extra); /* it is not asked ahead */
+        free(port->ahead.extra); /* its packets are not read ahead */
         port->ahead.extra = NULL;
         live->ins[live->in_count++] = (struct live_in){.buffer = buffer, .since = REST_NONE};
     } else if (!in && port->given_thread != NULL) {
@@ -65,7 +65,8 @@ static void add_port(struct prt_live *live, struct prt_buffer *buffer)
     }
 }
 
-/* Each threshold becomes 1.  A stage that writes to a slow sink is not selected, so it stops no other stage. */
+/* Each threshold becomes 1, and out-ports with a thread become eager: a stage that writes to a slow sink is not
+ * selected, so it stops no other stage. */
 static void prepare_stages(struct prt_sched *s)
 {
     for (uint32_t i = 0; i < s->live->out_count; i++)
@@ -86,7 +87,7 @@ enum prt_status prt_live_begin(struct prt_sched *s, struct prt_error *error)
     uint32_t buffers = s->container->buffer_count;
     bool any = false;
     for (uint32_t i = 0; i < buffers; i++)
-        any |= is_asked(&s->buffers[i]);
+        any |= is_asked_eager(&s->buffers[i]);
     if (!any || !is_live_run(s)) return PRT_OK;
     s->live = calloc(1, sizeof *s->live);
     s->bell = prt_bell_create();
@@ -99,7 +100,7 @@ enum prt_status prt_live_begin(struct prt_sched *s, struct prt_error *error)
     s->live->latency =
         s->latency_nanoseconds < INT64_MAX / 4 ? (int64_t)s->latency_nanoseconds : INT64_MAX / 4;
     for (uint32_t i = 0; i < buffers; i++)
-        if (s->buffers[i].port != NULL) add_port(s->live, &s->buffers[i]);
+        if (s->buffers[i].port != NULL) add_live_port(s->live, &s->buffers[i]);
     prepare_stages(s);
     return PRT_OK;
 }
@@ -114,8 +115,8 @@ void prt_live_destroy(struct prt_live *live)
 
 /* ---- taking ---- */
 
-/* When there are packets to take, or the end: AT_ONCE, the time until which packets rest, or INT64_MAX,
- * if nothing has arrived.  Packets that fill the port, or before an end, rest no longer. */
+/* The time at which packets, or the end, can be taken: AT_ONCE, the time until which packets rest, or INT64_MAX if
+ * nothing has arrived.  Packets that fill the port, or after which the stream has ended, rest no longer. */
 static int64_t find_arrival(const struct prt_live *live, struct live_in *in)
 {
     bool ended;
@@ -129,7 +130,7 @@ static int64_t find_arrival(const struct prt_live *live, struct live_in *in)
 }
 
 /* Does a stage lack packets of the in-port for its next firing? */
-static bool is_wanted(const struct prt_sched *s, const struct prt_buffer *buffer)
+static bool is_port_wanted(const struct prt_sched *s, const struct prt_buffer *buffer)
 {
     const struct container_buffer *record = buffer->record;
     if (buffer->fifo.closed || prt_fifo_room(&buffer->fifo) == 0) return false;
@@ -154,7 +155,7 @@ static enum prt_status take_or_ask(struct prt_sched *s, struct live_in *in, stru
     }
     if (!live->has_sources || s->instructions - live->asked < ASK_INSTRUCTIONS) return PRT_OK;
     live->asked = s->instructions;
-    return is_wanted(s, in->buffer) ? prt_inport_ask(s, in->buffer, error) : PRT_OK;
+    return is_port_wanted(s, in->buffer) ? prt_inport_ask(s, in->buffer, error) : PRT_OK;
 }
 
 enum prt_status prt_live_take_arrived(struct prt_sched *s, struct prt_error *error)
@@ -171,12 +172,12 @@ enum prt_status prt_live_take_arrived(struct prt_sched *s, struct prt_error *err
 
 /* Marks the in-ports whose packets stages lack.  Returns the first one without a thread, or else the first one;
  * NULL: there is none. */
-static struct prt_buffer *mark_wanted(struct prt_sched *s)
+static struct prt_buffer *mark_wanted_ports(struct prt_sched *s)
 {
     struct prt_buffer *first = NULL;
     for (uint32_t i = 0; i < s->live->in_count; i++) {
         struct live_in *in = &s->live->ins[i];
-        in->wanted = is_wanted(s, in->buffer);
+        in->wanted = is_port_wanted(s, in->buffer);
         if (in->wanted &&
             (first == NULL || (in->buffer->port->thread == NULL && first->port->thread != NULL)))
             first = in->buffer;
@@ -184,8 +185,8 @@ static struct prt_buffer *mark_wanted(struct prt_sched *s)
     return first;
 }
 
-/* Notes the room of the out-ports.  Returns the first that has less room than its depth, so that a stage may wait
- * for its sink; NULL: there is none. */
+/* Notes the room of the out-ports.  Returns the first one with less room than its depth: a stage may wait for its sink.
+ * NULL: there is none. */
 static struct prt_buffer *mark_rooms(struct prt_sched *s)
 {
     struct prt_buffer *first = NULL;
@@ -199,8 +200,8 @@ static struct prt_buffer *mark_rooms(struct prt_sched *s)
     return first;
 }
 
-/* When the scheduler is to go on: AT_ONCE, or when packets have rested for long enough, or INT64_MAX. */
-static int64_t find_time(struct prt_sched *s)
+/* The time at which the scheduler must go on: AT_ONCE, the time until which packets rest, or INT64_MAX. */
+static int64_t find_wake_time(struct prt_sched *s)
 {
     const struct prt_live *live = s->live;
     int64_t first = INT64_MAX;
@@ -222,21 +223,21 @@ enum prt_status prt_live_wait(struct prt_sched *s, bool *on, struct prt_error *e
 {
     *on = false;
     if (s->live == NULL) return PRT_OK;
-    struct prt_buffer *wanted = mark_wanted(s), *full = mark_rooms(s);
+    struct prt_buffer *wanted = mark_wanted_ports(s), *full = mark_rooms(s);
     *on = wanted != NULL || full != NULL;
     if (!*on) return PRT_OK;
-    if (s->collect != NULL)
-        prt_collect_look(s, 0); /* stages wait for packets or room from now on */
+    if (s->profile != NULL)
+        prt_profile_look(s, 0); /* stages wait for packets or room from now on */
     s->live->asked = s->instructions;
     if (wanted != NULL && wanted->port->thread == NULL) return prt_inport_ask(s, wanted, error);
-    if (wanted != NULL && find_time(s) != AT_ONCE) {
+    if (wanted != NULL && find_wake_time(s) != AT_ONCE) {
         s->suspensions++;
         wanted->port->suspensions++;
-        if (s->collect != NULL) prt_collect_suspended(s, wanted);
+        if (s->profile != NULL) prt_profile_suspended(s, wanted);
     }
-    enum prt_doing before = prt_standing_set(s, wanted != NULL ? PRT_DOING_READ : PRT_DOING_WRITE,
-                                             wanted != NULL ? wanted : full);
-    prt_port_threads_await(s, find_time);
-    (void)prt_standing_set(s, before, NULL);
+    enum prt_doing before = prt_run_state_set(s, wanted != NULL ? PRT_DOING_READ : PRT_DOING_WRITE,
+                                              wanted != NULL ? wanted : full);
+    prt_port_threads_await(s, find_wake_time);
+    (void)prt_run_state_set(s, before, NULL);
     return PRT_OK;
 }

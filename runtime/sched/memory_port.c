@@ -9,15 +9,15 @@ static uint8_t *next_packet(const struct prt_port_memory *memory)
     return memory->packets + memory->passed_packets * memory->width_bytes;
 }
 
-static void pass(struct prt_port_memory *memory, size_t packets)
+static void count_passed(struct prt_port_memory *memory, size_t packets)
 {
     memory->passed_packets += packets;
     if (memory->count != NULL) *memory->count = memory->passed_packets;
 }
 
-/* `window` NULL: the packets are passed over. */
-static enum prt_status give(void *context, void *window, size_t room, size_t *count,
-                            struct prt_error *error)
+/* The source of an in-port.  `window` NULL: the packets are skipped. */
+static enum prt_status read_memory(void *context, void *window, size_t room, size_t *count,
+                                   struct prt_error *error)
 {
     struct prt_port_memory *memory = context;
     size_t left = memory->capacity_packets - memory->passed_packets;
@@ -25,25 +25,26 @@ static enum prt_status give(void *context, void *window, size_t room, size_t *co
     *count = room < left ? room : left;
     if (window != NULL && *count > 0 && window != next_packet(memory))
         memcpy(window, next_packet(memory), *count * memory->width_bytes);
-    pass(memory, *count);
+    count_passed(memory, *count);
     return PRT_OK;
 }
 
-static enum prt_status take(void *context, const void *window, size_t packets,
-                            struct prt_error *error)
+/* The sink of an out-port. */
+static enum prt_status write_memory(void *context, const void *window, size_t packets,
+                                    struct prt_error *error)
 {
     struct prt_port_memory *memory = context;
     size_t left = memory->capacity_packets - memory->passed_packets;
     size_t taken = packets < left ? packets : left;
     if (taken > 0 && window != next_packet(memory))
         memcpy(next_packet(memory), window, taken * memory->width_bytes);
-    pass(memory, taken);
+    count_passed(memory, taken);
     if (taken == packets) return PRT_OK;
     return prt_error_set(error, PRT_E_CLOSED_PIPE, "the memory of an out-port is full");
 }
 
-static enum prt_status set(struct prt_sched *s, uint32_t number, void *packets, size_t capacity,
-                           size_t *count, struct prt_error *error)
+static enum prt_status set_memory(struct prt_sched *s, uint32_t number, void *packets,
+                                  size_t capacity, size_t *count, struct prt_error *error)
 {
     struct prt_buffer *buffer = &s->buffers[number];
     size_t width = (size_t)buffer->fifo.width_bytes;
@@ -57,7 +58,7 @@ static enum prt_status set(struct prt_sched *s, uint32_t number, void *packets, 
     return PRT_OK;
 }
 
-static void place(struct prt_buffer *buffer, uint64_t end_packets)
+static void place_fifo(struct prt_buffer *buffer, uint64_t end_packets)
 {
     const struct prt_port_memory *memory = &buffer->port->memory;
     if (memory->capacity_packets == 0) return;
@@ -68,7 +69,8 @@ static void place(struct prt_buffer *buffer, uint64_t end_packets)
 
 /* ---- memory that caches cannot hold ---- */
 
-/* Twice as much as the largest of the device's caches: of what is written first, nothing would be left there. */
+/* Is the memory more than twice as large as the largest cache?  Then the first packets would leave the caches before the
+ * last ones are written. */
 static bool exceeds_caches(const struct prt_sched *s, const struct prt_port_memory *memory)
 {
     struct prt_device_info info;
@@ -81,10 +83,10 @@ static bool exceeds_caches(const struct prt_sched *s, const struct prt_port_memo
     return largest > 0 && (uint64_t)memory->capacity_packets * memory->width_bytes / 2 > largest;
 }
 
-/* Tells the stage that writes only this out-port. */
+/* Sets PRT_KERNEL_PAST_CACHES of the stage that writes this out-port and no other buffer. */
 static void pass_caches(struct prt_sched *s, const struct prt_buffer *buffer)
 {
-    assert(buffer->fifo.reader_count == 1); /* an out-port: the host */
+    assert(buffer->fifo.reader_count == 1); /* the host: no stage reads an out-port */
     bool past = prt_fifo_is_placed(&buffer->fifo) && exceeds_caches(s, &buffer->port->memory);
     for (uint32_t i = 0; i < s->container->stage_count; i++) {
         const struct prt_stage *stage = &s->stages[i];
@@ -99,10 +101,11 @@ enum prt_status prt_memory_port_read(struct prt_sched *s, uint32_t number, const
 {
     struct prt_buffer *buffer = &s->buffers[number];
     enum prt_status status = prt_sched_source_at_hand(s, number, error);
-    if (status == PRT_OK) status = set(s, number, (void *)(uintptr_t)packets, count, NULL, error);
+    if (status == PRT_OK)
+        status = set_memory(s, number, (void *)(uintptr_t)packets, count, NULL, error);
     if (status != PRT_OK) return status;
-    prt_sched_bind_source(s, number, give, &buffer->port->memory);
-    if (buffer->record->initial_packets == 0) place(buffer, UINT64_MAX);
+    prt_sched_bind_source(s, number, read_memory, &buffer->port->memory);
+    if (buffer->record->initial_packets == 0) place_fifo(buffer, UINT64_MAX);
     return PRT_OK;
 }
 
@@ -110,10 +113,10 @@ enum prt_status prt_memory_port_write(struct prt_sched *s, uint32_t number, void
                                       size_t capacity, size_t *count, struct prt_error *error)
 {
     struct prt_buffer *buffer = &s->buffers[number];
-    enum prt_status status = set(s, number, packets, capacity, count, error);
+    enum prt_status status = set_memory(s, number, packets, capacity, count, error);
     if (status != PRT_OK) return status;
-    prt_sched_bind_sink(s, number, take, &buffer->port->memory);
-    place(buffer, capacity);
+    prt_sched_bind_sink(s, number, write_memory, &buffer->port->memory);
+    place_fifo(buffer, capacity);
     pass_caches(s, buffer);
     return PRT_OK;
 }

@@ -6,8 +6,8 @@
 
 #include <assert.h>
 
-static struct dispatch_full describe(const struct prt_sched *s, uint32_t index, bool finish,
-                                     uint64_t firings, bool quiet)
+static struct dispatch_full make_full_packet(const struct prt_sched *s, uint32_t index, bool finish,
+                                             uint64_t firings, bool quiet)
 {
     uint8_t release = quiet ? DISPATCH_SCOPE_NONE : DISPATCH_SCOPE_AGENT;
     return (struct dispatch_full){.header = DISPATCH_FULL,
@@ -25,16 +25,16 @@ static struct dispatch_full describe(const struct prt_sched *s, uint32_t index, 
                                   .completion_signal = quiet ? 0 : (uint64_t)index + 1};
 }
 
-/* Enqueues; a full queue is waited for. */
-static enum prt_status enqueue(struct prt_sched *s, uint32_t queue,
-                               const union prt_dispatch *packet, uint32_t launches,
-                               struct prt_error *error)
+/* Enqueues the packet.  If the queue is full, waits for completions. */
+static enum prt_status enqueue_packet(struct prt_sched *s, uint32_t queue,
+                                      const union prt_dispatch *packet, uint32_t launches,
+                                      struct prt_error *error)
 {
     for (;;) {
         prt_sched_pass_time(s);
-        enum prt_doing before = prt_standing_set(s, PRT_DOING_DEVICE, NULL); /* it may execute */
+        enum prt_doing before = prt_run_state_set(s, PRT_DOING_DEVICE, NULL); /* it may execute */
         enum prt_status status = s->ops->enqueue(s->device, queue, packet, error);
-        (void)prt_standing_set(s, before, NULL);
+        (void)prt_run_state_set(s, before, NULL);
         if (status == PRT_OK) s->open_packets[queue].in_flight += launches;
         if (status != PRT_E_BUSY) return status;
         status = prt_sched_reap(s, error);
@@ -44,7 +44,7 @@ static enum prt_status enqueue(struct prt_sched *s, uint32_t queue,
 
 /* ---- the open packet of a queue ---- */
 
-static void open_anew(struct prt_open_packet *open)
+static void reset_open_packet(struct prt_open_packet *open)
 {
     dispatch_open(&open->writer);
     open->entries = 0;
@@ -56,8 +56,8 @@ static enum prt_status flush_queue(struct prt_sched *s, uint32_t queue, struct p
     if (open->writer.packet.num_kernels == 0) return PRT_OK;
     const union prt_dispatch packet = {.condensed = open->writer.packet};
     s->open_count--;
-    open_anew(open);
-    return enqueue(s, queue, &packet, packet.condensed.num_kernels, error);
+    reset_open_packet(open);
+    return enqueue_packet(s, queue, &packet, packet.condensed.num_kernels, error);
 }
 
 enum prt_status prt_packets_flush_idle(struct prt_sched *s, struct prt_error *error)
@@ -90,16 +90,16 @@ void prt_packets_drop(struct prt_sched *s)
             stage->firings -= stage->batch;
             stage->dispatches--;
             s->in_flight--;
-            if (s->collect != NULL) prt_collect_completed(s, stage);
+            if (s->profile != NULL) prt_profile_completed(s, stage);
         }
         s->open_count--;
-        open_anew(open);
+        reset_open_packet(open);
     }
 }
 
 /* ---- references ---- */
 
-/* What refers to the entry is processed before it changes. */
+/* Enqueues the open packets that refer to the entry, so that they are processed before it changes. */
 static enum prt_status flush_users(struct prt_sched *s, uint32_t entry, struct prt_error *error)
 {
     enum prt_status status = PRT_OK;
@@ -115,14 +115,14 @@ static enum prt_status send_reference(struct prt_sched *s, uint32_t index, uint3
     uint32_t queue = s->stages[index].queue;
     enum prt_status status = flush_users(s, entry, error);
     if (status == PRT_OK) status = flush_queue(s, queue, error);
-    if (status == PRT_OK) status = enqueue(s, queue, &packet, 1, error);
+    if (status == PRT_OK) status = enqueue_packet(s, queue, &packet, 1, error);
     dispatch_store(&s->references, entry, launch);
     s->reference_stages[entry] = index;
     return status;
 }
 
-/* Can the launch be a difference to an entry?  A grid that comes again is worth storing, one that
- * comes once is not; a spilled stage leaves the entries to their owners. */
+/* Can the launch be a difference to an entry?  A grid that comes twice in a row is worth storing, one that comes once
+ * is not.  A spilled stage leaves the entries to their owners. */
 static bool is_stored(const struct prt_sched *s, uint32_t index, const struct dispatch_full *launch)
 {
     const struct prt_stage *stage = &s->stages[index];
@@ -133,9 +133,10 @@ static bool is_stored(const struct prt_sched *s, uint32_t index, const struct di
     return grid == launch->grid_size_x || stage->grid_before != launch->grid_size_x;
 }
 
-/* A spilled stage refers to whatever entry is nearest to its launch, the others to their own. */
-static enum prt_status join(struct prt_sched *s, uint32_t index, const struct dispatch_full *launch,
-                            struct prt_error *error)
+/* Adds the launch to the open packet.  A spilled stage refers to the entry nearest to its launch, the others to their
+ * own entry. */
+static enum prt_status join_open_packet(struct prt_sched *s, uint32_t index,
+                                        const struct dispatch_full *launch, struct prt_error *error)
 {
     const struct prt_stage *stage = &s->stages[index];
     struct prt_open_packet *open = &s->open_packets[stage->queue];
@@ -145,7 +146,7 @@ static enum prt_status join(struct prt_sched *s, uint32_t index, const struct di
         enum prt_status status = flush_queue(s, stage->queue, error);
         if (status != PRT_OK) return status;
         bool fits = dispatch_append(&open->writer, &s->references, entry, launch);
-        assert(fits); /* alone each one does */
+        assert(fits); /* a packet has room for any one launch */
         (void)fits;
     }
     uint32_t place = open->writer.packet.num_kernels - 1u;
@@ -155,7 +156,7 @@ static enum prt_status join(struct prt_sched *s, uint32_t index, const struct di
     return PRT_OK;
 }
 
-/* ---- the three forms ---- */
+/* ---- launches ---- */
 
 static enum prt_status send_full(struct prt_sched *s, uint32_t index,
                                  const struct dispatch_full *launch, struct prt_error *error)
@@ -163,24 +164,24 @@ static enum prt_status send_full(struct prt_sched *s, uint32_t index,
     const union prt_dispatch packet = {.full = *launch};
     uint32_t queue = s->stages[index].queue;
     enum prt_status status = s->open_count > 0 ? flush_queue(s, queue, error) : PRT_OK;
-    return status == PRT_OK ? enqueue(s, queue, &packet, 1, error) : status;
+    return status == PRT_OK ? enqueue_packet(s, queue, &packet, 1, error) : status;
 }
 
-/* In a packet of several. */
+/* In condensed form: as a part of the open packet, or as a reference packet. */
 static enum prt_status launch_packed(struct prt_sched *s, uint32_t index, uint64_t firings,
                                      struct prt_error *error)
 {
     struct prt_stage *stage = &s->stages[index];
     const struct dispatch_full launch =
-        describe(s, index, false, firings, !stage->ends_pack && !stage->awaited);
+        make_full_packet(s, index, false, firings, !stage->ends_pack && !stage->awaited);
     enum prt_status status = is_stored(s, index, &launch)
-                                 ? join(s, index, &launch, error)
+                                 ? join_open_packet(s, index, &launch, error)
                                  : send_reference(s, index, stage->entry, &launch, error);
     stage->grid_before = launch.grid_size_x;
     return status;
 }
 
-/* Is there an entry for it that is filled, or that it fills? */
+/* Has the stage an entry that is filled, or that it fills? */
 static bool is_packed(const struct prt_sched *s, const struct prt_stage *stage)
 {
     if (stage->entry == CONTAINER_NONE) return false;
@@ -192,12 +193,12 @@ static bool launch_directly(struct prt_sched *s, uint32_t index, bool finish, ui
 {
     const struct prt_stage *stage = &s->stages[index];
     uint32_t object = finish ? s->container->stage_count + index : index;
-    if (s->collect != NULL) prt_sched_pass_time(s);
+    if (s->profile != NULL) prt_sched_pass_time(s);
     s->open_packets[stage->queue].in_flight++;
-    enum prt_doing before = prt_standing_set(s, PRT_DOING_DEVICE, NULL); /* it may execute */
+    enum prt_doing before = prt_run_state_set(s, PRT_DOING_DEVICE, NULL); /* it may execute */
     bool has_ended =
         s->ops->launch(s->device, stage->queue, object, stage->firings, (uint32_t)firings, ended);
-    (void)prt_standing_set(s, before, NULL);
+    (void)prt_run_state_set(s, before, NULL);
     return has_ended;
 }
 
@@ -214,7 +215,7 @@ enum prt_status prt_packets_launch(struct prt_sched *s, uint32_t index, bool fin
     }
     if (s->dispatch == PRT_PACKET_CONDENSED && !finish && is_packed(s, stage))
         return launch_packed(s, index, firings, error);
-    const struct dispatch_full launch = describe(s, index, finish, firings, false);
+    const struct dispatch_full launch = make_full_packet(s, index, finish, firings, false);
     if (s->dispatch != PRT_PACKET_REFERENCE) return send_full(s, index, &launch, error);
     uint32_t entry = stage->entry != CONTAINER_NONE ? stage->entry : index % s->references.count;
     return send_reference(s, index, entry, &launch, error);

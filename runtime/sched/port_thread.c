@@ -11,10 +11,10 @@
 #include <time.h>
 
 enum {
-    CHUNK_BYTES = 256 << 10, /* what a source is asked for at a time: long beside a system call */
-    CHUNKS = 4,              /* in the ring, beside the depth: some are moved, some worked on */
+    CHUNK_BYTES = 256 << 10, /* of one read, which takes much longer than a system call */
+    CHUNKS = 4, /* in the ring, in addition to the depth: some move while others are processed */
     GATHER_NANOSECONDS = 200000,
-    SPINS = 500
+    SPINS = 500 /* before the scheduler sleeps */
 };
 
 #define NEVER UINT64_MAX
@@ -28,11 +28,12 @@ struct prt_port_thread {
     struct prt_host_thread thread;
     pthread_mutex_t mutex;
     pthread_cond_t to_thread, to_scheduler;
-    _Atomic uint64_t moved, allowed; /* positions; the first is the thread's to change */
-    _Atomic uint64_t wanted;  /* the thread sleeps until `allowed` is there; NEVER: it works */
-    _Atomic uint64_t awaited; /* the scheduler, until `moved` is there */
-    atomic_bool stopping;     /* the thread is to end; a sink takes what is there before */
-    atomic_bool over;         /* it has, because of: */
+    /* Positions.  Only the thread changes `moved`, only the scheduler `allowed`. */
+    _Atomic uint64_t moved, allowed;
+    _Atomic uint64_t wanted;  /* the thread sleeps until `allowed` is there; NEVER: it is awake */
+    _Atomic uint64_t awaited; /* the scheduler sleeps until `moved` is there; NEVER: it is awake */
+    atomic_bool stopping; /* the thread must end; a sink first gets all packets that are allowed */
+    atomic_bool over;     /* the host gives or takes no more packets; the reason: */
     enum prt_status status;
     struct prt_error error;
     uint64_t taken;           /* position up to which the scheduler has taken packets */
@@ -45,18 +46,18 @@ struct prt_bell {
     atomic_bool awaited; /* the scheduler sleeps until some thread has moved */
 };
 
-static uint64_t load(_Atomic uint64_t *position)
+static uint64_t read_position(_Atomic uint64_t *position)
 {
     return atomic_load(position);
 }
 
-/* Then what it has said is there. */
+/* If so, `status` and `error` are set. */
 static bool is_over(struct prt_port_thread *t)
 {
     return atomic_load_explicit(&t->over, memory_order_acquire);
 }
 
-/* Relaxed: whoever sleeps is woken with the mutex behind it, and whoever does not looks again. */
+/* Relaxed order suffices: a sleeping thread is woken under the mutex, and a thread that is awake checks again. */
 static bool is_stopping(struct prt_port_thread *t)
 {
     return atomic_load_explicit(&t->stopping, memory_order_relaxed);
@@ -64,7 +65,7 @@ static bool is_stopping(struct prt_port_thread *t)
 
 /* ---- the two sides ---- */
 
-/* A position has come to where the other side wants it, or never will. */
+/* Wakes the other side: a position is where it wants it, or never will be. */
 static void signal_other(struct prt_port_thread *t, pthread_cond_t *condition)
 {
     pthread_mutex_lock(&t->mutex);
@@ -72,32 +73,33 @@ static void signal_other(struct prt_port_thread *t, pthread_cond_t *condition)
     pthread_mutex_unlock(&t->mutex);
 }
 
-static void ring(struct prt_bell *bell)
+static void ring_bell(struct prt_bell *bell)
 {
     pthread_mutex_lock(&bell->mutex);
     pthread_cond_signal(&bell->rung);
     pthread_mutex_unlock(&bell->mutex);
 }
 
-/* Sequentially consistent, all four positions, and `awaited` of the bell: either the sleeper sees the position, or it is seen to sleep.  That it sleeps
- * no longer is in no order: who signals in vain wakes nobody. */
-static void allow(struct prt_port_thread *t, uint64_t position)
+/* All four positions and `awaited` of the bell are sequentially consistent: either the side that goes to sleep sees the
+ * new position, or the other side sees that it sleeps.  Only the end of a sleep is stored in relaxed order: a signal to
+ * a side that does not sleep has no effect. */
+static void set_allowed(struct prt_port_thread *t, uint64_t position)
 {
     atomic_store(&t->allowed, position);
-    if (position >= load(&t->wanted)) signal_other(t, &t->to_thread);
+    if (position >= read_position(&t->wanted)) signal_other(t, &t->to_thread);
 }
 
-static void move(struct prt_port_thread *t, uint64_t position)
+static void set_moved(struct prt_port_thread *t, uint64_t position)
 {
     atomic_store(&t->moved, position);
-    if (position >= load(&t->awaited)) signal_other(t, &t->to_scheduler);
+    if (position >= read_position(&t->awaited)) signal_other(t, &t->to_scheduler);
     struct prt_bell *bell = t->sched->bell;
-    if (bell != NULL && atomic_load(&bell->awaited)) ring(bell);
+    if (bell != NULL && atomic_load(&bell->awaited)) ring_bell(bell);
 }
 
 static bool has_moved(struct prt_port_thread *t, uint64_t position)
 {
-    return load(&t->moved) >= position || is_over(t);
+    return read_position(&t->moved) >= position || is_over(t);
 }
 
 static void pause_briefly(void)
@@ -107,49 +109,50 @@ static void pause_briefly(void)
 #endif
 }
 
-/* The scheduler waits: briefly awake, for a sleep costs more than most waits. */
-static void await(struct prt_port_thread *t, uint64_t position)
+/* The scheduler waits until `moved` is at the position, or the thread is over.  It spins first, because a sleep costs
+ * more than most waits. */
+static void await_moved(struct prt_port_thread *t, uint64_t position)
 {
     for (int i = 0; i < SPINS && !has_moved(t, position); i++)
         pause_briefly();
     if (has_moved(t, position)) return;
     pthread_mutex_lock(&t->mutex);
     atomic_store(&t->awaited, position);
-    pthread_cond_signal(&t->to_thread); /* it may be gathering */
+    pthread_cond_signal(&t->to_thread); /* the thread may gather packets */
     while (!has_moved(t, position))
         pthread_cond_wait(&t->to_scheduler, &t->mutex);
     atomic_store_explicit(&t->awaited, NEVER, memory_order_relaxed);
     pthread_mutex_unlock(&t->mutex);
 }
 
-static void end(struct prt_port_thread *t, enum prt_status status)
+static void end_port_thread(struct prt_port_thread *t, enum prt_status status)
 {
     t->status = status;
     atomic_store_explicit(&t->over, true, memory_order_release);
     signal_other(t, &t->to_scheduler);
-    if (t->sched->bell != NULL) ring(t->sched->bell);
+    if (t->sched->bell != NULL) ring_bell(t->sched->bell);
 }
 
-static uint64_t offset_of(const struct prt_port_thread *t, uint64_t position)
+static uint64_t ring_offset(const struct prt_port_thread *t, uint64_t position)
 {
     const struct prt_fifo *fifo = &t->buffer->fifo;
     unsigned __int128 offset = (unsigned __int128)position * fifo->width_bytes % fifo->ring_bytes;
     return (uint64_t)offset;
 }
 
-static void *place_of(const struct prt_port_thread *t, uint64_t position)
+static void *ring_place(const struct prt_port_thread *t, uint64_t position)
 {
-    return t->buffer->fifo.ring + offset_of(t, position);
+    return t->buffer->fifo.ring + ring_offset(t, position);
 }
 
 /* Does the window lie in the ring?  Then it is the place of `position`: it was claimed for the next packets.  The ring is
  * mapped twice, so a place has two addresses. */
-static bool is_place(const struct prt_port_thread *t, const void *window, uint64_t position)
+static bool is_ring_place(const struct prt_port_thread *t, const void *window, uint64_t position)
 {
     const struct prt_fifo *fifo = &t->buffer->fifo;
     uint64_t offset = (uint64_t)((uintptr_t)window - (uintptr_t)fifo->ring);
     bool inside = offset < 2 * fifo->ring_bytes;
-    assert(!inside || offset % fifo->ring_bytes == offset_of(t, position));
+    assert(!inside || offset % fifo->ring_bytes == ring_offset(t, position));
     (void)position;
     return inside;
 }
@@ -163,88 +166,90 @@ int64_t prt_port_now_nanoseconds(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Sleeps until `allowed` is at the position, or the thread is to stop. */
+/* Sleeps until `allowed` is at the position, or the thread must end. */
 static void sleep_until(struct prt_port_thread *t, uint64_t position)
 {
     pthread_mutex_lock(&t->mutex);
     atomic_store(&t->wanted, position);
-    while (load(&t->allowed) < position && !is_stopping(t))
+    while (read_position(&t->allowed) < position && !is_stopping(t))
         pthread_cond_wait(&t->to_thread, &t->mutex);
     atomic_store_explicit(&t->wanted, NEVER, memory_order_relaxed);
     pthread_mutex_unlock(&t->mutex);
 }
 
-/* Packets that follow each other fast are taken together: until they are so many, some time has
- * passed since those before, or somebody waits.  A packet that comes alone is taken at once. */
-static void gather(struct prt_port_thread *t, uint64_t position)
+/* Gathers packets that follow each other fast: until `allowed` is at the position, GATHER_NANOSECONDS have passed since
+ * the last call of the sink, or the scheduler waits.  A packet that comes later than that is written at once. */
+static void gather_packets(struct prt_port_thread *t, uint64_t position)
 {
     int64_t until = t->last_nanoseconds + GATHER_NANOSECONDS;
-    if (load(&t->allowed) >= position || prt_port_now_nanoseconds() >= until) return;
+    if (read_position(&t->allowed) >= position || prt_port_now_nanoseconds() >= until) return;
     const struct timespec end = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
     int waited = 0;
     pthread_mutex_lock(&t->mutex);
-    /* Stronger than needed: this sleep ends by itself, but is not to last when nobody is waited for. */
+    /* Stronger than needed: this sleep has a limit.  But it should not last when its packets are allowed already. */
     atomic_store(&t->wanted, position);
-    while (waited == 0 && load(&t->allowed) < position && load(&t->awaited) == NEVER &&
-           !is_stopping(t))
+    while (waited == 0 && read_position(&t->allowed) < position &&
+           read_position(&t->awaited) == NEVER && !is_stopping(t))
         waited = pthread_cond_timedwait(&t->to_thread, &t->mutex, &end);
     atomic_store_explicit(&t->wanted, NEVER, memory_order_relaxed);
     pthread_mutex_unlock(&t->mutex);
 }
 
-/* Where there is room for a chunk, one is brought; where there is none, it waits for room for two. */
+/* The room to ask the source for: a chunk.  If there is less, waits for room for two chunks. */
 static size_t wait_for_room(struct prt_port_thread *t, uint64_t at)
 {
-    if (load(&t->allowed) < at + t->chunk_packets) sleep_until(t, at + 2 * t->chunk_packets);
-    uint64_t room = load(&t->allowed) - at;
+    if (read_position(&t->allowed) < at + t->chunk_packets)
+        sleep_until(t, at + 2 * t->chunk_packets);
+    uint64_t room = read_position(&t->allowed) - at;
     return (size_t)(room < t->chunk_packets ? room : t->chunk_packets);
 }
 
-/* Brings until the stream or the run ends. */
-static void bring(void *context)
+/* The thread of an in-port: reads until the stream or the run ends. */
+static void read_source(void *context)
 {
     struct prt_port_thread *t = context;
     const struct prt_port *port = t->buffer->port;
     for (;;) {
-        uint64_t at = load(&t->moved);
+        uint64_t at = read_position(&t->moved);
         size_t room = wait_for_room(t, at), count = 0;
         if (is_stopping(t)) return;
         if (atomic_load_explicit(&t->sched->interrupted, memory_order_relaxed)) {
-            end(t, PRT_E_INTERRUPTED);
+            end_port_thread(t, PRT_E_INTERRUPTED);
             return;
         }
         enum prt_status status =
-            port->source(port->context, place_of(t, at), room, &count, &t->error);
+            port->source(port->context, ring_place(t, at), room, &count, &t->error);
         if (status == PRT_OK && count > room)
             status = prt_error_set(
                 &t->error, PRT_E_USAGE, "the source of '%s' gave more packets than were asked for",
                 prt_container_text(t->sched->container, t->buffer->record->name));
         if (status != PRT_OK || count == 0) {
-            end(t, status);
+            end_port_thread(t, status);
             return;
         }
-        move(t, at + count);
+        set_moved(t, at + count);
     }
 }
 
-static void carry_off(void *context)
+/* The thread of an out-port: writes until the sink fails or the run ends. */
+static void write_sink(void *context)
 {
     struct prt_port_thread *t = context;
     const struct prt_port *port = t->buffer->port;
     for (;;) {
-        uint64_t at = load(&t->moved);
+        uint64_t at = read_position(&t->moved);
         sleep_until(t, at + 1);
-        gather(t, at + t->chunk_packets / 2);
-        uint64_t packets = load(&t->allowed) - at;
-        if (packets == 0) return; /* it is to stop, and everything has been taken */
+        gather_packets(t, at + t->chunk_packets / 2);
+        uint64_t packets = read_position(&t->allowed) - at;
+        if (packets == 0) return; /* it must end, and all packets are written */
         enum prt_status status =
-            port->sink(port->context, place_of(t, at), (size_t)packets, &t->error);
+            port->sink(port->context, ring_place(t, at), (size_t)packets, &t->error);
         if (status != PRT_OK) {
-            end(t, status);
+            end_port_thread(t, status);
             return;
         }
         t->last_nanoseconds = prt_port_now_nanoseconds();
-        move(t, at + packets);
+        set_moved(t, at + packets);
     }
 }
 
@@ -257,7 +262,7 @@ enum prt_status prt_port_thread_create(struct prt_sched *s, uint32_t number,
     struct prt_buffer *buffer = &s->buffers[number];
     uint64_t chunk = CHUNK_BYTES / buffer->fifo.width_bytes, packets;
     if (chunk == 0) chunk = 1;
-    /* One more than the depth: what comes behind a full in-port at hand is looked at. */
+    /* One more than the depth: of an in-port at hand the packet after a full buffer is read, too. */
     /* uncovered: no ring of such a depth can be mapped */
     if (__builtin_add_overflow(buffer->fifo.depth_packets, CHUNKS * chunk + 1, &packets))
         packets = UINT64_MAX;
@@ -281,7 +286,7 @@ void prt_port_thread_destroy(struct prt_port_thread *thread)
 }
 
 /* With these attributes the calls cannot fail on Linux. */
-static void prepare(struct prt_port_thread *t, uint64_t moved, uint64_t allowed)
+static void prepare_port_thread(struct prt_port_thread *t, uint64_t moved, uint64_t allowed)
 {
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
@@ -299,37 +304,37 @@ static void prepare(struct prt_port_thread *t, uint64_t moved, uint64_t allowed)
     t->error = (struct prt_error){.offset = PRT_NO_OFFSET};
 }
 
-static void dispose(struct prt_port_thread *t)
+static void dispose_port_thread(struct prt_port_thread *t)
 {
     pthread_mutex_destroy(&t->mutex);
     pthread_cond_destroy(&t->to_thread);
     pthread_cond_destroy(&t->to_scheduler);
 }
 
-/* An in-port's initial packets stand before those that are brought. */
-static void start(struct prt_buffer *buffer)
+/* The initial packets of an in-port come before those of its source. */
+static void start_port_thread(struct prt_buffer *buffer)
 {
     struct prt_port *port = buffer->port;
     struct prt_port_thread *t = port->given_thread;
     bool in = buffer->record->outer == CONTAINER_OUTER_IN;
     if (t == NULL || prt_fifo_is_placed(&buffer->fifo) || (!in && port->sink == NULL)) return;
-    prepare(t, in ? buffer->record->initial_packets : 0, 0);
+    prepare_port_thread(t, in ? buffer->record->initial_packets : 0, 0);
     if (in) atomic_init(&t->allowed, t->ring_packets);
-    if (prt_host_thread_start(&t->thread, in ? bring : carry_off, t))
+    if (prt_host_thread_start(&t->thread, in ? read_source : write_sink, t))
         port->thread = t;
     else
-        dispose(t);
+        dispose_port_thread(t);
 }
 
 void prt_port_threads_start(struct prt_sched *s)
 {
     for (uint32_t i = 0; i < s->container->buffer_count && s->step == NULL; i++) {
-        if (s->buffers[i].port != NULL) start(&s->buffers[i]);
+        if (s->buffers[i].port != NULL) start_port_thread(&s->buffers[i]);
     }
 }
 
-/* What the host has said at the end. */
-static enum prt_status said(const struct prt_port_thread *t, struct prt_error *error)
+/* The status with which the source or sink has ended. */
+static enum prt_status ended_status(const struct prt_port_thread *t, struct prt_error *error)
 {
     if (t->status != PRT_OK) *error = t->error;
     return t->status;
@@ -342,13 +347,13 @@ enum prt_status prt_port_thread_take(struct prt_buffer *buffer, void *window, si
 {
     struct prt_port_thread *t = buffer->port->thread;
     uint64_t freed = window == NULL ? t->taken : buffer->fifo.oldest_packets;
-    allow(t, freed + t->ring_packets);
-    await(t, t->taken + 1);
-    uint64_t there = load(&t->moved) - t->taken;
+    set_allowed(t, freed + t->ring_packets);
+    await_moved(t, t->taken + 1);
+    uint64_t there = read_position(&t->moved) - t->taken;
     *count = there < room ? (size_t)there : room;
-    if (*count == 0) return said(t, error);
-    if (window != NULL && !is_place(t, window, t->taken))
-        memcpy(window, place_of(t, t->taken), *count * (size_t)buffer->fifo.width_bytes);
+    if (*count == 0) return ended_status(t, error);
+    if (window != NULL && !is_ring_place(t, window, t->taken))
+        memcpy(window, ring_place(t, t->taken), *count * (size_t)buffer->fifo.width_bytes);
     t->taken += *count;
     return PRT_OK;
 }
@@ -358,8 +363,8 @@ enum prt_status prt_port_thread_take(struct prt_buffer *buffer, void *window, si
 enum prt_status prt_port_thread_pass(struct prt_buffer *buffer, struct prt_error *error)
 {
     struct prt_port_thread *t = buffer->port->thread;
-    if (is_over(t)) return said(t, error);
-    allow(t, buffer->fifo.written_packets);
+    if (is_over(t)) return ended_status(t, error);
+    set_allowed(t, buffer->fifo.written_packets);
     return PRT_OK;
 }
 
@@ -368,9 +373,9 @@ void prt_port_thread_reserve(struct prt_sched *s, const struct prt_buffer *buffe
     struct prt_port_thread *t = buffer->port->thread;
     uint64_t end = buffer->fifo.written_packets + packets;
     if (end <= t->ring_packets || has_moved(t, end - t->ring_packets)) return;
-    enum prt_doing before = prt_standing_set(s, PRT_DOING_WRITE, buffer);
-    await(t, end - t->ring_packets);
-    (void)prt_standing_set(s, before, NULL);
+    enum prt_doing before = prt_run_state_set(s, PRT_DOING_WRITE, buffer);
+    await_moved(t, end - t->ring_packets);
+    (void)prt_run_state_set(s, before, NULL);
 }
 
 /* ---- eager ports ---- */
@@ -379,9 +384,10 @@ uint64_t prt_port_thread_arrived(const struct prt_buffer *buffer, bool *ended)
 {
     struct prt_port_thread *t = buffer->port->thread;
     uint64_t room_end = buffer->fifo.oldest_packets + t->ring_packets;
-    if (atomic_load_explicit(&t->allowed, memory_order_relaxed) != room_end) allow(t, room_end);
+    if (atomic_load_explicit(&t->allowed, memory_order_relaxed) != room_end)
+        set_allowed(t, room_end);
     *ended = is_over(t);
-    return load(&t->moved) - t->taken;
+    return read_position(&t->moved) - t->taken;
 }
 
 uint64_t prt_port_thread_room(const struct prt_buffer *buffer)
@@ -389,7 +395,7 @@ uint64_t prt_port_thread_room(const struct prt_buffer *buffer)
     struct prt_port_thread *t = buffer->port->thread;
     if (is_over(t)) return UINT64_MAX;
     uint64_t claimed_end = buffer->fifo.written_packets + buffer->fifo.claimed_packets;
-    return t->ring_packets - (claimed_end - load(&t->moved));
+    return t->ring_packets - (claimed_end - read_position(&t->moved));
 }
 
 /* With these attributes the calls cannot fail on Linux. */
@@ -415,7 +421,7 @@ void prt_bell_destroy(struct prt_bell *bell)
     free(bell);
 }
 
-/* A sink that gathers packets sees that somebody waits, and takes them. */
+/* Makes threads that gather packets write them at once; `hurry` false: they may gather again. */
 static void hurry_sinks(struct prt_sched *s, bool hurry)
 {
     for (uint32_t i = 0; i < s->container->buffer_count; i++) {
@@ -425,17 +431,17 @@ static void hurry_sinks(struct prt_sched *s, bool hurry)
         if (t == NULL) continue;
         if (!hurry) {
             atomic_store_explicit(&t->awaited, NEVER, memory_order_relaxed);
-        } else if (!has_moved(t, load(&t->allowed))) {
+        } else if (!has_moved(t, read_position(&t->allowed))) {
             pthread_mutex_lock(&t->mutex);
-            atomic_store_explicit(&t->awaited, load(&t->allowed), memory_order_relaxed);
+            atomic_store_explicit(&t->awaited, read_position(&t->allowed), memory_order_relaxed);
             pthread_cond_signal(&t->to_thread);
             pthread_mutex_unlock(&t->mutex);
         }
     }
 }
 
-/* Until a thread rings, or until the time. */
-static void sleep_at(struct prt_bell *bell, int64_t until)
+/* Sleeps until a thread rings, or until that time. */
+static void sleep_until_rung(struct prt_bell *bell, int64_t until)
 {
     const struct timespec end = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
     if (until == INT64_MAX)
@@ -454,7 +460,7 @@ void prt_port_threads_await(struct prt_sched *s, int64_t (*find_time)(struct prt
     pthread_mutex_lock(&bell->mutex);
     atomic_store(&bell->awaited, true);
     while ((until = find_time(s)) != INT64_MIN)
-        sleep_at(bell, until);
+        sleep_until_rung(bell, until);
     atomic_store_explicit(&bell->awaited, false, memory_order_relaxed);
     pthread_mutex_unlock(&bell->mutex);
     hurry_sinks(s, false);
@@ -462,30 +468,31 @@ void prt_port_threads_await(struct prt_sched *s, int64_t (*find_time)(struct prt
 
 /* ---- the end ---- */
 
-static void stop(struct prt_buffer *buffer)
+static void stop_port_thread(struct prt_buffer *buffer)
 {
     struct prt_port_thread *t = buffer->port->thread;
     atomic_store_explicit(&t->stopping, true, memory_order_relaxed);
     signal_other(t, &t->to_thread);
     if (t->wake != NULL && buffer->record->outer == CONTAINER_OUTER_IN) t->wake(t->wake_context);
     prt_host_thread_join(&t->thread);
-    dispose(t);
+    dispose_port_thread(t);
     buffer->port->thread = NULL;
 }
 
-/* What the sink says at last. */
-static enum prt_status finish(struct prt_sched *s, struct prt_buffer *buffer,
-                              struct prt_error *error)
+/* Waits until the sink has read all packets or failed, and ends the thread.  Returns the status of the sink, unless it
+ * wanted no more before. */
+static enum prt_status finish_out_port(struct prt_sched *s, struct prt_buffer *buffer,
+                                       struct prt_error *error)
 {
     struct prt_port *port = buffer->port;
     struct prt_port_thread *t = port->thread;
-    enum prt_doing before = prt_standing_set(s, PRT_DOING_WRITE, buffer);
+    enum prt_doing before = prt_run_state_set(s, PRT_DOING_WRITE, buffer);
     enum prt_status status = PRT_OK;
-    await(t, load(&t->allowed));
-    (void)prt_standing_set(s, before, NULL);
-    if (!port->gone && is_over(t)) status = said(t, error);
+    await_moved(t, read_position(&t->allowed));
+    (void)prt_run_state_set(s, before, NULL);
+    if (!port->gone && is_over(t)) status = ended_status(t, error);
     port->gone |= status != PRT_OK;
-    stop(buffer);
+    stop_port_thread(buffer);
     return status;
 }
 
@@ -498,10 +505,10 @@ enum prt_status prt_port_threads_end(struct prt_sched *s, enum prt_status status
         struct prt_buffer *buffer = &s->buffers[i];
         if (buffer->port == NULL || buffer->port->thread == NULL) continue;
         if (buffer->record->outer == CONTAINER_OUTER_IN) {
-            stop(buffer);
+            stop_port_thread(buffer);
             continue;
         }
-        enum prt_status one = finish(s, buffer, &words);
+        enum prt_status one = finish_out_port(s, buffer, &words);
         if (one == PRT_E_CLOSED_PIPE) s->sinks_gone |= --s->open_sinks == 0;
         if (one == PRT_OK || one == PRT_E_CLOSED_PIPE || failed) continue;
         failed = true;

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct kept {         /* of one buffer */
-    uint32_t *ring;   /* of packet n at n modulo the depth */
+struct kept {         /* origins of the packets of one buffer */
+    uint32_t *ring;   /* packet n is at n modulo the depth */
     uint32_t *window; /* of the firing that executes */
-    uint64_t begin;   /* packets of the buffer before that firing */
+    uint64_t begin;   /* number of its first packet */
 };
 
 struct prt_origins {
@@ -16,7 +16,7 @@ struct prt_origins {
     uint32_t **windows; /* by output of the container */
 };
 
-static bool allocate(struct prt_origins *o, const struct prt_sched *s)
+static bool allocate_rings(struct prt_origins *o, const struct prt_sched *s)
 {
     const struct prt_container *c = s->container;
     o->buffer_count = c->buffer_count;
@@ -38,7 +38,7 @@ enum prt_status prt_origins_create(struct prt_sched *s, struct prt_error *error)
 {
     const struct prt_container *c = s->container;
     struct prt_origins *o = calloc(1, sizeof *o);
-    if (o == NULL || !allocate(o, s)) {
+    if (o == NULL || !allocate_rings(o, s)) {
         prt_origins_destroy(o);
         return prt_error_set(error, PRT_E_NOMEM, "out of memory for the origins of packets");
     }

@@ -5,43 +5,43 @@
 
 #include <assert.h>
 
-static bool has_window(const struct prt_stage_input *input)
+static bool has_2d_window(const struct prt_stage_input *input)
 {
     return input->window.width > 0;
 }
 
-static uint64_t held(const struct prt_stage_input *input)
+static uint64_t held_packets(const struct prt_stage_input *input)
 {
     return prt_fifo_held(&input->buffer->fifo, input->reader);
 }
 
-/* Of the firing of that number, within its frame. */
-static uint64_t place_of(const struct prt_stage_input *input, uint64_t firing)
+/* The place of firing number `firing` in its frame. */
+static uint64_t frame_place(const struct prt_stage_input *input, uint64_t firing)
 {
     return firing % window_frame(input->shape);
 }
 
-/* Packets behind the one that the firing of that number consumes which it may see. */
-static uint64_t behind(const struct prt_stage_input *input, uint64_t firing)
+/* How many packets before the one that it consumes firing number `firing` may see. */
+static uint64_t seen_before(const struct prt_stage_input *input, uint64_t firing)
 {
-    uint64_t place = place_of(input, firing);
+    uint64_t place = frame_place(input, firing);
     return place - window_first(input->window, input->shape, place);
 }
 
-/* Firings of one batch where the input holds so many packets. */
+/* Firings that one batch can have if the input holds so many packets.  *rows: as of window_firings. */
 static uint64_t window_fits(const struct prt_stage *stage, const struct prt_stage_input *input,
                             uint64_t packets, bool closed, uint64_t *rows)
 {
-    uint64_t place = place_of(input, stage->firings), frame = window_frame(input->shape);
+    uint64_t place = frame_place(input, stage->firings), frame = window_frame(input->shape);
     uint64_t brought = window_first(input->window, input->shape, place) + packets;
     return window_firings(input->window, input->shape, place, brought < frame ? brought : frame,
                           closed, rows);
 }
 
-static uint64_t fits(const struct prt_stage *stage, const struct prt_stage_input *input,
-                     uint64_t packets, bool closed, uint64_t most)
+static uint64_t count_fitting(const struct prt_stage *stage, const struct prt_stage_input *input,
+                              uint64_t packets, bool closed, uint64_t most)
 {
-    if (!has_window(input)) return prt_take_fits(&input->take, stage->firings, packets, most);
+    if (!has_2d_window(input)) return prt_take_fits(&input->take, stage->firings, packets, most);
     uint64_t rows, firings = window_fits(stage, input, packets, closed, &rows);
     return firings < most ? firings : most;
 }
@@ -49,21 +49,21 @@ static uint64_t fits(const struct prt_stage *stage, const struct prt_stage_input
 uint64_t prt_ready_input(const struct prt_stage *stage, const struct prt_stage_input *input,
                          bool filled, uint64_t most)
 {
-    uint64_t packets = held(input);
+    uint64_t packets = held_packets(input);
     if (filled && prt_ready_is_filled(input)) packets += prt_fifo_room(&input->buffer->fifo);
-    return fits(stage, input, packets, input->buffer->fifo.closed, most);
+    return count_fitting(stage, input, packets, input->buffer->fifo.closed, most);
 }
 
 uint64_t prt_ready_input_with(const struct prt_stage *stage, const struct prt_stage_input *input,
                               uint64_t packets, bool closed)
 {
-    return fits(stage, input, held(input) + packets, closed, stage->batch_max);
+    return count_fitting(stage, input, held_packets(input) + packets, closed, stage->batch_max);
 }
 
 uint64_t prt_ready_fits(const struct prt_stage *stage, const struct prt_stage_input *input,
                         uint64_t packets, bool closed)
 {
-    return fits(stage, input, packets, closed, stage->batch_max);
+    return count_fitting(stage, input, packets, closed, stage->batch_max);
 }
 
 uint64_t prt_ready_inputs(struct prt_stage *stage)
@@ -104,8 +104,8 @@ uint64_t prt_ready_outputs(struct prt_stage *stage)
 
 uint64_t prt_ready_needs(const struct prt_stage *stage, const struct prt_stage_input *input)
 {
-    if (!has_window(input)) return prt_take_needs(&input->take, stage->firings);
-    uint64_t place = place_of(input, stage->firings), frame = window_frame(input->shape);
+    if (!has_2d_window(input)) return prt_take_needs(&input->take, stage->firings);
+    uint64_t place = frame_place(input, stage->firings), frame = window_frame(input->shape);
     uint64_t first = window_first(input->window, input->shape, place);
     uint64_t reach = window_reach(input->window, input->shape);
     uint64_t last = input->window.border == CONTAINER_BORDER_WRAP ? first + reach : place + reach;
@@ -120,9 +120,9 @@ uint64_t prt_ready_wanted_room(const struct prt_stage *stage, const struct prt_s
 
 uint64_t prt_ready_history(const struct prt_stage *stage, const struct prt_stage_input *input)
 {
-    uint64_t packets = held(input);
-    if (has_window(input)) {
-        uint64_t kept = behind(input, stage->firings);
+    uint64_t packets = held_packets(input);
+    if (has_2d_window(input)) {
+        uint64_t kept = seen_before(input, stage->firings);
         assert(packets >= kept); /* each firing has consumed one packet, and left `kept` of them */
         return kept;
     }
@@ -138,17 +138,17 @@ uint64_t prt_ready_history(const struct prt_stage *stage, const struct prt_stage
 
 uint64_t prt_ready_frees(const struct prt_stage_input *input, uint64_t first, uint64_t firings)
 {
-    if (!has_window(input)) return prt_flow_total(&input->take.pop, first, firings);
-    return behind(input, first) + firings - behind(input, first + firings);
+    if (!has_2d_window(input)) return prt_flow_total(&input->take.pop, first, firings);
+    return seen_before(input, first) + firings - seen_before(input, first + firings);
 }
 
 struct kernel_window prt_ready_window(const struct prt_stage *stage,
                                       const struct prt_stage_input *input)
 {
     struct kernel_window window = {.place = 0};
-    if (!has_window(input)) return window;
-    window.place = place_of(input, stage->firings);
+    if (!has_2d_window(input)) return window;
+    window.place = frame_place(input, stage->firings);
     window.first = window_first(input->window, input->shape, window.place);
-    (void)window_fits(stage, input, held(input), input->buffer->fifo.closed, &window.rows);
+    (void)window_fits(stage, input, held_packets(input), input->buffer->fifo.closed, &window.rows);
     return window;
 }

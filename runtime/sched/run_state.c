@@ -7,14 +7,14 @@
 #include <assert.h>
 #include <string.h>
 
-/* ---- when ---- */
+/* ---- requests ---- */
 
-void prt_standing_ask(struct prt_sched *s, prt_standing_write write, void *context)
+void prt_run_state_ask(struct prt_sched *s, prt_run_state_write write, void *context)
 {
     s->ask_write = write;
     s->ask_context = context;
     atomic_store(&s->asked, true);
-    if (atomic_load(&s->doing) != PRT_DOING_WORK) prt_standing_answer(s);
+    if (atomic_load(&s->doing) != PRT_DOING_WORK) prt_run_state_answer(s);
 }
 
 /* ---- text ---- */
@@ -22,32 +22,33 @@ void prt_standing_ask(struct prt_sched *s, prt_standing_write write, void *conte
 enum { NAME_WIDTH_MAX = 32 };
 
 struct text {
-    prt_standing_write write;
+    prt_run_state_write write;
     void *context;
     size_t used;
     char bytes[256];
 };
 
-static void flush(struct text *t)
+static void flush_text(struct text *t)
 {
-    assert(t->used > 0); /* a byte that does not fit waits for this: a text never ends empty */
+    /* put_byte flushes only before it adds a byte, so the text never ends empty */
+    assert(t->used > 0);
     t->write(t->context, t->bytes, t->used);
     t->used = 0;
 }
 
 static void put_byte(struct text *t, char byte)
 {
-    if (t->used == sizeof t->bytes) flush(t);
+    if (t->used == sizeof t->bytes) flush_text(t);
     t->bytes[t->used++] = byte;
 }
 
-static void put(struct text *t, const char *text)
+static void put_string(struct text *t, const char *text)
 {
     for (; *text != '\0'; text++)
         put_byte(t, *text);
 }
 
-/* A name from a file cannot drive a terminal. */
+/* Replaces control characters: a name from a file must not control a terminal. */
 static void put_name(struct text *t, const char *name)
 {
     for (; *name != '\0'; name++) {
@@ -87,41 +88,41 @@ static void put_number(struct text *t, uint64_t number)
 {
     char digits[24];
     (void)digits_of(number, digits);
-    put(t, digits);
+    put_string(t, digits);
 }
 
 static void put_column(struct text *t, uint64_t number, size_t width)
 {
     char digits[24];
     put_spaces(t, width, digits_of(number, digits));
-    put(t, digits);
+    put_string(t, digits);
     put_byte(t, ' ');
 }
 
 static void put_title(struct text *t, const char *title, size_t width)
 {
     put_spaces(t, width, strlen(title));
-    put(t, title);
+    put_string(t, title);
     put_byte(t, ' ');
 }
 
-static void put_quoted(struct text *t, const char *before, const char *name, const char *behind)
+static void put_quoted(struct text *t, const char *before, const char *name, const char *after)
 {
-    put(t, before);
+    put_string(t, before);
     put_byte(t, '\'');
     put_name(t, name);
     put_byte(t, '\'');
-    put(t, behind);
+    put_string(t, after);
 }
 
 /* ---- a stage ---- */
 
-static const char *name_of(const struct prt_sched *s, const struct prt_buffer *buffer)
+static const char *buffer_name(const struct prt_sched *s, const struct prt_buffer *buffer)
 {
     return prt_container_text(s->container, buffer->record->name);
 }
 
-/* The host fills it just now: until it is full, or its stream ends. */
+/* Is the host filling this in-port now? */
 static bool is_filled_now(const struct prt_sched *s, const struct prt_stage_input *input)
 {
     return atomic_load(&s->doing) == PRT_DOING_READ && s->doing_buffer == input->buffer;
@@ -131,33 +132,28 @@ static void put_packets_wait(struct text *t, const struct prt_sched *s,
                              const struct prt_stage *stage, const struct prt_stage_input *input)
 {
     bool port = prt_ready_is_open(input), filled = is_filled_now(s, input);
-    put_quoted(t, port ? "waits for input " : "waits for packets in ", name_of(s, input->buffer),
-               " (holds ");
+    put_quoted(t, port ? "waits for input " : "waits for packets in ",
+               buffer_name(s, input->buffer), " (holds ");
     put_number(t, prt_fifo_held(&input->buffer->fifo, input->reader));
-    put(t, filled ? ", to be filled up to " : ", needs ");
+    put_string(t, filled ? ", to be filled up to " : ", needs ");
     put_number(t, filled ? input->buffer->fifo.depth_packets : prt_ready_needs(stage, input));
-    put(t, ")");
+    put_string(t, ")");
 }
 
 static void put_room_wait(struct text *t, const struct prt_sched *s, const struct prt_stage *stage,
                           const struct prt_stage_output *output)
 {
     const struct prt_fifo *fifo = &output->buffer->fifo;
-    put_quoted(t, "waits for room in ", name_of(s, output->buffer), " (holds ");
+    put_quoted(t, "waits for room in ", buffer_name(s, output->buffer), " (holds ");
     put_number(t, fifo->written_packets - fifo->oldest_packets);
-    put(t, " of ");
+    put_string(t, " of ");
     put_number(t, fifo->depth_packets);
-    put(t, ", needs ");
+    put_string(t, ", needs ");
     put_number(t, prt_ready_wanted_room(stage, output));
-    put(t, ")");
+    put_string(t, ")");
 }
 
-static bool lacks_room(const struct prt_stage *stage, const struct prt_stage_output *output)
-{
-    return prt_fifo_room(&output->buffer->fifo) < prt_ready_wanted_room(stage, output);
-}
-
-/* False: all that it needs is there. */
+/* The first reason why the stage cannot fire or run its finish; false: there is none. */
 static bool put_wait(struct text *t, const struct prt_sched *s, const struct prt_stage *stage)
 {
     bool runs = stage->life == PRT_STAGE_RUNNING;
@@ -168,8 +164,9 @@ static bool put_wait(struct text *t, const struct prt_sched *s, const struct prt
         return true;
     }
     for (uint32_t i = 0; i < stage->node->output_count; i++) {
-        if (!lacks_room(stage, &stage->outputs[i])) continue;
-        put_room_wait(t, s, stage, &stage->outputs[i]);
+        const struct prt_stage_output *output = &stage->outputs[i];
+        if (prt_fifo_room(&output->buffer->fifo) >= prt_ready_wanted_room(stage, output)) continue;
+        put_room_wait(t, s, stage, output);
         return true;
     }
     return false;
@@ -181,24 +178,24 @@ static void put_ready(struct text *t, const struct prt_sched *s, struct prt_stag
     uint64_t left = prt_select_source_left(s, stage);
     if (inputs < firings) firings = inputs;
     if (left < firings) firings = left;
-    put(t, "ready: ");
+    put_string(t, "ready: ");
     put_number(t, firings);
-    put(t, firings == 1 ? " firing" : " firings");
+    put_string(t, firings == 1 ? " firing" : " firings");
     if (!prt_select_below_threshold(s, stage, firings)) return;
-    put(t, " of the ");
+    put_string(t, " of the ");
     put_number(t, stage->threshold);
-    put(t, " that it is to wait for");
+    put_string(t, " that it is to wait for");
 }
 
 static void put_flight(struct text *t, const struct prt_stage *stage)
 {
     if (stage->life == PRT_STAGE_FINISHING) {
-        put(t, "in flight: its finish");
+        put_string(t, "in flight: its finish");
         return;
     }
-    put(t, "in flight: ");
+    put_string(t, "in flight: ");
     put_number(t, stage->batch);
-    put(t, stage->batch == 1 ? " firing" : " firings");
+    put_string(t, stage->batch == 1 ? " firing" : " firings");
 }
 
 static void put_state(struct text *t, const struct prt_sched *s, struct prt_stage *stage)
@@ -206,17 +203,18 @@ static void put_state(struct text *t, const struct prt_sched *s, struct prt_stag
     if (stage->in_flight) {
         put_flight(t, stage);
     } else if (stage->life == PRT_STAGE_ENDED) {
-        put(t, "ended");
+        put_string(t, "ended");
     } else if (stage->life == PRT_STAGE_FAULTED) {
-        put(t, s->stage_faults[prt_stage_number(s, stage)].there ? "has faulted"
-                                                                 : "needs what a fault keeps back");
+        put_string(t, s->stage_faults[prt_stage_number(s, stage)].there
+                          ? "has faulted"
+                          : "needs what a fault keeps back");
     } else if (stage->stopped) {
-        put(t, "has stopped");
+        put_string(t, "has stopped");
     } else if (!put_wait(t, s, stage)) {
         if (stage->life == PRT_STAGE_RUNNING)
             put_ready(t, s, stage);
         else
-            put(t, "ready: its finish");
+            put_string(t, "ready: its finish");
     }
 }
 
@@ -235,7 +233,7 @@ static void put_stage(struct text *t, const struct prt_sched *s, struct prt_stag
     put_byte(t, '\n');
 }
 
-static void widen(size_t *width, const char *name)
+static void widen_column(size_t *width, const char *name)
 {
     size_t length = strlen(name);
     if (length > NAME_WIDTH_MAX) length = NAME_WIDTH_MAX;
@@ -247,8 +245,8 @@ static void put_stages(struct text *t, const struct prt_sched *s)
     const struct prt_container *c = s->container;
     size_t width = strlen("stage"), kernel_width = strlen("kernel");
     for (uint32_t i = 0; i < c->stage_count; i++) {
-        widen(&width, prt_container_text(c, s->stages[i].node->name));
-        widen(&kernel_width, prt_container_text(c, s->stages[i].node->kernel_title));
+        widen_column(&width, prt_container_text(c, s->stages[i].node->name));
+        widen_column(&kernel_width, prt_container_text(c, s->stages[i].node->kernel_title));
     }
     put_cell(t, "stage", width);
     put_cell(t, "kernel", kernel_width);
@@ -256,7 +254,7 @@ static void put_stages(struct text *t, const struct prt_sched *s)
     put_title(t, "dispatches", 10);
     put_title(t, "in flight", 9);
     put_title(t, "cycles", 14);
-    put(t, " state\n");
+    put_string(t, " state\n");
     for (uint32_t i = 0; i < c->stage_count; i++)
         put_stage(t, s, &s->stages[i], width, kernel_width);
 }
@@ -267,9 +265,9 @@ static void put_buffer_state(struct text *t, const struct prt_buffer *buffer)
 {
     const struct prt_fifo *fifo = &buffer->fifo;
     bool out = buffer->record->outer == CONTAINER_OUTER_OUT;
-    put(t, fifo->closed ? "closed" : "open");
-    if (out && buffer->port->gone) put(t, ", the host wants no more");
-    if (!out && fifo->attached_count == 0) put(t, ", no reader is left");
+    put_string(t, fifo->closed ? "closed" : "open");
+    if (out && buffer->port->gone) put_string(t, ", the host wants no more");
+    if (!out && fifo->attached_count == 0) put_string(t, ", no reader is left");
 }
 
 static void put_buffer(struct text *t, const struct prt_sched *s, const struct prt_buffer *buffer,
@@ -279,13 +277,13 @@ static void put_buffer(struct text *t, const struct prt_sched *s, const struct p
     static const char *const kinds[] = {[CONTAINER_INNER] = "",
                                         [CONTAINER_OUTER_IN] = "in-port, ",
                                         [CONTAINER_OUTER_OUT] = "out-port, "};
-    put_cell(t, name_of(s, buffer), width);
+    put_cell(t, buffer_name(s, buffer), width);
     put_column(t, fifo->written_packets - fifo->oldest_packets, 10);
     put_column(t, fifo->depth_packets, 10);
     put_column(t, fifo->high_water_packets, 10);
     put_column(t, fifo->written_packets, 14);
     put_byte(t, ' ');
-    put(t, kinds[buffer->record->outer]);
+    put_string(t, kinds[buffer->record->outer]);
     put_buffer_state(t, buffer);
     put_byte(t, '\n');
 }
@@ -294,13 +292,13 @@ static void put_buffers(struct text *t, const struct prt_sched *s)
 {
     size_t width = strlen("buffer");
     for (uint32_t i = 0; i < s->container->buffer_count; i++)
-        widen(&width, name_of(s, &s->buffers[i]));
+        widen_column(&width, buffer_name(s, &s->buffers[i]));
     put_cell(t, "buffer", width);
     put_title(t, "holds", 10);
     put_title(t, "depth", 10);
     put_title(t, "most", 10);
     put_title(t, "packets", 14);
-    put(t, " state\n");
+    put_string(t, " state\n");
     for (uint32_t i = 0; i < s->container->buffer_count; i++)
         put_buffer(t, s, &s->buffers[i], width);
 }
@@ -310,37 +308,34 @@ static void put_buffers(struct text *t, const struct prt_sched *s)
 static void put_doing(struct text *t, const struct prt_sched *s, enum prt_doing doing)
 {
     switch (doing) {
-    case PRT_DOING_NOTHING: put(t, "the run has not begun"); return;
-    case PRT_DOING_WORK: put(t, "the scheduler works"); return;
-    case PRT_DOING_STEP: put(t, "the scheduler waits for the debugger"); return;
-    case PRT_DOING_DEVICE: put(t, "the scheduler waits for the device"); return;
+    case PRT_DOING_NOTHING: put_string(t, "the run has not begun"); return;
+    case PRT_DOING_WORK: put_string(t, "the scheduler works"); return;
+    case PRT_DOING_STEP: put_string(t, "the scheduler waits for the debugger"); return;
+    case PRT_DOING_DEVICE: put_string(t, "the scheduler waits for the device"); return;
     case PRT_DOING_READ:
-        put_quoted(t, "the scheduler waits for the host to fill ", name_of(s, s->doing_buffer), "");
+        put_quoted(t, "the scheduler waits for the host to fill ", buffer_name(s, s->doing_buffer),
+                   "");
         return;
     case PRT_DOING_WRITE:
-        put_quoted(t, "the scheduler waits for the host to take ", name_of(s, s->doing_buffer), "");
+        put_quoted(t, "the scheduler waits for the host to take ", buffer_name(s, s->doing_buffer),
+                   "");
         return;
-    case PRT_DOING_ENDED: put(t, "the run has ended"); return;
+    case PRT_DOING_ENDED: put_string(t, "the run has ended"); return;
     }
 }
 
-/* The device's clock, and the instructions that it has not been told of. */
-static uint64_t cycles_of(const struct prt_sched *s)
-{
-    return s->ops->now_cycles(s->device) + s->instruction_cycles - s->passed_cycles;
-}
-
-void prt_standing_answer(struct prt_sched *s)
+void prt_run_state_answer(struct prt_sched *s)
 {
     struct text t = {.write = s->ask_write, .context = s->ask_context};
     atomic_store(&s->asked, false);
-    put(&t, "cycle ");
-    put_number(&t, cycles_of(s));
-    put(&t, ": ");
+    put_string(&t, "cycle ");
+    /* the device's clock does not have the cycles of the last instructions yet */
+    put_number(&t, s->ops->now_cycles(s->device) + s->instruction_cycles - s->passed_cycles);
+    put_string(&t, ": ");
     put_doing(&t, s, (enum prt_doing)atomic_load(&s->doing));
-    put(&t, "\n");
+    put_string(&t, "\n");
     put_stages(&t, s);
     put_buffers(&t, s);
-    flush(&t);
+    flush_text(&t);
     t.write(t.context, "", 0);
 }

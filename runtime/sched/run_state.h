@@ -1,43 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run_state: how a run stands while it is executed, as text: every stage and every buffer.
+ * run_state: the state of a run while it executes, as text: every stage and every buffer.
  *
- * For handlers of signals in the scheduler's thread.  The scheduler *rests* while it waits for a
- * callback of the host or for the device (whose kernels it may have to execute itself), and before
- * and after the run: then its tables hold still, and the text is written at once, by the handler.
- * At any other time it is in the midst of an instruction: then it writes the text itself, in front
- * of the next one.  So the figures always belong together, and nobody waits for them.
+ * For signal handlers in the scheduler's thread.  The scheduler *rests* before and after the run, and while it waits
+ * for a callback of the host or for the device (in that time it may execute kernels itself).  Then its tables do not
+ * change, and the handler writes the text at once.  At any other time the scheduler is within an instruction, and
+ * writes the text itself before the next one.  So the figures are always consistent, and no thread waits for them.
  *
- * Threads: the scheduler's, and its handlers.  Allocation: none; no locks, no libc but memory.
- * Errors: none.
+ * Thread-safety: the scheduler's thread and its signal handlers; all functions are async-signal-safe.
+ * Allocation: none; no locks, and only string functions of libc.  Errors: none.
  */
 #ifndef RUNTIME_SCHED_RUN_STATE_H
 #define RUNTIME_SCHED_RUN_STATE_H
 
 #include "runtime/sched/stage_profile.h"
 
-/* Async-signal-safe: has the text written, now or in front of the next instruction. */
-void prt_standing_ask(struct prt_sched *sched, prt_standing_write write, void *context);
+/* Has the text written, now or before the next instruction.  `write` is called in the scheduler's thread. */
+void prt_run_state_ask(struct prt_sched *sched, prt_run_state_write write, void *context);
 
-/* In front of an instruction. */
-void prt_standing_answer(struct prt_sched *sched);
-static inline void prt_standing_attend(struct prt_sched *sched)
+/* Writes the text that was asked for. */
+void prt_run_state_answer(struct prt_sched *sched);
+/* Called before each instruction. */
+static inline void prt_run_state_attend(struct prt_sched *sched)
 {
-    if (atomic_load_explicit(&sched->asked, memory_order_relaxed)) prt_standing_answer(sched);
+    if (atomic_load_explicit(&sched->asked, memory_order_relaxed)) prt_run_state_answer(sched);
 }
 
-/* What the scheduler does from now on; what it did before.  The buffer is that of a port.  Any but
- * PRT_DOING_WORK is a rest. */
-static inline enum prt_doing prt_standing_set(struct prt_sched *s, enum prt_doing doing,
-                                              const struct prt_buffer *buffer)
+/* Sets the activity of the scheduler and returns the previous one.  READ and WRITE: `buffer` is that of the port.  All
+ * but PRT_DOING_WORK are rests. */
+static inline enum prt_doing prt_run_state_set(struct prt_sched *s, enum prt_doing doing,
+                                               const struct prt_buffer *buffer)
 {
     enum prt_doing before = (enum prt_doing)atomic_load_explicit(&s->doing, memory_order_relaxed);
-    if (s->collect != NULL) prt_collect_doing(s, doing, buffer);
+    if (s->profile != NULL) prt_profile_doing(s, doing, buffer);
     s->doing_buffer = buffer;
     atomic_signal_fence(memory_order_seq_cst);
     atomic_store_explicit(&s->doing, (int)doing, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
-    if (doing != PRT_DOING_WORK) prt_standing_attend(s); /* who has asked just before */
+    if (doing != PRT_DOING_WORK) prt_run_state_attend(s); /* a handler may have asked just before */
     return before;
 }
 

@@ -30,7 +30,7 @@ void prt_sched_interrupt(struct prt_sched *s)
     atomic_store_explicit(&s->interrupted, true, memory_order_relaxed);
 }
 
-/* ---- what a change makes worth another look ---- */
+/* ---- stages that a change may make ready ---- */
 
 static void writer_changed(struct prt_sched *s, const struct prt_buffer *buffer)
 {
@@ -41,15 +41,8 @@ static void writer_changed(struct prt_sched *s, const struct prt_buffer *buffer)
     if (s->stages[writer].life == PRT_STAGE_FINISH_WAITING) prt_stage_mark(&s->ends_due, writer);
 }
 
-/* Of an in-port it is the other readers' to be filled. */
-static void room_changed(struct prt_sched *s, const struct prt_buffer *buffer)
-{
-    writer_changed(s, buffer);
-    if (buffer->record->outer == CONTAINER_OUTER_IN) prt_select_readers_changed(s, buffer);
-}
-
-/* A reader frees its oldest packets, and holds none any more if it is to `detach`: what the slowest one does alone makes
- * room. */
+/* Frees the oldest packets of a reader; `detach`: all of them, for ever.  Only the slowest reader makes room.  Room in an
+ * in-port can be filled, so it may make the other readers ready. */
 static void free_packets(struct prt_sched *s, const struct prt_stage_input *input, uint64_t packets,
                          bool detach)
 {
@@ -57,7 +50,10 @@ static void free_packets(struct prt_sched *s, const struct prt_stage_input *inpu
     uint64_t oldest = fifo->oldest_packets;
     prt_fifo_release(fifo, input->reader, packets);
     if (detach) prt_fifo_detach(fifo, input->reader);
-    if (fifo->oldest_packets != oldest) room_changed(s, input->buffer);
+    if (fifo->oldest_packets == oldest) return;
+    writer_changed(s, input->buffer);
+    if (input->buffer->record->outer == CONTAINER_OUTER_IN)
+        prt_select_readers_changed(s, input->buffer);
 }
 
 /* ---- the host's side ---- */
@@ -66,10 +62,10 @@ static enum prt_status call_sink(struct prt_sched *s, const struct prt_buffer *b
                                  size_t packets, struct prt_error *error)
 {
     const struct prt_port *port = buffer->port;
-    enum prt_doing before = prt_standing_set(s, PRT_DOING_WRITE, buffer);
+    enum prt_doing before = prt_run_state_set(s, PRT_DOING_WRITE, buffer);
     enum prt_status status =
         port->sink(port->context, prt_fifo_window(&buffer->fifo, 0), packets, error);
-    (void)prt_standing_set(s, before, NULL);
+    (void)prt_run_state_set(s, before, NULL);
     return status;
 }
 
@@ -88,10 +84,10 @@ static enum prt_status drain_port(struct prt_sched *s, struct prt_buffer *buffer
         port->gone = true;
         s->open_sinks--;
         s->sinks_gone = s->open_sinks == 0;
-        prt_circle_leave(s, buffer, NULL);
+        prt_self_driven_leave(s, buffer, NULL);
         status = PRT_OK;
     }
-    if (status != PRT_OK) port->gone = true; /* after an error nothing more is given to it */
+    if (status != PRT_OK) port->gone = true; /* after an error it gets no more packets */
     if (!port->gone) port->packets += held;
     prt_fifo_release(&buffer->fifo, 0, held);
     return status;
@@ -99,7 +95,7 @@ static enum prt_status drain_port(struct prt_sched *s, struct prt_buffer *buffer
 
 /* ---- completions ---- */
 
-/* A debugger stops where it is, and a replay has one schedule: the first fault ends these. */
+/* The first fault ends a run under a debugger, which stops there, and a replay, which has one schedule. */
 static enum prt_status end_by_fault(struct prt_sched *s, const struct prt_stage *stage,
                                     const struct prt_completion *completion)
 {
@@ -131,8 +127,8 @@ static enum prt_status refuse_counts(const struct prt_sched *s, const struct prt
                          prt_container_text(s->container, stage->node->name));
 }
 
-/* Takes back the firings of a source's last batch that do not count. */
-static bool settle_firings(struct prt_stage *stage, enum kernel_status kernel_status)
+/* Takes back the firings of the batch from the one that stopped on.  False: the device reports an impossible count. */
+static bool drop_uncounted_firings(struct prt_stage *stage, enum kernel_status kernel_status)
 {
     if (kernel_status != KERNEL_STOPPED) return stage->exact || stage->completed == stage->batch;
     if (stage->completed >= stage->batch) return false;
@@ -142,7 +138,7 @@ static bool settle_firings(struct prt_stage *stage, enum kernel_status kernel_st
     return true;
 }
 
-/* What the batch has appended to an output; false: that cannot be. */
+/* The packets that the batch has appended to an output.  False: the kernel reports an impossible number. */
 static bool count_produced(const struct prt_sched *s, const struct prt_stage *stage, uint32_t index,
                            uint64_t *packets)
 {
@@ -173,7 +169,7 @@ static void release_inputs(struct prt_sched *s, const struct prt_stage *stage)
 static enum prt_status complete_batch(struct prt_sched *s, struct prt_stage *stage,
                                       enum kernel_status kernel_status, struct prt_error *error)
 {
-    if (!settle_firings(stage, kernel_status)) return refuse_counts(s, stage, error);
+    if (!drop_uncounted_firings(stage, kernel_status)) return refuse_counts(s, stage, error);
     enum prt_status status = PRT_OK;
     release_inputs(s, stage);
     for (uint32_t i = 0; i < stage->node->output_count && status == PRT_OK; i++) {
@@ -182,7 +178,8 @@ static enum prt_status complete_batch(struct prt_sched *s, struct prt_stage *sta
         if (!count_produced(s, stage, i, &packets)) return refuse_counts(s, stage, error);
         status = commit_output(s, &stage->outputs[i], packets, error);
     }
-    if (stage->stopped || prt_select_source_left(s, stage) == 0 || prt_circle_unwanted(s, stage))
+    if (stage->stopped || prt_select_source_left(s, stage) == 0 ||
+        prt_self_driven_is_unwanted(s, stage))
         prt_stage_may_end(s, stage);
     return status;
 }
@@ -193,27 +190,19 @@ static void end_stage(struct prt_sched *s, struct prt_stage *stage)
         prt_select_close(s, stage->outputs[i].buffer);
     stage->life = PRT_STAGE_ENDED;
     prt_stage_changed(s, prt_stage_number(s, stage));
-    if (s->collect != NULL) prt_collect_ended(s, stage);
+    if (s->profile != NULL) prt_profile_ended(s, stage);
     s->end_propagated = true;
 }
 
-/* What lies beyond history is discarded. */
+/* History is released; packets past it are discarded. */
 static void detach_inputs(struct prt_sched *s, struct prt_stage *stage)
 {
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
         const struct prt_stage_input *input = &stage->inputs[i];
         if (!input->buffer->fifo.readers[input->reader].attached) continue;
         free_packets(s, input, prt_ready_history(stage, input), true);
-        prt_circle_leave(s, input->buffer, stage);
+        prt_self_driven_leave(s, input->buffer, stage);
     }
-}
-
-/* What a finish could read is not discarded. */
-static void release_tail(struct prt_sched *s, const struct prt_stage *stage)
-{
-    if (!stage->reads_tail) return;
-    const struct prt_stage_input *input = &stage->inputs[0];
-    free_packets(s, input, prt_fifo_held(&input->buffer->fifo, input->reader), false);
 }
 
 static enum prt_status complete_finish(struct prt_sched *s, struct prt_stage *stage,
@@ -226,8 +215,12 @@ static enum prt_status complete_finish(struct prt_sched *s, struct prt_stage *st
         status = commit_output(s, &stage->outputs[i], produced, error);
     }
     if (status != PRT_OK) return status;
-    if (stage->reads_tail && stage->completed > 0) prt_leftovers_note_seen(s, stage);
-    release_tail(s, stage);
+    if (stage->reads_tail) {
+        const struct prt_stage_input *input = &stage->inputs[0];
+        if (stage->completed > 0) prt_leftovers_note_seen(s, stage);
+        /* packets that a finish could read do not count as discarded */
+        free_packets(s, input, prt_fifo_held(&input->buffer->fifo, input->reader), false);
+    }
     detach_inputs(s, stage);
     end_stage(s, stage);
     return PRT_OK;
@@ -245,24 +238,19 @@ void prt_sched_detach(struct prt_sched *s, struct prt_stage *stage)
         const struct prt_stage_input *input = &stage->inputs[i];
         if (!input->buffer->fifo.readers[input->reader].attached) continue;
         free_packets(s, input, 0, true);
-        prt_circle_leave(s, input->buffer, stage);
+        prt_self_driven_leave(s, input->buffer, stage);
     }
 }
 
-static bool may_stop(const struct prt_stage *stage)
-{
-    return (stage->node->flags & CONTAINER_NODE_STOPS) != 0 && stage->life == PRT_STAGE_RUNNING;
-}
-
-static enum prt_status complete(struct prt_sched *s, const struct prt_completion *completion,
-                                struct prt_error *error)
+static enum prt_status complete_launch(struct prt_sched *s, const struct prt_completion *completion,
+                                       struct prt_error *error)
 {
     uint32_t stages = s->container->stage_count, object = completion->object;
     struct prt_stage *stage = &s->stages[object < stages ? object : object - stages];
     stage->in_flight = false;
     prt_packets_completed(s, stage->queue);
     prt_stage_changed(s, prt_stage_number(s, stage));
-    if (s->collect != NULL) prt_collect_completed(s, stage);
+    if (s->profile != NULL) prt_profile_completed(s, stage);
     s->in_flight--;
     stage->execute_cycles += completion->execute_cycles;
     stage->launch_cycles += completion->launch_cycles;
@@ -271,7 +259,9 @@ static enum prt_status complete(struct prt_sched *s, const struct prt_completion
         prt_faults_skip(s, stage);
         return PRT_OK;
     }
-    bool stopped = completion->kernel_status == KERNEL_STOPPED && may_stop(stage);
+    bool may_stop =
+        (stage->node->flags & CONTAINER_NODE_STOPS) != 0 && stage->life == PRT_STAGE_RUNNING;
+    bool stopped = completion->kernel_status == KERNEL_STOPPED && may_stop;
     if (completion->kernel_status != KERNEL_OK && !stopped)
         return s->step != NULL || s->ends_at_once ? end_by_fault(s, stage, completion)
                                                   : prt_faults_note(s, stage, completion, error);
@@ -283,25 +273,25 @@ void prt_sched_pass_time(struct prt_sched *s)
 {
     uint64_t cycles = s->instruction_cycles - s->passed_cycles;
     if (cycles == 0) return;
-    if (s->collect != NULL) prt_collect_look(s, cycles);
+    if (s->profile != NULL) prt_profile_look(s, cycles);
     s->ops->advance(s->device, cycles);
     s->passed_cycles = s->instruction_cycles;
 }
 
-/* Delivers the earliest completions, all of them: the first error is kept. */
 enum prt_status prt_sched_reap(struct prt_sched *s, struct prt_error *error)
 {
     uint32_t count;
     prt_sched_pass_time(s);
-    if (s->collect != NULL) prt_collect_look(s, 0);
-    enum prt_doing before = prt_standing_set(s, PRT_DOING_DEVICE, NULL);
+    if (s->profile != NULL) prt_profile_look(s, 0);
+    enum prt_doing before = prt_run_state_set(s, PRT_DOING_DEVICE, NULL);
     enum prt_status status =
         s->ops->wait(s->device, s->completions, s->container->stage_count, &count);
-    (void)prt_standing_set(s, before, NULL);
+    (void)prt_run_state_set(s, before, NULL);
     if (status != PRT_OK) return prt_error_set(error, status, "%s", prt_status_text(status));
     struct prt_error later;
     for (uint32_t i = 0; i < count; i++) {
-        enum prt_status one = complete(s, &s->completions[i], status == PRT_OK ? error : &later);
+        enum prt_status one =
+            complete_launch(s, &s->completions[i], status == PRT_OK ? error : &later);
         if (status == PRT_OK) status = one;
     }
     return status;
@@ -335,7 +325,7 @@ static bool is_stuck(const struct prt_sched *s)
     return true;
 }
 
-/* Thresholds are waived for selections alone: guards ask for what they ask for. */
+/* Thresholds are waived only for selections: guards have none. */
 enum prt_status prt_sched_wait(struct prt_sched *s, bool *jump, struct prt_error *error)
 {
     bool found_none = s->found_none;
@@ -380,7 +370,7 @@ static void open_windows(struct prt_sched *s, const struct prt_stage *stage)
     }
 }
 
-/* Room for so many packets, `index` of the stage's outputs. */
+/* Claims room for so many packets in output `index` of the stage. */
 static void claim_output(struct prt_sched *s, const struct prt_stage *stage, uint32_t index,
                          uint64_t packets)
 {
@@ -394,7 +384,7 @@ static void claim_output(struct prt_sched *s, const struct prt_stage *stage, uin
     s->produced[at] = packets;
 }
 
-/* What firings of a stage consume whose rates have phases. */
+/* Bytes that firings of a stage whose rates have phases consume. */
 static uint64_t read_by_phase(const struct prt_stage *stage, uint64_t firings)
 {
     uint64_t bytes = 0;
@@ -407,8 +397,8 @@ static uint64_t read_by_phase(const struct prt_stage *stage, uint64_t firings)
     return bytes;
 }
 
-/* What lies between stages of one queue changes hands now (sched.h, "Order"). */
-static void pass_on(struct prt_sched *s, const struct prt_stage *stage, uint64_t firings)
+/* Moves the positions of buffers in order (sched.h, "Order"). */
+static void move_in_order(struct prt_sched *s, const struct prt_stage *stage, uint64_t firings)
 {
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
         const struct prt_stage_input *input = &stage->inputs[i];
@@ -428,7 +418,7 @@ enum prt_status prt_sched_launch(struct prt_sched *s, uint32_t index, uint64_t f
 {
     struct prt_stage *stage = &s->stages[index];
     assert(!stage->in_flight && stage->life == PRT_STAGE_RUNNING && firings > 0);
-    if (s->collect != NULL) prt_collect_dispatched(s, stage);
+    if (s->profile != NULL) prt_profile_dispatched(s, stage);
     open_windows(s, stage);
     for (uint32_t i = 0; i < stage->node->output_count; i++)
         claim_output(s, stage, i, prt_flow_total(&stage->outputs[i].most, stage->firings, firings));
@@ -441,13 +431,13 @@ enum prt_status prt_sched_launch(struct prt_sched *s, uint32_t index, uint64_t f
     bool ended;
     enum prt_status status = prt_packets_launch(s, index, false, firings, &ended, error);
     if (status != PRT_OK) return status;
-    pass_on(s, stage, firings);
+    move_in_order(s, stage, firings);
     stage->firings += firings;
     stage->dispatches++;
     s->in_flight++;
     s->waiver = false;
     status = prt_packets_end_pack(s, index, error);
-    return status == PRT_OK && ended ? complete(s, &s->completions[0], error) : status;
+    return status == PRT_OK && ended ? complete_launch(s, &s->completions[0], error) : status;
 }
 
 static enum prt_status dispatch_selected(struct prt_sched *s, struct prt_error *error)
@@ -461,22 +451,22 @@ static enum prt_status dispatch_selected(struct prt_sched *s, struct prt_error *
 typedef enum prt_status (*step_callback)(void *context, uint32_t stage, bool finish,
                                          struct prt_error *error);
 
-static enum prt_status tell_step(struct prt_sched *s, step_callback told, uint32_t stage,
+static enum prt_status call_step(struct prt_sched *s, step_callback told, uint32_t stage,
                                  bool finish, struct prt_error *error)
 {
-    enum prt_doing before = prt_standing_set(s, PRT_DOING_STEP, NULL);
+    enum prt_doing before = prt_run_state_set(s, PRT_DOING_STEP, NULL);
     enum prt_status status = told(s->step->context, stage, finish, error);
-    (void)prt_standing_set(s, before, NULL);
+    (void)prt_run_state_set(s, before, NULL);
     return status;
 }
 
-/* What has been dispatched is all that is in flight: it is seen to its end. */
-static enum prt_status step_over(struct prt_sched *s, uint32_t stage, bool finish,
-                                 struct prt_error *error)
+/* Waits for the launch that has been dispatched: nothing else is in flight. */
+static enum prt_status finish_step(struct prt_sched *s, uint32_t stage, bool finish,
+                                   struct prt_error *error)
 {
     enum prt_status status = prt_sched_settle(s, error);
     if (s->origins != NULL) prt_origins_keep(s, &s->stages[stage]);
-    return status == PRT_OK ? tell_step(s, s->step->after, stage, finish, error) : status;
+    return status == PRT_OK ? call_step(s, s->step->after, stage, finish, error) : status;
 }
 
 enum prt_status prt_sched_dispatch(struct prt_sched *s, struct prt_error *error)
@@ -484,17 +474,18 @@ enum prt_status prt_sched_dispatch(struct prt_sched *s, struct prt_error *error)
     uint32_t stage = s->selected;
     if (s->step == NULL) return dispatch_selected(s, error);
     s->selected_firings = 1;
-    enum prt_status status = tell_step(s, s->step->before, stage, false, error);
+    enum prt_status status = call_step(s, s->step->before, stage, false, error);
     if (s->origins != NULL) prt_origins_open(s, &s->stages[stage]);
     if (status == PRT_OK) status = dispatch_selected(s, error);
-    return status == PRT_OK ? step_over(s, stage, false, error) : status;
+    return status == PRT_OK ? finish_step(s, stage, false, error) : status;
 }
 
 /* ---- ends ---- */
 
 static bool can_never_fire(const struct prt_sched *s, const struct prt_stage *stage)
 {
-    if (stage->stopped || prt_select_source_left(s, stage) == 0 || prt_circle_unwanted(s, stage))
+    if (stage->stopped || prt_select_source_left(s, stage) == 0 ||
+        prt_self_driven_is_unwanted(s, stage))
         return true;
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
         if (prt_ready_ends(stage, &stage->inputs[i])) return true;
@@ -502,13 +493,13 @@ static bool can_never_fire(const struct prt_sched *s, const struct prt_stage *st
     return false;
 }
 
-/* A finish with one input reads the tail of it: that input stays attached, and its tail is no leftover.
- * A stage without readers, or a stopped one, may hold any number of packets, and reads none. */
+/* A finish with one input reads the tail of that input, so the input stays attached, and the tail is not left over.
+ * The finish of an unwanted or stopped stage reads none: its input may hold any number of packets. */
 static void begin_end(struct prt_sched *s, struct prt_stage *stage)
 {
     bool finishes = (stage->node->flags & CONTAINER_NODE_FINISH) != 0;
     stage->reads_tail = finishes && stage->node->input_count == 1 && !stage->stopped &&
-                        !prt_circle_unwanted(s, stage);
+                        !prt_self_driven_is_unwanted(s, stage);
     if (!stage->reads_tail) {
         if (!stage->stopped) prt_leftovers_note(s, stage);
         detach_inputs(s, stage);
@@ -522,7 +513,7 @@ static void begin_end(struct prt_sched *s, struct prt_stage *stage)
     }
 }
 
-/* Nobody but the stage takes room from its outputs, and it fires no more: those that have had it have it still. */
+/* Only the stage claims room of its outputs, and it fires no more: an output that had room once still has it. */
 static bool has_finish_room(struct prt_stage *stage)
 {
     for (; stage->roomy_outputs < stage->node->output_count; stage->roomy_outputs++) {
@@ -551,7 +542,7 @@ static enum prt_status dispatch_finish(struct prt_sched *s, uint32_t index, stru
     }
     stage->life = PRT_STAGE_FINISHING;
     stage->completed = 0;
-    if (s->collect != NULL) prt_collect_dispatched(s, stage);
+    if (s->profile != NULL) prt_profile_dispatched(s, stage);
     stage->in_flight = true;
     enum prt_status status = prt_packets_launch(s, index, true, 1, NULL, error);
     if (status != PRT_OK) return status;
@@ -563,13 +554,14 @@ static enum prt_status dispatch_finish(struct prt_sched *s, uint32_t index, stru
 static enum prt_status run_finish(struct prt_sched *s, uint32_t index, struct prt_error *error)
 {
     if (s->step == NULL) return dispatch_finish(s, index, error);
-    enum prt_status status = tell_step(s, s->step->before, index, true, error);
+    enum prt_status status = call_step(s, s->step->before, index, true, error);
     if (s->origins != NULL) prt_origins_open(s, &s->stages[index]);
     if (status == PRT_OK) status = dispatch_finish(s, index, error);
-    return status == PRT_OK ? step_over(s, index, true, error) : status;
+    return status == PRT_OK ? finish_step(s, index, true, error) : status;
 }
 
-static enum prt_status end_one(struct prt_sched *s, uint32_t index, struct prt_error *error)
+static enum prt_status end_stage_if_due(struct prt_sched *s, uint32_t index,
+                                        struct prt_error *error)
 {
     struct prt_stage *stage = &s->stages[index];
     if (stage->in_flight || stage->life >= PRT_STAGE_ENDED) return PRT_OK;
@@ -579,7 +571,7 @@ static enum prt_status end_one(struct prt_sched *s, uint32_t index, struct prt_e
     return PRT_OK;
 }
 
-/* In the order of the stages, again and again until nothing ends: an end may let the next stage end. */
+/* In the order of the stages, repeated until no stage is marked: an end may let another stage end. */
 enum prt_status prt_sched_ends(struct prt_sched *s, struct prt_error *error)
 {
     enum prt_status status = PRT_OK;
@@ -587,7 +579,7 @@ enum prt_status prt_sched_ends(struct prt_sched *s, struct prt_error *error)
         uint32_t i = prt_stage_marks_take(&s->ends_due, 0);
         for (; status == PRT_OK && i != PRT_STAGE_MARKS_NONE;
              i = prt_stage_marks_take(&s->ends_due, i + 1))
-            status = end_one(s, i, error);
+            status = end_stage_if_due(s, i, error);
     }
     return status;
 }
@@ -602,7 +594,7 @@ static enum prt_status refuse_halt(const struct prt_sched *s, const struct prt_s
                          prt_container_text(s->container, stage->node->name));
 }
 
-/* It waits for the pipeline itself, with input left: not the end of a stream. */
+/* A stage that reads an open in-port does not wait for the end of a stream: it waits for other stages. */
 static bool reads_open_port(const struct prt_stage *stage)
 {
     for (uint32_t i = 0; i < stage->node->input_count; i++) {

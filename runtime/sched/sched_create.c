@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Creation of a run's state, and the program's prologue: all that allocates. */
+/* Creation of a run, binding of its ports, and the prologue of its program. */
 #include "runtime/device/device_queue.h"
 #include "lang/sched_code.h"
 #include "runtime/sched/self_driven.h"
@@ -21,13 +21,12 @@ enum { BLOCK_ALIGNMENT = 64 };
 
 /* ---- creation ---- */
 
-static void *allocate(size_t count, size_t size)
+static void *allocate_array(size_t count, size_t size)
 {
-    return calloc(count + 1, size); /* of nothing, too, it is not NULL */
+    return calloc(count + 1, size); /* count 0: not NULL either */
 }
 
-/* Room for the prefix sums of all rates: one more number than rates for each of the two lists of an
- * end. */
+/* Numbers in the prefix sums of all rates.  Each of the two lists of an end has one more number than rates. */
 static size_t flow_sum_count(const struct prt_container *c)
 {
     return c->rate_count + 2 * ((size_t)c->input_count + c->output_count);
@@ -41,41 +40,41 @@ static size_t set_stage_count(const struct prt_container *c)
     return count;
 }
 
-static bool allocate_tables(struct prt_sched *s)
+static bool allocate_run_tables(struct prt_sched *s)
 {
     const struct prt_container *c = s->container;
     size_t ports = 0;
     for (uint32_t i = 0; i < c->buffer_count; i++)
         ports += c->buffers[i].outer != CONTAINER_INNER;
-    s->buffers = allocate(c->buffer_count, sizeof *s->buffers);
-    s->ports = allocate(ports, sizeof *s->ports);
-    s->stages = allocate(c->stage_count, sizeof *s->stages);
-    s->inputs = allocate(c->input_count, sizeof *s->inputs);
-    s->outputs = allocate(c->output_count, sizeof *s->outputs);
-    s->node_stage = allocate(c->node_count, sizeof *s->node_stage);
-    s->takers = allocate(c->stage_count, sizeof *s->takers);
-    s->cursors = allocate(c->set_count, sizeof *s->cursors);
-    s->fullest = allocate(c->set_count, sizeof *s->fullest);
-    s->objects = allocate((size_t)c->stage_count * 2, sizeof *s->objects);
-    s->windows_in = allocate(c->input_count, sizeof *s->windows_in);
-    s->windows_out = allocate(c->output_count, sizeof *s->windows_out);
-    s->device_queues = allocate(c->stage_count, sizeof *s->device_queues);
-    s->pop_bytes = allocate(c->input_count, sizeof *s->pop_bytes);
-    s->push_bytes = allocate(c->output_count, sizeof *s->push_bytes);
-    s->left = allocate(c->input_count, sizeof *s->left);
-    s->produced = allocate(c->output_count, sizeof *s->produced);
-    s->claimed_bytes = allocate(c->output_count, sizeof *s->claimed_bytes);
-    s->packet_bytes = allocate(c->output_count, sizeof *s->packet_bytes);
-    s->window_places = allocate(c->input_count, sizeof *s->window_places);
-    s->flow_sums = allocate(flow_sum_count(c), sizeof *s->flow_sums);
-    s->by_importance = allocate(set_stage_count(c), sizeof *s->by_importance);
-    s->set_order = allocate(c->set_count, sizeof *s->set_order);
-    s->completions = allocate(c->stage_count, sizeof *s->completions);
-    s->argument_blocks = allocate(c->node_count, sizeof *s->argument_blocks);
-    s->open_packets = allocate(c->stage_count, sizeof *s->open_packets);
-    s->queues = allocate(c->stage_count, sizeof *s->queues);
-    s->stage_faults = allocate(c->stage_count, sizeof *s->stage_faults);
-    s->fault_walk = allocate(c->stage_count, sizeof *s->fault_walk);
+    s->buffers = allocate_array(c->buffer_count, sizeof *s->buffers);
+    s->ports = allocate_array(ports, sizeof *s->ports);
+    s->stages = allocate_array(c->stage_count, sizeof *s->stages);
+    s->inputs = allocate_array(c->input_count, sizeof *s->inputs);
+    s->outputs = allocate_array(c->output_count, sizeof *s->outputs);
+    s->node_stage = allocate_array(c->node_count, sizeof *s->node_stage);
+    s->takers = allocate_array(c->stage_count, sizeof *s->takers);
+    s->cursors = allocate_array(c->set_count, sizeof *s->cursors);
+    s->fullest = allocate_array(c->set_count, sizeof *s->fullest);
+    s->objects = allocate_array((size_t)c->stage_count * 2, sizeof *s->objects);
+    s->windows_in = allocate_array(c->input_count, sizeof *s->windows_in);
+    s->windows_out = allocate_array(c->output_count, sizeof *s->windows_out);
+    s->device_queues = allocate_array(c->stage_count, sizeof *s->device_queues);
+    s->pop_bytes = allocate_array(c->input_count, sizeof *s->pop_bytes);
+    s->push_bytes = allocate_array(c->output_count, sizeof *s->push_bytes);
+    s->left = allocate_array(c->input_count, sizeof *s->left);
+    s->produced = allocate_array(c->output_count, sizeof *s->produced);
+    s->claimed_bytes = allocate_array(c->output_count, sizeof *s->claimed_bytes);
+    s->packet_bytes = allocate_array(c->output_count, sizeof *s->packet_bytes);
+    s->window_places = allocate_array(c->input_count, sizeof *s->window_places);
+    s->flow_sums = allocate_array(flow_sum_count(c), sizeof *s->flow_sums);
+    s->by_importance = allocate_array(set_stage_count(c), sizeof *s->by_importance);
+    s->set_order = allocate_array(c->set_count, sizeof *s->set_order);
+    s->completions = allocate_array(c->stage_count, sizeof *s->completions);
+    s->argument_blocks = allocate_array(c->node_count, sizeof *s->argument_blocks);
+    s->open_packets = allocate_array(c->stage_count, sizeof *s->open_packets);
+    s->queues = allocate_array(c->stage_count, sizeof *s->queues);
+    s->stage_faults = allocate_array(c->stage_count, sizeof *s->stage_faults);
+    s->fault_walk = allocate_array(c->stage_count, sizeof *s->fault_walk);
     bool marks = prt_stage_marks_create(&s->ends_due, c->stage_count) &&
                  prt_stage_marks_create(&s->changed, c->stage_count);
     return marks && s->buffers && s->ports && s->stages && s->inputs && s->outputs &&
@@ -86,7 +85,7 @@ static bool allocate_tables(struct prt_sched *s)
            s->argument_blocks && s->stage_faults && s->fault_walk;
 }
 
-/* So many that their mappings, two for each, may be more than a process is allowed. */
+/* With more buffers, their mappings, two for each, may exceed the limit of a process. */
 enum { BUFFERS_MANY = 16384 };
 
 static enum prt_status refuse_buffer(const struct prt_container *c, uint32_t index,
@@ -117,7 +116,8 @@ static enum prt_status create_buffers(struct prt_sched *s, struct prt_error *err
     return PRT_OK;
 }
 
-/* The flow of an end: `total` a firing, or the `phases` rates of a cycle at `rates`. */
+/* The flow of an end: `total` packets in a cycle of phases, and one rate for each phase; `rates` NULL: one phase.
+ * Writes prefix sums to *sums and moves it past them. */
 static struct prt_flow link_flow(uint64_t total, uint32_t phases, const uint64_t *rates,
                                  uint64_t **sums)
 {
@@ -130,7 +130,7 @@ static struct prt_flow link_flow(uint64_t total, uint32_t phases, const uint64_t
     return flow;
 }
 
-/* The lists of an end, one behind the other, or NULL. */
+/* The two lists of rates of an end, one after the other, or NULL. */
 static const uint64_t *rates_of(const struct prt_container *c, uint32_t index)
 {
     return index == CONTAINER_NONE ? NULL : c->rates + index;
@@ -169,7 +169,7 @@ static void link_output(struct prt_sched *s, uint32_t index, uint32_t phases, ui
     s->push_bytes[index] = output->push * s->packet_bytes[index];
 }
 
-static bool is_exact(const struct prt_container *c, const struct container_node *node)
+static bool has_exact_rates(const struct prt_container *c, const struct container_node *node)
 {
     for (uint32_t i = 0; i < node->output_count; i++) {
         const struct container_output *output = &c->outputs[node->first_output + i];
@@ -178,7 +178,7 @@ static bool is_exact(const struct prt_container *c, const struct container_node 
     return true;
 }
 
-/* Each output of a bundle is compared with the one of it before. */
+/* Each output of a bundle is compared with the output of that bundle before it. */
 static void link_bundles(struct prt_sched *s, const struct container_node *node)
 {
     uint32_t last[CONTAINER_BUNDLES_MAX] = {0}; /* by bundle: its last output, from 1 */
@@ -204,11 +204,11 @@ static void link_ends(struct prt_sched *s)
             link_input(s, node->first_input + k, node->phases, &sums);
         for (uint32_t k = 0; k < node->output_count; k++)
             link_output(s, node->first_output + k, node->phases, &sums);
-        if (!is_exact(c, node)) link_bundles(s, node);
+        if (!has_exact_rates(c, node)) link_bundles(s, node);
     }
 }
 
-/* Sorts the stages of a set by importance; those of the same stay in order. */
+/* Sorts the stages of a set by importance, the greatest first.  Stages of equal importance stay in order. */
 static void order_set(struct prt_sched *s, const struct prt_stage_set *set, uint32_t *order)
 {
     enum { LEVELS = 256 };
@@ -265,30 +265,30 @@ static enum prt_status create_indices(struct prt_sched *s, struct prt_error *err
     return prt_indices_create(s->container, &info, &s->indices, error);
 }
 
-/* Where the pieces of a batch begin is not known before it has been executed, or depends on the
- * phase. */
+/* A batch cannot be cut into ranges of firings: where a range begins in the windows depends on the phase, or is not
+ * known before the batch has executed. */
 static bool is_whole(const struct prt_container *c, const struct container_node *node)
 {
     const uint32_t flags = CONTAINER_NODE_STOPS | CONTAINER_NODE_LAUNCHES;
-    return node->phases > 1 || (node->flags & flags) != 0 || !is_exact(c, node);
+    return node->phases > 1 || (node->flags & flags) != 0 || !has_exact_rates(c, node);
 }
 
-/* Whole for its bounded rates alone. */
+/* The node is whole only because its rates are bounded. */
 static bool can_be_apart(const struct prt_container *c, const struct container_node *node)
 {
     const uint32_t others =
         CONTAINER_NODE_STOPS | CONTAINER_NODE_LAUNCHES | CONTAINER_NODE_STATEFUL;
-    return node->phases == 1 && (node->flags & others) == 0 && !is_exact(c, node);
+    return node->phases == 1 && (node->flags & others) == 0 && !has_exact_rates(c, node);
 }
 
-static bool reads_port(const struct prt_sched *s, const struct container_node *node)
+static bool reads_outer_port(const struct prt_sched *s, const struct container_node *node)
 {
     for (uint32_t i = 0; i < node->input_count; i++)
         if (s->inputs[node->first_input + i].buffer->port != NULL) return true;
     return false;
 }
 
-/* Packets of a frame that the node has 2-D windows on, 0: it has none. */
+/* Packets of a frame of the node's 2-D windows; 0: it has none. */
 static uint64_t find_frame(const struct prt_sched *s, const struct container_node *node)
 {
     for (uint32_t i = 0; i < node->input_count; i++) {
@@ -298,9 +298,9 @@ static uint64_t find_frame(const struct prt_sched *s, const struct container_nod
     return 0;
 }
 
-/* A firing that launches is a work-group that no other firing shares a warp with; what it takes is
- * known when it has been executed. */
-static void launch_alone(struct prt_kernel_object *object)
+/* A firing that launches kernels is a work-group that shares no warp with other firings.  Its cost is known only when
+ * it has executed. */
+static void isolate_firings(struct prt_kernel_object *object)
 {
     object->warp_cycles = prt_cycles_multiply(object->warp_cycles, object->shape.warps_per_firing);
     object->shape = (struct prt_warp_shape){1, 1};
@@ -342,10 +342,10 @@ static void create_objects(struct prt_sched *s, uint32_t index, size_t *at)
     object.completed = &s->stages[index].completed;
     if (s->stages[index].frame_packets > 0) object.windows = s->window_places + node->first_input;
     if (is_whole(c, node)) object.flags |= PRT_KERNEL_WHOLE;
-    if (!is_exact(c, node)) object.flags |= PRT_KERNEL_BOUNDED;
+    if (!has_exact_rates(c, node)) object.flags |= PRT_KERNEL_BOUNDED;
     if (can_be_apart(c, node)) object.flags |= PRT_KERNEL_APART;
     object.device_queue = s->device_queues[index];
-    if (object.device_queue != NULL) launch_alone(&object);
+    if (object.device_queue != NULL) isolate_firings(&object);
     s->objects[index] = object;
     object.flags |= PRT_KERNEL_FINISH;
     object.warp_cycles = node->finish_cycles;
@@ -357,7 +357,7 @@ static void create_objects(struct prt_sched *s, uint32_t index, size_t *at)
     s->objects[c->stage_count + index] = object;
 }
 
-/* One for each stage whose firings launch kernels. */
+/* Creates a device queue for each stage whose firings launch kernels. */
 static enum prt_status create_device_queues(struct prt_sched *s, struct prt_error *error)
 {
     const struct prt_container *c = s->container;
@@ -375,8 +375,8 @@ static enum prt_status create_device_queues(struct prt_sched *s, struct prt_erro
     return PRT_OK;
 }
 
-/* What a firing consumes; 0 where that depends on its phase. */
-static uint64_t read_bytes(const struct prt_sched *s, const struct container_node *node)
+/* Bytes that a firing consumes; 0 if they depend on its phase. */
+static uint64_t firing_read_bytes(const struct prt_sched *s, const struct container_node *node)
 {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < node->input_count && node->phases == 1; i++) {
@@ -387,7 +387,7 @@ static uint64_t read_bytes(const struct prt_sched *s, const struct container_nod
     return bytes;
 }
 
-static bool has(const struct container_stage *record, enum container_stage_flags flag)
+static bool has_flag(const struct container_stage *record, enum container_stage_flags flag)
 {
     return (record->flags & (uint32_t)flag) != 0;
 }
@@ -402,13 +402,13 @@ static void create_stages(struct prt_sched *s)
         s->stages[i] = (struct prt_stage){.node = node,
                                           .inputs = s->inputs + node->first_input,
                                           .outputs = s->outputs + node->first_output,
-                                          .exact = is_exact(c, node),
-                                          .reads_port = reads_port(s, node),
+                                          .exact = has_exact_rates(c, node),
+                                          .reads_port = reads_outer_port(s, node),
                                           .frame_packets = find_frame(s, node),
-                                          .read_bytes = read_bytes(s, node),
+                                          .read_bytes = firing_read_bytes(s, node),
                                           .entry = record->entry,
-                                          .spilled = has(record, CONTAINER_STAGE_SPILLED),
-                                          .ends_pack = has(record, CONTAINER_STAGE_ENDS_PACK),
+                                          .spilled = has_flag(record, CONTAINER_STAGE_SPILLED),
+                                          .ends_pack = has_flag(record, CONTAINER_STAGE_ENDS_PACK),
                                           .threshold = record->threshold,
                                           .batch_max = record->batch_max};
         s->node_stage[record->node] = i;
@@ -416,12 +416,12 @@ static void create_stages(struct prt_sched *s)
     }
 }
 
-/* Stages still to be followed. */
+/* A search for stages that packets can reach. */
 struct reach {
     struct prt_sched *sched;
-    uint32_t *stack;
+    uint32_t *stack; /* stages whose readers are still to be marked */
     uint32_t depth;
-    bool fed; /* marks `fed`, too */
+    bool fed; /* it marks stages as `fed`, too */
 };
 
 static void reach_stage(struct reach *reach, uint32_t index)
@@ -430,7 +430,7 @@ static void reach_stage(struct reach *reach, uint32_t index)
     if (reach->fed ? stage->fed : stage->driven) return;
     stage->fed |= reach->fed;
     stage->driven = true;
-    assert(reach->depth < reach->sched->container->stage_count); /* each is there once */
+    assert(reach->depth < reach->sched->container->stage_count); /* each stage is pushed once */
     reach->stack[reach->depth++] = index;
 }
 
@@ -443,7 +443,7 @@ static void reach_readers(struct reach *reach, const struct prt_buffer *buffer)
     }
 }
 
-static void follow(struct reach *reach)
+static void follow_reached(struct reach *reach)
 {
     while (reach->depth > 0) {
         const struct prt_stage *stage = &reach->sched->stages[reach->stack[--reach->depth]];
@@ -452,22 +452,22 @@ static void follow(struct reach *reach)
     }
 }
 
-/* Marks every stage that packets of an in-port, then those that packets of a source can reach. */
-static enum prt_status find_driven(struct prt_sched *s, struct prt_error *error)
+/* Marks every stage that packets of an in-port can reach, then every stage that packets of a source can reach. */
+static enum prt_status mark_driven_stages(struct prt_sched *s, struct prt_error *error)
 {
     struct reach reach = {.sched = s, .fed = true};
-    reach.stack = allocate(s->container->stage_count, sizeof *reach.stack);
+    reach.stack = allocate_array(s->container->stage_count, sizeof *reach.stack);
     if (reach.stack == NULL) return NO_MEMORY(error);
     for (uint32_t i = 0; i < s->container->buffer_count; i++) {
         if (s->buffers[i].record->outer == CONTAINER_OUTER_IN)
             reach_readers(&reach, &s->buffers[i]);
     }
-    follow(&reach);
+    follow_reached(&reach);
     reach.fed = false;
     for (uint32_t i = 0; i < s->container->stage_count; i++) {
         if (s->stages[i].node->input_count == 0) reach_stage(&reach, i);
     }
-    follow(&reach);
+    follow_reached(&reach);
     free(reach.stack);
     return PRT_OK;
 }
@@ -503,7 +503,7 @@ enum prt_status prt_sched_create(const struct prt_container *container,
     atomic_init(&s->interrupted, false);
     for (uint32_t i = 0; i < DISPATCH_ENTRIES_MAX; i++)
         s->reference_stages[i] = UINT32_MAX;
-    enum prt_status status = allocate_tables(s) ? PRT_OK : NO_MEMORY(error);
+    enum prt_status status = allocate_run_tables(s) ? PRT_OK : NO_MEMORY(error);
     if (status == PRT_OK) status = create_buffers(s, error);
     if (status == PRT_OK) status = create_blocks(s, error);
     if (status == PRT_OK) status = create_indices(s, error);
@@ -514,9 +514,9 @@ enum prt_status prt_sched_create(const struct prt_container *container,
     if (status == PRT_OK) {
         create_stages(s);
         order_sets(s);
-        status = find_driven(s, error);
+        status = mark_driven_stages(s, error);
     }
-    if (status == PRT_OK && !prt_circle_find(s)) status = NO_MEMORY(error);
+    if (status == PRT_OK && !prt_self_driven_find_components(s)) status = NO_MEMORY(error);
     if (status == PRT_OK) open_packets(s);
     if (status == PRT_OK) {
         status = ops->set_kernels(device, s->objects, container->stage_count * 2,
@@ -542,7 +542,7 @@ void prt_sched_destroy(struct prt_sched *s)
     if (s->blocks != NULL) munmap(s->blocks, s->blocks_bytes);
     prt_live_destroy(s->live);
     prt_bell_destroy(s->bell);
-    prt_collect_destroy(s->collect);
+    prt_profile_destroy(s->profile);
     prt_origins_destroy(s->origins);
     prt_indices_free(&s->indices);
     free(s->buffers);
@@ -644,8 +644,8 @@ void prt_sched_bind_sink(struct prt_sched *s, uint32_t buffer, prt_sched_sink si
 static enum prt_status partition(struct prt_sched *s, const int64_t *properties, uint32_t count,
                                  struct prt_error *error)
 {
-    s->sub_devices = allocate(count, sizeof *s->sub_devices);
-    s->sub_device_queues = allocate(count, sizeof *s->sub_device_queues);
+    s->sub_devices = allocate_array(count, sizeof *s->sub_devices);
+    s->sub_device_queues = allocate_array(count, sizeof *s->sub_device_queues);
     if (s->sub_devices == NULL || s->sub_device_queues == NULL) return NO_MEMORY(error);
     enum prt_status status = prt_create_sub_devices(s->ops->tree(s->device), s->root, properties,
                                                     count, s->sub_devices, &s->sub_device_count);
@@ -668,7 +668,7 @@ enum prt_status prt_sched_partition_equally(struct prt_sched *s, uint32_t cu_cou
 enum prt_status prt_sched_partition_counts(struct prt_sched *s, const uint32_t *counts,
                                            uint32_t count, struct prt_error *error)
 {
-    int64_t *properties = allocate((size_t)count + 3, sizeof *properties);
+    int64_t *properties = allocate_array((size_t)count + 3, sizeof *properties);
     if (properties == NULL) return NO_MEMORY(error);
     properties[0] = PRT_PARTITION_BY_COUNTS;
     for (uint32_t i = 0; i < count; i++)
@@ -683,7 +683,7 @@ enum prt_status prt_sched_partition_affinity(struct prt_sched *s, uint32_t level
 {
     const int64_t properties[] = {PRT_PARTITION_BY_AFFINITY_DOMAIN, PRT_AFFINITY_NUMA << level, 0};
     uint32_t wanted = s->container->device->cu_count / cu_count, count = 0;
-    /* Domains of a level are of one size but for the last, so their number tells it. */
+    /* All domains of a level but the last have the same size, so their number determines it. */
     enum prt_status status =
         prt_create_sub_devices(s->ops->tree(s->device), s->root, properties, 0, NULL, &count);
     if (status == PRT_OK && count != wanted)
@@ -694,24 +694,25 @@ enum prt_status prt_sched_partition_affinity(struct prt_sched *s, uint32_t level
     return partition(s, properties, wanted, error);
 }
 
-static uint32_t queue_of(const struct prt_sched *s, uint32_t node)
+static uint32_t stage_queue(const struct prt_sched *s, uint32_t node)
 {
     return s->stages[s->node_stage[node]].queue;
 }
 
-/* Are all its ends on one queue? */
-static bool is_in_order(const struct prt_sched *s, const struct container_buffer *record)
+/* Are the writer and all readers of the buffer on one queue? */
+static bool is_on_one_queue(const struct prt_sched *s, const struct container_buffer *record)
 {
     if (record->outer != CONTAINER_INNER) return false; /* an inner buffer has a writer */
     for (uint32_t i = 0; i < record->reader_count; i++) {
         uint32_t node = s->container->readers[record->first_reader + i].node;
-        if (queue_of(s, node) != queue_of(s, record->writer_node)) return false;
+        if (stage_queue(s, node) != stage_queue(s, record->writer_node)) return false;
     }
     return true;
 }
 
-/* Does a more important stage wait for what it writes?  Then not for others of its packet, too. */
-static bool is_awaited(const struct prt_sched *s, const struct prt_stage *stage)
+/* Does a more important stage read packets of this one?  Then its completion is not delayed to the end of its dispatch
+ * packet. */
+static bool has_important_reader(const struct prt_sched *s, const struct prt_stage *stage)
 {
     for (uint32_t i = 0; i < stage->node->output_count; i++) {
         const struct container_buffer *record = stage->outputs[i].buffer->record;
@@ -723,23 +724,25 @@ static bool is_awaited(const struct prt_sched *s, const struct prt_stage *stage)
     return false;
 }
 
-/* Once every stage has its queue. */
+/* Called when every stage has its queue. */
 static void find_order(struct prt_sched *s)
 {
     const struct prt_container *c = s->container;
     for (uint32_t i = 0; i < c->stage_count; i++) {
         struct prt_stage *stage = &s->stages[i];
         bool known = stage->exact && (stage->node->flags & CONTAINER_NODE_STOPS) == 0;
-        stage->awaited = is_awaited(s, stage);
+        stage->awaited = has_important_reader(s, stage);
         for (uint32_t k = 0; k < stage->node->input_count; k++)
-            stage->inputs[k].in_order = is_in_order(s, stage->inputs[k].buffer->record);
+            stage->inputs[k].in_order = is_on_one_queue(s, stage->inputs[k].buffer->record);
         for (uint32_t k = 0; k < stage->node->output_count; k++)
-            stage->outputs[k].in_order = known && is_in_order(s, stage->outputs[k].buffer->record);
+            stage->outputs[k].in_order =
+                known && is_on_one_queue(s, stage->outputs[k].buffer->record);
     }
 }
 
-/* The queue of that importance among those of a (sub-)device, from `first` on: launches of
- * greater importance overtake those that wait, and interrupt those that execute. */
+/* The queue of that importance among those of a (sub-)device, the first of which is `first`; PRT_SCHED_NO_QUEUE: there
+ * is none.  Each importance has a queue of its own, because launches of greater importance overtake those that wait
+ * and interrupt those that execute. */
 static uint32_t find_queue(const struct prt_sched *s, uint32_t first, uint32_t importance)
 {
     while (first != PRT_SCHED_NO_QUEUE && s->queues[first].importance != importance)
@@ -747,7 +750,7 @@ static uint32_t find_queue(const struct prt_sched *s, uint32_t first, uint32_t i
     return first;
 }
 
-/* A queue is made when the first stage of its importance is bound to its (sub-)device. */
+/* Creates the queue for the first stage of its importance that is bound to the (sub-)device. */
 static enum prt_status open_queue(struct prt_sched *s, struct prt_device_handle device,
                                   uint32_t importance, uint32_t *first, uint32_t *queue)
 {
@@ -769,7 +772,7 @@ static enum prt_status bind_queue(struct prt_sched *s, uint32_t stage,
     uint32_t importance = s->stages[stage].node->importance;
     uint32_t queue = find_queue(s, *first, importance);
     enum prt_status status = prt_device_query(s->ops->tree(s->device), device, &information);
-    assert(status == PRT_OK); /* the root, or a sub-device that the program has made of it */
+    assert(status == PRT_OK); /* the root, or a sub-device of it that the program has made */
     if (queue == PRT_SCHED_NO_QUEUE) status = open_queue(s, device, importance, first, &queue);
     if (status != PRT_OK) return prt_error_set(error, status, "%s", prt_status_text(status));
     s->stages[stage].queue = queue;

@@ -11,19 +11,19 @@
 
 struct frame { /* a rule that is being played */
     const uint64_t *items, *end;
-    uint64_t left; /* of the item that `items` points at; 0: not begun */
+    uint64_t left; /* repetitions of the item that `items` points at; 0: not begun */
 };
 
 struct replay {
     struct prt_sched *sched;
-    const uint64_t **rules; /* each at its length */
+    const uint64_t **rules; /* each begins with its length */
     uint64_t rule_count;
     struct frame *frames;
     uint64_t depth, played;
-    bool *among; /* by stage */
+    bool *among; /* by stage: it is in the cycle of the stall */
 };
 
-static bool prepare(struct replay *r)
+static bool prepare_rules(struct replay *r)
 {
     const struct prt_container *c = r->sched->container;
     const uint64_t *at = c->certificate + 2;
@@ -36,21 +36,21 @@ static bool prepare(struct replay *r)
         r->rules[i] = at;
         at += 1 + 2 * *at;
     }
-    const uint64_t *circle = r->rules[r->rule_count - 2];
-    for (uint64_t i = 0; i < *circle; i++)
-        r->among[r->sched->node_stage[circle[1 + 2 * i]]] = true;
+    const uint64_t *cycle = r->rules[r->rule_count - 2];
+    for (uint64_t i = 0; i < *cycle; i++)
+        r->among[r->sched->node_stage[cycle[1 + 2 * i]]] = true;
     return true;
 }
 
-static void enter(struct replay *r, uint64_t rule)
+static void enter_rule(struct replay *r, uint64_t rule)
 {
     assert(r->depth < r->rule_count);
     const uint64_t *items = r->rules[rule] + 1;
     r->frames[r->depth++] = (struct frame){items, items + 2 * r->rules[rule][0], 0};
 }
 
-/* The next node that fires; false: that was the last one.  A rule contains earlier ones only, so
- * there are never more frames than rules. */
+/* The next node that fires; false: the sequence has ended.  A rule contains only earlier rules, so there are never more
+ * frames than rules. */
 static bool next_node(struct replay *r, uint32_t *node)
 {
     uint64_t nodes = r->sched->container->node_count;
@@ -67,12 +67,12 @@ static bool next_node(struct replay *r, uint32_t *node)
             *node = (uint32_t)symbol;
             return true;
         }
-        enter(r, symbol - nodes);
+        enter_rule(r, symbol - nodes);
     }
     return false;
 }
 
-static enum prt_status fire(struct replay *r, uint32_t stage, struct prt_error *error)
+static enum prt_status fire_stage(struct replay *r, uint32_t stage, struct prt_error *error)
 {
     struct prt_sched *s = r->sched;
     bool ready;
@@ -111,14 +111,14 @@ static enum prt_status check_stall(struct replay *r, struct prt_error *error)
     return status;
 }
 
-static enum prt_status play(struct replay *r, prt_replay_show show, void *context,
-                            struct prt_error *error)
+static enum prt_status play_sequence(struct replay *r, prt_replay_show show, void *context,
+                                     struct prt_error *error)
 {
     uint32_t node;
-    enter(r, r->rule_count - 1);
+    enter_rule(r, r->rule_count - 1);
     while (next_node(r, &node)) {
         uint32_t stage = r->sched->node_stage[node];
-        enum prt_status status = fire(r, stage, error);
+        enum prt_status status = fire_stage(r, stage, error);
         if (status != PRT_OK) return status;
         show(context, stage);
     }
@@ -130,8 +130,8 @@ enum prt_status prt_replay(struct prt_sched *sched, prt_replay_show show, void *
 {
     struct replay r = {.sched = sched};
     sched->ends_at_once = true;
-    enum prt_status status = prepare(&r) ? play(&r, show, context, error)
-                                         : prt_error_set(error, PRT_E_NOMEM, "out of memory");
+    enum prt_status status = prepare_rules(&r) ? play_sequence(&r, show, context, error)
+                                               : prt_error_set(error, PRT_E_NOMEM, "out of memory");
     free(r.rules);
     free(r.frames);
     free(r.among);

@@ -30,9 +30,9 @@ void prt_select_close(struct prt_sched *s, struct prt_buffer *buffer)
     s->end_propagated = true;
 }
 
-/* ---- looking at a stage ---- */
+/* ---- ready stages ---- */
 
-/* Nothing is gained by waiting for more firings than these. */
+/* Can the batch not grow: is it at the end of a frame, of a source's limit, or of a stream? */
 static bool is_cut_short(const struct prt_sched *s, const struct prt_stage *stage, uint64_t firings)
 {
     uint64_t frame = stage->frame_packets;
@@ -50,7 +50,7 @@ bool prt_select_below_threshold(const struct prt_sched *s, const struct prt_stag
     return firings < stage->threshold && !is_cut_short(s, stage, firings);
 }
 
-static uint64_t ready_firings(const struct prt_sched *s, struct prt_stage *stage)
+static uint64_t ready_firing_count(const struct prt_sched *s, struct prt_stage *stage)
 {
     uint64_t firings = prt_ready_outputs(stage);
     if (firings == 0) return 0;
@@ -61,7 +61,7 @@ static uint64_t ready_firings(const struct prt_sched *s, struct prt_stage *stage
     return is_cut_short(s, stage, firings) ? firings : 0;
 }
 
-/* An in-port to be filled: it does not hold what `firings` firings need.  NULL: there is none. */
+/* An in-port that is to be filled, because it holds too few packets for `firings` firings.  NULL: there is none. */
 static struct prt_buffer *port_to_fill(const struct prt_stage *stage, uint64_t firings)
 {
     if (!stage->reads_port) return NULL;
@@ -86,21 +86,21 @@ bool prt_select_stops_by_interrupt(struct prt_sched *s, struct prt_stage *stage)
     return true;
 }
 
-/* Is it worth a look?  Most stages of a set are not, most of the time. */
+/* A cheap test that most stages of a set fail most of the time. */
 static bool may_be_ready(const struct prt_stage *stage)
 {
     return !stage->settled && !stage->in_flight && stage->life == PRT_STAGE_RUNNING &&
            !stage->stopped;
 }
 
-/* How many firings can be dispatched now, after the host has filled what they need. */
-static enum prt_status look_at(struct prt_sched *s, struct prt_stage *stage, uint64_t *firings,
-                               struct prt_error *error)
+/* How many firings can be dispatched now.  The host fills the in-ports that they need. */
+static enum prt_status count_ready_firings(struct prt_sched *s, struct prt_stage *stage,
+                                           uint64_t *firings, struct prt_error *error)
 {
     *firings = 0;
     if (prt_select_stops_by_interrupt(s, stage)) return PRT_OK;
     for (;;) {
-        *firings = ready_firings(s, stage);
+        *firings = ready_firing_count(s, stage);
         struct prt_buffer *port = *firings > 0 ? port_to_fill(stage, *firings) : NULL;
         if (port == NULL) break;
         enum prt_status status = prt_inport_fill(s, port, error);
@@ -112,7 +112,7 @@ static enum prt_status look_at(struct prt_sched *s, struct prt_stage *stage, uin
 
 bool prt_select_wants(const struct prt_sched *s, struct prt_stage *stage)
 {
-    return may_be_ready(stage) && ready_firings(s, stage) > 0;
+    return may_be_ready(stage) && ready_firing_count(s, stage) > 0;
 }
 
 enum prt_status prt_select_one(struct prt_sched *s, uint32_t index, bool *found,
@@ -120,7 +120,8 @@ enum prt_status prt_select_one(struct prt_sched *s, uint32_t index, bool *found,
 {
     struct prt_stage *stage = &s->stages[index];
     *found = false;
-    assert(!stage->in_flight && stage->life == PRT_STAGE_RUNNING); /* a replay ends no stage */
+    /* only a replay calls this; it ends no stage */
+    assert(!stage->in_flight && stage->life == PRT_STAGE_RUNNING);
     if (stage->stopped) return PRT_OK;
     while (prt_ready_outputs(stage) > 0 && prt_ready_inputs(stage) > 0) {
         struct prt_buffer *port = port_to_fill(stage, 1);
@@ -139,13 +140,13 @@ enum prt_status prt_select_one(struct prt_sched *s, uint32_t index, bool *found,
 
 /* ---- the policies ---- */
 
-/* Selects the stage, which may be ready, if it is. */
+/* Selects the stage if it is ready.  Requires: may_be_ready. */
 static enum prt_status select_if_ready(struct prt_sched *s, uint32_t stage, bool *found,
                                        struct prt_error *error)
 {
     uint64_t firings;
     *found = false;
-    enum prt_status status = look_at(s, &s->stages[stage], &firings, error);
+    enum prt_status status = count_ready_firings(s, &s->stages[stage], &firings, error);
     *found = status == PRT_OK && firings > 0;
     if (!*found) return status;
     s->selected = stage;
@@ -189,8 +190,8 @@ enum prt_status prt_sched_select_priority(struct prt_sched *s, uint32_t set_inde
     return status;
 }
 
-/* Packets in the fullest input of a stage; a port that is filled counts as full. */
-static uint64_t fullest_input(const struct prt_stage *stage)
+/* Packets in the fullest input of a stage; an in-port that is filled counts as full. */
+static uint64_t fullest_input_packets(const struct prt_stage *stage)
 {
     uint64_t most = 0;
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
@@ -203,10 +204,9 @@ static uint64_t fullest_input(const struct prt_stage *stage)
     return most;
 }
 
-/* What a stage holds is taken before it is looked at: filling an in-port must not change who is
- * first. */
-static enum prt_status select_fullest(struct prt_sched *s, uint32_t set_index, bool *found,
-                                      struct prt_error *error)
+/* The packets of a stage are counted before its in-ports are filled: filling must not change the order of stages. */
+static enum prt_status select_fullest_stage(struct prt_sched *s, uint32_t set_index, bool *found,
+                                            struct prt_error *error)
 {
     const struct prt_stage_set *set = &s->container->sets[set_index];
     uint64_t most = 0;
@@ -216,7 +216,7 @@ static enum prt_status select_fullest(struct prt_sched *s, uint32_t set_index, b
         uint32_t index = set->stages[i];
         bool ready = false;
         if (!may_be_ready(&s->stages[index])) continue;
-        uint64_t packets = fullest_input(&s->stages[index]);
+        uint64_t packets = fullest_input_packets(&s->stages[index]);
         if (*found && packets <= most) continue;
         status = select_if_ready(s, index, &ready, error);
         if (ready) most = packets;
@@ -225,13 +225,13 @@ static enum prt_status select_fullest(struct prt_sched *s, uint32_t set_index, b
     return status;
 }
 
-/* A circle that feeds itself may hold the most for ever: now and then the others have their turn. */
+/* The stages of a cycle may keep each other fullest for ever, so one of SCHED_FULLEST_TURN selections is round robin. */
 enum prt_status prt_sched_select_fullest(struct prt_sched *s, uint32_t set_index, bool *found,
                                          struct prt_error *error)
 {
     bool in_turn = (s->fullest[set_index] + 1) % SCHED_FULLEST_TURN == 0;
     enum prt_status status = in_turn ? prt_sched_select_round_robin(s, set_index, found, error)
-                                     : select_fullest(s, set_index, found, error);
+                                     : select_fullest_stage(s, set_index, found, error);
     if (*found) s->fullest[set_index]++;
     return status;
 }

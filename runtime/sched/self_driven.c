@@ -5,22 +5,22 @@
 
 enum { UNSEEN = 0 };
 
-/* Tarjan's strongly connected components, with a stack of its own instead of calls. */
+/* Tarjan's strongly connected components.  A path through `parent` replaces recursion. */
 struct visit {              /* of one stage */
-    uint32_t order, lowest; /* from 1; UNSEEN */
+    uint32_t order, lowest; /* numbered from 1; UNSEEN */
     uint32_t parent;
-    uint32_t output, reader; /* where it goes on */
-    bool open;               /* its circle is not known yet */
+    uint32_t output, reader; /* the next reader to visit */
+    bool open;               /* its component is not known yet */
 };
 
 struct search {
     struct prt_sched *sched;
     struct visit *visits;
     uint32_t *open;
-    uint32_t open_count, seen, circles;
+    uint32_t open_count, seen, components;
 };
 
-/* The next stage that reads from `index`; UINT32_MAX: there is none. */
+/* The next stage that reads from stage `index`; UINT32_MAX: there is none. */
 static uint32_t next_reader(const struct search *search, uint32_t index)
 {
     const struct prt_sched *s = search->sched;
@@ -35,7 +35,7 @@ static uint32_t next_reader(const struct search *search, uint32_t index)
     return UINT32_MAX;
 }
 
-static void enter(struct search *search, uint32_t index, uint32_t parent)
+static void enter_stage(struct search *search, uint32_t index, uint32_t parent)
 {
     uint32_t order = ++search->seen;
     search->visits[index] =
@@ -43,8 +43,8 @@ static void enter(struct search *search, uint32_t index, uint32_t parent)
     search->open[search->open_count++] = index;
 }
 
-/* Everything behind the stage has been seen. */
-static uint32_t leave(struct search *search, uint32_t index)
+/* All readers of the stage have been visited.  Returns its parent. */
+static uint32_t leave_stage(struct search *search, uint32_t index)
 {
     struct visit *visit = &search->visits[index];
     if (visit->lowest == visit->order) {
@@ -53,11 +53,11 @@ static uint32_t leave(struct search *search, uint32_t index)
         do {
             member = search->open[--search->open_count];
             search->visits[member].open = false;
-            stages[member].circle = search->circles;
-            stages[member].circle_next = before;
+            stages[member].component = search->components;
+            stages[member].component_next = before;
             before = member;
         } while (member != index);
-        search->circles++;
+        search->components++;
     }
     if (visit->parent != UINT32_MAX) {
         struct visit *parent = &search->visits[visit->parent];
@@ -66,18 +66,18 @@ static uint32_t leave(struct search *search, uint32_t index)
     return visit->parent;
 }
 
-static void search_from(struct search *search, uint32_t first)
+static void search_component(struct search *search, uint32_t first)
 {
     uint32_t at = first;
-    enter(search, first, UINT32_MAX);
+    enter_stage(search, first, UINT32_MAX);
     while (at != UINT32_MAX) {
         uint32_t to = next_reader(search, at);
         if (to == UINT32_MAX) {
-            at = leave(search, at);
+            at = leave_stage(search, at);
         } else if (search->sched->stages[to].fed) {
             continue;
         } else if (search->visits[to].order == UNSEEN) {
-            enter(search, to, at);
+            enter_stage(search, to, at);
             at = to;
         } else if (search->visits[to].open &&
                    search->visits[to].order < search->visits[at].lowest) {
@@ -86,15 +86,15 @@ static void search_from(struct search *search, uint32_t first)
     }
 }
 
-static bool in_circle(const struct prt_stage *writer, const struct prt_stage *reader)
+static bool share_component(const struct prt_stage *writer, const struct prt_stage *reader)
 {
-    return !reader->fed && reader->circle == writer->circle;
+    return !reader->fed && reader->component == writer->component;
 }
 
-/* A sink takes its own part: what it reads is to be read. */
+/* A stage without outputs counts as a taker: it keeps its writers running. */
 static void count_takers(struct prt_sched *s, const struct prt_stage *stage)
 {
-    uint64_t *takers = &s->takers[stage->circle];
+    uint64_t *takers = &s->takers[stage->component];
     if (stage->node->output_count == 0) ++*takers;
     for (uint32_t i = 0; i < stage->node->output_count; i++) {
         const struct prt_buffer *buffer = stage->outputs[i].buffer;
@@ -102,12 +102,12 @@ static void count_takers(struct prt_sched *s, const struct prt_stage *stage)
         if (buffer->port != NULL) ++*takers;
         for (uint32_t r = 0; r < record->reader_count; r++) {
             uint32_t node = s->container->readers[record->first_reader + r].node;
-            *takers += !in_circle(stage, &s->stages[s->node_stage[node]]);
+            *takers += !share_component(stage, &s->stages[s->node_stage[node]]);
         }
     }
 }
 
-bool prt_circle_find(struct prt_sched *s)
+bool prt_self_driven_find_components(struct prt_sched *s)
 {
     uint32_t count = s->container->stage_count;
     struct search search = {.sched = s,
@@ -115,36 +115,36 @@ bool prt_circle_find(struct prt_sched *s)
                             .open = calloc((size_t)count + 1, sizeof *search.open)};
     bool done = search.visits != NULL && search.open != NULL;
     for (uint32_t i = 0; done && i < count; i++)
-        if (!s->stages[i].fed && search.visits[i].order == UNSEEN) search_from(&search, i);
+        if (!s->stages[i].fed && search.visits[i].order == UNSEEN) search_component(&search, i);
     for (uint32_t i = 0; done && i < count; i++)
         if (!s->stages[i].fed) count_takers(s, &s->stages[i]);
     for (uint32_t i = 0; done && i < count; i++)
-        if (prt_circle_unwanted(s, &s->stages[i])) prt_stage_may_end(s, &s->stages[i]);
+        if (prt_self_driven_is_unwanted(s, &s->stages[i])) prt_stage_may_end(s, &s->stages[i]);
     free(search.visits);
     free(search.open);
     return done;
 }
 
-bool prt_circle_unwanted(const struct prt_sched *s, const struct prt_stage *stage)
+bool prt_self_driven_is_unwanted(const struct prt_sched *s, const struct prt_stage *stage)
 {
-    return !stage->fed && s->takers[stage->circle] == 0;
+    return !stage->fed && s->takers[stage->component] == 0;
 }
 
-void prt_circle_leave(struct prt_sched *s, const struct prt_buffer *buffer,
-                      const struct prt_stage *reader)
+void prt_self_driven_leave(struct prt_sched *s, const struct prt_buffer *buffer,
+                           const struct prt_stage *reader)
 {
     uint32_t node = buffer->record->writer_node;
     if (node == CONTAINER_NONE) return;
     const struct prt_stage *writer = &s->stages[s->node_stage[node]], *member = writer;
-    if (writer->fed || (reader != NULL && in_circle(writer, reader))) return;
-    if (--s->takers[writer->circle] > 0) return;
+    if (writer->fed || (reader != NULL && share_component(writer, reader))) return;
+    if (--s->takers[writer->component] > 0) return;
     do {
         prt_stage_may_end(s, member);
-        member = &s->stages[member->circle_next];
+        member = &s->stages[member->component_next];
     } while (member != writer);
 }
 
-/* Stages that can be reached, each once. */
+/* Stages that packets of a buffer can reach, each once. */
 struct reach {
     const struct prt_sched *sched;
     uint32_t *stages;
@@ -152,7 +152,7 @@ struct reach {
     uint32_t count;
 };
 
-static void reach_readers(struct reach *reach, const struct prt_buffer *buffer)
+static void push_readers(struct reach *reach, const struct prt_buffer *buffer)
 {
     const struct prt_sched *s = reach->sched;
     for (uint32_t r = 0; r < buffer->record->reader_count; r++) {
@@ -164,7 +164,7 @@ static void reach_readers(struct reach *reach, const struct prt_buffer *buffer)
     }
 }
 
-bool prt_circle_closes(const struct prt_sched *s, const struct prt_buffer *buffer)
+bool prt_self_driven_closes_cycle(const struct prt_sched *s, const struct prt_buffer *buffer)
 {
     uint32_t count = s->container->stage_count;
     if (buffer->record->writer_node == CONTAINER_NONE) return false;
@@ -174,11 +174,11 @@ bool prt_circle_closes(const struct prt_sched *s, const struct prt_buffer *buffe
                           .seen = calloc(count, sizeof *reach.seen)};
     bool closes = false;
     if (reach.stages != NULL && reach.seen != NULL) {
-        reach_readers(&reach, buffer);
+        push_readers(&reach, buffer);
         for (uint32_t i = 0; i < reach.count; i++) {
             const struct prt_stage *stage = &s->stages[reach.stages[i]];
             for (uint32_t o = 0; o < stage->node->output_count; o++)
-                reach_readers(&reach, stage->outputs[o].buffer);
+                push_readers(&reach, stage->outputs[o].buffer);
         }
         closes = reach.seen[writer];
     }

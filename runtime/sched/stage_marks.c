@@ -28,7 +28,7 @@ void prt_stage_mark_all(struct prt_stage_marks *marks)
         prt_stage_mark(marks, i);
 }
 
-/* The first bit that is set from number `from` on, below `count`; else PRT_STAGE_MARKS_NONE. */
+/* The first bit from number `from` on that is set, below `count`; PRT_STAGE_MARKS_NONE: there is none. */
 static uint32_t first_bit(const uint64_t *words, uint32_t from, uint32_t count)
 {
     while (from < count) {
@@ -39,7 +39,7 @@ static uint32_t first_bit(const uint64_t *words, uint32_t from, uint32_t count)
     return PRT_STAGE_MARKS_NONE;
 }
 
-/* As first_bit, of all stages. */
+/* The first marked stage from number `from` on; PRT_STAGE_MARKS_NONE: there is none. */
 static uint32_t first_marked(const struct prt_stage_marks *marks, uint32_t from)
 {
     if (marks->marked == 0 || from >= marks->count) return PRT_STAGE_MARKS_NONE;

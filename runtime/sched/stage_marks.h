@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stage_marks: a set of stages, which are taken from it in the order of their numbers.
+ * stage_marks: a set of stages.  They are taken out of it in the order of their numbers.
  *
- * A bit for each stage, and one for each word of them: so of very many stages the few that are marked are found without
- * a look at the others.
+ * There is one bit for each stage, and one bit for each word of these.  So a few marked stages among very many are found
+ * without a look at the others.
  *
- * Ownership: the set owns its memory; a zeroed one may be destroyed.  Threads: one.  Allocation: at creation only.
- * Errors: creation: false, out of memory.
+ * Ownership: the set owns its memory; a zeroed one may be destroyed.  Thread-safety: one thread at a time.
+ * Allocation: only at creation.  Errors: creation returns false if memory runs out.
  */
 #ifndef RUNTIME_SCHED_STAGE_MARKS_H
 #define RUNTIME_SCHED_STAGE_MARKS_H
@@ -16,18 +16,18 @@
 
 struct prt_stage_marks {
     uint64_t *stages; /* bit i % 64 of word i / 64: stage i is marked */
-    uint64_t *words;  /* the same of the words above that are not 0 */
-    uint32_t count;   /* of stages there are */
-    uint32_t marked;  /* of them */
+    uint64_t *words;  /* bit i % 64 of word i / 64: word i of `stages` is not 0 */
+    uint32_t count;   /* all stages */
+    uint32_t marked;  /* the marked ones */
 };
 
 #define PRT_STAGE_MARKS_NONE UINT32_MAX
 
-/* Of `count` stages none is marked. */
+/* Creates a set for `count` stages, none of which is marked. */
 bool prt_stage_marks_create(struct prt_stage_marks *marks, uint32_t count);
 void prt_stage_marks_destroy(struct prt_stage_marks *marks);
 
-/* A second time it does nothing. */
+/* Marks the stage, if it is not marked yet. */
 static inline void prt_stage_mark(struct prt_stage_marks *marks, uint32_t stage)
 {
     uint64_t bit = UINT64_C(1) << stage % 64, *word = &marks->stages[stage / 64];
@@ -39,7 +39,7 @@ static inline void prt_stage_mark(struct prt_stage_marks *marks, uint32_t stage)
 
 void prt_stage_mark_all(struct prt_stage_marks *marks);
 
-/* Takes the first marked stage from number `from` on out of the set; PRT_STAGE_MARKS_NONE: there is none. */
+/* Removes and returns the first marked stage from number `from` on; PRT_STAGE_MARKS_NONE: there is none. */
 uint32_t prt_stage_marks_take(struct prt_stage_marks *marks, uint32_t from);
 
 #endif

@@ -10,71 +10,73 @@
 
 #define NO_END UINT32_MAX
 
-/* The account of a stage: all before `since_cycles` has been booked, and what it has been in since
- * will be when that ends. */
+/* The account of a stage.  Time before `since_cycles` is booked; the stage has been in its present state since then. */
 struct watched_stage {
     struct prt_stage_time time;
     uint64_t since_cycles;
     enum prt_stall_cause cause;
-    uint32_t end; /* of PACKETS and ROOM: the stage's end, as prt_run_wait counts */
+    /* of PACKETS and ROOM: the end of the stage, as prt_run_wait counts; else NO_END */
+    uint32_t end;
     bool in_flight;
 };
 
 struct watched_output {
-    uint64_t packets;       /* written, initial ones included, in order of launches */
-    uint64_t firings, runs; /* and of firings alone: how many, and their packets */
-    uint64_t most;          /* of the largest firing */
+    uint64_t packets;           /* written by launches in order, initial ones included */
+    uint64_t firings, appended; /* firings, and the packets that they have appended */
+    uint64_t most;              /* maximum packets of a firing */
 };
 
-struct prt_collect {
+struct prt_profile {
     struct prt_observer observer;
     const struct prt_run *run;
     struct watched_stage *stages;
     struct watched_output *outputs;
-    uint64_t *batch_most;        /* per output: of the launch that ends, written by its kernel */
+    /* per output: maximum of a firing in the launch that ends, written by its kernel */
+    uint64_t *batch_most;
     uint64_t *waits;             /* per end of every stage: cycles */
-    uint32_t *first_end;         /* of each stage, in there */
-    uint64_t *levels;            /* per buffer: told last */
-    struct prt_launch_end *ends; /* of the launch that is told */
+    uint32_t *first_end;         /* per stage: index of its first end in `waits` */
+    uint64_t *levels;            /* per buffer: level of the last event */
+    struct prt_launch_end *ends; /* of the present launch event */
     struct prt_queue_statistics *queues;
     uint64_t *cu_cycles, *launch_cu_cycles;
     uint32_t queue_count, cu_count;
-    uint64_t work_begin_cycles, work_end_cycles; /* of the scheduler, not told yet */
-    uint64_t *host_cycles;                       /* per buffer */
-    const struct prt_buffer
-        *at_host; /* whose port it waits at; NULL: it does not wait for the host */
+    /* work of the scheduler that no event has reported yet */
+    uint64_t work_begin_cycles, work_end_cycles;
+    uint64_t *host_cycles; /* per buffer */
+    /* the scheduler waits for the host at its port; NULL: it does not */
+    const struct prt_buffer *at_host;
     uint64_t at_host_since_cycles;
     bool executes, real_time;
 };
 
 /* ---- creation ---- */
 
-static void *allocate(size_t count, size_t size)
+static void *allocate_zeroed(size_t count, size_t size)
 {
-    return calloc(count + 1, size); /* of nothing, too, it is not NULL */
+    return calloc(count + 1, size); /* count 0: not NULL either */
 }
 
-static bool allocate_tables(struct prt_collect *c, const struct prt_container *container)
+static bool allocate_accounts(struct prt_profile *c, const struct prt_container *container)
 {
     size_t ends = (size_t)container->input_count + container->output_count;
-    c->stages = allocate(container->stage_count, sizeof *c->stages);
-    c->outputs = allocate(container->output_count, sizeof *c->outputs);
-    c->batch_most = allocate(container->output_count, sizeof *c->batch_most);
-    c->waits = allocate(ends, sizeof *c->waits);
-    c->first_end = allocate(container->stage_count, sizeof *c->first_end);
-    c->levels = allocate(container->buffer_count, sizeof *c->levels);
-    c->ends = allocate(ends, sizeof *c->ends);
-    c->host_cycles = allocate(container->buffer_count, sizeof *c->host_cycles);
-    c->queues = allocate(c->queue_count, sizeof *c->queues);
-    c->cu_cycles = allocate(c->cu_count, sizeof *c->cu_cycles);
-    c->launch_cu_cycles = allocate(c->cu_count, sizeof *c->launch_cu_cycles);
+    c->stages = allocate_zeroed(container->stage_count, sizeof *c->stages);
+    c->outputs = allocate_zeroed(container->output_count, sizeof *c->outputs);
+    c->batch_most = allocate_zeroed(container->output_count, sizeof *c->batch_most);
+    c->waits = allocate_zeroed(ends, sizeof *c->waits);
+    c->first_end = allocate_zeroed(container->stage_count, sizeof *c->first_end);
+    c->levels = allocate_zeroed(container->buffer_count, sizeof *c->levels);
+    c->ends = allocate_zeroed(ends, sizeof *c->ends);
+    c->host_cycles = allocate_zeroed(container->buffer_count, sizeof *c->host_cycles);
+    c->queues = allocate_zeroed(c->queue_count, sizeof *c->queues);
+    c->cu_cycles = allocate_zeroed(c->cu_count, sizeof *c->cu_cycles);
+    c->launch_cu_cycles = allocate_zeroed(c->cu_count, sizeof *c->launch_cu_cycles);
     return c->stages && c->outputs && c->batch_most && c->waits && c->first_end && c->levels &&
            c->ends && c->host_cycles && c->queues && c->cu_cycles && c->launch_cu_cycles;
 }
 
 static void link_stages(struct prt_sched *s)
 {
-    struct prt_collect *c = s->collect;
+    struct prt_profile *c = s->profile;
     uint32_t end = 0;
     for (uint32_t i = 0; i < s->container->stage_count; i++) {
         const struct container_node *node = s->stages[i].node;
@@ -87,13 +89,13 @@ static void link_stages(struct prt_sched *s)
     }
 }
 
-/* A queue is made when the first stage is bound to it, so there are no more than stages. */
-enum prt_status prt_collect_create(struct prt_sched *s, const struct prt_observer *observer,
+/* Each queue has a stage, so there are no more queues than stages. */
+enum prt_status prt_profile_create(struct prt_sched *s, const struct prt_observer *observer,
                                    const struct prt_run *run, struct prt_error *error)
 {
     struct prt_device_info info;
     s->ops->info(s->device, &info);
-    struct prt_collect *made = calloc(1, sizeof *made);
+    struct prt_profile *made = calloc(1, sizeof *made);
     if (made == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     if (observer != NULL) made->observer = *observer;
     made->run = run;
@@ -101,17 +103,17 @@ enum prt_status prt_collect_create(struct prt_sched *s, const struct prt_observe
     made->cu_count = info.description->cu_count;
     made->executes = info.executes;
     made->real_time = info.real_time;
-    if (!allocate_tables(made, s->container)) {
-        prt_collect_destroy(made);
+    if (!allocate_accounts(made, s->container)) {
+        prt_profile_destroy(made);
         return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     }
-    s->collect = made;
+    s->profile = made;
     link_stages(s);
     prt_stage_mark_all(&s->changed);
     return PRT_OK;
 }
 
-void prt_collect_destroy(struct prt_collect *c)
+void prt_profile_destroy(struct prt_profile *c)
 {
     if (c == NULL) return;
     free(c->stages);
@@ -145,8 +147,7 @@ static struct reason why_not_finishing(const struct prt_stage *stage)
     return (struct reason){PRT_STALL_SCHEDULER, NO_END};
 }
 
-/* The first input that holds too little, else the first output without room: then it is no matter
- * what the others do. */
+/* The first input with too few packets, else the first output with too little room: the other ends do not matter. */
 static struct reason why_not_running(const struct prt_sched *s, const struct prt_stage *stage)
 {
     const struct container_node *node = stage->node;
@@ -172,8 +173,8 @@ static struct reason why_idle(const struct prt_sched *s, const struct prt_stage 
     return why_not_running(s, stage);
 }
 
-/* Books what the stage has been in until then. */
-static void book(struct prt_collect *c, uint32_t stage, uint64_t until_cycles)
+/* Books the time up to `until_cycles` to the present state of the stage. */
+static void book_time(struct prt_profile *c, uint32_t stage, uint64_t until_cycles)
 {
     struct watched_stage *w = &c->stages[stage];
     if (until_cycles <= w->since_cycles) return;
@@ -183,31 +184,32 @@ static void book(struct prt_collect *c, uint32_t stage, uint64_t until_cycles)
     if (w->end != NO_END) c->waits[c->first_end[stage] + w->end] += cycles;
 }
 
-static void go_over(struct prt_collect *c, uint32_t stage, struct reason reason, uint64_t now)
+/* Changes the state of the stage. */
+static void change_state(struct prt_profile *c, uint32_t stage, struct reason reason, uint64_t now)
 {
     struct watched_stage *w = &c->stages[stage];
     if (w->cause == reason.cause && w->end == reason.end) return;
-    book(c, stage, now);
+    book_time(c, stage, now);
     w->cause = reason.cause;
     w->end = reason.end;
 }
 
-void prt_collect_dispatched(struct prt_sched *s, const struct prt_stage *stage)
+void prt_profile_dispatched(struct prt_sched *s, const struct prt_stage *stage)
 {
     uint32_t number = prt_stage_number(s, stage);
-    go_over(s->collect, number, (struct reason){PRT_STALL_SCHEDULER, NO_END},
-            s->ops->now_cycles(s->device));
-    s->collect->stages[number].in_flight = true;
+    change_state(s->profile, number, (struct reason){PRT_STALL_SCHEDULER, NO_END},
+                 s->ops->now_cycles(s->device));
+    s->profile->stages[number].in_flight = true;
 }
 
-void prt_collect_completed(struct prt_sched *s, const struct prt_stage *stage)
+void prt_profile_completed(struct prt_sched *s, const struct prt_stage *stage)
 {
-    s->collect->stages[prt_stage_number(s, stage)].in_flight = false;
+    s->profile->stages[prt_stage_number(s, stage)].in_flight = false;
 }
 
 /* ---- events ---- */
 
-static void tell_work(struct prt_collect *c)
+static void send_work(struct prt_profile *c)
 {
     if (c->observer.scheduler != NULL && c->work_end_cycles > c->work_begin_cycles) {
         const struct prt_scheduler_event event = {PRT_SCHEDULER_WORKS, c->work_begin_cycles,
@@ -217,40 +219,40 @@ static void tell_work(struct prt_collect *c)
     c->work_begin_cycles = c->work_end_cycles;
 }
 
-/* What follows without a gap is one piece of work. */
-static void work(struct prt_collect *c, uint64_t now, uint64_t cycles)
+/* Adds cycles of instructions.  Cycles without a gap between them become one event. */
+static void add_work(struct prt_profile *c, uint64_t now, uint64_t cycles)
 {
     if (now != c->work_end_cycles) {
-        tell_work(c);
+        send_work(c);
         c->work_begin_cycles = now;
     }
     c->work_end_cycles = prt_cycles_add(now, cycles);
 }
 
-static void tell_moment(struct prt_sched *s, enum prt_scheduler_doing doing, uint32_t stage,
+static void send_moment(struct prt_sched *s, enum prt_scheduler_doing doing, uint32_t stage,
                         uint32_t buffer)
 {
-    struct prt_collect *c = s->collect;
+    struct prt_profile *c = s->profile;
     if (c->observer.scheduler == NULL) return;
-    tell_work(c);
+    send_work(c);
     uint64_t now = s->ops->now_cycles(s->device);
     const struct prt_scheduler_event event = {doing, now, now, stage, buffer};
     c->observer.scheduler(c->observer.context, &event);
 }
 
-void prt_collect_suspended(struct prt_sched *s, const struct prt_buffer *buffer)
+void prt_profile_suspended(struct prt_sched *s, const struct prt_buffer *buffer)
 {
-    tell_moment(s, PRT_SCHEDULER_SUSPENDED, UINT32_MAX, (uint32_t)(buffer - s->buffers));
+    send_moment(s, PRT_SCHEDULER_SUSPENDED, UINT32_MAX, (uint32_t)(buffer - s->buffers));
 }
 
-void prt_collect_ended(struct prt_sched *s, const struct prt_stage *stage)
+void prt_profile_ended(struct prt_sched *s, const struct prt_stage *stage)
 {
-    tell_moment(s, PRT_SCHEDULER_ENDS, prt_stage_number(s, stage), UINT32_MAX);
+    send_moment(s, PRT_SCHEDULER_ENDS, prt_stage_number(s, stage), UINT32_MAX);
 }
 
-void prt_collect_doing(struct prt_sched *s, enum prt_doing doing, const struct prt_buffer *buffer)
+void prt_profile_doing(struct prt_sched *s, enum prt_doing doing, const struct prt_buffer *buffer)
 {
-    struct prt_collect *c = s->collect;
+    struct prt_profile *c = s->profile;
     bool waits = doing == PRT_DOING_READ || doing == PRT_DOING_WRITE;
     if (!c->real_time || (!waits && c->at_host == NULL)) return;
     uint64_t now = s->ops->now_cycles(s->device);
@@ -260,9 +262,9 @@ void prt_collect_doing(struct prt_sched *s, enum prt_doing doing, const struct p
     c->at_host_since_cycles = now;
 }
 
-static void tell_levels(struct prt_sched *s, uint64_t now)
+static void send_levels(struct prt_sched *s, uint64_t now)
 {
-    struct prt_collect *c = s->collect;
+    struct prt_profile *c = s->profile;
     for (uint32_t i = 0; i < s->container->buffer_count; i++) {
         const struct prt_fifo *fifo = &s->buffers[i].fifo;
         uint64_t packets = fifo->written_packets - fifo->oldest_packets;
@@ -273,28 +275,28 @@ static void tell_levels(struct prt_sched *s, uint64_t now)
     }
 }
 
-/* What is in flight changes once more when it completes.  After a fault the launches behind it are taken back one by one,
- * a writer before its readers: until that is done, levels say nothing. */
-static void look(struct prt_sched *s, uint64_t now)
+/* Finds the states of stages that are not in flight: a stage in flight is marked again when it completes.  After a fault
+ * the later launches are taken back one by one, a writer before its readers.  Until that is done, levels mean nothing. */
+static void look_at_stages(struct prt_sched *s, uint64_t now)
 {
-    struct prt_collect *c = s->collect;
+    struct prt_profile *c = s->profile;
     if (s->faulted) return;
     uint32_t i = prt_stage_marks_take(&s->changed, 0);
     for (; i != PRT_STAGE_MARKS_NONE; i = prt_stage_marks_take(&s->changed, i + 1))
-        if (!c->stages[i].in_flight) go_over(c, i, why_idle(s, &s->stages[i]), now);
-    if (c->observer.level != NULL) tell_levels(s, now);
+        if (!c->stages[i].in_flight) change_state(c, i, why_idle(s, &s->stages[i]), now);
+    if (c->observer.level != NULL) send_levels(s, now);
 }
 
-void prt_collect_look(struct prt_sched *s, uint64_t instruction_cycles)
+void prt_profile_look(struct prt_sched *s, uint64_t instruction_cycles)
 {
     uint64_t now = s->ops->now_cycles(s->device);
-    look(s, now);
-    if (instruction_cycles > 0) work(s->collect, now, instruction_cycles);
+    look_at_stages(s, now);
+    if (instruction_cycles > 0) add_work(s->profile, now, instruction_cycles);
 }
 
-void prt_collect_begin(struct prt_sched *s)
+void prt_profile_begin(struct prt_sched *s)
 {
-    struct prt_collect *c = s->collect;
+    struct prt_profile *c = s->profile;
     for (uint32_t i = 0; i < s->container->stage_count; i++) {
         const struct prt_stage *stage = &s->stages[i];
         for (uint32_t k = 0; k < stage->node->output_count; k++)
@@ -304,22 +306,22 @@ void prt_collect_begin(struct prt_sched *s)
     if (c->observer.begin != NULL) c->observer.begin(c->observer.context, c->run);
 }
 
-void prt_collect_end(struct prt_sched *s, uint64_t total_cycles)
+void prt_profile_end(struct prt_sched *s, uint64_t total_cycles)
 {
-    struct prt_collect *c = s->collect;
+    struct prt_profile *c = s->profile;
     uint64_t now = s->ops->now_cycles(s->device);
     if (now > total_cycles) now = total_cycles; /* real time goes on */
-    look(s, now);
-    if (total_cycles > now) work(c, now, total_cycles - now);
-    tell_work(c);
+    look_at_stages(s, now);
+    if (total_cycles > now) add_work(c, now, total_cycles - now);
+    send_work(c);
     for (uint32_t i = 0; i < s->container->stage_count; i++)
-        book(c, i, total_cycles);
+        book_time(c, i, total_cycles);
     if (c->observer.end != NULL) c->observer.end(c->observer.context, c->run, total_cycles);
 }
 
 /* ---- launches ---- */
 
-static enum prt_launch_form form_of(enum prt_packet_kind kind)
+static enum prt_launch_form launch_form(enum prt_packet_kind kind)
 {
     switch (kind) {
     case PRT_PACKET_REFERENCE: return PRT_LAUNCH_REFERENCE;
@@ -336,15 +338,15 @@ static void account_latency(struct prt_stage_time *t, const struct prt_launch_re
     if (cycles > t->latency_most_cycles) t->latency_most_cycles = cycles;
 }
 
-/* Until the launch began the stage waited for the scheduler, then behind others, and between its
- * pieces for more important ones; from its end on, for its completion. */
-static void account_launch(struct prt_collect *c, const struct prt_launch_record *r)
+/* Before it was enqueued the stage waited for the scheduler, then for its compute units; between pieces of the launch for
+ * more important launches; after its end for its completion. */
+static void account_launch(struct prt_profile *c, const struct prt_launch_record *r)
 {
     struct watched_stage *w = &c->stages[r->stage];
     struct prt_stage_time *t = &w->time;
-    book(c, r->stage, r->enqueued_cycles);
+    book_time(c, r->stage, r->enqueued_cycles);
     w->cause = r->resumed ? PRT_STALL_INTERRUPTED : PRT_STALL_UNITS;
-    book(c, r->stage, r->begin_cycles);
+    book_time(c, r->stage, r->begin_cycles);
     w->cause = PRT_STALL_COMPLETION;
     w->end = NO_END;
     if (w->since_cycles < r->end_cycles) w->since_cycles = r->end_cycles;
@@ -354,7 +356,7 @@ static void account_launch(struct prt_collect *c, const struct prt_launch_record
     t->index_cycles += r->index_cycles;
     t->device_queue_cycles += r->device_queue_cycles;
     t->interruptions += r->interrupted;
-    t->launches[form_of(r->packet)] += !r->interrupted;
+    t->launches[launch_form(r->packet)] += !r->interrupted;
     t->warps += r->warps;
     t->compute_cycles = prt_cycles_add(t->compute_cycles, r->compute_cycles);
     t->memory_cycles = prt_cycles_add(t->memory_cycles, r->memory_cycles);
@@ -362,7 +364,7 @@ static void account_launch(struct prt_collect *c, const struct prt_launch_record
     account_latency(t, r);
 }
 
-static void account_units(struct prt_collect *c, const struct prt_launch_record *r)
+static void account_units(struct prt_profile *c, const struct prt_launch_record *r)
 {
     assert(r->queue < c->queue_count);
     struct prt_queue_statistics *q = &c->queues[r->queue];
@@ -379,7 +381,7 @@ static void account_units(struct prt_collect *c, const struct prt_launch_record 
     }
 }
 
-/* Of a finish: what it has said.  Of firings: what they must give, or have said. */
+/* The packets that the launch has appended: reported by the kernel, or given by exact rates. */
 static uint64_t produced_packets(const struct prt_sched *s, const struct prt_stage *stage,
                                  uint32_t output, const struct prt_launch_record *r)
 {
@@ -390,7 +392,7 @@ static uint64_t produced_packets(const struct prt_sched *s, const struct prt_sta
 
 static void account_outputs(struct prt_sched *s, const struct prt_launch_record *r)
 {
-    struct prt_collect *c = s->collect;
+    struct prt_profile *c = s->profile;
     const struct prt_stage *stage = &s->stages[r->stage];
     uint32_t first = stage->node->first_output;
     for (uint32_t i = 0; i < stage->node->output_count; i++) {
@@ -401,12 +403,13 @@ static void account_outputs(struct prt_sched *s, const struct prt_launch_record 
         o->packets += packets;
         if (r->finish) continue;
         o->firings += r->firings;
-        o->runs += packets;
+        o->appended += packets;
         if (c->batch_most[first + i] > o->most) o->most = c->batch_most[first + i];
     }
 }
 
-/* From the first packet that the launch has consumed to the last one it has seen. */
+/* From the first packet that the launch has consumed to the last one that it has seen; of a 2-D window only the consumed
+ * ones. */
 static struct prt_launch_end seen_packets(const struct prt_sched *s,
                                           const struct prt_stage_input *input,
                                           const struct prt_launch_record *r)
@@ -424,9 +427,9 @@ static struct prt_launch_end seen_packets(const struct prt_sched *s,
     return end;
 }
 
-static void tell_launch(struct prt_sched *s, const struct prt_launch_record *r)
+static void send_launch(struct prt_sched *s, const struct prt_launch_record *r)
 {
-    struct prt_collect *c = s->collect;
+    struct prt_profile *c = s->profile;
     const struct prt_stage *stage = &s->stages[r->stage];
     uint32_t inputs = r->finish || r->resumed ? 0 : stage->node->input_count;
     for (uint32_t i = 0; i < inputs; i++)
@@ -435,7 +438,7 @@ static void tell_launch(struct prt_sched *s, const struct prt_launch_record *r)
         .stage = r->stage,
         .queue = r->queue,
         .finish = r->finish,
-        .form = form_of(r->packet),
+        .form = launch_form(r->packet),
         .first_of_packet = r->first_of_packet,
         .cleaned_up = r->cleaned_up,
         .first_firing = r->first_firing,
@@ -466,28 +469,27 @@ static void tell_launch(struct prt_sched *s, const struct prt_launch_record *r)
     c->observer.launch(c->observer.context, &event);
 }
 
-void prt_collect_launch(struct prt_sched *s, const struct prt_launch_record *record)
+void prt_profile_launch(struct prt_sched *s, const struct prt_launch_record *record)
 {
-    account_launch(s->collect, record);
-    account_units(s->collect, record);
+    account_launch(s->profile, record);
+    account_units(s->profile, record);
     if (!record->interrupted) account_outputs(s, record);
-    if (s->collect->observer.launch != NULL) tell_launch(s, record);
+    if (s->profile->observer.launch != NULL) send_launch(s, record);
 }
 
-/* ---- what is known ---- */
+/* ---- results ---- */
 
-void prt_collect_stage_time(const struct prt_sched *s, uint32_t stage, struct prt_stage_time *time)
+void prt_profile_stage_time(const struct prt_sched *s, uint32_t stage, struct prt_stage_time *time)
 {
-    *time = s->collect->stages[stage].time;
+    *time = s->profile->stages[stage].time;
     time->queue = s->stages[stage].queue;
 }
 
-uint64_t prt_collect_wait_cycles(const struct prt_sched *s, uint32_t stage, uint32_t end)
+uint64_t prt_profile_wait_cycles(const struct prt_sched *s, uint32_t stage, uint32_t end)
 {
-    return s->collect->waits[s->collect->first_end[stage] + end];
+    return s->profile->waits[s->profile->first_end[stage] + end];
 }
 
-/* The highest rate of a phase. */
 static uint64_t highest_rate(const struct prt_flow *flow)
 {
     if (flow->phases == 1) return flow->cycle;
@@ -510,7 +512,7 @@ static uint64_t lowest_rate(const struct prt_flow *flow)
     return lowest;
 }
 
-/* The depth that the compiler needs for an output grows at most in proportion to its bound. */
+/* Maximum memory that a lower bound frees: the depth that an output needs grows at most in proportion to its bound. */
 static uint64_t freed_bytes(const struct prt_stage_output *output, uint64_t declared,
                             uint64_t observed)
 {
@@ -522,14 +524,14 @@ static uint64_t freed_bytes(const struct prt_stage_output *output, uint64_t decl
     return prt_cycles_multiply((uint64_t)packets, fifo->width_bytes);
 }
 
-void prt_collect_output(const struct prt_sched *s, uint32_t output,
+void prt_profile_output(const struct prt_sched *s, uint32_t output,
                         struct prt_output_statistics *statistics)
 {
-    const struct watched_output *w = &s->collect->outputs[output];
+    const struct watched_output *w = &s->profile->outputs[output];
     const struct prt_stage_output *o = &s->outputs[output];
     uint64_t declared = highest_rate(&o->most);
     bool ranges = o->least.cycle != o->most.cycle;
-    bool told = ranges && s->collect->executes;
+    bool told = ranges && s->profile->executes;
     *statistics = (struct prt_output_statistics){
         .buffer = prt_container_text(s->container, o->buffer->record->name),
         .declared_least = lowest_rate(&o->least),
@@ -538,29 +540,29 @@ void prt_collect_output(const struct prt_sched *s, uint32_t output,
                          : told          ? w->most
                                          : declared,
         .firings = w->firings,
-        .packets = w->runs,
+        .packets = w->appended,
         .ranges = ranges,
     };
     if (ranges && w->firings > 0)
         statistics->frees_bytes = freed_bytes(o, declared, statistics->observed_most);
 }
 
-bool prt_collect_queue(const struct prt_sched *s, uint32_t queue,
+bool prt_profile_queue(const struct prt_sched *s, uint32_t queue,
                        struct prt_queue_statistics *statistics)
 {
-    if (queue >= s->collect->queue_count || s->collect->queues[queue].launches == 0) return false;
-    *statistics = s->collect->queues[queue];
+    if (queue >= s->profile->queue_count || s->profile->queues[queue].launches == 0) return false;
+    *statistics = s->profile->queues[queue];
     statistics->root = s->queues[queue].root;
     return true;
 }
 
-uint64_t prt_collect_host_cycles(const struct prt_sched *sched, uint32_t buffer)
+uint64_t prt_profile_host_cycles(const struct prt_sched *sched, uint32_t buffer)
 {
-    return sched->collect->host_cycles[buffer];
+    return sched->profile->host_cycles[buffer];
 }
 
-uint64_t prt_collect_cu_cycles(const struct prt_sched *s, uint32_t cu)
+uint64_t prt_profile_cu_cycles(const struct prt_sched *s, uint32_t cu)
 {
-    assert(cu < s->collect->cu_count);
-    return s->collect->cu_cycles[cu];
+    assert(cu < s->profile->cu_count);
+    return s->profile->cu_cycles[cu];
 }

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stage_profile: what a run that is watched knows of itself: where each stage's time went, what its
- * outputs got, and events for an observer (runtime/sched/observer.h; lang/reports.md has the figures).
+ * stage_profile: the measurements of a run: how each stage spent its time, how many packets its outputs got, and
+ * events for an observer (runtime/sched/observer.h; lang/reports.md defines the figures).
  *
- * Simulated time stands still but in two places: where the scheduler gives the device the cycles of
- * its instructions, and where it waits.  Just before either, prt_collect_look sees in which state
- * each stage has been since the clock last stood still, and closes the account of what it was in
- * before.  From dispatch to completion the record of the launch tells.  So the parts of a stage's
- * time add up to the run's, whatever the device does.
+ * Simulated time passes only in two places: where the scheduler gives the device the cycles of its instructions, and
+ * where it waits.  Just before either, prt_profile_look finds the state in which each stage has been since the clock
+ * last moved.  If it differs from the state before, the time up to now is booked to that earlier state.  From dispatch
+ * to completion the record of the launch gives the times.  So the parts of a stage's time add up to the time of the
+ * run, whatever the device does.
  *
- * Requires: created between prt_sched_create and the start.  The device calls prt_collect_launch
- *   for every launch, before the completion that covers it.
+ * Units: cycles of the device's clock.
+ * Requires: created between prt_sched_create and the start.  The device calls prt_profile_launch for every launch,
+ *   before the completion that covers it.
  * Ownership: prt_sched_destroy frees it; the observer is copied.
- * Threads: the scheduler's.  Allocation: at creation only.  Errors: PRT_E_NOMEM.
- * Cost: a stage is looked at again only after something it depends on has changed; an observer of
- *   levels makes every look as long as the list of buffers.  Nobody watching: a pointer test.
+ * Thread-safety: the scheduler's thread.  Allocation: only at creation.  Errors: PRT_E_NOMEM.
+ * Cost: a stage is looked at again only after something that it depends on has changed.  An observer of levels makes
+ *   each look take time linear in the buffers.  A run that is not measured only tests a pointer.
  */
 #ifndef RUNTIME_SCHED_STAGE_PROFILE_H
 #define RUNTIME_SCHED_STAGE_PROFILE_H
@@ -22,46 +23,45 @@
 #include "runtime/sched/observer.h"
 #include "runtime/sched/sched.h"
 
-/* `observer` NULL: statistics alone.  `run` is for its callbacks. */
-enum prt_status prt_collect_create(struct prt_sched *sched, const struct prt_observer *observer,
+/* `observer` NULL: only statistics.  `run` is passed to its callbacks. */
+enum prt_status prt_profile_create(struct prt_sched *sched, const struct prt_observer *observer,
                                    const struct prt_run *run, struct prt_error *error);
-void prt_collect_destroy(struct prt_collect *collect);
+void prt_profile_destroy(struct prt_profile *profile);
 
-/* ---- what the scheduler says ---- */
+/* ---- called by the scheduler ---- */
 
-void prt_collect_begin(struct prt_sched *sched);
-/* The clock is about to move; by so many cycles of instructions, if it is the scheduler that moves
- * it. */
-void prt_collect_look(struct prt_sched *sched, uint64_t instruction_cycles);
-void prt_collect_dispatched(struct prt_sched *sched, const struct prt_stage *stage);
-void prt_collect_completed(struct prt_sched *sched, const struct prt_stage *stage);
-void prt_collect_suspended(struct prt_sched *sched, const struct prt_buffer *buffer);
-void prt_collect_ended(struct prt_sched *sched, const struct prt_stage *stage);
-/* From now on it does this, at that port or NULL (run_state.h). */
-void prt_collect_doing(struct prt_sched *sched, enum prt_doing doing,
+void prt_profile_begin(struct prt_sched *sched);
+/* The clock is about to move: by so many cycles of instructions, or, if they are 0, because the scheduler waits. */
+void prt_profile_look(struct prt_sched *sched, uint64_t instruction_cycles);
+void prt_profile_dispatched(struct prt_sched *sched, const struct prt_stage *stage);
+void prt_profile_completed(struct prt_sched *sched, const struct prt_stage *stage);
+void prt_profile_suspended(struct prt_sched *sched, const struct prt_buffer *buffer);
+void prt_profile_ended(struct prt_sched *sched, const struct prt_stage *stage);
+/* The activity of the scheduler from now on, and its port or NULL (run_state.h). */
+void prt_profile_doing(struct prt_sched *sched, enum prt_doing doing,
                        const struct prt_buffer *buffer);
-/* Nothing is in flight, and nothing will be. */
-void prt_collect_end(struct prt_sched *sched, uint64_t total_cycles);
+/* The run has ended: nothing is in flight any more. */
+void prt_profile_end(struct prt_sched *sched, uint64_t total_cycles);
 
-/* What the device says. */
-void prt_collect_launch(struct prt_sched *sched, const struct prt_launch_record *record);
+/* ---- called by the device ---- */
 
-/* ---- what is known ---- */
+void prt_profile_launch(struct prt_sched *sched, const struct prt_launch_record *record);
 
-/* The figures of prt_run_stage_time and its like; indices are in range. */
-void prt_collect_stage_time(const struct prt_sched *sched, uint32_t stage,
+/* ---- results ---- */
+
+/* The figures of prt_run_stage_time and similar functions of observer.h.  Requires: indices in range. */
+void prt_profile_stage_time(const struct prt_sched *sched, uint32_t stage,
                             struct prt_stage_time *time);
-/* Ends: its inputs, then its outputs. */
-uint64_t prt_collect_wait_cycles(const struct prt_sched *sched, uint32_t stage, uint32_t end);
-/* All but the stage's number; `output` as the container counts. */
-void prt_collect_output(const struct prt_sched *sched, uint32_t output,
+/* `end` counts the inputs of the stage, then its outputs. */
+uint64_t prt_profile_wait_cycles(const struct prt_sched *sched, uint32_t stage, uint32_t end);
+/* Fills all but the number of the stage.  `output` is that of the container. */
+void prt_profile_output(const struct prt_sched *sched, uint32_t output,
                         struct prt_output_statistics *statistics);
-/* False: no launch has come to such a queue. */
-bool prt_collect_queue(const struct prt_sched *sched, uint32_t queue,
+/* False: no launch used the queue, or there is no such queue. */
+bool prt_profile_queue(const struct prt_sched *sched, uint32_t queue,
                        struct prt_queue_statistics *statistics);
-/* Of the run's real time, in which the scheduler has waited for the host at that port; 0 where time
- * is simulated. */
-uint64_t prt_collect_host_cycles(const struct prt_sched *sched, uint32_t buffer);
-uint64_t prt_collect_cu_cycles(const struct prt_sched *sched, uint32_t cu);
+/* The real time for which the scheduler has waited for the host at that port; 0 if time is simulated. */
+uint64_t prt_profile_host_cycles(const struct prt_sched *sched, uint32_t buffer);
+uint64_t prt_profile_cu_cycles(const struct prt_sched *sched, uint32_t cu);
 
 #endif

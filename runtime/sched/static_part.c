@@ -13,7 +13,7 @@
 
 /* ---- guards ---- */
 
-/* Packets in front of the input that no firing in flight consumes. */
+/* Packets of the input that no firing in flight consumes. */
 static uint64_t unclaimed(const struct prt_stage *stage, const struct prt_stage_input *input)
 {
     uint64_t held = prt_fifo_held(&input->buffer->fifo, input->reader);
@@ -21,9 +21,9 @@ static uint64_t unclaimed(const struct prt_stage *stage, const struct prt_stage_
     return held - prt_ready_frees(input, stage->firings - stage->batch, stage->batch);
 }
 
-/* Can the host bring what is missing? If not, what is in flight has to make room first. */
-static bool admits(const struct prt_stage *stage, const struct prt_stage_input *input,
-                   uint32_t packets)
+/* Are packets missing, and has the in-port room for them?  Without room, launches in flight must free some first. */
+static bool can_be_filled(const struct prt_stage *stage, const struct prt_stage_input *input,
+                          uint32_t packets)
 {
     uint64_t held = unclaimed(stage, input);
     return held < packets && prt_ready_is_filled(input) &&
@@ -39,7 +39,7 @@ enum prt_status prt_static_has_packets(struct prt_sched *s, uint32_t index, uint
     *holds = false;
     if (s->step != NULL || stage->life != PRT_STAGE_RUNNING) return PRT_OK;
     if (unclaimed(stage, input) < packets) status = prt_live_take(s, error);
-    if (status == PRT_OK && admits(stage, input, packets))
+    if (status == PRT_OK && can_be_filled(stage, input, packets))
         status = prt_inport_fill(s, input->buffer, error);
     *holds = status == PRT_OK && unclaimed(stage, input) >= packets;
     return status;
@@ -57,7 +57,8 @@ bool prt_static_goes_on(struct prt_sched *s, uint32_t index, uint32_t firings)
 {
     struct prt_stage *stage = &s->stages[index];
     if (s->step != NULL || stage->life != PRT_STAGE_RUNNING) return false;
-    if (prt_select_stops_by_interrupt(s, stage) || prt_circle_unwanted(s, stage)) return false;
+    if (prt_select_stops_by_interrupt(s, stage) || prt_self_driven_is_unwanted(s, stage))
+        return false;
     return !stage->stopped && prt_select_source_left(s, stage) >= firings;
 }
 
@@ -73,8 +74,8 @@ static bool input_holds(const struct prt_stage *stage, const struct prt_stage_in
     return prt_fifo_held(&input->buffer->fifo, input->reader) >= sees;
 }
 
-/* Do the ends of the stage, as they are now, admit so many firings, at most its largest batch? */
-static bool can_run(const struct prt_stage *stage, uint64_t firings)
+/* Do the ends of the stage admit so many firings now? */
+static bool ends_admit(const struct prt_stage *stage, uint64_t firings)
 {
     const struct prt_stage_input *inputs = stage->inputs;
     const struct prt_stage_output *outputs = stage->outputs;
@@ -87,7 +88,7 @@ static bool can_run(const struct prt_stage *stage, uint64_t firings)
     return true;
 }
 
-/* Is it a stage of which so many firings can be possible at all? */
+/* Can the stage still fire so many times in one batch? */
 static bool may_run(const struct prt_sched *s, const struct prt_stage *stage, uint64_t firings)
 {
     return stage->life == PRT_STAGE_RUNNING && !stage->stopped && firings > 0 &&
@@ -106,14 +107,14 @@ static enum prt_status refuse_run(const struct prt_sched *s, const struct prt_st
                          prt_container_text(s->container, stage->node->name), why);
 }
 
-/* One after the other, each of them seen to its end. */
+/* Dispatches the firings one by one, and waits for each. */
 static enum prt_status step_run(struct prt_sched *s, uint32_t index, uint32_t firings,
                                 struct prt_error *error)
 {
     const struct prt_stage *stage = &s->stages[index];
     enum prt_status status = PRT_OK;
     for (uint32_t i = 0; i < firings && status == PRT_OK; i++) {
-        if (!may_run(s, stage, 1) || !can_run(stage, 1))
+        if (!may_run(s, stage, 1) || !ends_admit(stage, 1))
             return refuse_run(s, stage, firings - i, error);
         s->selected = index;
         s->selected_firings = 1;
@@ -129,7 +130,7 @@ enum prt_status prt_static_run(struct prt_sched *s, uint32_t index, uint32_t fir
     if (s->step != NULL) return step_run(s, index, firings, error);
     for (;;) {
         if (!may_run(s, stage, firings)) return refuse_run(s, stage, firings, error);
-        if (!stage->in_flight && can_run(stage, firings))
+        if (!stage->in_flight && ends_admit(stage, firings))
             return prt_sched_launch(s, index, firings, error);
         if (s->in_flight == 0) return refuse_run(s, stage, firings, error);
         enum prt_status status = prt_sched_await(s, error);

@@ -14,7 +14,7 @@
 struct instruction {
     enum sched_opcode opcode;
     uint32_t cycles;
-    uint32_t operands[3]; /* of a list: its length; a label is in `target` */
+    uint32_t operands[3]; /* for a list its length; a label is in `target` */
     uint32_t target;      /* index of the instruction at the label */
     const uint32_t *list; /* into the machine's own copy */
 };
@@ -36,7 +36,8 @@ static struct sched_instruction decode_at(const struct prt_container *c, uint32_
     return decoded;
 }
 
-/* `index_at` says for each offset which instruction begins there. */
+/* Decodes one instruction and appends its list to *list.  `index_at`: for each offset the instruction that begins
+ * there. */
 static void decode_instruction(struct prt_vm *vm, const struct sched_instruction *decoded,
                                const uint32_t *index_at, uint32_t **list)
 {
@@ -55,7 +56,7 @@ static void decode_instruction(struct prt_vm *vm, const struct sched_instruction
     }
 }
 
-static bool decode_all(struct prt_vm *vm, const struct prt_container *c)
+static bool decode_program(struct prt_vm *vm, const struct prt_container *c)
 {
     uint32_t *index_at = calloc((size_t)c->code_bytes + 1, sizeof *index_at);
     vm->lists = calloc((size_t)c->code_bytes / 4 + 1, sizeof *vm->lists);
@@ -81,7 +82,7 @@ enum prt_status prt_vm_create(const struct prt_container *container, struct prt_
                               struct prt_error *error)
 {
     struct prt_vm *made = calloc(1, sizeof *made);
-    if (made == NULL || !decode_all(made, container)) {
+    if (made == NULL || !decode_program(made, container)) {
         prt_vm_destroy(made);
         return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     }
@@ -99,7 +100,7 @@ void prt_vm_destroy(struct prt_vm *vm)
 
 /* ---- running ---- */
 
-/* A loop repeats within loops, and its routine within its own. */
+/* So many loops are nested in the loop of the program, and as many in a routine that it calls. */
 enum { LOOPS_MAX = 2 * SCHED_REPEAT_DEPTH };
 
 struct loop {
@@ -115,29 +116,29 @@ struct machine { /* one run of the code */
     const struct instruction *link; /* where `return` goes on; NULL: not in a routine */
     struct loop loops[LOOPS_MAX];
     uint32_t loop_count;
-    bool taken; /* the present one goes on at its label */
+    bool taken; /* the present instruction continues at its label */
     bool halted;
 };
 
 /* ---- control ---- */
 
-/* The verifier proves nesting; here it is only never unsafe. */
-static enum prt_status misplaced(const struct machine *m, const char *what)
+/* The verifier has proven the nesting; these checks keep the machine safe without the proof. */
+static enum prt_status refuse_misplaced(const struct machine *m, const char *what)
 {
     return prt_error_set(m->error, PRT_E_VERIFY, "container: the scheduler program has %s", what);
 }
 
-static enum prt_status repeat(struct machine *m, uint32_t rounds)
+static enum prt_status begin_repeat(struct machine *m, uint32_t rounds)
 {
     if (m->loop_count == LOOPS_MAX || rounds == 0)
-        return misplaced(m, "too many repeats within each other, or one of no round");
+        return refuse_misplaced(m, "too many repeats within each other, or one of no round");
     m->loops[m->loop_count++] = (struct loop){m->at, rounds};
     return PRT_OK;
 }
 
-static enum prt_status again(struct machine *m)
+static enum prt_status execute_again(struct machine *m)
 {
-    if (m->loop_count == 0) return misplaced(m, "an 'again' outside of what is repeated");
+    if (m->loop_count == 0) return refuse_misplaced(m, "an 'again' outside of what is repeated");
     struct loop *loop = &m->loops[m->loop_count - 1];
     if (--loop->left > 0)
         m->at = loop->first;
@@ -146,30 +147,30 @@ static enum prt_status again(struct machine *m)
     return PRT_OK;
 }
 
-static enum prt_status call(struct machine *m)
+static enum prt_status enter_routine(struct machine *m)
 {
-    if (m->link != NULL) return misplaced(m, "a call in a routine");
+    if (m->link != NULL) return refuse_misplaced(m, "a call in a routine");
     m->link = m->at;
     m->taken = true;
     return PRT_OK;
 }
 
-static enum prt_status give_back(struct machine *m)
+static enum prt_status return_from_routine(struct machine *m)
 {
-    if (m->link == NULL) return misplaced(m, "a return that no call leads to");
+    if (m->link == NULL) return refuse_misplaced(m, "a return that no call leads to");
     m->at = m->link;
     m->link = NULL;
     return PRT_OK;
 }
 
-/* A guard goes on at its label where what it asks for does not hold. */
-static enum prt_status guarded(struct machine *m, bool holds)
+/* A guard continues at its label if its condition does not hold. */
+static enum prt_status apply_guard(struct machine *m, bool holds)
 {
     m->taken = !holds;
     return PRT_OK;
 }
 
-static enum prt_status has_packets(struct machine *m, const struct instruction *i)
+static enum prt_status guard_packets(struct machine *m, const struct instruction *i)
 {
     bool holds;
     enum prt_status status = prt_static_has_packets(m->sched, i->operands[0], i->operands[1],
@@ -178,17 +179,17 @@ static enum prt_status has_packets(struct machine *m, const struct instruction *
     return status;
 }
 
-/* ---- what an instruction does ---- */
+/* ---- execution of an instruction ---- */
 
-/* What waits for room in the host's sinks is given to them by these instructions. */
-static enum prt_status closed_pipe(const struct machine *m, enum prt_status status)
+/* For the instructions that deliver packets to sinks: the run ends when the last sink is gone. */
+static enum prt_status check_sinks(const struct machine *m, enum prt_status status)
 {
     if (status != PRT_OK || !m->sched->sinks_gone) return status;
     return prt_error_set(m->error, PRT_E_CLOSED_PIPE, "%s", prt_status_text(PRT_E_CLOSED_PIPE));
 }
 
-/* `taken` says that a stage was found: the label is where none is. */
-static enum prt_status selected(struct machine *m, enum prt_status status)
+/* `taken` says that a stage was found; a selection continues at its label if none was. */
+static enum prt_status apply_selection(struct machine *m, enum prt_status status)
 {
     m->taken = !m->taken;
     if (m->taken) m->sched->found_none = true;
@@ -201,8 +202,8 @@ static const enum prt_packet_kind forms[SCHED_FORMS] = {
     [SCHED_FORM_CONDENSED] = PRT_PACKET_CONDENSED,
 };
 
-/* Instructions of the prologue. */
-static enum prt_status prepare(struct machine *m, const struct instruction *i)
+/* Executes an instruction of the prologue. */
+static enum prt_status execute_prologue(struct machine *m, const struct instruction *i)
 {
     struct prt_sched *s = m->sched;
     struct prt_error *error = m->error;
@@ -222,38 +223,38 @@ static enum prt_status prepare(struct machine *m, const struct instruction *i)
     return PRT_OK;
 }
 
-static enum prt_status execute(struct machine *m, const struct instruction *i)
+static enum prt_status execute_instruction(struct machine *m, const struct instruction *i)
 {
     struct prt_sched *s = m->sched;
     struct prt_error *error = m->error;
     const uint32_t *operands = i->operands;
     switch (i->opcode) {
-    case SCHED_RUN: return closed_pipe(m, prt_static_run(s, operands[0], operands[1], error));
-    case SCHED_HAS_PACKETS: return has_packets(m, i);
+    case SCHED_RUN: return check_sinks(m, prt_static_run(s, operands[0], operands[1], error));
+    case SCHED_HAS_PACKETS: return guard_packets(m, i);
     case SCHED_HAS_ROOM:
-        return guarded(m, prt_static_has_room(s, operands[0], operands[1], operands[2]));
-    case SCHED_GOES_ON: return guarded(m, prt_static_goes_on(s, operands[0], operands[1]));
-    case SCHED_REPEAT: return repeat(m, operands[0]);
-    case SCHED_AGAIN: return again(m);
-    case SCHED_CALL: return call(m);
-    case SCHED_RETURN: return give_back(m);
-    case SCHED_FENCE: return closed_pipe(m, prt_static_fence(s, error));
+        return apply_guard(m, prt_static_has_room(s, operands[0], operands[1], operands[2]));
+    case SCHED_GOES_ON: return apply_guard(m, prt_static_goes_on(s, operands[0], operands[1]));
+    case SCHED_REPEAT: return begin_repeat(m, operands[0]);
+    case SCHED_AGAIN: return execute_again(m);
+    case SCHED_CALL: return enter_routine(m);
+    case SCHED_RETURN: return return_from_routine(m);
+    case SCHED_FENCE: return check_sinks(m, prt_static_fence(s, error));
     case SCHED_ENDS: return s->ends_due.marked > 0 ? prt_sched_ends(s, error) : PRT_OK;
     case SCHED_ROUND_ROBIN:
-        return selected(m, prt_sched_select_round_robin(s, operands[0], &m->taken, error));
+        return apply_selection(m, prt_sched_select_round_robin(s, operands[0], &m->taken, error));
     case SCHED_PRIORITY:
-        return selected(m, prt_sched_select_priority(s, operands[0], &m->taken, error));
+        return apply_selection(m, prt_sched_select_priority(s, operands[0], &m->taken, error));
     case SCHED_FULLEST:
-        return selected(m, prt_sched_select_fullest(s, operands[0], &m->taken, error));
-    case SCHED_DISPATCH: return closed_pipe(m, prt_sched_dispatch(s, error));
+        return apply_selection(m, prt_sched_select_fullest(s, operands[0], &m->taken, error));
+    case SCHED_DISPATCH: return check_sinks(m, prt_sched_dispatch(s, error));
     case SCHED_JUMP: m->taken = true; return PRT_OK;
-    case SCHED_WAIT: return closed_pipe(m, prt_sched_wait(s, &m->taken, error));
-    case SCHED_HALT: m->halted = true; return closed_pipe(m, prt_sched_halt(s, error));
-    default: return prepare(m, i);
+    case SCHED_WAIT: return check_sinks(m, prt_sched_wait(s, &m->taken, error));
+    case SCHED_HALT: m->halted = true; return check_sinks(m, prt_sched_halt(s, error));
+    default: return execute_prologue(m, i);
     }
 }
 
-/* Up to the instruction `end`, or to the halt. */
+/* Executes from the first instruction up to `end`, a halt, a fault or an error. */
 static enum prt_status run_until(struct machine *m, uint32_t end)
 {
     struct prt_sched *s = m->sched;
@@ -263,12 +264,12 @@ static enum prt_status run_until(struct machine *m, uint32_t end)
     m->at = code;
     while (status == PRT_OK && !m->halted && !s->faulted && m->at != stop) {
         const struct instruction *i = m->at++;
-        prt_standing_attend(s);
+        prt_run_state_attend(s);
         s->instruction_cycles += i->cycles;
         s->instructions++;
         s->instruction = (uint32_t)(i - code);
         m->taken = false;
-        status = execute(m, i);
+        status = execute_instruction(m, i);
         if (m->taken) m->at = code + i->target;
     }
     assert(status != PRT_OK || m->halted || s->faulted ||
@@ -276,7 +277,7 @@ static enum prt_status run_until(struct machine *m, uint32_t end)
     return status;
 }
 
-static bool is_prologue(enum sched_opcode opcode)
+static bool is_prologue_opcode(enum sched_opcode opcode)
 {
     return opcode == SCHED_PARTITION_EQUALLY || opcode == SCHED_PARTITION_COUNTS ||
            opcode == SCHED_PARTITION_AFFINITY || opcode == SCHED_BIND_ROOT ||
@@ -288,9 +289,9 @@ enum prt_status prt_vm_prologue(const struct prt_vm *vm, struct prt_sched *sched
 {
     struct machine machine = {.vm = vm, .sched = sched, .error = error};
     uint32_t end = 0;
-    while (is_prologue(vm->code[end].opcode)) /* the verifier: code halts */
+    while (is_prologue_opcode(vm->code[end].opcode)) /* the verifier: code halts */
         end++;
-    (void)prt_standing_set(sched, PRT_DOING_WORK, NULL);
+    (void)prt_run_state_set(sched, PRT_DOING_WORK, NULL);
     return run_until(&machine, end);
 }
 
@@ -298,10 +299,10 @@ enum prt_status prt_vm_run(const struct prt_vm *vm, struct prt_sched *sched,
                            struct prt_error *error)
 {
     struct machine machine = {.vm = vm, .sched = sched, .error = error};
-    (void)prt_standing_set(sched, PRT_DOING_WORK, NULL);
+    (void)prt_run_state_set(sched, PRT_DOING_WORK, NULL);
     enum prt_status status = run_until(&machine, UINT32_MAX);
     if (status == PRT_OK && sched->faulted)
-        status = closed_pipe(&machine, prt_faults_conclude(sched, error));
+        status = check_sinks(&machine, prt_faults_conclude(sched, error));
     struct prt_error later;
     if (status != PRT_OK) prt_packets_drop(sched);
     (void)prt_sched_settle(sched, &later);

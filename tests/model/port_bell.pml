@@ -2,9 +2,9 @@
  * port_bell: the scheduler waits for the threads of several eager in-ports at once, and for a time
  * (runtime/sched/port_thread.c and live_port.c).
  *
- * The scheduler's side: prt_live_wait, find_time, prt_port_threads_await and prt_port_thread_take.  The threads': bring,
- * move, end.  Here a source has its next packet only after the scheduler has taken the one before.  The ports are on their
- * own: the second stream may begin before the first one, after it, or never.
+ * The scheduler's side: prt_live_wait, find_wake_time, prt_port_threads_await and prt_port_thread_take.  The threads':
+ * read_source, set_moved, end_port_thread.  Here a source has its next packet only after the scheduler has taken the one
+ * before.  The ports are on their own: the second stream may begin before the first one, after it, or never.
  *
  * The bell's `awaited` and the `moved` of each thread are written by one side and read by the other in opposite order: all
  * are sequentially consistent.  The twins WEAK_* let one of these stores be seen after the load behind it.
@@ -15,7 +15,7 @@
  * run: REST
  * twin: WEAK_MOVE            `awaited` is read before `moved` is seen to be written
  * twin: WEAK_AWAITED         the scheduler reads `moved` before `awaited` is seen to be written
- * twin: RING_UNLOCKED        ring does not take the mutex
+ * twin: RING_UNLOCKED        ring_bell does not take the mutex
  * twin: END_SILENT           a stream that ends does not ring
  * twin: FIRST_PORT           the scheduler waits for the first port only
  * twin: REST,TIMELESS        the time of packets that rest is looked up before the wait only
@@ -39,7 +39,7 @@ bool resting[PORTS] /* seen by the scheduler, which has set a time for it */
 #define RING LOCK; SIGNAL(rung); UNLOCK
 #endif
 
-inline move()
+inline set_moved()
 {
 #ifdef WEAK_MOVE
     far = awaited;
@@ -54,7 +54,7 @@ inline move()
     fi
 }
 
-/* bring */
+/* read_source */
 proctype thread(byte port)
 {
     bool far;
@@ -65,7 +65,7 @@ proctype thread(byte port)
         :: port == 0 -> taken[1] > 0 || over[1] /* it answers the other one */
         :: true
         fi;
-        move()
+        set_moved()
     :: break
     od;
     over[port] = true;

@@ -2,10 +2,10 @@
  * port_thread: the thread of a port and the scheduler, who sleep until the other has come far enough
  * (runtime/sched/port_thread.c).
  *
- * The scheduler's side: allow, await, prt_port_thread_take (IN_PORT), prt_port_thread_pass, prt_port_thread_reserve and
- * finish (else), stop.  The thread's: sleep_until, wait_for_room, bring (IN_PORT), carry_off (else), move, end.  A chunk
- * is a packet.  Spinning before a sleep and `gather`, which ends after some time in any case, change nothing that is
- * asked for here and are left out.
+ * The scheduler's side: set_allowed, await_moved, prt_port_thread_take (IN_PORT), prt_port_thread_pass,
+ * prt_port_thread_reserve and finish_out_port (else), stop_port_thread.  The thread's: sleep_until, wait_for_room,
+ * read_source (IN_PORT), write_sink (else), set_moved, end_port_thread.  A chunk is a packet.  Spinning before a sleep
+ * and `gather_packets`, which ends after some time in any case, are left out: they change nothing that is asked here.
  *
  * The bell of eager ports, on which the scheduler waits for several threads at once, is port_bell.pml.
  *
@@ -54,7 +54,7 @@ byte taken
 #define SIGNAL_OTHER(condition) LOCK; SIGNAL(condition); UNLOCK
 #endif
 
-inline allow(to)
+inline set_allowed(to)
 {
 #ifdef WEAK_ALLOW
     far = wanted;
@@ -69,7 +69,7 @@ inline allow(to)
     fi
 }
 
-inline move(to)
+inline set_moved(to)
 {
 #ifdef WEAK_MOVE
     far = awaited;
@@ -92,7 +92,7 @@ inline end_thread()
 #endif
 }
 
-inline await(to)
+inline await_moved(to)
 {
     if
     :: moved >= to || over
@@ -136,7 +136,7 @@ inline sleep_until(to)
 
 #ifdef IN_PORT
 
-/* bring */
+/* read_source */
 active proctype thread()
 {
     byte at, far;
@@ -158,7 +158,7 @@ active proctype thread()
         :: at == PACKETS -> end_thread(); break
         :: else -> assert(allowed > at && at - taken < RING); cell[at % RING] = at + 1
         fi;
-        move(at + 1)
+        set_moved(at + 1)
     od;
     ended = true
 }
@@ -167,8 +167,8 @@ active proctype scheduler()
 {
     byte there, far;
     do
-    :: allow(taken + RING);
-        await(taken + 1);
+    :: set_allowed(taken + RING);
+        await_moved(taken + 1);
         there = moved - taken;
         if
         :: there == 0 -> assert(taken == PACKETS); break
@@ -189,7 +189,7 @@ active proctype scheduler()
 
 #else
 
-/* carry_off */
+/* write_sink */
 active proctype thread()
 {
     byte at, far, to;
@@ -202,7 +202,7 @@ active proctype thread()
         :: else
         fi;
 #ifdef MOVE_EARLY
-        move(to);
+        set_moved(to);
 #endif
         do
         :: taken < to -> assert(cell[taken % RING] == taken + 1); taken++
@@ -213,7 +213,7 @@ active proctype thread()
         :: true
         fi;
 #ifndef MOVE_EARLY
-        move(to)
+        set_moved(to)
 #endif
     od;
     ended = true
@@ -226,18 +226,18 @@ active proctype scheduler()
     :: written < PACKETS && !over ->
         if
 #ifdef RESERVE_LESS
-        :: written + 1 > RING -> room = written - RING; await(room)
+        :: written + 1 > RING -> room = written - RING; await_moved(room)
 #else
-        :: written + 1 > RING -> room = written + 1 - RING; await(room)
+        :: written + 1 > RING -> room = written + 1 - RING; await_moved(room)
 #endif
         :: else
         fi;
         cell[written % RING] = written + 1;
         written++;
-        allow(written)
+        set_allowed(written)
     :: break
     od;
-    await(allowed);
+    await_moved(allowed);
     assert(over || moved == written);
     stopping = true;
 #ifndef STOP_UNSIGNALLED

@@ -49,12 +49,12 @@ enum prt_status prt_fifo_enlarge(struct prt_fifo *fifo, uint64_t packets, struct
     return PRT_OK;
 }
 
-void prt_standing_answer(struct prt_sched *sched)
+void prt_run_state_answer(struct prt_sched *sched)
 {
     (void)sched;
 }
 
-void prt_collect_doing(struct prt_sched *sched, enum prt_doing doing,
+void prt_profile_doing(struct prt_sched *sched, enum prt_doing doing,
                        const struct prt_buffer *buffer)
 {
     (void)sched, (void)doing, (void)buffer;
