@@ -317,7 +317,7 @@ $(foreach t,$(TEST_SRC),$(eval $(call test_rule,$(t))))
 # Where each call for memory, files or work of the verifier fails in turn: the linker leads them to the test.
 # tests/unit/failing_calls.c has those for memory.
 wraps     = $(patsubst %,-Wl$(comma)--wrap=%,$(1))
-MEMORY_LD := $(call wraps,malloc calloc realloc posix_memalign free)
+MEMORY_LD := $(call wraps,malloc calloc realloc aligned_alloc posix_memalign free)
 FAULTS_LD := $(MEMORY_LD) $(call wraps,mmap munmap memfd_create ftruncate mkostemps fstat pthread_mutex_init read __read_chk \
                write prt_code_work)
 $(B)/tests/test_load_faults: private all_ld += $(FAULTS_LD)

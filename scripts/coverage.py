@@ -21,7 +21,7 @@ import sys
 
 TESTS = ["test_verify", "test_container_rules", "test_reader", "test_verify_program", "test_device_queue",
          "test_debug_info", "test_certify", "test_fifo", "test_subdevice", "test_subdevice_model",
-         "test_dispatch_codec", "test_pipert", "test_at_hand", "test_sched", "test_sched_create", "test_flow", "test_packet_processor", "test_conform_sim",
+         "test_dispatch_codec", "test_pipert", "test_at_hand", "test_fault_order", "test_sched", "test_sched_create", "test_flow", "test_packet_processor", "test_conform_sim",
          "test_conform_cpu", "test_conform_null", "test_conform_ranked", "test_streams", "test_load_faults", "test_image",
          "test_image_elf", "test_deepen", "test_effects", "test_io_faults", "test_io_image", "test_io_npy", "test_io_raw", "test_io_sink",
          "test_io_spec", "test_io_sound", "test_io_wav", "test_limits",

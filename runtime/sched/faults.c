@@ -123,13 +123,12 @@ enum prt_status prt_faults_note(struct prt_sched *s, struct prt_stage *stage,
     bool finish = stage->life == PRT_STAGE_FINISHING;
     uint64_t first = stage->firings - stage->batch, firing = completion->fault.firing;
     enum prt_status status = PRT_OK;
-    if (finish)
+    if (finish) {
         firing = stage->firings;
-    else if (firing < first || firing - first >= stage->batch)
-        return refuse_report(s, stage, error);
-    for (uint32_t i = 0; finish && i < stage->node->output_count; i++)
-        prt_fifo_commit(&stage->outputs[i].buffer->fifo, 0);
-    if (!finish) status = deliver_before(s, stage, firing - first, error);
+    } else {
+        if (firing < first || firing - first >= stage->batch) return refuse_report(s, stage, error);
+        status = deliver_before(s, stage, firing - first, error);
+    }
     s->stage_faults[prt_stage_number(s, stage)] =
         (struct prt_sched_fault){.there = true,
                                  .node = (uint32_t)(stage->node - s->container->nodes),
@@ -341,7 +340,7 @@ static enum prt_status dispatch_ready(struct prt_sched *s, uint32_t *window, boo
         *any = true;
         status = prt_sched_dispatch(s, error);
         if (status != PRT_OK || ++launched < *window) continue;
-        launched = 0;
+        launched = 0; /* equivalent: the length of a window is seen only by the clock */
         status = prt_sched_settle(s, error);
         /* the window is full, and a stage that has faulted is not dispatched */
         assert(*window < count);

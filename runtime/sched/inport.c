@@ -180,7 +180,7 @@ static enum prt_status take_from_host(struct prt_sched *s, struct prt_buffer *bu
     enum prt_status status = PRT_OK;
     bool answered = true; /* the source gave packets, and no more than asked for */
     enum prt_doing before = prt_run_state_set(s, PRT_DOING_READ, buffer);
-    while (left > 0 && !prt_select_interrupted(s)) {
+    while (left > 0 && !prt_select_interrupted(s)) { /* equivalent: asked in either order */
         count = 0;
         status = port->source(port->context, window, left, &count, error);
         answered = status == PRT_OK && count > 0 && count <= left;

@@ -195,6 +195,7 @@ static struct prt_buffer *mark_rooms(struct prt_sched *s)
         const struct prt_port *port = out->buffer->port;
         out->room = UINT64_MAX;
         if (port->thread != NULL && !port->gone) out->room = prt_port_thread_room(out->buffer);
+        /* equivalent: no stage waits for more room than the depth */
         if (out->room < out->buffer->fifo.depth_packets && first == NULL) first = out->buffer;
     }
     return first;
@@ -207,6 +208,7 @@ static int64_t find_wake_time(struct prt_sched *s)
     int64_t first = INT64_MAX;
     for (uint32_t i = 0; i < live->out_count; i++) {
         const struct live_out *out = &live->outs[i];
+        /* equivalent: as above */
         if (out->room < out->buffer->fifo.depth_packets &&
             prt_port_thread_room(out->buffer) > out->room)
             return AT_ONCE;

@@ -194,7 +194,7 @@ static bool launch_directly(struct prt_sched *s, uint32_t index, bool finish, ui
     const struct prt_stage *stage = &s->stages[index];
     uint32_t object = finish ? s->container->stage_count + index : index;
     if (s->profile != NULL) prt_sched_pass_time(s);
-    s->open_packets[stage->queue].in_flight++;
+    s->open_packets[stage->queue].in_flight++; /* equivalent: there are no packets to flush */
     enum prt_doing before = prt_run_state_set(s, PRT_DOING_DEVICE, NULL); /* it may execute */
     bool has_ended =
         s->ops->launch(s->device, stage->queue, object, stage->firings, (uint32_t)firings, ended);

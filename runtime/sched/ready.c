@@ -75,7 +75,7 @@ uint64_t prt_ready_inputs(struct prt_stage *stage)
         if (firings == 0) break;
         if (++at == stage->node->input_count) at = 0;
     }
-    stage->lacking_input = at;
+    stage->lacking_input = at; /* equivalent: all ends are looked at, in any order */
     return firings;
 }
 
@@ -98,7 +98,7 @@ uint64_t prt_ready_outputs(struct prt_stage *stage)
         if (firings == 0) break;
         if (++at == stage->node->output_count) at = 0;
     }
-    stage->lacking_output = at;
+    stage->lacking_output = at; /* equivalent: all ends are looked at, in any order */
     return firings;
 }
 
@@ -131,7 +131,7 @@ uint64_t prt_ready_history(const struct prt_stage *stage, const struct prt_stage
         uint64_t initial = input->buffer->record->initial_packets;
         uint64_t pop = prt_flow_total(&input->take.pop, 0, 1);
         history = prt_take_needs(&input->take, 0) - pop;
-        if (initial < history) history = initial;
+        if (initial < history) history = initial; /* equivalent: of two equals either */
     }
     return packets < history ? packets : history;
 }

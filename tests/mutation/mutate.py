@@ -52,7 +52,9 @@ TESTS = {  # those that are about a file come first
     "verify_bounded.c": ["test_verify", "test_certify"] + LOADER,
     "image.c": ["test_image", "test_load_faults"],
     "image_elf.c": ["test_image_elf", "test_image"],
-    "deepen.c": ["test_deepen", "test_load_faults"],
+    "faults.c": ["test_fault_order", "test_at_hand"] + SCHEDULER,
+    "deepen.c": ["test_deepen", "test_sched_faults"],
+    "device_need.c": ["test_device_queue"] + LOADER,
     "rewrite.c": ["test_image", "test_load_faults"],
     "stage_listing.c": ["test_image"],
     "fifo.c": ["test_fifo", "test_conform_sim", "test_load_faults"],
@@ -81,7 +83,7 @@ TESTS = {  # those that are about a file come first
     "static_part.c": ["test_static_part"] + SCHEDULER,
     "explain.c": ["test_stalls"] + SCHEDULER,
     "sched_replay.c": ["test_stalls"] + SCHEDULER,
-    **{name + ".c": SCHEDULER for name in ("faults", "flow", "packets", "provenance", "ready",
+    **{name + ".c": SCHEDULER for name in ("flow", "packets", "provenance", "ready",
                                            "run_state", "sched", "select", "self_driven", "stage_profile", "vm")},
 }
 RELATIONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
@@ -175,7 +177,8 @@ def mutants_of(text):
             if not (token == "*" and (after in (")", "*", "const") or text[end] != " ")):
                 add(begin, end, ARITHMETIC[token], f"{token} is {ARITHMETIC[token]}")
         elif kind == "number":
-            value = int(re.match(r"0[xX][0-9a-fA-F]+|\d+", token).group(), 0)
+            digits = re.match(r"0[xX][0-9a-fA-F]+|\d+", token).group()
+            value = int(digits, 8 if re.fullmatch(r"0\d+", digits) else 0)
             suffix = re.sub(r"^(0[xX][0-9a-fA-F]+|\d+)", "", token)
             add(begin, end, f"{value + 1}{suffix}", f"{token} is {value + 1}")
             if value:

@@ -59,6 +59,11 @@ REAL(void *, realloc, void *block, size_t size)
     return block == NULL ? counted(moved) : moved;
 }
 
+REAL(void *, aligned_alloc, size_t alignment, size_t size)
+{
+    return fails(ENOMEM) ? NULL : counted(__real_aligned_alloc(alignment, size));
+}
+
 REAL(int, posix_memalign, void **block, size_t alignment, size_t size)
 {
     if (fails(ENOMEM)) return ENOMEM;

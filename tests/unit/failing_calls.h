@@ -10,7 +10,7 @@
  *         assert_int_equal(faults.blocks, 0);
  *     }
  *
- * The calls for memory are here: malloc, calloc, realloc, posix_memalign, free (Makefile: MEMORY_LD).  A test
+ * The calls for memory are here: malloc, calloc, realloc, aligned_alloc, posix_memalign, free (Makefile: MEMORY_LD).  A test
  * adds other calls with REAL.
  * Thread-safety: calls may come from any thread; arm and disarm, while no other thread makes any.
  */

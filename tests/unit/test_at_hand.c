@@ -222,6 +222,10 @@ static void the_rest_behind_a_full_buffer_is_counted(void **unused)
                 assert_int_equal(status, PRT_E_INTERRUPTED);
                 assert_int_equal(of_x.leftover_packets, count < FIRINGS ? 0 : count - FIRINGS);
                 assert_int_equal(of_x.leftover_more, breaks);
+                if (count > FIRINGS) {
+                    assert_string_equal(of_x.stranded_reader, "join");
+                    assert_string_equal(of_x.stranded_by, "back");
+                }
                 assert_int_equal(sinks[2].count, 64);
             }
             prt_run_destroy(run);
@@ -429,6 +433,51 @@ static void packets_of_sources_count_where_they_are_too_few(void **unused)
     }
 }
 
+static int32_t finish_and_leave(const struct kernel_batch *batch)
+{
+    batch->produced[0] = 0;
+    *batch->completed = 1;
+    return KERNEL_OK;
+}
+
+static int32_t finish_all(const struct kernel_batch *batch)
+{
+    batch->produced[0] = 0;
+    return KERNEL_OK;
+}
+
+/* Packets that a finish has not used are left over if it says so: those that no firing has seen, or else all. */
+static void a_finish_may_leave_packets_over(void **unused)
+{
+    (void)unused;
+    static const struct {
+        int32_t (*finish)(const struct kernel_batch *);
+        uint64_t pop, peek, left;
+    } cases[] = {{finish_and_leave, 2, 2, 1}, {finish_all, 2, 2, 0},
+                 {finish_and_leave, 1, 3, 2}, {finish_all, 1, 3, 0},
+                 {finish_and_leave, 3, 4, 1}, {finish_and_leave, 1, 1, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        static struct host y;
+        const struct prt_image_kernel kernel = {.run = kernel_copy, .finish = cases[i].finish};
+        struct source source = {.count = 5};
+        struct made *m = made_create("finish", "sim16");
+        uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+        uint32_t to = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
+        uint32_t node = made_node(m, "k", CONTAINER_NODE_FINISH);
+        made_input(m, node, x, cases[i].pop, cases[i].peek);
+        made_output(m, node, to, 1, 1);
+        made_loop(m);
+        struct prt_program *program = pipelines_load(m, &kernel);
+        struct prt_run *run = create(program);
+        bind(run, "x", &source, true);
+        bind_sink(run, "y", &y);
+        assert_int_equal(prt_run_execute(run, NULL), PRT_OK);
+        assert_int_equal(buffer_of(run, "x").leftover_packets, cases[i].left);
+        prt_run_destroy(run);
+        prt_program_free(program);
+    }
+}
+
 TEST_MAIN("at_hand", cmocka_unit_test(whether_a_run_has_stalled_follows_from_the_streams),
           cmocka_unit_test(a_port_is_filled_before_a_fault_is_demanded),
           cmocka_unit_test(the_rest_behind_a_full_buffer_is_counted),
@@ -437,4 +486,5 @@ TEST_MAIN("at_hand", cmocka_unit_test(whether_a_run_has_stalled_follows_from_the
           cmocka_unit_test(an_interrupted_run_reads_no_rest),
           cmocka_unit_test(wide_packets_are_counted_up_to_their_bytes),
           cmocka_unit_test(the_rest_of_memory_is_counted),
-          cmocka_unit_test(packets_of_sources_count_where_they_are_too_few))
+          cmocka_unit_test(packets_of_sources_count_where_they_are_too_few),
+          cmocka_unit_test(a_finish_may_leave_packets_over))

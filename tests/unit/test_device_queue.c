@@ -375,7 +375,7 @@ static void packets_are_kept_aside_for_the_ports_that_a_kernel_has(void **unused
                                                      {.width_bytes = 8, .packets = 5000}};
     const struct container_interface interfaces[] = {{.node = 0,
                                                       .flags = CONTAINER_INTERFACE_ASKS,
-                                                      .group = {1, 1, 1},
+                                                      .group = {5, 7, 3}, /* of 16 bits each */
                                                       .nesting = 1,
                                                       .entry_bytes = 64,
                                                       .first_port = 0,
@@ -386,13 +386,17 @@ static void packets_are_kept_aside_for_the_ports_that_a_kernel_has(void **unused
                                                       .entry_bytes = 128,
                                                       .first_port = 2,
                                                       .out_count = 1}};
-    const struct prt_container c = {
+    struct prt_container c = {
         .interfaces = interfaces, .interface_count = 2, .interface_ports = ports};
     const struct devdesc device = {.device_queue_entries = 10};
-    const uint64_t indices = 2 * 64, entries = 10 * 128;
+    const uint64_t indices = 5 * 7 * 3 * 2 + 46 + 64, entries = 10 * 128;
     const uint64_t first = 40 * 4 + 32 + 100 * 4 + 48, second = 40 * 8; /* in blocks of 64 bytes */
     assert_int_equal(prt_device_need(&c, &device).device_queue,
                      indices + entries + 2 * first + 3 * second);
+    c.interface_count = 1;
+    assert_int_equal(prt_device_need(&c, &device).device_queue, 256 + 10 * 64 + 2 * (64 + 448));
+    c.interface_count = 0;
+    assert_int_equal(prt_device_need(&c, &device).device_queue, 0);
 }
 
 static void a_queue_too_small_is_refused(void **unused)

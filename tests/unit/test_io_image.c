@@ -269,6 +269,14 @@ static void every_kind_of_png_is_read(void **state)
             size_t pixel = i / 3, index = samples[pixel / 4] >> (6 - pixel % 4 * 2) & 3;
             assert_int_equal(u8[i], index * 3 + i % 3 + 1);
         }
+        unsigned char indices[64];
+        for (size_t i = 0; i < 64; i++)
+            indices[i] = samples[i] & 3;
+        make_png(path, PNG_COLOR_TYPE_PALETTE, 8, interlace, 8, 8, indices, 8);
+        assert_int_equal(io_read_stream(path, "", SCALAR_U8, u8, 300, 64, &count, &error), PRT_OK);
+        assert_int_equal(count, 192);
+        for (size_t i = 0; i < 192; i++)
+            assert_int_equal(u8[i], indices[i / 3] * 3 + i % 3 + 1);
         make_png(path, PNG_COLOR_TYPE_GRAY, 16, interlace, 8, 8, samples, 16);
         assert_int_equal(io_read_stream(path, "", SCALAR_U16, u16, 300, 64, &count, &error),
                          PRT_OK);

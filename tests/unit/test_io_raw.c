@@ -129,22 +129,73 @@ static void a_generator_with_too_many_scalars_is_endless(void **state)
     prt_port_spec_free(&spec);
 }
 
+/* Several packets at once are what they are one by one. */
+static void many_packets_are_converted_as_one_is(void **state)
+{
+    (void)state;
+    static const double values[] = {0, 1, 5, 100, 7};
+    enum { COUNT = sizeof values / sizeof values[0] };
+    for (int from = 0; from < SCALAR_COUNT; from++)
+        for (int to = 0; to < SCALAR_COUNT; to++) {
+            enum scalar_type a = (enum scalar_type)from, b = (enum scalar_type)to;
+            unsigned char source[COUNT * 8], many[COUNT * 8] = {0}, one[8];
+            assert_int_equal(prt_io_convert(source, a, values, SCALAR_F64, COUNT), COUNT);
+            assert_int_equal(prt_io_convert(many, b, source, a, COUNT), COUNT);
+            for (size_t i = 0; i < COUNT; i++) {
+                prt_io_convert(one, b, source + i * scalar_width_bytes(a), a, 1);
+                assert_memory_equal(many + i * scalar_width_bytes(b), one, scalar_width_bytes(b));
+            }
+        }
+}
+
+/* More than are converted at a time. */
+static void long_writes_are_converted_whole(void **state)
+{
+    (void)state;
+    enum { COUNT = 5000 };
+    static int32_t packets[COUNT];
+    size_t length;
+    for (int32_t i = 0; i < COUNT; i++)
+        packets[i] = i;
+    for (int big = 0; big < 2; big++) {
+        const char *items = big ? ",raw:u16be" : ",raw:u16";
+        assert_int_equal(
+            io_write_stream(io_path("long.raw"), items, SCALAR_I32, packets, COUNT, COUNT, &error),
+            PRT_OK);
+        unsigned char *bytes = io_read_file(io_path("long.raw"), &length);
+        assert_int_equal(length, 2 * COUNT);
+        for (size_t i = 0; i < COUNT; i++)
+            assert_int_equal(bytes[2 * i + (size_t)big] + 256 * bytes[2 * i + 1 - (size_t)big], i);
+        free(bytes);
+    }
+}
+
 /* Whoever opened it has read a part. */
 static void standard_input_is_read_from_where_it_stands(void **state)
 {
     (void)state;
     unsigned char bytes[] = {1, 2, 3, 4, 5}, read_back[8];
-    io_write_file(io_path("part.raw"), bytes, sizeof bytes);
-    int in = io_dup(STDIN_FILENO), fd = open(io_path("part.raw"), O_RDONLY);
-    assert_true(fd >= 0 && lseek(fd, 2, SEEK_SET) == 2);
-    assert_int_equal(dup2(fd, STDIN_FILENO), STDIN_FILENO);
-    close(fd);
-    enum prt_status status = io_read_stream("-", "", SCALAR_U8, read_back, 8, 8, &count, &error);
-    dup2(in, STDIN_FILENO);
-    close(in);
-    assert_int_equal(status, PRT_OK);
-    assert_int_equal(count, 3);
-    assert_memory_equal(read_back, bytes + 2, 3);
+    for (size_t at = 0; at < 8; at += 2) { /* at last behind its end */
+        struct prt_source_information information;
+        struct prt_source *source = NULL;
+        size_t left = at < sizeof bytes ? sizeof bytes - at : 0;
+        io_write_file(io_path("part.raw"), bytes, sizeof bytes);
+        int in = io_dup(STDIN_FILENO), fd = open(io_path("part.raw"), O_RDONLY);
+        assert_true(fd >= 0 && lseek(fd, (off_t)at, SEEK_SET) == (off_t)at);
+        assert_int_equal(dup2(fd, STDIN_FILENO), STDIN_FILENO);
+        close(fd);
+        assert_int_equal(io_open_source("in", "-", "", SCALAR_U8, &source, &error), PRT_OK);
+        prt_source_information(source, &information);
+        prt_source_close(source);
+        enum prt_status status =
+            io_read_stream("-", "", SCALAR_U8, read_back, 8, 8, &count, &error);
+        dup2(in, STDIN_FILENO);
+        close(in);
+        assert_int_equal(information.packets, left);
+        assert_int_equal(status, PRT_OK);
+        assert_int_equal(count, left);
+        if (left > 0) assert_memory_equal(read_back, bytes + at, left);
+    }
 }
 
 static void a_named_pipe_is_refused_as_an_output_when_nobody_may_wait(void **state)
@@ -430,6 +481,40 @@ static void half_floats_are_rounded_once(void **state)
 }
 
 /* --- pipes --- */
+
+/* A byte of an element has come when so many are wanted that they are read where they are wanted. */
+static void a_part_of_an_element_is_kept(void **state)
+{
+    (void)state;
+    enum { COUNT = 1 << 20 };
+    static uint16_t read[COUNT];
+    static const unsigned char bytes[] = {1, 0, 2, 0, 3, 0, 4, 0};
+    int ends[2], saved = io_dup(STDIN_FILENO);
+    struct prt_source_information information;
+    struct prt_source *source = NULL;
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+    assert_int_equal(io_open_source("in", "-", ",raw:u16", SCALAR_U16, &source, &error), PRT_OK);
+    prt_source_information(source, &information);
+    assert_int_equal(information.packets, PRT_PACKETS_UNKNOWN);
+    size_t at = 0;
+    for (size_t end = 1; end <= sizeof bytes; end += end == 1 ? 2 : 1) {
+        assert_int_equal(write(ends[1], bytes + at, end - at), end - at);
+        at = end;
+        if (end % 2 == 0 || end == 1) continue;
+        assert_int_equal(prt_source_read(source, read, COUNT, &count, &error), PRT_OK);
+        assert_int_equal(count, 1);
+        assert_int_equal(read[0], end / 2);
+    }
+    close(ends[1]);
+    assert_int_equal(prt_source_read(source, read, COUNT, &count, &error), PRT_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(read[0], 4);
+    prt_source_close(source);
+    dup2(saved, STDIN_FILENO);
+    close(saved);
+    close(ends[0]);
+}
 
 static void a_pipe_gives_what_has_come(void **state)
 {
@@ -830,7 +915,9 @@ IO_TEST_MAIN(
     cmocka_unit_test(integers_fit_or_are_refused),
     cmocka_unit_test(packets_before_a_refused_value_are_given),
     cmocka_unit_test(half_floats_are_carried_and_converted),
-    cmocka_unit_test(half_floats_are_rounded_once), cmocka_unit_test(a_pipe_gives_what_has_come),
+    cmocka_unit_test(half_floats_are_rounded_once), cmocka_unit_test(a_part_of_an_element_is_kept),
+    cmocka_unit_test(many_packets_are_converted_as_one_is),
+    cmocka_unit_test(long_writes_are_converted_whole), cmocka_unit_test(a_pipe_gives_what_has_come),
     cmocka_unit_test(a_waiting_read_is_interrupted),
     cmocka_unit_test(a_descriptor_that_does_not_block_is_waited_for),
     cmocka_unit_test(csv_lines_are_numbers),

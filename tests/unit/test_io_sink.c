@@ -2,6 +2,8 @@
 /* tools/piperun/io: how outputs appear, whole or not at all. */
 #include "tests/test.h"
 
+#include <malloc.h>
+
 #include "tests/unit/test_io.h"
 
 #include <sys/resource.h>
@@ -294,6 +296,7 @@ static void temporaries_are_removed_from_a_handler(void **state)
     (void)state;
     struct prt_temporaries *registry = NULL;
     struct prt_sink *sinks[3] = {NULL};
+    mallopt(M_PERTURB, 0xff); /* new memory is zero */
     assert_int_equal(prt_temporaries_create(&registry), PRT_OK);
     const struct prt_io_environment environment = {.temporaries = registry, .interrupt_fd = -1};
     io_folder_entries(true);
@@ -318,6 +321,7 @@ static void temporaries_are_removed_from_a_handler(void **state)
         prt_sink_close(sinks[i]);
     prt_temporaries_destroy(registry);
     prt_temporaries_destroy(NULL);
+    mallopt(M_PERTURB, 0);
 }
 
 static void a_failed_write_cannot_be_finished(void **state)

@@ -3,6 +3,7 @@
 #include "tests/test.h"
 
 #include "tests/unit/test_io.h"
+#include "tools/piperun/io/sound_library.h"
 
 #include <math.h>
 #include <signal.h>
@@ -728,7 +729,23 @@ static void a_write_that_fails_while_encoding_is_told(void **state)
     assert_int_equal(access(io_path("big.aiff"), F_OK), -1);
 }
 
-IO_TEST_MAIN("io_sound", cmocka_unit_test(a_write_that_fails_while_encoding_is_told),
+static const char *say_error(int number)
+{
+    static const char *const texts[] = {"Error : the file is short.", "No Error.", "Error : "};
+    return texts[number];
+}
+
+static void reasons_do_not_begin_with_error(void **state)
+{
+    (void)state;
+    const struct prt_sound_library library = {.error_number = say_error};
+    assert_string_equal(prt_sound_library_reason(&library, 0), "the file is short.");
+    assert_string_equal(prt_sound_library_reason(&library, 1), "No Error.");
+    assert_string_equal(prt_sound_library_reason(&library, 2), "");
+}
+
+IO_TEST_MAIN("io_sound", cmocka_unit_test(reasons_do_not_begin_with_error),
+             cmocka_unit_test(a_write_that_fails_while_encoding_is_told),
              cmocka_unit_test(unusual_wav_headers_are_decided_upon_in_pipes_as_in_files),
              cmocka_unit_test(every_format_is_read_as_libsndfile_reads_it_from_files_and_pipes),
              cmocka_unit_test(integer_ports_get_the_stored_values_of_each_format),

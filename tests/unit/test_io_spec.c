@@ -228,6 +228,22 @@ static void what_is_wrong_is_said_with_its_mend(void **state)
     }
 }
 
+static void four_formats_are_sound(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"raw", "csv",  "npy",  "pgm", "png",
+                                          "wav", "aiff", "flac", "ogg"};
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        struct prt_port_spec spec;
+        char text[32];
+        snprintf(text, sizeof text, "in=file,%s", formats[i]);
+        assert_int_equal(prt_port_spec_parse(text, &spec, &error), PRT_OK);
+        assert_string_equal(prt_format_name(spec.format), formats[i]);
+        assert_int_equal(prt_format_is_sound(spec.format), i >= 5);
+        prt_port_spec_free(&spec);
+    }
+}
+
 /* --- generators --- */
 
 static enum prt_status generate(const char *path, enum scalar_type packet, void *packets,
@@ -380,7 +396,7 @@ static void a_gap_makes_a_record(void **state)
 
 IO_TEST_MAIN("io_spec", cmocka_unit_test(a_gap_makes_a_record),
              cmocka_unit_test(null_is_no_standard_stream), cmocka_unit_test(specs_are_parsed),
-             cmocka_unit_test(generators_are_parsed),
+             cmocka_unit_test(four_formats_are_sound), cmocka_unit_test(generators_are_parsed),
              cmocka_unit_test(specs_that_say_nothing_clear_are_usage_errors),
              cmocka_unit_test(what_is_wrong_is_said_with_its_mend),
              cmocka_unit_test(ramps_wrap_at_the_width), cmocka_unit_test(noise_is_splitmix64),

@@ -3,6 +3,7 @@
 #include "tests/test.h"
 
 #include "tests/unit/test_io.h"
+#include "tools/piperun/io/sound_header.h"
 
 #include <math.h>
 #include <sndfile.h>
@@ -513,6 +514,30 @@ static void long_and_odd_fmt_chunks_are_read(void **state)
     }
 }
 
+/* Where chunks of these lengths come before the fmt chunk. */
+static void a_wav_can_stream_whatever_precedes_its_format(void **state)
+{
+    (void)state;
+    static const unsigned char zeros[16] = {0};
+    for (uint32_t first = 0; first < 12; first++)
+        for (uint32_t second = 0; second < 3; second++) {
+            struct prt_io_reader reader;
+            bool can_stream = false;
+            begin_wav("RIFF");
+            add_chunk("LIST", first, zeros, first, first + first % 2);
+            add_chunk("junk", second, zeros, second, second + second % 2);
+            add_chunk("fmt ", 16, pcm, sizeof pcm, 16);
+            add_chunk("data", 8, samples16, 8, 8);
+            io_write_file(io_path("stream.wav"), made, made_bytes);
+            assert_int_equal(prt_io_reader_open(&reader, io_path("stream.wav"), NULL, &error),
+                             PRT_OK);
+            assert_int_equal(prt_sound_can_stream(&reader, &can_stream, &error), PRT_OK);
+            assert_true(can_stream);
+            assert_int_equal(reader.offset, 0); /* nothing is consumed */
+            prt_io_reader_close(&reader);
+        }
+}
+
 static void chunks_before_the_samples_are_passed_over(void **state)
 {
     (void)state;
@@ -745,6 +770,7 @@ IO_TEST_MAIN("io_wav", cmocka_unit_test(samples_are_scaled_for_float_ports),
              cmocka_unit_test(other_files_are_not_wav),
              cmocka_unit_test(a_fmt_chunk_is_there_once_and_has_its_length),
              cmocka_unit_test(long_and_odd_fmt_chunks_are_read),
+             cmocka_unit_test(a_wav_can_stream_whatever_precedes_its_format),
              cmocka_unit_test(chunks_before_the_samples_are_passed_over),
              cmocka_unit_test(up_to_4096_chunks_are_read),
              cmocka_unit_test(lengths_that_cannot_be_are_refused),

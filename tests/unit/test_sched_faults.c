@@ -468,7 +468,10 @@ static bool run_with(const struct prt_program *program, const struct way *way, e
     now.left = turn == UINT64_MAX ? -1 : (int_fast64_t)turn;
     if (event == EVENT_CALL_FAILS) arm(FAULT_FAILS, turn);
     o->status = execute(program, way, in, o, &error);
-    if (event == EVENT_CALL_FAILS) now.hit = disarm();
+    if (event == EVENT_CALL_FAILS) {
+        now.hit = disarm();
+        assert_int_equal(faults.blocks, 0);
+    }
     memcpy(o->message, error.message, sizeof o->message);
     return now.hit;
 }

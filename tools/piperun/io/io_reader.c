@@ -289,12 +289,12 @@ enum prt_status prt_io_elements_read(struct prt_io_reader *reader, struct prt_io
     while (*count < capacity) {
         size_t wanted = capacity - *count, taken = 0;
         size_t buffered = prt_io_reader_available(reader) / width;
+        size_t part = buffered < wanted ? buffered : wanted; /* equivalent: of two equals either */
         void *next = target + *count * scalar_width_bytes(packet);
         enum prt_status status = PRT_OK;
         if (buffered == 0 && *count > 0 && !reader->regular) return PRT_OK; /* give what has come */
         if (buffered > 0)
-            status = take_buffered(reader, elements, packet, next,
-                                   buffered < wanted ? buffered : wanted, &taken, error);
+            status = take_buffered(reader, elements, packet, next, part, &taken, error);
         else if (as_it_is && prt_io_reader_available(reader) == 0 && !reader->at_end &&
                  wanted >= PRT_IO_BUFFER_BYTES / width)
             status = take_direct(reader, width, next, wanted, &taken, error);

@@ -35,7 +35,7 @@ static bool find_functions(struct prt_sound_library *library)
 /* libsndfile 1.2 does not check all of its allocations: it is not used when memory is short. */
 static bool memory_left(void)
 {
-    void *volatile reserve = malloc((size_t)1 << 18);
+    void *volatile reserve = malloc((size_t)1 << 18); /* equivalent: about so much */
     free(reserve);
     return reserve != NULL;
 }

@@ -83,7 +83,7 @@ static sf_count_t on_source_read(void *target, sf_count_t count, void *user)
     struct sound_source *sound = user;
     struct prt_io_reader *reader = &sound->reader;
     const struct prt_sound_layout *layout = &sound->layout;
-    /* uncovered: libsndfile asks for at least a byte */
+    /* uncovered: libsndfile asks for at least a byte; equivalent: and what it asks for there is no byte */
     if (count <= 0 || sound->position >= layout->body_bytes || sound->fault.status != PRT_OK)
         return 0;
     uint64_t left = layout->body_bytes - sound->position;

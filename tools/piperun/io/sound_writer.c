@@ -120,7 +120,7 @@ static sf_count_t on_sink_write(const void *data, sf_count_t count, void *user)
     if (count <= 0 || sound->fault.status != PRT_OK) return 0;
     uint64_t inside = writer->offset - sound->position;
     size_t patched = inside < (uint64_t)count ? (size_t)inside : (size_t)count;
-    if (patched > 0)
+    if (patched > 0) /* equivalent: a patch of no bytes changes none */
         sound->fault.status =
             prt_io_writer_patch(writer, sound->position, data, patched, &sound->fault);
     if (sound->fault.status == PRT_OK)
