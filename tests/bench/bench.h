@@ -153,8 +153,8 @@ void bench_unload(struct bench_program *program);
 size_t bench_run(const struct bench_program *program, const char *device, uint32_t threads,
                  size_t batch, const void *in, size_t in_bytes, void *out, size_t out_bytes,
                  struct bench_counts *counts);
-/* The runs that follow have this `depth_factor` (pipert.h). */
-void bench_set_depths(uint32_t factor);
+/* The runs of the program that follow have this `depth_factor` (pipert.h; default 0). */
+void bench_set_depths(struct bench_program *program, uint32_t factor);
 /* One run with one thread over `bytes` bytes: the host gives `in` again and again, and takes what
  * comes out to `out` as often; both have ring_bytes. */
 void bench_run_long(const struct bench_program *program, size_t bytes, const void *in, void *out,

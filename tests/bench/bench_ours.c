@@ -10,6 +10,7 @@
 
 struct bench_program {
     struct prt_program *program;
+    uint32_t depth_factor;
 };
 
 /* The rest of a stream on the host's side: packets to give, or room. */
@@ -96,18 +97,16 @@ static void count(const struct prt_run *run, struct bench_counts *counts)
     }
 }
 
-static uint32_t depth_factor;
-
-void bench_set_depths(uint32_t factor)
+void bench_set_depths(struct bench_program *program, uint32_t factor)
 {
-    depth_factor = factor;
+    program->depth_factor = factor;
 }
 
 static struct prt_run *create(const struct bench_program *program, const char *device,
                               uint32_t threads)
 {
     struct prt_run_options options = {
-        .device = device, .host_threads = threads, .depth_factor = depth_factor};
+        .device = device, .host_threads = threads, .depth_factor = program->depth_factor};
     struct prt_error error;
     struct prt_run *run;
     check(prt_run_create(program->program, &options, &run, &error), &error);

@@ -6,7 +6,7 @@
  *   ours     one run with so many threads, from memory to memory
  *   slices   the hand-written code, each thread on its own slice of the stream
  *   oneTBB   where the program has this peer
- *   beside   so many runs with one thread each, side by side, each on its own stream
+ *   beside   so many runs with one thread each, side by side, each on its own stream, with the depths of the plan
  *
  * A stream takes a second with one thread, if GB_MAX and half of the free memory hold it: its packets are those of the
  * workload's usual stream, again and again.  The runs side by side go over shorter streams, one after the other.
@@ -14,7 +14,7 @@
  *
  * Environment: SECONDS_MAX (default 220), by which the last round ends, except the first; GB_MAX (default 24), the
  * limit of memory of a stream; ONLY, a part of a workload's name;
- * DEPTHS, the factor of depths (default 0: the number of threads; 1: the depths of the plan).
+ * DEPTHS, the factor of the depths of `ours` (1: the depths of the plan; default 0: as a run chooses it).
  * A table shows the medians of all rounds.  Exit status 1: an output differs from ours.
  */
 #include "tests/bench/bench.h"
@@ -72,7 +72,7 @@ static size_t stream_bytes(const struct bench_shape *shape)
 struct row {
     const struct bench_workload *workload;
     const struct bench_peer *peer; /* NULL: there is none */
-    struct bench_program *program;
+    struct bench_program *program, *planned; /* the second one with the depths of the plan */
     size_t wanted_times, times; /* how often the stream has the workload's usual units */
     size_t units;               /* of the stream */
     struct bench_shape shape;
@@ -147,7 +147,7 @@ static void *work_beside(void *context)
     pthread_barrier_wait(&m->crew->start);
     m->begun = bench_now();
     for (size_t i = 0; i < row->times * BESIDE_PART; i++)
-        bench_run(row->program, NULL, 1, 0, in, shape.in_bytes, out, shape.out_bytes, NULL);
+        bench_run(row->planned, NULL, 1, 0, in, shape.in_bytes, out, shape.out_bytes, NULL);
     m->ended = bench_now();
     return NULL;
 }
@@ -411,7 +411,7 @@ static void reserve_memory(const struct row *rows, int count, unsigned threads)
     memory.beside = bench_reserve(threads * memory.beside_bytes);
 }
 
-static struct row *open_rows(const char *containers, int *count)
+static struct row *open_rows(const char *containers, uint32_t depths, int *count)
 {
     struct row *rows = calloc(WORKLOADS, sizeof *rows);
     const char *only = getenv("ONLY");
@@ -424,6 +424,9 @@ static struct row *open_rows(const char *containers, int *count)
         snprintf(path, sizeof path, "%s/%s", containers, workloads[i]->container);
         row->workload = workloads[i];
         row->program = bench_load(path);
+        row->planned = bench_load(path);
+        bench_set_depths(row->program, depths);
+        bench_set_depths(row->planned, 1);
     }
     return rows;
 }
@@ -450,10 +453,10 @@ int main(int argc, char **argv)
         return 2;
     }
     const char *limit = getenv("SECONDS_MAX"), *depths = getenv("DEPTHS");
-    if (depths != NULL) bench_set_depths((uint32_t)strtoul(depths, NULL, 10));
     double seconds_max = limit != NULL ? strtod(limit, NULL) : SECONDS_MAX;
     int row_count, counts = read_threads(argv + 2, argc - 2, threads), rounds = 0;
-    struct row *rows = open_rows(argv[1], &row_count);
+    uint32_t factor = depths != NULL ? (uint32_t)strtoul(depths, NULL, 10) : 0;
+    struct row *rows = open_rows(argv[1], factor, &row_count);
     double begun = bench_now(), last = 0;
     reserve_memory(rows, row_count, largest(threads, counts));
     /* No round begins that would end too late. */
@@ -469,8 +472,10 @@ int main(int argc, char **argv)
         rounds++;
     }
     print_table(rows, row_count, threads, counts, rounds, bench_now() - begun);
-    for (int i = 0; i < row_count; i++)
+    for (int i = 0; i < row_count; i++) {
         bench_unload(rows[i].program);
+        bench_unload(rows[i].planned);
+    }
     free(rows);
     return 0;
 }
