@@ -19,7 +19,7 @@ out=$BUILD/bench/cores
 BENCH_CC=$("$here/compiler.sh")
 export BENCH_CC
 PEERS=tbb "$here/build.sh" "$out" cores/bench_cores.c
-"$here/pipes.sh" "$out" --march=native --device=cpu
+"$here/cores/pipes.sh" "$out" --march=native --device=cpu
 read -ra threads <<<"${THREADS:-$("$here/cores/counts.sh")}"
 echo "machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) CPUs, $(uname -sr)"
 echo "ours: $("$PIPEC" --version | head -n 1); --march=native --device=cpu"
