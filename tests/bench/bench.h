@@ -48,7 +48,8 @@ struct bench_workload {
     struct bench_shape (*shape)(size_t units);
     void (*prepare)(size_t units, void *in);
     /* Executes part `part` of `parts`; all parts run at once, each in a thread.  Returns
-     * the end of its output, in bytes; the last of all ends is that of the stream. */
+     * the end of its output, in bytes; the last of all ends is that of the stream.  NULL: there is no
+     * hand-written code; bench_cores.c allows this. */
     size_t (*hand)(size_t units, const void *in, void *out, unsigned part, unsigned parts);
     void (*unfused)(size_t units, const void *in, void *out); /* NULL: there is none */
     /* For the latency, NULL: it has no such row.  `one` gets the next `one_in` packets of a stream
@@ -60,7 +61,7 @@ struct bench_workload {
 extern const struct bench_workload bench_chain8, bench_chain1, bench_bank, bench_radio,
     bench_radio_fast, bench_picture, bench_sums, bench_running, bench_fourier, bench_bitonic,
     bench_chain64, bench_chain64_by_4096, bench_chain64_by_64, bench_chain64_by_1, bench_loop,
-    bench_loop1, bench_cipher;
+    bench_loop1, bench_cipher, bench_graph60, bench_graph200, bench_graph500, bench_chains12;
 
 /* ---- peers ---- */
 
@@ -146,15 +147,15 @@ struct bench_counts {
 /* Ends the program with a message where something fails. */
 struct bench_program *bench_load(const char *container);
 void bench_unload(struct bench_program *program);
-/* One run from the beginning to the end of the stream; returns the number of output bytes.  `device`
- * NULL: the one the container was compiled for; "null": no kernel is executed.  `batch`: the maximum of
+/* One run from the beginning to the end of the stream; returns the number of output bytes.  Each in-port has
+ * an equal part of `in`, and each out-port of `out`, in their order.  `device` NULL: the one the container was compiled for; "null": no kernel is executed.  `batch`: the maximum of
  * packets that the host gives at a time, by a callback; 0: they are read where they lie.  `counts`
  * may be NULL. */
 size_t bench_run(const struct bench_program *program, const char *device, uint32_t threads,
                  size_t batch, const void *in, size_t in_bytes, void *out, size_t out_bytes,
                  struct bench_counts *counts);
-/* The runs that follow have this `depth_factor` (pipert.h). */
-void bench_set_depths(uint32_t factor);
+/* The runs of the program that follow have this `depth_factor` (pipert.h; default 0). */
+void bench_set_depths(struct bench_program *program, uint32_t factor);
 /* One run with one thread over `bytes` bytes: the host gives `in` again and again, and takes what
  * comes out to `out` as often; both have ring_bytes. */
 void bench_run_long(const struct bench_program *program, size_t bytes, const void *in, void *out,

@@ -10,6 +10,7 @@
 
 struct bench_program {
     struct prt_program *program;
+    uint32_t depth_factor;
 };
 
 /* The rest of a stream on the host's side: packets to give, or room. */
@@ -96,18 +97,16 @@ static void count(const struct prt_run *run, struct bench_counts *counts)
     }
 }
 
-static uint32_t depth_factor;
-
-void bench_set_depths(uint32_t factor)
+void bench_set_depths(struct bench_program *program, uint32_t factor)
 {
-    depth_factor = factor;
+    program->depth_factor = factor;
 }
 
 static struct prt_run *create(const struct bench_program *program, const char *device,
                               uint32_t threads)
 {
     struct prt_run_options options = {
-        .device = device, .host_threads = threads, .depth_factor = depth_factor};
+        .device = device, .host_threads = threads, .depth_factor = program->depth_factor};
     struct prt_error error;
     struct prt_run *run;
     check(prt_run_create(program->program, &options, &run, &error), &error);
@@ -122,22 +121,49 @@ static void execute(struct prt_run *run, struct bench_counts *counts)
     prt_run_destroy(run);
 }
 
+/* Binds the ports of one direction, each to an equal part of the memory.  Out-ports: in came[PORT], the packets that
+ * came. */
+static void bind_memory(struct prt_run *run, const struct bench_program *program,
+                        enum prt_port_direction direction, uint8_t *bytes, size_t size,
+                        size_t *came)
+{
+    struct prt_port_information port;
+    struct prt_error error;
+    size_t ports = 0;
+    for (uint32_t i = 0; prt_program_port(program->program, i, &port); i++)
+        ports += port.direction == direction;
+    for (uint32_t i = 0; prt_program_port(program->program, i, &port); i++) {
+        if (port.direction != direction) continue;
+        size_t packets = size / ports / port.width_bytes;
+        check(direction == PRT_PORT_IN
+                  ? prt_run_bind_input_memory(run, i, bytes, packets, &error)
+                  : prt_run_bind_output_memory(run, i, bytes, packets, &came[i], &error),
+              &error);
+        bytes += size / ports;
+    }
+}
+
 size_t bench_run(const struct bench_program *program, const char *device, uint32_t threads,
                  size_t batch, const void *in, size_t in_bytes, void *out, size_t out_bytes,
                  struct bench_counts *counts)
 {
     struct prt_run *run = create(program, device, threads);
     struct stream from = stream_of(program, 0, (void *)(uintptr_t)in, in_bytes);
-    size_t width = width_of(program, 1), came;
+    uint32_t ports = prt_program_port_count(program->program);
+    size_t *came = calloc(ports, sizeof *came), bytes = 0;
     struct prt_error error;
-    if (batch > 0) from.batch = batch;
+    if (came == NULL) abort();
+    from.batch = batch;
     if (batch > 0)
         check(prt_run_bind_input(run, 0, give, &from, &error), &error);
     else
-        check(prt_run_bind_input_memory(run, 0, in, from.left, &error), &error);
-    check(prt_run_bind_output_memory(run, 1, out, out_bytes / width, &came, &error), &error);
+        bind_memory(run, program, PRT_PORT_IN, (void *)(uintptr_t)in, in_bytes, NULL);
+    bind_memory(run, program, PRT_PORT_OUT, out, out_bytes, came);
     execute(run, counts);
-    return came * width;
+    for (uint32_t i = 0; i < ports; i++)
+        bytes += came[i] * width_of(program, i);
+    free(came);
+    return bytes;
 }
 
 /* ---- long streams ---- */

@@ -5,9 +5,8 @@
 #
 #   ONLY=cores make bench            SECONDS_MAX=60 ROW=W3 THREADS="1 2 3" ONLY=cores make bench
 #
-# Environment: that of run.sh; SECONDS_MAX (default 220): no round begins that would end later; GB_MAX (default 24), the limit of memory of a
-# stream; ROW, a part of a
-# workload's name; THREADS, the numbers of threads; DEPTHS, as in
+# Environment: that of run.sh; SECONDS_MAX (default 220): no round begins that would end later; GB_MAX (default 24), the
+# limit of memory of a stream; ROW, a part of a workload's name; THREADS, the numbers of threads; DEPTHS, as in
 # cores/bench_cores.c.
 set -eu
 export LC_ALL=C
@@ -20,7 +19,7 @@ out=$BUILD/bench/cores
 BENCH_CC=$("$here/compiler.sh")
 export BENCH_CC
 PEERS=tbb "$here/build.sh" "$out" cores/bench_cores.c
-"$here/pipes.sh" "$out" --march=native --device=cpu
+"$here/cores/pipes.sh" "$out" --march=native --device=cpu
 read -ra threads <<<"${THREADS:-$("$here/cores/counts.sh")}"
 echo "machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) CPUs, $(uname -sr)"
 echo "ours: $("$PIPEC" --version | head -n 1); --march=native --device=cpu"

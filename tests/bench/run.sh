@@ -13,7 +13,7 @@
 # Environment: ROOT, BUILD, PIPEC (set by make); ROUNDS (default 5); ONLY, a part of a workload's name, or
 # `scale`: the growth of pipec with the size of pipelines (scale.sh, about two minutes),
 # `compile`: what compiling ordinary programs takes, against clang -O2 (compile.sh, some minutes),
-# `cores`: the workloads with 1, 2, 4, ... and all threads (cores.sh, about four minutes),
+# `cores`: the workloads with 1, 2, 4, ... and all threads (cores.sh, about five minutes),
 # `anomalies`: pipelines that take longer on a better simulated device (anomalies.sh, a few seconds),
 # `index`: the index generator against division (index.sh),
 # `time`: what counting the cycles of kernels costs (time.sh),

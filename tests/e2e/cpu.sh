@@ -167,8 +167,13 @@ inner_bytes() { awk '$1 == "free" || $1 == "declared" { sum += 4 * $2 } END { pr
 inner=$(depths depths.pbc --device cpu:1 | inner_bytes)
 kib=$((inner / 512))
 "$PIPEC" --device=cpu --no-fuse --max-memory=${kib}K depths.pipe -o limited.pbc
-grown=$(depths limited.pbc --device cpu:16 | inner_bytes)
-check "a limit of memory holds: $inner bytes become $grown" [ "$grown" -gt "$inner" ] && [ "$grown" -le $((kib * 1024)) ]
+for option in threads 1000000000; do
+    grown=$(depths limited.pbc --device cpu:16 --depths=$option | inner_bytes)
+    check "a limit of memory holds with --depths=$option: $inner bytes become $grown" \
+        test "$grown" -gt "$inner" -a "$grown" -le $((kib * 1024))
+done
+more=$(depths depths.pbc --device cpu:2 --depths=1000000000 | awk '{ sum += 4 * ($2 - $3) } END { print sum }')
+check "a run takes at most 64 MiB for deeper buffers, and uses that: $more bytes" test "$more" -gt 0 -a "$more" -le $((64 << 20))
 "$PIPERUN" -q depths.pbc --device cpu:1 x=gen:noise:5:50000 --hash y >wanted
 for option in plan threads 2 3 5 64 1000000000; do
     "$PIPERUN" -q depths.pbc --device cpu:3 --depths=$option x=gen:noise:5:50000 --hash y >found

@@ -3,10 +3,10 @@
  * bench_cores CONTAINERS THREADS...: workloads with several numbers of threads, as a table on standard output.
  *
  * For each number of threads the table has four variants:
- *   ours     one run with so many threads, from memory to memory
- *   slices   the hand-written code, each thread on its own slice of the stream
+ *   ours     one run with so many threads, from memory to memory; `least` is the speed-up of its slowest sample
+ *   slices   the hand-written code, each thread on its own slice of the stream, where the workload has such code
  *   oneTBB   where the program has this peer
- *   beside   so many runs with one thread each, side by side, each on its own stream
+ *   beside   so many runs with one thread each, side by side, each on its own stream, with the depths of the plan
  *
  * A stream takes a second with one thread, if GB_MAX and half of the free memory hold it: its packets are those of the
  * workload's usual stream, again and again.  The runs side by side go over shorter streams, one after the other.
@@ -14,7 +14,7 @@
  *
  * Environment: SECONDS_MAX (default 220), by which the last round ends, except the first; GB_MAX (default 24), the
  * limit of memory of a stream; ONLY, a part of a workload's name;
- * DEPTHS, the factor of depths (default 0: the number of threads; 1: the depths of the plan).
+ * DEPTHS, the factor of the depths of `ours` (1: the depths of the plan; default 0: as a run chooses it).
  * A table shows the medians of all rounds.  Exit status 1: an output differs from ours.
  */
 #include "tests/bench/bench.h"
@@ -35,8 +35,9 @@ enum { BESIDE_PART = 4 }; /* a stream of a run beside others has such a part of 
 enum variant { OURS, SLICES, PEER, BESIDE, START, VARIANTS };
 
 static const struct bench_workload *const workloads[] = {
-    &bench_chain8,  &bench_bank,    &bench_radio,   &bench_picture,
-    &bench_fourier, &bench_bitonic, &bench_chain64, &bench_cipher};
+    &bench_chain8,  &bench_bank,     &bench_radio,    &bench_picture,
+    &bench_fourier, &bench_bitonic,  &bench_chain64,  &bench_cipher,
+    &bench_graph60, &bench_graph200, &bench_graph500, &bench_chains12};
 
 enum { WORKLOADS = sizeof workloads / sizeof *workloads };
 
@@ -71,13 +72,14 @@ static size_t stream_bytes(const struct bench_shape *shape)
 
 struct row {
     const struct bench_workload *workload;
-    const struct bench_peer *peer; /* NULL: there is none */
-    struct bench_program *program;
+    const struct bench_peer *peer;           /* NULL: there is none */
+    struct bench_program *program, *planned; /* the second one with the depths of the plan */
     size_t wanted_times, times; /* how often the stream has the workload's usual units */
     size_t units;               /* of the stream */
     struct bench_shape shape;
     uint8_t *in, *out;
     double seconds[COUNTS_MAX][VARIANTS][ROUNDS_MAX];
+    double slowest[COUNTS_MAX][VARIANTS]; /* of all samples */
 };
 
 struct crew { /* threads that begin together */
@@ -147,7 +149,7 @@ static void *work_beside(void *context)
     pthread_barrier_wait(&m->crew->start);
     m->begun = bench_now();
     for (size_t i = 0; i < row->times * BESIDE_PART; i++)
-        bench_run(row->program, NULL, 1, 0, in, shape.in_bytes, out, shape.out_bytes, NULL);
+        bench_run(row->planned, NULL, 1, 0, in, shape.in_bytes, out, shape.out_bytes, NULL);
     m->ended = bench_now();
     return NULL;
 }
@@ -181,12 +183,13 @@ static double sample_once(const struct row *row, enum variant variant, unsigned 
     return bench_now() - begun;
 }
 
-static double sample(const struct row *row, enum variant variant, unsigned threads)
+static double sample(const struct row *row, enum variant variant, unsigned threads, double *slowest)
 {
     double all = 0, best = 0;
     for (int i = 0; i == 0 || (variant == START ? i < STARTS : all < SAMPLE_SECONDS); i++) {
         double seconds = sample_once(row, variant, threads);
         if (i == 0 || seconds < best) best = seconds;
+        if (seconds > *slowest) *slowest = seconds;
         all += seconds;
     }
     return best;
@@ -215,8 +218,10 @@ static void compare_bits(const struct row *row, const unsigned *threads, int cou
         memset(row->out, 0xff, bytes);
         run_ours(row, units, threads[i]);
         require_same(row, expected, bytes, "ours", threads[i]);
-        run_crew(row, threads[i], work_slice);
-        require_same(row, expected, bytes, "hand-written code", threads[i]);
+        if (row->workload->hand != NULL) {
+            run_crew(row, threads[i], work_slice);
+            require_same(row, expected, bytes, "hand-written code", threads[i]);
+        }
         bench_free(expected, bytes);
     }
 }
@@ -298,6 +303,12 @@ static unsigned largest(const unsigned *threads, int counts)
     return most;
 }
 
+static bool has_variant(const struct row *row, enum variant variant)
+{
+    if (variant == SLICES) return row->workload->hand != NULL;
+    return variant != PEER || row->peer != NULL;
+}
+
 /* One round of a row; the first one compares bits too, and finds how long a stream is. */
 static void measure(struct row *row, const unsigned *threads, int counts, int round)
 {
@@ -307,14 +318,15 @@ static void measure(struct row *row, const unsigned *threads, int counts, int ro
         begin_peer(row);
         if (row->peer != NULL) compare_peer(row);
         end_peer(row);
-        row->wanted_times = (size_t)(STREAM_SECONDS / sample(row, OURS, 1)) + 1;
+        double slowest = 0;
+        row->wanted_times = (size_t)(STREAM_SECONDS / sample(row, OURS, 1, &slowest)) + 1;
     }
     open_stream(row, row->wanted_times, largest(threads, counts));
     begin_peer(row);
     for (int i = 0; i < counts; i++)
         for (enum variant v = OURS; v < VARIANTS; v++)
-            if (v != PEER || row->peer != NULL)
-                row->seconds[i][v][round] = sample(row, v, threads[i]);
+            if (has_variant(row, v))
+                row->seconds[i][v][round] = sample(row, v, threads[i], &row->slowest[i][v]);
     end_peer(row);
 }
 
@@ -342,26 +354,33 @@ static void print_time(double seconds, double one)
         printf(" %9s %5s", "-", "-");
 }
 
+static void print_ratio(double seconds, double ours)
+{
+    if (seconds > 0)
+        printf(" %6.2f", seconds / ours);
+    else
+        printf(" %6s", "-");
+}
+
 static void print_row(const struct row *row, const unsigned *threads, int counts, int rounds)
 {
     double one[VARIANTS] = {0};
     for (int i = 0; i < counts; i++) {
         double t[VARIANTS];
         for (enum variant v = OURS; v < VARIANTS; v++)
-            t[v] = v == PEER && row->peer == NULL ? 0 : median(row->seconds[i][v], rounds);
+            t[v] = has_variant(row, v) ? median(row->seconds[i][v], rounds) : 0;
         t[OURS] -= t[START];
         if (i == 0) memcpy(one, t, sizeof one);
         double together = t[BESIDE] / threads[i]; /* of one stream */
         printf("%-32.32s %4u", i == 0 ? row->workload->name : "", threads[i]);
         print_time(t[OURS], one[OURS]);
+        printf(" %5.2f", one[OURS] / (row->slowest[i][OURS] - t[START]));
         print_time(t[SLICES], one[SLICES]);
         print_time(t[PEER], one[PEER]);
         print_time(together, one[BESIDE] / threads[0]);
-        printf(" %6.2f %6.2f", together / t[OURS], t[SLICES] / t[OURS]);
-        if (t[PEER] > 0)
-            printf(" %6.2f", t[PEER] / t[OURS]);
-        else
-            printf(" %6s", "-");
+        print_ratio(together, t[OURS]);
+        print_ratio(t[SLICES], t[OURS]);
+        print_ratio(t[PEER], t[OURS]);
         printf(" %8.2f\n", t[START] * 1e3);
     }
 }
@@ -369,10 +388,10 @@ static void print_row(const struct row *row, const unsigned *threads, int counts
 static void print_table(const struct row *rows, int row_count, const unsigned *threads, int counts,
                         int rounds, double seconds)
 {
-    printf("%-32s %4s %9s %5s %9s %5s %9s %5s %9s %5s %6s %6s %6s %8s\n", "", "", "ours", "x",
-           "slices", "x", "oneTBB", "x", "beside", "x", "of", "of", "of", "start");
-    printf("%-32s %4s %9s %5s %9s %5s %9s %5s %9s %5s %6s %6s %6s %8s\n", "", "thr", "ms", "", "ms",
-           "", "ms", "", "ms", "", "beside", "slices", "oneTBB", "ms");
+    printf("%-32s %4s %9s %5s %5s %9s %5s %9s %5s %9s %5s %6s %6s %6s %8s\n", "", "", "ours", "x",
+           "least", "slices", "x", "oneTBB", "x", "beside", "x", "of", "of", "of", "start");
+    printf("%-32s %4s %9s %5s %5s %9s %5s %9s %5s %9s %5s %6s %6s %6s %8s\n", "", "thr", "ms", "",
+           "x", "ms", "", "ms", "", "ms", "", "beside", "slices", "oneTBB", "ms");
     for (int i = 0; i < row_count; i++)
         print_row(&rows[i], threads, counts, rounds);
     printf("rounds: %d; medians; %.0f s\n", rounds, seconds);
@@ -411,7 +430,7 @@ static void reserve_memory(const struct row *rows, int count, unsigned threads)
     memory.beside = bench_reserve(threads * memory.beside_bytes);
 }
 
-static struct row *open_rows(const char *containers, int *count)
+static struct row *open_rows(const char *containers, uint32_t depths, int *count)
 {
     struct row *rows = calloc(WORKLOADS, sizeof *rows);
     const char *only = getenv("ONLY");
@@ -424,6 +443,9 @@ static struct row *open_rows(const char *containers, int *count)
         snprintf(path, sizeof path, "%s/%s", containers, workloads[i]->container);
         row->workload = workloads[i];
         row->program = bench_load(path);
+        row->planned = bench_load(path);
+        bench_set_depths(row->program, depths);
+        bench_set_depths(row->planned, 1);
     }
     return rows;
 }
@@ -450,10 +472,10 @@ int main(int argc, char **argv)
         return 2;
     }
     const char *limit = getenv("SECONDS_MAX"), *depths = getenv("DEPTHS");
-    if (depths != NULL) bench_set_depths((uint32_t)strtoul(depths, NULL, 10));
     double seconds_max = limit != NULL ? strtod(limit, NULL) : SECONDS_MAX;
     int row_count, counts = read_threads(argv + 2, argc - 2, threads), rounds = 0;
-    struct row *rows = open_rows(argv[1], &row_count);
+    uint32_t factor = depths != NULL ? (uint32_t)strtoul(depths, NULL, 10) : 0;
+    struct row *rows = open_rows(argv[1], factor, &row_count);
     double begun = bench_now(), last = 0;
     reserve_memory(rows, row_count, largest(threads, counts));
     /* No round begins that would end too late. */
@@ -469,8 +491,10 @@ int main(int argc, char **argv)
         rounds++;
     }
     print_table(rows, row_count, threads, counts, rounds, bench_now() - begun);
-    for (int i = 0; i < row_count; i++)
+    for (int i = 0; i < row_count; i++) {
         bench_unload(rows[i].program);
+        bench_unload(rows[i].planned);
+    }
     free(rows);
     return 0;
 }

@@ -19,7 +19,7 @@ mkdir -p "$out/lib"
 for level in x86-64-v3 x86-64-v4; do
     made=$BUILD/bench/$level
     PEERS=tbb BENCH_MARCH=$level "$here/build.sh" "$made" cores/bench_cores.c
-    "$here/pipes.sh" "$out/$level" --march=$level --device=cpu
+    "$here/cores/pipes.sh" "$out/$level" --march=$level --device=cpu
     strip -o "$out/$level/bench" "$made/bench"
 done
 strip -o "$out/piperun" "$BUILD/piperun"

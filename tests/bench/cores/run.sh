@@ -3,10 +3,9 @@
 # run.sh [THREADS...]: the part "cores" of `make bench` in a folder that bundle.sh has made.  Without numbers of
 # threads: 1, 2, 4, ... and all.
 #
-# Environment: SECONDS_MAX (default 220): no round begins that would end later; GB_MAX (default 24), the limit of memory of a
-# stream; ONLY, a part of a workload's name;
-# DEPTHS=1: depths as planned, not multiplied by the number of threads (default 0);
-# LEVEL, x86-64-v3 or x86-64-v4 (default: the best that the machine has).
+# Environment: SECONDS_MAX (default 220): no round begins that would end later; GB_MAX (default 24), the limit of memory
+# of a stream; ONLY, a part of a workload's name; DEPTHS, the factor of the depths of `ours` (1: the depths of the plan;
+# default 0: as a run chooses it); LEVEL, x86-64-v3 or x86-64-v4 (default: the best that the machine has).
 set -eu
 export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
