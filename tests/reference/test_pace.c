@@ -298,6 +298,30 @@ static void counts_of_trillions_are_exact(void **state)
     fixture_free(f);
 }
 
+/* Numbers of firings without a common divisor: heights are rounded.  The last node has the most firings, of cost 1. */
+static void rounded_heights_bound_the_pace_closely(void **state)
+{
+    (void)state;
+    static const uint64_t firings[] = {1000003, 1000033, 1000037, 1000039, 1000081, 1000099};
+    enum { NODES = sizeof firings / sizeof *firings };
+    struct fixture *f = fixture_new();
+    uint32_t before = add_node(f, "n0", 1, true);
+    for (int i = 1; i < NODES; i++) {
+        uint32_t node = add_node(f, "n", 1, true);
+        uint64_t push = firings[i], pop = firings[i - 1];
+        fixture_edge(f, "e", before, push, node, pop, 0, 4 * push * pop);
+        before = node;
+    }
+    rate_solve(&f->cx, &f->graph);
+    assert_false(diag_failed(f->cx.diags));
+    struct pace pace = performance_measure(f->cx.arena, &f->graph, true).at_depths;
+    assert_int_equal(pace.kind, THROUGHPUT_RATIO);
+    assert_false(pace.exact);
+    long double cycles = (long double)pace.cycles / (long double)pace.iterations;
+    assert_true(cycles >= 1000099 && cycles < 1000100);
+    fixture_free(f);
+}
+
 static void without_packets_nothing_moves(void **state)
 {
     (void)state;
@@ -317,6 +341,7 @@ static void without_packets_nothing_moves(void **state)
 
 TEST_MAIN("pace", cmocka_unit_test(ring_runs_as_its_packets_allow),
           cmocka_unit_test(counts_of_trillions_are_exact),
+          cmocka_unit_test(rounded_heights_bound_the_pace_closely),
           cmocka_unit_test(without_packets_nothing_moves),
           cmocka_unit_test(random_graphs_at_depths_run_as_fast_as_simulated),
           cmocka_unit_test(random_graphs_without_limit_run_as_fast_as_simulated),

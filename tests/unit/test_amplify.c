@@ -198,6 +198,7 @@ static void guards_and_relations_prove_accesses(void **state)
         "i32 i = x; if (!(i >= 0 && i < 8)) return; y <- x[i];",
         "i32 i = x; if (i < 0 || i >= 8) { y <- 0; return; } y <- x[i];",
         "i32 i = x, j = x[1]; if (i >= 0 && j >= 0 && i + j < 8 && i < 9 && j < 9) y <- x[i + j];",
+        "i32 i = x, j = x[1]; if (j + i >= 0 && i + j < 8) y <- x[j + i];",
         "i32 i = x; if (i == 3 || i == 5) y <- x[i];",
         "i32 i = x; switch (i) { case 0: case 1: y <- x[i]; break; default: y <- 1; }",
         "if (x[1] >= 0 && x[1] < 8) y <- x[x[1]];",
@@ -219,6 +220,7 @@ static void guards_and_relations_prove_accesses(void **state)
     for (size_t i = 0; i < sizeof proven / sizeof *proven; i++)
         expect_checks(proven[i], true);
     expect_checks("i32 i = x; i32 j = x[1]; if (i + j < 8) y <- x[i + j];", false);
+    expect_checks("i32 i = x, j = x[1]; if (j - i >= 0 && j - i < 8) y <- x[i - j];", false);
     expect_checks("i32 i = x; if (i < 8 || x[1] > 0) y <- x[i];", false);
     expect_checks("state i32 at; i32 line[16]; y <- line[at]; at = (at + 1) % 17;", false);
     expect_checks("i32 p[4]; p[x & 3] = x; y <- x[p[0]];", false);
