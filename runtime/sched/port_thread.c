@@ -185,6 +185,7 @@ static void gather(struct prt_port_thread *t, uint64_t position)
     pthread_mutex_lock(&t->mutex);
     /* Stronger than needed: this sleep ends by itself, but is not to last when nobody is waited for. */
     atomic_store(&t->wanted, position);
+    /* equivalent: in any order */
     while (waited == 0 && load(&t->allowed) < position && load(&t->awaited) == NEVER &&
            !is_stopping(t))
         waited = pthread_cond_timedwait(&t->to_thread, &t->mutex, &end);
@@ -403,7 +404,7 @@ struct prt_bell *prt_bell_create(void)
     pthread_mutex_init(&bell->mutex, NULL);
     pthread_cond_init(&bell->rung, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    atomic_init(&bell->awaited, false);
+    atomic_init(&bell->awaited, false); /* equivalent: calloc has done it */
     return bell;
 }
 
