@@ -63,6 +63,7 @@ static enum prt_status flush_queue(struct prt_sched *s, uint32_t queue, struct p
 enum prt_status prt_packets_flush_idle(struct prt_sched *s, struct prt_error *error)
 {
     enum prt_status status = PRT_OK;
+    /* equivalent: a queue that is not there has no packet */
     for (uint32_t i = 0; s->open_count > 0 && i < s->queue_count && status == PRT_OK; i++)
         if (s->open_packets[i].in_flight == 0) status = flush_queue(s, i, error);
     return status;
@@ -103,6 +104,7 @@ void prt_packets_drop(struct prt_sched *s)
 static enum prt_status flush_users(struct prt_sched *s, uint32_t entry, struct prt_error *error)
 {
     enum prt_status status = PRT_OK;
+    /* equivalent: a queue that is not there has no packet */
     for (uint32_t i = 0; s->open_count > 0 && i < s->queue_count && status == PRT_OK; i++)
         if ((s->open_packets[i].entries >> entry & 1) != 0) status = flush_queue(s, i, error);
     return status;

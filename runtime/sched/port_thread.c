@@ -188,6 +188,7 @@ static void gather_packets(struct prt_port_thread *t, uint64_t position)
     pthread_mutex_lock(&t->mutex);
     /* Stronger than needed: this sleep has a limit.  But it should not last when its packets are allowed already. */
     atomic_store(&t->wanted, position);
+    /* equivalent: in any order */
     while (waited == 0 && read_position(&t->allowed) < position &&
            read_position(&t->awaited) == NEVER && !is_stopping(t))
         waited = pthread_cond_timedwait(&t->to_thread, &t->mutex, &end);
@@ -409,7 +410,7 @@ struct prt_bell *prt_bell_create(void)
     pthread_mutex_init(&bell->mutex, NULL);
     pthread_cond_init(&bell->rung, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    atomic_init(&bell->awaited, false);
+    atomic_init(&bell->awaited, false); /* equivalent: calloc has done it */
     return bell;
 }
 

@@ -298,7 +298,7 @@ static void counts_of_trillions_are_exact(void **state)
     fixture_free(f);
 }
 
-/* Numbers of firings without a common divisor: heights are rounded.  The last node has the most firings, of cost 1. */
+/* Numbers of firings without a common divisor: heights are rounded.  The last node fires most often, at cost 1. */
 static void rounded_heights_bound_the_pace_closely(void **state)
 {
     (void)state;

@@ -184,7 +184,7 @@ static void a_fault_of_a_finish_comes_after_the_firings(void **unused)
     }
 }
 
-/* Nobody demands the fault of `early`; then three stages end one by one, each with a finish. */
+/* No stage demands the fault of `early`; then three stages end one by one, each with a finish. */
 static void stages_end_one_after_the_other_after_a_fault(void **unused)
 {
     (void)unused;

@@ -175,7 +175,7 @@ static void standard_input_is_read_from_where_it_stands(void **state)
 {
     (void)state;
     unsigned char bytes[] = {1, 2, 3, 4, 5}, read_back[8];
-    for (size_t at = 0; at < 8; at += 2) { /* at last behind its end */
+    for (size_t at = 0; at < 8; at += 2) { /* the last one is past its end */
         struct prt_source_information information;
         struct prt_source *source = NULL;
         size_t left = at < sizeof bytes ? sizeof bytes - at : 0;

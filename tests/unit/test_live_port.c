@@ -464,6 +464,74 @@ static void a_port_without_a_thread_is_asked_before_another_is_awaited(void **st
     prt_program_free(program);
 }
 
+/* x -> first -> y, and w -> second -> z: x has its second packet only once three of w have come out. */
+static struct prt_program *two_chains(void)
+{
+    const struct prt_image_kernel kernels[] = {copy, copy};
+    struct made *m = made_create("p", "sim16");
+    for (int i = 0; i < 2; i++) {
+        uint32_t from = made_buffer(m, i == 0 ? "x" : "w", SCALAR_I32, DEPTH, CONTAINER_OUTER_IN);
+        uint32_t to = made_buffer(m, i == 0 ? "y" : "z", SCALAR_I32, DEPTH, CONTAINER_OUTER_OUT);
+        uint32_t node = made_node(m, i == 0 ? "first" : "second", 0);
+        made_input(m, node, from, 1, 1);
+        made_output(m, node, to, 1, 0);
+    }
+    made_loop(m);
+    return pipelines_load(m, kernels);
+}
+
+static enum prt_status give_two(void *context, void *packets, size_t capacity, size_t *count,
+                                struct prt_error *error)
+{
+    struct slow_source *s = context;
+    struct timespec end;
+    (void)capacity;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += 60;
+    for (int i = 0; i < 3 && s->given == 1; i++)
+        if (sem_timedwait(&asked, &end) != 0)
+            return prt_error_set(error, PRT_E_READ, "the other port is not taken from");
+    *count = s->given < 2 ? 1 : 0;
+    *(int32_t *)packets = s->given++;
+    return PRT_OK;
+}
+
+static enum prt_status drop_and_tell(void *context, const void *packets, size_t count,
+                                     struct prt_error *error)
+{
+    (void)packets, (void)error;
+    *(size_t *)context += count;
+    for (size_t i = 0; i < count; i++)
+        sem_post(&asked);
+    return PRT_OK;
+}
+
+static void a_port_without_packets_does_not_keep_another_waiting(void **state)
+{
+    (void)state;
+    struct prt_program *program = two_chains();
+    const struct prt_run_options options = {.device = "cpu:1"};
+    struct slow_source x = {.given = 0}, w = {.given = 0};
+    struct prt_run *run;
+    size_t y = 0, z = 0;
+    sem_init(&asked, 0, 0);
+    assert_int_equal(prt_run_create(program, &options, &run, NULL), PRT_OK);
+    assert_int_equal(prt_run_bind_input(run, 0, give_two, &x, NULL), PRT_OK);
+    assert_int_equal(prt_run_bind_output(run, 1, drop, &y, NULL), PRT_OK);
+    assert_int_equal(prt_run_bind_input(run, 2, give_ramp, &w, NULL), PRT_OK);
+    assert_int_equal(prt_run_bind_output(run, 3, drop_and_tell, &z, NULL), PRT_OK);
+    for (uint32_t port = 0; port < 4; port += 2) {
+        assert_int_equal(prt_run_input_eager(run, port, NULL), PRT_OK);
+        assert_int_equal(prt_run_give_thread(run, port, NULL, NULL, NULL), PRT_OK);
+    }
+    assert_int_equal(prt_run_execute(run, NULL), PRT_OK);
+    assert_int_equal(y, 2);
+    assert_int_equal(z, PACKETS);
+    prt_run_destroy(run);
+    sem_destroy(&asked);
+    prt_program_free(program);
+}
+
 /* A port that is not eager stays as it is beside one that is, with and without a thread. */
 static void only_ports_that_were_asked_for_are_eager(void **state)
 {
@@ -671,6 +739,7 @@ TEST_MAIN("live_port", cmocka_unit_test(a_pushed_packet_comes_out_before_the_nex
           cmocka_unit_test(a_stage_that_has_stopped_lacks_nothing),
           cmocka_unit_test(packets_rest_until_the_port_is_full),
           cmocka_unit_test(a_port_without_a_thread_is_asked_before_another_is_awaited),
+          cmocka_unit_test(a_port_without_packets_does_not_keep_another_waiting),
           cmocka_unit_test(only_ports_that_were_asked_for_are_eager),
           cmocka_unit_test(a_source_that_fails_ends_the_run),
           cmocka_unit_test(a_guard_hears_a_source_that_fails),

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <semaphore.h>
+#include <time.h>
 
 static const struct prt_image_kernel copy = {.run = kernel_copy}, diff = {.run = kernel_diff},
                                      divide = {.run = kernel_divide};
@@ -328,6 +329,54 @@ static void ports_that_are_none_or_use_memory_have_no_thread(void **unused)
     prt_program_free(program);
 }
 
+/* The source has its second packets only once the sink has got the first. */
+struct meeting {
+    sem_t taken;
+    int32_t given;
+};
+
+static enum prt_status give_after_taking(void *context, void *packets, size_t capacity,
+                                         size_t *count, struct prt_error *error)
+{
+    struct meeting *m = context;
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += 60;
+    if (m->given > 0 && sem_timedwait(&m->taken, &end) != 0)
+        return prt_error_set(error, PRT_E_READ, "the sink gets nothing");
+    memset(packets, 0, capacity * sizeof(int32_t));
+    *count = m->given < 5 * DEPTH ? capacity : 0;
+    m->given += (int32_t)*count;
+    return PRT_OK;
+}
+
+static enum prt_status take_and_tell(void *context, const void *packets, size_t count,
+                                     struct prt_error *error)
+{
+    struct meeting *m = context;
+    (void)packets, (void)error;
+    for (size_t i = 0; i < count; i++)
+        sem_post(&m->taken);
+    return PRT_OK;
+}
+
+static void a_sink_gets_packets_while_the_source_waits(void **unused)
+{
+    (void)unused;
+    struct prt_program *program = load(&copy, 0);
+    struct meeting meeting = {.given = 0};
+    struct prt_run *run = create(program, NULL, NULL, false);
+    sem_init(&meeting.taken, 0, 0);
+    assert_int_equal(prt_run_bind_input(run, 0, give_after_taking, &meeting, NULL), PRT_OK);
+    assert_int_equal(prt_run_bind_output(run, 1, take_and_tell, &meeting, NULL), PRT_OK);
+    assert_int_equal(prt_run_give_thread(run, 1, NULL, NULL, NULL), PRT_OK);
+    struct outcome o = execute(run);
+    assert_string_equal(o.message, "");
+    assert_int_equal(o.out_packets, 5 * DEPTH);
+    sem_destroy(&meeting.taken);
+    prt_program_free(program);
+}
+
 /* A packet is larger than what a source is otherwise asked for at a time. */
 enum { WIDE_BYTES = (256 << 10) + 4, WIDE_PACKETS = 23 };
 
@@ -403,5 +452,6 @@ TEST_MAIN("port_thread", cmocka_unit_test(results_and_figures_are_the_same),
           cmocka_unit_test(a_source_that_waits_is_woken_at_the_end),
           cmocka_unit_test(what_an_interrupted_source_has_brought_is_processed),
           cmocka_unit_test(ports_that_are_none_or_use_memory_have_no_thread),
+          cmocka_unit_test(a_sink_gets_packets_while_the_source_waits),
           cmocka_unit_test(wide_packets_are_brought_one_by_one),
           cmocka_unit_test(an_out_port_without_a_sink_has_no_thread))

@@ -50,6 +50,42 @@ static void blocks_whose_sum_has_more_than_64_bits_are_refused(void **unused)
     }
 }
 
+enum { BLOCK_BYTES = 100000 };
+
+/* The state and the tables are there from the first to the last byte, and nobody else writes there. */
+static int32_t keep_block(const struct kernel_batch *batch)
+{
+    uint8_t *state = batch->state;
+    const uint8_t *arguments = batch->arguments, *tables = batch->tables;
+    uint8_t own = (uint8_t)(1 + batch->first_firing / 64);
+    if (arguments[0] != 0 || arguments[BLOCK_BYTES - 1] != 0) return KERNEL_FAULT_INDEX;
+    if (tables[0] != 0 || tables[BLOCK_BYTES - 1] != 0) return KERNEL_FAULT_INDEX;
+    for (size_t i = 0; i < BLOCK_BYTES; i++)
+        if (batch->first_firing > 0 && state[i] != state[0]) return KERNEL_FAULT_INDEX;
+    memset(state, own, BLOCK_BYTES);
+    return kernel_copy(batch);
+}
+
+static void blocks_do_not_overlap(void **unused)
+{
+    (void)unused;
+    static const struct prt_image_kernel keeps[] = {{.run = keep_block}, {.run = keep_block}};
+    static struct host in, out;
+    struct prt_error error = {0};
+    struct made *m = two_copies();
+    for (uint32_t i = 0; i < 2; i++) {
+        m->nodes[i].flags |= CONTAINER_NODE_STATEFUL;
+        m->nodes[i].arguments_bytes = m->nodes[i].tables_bytes = m->nodes[i].state_bytes =
+            BLOCK_BYTES;
+    }
+    made_loop(m);
+    struct prt_program *program = pipelines_load(m, keeps);
+    host_ramp(&in, 1000);
+    if (pipelines_run(program, 1, &in, &out, NULL, &error) != PRT_OK) fail_msg("%s", error.message);
+    assert_int_equal(out.count, 1000);
+    prt_program_free(program);
+}
+
 /* ---- indices ---- */
 
 /* 15 work-items, whose indices have five bits and lie in 30 bytes from address 64 on. */
@@ -175,7 +211,8 @@ static void a_part_with_more_domains_than_sub_devices_cannot_be_cut(void **unuse
     assert_non_null(strstr(error.message, "the device cannot be cut into sub-devices: "));
 }
 
-TEST_MAIN("sched_create", cmocka_unit_test(blocks_whose_sum_has_more_than_64_bits_are_refused),
+TEST_MAIN("sched_create", cmocka_unit_test(blocks_do_not_overlap),
+          cmocka_unit_test(blocks_whose_sum_has_more_than_64_bits_are_refused),
           cmocka_unit_test(indices_fit_the_index_memory_and_the_registers_of_the_device),
           cmocka_unit_test(a_part_that_begins_inside_a_domain_has_too_many_domains),
           cmocka_unit_test(a_part_with_more_domains_than_sub_devices_cannot_be_cut))

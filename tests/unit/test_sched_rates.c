@@ -2,6 +2,7 @@
 /* Runs of kernels with phases, bounded rates, no inputs, 2-D windows, under every policy. */
 #include "tests/test.h"
 
+#include "lang/devdesc.h"
 #include "lang/window.h"
 #include "runtime/sched/ready.h"
 #include "tests/conform/pipelines.h"
@@ -140,7 +141,44 @@ static void phases_take_and_give_in_turn(void **unused)
     }
 }
 
-/* ---- bounded rates ---- */
+/* Reading packets costs time on a simulated device, also where the rate has phases. */
+static void packets_that_phases_take_cost_time(void **unused)
+{
+    (void)unused;
+    enum { WIDTH = 4096, COUNT = 400 };
+    static uint8_t packets[COUNT * WIDTH];
+    uint64_t cycles[2];
+    for (uint32_t phases = 1; phases <= 2; phases++) {
+        struct made *m = made_create("wide", "sim16");
+        struct prt_run_statistics statistics;
+        struct devdesc device;
+        uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+        m->buffers[x].width_bytes = WIDTH;
+        uint32_t node = made_node(m, "drop", 0);
+        made_input(m, node, x, UINT64_C(3) * phases, 3);
+        m->nodes[node].phases = phases;
+        m->nodes[node].repetitions = phases;
+        m->inputs[0].rates = phases > 1 ? 0 : CONTAINER_NONE;
+        for (uint32_t i = 0; i < 2 * phases && phases > 1; i++) /* pop, then peek */
+            m->rates[m->rate_count++] = 3;
+        made_loop(m);
+        struct prt_program *program = pipelines_load(m, &drop);
+        struct prt_run *run;
+        assert_int_equal(prt_run_create(program, NULL, &run, NULL), PRT_OK);
+        assert_int_equal(prt_run_bind_input_memory(run, 0, packets, COUNT, NULL), PRT_OK);
+        expect_ends(run, PRT_OK);
+        prt_run_statistics(run, &statistics);
+        cycles[phases - 1] = statistics.total_cycles;
+        assert_true(devdesc_builtin("sim16", &device));
+        assert_true(statistics.total_cycles >=
+                    (uint64_t)(COUNT - 2) * WIDTH / device.memory_bytes_per_cycle);
+        prt_run_destroy(run);
+        prt_program_free(program);
+    }
+    assert_true(cycles[0] > 0 && cycles[1] > 0);
+}
+
+/* ---- sources ---- */
 
 /* pop 1, push 0..2: as many as the packet says, modulo 3. */
 static int32_t kernel_some(const struct kernel_batch *batch)
@@ -748,6 +786,31 @@ static void results_do_not_depend_on_the_policy(void **unused)
     }
 }
 
+/* Each set has an order of its own: the first set here is of all stages, the second of the last two. */
+static void sets_are_ordered_one_by_one(void **unused)
+{
+    (void)unused;
+    struct made *m = made_create("sets", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 8, CONTAINER_OUTER_IN);
+    uint32_t s = made_buffer(m, "s", SCALAR_I32, 8, CONTAINER_INNER);
+    uint32_t t = made_buffer(m, "t", SCALAR_I32, 8, CONTAINER_INNER);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
+    add_node(m, "first", 0, x, 1, 1, s, 1, 0);
+    add_node(m, "second", 0, s, 1, 1, t, 1, 0);
+    add_node(m, "third", 0, t, 1, 1, y, 1, 0);
+    made_program(m, ".set 1: 1 2\nbind_root 0\nbind_root 1\nbind_root 2\nL1: ends\n"
+                    "priority 1, L2\ndispatch\njump L1\nL2: priority 0, L3\ndispatch\njump L1\n"
+                    "L3: wait L1\nhalt\n");
+    struct prt_program *program = pipelines_load(m, (struct prt_image_kernel[]){copy, copy, copy});
+    struct prt_run *run = create(program, 1);
+    host_ramp(&in, 100);
+    pipelines_bind(program, run, &in, NULL);
+    expect_ends(run, PRT_OK);
+    assert_int_equal(out.count, 100);
+    prt_run_destroy(run);
+    prt_program_free(program);
+}
+
 /* The important one is always first, the fullest likewise: seen by how often they are asked. */
 static uint64_t dispatches_of(const char *selection, uint32_t stage)
 {
@@ -875,6 +938,8 @@ TEST_MAIN("sched_rates", cmocka_unit_test(phases_take_and_give_in_turn),
           cmocka_unit_test(windows_see_their_frame_alone),
           cmocka_unit_test(a_window_needs_the_fewest_packets_that_admit_a_firing),
           cmocka_unit_test(results_do_not_depend_on_the_policy),
+          cmocka_unit_test(packets_that_phases_take_cost_time),
+          cmocka_unit_test(sets_are_ordered_one_by_one),
           cmocka_unit_test(policies_choose_as_they_say),
           cmocka_unit_test(fullest_gives_the_others_a_turn),
           cmocka_unit_test(nothing_executed_counts_as_all_that_was_claimed))
