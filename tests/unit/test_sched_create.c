@@ -52,7 +52,7 @@ static void blocks_whose_sum_has_more_than_64_bits_are_refused(void **unused)
 
 enum { BLOCK_BYTES = 100000 };
 
-/* The state and the tables are there from the first to the last byte, and nobody else writes there. */
+/* The state and the tables are there from the first to the last byte, and only this kernel writes there. */
 static int32_t keep_block(const struct kernel_batch *batch)
 {
     uint8_t *state = batch->state;
