@@ -382,7 +382,7 @@ run_tests = VARIANT=$(VARIANT) BUILD=$(abspath $(B)) LLVM_MAJOR=$(LLVM_MAJOR) $(
 # A make of its own, that sees what scripts/deps.sh has just installed, on all cores unless -j was given.
 submake   = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
-check: ## install what is missing, build the variant, run every test (6 minutes on two cores)
+check: ## install what is missing, build the variant, run every test (4 minutes on two cores)
 	@scripts/deps.sh test
 	+@$(submake) check-built
 check-long: ## the long cases as a whole: of these, `make check` does a part (half an hour)

@@ -177,24 +177,35 @@ expected() {
 slowly() { perl -e '$| = 1; my $n = 0; while (read(STDIN, my $bytes, 1 + $n % 7)) {
     print $bytes; $n++; select undef, undef, undef, 0.0005 if $n < 200 }'; }
 
-# one_run DEVICE[+debug|+fused] THREADS CHUNKED_PORT: runs it, leaves the outputs in TMP/out.*; false if the status is not the expected one.
+# arrives SEED: standard input in pieces of random sizes, with pauses of random lengths between some of them.
+arrives() { perl -e '$| = 1; srand shift; my $n = 0; while (read(STDIN, my $bytes, 1 + int rand(rand() < 0.5 ? 5 : 300))) {
+    print $bytes; select undef, undef, undef, rand 0.002 if ++$n < 40 && rand() < 0.5 }' "$1"; }
+
+# one_run DEVICE[+debug|+fused] THREADS CHUNKED_PORT|LIVE: runs it, leaves the outputs in TMP/out.*; false if the status is not the expected one.
 one_run() {
     local device=$1 threads=$2 chunked=$3 port status=0
     local command=("$PIPERUN" --device "${device%+*}" --host-threads "$threads" "$TMP/$device.pbc")
-    local argument
+    local argument pipe pipes=() seed=${SEED:-$threads}
     for argument in "${arguments[@]}"; do
-        if [ -n "$chunked" ] && [ "${argument%%=*}" = "$chunked" ]; then argument=$chunked=-,raw; fi
+        if [ "$chunked" = LIVE ] && [[ $argument == *="$TMP/in."* ]]; then
+            exec {pipe}< <(arrives $((seed++)) <"${argument#*=}")
+            pipes+=("$pipe")
+            argument=${argument%%=*}=/dev/fd/$pipe
+        elif [ -n "$chunked" ] && [ "${argument%%=*}" = "$chunked" ]; then
+            argument=$chunked=-,raw
+        fi
         command+=("$argument")
     done
     rm -f "$TMP"/out.*
     for port in "${!outputs[@]}"; do
         command+=("$port=$TMP/out.$port.raw")
     done
-    if [ -n "$chunked" ]; then
+    if [ -n "$chunked" ] && [ "$chunked" != LIVE ]; then
         slowly <"$TMP/in.$chunked.raw" | limited "${command[@]}" 2>"$TMP/stderr" || status=$?
     else
         limited "${command[@]}" 2>"$TMP/stderr" </dev/null || status=$?
     fi
+    for pipe in ${pipes[@]+"${pipes[@]}"}; do exec {pipe}<&-; done
     [ "$status" -eq "$want_status" ] && { [ -z "$want_stderr" ] || grep -Eq -- "$want_stderr" "$TMP/stderr"; } && return
     echo "${command[*]}${chunked:+ (chunked)}: exit status $status, expected $want_status${want_stderr:+ and /$want_stderr/}"
     cat "$TMP/stderr"
@@ -227,6 +238,8 @@ run_configurations() {
     for device in $devices; do
         for threads in $(case $device in *+debug) echo 1 ;; *+fused) echo 4 ;; cpu) echo 1 4 ${LONG:+2 3 8 16} ;; *) echo 1 4 ;; esac); do
             { one_run "$device" "$threads" "" && same_outputs "$name, $device, $threads threads"; } || verdict=fail
+            case $device in *+*) continue ;; cpu*) ;; *) continue ;; esac
+            { one_run "$device" "$threads" LIVE && same_outputs "$name, $device, $threads threads, in pieces"; } || verdict=fail
         done
         for port in $chunked_ports; do
             { one_run "$device" 1 "$port" && same_outputs "$name, $device, chunked"; } || verdict=fail

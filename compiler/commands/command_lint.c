@@ -98,8 +98,7 @@ static int write_findings(struct lint_run *run, struct command_line *line)
         status = EXIT_REFUSED;
     bool written =
         diagnostics_write(&line->diagnostics, run->diags, line->colour, unfinished, &path);
-    if (written && fflush(stdout) == 0 && !ferror(stdout)) return status;
-    int failure = file_failure("write", path);
+    int failure = written ? standard_output_status() : file_failure("write", path);
     return failure != EXIT_DONE ? failure : status;
 }
 

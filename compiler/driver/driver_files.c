@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/file_open.h"
+#include "base/standard_streams.h"
 
 int refusal_status(const struct compile *cx)
 {
@@ -51,8 +52,8 @@ int unread_folders(const struct source_paths *paths)
 
 int standard_output_status(void)
 {
-    errno = EIO; /* standard for a failure of an earlier write */
-    return fflush(stdout) == 0 && !ferror(stdout) ? EXIT_DONE : file_failure("write", "-");
+    errno = standard_output_flush();
+    return errno == 0 ? EXIT_DONE : file_failure("write", "-");
 }
 
 bool file_is_same(const char *a, const char *b)

@@ -153,6 +153,14 @@ static void check_nesting_depth(struct compile *cx, const struct ast_attribute *
               a->value->integer.value);
 }
 
+static void check_port_depths(struct compile *cx, const struct ast_item *item)
+{
+    if (item->kind != AST_ITEM_PIPELINE) return;
+    for (const struct ast_port *port = item->signature.ports; port != NULL; port = port->next)
+        for (const struct ast_attribute *a = port->attributes; a != NULL; a = a->next)
+            check_nesting_depth(cx, a);
+}
+
 static void check_depths(struct compile *cx, const struct ast_net *first)
 {
     for (const struct ast_net *n = first; n != NULL; n = n->next) {
@@ -172,6 +180,7 @@ void lint_style(struct compile *cx, const struct ast_file *file)
     bool library = is_library_file(file);
     for (const struct ast_item *item = file->items; item != NULL; item = item->next) {
         check_names(cx, item);
+        check_port_depths(cx, item);
         check_depths(cx, item->net);
         if (library) check_documentation(cx, item);
     }

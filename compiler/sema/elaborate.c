@@ -157,42 +157,6 @@ static void declare_poison(struct scope *scope, struct ast_name name)
                   (struct symbol){.kind = SYMBOL_POISON, .name = name.text, .span = name.span});
 }
 
-void port_attributes(struct elaboration *el, struct scope *scope, const struct ast_port *port,
-                     struct graph_shape *shape)
-{
-    for (const struct ast_attribute *a = port->attributes; a != NULL; a = a->next) {
-        if (repeated_attribute(el, port->attributes, a)) continue;
-        if (is_shape_attribute(a)) {
-            if (!shape_attribute(el, scope, a, shape)) el->incomplete = true;
-            continue;
-        }
-        diag_report(el->cx->diags, RULE_UNKNOWN_ATTRIBUTE, a->name.span,
-                    "a port of a pipeline takes no attribute '%s', only its shape: 'rows W' or "
-                    "'frame WxH'",
-                    a->name.text);
-    }
-}
-
-void declare_port(struct elaboration *el, struct scope *scope, const struct ast_port *port)
-{
-    struct graph_shape shape = {0};
-    port_attributes(el, scope, port, &shape);
-    const struct type *type = sema_type(el->sema, scope, port->type, NULL);
-    struct net_buffer *buffer = ARENA_NEW(el->cx->arena, struct net_buffer);
-    *buffer = (struct net_buffer){.name = port->name.text,
-                                  .span = port->name.span,
-                                  .type = type,
-                                  .outer = port->is_out ? GRAPH_OUTER_OUT : GRAPH_OUTER_IN};
-    if (type == NULL || !array_dims(el, scope, port->dims, buffer)) {
-        declare_poison(scope, port->name);
-        return;
-    }
-    struct graph_buffer model = buffer_model(buffer->span, type);
-    model.outer = buffer->outer;
-    model.shape = shape;
-    add_buffers(el, scope, buffer, model);
-}
-
 static bool depth_attribute(struct elaboration *el, struct scope *scope,
                             const struct ast_attribute *a, struct graph_buffer *model)
 {
@@ -208,6 +172,48 @@ static bool depth_attribute(struct elaboration *el, struct scope *scope,
     model->depth_packets = (uint64_t)depth;
     model->depth_span = a->value->span;
     return true;
+}
+
+void port_attributes(struct elaboration *el, struct scope *scope, const struct ast_port *port,
+                     struct graph_buffer *model)
+{
+    for (const struct ast_attribute *a = port->attributes; a != NULL; a = a->next) {
+        bool valid = true;
+        if (repeated_attribute(el, port->attributes, a)) continue;
+        if (is_shape_attribute(a))
+            valid = shape_attribute(el, scope, a, &model->shape);
+        else if (strcmp(a->name.text, "depth") == 0)
+            valid = depth_attribute(el, scope, a, model);
+        else
+            diag_report(el->cx->diags, RULE_UNKNOWN_ATTRIBUTE, a->name.span,
+                        "a port of a pipeline takes no attribute '%s', only 'depth D' and its "
+                        "shape: 'rows W' or 'frame WxH'",
+                        a->name.text);
+        if (!valid) el->incomplete = true;
+    }
+}
+
+void declare_port(struct elaboration *el, struct scope *scope, const struct ast_port *port)
+{
+    struct graph_buffer declared = {0};
+    port_attributes(el, scope, port, &declared);
+    const struct type *type = sema_type(el->sema, scope, port->type, NULL);
+    struct net_buffer *buffer = ARENA_NEW(el->cx->arena, struct net_buffer);
+    *buffer = (struct net_buffer){.name = port->name.text,
+                                  .span = port->name.span,
+                                  .type = type,
+                                  .outer = port->is_out ? GRAPH_OUTER_OUT : GRAPH_OUTER_IN};
+    if (type == NULL || !array_dims(el, scope, port->dims, buffer)) {
+        declare_poison(scope, port->name);
+        return;
+    }
+    struct graph_buffer model = buffer_model(buffer->span, type);
+    model.outer = buffer->outer;
+    model.shape = declared.shape;
+    model.depth_declared = declared.depth_declared;
+    model.depth_packets = declared.depth_packets;
+    model.depth_span = declared.depth_span;
+    add_buffers(el, scope, buffer, model);
 }
 
 /* `init N x VALUE` */

@@ -159,9 +159,9 @@ bool array_dims(struct elaboration *el, struct scope *scope, const struct ast_ex
                 struct net_buffer *buffer);
 /* `band`, `band[3]`, `w[1][4]`: the name of one element of an array, by its flat index. */
 const char *element_name(struct elaboration *el, const struct net_buffer *buffer, uint64_t flat);
-/* The shape that the attributes of a port of a pipeline declare. */
+/* The depth and the shape that the attributes of a port of a pipeline declare. */
 void port_attributes(struct elaboration *el, struct scope *scope, const struct ast_port *port,
-                     struct graph_shape *shape);
+                     struct graph_buffer *model);
 /* `policy P`: false after an error. */
 bool policy_attribute(struct elaboration *el, const struct ast_attribute *a,
                       enum graph_policy *policy);

@@ -201,13 +201,13 @@ static void bind_inner_ports(struct elaboration *el, const struct instance *inst
     const uint32_t *in = instance->in, *out = instance->out;
     for (uint32_t i = 0; i < callee->net_count; i++, port = port->next) {
         struct net_buffer *net = &callee->nets[i];
-        struct graph_shape shape = {0};
+        struct graph_buffer declared = {0};
         const uint32_t **bound = net->outer == GRAPH_OUTER_IN ? &in : &out;
         net->bound = *bound;
         net->touched = ARENA_ARRAY(el->cx->arena, bool, net->total + 1);
         *bound += net->total;
-        port_attributes(el, callee->scope, port, &shape);
-        bind_shape(el, net, &shape);
+        port_attributes(el, callee->scope, port, &declared);
+        bind_shape(el, net, &declared.shape);
         scope_declare(
             scope, (struct symbol){
                        .kind = SYMBOL_BUFFER, .name = net->name, .span = net->span, .buffer = net});

@@ -368,6 +368,8 @@ enum prt_status prt_run_create(const struct prt_program *program,
         status = run_on_part(made, options, error);
     if (status == PRT_OK && options != NULL && options->dispatch != PRT_DISPATCH_PROGRAM)
         prt_sched_set_dispatch(made->sched, packet_form(options->dispatch));
+    if (status == PRT_OK && options != NULL)
+        prt_sched_set_latency(made->sched, options->latency_nanoseconds);
     if (status == PRT_OK && is_watched(options))
         status = prt_collect_create(made->sched, options->observer, made, error);
     if (status != PRT_OK) {
@@ -458,6 +460,14 @@ enum prt_status prt_run_input_at_hand(struct prt_run *run, uint32_t port, struct
     uint32_t buffer = port_buffer(run, port, CONTAINER_OUTER_IN);
     if (buffer == PRT_NONE) return refuse_port("in", port, error);
     return prt_sched_source_at_hand(run->sched, buffer, error);
+}
+
+enum prt_status prt_run_input_eager(struct prt_run *run, uint32_t port, struct prt_error *error)
+{
+    uint32_t buffer = port_buffer(run, port, CONTAINER_OUTER_IN);
+    if (buffer == PRT_NONE || run->executed) return refuse_port("in", port, error);
+    prt_sched_source_eager(run->sched, buffer);
+    return PRT_OK;
 }
 
 enum prt_status prt_run_bind_output(struct prt_run *run, uint32_t port, prt_write_callback write,

@@ -159,6 +159,9 @@ struct prt_run_options { /* all zero: the defaults */
      * CPU quota of the process.  1: only the calling thread. */
     uint32_t host_threads;
     enum prt_dispatch_mode dispatch;
+    /* How long packets may rest at an eager in-port with a thread, so that more of them are processed
+     * together.  0: never; they are processed when the run has nothing else to do. */
+    uint64_t latency_nanoseconds;
     bool measure; /* collect the statistics of runtime/sched/observer.h; slower */
     /* Receives the events of the run, and enables their measurement.  The record is copied.  NULL:
      * there is no observer. */
@@ -227,6 +230,14 @@ enum prt_status prt_run_bind_input(struct prt_run *run, uint32_t port, prt_read_
  * the inputs fit their buffers, the scheduler never waits for the host (`suspensions` is 0).
  * Results and cycles do not depend on this promise.  PRT_E_USAGE: there is no such in-port. */
 enum prt_status prt_run_input_at_hand(struct prt_run *run, uint32_t port, struct prt_error *error);
+/* Makes the in-port eager: what has arrived is processed before the port is full.  The run asks the
+ * callback once when it cannot go on without it; the callback may give fewer packets than asked.  All
+ * packets that can be computed from those before have been written by then, unless an out-port has a
+ * thread.  A callback that blocks stops the other ports too; prt_run_give_thread avoids this.
+ * On simulated devices, under a debugger, and if it is bound to memory, the port is full all the
+ * same.  Outputs do not depend on it.  Call it before prt_run_execute.  PRT_E_USAGE: there is no such
+ * in-port. */
+enum prt_status prt_run_input_eager(struct prt_run *run, uint32_t port, struct prt_error *error);
 /* Binds a callback to an out-port, and replaces an earlier binding.  If `write` is NULL, or the
  * port is never bound, its packets are dropped.  PRT_E_USAGE: there is no such out-port. */
 enum prt_status prt_run_bind_output(struct prt_run *run, uint32_t port, prt_write_callback write,

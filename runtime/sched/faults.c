@@ -5,6 +5,7 @@
 #include "runtime/sched/stage_profile.h"
 #include "runtime/sched/explain.h"
 #include "runtime/sched/inport.h"
+#include "runtime/sched/live_port.h"
 #include "runtime/sched/packets.h"
 #include "runtime/sched/ready.h"
 #include "runtime/sched/select.h"
@@ -202,7 +203,7 @@ static enum need find_need(const struct prt_sched *s, struct prt_stage *stage,
         if (is_kept_back(s, input)) {
             input->lacks = true;
             need = NEED_KEPT_BACK;
-        } else if (prt_ready_is_open(input) && prt_fifo_room(&input->buffer->fifo) > 0) {
+        } else if (prt_ready_is_filled(input) && prt_fifo_room(&input->buffer->fifo) > 0) {
             *port = input->buffer;
         } else {
             return NEED_NOTHING;
@@ -360,7 +361,7 @@ static enum prt_status try_rest(struct prt_sched *s, bool *on, struct prt_error 
     s->end_propagated = false;
     enum prt_status status = s->interrupt_seen ? PRT_OK : prt_inport_end(s, error);
     *on = s->end_propagated;
-    return status;
+    return status == PRT_OK && !*on ? prt_live_wait(s, on, error) : status;
 }
 
 static enum prt_status report(struct prt_sched *s, const struct prt_sched_fault *first,
@@ -381,6 +382,7 @@ static enum prt_status go_round(struct prt_sched *s, uint32_t *window, bool *on,
     *on = true;
     prt_standing_attend(s);
     enum prt_status status = s->faulted ? recover(s, error) : PRT_OK;
+    if (status == PRT_OK) status = prt_live_take(s, error);
     if (status == PRT_OK) status = prt_sched_ends(s, error);
     if (status == PRT_OK && !s->faulted) status = reach_stages(s, &reached, error);
     if (status != PRT_OK || s->faulted || s->sinks_gone || reached) return status;

@@ -102,7 +102,7 @@ static void bring_to_stage(struct prt_sched *s, struct prt_stage *stage)
     if (!prt_select_wants(s, stage)) return;
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
         const struct prt_stage_input *input = &stage->inputs[i];
-        if (!prt_ready_is_open(input)) continue;
+        if (!prt_ready_is_filled(input)) continue;
         bring_ahead(s, input->buffer);
         if (!goes_on(stage, input)) return;
     }
@@ -198,9 +198,9 @@ static enum prt_status take_from_host(struct prt_sched *s, struct prt_buffer *bu
     return hear(s, buffer, status);
 }
 
-/* Once: what a port's thread has brought.  The in-port closes at the end of its stream. */
-static enum prt_status take_from_thread(struct prt_sched *s, struct prt_buffer *buffer,
-                                        struct prt_error *error)
+/* Once: what a port's thread has brought, or the callback gives.  The in-port closes at the end of its stream. */
+static enum prt_status take_once(struct prt_sched *s, struct prt_buffer *buffer,
+                                 struct prt_error *error)
 {
     struct prt_fifo *fifo = &buffer->fifo;
     size_t room = (size_t)prt_fifo_room(fifo), count;
@@ -221,7 +221,7 @@ static enum prt_status suspend(struct prt_sched *s, struct prt_buffer *buffer,
     if (s->collect != NULL) prt_collect_suspended(s, buffer);
     if (port->thread == NULL) return take_from_host(s, buffer, error);
     while (status == PRT_OK && !buffer->fifo.closed && prt_fifo_room(&buffer->fifo) > 0)
-        status = take_from_thread(s, buffer, error);
+        status = take_once(s, buffer, error);
     return status;
 }
 
@@ -238,6 +238,28 @@ enum prt_status prt_inport_fill(struct prt_sched *s, struct prt_buffer *buffer,
     if (status == PRT_OK && !fifo->closed) bring_extra(s, buffer);
     prt_select_readers_changed(s, buffer);
     return status;
+}
+
+/* ---- eager ports ---- */
+
+enum prt_status prt_inport_take(struct prt_sched *s, struct prt_buffer *buffer,
+                                struct prt_error *error)
+{
+    enum prt_status status = take_once(s, buffer, error);
+    prt_select_readers_changed(s, buffer);
+    return status;
+}
+
+enum prt_status prt_inport_ask(struct prt_sched *s, struct prt_buffer *buffer,
+                               struct prt_error *error)
+{
+    s->suspensions++;
+    buffer->port->suspensions++;
+    if (s->collect != NULL) prt_collect_suspended(s, buffer);
+    if (!is_interrupted(s, buffer)) return prt_inport_take(s, buffer, error);
+    end_stream(s, buffer, true);
+    prt_select_readers_changed(s, buffer);
+    return PRT_OK;
 }
 
 /* ---- at the end ---- */

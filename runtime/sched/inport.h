@@ -35,6 +35,16 @@ void prt_inport_begin(struct prt_sched *sched);
 enum prt_status prt_inport_fill(struct prt_sched *sched, struct prt_buffer *buffer,
                                 struct prt_error *error);
 
+/* Takes what has arrived at an eager in-port, which is open and has room: packets, or its end.  The source
+ * without a thread is asked once. */
+enum prt_status prt_inport_take(struct prt_sched *sched, struct prt_buffer *buffer,
+                                struct prt_error *error);
+
+/* As prt_inport_take, where the scheduler has to wait for a source without a thread: a suspension.  An
+ * interrupt ends the stream. */
+enum prt_status prt_inport_ask(struct prt_sched *sched, struct prt_buffer *buffer,
+                               struct prt_error *error);
+
 /* No stage can go on, unless more streams have ended than is known: fills the ports at hand that
  * stages still read, as far as they have room.  So whether a run ends or has stalled follows from
  * the streams and the depths, not from when a port was filled last. */

@@ -13,12 +13,21 @@ static bool is_on_tap(const struct prt_sched *s, const struct prt_buffer *buffer
     return !stage->fed && (stage->driven || !s->interrupt_seen);
 }
 
+/* Another input may have ended the stage before all packets of this one have arrived.  When they
+ * arrive must not change what is reported. */
+static bool may_still_come(const struct prt_stage *stage, const struct prt_stage_input *input)
+{
+    const struct prt_port *port = input->buffer->port;
+    return port != NULL && port->eager && stage->node->input_count > 1;
+}
+
 void prt_leftovers_note(const struct prt_sched *s, struct prt_stage *stage)
 {
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
         struct prt_stage_input *input = &stage->inputs[i];
         const struct prt_fifo *fifo = &input->buffer->fifo;
         if (is_on_tap(s, input->buffer) || !fifo->readers[input->reader].attached) continue;
+        if (may_still_come(stage, input)) continue;
         input->left.counts = true;
         input->left.from_packets = fifo->readers[input->reader].position_packets;
         input->left.history_packets = prt_ready_history(stage, input);

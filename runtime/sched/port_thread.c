@@ -38,6 +38,12 @@ struct prt_port_thread {
     int64_t last_nanoseconds; /* when the sink was called last */
 };
 
+struct prt_bell {
+    pthread_mutex_t mutex;
+    pthread_cond_t rung;
+    atomic_bool awaited; /* the scheduler sleeps until some thread has moved */
+};
+
 static uint64_t load(_Atomic uint64_t *position)
 {
     return atomic_load(position);
@@ -65,7 +71,14 @@ static void signal_other(struct prt_port_thread *t, pthread_cond_t *condition)
     pthread_mutex_unlock(&t->mutex);
 }
 
-/* Sequentially consistent, all four positions: either the sleeper sees the position, or it is seen to sleep.  That it sleeps
+static void ring(struct prt_bell *bell)
+{
+    pthread_mutex_lock(&bell->mutex);
+    pthread_cond_signal(&bell->rung);
+    pthread_mutex_unlock(&bell->mutex);
+}
+
+/* Sequentially consistent, all four positions, and `awaited` of the bell: either the sleeper sees the position, or it is seen to sleep.  That it sleeps
  * no longer is in no order: who signals in vain wakes nobody. */
 static void allow(struct prt_port_thread *t, uint64_t position)
 {
@@ -77,6 +90,8 @@ static void move(struct prt_port_thread *t, uint64_t position)
 {
     atomic_store(&t->moved, position);
     if (position >= load(&t->awaited)) signal_other(t, &t->to_scheduler);
+    struct prt_bell *bell = t->sched->bell;
+    if (bell != NULL && atomic_load(&bell->awaited)) ring(bell);
 }
 
 static bool has_moved(struct prt_port_thread *t, uint64_t position)
@@ -111,6 +126,7 @@ static void end(struct prt_port_thread *t, enum prt_status status)
     t->status = status;
     atomic_store_explicit(&t->over, true, memory_order_release);
     signal_other(t, &t->to_scheduler);
+    if (t->sched->bell != NULL) ring(t->sched->bell);
 }
 
 static uint64_t offset_of(const struct prt_port_thread *t, uint64_t position)
@@ -135,7 +151,7 @@ static bool is_place(const struct prt_port_thread *t, const void *window, uint64
 
 /* ---- the thread ---- */
 
-static int64_t now_nanoseconds(void)
+int64_t prt_port_now_nanoseconds(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -158,7 +174,7 @@ static void sleep_until(struct prt_port_thread *t, uint64_t position)
 static void gather(struct prt_port_thread *t, uint64_t position)
 {
     int64_t until = t->last_nanoseconds + GATHER_NANOSECONDS;
-    if (load(&t->allowed) >= position || now_nanoseconds() >= until) return;
+    if (load(&t->allowed) >= position || prt_port_now_nanoseconds() >= until) return;
     const struct timespec end = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
     int waited = 0;
     pthread_mutex_lock(&t->mutex);
@@ -222,7 +238,7 @@ static void carry_off(void *context)
             end(t, status);
             return;
         }
-        t->last_nanoseconds = now_nanoseconds();
+        t->last_nanoseconds = prt_port_now_nanoseconds();
         move(t, at + packets);
     }
 }
@@ -350,6 +366,93 @@ void prt_port_thread_reserve(struct prt_sched *s, const struct prt_buffer *buffe
     enum prt_doing before = prt_standing_set(s, PRT_DOING_WRITE, buffer);
     await(t, end - t->ring_packets);
     (void)prt_standing_set(s, before, NULL);
+}
+
+/* ---- eager ports ---- */
+
+uint64_t prt_port_thread_arrived(const struct prt_buffer *buffer, bool *ended)
+{
+    struct prt_port_thread *t = buffer->port->thread;
+    uint64_t room_end = buffer->fifo.oldest_packets + t->ring_packets;
+    if (atomic_load_explicit(&t->allowed, memory_order_relaxed) != room_end) allow(t, room_end);
+    *ended = is_over(t);
+    return load(&t->moved) - t->taken;
+}
+
+uint64_t prt_port_thread_room(const struct prt_buffer *buffer)
+{
+    struct prt_port_thread *t = buffer->port->thread;
+    if (is_over(t)) return UINT64_MAX;
+    uint64_t claimed_end = buffer->fifo.written_packets + buffer->fifo.claimed_packets;
+    return t->ring_packets - (claimed_end - load(&t->moved));
+}
+
+/* With these attributes the calls cannot fail on Linux. */
+struct prt_bell *prt_bell_create(void)
+{
+    struct prt_bell *bell = calloc(1, sizeof *bell);
+    pthread_condattr_t monotonic;
+    if (bell == NULL) return NULL;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&bell->mutex, NULL);
+    pthread_cond_init(&bell->rung, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    atomic_init(&bell->awaited, false);
+    return bell;
+}
+
+void prt_bell_destroy(struct prt_bell *bell)
+{
+    if (bell == NULL) return;
+    pthread_mutex_destroy(&bell->mutex);
+    pthread_cond_destroy(&bell->rung);
+    free(bell);
+}
+
+/* A sink that gathers packets sees that somebody waits, and takes them. */
+static void hurry_sinks(struct prt_sched *s, bool hurry)
+{
+    for (uint32_t i = 0; i < s->container->buffer_count; i++) {
+        const struct prt_buffer *buffer = &s->buffers[i];
+        if (buffer->port == NULL || buffer->record->outer != CONTAINER_OUTER_OUT) continue;
+        struct prt_port_thread *t = buffer->port->thread;
+        if (t == NULL) continue;
+        if (!hurry) {
+            atomic_store_explicit(&t->awaited, NEVER, memory_order_relaxed);
+        } else if (!has_moved(t, load(&t->allowed))) {
+            pthread_mutex_lock(&t->mutex);
+            atomic_store_explicit(&t->awaited, load(&t->allowed), memory_order_relaxed);
+            pthread_cond_signal(&t->to_thread);
+            pthread_mutex_unlock(&t->mutex);
+        }
+    }
+}
+
+/* Until a thread rings, or until the time. */
+static void sleep_at(struct prt_bell *bell, int64_t until)
+{
+    const struct timespec end = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
+    if (until == INT64_MAX)
+        pthread_cond_wait(&bell->rung, &bell->mutex);
+    else
+        (void)pthread_cond_timedwait(&bell->rung, &bell->mutex, &end);
+}
+
+void prt_port_threads_await(struct prt_sched *s, int64_t (*find_time)(struct prt_sched *sched))
+{
+    struct prt_bell *bell = s->bell;
+    int64_t until;
+    hurry_sinks(s, true);
+    for (int i = 0; i < SPINS && find_time(s) != INT64_MIN; i++)
+        pause_briefly();
+    pthread_mutex_lock(&bell->mutex);
+    atomic_store(&bell->awaited, true);
+    while ((until = find_time(s)) != INT64_MIN)
+        sleep_at(bell, until);
+    atomic_store_explicit(&bell->awaited, false, memory_order_relaxed);
+    pthread_mutex_unlock(&bell->mutex);
+    hurry_sinks(s, false);
 }
 
 /* ---- the end ---- */

@@ -61,6 +61,27 @@ enum prt_status prt_port_thread_pass(struct prt_buffer *buffer, struct prt_error
 void prt_port_thread_reserve(struct prt_sched *sched, const struct prt_buffer *buffer,
                              uint64_t packets);
 
+/* ---- eager ports (live_port.h) ---- */
+
+/* Packets that the thread of an in-port has brought and the scheduler has not taken.  *ended: there
+ * will be no more of them. */
+uint64_t prt_port_thread_arrived(const struct prt_buffer *buffer, bool *ended);
+
+/* Packets that can be claimed for an out-port, beside those that are, without a wait for its sink. */
+uint64_t prt_port_thread_room(const struct prt_buffer *buffer);
+
+/* The bell of a run: the threads of its ports ring it when they have moved, while the scheduler waits
+ * for any of them.  NULL: no memory. */
+struct prt_bell *prt_bell_create(void);
+void prt_bell_destroy(struct prt_bell *bell); /* NULL is allowed */
+
+/* Waits until `find_time`, which looks at the ports of the run, returns INT64_MIN.  Otherwise it returns a time
+ * of CLOCK_MONOTONIC at which it is to be asked again, or INT64_MAX.  It is asked again each time a thread has
+ * moved.  Meanwhile no sink waits for more packets to come together. */
+void prt_port_threads_await(struct prt_sched *sched, int64_t (*find_time)(struct prt_sched *sched));
+
+int64_t prt_port_now_nanoseconds(void);
+
 /* ---- the end ---- */
 
 /* The sinks have taken all that was passed on, or have failed; the threads have ended.  `status` is

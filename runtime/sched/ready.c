@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/sched/ready.h"
 
+#include "runtime/sched/port_thread.h"
+
 static bool has_window(const struct prt_stage_input *input)
 {
     return input->window.width > 0;
@@ -46,7 +48,7 @@ uint64_t prt_ready_input(const struct prt_stage *stage, const struct prt_stage_i
                          bool filled, uint64_t most)
 {
     uint64_t packets = held(input);
-    if (filled && prt_ready_is_open(input)) packets += prt_fifo_room(&input->buffer->fifo);
+    if (filled && prt_ready_is_filled(input)) packets += prt_fifo_room(&input->buffer->fifo);
     return fits(stage, input, packets, input->buffer->fifo.closed, most);
 }
 
@@ -75,14 +77,22 @@ uint64_t prt_ready_inputs(struct prt_stage *stage)
     return firings;
 }
 
+uint64_t prt_ready_room(const struct prt_stage_output *output)
+{
+    const struct prt_buffer *buffer = output->buffer;
+    uint64_t room = prt_fifo_room(&buffer->fifo);
+    if (buffer->port == NULL || !buffer->port->eager || buffer->port->thread == NULL) return room;
+    uint64_t left = prt_port_thread_room(buffer);
+    return left < room ? left : room;
+}
+
 uint64_t prt_ready_outputs(struct prt_stage *stage)
 {
     uint64_t firings = stage->batch_max;
     uint32_t at = stage->lacking_output;
     for (uint32_t left = stage->node->output_count; left > 0; left--) {
         const struct prt_stage_output *output = &stage->outputs[at];
-        uint64_t room = prt_fifo_room(&output->buffer->fifo);
-        firings = prt_flow_fits(&output->most, stage->firings, room, firings);
+        firings = prt_flow_fits(&output->most, stage->firings, prt_ready_room(output), firings);
         if (firings == 0) break;
         if (++at == stage->node->output_count) at = 0;
     }

@@ -17,7 +17,16 @@ static inline bool prt_ready_is_open(const struct prt_stage_input *input)
            !buffer->fifo.closed;
 }
 
-/* Firings that one input admits, at most `most`; `filled`: an open in-port counts as full. */
+/* ... and is it filled before a dispatch?  An eager one is not: only what has arrived counts. */
+static inline bool prt_ready_is_filled(const struct prt_stage_input *input)
+{
+    return prt_ready_is_open(input) && !input->buffer->port->eager;
+}
+
+/* Packets that the output has room for.  The room of an eager out-port is what its thread has taken. */
+uint64_t prt_ready_room(const struct prt_stage_output *output);
+
+/* Firings that one input admits, at most `most`; `filled`: a port that is filled counts as full. */
 uint64_t prt_ready_input(const struct prt_stage *stage, const struct prt_stage_input *input,
                          bool filled, uint64_t most);
 
@@ -29,7 +38,7 @@ uint64_t prt_ready_input_with(const struct prt_stage *stage, const struct prt_st
 uint64_t prt_ready_fits(const struct prt_stage *stage, const struct prt_stage_input *input,
                         uint64_t packets, bool closed);
 
-/* Firings that all inputs admit (open in-ports as full), the room of all outputs admits; at most
+/* Firings that all inputs admit (ports that are filled as full), the room of all outputs admits; at most
  * the stage's largest batch.  The end that has admitted none before is looked at first, and those behind it next: while
  * ends come to admit more one by one, they are all looked at once or twice in all. */
 uint64_t prt_ready_inputs(struct prt_stage *stage);

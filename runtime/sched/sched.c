@@ -7,6 +7,7 @@
 #include "runtime/sched/explain.h"
 #include "runtime/sched/faults.h"
 #include "runtime/sched/inport.h"
+#include "runtime/sched/live_port.h"
 #include "runtime/sched/provenance.h"
 #include "runtime/sched/leftovers.h"
 #include "runtime/sched/packets.h"
@@ -344,7 +345,8 @@ enum prt_status prt_sched_wait(struct prt_sched *s, bool *jump, struct prt_error
         s->end_propagated = false;
         return prt_sched_await(s, error);
     }
-    if (found_none && s->waiver && !s->interrupt_seen && is_stuck(s)) {
+    bool stuck = found_none && s->waiver && is_stuck(s);
+    if (stuck && !s->interrupt_seen) {
         enum prt_status status = prt_inport_end(s, error);
         if (status != PRT_OK) return status;
     }
@@ -352,6 +354,10 @@ enum prt_status prt_sched_wait(struct prt_sched *s, bool *jump, struct prt_error
         s->end_propagated = false;
         s->waiver = false;
         return PRT_OK;
+    }
+    if (stuck) {
+        enum prt_status status = prt_live_wait(s, jump, error);
+        if (status != PRT_OK || *jump) return status;
     }
     *jump = found_none && !s->waiver;
     if (*jump) {
@@ -696,6 +702,7 @@ enum prt_status prt_sched_start(struct prt_sched *s, const void *pipeline_argume
             return start_fault(s, CONTAINER_NONE, kernel_status, &fault, error);
     }
     if (executes) status = run_inits(s, error);
+    if (status == PRT_OK) status = prt_live_begin(s, error);
     if (status == PRT_OK) {
         prt_port_threads_start(s);
         status = fill_initials(s, error);

@@ -110,11 +110,15 @@ struct prt_port_memory {
 };
 
 struct prt_port_thread; /* port_thread.h */
+struct prt_bell;        /* port_thread.h */
+struct prt_live;        /* live_port.h */
 
 struct prt_port {
     prt_sched_source source;
     prt_sched_sink sink; /* NULL: packets are dropped */
     void *context;
+    bool asked_eager; /* by the host: an in-port */
+    bool eager;       /* in this run (live_port.h) */
     bool gone;        /* the sink wants no more */
     uint64_t packets; /* that have passed */
     uint64_t suspensions;
@@ -174,16 +178,17 @@ struct prt_stage {
     struct prt_stage_output *outputs;
     enum prt_stage_life life;
     bool in_flight;
-    bool fed;        /* by an in-port, directly or not */
-    bool driven;     /* by an in-port or a source: else it ends with its readers alone */
-    bool stopped;    /* by `stop`, or a source by an interrupt: it fires no more */
-    bool demanded;   /* FAULTED: what it keeps back is wanted, by an open out-port or a sink */
-    bool open;       /* faults.c's: FAULTED, and it is not decided whether that is so */
-    bool reads_tail; /* its finish reads what its only input has left */
-    bool reads_port; /* some input is an in-port */
-    bool exact;      /* each firing gives as many packets as the one a cycle of phases before */
-    bool settled;    /* found not ready, and nothing it depends on has changed since */
-    uint32_t circle; /* of stages that take each other's packets; where not fed */
+    bool fed;         /* by an in-port, directly or not */
+    bool driven;      /* by an in-port or a source: else it ends with its readers alone */
+    bool stopped;     /* by `stop`, or a source by an interrupt: it fires no more */
+    bool demanded;    /* FAULTED: what it keeps back is wanted, by an open out-port or a sink */
+    bool open;        /* faults.c's: FAULTED, and it is not decided whether that is so */
+    bool reads_tail;  /* its finish reads what its only input has left */
+    bool reads_port;  /* some input is an in-port */
+    bool exact;       /* each firing gives as many packets as the one a cycle of phases before */
+    bool settled;     /* found not ready, and nothing it depends on has changed since */
+    bool writes_live; /* an eager out-port, whose room changes by itself: it is never settled */
+    uint32_t circle;  /* of stages that take each other's packets; where not fed */
     uint32_t circle_next; /* another of that circle, and so round it */
     /* The input, the output that has admitted no firing when it was looked at last: looked at first. */
     uint32_t lacking_input, lacking_output;
@@ -252,8 +257,11 @@ struct prt_sched {
     const struct prt_image *image;
     const struct prt_device_ops *ops;
     struct prt_device *device;
-    struct prt_collect *collect; /* stage_profile.h; NULL: nobody watches */
-    const struct prt_step *step; /* NULL: the run goes as fast as it can */
+    struct prt_collect *collect;  /* stage_profile.h; NULL: nobody watches */
+    const struct prt_step *step;  /* NULL: the run goes as fast as it can */
+    struct prt_live *live;        /* live_port.h; NULL: no port is eager */
+    struct prt_bell *bell;        /* of port threads; NULL: no port is eager */
+    uint64_t latency_nanoseconds; /* how long packets rest at an eager in-port */
     struct prt_origins
         *origins; /* provenance.h; NULL: nobody asks which statement wrote a packet */
 
@@ -368,6 +376,11 @@ void prt_sched_bind_sink(struct prt_sched *sched, uint32_t buffer, prt_sched_sin
 /* Asking that source never waits: it is asked ahead.  PRT_E_NOMEM. */
 enum prt_status prt_sched_source_at_hand(struct prt_sched *sched, uint32_t buffer,
                                          struct prt_error *error);
+
+/* The in-port does not wait until it is full (live_port.h).  Before the start. */
+void prt_sched_source_eager(struct prt_sched *sched, uint32_t buffer);
+/* Packets of eager in-ports rest for that time at most, so that more of them come together. */
+void prt_sched_set_latency(struct prt_sched *sched, uint64_t nanoseconds);
 
 /* Arguments of all nodes from the pipeline's block, then every `init` in node order, then initial
  * packets; then the host brings what it has (inport.h). */

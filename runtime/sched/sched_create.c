@@ -5,6 +5,7 @@
 #include "runtime/sched/self_driven.h"
 #include "runtime/sched/stage_profile.h"
 #include "runtime/sched/inport.h"
+#include "runtime/sched/live_port.h"
 #include "runtime/sched/provenance.h"
 #include "runtime/sched/port_thread.h"
 #include "runtime/sched/sched.h"
@@ -542,6 +543,8 @@ void prt_sched_destroy(struct prt_sched *s)
         prt_fifo_destroy(&s->buffers[i].fifo);
     }
     if (s->blocks != NULL) munmap(s->blocks, s->blocks_bytes);
+    prt_live_destroy(s->live);
+    prt_bell_destroy(s->bell);
     prt_collect_destroy(s->collect);
     prt_origins_destroy(s->origins);
     prt_indices_free(&s->indices);
@@ -617,6 +620,16 @@ enum prt_status prt_sched_source_at_hand(struct prt_sched *s, uint32_t buffer,
                                          struct prt_error *error)
 {
     return prt_inport_at_hand(&s->buffers[buffer], error);
+}
+
+void prt_sched_source_eager(struct prt_sched *s, uint32_t buffer)
+{
+    s->buffers[buffer].port->asked_eager = true;
+}
+
+void prt_sched_set_latency(struct prt_sched *s, uint64_t nanoseconds)
+{
+    s->latency_nanoseconds = nanoseconds;
 }
 
 void prt_sched_bind_sink(struct prt_sched *s, uint32_t buffer, prt_sched_sink sink, void *context)

@@ -3,6 +3,7 @@
 
 #include "lang/sched_code.h"
 #include "runtime/sched/inport.h"
+#include "runtime/sched/live_port.h"
 #include "runtime/sched/ready.h"
 
 #include <assert.h>
@@ -60,13 +61,13 @@ static uint64_t ready_firings(const struct prt_sched *s, struct prt_stage *stage
     return is_cut_short(s, stage, firings) ? firings : 0;
 }
 
-/* An open in-port that does not hold what `firings` firings need, or NULL. */
+/* An in-port to be filled: it does not hold what `firings` firings need.  NULL: there is none. */
 static struct prt_buffer *port_to_fill(const struct prt_stage *stage, uint64_t firings)
 {
     if (!stage->reads_port) return NULL;
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
         const struct prt_stage_input *input = &stage->inputs[i];
-        if (!prt_ready_is_open(input)) continue;
+        if (!prt_ready_is_filled(input)) continue;
         if (prt_ready_input(stage, input, false, firings) < firings) return input->buffer;
     }
     return NULL;
@@ -105,7 +106,7 @@ static enum prt_status look_at(struct prt_sched *s, struct prt_stage *stage, uin
         enum prt_status status = prt_inport_fill(s, port, error);
         if (status != PRT_OK) return status;
     }
-    stage->settled = *firings == 0;
+    stage->settled = *firings == 0 && !stage->writes_live;
     return PRT_OK;
 }
 
@@ -164,7 +165,7 @@ enum prt_status prt_sched_select_round_robin(struct prt_sched *s, uint32_t set_i
 {
     const struct prt_stage_set *set = &s->container->sets[set_index];
     uint32_t at = s->cursors[set_index];
-    enum prt_status status = PRT_OK;
+    enum prt_status status = prt_live_take(s, error);
     *found = false;
     for (uint32_t i = 0; i < set->count && status == PRT_OK && !*found; i++) {
         if (at >= set->count) at = 0;
@@ -179,7 +180,7 @@ enum prt_status prt_sched_select_priority(struct prt_sched *s, uint32_t set_inde
                                           struct prt_error *error)
 {
     const struct prt_stage_set *set = &s->container->sets[set_index];
-    enum prt_status status = PRT_OK;
+    enum prt_status status = prt_live_take(s, error);
     *found = false;
     for (uint32_t i = 0; i < set->count && status == PRT_OK && !*found; i++) {
         uint32_t stage = s->set_order[set_index][i];
@@ -188,7 +189,7 @@ enum prt_status prt_sched_select_priority(struct prt_sched *s, uint32_t set_inde
     return status;
 }
 
-/* Packets in the fullest input of a stage; an open in-port counts as full. */
+/* Packets in the fullest input of a stage; a port that is filled counts as full. */
 static uint64_t fullest_input(const struct prt_stage *stage)
 {
     uint64_t most = 0;
@@ -196,7 +197,7 @@ static uint64_t fullest_input(const struct prt_stage *stage)
         const struct prt_stage_input *input = &stage->inputs[i];
         const struct prt_fifo *fifo = &input->buffer->fifo;
         uint64_t packets = prt_fifo_held(fifo, input->reader);
-        if (prt_ready_is_open(input)) packets += prt_fifo_room(fifo);
+        if (prt_ready_is_filled(input)) packets += prt_fifo_room(fifo);
         if (packets > most) most = packets;
     }
     return most;
@@ -209,7 +210,7 @@ static enum prt_status select_fullest(struct prt_sched *s, uint32_t set_index, b
 {
     const struct prt_stage_set *set = &s->container->sets[set_index];
     uint64_t most = 0;
-    enum prt_status status = PRT_OK;
+    enum prt_status status = prt_live_take(s, error);
     *found = false;
     for (uint32_t i = 0; i < set->count && status == PRT_OK; i++) {
         uint32_t index = set->stages[i];

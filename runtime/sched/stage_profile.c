@@ -157,8 +157,7 @@ static struct reason why_not_running(const struct prt_sched *s, const struct prt
     }
     for (uint32_t i = 0; i < node->output_count; i++) {
         const struct prt_stage_output *output = &stage->outputs[i];
-        uint64_t room = prt_fifo_room(&output->buffer->fifo);
-        firings = prt_flow_fits(&output->most, stage->firings, room, firings);
+        firings = prt_flow_fits(&output->most, stage->firings, prt_ready_room(output), firings);
         if (firings == 0) return (struct reason){PRT_STALL_ROOM, node->input_count + i};
     }
     bool few = prt_select_below_threshold(s, stage, firings);

@@ -3,6 +3,7 @@
 
 #include "runtime/sched/self_driven.h"
 #include "runtime/sched/inport.h"
+#include "runtime/sched/live_port.h"
 #include "runtime/sched/packets.h"
 #include "runtime/sched/ready.h"
 #include "runtime/sched/select.h"
@@ -25,7 +26,7 @@ static bool admits(const struct prt_stage *stage, const struct prt_stage_input *
                    uint32_t packets)
 {
     uint64_t held = unclaimed(stage, input);
-    return held < packets && prt_ready_is_open(input) &&
+    return held < packets && prt_ready_is_filled(input) &&
            prt_fifo_room(&input->buffer->fifo) >= packets - held;
 }
 
@@ -37,7 +38,9 @@ enum prt_status prt_static_has_packets(struct prt_sched *s, uint32_t index, uint
     enum prt_status status = PRT_OK;
     *holds = false;
     if (s->step != NULL || stage->life != PRT_STAGE_RUNNING) return PRT_OK;
-    if (admits(stage, input, packets)) status = prt_inport_fill(s, input->buffer, error);
+    if (unclaimed(stage, input) < packets) status = prt_live_take(s, error);
+    if (status == PRT_OK && admits(stage, input, packets))
+        status = prt_inport_fill(s, input->buffer, error);
     *holds = status == PRT_OK && unclaimed(stage, input) >= packets;
     return status;
 }
@@ -47,7 +50,7 @@ bool prt_static_has_room(const struct prt_sched *s, uint32_t index, uint32_t out
 {
     const struct prt_stage *stage = &s->stages[index];
     return s->step == NULL && stage->life == PRT_STAGE_RUNNING &&
-           prt_fifo_room(&stage->outputs[output].buffer->fifo) >= packets;
+           prt_ready_room(&stage->outputs[output]) >= packets;
 }
 
 bool prt_static_goes_on(struct prt_sched *s, uint32_t index, uint32_t firings)

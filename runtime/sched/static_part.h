@@ -2,10 +2,11 @@
 /*
  * static_part: the instructions of a static schedule: guards, `run`, `fence` (lang/scheduler.md).
  *
- * A guard asks about one end of one stage, or about a source, and never waits for completions; an
- * open in-port is filled by the host before it answers.  `run` dispatches a number of firings that
- * the verifier has proven possible once what is in flight has completed: nothing is searched for,
- * its ends are compared with what so many firings take and give, and claimed.
+ * A guard asks about one end of one stage, or about a source, and never waits for completions.  The
+ * host fills an open in-port before the guard answers; the packets that have arrived at an eager one
+ * are taken.  `run` dispatches a number of firings that the verifier has proven possible once the
+ * launches in flight have completed.  It searches for nothing: it compares its ends with what so many
+ * firings take and give, and claims them.
  *
  * Nothing here is trusted to have been proven: firings that are not possible are refused with
  * PRT_E_VERIFY, before anything is claimed.

@@ -38,6 +38,7 @@ PARTS = {
     "profile": {},
     "pairs": {},
     "startup": {},
+    "latency": {},
     "compile": {},
     "scale": {"SIZES": "1000 10000 100000"},
     "index": {},

@@ -5,7 +5,7 @@
 #   make bench                      ROUNDS=15 make bench         ONLY=W3 make bench         ONLY=scale make bench
 #   ONLY=anomalies make bench       ONLY=index make bench         ONLY=time make bench
 #   ONLY=speedup make bench         ONLY=policies make bench      ONLY=auto make bench        ONLY=pairs make bench
-#   ONLY=startup make bench         ONLY=dispatch make bench
+#   ONLY=startup make bench         ONLY=dispatch make bench      ONLY=latency make bench
 #   ONLY=compile make bench
 #   ONLY=cores make bench
 #   ONLY=growth make bench          ONLY=W3 PROFILE=ours make bench      ONLY=W3 PROFILE=hand make bench
@@ -20,6 +20,7 @@
 # `profile`: where the time of each row goes (profile.sh, two minutes),
 # `pairs`: two ways to write the same, as docs/performance.md recommends the second (pairs.sh, some seconds),
 # `dispatch`: what the scheduler spends on a dispatch (dispatch.sh, some seconds),
+# `latency`: packets that are pushed, beside a loop by hand (latency.sh, some seconds),
 # `startup`: how long piperun takes to its first packet, and where pipec's time goes (startup.sh, some seconds),
 # `speedup`: the examples on 1, 4, 16 and 132 simulated compute units (speedup.sh, about a minute),
 # `policies`: pipelines on which the policies differ, and why (policies.py, less than a minute),
@@ -44,6 +45,7 @@ profile) exec "$here/profile.sh" ;;
 pairs) exec "$here/pairs.sh" ;;
 speedup) exec "$here/speedup.sh" ;;
 startup) exec "$here/startup.sh" ;;
+latency) exec "$here/latency.sh" ;;
 dispatch) exec "$here/dispatch.sh" ;;
 policies | auto) exec python3 -B "$here/$ONLY.py" ;;
 esac

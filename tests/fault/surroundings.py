@@ -161,7 +161,7 @@ def group_full(place, _options):
         place.clear([])
         end = place.finish(place.start(command))
         yield " ".join(["full:"] + [os.path.basename(word) for word in command]), place.examine(end, [], {}, (2,))
-    for command in ([place.pipec, "--help"], [place.pipec, "--version"], [place.pipec, "inspect", "avg.pipe"],
+    for command in ([place.pipec, "--help"], [place.pipec, "--help=all"], [place.pipec, "--version"], [place.pipec, "inspect", "avg.pipe"],
                     [place.pipec, "inspect", "--json", "avg.pipe"], [place.pipec, "avg.pipe", "-o", "-"],
                     [place.pipec, "explain", "--list"], [place.pipec, "fmt", "-"], [place.pipec, "graph", "avg.pipe"],
                     [place.piperun, "--help"], [place.piperun, "--list-devices"], [place.piperun, "disasm", "avg.pbc"],
@@ -172,6 +172,14 @@ def group_full(place, _options):
             _, text = child.communicate(timeout=LIMIT_SECONDS)
         words = [os.path.basename(word) for word in command]
         yield " ".join(["full standard output:"] + words), place.examine((child.returncode, text), [], {}, (2,))
+    for command in ([place.pipec, "--help=all"], [place.pipec, "explain", "--list"], [place.piperun, "--help"]):
+        reader, writer = os.pipe()
+        os.close(reader)
+        child = place.start(command, stdout=writer, stderr=subprocess.PIPE)
+        os.close(writer)
+        _, text = child.communicate(timeout=LIMIT_SECONDS)
+        wrong = None if (child.returncode, text) == (0, b"") else f"exit {child.returncode}, {text!r}"
+        yield " ".join(["closed pipe:", os.path.basename(command[0])] + command[1:]), wrong
     yield from small_file_systems(place)
 
 

@@ -7,6 +7,8 @@
  * is a packet.  Spinning before a sleep and `gather`, which ends after some time in any case, change nothing that is
  * asked for here and are left out.
  *
+ * The bell of eager ports, on which the scheduler waits for several threads at once, is port_bell.pml.
+ *
  * `allowed` and `wanted`, `moved` and `awaited` are written by one side and read by the other in opposite order: all four
  * accesses are sequentially consistent.  The twins WEAK_* let one of these stores be seen after the load behind it, which
  * is what a processor with store buffers does where the order is less than that.

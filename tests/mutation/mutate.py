@@ -74,6 +74,7 @@ TESTS = {  # those that are about a file come first
     "temporaries.c": IO,
     "memory_port.c": ["test_memory_port"] + SCHEDULER,
     "port_thread.c": ["test_port_thread"] + SCHEDULER,
+    "live_port.c": ["test_live_port"] + SCHEDULER,
     "static_part.c": ["test_static_part"] + SCHEDULER,
     "explain.c": ["test_stalls"] + SCHEDULER,
     "sched_replay.c": ["test_stalls"] + SCHEDULER,

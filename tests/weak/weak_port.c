@@ -153,6 +153,7 @@ static enum prt_status take_packets(void *context, const void *window, size_t co
 static void create(bool in)
 {
     struct prt_port_thread *old = w.port.given_thread;
+    prt_bell_destroy(w.sched.bell);
     memset(&w, 0, sizeof w);
     free(old);
     w.record.outer = in ? CONTAINER_OUTER_IN : CONTAINER_OUTER_OUT;
@@ -168,10 +169,29 @@ static void create(bool in)
     w.sched.container = &w.container;
     w.fails_at = explorer_draw(3) == 0 ? explorer_draw(PACKETS) : PACKETS;
     w.interactive = explorer_draw(2) == 0;
+    if (explorer_draw(2) == 0) w.sched.bell = prt_bell_create();
     explorer_check(prt_port_thread_create(&w.sched, 0, in ? wake : NULL, NULL, NULL) == PRT_OK,
                    "there is memory");
     prt_port_threads_start(&w.sched);
     explorer_check(w.port.thread != NULL, "there is a thread");
+}
+
+/* ---- eager ports: the scheduler waits for the bell ---- */
+
+static int64_t now_if(bool met)
+{
+    return met ? INT64_MIN : INT64_MAX;
+}
+
+static int64_t find_arrival(struct prt_sched *s)
+{
+    bool ended;
+    return now_if(prt_port_thread_arrived(&s->buffers[0], &ended) > 0 || ended);
+}
+
+static int64_t find_room(struct prt_sched *s)
+{
+    return now_if(prt_port_thread_room(&s->buffers[0]) > 0);
 }
 
 static void run_in(void)
@@ -179,6 +199,7 @@ static void run_in(void)
     uint64_t taken = 0, last = explorer_draw(2) == 0 ? PACKETS + 1 : explorer_draw(PACKETS);
     while (taken < last) {
         size_t count;
+        if (w.sched.bell != NULL) prt_port_threads_await(&w.sched, find_arrival);
         enum prt_status status = prt_port_thread_take(&w.buffer, NULL, DEPTH, &count, &w.error);
         if (count == 0) {
             explorer_check(status == PRT_E_READ && taken == PACKETS,
@@ -187,6 +208,7 @@ static void run_in(void)
         }
         for (size_t i = 0; i < count; i++, taken++)
             explorer_check(*(const uint64_t *)packet(taken) == taken, "the packet, whole");
+        w.buffer.fifo.oldest_packets = taken;
         see(taken);
     }
     explorer_check(prt_port_threads_end(&w.sched, PRT_OK, &w.error) == PRT_OK, "the run's status");
@@ -197,6 +219,7 @@ static void run_out(void)
     uint64_t packets = explorer_draw(PACKETS + 1);
     enum prt_status status = PRT_OK;
     while (w.buffer.fifo.written_packets < packets && status == PRT_OK) {
+        if (w.sched.bell != NULL) prt_port_threads_await(&w.sched, find_room);
         prt_port_thread_reserve(&w.sched, &w.buffer, 1);
         *(uint64_t *)packet(w.buffer.fifo.written_packets) = w.buffer.fifo.written_packets;
         w.buffer.fifo.written_packets++;

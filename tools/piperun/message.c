@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/piperun/message.h"
 
+#include "base/standard_streams.h"
+
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static bool is_quiet, is_verbose;
 
@@ -64,4 +68,22 @@ int prt_complain_status(const struct prt_error *error)
 int prt_complain_memory(void)
 {
     return PRT_COMPLAIN(EXIT_USAGE, "out of memory");
+}
+
+static int output_status(int reason)
+{
+    if (reason == 0) return EXIT_DONE;
+    return PRT_COMPLAIN(EXIT_USAGE, "standard output: %s", strerror(reason));
+}
+
+int prt_output_status(void)
+{
+    return output_status(standard_output_flush());
+}
+
+int prt_print_text(const char *text)
+{
+    int reason = fputs(text, stdout) < 0 ? errno : 0;
+    int flush_reason = standard_output_flush();
+    return output_status(flush_reason == 0 || reason == 0 ? flush_reason : reason);
 }

@@ -39,6 +39,12 @@ void prt_say_done(const char *format, ...) PRT_PRINTF(1, 2);
 /* A prt_report_callback: prints what it gets. */
 void prt_print_report(void *context, const char *text);
 
+/* The exit code after everything is printed to standard output: writes out the rest, and prints
+ * an error if this or an earlier write failed. A reader that closed the pipe is no failure. */
+int prt_output_status(void);
+/* Prints the text to standard output; the exit code. */
+int prt_print_text(const char *text);
+
 /* Prints an error; its value is the exit code. */
 #define PRT_COMPLAIN(exit_code, ...) (prt_say_error(__VA_ARGS__), (exit_code))
 int prt_complain_status(const struct prt_error *error);

@@ -48,9 +48,7 @@ static int run_file(int argc, char **argv)
         exit_code = prt_command_run(&command);
     }
     prt_command_free(&command);
-    if (fflush(stdout) != 0 && errno != EPIPE && exit_code == EXIT_DONE)
-        exit_code = PRT_COMPLAIN(EXIT_USAGE, "standard output: %s", strerror(errno));
-    return exit_code;
+    return exit_code == EXIT_DONE ? prt_output_status() : exit_code;
 }
 
 int main(int argc, char **argv)

@@ -58,22 +58,11 @@ static const char asm_text[] =
     "\n"
     "Exit status: 0, 1 where the program or the container is refused, 2 usage or files.\n";
 
-/* Prints the text if -h or --help is among the options. */
-static bool has_been_helped(int argc, char **argv, const char *text)
+static bool has_help_option(int argc, char **argv)
 {
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        if (strcmp(argv[i], "-h") != 0 && strcmp(argv[i], "--help") != 0) continue;
-        fputs(text, stdout);
-        return true;
-    }
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0) return true;
     return false;
-}
-
-static int end_help(void)
-{
-    if (fflush(stdout) == 0) return EXIT_DONE;
-    return errno == EPIPE ? EXIT_DONE
-                          : PRT_COMPLAIN(EXIT_USAGE, "standard output: %s", strerror(errno));
 }
 
 static int read_container(const char *path, struct prt_container *container)
@@ -140,16 +129,14 @@ static int tell_proof(const char *path, const struct prt_container *container,
            prt_container_text(container, container->device->name));
     printf("%s: %" PRIu64 " of %" PRIu64 " step%s of work\n", path, proof->work, proof->work_limit,
            plural(proof->work_limit));
-    if (fflush(stdout) == 0 && !ferror(stdout)) return EXIT_DONE;
-    return errno == EPIPE ? EXIT_DONE
-                          : PRT_COMPLAIN(EXIT_USAGE, "standard output: %s", strerror(errno));
+    return prt_output_status();
 }
 
 int prt_command_verify(int argc, char **argv)
 {
     struct prt_container container;
     struct prt_error error;
-    if (has_been_helped(argc, argv, verify_text)) return end_help();
+    if (has_help_option(argc, argv)) return prt_print_text(verify_text);
     const char *path = only_operand(argc, argv);
     if (path == NULL) return EXIT_USAGE;
     int exit_code = read_container(path, &container);
@@ -179,9 +166,8 @@ static int disassemble(const struct prt_container *container, const char *path)
     if (prt_verify_graph(container, &unheard) == PRT_OK) prt_stage_listing(stdout, container);
     bool done = sched_disassemble(stdout, &program, &error);
     free(sets);
-    if (fflush(stdout) != 0 || ferror(stdout))
-        return errno == EPIPE ? EXIT_DONE
-                              : PRT_COMPLAIN(EXIT_USAGE, "standard output: %s", strerror(errno));
+    int exit_code = prt_output_status();
+    if (exit_code != EXIT_DONE) return exit_code;
     if (!done) return PRT_COMPLAIN(EXIT_REFUSED, "%s: %s", path, error.message);
     return EXIT_DONE;
 }
@@ -189,7 +175,7 @@ static int disassemble(const struct prt_container *container, const char *path)
 int prt_command_disasm(int argc, char **argv)
 {
     struct prt_container container;
-    if (has_been_helped(argc, argv, disasm_text)) return end_help();
+    if (has_help_option(argc, argv)) return prt_print_text(disasm_text);
     const char *path = only_operand(argc, argv);
     if (path == NULL) return EXIT_USAGE;
     int exit_code = read_container(path, &container);
@@ -353,7 +339,7 @@ static int assemble_into(const struct assembly *assembly)
 int prt_command_asm(int argc, char **argv)
 {
     struct assembly assembly = {.text = NULL};
-    if (has_been_helped(argc, argv, asm_text)) return end_help();
+    if (has_help_option(argc, argv)) return prt_print_text(asm_text);
     int exit_code = read_assembly(argc, argv, &assembly);
     if (exit_code == EXIT_DONE)
         exit_code = read_program_text(assembly.text_path, &assembly.text, &assembly.text_bytes);

@@ -27,7 +27,8 @@ int prt_command_replay(struct prt_session *session)
     struct prt_error error;
     uint64_t played = 0;
     enum prt_status status = prt_run_replay(session->run, show_step, &played, &error);
-    if (fflush(stdout) != 0) return PRT_COMPLAIN(EXIT_USAGE, "standard output cannot be written");
+    int output_status = prt_output_status();
+    if (output_status != EXIT_DONE) return output_status;
     (void)prt_complain_status(&error);
     return prt_status_exit_code(status);
 }

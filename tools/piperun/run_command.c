@@ -92,6 +92,7 @@ static int create_on(struct prt_session *session, const struct prt_part *part,
         .sub_device = part->steps,
         .sub_device_steps = part->step_count,
         .host_threads = session->command->host_threads,
+        .latency_nanoseconds = session->command->latency_nanoseconds,
         .dispatch = session->command->dispatch,
         .depth_factor = session->command->debug ? 1 : session->command->depth_factor,
         .measure = session->command->stats_text || session->command->stats_json != NULL,
@@ -156,8 +157,7 @@ static int report_hash(const struct prt_session *session)
                       b->port.name);
         puts(line.message);
     }
-    if (fflush(stdout) == 0 || errno == EPIPE) return EXIT_DONE;
-    return PRT_COMPLAIN(EXIT_USAGE, "standard output: %s", strerror(errno));
+    return prt_output_status();
 }
 
 static void note_wait(void *context, const char *wait)

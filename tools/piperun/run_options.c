@@ -70,6 +70,9 @@ static const char usage_text[] =
     "  --firings N             end each source kernel and endless generator after N\n"
     "  --seed N                seed of gen:noise where none is given\n"
     "  --timeout SECONDS       stop after that time (exit status 5)\n"
+    "  --latency TIME          how long packets from a pipe may rest so that more are processed "
+    "together, such as\n"
+    "                          5ms; default: 0s.  The device cpu only\n"
     "  --replay                fire the sequence of a counterexample (pipec inspect "
     "--trace-deadlock=FILE), one firing\n"
     "                          at a time, to its stall (exit status 5); ports that are not bound "
@@ -133,6 +136,26 @@ static int take_timeout(const char *text, double *out)
     if (end != text && *end == '\0' && *out > 0 && *out <= 1e9) return EXIT_DONE;
     return PRT_COMPLAIN(
         EXIT_USAGE, "--timeout: '%s' is not a number of seconds above 0; for example: 2.5", text);
+}
+
+/* A number with its unit: 5ms. */
+static int take_latency(const char *text, uint64_t *nanoseconds)
+{
+    static const struct {
+        const char *unit;
+        double nanoseconds;
+    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    char *end;
+    double number = strtod(text, &end);
+    for (size_t i = 0; i < sizeof units / sizeof units[0] && end != text; i++) {
+        if (strcmp(end, units[i].unit) != 0) continue;
+        double total = number * units[i].nanoseconds;
+        if (!(total >= 0 && total <= 3600e9)) break;
+        *nanoseconds = (uint64_t)total;
+        return EXIT_DONE;
+    }
+    return PRT_COMPLAIN(EXIT_USAGE,
+                        "--latency: '%s' is not a time from 0s to 3600s; for example: 5ms", text);
 }
 
 static int take_stats(const char *text, struct prt_command *command)
@@ -209,6 +232,7 @@ static int take_definition(const char *text, struct prt_command *command)
 
 enum option_code {
     OPTION_DEVICE = 256,
+    OPTION_LATENCY,
     OPTION_PARTITION,
     OPTION_SUB_DEVICE,
     OPTION_LIST_DEVICES,
@@ -244,6 +268,7 @@ static const struct option options[] = {
     {"trace-limit", required_argument, NULL, OPTION_TRACE_LIMIT},
     {"hash", required_argument, NULL, OPTION_HASH},
     {"timeout", required_argument, NULL, OPTION_TIMEOUT},
+    {"latency", required_argument, NULL, OPTION_LATENCY},
     {"skip-if-unavailable", no_argument, NULL, OPTION_SKIP},
     {"replay", no_argument, NULL, OPTION_REPLAY},
     {"help", no_argument, NULL, 'h'},
@@ -300,6 +325,7 @@ static int take_run_option(int option, int index, char **argv, struct prt_comman
         command->has_trace_limit = true;
         break;
     case OPTION_HASH: command->hash_ports[command->hash_count++] = optarg; break;
+    case OPTION_LATENCY: status = take_latency(optarg, &command->latency_nanoseconds); break;
     case OPTION_TIMEOUT: status = take_timeout(optarg, &command->timeout_seconds); break;
     case OPTION_SKIP: command->skip_if_unavailable = true; break;
     case OPTION_REPLAY: command->replay = true; break;
@@ -308,7 +334,7 @@ static int take_run_option(int option, int index, char **argv, struct prt_comman
     case 'p': command->pipeline = optarg; break;
     case 'q': command->quiet = true; break;
     case 'v': command->verbose = true; break;
-    case 'h': fputs(usage_text, stdout); return EXIT_DONE;
+    case 'h': return prt_print_text(usage_text);
     case OPTION_VERSION:
         printf("piperun " PIPEC_VERSION "%s\nLicence: MIT\n", prt_lines_editor());
         return EXIT_DONE;

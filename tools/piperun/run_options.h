@@ -43,6 +43,7 @@ struct prt_command {
     enum prt_dispatch_mode dispatch;
     uint32_t depth_factor; /* as of prt_run_options */
     double timeout_seconds;
+    uint64_t latency_nanoseconds; /* --latency */
     bool skip_if_unavailable;
     bool replay;
     bool debug;

@@ -194,6 +194,8 @@ static enum prt_status open_input(struct prt_session *session, uint32_t port,
     prt_source_information(b->source, &source);
     if (status == PRT_OK && source.at_hand)
         status = prt_run_input_at_hand(session->run, port, error);
+    else if (status == PRT_OK)
+        status = prt_run_input_eager(session->run, port, error);
     return status == PRT_OK ? give_thread(session, port, error) : status;
 }
 
