@@ -200,11 +200,6 @@ static void report_silent(struct compile *cx, const struct kernel *k,
     diag_help(d, "append a packet with '%s <- value;', or remove the port", port->name);
 }
 
-static bool is_certainly_other(struct walk_count count, struct walk_count rate)
-{
-    return count.most < rate.least || count.least > rate.most;
-}
-
 static bool is_within(struct walk_count count, struct walk_count stopped, struct walk_count rate)
 {
     return count.least >= rate.least && count.most <= rate.most && stopped.most <= rate.most;
@@ -254,7 +249,8 @@ static void settle_declared(struct compile *cx, struct kernel *k, uint32_t p,
     for (uint32_t i = 0; i < k->phases; i++) {
         struct walk_count count = port_count(k, p, result->counts, i),
                           stopped = port_count(k, p, result->stopped, i);
-        if (is_certainly_other(count, declared_rate(port, i))) {
+        struct walk_count rate = declared_rate(port, i);
+        if (count.most < rate.least || count.least > rate.most) {
             report_mismatch(cx, k, p, i, result);
             return;
         }
@@ -460,14 +456,6 @@ static void settle_finish(struct compile *cx, struct kernel *k, uint32_t p,
     show_path(cx, k, p, 0, WALK_FINISH, result, MOST, bound, d);
 }
 
-static void infer_finish(struct compile *cx, struct kernel *k, struct arena *scratch)
-{
-    if (k->finish == NULL) return;
-    struct walk_result result = walk_counts(cx, k, k->finish, WALK_FINISH, scratch);
-    for (uint32_t p = 0; p < k->out_count; p++)
-        settle_finish(cx, k, p, &result);
-}
-
 /* ---- what codegen reads ---- */
 
 static void mark_emissions(struct ks *stmt, const struct kernel *k, bool finish)
@@ -526,7 +514,11 @@ void amplify_infer_rates(struct compile *cx, struct graph *graph)
         struct arena *scratch = arena_create();
         size_t kept = diag_kept_count(cx->diags);
         infer_firing(cx, k, scratch);
-        infer_finish(cx, k, scratch);
+        if (k->finish != NULL) {
+            struct walk_result result = walk_counts(cx, k, k->finish, WALK_FINISH, scratch);
+            for (uint32_t p = 0; p < k->out_count; p++)
+                settle_finish(cx, k, p, &result);
+        }
         graph_trace_kernel(cx, k, kept);
         mark_emissions(k->body, k, false);
         mark_emissions(k->finish, k, true);

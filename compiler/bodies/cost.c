@@ -86,17 +86,12 @@ static bool plan_callee(const struct kx *x, void *data)
     return false;
 }
 
-static void plan_callees(struct compile *cx, const struct ks *first, uint64_t *function_costs)
-{
-    struct callees callees = {cx, function_costs};
-    ks_any(first, NULL, plan_callee, &callees);
-}
-
 /* Calls are at most SEMA_MAX_CALL_DEPTH deep, and never go round. */
 static void plan_function(struct compile *cx, struct function *f, uint64_t *function_costs)
 {
     if (f->costs == NULL) {
-        plan_callees(cx, f->body, function_costs);
+        struct callees callees = {cx, function_costs};
+        ks_any(f->body, NULL, plan_callee, &callees);
         const struct body body = {NULL, f->body, f->local_count, WALK_FUNCTION};
         f->costs = plan_body(cx, &body, function_costs, &f->cost_cycles);
     }
@@ -105,20 +100,15 @@ static void plan_function(struct compile *cx, struct function *f, uint64_t *func
 
 /* ---- kernels ---- */
 
-/* Its members' costs, added up, are in cost_cycles: they hold where counting is needed. */
-static void plan_composite(struct compile *cx, struct kernel *k)
-{
-    const struct cost_plan *plan = cost_find_regions(cx, cost_table(cx), k, k->body, false);
-    k->costs = plan;
-    if (plan->counter_count == 0) k->cost_cycles = limited(plan->constant);
-    if (k->cost_cycles == 0) k->cost_cycles = 1;
-}
-
 static void plan_kernel(struct compile *cx, struct kernel *k, const uint64_t *function_costs)
 {
     if (k->costs != NULL) return; /* of a graph that has been fused since */
     if (k->composed) {
-        plan_composite(cx, k);
+        /* Its members' costs, added up, are in cost_cycles: they hold where counting is needed. */
+        const struct cost_plan *plan = cost_find_regions(cx, cost_table(cx), k, k->body, false);
+        k->costs = plan;
+        if (plan->counter_count == 0) k->cost_cycles = limited(plan->constant);
+        if (k->cost_cycles == 0) k->cost_cycles = 1;
         return;
     }
     const struct body firing = {k, k->body, k->local_count, WALK_FIRING};
@@ -153,21 +143,16 @@ struct graph_warp cost_warp_of(const struct kernel *kernel, bool stateful,
     return warp;
 }
 
-/* The author's cost of a firing covers all its work-items together. */
-static void declare_cost(struct graph_node *node)
-{
-    uint32_t items = node->kernel->grouped ? group_items(node->kernel) : 1;
-    node->warp.counted = false;
-    node->warp.cycles = (node->cost_cycles + items - 1) / items;
-    if (node->kernel->finish != NULL) node->warp.finish_cycles = node->cost_cycles;
-}
-
 static void cost_of_node(struct graph_node *node, const struct devdesc *device)
 {
     node->warp = cost_warp_of(node->kernel, node->stateful, device);
-    if (node->cost_declared)
-        declare_cost(node);
-    else
+    if (node->cost_declared) {
+        /* The author's cost of a firing covers all its work-items together. */
+        uint32_t items = node->kernel->grouped ? group_items(node->kernel) : 1;
+        node->warp.counted = false;
+        node->warp.cycles = (node->cost_cycles + items - 1) / items;
+        if (node->kernel->finish != NULL) node->warp.finish_cycles = node->cost_cycles;
+    } else
         node->cost_cycles = node->kernel->cost_cycles;
 }
 

@@ -64,17 +64,6 @@ static uint32_t side(struct regions *r, struct kx *x, const char *what)
     return region;
 }
 
-/* The call's own region takes what the function has counted. */
-static void mark_call(struct regions *r, struct kx *x)
-{
-    if (x->function->costs->counter_count == 0) return;
-    struct place before = r->at;
-    r->at.arrivals = COST_UNBOUNDED;
-    x->regions[0] = open_region(r, x->span, "call");
-    charge(r, 1);
-    r->at = before;
-}
-
 /* Finds the regions of an expression, whose own cost is charged elsewhere. */
 static void mark(struct regions *r, struct kx *x)
 {
@@ -87,7 +76,14 @@ static void mark(struct regions *r, struct kx *x)
     }
     for (uint32_t i = 1; i < kx_child_count(x); i++)
         mark(r, kx_child(x, i));
-    if (x->kind == KX_CALL) mark_call(r, x);
+    if (x->kind == KX_CALL && x->function->costs->counter_count > 0) {
+        /* The call's own region takes the count of the function. */
+        struct place before = r->at;
+        r->at.arrivals = COST_UNBOUNDED;
+        x->regions[0] = open_region(r, x->span, "call");
+        charge(r, 1);
+        r->at = before;
+    }
 }
 
 static void evaluate(struct regions *r, struct kx *x)

@@ -90,12 +90,6 @@ bool cost_choice_jumps(const struct kx *x)
     return kx_any(x->right, calls_or_assigns, NULL) || kx_any(x->third, calls_or_assigns, NULL);
 }
 
-static uint64_t choice(const struct devdesc_costs *costs, const struct kx *x)
-{
-    if (cost_choice_jumps(x)) return costs->branch;
-    return simple(costs, type_item(type_base(x->type))) * element_count(x->type);
-}
-
 uint64_t cost_calls(const struct kx *call)
 {
     return call->type != call->function->result ? element_count(call->type) : 1;
@@ -116,7 +110,9 @@ uint64_t cost_of_expression(const struct devdesc_costs *costs, const struct kx *
     case KX_BINARY: return operation(costs, x->op, x->type);
     case KX_COMPARE: return simple(costs, type_item(x->left->type)) * element_count(x->left->type);
     case KX_LOGICAL:
-    case KX_SELECT: return choice(costs, x);
+    case KX_SELECT:
+        if (cost_choice_jumps(x)) return costs->branch;
+        return simple(costs, type_item(type_base(x->type))) * element_count(x->type);
     case KX_CONVERT: return conversion(costs, x);
     case KX_ASSIGN: return assignment(costs, x);
     case KX_CALL: return costs->call * cost_calls(x);

@@ -109,17 +109,6 @@ static void mark_varying(struct uniform *u, const struct variable *v, struct gro
     u->changed = true;
 }
 
-static void visit_assign(struct uniform *u, const struct kx *x)
-{
-    const struct variable *v = kx_root_variable(x->left);
-    if (v == NULL || v->kind != VARIABLE_LOCAL) return;
-    if (group_varies(u->facts, x->right)) mark_varying(u, v, cause_of(u->facts, x->right));
-    for (const struct kx *at = x->left; at->kind != KX_VARIABLE; at = at->left)
-        if (group_varies(u->facts, at->right)) mark_varying(u, v, cause_of(u->facts, at->right));
-    if (u->depth > u->declared[v->index])
-        mark_varying(u, v, (struct group_cause){x->span, "not every item comes here"});
-}
-
 /* Finds the assignments of an expression. */
 static void visit(struct uniform *u, const struct kx *x)
 {
@@ -131,7 +120,13 @@ static void visit(struct uniform *u, const struct kx *x)
     for (uint32_t i = 1; i < kx_child_count(x); i++)
         visit(u, kx_child(x, i));
     u->depth -= deeper;
-    if (x->kind == KX_ASSIGN) visit_assign(u, x);
+    const struct variable *v = x->kind == KX_ASSIGN ? kx_root_variable(x->left) : NULL;
+    if (v == NULL || v->kind != VARIABLE_LOCAL) return;
+    if (group_varies(u->facts, x->right)) mark_varying(u, v, cause_of(u->facts, x->right));
+    for (const struct kx *at = x->left; at->kind != KX_VARIABLE; at = at->left)
+        if (group_varies(u->facts, at->right)) mark_varying(u, v, cause_of(u->facts, at->right));
+    if (u->depth > u->declared[v->index])
+        mark_varying(u, v, (struct group_cause){x->span, "not every item comes here"});
 }
 
 /* ---- errors ---- */
@@ -167,15 +162,6 @@ static void report_left(struct uniform *u, const struct ks *s)
                                  "not every work-item comes to this barrier");
     diag_label(d, u->left, "some items end here");
     diag_help(d, "let those items skip the work instead, and come to the barrier");
-}
-
-static void check_meeting(struct uniform *u, const struct ks *s)
-{
-    if (!u->report) return;
-    if (u->depth > 0)
-        report_control(u, s, s->kind == KS_BARRIER ? "barrier" : "'stop'");
-    else if (u->left.source && s->kind == KS_BARRIER)
-        report_left(u, s);
 }
 
 static const struct ks *first_barrier(const struct ks *s)
@@ -276,19 +262,18 @@ static void walk_switch(struct uniform *u, const struct ks *s)
     u->break_to = outer_break;
 }
 
-static void walk_declare(struct uniform *u, const struct ks *s)
-{
-    u->declared[s->variable->index] = u->depth;
-    if (s->expr == NULL) return;
-    visit(u, s->expr);
-    if (group_varies(u->facts, s->expr)) mark_varying(u, s->variable, cause_of(u->facts, s->expr));
-}
-
 static void walk_statement(struct uniform *u, const struct ks *s)
 {
     switch (s->kind) {
     case KS_EXPR: visit(u, s->expr); break;
-    case KS_DECLARE: walk_declare(u, s); break;
+    case KS_DECLARE:
+        u->declared[s->variable->index] = u->depth;
+        if (s->expr != NULL) {
+            visit(u, s->expr);
+            if (group_varies(u->facts, s->expr))
+                mark_varying(u, s->variable, cause_of(u->facts, s->expr));
+        }
+        break;
     case KS_BLOCK: walk(u, s->body); break;
     case KS_IF: walk_if(u, s); break;
     case KS_LOOP: walk_loop(u, s); break;
@@ -312,7 +297,13 @@ static void walk_statement(struct uniform *u, const struct ks *s)
                          (struct group_cause){s->span, "each item launches a child of its own"});
         break;
     case KS_STOP:
-    case KS_BARRIER: check_meeting(u, s); break;
+    case KS_BARRIER:
+        if (!u->report) break;
+        if (u->depth > 0)
+            report_control(u, s, s->kind == KS_BARRIER ? "barrier" : "'stop'");
+        else if (u->left.source && s->kind == KS_BARRIER)
+            report_left(u, s);
+        break;
     }
 }
 
@@ -371,15 +362,6 @@ static bool join_all(struct together *t, struct ks *first)
     return found;
 }
 
-static void mark_together(struct kernel *kernel)
-{
-    struct together t;
-    do {
-        t = (struct together){0};
-        join_all(&t, kernel->body);
-    } while (t.changed);
-}
-
 static bool any_leaves(const struct ks *s)
 {
     for (; s != NULL; s = s->next)
@@ -422,15 +404,6 @@ static void use_variable(struct uses *uses, const struct variable *v)
         use->run = RUN_SEVERAL;
 }
 
-static void assign_variable(struct uses *uses, const struct kx *target, bool per_item)
-{
-    const struct variable *v = kx_root_variable(target);
-    if (v == NULL || v->kind != VARIABLE_LOCAL || !per_item || uses->items[v->index].per_item)
-        return;
-    uses->items[v->index].per_item = true;
-    uses->changed = true;
-}
-
 /* An assignment of a variable that is kept for each item. */
 static bool assigns_per_item(const struct kx *x, void *data)
 {
@@ -443,7 +416,13 @@ static void use_parts(struct uses *uses, const struct kx *x, bool per_item)
 {
     if (x == NULL) return;
     if (x->kind == KX_VARIABLE) use_variable(uses, x->variable);
-    if (x->kind == KX_ASSIGN) assign_variable(uses, x->left, per_item);
+    if (x->kind == KX_ASSIGN) {
+        const struct variable *v = kx_root_variable(x->left);
+        if (v != NULL && v->kind == VARIABLE_LOCAL && per_item && !uses->items[v->index].per_item) {
+            uses->items[v->index].per_item = true;
+            uses->changed = true;
+        }
+    }
     for (uint32_t i = 0; i < kx_child_count(x); i++)
         use_parts(uses, kx_child(x, i), per_item);
 }
@@ -506,19 +485,6 @@ static void use_runs(struct uses *uses, struct ks *first)
     }
 }
 
-static void report_bytes(const struct group_facts *facts, const struct variable *largest,
-                         uint64_t bytes)
-{
-    struct diag *d =
-        diag_report(facts->cx->diags, RULE_TOO_LARGE, largest->span,
-                    "the variables that the work-items of '%s' keep across barriers take %" PRIu64
-                    " bytes, at most %" PRIu64 " are there",
-                    facts->kernel->title, bytes, ITEM_BYTES_MAX);
-    diag_note(d, "each of %" PRIu32 " work-items has its own '%s'", group_items(facts->kernel),
-              largest->name);
-    diag_help(d, "use fewer work-items, or a 'local' variable that they share");
-}
-
 static bool place_variables(const struct group_facts *facts)
 {
     struct kernel *kernel = facts->kernel;
@@ -539,20 +505,20 @@ static bool place_variables(const struct group_facts *facts)
         if (largest == NULL || use->variable->type->width_bytes > largest->type->width_bytes)
             largest = use->variable;
     }
-    if (bytes > ITEM_BYTES_MAX) report_bytes(facts, largest, bytes);
+    if (bytes > ITEM_BYTES_MAX) {
+        struct diag *d = diag_report(
+            facts->cx->diags, RULE_TOO_LARGE, largest->span,
+            "the variables that the work-items of '%s' keep across barriers take %" PRIu64
+            " bytes, at most %" PRIu64 " are there",
+            facts->kernel->title, bytes, ITEM_BYTES_MAX);
+        diag_note(d, "each of %" PRIu32 " work-items has its own '%s'", group_items(facts->kernel),
+                  largest->name);
+        diag_help(d, "use fewer work-items, or a 'local' variable that they share");
+    }
     return bytes <= ITEM_BYTES_MAX;
 }
 
 /* ---- all ---- */
-
-static void solve(struct uniform *u)
-{
-    do {
-        u->changed = false;
-        u->left = (struct span){0};
-        walk(u, u->kernel->body);
-    } while (u->changed);
-}
 
 bool uniform_check(struct group_facts *facts)
 {
@@ -561,12 +527,20 @@ bool uniform_check(struct group_facts *facts)
     facts->varying = ARENA_ARRAY(facts->arena, bool, kernel->local_count + 1);
     facts->causes = ARENA_ARRAY(facts->arena, struct group_cause, kernel->local_count + 1);
     u.declared = ARENA_ARRAY(facts->arena, uint32_t, kernel->local_count + 1);
-    solve(&u);
+    do {
+        u.changed = false;
+        u.left = (struct span){0};
+        walk(&u, kernel->body);
+    } while (u.changed);
     u.report = true;
     u.left = (struct span){0};
     walk(&u, kernel->body);
     if (u.failed) return false;
-    mark_together(kernel);
+    struct together t;
+    do {
+        t = (struct together){0};
+        join_all(&t, kernel->body);
+    } while (t.changed);
     kernel->items_leave = group_any_barrier(kernel->body) && any_leaves(kernel->body);
     return place_variables(facts);
 }

@@ -85,16 +85,6 @@ static size_t slot_of(const struct racer *r, const struct kx *key)
     return slot;
 }
 
-static void grow_observed(struct racer *r)
-{
-    struct observed *old = r->observed;
-    size_t old_capacity = r->observed_capacity;
-    r->observed_capacity = old_capacity ? 2 * old_capacity : 256;
-    r->observed = ARENA_ARRAY(r->arena, struct observed, r->observed_capacity);
-    for (size_t i = 0; i < old_capacity; i++)
-        if (old[i].key != NULL) r->observed[slot_of(r, old[i].key)] = old[i];
-}
-
 static struct interval join_ranges(struct interval a, struct interval b)
 {
     return (struct interval){a.low < b.low ? a.low : b.low, a.high > b.high ? a.high : b.high};
@@ -103,7 +93,14 @@ static struct interval join_ranges(struct interval a, struct interval b)
 static void observe(void *data, const struct kx *e, struct interval value)
 {
     struct racer *r = data;
-    if (2 * r->observed_count >= r->observed_capacity) grow_observed(r);
+    if (2 * r->observed_count >= r->observed_capacity) {
+        struct observed *old = r->observed;
+        size_t old_capacity = r->observed_capacity;
+        r->observed_capacity = old_capacity ? 2 * old_capacity : 256;
+        r->observed = ARENA_ARRAY(r->arena, struct observed, r->observed_capacity);
+        for (size_t i = 0; i < old_capacity; i++)
+            if (old[i].key != NULL) r->observed[slot_of(r, old[i].key)] = old[i];
+    }
     struct observed *at = &r->observed[slot_of(r, e)];
     r->observed_count += at->key == NULL;
     at->range = at->key != NULL ? join_ranges(at->range, value) : value;
@@ -209,11 +206,6 @@ static void forget_assigned(struct racer *r, const struct assigned *set)
         if (set->by_index[i] != NULL) forget(r, set->by_index[i], r->loops == 0);
 }
 
-static struct affine *copy_locals(struct racer *r)
-{
-    return arena_copy(r->arena, r->locals, (r->kernel->local_count + 1) * sizeof *r->locals);
-}
-
 /* ---- accesses ---- */
 
 static void add_all(struct racer *r, struct accesses *to, const struct accesses *more)
@@ -269,16 +261,6 @@ static void report_race(struct racer *r, const struct access *a, const struct ac
         diag_help(d, "put 'barrier();' between them, or let each item use its own place");
 }
 
-static void report_state(struct racer *r, const struct access *a)
-{
-    if (r->reports >= REPORTS_MAX || is_reported(r, a->span, a->span)) return;
-    r->reports++;
-    struct diag *d = diag_report(r->facts->cx->diags, RULE_DATA_RACE, a->span,
-                                 "several work-items may write the state '%s'", name_of(r, a));
-    diag_label(d, a->variable->span, "it is one for the whole node");
-    diag_help(d, "let a single item write it: if (item.x == 0) ...");
-}
-
 static void report_budget(struct racer *r, struct span span)
 {
     if (r->reports >= REPORTS_MAX) return;
@@ -307,7 +289,13 @@ static bool check_state(struct racer *r, const struct access *a)
     struct affine_place anywhere = {.guards = a->place.guards};
     if (a->variable == NULL || a->variable->kind != VARIABLE_STATE || !a->write) return true;
     if (!affine_may_meet(&r->symbols, r->kernel->group, &anywhere, &anywhere)) return true;
-    report_state(r, a);
+    if (r->reports < REPORTS_MAX && !is_reported(r, a->span, a->span)) {
+        r->reports++;
+        struct diag *d = diag_report(r->facts->cx->diags, RULE_DATA_RACE, a->span,
+                                     "several work-items may write the state '%s'", name_of(r, a));
+        diag_label(d, a->variable->span, "it is one for the whole node");
+        diag_help(d, "let a single item write it: if (item.x == 0) ...");
+    }
     return false;
 }
 
@@ -610,13 +598,6 @@ static struct affine eval_variable(struct racer *r, const struct kx *x)
     return unknown(r, x);
 }
 
-static struct affine eval_others(struct racer *r, const struct kx *x)
-{
-    for (uint32_t i = 0; i < kx_child_count(x); i++)
-        if (kx_child(x, i) != NULL) eval(r, kx_child(x, i));
-    return unknown(r, x);
-}
-
 static struct affine eval_constant(struct racer *r, const struct kx *x)
 {
     if (!type_is_integer(x->type)) return unknown(r, x);
@@ -651,19 +632,15 @@ static struct affine eval(struct racer *r, const struct kx *x)
     default: break;
     }
     const struct variable *root = kx_root_variable(x);
-    if (!is_shared(root)) return eval_others(r, x);
-    record(r, access_of(r, x));
+    if (is_shared(root))
+        record(r, access_of(r, x));
+    else
+        for (uint32_t i = 0; i < kx_child_count(x); i++)
+            if (kx_child(x, i) != NULL) eval(r, kx_child(x, i));
     return unknown(r, x);
 }
 
 /* ---- branches ---- */
-
-static void join_locals(struct racer *r, const struct assigned *set, const struct affine *other)
-{
-    for (uint32_t i = 0; i < r->kernel->local_count; i++)
-        if (set->by_index[i] != NULL && !affine_equal(&r->locals[i], &other[i]))
-            forget(r, set->by_index[i], r->loops == 0);
-}
 
 /* Where one side does not come back, what follows stands under the condition of the other. */
 static void execute_if(struct racer *r, const struct ks *s)
@@ -675,7 +652,8 @@ static void execute_if(struct racer *r, const struct ks *s)
     uint32_t choice = choice_of(r, s->expr);
     ks_any(s->body, collect_declared, collect_assigned, &set);
     ks_any(s->otherwise, collect_declared, collect_assigned, &set);
-    struct affine *before = copy_locals(r);
+    struct affine *before =
+        arena_copy(r->arena, r->locals, (r->kernel->local_count + 1) * sizeof *r->locals);
     struct accesses entry = {0};
     if (barrier) entry = copy_accesses(r, &r->pending);
     assume(r, s->expr, true, choice);
@@ -691,7 +669,9 @@ static void execute_if(struct racer *r, const struct ks *s)
     execute_list(r, s->otherwise);
     if (barrier) add_all(r, &r->pending, &pending);
     if (back && r->reachable) {
-        join_locals(r, &set, after);
+        for (uint32_t i = 0; i < r->kernel->local_count; i++)
+            if (set.by_index[i] != NULL && !affine_equal(&r->locals[i], &after[i]))
+                forget(r, set.by_index[i], r->loops == 0);
         r->guards = guards;
     } else if (back) {
         r->locals = after;
@@ -699,15 +679,6 @@ static void execute_if(struct racer *r, const struct ks *s)
         assume(r, s->expr, true, choice);
     }
     r->reachable |= back;
-}
-
-/* At a label: what the switch came with, or what falls through. */
-static void execute_case(struct racer *r)
-{
-    r->guards = r->switch_guards;
-    r->reachable = true;
-    forget_assigned(r, r->switch_set);
-    if (r->switch_entry != NULL) add_all(r, &r->pending, r->switch_entry);
 }
 
 static void execute_switch(struct racer *r, const struct ks *s)
@@ -904,7 +875,12 @@ static void execute(struct racer *r, const struct ks *s)
             execute_free_loop(r, s);
         break;
     case KS_SWITCH: execute_switch(r, s); break;
-    case KS_CASE: execute_case(r); break;
+    case KS_CASE: /* a label: comes from the switch or falls through */
+        r->guards = r->switch_guards;
+        r->reachable = true;
+        forget_assigned(r, r->switch_set);
+        if (r->switch_entry != NULL) add_all(r, &r->pending, r->switch_entry);
+        break;
     case KS_BREAK: execute_jump(r, r->breaks); break;
     case KS_CONTINUE: execute_jump(r, r->continues); break;
     case KS_RETURN:
@@ -931,19 +907,6 @@ static void execute_list(struct racer *r, const struct ks *first)
 
 /* ---- all ---- */
 
-static void observe_ranges(struct racer *r)
-{
-    struct walk_request request = {.cx = r->facts->cx,
-                                   .kernel = r->kernel,
-                                   .body = r->kernel->body,
-                                   .local_count = r->kernel->local_count,
-                                   .section = WALK_FIRING,
-                                   .mark = true,
-                                   .observe = observe,
-                                   .observer = r};
-    walk_body(&request, r->arena);
-}
-
 void race_check(const struct group_facts *facts)
 {
     struct kernel *kernel = facts->kernel;
@@ -955,7 +918,15 @@ void race_check(const struct group_facts *facts)
     r.variable_read = ARENA_ARRAY(r.arena, bool, count);
     r.locals = ARENA_ARRAY(r.arena, struct affine, count);
     r.arguments = ARENA_ARRAY(r.arena, struct affine, kernel->argument_count + 1);
-    observe_ranges(&r);
+    struct walk_request request = {.cx = facts->cx,
+                                   .kernel = kernel,
+                                   .body = kernel->body,
+                                   .local_count = kernel->local_count,
+                                   .section = WALK_FIRING,
+                                   .mark = true,
+                                   .observe = observe,
+                                   .observer = &r};
+    walk_body(&request, r.arena);
     for (uint32_t i = 0; i < kernel->argument_count; i++)
         if (type_is_integer(kernel->arguments[i]->type))
             r.arguments[i] = fresh(&r, type_range(kernel->arguments[i]->type), true);

@@ -90,17 +90,12 @@ static void check_function(struct compile *cx, const struct function *f, struct 
     arena_destroy(scratch);
 }
 
-static struct walk_call *new_calls(const struct graph *graph, struct arena *arena)
+void range_check_bodies(struct compile *cx, struct graph *graph)
 {
     size_t ids = 1;
     for (size_t i = 0; i < graph->functions.count; i++)
         if (graph->functions.items[i]->id >= ids) ids = (size_t)graph->functions.items[i]->id + 1;
-    return ARENA_ARRAY(arena, struct walk_call, ids);
-}
-
-void range_check_bodies(struct compile *cx, struct graph *graph)
-{
-    struct walk_call *calls = new_calls(graph, cx->arena);
+    struct walk_call *calls = ARENA_ARRAY(cx->arena, struct walk_call, ids);
     for (size_t i = 0; i < graph->kernels.count; i++) {
         struct kernel *k = graph->kernels.items[i];
         size_t kept = diag_kept_count(cx->diags);

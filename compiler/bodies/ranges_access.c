@@ -153,12 +153,6 @@ static void report_outside(struct walker *w, const struct walk_outside *o)
         vec_push(w->scratch, &w->narrow, (struct walk_narrow){d, o->at, o->what, o->name});
 }
 
-/* One edit for all accesses of the port; what depends on parameters is left to the author. */
-static bool may_fix_port(const struct walker *w)
-{
-    return strcmp(w->kernel->name, w->kernel->title) == 0;
-}
-
 /* The maximum number of packets that an access of the port needs. */
 static int64_t packets_needed(const struct walker *w, const char *name)
 {
@@ -197,7 +191,9 @@ static void help_peek(struct walker *w, const struct walk_narrow *n)
     int64_t packets = packets_needed(w, n->name);
     diag_help(n->diag, "'peek %" PRId64 "' would make the window large enough", packets);
     struct span end = {port->span.source, port->span.end, port->span.end};
-    if (!port->rate_declared && !port->is_array && may_fix_port(w))
+    /* One edit serves all accesses of the port.  The author decides on a port that depends on
+     * parameters. */
+    if (!port->rate_declared && !port->is_array && strcmp(w->kernel->name, w->kernel->title) == 0)
         diag_fix(n->diag, end, " peek %" PRId64, packets);
 }
 

@@ -18,11 +18,6 @@ static void mark_wrap(const struct walker *w, const struct walk_state *s, struct
     e->may_wrap |= !interval_contains(interval_of_type(e->type), exact);
 }
 
-static bool excludes_zero(struct interval value)
-{
-    return value.low > 0 || value.high < 0;
-}
-
 /* Whatever its range is: `x | 1`, also where it becomes a wider integer. */
 static bool has_a_bit(const struct kx *e)
 {
@@ -41,7 +36,7 @@ static void mark_divisor(const struct walker *w, const struct walk_state *s, str
     if (!w->mark || !s->reachable) return;
     if (e->visited == 0) e->check = ACCESS_PROVEN;
     e->visited = 1;
-    if (!excludes_zero(divisor) && !has_a_bit(e->right)) e->check = ACCESS_CHECKED;
+    if (divisor.low <= 0 && divisor.high >= 0 && !has_a_bit(e->right)) e->check = ACCESS_CHECKED;
 }
 
 /* Keeps whether the count of a shift may be one of the type's bits at some visit. */

@@ -119,24 +119,17 @@ static bool add_form(struct walk_form *to, const struct walk_form *more, int64_t
     return true;
 }
 
-static struct interval plain_range(const struct walker *w, const struct walk_state *s,
-                                   const struct walk_form *form)
-{
-    struct interval all = {form->constant, form->constant};
-    for (uint32_t i = 0; i < form->count; i++) {
-        struct interval atom = atom_range(w, s, form->terms[i].atom);
-        wide factor = form->terms[i].factor;
-        all.low += factor * (factor > 0 ? atom.low : atom.high);
-        all.high += factor * (factor > 0 ? atom.high : atom.low);
-    }
-    return all;
-}
-
 /* Narrows without contradiction: what cannot be is not reached. */
 static struct interval form_range(const struct walker *w, const struct walk_state *s,
                                   const struct walk_form *form, int chain)
 {
-    struct interval range = plain_range(w, s, form);
+    struct interval range = {form->constant, form->constant};
+    for (uint32_t i = 0; i < form->count; i++) {
+        struct interval atom = atom_range(w, s, form->terms[i].atom);
+        wide factor = form->terms[i].factor;
+        range.low += factor * (factor > 0 ? atom.low : atom.high);
+        range.high += factor * (factor > 0 ? atom.high : atom.low);
+    }
     if (chain == 0 || form->count == 0) return range;
     for (uint32_t i = 0; i < s->fact_count; i++) {
         const struct walk_fact *fact = &s->facts[i];

@@ -18,21 +18,6 @@ static bool is_tracked(const struct variable *v)
     return type_is_integer(base) || type_is_bool(base);
 }
 
-/* Numbers the variables; false: none of them is kept. */
-static bool number(struct kernel *k)
-{
-    bool any = false;
-    for (size_t i = 0; i < k->states.count; i++) {
-        k->states.items[i]->index = (uint32_t)i;
-        any |= is_tracked(k->states.items[i]);
-    }
-    for (size_t i = 0; i < k->tables.count; i++) {
-        k->tables.items[i]->index = (uint32_t)i;
-        any |= is_tracked(k->tables.items[i]);
-    }
-    return any && !k->grouped;
-}
-
 /* After `init` (from zero), or after a firing that begins in `kept`.  False: it never ends. */
 static bool walk_section(struct compile *cx, struct kernel *k, const struct interval *kept,
                          struct interval *ending, size_t count)
@@ -56,12 +41,6 @@ static const struct type *kept_type(const struct kernel *k, size_t i)
 {
     return i < k->states.count ? k->states.items[i]->type
                                : k->tables.items[i - k->states.count]->type;
-}
-
-static void forget(const struct kernel *k, struct interval *kept, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        kept[i] = interval_of_type(kept_type(k, i));
 }
 
 /* Grows `kept` until a firing that begins in it ends in it.  False: it did not come to rest. */
@@ -107,7 +86,19 @@ const struct interval *walk_kept_ranges(struct compile *cx, struct kernel *kerne
     size_t count = kernel->states.count + kernel->tables.count;
     if (kernel->kept_ranges != NULL || count == 0) return kernel->kept_ranges;
     struct interval *kept = ARENA_ARRAY(cx->arena, struct interval, count);
-    if (!number(kernel) || !find(cx, kernel, kept, count)) forget(kernel, kept, count);
+    bool any = false; /* whether any variable is kept */
+    for (size_t i = 0; i < kernel->states.count; i++) {
+        kernel->states.items[i]->index = (uint32_t)i;
+        any |= is_tracked(kernel->states.items[i]);
+    }
+    for (size_t i = 0; i < kernel->tables.count; i++) {
+        kernel->tables.items[i]->index = (uint32_t)i;
+        any |= is_tracked(kernel->tables.items[i]);
+    }
+    if (!any || kernel->grouped || !find(cx, kernel, kept, count)) {
+        for (size_t i = 0; i < count; i++)
+            kept[i] = interval_of_type(kept_type(kernel, i));
+    }
     kernel->kept_ranges = kept;
     return kept;
 }

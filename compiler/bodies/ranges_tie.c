@@ -61,19 +61,6 @@ static int64_t count_appends(const struct walker *w, const struct ks *list, uint
     return count;
 }
 
-static void tie_variable(struct chooser *c, uint32_t slot, int64_t step, const struct ks *list,
-                         const struct ks *loop_body)
-{
-    for (uint32_t level = 1; level <= LEVELS; level++)
-        add_tie(c, (struct walk_tie){WALK_NO_SLOT, slot, level, -1});
-    for (uint32_t end = 0; end < c->w->end_count; end++) {
-        int64_t appends = count_appends(c->w, list, end);
-        if (appends == 0) appends = count_appends(c->w, loop_body, end);
-        if (appends == 0 || appends % step != 0 || appends / step > FACTOR_MAX) continue;
-        add_tie(c, (struct walk_tie){end, slot, 0, appends / step});
-    }
-}
-
 static const struct kx *unconverted(const struct kx *e)
 {
     while (e->kind == KX_CONVERT)
@@ -108,7 +95,16 @@ static void choose_kx(struct chooser *c, const struct kx *e, const struct ks *li
     if (e == NULL) return;
     uint32_t slot;
     int64_t step = constant_step(c->w, e, &slot);
-    if (step != 0) tie_variable(c, slot, step, list, loop_body);
+    if (step != 0) {
+        for (uint32_t level = 1; level <= LEVELS; level++)
+            add_tie(c, (struct walk_tie){WALK_NO_SLOT, slot, level, -1});
+        for (uint32_t end = 0; end < c->w->end_count; end++) {
+            int64_t appends = count_appends(c->w, list, end);
+            if (appends == 0) appends = count_appends(c->w, loop_body, end);
+            if (appends == 0 || appends % step != 0 || appends / step > FACTOR_MAX) continue;
+            add_tie(c, (struct walk_tie){end, slot, 0, appends / step});
+        }
+    }
     for (uint32_t i = 0; i < kx_child_count(e); i++)
         choose_kx(c, kx_child(e, i), list, loop_body);
 }

@@ -312,18 +312,6 @@ static void help_loop(const struct route *r, struct diag *d, const struct ks *lo
 
 /* ---- entry ---- */
 
-static void label(const struct route *r, struct diag *d, const struct place *p)
-{
-    switch (p->kind) {
-    case STEP_APPEND: label_append(r, d, p); break;
-    case STEP_BRANCH: label_branch(r, d, p); break;
-    case STEP_ROUND:
-    case STEP_LOOP: label_loop(d, p); break;
-    case STEP_CASE: label_case(r, d, p); break;
-    case STEP_RETURN: break;
-    }
-}
-
 void rate_path_show(struct compile *cx, struct diag *d, const struct rate_path *path)
 {
     struct route *r = ARENA_NEW(cx->arena, struct route);
@@ -337,7 +325,14 @@ void rate_path_show(struct compile *cx, struct diag *d, const struct rate_path *
         if (p->kind == STEP_ROUND && p->times > 1 && p->last < p->least_rounds)
             p->least_rounds = p->last;
         if (!matters(r, p)) continue;
-        label(r, d, p);
+        switch (p->kind) {
+        case STEP_APPEND: label_append(r, d, p); break;
+        case STEP_BRANCH: label_branch(r, d, p); break;
+        case STEP_ROUND:
+        case STEP_LOOP: label_loop(d, p); break;
+        case STEP_CASE: label_case(r, d, p); break;
+        case STEP_RETURN: break;
+        }
         labels++;
         if (p->kind == STEP_LOOP && p->unbounded) unbounded = p->stmt;
     }

@@ -37,12 +37,6 @@ static bool takes_one(const struct graph_node *node, const struct graph_input *i
     return port->pop == 1 && port->pops == NULL;
 }
 
-static bool gives_one(const struct graph_node *node, const struct graph_output *output)
-{
-    const struct kernel_port *port = &node->kernel->out[output->kernel_port];
-    return port->push == 1 && port->push_least == 1 && port->pushes == NULL;
-}
-
 /* The input of `node` that has given its shape to the buffer. */
 static const struct graph_input *shape_origin(const struct graph *graph,
                                               const struct graph_node *node,
@@ -112,7 +106,9 @@ static void pass_shape_on(struct passing *p, const struct graph_buffer *buffer)
         if (!takes_one(node, input)) continue;
         for (size_t o = 0; o < node->outputs.count; o++) {
             const struct graph_output *output = &node->outputs.items[o];
-            if (gives_one(node, output)) pass_to(p, reader->node, input, output->buffer);
+            const struct kernel_port *port = &node->kernel->out[output->kernel_port];
+            if (port->push == 1 && port->push_least == 1 && port->pushes == NULL)
+                pass_to(p, reader->node, input, output->buffer);
         }
     }
 }

@@ -201,13 +201,6 @@ static void check_binary(struct compile *cx, const struct kx *e)
     }
 }
 
-static void check_builtin(struct compile *cx, const struct kx *e)
-{
-    if (e->builtin != BUILTIN_MIN && e->builtin != BUILTIN_MAX && e->builtin != BUILTIN_ABS) return;
-    for (uint32_t i = 0; i < e->argument_count; i++)
-        check(cx, e->arguments[i], e->builtin == BUILTIN_ABS ? "made positive" : "compared");
-}
-
 static void visit_kx(struct compile *cx, const struct kernel *kernel, const struct kx *e)
 {
     if (e == NULL) return;
@@ -216,7 +209,12 @@ static void visit_kx(struct compile *cx, const struct kernel *kernel, const stru
     case KX_ASSIGN:
         if (e->op != OP_NONE) check_count(cx, e, e->operation);
         break;
-    case KX_BUILTIN: check_builtin(cx, e); break;
+    case KX_BUILTIN:
+        if (e->builtin == BUILTIN_MIN || e->builtin == BUILTIN_MAX || e->builtin == BUILTIN_ABS)
+            for (uint32_t i = 0; i < e->argument_count; i++)
+                check(cx, e->arguments[i],
+                      e->builtin == BUILTIN_ABS ? "made positive" : "compared");
+        break;
     case KX_COMPARE:
         check(cx, e->left, "compared");
         check(cx, e->right, "compared");

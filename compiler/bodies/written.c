@@ -83,14 +83,6 @@ static void walk_store(struct count *c, const struct ks *s)
     c->left--;
 }
 
-static void walk_declare(struct count *c, const struct ks *s)
-{
-    struct scalar_value value;
-    c->known[s->variable->index] = false;
-    if (c->assignments[s->variable->index] == 0 && find_value(c, s->expr, &value))
-        set(c, s->variable, value);
-}
-
 /* `i += constant`, where nothing else assigns i. */
 static const struct variable *counter_of(const struct count *c, const struct ks *loop)
 {
@@ -136,7 +128,12 @@ static void walk(struct count *c, const struct ks *s)
     for (; s != NULL && c->steps++ < STEPS_MAX; s = s->next) {
         if (s->kind == KS_BLOCK) walk(c, s->body);
         if (s->kind == KS_STORE) walk_store(c, s);
-        if (s->kind == KS_DECLARE) walk_declare(c, s);
+        if (s->kind == KS_DECLARE) {
+            struct scalar_value value;
+            c->known[s->variable->index] = false;
+            if (c->assignments[s->variable->index] == 0 && find_value(c, s->expr, &value))
+                set(c, s->variable, value);
+        }
         if (s->kind == KS_LOOP) walk_loop(c, s);
     }
 }

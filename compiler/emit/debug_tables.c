@@ -98,17 +98,6 @@ static void add_variable(struct debug_tables *t, struct place_table *places,
     vec_push(t->arena, &t->variable_names, variable->name);
 }
 
-static void add_variables(struct debug_tables *t, struct place_table *places,
-                          const struct kernel *kernel)
-{
-    for (size_t i = 0; i < kernel->states.count; i++)
-        add_variable(t, places, kernel->states.items[i], CONTAINER_VARIABLE_STATE);
-    for (size_t i = 0; i < kernel->tables.count; i++)
-        add_variable(t, places, kernel->tables.items[i], CONTAINER_VARIABLE_TABLE);
-    for (uint32_t i = 0; i < kernel->argument_count; i++)
-        add_variable(t, places, kernel->arguments[i], CONTAINER_VARIABLE_ARGUMENT);
-}
-
 static void add_kernel(struct debug_tables *t, struct place_table *places,
                        const struct kernel *kernel, uint32_t id, bool variables)
 {
@@ -122,7 +111,14 @@ static void add_kernel(struct debug_tables *t, struct place_table *places,
         add_port(t, places, &kernel->in[i]);
     for (uint32_t i = 0; i < kernel->out_count; i++)
         add_port(t, places, &kernel->out[i]);
-    if (variables) add_variables(t, places, kernel);
+    if (variables) {
+        for (size_t i = 0; i < kernel->states.count; i++)
+            add_variable(t, places, kernel->states.items[i], CONTAINER_VARIABLE_STATE);
+        for (size_t i = 0; i < kernel->tables.count; i++)
+            add_variable(t, places, kernel->tables.items[i], CONTAINER_VARIABLE_TABLE);
+        for (uint32_t i = 0; i < kernel->argument_count; i++)
+            add_variable(t, places, kernel->arguments[i], CONTAINER_VARIABLE_ARGUMENT);
+    }
     record.variable_count = (uint32_t)t->variables.count - record.first_variable;
     vec_push(t->arena, &t->kernels, record);
     vec_push(t->arena, &t->kernel_titles, kernel->title);

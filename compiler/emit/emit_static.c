@@ -78,13 +78,6 @@ static void build_wait(struct emission *e, uint32_t top, const offset_list *fail
     sched_build(e->builder, SCHED_WAIT, &top, NULL);
 }
 
-static void build_prologue(struct emission *e, const struct schedule_island *island)
-{
-    if (island->prologue.op_count == 0) return;
-    build_guards(e, &island->prologue, 1, &e->leaving);
-    build_ops(e, &island->prologue);
-}
-
 /* ---- one queue ---- */
 
 static void build_queue_loop(struct emission *e, const struct schedule_island *island)
@@ -180,7 +173,10 @@ void emit_static(struct sched_builder *builder, const struct plan *plan, uint32_
     struct emission e = {.arena = arena_create(), .builder = builder};
     bool whole = schedule->island_count == 1 && schedule->static_count == plan->stage_count;
     const struct schedule_island *island = &schedule->islands[0];
-    if (whole) build_prologue(&e, island);
+    if (whole && island->prologue.op_count > 0) {
+        build_guards(&e, &island->prologue, 1, &e.leaving);
+        build_ops(&e, &island->prologue);
+    }
     if (!whole)
         build_islands(&e, plan, set, selection);
     else if (island->level_count == 1)

@@ -103,17 +103,6 @@ static void add_launches(struct building *b, const struct kernel *kernel,
 
 /* ---- interfaces ---- */
 
-/* Sets the warps of a firing of the child, and the cost of each. */
-static void set_cost(const struct building *b, const struct kernel *kernel,
-                     const struct graph_node *node, struct container_interface *record)
-{
-    const struct graph_warp warp =
-        node != NULL ? node->warp : cost_warp_of(kernel, false, b->plan->device);
-    record->firing_warps = warp.pieces > 0 ? warp.pieces : 1;
-    record->warp_cycles = warp.cycles;
-    if (warp.counted) record->flags |= CONTAINER_INTERFACE_COUNTED;
-}
-
 static void add_interface(struct building *b, const struct kernel *kernel, uint32_t id,
                           uint32_t node_index)
 {
@@ -138,7 +127,12 @@ static void add_interface(struct building *b, const struct kernel *kernel, uint3
         .local_bytes = kernel->shared_bytes,
         .launches = launches->most,
     };
-    set_cost(b, kernel, node, &record);
+    /* The warps of a firing of the child, and the cost of each. */
+    const struct graph_warp warp =
+        node != NULL ? node->warp : cost_warp_of(kernel, false, b->plan->device);
+    record.firing_warps = warp.pieces > 0 ? warp.pieces : 1;
+    record.warp_cycles = warp.cycles;
+    if (warp.counted) record.flags |= CONTAINER_INTERFACE_COUNTED;
     if (node != NULL) {
         record.nesting = launches->nesting;
         record.tree = launches->tree;

@@ -36,14 +36,6 @@ struct wanted {
 
 /* ---- what each kernel needs ---- */
 
-static void set_step(struct plan_index *index, uint32_t lanes)
-{
-    const uint32_t *d = index->extents;
-    index->step[0] = lanes % d[0];
-    index->step[1] = lanes / d[0] % d[1];
-    index->step[2] = lanes / d[0] / d[1];
-}
-
 static bool report_kernel(const struct placing *at, const struct plan_index *index,
                           const char *text)
 {
@@ -86,7 +78,10 @@ static bool measure(const struct placing *at, struct wanted *wanted)
     index->register_bits = format.register_bits;
     index->bytes = (uint64_t)index->items * (format.register_bits / 8);
     wanted->bytes = (index->bytes + ALIGNMENT_BYTES - 1) / ALIGNMENT_BYTES * ALIGNMENT_BYTES;
-    set_step(index, at->device->lanes);
+    const uint32_t lanes = at->device->lanes;
+    index->step[0] = lanes % d[0];
+    index->step[1] = lanes / d[0] % d[1];
+    index->step[2] = lanes / d[0] / d[1];
     return check_device(at, wanted, &format);
 }
 

@@ -344,14 +344,6 @@ struct plan_layout *layout_in_equal_groups(const struct placement *at, uint32_t 
 
 /* ---- state apart ---- */
 
-static uint32_t least_of(const uint64_t *sums, uint32_t count)
-{
-    uint32_t least = 0;
-    for (uint32_t i = 1; i < count; i++)
-        if (sums[i] < sums[least]) least = i;
-    return least;
-}
-
 struct plan_layout *layout_state_apart(const struct placement *at, uint32_t cus_for_state)
 {
     uint32_t stages = at->plan->stage_count, stateful = layout_stateful(at), count = 0;
@@ -368,7 +360,9 @@ struct plan_layout *layout_state_apart(const struct placement *at, uint32_t cus_
     }
     qsort(shares, count, sizeof *shares, compare_load);
     for (uint32_t i = count; i-- > 0;) {
-        uint32_t to = least_of(sums, cus_for_state);
+        uint32_t to = 0;
+        for (uint32_t j = 1; j < cus_for_state; j++)
+            if (sums[j] < sums[to]) to = j;
         sums[to] = add_clamped(sums[to], shares[i].load);
         layout->sub_device[shares[i].stage] = to + 1;
     }

@@ -10,13 +10,6 @@
 
 #include <inttypes.h>
 
-static bool shares_are_equal(const struct plan *plan)
-{
-    for (uint32_t i = 1; i < plan->sub_device_count; i++)
-        if (plan->sub_devices[i] != plan->sub_devices[0]) return false;
-    return true;
-}
-
 /* DEVDESC_LEVELS: no level has these domains. */
 static enum devdesc_level level_of_shares(const struct plan *plan)
 {
@@ -44,7 +37,8 @@ void plan_choose_partition(struct plan *plan)
     plan->partition = PLAN_PARTITION_NONE;
     if (plan->sub_device_count == 0) return;
     plan->partition = PLAN_PARTITION_COUNTS;
-    if (!shares_are_equal(plan)) return;
+    for (uint32_t i = 1; i < plan->sub_device_count; i++)
+        if (plan->sub_devices[i] != plan->sub_devices[0]) return;
     plan->level = level_of_shares(plan);
     if (plan->level != DEVDESC_LEVELS)
         plan->partition = PLAN_PARTITION_AFFINITY;

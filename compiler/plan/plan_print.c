@@ -16,20 +16,6 @@ enum { PRINTED_PACKED = 40 };
 
 __extension__ typedef unsigned __int128 load_sum;
 
-static load_sum whole_load(const struct plan *plan)
-{
-    load_sum sum = 0;
-    for (uint32_t i = 0; i < plan->stage_count; i++)
-        sum += plan->stages[i].load;
-    return sum;
-}
-
-/* Tenths of a percent, in integers, so that every host prints the same. */
-static uint32_t load_permille(load_sum whole, const struct plan_stage *stage)
-{
-    return (uint32_t)(((load_sum)stage->load * 1000 + whole / 2) / whole);
-}
-
 const char *plan_mode_name(enum plan_mode mode)
 {
     static const char *const names[] = {[PLAN_SIDE_BY_SIDE] = "side by side",
@@ -158,13 +144,16 @@ static void print_stages(FILE *to, const struct graph *graph, const struct plan 
     static const int widths[] = {0, 0, 11, 8, 6, 4, 6, 9, 7, 0};
     struct arena *arena = arena_create();
     struct folded_table table;
-    load_sum all = whole_load(plan);
+    load_sum all = 0;
+    for (uint32_t i = 0; i < plan->stage_count; i++)
+        all += plan->stages[i].load;
     FILE *rows = folded_table_begin(&table, arena);
     fputs("stage\tkernel\trepetitions\tcycles\tload\tCUs\tsubdev\tthreshold\tbatch\t\n", rows);
     for (uint32_t i = 0; i < plan->stage_count; i++) {
         const struct plan_stage *stage = &plan->stages[i];
         const struct graph_node *node = &graph->nodes.items[stage->node];
-        uint32_t load = load_permille(all, stage);
+        /* Tenths of a percent, in integers, so that every host prints the same. */
+        uint32_t load = (uint32_t)(((load_sum)stage->load * 1000 + all / 2) / all);
         fprintf(rows, "%s\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu32 ".%" PRIu32 "%%\t%" PRIu32 "\t",
                 node->name, node->kernel->title, node->repetitions, node->cost_cycles, load / 10,
                 load % 10, stage->cu_count);

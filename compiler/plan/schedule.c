@@ -30,13 +30,6 @@ struct scheduling {
 
 /* ---- which stages ---- */
 
-static bool has_window(const struct graph_node *node, const struct graph_input *in)
-{
-    const struct kernel *kernel = node->kernel;
-    return in->history > 0 ||
-           (in->kernel_port < kernel->in_count && kernel->in[in->kernel_port].window_width > 0);
-}
-
 static const char *stage_obstacle(struct arena *arena, const struct graph *graph,
                                   const struct graph_node *node)
 {
@@ -44,7 +37,9 @@ static const char *stage_obstacle(struct arena *arena, const struct graph *graph
     if (kernel_launches_any(&node->kernel->launches)) return "it launches kernels";
     for (size_t i = 0; i < node->inputs.count; i++) {
         const struct graph_input *in = &node->inputs.items[i];
-        if (has_window(node, in))
+        const struct kernel *kernel = node->kernel;
+        if (in->history > 0 ||
+            (in->kernel_port < kernel->in_count && kernel->in[in->kernel_port].window_width > 0))
             return arena_printf(arena, "it reads '%s' through a 2-D window", in->port);
         if (in->pop == 0) return arena_printf(arena, "it consumes nothing from '%s'", in->port);
         const struct graph_output *writer = graph_writer(graph, &graph->buffers.items[in->buffer]);
@@ -616,12 +611,6 @@ static const char *schedule_island(struct scheduling *s, struct island *island)
     return NULL;
 }
 
-static void note_obstacle(struct scheduling *s, const struct island *island, const char *obstacle)
-{
-    for (uint32_t i = 0; i < island->node_count; i++)
-        s->obstacles[island->nodes[i].stage] = obstacle;
-}
-
 /* Does one island hold every stage, and has it a schedule? */
 static bool schedule_whole(struct scheduling *s)
 {
@@ -641,7 +630,8 @@ static void schedule_islands(struct scheduling *s)
     struct islands islands = islands_collect(s->arena, s->graph, s->plan, s->obstacles, true);
     for (uint32_t i = 0; i < islands.count; i++) {
         const char *obstacle = schedule_island(s, &islands.items[i]);
-        if (obstacle) note_obstacle(s, &islands.items[i], obstacle);
+        for (uint32_t j = 0; obstacle && j < islands.items[i].node_count; j++)
+            s->obstacles[islands.items[i].nodes[j].stage] = obstacle;
     }
 }
 

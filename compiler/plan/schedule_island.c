@@ -175,15 +175,6 @@ static void number_islands(struct cutting *c)
 
 /* ---- nodes ---- */
 
-static void reduce_cycles(struct island *island)
-{
-    uint64_t common = 0;
-    for (uint32_t i = 0; i < island->node_count; i++)
-        common = gcd64(common, island->nodes[i].cycles);
-    for (uint32_t i = 0; i < island->node_count && common; i++)
-        island->nodes[i].cycles /= common;
-}
-
 static void fill_nodes(struct cutting *c)
 {
     for (uint32_t stage = 0; stage < c->plan->stage_count; stage++) {
@@ -201,8 +192,14 @@ static void fill_nodes(struct cutting *c)
         if (planned->batch_max < phases)
             island->obstacle = "a batch has not the room of a whole cycle of phases";
     }
-    for (uint32_t i = 0; i < c->made.count; i++)
-        reduce_cycles(&c->made.items[i]);
+    for (uint32_t i = 0; i < c->made.count; i++) {
+        struct island *island = &c->made.items[i];
+        uint64_t common = 0;
+        for (uint32_t k = 0; k < island->node_count; k++)
+            common = gcd64(common, island->nodes[k].cycles);
+        for (uint32_t k = 0; k < island->node_count && common; k++)
+            island->nodes[k].cycles /= common;
+    }
 }
 
 /* ---- edges and ports ---- */
@@ -317,19 +314,6 @@ static uint32_t vertex_of(const struct cutting *c, uint32_t node)
     return c->island[stage] != GRAPH_NONE ? c->island[stage] : c->made.count + stage;
 }
 
-static uint32_t collect_arcs(const struct cutting *c, struct strong_arc *arcs)
-{
-    uint32_t count = 0;
-    for (size_t b = 0; b < c->graph->buffers.count; b++) {
-        const struct graph_buffer *buffer = &c->graph->buffers.items[b];
-        if (buffer->writer_node == GRAPH_NONE) continue;
-        for (size_t r = 0; r < buffer->readers.count; r++)
-            arcs[count++] = (struct strong_arc){vertex_of(c, buffer->writer_node),
-                                                vertex_of(c, buffer->readers.items[r].node)};
-    }
-    return count;
-}
-
 /* Of an iteration that waits for what others make of its own packets the guards never hold. */
 static void refuse_circles(struct cutting *c)
 {
@@ -339,7 +323,14 @@ static void refuse_circles(struct cutting *c)
     struct strong_arc *arcs = ARENA_ARRAY(c->arena, struct strong_arc, ends + 1);
     uint32_t *component = ARENA_ARRAY(c->arena, uint32_t, vertices + 1);
     uint32_t *sizes = ARENA_ARRAY(c->arena, uint32_t, vertices + 1);
-    uint32_t arc_count = collect_arcs(c, arcs);
+    uint32_t arc_count = 0;
+    for (size_t b = 0; b < c->graph->buffers.count; b++) {
+        const struct graph_buffer *buffer = &c->graph->buffers.items[b];
+        if (buffer->writer_node == GRAPH_NONE) continue;
+        for (size_t r = 0; r < buffer->readers.count; r++)
+            arcs[arc_count++] = (struct strong_arc){vertex_of(c, buffer->writer_node),
+                                                    vertex_of(c, buffer->readers.items[r].node)};
+    }
     strong_components(c->arena, (uint32_t)vertices, arcs, arc_count, component);
     for (size_t v = 0; v < vertices; v++)
         sizes[component[v]]++;

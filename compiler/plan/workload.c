@@ -122,14 +122,6 @@ static uint128 firing_cycles(const struct graph *graph, const struct graph_node 
     return max64(node->cost_cycles, 1) + (uint128)node->kernel->launches.tree * dearest;
 }
 
-/* Firings for one iteration of the first island, in PLAN_PACE_ONE-ths. */
-static uint64_t pace_of(const struct graph_node *node, const struct scale *scales)
-{
-    struct scale scale = scales[node->component];
-    uint128 pace = (uint128)max64(node->repetitions, 1) * scale.num * PLAN_PACE_ONE / scale.den;
-    return pace >> 63 ? INT64_MAX : max64((uint64_t)pace, 1);
-}
-
 void plan_loads(struct arena *arena, const struct graph *graph, struct plan *plan)
 {
     struct scale *scales = island_scales(arena, graph);
@@ -150,6 +142,10 @@ void plan_loads(struct arena *arena, const struct graph *graph, struct plan *pla
     shift_down(loads, count, 63);
     for (size_t i = 0; i < count; i++) {
         plan->stages[i].load = max64((uint64_t)loads[i], 1);
-        plan->stages[i].pace = pace_of(&graph->nodes.items[i], scales);
+        /* Firings for one iteration of the first island, in PLAN_PACE_ONE-ths. */
+        struct scale scale = scales[graph->nodes.items[i].component];
+        uint128 pace = (uint128)max64(graph->nodes.items[i].repetitions, 1) * scale.num *
+                       PLAN_PACE_ONE / scale.den;
+        plan->stages[i].pace = pace >> 63 ? INT64_MAX : max64((uint64_t)pace, 1);
     }
 }

@@ -140,12 +140,6 @@ static void lower(struct search *s, uint32_t vertex, uint32_t to)
     if (to < s->low[vertex]) s->low[vertex] = to;
 }
 
-static void leave(struct search *s, uint32_t vertex, uint32_t parent)
-{
-    lower(s, parent, s->low[vertex]);
-    s->bridges[s->via[vertex]] = s->low[vertex] > s->order[parent];
-}
-
 /* Everything that is joined to the vertex. */
 static void search_from(struct search *s, uint32_t root)
 {
@@ -162,7 +156,11 @@ static void search_from(struct search *s, uint32_t root)
             continue;
         }
         depth--;
-        if (depth > 0) leave(s, vertex, s->stack[depth - 1]);
+        if (depth > 0) {
+            uint32_t parent = s->stack[depth - 1];
+            lower(s, parent, s->low[vertex]);
+            s->bridges[s->via[vertex]] = s->low[vertex] > s->order[parent];
+        }
     }
 }
 
@@ -316,7 +314,8 @@ static enum prt_status verify_shares(const struct search *s, uint32_t index, uin
     uint64_t share = c->outputs[output].share, other_share = c->outputs[first].share;
     uint64_t packets, other_packets;
     if (share == 0) share = other_share = 1;
-    /* uncovered: a bundle's buffers are inside (verify_bundles), and what is inside has a reader (verify.c) */
+    /* uncovered: a bundle's buffers are inside (verify_bundles), and what is inside has a reader
+     * (verify.c) */
     if (other->reader_count == 0) return PRT_OK;
     CHECK(taken(c, reader_index, &packets) && taken(c, other->first_reader, &other_packets),
           BUFFERS, index, "its packets of an iteration do not fit 63 bits");

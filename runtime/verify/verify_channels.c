@@ -78,16 +78,6 @@ static uint32_t *bundle_place(const struct prt_channels *channels, uint32_t inde
                               c->outputs[buffer->writer_output].bundle - 1];
 }
 
-static void note_bundles(struct prt_channels *channels)
-{
-    const struct prt_container *c = channels->container;
-    for (uint32_t b = c->buffer_count; b-- > 0;) {
-        uint32_t output = c->buffers[b].writer_output;
-        if (output != CONTAINER_NONE && c->outputs[output].bundle > 0)
-            *bundle_place(channels, b) = b;
-    }
-}
-
 /* The packets of a bounded writer are unknown.  It counts as an outside that writes single packets
  * (shares of a bundle), and room for its maximum less one is reserved. */
 static void fill_bounded(const struct prt_channels *channels, struct prt_channel *channel,
@@ -134,7 +124,11 @@ static bool is_channel(const struct prt_container *c, const struct container_buf
 static void fill_channels(struct prt_channels *channels)
 {
     const struct prt_container *c = channels->container;
-    note_bundles(channels);
+    for (uint32_t b = c->buffer_count; b-- > 0;) {
+        uint32_t output = c->buffers[b].writer_output;
+        if (output != CONTAINER_NONE && c->outputs[output].bundle > 0)
+            *bundle_place(channels, b) = b;
+    }
     for (uint32_t b = 0; b < c->buffer_count; b++) {
         const struct container_buffer *buffer = &c->buffers[b];
         for (uint32_t k = 0; k < buffer->reader_count; k++) {
@@ -157,12 +151,6 @@ struct walk {
     uint32_t *order, *low, *via, *cursor, *path, *open;
     uint32_t path_count, open_count, visited;
 };
-
-static uint32_t other_end(const struct walk *walk, uint32_t edge, uint32_t vertex)
-{
-    const struct prt_channel *channel = &walk->channels->items[edge];
-    return channel->from == vertex ? channel->to : channel->from;
-}
 
 static void index_edges(struct walk *walk)
 {
@@ -213,7 +201,8 @@ static void leave(struct walk *walk)
 static void follow(struct walk *walk, uint32_t vertex)
 {
     uint32_t edge = walk->edges[walk->cursor[vertex]++];
-    uint32_t other = other_end(walk, edge, vertex);
+    const struct prt_channel *channel = &walk->channels->items[edge];
+    uint32_t other = channel->from == vertex ? channel->to : channel->from;
     if (other == vertex) {
         walk->channels->items[edge].block = walk->channels->block_count++;
         return;

@@ -61,18 +61,6 @@ static enum prt_status verify_struct(const struct prt_container *c, uint32_t ind
     return PRT_OK;
 }
 
-/* The parts of a type precede it in the table. */
-static uint32_t type_depth(const struct prt_container *c, const uint32_t *depths, uint32_t index)
-{
-    const struct container_type *t = &c->types[index];
-    uint32_t deepest = t->element != CONTAINER_NONE ? depths[t->element] : 0;
-    for (uint32_t i = 0; i < t->member_count; i++) {
-        uint32_t depth = depths[c->members[t->first_member + i].type];
-        if (depth > deepest) deepest = depth;
-    }
-    return deepest + 1;
-}
-
 static enum prt_status verify_types(const struct prt_container *c, uint32_t *depths,
                                     struct prt_error *error)
 {
@@ -85,7 +73,14 @@ static enum prt_status verify_types(const struct prt_container *c, uint32_t *dep
         default: status = verify_list(c, i, error); break;
         }
         if (status != PRT_OK) return status;
-        depths[i] = type_depth(c, depths, i);
+        /* The parts of a type precede it in the table. */
+        const struct container_type *t = &c->types[i];
+        uint32_t deepest = t->element != CONTAINER_NONE ? depths[t->element] : 0;
+        for (uint32_t j = 0; j < t->member_count; j++) {
+            uint32_t depth = depths[c->members[t->first_member + j].type];
+            if (depth > deepest) deepest = depth;
+        }
+        depths[i] = deepest + 1;
         CHECK(depths[i] <= CONTAINER_TYPE_DEPTH_MAX, TYPES, i, "types nested %" PRIu32 " deep",
               depths[i]);
     }

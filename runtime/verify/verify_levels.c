@@ -533,21 +533,6 @@ static bool can_hold(const struct levels *x, const struct sched_instruction *gua
     return true;
 }
 
-/* Applies the facts that hold after the guard. */
-static void pass(struct levels *x, const struct sched_instruction *guard, struct prt_keys keys)
-{
-    int64_t asked = guard->operands[guard->opcode == SCHED_GOES_ON ? 1 : 2];
-    for (uint32_t k = keys.first; k < keys.first + keys.count; k++) {
-        if (guard->opcode == SCHED_HAS_ROOM) {
-            if (x->now.most[k] > x->q.most[k] - asked) x->now.most[k] = x->q.most[k] - asked;
-        } else if (x->now.least[k] < asked) {
-            x->now.least[k] = asked;
-            if (x->now.most[k] < asked) x->now.most[k] = asked;
-        }
-    }
-    x->now.least[x->q.first_running + guard->operands[0]] = 1;
-}
-
 /* Sets *holds if execution continues after the guard. */
 static enum prt_status execute_guard(struct levels *x, uint32_t index,
                                      const struct sched_instruction *guard, bool *holds)
@@ -561,7 +546,17 @@ static enum prt_status execute_guard(struct levels *x, uint32_t index,
     if (status == PRT_OK) status = prt_code_work(x->code, index, keys.count);
     if (status != PRT_OK || !*holds) return status;
     x->code->flags[index] |= PRT_CODE_PASSED;
-    pass(x, guard, keys);
+    /* Applies the facts that hold after the guard. */
+    int64_t asked = guard->operands[guard->opcode == SCHED_GOES_ON ? 1 : 2];
+    for (uint32_t k = keys.first; k < keys.first + keys.count; k++) {
+        if (guard->opcode == SCHED_HAS_ROOM) {
+            if (x->now.most[k] > x->q.most[k] - asked) x->now.most[k] = x->q.most[k] - asked;
+        } else if (x->now.least[k] < asked) {
+            x->now.least[k] = asked;
+            if (x->now.most[k] < asked) x->now.most[k] = asked;
+        }
+    }
+    x->now.least[x->q.first_running + guard->operands[0]] = 1;
     return PRT_OK;
 }
 

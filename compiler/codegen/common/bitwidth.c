@@ -44,19 +44,16 @@ static struct seen *slot_of(const struct narrowing *n, const struct kx *x)
     return &n->table[slot];
 }
 
-static void grow(struct narrowing *n)
-{
-    const struct seen *old = n->table;
-    size_t old_capacity = n->capacity;
-    n->capacity = old_capacity > 0 ? 2 * old_capacity : 256;
-    n->table = ARENA_ARRAY(n->scratch, struct seen, n->capacity);
-    for (size_t i = 0; i < old_capacity; i++)
-        if (old[i].x != NULL) *slot_of(n, old[i].x) = old[i];
-}
-
 static struct seen *seen_of(struct narrowing *n, const struct kx *x)
 {
-    if (2 * n->count >= n->capacity) grow(n);
+    if (2 * n->count >= n->capacity) {
+        const struct seen *old = n->table;
+        size_t old_capacity = n->capacity;
+        n->capacity = old_capacity > 0 ? 2 * old_capacity : 256;
+        n->table = ARENA_ARRAY(n->scratch, struct seen, n->capacity);
+        for (size_t i = 0; i < old_capacity; i++)
+            if (old[i].x != NULL) *slot_of(n, old[i].x) = old[i];
+    }
     struct seen *seen = slot_of(n, x);
     if (seen->x == NULL) {
         *seen = (struct seen){.x = x, .island = NO_ISLAND};
@@ -132,15 +129,10 @@ static void visit_refused(struct narrowing *n, const struct kx *x)
     if (x != NULL) refuse(n, visit(n, x));
 }
 
-static bool is_place(const struct kx *x)
-{
-    return x->kind == KX_PEEK || x->kind == KX_WINDOW || x->kind == KX_INDEX;
-}
-
 static void visit_parts(struct narrowing *n, const struct kx *x)
 {
     for (uint32_t i = 0; i < kx_child_count(x); i++)
-        if (is_place(x))
+        if (x->kind == KX_PEEK || x->kind == KX_WINDOW || x->kind == KX_INDEX)
             visit_refused(n, kx_child(x, i));
         else
             visit_taken(n, kx_child(x, i));
@@ -403,17 +395,13 @@ static struct kx *copy_taken(const struct kx *x, void *data)
     return widened;
 }
 
-/* Whether its operands may be narrow where it does not become so itself. */
-static bool takes_narrow(const struct kx *x)
-{
-    return x->kind == KX_COMPARE || x->kind == KX_CONVERT;
-}
-
 static struct kx *copy(const struct kx *x, void *data)
 {
     struct narrowing *n = data;
     const struct type *type = new_type(n, x);
-    struct kx *clone = kx_copy(n->arena, x, type != NULL || takes_narrow(x) ? copy : copy_taken, n);
+    /* A comparison and a conversion take narrow operands without becoming narrow themselves. */
+    bool takes_narrow = type != NULL || x->kind == KX_COMPARE || x->kind == KX_CONVERT;
+    struct kx *clone = kx_copy(n->arena, x, takes_narrow ? copy : copy_taken, n);
     if (type != NULL) {
         clone->type = type;
         if (x->kind == KX_CONSTANT) clone->value.type = type->scalar;
@@ -446,22 +434,6 @@ static struct ks *copy_list(struct narrowing *n, const struct ks *first)
 }
 
 /* ---- kernels ---- */
-
-static void walk(struct narrowing *n, struct compile *cx, struct kernel *kernel)
-{
-    struct walk_request request = {.cx = cx,
-                                   .kernel = kernel,
-                                   .body = kernel->body,
-                                   .local_count = kernel->local_count,
-                                   .section = WALK_FIRING,
-                                   .mark = true,
-                                   .observe = observe,
-                                   .observer = n};
-    struct diags *reported = cx->diags;
-    cx->diags = diags_create(cx->arena, cx->sources);
-    walk_body(&request, n->scratch);
-    cx->diags = reported;
-}
 
 static bool any_narrow(struct narrowing *n)
 {
@@ -498,7 +470,18 @@ struct kernel *narrow_kernel(struct compile *cx, struct types *types, struct are
         kernel_launches_any(&kernel->launches) || !ks_any(kernel->body, NULL, widens, NULL))
         return kernel;
     struct narrowing n = {.scratch = arena_create(), .arena = arena, .types = types};
-    walk(&n, cx, kernel);
+    struct walk_request request = {.cx = cx,
+                                   .kernel = kernel,
+                                   .body = kernel->body,
+                                   .local_count = kernel->local_count,
+                                   .section = WALK_FIRING,
+                                   .mark = true,
+                                   .observe = observe,
+                                   .observer = &n};
+    struct diags *reported = cx->diags;
+    cx->diags = diags_create(cx->arena, cx->sources);
+    walk_body(&request, n.scratch);
+    cx->diags = reported;
     struct kernel *made = narrowed(&n, kernel);
     arena_destroy(n.scratch);
     return made;

@@ -32,11 +32,6 @@ LLVMTypeRef kernel_counter_type(struct kernel_emitter *e, const struct kernel_co
     return most <= UINT32_MAX ? e->i32 : e->i64;
 }
 
-static bool is_flag(struct kernel_emitter *e, const struct kernel_counting *c, uint32_t counter)
-{
-    return kernel_counter_type(e, c, counter) == e->i8;
-}
-
 LLVMValueRef *kernel_counter_slots(struct kernel_emitter *e, const struct kernel_counting *c)
 {
     return ARENA_ARRAY(e->scratch, LLVMValueRef, c->plan->counter_count + 1u);
@@ -302,7 +297,8 @@ static LLVMValueRef most_of_warp(struct kernel_emitter *e, const struct kernel_c
     LLVMTypeRef type = kernel_counter_type(e, c, counter);
     if (lanes > VECTOR_LANES_MAX || (lanes & (lanes - 1)) != 0)
         return most_of_many(e, type, at, lanes);
-    return is_flag(e, c, counter) ? any_of(e, at, lanes) : most_of(e, type, at, lanes);
+    return kernel_counter_type(e, c, counter) == e->i8 ? any_of(e, at, lanes)
+                                                       : most_of(e, type, at, lanes);
 }
 
 /* Can no warp cost more than fits 64 bits?  Then sums that do not saturate become vectors. */

@@ -78,20 +78,6 @@ static void add_to(struct kernel_emitter *e, LLVMValueRef slot, LLVMValueRef cyc
     LLVMBuildStore(e->builder, kernel_cycles_add(e, sum, cycles), slot);
 }
 
-static void add_to_piece(struct kernel_emitter *e, LLVMValueRef piece)
-{
-    struct kernel_counting *c = e->body->counting;
-    LLVMValueRef slot = piece_slot(e, piece), run = kernel_i64(e, 0);
-    for (uint32_t i = 0; i < c->plan->counter_count; i++) {
-        if (c->items[i] == NULL) continue;
-        const struct cost_counter *counter = &c->plan->counters[i];
-        run = kernel_cycles_add(
-            e, run, kernel_cycles_weigh(e, take_most(e, i), counter->cycles, UINT64_MAX));
-    }
-    add_to(e, slot, run);
-    if (c->ended != NULL) add_to(e, c->ended, run);
-}
-
 /* After the last item of a warp. */
 static void end_piece(struct kernel_emitter *e)
 {
@@ -105,7 +91,16 @@ static void end_piece(struct kernel_emitter *e)
     LLVMBasicBlockRef take = kernel_block(e, "warp"), end = kernel_block(e, "warp.end");
     LLVMBuildCondBr(e->builder, LLVMBuildOr(e->builder, full, last, ""), take, end);
     kernel_position(e, take);
-    add_to_piece(e, LLVMBuildUDiv(e->builder, item, lanes, ""));
+    LLVMValueRef piece = LLVMBuildUDiv(e->builder, item, lanes, "");
+    LLVMValueRef slot = piece_slot(e, piece), run = kernel_i64(e, 0);
+    for (uint32_t i = 0; i < c->plan->counter_count; i++) {
+        if (c->items[i] == NULL) continue;
+        const struct cost_counter *counter = &c->plan->counters[i];
+        run = kernel_cycles_add(
+            e, run, kernel_cycles_weigh(e, take_most(e, i), counter->cycles, UINT64_MAX));
+    }
+    add_to(e, slot, run);
+    if (c->ended != NULL) add_to(e, c->ended, run);
     LLVMBuildBr(e->builder, end);
     kernel_position(e, end);
 }

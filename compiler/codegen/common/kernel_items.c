@@ -120,17 +120,6 @@ static LLVMValueRef gone_flag(struct kernel_emitter *e)
     return LLVMBuildInBoundsGEP2(e->builder, e->i8, e->body->gone, &e->body->item_index, 1, "");
 }
 
-/* Goes on for the items that have not ended their firing. */
-static void skip_gone(struct kernel_emitter *e)
-{
-    if (e->body->gone == NULL) return;
-    LLVMBasicBlockRef here = kernel_block(e, "item.here");
-    LLVMValueRef flag = LLVMBuildLoad2(e->builder, e->i8, gone_flag(e), "");
-    LLVMValueRef gone = LLVMBuildICmp(e->builder, LLVMIntNE, flag, LLVMConstInt(e->i8, 0, 0), "");
-    LLVMBuildCondBr(e->builder, gone, e->body->end, here);
-    kernel_position(e, here);
-}
-
 static struct item_loop begin_items(struct kernel_emitter *e)
 {
     static const char *const names[] = {"item.x", "item.y", "item.z"};
@@ -150,7 +139,15 @@ static struct item_loop begin_items(struct kernel_emitter *e)
     body->end = kernel_block(e, "item.end");
     body->together = false;
     kernel_count_items_begin(e);
-    skip_gone(e);
+    /* Only the items go on that have not ended their firing. */
+    if (e->body->gone != NULL) {
+        LLVMBasicBlockRef here = kernel_block(e, "item.here");
+        LLVMValueRef flag = LLVMBuildLoad2(e->builder, e->i8, gone_flag(e), "");
+        LLVMValueRef gone =
+            LLVMBuildICmp(e->builder, LLVMIntNE, flag, LLVMConstInt(e->i8, 0, 0), "");
+        LLVMBuildCondBr(e->builder, gone, e->body->end, here);
+        kernel_position(e, here);
+    }
     return loop;
 }
 

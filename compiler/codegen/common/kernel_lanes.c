@@ -146,12 +146,6 @@ static bool calls_open_loop(const struct kx *x, void *data)
 
 /* ---- expressions: whether the value is varying ---- */
 
-static bool visit_variable(struct lanes *l, const struct variable *variable)
-{
-    if (variable->kind == VARIABLE_STATE || variable->kind == VARIABLE_SHARED) return deny(l);
-    return variable->kind == VARIABLE_LOCAL && l->varying[variable->index];
-}
-
 /* Is the value in memory, where its parts have addresses? */
 static bool has_parts(const struct kx *x)
 {
@@ -279,7 +273,10 @@ static bool visit(struct lanes *l, const struct kx *x)
     switch (x->kind) {
     case KX_CONSTANT: return false;
     case KX_FIRING: return true;
-    case KX_VARIABLE: return visit_variable(l, x->variable);
+    case KX_VARIABLE:
+        if (x->variable->kind == VARIABLE_STATE || x->variable->kind == VARIABLE_SHARED)
+            return deny(l);
+        return x->variable->kind == VARIABLE_LOCAL && l->varying[x->variable->index];
     case KX_INDEX: return visit_index(l, x);
     case KX_MEMBER: return visit_member(l, x);
     case KX_PEEK: return visit_peek(l, x);
@@ -318,13 +315,6 @@ static bool visit_initialiser(struct lanes *l, const struct kx *x)
         if (x->arguments[i] != NULL && visit_initialiser(l, x->arguments[i])) varying = true;
     }
     return varying;
-}
-
-static void walk_declare(struct lanes *l, const struct ks *s)
-{
-    l->declared[s->variable->index] = l->depth;
-    if (type_base(s->variable->type)->kind == TYPE_STRUCT) deny(l);
-    if (s->expr != NULL && visit_initialiser(l, s->expr)) mark_varying(l, s->variable);
 }
 
 static void walk_if(struct lanes *l, const struct ks *s)
@@ -390,7 +380,11 @@ static void walk_statement(struct lanes *l, const struct ks *s)
 {
     switch (s->kind) {
     case KS_EXPR: visit(l, s->expr); break;
-    case KS_DECLARE: walk_declare(l, s); break;
+    case KS_DECLARE:
+        l->declared[s->variable->index] = l->depth;
+        if (type_base(s->variable->type)->kind == TYPE_STRUCT) deny(l);
+        if (s->expr != NULL && visit_initialiser(l, s->expr)) mark_varying(l, s->variable);
+        break;
     case KS_BLOCK: walk(l, s->body); break;
     case KS_IF: walk_if(l, s); break;
     case KS_LOOP: walk_loop(l, s); break;

@@ -265,13 +265,6 @@ static void tell_all(struct kernel_emitter *e, const char *doing)
                                   arena_counted(e->scratch, count, "kernel"), e->isa.name));
 }
 
-static void tell_kernel(struct kernel_emitter *e, const struct kernel *kernel)
-{
-    e->watch->begins(
-        e->watch->data, kernel->span,
-        arena_printf(e->scratch, "kernel '%s' was translated for %s", kernel->name, e->isa.name));
-}
-
 static uint64_t count_instructions(const struct kernel_emitter *e)
 {
     uint64_t count = 0;
@@ -316,17 +309,15 @@ static const char *choose_passes(const struct kernel_emitter *e)
                                     : level);
 }
 
-/* Few firings execute the remainders, but LLVM would write out their loops in each kernel. */
-static void keep_remainder_loops(struct kernel_emitter *e)
-{
-    for (size_t i = 0; i < e->remainder_loops.count; i++)
-        kernel_leave_loop_alone(e, e->remainder_loops.items[i]);
-}
-
 static bool optimise(struct kernel_emitter *e)
 {
     leave_out_slp();
-    if (is_large(e)) keep_remainder_loops(e);
+    if (is_large(e)) {
+        /* Few firings execute the remainders, but LLVM would write out their loops in each
+         * kernel. */
+        for (size_t i = 0; i < e->remainder_loops.count; i++)
+            kernel_leave_loop_alone(e, e->remainder_loops.items[i]);
+    }
     tell_all(e, "LLVM optimised");
     const char *passes = choose_passes(e);
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
@@ -399,7 +390,10 @@ static bool build_module(struct kernel_emitter *e)
     find_variants(e);
     if (!check_all_locals(e)) return false;
     for (size_t i = 0; i < e->variants.count; i++) {
-        tell_kernel(e, e->variants.items[i].kernel);
+        const struct kernel *kernel = e->variants.items[i].kernel;
+        e->watch->begins(e->watch->data, kernel->span,
+                         arena_printf(e->scratch, "kernel '%s' was translated for %s", kernel->name,
+                                      e->isa.name));
         kernel_emit_variant(e, &e->variants.items[i]);
     }
     kernel_emit_arguments_entry(e);
@@ -413,21 +407,17 @@ static bool build_module(struct kernel_emitter *e)
 
 /* ---- results ---- */
 
-/* Loop strength reduction takes a fifth of the time for many small kernels.  It saves an addition or two a round, which
- * the addresses of x86 contain anyway.  The last switch given applies. */
-static void choose_loop_reduction(const struct kernel_emitter *e)
-{
-    const char *arguments[] = {"pipec", is_large(e) ? "-disable-lsr=true" : "-disable-lsr=false"};
-    LLVMParseCommandLineOptions(2, arguments, NULL);
-}
-
 static bool code_of_memory(struct kernel_emitter *e, LLVMCodeGenFileType kind,
                            struct kernel_code *code)
 {
     LLVMMemoryBufferRef buffer = NULL;
     char *text = NULL;
     tell_all(e, "LLVM wrote machine code of");
-    choose_loop_reduction(e);
+    /* Loop strength reduction takes a fifth of the time for many small kernels.  It saves an
+     * addition or two a round, and the addresses of x86 contain these anyway.  The last switch
+     * given applies. */
+    const char *arguments[] = {"pipec", is_large(e) ? "-disable-lsr=true" : "-disable-lsr=false"};
+    LLVMParseCommandLineOptions(2, arguments, NULL);
     enum compile_phase before = phase_begin(e->cx, PHASE_LLVM_EMIT);
     LLVMBool failed =
         LLVMTargetMachineEmitToMemoryBuffer(e->machine, e->module, kind, &text, &buffer);
@@ -439,21 +429,18 @@ static bool code_of_memory(struct kernel_emitter *e, LLVMCodeGenFileType kind,
     return true;
 }
 
-static bool code_as_text(struct kernel_emitter *e, struct kernel_code *code)
-{
-    char *text = LLVMPrintModuleToString(e->module);
-    code->size_bytes = strlen(text);
-    code->bytes = arena_copy(e->cx->arena, text, code->size_bytes);
-    LLVMDisposeMessage(text);
-    return true;
-}
-
 static bool make_code(struct kernel_emitter *e, enum kernel_text kind, struct kernel_code *code)
 {
     if (!build_module(e)) return false;
     code->node_kernel = e->node_kernel;
     code->child_kernel = e->child_kernel;
-    if (kind == KERNEL_TEXT_LLVM) return code_as_text(e, code);
+    if (kind == KERNEL_TEXT_LLVM) {
+        char *text = LLVMPrintModuleToString(e->module);
+        code->size_bytes = strlen(text);
+        code->bytes = arena_copy(e->cx->arena, text, code->size_bytes);
+        LLVMDisposeMessage(text);
+        return true;
+    }
     return code_of_memory(e, kind == KERNEL_TEXT_ASM ? LLVMAssemblyFile : LLVMObjectFile, code);
 }
 

@@ -49,23 +49,18 @@ LLVMValueRef kernel_array_item(struct kernel_emitter *e, LLVMTypeRef item, uint6
 
 /* ---- items of arrays ---- */
 
-/* The offsets of the lanes, `stride_bytes` apart. */
-static LLVMValueRef lane_offsets(struct kernel_emitter *e, uint64_t stride_bytes)
-{
-    LLVMValueRef items[KERNEL_LANES_MAX];
-    for (uint32_t lane = 0; lane < e->body->lanes; lane++) {
-        items[lane] = kernel_i64(e, lane * stride_bytes);
-    }
-    return LLVMConstVector(items, e->body->lanes);
-}
-
 /* One pointer for each lane, to where a varying index can be added. */
 static struct kernel_address spread(struct kernel_emitter *e, const struct type *scalar,
                                     struct kernel_address base)
 {
     if (base.layout == LAYOUT_GATHER || base.layout == LAYOUT_UNIFORM) return base;
     uint64_t stride = base.layout == LAYOUT_LANES ? scalar->width_bytes : base.stride_bytes;
-    LLVMValueRef offsets = lane_offsets(e, stride);
+    /* The offsets of the lanes, `stride_bytes` apart. */
+    LLVMValueRef items[KERNEL_LANES_MAX];
+    for (uint32_t lane = 0; lane < e->body->lanes; lane++) {
+        items[lane] = kernel_i64(e, lane * stride);
+    }
+    LLVMValueRef offsets = LLVMConstVector(items, e->body->lanes);
     base.pointer = LLVMBuildGEP2(e->builder, e->i8, base.pointer, &offsets, 1, "");
     base.layout = LAYOUT_GATHER;
     return base;

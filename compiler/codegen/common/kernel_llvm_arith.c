@@ -251,13 +251,6 @@ static LLVMValueRef integer_to_float(struct kernel_emitter *e, LLVMValueRef valu
                                   : LLVMBuildUIToFP(e->builder, value, to, "");
 }
 
-static LLVMValueRef to_bool(struct kernel_emitter *e, LLVMValueRef value, enum scalar_type from)
-{
-    LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(value));
-    if (scalar_is_float(from)) return LLVMBuildFCmp(e->builder, LLVMRealUNE, value, zero, "");
-    return LLVMBuildICmp(e->builder, LLVMIntNE, value, zero, "");
-}
-
 /* As f64; beyond its 53 bits the last one kept says whether others were lost. */
 static LLVMValueRef integer_to_odd(struct kernel_emitter *e, LLVMValueRef value,
                                    enum scalar_type from)
@@ -300,7 +293,11 @@ LLVMValueRef kernel_convert(struct kernel_emitter *e, LLVMValueRef value,
         from = SCALAR_F32;
         if (to == SCALAR_F32) return value;
     }
-    if (to == SCALAR_BOOL) return to_bool(e, value, from);
+    if (to == SCALAR_BOOL) {
+        LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(value));
+        if (scalar_is_float(from)) return LLVMBuildFCmp(e->builder, LLVMRealUNE, value, zero, "");
+        return LLVMBuildICmp(e->builder, LLVMIntNE, value, zero, "");
+    }
     if (is_half(to)) return to_half(e, value, from, to);
     LLVMTypeRef type = kernel_type_like(kernel_scalar_type(e, to), value);
     if (scalar_is_float(from) && scalar_is_float(to)) {

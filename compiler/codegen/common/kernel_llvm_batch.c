@@ -279,21 +279,6 @@ static LLVMValueRef anew(struct kernel_emitter *e, LLVMValueRef pointer)
     return call;
 }
 
-/* Arguments, tables and constants of a block of firings in lanes. */
-static void bind_invariants(struct kernel_emitter *e)
-{
-    struct kernel_body *body = e->body;
-    body->tables = LLVMGetParam(body->llvm, KERNEL_PARAM_TABLES);
-    body->arguments = LLVMGetParam(body->llvm, KERNEL_PARAM_ARGUMENTS);
-    body->arguments_anew = false;
-    if (body->lanes == 0) return;
-    uint32_t registers = e->isa.vector_registers / 2;
-    body->tables = anew(e, body->tables);
-    body->arguments_anew = body->kernel->argument_count > registers;
-    if (body->arguments_anew) body->arguments = anew(e, body->arguments);
-    if (body->constants != NULL) body->constants_at = anew(e, body->constants->table);
-}
-
 /* The next window of a kernel that takes long blocks is fetched meanwhile: its packets may be read in an order that
  * no processor foresees.  An address past the last window is never read. */
 static void fetch_next_windows(struct kernel_emitter *e)
@@ -324,7 +309,17 @@ static void emit_firing(struct kernel_emitter *e, LLVMValueRef i, LLVMValueRef f
     body->firing_number = LLVMBuildAdd(e->builder, first, i, "firing");
     body->locals = ARENA_ARRAY(e->scratch, LLVMValueRef, kernel->local_count);
     body->end = kernel_block(e, "firing.end");
-    bind_invariants(e);
+    /* Arguments, tables and constants of a block of firings in lanes. */
+    body->tables = LLVMGetParam(body->llvm, KERNEL_PARAM_TABLES);
+    body->arguments = LLVMGetParam(body->llvm, KERNEL_PARAM_ARGUMENTS);
+    body->arguments_anew = false;
+    if (body->lanes != 0) {
+        uint32_t registers = e->isa.vector_registers / 2;
+        body->tables = anew(e, body->tables);
+        body->arguments_anew = body->kernel->argument_count > registers;
+        if (body->arguments_anew) body->arguments = anew(e, body->arguments);
+        if (body->constants != NULL) body->constants_at = anew(e, body->constants->table);
+    }
     kernel_firing_begin(e);
     kernel_count_firing_begin(e);
     kernel_cut_phases(e);
@@ -666,18 +661,6 @@ void kernel_emit_variant(struct kernel_emitter *e, const struct kernel_variant *
 
 /* ---- pipe_arguments ---- */
 
-static void emit_node_arguments(struct kernel_emitter *e, const struct graph_node *node,
-                                LLVMValueRef block)
-{
-    const struct kernel *kernel = node->kernel;
-    for (uint32_t i = 0; i < kernel->argument_count; i++) {
-        const struct variable *variable = kernel->arguments[i];
-        struct kernel_address to = {
-            .pointer = kernel_offset(e, e->builder, block, variable->offset_bytes)};
-        kernel_expression_into(e, node->arguments[i], to, true);
-    }
-}
-
 /* LLVM takes time with the square of the length of what does not branch: of more nodes with arguments than these one
  * function calls others, each of so many. */
 enum { NODES_AT_ONCE = 64 };
@@ -714,7 +697,13 @@ static void emit_some_arguments(struct kernel_emitter *e, size_t *node, size_t c
         LLVMValueRef blocks = LLVMGetParam(e->body->llvm, 1);
         LLVMValueRef slot = kernel_offset(e, e->builder, blocks, *node * sizeof(void *));
         LLVMValueRef block = LLVMBuildLoad2(e->builder, e->pointer, slot, of->name);
-        emit_node_arguments(e, of, block);
+        const struct kernel *kernel = of->kernel;
+        for (uint32_t i = 0; i < kernel->argument_count; i++) {
+            const struct variable *variable = kernel->arguments[i];
+            struct kernel_address to = {
+                .pointer = kernel_offset(e, e->builder, block, variable->offset_bytes)};
+            kernel_expression_into(e, of->arguments[i], to, true);
+        }
         count--;
     }
 }

@@ -44,19 +44,13 @@ static LLVMValueRef bits_of(struct kernel_emitter *e, LLVMValueRef value, enum s
     return LLVMBuildBitCast(e->builder, value, kernel_type_like(type, value), "");
 }
 
-static LLVMValueRef magnitude_of(struct kernel_emitter *e, LLVMValueRef value,
-                                 enum scalar_type scalar)
-{
-    LLVMValueRef bits = bits_of(e, value, scalar);
-    uint64_t mask = float_bits(scalar).magnitude;
-    return LLVMBuildAnd(e->builder, bits, kernel_integer_like(e, bits, width_bits(scalar), mask),
-                        "");
-}
-
 static LLVMValueRef compare_magnitude(struct kernel_emitter *e, LLVMIntPredicate predicate,
                                       LLVMValueRef value, enum scalar_type scalar)
 {
-    LLVMValueRef magnitude = magnitude_of(e, value, scalar);
+    LLVMValueRef bits = bits_of(e, value, scalar);
+    uint64_t mask = float_bits(scalar).magnitude;
+    LLVMValueRef magnitude =
+        LLVMBuildAnd(e->builder, bits, kernel_integer_like(e, bits, width_bits(scalar), mask), "");
     LLVMValueRef infinity =
         kernel_integer_like(e, magnitude, width_bits(scalar), float_bits(scalar).infinity);
     return LLVMBuildICmp(e->builder, predicate, magnitude, infinity, "");

@@ -79,12 +79,6 @@ static enum kernel_layout value_layout(struct kernel_emitter *e, const struct kx
     return varies ? LAYOUT_LANES : LAYOUT_UNIFORM;
 }
 
-static struct kernel_address field_address(struct kernel_emitter *e, const struct kx *x,
-                                           struct kernel_address to, uint32_t i)
-{
-    return kernel_member(e, to, x->type->fields[i].offset_bytes);
-}
-
 static void struct_into(struct kernel_emitter *e, const struct kx *x, struct kernel_address to)
 {
     bool whole = x->argument_count == x->type->field_count && !x->type->has_padding;
@@ -93,7 +87,8 @@ static void struct_into(struct kernel_emitter *e, const struct kx *x, struct ker
     if (!whole) kernel_store_zero(e, x->type, to);
     for (uint32_t i = 0; i < x->argument_count; i++) {
         if (x->arguments[i] != NULL)
-            kernel_expression_into(e, x->arguments[i], field_address(e, x, to, i), true);
+            kernel_expression_into(e, x->arguments[i],
+                                   kernel_member(e, to, x->type->fields[i].offset_bytes), true);
     }
 }
 
@@ -312,12 +307,6 @@ static LLVMValueRef left_value(struct kernel_emitter *e, const struct kx *x)
     return LLVMBuildLoad2(e->builder, e->i64, at, "left");
 }
 
-static LLVMValueRef phase_value(struct kernel_emitter *e)
-{
-    if (e->body->phase == NULL) return LLVMConstInt(e->i32, 0, 0);
-    return LLVMBuildTrunc(e->builder, e->body->phase, e->i32, "");
-}
-
 static LLVMValueRef firing_value(struct kernel_emitter *e, const struct type *type)
 {
     const struct kernel_body *body = e->body;
@@ -476,7 +465,9 @@ static LLVMValueRef scalar_expression(struct kernel_emitter *e, const struct kx 
     case KX_PEEK: return kernel_load(e, x->type, kernel_address_of(e, x));
     case KX_LEFT: return left_value(e, x);
     case KX_ITEM: return e->body->item[x->dimension];
-    case KX_PHASE: return phase_value(e);
+    case KX_PHASE:
+        if (e->body->phase == NULL) return LLVMConstInt(e->i32, 0, 0);
+        return LLVMBuildTrunc(e->builder, e->body->phase, e->i32, "");
     case KX_FIRING: return firing_value(e, x->type);
     case KX_DONE: return kernel_done(e, x);
     case KX_NEGATE: return kernel_negate(e, x->type, kernel_expression(e, x->left));

@@ -337,24 +337,22 @@ void kernel_report_finish(struct kernel_emitter *e, LLVMValueRef produced)
     }
 }
 
-/* Packets between where the batch's window began and where the pointer stands now. */
-static LLVMValueRef moved_packets(struct kernel_emitter *e, uint32_t out, LLVMValueRef element)
-{
-    const struct kernel_port *port = &e->body->kernel->out[out];
-    const struct kernel_port_state *state = &e->body->out[out];
-    LLVMValueRef begin = kernel_first_window(e, port, state, element);
-    LLVMValueRef slot = kernel_array_item(e, e->pointer, port->arity, state->pointers, element);
-    LLVMValueRef end = LLVMBuildLoad2(e->builder, e->pointer, slot, "");
-    LLVMValueRef bytes = LLVMBuildSub(e->builder, LLVMBuildPtrToInt(e->builder, end, e->i64, ""),
-                                      LLVMBuildPtrToInt(e->builder, begin, e->i64, ""), "");
-    return LLVMBuildExactUDiv(e->builder, bytes, kernel_i64(e, port->type->width_bytes), "");
-}
-
 /* The packets that the completed firings of the batch appended. */
 static LLVMValueRef appended_packets(struct kernel_emitter *e, uint32_t out, LLVMValueRef element,
                                      LLVMValueRef completed)
 {
-    if (e->body->out[out].moves) return moved_packets(e, out, element);
+    if (e->body->out[out].moves) {
+        /* Packets between where the batch's window began and where the pointer stands now. */
+        const struct kernel_port *port = &e->body->kernel->out[out];
+        const struct kernel_port_state *state = &e->body->out[out];
+        LLVMValueRef begin = kernel_first_window(e, port, state, element);
+        LLVMValueRef slot = kernel_array_item(e, e->pointer, port->arity, state->pointers, element);
+        LLVMValueRef end = LLVMBuildLoad2(e->builder, e->pointer, slot, "");
+        LLVMValueRef bytes =
+            LLVMBuildSub(e->builder, LLVMBuildPtrToInt(e->builder, end, e->i64, ""),
+                         LLVMBuildPtrToInt(e->builder, begin, e->i64, ""), "");
+        return LLVMBuildExactUDiv(e->builder, bytes, kernel_i64(e, port->type->width_bytes), "");
+    }
     LLVMValueRef push = kernel_i64(e, e->body->kernel->out[out].push);
     return LLVMBuildMul(e->builder, completed, push, "produced");
 }

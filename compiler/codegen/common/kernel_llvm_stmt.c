@@ -157,18 +157,6 @@ static void emit(struct kernel_emitter *e, const struct ks *s)
     LLVMBuildStore(e->builder, more, counter);
 }
 
-/* In finish the packets up to the last one that was written count as appended. */
-static void count_stored(struct kernel_emitter *e, const struct ks *s, LLVMValueRef element,
-                         LLVMValueRef index)
-{
-    const struct kernel_port *out = &e->body->kernel->out[s->port];
-    LLVMValueRef counter =
-        kernel_array_item(e, e->i64, out->arity, e->body->out[s->port].counts, element);
-    LLVMValueRef args[] = {LLVMBuildLoad2(e->builder, e->i64, counter, ""),
-                           LLVMBuildAdd(e->builder, index, kernel_i64(e, 1), "")};
-    LLVMBuildStore(e->builder, kernel_intrinsic(e, "llvm.umax", args, 2, &e->i64, 1), counter);
-}
-
 static void store(struct kernel_emitter *e, const struct ks *s)
 {
     const struct kernel_port *out = &e->body->kernel->out[s->port];
@@ -178,7 +166,14 @@ static void store(struct kernel_emitter *e, const struct ks *s)
     struct kernel_address to = kernel_out_packet(e, s->port, element, index);
     write_packet(e, s->port, s->expr, value, to);
     kernel_origin_store(e, s->port, element, to.pointer, s->span);
-    if (e->body->entry == ENTRY_FINISH) count_stored(e, s, element, index);
+    if (e->body->entry == ENTRY_FINISH) {
+        /* In `finish` the packets up to the last one written count as appended. */
+        LLVMValueRef counter =
+            kernel_array_item(e, e->i64, out->arity, e->body->out[s->port].counts, element);
+        LLVMValueRef args[] = {LLVMBuildLoad2(e->builder, e->i64, counter, ""),
+                               LLVMBuildAdd(e->builder, index, kernel_i64(e, 1), "")};
+        LLVMBuildStore(e->builder, kernel_intrinsic(e, "llvm.umax", args, 2, &e->i64, 1), counter);
+    }
 }
 
 /* ---- control ---- */
@@ -296,15 +291,6 @@ static void branch_if(struct kernel_emitter *e, const struct ks *s)
     kernel_position(e, end);
 }
 
-static void loop_condition(struct kernel_emitter *e, const struct ks *s, LLVMBasicBlockRef body,
-                           LLVMBasicBlockRef end)
-{
-    if (s->expr == NULL)
-        LLVMBuildBr(e->builder, body);
-    else
-        LLVMBuildCondBr(e->builder, control_value(e, s->expr), body, end);
-}
-
 static void loop(struct kernel_emitter *e, const struct ks *s)
 {
     struct kernel_body *b = e->body;
@@ -318,7 +304,10 @@ static void loop(struct kernel_emitter *e, const struct ks *s)
     LLVMBuildBr(e->builder, s->test_after ? body : test);
     uint64_t added_before = b->added_instructions;
     kernel_position(e, test);
-    loop_condition(e, s, body, end);
+    if (s->expr == NULL)
+        LLVMBuildBr(e->builder, body);
+    else
+        LLVMBuildCondBr(e->builder, control_value(e, s->expr), body, end);
     b->break_to = end;
     b->continue_to = step;
     kernel_position(e, body);

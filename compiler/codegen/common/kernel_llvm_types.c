@@ -419,15 +419,6 @@ static void store_lanes(struct kernel_emitter *e, const struct type *type, LLVMV
                     LLVMMetadataAsValue(e->context, LLVMMDNodeInContext2(e->context, &one, 1)));
 }
 
-static void scatter(struct kernel_emitter *e, const struct type *type, LLVMValueRef vector,
-                    struct kernel_address to)
-{
-    for (uint32_t lane = 0; lane < e->body->lanes; lane++) {
-        LLVMValueRef item = LLVMBuildExtractElement(e->builder, vector, kernel_i64(e, lane), "");
-        store_at(e, type, item, lane_pointer(e, to, lane));
-    }
-}
-
 void kernel_store(struct kernel_emitter *e, const struct type *type, struct kernel_address to,
                   LLVMValueRef value)
 {
@@ -444,7 +435,10 @@ void kernel_store(struct kernel_emitter *e, const struct type *type, struct kern
     } else if (to.layout == LAYOUT_STRIDED && to.stride_bytes == type->width_bytes) {
         store_lanes(e, type, value, to);
     } else {
-        scatter(e, type, value, to);
+        for (uint32_t lane = 0; lane < e->body->lanes; lane++) {
+            LLVMValueRef item = LLVMBuildExtractElement(e->builder, value, kernel_i64(e, lane), "");
+            store_at(e, type, item, lane_pointer(e, to, lane));
+        }
     }
 }
 

@@ -72,7 +72,8 @@ static bool describe(struct kernel_emitter *e, const struct kernel_port *port, u
     p->scalars = of_packets < of_seen ? of_packets : of_seen;
     p->stride = parts * packets / p->scalars;
     if (p->stride > WORDS_MAX || odd_part(p->stride) > ODD_MAX) return false;
-    /* Packets that are read only once need not go through memory: as many vectors as there are registers. */
+    /* Packets that are read only once need not go through memory: as many vectors as there are
+     * registers. */
     if (seen == packets && p->stride > e->isa.vector_registers) return false;
     uint32_t fit = e->isa.vector_bits / 8 / (p->scalars * (uint32_t)p->scalar->width_bytes);
     p->tile = fit < lanes ? fit : lanes;
@@ -337,15 +338,6 @@ static void end_tiles(struct kernel_emitter *e, const struct phases *p, struct t
 
 enum { FETCHED_MIN = 8 }; /* vectors of a tile, from which on the next one is fetched */
 
-/* The line of the same word of the firings that follow these.  Reading all packets of a block at once and then
- * computing for long, the processor does not come to these by itself. */
-static void fetch_next(struct kernel_emitter *e, const struct phases *p, LLVMValueRef base,
-                       LLVMValueRef place, uint64_t block_words)
-{
-    LLVMValueRef next = plus(e, place, block_words);
-    kernel_prefetch(e, LLVMBuildGEP2(e->builder, word_type(e, p), base, &next, 1, ""));
-}
-
 static void cut(struct kernel_emitter *e, const struct phases *p, LLVMValueRef window,
                 uint64_t window_words, LLVMValueRef to)
 {
@@ -356,8 +348,13 @@ static void cut(struct kernel_emitter *e, const struct phases *p, LLVMValueRef w
         LLVMValueRef from = LLVMBuildNUWMul(e->builder, loop.at, kernel_i64(e, p->stride), "");
         for (uint64_t i = 0; i < p->stride; i++)
             v[i] = load_vector(e, p, word_type(e, p), window, plus(e, from, i * p->tile));
-        for (uint64_t i = 0; i < p->stride && p->stride >= FETCHED_MIN; i++)
-            fetch_next(e, p, window, plus(e, from, i * p->tile), window_words);
+        for (uint64_t i = 0; i < p->stride && p->stride >= FETCHED_MIN; i++) {
+            /* The line of the same word of the firings that follow these.  The processor reads
+             * all packets of a block at once and then computes for long, so it does not fetch
+             * this line by itself. */
+            LLVMValueRef next = plus(e, plus(e, from, i * p->tile), window_words);
+            kernel_prefetch(e, LLVMBuildGEP2(e->builder, word_type(e, p), window, &next, 1, ""));
+        }
         store_phases(e, p, v, to, loop.at);
         end_tiles(e, p, loop, whole);
     }

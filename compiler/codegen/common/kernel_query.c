@@ -29,11 +29,6 @@ bool kernel_offset_is_checked(const struct kernel_emitter *e, const struct kx *o
     return checks_offset(e->cx->options.bounds_checks, offset, check, side);
 }
 
-static bool array_index_faults(const struct kernel_emitter *e, const struct kx *x)
-{
-    return kernel_index_is_checked(e, x->right, x->check, x->left->type->length);
-}
-
 /* Packets that every firing sees. */
 static uint64_t peek_least(const struct kernel *kernel, uint32_t port)
 {
@@ -68,7 +63,7 @@ static bool node_may_fault(const struct kx *x, void *data)
 {
     struct kernel_emitter *e = data;
     switch (x->kind) {
-    case KX_INDEX: return array_index_faults(e, x);
+    case KX_INDEX: return kernel_index_is_checked(e, x->right, x->check, x->left->type->length);
     case KX_PEEK: return peek_faults(e, x);
     case KX_WINDOW: return window_faults(e, x);
     case KX_CALL: return kernel_function_faults(e, x->function);

@@ -124,15 +124,6 @@ uint64_t kernel_count_instructions(LLVMValueRef function)
     return count;
 }
 
-/* Instructions of the blocks from `first` on: a function's blocks are in the order in which they were made. */
-static uint64_t count_from(LLVMBasicBlockRef first)
-{
-    uint64_t count = 0;
-    for (LLVMBasicBlockRef b = first; b != NULL; b = LLVMGetNextBasicBlock(b))
-        count += count_block(b);
-    return count;
-}
-
 /* A window that is read by phases, each packet by several firings. */
 static bool peeks_phases(const struct kx *x, void *data)
 {
@@ -154,7 +145,11 @@ bool kernel_writes_out(struct kernel_emitter *e, const struct ks *s, LLVMBasicBl
     struct kernel_body *b = e->body;
     if (b->lanes == 0 || !kernel_is_written_out(b->loops, s) || reads_memory_anyway(e, s))
         return false;
-    uint64_t round = count_from(first) + (b->added_instructions - added_before), added;
+    /* Instructions of the blocks from `first` on: a function's blocks are in the order in which
+     * they were made. */
+    uint64_t round = b->added_instructions - added_before, added;
+    for (LLVMBasicBlockRef block = first; block != NULL; block = LLVMGetNextBasicBlock(block))
+        round += count_block(block);
     uint64_t share = PROGRAM_INSTRUCTIONS_MAX / e->variants.count, all;
     uint64_t built = kernel_count_instructions(b->llvm);
     if (__builtin_mul_overflow(kernel_rounds_of(s) - 1, round, &added) ||

@@ -69,15 +69,6 @@ static void pack_numbers(struct parcel *parcel, const uint32_t *numbers, size_t 
         pack_number(parcel, numbers[i]);
 }
 
-static void send_code(struct worker *w, const struct graph *graph, const struct kernel_code *code)
-{
-    struct parcel parcel = parcel_begin(w);
-    pack_numbers(&parcel, code->node_kernel, graph->nodes.count);
-    pack_numbers(&parcel, code->child_kernel, graph->child_kernels);
-    pack_bytes(&parcel, code->bytes, code->size_bytes);
-    child_send(w->line, MESSAGE_CODE, &parcel);
-}
-
 static void send_findings(struct worker *w, const struct place_table *places)
 {
     struct parcel parcel = parcel_begin(w);
@@ -110,7 +101,13 @@ static void work(struct child_line *line, void *data)
         struct kernel_code code;
         good = kernel_generate(&w.cx, order->graph, &order->sets[i], places, order->kind, &watch,
                                &code);
-        if (good) send_code(&w, order->graph, &code);
+        if (good) {
+            struct parcel parcel = parcel_begin(&w);
+            pack_numbers(&parcel, code.node_kernel, order->graph->nodes.count);
+            pack_numbers(&parcel, code.child_kernel, order->graph->child_kernels);
+            pack_bytes(&parcel, code.bytes, code.size_bytes);
+            child_send(w.line, MESSAGE_CODE, &parcel);
+        }
     }
     send_findings(&w, places);
 }
@@ -218,23 +215,6 @@ static void tell_end(struct compile *cx, const struct result *result, const stru
         diag_help(diag, "this is a mistake in pipec or LLVM, not in the program: -O1 may avoid it");
 }
 
-static bool cannot_load(struct compile *cx, const struct graph *graph, const char *reason)
-{
-    struct diag *diag = diag_report(cx->diags, RULE_CODEGEN, graph->span,
-                                    "cannot load LLVM for code generation: %s", reason);
-    diag_help(diag, "install the LLVM that 'pipec --version' names");
-    cx->halt = HALT_RESOURCES;
-    return false;
-}
-
-static bool cannot_start(struct compile *cx, const struct graph *graph)
-{
-    diag_report(cx->diags, RULE_CODEGEN, graph->span,
-                "cannot start a process for code generation: %s", strerror(errno));
-    cx->halt = HALT_RESOURCES;
-    return false;
-}
-
 static struct child_end converse(const struct order *order, struct result *result,
                                  struct child *child)
 {
@@ -258,9 +238,20 @@ static bool generate(const struct order *order, struct result *result)
     struct child *child = child_start(cx->arena, work, (void *)order);
     if (child != NULL) end = converse(order, result, child);
     phase_resume(cx, before);
-    if (child == NULL) return cannot_start(cx, order->graph);
-    if (end.fate == CHILD_ENDED && result->no_llvm != NULL)
-        return cannot_load(cx, order->graph, result->no_llvm);
+    if (child == NULL) {
+        diag_report(cx->diags, RULE_CODEGEN, order->graph->span,
+                    "cannot start a process for code generation: %s", strerror(errno));
+        cx->halt = HALT_RESOURCES;
+        return false;
+    }
+    if (end.fate == CHILD_ENDED && result->no_llvm != NULL) {
+        struct diag *diag =
+            diag_report(cx->diags, RULE_CODEGEN, order->graph->span,
+                        "cannot load LLVM for code generation: %s", result->no_llvm);
+        diag_help(diag, "install the LLVM that 'pipec --version' names");
+        cx->halt = HALT_RESOURCES;
+        return false;
+    }
     if (end.fate != CHILD_ENDED)
         tell_end(cx, result, &end);
     else
@@ -294,17 +285,6 @@ static bool link_object(struct compile *cx, const struct kernel_code *code,
     return !diag_failed(cx->diags);
 }
 
-static bool link_objects(struct compile *cx, const struct result *result,
-                         const struct instruction_set *sets, struct kernel_object *objects)
-{
-    enum compile_phase before = phase_begin(cx, PHASE_LINK);
-    bool good = true;
-    for (uint32_t i = 0; i < result->code_count && good; i++)
-        good = link_object(cx, &result->codes[i], &sets[i], &objects[i]);
-    phase_resume(cx, before);
-    return good;
-}
-
 struct kernel_image *kernel_compile(struct compile *cx, const struct graph *graph)
 {
     struct instruction_set sets[INSTRUCTION_SETS_MAX];
@@ -312,7 +292,12 @@ struct kernel_image *kernel_compile(struct compile *cx, const struct graph *grap
     struct order order = {cx, graph, sets, read_instruction_sets(cx, sets), KERNEL_TEXT_OBJ};
     if (order.set_count == 0 || !generate(&order, &result)) return NULL;
     struct kernel_object *objects = ARENA_ARRAY(cx->arena, struct kernel_object, order.set_count);
-    if (!link_objects(cx, &result, sets, objects)) return NULL;
+    enum compile_phase before = phase_begin(cx, PHASE_LINK);
+    bool good = true;
+    for (uint32_t i = 0; i < result.code_count && good; i++)
+        good = link_object(cx, &result.codes[i], &sets[i], &objects[i]);
+    phase_resume(cx, before);
+    if (!good) return NULL;
     struct kernel_image *image = ARENA_NEW(cx->arena, struct kernel_image);
     *image = (struct kernel_image){.objects = objects,
                                    .object_count = order.set_count,

@@ -21,18 +21,15 @@ static uint32_t *find_slot(const struct place_table *places, struct span span)
     }
 }
 
-static void grow(struct place_table *places)
-{
-    places->slot_count = places->slot_count > 0 ? places->slot_count * 2 : 64;
-    places->slots = ARENA_ARRAY(places->arena, uint32_t, places->slot_count);
-    for (size_t i = 0; i < places->spans.count; i++)
-        *find_slot(places, places->spans.items[i]) = (uint32_t)i + 1;
-}
-
 uint32_t places_add(struct place_table *places, struct span span)
 {
     if (span.source == 0 || span.source > source_count(places->sources)) return CONTAINER_NONE;
-    if (places->items.count * 2 >= places->slot_count) grow(places);
+    if (places->items.count * 2 >= places->slot_count) {
+        places->slot_count = places->slot_count > 0 ? places->slot_count * 2 : 64;
+        places->slots = ARENA_ARRAY(places->arena, uint32_t, places->slot_count);
+        for (size_t i = 0; i < places->spans.count; i++)
+            *find_slot(places, places->spans.items[i]) = (uint32_t)i + 1;
+    }
     uint32_t *slot = find_slot(places, span);
     if (*slot != 0) return *slot - 1;
     struct container_place place = {.source = span.source - 1};

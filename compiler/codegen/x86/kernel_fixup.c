@@ -26,13 +26,6 @@ static bool is_select(LLVMValueRef v)
     return LLVMIsAInstruction(v) != NULL && LLVMGetInstructionOpcode(v) == LLVMSelect;
 }
 
-/* The float that `bits` is made of by reinterpreting it; NULL: there is none. */
-static LLVMValueRef float_of(LLVMValueRef bits)
-{
-    LLVMValueRef cast = LLVMIsABitCastInst(bits);
-    return cast == NULL ? NULL : LLVMGetOperand(cast, 0);
-}
-
 static bool asks_for_nan(LLVMValueRef condition, LLVMValueRef value)
 {
     if (LLVMIsAFCmpInst(condition) == NULL || LLVMGetFCmpPredicate(condition) != LLVMRealUNO)
@@ -46,8 +39,10 @@ static bool is_choice(LLVMValueRef select, struct choice *choice)
 {
     if (!is_select(select) || LLVMGetTypeKind(LLVMTypeOf(select)) != LLVMVectorTypeKind)
         return false;
-    LLVMValueRef value = float_of(LLVMGetOperand(select, 2));
-    if (value == NULL || !asks_for_nan(LLVMGetOperand(select, 0), value)) return false;
+    LLVMValueRef cast = LLVMIsABitCastInst(LLVMGetOperand(select, 2));
+    if (cast == NULL) return false;
+    LLVMValueRef value = LLVMGetOperand(cast, 0); /* a float, which the cast reinterprets */
+    if (!asks_for_nan(LLVMGetOperand(select, 0), value)) return false;
     LLVMTypeRef type = LLVMTypeOf(value);
     unsigned registers = kernel_float_registers(type, REGISTER_BITS);
     if (registers == 0 || LLVMGetVectorSize(LLVMTypeOf(select)) != LLVMGetVectorSize(type))

@@ -75,20 +75,6 @@ static bool counts_alike(const struct ks *first, struct port_search *search, uin
     return true;
 }
 
-/* If a firing pushes one packet, its place is 0, so it is never `counted`. */
-static void mark_counted_outputs(struct member *m)
-{
-    for (uint32_t p = 0; p < m->kernel->out_count; p++) {
-        const struct kernel_port *port = &m->kernel->out[p];
-        for (uint64_t e = 0; e < port->arity; e++) {
-            struct port_search search = {.port = p, .element = e};
-            uint64_t count = 0;
-            if (port->indexed || port->push == 1 || m->out[p].varying_element) continue;
-            m->outputs[m->out[p].first + e].counted = !counts_alike(m->body, &search, &count);
-        }
-    }
-}
-
 /* ---- members ---- */
 
 static void bind_ends(struct composer *c, struct member *m)
@@ -119,34 +105,36 @@ static void bind_ends(struct composer *c, struct member *m)
     }
 }
 
-/* The number of an inlined firing is known only at run time, and so are the places of the packets that it stores by
- * index.  These packets are collected in `joined`, and appended at the end of the firing. */
-static void join_stored(struct member *m)
-{
-    for (uint32_t p = 0; m->inlined && p < m->kernel->out_count; p++)
-        if (m->kernel->out[p].indexed) m->out[p].varying_element = true;
-}
-
 static void read_body(struct composer *c, struct member *m)
 {
     m->body = compose_unroll(c, m);
     ks_any(m->body, see_output, see_packet, m);
-    join_stored(m);
-    mark_counted_outputs(m);
-}
-
-static struct member *append_member(struct composer *c, uint32_t node)
-{
-    const struct graph_node *of = &c->graph->nodes.items[node];
-    struct member new = {.node = node, .of = of, .kernel = of->kernel};
-    size_t index = vec_push(c->cx->arena, &c->members, new);
-    return &c->members.items[index];
+    /* The number of an inlined firing is known only at run time, and so are the places of the
+     * packets that it stores by index. These packets are collected in `joined`, and appended at
+     * the end of the firing. */
+    for (uint32_t p = 0; m->inlined && p < m->kernel->out_count; p++)
+        if (m->kernel->out[p].indexed) m->out[p].varying_element = true;
+    /* If a firing pushes one packet, its place is 0, so it is never `counted`. */
+    for (uint32_t p = 0; p < m->kernel->out_count; p++) {
+        const struct kernel_port *port = &m->kernel->out[p];
+        for (uint64_t e = 0; e < port->arity; e++) {
+            struct port_search search = {.port = p, .element = e};
+            uint64_t count = 0;
+            if (port->indexed || port->push == 1 || m->out[p].varying_element) continue;
+            m->outputs[m->out[p].first + e].counted = !counts_alike(m->body, &search, &count);
+        }
+    }
 }
 
 static bool count_step_firings(struct composer *c, const struct compose_step *step)
 {
     struct member *m = compose_member_of(c, step->node);
-    if (m == NULL) m = append_member(c, step->node);
+    if (m == NULL) {
+        const struct graph_node *of = &c->graph->nodes.items[step->node];
+        struct member new = {.node = step->node, .of = of, .kernel = of->kernel};
+        size_t index = vec_push(c->cx->arena, &c->members, new);
+        m = &c->members.items[index];
+    }
     assert(m != NULL);
     m->firings += step->firings;
     m->step_count++;
@@ -434,18 +422,6 @@ static void keep_steps(struct composer *c)
     c->kernel->steps = steps;
 }
 
-static bool rates_fit(struct composer *c)
-{
-    const uint64_t rate_max = UINT64_C(1) << 31;
-    for (size_t i = 0; i < c->in.count; i++)
-        if (c->in.items[i].peek > rate_max)
-            return compose_fail(c, "an iteration reads more than 2^31 packets");
-    for (size_t i = 0; i < c->out.count; i++)
-        if (c->out.items[i].push > rate_max)
-            return compose_fail(c, "an iteration writes more than 2^31 packets");
-    return true;
-}
-
 static bool add_outer_ports(struct composer *c)
 {
     for (size_t i = 0; i < c->members.count; i++) {
@@ -456,7 +432,14 @@ static bool add_outer_ports(struct composer *c)
             if (is_read_outside(c, m->outputs[o].end->buffer))
                 add_outer_output(c, m, &m->outputs[o]);
     }
-    return rates_fit(c);
+    const uint64_t rate_max = UINT64_C(1) << 31;
+    for (size_t i = 0; i < c->in.count; i++)
+        if (c->in.items[i].peek > rate_max)
+            return compose_fail(c, "an iteration reads more than 2^31 packets");
+    for (size_t i = 0; i < c->out.count; i++)
+        if (c->out.items[i].push > rate_max)
+            return compose_fail(c, "an iteration writes more than 2^31 packets");
+    return true;
 }
 
 /* ---- blocks ---- */

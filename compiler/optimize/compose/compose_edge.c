@@ -55,13 +55,6 @@ static bool reads_rest(const struct member *m)
     return false;
 }
 
-static bool has_row_window(const struct kernel *kernel)
-{
-    for (uint32_t i = 0; i < kernel->in_count; i++)
-        if (kernel->in[i].window_width > 0) return true;
-    return false;
-}
-
 static bool fires_ahead(struct composer *c, const struct edge *edge, uint64_t packets)
 {
     struct member *w = edge->writer;
@@ -74,10 +67,11 @@ static bool fires_ahead(struct composer *c, const struct edge *edge, uint64_t pa
         return compose_fail(
             c, "'%s' is read %" PRIu64 " packet%s ahead, and '%s', which writes it, has state",
             edge_name(c, edge), packets, plural(packets), name);
-    if (has_row_window(w->kernel))
-        return compose_fail(
-            c, "'%s' is read %" PRIu64 " packet%s ahead, and '%s' has a window of rows",
-            edge_name(c, edge), packets, plural(packets), name);
+    for (uint32_t i = 0; i < w->kernel->in_count; i++)
+        if (w->kernel->in[i].window_width > 0)
+            return compose_fail(
+                c, "'%s' is read %" PRIu64 " packet%s ahead, and '%s' has a window of rows",
+                edge_name(c, edge), packets, plural(packets), name);
     if (ahead > w->ahead) w->ahead = ahead;
     return true;
 }
@@ -111,11 +105,6 @@ static bool count_ahead(struct composer *c)
 
 /* ---- order ---- */
 
-static uint64_t packets_written(const struct edge *edge)
-{
-    return edge->initial + edge->writer->fired * edge->push;
-}
-
 static bool check_step_order(struct composer *c, const struct compose_step *step)
 {
     struct member *m = compose_member_of(c, step->node);
@@ -123,7 +112,8 @@ static bool check_step_order(struct composer *c, const struct compose_step *step
     for (uint32_t i = 0; i < m->input_count; i++) {
         const struct member_input *in = &m->inputs[i];
         if (in->edge == NULL || m->inlined) continue;
-        if ((last - 1) * in->end->pop + in->end->peek > packets_written(in->edge))
+        if ((last - 1) * in->end->pop + in->end->peek >
+            in->edge->initial + in->edge->writer->fired * in->edge->push)
             return compose_fail(c, "'%s' would read '%s' before it is written", m->of->name,
                                 edge_name(c, in->edge));
     }

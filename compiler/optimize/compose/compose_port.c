@@ -130,18 +130,6 @@ static void write_outside(struct firing *f, const struct member_output *out, str
     if (set) clone->index = packet_place(f, index, out->end->push, 0);
 }
 
-/* Appends the firing of the inlined reader. */
-static void fire_reader(struct firing *f, const struct edge *edge, const struct variable *packet,
-                        struct ks ***at)
-{
-    struct firing reader = {.c = f->c,
-                            .m = edge->reader,
-                            .packet = packet,
-                            .outside = true,
-                            .depth = f->depth + (f->round != NULL)};
-    compose_firing(&reader, at);
-}
-
 /* Writes a packet to the edge inside, to the composite's port, and to the firing of an inlined reader. */
 static void write_everywhere(struct firing *f, const struct member_output *out, struct kx *index,
                              struct kx *value, const struct ks *s, struct ks ***at)
@@ -165,7 +153,14 @@ static void write_everywhere(struct firing *f, const struct member_output *out, 
     if (outside)
         write_outside(f, out, index,
                       packet != NULL ? compose_variable(c, packet, value->span) : value, s, at);
-    if (inlined && f->outside) fire_reader(f, edge, packet, at);
+    if (inlined && f->outside) {
+        struct firing reader = {.c = f->c,
+                                .m = edge->reader,
+                                .packet = packet,
+                                .outside = true,
+                                .depth = f->depth + (f->round != NULL)};
+        compose_firing(&reader, at);
+    }
 }
 
 static struct kx *joined_packet(struct firing *f, const struct member_port *port,

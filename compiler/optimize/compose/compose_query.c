@@ -139,14 +139,6 @@ bool compose_continues(const struct ks *first)
 
 /* ---- nodes ---- */
 
-/* Is there an out-port that only `finish` writes? */
-static bool writes_only_in_finish(const struct kernel *kernel)
-{
-    for (uint32_t i = 0; i < kernel->out_count; i++)
-        if (kernel->out[i].push == 0) return true;
-    return false;
-}
-
 static bool may_fault(const struct ks *section, struct fault_search *search)
 {
     return ks_any(section, statement_faults, expression_faults, search);
@@ -184,7 +176,8 @@ const char *compose_refuses(const struct compile *cx, const struct graph *graph,
     if (kernel->grouped) return "has work-items ('group'), so a firing is a work-group of its own";
     if (kernel_launches_any(&kernel->launches)) return "launches kernels";
     if (kernel->finish != NULL && kernel->composed) return "has a 'finish'";
-    if (writes_only_in_finish(kernel)) return "writes only in its 'finish'";
+    for (uint32_t i = 0; i < kernel->out_count; i++)
+        if (kernel->out[i].push == 0) return "writes only in its 'finish'";
     if (kernel->stops) return "may stop by itself";
     if (kernel->phases > 1) return "has rates that change from firing to firing";
     if (leaves_early(kernel->body) || leaves_early(kernel->init) || leaves_early(kernel->finish))

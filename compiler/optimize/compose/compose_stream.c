@@ -47,11 +47,6 @@ static bool jumps_or_appends(const struct ks *s, void *data)
            s->kind == KS_EMIT || s->kind == KS_STORE;
 }
 
-static bool is_one(const struct kx *x)
-{
-    return x->kind == KX_CONSTANT && x->value.bits == 1;
-}
-
 /* for (i = *start; i < rounds; i++) */
 static bool counts_to(const struct ks *loop, uint64_t rounds, uint64_t *start)
 {
@@ -67,7 +62,8 @@ static bool counts_to(const struct ks *loop, uint64_t rounds, uint64_t *start)
     return test->kind == KX_COMPARE && test->op == OP_LT && test->left->kind == KX_VARIABLE &&
            test->left->variable == v && test->right->kind == KX_CONSTANT &&
            test->right->value.bits == rounds && step->kind == KX_ASSIGN && step->op == OP_ADD &&
-           step->left->kind == KX_VARIABLE && step->left->variable == v && is_one(step->right);
+           step->left->kind == KX_VARIABLE && step->left->variable == v &&
+           step->right->kind == KX_CONSTANT && step->right->value.bits == 1;
 }
 
 static const struct ks *statements_of(const struct member *m)

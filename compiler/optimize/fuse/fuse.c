@@ -382,16 +382,6 @@ static bool try_candidate(struct merger *m, struct candidate *candidate)
 
 /* ---- cycles ---- */
 
-static void collect_arcs(const struct merger *m, struct strong_arc *arcs, uint32_t *count)
-{
-    for (size_t i = 0; i < m->graph->buffers.count; i++) {
-        const struct graph_buffer *buffer = &m->graph->buffers.items[i];
-        for (size_t r = 0; r < buffer->readers.count && buffer->writer_node != GRAPH_NONE; r++)
-            arcs[(*count)++] =
-                (struct strong_arc){buffer->writer_node, buffer->readers.items[r].node};
-    }
-}
-
 static bool reads_itself(const struct graph *graph, uint32_t node)
 {
     const struct graph_node *n = &graph->nodes.items[node];
@@ -469,7 +459,12 @@ static void merge_cycles(struct merger *m)
     for (size_t i = 0; i < m->graph->buffers.count; i++)
         arcs_most += m->graph->buffers.items[i].readers.count;
     struct strong_arc *arcs = ARENA_ARRAY(m->scratch.arena, struct strong_arc, arcs_most + 1);
-    collect_arcs(m, arcs, &arcs_count);
+    for (size_t i = 0; i < m->graph->buffers.count; i++) {
+        const struct graph_buffer *buffer = &m->graph->buffers.items[i];
+        for (size_t r = 0; r < buffer->readers.count && buffer->writer_node != GRAPH_NONE; r++)
+            arcs[arcs_count++] =
+                (struct strong_arc){buffer->writer_node, buffer->readers.items[r].node};
+    }
     uint32_t count = strong_components(m->scratch.arena, nodes, arcs, arcs_count, m->rank);
     uint32_t *sizes = ARENA_ARRAY(m->scratch.arena, uint32_t, (size_t)count + 1);
     for (uint32_t i = 0; i < nodes; i++) {
@@ -507,19 +502,15 @@ static void add_candidate(struct merger *m, uint32_t buffer, uint32_t from, uint
                                 .versions = {NEVER, NEVER}});
 }
 
-static uint64_t packets_read(const struct graph *graph, struct graph_reader reader)
-{
-    const struct graph_node *node = &graph->nodes.items[reader.node];
-    return mul_clamped(max64(node->repetitions, 1), node->inputs.items[reader.input].pop);
-}
-
 static void add_candidates(struct merger *m)
 {
     for (uint32_t i = 0; i < m->graph->buffers.count; i++) {
         const struct graph_buffer *buffer = &m->graph->buffers.items[i];
         for (size_t r = 0; r < buffer->readers.count; r++) {
             struct graph_reader reader = buffer->readers.items[r];
-            uint64_t packets = packets_read(m->graph, reader);
+            const struct graph_node *node = &m->graph->nodes.items[reader.node];
+            uint64_t packets =
+                mul_clamped(max64(node->repetitions, 1), node->inputs.items[reader.input].pop);
             if (buffer->writer_node != GRAPH_NONE)
                 add_candidate(m, i, buffer->writer_node, reader.node, false, packets);
             if (r > 0)

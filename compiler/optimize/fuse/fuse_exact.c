@@ -7,18 +7,6 @@
 
 #include <string.h>
 
-static void mark(const struct fuse_scratch *scratch, const struct fuse_group *group)
-{
-    for (uint32_t i = 0; i < group->count; i++)
-        scratch->local[group->nodes[i]] = i;
-}
-
-static void unmark(const struct fuse_scratch *scratch, const struct fuse_group *group)
-{
-    for (uint32_t i = 0; i < group->count; i++)
-        scratch->local[group->nodes[i]] = GRAPH_NONE;
-}
-
 /* For fuse_order: outside buffers and kept buffers always have enough packets.  The composite fires ahead for windows that
  * look past the packets at rest, so a firing needs no more than these and the packets that it consumes. */
 static void relax_arc(struct net_arc *arc, bool has_enough)
@@ -36,7 +24,8 @@ static struct net *make_net(const struct fuse_scratch *scratch, const struct gra
     VEC(struct net_arc) arcs = {0};
     uint64_t *firings = ARENA_ARRAY(scratch->arena, uint64_t, (size_t)group->count + 1);
     memcpy(firings, group->firings, group->count * sizeof *firings);
-    mark(scratch, group);
+    for (uint32_t i = 0; i < group->count; i++)
+        scratch->local[group->nodes[i]] = i;
     for (uint32_t i = 0; i < group->count; i++) {
         const struct graph_node *node = &graph->nodes.items[group->nodes[i]];
         for (size_t k = 0; k < node->inputs.count; k++) {
@@ -57,7 +46,8 @@ static struct net *make_net(const struct fuse_scratch *scratch, const struct gra
             vec_push(scratch->arena, &arcs, arc);
         }
     }
-    unmark(scratch, group);
+    for (uint32_t i = 0; i < group->count; i++)
+        scratch->local[group->nodes[i]] = GRAPH_NONE;
     return net_of_arcs(scratch->arena, arcs.items, (uint32_t)arcs.count, firings, group->count + 1);
 }
 

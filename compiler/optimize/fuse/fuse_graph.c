@@ -15,16 +15,6 @@ static int compare_id(const void *left, const void *right)
     return ((*a)->id > (*b)->id) - ((*a)->id < (*b)->id);
 }
 
-static void number_composites(const struct fusion *fusion)
-{
-    uint32_t next = 0;
-    for (size_t i = 0; i < fusion->written->kernels.count; i++)
-        if (fusion->written->kernels.items[i]->id >= next)
-            next = fusion->written->kernels.items[i]->id + 1;
-    for (size_t i = 0; i < fusion->composites.count; i++)
-        fusion->composites.items[i].node.kernel->id = next++;
-}
-
 /* Child kernels come last, unchanged: kernels that launch them are in no composite. */
 static void list_kernels(struct compile *cx, const struct fusion *fusion, struct graph *graph)
 {
@@ -69,20 +59,15 @@ static void add_nodes(struct compile *cx, struct fusion *fusion)
     }
 }
 
-static void find_inside(const struct fusion *fusion)
+static void add_buffers(struct compile *cx, const struct fusion *fusion)
 {
+    const struct graph *written = fusion->written;
     for (size_t c = 0; c < fusion->composites.count; c++) {
         const struct composite *composite = &fusion->composites.items[c];
         for (size_t i = 0; i < composite->inside.count; i++)
             if (fuse_is_inside(composite, composite->inside.items[i].buffer))
                 fusion->buffers[composite->inside.items[i].buffer] = GRAPH_NONE;
     }
-}
-
-static void add_buffers(struct compile *cx, const struct fusion *fusion)
-{
-    const struct graph *written = fusion->written;
-    find_inside(fusion);
     for (uint32_t i = 0; i < written->buffers.count; i++) {
         if (fusion->buffers[i] == GRAPH_NONE) continue;
         struct graph_buffer buffer = written->buffers.items[i];
@@ -160,7 +145,12 @@ bool fuse_build(struct compile *cx, struct fusion *fusion, fuse_prover *prove)
     add_nodes(cx, fusion);
     add_buffers(cx, fusion);
     connect(cx, fusion);
-    number_composites(fusion);
+    uint32_t next = 0;
+    for (size_t i = 0; i < fusion->written->kernels.count; i++)
+        if (fusion->written->kernels.items[i]->id >= next)
+            next = fusion->written->kernels.items[i]->id + 1;
+    for (size_t i = 0; i < fusion->composites.count; i++)
+        fusion->composites.items[i].node.kernel->id = next++;
     cx->diags = diags_fork(cx->arena, reported);
     cx->options.explores = false;
     bundles_of_graph(cx, graph);

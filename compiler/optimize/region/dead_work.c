@@ -76,13 +76,6 @@ static bool has_path_back(const struct reducer *r, const uint32_t *nodes, size_t
 
 /* ---- joining ---- */
 
-static void add_nodes(struct reducer *r, struct group *to, const struct group *from)
-{
-    for (size_t i = 0; i < from->nodes.count; i++)
-        if (!is_in(to->nodes.items, to->nodes.count, from->nodes.items[i]))
-            vec_push(r->space.scratch, &to->nodes, from->nodes.items[i]);
-}
-
 static bool same_importance(const struct reducer *r, const struct group *group)
 {
     uint32_t first = r->graph->nodes.items[group->nodes.items[0]].importance;
@@ -97,17 +90,6 @@ static bool same_component(const struct reducer *r, const struct group *group)
     for (size_t i = 1; i < group->nodes.count; i++)
         if (r->graph->nodes.items[group->nodes.items[i]].component != first) return false;
     return true;
-}
-
-/* Operations of an iteration of `whole` if each node executes by itself. */
-static uint64_t sum_alone(struct reducer *r, const struct group *whole)
-{
-    uint64_t sum = 0;
-    for (size_t m = 0; m < whole->region.members.count; m++) {
-        const struct region_member *member = &whole->region.members.items[m];
-        sum += member->firings * region_look(&r->space, member->node)->operations;
-    }
-    return sum;
 }
 
 /* Operations of an iteration of `whole` if each part executes by itself. */
@@ -129,15 +111,22 @@ static struct group *build_joined_group(struct reducer *r, struct group *const *
 {
     struct group *whole = ARENA_NEW(r->space.scratch, struct group);
     const char *reason;
-    for (size_t p = 0; p < count; p++)
-        add_nodes(r, whole, parts[p]);
+    for (size_t p = 0; p < count; p++) {
+        const struct group *from = parts[p];
+        for (size_t i = 0; i < from->nodes.count; i++)
+            if (!is_in(whole->nodes.items, whole->nodes.count, from->nodes.items[i]))
+                vec_push(r->space.scratch, &whole->nodes, from->nodes.items[i]);
+    }
     if (!same_importance(r, whole) || !same_component(r, whole) ||
         has_path_back(r, whole->nodes.items, whole->nodes.count))
         return NULL;
     if (!region_build(&r->space, whole->nodes.items, whole->nodes.count, &whole->region, &reason))
         return NULL;
     if (whole->region.operations > OPERATIONS_MAX) return NULL;
-    whole->alone = sum_alone(r, whole);
+    for (size_t m = 0; m < whole->region.members.count; m++) {
+        const struct region_member *member = &whole->region.members.items[m];
+        whole->alone += member->firings * region_look(&r->space, member->node)->operations;
+    }
     return whole;
 }
 
@@ -182,11 +171,6 @@ static bool join_edges(struct reducer *r)
 
 /* ---- readers of groups that end late ---- */
 
-static bool makes_no_more(const struct group *whole, struct group *const *parts, size_t count)
-{
-    return whole->region.operations <= sum_parts(whole, parts, count);
-}
-
 /* Joins a node with the groups that it reads, if each of them has a `finish`, so that no other step can join
  * them.  The inputs of the result are interleaved, and only the outputs of the node go to memory. */
 static void join_late(struct reducer *r, uint32_t reader)
@@ -207,24 +191,13 @@ static void join_late(struct reducer *r, uint32_t reader)
     if (parts[count] == NULL || parts[count]->nodes.count > 1) return;
     struct group *whole = build_joined_group(r, parts, count + 1);
     if (whole == NULL || !whole->region.interleaved ||
-        whole->region.out.count != node->outputs.count || !makes_no_more(whole, parts, count + 1))
+        whole->region.out.count != node->outputs.count ||
+        whole->region.operations > sum_parts(whole, parts, count + 1))
         return;
     adopt_group(r, whole);
 }
 
 /* ---- the new graph ---- */
-
-static struct graph *rewrite(struct reducer *r)
-{
-    VEC(struct region_choice) choices = {0};
-    for (uint32_t n = 0; n < r->graph->nodes.count; n++) {
-        const struct group *group = r->group_of[n];
-        if (group == NULL || group->nodes.count < 2 || group->region.members.items[0].node != n)
-            continue;
-        vec_push(r->space.scratch, &choices, (struct region_choice){&group->region, group->alone});
-    }
-    return region_rewrite(&r->space, choices.items, choices.count);
-}
 
 struct graph *reduce_graph(struct compile *cx, const struct graph *graph)
 {
@@ -235,7 +208,14 @@ struct graph *reduce_graph(struct compile *cx, const struct graph *graph)
         ;
     for (uint32_t n = 0; n < graph->nodes.count; n++)
         join_late(&r, n);
-    struct graph *reduced = rewrite(&r);
+    VEC(struct region_choice) choices = {0};
+    for (uint32_t n = 0; n < r.graph->nodes.count; n++) {
+        const struct group *group = r.group_of[n];
+        if (group == NULL || group->nodes.count < 2 || group->region.members.items[0].node != n)
+            continue;
+        vec_push(r.space.scratch, &choices, (struct region_choice){&group->region, group->alone});
+    }
+    struct graph *reduced = region_rewrite(&r.space, choices.items, choices.count);
     arena_destroy(scratch);
     return reduced;
 }

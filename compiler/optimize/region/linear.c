@@ -321,16 +321,6 @@ static bool are_complex(const struct form *re, const struct form *im, uint64_t w
     return true;
 }
 
-/* Sets `window` to the packets that the widest sum sees, and allocates the factors. */
-static void size_filter(const struct forms *f, struct linear_filter *filter,
-                        const struct form *forms, uint64_t count)
-{
-    for (uint64_t j = 0; j < count; j++) {
-        uint64_t seen = (forms[j].high + f->scalars - 1) / f->scalars;
-        if (seen > filter->window) filter->window = seen;
-    }
-}
-
 /* The region as a filter for overlap_save; false: it is none. */
 static bool filter_of(struct forms *f, const struct region *region, const struct form *forms,
                       struct linear_filter *filter)
@@ -347,7 +337,10 @@ static bool filter_of(struct forms *f, const struct region *region, const struct
                                      .push = out->packets,
                                      .needs = out->needs};
     if (filter->scalar != SCALAR_F32 && filter->scalar != SCALAR_F64) return false;
-    size_filter(f, filter, forms, count);
+    for (uint64_t j = 0; j < count; j++) { /* the widest sum decides the window */
+        uint64_t seen = (forms[j].high + f->scalars - 1) / f->scalars;
+        if (seen > filter->window) filter->window = seen;
+    }
     double *re = ARENA_ARRAY(arena, double, filter->push * filter->window + 1);
     double *im = ARENA_ARRAY(arena, double, filter->push * filter->window + 1);
     double *constants = ARENA_ARRAY(arena, double, count + 1);

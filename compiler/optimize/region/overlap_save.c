@@ -6,7 +6,8 @@
 enum {
     PUSH_MAX = 8,     /* packets of an iteration, with one spectrum for each */
     NEAR_EIGHTHS = 9, /* up to 9 / 8 of the minimum cost counts as about the minimum */
-    /* An operation of a transform takes 1.3 times as long as one of a sum (measured), and the gain has to be 1.3. */
+    /* An operation of a transform takes 1.3 times as long as one of a sum (measured), and the
+     * gain has to be 1.3. */
     PAYS_TENTHS = 17,
 };
 

@@ -33,11 +33,6 @@ struct alike {
 
 static struct kx *unify(struct alike *a, const sym *values);
 
-static bool is_same(sym a, sym b)
-{
-    return a.type == b.type && a.bits == b.bits;
-}
-
 static struct kx *unify_constants(struct alike *a, const sym *values)
 {
     const struct tree *t = &a->w->tree;
@@ -182,7 +177,7 @@ static struct kx *unify(struct alike *a, const sym *values)
 {
     bool same = true, constant = true;
     for (uint64_t i = 0; i < a->count; i++) {
-        same = same && is_same(values[i], values[0]);
+        same = same && values[i].type == values[0].type && values[i].bits == values[0].bits;
         constant = constant && sym_is_constant(values[i]) && values[i].type == values[0].type;
     }
     if (constant) return same ? tree_constant(&a->w->tree, values[0]) : unify_constants(a, values);

@@ -330,16 +330,11 @@ static const struct variable *write_roll(struct region_writer *w, struct tree_li
     return sum;
 }
 
-static bool is_leaf(const struct sym_node *n)
-{
-    return n->kind == SYM_ARGUMENT || n->kind == SYM_PACKET || n->kind == SYM_TABLE;
-}
-
 static bool needs_local(struct region_writer *w, uint64_t number)
 {
     const struct sym_node *n = region_node_at(w, number);
     struct region_shape *shape = &w->shapes[number];
-    if (is_leaf(n)) return false;
+    if (n->kind == SYM_ARGUMENT || n->kind == SYM_PACKET || n->kind == SYM_TABLE) return false;
     shape->depth = 1;
     for (uint32_t i = 0; i < n->operand_count; i++) {
         if (sym_is_constant(n->operands[i])) continue;

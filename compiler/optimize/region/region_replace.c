@@ -46,20 +46,6 @@ static uint32_t copied(const struct copy *c, uint32_t buffer)
     return buffer == GRAPH_NONE ? c->between : c->buffers[buffer];
 }
 
-static void connect(struct copy *c, const struct graph_node *from, uint32_t node)
-{
-    for (size_t i = 0; i < from->inputs.count; i++) {
-        struct graph_input input = from->inputs.items[i];
-        input.buffer = copied(c, input.buffer);
-        graph_connect_input(c->cx, c->to, node, input);
-    }
-    for (size_t i = 0; i < from->outputs.count; i++) {
-        struct graph_output output = from->outputs.items[i];
-        output.buffer = copied(c, output.buffer);
-        graph_connect_output(c->cx, c->to, node, output);
-    }
-}
-
 static void copy_node(struct copy *c, const struct graph_node *from)
 {
     struct graph_node node = *from;
@@ -68,7 +54,16 @@ static void copy_node(struct copy *c, const struct graph_node *from)
     node.inputs.count = node.inputs.capacity = 0;
     node.outputs.count = node.outputs.capacity = 0;
     uint32_t number = graph_add_node(c->cx, c->to, node);
-    connect(c, from, number);
+    for (size_t i = 0; i < from->inputs.count; i++) {
+        struct graph_input input = from->inputs.items[i];
+        input.buffer = copied(c, input.buffer);
+        graph_connect_input(c->cx, c->to, number, input);
+    }
+    for (size_t i = 0; i < from->outputs.count; i++) {
+        struct graph_output output = from->outputs.items[i];
+        output.buffer = copied(c, output.buffer);
+        graph_connect_output(c->cx, c->to, number, output);
+    }
 }
 
 static void copy_replacement(struct copy *c, const struct replacement *replacement, uint32_t *id)
@@ -100,14 +95,6 @@ static void collect_kernels(struct copy *c, uint32_t next_id)
         vec_push(c->cx->arena, &c->to->kernels, c->from->kernels.items[i]);
 }
 
-static uint32_t first_free_id(const struct graph *graph)
-{
-    uint32_t next = 0;
-    for (size_t i = 0; i < graph->kernels.count; i++)
-        if (graph->kernels.items[i]->id >= next) next = graph->kernels.items[i]->id + 1;
-    return next;
-}
-
 static struct graph *empty_copy(struct compile *cx, const struct graph *graph)
 {
     struct graph *to = ARENA_NEW(cx->arena, struct graph);
@@ -128,7 +115,10 @@ struct graph *region_replace(struct compile *cx, const struct graph *graph,
                              const struct replacement *replacements, size_t count)
 {
     struct copy c = {.cx = cx, .from = graph, .to = empty_copy(cx, graph)};
-    uint32_t next_id = first_free_id(graph), id = next_id;
+    uint32_t next_id = 0;
+    for (size_t i = 0; i < graph->kernels.count; i++)
+        if (graph->kernels.items[i]->id >= next_id) next_id = graph->kernels.items[i]->id + 1;
+    uint32_t id = next_id;
     size_t *left = ARENA_ARRAY(cx->arena, size_t, count + 1);
     c.replaced_by = ARENA_ARRAY(cx->arena, uint32_t, graph->nodes.count + 1);
     for (size_t i = 0; i < graph->nodes.count; i++)

@@ -11,21 +11,18 @@
 
 enum { NAME_MAX = 72 };
 
-/* A name like that of a composite (fuse_name.c). */
-static const char *strands_name(struct region_space *space, const struct region *region)
-{
-    uint32_t count = (uint32_t)region->members.count;
-    uint32_t *nodes = ARENA_ARRAY(space->scratch, uint32_t, count);
-    for (uint32_t m = 0; m < count; m++)
-        nodes[m] = region->members.items[m].node;
-    struct fuse_group group = {.nodes = nodes, .count = count};
-    return fuse_name(space->cx->arena, space->graph, &group);
-}
-
 static const char *region_name(struct region_space *space, const struct region *region)
 {
     const char *name = "";
-    if (region->strands != NULL) return strands_name(space, region);
+    if (region->strands != NULL) {
+        /* A name like that of a composite (fuse_name.c). */
+        uint32_t count = (uint32_t)region->members.count;
+        uint32_t *nodes = ARENA_ARRAY(space->scratch, uint32_t, count);
+        for (uint32_t m = 0; m < count; m++)
+            nodes[m] = region->members.items[m].node;
+        struct fuse_group group = {.nodes = nodes, .count = count};
+        return fuse_name(space->cx->arena, space->graph, &group);
+    }
     for (size_t m = 0; m < region->members.count; m++) {
         const char *next = space->graph->nodes.items[region->members.items[m].node].name;
         if (strlen(name) + strlen(next) > NAME_MAX)

@@ -114,19 +114,6 @@ static struct kx *value(struct strand_writer *s, const sym *row)
 
 /* ---- statements ---- */
 
-static void write_operations(struct strand_writer *s, struct tree_list *list)
-{
-    const struct tree *t = &s->w->tree;
-    for (size_t i = 0; i < s->strands->node_count; i++) {
-        const sym *row = s->strands->rows[i];
-        if (row == NULL) continue;
-        const struct type *type = type_scalar(t->types, region_node_at(s->w, i)->type);
-        struct variable *local = tree_local(t, region_fresh_name(s->w), type, true);
-        tree_append(list, tree_declare(t, local, value(s, row)));
-        s->locals[i] = local;
-    }
-}
-
 static struct kx *of_scalars(const struct tree *t, const struct type *type, struct kx **scalars)
 {
     if (!type_is_vector(type)) return scalars[0];
@@ -162,7 +149,14 @@ static void write_loop(struct strand_writer *s, struct tree_list *list)
     struct variable *c =
         tree_local(t, region_fresh_name(s->w), type_scalar(t->types, SCALAR_I32), false);
     s->c = c;
-    write_operations(s, &body);
+    for (size_t i = 0; i < s->strands->node_count; i++) {
+        const sym *row = s->strands->rows[i];
+        if (row == NULL) continue;
+        const struct type *type = type_scalar(t->types, region_node_at(s->w, i)->type);
+        struct variable *local = tree_local(t, region_fresh_name(s->w), type, true);
+        tree_append(&body, tree_declare(t, local, value(s, row)));
+        s->locals[i] = local;
+    }
     for (uint64_t i = 0; i < s->strands->writes; i++)
         write_packet(s, &body, i);
     tree_append(list, tree_loop(t, c, s->strands->count, tree_block(t, &body)));
@@ -210,15 +204,6 @@ static void move_out(struct strand_writer *s, struct tree_list *list)
 
 /* ---- the body ---- */
 
-static void set_indexed(const struct tree *t, uint64_t packets)
-{
-    struct kernel_port *to = &t->kernel->out[0];
-    to->indexed = true;
-    to->rate_declared = true;
-    to->rate_span = t->span;
-    to->push_least = to->push = packets;
-}
-
 struct ks *region_write_strands(struct region_writer *w)
 {
     const struct region_strands *strands = w->region->strands;
@@ -241,7 +226,11 @@ struct ks *region_write_strands(struct region_writer *w)
         s.out = spare(&s, out, strands->writes, "written");
         declare_spare(&w->tree, &list, s.out);
     } else {
-        set_indexed(&w->tree, w->region->out.items[0].packets);
+        struct kernel_port *to = &w->tree.kernel->out[0];
+        to->indexed = true;
+        to->rate_declared = true;
+        to->rate_span = w->tree.span;
+        to->push_least = to->push = w->region->out.items[0].packets;
     }
     write_loop(&s, &list);
     if (s.out != NULL) move_out(&s, &list);

@@ -52,15 +52,6 @@ static uint32_t *find_slot(struct symbols *s, const struct sym_node *node)
     return &s->slots[at];
 }
 
-static void grow_slots(struct symbols *s)
-{
-    enum { FIRST_SLOTS = 1024 };
-    s->slot_count = s->slot_count ? s->slot_count * 2 : FIRST_SLOTS;
-    s->slots = ARENA_ARRAY(s->arena, uint32_t, s->slot_count);
-    for (size_t i = 0; i < s->nodes.count; i++)
-        *find_slot(s, &s->nodes.items[i]) = (uint32_t)i + 1;
-}
-
 static bool is_float_zero(sym value, bool negative)
 {
     return sym_is_constant(value) && scalar_is_float(value.type) && arith_as_f64(value) == 0 &&
@@ -84,7 +75,13 @@ static bool is_never_minus_zero(const struct symbols *s, const struct sym_node *
 
 static sym intern(struct symbols *s, struct sym_node node)
 {
-    if (2 * s->nodes.count >= s->slot_count) grow_slots(s);
+    if (2 * s->nodes.count >= s->slot_count) {
+        enum { FIRST_SLOTS = 1024 };
+        s->slot_count = s->slot_count ? s->slot_count * 2 : FIRST_SLOTS;
+        s->slots = ARENA_ARRAY(s->arena, uint32_t, s->slot_count);
+        for (size_t i = 0; i < s->nodes.count; i++)
+            *find_slot(s, &s->nodes.items[i]) = (uint32_t)i + 1;
+    }
     uint32_t *slot = find_slot(s, &node);
     if (*slot == 0) {
         if (s->nodes.count >= s->node_limit && s->reason == NULL)

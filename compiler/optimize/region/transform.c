@@ -93,11 +93,6 @@ void transform_in_f64(double *re, double *im, uint64_t points)
 
 /* ---- expressions ---- */
 
-static const struct type *scalar_type(const struct transform *t)
-{
-    return type_scalar(t->tree.types, t->scalar);
-}
-
 static const char *fresh_name(struct transform *t)
 {
     return arena_printf(t->tree.arena, "t%u", t->names++);
@@ -256,7 +251,8 @@ uint64_t transform_back_operations(uint64_t points, uint64_t every)
 
 static const struct variable *array(struct transform *t, struct tree_list *list, uint64_t count)
 {
-    const struct type *type = type_array(t->tree.types, scalar_type(t), count);
+    const struct type *type =
+        type_array(t->tree.types, type_scalar(t->tree.types, t->scalar), count);
     struct variable *local = tree_local(&t->tree, fresh_name(t), type, false);
     tree_append(list, tree_declare(&t->tree, local, NULL));
     return local;
