@@ -184,21 +184,26 @@ static void a_fault_of_a_finish_comes_after_the_firings(void **unused)
     }
 }
 
+static int32_t finish_with_nothing(const struct kernel_batch *batch)
+{
+    batch->produced[0] = 0;
+    return KERNEL_OK;
+}
+
 /* No stage demands the fault of `early`; then three stages end one by one, each with a finish. */
 static void stages_end_one_after_the_other_after_a_fault(void **unused)
 {
     (void)unused;
-    const uint32_t total = CONTAINER_NODE_STATEFUL | CONTAINER_NODE_FINISH;
-    const struct prt_image_kernel sums = {.run = kernel_total, .finish = kernel_total_finish};
+    const struct prt_image_kernel ends = {.run = kernel_copy, .finish = finish_with_nothing};
     const struct prt_image_kernel kernels[] = {
-        {.run = fault_at_10}, {.run = take_five}, sums, sums, sums};
+        {.run = fault_at_10}, {.run = take_five}, ends, ends, ends};
     struct made *m = made_create("ends", "sim16");
     uint32_t from = in_port(m, "x"), t = inner(m, "t"), a = inner(m, "a"), b = inner(m, "b");
     add_node(m, "early", CONTAINER_NODE_FAULTS, from, t, 0);
     add_node(m, "five", CONTAINER_NODE_STOPS, t, out_port(m, "y"), 0);
-    add_node(m, "first", total, from, a, 2);
-    add_node(m, "second", total, a, b, 2);
-    add_node(m, "third", total, b, out_port(m, "z"), 2);
+    add_node(m, "first", CONTAINER_NODE_FINISH, from, a, 2);
+    add_node(m, "second", CONTAINER_NODE_FINISH, a, b, 2);
+    add_node(m, "third", CONTAINER_NODE_FINISH, b, out_port(m, "z"), 2);
     made_loop(m);
     struct prt_program *program = pipelines_load(m, kernels);
     for (size_t count = 0; count < 100; count += 9) {
@@ -208,7 +213,7 @@ static void stages_end_one_after_the_other_after_a_fault(void **unused)
         bind_out(run, "z", &z);
         assert_int_equal(prt_run_execute(run, NULL), PRT_OK);
         assert_int_equal(y.count, count < 5 ? count : 5);
-        assert_int_equal(z.count, count + 6);
+        assert_int_equal(z.count, count);
         prt_run_destroy(run);
     }
     prt_program_free(program);

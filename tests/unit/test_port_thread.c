@@ -329,10 +329,10 @@ static void ports_that_are_none_or_use_memory_have_no_thread(void **unused)
     prt_program_free(program);
 }
 
-/* The source has its second packets only once the sink has got the first. */
+/* The source has its next packets only once the sink has got those before. */
 struct meeting {
     sem_t taken;
-    int32_t given;
+    int32_t given, seen;
 };
 
 static enum prt_status give_after_taking(void *context, void *packets, size_t capacity,
@@ -342,8 +342,9 @@ static enum prt_status give_after_taking(void *context, void *packets, size_t ca
     struct timespec end;
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_sec += 60;
-    if (m->given > 0 && sem_timedwait(&m->taken, &end) != 0)
-        return prt_error_set(error, PRT_E_READ, "the sink gets nothing");
+    for (; m->seen < m->given; m->seen++)
+        if (sem_timedwait(&m->taken, &end) != 0)
+            return prt_error_set(error, PRT_E_READ, "the sink gets nothing");
     memset(packets, 0, capacity * sizeof(int32_t));
     *count = m->given < 5 * DEPTH ? capacity : 0;
     m->given += (int32_t)*count;

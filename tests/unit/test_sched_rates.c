@@ -175,7 +175,7 @@ static void packets_that_phases_take_cost_time(void **unused)
         prt_run_destroy(run);
         prt_program_free(program);
     }
-    assert_true(cycles[0] > 0 && cycles[1] > 0);
+    assert_true(cycles[1] >= cycles[0]);
 }
 
 /* ---- sources ---- */
