@@ -82,6 +82,7 @@ elif grep -q 'device-queue-too-small' err; then
 else
     echo "not ok a queue that is too small is refused: $(cat err)"
 fi
+same "both launches of the kernel are shown" "$(grep -c 'launched here' err)" 2
 
 "$PIPERUN" -q --device null tree.pbc x=x.csv y=null
 echo "ok the null device executes nothing"
