@@ -12,6 +12,7 @@
 #include "runtime/host/pipert_choice.h"
 #include "runtime/host/pipert_internal.h"
 #include "runtime/host/pipert_run.h"
+#include "runtime/sched/arrivals.h"
 #include "runtime/sched/stage_profile.h"
 #include "runtime/sched/explain.h"
 #include "runtime/sched/memory_port.h"
@@ -471,6 +472,50 @@ enum prt_status prt_run_input_eager(struct prt_run *run, uint32_t port, struct p
     if (buffer == PRT_NONE || run->executed) return refuse_port("in", port, error);
     prt_sched_source_eager(run->sched, buffer);
     return PRT_OK;
+}
+
+/* The device of the run, if packets can arrive in its time. */
+static enum prt_status check_arrivals(const struct prt_run *run, uint32_t port,
+                                      struct prt_device_info *info, struct prt_error *error)
+{
+    uint32_t buffer = port_buffer(run, port, CONTAINER_OUTER_IN);
+    if (buffer == PRT_NONE || run->executed) return refuse_port("in", port, error);
+    const struct prt_container *c = &run->program->container;
+    run->ops->info(run->device, info);
+    if (run->ops->wait_until != NULL) return PRT_OK;
+    return prt_error_set(error, PRT_E_USAGE,
+                         "port '%s': packets arrive in simulated time only on a simulated device, "
+                         "and device '%s' %s",
+                         prt_container_text(c, c->buffers[buffer].name), info->description->name,
+                         info->real_time ? "runs in real time" : "has no time");
+}
+
+enum prt_status prt_run_input_rate(struct prt_run *run, uint32_t port, uint64_t packets,
+                                   uint64_t seconds, struct prt_error *error)
+{
+    struct prt_device_info info;
+    struct prt_arrivals arrivals;
+    enum prt_status status = check_arrivals(run, port, &info, error);
+    if (status == PRT_OK)
+        status =
+            prt_arrivals_of_rate(info.description->clock_hz, packets, seconds, &arrivals, error);
+    if (status != PRT_OK) return status;
+    return prt_sched_source_arrivals(run->sched, run->program->ports[port], &arrivals, error);
+}
+
+enum prt_status prt_run_input_arrivals(struct prt_run *run, uint32_t port, const uint64_t *cycles,
+                                       const uint64_t *packets, size_t count, size_t *line,
+                                       struct prt_error *error)
+{
+    struct prt_device_info info;
+    struct prt_arrivals arrivals;
+    size_t wrong = 0;
+    enum prt_status status = check_arrivals(run, port, &info, error);
+    if (status == PRT_OK)
+        status = prt_arrivals_of_list(cycles, packets, count, &arrivals, &wrong, error);
+    if (line != NULL) *line = wrong;
+    if (status != PRT_OK) return status;
+    return prt_sched_source_arrivals(run->sched, run->program->ports[port], &arrivals, error);
 }
 
 enum prt_status prt_run_bind_output(struct prt_run *run, uint32_t port, prt_write_callback write,

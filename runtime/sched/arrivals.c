@@ -90,7 +90,6 @@ uint64_t prt_arrivals_cycle(const struct prt_arrivals *a, uint64_t number)
             ((wide)number * a->step_numerator + (a->step_denominator - 1)) / a->step_denominator;
         return cycles > PRT_ARRIVAL_CYCLES_MAX ? UINT64_MAX : (uint64_t)cycles;
     }
-    if (number > total_packets(a)) return UINT64_MAX;
     size_t low = 0, high = a->line_count - 1; /* the first line that ends after it, or the last */
     while (low < high) {
         size_t middle = low + (high - low) / 2;

@@ -51,7 +51,8 @@ enum prt_status prt_arrivals_of_list(const uint64_t *cycles, const uint64_t *pac
 
 void prt_arrivals_free(struct prt_arrivals *arrivals);
 
-/* The cycle in which packet `number` arrives; UINT64_MAX: it never does, or after PRT_ARRIVAL_CYCLES_MAX. */
+/* The cycle in which packet `number` arrives; UINT64_MAX: after PRT_ARRIVAL_CYCLES_MAX.  A packet that a list does not
+ * name arrives like the end. */
 uint64_t prt_arrivals_cycle(const struct prt_arrivals *arrivals, uint64_t number);
 
 /* How many packets have arrived by that cycle, the end counted as one; UINT64_MAX: so many or more. */

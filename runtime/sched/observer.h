@@ -87,6 +87,7 @@ enum prt_scheduler_doing {
     PRT_SCHEDULER_WORKS,     /* it executed instructions from begin to end */
     PRT_SCHEDULER_SUSPENDED, /* until the host has filled in-port `buffer`: no simulated time */
     PRT_SCHEDULER_ENDS,      /* `stage` has ended */
+    PRT_SCHEDULER_WAITS,     /* for packets that arrive at in-port `buffer`, from begin to end */
 };
 
 struct prt_scheduler_event {

@@ -294,6 +294,18 @@ void prt_profile_look(struct prt_sched *s, uint64_t instruction_cycles)
     if (instruction_cycles > 0) add_work(s->profile, now, instruction_cycles);
 }
 
+void prt_profile_arrival(struct prt_sched *s, const struct prt_buffer *buffer, uint64_t end_cycles)
+{
+    struct prt_profile *c = s->profile;
+    uint64_t now = s->ops->now_cycles(s->device);
+    look_at_stages(s, now);
+    if (c->observer.scheduler == NULL) return;
+    send_work(c);
+    const struct prt_scheduler_event event = {PRT_SCHEDULER_WAITS, now, end_cycles, UINT32_MAX,
+                                              (uint32_t)(buffer - s->buffers)};
+    c->observer.scheduler(c->observer.context, &event);
+}
+
 void prt_profile_begin(struct prt_sched *s)
 {
     struct prt_profile *c = s->profile;

@@ -36,6 +36,9 @@ void prt_profile_look(struct prt_sched *sched, uint64_t instruction_cycles);
 void prt_profile_dispatched(struct prt_sched *sched, const struct prt_stage *stage);
 void prt_profile_completed(struct prt_sched *sched, const struct prt_stage *stage);
 void prt_profile_suspended(struct prt_sched *sched, const struct prt_buffer *buffer);
+/* The clock is about to move to that cycle, because the scheduler waits for packets of the in-port. */
+void prt_profile_arrival(struct prt_sched *sched, const struct prt_buffer *buffer,
+                         uint64_t end_cycles);
 void prt_profile_ended(struct prt_sched *sched, const struct prt_stage *stage);
 /* The activity of the scheduler from now on, and its port or NULL (run_state.h). */
 void prt_profile_doing(struct prt_sched *sched, enum prt_doing doing,
