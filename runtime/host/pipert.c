@@ -589,7 +589,8 @@ static enum prt_status start(struct prt_run *run, struct prt_error *error)
     if (status != PRT_OK) return status;
     run->executed = true;
     (void)run->ops->now_cycles(run->device); /* real time begins with the run */
-    if (run->sched->profile != NULL) prt_profile_begin(run->sched);
+    if (run->sched->profile != NULL) status = prt_profile_begin(run->sched, error);
+    if (status != PRT_OK) return status;
     return prt_sched_start(run->sched, run->arguments, error);
 }
 

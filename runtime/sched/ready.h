@@ -59,6 +59,9 @@ static inline bool prt_ready_ends(const struct prt_stage *stage,
 /* Packets that the input must hold for the next firing. */
 uint64_t prt_ready_needs(const struct prt_stage *stage, const struct prt_stage_input *input);
 
+/* Packets of the stream up to the last one that the firing of that number sees. */
+uint64_t prt_ready_seen(const struct prt_stage_input *input, uint64_t firing);
+
 /* Maximum number of packets that the next firing, or the finish, appends. */
 uint64_t prt_ready_wanted_room(const struct prt_stage *stage,
                                const struct prt_stage_output *output);

@@ -89,6 +89,7 @@ static enum prt_status drain_port(struct prt_sched *s, struct prt_buffer *buffer
     }
     if (status != PRT_OK) port->gone = true; /* after an error it gets no more packets */
     if (!port->gone) port->packets += held;
+    if (s->profile != NULL) prt_profile_delivered(s, buffer, held);
     prt_fifo_release(&buffer->fifo, 0, held);
     return status;
 }
@@ -428,6 +429,7 @@ enum prt_status prt_sched_launch(struct prt_sched *s, uint32_t index, uint64_t f
 {
     struct prt_stage *stage = &s->stages[index];
     assert(!stage->in_flight && stage->life == PRT_STAGE_RUNNING && firings > 0);
+    stage->batch = firings;
     if (s->profile != NULL) prt_profile_dispatched(s, stage);
     open_windows(s, stage);
     for (uint32_t i = 0; i < stage->node->output_count; i++)
@@ -437,7 +439,6 @@ enum prt_status prt_sched_launch(struct prt_sched *s, uint32_t index, uint64_t f
                                        ? prt_cycles_multiply(firings, stage->read_bytes)
                                        : read_by_phase(stage, firings);
     stage->in_flight = true;
-    stage->batch = firings;
     bool ended;
     enum prt_status status = prt_packets_launch(s, index, false, firings, &ended, error);
     if (status != PRT_OK) return status;
