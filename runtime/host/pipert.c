@@ -474,19 +474,24 @@ enum prt_status prt_run_input_eager(struct prt_run *run, uint32_t port, struct p
     return PRT_OK;
 }
 
-/* The device of the run, if packets can arrive in its time. */
+static const char *port_name(const struct prt_run *run, uint32_t port)
+{
+    const struct prt_container *c = &run->program->container;
+    return prt_container_text(c, c->buffers[run->program->ports[port]].name);
+}
+
+/* Can packets arrive at the port in the time of the device? */
 static enum prt_status check_arrivals(const struct prt_run *run, uint32_t port,
                                       struct prt_device_info *info, struct prt_error *error)
 {
     uint32_t buffer = port_buffer(run, port, CONTAINER_OUTER_IN);
     if (buffer == PRT_NONE || run->executed) return refuse_port("in", port, error);
-    const struct prt_container *c = &run->program->container;
     run->ops->info(run->device, info);
     if (run->ops->wait_until != NULL) return PRT_OK;
     return prt_error_set(error, PRT_E_USAGE,
                          "port '%s': packets arrive in simulated time only on a simulated device, "
                          "and device '%s' %s",
-                         prt_container_text(c, c->buffers[buffer].name), info->description->name,
+                         port_name(run, port), run->ops->name,
                          info->real_time ? "runs in real time" : "has no time");
 }
 
@@ -495,11 +500,12 @@ enum prt_status prt_run_input_rate(struct prt_run *run, uint32_t port, uint64_t 
 {
     struct prt_device_info info;
     struct prt_arrivals arrivals;
+    struct prt_error why;
     enum prt_status status = check_arrivals(run, port, &info, error);
-    if (status == PRT_OK)
-        status =
-            prt_arrivals_of_rate(info.description->clock_hz, packets, seconds, &arrivals, error);
     if (status != PRT_OK) return status;
+    status = prt_arrivals_of_rate(info.description->clock_hz, packets, seconds, &arrivals, &why);
+    if (status != PRT_OK)
+        return prt_error_set(error, status, "port '%s': %s", port_name(run, port), why.message);
     return prt_sched_source_arrivals(run->sched, run->program->ports[port], &arrivals, error);
 }
 
@@ -509,7 +515,7 @@ enum prt_status prt_run_input_arrivals(struct prt_run *run, uint32_t port, const
 {
     struct prt_device_info info;
     struct prt_arrivals arrivals;
-    size_t wrong = 0;
+    size_t wrong = SIZE_MAX;
     enum prt_status status = check_arrivals(run, port, &info, error);
     if (status == PRT_OK)
         status = prt_arrivals_of_list(cycles, packets, count, &arrivals, &wrong, error);

@@ -250,7 +250,7 @@ enum prt_status prt_run_input_rate(struct prt_run *run, uint32_t port, uint64_t 
 /* As prt_run_input_rate: packets[i] packets arrive in cycle cycles[i], for each i below `count`, and the end of the
  * stream in the last of these cycles.  Copies both.  PRT_E_USAGE also if `count` is 0, if a cycle is below the one
  * before it, if packets[i] is 0 except for the last i, or if a cycle or the sum of the packets is 2^63 or more; then
- * *line, unless it is NULL, is the i.  If the stream has more packets than that, the run ends with PRT_E_USAGE. */
+ * *line, unless it is NULL, is the i, or SIZE_MAX if the reason is none of the lines.  If the stream has more packets than that, the run ends with PRT_E_FORMAT. */
 enum prt_status prt_run_input_arrivals(struct prt_run *run, uint32_t port, const uint64_t *cycles,
                                        const uint64_t *packets, size_t count, size_t *line,
                                        struct prt_error *error);

@@ -38,7 +38,7 @@ static const char *port_name(const struct prt_sched *s, const struct prt_buffer 
 static enum prt_status refuse_past_list(const struct prt_sched *s, const struct prt_buffer *buffer,
                                         struct prt_error *error)
 {
-    return prt_error_set(error, PRT_E_USAGE,
+    return prt_error_set(error, PRT_E_FORMAT,
                          "port '%s': the stream has more packets than its list of arrivals names",
                          port_name(s, buffer));
 }
@@ -58,8 +58,8 @@ enum prt_status prt_arrival_wait(struct prt_sched *s, struct prt_buffer *buffer,
     uint64_t now = present_cycle(s);
     if (cycle > PRT_ARRIVAL_CYCLES_MAX)
         return prt_error_set(error, PRT_E_USAGE,
-                             "port '%s': a packet after packet %" PRIu64
-                             " arrives in cycle 2^63 or later, which is not modelled",
+                             "port '%s': a packet from number %" PRIu64
+                             " on arrives in cycle 2^63 or later, which is not modelled",
                              port_name(s, buffer), buffer->port->packets);
     if (cycle <= now) return PRT_OK;
     prt_sched_pass_time(s);

@@ -15,8 +15,8 @@
  * Units: cycles of the device's clock.
  * Requires: sched_create's tables; a device with `wait_until`.
  * Thread-safety: the scheduler's thread.  Allocation: only prt_arrival_port_create.
- * Errors: statuses of the host's callbacks; PRT_E_USAGE: a stream has more packets than its list names, or a packet
- *   arrives after PRT_ARRIVAL_CYCLES_MAX; PRT_E_NOMEM.
+ * Errors: statuses of the host's callbacks; PRT_E_FORMAT: a stream has more packets than its list names; PRT_E_USAGE: a
+ *   packet arrives after PRT_ARRIVAL_CYCLES_MAX; PRT_E_NOMEM.
  */
 #ifndef RUNTIME_SCHED_ARRIVAL_PORT_H
 #define RUNTIME_SCHED_ARRIVAL_PORT_H

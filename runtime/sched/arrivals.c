@@ -52,7 +52,7 @@ enum prt_status prt_arrivals_of_list(const uint64_t *cycles, const uint64_t *pac
                                      struct prt_error *error)
 {
     uint64_t sum = 0;
-    *line = 0;
+    *line = SIZE_MAX;
     if (count == 0) return prt_error_set(error, PRT_E_USAGE, "a list of arrivals has no line");
     struct prt_arrival_line *lines = calloc(count, sizeof *lines);
     if (lines == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");

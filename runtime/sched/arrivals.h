@@ -42,7 +42,7 @@ struct prt_arrivals {
 enum prt_status prt_arrivals_of_rate(uint64_t clock_hz, uint64_t packets, uint64_t seconds,
                                      struct prt_arrivals *arrivals, struct prt_error *error);
 
-/* packets[i] packets arrive in cycle cycles[i].  PRT_E_USAGE, and *line is the index of the line: there is no line; a
+/* packets[i] packets arrive in cycle cycles[i].  PRT_E_USAGE, and *line is the index of the line, or SIZE_MAX: there is no line; a
  * cycle is earlier than the one before, or later than PRT_ARRIVAL_CYCLES_MAX; no packets in a line before the last
  * one; 2^63 packets or more. */
 enum prt_status prt_arrivals_of_list(const uint64_t *cycles, const uint64_t *packets, size_t count,

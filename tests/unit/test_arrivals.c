@@ -173,7 +173,7 @@ static void a_wrong_line_of_a_list_is_named(void **unused)
     expect_refused(late, two, 2, 1, "not below 2^63");
     expect_refused(rising, gap, 3, 1, "only the last line may have 0");
     expect_refused(rising, most, 3, 2, "2^63 packets or more");
-    expect_refused(rising, two, 0, 0, "no line");
+    expect_refused(rising, two, 0, SIZE_MAX, "no line");
     struct prt_arrivals a = make_list(rising, most, 2); /* one packet fewer than too many */
     prt_arrivals_free(&a);
 }
