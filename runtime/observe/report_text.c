@@ -39,8 +39,10 @@ static unsigned name_width(const struct prt_run *run)
     unsigned width = 6;
     for (uint32_t i = 0; prt_run_stage(run, i, &stage); i++)
         widen(&width, stage.name);
-    for (uint32_t i = 0; prt_run_buffer(run, i, &buffer); i++)
+    for (uint32_t i = 0; prt_run_buffer(run, i, &buffer); i++) {
         widen(&width, buffer.name);
+        if (buffer.arrives) widen(&width, "arrivals");
+    }
     return width;
 }
 

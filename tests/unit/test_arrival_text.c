@@ -126,6 +126,29 @@ static void a_long_list_is_read_to_its_end(void **unused)
     prt_arrival_list_free(&list);
 }
 
+static enum prt_status read_lines(size_t lines)
+{
+    struct prt_arrival_list list;
+    const char *path = io_path("many");
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    for (size_t i = 0; i < lines; i++)
+        (void)fputs("1 1\n", file);
+    assert_int_equal(fclose(file), 0);
+    enum prt_status status = prt_arrival_list_read(path, 1000, &list, NULL);
+    assert_int_equal(list.count, status == PRT_OK ? lines : 0);
+    prt_arrival_list_free(&list);
+    return status;
+}
+
+static void a_list_has_a_limit(void **unused)
+{
+    (void)unused;
+    assert_int_equal(read_lines(ARRIVAL_LINES_MAX - 1), PRT_OK);
+    assert_int_equal(read_lines(ARRIVAL_LINES_MAX), PRT_OK);
+    assert_int_equal(read_lines(ARRIVAL_LINES_MAX + 1), PRT_E_FORMAT);
+}
+
 static void a_wrong_line_is_named(void **unused)
 {
     (void)unused;
@@ -176,6 +199,6 @@ static void bytes_that_are_no_text_are_refused(void **unused)
 IO_TEST_MAIN("arrival_text", cmocka_unit_test(rates_are_exact_fractions),
              cmocka_unit_test(other_words_are_no_rates),
              cmocka_unit_test(a_list_has_cycles_or_times_with_units),
-             cmocka_unit_test(a_long_list_is_read_to_its_end),
+             cmocka_unit_test(a_long_list_is_read_to_its_end), cmocka_unit_test(a_list_has_a_limit),
              cmocka_unit_test(a_wrong_line_is_named),
              cmocka_unit_test(bytes_that_are_no_text_are_refused))

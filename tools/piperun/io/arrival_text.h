@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 /* Lines of a list that have an arrival. */
-#define ARRIVAL_LINES_MAX ((size_t)1 << 24)
+#define ARRIVAL_LINES_MAX ((size_t)1 << 22)
 
 /* A rate above 0, in lowest terms.  False: `text` is none, or its terms are 2^63 or more. */
 bool prt_arrival_rate_parse(const char *text, size_t length, uint64_t *packets, uint64_t *seconds);
