@@ -286,6 +286,12 @@ struct prt_device_ops {
     enum prt_status (*wait)(struct prt_device *device, struct prt_completion *completions,
                             uint32_t capacity, uint32_t *count);
 
+    /* As `wait`, but time moves forward to `until_cycles` at most; if nothing is seen by then, `*count` is 0.  With
+     * nothing in flight, too.  NULL: nothing can happen at a moment of the device's time (real time, or none). */
+    enum prt_status (*wait_until)(struct prt_device *device, uint64_t until_cycles,
+                                  struct prt_completion *completions, uint32_t capacity,
+                                  uint32_t *count);
+
     /* Queues that a fault has ended execute again.  Requires: nothing is in flight.  NULL: no kernel
      * of the device faults. */
     void (*resume)(struct prt_device *device);

@@ -12,6 +12,7 @@
 #include "runtime/host/pipert_choice.h"
 #include "runtime/host/pipert_internal.h"
 #include "runtime/host/pipert_run.h"
+#include "runtime/sched/arrivals.h"
 #include "runtime/sched/stage_profile.h"
 #include "runtime/sched/explain.h"
 #include "runtime/sched/memory_port.h"
@@ -473,6 +474,56 @@ enum prt_status prt_run_input_eager(struct prt_run *run, uint32_t port, struct p
     return PRT_OK;
 }
 
+static const char *port_name(const struct prt_run *run, uint32_t port)
+{
+    const struct prt_container *c = &run->program->container;
+    return prt_container_text(c, c->buffers[run->program->ports[port]].name);
+}
+
+/* Can packets arrive at the port in the time of the device? */
+static enum prt_status check_arrivals(const struct prt_run *run, uint32_t port,
+                                      struct prt_device_info *info, struct prt_error *error)
+{
+    uint32_t buffer = port_buffer(run, port, CONTAINER_OUTER_IN);
+    if (buffer == PRT_NONE || run->executed) return refuse_port("in", port, error);
+    run->ops->info(run->device, info);
+    if (run->ops->wait_until != NULL) return PRT_OK;
+    return prt_error_set(error, PRT_E_USAGE,
+                         "port '%s': packets arrive in simulated time only on a simulated device, "
+                         "and device '%s' %s",
+                         port_name(run, port), run->ops->name,
+                         info->real_time ? "runs in real time" : "has no time");
+}
+
+enum prt_status prt_run_input_rate(struct prt_run *run, uint32_t port, uint64_t packets,
+                                   uint64_t seconds, struct prt_error *error)
+{
+    struct prt_device_info info;
+    struct prt_arrivals arrivals;
+    struct prt_error why;
+    enum prt_status status = check_arrivals(run, port, &info, error);
+    if (status != PRT_OK) return status;
+    status = prt_arrivals_of_rate(info.description->clock_hz, packets, seconds, &arrivals, &why);
+    if (status != PRT_OK)
+        return prt_error_set(error, status, "port '%s': %s", port_name(run, port), why.message);
+    return prt_sched_source_arrivals(run->sched, run->program->ports[port], &arrivals, error);
+}
+
+enum prt_status prt_run_input_arrivals(struct prt_run *run, uint32_t port, const uint64_t *cycles,
+                                       const uint64_t *packets, size_t count, size_t *line,
+                                       struct prt_error *error)
+{
+    struct prt_device_info info;
+    struct prt_arrivals arrivals;
+    size_t wrong = SIZE_MAX;
+    enum prt_status status = check_arrivals(run, port, &info, error);
+    if (status == PRT_OK)
+        status = prt_arrivals_of_list(cycles, packets, count, &arrivals, &wrong, error);
+    if (line != NULL) *line = wrong;
+    if (status != PRT_OK) return status;
+    return prt_sched_source_arrivals(run->sched, run->program->ports[port], &arrivals, error);
+}
+
 enum prt_status prt_run_bind_output(struct prt_run *run, uint32_t port, prt_write_callback write,
                                     void *context, struct prt_error *error)
 {
@@ -544,7 +595,8 @@ static enum prt_status start(struct prt_run *run, struct prt_error *error)
     if (status != PRT_OK) return status;
     run->executed = true;
     (void)run->ops->now_cycles(run->device); /* real time begins with the run */
-    if (run->sched->profile != NULL) prt_profile_begin(run->sched);
+    if (run->sched->profile != NULL) status = prt_profile_begin(run->sched, error);
+    if (status != PRT_OK) return status;
     return prt_sched_start(run->sched, run->arguments, error);
 }
 

@@ -159,8 +159,8 @@ struct prt_run_options { /* all zero: the defaults */
      * CPU quota of the process.  1: only the calling thread. */
     uint32_t host_threads;
     enum prt_dispatch_mode dispatch;
-    /* How long packets may rest at an eager in-port with a thread, so that more of them are processed
-     * together.  0: never; they are processed when the run has nothing else to do. */
+    /* How long packets may rest at an eager in-port that has a thread, or arrivals in simulated time, so that more
+     * of them are processed together.  0: never; they are processed when the run has nothing else to do. */
     uint64_t latency_nanoseconds;
     bool measure; /* collect the statistics of runtime/sched/observer.h; slower */
     /* Receives the events of the run, and enables their measurement.  The record is copied.  NULL:
@@ -234,10 +234,26 @@ enum prt_status prt_run_input_at_hand(struct prt_run *run, uint32_t port, struct
  * callback once when it cannot go on without it; the callback may give fewer packets than asked.  All
  * packets that can be computed from those before have been written by then, unless an out-port has a
  * thread.  A callback that blocks stops the other ports too; prt_run_give_thread avoids this.
- * On simulated devices, under a debugger, and if it is bound to memory, the port is full all the
- * same.  Outputs do not depend on it.  Call it before prt_run_execute.  PRT_E_USAGE: there is no such
+ * On simulated devices without prt_run_input_rate or prt_run_input_arrivals, under a debugger, and, in real time, if
+ * it is bound to memory, the port is full all the same.  Outputs do not depend on it.  Call it before prt_run_execute.  PRT_E_USAGE: there is no such
  * in-port. */
 enum prt_status prt_run_input_eager(struct prt_run *run, uint32_t port, struct prt_error *error);
+/* On a simulated device, the packets of the in-port arrive in the course of the run, and not all of them at cycle 0
+ * (lang/time.md, "Arrivals").  Packet k, counted from 0, arrives in the first cycle that is not before
+ * k x seconds / packets seconds of the device's clock, and so does the end of a stream of k packets.  The port is full
+ * unless prt_run_input_eager has been called for it, too.  `latency_nanoseconds` is then a time of the device's clock.
+ * Cycles do not depend on the time in which the callback answers, and outputs do not depend on arrivals.  A second call
+ * replaces the first one.  Call it before prt_run_execute.  PRT_E_USAGE: there is no such in-port; the device is "cpu"
+ * or "null"; one of the numbers is 0, or they have no exact step at this clock. */
+enum prt_status prt_run_input_rate(struct prt_run *run, uint32_t port, uint64_t packets,
+                                   uint64_t seconds, struct prt_error *error);
+/* As prt_run_input_rate: packets[i] packets arrive in cycle cycles[i], for each i below `count`, and the end of the
+ * stream in the last of these cycles.  Copies both.  PRT_E_USAGE also if `count` is 0, if a cycle is below the one
+ * before it, if packets[i] is 0 except for the last i, or if a cycle or the sum of the packets is 2^63 or more; then
+ * *line, unless it is NULL, is the i, or SIZE_MAX if the reason is none of the lines.  If the stream has more packets than that, the run ends with PRT_E_FORMAT. */
+enum prt_status prt_run_input_arrivals(struct prt_run *run, uint32_t port, const uint64_t *cycles,
+                                       const uint64_t *packets, size_t count, size_t *line,
+                                       struct prt_error *error);
 /* Binds a callback to an out-port, and replaces an earlier binding.  If `write` is NULL, or the
  * port is never bound, its packets are dropped.  PRT_E_USAGE: there is no such out-port. */
 enum prt_status prt_run_bind_output(struct prt_run *run, uint32_t port, prt_write_callback write,
@@ -401,6 +417,15 @@ struct prt_buffer_statistics {
     bool primes_loop; /* the leftover packets are no more than a feedback loop's initial packets */
     const char *stranded_reader; /* node that stranded packets; NULL: there is none */
     const char *stranded_by; /* buffer in which it found too few; NULL: the run was interrupted */
+    /* On a simulated device, of an in-port with arrivals (prt_run_input_rate): cycles in which the scheduler did nothing
+     * but wait for its packets; if the run is measured, for how long packets rested from their arrival until the
+     * scheduler took them: the sum over them, and the most. */
+    bool arrives;
+    uint64_t arrived_packets; /* taken by the scheduler */
+    uint64_t arrival_cycles, rest_cycles, rest_most_cycles;
+    /* Of an out-port, if the run is measured: the packets that depend on an arrival, and the cycles from the arrival of
+     * the last packet that each depends on until the host was given it: the sum, the least, the most. */
+    uint64_t late_packets, late_cycles, late_least_cycles, late_most_cycles;
 };
 
 void prt_run_statistics(const struct prt_run *run, struct prt_run_statistics *statistics);

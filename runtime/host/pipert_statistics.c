@@ -2,6 +2,7 @@
 /* The statistics of a run, as records. */
 #include "runtime/host/pipert_run.h"
 #include "runtime/sched/self_driven.h"
+#include "runtime/sched/arrival_port.h"
 #include "runtime/sched/stage_profile.h"
 
 uint64_t prt_run_total_cycles(const struct prt_run *run)
@@ -98,6 +99,25 @@ bool prt_run_stage(const struct prt_run *run, uint32_t index,
     return true;
 }
 
+static void count_arrivals(const struct prt_sched *s, uint32_t buffer,
+                           struct prt_buffer_statistics *statistics)
+{
+    const struct prt_port *port = s->buffers[buffer].port;
+    if (port != NULL && port->arrival != NULL) {
+        statistics->arrives = true;
+        statistics->arrived_packets = port->packets;
+        statistics->arrival_cycles = port->arrival->waited_cycles;
+        statistics->rest_cycles = port->arrival->rest_cycles;
+        statistics->rest_most_cycles = port->arrival->rest_most_cycles;
+    }
+    if (s->profile == NULL) return;
+    struct prt_late_packets late = prt_profile_late(s, buffer);
+    statistics->late_packets = late.packets;
+    statistics->late_cycles = late.cycles;
+    statistics->late_least_cycles = late.least_cycles;
+    statistics->late_most_cycles = late.most_cycles;
+}
+
 bool prt_run_buffer(const struct prt_run *run, uint32_t index,
                     struct prt_buffer_statistics *statistics)
 {
@@ -125,6 +145,7 @@ bool prt_run_buffer(const struct prt_run *run, uint32_t index,
     };
     if (run->sched->profile != NULL)
         statistics->host_cycles = prt_profile_host_cycles(run->sched, index);
+    count_arrivals(run->sched, index, statistics);
     if (buffer->stranded_reader != NULL)
         statistics->stranded_reader = prt_container_text(c, buffer->stranded_reader->node->name);
     if (buffer->stranded_by != NULL)

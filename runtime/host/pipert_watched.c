@@ -2,6 +2,7 @@
 /* The measurements of a run, as records (runtime/sched/observer.h). */
 #include "runtime/load/device_need.h"
 #include "runtime/host/pipert_run.h"
+#include "runtime/sched/arrival_port.h"
 #include "runtime/sched/stage_profile.h"
 
 bool prt_run_stage_time(const struct prt_run *run, uint32_t stage, struct prt_stage_time *time)
@@ -199,11 +200,15 @@ static bool shares_queue(const struct prt_run *run, uint32_t a, uint32_t b)
            same_units(&first, &second);
 }
 
-static uint64_t host_cycles_of(const struct prt_run *run)
+/* Waiting for the host, in real time, or for arrivals, in simulated time. */
+static uint64_t port_cycles_of(const struct prt_run *run)
 {
     uint64_t cycles = 0;
-    for (uint32_t i = 0; i < run->sched->container->buffer_count; i++)
+    for (uint32_t i = 0; i < run->sched->container->buffer_count; i++) {
+        const struct prt_port *port = run->sched->buffers[i].port;
         cycles += prt_profile_host_cycles(run->sched, i);
+        if (port != NULL && port->arrival != NULL) cycles += port->arrival->waited_cycles;
+    }
     return cycles;
 }
 
@@ -223,12 +228,14 @@ bool prt_run_bottleneck(const struct prt_run *run, struct prt_bottleneck *b)
         b->stage = i;
         b->stage_cycles = busy_cycles(&t);
     }
-    uint64_t host_cycles = host_cycles_of(run);
-    if (b->busy_cycles >= total - total / 2 && b->busy_cycles >= host_cycles) {
+    uint64_t port_cycles = port_cycles_of(run);
+    struct prt_device_info info;
+    run->ops->info(run->device, &info);
+    if (b->busy_cycles >= total - total / 2 && b->busy_cycles >= port_cycles) {
         b->limit = limit_of(&sum);
-    } else if (host_cycles >= total - total / 2) {
-        b->limit = PRT_LIMIT_HOST;
-        b->busy_cycles = host_cycles;
+    } else if (port_cycles >= total - total / 2) {
+        b->limit = info.real_time ? PRT_LIMIT_HOST : PRT_LIMIT_ARRIVALS;
+        b->busy_cycles = port_cycles;
     } else if (s->instruction_cycles >= total - total / 2) {
         b->limit = PRT_LIMIT_SCHEDULER;
         b->busy_cycles = s->instruction_cycles;

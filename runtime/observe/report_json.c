@@ -94,6 +94,14 @@ static void buffers(struct json *json, const struct prt_run *run)
         json_number(json, "leftover_packets", b.leftover_packets);
         json_number(json, "suspensions", b.suspensions);
         json_number(json, "host_cycles", b.host_cycles);
+        json_boolean(json, "arrives", b.arrives);
+        json_number(json, "arrival_cycles", b.arrival_cycles);
+        json_number(json, "rest_cycles", b.rest_cycles);
+        json_number(json, "rest_most_cycles", b.rest_most_cycles);
+        json_number(json, "late_packets", b.late_packets);
+        json_number(json, "late_cycles", b.late_cycles);
+        json_number(json, "late_least_cycles", b.late_least_cycles);
+        json_number(json, "late_most_cycles", b.late_most_cycles);
         json_end(json, '}');
     }
     json_end(json, ']');
@@ -216,9 +224,9 @@ static void memory(struct json *json, const struct prt_device_statistics *d)
 
 static void bottleneck(struct json *json, const struct prt_run *run)
 {
-    static const char *const limits[] = {"nothing",      "compute",  "bandwidth",
-                                         "launch",       "switch",   "scheduler",
-                                         "dependencies", "children", "host"};
+    static const char *const limits[] = {"nothing", "compute",   "bandwidth",    "launch",
+                                         "switch",  "scheduler", "dependencies", "children",
+                                         "host",    "arrivals"};
     struct prt_bottleneck b;
     struct prt_stage_statistics stage;
     if (!prt_run_bottleneck(run, &b)) return;

@@ -39,8 +39,10 @@ static unsigned name_width(const struct prt_run *run)
     unsigned width = 6;
     for (uint32_t i = 0; prt_run_stage(run, i, &stage); i++)
         widen(&width, stage.name);
-    for (uint32_t i = 0; prt_run_buffer(run, i, &buffer); i++)
+    for (uint32_t i = 0; prt_run_buffer(run, i, &buffer); i++) {
         widen(&width, buffer.name);
+        if (buffer.arrives) widen(&width, "arrivals");
+    }
     return width;
 }
 
@@ -147,6 +149,13 @@ static void print_limit(const struct text *t)
             "limited by the host, which writes the inputs and reads the outputs: the device waits "
             "for it %.1f%% of the time\n",
             share(t, b.busy_cycles));
+        return;
+    }
+    if (b.limit == PRT_LIMIT_ARRIVALS) {
+        fprintf(t->to,
+                "limited by the times at which packets arrive: the device waits for them %.1f%% of "
+                "the time\n",
+                share(t, b.busy_cycles));
         return;
     }
     prt_run_stage(t->run, b.stage, &stage);
@@ -489,6 +498,48 @@ static void print_buffers(const struct text *t)
     }
 }
 
+/* ---- arrivals ---- */
+
+static double mean_cycles(uint64_t cycles, uint64_t packets)
+{
+    return packets > 0 ? (double)cycles / (double)packets : 0;
+}
+
+/* For how long packets of in-ports rested, and how late the packets of out-ports are. */
+static void print_arrivals(const struct text *t)
+{
+    struct prt_buffer_statistics b;
+    double microseconds = t->device.clock_hz > 0 ? 1e6 / (double)t->device.clock_hz : 0;
+    bool first = true;
+    for (uint32_t i = 0; prt_run_buffer(t->run, i, &b); i++) {
+        if (!b.arrives) continue;
+        if (first) {
+            fputc('\n', t->to);
+            prt_text_cell(t->to, "arrivals", t->width);
+            fprintf(t->to, " %14s %12s %12s %8s\n", "packets", "rest", "most", "waited");
+        }
+        first = false;
+        prt_text_cell(t->to, b.name, t->width);
+        fprintf(t->to, " %14" PRIu64 " %12.1f %12" PRIu64 " %7.1f%%\n", b.arrived_packets,
+                mean_cycles(b.rest_cycles, b.arrived_packets), b.rest_most_cycles,
+                share(t, b.arrival_cycles));
+    }
+    first = true;
+    for (uint32_t i = 0; prt_run_buffer(t->run, i, &b); i++) {
+        if (b.late_packets == 0) continue;
+        if (first) {
+            fputc('\n', t->to);
+            prt_text_cell(t->to, "lateness", t->width);
+            fprintf(t->to, " %14s %12s %12s %12s\n", "packets", "mean", "least", "most");
+        }
+        first = false;
+        prt_text_cell(t->to, b.name, t->width);
+        fprintf(t->to, " %14" PRIu64 " %12.1f %12" PRIu64 " %12" PRIu64 " cycles, %.3f us\n",
+                b.late_packets, mean_cycles(b.late_cycles, b.late_packets), b.late_least_cycles,
+                b.late_most_cycles, (double)b.late_most_cycles * microseconds);
+    }
+}
+
 /* ---- compute units ---- */
 
 struct load {
@@ -641,6 +692,7 @@ void prt_report_text(FILE *to, const struct prt_program *program, const struct p
         print_interruptions(&text);
     }
     print_buffers(&text);
+    if (text.measured) print_arrivals(&text);
     if (text.measured) {
         print_units(&text);
         print_outputs(&text);

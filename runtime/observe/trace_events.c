@@ -147,10 +147,13 @@ static void on_scheduler(void *context, const struct prt_scheduler_event *event)
     struct prt_stage_statistics stage;
     struct prt_buffer_statistics buffer;
     if (!admit(t, 1, event->end_cycles)) return;
-    if (event->doing == PRT_SCHEDULER_WORKS) {
-        begin_slice(t, "instructions", PROCESS_SCHEDULER, 1, event->begin_cycles,
-                    event->end_cycles);
+    if (event->doing == PRT_SCHEDULER_WORKS || event->doing == PRT_SCHEDULER_WAITS) {
+        bool waits = event->doing == PRT_SCHEDULER_WAITS;
+        begin_slice(t, waits ? "waits for arrivals" : "instructions", PROCESS_SCHEDULER, 1,
+                    event->begin_cycles, event->end_cycles);
         json_begin(&t->json, "args", '{');
+        if (prt_run_buffer(t->run, event->buffer, &buffer))
+            json_text(&t->json, "port", buffer.name);
         json_number(&t->json, "begin_cycles", event->begin_cycles);
         json_number(&t->json, "end_cycles", event->end_cycles);
         json_end(&t->json, '}');

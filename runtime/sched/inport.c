@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/sched/inport.h"
 
+#include "runtime/sched/arrival_port.h"
 #include "runtime/sched/stage_profile.h"
 #include "runtime/sched/port_thread.h"
 #include "runtime/sched/ready.h"
@@ -141,6 +142,14 @@ static enum prt_status end_by_status(struct prt_sched *s, struct prt_buffer *buf
     return status;
 }
 
+static void commit_ahead(struct prt_buffer *buffer, uint64_t packets)
+{
+    (void)prt_fifo_claim(&buffer->fifo, packets);
+    prt_fifo_commit(&buffer->fifo, packets);
+    buffer->port->packets += packets;
+    buffer->port->ahead.packets -= packets;
+}
+
 /* Commits the packets ahead.  If the buffer is full then, the end of the stream or an error stays pending: a host that
  * is asked on demand would not have reported it yet either. */
 static enum prt_status take_ahead(struct prt_sched *s, struct prt_buffer *buffer,
@@ -149,12 +158,7 @@ static enum prt_status take_ahead(struct prt_sched *s, struct prt_buffer *buffer
     struct prt_port *port = buffer->port;
     struct prt_ahead *ahead = &port->ahead;
     struct prt_fifo *fifo = &buffer->fifo;
-    if (ahead->packets > 0) {
-        (void)prt_fifo_claim(fifo, ahead->packets);
-        prt_fifo_commit(fifo, ahead->packets);
-        port->packets += ahead->packets;
-        ahead->packets = 0;
-    }
+    if (ahead->packets > 0) commit_ahead(buffer, ahead->packets);
     if (ahead->has_extra && prt_fifo_room(fifo) > 0) {
         void *place = prt_fifo_claim(fifo, 1);
         if (!prt_fifo_is_placed(fifo)) memcpy(place, ahead->extra, (size_t)fifo->width_bytes);
@@ -230,13 +234,51 @@ enum prt_status prt_inport_fill(struct prt_sched *s, struct prt_buffer *buffer,
                                 struct prt_error *error)
 {
     const struct prt_fifo *fifo = &buffer->fifo;
-    enum prt_status status = take_ahead(s, buffer, error);
+    enum prt_status status = PRT_OK;
+    if (buffer->port->arrival != NULL) status = prt_arrival_await_fill(s, buffer, error);
+    if (status == PRT_OK) status = take_ahead(s, buffer, error);
     bool wants = status == PRT_OK && !fifo->closed && prt_fifo_room(fifo) > 0;
     if (wants && is_interrupted(s, buffer))
         end_stream(s, buffer, true);
     else if (wants)
         status = fill_suspended(s, buffer, error);
     if (status == PRT_OK && !fifo->closed) read_ahead_extra(s, buffer);
+    prt_select_readers_changed(s, buffer);
+    return status;
+}
+
+/* ---- arrivals (arrival_port.h) ---- */
+
+/* The extra packet, if there is one, comes first. */
+void prt_inport_read_ahead(struct prt_sched *s, struct prt_buffer *buffer)
+{
+    struct prt_ahead *ahead = &buffer->port->ahead;
+    struct prt_fifo *fifo = &buffer->fifo;
+    size_t room = (size_t)prt_fifo_room(fifo), width = (size_t)fifo->width_bytes;
+    if (ahead->packets == room) return;
+    uint8_t *window = prt_fifo_claim(fifo, room);
+    if (ahead->has_extra) {
+        if (!prt_fifo_is_placed(fifo)) memcpy(window + ahead->packets * width, ahead->extra, width);
+        ahead->packets++;
+        ahead->has_extra = false;
+    }
+    ahead->packets +=
+        read_ahead(s, buffer, window + ahead->packets * width, room - (size_t)ahead->packets);
+    prt_fifo_commit(fifo, 0);
+    if (ahead->packets == room || ahead->over) return;
+    ahead->over = true; /* equivalent to a source that reports the interrupt */
+    ahead->status = PRT_E_INTERRUPTED;
+}
+
+enum prt_status prt_inport_take_ahead(struct prt_sched *s, struct prt_buffer *buffer,
+                                      uint64_t packets, bool ends, struct prt_error *error)
+{
+    const struct prt_ahead *ahead = &buffer->port->ahead;
+    enum prt_status status = PRT_OK;
+    commit_ahead(buffer, packets);
+    assert(!ends || (ahead->over && ahead->packets == 0));
+    if (ends && ahead->status != PRT_OK) *error = ahead->error;
+    if (ends) status = end_by_status(s, buffer, ahead->status);
     prt_select_readers_changed(s, buffer);
     return status;
 }
@@ -270,17 +312,22 @@ static enum prt_status fill_at_end(struct prt_sched *s, struct prt_buffer *buffe
                                    struct prt_error *error)
 {
     const struct prt_ahead *ahead = &buffer->port->ahead;
-    enum prt_status status = take_ahead(s, buffer, error); /* packets read before come first */
+    enum prt_status status = PRT_OK;
+    if (buffer->port->arrival != NULL) status = prt_arrival_await_fill(s, buffer, error);
+    if (status == PRT_OK)
+        status = take_ahead(s, buffer, error); /* packets read before come first */
     if (status != PRT_OK) return status;
     fill_ahead(s, buffer);
     status = take_ahead(s, buffer, error);
     if (status != PRT_OK) return status;
     if (!buffer->fifo.closed) read_ahead_extra(s, buffer);
     assert(ahead->packets == 0 && (!ahead->over || !ahead->has_extra));
-    if (!buffer->fifo.closed && ahead->over && ahead->status == PRT_OK)
+    if (!buffer->fifo.closed && ahead->over && ahead->status == PRT_OK) {
+        if (buffer->port->arrival != NULL) status = prt_arrival_await_end(s, buffer, error);
         end_stream(s, buffer, false); /* the full buffer holds all that the stream still has */
+    }
     prt_select_readers_changed(s, buffer);
-    return PRT_OK;
+    return status;
 }
 
 enum prt_status prt_inport_end(struct prt_sched *s, struct prt_error *error)
@@ -288,7 +335,7 @@ enum prt_status prt_inport_end(struct prt_sched *s, struct prt_error *error)
     for (uint32_t i = 0; i < s->container->input_count; i++) {
         const struct prt_stage_input *input = &s->inputs[i];
         struct prt_buffer *buffer = input->buffer;
-        if (!prt_ready_is_open(input) || buffer->port->ahead.extra == NULL) continue;
+        if (!prt_ready_is_filled(input) || buffer->port->ahead.extra == NULL) continue;
         if (!buffer->fifo.readers[input->reader].attached) continue;
         enum prt_status status = fill_at_end(s, buffer, error);
         if (status != PRT_OK) return status;

@@ -45,6 +45,14 @@ enum prt_status prt_inport_take(struct prt_sched *sched, struct prt_buffer *buff
 enum prt_status prt_inport_ask(struct prt_sched *sched, struct prt_buffer *buffer,
                                struct prt_error *error);
 
+/* Reads ahead until the free room of the in-port is full, or its stream is over; an interrupt ends it. */
+void prt_inport_read_ahead(struct prt_sched *sched, struct prt_buffer *buffer);
+
+/* Lets readers see the first `packets` of the packets ahead.  `ends`: then the stream ends, or its error is returned.
+ * Requires of `ends`: the stream is over, and these are all packets ahead. */
+enum prt_status prt_inport_take_ahead(struct prt_sched *sched, struct prt_buffer *buffer,
+                                      uint64_t packets, bool ends, struct prt_error *error);
+
 /* Called when no stage can go on: fills the ports at hand that stages still read, as far as they have room.  One of
  * these streams may have ended without another packet.  So whether a run ends or stalls depends on the streams and the
  * depths, and not on the moment of the last filling. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/sched/live_port.h"
 
+#include "runtime/device/timing.h"
+#include "runtime/sched/arrival_port.h"
 #include "runtime/sched/inport.h"
 #include "runtime/sched/port_thread.h"
 #include "runtime/sched/ready.h"
@@ -28,8 +30,10 @@ struct prt_live {
     struct live_out *outs; /* out-ports with a thread */
     uint32_t in_count, out_count;
     bool has_sources; /* there are stages that no in-port feeds */
+    bool real_time;   /* else packets arrive in simulated time: arrival_port.h */
     uint64_t asked;   /* instructions when a source without a thread was asked last */
-    int64_t latency;
+    int64_t latency;  /* in nanoseconds */
+    uint64_t latency_cycles;
 };
 
 #define REST_NONE INT64_MIN
@@ -39,28 +43,26 @@ struct prt_live {
 
 static bool is_live_run(const struct prt_sched *s)
 {
-    struct prt_device_info info;
-    s->ops->info(s->device, &info);
-    return info.real_time && s->step == NULL &&
-           !(s->container->pipeline->flags & CONTAINER_PIPELINE_COUNTEREXAMPLE);
+    return s->step == NULL && !(s->container->pipeline->flags & CONTAINER_PIPELINE_COUNTEREXAMPLE);
 }
 
-/* Is the port to be eager?  A port in memory is not: it never waits. */
-static bool is_asked_eager(const struct prt_buffer *buffer)
+/* Is the port to be eager?  In real time a port in memory is not: it never waits. */
+static bool is_asked_eager(const struct prt_buffer *buffer, bool real_time)
 {
-    return buffer->port != NULL && buffer->port->asked_eager && !prt_fifo_is_placed(&buffer->fifo);
+    if (buffer->port == NULL || !buffer->port->asked_eager) return false;
+    return real_time ? !prt_fifo_is_placed(&buffer->fifo) : buffer->port->arrival != NULL;
 }
 
 static void add_live_port(struct prt_live *live, struct prt_buffer *buffer)
 {
     struct prt_port *port = buffer->port;
     bool in = buffer->record->outer == CONTAINER_OUTER_IN;
-    if (is_asked_eager(buffer)) {
+    if (is_asked_eager(buffer, live->real_time)) {
         port->eager = true;
-        free(port->ahead.extra); /* its packets are not read ahead */
-        port->ahead.extra = NULL;
+        if (live->real_time) free(port->ahead.extra); /* its packets are not read ahead */
+        if (live->real_time) port->ahead.extra = NULL;
         live->ins[live->in_count++] = (struct live_in){.buffer = buffer, .since = REST_NONE};
-    } else if (!in && port->given_thread != NULL) {
+    } else if (!in && live->real_time && port->given_thread != NULL) {
         live->outs[live->out_count++] = (struct live_out){.buffer = buffer};
     }
 }
@@ -85,20 +87,27 @@ static void prepare_stages(struct prt_sched *s)
 enum prt_status prt_live_begin(struct prt_sched *s, struct prt_error *error)
 {
     uint32_t buffers = s->container->buffer_count;
+    struct prt_device_info info;
     bool any = false;
+    s->ops->info(s->device, &info);
     for (uint32_t i = 0; i < buffers; i++)
-        any |= is_asked_eager(&s->buffers[i]);
+        any |= is_asked_eager(&s->buffers[i], info.real_time);
     if (!any || !is_live_run(s)) return PRT_OK;
     s->live = calloc(1, sizeof *s->live);
-    s->bell = prt_bell_create();
+    if (info.real_time) s->bell = prt_bell_create();
     if (s->live != NULL) {
         s->live->ins = calloc(buffers, sizeof *s->live->ins);
         s->live->outs = calloc(buffers, sizeof *s->live->outs);
     }
-    if (s->live == NULL || s->bell == NULL || s->live->ins == NULL || s->live->outs == NULL)
+    if (s->live == NULL || (info.real_time && s->bell == NULL) || s->live->ins == NULL ||
+        s->live->outs == NULL)
         return prt_error_set(error, PRT_E_NOMEM, "out of memory");
+    s->live->real_time = info.real_time;
     s->live->latency =
         s->latency_nanoseconds < INT64_MAX / 4 ? (int64_t)s->latency_nanoseconds : INT64_MAX / 4;
+    unsigned __int128 cycles =
+        (unsigned __int128)s->latency_nanoseconds * info.description->clock_hz / 1000000000;
+    s->live->latency_cycles = cycles < UINT64_MAX ? (uint64_t)cycles : UINT64_MAX;
     for (uint32_t i = 0; i < buffers; i++)
         if (s->buffers[i].port != NULL) add_live_port(s->live, &s->buffers[i]);
     prepare_stages(s);
@@ -129,20 +138,29 @@ static int64_t find_arrival(const struct prt_live *live, struct live_in *in)
     return now - in->since >= live->latency ? AT_ONCE : in->since + live->latency;
 }
 
-/* Does a stage lack packets of the in-port for its next firing? */
-static bool is_port_wanted(const struct prt_sched *s, const struct prt_buffer *buffer)
+/* The minimum number of packets of the in-port that a stage lacks for its next firing; 0: no stage lacks any. */
+static uint64_t count_lacking(const struct prt_sched *s, const struct prt_buffer *buffer)
 {
     const struct container_buffer *record = buffer->record;
-    if (buffer->fifo.closed || prt_fifo_room(&buffer->fifo) == 0) return false;
+    uint64_t lacking = 0;
+    if (buffer->fifo.closed || prt_fifo_room(&buffer->fifo) == 0) return 0;
     for (uint32_t i = 0; i < record->reader_count; i++) {
         const struct container_reader *reader = &s->container->readers[record->first_reader + i];
         const struct prt_stage *stage = &s->stages[s->node_stage[reader->node]];
         const struct prt_stage_input *input = &s->inputs[reader->input];
-        if (stage->life == PRT_STAGE_RUNNING && !stage->stopped && !stage->in_flight &&
-            prt_ready_input(stage, input, false, 1) == 0)
-            return true;
+        if (stage->life != PRT_STAGE_RUNNING || stage->stopped || stage->in_flight ||
+            prt_ready_input(stage, input, false, 1) > 0)
+            continue;
+        uint64_t packets =
+            prt_ready_needs(stage, input) - prt_fifo_held(&buffer->fifo, input->reader);
+        if (lacking == 0 || packets < lacking) lacking = packets;
     }
-    return false;
+    return lacking;
+}
+
+static bool is_port_wanted(const struct prt_sched *s, const struct prt_buffer *buffer)
+{
+    return count_lacking(s, buffer) > 0;
 }
 
 static enum prt_status take_or_ask(struct prt_sched *s, struct live_in *in, struct prt_error *error)
@@ -163,7 +181,10 @@ enum prt_status prt_live_take_arrived(struct prt_sched *s, struct prt_error *err
     enum prt_status status = PRT_OK;
     for (uint32_t i = 0; i < s->live->in_count && status == PRT_OK; i++) {
         struct live_in *in = &s->live->ins[i];
-        if (!in->buffer->fifo.closed) status = take_or_ask(s, in, error);
+        if (in->buffer->fifo.closed) continue;
+        status = s->live->real_time
+                     ? take_or_ask(s, in, error)
+                     : prt_arrival_take(s, in->buffer, s->live->latency_cycles, error);
     }
     return status;
 }
@@ -221,10 +242,40 @@ static int64_t find_wake_time(struct prt_sched *s)
     return first;
 }
 
+/* ---- waiting in simulated time ---- */
+
+/* *first: the port of these packets; NULL: no stage lacks packets for which there is room. */
+static uint64_t find_arrival_of(struct prt_sched *s, struct prt_buffer **first)
+{
+    uint64_t next = UINT64_MAX;
+    *first = NULL;
+    for (uint32_t i = 0; i < s->live->in_count; i++) {
+        struct prt_buffer *buffer = s->live->ins[i].buffer;
+        uint64_t lacking = count_lacking(s, buffer), cycle;
+        if (lacking == 0) continue;
+        cycle = prt_arrival_next_cycle(s, buffer, lacking, s->live->latency_cycles);
+        if (cycle < next) *first = buffer;
+        if (cycle < next) next = cycle;
+    }
+    return next;
+}
+
+uint64_t prt_live_find_arrival(struct prt_sched *s)
+{
+    struct prt_buffer *first;
+    return s->live->real_time ? UINT64_MAX : find_arrival_of(s, &first);
+}
+
 enum prt_status prt_live_wait(struct prt_sched *s, bool *on, struct prt_error *error)
 {
     *on = false;
     if (s->live == NULL) return PRT_OK;
+    if (!s->live->real_time) {
+        struct prt_buffer *first;
+        uint64_t cycle = find_arrival_of(s, &first);
+        *on = first != NULL;
+        return *on ? prt_arrival_wait(s, first, cycle, error) : PRT_OK;
+    }
     struct prt_buffer *wanted = mark_wanted_ports(s), *full = mark_rooms(s);
     *on = wanted != NULL || full != NULL;
     if (!*on) return PRT_OK;

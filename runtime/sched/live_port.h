@@ -17,7 +17,11 @@
  * the scheduler would wait.  The source may then block until it has a packet: all firings before have completed, and
  * the sinks have their packets.
  *
- * In-ports are eager only in real time, and not in runs that go one firing at a time or replay.
+ * On a simulated device packets arrive in simulated time (arrival_port.h).  The clock advances to the arrival of the
+ * packets that a stage lacks, or to the end of a launch if that is earlier.  Out-ports are as ever: a sink takes no
+ * simulated time.  In-ports without arrivals are full there.
+ *
+ * No in-port is eager in runs that go one firing at a time or replay.
  *
  * Requires: sched_create's tables.  Thread-safety: the scheduler's thread.
  * Allocation: only prt_live_begin.  Errors: statuses of the host's callbacks.
@@ -37,6 +41,15 @@ enum prt_status prt_live_take_arrived(struct prt_sched *sched, struct prt_error 
 static inline enum prt_status prt_live_take(struct prt_sched *sched, struct prt_error *error)
 {
     return sched->live == NULL ? PRT_OK : prt_live_take_arrived(sched, error);
+}
+
+uint64_t prt_live_find_arrival(struct prt_sched *sched);
+
+/* The cycle of a simulated device in which packets arrive that a stage lacks; UINT64_MAX: there is none, or time is
+ * real. */
+static inline uint64_t prt_live_next_arrival(struct prt_sched *sched)
+{
+    return sched->live == NULL ? UINT64_MAX : prt_live_find_arrival(sched);
 }
 
 /* Called when no stage can go on: waits for eager ports.  *on: packets, an end or room may have arrived.  Otherwise no

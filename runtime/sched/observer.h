@@ -87,6 +87,7 @@ enum prt_scheduler_doing {
     PRT_SCHEDULER_WORKS,     /* it executed instructions from begin to end */
     PRT_SCHEDULER_SUSPENDED, /* until the host has filled in-port `buffer`: no simulated time */
     PRT_SCHEDULER_ENDS,      /* `stage` has ended */
+    PRT_SCHEDULER_WAITS,     /* for packets that arrive at in-port `buffer`, from begin to end */
 };
 
 struct prt_scheduler_event {
@@ -219,6 +220,7 @@ enum prt_limit {
     PRT_LIMIT_DEPENDENCIES, /* no resource: stages wait for each other */
     PRT_LIMIT_CHILDREN,     /* kernels that its firings launch on the device */
     PRT_LIMIT_HOST,         /* sources and sinks, in real time */
+    PRT_LIMIT_ARRIVALS,     /* packets that arrive in simulated time */
 };
 
 struct prt_bottleneck {
@@ -226,7 +228,7 @@ struct prt_bottleneck {
     uint32_t stage;       /* the one with the largest share of busy_cycles; UINT32_MAX: none */
     uint32_t queue;       /* the one whose compute units are busy longest */
     uint32_t stage_count; /* stages bound to these compute units, by this queue or another */
-    /* of these units; SCHEDULER: of the scheduler; HOST: waiting for the host */
+    /* of these units; SCHEDULER: of the scheduler; HOST: waiting for the host; ARRIVALS: for arrivals */
     uint64_t busy_cycles;
     uint64_t stage_cycles; /* of that stage, from begin to end of its launches */
 };

@@ -102,14 +102,26 @@ uint64_t prt_ready_outputs(struct prt_stage *stage)
     return firings;
 }
 
-uint64_t prt_ready_needs(const struct prt_stage *stage, const struct prt_stage_input *input)
+static uint64_t needs_at(const struct prt_stage_input *input, uint64_t firing)
 {
-    if (!has_2d_window(input)) return prt_take_needs(&input->take, stage->firings);
-    uint64_t place = frame_place(input, stage->firings), frame = window_frame(input->shape);
+    if (!has_2d_window(input)) return prt_take_needs(&input->take, firing);
+    uint64_t place = frame_place(input, firing), frame = window_frame(input->shape);
     uint64_t first = window_first(input->window, input->shape, place);
     uint64_t reach = window_reach(input->window, input->shape);
     uint64_t last = input->window.border == CONTAINER_BORDER_WRAP ? first + reach : place + reach;
     return (last < frame ? last + 1 : frame) - first;
+}
+
+uint64_t prt_ready_needs(const struct prt_stage *stage, const struct prt_stage_input *input)
+{
+    return needs_at(input, stage->firings);
+}
+
+uint64_t prt_ready_seen(const struct prt_stage_input *input, uint64_t firing)
+{
+    uint64_t first = has_2d_window(input) ? firing - seen_before(input, firing)
+                                          : prt_flow_total(&input->take.pop, 0, firing);
+    return first + needs_at(input, firing);
 }
 
 uint64_t prt_ready_wanted_room(const struct prt_stage *stage, const struct prt_stage_output *output)

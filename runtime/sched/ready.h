@@ -20,10 +20,11 @@ static inline bool prt_ready_is_open(const struct prt_stage_input *input)
            !buffer->fifo.closed;
 }
 
-/* Is it an open in-port that is filled before a dispatch?  In an eager one only packets that have arrived count. */
+/* Is it an open in-port that is filled before a dispatch?  Only packets that have arrived count in an eager one, and in
+ * one that is being filled while simulated time passes. */
 static inline bool prt_ready_is_filled(const struct prt_stage_input *input)
 {
-    return prt_ready_is_open(input) && !input->buffer->port->eager;
+    return prt_ready_is_open(input) && !input->buffer->port->eager && !input->buffer->port->awaited;
 }
 
 /* Packets that the output has room for.  An eager out-port with a thread has at most the room that its sink has
@@ -57,6 +58,9 @@ static inline bool prt_ready_ends(const struct prt_stage *stage,
 
 /* Packets that the input must hold for the next firing. */
 uint64_t prt_ready_needs(const struct prt_stage *stage, const struct prt_stage_input *input);
+
+/* Packets of the stream up to the last one that the firing of that number sees. */
+uint64_t prt_ready_seen(const struct prt_stage_input *input, uint64_t firing);
 
 /* Maximum number of packets that the next firing, or the finish, appends. */
 uint64_t prt_ready_wanted_room(const struct prt_stage *stage,

@@ -89,6 +89,7 @@ static enum prt_status drain_port(struct prt_sched *s, struct prt_buffer *buffer
     }
     if (status != PRT_OK) port->gone = true; /* after an error it gets no more packets */
     if (!port->gone) port->packets += held;
+    if (s->profile != NULL) prt_profile_delivered(s, buffer, held);
     prt_fifo_release(&buffer->fifo, 0, held);
     return status;
 }
@@ -278,14 +279,18 @@ void prt_sched_pass_time(struct prt_sched *s)
     s->passed_cycles = s->instruction_cycles;
 }
 
-enum prt_status prt_sched_reap(struct prt_sched *s, struct prt_error *error)
+/* Waits for the earliest completions, in simulated time until that cycle at most, and delivers them. */
+static enum prt_status reap_until(struct prt_sched *s, uint64_t until_cycles,
+                                  struct prt_error *error)
 {
-    uint32_t count;
+    uint32_t count, capacity = s->container->stage_count;
     prt_sched_pass_time(s);
     if (s->profile != NULL) prt_profile_look(s, 0);
     enum prt_doing before = prt_run_state_set(s, PRT_DOING_DEVICE, NULL);
     enum prt_status status =
-        s->ops->wait(s->device, s->completions, s->container->stage_count, &count);
+        until_cycles == UINT64_MAX
+            ? s->ops->wait(s->device, s->completions, capacity, &count)
+            : s->ops->wait_until(s->device, until_cycles, s->completions, capacity, &count);
     (void)prt_run_state_set(s, before, NULL);
     if (status != PRT_OK) return prt_error_set(error, status, "%s", prt_status_text(status));
     struct prt_error later;
@@ -295,6 +300,11 @@ enum prt_status prt_sched_reap(struct prt_sched *s, struct prt_error *error)
         if (status == PRT_OK) status = one;
     }
     return status;
+}
+
+enum prt_status prt_sched_reap(struct prt_sched *s, struct prt_error *error)
+{
+    return reap_until(s, UINT64_MAX, error);
 }
 
 enum prt_status prt_sched_settle(struct prt_sched *s, struct prt_error *error)
@@ -333,7 +343,8 @@ enum prt_status prt_sched_wait(struct prt_sched *s, bool *jump, struct prt_error
     s->found_none = false;
     if (s->in_flight > 0) {
         s->end_propagated = false;
-        return prt_sched_await(s, error);
+        enum prt_status status = prt_packets_flush_idle(s, error);
+        return status == PRT_OK ? reap_until(s, prt_live_next_arrival(s), error) : status;
     }
     bool stuck = found_none && s->waiver && is_stuck(s);
     if (stuck && !s->interrupt_seen) {
@@ -418,6 +429,7 @@ enum prt_status prt_sched_launch(struct prt_sched *s, uint32_t index, uint64_t f
 {
     struct prt_stage *stage = &s->stages[index];
     assert(!stage->in_flight && stage->life == PRT_STAGE_RUNNING && firings > 0);
+    stage->batch = firings;
     if (s->profile != NULL) prt_profile_dispatched(s, stage);
     open_windows(s, stage);
     for (uint32_t i = 0; i < stage->node->output_count; i++)
@@ -427,7 +439,6 @@ enum prt_status prt_sched_launch(struct prt_sched *s, uint32_t index, uint64_t f
                                        ? prt_cycles_multiply(firings, stage->read_bytes)
                                        : read_by_phase(stage, firings);
     stage->in_flight = true;
-    stage->batch = firings;
     bool ended;
     enum prt_status status = prt_packets_launch(s, index, false, firings, &ended, error);
     if (status != PRT_OK) return status;

@@ -118,9 +118,11 @@ struct prt_port_memory {
     size_t *count; /* receives passed_packets; may be NULL */
 };
 
-struct prt_port_thread; /* port_thread.h */
-struct prt_bell;        /* port_thread.h */
-struct prt_live;        /* live_port.h */
+struct prt_port_thread;  /* port_thread.h */
+struct prt_bell;         /* port_thread.h */
+struct prt_live;         /* live_port.h */
+struct prt_arrivals;     /* arrivals.h */
+struct prt_arrival_port; /* arrival_port.h */
 
 struct prt_port {
     prt_sched_source source;
@@ -129,10 +131,13 @@ struct prt_port {
     bool asked_eager; /* the host wants this in-port to be eager */
     bool eager;       /* it is eager in this run (live_port.h) */
     bool gone;        /* the sink gets no more packets */
+    bool awaited;     /* simulated time passes until its packets have arrived (arrival_port.h) */
     uint64_t packets; /* that have passed through the port */
     uint64_t suspensions;
     struct prt_ahead ahead;
     struct prt_port_memory memory;
+    struct prt_arrival_port
+        *arrival; /* NULL: all packets have arrived in cycle 0, or time is real */
     struct prt_port_thread *given_thread; /* NULL: the port gets no thread */
     struct prt_port_thread *thread; /* the running thread; NULL: the scheduler calls the host */
 };
@@ -396,6 +401,10 @@ enum prt_status prt_sched_source_at_hand(struct prt_sched *sched, uint32_t buffe
 
 /* Makes the in-port eager (live_port.h).  Before the start. */
 void prt_sched_source_eager(struct prt_sched *sched, uint32_t buffer);
+/* The packets of the in-port arrive at these cycles.  Takes over what `arrivals` owns, also on failure.  Before the
+ * start.  Requires: a device with `wait_until`.  PRT_E_NOMEM. */
+enum prt_status prt_sched_source_arrivals(struct prt_sched *sched, uint32_t buffer,
+                                          struct prt_arrivals *arrivals, struct prt_error *error);
 /* Packets may rest at an eager in-port for that time, so that more of them are taken together.  Before the start. */
 void prt_sched_set_latency(struct prt_sched *sched, uint64_t nanoseconds);
 

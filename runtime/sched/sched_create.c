@@ -5,6 +5,7 @@
 #include "runtime/sched/self_driven.h"
 #include "runtime/sched/stage_profile.h"
 #include "runtime/sched/inport.h"
+#include "runtime/sched/arrival_port.h"
 #include "runtime/sched/live_port.h"
 #include "runtime/sched/provenance.h"
 #include "runtime/sched/port_thread.h"
@@ -537,6 +538,7 @@ void prt_sched_destroy(struct prt_sched *s)
     for (uint32_t i = 0; s->buffers != NULL && i < s->container->buffer_count; i++) {
         if (s->buffers[i].port != NULL) free(s->buffers[i].port->ahead.extra);
         if (s->buffers[i].port != NULL) prt_port_thread_destroy(s->buffers[i].port->given_thread);
+        if (s->buffers[i].port != NULL) prt_arrival_port_destroy(s->buffers[i].port->arrival);
         prt_fifo_destroy(&s->buffers[i].fifo);
     }
     if (s->blocks != NULL) munmap(s->blocks, s->blocks_bytes);
@@ -622,6 +624,12 @@ enum prt_status prt_sched_source_at_hand(struct prt_sched *s, uint32_t buffer,
 void prt_sched_source_eager(struct prt_sched *s, uint32_t buffer)
 {
     s->buffers[buffer].port->asked_eager = true;
+}
+
+enum prt_status prt_sched_source_arrivals(struct prt_sched *s, uint32_t buffer,
+                                          struct prt_arrivals *arrivals, struct prt_error *error)
+{
+    return prt_arrival_port_create(&s->buffers[buffer], arrivals, error);
 }
 
 void prt_sched_set_latency(struct prt_sched *s, uint64_t nanoseconds)

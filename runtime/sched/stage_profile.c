@@ -46,6 +46,7 @@ struct prt_profile {
     /* the scheduler waits for the host at its port; NULL: it does not */
     const struct prt_buffer *at_host;
     uint64_t at_host_since_cycles;
+    struct prt_lateness *lateness; /* NULL: no in-port has arrivals */
     bool executes, real_time;
 };
 
@@ -127,6 +128,7 @@ void prt_profile_destroy(struct prt_profile *c)
     free(c->queues);
     free(c->cu_cycles);
     free(c->launch_cu_cycles);
+    prt_lateness_destroy(c->lateness);
     free(c);
 }
 
@@ -197,9 +199,17 @@ static void change_state(struct prt_profile *c, uint32_t stage, struct reason re
 void prt_profile_dispatched(struct prt_sched *s, const struct prt_stage *stage)
 {
     uint32_t number = prt_stage_number(s, stage);
+    if (s->profile->lateness != NULL) prt_lateness_dispatched(s->profile->lateness, s, stage);
     change_state(s->profile, number, (struct reason){PRT_STALL_SCHEDULER, NO_END},
                  s->ops->now_cycles(s->device));
     s->profile->stages[number].in_flight = true;
+}
+
+void prt_profile_delivered(const struct prt_sched *s, const struct prt_buffer *buffer,
+                           uint64_t packets)
+{
+    if (s->profile->lateness != NULL)
+        prt_lateness_delivered(s->profile->lateness, s, buffer, packets);
 }
 
 void prt_profile_completed(struct prt_sched *s, const struct prt_stage *stage)
@@ -247,6 +257,7 @@ void prt_profile_suspended(struct prt_sched *s, const struct prt_buffer *buffer)
 
 void prt_profile_ended(struct prt_sched *s, const struct prt_stage *stage)
 {
+    if (s->profile->lateness != NULL) prt_lateness_ended(s->profile->lateness, s, stage);
     send_moment(s, PRT_SCHEDULER_ENDS, prt_stage_number(s, stage), UINT32_MAX);
 }
 
@@ -294,9 +305,23 @@ void prt_profile_look(struct prt_sched *s, uint64_t instruction_cycles)
     if (instruction_cycles > 0) add_work(s->profile, now, instruction_cycles);
 }
 
-void prt_profile_begin(struct prt_sched *s)
+void prt_profile_arrival(struct prt_sched *s, const struct prt_buffer *buffer, uint64_t end_cycles)
 {
     struct prt_profile *c = s->profile;
+    uint64_t now = s->ops->now_cycles(s->device);
+    look_at_stages(s, now);
+    if (c->observer.scheduler == NULL) return;
+    send_work(c);
+    const struct prt_scheduler_event event = {PRT_SCHEDULER_WAITS, now, end_cycles, UINT32_MAX,
+                                              (uint32_t)(buffer - s->buffers)};
+    c->observer.scheduler(c->observer.context, &event);
+}
+
+enum prt_status prt_profile_begin(struct prt_sched *s, struct prt_error *error)
+{
+    struct prt_profile *c = s->profile;
+    enum prt_status status = prt_lateness_create(s, &c->lateness, error);
+    if (status != PRT_OK) return status;
     for (uint32_t i = 0; i < s->container->stage_count; i++) {
         const struct prt_stage *stage = &s->stages[i];
         for (uint32_t k = 0; k < stage->node->output_count; k++)
@@ -304,6 +329,7 @@ void prt_profile_begin(struct prt_sched *s)
                 stage->outputs[k].buffer->record->initial_packets;
     }
     if (c->observer.begin != NULL) c->observer.begin(c->observer.context, c->run);
+    return PRT_OK;
 }
 
 void prt_profile_end(struct prt_sched *s, uint64_t total_cycles)
@@ -554,6 +580,11 @@ bool prt_profile_queue(const struct prt_sched *s, uint32_t queue,
     *statistics = s->profile->queues[queue];
     statistics->root = s->queues[queue].root;
     return true;
+}
+
+struct prt_late_packets prt_profile_late(const struct prt_sched *s, uint32_t buffer)
+{
+    return prt_lateness_of(s->profile->lateness, buffer);
 }
 
 uint64_t prt_profile_host_cycles(const struct prt_sched *sched, uint32_t buffer)

@@ -8,6 +8,25 @@
 static struct prt_error error;
 static size_t count;
 
+static void arrivals_are_items_of_a_port(void **state)
+{
+    (void)state;
+    struct prt_port_spec spec;
+    assert_int_equal(prt_port_spec_parse("in=a.wav,arrive=44.1kHz,rate=44100", &spec, &error),
+                     PRT_OK);
+    assert_int_equal(spec.arrive_packets, 44100);
+    assert_int_equal(spec.arrive_seconds, 1);
+    assert_int_equal(spec.rate_hertz, 44100);
+    assert_true(spec.arrive_path == NULL && !spec.full && spec.format == PRT_FORMAT_WAV);
+    prt_port_spec_free(&spec);
+    assert_int_equal(prt_port_spec_parse("in=gen:ramp:8,full,arrive=@a/t.txt", &spec, &error),
+                     PRT_OK);
+    assert_string_equal(spec.arrive_path, "a/t.txt");
+    assert_true(spec.full && spec.arrive_packets == 0 && spec.format == PRT_FORMAT_RAMP);
+    prt_port_spec_free(&spec);
+    assert_null(spec.arrive_path);
+}
+
 static void specs_are_parsed(void **state)
 {
     (void)state;
@@ -186,7 +205,8 @@ static void what_is_wrong_is_said_with_its_mend(void **state)
          "port 'y': 'F32' is a type, and a port needs a format; did you mean 'raw:F32'?"},
         {"y=a,mp3", "port 'y': 'mp3' is no format and no option of a port: raw raw:TYPE npy wav "
                     "aiff flac ogg pgm ppm png "
-                    "csv null rate=N width=N channels=N (a path ends at its first comma)"},
+                    "csv null rate=N width=N channels=N arrive=RATE arrive=@FILE full (a path "
+                    "ends at its first comma)"},
         {"y=a.raw,", "port 'y': nothing follows a comma: leave it out, or name a format"},
         {"y=gen:ramp:0x12345678123456789", "port 'y': the packets of gen:ramp are a whole number "
                                            "below 2^64 - 1, not '0x12345678123456789'"},
@@ -195,8 +215,21 @@ static void what_is_wrong_is_said_with_its_mend(void **state)
          "u64 f16 bf16 f32 f64 (s16 is i16; with le or be after it)"},
         {"y=a,an_item_that_is_longer_than_32_bytes",
          "port 'y': 'an_item_that_is_longer_than_32_bytes' is no format and no option of a port: "
-         "raw raw:TYPE npy wav aiff flac ogg pgm ppm png csv null rate=N width=N channels=N (a "
-         "path ends at its first comma)"},
+         "raw raw:TYPE npy wav aiff flac ogg pgm ppm png csv null rate=N width=N channels=N "
+         "arrive=RATE arrive=@FILE full (a path ends at its first comma)"},
+        {"x=a,arrive",
+         "port 'x': arrive= takes the packets that arrive in a second, such as 48000, "
+         "44.1kHz or 30000/1001, or @FILE with a line for each arrival, not ''"},
+        {"x=a,arrive=48k", "port 'x': arrive= takes the packets that arrive in a second, such as "
+                           "48000, 44.1kHz or 30000/1001, or @FILE with a line for each arrival, "
+                           "not '48k'"},
+        {"x=a,arrive=@", "port 'x': arrive= takes the packets that arrive in a second, such as "
+                         "48000, 44.1kHz or 30000/1001, or @FILE with a line for each arrival, not "
+                         "'@'"},
+        {"x=a,arrive=1,arrive=1", "port 'x': arrive= stands there twice"},
+        {"x=a,arrive=@t,arrive=1", "port 'x': arrive= stands there twice"},
+        {"x=a,arive=1", "port 'x': there is no option 'arive'; did you mean 'arrive='?"},
+        {"x=a,ful", "port 'x': there is no format 'ful'; did you mean 'full'?"},
         {"y=a,csv,npy", "port 'y': 'csv' and 'npy' are two formats: a port has one"},
         {"y=null,csv", "port 'y': 'null' and 'csv' contradict each other: null has no format (a "
                        "file of that name "
@@ -396,6 +429,7 @@ static void a_gap_makes_a_record(void **state)
 
 IO_TEST_MAIN("io_spec", cmocka_unit_test(a_gap_makes_a_record),
              cmocka_unit_test(null_is_no_standard_stream), cmocka_unit_test(specs_are_parsed),
+             cmocka_unit_test(arrivals_are_items_of_a_port),
              cmocka_unit_test(four_formats_are_sound), cmocka_unit_test(generators_are_parsed),
              cmocka_unit_test(specs_that_say_nothing_clear_are_usage_errors),
              cmocka_unit_test(what_is_wrong_is_said_with_its_mend),

@@ -184,6 +184,45 @@ static void an_idle_queue_begins_now(void **unused)
     machine_close(m);
 }
 
+static uint32_t reap_until(struct machine *m, uint64_t until_cycles, struct prt_completion *c)
+{
+    uint32_t count = 9;
+    assert_int_equal(prt_sim_device.wait_until(m->device, until_cycles, c, 1, &count), PRT_OK);
+    return count;
+}
+
+/* The launch ends at 110, and the one that is enqueued at 60 begins then. */
+static void a_wait_until_a_moment_ends_there_or_with_a_launch(void **unused)
+{
+    (void)unused;
+    struct machine *m = machine_open();
+    struct prt_completion c;
+    uint32_t first = queue_on(m, root(m)), second = queue_on(m, root(m));
+    assert_int_equal(reap_until(m, 0, &c), 0);
+    assert_int_equal(prt_sim_device.now_cycles(m->device), 0);
+    enqueue(m, first, 0, 1);
+    assert_int_equal(reap_until(m, 60, &c), 0);
+    assert_int_equal(prt_sim_device.now_cycles(m->device), 60);
+    enqueue(m, second, 1, 1);
+    assert_int_equal(reap_until(m, 50, &c), 0);
+    assert_int_equal(prt_sim_device.now_cycles(m->device), 60);
+    assert_int_equal(reap_until(m, LAUNCH + 10, &c), 1);
+    assert_int_equal(c.signal, 1);
+    assert_int_equal(c.end_cycles, LAUNCH + 10);
+    assert_int_equal(reap_until(m, LAUNCH + 11, &c), 0);
+    assert_int_equal(prt_sim_device.now_cycles(m->device), LAUNCH + 11);
+    assert_int_equal(reap_until(m, UINT64_MAX, &c), 1);
+    assert_int_equal(c.signal, 2);
+    assert_int_equal(c.begin_cycles, LAUNCH + 10);
+    assert_int_equal(c.end_cycles, LAUNCH + 10 + LAUNCH + SWITCH + 10);
+    assert_int_equal(prt_sim_device.now_cycles(m->device), c.end_cycles);
+    assert_int_equal(reap_until(m, 1000, &c), 0); /* nothing is in flight */
+    assert_int_equal(prt_sim_device.now_cycles(m->device), 1000);
+    assert_int_equal(reap_until(m, UINT64_MAX, &c), 0);
+    assert_int_equal(prt_sim_device.now_cycles(m->device), 1000);
+    machine_close(m);
+}
+
 static void sub_devices_execute_side_by_side(void **unused)
 {
     (void)unused;
@@ -557,6 +596,28 @@ static void a_more_important_launch_waits_for_one_work_group(void **unused)
     machine_close(m);
 }
 
+/* As above, but the scheduler waits meanwhile: time is played up to 75 only. */
+static void a_launch_at_the_moment_of_a_wait_interrupts(void **unused)
+{
+    (void)unused;
+    struct machine *m = machine_open();
+    uint32_t low = queue_of(m, root(m), 1), high = queue_of(m, root(m), 2);
+    struct prt_completion c;
+    enqueue(m, low, 0, 320);
+    assert_int_equal(reap_until(m, 60, &c), 0);
+    assert_int_equal(reap_until(m, 75, &c), 0);
+    enqueue(m, high, 1, 32);
+    c = reap(m);
+    assert_int_equal(c.signal, 2);
+    assert_int_equal(c.begin_cycles, 50 + 30);
+    assert_int_equal(c.end_cycles, 80 + LAUNCH + SWITCH + 10);
+    assert_int_equal(reap_until(m, 1000, &c), 1);
+    assert_int_equal(c.signal, 1);
+    assert_int_equal(c.end_cycles, 197 + SWITCH + 70 + 50);
+    assert_int_equal(prt_sim_device.now_cycles(m->device), c.end_cycles);
+    machine_close(m);
+}
+
 /* The end of the important launch is seen first; what comes then still comes before the others. */
 static void it_goes_on_in_between(void **unused)
 {
@@ -644,6 +705,7 @@ static void threads_are_those_asked_for(void **unused)
 TEST_MAIN("sim", BOTH(firings_fill_lanes_of_all_compute_units),
           BOTH(firings_with_state_follow_each_other), BOTH(a_finish_costs_one_firing),
           BOTH(a_queue_is_in_order_and_switches_cost), BOTH(an_idle_queue_begins_now),
+          BOTH(a_wait_until_a_moment_ends_there_or_with_a_launch),
           BOTH(sub_devices_execute_side_by_side), BOTH(the_whole_device_waits_for_its_parts),
           BOTH(everything_due_is_delivered_at_once),
           BOTH(items_wait_a_cycle_unless_their_indices_are_there),
@@ -654,5 +716,6 @@ TEST_MAIN("sim", BOTH(firings_fill_lanes_of_all_compute_units),
           BOTH(bytes_are_those_that_were_read_and_appended),
           BOTH(an_observer_sees_what_each_compute_unit_did), BOTH(threads_are_those_asked_for),
           cmocka_unit_test(a_more_important_launch_waits_for_one_work_group),
+          cmocka_unit_test(a_launch_at_the_moment_of_a_wait_interrupts),
           cmocka_unit_test(it_goes_on_in_between),
           cmocka_unit_test(other_compute_units_are_left_alone))

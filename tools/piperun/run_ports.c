@@ -2,6 +2,7 @@
 #include "tools/piperun/run_ports.h"
 
 #include "lang/rational.h"
+#include "tools/piperun/io/arrival_text.h"
 #include "tools/piperun/message.h"
 
 #include <assert.h>
@@ -177,6 +178,46 @@ static enum prt_status give_thread(struct prt_session *session, uint32_t port,
     return prt_run_give_thread(session->run, port, wake_readers, session, error);
 }
 
+static enum prt_status give_list(const struct prt_session *session, uint32_t port,
+                                 struct prt_error *error)
+{
+    const char *path = session->bindings[port].spec.arrive_path;
+    struct prt_device_statistics device;
+    struct prt_arrival_list list;
+    struct prt_error why;
+    size_t line = SIZE_MAX;
+    prt_run_device(session->run, &device);
+    enum prt_status status = prt_arrival_list_read(path, device.clock_hz, &list, error);
+    if (status != PRT_OK) return status;
+    status = prt_run_input_arrivals(session->run, port, list.cycles, list.packets, list.count,
+                                    &line, &why);
+    if (status == PRT_E_USAGE && line < list.count)
+        status = prt_error_set(error, PRT_E_FORMAT, "%s:%zu: %s", path, list.line_numbers[line],
+                               why.message);
+    else if (status == PRT_E_USAGE && list.count == 0)
+        status = prt_error_set(error, PRT_E_FORMAT, "%s: %s", path, why.message);
+    else if (status != PRT_OK)
+        *error = why;
+    prt_arrival_list_free(&list);
+    return status;
+}
+
+/* Packets arrive as arrive= says.  Such a port, and one that may have to wait for its packets, is eager. */
+static enum prt_status choose_eager(const struct prt_session *session, uint32_t port, bool at_hand,
+                                    struct prt_error *error)
+{
+    const struct prt_port_spec *spec = &session->bindings[port].spec;
+    enum prt_status status = PRT_OK;
+    bool arrives = spec->arrive_packets > 0 || spec->arrive_path != NULL;
+    if (spec->arrive_packets > 0)
+        status = prt_run_input_rate(session->run, port, spec->arrive_packets, spec->arrive_seconds,
+                                    error);
+    else if (arrives)
+        status = give_list(session, port, error);
+    if (status != PRT_OK || spec->full || (at_hand && !arrives)) return status;
+    return prt_run_input_eager(session->run, port, error);
+}
+
 static enum prt_status open_input(struct prt_session *session, uint32_t port,
                                   struct prt_error *error)
 {
@@ -194,8 +235,7 @@ static enum prt_status open_input(struct prt_session *session, uint32_t port,
     prt_source_information(b->source, &source);
     if (status == PRT_OK && source.at_hand)
         status = prt_run_input_at_hand(session->run, port, error);
-    else if (status == PRT_OK)
-        status = prt_run_input_eager(session->run, port, error);
+    if (status == PRT_OK) status = choose_eager(session, port, source.at_hand, error);
     return status == PRT_OK ? give_thread(session, port, error) : status;
 }
 
@@ -312,6 +352,9 @@ static enum prt_status open_output_port(struct prt_session *session, uint32_t po
 {
     struct prt_binding *b = &session->bindings[port];
     bool dropped = !b->bound || b->spec.format == PRT_FORMAT_NULL;
+    if (b->spec.full || b->spec.arrive_packets > 0 || b->spec.arrive_path != NULL)
+        return prt_error_set(error, PRT_E_USAGE, "port '%s' is an out-port: %s is for in-ports",
+                             b->port.name, b->spec.full ? "full" : "arrive=");
     enum prt_status status = shape_image(b, error);
     if (status == PRT_OK && !dropped) status = choose_rate(session, port, error);
     if (status == PRT_OK && !dropped)

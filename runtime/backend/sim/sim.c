@@ -401,8 +401,8 @@ static void arrive(struct prt_device *device, uint32_t number)
     prt_precedence_arrive(&device->precedence, number);
 }
 
-/* Up to now, and on to the next moment at which something is seen to end. */
-static void play(struct prt_device *device)
+/* Up to now, and on to the next moment at which something is seen to end, but not past `until_cycles`. */
+static void play(struct prt_device *device, uint64_t until_cycles)
 {
     for (uint32_t i = 0; i < device->unsettled_count; i++)
         arrive(device, device->unsettled[i]);
@@ -410,7 +410,7 @@ static void play(struct prt_device *device)
     play_until(device, device->now_cycles);
     uint32_t claim;
     while (device->flights.count == 0 &&
-           prt_precedence_next(&device->precedence, UINT64_MAX, &claim))
+           prt_precedence_next(&device->precedence, until_cycles, &claim))
         end_piece(device, claim);
     if (device->flights.count > 0) play_until(device, device->flights.items[0].seen_cycles);
 }
@@ -432,17 +432,20 @@ static void complete(const struct prt_sim_job *job, struct prt_completion *c)
     if (job->status != KERNEL_OK) c->fault = job->fault;
 }
 
-static enum prt_status sim_wait(struct prt_device *device, struct prt_completion *completions,
-                                uint32_t capacity, uint32_t *count)
+static enum prt_status sim_wait_until(struct prt_device *device, uint64_t until_cycles,
+                                      struct prt_completion *completions, uint32_t capacity,
+                                      uint32_t *count)
 {
     *count = 0;
     if (device->ranked)
-        play(device);
+        play(device, until_cycles);
     else
         settle(device);
-    if (device->flights.count == 0) return PRT_OK;
-    if (device->flights.items[0].seen_cycles > device->now_cycles)
-        device->now_cycles = device->flights.items[0].seen_cycles;
+    bool any = device->flights.count > 0;
+    if (!any && until_cycles == UINT64_MAX) return PRT_OK;
+    uint64_t seen = any ? device->flights.items[0].seen_cycles : until_cycles;
+    uint64_t next = seen < until_cycles ? seen : until_cycles;
+    if (next > device->now_cycles) device->now_cycles = next;
     while (*count < capacity && device->flights.count > 0 &&
            device->flights.items[0].seen_cycles <= device->now_cycles) {
         struct prt_flight flight = prt_flights_pop(&device->flights);
@@ -455,6 +458,12 @@ static enum prt_status sim_wait(struct prt_device *device, struct prt_completion
                          job->executed ? counted_firings(job) : 0);
     }
     return PRT_OK;
+}
+
+static enum prt_status sim_wait(struct prt_device *device, struct prt_completion *completions,
+                                uint32_t capacity, uint32_t *count)
+{
+    return sim_wait_until(device, UINT64_MAX, completions, capacity, count);
 }
 
 static void sim_resume(struct prt_device *device)
@@ -489,6 +498,7 @@ const struct prt_device_ops prt_sim_device = {
     .queue_destroy = sim_queue_destroy,
     .enqueue = sim_enqueue,
     .wait = sim_wait,
+    .wait_until = sim_wait_until,
     .resume = sim_resume,
     .advance = sim_advance,
     .now_cycles = sim_now_cycles,

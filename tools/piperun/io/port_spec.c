@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/nearest.h"
+#include "tools/piperun/io/arrival_text.h"
 #include "tools/piperun/io/io_internal.h"
 
 #include <ctype.h>
@@ -207,6 +208,27 @@ static enum prt_status take_spec_option(struct item_reader *reader, size_t optio
     return PRT_OK;
 }
 
+static enum prt_status take_arrivals(struct prt_port_spec *spec, struct piece value,
+                                     struct prt_error *error)
+{
+    if (spec->arrive_packets != 0 || spec->arrive_path != NULL)
+        return prt_error_set(error, PRT_E_USAGE, "port '%s': arrive= stands there twice",
+                             spec->port);
+    struct piece path = value;
+    if (piece_skip(&path, "@") && path.length > 0) {
+        spec->arrive_path = strndup(path.text, path.length);
+        return spec->arrive_path != NULL ? PRT_OK : prt_io_no_memory(error);
+    }
+    if (prt_arrival_rate_parse(value.text, value.length, &spec->arrive_packets,
+                               &spec->arrive_seconds))
+        return PRT_OK;
+    return prt_error_set(error, PRT_E_USAGE,
+                         "port '%s': arrive= takes the packets that arrive in a second, such as "
+                         "48000, 44.1kHz or 30000/1001, or @FILE with a line for each arrival, not "
+                         "'%.*s'",
+                         spec->port, (int)value.length, value.text);
+}
+
 static enum prt_status refuse_item(const struct prt_port_spec *spec, struct piece item,
                                    struct piece name, bool has_value, struct prt_error *error)
 {
@@ -225,6 +247,8 @@ static enum prt_status refuse_item(const struct prt_port_spec *spec, struct piec
                              spec->port, (int)item.length, item.text, (int)item.length, item.text);
     for (size_t i = 0; i < OPTIONS; i++)
         nearest_consider(&nearest, options[i]);
+    nearest_consider(&nearest, "arrive");
+    if (!has_value) nearest_consider(&nearest, "full");
     for (size_t i = 0; i < ITEMS && !has_value; i++)
         nearest_consider(&nearest, items[i].name);
     const char *meant = nearest.near ? nearest.name : NULL;
@@ -236,7 +260,8 @@ static enum prt_status refuse_item(const struct prt_port_spec *spec, struct piec
     return prt_error_set(
         error, PRT_E_USAGE,
         "port '%s': '%.*s' is no format and no option of a port: raw raw:TYPE npy "
-        "wav aiff flac ogg pgm ppm png csv null rate=N width=N channels=N (a path ends at its "
+        "wav aiff flac ogg pgm ppm png csv null rate=N width=N channels=N arrive=RATE "
+        "arrive=@FILE full (a path ends at its "
         "first comma)",
         spec->port, (int)item.length, item.text);
 }
@@ -250,6 +275,11 @@ static enum prt_status take_spec_item(struct item_reader *reader, struct piece i
     for (size_t i = 0; i < OPTIONS; i++)
         if (piece_is(option, options[i]))
             return take_spec_option(reader, i, value, has_value, error);
+    if (piece_is(option, "arrive")) return take_arrivals(reader->spec, value, error);
+    if (piece_is(item, "full")) {
+        reader->spec->full = true;
+        return PRT_OK;
+    }
     for (size_t i = 0; i < ITEMS; i++)
         if (piece_is(format, items[i].name)) return take_format(reader, item, &items[i], error);
     return refuse_item(reader->spec, item, has_value ? option : format, has_value, error);
@@ -417,6 +447,7 @@ void prt_port_spec_free(struct prt_port_spec *spec)
     if (spec == NULL) return;
     free(spec->port);
     free(spec->path);
+    free(spec->arrive_path);
     *spec = (struct prt_port_spec){.format = PRT_FORMAT_RAW};
 }
 
