@@ -419,12 +419,12 @@ struct prt_buffer_statistics {
     const char *stranded_by; /* buffer in which it found too few; NULL: the run was interrupted */
     /* On a simulated device, of an in-port with arrivals (prt_run_input_rate): cycles in which the scheduler did nothing
      * but wait for its packets; if the run is measured, for how long packets rested from their arrival until the
-     * scheduler took them: the sum over them, and the most. */
+     * scheduler took them: the sum over them, and the maximum. */
     bool arrives;
     uint64_t arrived_packets; /* taken by the scheduler */
     uint64_t arrival_cycles, rest_cycles, rest_most_cycles;
     /* Of an out-port, if the run is measured: the packets that depend on an arrival, and the cycles from the arrival of
-     * the last packet that each depends on until the host was given it: the sum, the least, the most. */
+     * the last packet that each depends on until the host was given it: the sum, the minimum, the maximum. */
     uint64_t late_packets, late_cycles, late_least_cycles, late_most_cycles;
 };
 
