@@ -119,7 +119,7 @@ enum prt_status prt_debugger_refuse_name(const struct prt_debugger *d, unsigned 
 /* The firings of a stage claim room that they may leave unwritten; the host claims all there is. */
 static uint64_t claimed_to(const struct prt_debugger *d, uint32_t buffer)
 {
-    const struct prt_fifo *fifo = &d->sched->buffers[buffer].fifo;
+    const struct core_fifo *fifo = d->sched->buffers[buffer].fifo;
     if (d->container->buffers[buffer].outer == CONTAINER_OUTER_IN)
         return fifo->oldest_packets + fifo->depth_packets;
     return d->claimed_to[buffer] > fifo->written_packets ? d->claimed_to[buffer]
@@ -129,7 +129,7 @@ static uint64_t claimed_to(const struct prt_debugger *d, uint32_t buffer)
 const uint8_t *prt_debugger_packet_bytes(const struct prt_debugger *d, uint32_t buffer,
                                          uint64_t packet)
 {
-    const struct prt_fifo *fifo = &d->sched->buffers[buffer].fifo;
+    const struct core_fifo *fifo = d->sched->buffers[buffer].fifo;
     uint64_t capacity = fifo->ring_bytes / fifo->width_bytes, end = claimed_to(d, buffer);
     if (packet >= fifo->written_packets || packet < fifo->from_packets) return NULL;
     if (!prt_fifo_is_placed(fifo) && end > capacity && packet < end - capacity) return NULL;
@@ -191,7 +191,7 @@ static bool read_number(const char **at, int64_t *number)
 
 /* Converts an index, counted from the oldest packet in the buffer, to a packet number.  Returns
  * false if the number is out of range. */
-static bool absolute(const struct prt_fifo *fifo, int64_t index, uint64_t *packet)
+static bool absolute(const struct core_fifo *fifo, int64_t index, uint64_t *packet)
 {
     *packet = fifo->oldest_packets + (uint64_t)index;
     return index >= 0 ? *packet >= fifo->oldest_packets
@@ -200,7 +200,7 @@ static bool absolute(const struct prt_fifo *fifo, int64_t index, uint64_t *packe
 
 static void say_missing(const struct prt_debugger *d, struct debug_place *place, bool counted)
 {
-    const struct prt_fifo *fifo = &d->sched->buffers[place->buffer].fifo;
+    const struct core_fifo *fifo = d->sched->buffers[place->buffer].fifo;
     const char *name = debug_buffer_name(d, place->buffer);
     uint64_t held = fifo->written_packets - fifo->oldest_packets;
     if (counted && place->packet < fifo->written_packets)
@@ -228,7 +228,7 @@ static void place_packet(const struct prt_debugger *d, struct debug_place *place
 static enum prt_status read_range(const struct prt_debugger *d, int64_t from, const char **at,
                                   struct debug_place *place, struct prt_error *error)
 {
-    const struct prt_fifo *fifo = &d->sched->buffers[place->buffer].fifo;
+    const struct core_fifo *fifo = d->sched->buffers[place->buffer].fifo;
     int64_t to;
     uint64_t last;
     *at += 2;
@@ -246,7 +246,7 @@ static enum prt_status read_range(const struct prt_debugger *d, int64_t from, co
 static enum prt_status read_packets(const struct prt_debugger *d, const char **at,
                                     struct debug_place *place, struct prt_error *error)
 {
-    const struct prt_fifo *fifo = &d->sched->buffers[place->buffer].fifo;
+    const struct core_fifo *fifo = d->sched->buffers[place->buffer].fifo;
     char path[DEBUG_PATH_MAX];
     int64_t number;
     bool counted = true;

@@ -621,19 +621,19 @@ static void show_stage(void *context, uint32_t index)
 {
     struct replay_view *view = context;
     const struct prt_sched *s = view->run->sched;
-    const struct prt_stage *stage = &s->stages[index];
+    const struct core_stage *stage = &s->stages[index];
     const struct container_node *node = stage->node;
     struct prt_replay_step step = {.node = prt_container_text(s->container, node->name),
                                    .firing = stage->firings,
                                    .levels = view->levels};
     for (uint32_t i = 0; i < node->input_count + node->output_count; i++) {
         const struct prt_buffer *buffer = i < node->input_count
-                                              ? stage->inputs[i].buffer
+                                              ? core_input(s->core, stage, i)->buffer
                                               : stage->outputs[i - node->input_count].buffer;
         if (buffer->record->outer != CONTAINER_INNER) continue;
         view->levels[step.level_count++] = (struct prt_replay_level){
             prt_container_text(s->container, buffer->record->name),
-            buffer->fifo.written_packets - buffer->fifo.oldest_packets, buffer->fifo.depth_packets};
+            buffer->fifo->written_packets - buffer->fifo->oldest_packets, buffer->fifo->depth_packets};
     }
     view->show(view->context, &step);
 }
@@ -676,7 +676,7 @@ enum prt_status prt_run_execute(struct prt_run *run, struct prt_error *error)
     if (status == PRT_OK) status = prt_vm_run(run->program->vm, run->sched, error);
     if (!before) status = prt_port_threads_end(run->sched, status, error);
     if (!before) end(run);
-    if (status == PRT_OK && run->sched->interrupt_seen)
+    if (status == PRT_OK && run->sched->core->interrupt_seen)
         status = prt_error_set(error, PRT_E_INTERRUPTED, "%s", prt_status_text(PRT_E_INTERRUPTED));
     if (watch != NULL) watch->ends(watch->context, status, error);
     return status;
@@ -703,7 +703,7 @@ void prt_run_tell_standing(struct prt_run *run, prt_standing_callback write, voi
 bool prt_run_fault(const struct prt_run *run, struct prt_fault_information *information)
 {
     const struct prt_container *c = &run->program->container;
-    const struct prt_sched_fault *f = &run->sched->fault;
+    const struct core_fault *f = &run->sched->core->fault;
     if (!f->there) return false;
     *information = (struct prt_fault_information){
         .id = prt_explain_fault_id(f->status),

@@ -18,7 +18,7 @@ bool prt_run_wait(const struct prt_run *run, uint32_t stage, uint32_t end,
 {
     const struct prt_sched *s = run->sched;
     if (s->profile == NULL || stage >= s->container->stage_count) return false;
-    const struct prt_stage *waiter = &s->stages[stage];
+    const struct core_stage *waiter = &s->stages[stage];
     const struct container_node *node = waiter->node;
     if (end >= node->input_count + node->output_count) return false;
     bool input = end < node->input_count;
@@ -236,9 +236,9 @@ bool prt_run_bottleneck(const struct prt_run *run, struct prt_bottleneck *b)
     } else if (port_cycles >= total - total / 2) {
         b->limit = info.real_time ? PRT_LIMIT_HOST : PRT_LIMIT_ARRIVALS;
         b->busy_cycles = port_cycles;
-    } else if (s->instruction_cycles >= total - total / 2) {
+    } else if (s->core->instruction_cycles >= total - total / 2) {
         b->limit = PRT_LIMIT_SCHEDULER;
-        b->busy_cycles = s->instruction_cycles;
+        b->busy_cycles = s->core->instruction_cycles;
     } else {
         b->limit = PRT_LIMIT_DEPENDENCIES;
     }

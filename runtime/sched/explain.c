@@ -2,7 +2,7 @@
 #include "runtime/sched/explain.h"
 #include "base/plural.h"
 
-#include "runtime/sched/ready.h"
+#include "core/ready.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ const char *prt_explain_fault_id(enum kernel_status status)
 }
 
 /* "wrote 65 packets in firing 118, declared 64" */
-static void describe_fault_cause(const struct prt_sched_fault *f, const char *where, char *out,
+static void describe_fault_cause(const struct core_fault *f, const char *where, char *out,
                                  size_t size)
 {
     const struct kernel_fault *fault = &f->fault;
@@ -70,7 +70,7 @@ static const char *source_name(const struct prt_container *c, uint32_t source)
 }
 
 /* " in firing 118, in a kernel launched 2 levels below" */
-static void describe_fault_place(const struct prt_sched_fault *f, char *out, size_t size)
+static void describe_fault_place(const struct core_fault *f, char *out, size_t size)
 {
     const struct kernel_fault *fault = &f->fault;
     if (fault->firing == UINT64_MAX)
@@ -86,7 +86,7 @@ static void describe_fault_place(const struct prt_sched_fault *f, char *out, siz
 enum prt_status prt_explain_fault(const struct prt_sched *sched, struct prt_error *error)
 {
     const struct prt_container *c = sched->container;
-    const struct prt_sched_fault *f = &sched->fault;
+    const struct core_fault *f = &sched->core->fault;
     char where[96], deed[240];
     if (f->node == CONTAINER_NONE) {
         describe_fault_cause(f, "", deed, sizeof deed);
@@ -143,27 +143,27 @@ static bool has_reader_waited_for(const struct prt_sched *sched, const struct pr
 }
 
 /* The output with too little room for the stage's next firing or finish, or NULL. */
-static const struct prt_stage_output *find_full_output(const struct prt_sched *sched,
-                                                       const struct prt_stage *stage)
+static const struct core_output *find_full_output(const struct prt_sched *sched,
+                                                       const struct core_stage *stage)
 {
-    for (uint32_t i = 0; i < stage->node->output_count; i++) {
-        const struct prt_stage_output *output = &stage->outputs[i];
-        if (prt_fifo_room(&output->buffer->fifo) < prt_ready_wanted_room(stage, output) &&
-            has_reader_waited_for(sched, output->buffer))
+    for (uint32_t i = 0; i < stage->output_count; i++) {
+        const struct core_output *output = core_output(s->core, stage, i);
+        if (core_fifo_room(&prt_output_buffer(s, output)->fifo) < core_ready_wanted_room(stage, output) &&
+            has_reader_waited_for(sched, prt_output_buffer(s, output)))
             return output;
     }
     return NULL;
 }
 
 /* The input whose packets the stage waits for, or NULL.  It does not wait for an open in-port that can be filled. */
-static const struct prt_stage_input *find_starved_input(const struct prt_sched *sched,
-                                                        const struct prt_stage *stage)
+static const struct core_input *find_starved_input(const struct prt_sched *sched,
+                                                        const struct core_stage *stage)
 {
-    for (uint32_t i = 0; i < stage->node->input_count; i++) {
-        const struct prt_stage_input *input = &stage->inputs[i];
-        bool counts = input->buffer->record->outer == CONTAINER_OUTER_IN ||
-                      is_waited_for(sched, input->buffer->record->writer_node);
-        if (counts && prt_ready_input(stage, input, true, 1) == 0) return input;
+    for (uint32_t i = 0; i < stage->input_count; i++) {
+        const struct core_input *input = core_input(s->core, stage, i);
+        bool counts = prt_input_buffer(s, input)->record->outer == CONTAINER_OUTER_IN ||
+                      is_waited_for(sched, prt_input_buffer(s, input)->record->writer_node);
+        if (counts && core_ready_input(stage, input, true, 1) == 0) return input;
     }
     return NULL;
 }
@@ -173,9 +173,9 @@ static uint32_t find_slowest_reader(const struct prt_sched *sched, const struct 
 {
     const struct container_buffer *record = buffer->record;
     for (uint32_t i = 0; i < record->reader_count; i++) {
-        const struct prt_fifo_reader *reader = &buffer->fifo.readers[i];
+        const struct core_reader *reader = buffer->fifo->readers[i];
         uint32_t node = sched->container->readers[record->first_reader + i].node;
-        if (reader->attached && reader->position_packets == buffer->fifo.oldest_packets &&
+        if (reader->attached && reader->position_packets == buffer->fifo->oldest_packets &&
             is_waited_for(sched, node)) {
             return sched->node_stage[node];
         }
@@ -187,7 +187,7 @@ static uint32_t find_slowest_reader(const struct prt_sched *sched, const struct 
 static uint32_t append_port_wait(const struct prt_sched *sched, uint32_t waiting,
                                  const struct prt_buffer *buffer, struct story *story)
 {
-    const struct prt_fifo *fifo = &buffer->fifo;
+    const struct core_fifo *fifo = buffer->fifo;
     uint32_t slowest = find_slowest_reader(sched, buffer);
     if (slowest == UINT32_MAX || slowest == waiting) return slowest;
     add_words(story,
@@ -202,33 +202,33 @@ static uint32_t append_port_wait(const struct prt_sched *sched, uint32_t waiting
 /* Appends the wait of one stage.  Returns the stage that it waits for; UINT32_MAX: none. */
 static uint32_t append_wait(const struct prt_sched *sched, uint32_t index, struct story *story)
 {
-    const struct prt_stage *stage = &sched->stages[index];
+    const struct core_stage *stage = &sched->stages[index];
     const struct prt_container *c = sched->container;
-    const struct prt_stage_input *input = find_starved_input(sched, stage);
-    if (stage->life == PRT_STAGE_FAULTED) {
+    const struct core_input *input = find_starved_input(sched, stage);
+    if (stage->life == CORE_FAULTED) {
         add_words(story, "'%s' %s", stage_name(sched, index),
-                  sched->stage_faults[index].there ? "has faulted"
+                  core_faults(sched->core)[index].there ? "has faulted"
                                                    : "needs what a fault keeps back");
         return UINT32_MAX;
     }
-    if (input != NULL && stage->life == PRT_STAGE_RUNNING) {
-        const struct prt_buffer *buffer = input->buffer;
+    if (input != NULL && stage->life == CORE_RUNNING) {
+        const struct prt_buffer *buffer = prt_input_buffer(s, input);
         uint32_t writer = buffer->record->writer_node;
         add_words(story, "'%s' waits for packets in '%s' (holds %" PRIu64 ", needs %" PRIu64 ")",
                   stage_name(sched, index), prt_container_text(c, buffer->record->name),
-                  prt_fifo_held(&buffer->fifo, input->reader), prt_ready_needs(stage, input));
+                  core_fifo_held(buffer->fifo, input->reader), core_ready_needs(stage, input));
         if (writer == CONTAINER_NONE) return append_port_wait(sched, index, buffer, story);
         return sched->node_stage[writer];
     }
-    const struct prt_stage_output *output = find_full_output(sched, stage);
+    const struct core_output *output = find_full_output(sched, stage);
     if (output == NULL) return UINT32_MAX;
-    const struct prt_fifo *fifo = &output->buffer->fifo;
+    const struct core_fifo *fifo = &prt_output_buffer(s, output)->fifo;
     add_words(story,
               "'%s' waits for room in '%s' (holds %" PRIu64 " of %" PRIu64 ", needs %" PRIu64 ")",
-              stage_name(sched, index), prt_container_text(c, output->buffer->record->name),
+              stage_name(sched, index), prt_container_text(c, prt_output_buffer(s, output)->record->name),
               fifo->written_packets - fifo->oldest_packets, fifo->depth_packets,
-              prt_ready_wanted_room(stage, output));
-    return find_slowest_reader(sched, output->buffer);
+              core_ready_wanted_room(stage, output));
+    return find_slowest_reader(sched, prt_output_buffer(s, output));
 }
 
 uint32_t prt_explain_wait(const struct prt_sched *sched, uint32_t stage, char *text, size_t size)
@@ -291,4 +291,59 @@ void prt_explain_waits(const struct prt_sched *sched, uint32_t first,
         at = append_wait(sched, at, &wait);
         receive(context, wait.text);
     } while (at != UINT32_MAX && at != begin);
+}
+
+/* ---- failures ---- */
+
+static const char *why_misplaced(enum core_failure_kind kind)
+{
+    switch (kind) {
+    case CORE_BAD_REPEAT: return "too many repeats within each other, or one of no round";
+    case CORE_BAD_AGAIN: return "an 'again' outside of what is repeated";
+    case CORE_BAD_CALL: return "a call in a routine";
+    case CORE_BAD_RETURN: return "a return that no call leads to";
+    default: return "an instruction of the prologue behind it";
+    }
+}
+
+static enum prt_status explain_run(const struct prt_sched *s, uint32_t index, uint64_t firings,
+                                   struct prt_error *error)
+{
+    const struct core_stage *stage = &s->stages[index];
+    const char *why = stage->life != CORE_RUNNING || stage->stopped
+                          ? "which has ended"
+                          : "for which there are too few packets or too little room";
+    return prt_error_set(error, PRT_E_VERIFY,
+                         "container: the scheduler program runs %" PRIu64 " firing%s of '%s', %s",
+                         firings, firings == 1 ? "" : "s", stage_name(s, index), why);
+}
+
+enum prt_status prt_explain_failure(const struct prt_sched *s, struct prt_error *error)
+{
+    const struct core_failure *f = &s->core->failure;
+    if (s->core->fault.there) return prt_explain_fault(s, error);
+    switch (f->kind) {
+    case CORE_GOOD: return PRT_OK;
+    case CORE_STOPPED:
+    case CORE_BAD_DEVICE: return s->status;
+    case CORE_SINKS_GONE:
+        return prt_error_set(error, PRT_E_CLOSED_PIPE, "%s", prt_status_text(PRT_E_CLOSED_PIPE));
+    case CORE_STALLED: return prt_explain_stall(s, f->stage, error);
+    case CORE_BAD_RUN: return explain_run(s, f->stage, f->number, error);
+    case CORE_BAD_HALT:
+        return prt_error_set(error, PRT_E_VERIFY,
+                             "container: the scheduler program halts although '%s' could go on",
+                             stage_name(s, f->stage));
+    case CORE_BAD_COUNTS:
+        return prt_error_set(error, PRT_E_FAULT,
+                             "kernel '%s' reports more or fewer packets or firings than it may make",
+                             stage_name(s, f->stage));
+    case CORE_BAD_REPORT:
+        return prt_error_set(error, PRT_E_FAULT,
+                             "kernel '%s' reports a fault in a firing that it was not given",
+                             stage_name(s, f->stage));
+    default:
+        return prt_error_set(error, PRT_E_VERIFY, "container: the scheduler program has %s",
+                             why_misplaced(f->kind));
+    }
 }

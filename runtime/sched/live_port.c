@@ -5,9 +5,9 @@
 #include "runtime/sched/arrival_port.h"
 #include "runtime/sched/inport.h"
 #include "runtime/sched/port_thread.h"
-#include "runtime/sched/ready.h"
+#include "core/ready.h"
 #include "runtime/sched/run_state.h"
-#include "runtime/sched/select.h"
+#include "core/select.h"
 
 #include <stdlib.h>
 
@@ -50,7 +50,7 @@ static bool is_live_run(const struct prt_sched *s)
 static bool is_asked_eager(const struct prt_buffer *buffer, bool real_time)
 {
     if (buffer->port == NULL || !buffer->port->asked_eager) return false;
-    return real_time ? !prt_fifo_is_placed(&buffer->fifo) : buffer->port->arrival != NULL;
+    return real_time ? !prt_fifo_is_placed(buffer->fifo) : buffer->port->arrival != NULL;
 }
 
 static void add_live_port(struct prt_live *live, struct prt_buffer *buffer)
@@ -74,11 +74,11 @@ static void prepare_stages(struct prt_sched *s)
     for (uint32_t i = 0; i < s->live->out_count; i++)
         s->live->outs[i].buffer->port->eager = true;
     for (uint32_t i = 0; i < s->container->stage_count; i++) {
-        struct prt_stage *stage = &s->stages[i];
+        struct core_stage *stage = &s->stages[i];
         stage->threshold = 1;
         s->live->has_sources |= !stage->fed;
-        for (uint32_t k = 0; k < stage->node->output_count; k++) {
-            const struct prt_port *port = stage->outputs[k].buffer->port;
+        for (uint32_t k = 0; k < stage->output_count; k++) {
+            const struct prt_port *port = core_output(s->core, stage, k)->buffer->port;
             stage->writes_live |= port != NULL && port->eager;
         }
     }
@@ -129,7 +129,7 @@ void prt_live_destroy(struct prt_live *live)
 static int64_t find_arrival(const struct prt_live *live, struct live_in *in)
 {
     bool ended;
-    uint64_t room = prt_fifo_room(&in->buffer->fifo);
+    uint64_t room = core_fifo_room(&in->buffer->fifo);
     uint64_t arrived = prt_port_thread_arrived(in->buffer, &ended);
     if (room == 0 || (arrived == 0 && !ended)) return INT64_MAX;
     if (live->latency == 0 || ended || arrived >= room) return AT_ONCE;
@@ -143,16 +143,16 @@ static uint64_t count_lacking(const struct prt_sched *s, const struct prt_buffer
 {
     const struct container_buffer *record = buffer->record;
     uint64_t lacking = 0;
-    if (buffer->fifo.closed || prt_fifo_room(&buffer->fifo) == 0) return 0;
+    if (buffer->fifo->closed || core_fifo_room(buffer->fifo) == 0) return 0;
     for (uint32_t i = 0; i < record->reader_count; i++) {
         const struct container_reader *reader = &s->container->readers[record->first_reader + i];
-        const struct prt_stage *stage = &s->stages[s->node_stage[reader->node]];
-        const struct prt_stage_input *input = &s->inputs[reader->input];
-        if (stage->life != PRT_STAGE_RUNNING || stage->stopped || stage->in_flight ||
-            prt_ready_input(stage, input, false, 1) > 0)
+        const struct core_stage *stage = &s->stages[s->node_stage[reader->node]];
+        const struct core_input *input = &s->inputs[reader->input];
+        if (stage->life != CORE_RUNNING || stage->stopped || stage->in_flight ||
+            core_ready_input(stage, input, false, 1) > 0)
             continue;
         uint64_t packets =
-            prt_ready_needs(stage, input) - prt_fifo_held(&buffer->fifo, input->reader);
+            core_ready_needs(stage, input) - core_fifo_held(buffer->fifo, input->reader);
         if (lacking == 0 || packets < lacking) lacking = packets;
     }
     return lacking;
@@ -171,8 +171,8 @@ static enum prt_status take_or_ask(struct prt_sched *s, struct live_in *in, stru
         in->since = REST_NONE;
         return prt_inport_take(s, in->buffer, error);
     }
-    if (!live->has_sources || s->instructions - live->asked < ASK_INSTRUCTIONS) return PRT_OK;
-    live->asked = s->instructions;
+    if (!live->has_sources || s->core->instructions - live->asked < ASK_INSTRUCTIONS) return PRT_OK;
+    live->asked = s->core->instructions;
     return is_port_wanted(s, in->buffer) ? prt_inport_ask(s, in->buffer, error) : PRT_OK;
 }
 
@@ -181,7 +181,7 @@ enum prt_status prt_live_take_arrived(struct prt_sched *s, struct prt_error *err
     enum prt_status status = PRT_OK;
     for (uint32_t i = 0; i < s->live->in_count && status == PRT_OK; i++) {
         struct live_in *in = &s->live->ins[i];
-        if (in->buffer->fifo.closed) continue;
+        if (in->buffer->fifo->closed) continue;
         status = s->live->real_time
                      ? take_or_ask(s, in, error)
                      : prt_arrival_take(s, in->buffer, s->live->latency_cycles, error);
@@ -217,7 +217,7 @@ static struct prt_buffer *mark_rooms(struct prt_sched *s)
         out->room = UINT64_MAX;
         if (port->thread != NULL && !port->gone) out->room = prt_port_thread_room(out->buffer);
         /* equivalent: no stage waits for more room than the depth */
-        if (out->room < out->buffer->fifo.depth_packets && first == NULL) first = out->buffer;
+        if (out->room < out->buffer->fifo->depth_packets && first == NULL) first = out->buffer;
     }
     return first;
 }
@@ -230,7 +230,7 @@ static int64_t find_wake_time(struct prt_sched *s)
     for (uint32_t i = 0; i < live->out_count; i++) {
         const struct live_out *out = &live->outs[i];
         /* equivalent: as above */
-        if (out->room < out->buffer->fifo.depth_packets &&
+        if (out->room < out->buffer->fifo->depth_packets &&
             prt_port_thread_room(out->buffer) > out->room)
             return AT_ONCE;
     }
@@ -281,7 +281,7 @@ enum prt_status prt_live_wait(struct prt_sched *s, bool *on, struct prt_error *e
     if (!*on) return PRT_OK;
     if (s->profile != NULL)
         prt_profile_look(s, 0); /* stages wait for packets or room from now on */
-    s->live->asked = s->instructions;
+    s->live->asked = s->core->instructions;
     if (wanted != NULL && wanted->port->thread == NULL) return prt_inport_ask(s, wanted, error);
     if (wanted != NULL && find_wake_time(s) != AT_ONCE) {
         s->suspensions++;

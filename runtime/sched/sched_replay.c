@@ -2,8 +2,8 @@
 #include "runtime/sched/sched_replay.h"
 
 #include "runtime/sched/explain.h"
-#include "runtime/sched/ready.h"
-#include "runtime/sched/select.h"
+#include "core/ready.h"
+#include "core/select.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -79,7 +79,7 @@ static enum prt_status fire_stage(struct replay *r, uint32_t stage, struct prt_e
     enum prt_status status = prt_select_one(s, stage, &ready, error);
     if (status != PRT_OK) return status;
     const char *name = prt_container_text(s->container, s->stages[stage].node->name);
-    if (prt_select_interrupted(s))
+    if (core_is_interrupted(s->core))
         return prt_error_set(error, PRT_E_INTERRUPTED, "%s", prt_status_text(PRT_E_INTERRUPTED));
     if (!ready)
         return prt_error_set(error, PRT_E_VERIFY,
@@ -89,7 +89,7 @@ static enum prt_status fire_stage(struct replay *r, uint32_t stage, struct prt_e
     status = prt_sched_dispatch(s, error);
     if (status == PRT_OK) status = prt_sched_settle(s, error);
     r->played++;
-    return s->fault.there ? prt_explain_fault(s, error) : status;
+    return s->core->fault.there ? prt_explain_fault(s, error) : status;
 }
 
 static enum prt_status check_stall(struct replay *r, struct prt_error *error)
@@ -98,9 +98,9 @@ static enum prt_status check_stall(struct replay *r, struct prt_error *error)
     uint32_t first = UINT32_MAX;
     for (uint32_t i = 0; i < s->container->stage_count; i++) {
         if (!r->among[i]) continue;
-        struct prt_stage *stage = &s->stages[i];
+        struct core_stage *stage = &s->stages[i];
         if (first == UINT32_MAX) first = i;
-        if (prt_ready_outputs(stage) > 0 && prt_ready_inputs(stage) > 0)
+        if (core_ready_outputs(stage) > 0 && core_ready_inputs(stage) > 0)
             return prt_error_set(error, PRT_E_VERIFY,
                                  "the sequence does not end in a stall: '%s' can still fire",
                                  prt_container_text(s->container, stage->node->name));
