@@ -67,7 +67,7 @@ static bool is_kernel(const char *title, const char *name)
 
 static const char *title_of(const struct prt_debugger *d, uint32_t stage)
 {
-    return debug_text(d, d->sched->stages[stage].node->kernel_title);
+    return debug_text(d, prt_stage_node(d->sched, &d->sched->stages[stage])->kernel_title);
 }
 
 static uint32_t find_kernel(const struct prt_debugger *d, const char *name)

@@ -93,7 +93,7 @@ enum prt_status prt_debugger_refuse_name(const struct prt_debugger *d, unsigned 
     for (uint32_t i = 0; (names & DEBUG_NODES) != 0 && i < d->container->stage_count; i++)
         nearest_consider(&nearest, debug_stage_name(d, i));
     for (uint32_t i = 0; (names & DEBUG_KERNELS) != 0 && i < d->container->stage_count; i++)
-        nearest_consider(&nearest, debug_text(d, d->sched->stages[i].node->kernel_title));
+        nearest_consider(&nearest, debug_text(d, prt_stage_node(d->sched, &d->sched->stages[i])->kernel_title));
     const char *stage = (names & DEBUG_NODES) != 0 ? prt_debugger_fused_into(d, word) : NULL;
     if (stage != NULL)
         return prt_error_set(
@@ -130,11 +130,12 @@ const uint8_t *prt_debugger_packet_bytes(const struct prt_debugger *d, uint32_t 
                                          uint64_t packet)
 {
     const struct core_fifo *fifo = d->sched->buffers[buffer].fifo;
+    const struct prt_ring *ring = &d->sched->buffers[buffer].ring;
     uint64_t capacity = fifo->ring_bytes / fifo->width_bytes, end = claimed_to(d, buffer);
-    if (packet >= fifo->written_packets || packet < fifo->from_packets) return NULL;
-    if (!prt_fifo_is_placed(fifo) && end > capacity && packet < end - capacity) return NULL;
+    if (packet >= fifo->written_packets || packet < ring->from_packets) return NULL;
+    if (!prt_ring_is_placed(ring) && end > capacity && packet < end - capacity) return NULL;
     unsigned __int128 offset = (unsigned __int128)packet * fifo->width_bytes % fifo->ring_bytes;
-    return fifo->ring + (uint64_t)offset;
+    return ring->memory + (uint64_t)offset;
 }
 
 enum prt_status prt_debugger_packet_part(const struct prt_debugger *d, uint32_t buffer,
@@ -311,7 +312,7 @@ static enum prt_status refuse_variables(const struct prt_debugger *d, struct prt
 static enum prt_status read_variable(const struct prt_debugger *d, const char **at,
                                      struct debug_place *place, struct prt_error *error)
 {
-    const struct container_node *node = d->sched->stages[place->stage].node;
+    const struct container_node *node = prt_stage_node(d->sched, &d->sched->stages[place->stage]);
     const struct container_kernel *kernel = prt_debug_kernel(d->container, node->kernel);
     char path[DEBUG_PATH_MAX], name[DEBUG_PATH_MAX];
     if (!prt_debug_mode(d->container) || kernel == NULL) return refuse_variables(d, error);

@@ -76,7 +76,7 @@ static void print_value(FILE *to, const struct prt_debugger *d, const struct deb
 
 static void print_block(FILE *to, const struct prt_debugger *d, const struct debug_place *place)
 {
-    const struct container_node *node = d->sched->stages[place->stage].node;
+    const struct container_node *node = prt_stage_node(d->sched, &d->sched->stages[place->stage]);
     const struct container_kernel *kernel = prt_debug_kernel(d->container, node->kernel);
     static const char *const kinds[] = {[CONTAINER_VARIABLE_STATE] = "state",
                                         [CONTAINER_VARIABLE_TABLE] = "table",
@@ -228,7 +228,7 @@ static void print_writer(FILE *to, const struct prt_debugger *d, uint32_t buffer
     else
         prt_debugger_say(
             to, ", kernel '%s' at %s:%" PRIu32 "%s\n",
-            debug_text(d, d->sched->stages[written->by.stage].node->kernel_title),
+            debug_text(d, prt_stage_node(d->sched, &d->sched->stages[written->by.stage])->kernel_title),
             prt_container_source(d->container, source), line,
             prt_debug_mode(d->container) ? "" : " (which statement: compile with --debug-mode)");
     if (with_source && place != NULL)
@@ -282,7 +282,7 @@ static void describe_hit(struct prt_debugger *d, const struct prt_break_hit *hit
 static void describe_next(struct prt_debugger *d, FILE *to)
 {
     char firing[160];
-    const struct container_node *node = d->sched->stages[d->next.stage].node;
+    const struct container_node *node = prt_stage_node(d->sched, &d->sched->stages[d->next.stage]);
     uint32_t source, line;
     prt_debugger_kernel_place(d, d->next.stage, &source, &line);
     prt_debugger_firing_text(d, &d->next, firing, sizeof firing);
@@ -309,10 +309,10 @@ static void print_taken(struct prt_debugger *d, FILE *to)
 {
     const struct core_stage *stage = &d->sched->stages[d->next.stage];
     for (uint32_t i = 0; i < stage->input_count && !d->next.finish; i++) {
-        const struct core_input *input = core_input(s->core, stage, i);
-        uint32_t buffer = (uint32_t)(prt_input_buffer(s, input) - d->sched->buffers);
+        const struct core_input *input = core_input(d->sched->core, stage, i);
+        uint32_t buffer = input->buffer;
         uint64_t first = d->taken_from[stage->first_input + i];
-        uint64_t count = core_flow_total(core_numbers(s->core), &input->take.pop, d->next.firing, 1);
+        uint64_t count = core_flow_total(core_numbers(d->sched->core), &input->take.pop, d->next.firing, 1);
         for (uint64_t k = 0; k < count && k < TAKEN_SHOWN; k++) {
             prt_debugger_say(to, "it read %s@%" PRIu64 " = ", debug_buffer_name(d, buffer),
                              first + k);

@@ -90,13 +90,13 @@ static void print_inputs(const struct prt_debugger *d, struct json *json,
 {
     bool is_first = true;
     for (uint32_t i = 0; i < stage->input_count; i++) {
-        const struct core_input *input = core_input(s->core, stage, i);
+        const struct core_input *input = core_input(d->sched->core, stage, i);
         uint64_t from = d->taken_from[stage->first_input + i];
-        uint64_t to = prt_input_buffer(s, input)->fifo->readers[input->reader].position_packets;
+        uint64_t to = core_fifo_reader(prt_input_buffer(d->sched, input)->fifo, input->reader)->position_packets;
         if (to == from) continue;
         print_end(
             d, json,
-            &(struct traced_end){(uint32_t)(prt_input_buffer(s, input) - d->sched->buffers), from, to - from},
+            &(struct traced_end){input->buffer, from, to - from},
             is_first);
         is_first = false;
     }
@@ -107,7 +107,7 @@ static void print_outputs(const struct prt_debugger *d, struct json *json,
 {
     bool is_first = true;
     for (uint32_t i = 0; i < stage->output_count; i++) {
-        const struct prt_buffer *buffer = core_output(s->core, stage, i)->buffer;
+        const struct prt_buffer *buffer = prt_output_buffer(d->sched, core_output(d->sched->core, stage, i));
         uint64_t from = d->given_from[stage->first_output + i];
         if (buffer->fifo->written_packets == from) continue;
         print_end(d, json,
@@ -129,7 +129,7 @@ void prt_debugger_trace_firing(struct prt_debugger *d)
         json_begin_line(&json, NULL, '{');
         json_number(&json, "cycle", cycle);
         json_text(&json, "node", debug_stage_name(d, d->last.stage));
-        json_text(&json, "kernel", debug_text(d, stage->node->kernel_title));
+        json_text(&json, "kernel", debug_text(d, prt_stage_node(d->sched, stage)->kernel_title));
         if (d->last.finish)
             json_boolean(&json, "finish", true);
         else

@@ -32,12 +32,12 @@ static uint32_t state_text(const struct prt_debugger *d, uint32_t index, char *t
         return UINT32_MAX;
     }
     const struct core_fault *fault = &d->sched->core->fault;
-    if (fault->there && fault->node == (uint32_t)(stage->node - d->container->nodes)) {
+    if (fault->there && fault->node == stage->node) {
         snprintf(text, size, "has failed");
         return UINT32_MAX;
     }
     if (stage->stopped ||
-        (stage->life == CORE_RUNNING && prt_select_source_left(d->sched, stage) == 0)) {
+        (stage->life == CORE_RUNNING && core_ready_source_left(d->sched->core, stage) == 0)) {
         snprintf(text, size, "fires no more");
         return UINT32_MAX;
     }
@@ -108,8 +108,8 @@ void prt_debug_show_stages(struct prt_debugger *d, FILE *to)
         prt_debugger_kernel_place(d, i, &source, &line);
         prt_text_cell(to, debug_stage_name(d, i), NAME_COLUMNS);
         fprintf(to, " %8" PRIu64 " %8" PRIu64 " %4" PRIu32 " %11" PRIu32, stage->firings,
-                stage->execute_cycles, stage->cu_count, stage->importance);
-        prt_debugger_say(to, "  %s at %s:%" PRIu32 "%s\n", debug_text(d, stage->node->kernel_title),
+                stage->execute_cycles, d->sched->queues[stage->queue].cu_count, stage->importance);
+        prt_debugger_say(to, "  %s at %s:%" PRIu32 "%s\n", debug_text(d, prt_stage_node(d->sched, stage)->kernel_title),
                          prt_container_source(d->container, source), line,
                          stage->life == CORE_ENDED ? "; ended" : "");
     }
@@ -150,7 +150,7 @@ void prt_debug_show_ports(struct prt_debugger *d, FILE *to)
                          debug_text(d, buffer->record->type_text), buffer_kind(buffer),
                          buffer->port->packets, plural(buffer->port->packets), in ? "from" : "to",
                          in && buffer->fifo->closed ? "; its stream has ended" : "",
-                         buffer->port->gone ? "; the host wants no more" : "");
+                         buffer->core->gone ? "; the host wants no more" : "");
     }
 }
 

@@ -66,12 +66,12 @@ static void visit_node(struct walk *w, uint32_t index)
         const struct container_input *input = &c->inputs[node->first_input + i];
         /* also if the rate of the writer is bounded: the rate of a reader determines the packets */
         if (input->pop > 0)
-            know_buffer(w, prt_input_buffer(s, input), scale_share(w->cycles[index], input->pop, 1));
+            know_buffer(w, input->buffer, scale_share(w->cycles[index], input->pop, 1));
     }
     for (uint32_t i = 0; i < node->output_count; i++) {
         const struct container_output *output = &c->outputs[node->first_output + i];
         if (is_exact(output))
-            know_buffer(w, prt_output_buffer(s, output), scale_share(w->cycles[index], output->push, 1));
+            know_buffer(w, output->buffer, scale_share(w->cycles[index], output->push, 1));
     }
 }
 

@@ -84,12 +84,13 @@ bool prt_run_stage(const struct prt_run *run, uint32_t index,
     const struct prt_container *c = &run->program->container;
     if (index >= c->stage_count) return false;
     const struct core_stage *stage = &run->sched->stages[index];
+    const struct container_node *node = prt_stage_node(run->sched, stage);
     *statistics = (struct prt_stage_statistics){
-        .name = prt_container_text(c, stage->node->name),
-        .kernel = prt_container_text(c, stage->node->kernel_title),
-        .source = prt_container_source(c, stage->node->source),
-        .line = stage->node->line,
-        .cu_count = stage->cu_count,
+        .name = prt_container_text(c, node->name),
+        .kernel = prt_container_text(c, node->kernel_title),
+        .source = prt_container_source(c, node->source),
+        .line = node->line,
+        .cu_count = run->sched->queues[stage->queue].cu_count,
         .firings = stage->firings,
         .dispatches = stage->dispatches,
         .execute_cycles = stage->execute_cycles,
@@ -141,13 +142,13 @@ bool prt_run_buffer(const struct prt_run *run, uint32_t index,
         .stranded_packets = buffer->stranded_packets,
         .primes_loop = leftover_packets(buffer) > 0 &&
                        leftover_packets(buffer) <= buffer->record->initial_packets &&
-                       prt_self_driven_closes_cycle(run->sched, buffer),
+                       prt_self_driven_closes_cycle(run->sched->core, index),
     };
     if (run->sched->profile != NULL)
         statistics->host_cycles = prt_profile_host_cycles(run->sched, index);
     count_arrivals(run->sched, index, statistics);
     if (buffer->stranded_reader != NULL)
-        statistics->stranded_reader = prt_container_text(c, buffer->stranded_reader->node->name);
+        statistics->stranded_reader = prt_container_text(c, prt_stage_node(run->sched, buffer->stranded_reader)->name);
     if (buffer->stranded_by != NULL)
         statistics->stranded_by = prt_container_text(c, buffer->stranded_by->record->name);
     for (uint32_t i = 0; i < run->program->port_count; i++) {

@@ -3,6 +3,7 @@
 
 #include "runtime/device/timing.h"
 #include "runtime/sched/inport.h"
+#include "core/launch.h"
 #include "core/select.h"
 #include "runtime/sched/stage_profile.h"
 
@@ -63,11 +64,11 @@ enum prt_status prt_arrival_wait(struct prt_sched *s, struct prt_buffer *buffer,
                              port_name(s, buffer), buffer->port->packets);
     if (cycle <= now) return PRT_OK;
     core_pass_time(s->core);
-    buffer->port->awaited = true;
+    buffer->core->awaited = true;
     core_readers_changed(s->core, buffer->core);
     if (s->profile != NULL) prt_profile_arrival(s, buffer, cycle);
     s->ops->advance(s->device, cycle - now);
-    buffer->port->awaited = false;
+    buffer->core->awaited = false;
     core_readers_changed(s->core, buffer->core);
     buffer->port->arrival->waited_cycles += cycle - now;
     s->suspensions++;

@@ -83,10 +83,10 @@ static void describe_fault_place(const struct core_fault *f, char *out, size_t s
                  fault->firing, fault->level, fault->level == 1 ? "" : "s");
 }
 
-enum prt_status prt_explain_fault(const struct prt_sched *sched, struct prt_error *error)
+enum prt_status prt_explain_fault(const struct prt_sched *s, struct prt_error *error)
 {
-    const struct prt_container *c = sched->container;
-    const struct core_fault *f = &sched->core->fault;
+    const struct prt_container *c = s->container;
+    const struct core_fault *f = &s->core->fault;
     char where[96], deed[240];
     if (f->node == CONTAINER_NONE) {
         describe_fault_cause(f, "", deed, sizeof deed);
@@ -122,92 +122,92 @@ static void add_words(struct story *story, const char *format, ...)
     if (story->used >= sizeof story->text) story->used = sizeof story->text - 1;
 }
 
-static const char *stage_name(const struct prt_sched *sched, uint32_t stage)
+static const char *stage_name(const struct prt_sched *s, uint32_t stage)
 {
-    return prt_container_text(sched->container, sched->stages[stage].node->name);
+    return prt_container_text(s->container, prt_stage_node(s, &s->stages[stage])->name);
 }
 
 /* A replay waits only for the stages of its cycle: others have not been asked to fire. */
-static bool is_waited_for(const struct prt_sched *sched, uint32_t node)
+static bool is_waited_for(const struct prt_sched *s, uint32_t node)
 {
-    return sched->among == NULL || sched->among[sched->node_stage[node]];
+    return s->among == NULL || s->among[s->node_stage[node]];
 }
 
-static bool has_reader_waited_for(const struct prt_sched *sched, const struct prt_buffer *buffer)
+static bool has_reader_waited_for(const struct prt_sched *s, const struct prt_buffer *buffer)
 {
     const struct container_buffer *record = buffer->record;
-    for (uint32_t i = 0; sched->among != NULL && i < record->reader_count; i++)
-        if (is_waited_for(sched, sched->container->readers[record->first_reader + i].node))
+    for (uint32_t i = 0; s->among != NULL && i < record->reader_count; i++)
+        if (is_waited_for(s, s->container->readers[record->first_reader + i].node))
             return true;
-    return sched->among == NULL;
+    return s->among == NULL;
 }
 
 /* The output with too little room for the stage's next firing or finish, or NULL. */
-static const struct core_output *find_full_output(const struct prt_sched *sched,
+static const struct core_output *find_full_output(const struct prt_sched *s,
                                                        const struct core_stage *stage)
 {
     for (uint32_t i = 0; i < stage->output_count; i++) {
         const struct core_output *output = core_output(s->core, stage, i);
-        if (core_fifo_room(&prt_output_buffer(s, output)->fifo) < core_ready_wanted_room(stage, output) &&
-            has_reader_waited_for(sched, prt_output_buffer(s, output)))
+        if (core_fifo_room(prt_output_buffer(s, output)->fifo) < core_ready_wanted_room(s->core, stage, output) &&
+            has_reader_waited_for(s, prt_output_buffer(s, output)))
             return output;
     }
     return NULL;
 }
 
 /* The input whose packets the stage waits for, or NULL.  It does not wait for an open in-port that can be filled. */
-static const struct core_input *find_starved_input(const struct prt_sched *sched,
+static const struct core_input *find_starved_input(const struct prt_sched *s,
                                                         const struct core_stage *stage)
 {
     for (uint32_t i = 0; i < stage->input_count; i++) {
         const struct core_input *input = core_input(s->core, stage, i);
         bool counts = prt_input_buffer(s, input)->record->outer == CONTAINER_OUTER_IN ||
-                      is_waited_for(sched, prt_input_buffer(s, input)->record->writer_node);
-        if (counts && core_ready_input(stage, input, true, 1) == 0) return input;
+                      is_waited_for(s, prt_input_buffer(s, input)->record->writer_node);
+        if (counts && core_ready_input(s->core, stage, input, true, 1) == 0) return input;
     }
     return NULL;
 }
 
 /* A stage whose packets are the oldest in the buffer; only it can free room.  UINT32_MAX: none that counts. */
-static uint32_t find_slowest_reader(const struct prt_sched *sched, const struct prt_buffer *buffer)
+static uint32_t find_slowest_reader(const struct prt_sched *s, const struct prt_buffer *buffer)
 {
     const struct container_buffer *record = buffer->record;
     for (uint32_t i = 0; i < record->reader_count; i++) {
-        const struct core_reader *reader = buffer->fifo->readers[i];
-        uint32_t node = sched->container->readers[record->first_reader + i].node;
+        const struct core_reader *reader = core_fifo_reader(buffer->fifo, i);
+        uint32_t node = s->container->readers[record->first_reader + i].node;
         if (reader->attached && reader->position_packets == buffer->fifo->oldest_packets &&
-            is_waited_for(sched, node)) {
-            return sched->node_stage[node];
+            is_waited_for(s, node)) {
+            return s->node_stage[node];
         }
     }
     return UINT32_MAX;
 }
 
 /* An in-port cannot be filled for one reader while another reader keeps its packets.  Returns that other reader. */
-static uint32_t append_port_wait(const struct prt_sched *sched, uint32_t waiting,
+static uint32_t append_port_wait(const struct prt_sched *s, uint32_t waiting,
                                  const struct prt_buffer *buffer, struct story *story)
 {
     const struct core_fifo *fifo = buffer->fifo;
-    uint32_t slowest = find_slowest_reader(sched, buffer);
+    uint32_t slowest = find_slowest_reader(s, buffer);
     if (slowest == UINT32_MAX || slowest == waiting) return slowest;
     add_words(story,
               "; '%s' is full (holds %" PRIu64 " of %" PRIu64
               "): its reader '%s' has consumed none of them",
-              prt_container_text(sched->container, buffer->record->name),
+              prt_container_text(s->container, buffer->record->name),
               fifo->written_packets - fifo->oldest_packets, fifo->depth_packets,
-              stage_name(sched, slowest));
+              stage_name(s, slowest));
     return slowest;
 }
 
 /* Appends the wait of one stage.  Returns the stage that it waits for; UINT32_MAX: none. */
-static uint32_t append_wait(const struct prt_sched *sched, uint32_t index, struct story *story)
+static uint32_t append_wait(const struct prt_sched *s, uint32_t index, struct story *story)
 {
-    const struct core_stage *stage = &sched->stages[index];
-    const struct prt_container *c = sched->container;
-    const struct core_input *input = find_starved_input(sched, stage);
+    const struct core_stage *stage = &s->stages[index];
+    const struct prt_container *c = s->container;
+    const struct core_input *input = find_starved_input(s, stage);
     if (stage->life == CORE_FAULTED) {
-        add_words(story, "'%s' %s", stage_name(sched, index),
-                  core_faults(sched->core)[index].there ? "has faulted"
+        add_words(story, "'%s' %s", stage_name(s, index),
+                  core_faults(s->core)[index].there ? "has faulted"
                                                    : "needs what a fault keeps back");
         return UINT32_MAX;
     }
@@ -215,42 +215,42 @@ static uint32_t append_wait(const struct prt_sched *sched, uint32_t index, struc
         const struct prt_buffer *buffer = prt_input_buffer(s, input);
         uint32_t writer = buffer->record->writer_node;
         add_words(story, "'%s' waits for packets in '%s' (holds %" PRIu64 ", needs %" PRIu64 ")",
-                  stage_name(sched, index), prt_container_text(c, buffer->record->name),
-                  core_fifo_held(buffer->fifo, input->reader), core_ready_needs(stage, input));
-        if (writer == CONTAINER_NONE) return append_port_wait(sched, index, buffer, story);
-        return sched->node_stage[writer];
+                  stage_name(s, index), prt_container_text(c, buffer->record->name),
+                  core_fifo_held(buffer->fifo, input->reader), core_ready_needs(s->core, stage, input));
+        if (writer == CONTAINER_NONE) return append_port_wait(s, index, buffer, story);
+        return s->node_stage[writer];
     }
-    const struct core_output *output = find_full_output(sched, stage);
+    const struct core_output *output = find_full_output(s, stage);
     if (output == NULL) return UINT32_MAX;
-    const struct core_fifo *fifo = &prt_output_buffer(s, output)->fifo;
+    const struct core_fifo *fifo = prt_output_buffer(s, output)->fifo;
     add_words(story,
               "'%s' waits for room in '%s' (holds %" PRIu64 " of %" PRIu64 ", needs %" PRIu64 ")",
-              stage_name(sched, index), prt_container_text(c, prt_output_buffer(s, output)->record->name),
+              stage_name(s, index), prt_container_text(c, prt_output_buffer(s, output)->record->name),
               fifo->written_packets - fifo->oldest_packets, fifo->depth_packets,
-              core_ready_wanted_room(stage, output));
-    return find_slowest_reader(sched, prt_output_buffer(s, output));
+              core_ready_wanted_room(s->core, stage, output));
+    return find_slowest_reader(s, prt_output_buffer(s, output));
 }
 
-uint32_t prt_explain_wait(const struct prt_sched *sched, uint32_t stage, char *text, size_t size)
+uint32_t prt_explain_wait(const struct prt_sched *s, uint32_t stage, char *text, size_t size)
 {
     struct story story = {.used = 0};
-    uint32_t next = append_wait(sched, stage, &story);
+    uint32_t next = append_wait(s, stage, &story);
     snprintf(text, size, "%s", story.text);
     return next;
 }
 
 /* A stage of the cycle of waits that `first` leads to; if there is no cycle, `first`.  Each stage waits for at most one
  * other, so after as many steps as there are stages the walk is in the cycle. */
-static uint32_t find_first_wait(const struct prt_sched *sched, uint32_t first)
+static uint32_t find_first_wait(const struct prt_sched *s, uint32_t first)
 {
     uint32_t at = first, steps = 0;
-    for (; steps < sched->container->stage_count; steps++) {
+    for (; steps < s->container->stage_count; steps++) {
         struct story unheard = {.used = 0};
-        uint32_t next = append_wait(sched, at, &unheard);
+        uint32_t next = append_wait(s, at, &unheard);
         if (next == UINT32_MAX) break;
         at = next;
     }
-    bool cycle = steps == sched->container->stage_count;
+    bool cycle = steps == s->container->stage_count;
     return cycle ? at : first;
 }
 
@@ -267,14 +267,14 @@ static void append_or_omit(struct story *story, const struct story *wait, uint32
         ++*omitted;
 }
 
-enum prt_status prt_explain_stall(const struct prt_sched *sched, uint32_t first,
+enum prt_status prt_explain_stall(const struct prt_sched *s, uint32_t first,
                                   struct prt_error *error)
 {
     struct story story = {.used = 0};
-    uint32_t begin = find_first_wait(sched, first), at = begin, omitted = 0;
+    uint32_t begin = find_first_wait(s, first), at = begin, omitted = 0;
     do {
         struct story wait = {.used = 0};
-        at = append_wait(sched, at, &wait);
+        at = append_wait(s, at, &wait);
         append_or_omit(&story, &wait, &omitted);
     } while (at != UINT32_MAX && at != begin);
     if (omitted > 0)
@@ -282,13 +282,13 @@ enum prt_status prt_explain_stall(const struct prt_sched *sched, uint32_t first,
     return prt_error_set(error, PRT_E_STALL, "the pipeline has stalled: %s", story.text);
 }
 
-void prt_explain_waits(const struct prt_sched *sched, uint32_t first,
+void prt_explain_waits(const struct prt_sched *s, uint32_t first,
                        void (*receive)(void *context, const char *wait), void *context)
 {
-    uint32_t begin = find_first_wait(sched, first), at = begin;
+    uint32_t begin = find_first_wait(s, first), at = begin;
     do {
         struct story wait = {.used = 0};
-        at = append_wait(sched, at, &wait);
+        at = append_wait(s, at, &wait);
         receive(context, wait.text);
     } while (at != UINT32_MAX && at != begin);
 }

@@ -5,6 +5,7 @@
 #include "runtime/sched/stage_profile.h"
 #include "runtime/sched/port_thread.h"
 #include "core/ready.h"
+#include "core/ends.h"
 #include "core/select.h"
 #include "runtime/sched/run_state.h"
 
@@ -85,16 +86,16 @@ static void fill_ahead(struct prt_sched *s, struct prt_buffer *buffer)
     if (ahead->packets > 0 || ahead->has_extra || ahead->over) return;
     assert(!fifo->closed);
     size_t room = (size_t)core_fifo_room(fifo);
-    ahead->packets = read_ahead(s, buffer, prt_fifo_claim(fifo, room), room);
+    ahead->packets = read_ahead(s, buffer, prt_ring_claim(&buffer->ring, fifo, room), room);
     core_fifo_commit(fifo, 0); /* the packets stay in the free room: nothing else writes there */
     if (ahead->packets == room) read_ahead_extra(s, buffer);
 }
 
 /* Will the stage ask for its next input, too? */
-static bool will_ask_next(const struct core_stage *stage, const struct core_input *input)
+static bool will_ask_next(const struct prt_sched *s, const struct core_stage *stage, const struct core_input *input)
 {
     const struct prt_ahead *ahead = &prt_input_buffer(s, input)->port->ahead;
-    return core_ready_input_with(stage, input, ahead->packets, ahead->over) > 0;
+    return core_ready_input_with(s->core, stage, input, ahead->packets, ahead->over) > 0;
 }
 
 /* Reads ahead the packets that the stage asks for if it is the first one to be selected. */
@@ -103,9 +104,9 @@ static void read_ahead_for_stage(struct prt_sched *s, struct core_stage *stage)
     if (!core_wants(s->core, stage)) return;
     for (uint32_t i = 0; i < stage->input_count; i++) {
         const struct core_input *input = core_input(s->core, stage, i);
-        if (!core_ready_is_filled(input)) continue;
+        if (!core_ready_is_filled(s->core, input)) continue;
         fill_ahead(s, prt_input_buffer(s, input));
-        if (!will_ask_next(stage, input)) return;
+        if (!will_ask_next(s, stage, input)) return;
     }
 }
 
@@ -118,7 +119,7 @@ void prt_inport_begin(struct prt_sched *s)
             read_ahead_for_stage(s, &s->stages[set->stages[k]]);
     }
     for (uint32_t i = 0; i < s->container->input_count; i++) {
-        struct prt_buffer *buffer = s->inputs[i].buffer;
+        struct prt_buffer *buffer = prt_input_buffer(s, &s->inputs[i]);
         if (buffer->port != NULL && buffer->port->ahead.extra != NULL) fill_ahead(s, buffer);
     }
 }
@@ -144,7 +145,7 @@ static enum prt_status end_by_status(struct prt_sched *s, struct prt_buffer *buf
 
 static void commit_ahead(struct prt_buffer *buffer, uint64_t packets)
 {
-    (void)prt_fifo_claim(buffer->fifo, packets);
+    (void)prt_ring_claim(&buffer->ring, buffer->fifo, packets);
     core_fifo_commit(buffer->fifo, packets);
     buffer->port->packets += packets;
     buffer->port->ahead.packets -= packets;
@@ -160,8 +161,8 @@ static enum prt_status take_ahead(struct prt_sched *s, struct prt_buffer *buffer
     struct core_fifo *fifo = buffer->fifo;
     if (ahead->packets > 0) commit_ahead(buffer, ahead->packets);
     if (ahead->has_extra && core_fifo_room(fifo) > 0) {
-        void *place = prt_fifo_claim(fifo, 1);
-        if (!prt_fifo_is_placed(fifo)) memcpy(place, ahead->extra, (size_t)fifo->width_bytes);
+        void *place = prt_ring_claim(&buffer->ring, fifo, 1);
+        if (!prt_ring_is_placed(&buffer->ring)) memcpy(place, ahead->extra, (size_t)fifo->width_bytes);
         core_fifo_commit(fifo, 1);
         port->packets++;
         ahead->has_extra = false;
@@ -180,7 +181,7 @@ static enum prt_status take_from_host(struct prt_sched *s, struct prt_buffer *bu
     const struct prt_port *port = buffer->port;
     size_t left = (size_t)core_fifo_room(fifo), room = left, count = 0;
     const size_t width = (size_t)fifo->width_bytes;
-    uint8_t *window = prt_fifo_claim(fifo, room);
+    uint8_t *window = prt_ring_claim(&buffer->ring, fifo, room);
     enum prt_status status = PRT_OK;
     bool answered = true; /* the source gave packets, and no more than asked for */
     enum prt_doing before = prt_run_state_set(s, PRT_DOING_READ, buffer);
@@ -209,7 +210,7 @@ static enum prt_status take_once(struct prt_sched *s, struct prt_buffer *buffer,
 {
     struct core_fifo *fifo = buffer->fifo;
     size_t room = (size_t)core_fifo_room(fifo), count;
-    enum prt_status status = ask_host(s, buffer, prt_fifo_claim(fifo, room), room, &count, error);
+    enum prt_status status = ask_host(s, buffer, prt_ring_claim(&buffer->ring, fifo, room), room, &count, error);
     core_fifo_commit(fifo, count);
     buffer->port->packets += count;
     return count == 0 ? end_by_status(s, buffer, status) : status;
@@ -256,9 +257,9 @@ void prt_inport_read_ahead(struct prt_sched *s, struct prt_buffer *buffer)
     struct core_fifo *fifo = buffer->fifo;
     size_t room = (size_t)core_fifo_room(fifo), width = (size_t)fifo->width_bytes;
     if (ahead->packets == room) return;
-    uint8_t *window = prt_fifo_claim(fifo, room);
+    uint8_t *window = prt_ring_claim(&buffer->ring, fifo, room);
     if (ahead->has_extra) {
-        if (!prt_fifo_is_placed(fifo)) memcpy(window + ahead->packets * width, ahead->extra, width);
+        if (!prt_ring_is_placed(&buffer->ring)) memcpy(window + ahead->packets * width, ahead->extra, width);
         ahead->packets++;
         ahead->has_extra = false;
     }
@@ -335,8 +336,8 @@ enum prt_status prt_inport_end(struct prt_sched *s, struct prt_error *error)
     for (uint32_t i = 0; i < s->container->input_count; i++) {
         const struct core_input *input = &s->inputs[i];
         struct prt_buffer *buffer = prt_input_buffer(s, input);
-        if (!core_ready_is_filled(input) || buffer->port->ahead.extra == NULL) continue;
-        if (!buffer->fifo->readers[input->reader].attached) continue;
+        if (!core_ready_is_filled(s->core, input) || buffer->port->ahead.extra == NULL) continue;
+        if (!core_fifo_reader(buffer->fifo, input->reader)->attached) continue;
         enum prt_status status = fill_at_end(s, buffer, error);
         if (status != PRT_OK) return status;
     }
@@ -360,8 +361,8 @@ static void read_rest(struct prt_sched *s, struct prt_buffer *buffer)
 {
     struct prt_ahead *ahead = &buffer->port->ahead;
     size_t room = (size_t)core_fifo_room(buffer->fifo);
-    void *place = room > 0 ? prt_fifo_claim(buffer->fifo, room) : ahead->extra;
-    if (prt_fifo_is_placed(buffer->fifo) || buffer->port->thread != NULL) place = NULL;
+    void *place = room > 0 ? prt_ring_claim(&buffer->ring, buffer->fifo, room) : ahead->extra;
+    if (prt_ring_is_placed(&buffer->ring) || buffer->port->thread != NULL) place = NULL;
     size_t brought = read_ahead(s, buffer, place, room > 0 ? room : 1);
     if (room > 0) core_fifo_commit(buffer->fifo, 0);
     ahead->rest_packets += brought;

@@ -95,9 +95,9 @@ static uint64_t find_input_mark(const struct prt_lateness *l, const struct prt_s
 {
     const struct prt_buffer *buffer = prt_input_buffer(s, input);
     const struct marked_buffer *b = find_marked(l, s, buffer);
-    uint64_t seen = core_ready_seen(input, firing), initial = buffer->record->initial_packets;
+    uint64_t seen = core_ready_seen(s->core, input, firing), initial = buffer->record->initial_packets;
     if (seen > buffer->fifo->written_packets) seen = buffer->fifo->written_packets;
-    if (seen <= buffer->fifo->readers[input->reader].position_packets) return 0; /* it sees none */
+    if (seen <= core_fifo_reader(buffer->fifo, input->reader)->position_packets) return 0; /* it sees none */
     if (b->marks != NULL) return b->marks[(seen - 1) % b->depth];
     return seen > initial ? find_port_mark(buffer->port, seen - 1 - initial) : 0;
 }
@@ -135,7 +135,7 @@ static uint64_t find_end_mark(const struct prt_lateness *l, const struct prt_sch
 {
     uint64_t mark = l->stages[core_stage_number(s->core, stage)];
     for (uint32_t i = 0; i < stage->input_count; i++) {
-        const struct prt_buffer *buffer = core_input(s->core, stage, i)->buffer;
+        const struct prt_buffer *buffer = prt_input_buffer(s, core_input(s->core, stage, i));
         const struct marked_buffer *b = find_marked(l, s, buffer);
         if (!buffer->fifo->closed) continue;
         uint64_t end =
@@ -172,7 +172,7 @@ void prt_lateness_ended(struct prt_lateness *l, const struct prt_sched *s,
 {
     uint64_t mark = find_end_mark(l, s, stage);
     for (uint32_t i = 0; i < stage->output_count; i++)
-        find_marked(l, s, core_output(s->core, stage, i)->buffer)->end_mark = mark;
+        find_marked(l, s, prt_output_buffer(s, core_output(s->core, stage, i)))->end_mark = mark;
 }
 
 /* ---- figures ---- */

@@ -4,45 +4,6 @@
 #include "runtime/sched/inport.h"
 #include "core/ready.h"
 
-/* Would the writer, which no in-port feeds, have appended more packets?  A source would; so would a cycle without
- * sources, unless an interrupt has stopped it. */
-static bool would_continue(const struct prt_sched *s, const struct prt_buffer *buffer)
-{
-    uint32_t writer = buffer->record->writer_node;
-    if (writer == CONTAINER_NONE || buffer->fifo->closed) return false;
-    const struct core_stage *stage = &s->stages[s->node_stage[writer]];
-    return !stage->fed && (stage->driven || !s->core->interrupt_seen);
-}
-
-/* May another input have ended the stage before all packets of this one arrived?  The moment of their arrival must not
- * change the report. */
-static bool may_still_come(const struct core_stage *stage, const struct core_input *input)
-{
-    const struct prt_port *port = prt_input_buffer(s, input)->port;
-    return port != NULL && port->eager && stage->input_count > 1;
-}
-
-void prt_leftovers_note(const struct prt_sched *s, struct core_stage *stage)
-{
-    for (uint32_t i = 0; i < stage->input_count; i++) {
-        struct core_input *input = core_input(s->core, stage, i);
-        const struct core_fifo *fifo = &prt_input_buffer(s, input)->fifo;
-        if (would_continue(s, prt_input_buffer(s, input)) || !fifo->readers[input->reader].attached) continue;
-        if (may_still_come(stage, input)) continue;
-        input->left.counts = true;
-        input->left.from_packets = fifo->readers[input->reader].position_packets;
-        input->left.history_packets = core_ready_history(stage, input);
-    }
-}
-
-void prt_leftovers_note_seen(const struct prt_sched *s, struct core_stage *stage)
-{
-    struct core_input *input = core_input(s->core, stage, 0);
-    prt_leftovers_note(s, stage);
-    if (core_fifo_held(&prt_input_buffer(s, input)->fifo, input->reader) <= input->left.history_packets)
-        input->left.history_packets = 0;
-}
-
 /* Packets that the input would hold by now if its reader had not detached; *ended: there will be no more. */
 static uint64_t held_by_now(struct prt_sched *s, const struct core_input *input, bool *ended)
 {
@@ -59,13 +20,13 @@ static bool is_short(struct prt_sched *s, const struct core_stage *stage,
 {
     bool ended;
     uint64_t packets = held_by_now(s, input, &ended);
-    return ended && core_ready_fits(stage, input, packets, true) == 0;
+    return ended && core_ready_fits(s->core, stage, input, packets, true) == 0;
 }
 
 static bool is_fed(const struct prt_sched *s, const struct prt_buffer *buffer)
 {
-    uint32_t writer = buffer->record->writer_node;
-    return writer == CONTAINER_NONE || s->stages[s->node_stage[writer]].fed;
+    uint32_t writer = buffer->core->writer;
+    return writer == CORE_NONE || s->stages[writer].fed;
 }
 
 /* The buffer in which the stage finds too few packets; NULL: there is none.  A closed one is chosen before an open one,
@@ -81,7 +42,7 @@ static const struct prt_buffer *short_buffer(struct prt_sched *s, const struct c
             if (found == NULL) found = prt_input_buffer(s, input);
         }
         uint64_t packets = counts ? held_by_now(s, input, &ended) : 0;
-        if (open == NULL && core_ready_fits(stage, input, packets, false) == 0) open = prt_input_buffer(s, input);
+        if (open == NULL && core_ready_fits(s->core, stage, input, packets, false) == 0) open = prt_input_buffer(s, input);
     }
     return found != NULL ? found : open;
 }

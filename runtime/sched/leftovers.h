@@ -23,13 +23,6 @@
 
 #include "runtime/sched/sched.h"
 
-/* Notes the positions of the inputs of a stage that fires no more.  Inputs that are not attached are left out. */
-void prt_leftovers_note(const struct prt_sched *sched, struct core_stage *stage);
-
-/* The same for a stage whose `finish` reports that packets are left over.  These are the packets past the history, or
- * all packets of the input if there are none past it. */
-void prt_leftovers_note_seen(const struct prt_sched *sched, struct core_stage *stage);
-
 /* Fills the figures of the buffers.  Requires: the run has ended normally. */
 void prt_leftovers_count(struct prt_sched *sched);
 

@@ -50,7 +50,7 @@ static bool is_live_run(const struct prt_sched *s)
 static bool is_asked_eager(const struct prt_buffer *buffer, bool real_time)
 {
     if (buffer->port == NULL || !buffer->port->asked_eager) return false;
-    return real_time ? !prt_fifo_is_placed(buffer->fifo) : buffer->port->arrival != NULL;
+    return real_time ? !prt_ring_is_placed(&buffer->ring) : buffer->port->arrival != NULL;
 }
 
 static void add_live_port(struct prt_live *live, struct prt_buffer *buffer)
@@ -58,7 +58,7 @@ static void add_live_port(struct prt_live *live, struct prt_buffer *buffer)
     struct prt_port *port = buffer->port;
     bool in = buffer->record->outer == CONTAINER_OUTER_IN;
     if (is_asked_eager(buffer, live->real_time)) {
-        port->eager = true;
+        buffer->core->eager = true;
         if (live->real_time) free(port->ahead.extra); /* its packets are not read ahead */
         if (live->real_time) port->ahead.extra = NULL;
         live->ins[live->in_count++] = (struct live_in){.buffer = buffer, .since = REST_NONE};
@@ -72,14 +72,14 @@ static void add_live_port(struct prt_live *live, struct prt_buffer *buffer)
 static void prepare_stages(struct prt_sched *s)
 {
     for (uint32_t i = 0; i < s->live->out_count; i++)
-        s->live->outs[i].buffer->port->eager = true;
+        s->live->outs[i].buffer->core->eager = true;
     for (uint32_t i = 0; i < s->container->stage_count; i++) {
         struct core_stage *stage = &s->stages[i];
         stage->threshold = 1;
         s->live->has_sources |= !stage->fed;
         for (uint32_t k = 0; k < stage->output_count; k++) {
-            const struct prt_port *port = core_output(s->core, stage, k)->buffer->port;
-            stage->writes_live |= port != NULL && port->eager;
+            const struct core_output *output = core_output(s->core, stage, k);
+            stage->writes_live |= core_written_buffer(s->core, output)->eager;
         }
     }
 }
@@ -129,7 +129,7 @@ void prt_live_destroy(struct prt_live *live)
 static int64_t find_arrival(const struct prt_live *live, struct live_in *in)
 {
     bool ended;
-    uint64_t room = core_fifo_room(&in->buffer->fifo);
+    uint64_t room = core_fifo_room(in->buffer->fifo);
     uint64_t arrived = prt_port_thread_arrived(in->buffer, &ended);
     if (room == 0 || (arrived == 0 && !ended)) return INT64_MAX;
     if (live->latency == 0 || ended || arrived >= room) return AT_ONCE;
@@ -149,10 +149,10 @@ static uint64_t count_lacking(const struct prt_sched *s, const struct prt_buffer
         const struct core_stage *stage = &s->stages[s->node_stage[reader->node]];
         const struct core_input *input = &s->inputs[reader->input];
         if (stage->life != CORE_RUNNING || stage->stopped || stage->in_flight ||
-            core_ready_input(stage, input, false, 1) > 0)
+            core_ready_input(s->core, stage, input, false, 1) > 0)
             continue;
         uint64_t packets =
-            core_ready_needs(stage, input) - core_fifo_held(buffer->fifo, input->reader);
+            core_ready_needs(s->core, stage, input) - core_fifo_held(buffer->fifo, input->reader);
         if (lacking == 0 || packets < lacking) lacking = packets;
     }
     return lacking;
@@ -176,9 +176,27 @@ static enum prt_status take_or_ask(struct prt_sched *s, struct live_in *in, stru
     return is_port_wanted(s, in->buffer) ? prt_inport_ask(s, in->buffer, error) : PRT_OK;
 }
 
+/* Tells the core how much room the sinks have made.  True: it is more than the core knows. */
+static bool update_rooms(struct prt_sched *s)
+{
+    bool grown = false;
+    for (uint32_t i = 0; i < s->live->out_count; i++) {
+        struct prt_buffer *buffer = s->live->outs[i].buffer;
+        uint64_t room = UINT64_MAX, end = UINT64_MAX;
+        if (buffer->port->thread != NULL && !buffer->core->gone)
+            room = prt_port_thread_room(buffer);
+        if (room != UINT64_MAX)
+            end = buffer->fifo->written_packets + buffer->fifo->claimed_packets + room;
+        grown |= end > buffer->core->room_end_packets;
+        buffer->core->room_end_packets = end;
+    }
+    return grown;
+}
+
 enum prt_status prt_live_take_arrived(struct prt_sched *s, struct prt_error *error)
 {
     enum prt_status status = PRT_OK;
+    (void)update_rooms(s);
     for (uint32_t i = 0; i < s->live->in_count && status == PRT_OK; i++) {
         struct live_in *in = &s->live->ins[i];
         if (in->buffer->fifo->closed) continue;
@@ -215,7 +233,7 @@ static struct prt_buffer *mark_rooms(struct prt_sched *s)
         struct live_out *out = &s->live->outs[i];
         const struct prt_port *port = out->buffer->port;
         out->room = UINT64_MAX;
-        if (port->thread != NULL && !port->gone) out->room = prt_port_thread_room(out->buffer);
+        if (port->thread != NULL && !out->buffer->core->gone) out->room = prt_port_thread_room(out->buffer);
         /* equivalent: no stage waits for more room than the depth */
         if (out->room < out->buffer->fifo->depth_packets && first == NULL) first = out->buffer;
     }
@@ -275,6 +293,10 @@ enum prt_status prt_live_wait(struct prt_sched *s, bool *on, struct prt_error *e
         uint64_t cycle = find_arrival_of(s, &first);
         *on = first != NULL;
         return *on ? prt_arrival_wait(s, first, cycle, error) : PRT_OK;
+    }
+    if (update_rooms(s)) {
+        *on = true; /* stages have been refused for want of room that has come since */
+        return PRT_OK;
     }
     struct prt_buffer *wanted = mark_wanted_ports(s), *full = mark_rooms(s);
     *on = wanted != NULL || full != NULL;

@@ -135,22 +135,22 @@ static void end_port_thread(struct prt_port_thread *t, enum prt_status status)
 
 static uint64_t ring_offset(const struct prt_port_thread *t, uint64_t position)
 {
-    const struct core_fifo *fifo = &t->buffer->fifo;
+    const struct core_fifo *fifo = t->buffer->fifo;
     unsigned __int128 offset = (unsigned __int128)position * fifo->width_bytes % fifo->ring_bytes;
     return (uint64_t)offset;
 }
 
 static void *ring_place(const struct prt_port_thread *t, uint64_t position)
 {
-    return t->buffer->fifo->ring + ring_offset(t, position);
+    return t->buffer->ring.memory + ring_offset(t, position);
 }
 
 /* Does the window lie in the ring?  Then it is the place of `position`: it was claimed for the next packets.  The ring is
  * mapped twice, so a place has two addresses. */
 static bool is_ring_place(const struct prt_port_thread *t, const void *window, uint64_t position)
 {
-    const struct core_fifo *fifo = &t->buffer->fifo;
-    uint64_t offset = (uint64_t)((uintptr_t)window - (uintptr_t)fifo->ring);
+    const struct core_fifo *fifo = t->buffer->fifo;
+    uint64_t offset = (uint64_t)((uintptr_t)window - (uintptr_t)t->buffer->ring.memory);
     bool inside = offset < 2 * fifo->ring_bytes;
     assert(!inside || offset % fifo->ring_bytes == ring_offset(t, position));
     (void)position;
@@ -267,7 +267,7 @@ enum prt_status prt_port_thread_create(struct prt_sched *s, uint32_t number,
     /* uncovered: no ring of such a depth can be mapped */
     if (__builtin_add_overflow(buffer->fifo->depth_packets, CHUNKS * chunk + 1, &packets))
         packets = UINT64_MAX;
-    enum prt_status status = prt_fifo_enlarge(buffer->fifo, packets, error);
+    enum prt_status status = prt_ring_enlarge(&buffer->ring, buffer->fifo, packets, error);
     if (status != PRT_OK) return status;
     struct prt_port_thread *t = buffer->port->given_thread;
     if (t == NULL) t = calloc(1, sizeof *t);
@@ -318,7 +318,7 @@ static void start_port_thread(struct prt_buffer *buffer)
     struct prt_port *port = buffer->port;
     struct prt_port_thread *t = port->given_thread;
     bool in = buffer->record->outer == CONTAINER_OUTER_IN;
-    if (t == NULL || prt_fifo_is_placed(buffer->fifo) || (!in && port->sink == NULL)) return;
+    if (t == NULL || prt_ring_is_placed(&buffer->ring) || (!in && port->sink == NULL)) return;
     prepare_port_thread(t, in ? buffer->record->initial_packets : 0, 0);
     if (in) atomic_init(&t->allowed, t->ring_packets);
     if (prt_host_thread_start(&t->thread, in ? read_source : write_sink, t))
@@ -491,8 +491,8 @@ static enum prt_status finish_out_port(struct prt_sched *s, struct prt_buffer *b
     enum prt_status status = PRT_OK;
     await_moved(t, read_position(&t->allowed));
     (void)prt_run_state_set(s, before, NULL);
-    if (!port->gone && is_over(t)) status = ended_status(t, error);
-    port->gone |= status != PRT_OK;
+    if (!buffer->core->gone && is_over(t)) status = ended_status(t, error);
+    buffer->core->gone |= status != PRT_OK;
     stop_port_thread(buffer);
     return status;
 }

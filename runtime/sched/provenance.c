@@ -78,7 +78,7 @@ void prt_origins_open(struct prt_sched *s, const struct core_stage *stage)
 void prt_origins_keep(struct prt_sched *s, const struct core_stage *stage)
 {
     for (uint32_t i = 0; i < stage->output_count; i++) {
-        const struct core_fifo *fifo = core_output(s->core, stage, i).buffer->fifo;
+        const struct core_fifo *fifo = prt_output_buffer(s, core_output(s->core, stage, i))->fifo;
         struct kept *kept = kept_of(s, core_output(s->core, stage, i));
         for (uint64_t n = kept->begin; n < fifo->written_packets; n++)
             kept->ring[n % fifo->depth_packets] = kept->window[n - kept->begin];

@@ -131,25 +131,25 @@ static bool is_filled_now(const struct prt_sched *s, const struct core_input *in
 static void put_packets_wait(struct text *t, const struct prt_sched *s,
                              const struct core_stage *stage, const struct core_input *input)
 {
-    bool port = core_ready_is_open(input), filled = is_filled_now(s, input);
+    bool port = core_ready_is_open(s->core, input), filled = is_filled_now(s, input);
     put_quoted(t, port ? "waits for input " : "waits for packets in ",
                buffer_name(s, prt_input_buffer(s, input)), " (holds ");
-    put_number(t, core_fifo_held(&prt_input_buffer(s, input)->fifo, input->reader));
+    put_number(t, core_fifo_held(prt_input_buffer(s, input)->fifo, input->reader));
     put_string(t, filled ? ", to be filled up to " : ", needs ");
-    put_number(t, filled ? prt_input_buffer(s, input)->fifo->depth_packets : core_ready_needs(stage, input));
+    put_number(t, filled ? prt_input_buffer(s, input)->fifo->depth_packets : core_ready_needs(s->core, stage, input));
     put_string(t, ")");
 }
 
 static void put_room_wait(struct text *t, const struct prt_sched *s, const struct core_stage *stage,
                           const struct core_output *output)
 {
-    const struct core_fifo *fifo = &prt_output_buffer(s, output)->fifo;
+    const struct core_fifo *fifo = prt_output_buffer(s, output)->fifo;
     put_quoted(t, "waits for room in ", buffer_name(s, prt_output_buffer(s, output)), " (holds ");
     put_number(t, fifo->written_packets - fifo->oldest_packets);
     put_string(t, " of ");
     put_number(t, fifo->depth_packets);
     put_string(t, ", needs ");
-    put_number(t, core_ready_wanted_room(stage, output));
+    put_number(t, core_ready_wanted_room(s->core, stage, output));
     put_string(t, ")");
 }
 
@@ -159,13 +159,13 @@ static bool put_wait(struct text *t, const struct prt_sched *s, const struct cor
     bool runs = stage->life == CORE_RUNNING;
     for (uint32_t i = 0; runs && i < stage->input_count; i++) {
         const struct core_input *input = core_input(s->core, stage, i);
-        if (core_ready_input(stage, input, false, 1) > 0 && !is_filled_now(s, input)) continue;
+        if (core_ready_input(s->core, stage, input, false, 1) > 0 && !is_filled_now(s, input)) continue;
         put_packets_wait(t, s, stage, input);
         return true;
     }
     for (uint32_t i = 0; i < stage->output_count; i++) {
         const struct core_output *output = core_output(s->core, stage, i);
-        if (core_fifo_room(&prt_output_buffer(s, output)->fifo) >= core_ready_wanted_room(stage, output)) continue;
+        if (core_fifo_room(prt_output_buffer(s, output)->fifo) >= core_ready_wanted_room(s->core, stage, output)) continue;
         put_room_wait(t, s, stage, output);
         return true;
     }
@@ -174,8 +174,8 @@ static bool put_wait(struct text *t, const struct prt_sched *s, const struct cor
 
 static void put_ready(struct text *t, const struct prt_sched *s, struct core_stage *stage)
 {
-    uint64_t inputs = core_ready_inputs(stage), firings = core_ready_outputs(stage);
-    uint64_t left = prt_select_source_left(s, stage);
+    uint64_t inputs = core_ready_inputs(s->core, stage), firings = core_ready_outputs(s->core, stage);
+    uint64_t left = core_ready_source_left(s->core, stage);
     if (inputs < firings) firings = inputs;
     if (left < firings) firings = left;
     put_string(t, "ready: ");
@@ -222,8 +222,8 @@ static void put_stage(struct text *t, const struct prt_sched *s, struct core_sta
                       size_t width, size_t kernel_width)
 {
     const struct prt_container *c = s->container;
-    put_cell(t, prt_container_text(c, stage->node->name), width);
-    put_cell(t, prt_container_text(c, stage->node->kernel_title), kernel_width);
+    put_cell(t, prt_container_text(c, prt_stage_node(s, stage)->name), width);
+    put_cell(t, prt_container_text(c, prt_stage_node(s, stage)->kernel_title), kernel_width);
     put_column(t, stage->firings, 12);
     put_column(t, stage->dispatches, 10);
     put_column(t, stage->in_flight ? 1 : 0, 9);
@@ -245,8 +245,8 @@ static void put_stages(struct text *t, const struct prt_sched *s)
     const struct prt_container *c = s->container;
     size_t width = strlen("stage"), kernel_width = strlen("kernel");
     for (uint32_t i = 0; i < c->stage_count; i++) {
-        widen_column(&width, prt_container_text(c, s->stages[i].node->name));
-        widen_column(&kernel_width, prt_container_text(c, s->stages[i].node->kernel_title));
+        widen_column(&width, prt_container_text(c, prt_stage_node(s, &s->stages[i])->name));
+        widen_column(&kernel_width, prt_container_text(c, prt_stage_node(s, &s->stages[i])->kernel_title));
     }
     put_cell(t, "stage", width);
     put_cell(t, "kernel", kernel_width);
@@ -266,7 +266,7 @@ static void put_buffer_state(struct text *t, const struct prt_buffer *buffer)
     const struct core_fifo *fifo = buffer->fifo;
     bool out = buffer->record->outer == CONTAINER_OUTER_OUT;
     put_string(t, fifo->closed ? "closed" : "open");
-    if (out && buffer->port->gone) put_string(t, ", the host wants no more");
+    if (out && buffer->core->gone) put_string(t, ", the host wants no more");
     if (!out && fifo->attached_count == 0) put_string(t, ", no reader is left");
 }
 

@@ -80,7 +80,7 @@ static void link_stages(struct prt_sched *s)
     struct prt_profile *c = s->profile;
     uint32_t end = 0;
     for (uint32_t i = 0; i < s->container->stage_count; i++) {
-        const struct container_node *node = s->stages[i].node;
+        const struct container_node *node = prt_stage_node(s, &s->stages[i]);
         c->first_end[i] = end;
         end += node->input_count + node->output_count;
         c->stages[i].cause = PRT_STALL_SCHEDULER;
@@ -139,11 +139,12 @@ struct reason {
     uint32_t end;
 };
 
-static struct reason why_not_finishing(const struct core_stage *stage)
+static struct reason why_not_finishing(const struct prt_sched *s,
+                                       const struct core_stage *stage)
 {
     for (uint32_t i = 0; i < stage->output_count; i++) {
         const struct core_output *output = core_output(s->core, stage, i);
-        if (core_fifo_room(&prt_output_buffer(s, output)->fifo) < output->finish_max)
+        if (core_fifo_room(prt_output_buffer(s, output)->fifo) < output->finish_max)
             return (struct reason){PRT_STALL_ROOM, stage->input_count + i};
     }
     return (struct reason){PRT_STALL_SCHEDULER, NO_END};
@@ -152,16 +153,16 @@ static struct reason why_not_finishing(const struct core_stage *stage)
 /* The first input with too few packets, else the first output with too little room: the other ends do not matter. */
 static struct reason why_not_running(const struct prt_sched *s, const struct core_stage *stage)
 {
-    const struct container_node *node = stage->node;
     uint64_t firings = stage->batch_max;
-    for (uint32_t i = 0; i < node->input_count; i++) {
-        firings = core_ready_input(stage, core_input(s->core, stage, i), true, firings);
+    for (uint32_t i = 0; i < stage->input_count; i++) {
+        firings = core_ready_input(s->core, stage, core_input(s->core, stage, i), true, firings);
         if (firings == 0) return (struct reason){PRT_STALL_PACKETS, i};
     }
-    for (uint32_t i = 0; i < node->output_count; i++) {
+    for (uint32_t i = 0; i < stage->output_count; i++) {
         const struct core_output *output = core_output(s->core, stage, i);
-        firings = core_flow_fits(core_numbers(s->core), &output->most, stage->firings, core_ready_room(output), firings);
-        if (firings == 0) return (struct reason){PRT_STALL_ROOM, node->input_count + i};
+        firings = core_flow_fits(core_numbers(s->core), &output->most, stage->firings,
+                                 core_ready_room(core_written_buffer(s->core, output)), firings);
+        if (firings == 0) return (struct reason){PRT_STALL_ROOM, stage->input_count + i};
     }
     bool few = core_is_below_threshold(s->core, stage, firings);
     return (struct reason){few ? PRT_STALL_THRESHOLD : PRT_STALL_SCHEDULER, NO_END};
@@ -170,7 +171,7 @@ static struct reason why_not_running(const struct prt_sched *s, const struct cor
 static struct reason why_idle(const struct prt_sched *s, const struct core_stage *stage)
 {
     if (stage->life >= CORE_ENDED) return (struct reason){PRT_STALL_ENDED, NO_END};
-    if (stage->life == CORE_FINISH_WAITING) return why_not_finishing(stage);
+    if (stage->life == CORE_FINISH_WAITING) return why_not_finishing(s, stage);
     if (stage->stopped) return (struct reason){PRT_STALL_SCHEDULER, NO_END};
     return why_not_running(s, stage);
 }
@@ -326,7 +327,7 @@ enum prt_status prt_profile_begin(struct prt_sched *s, struct prt_error *error)
         const struct core_stage *stage = &s->stages[i];
         for (uint32_t k = 0; k < stage->output_count; k++)
             c->outputs[stage->first_output + k].packets =
-                core_output(s->core, stage, k)->buffer->record->initial_packets;
+                prt_output_buffer(s, core_output(s->core, stage, k))->record->initial_packets;
     }
     if (c->observer.begin != NULL) c->observer.begin(c->observer.context, c->run);
     return PRT_OK;
@@ -413,7 +414,7 @@ static uint64_t produced_packets(const struct prt_sched *s, const struct core_st
 {
     bool said = r->finish || !stage->exact;
     return said ? core_produced(s->core)[stage->first_output + output]
-                : core_flow_total(core_numbers(s->core), core_output(s->core, stage, output).most, r->first_firing, r->firings);
+                : core_flow_total(core_numbers(s->core), &core_output(s->core, stage, output)->most, r->first_firing, r->firings);
 }
 
 static void account_outputs(struct prt_sched *s, const struct prt_launch_record *r)
@@ -425,7 +426,7 @@ static void account_outputs(struct prt_sched *s, const struct prt_launch_record 
         struct watched_output *o = &c->outputs[first + i];
         uint64_t packets = produced_packets(s, stage, i, r);
         c->ends[stage->input_count + i] = (struct prt_launch_end){
-            (uint32_t)(core_output(s->core, stage, i)->buffer - s->buffers), o->packets, packets};
+            (uint32_t)(prt_output_buffer(s, core_output(s->core, stage, i)) - s->buffers), o->packets, packets};
         o->packets += packets;
         if (r->finish) continue;
         o->firings += r->firings;
@@ -516,35 +517,35 @@ uint64_t prt_profile_wait_cycles(const struct prt_sched *s, uint32_t stage, uint
     return s->profile->waits[s->profile->first_end[stage] + end];
 }
 
-static uint64_t highest_rate(const struct core_flow *flow)
+static uint64_t highest_rate(const uint64_t *numbers, const struct core_flow *flow)
 {
     if (flow->phases == 1) return flow->cycle;
     uint64_t highest = 0;
     for (uint32_t i = 0; i < flow->phases; i++) {
-        uint64_t rate = flow->sums[i + 1] - flow->sums[i];
+        uint64_t rate = numbers[flow->sums + i + 1] - numbers[flow->sums + i];
         if (rate > highest) highest = rate;
     }
     return highest;
 }
 
-static uint64_t lowest_rate(const struct core_flow *flow)
+static uint64_t lowest_rate(const uint64_t *numbers, const struct core_flow *flow)
 {
     if (flow->phases == 1) return flow->cycle;
     uint64_t lowest = UINT64_MAX;
     for (uint32_t i = 0; i < flow->phases; i++) {
-        uint64_t rate = flow->sums[i + 1] - flow->sums[i];
+        uint64_t rate = numbers[flow->sums + i + 1] - numbers[flow->sums + i];
         if (rate < lowest) lowest = rate;
     }
     return lowest;
 }
 
 /* Maximum memory that a lower bound frees: the depth that an output needs grows at most in proportion to its bound. */
-static uint64_t freed_bytes(const struct core_output *output, uint64_t declared,
+static uint64_t freed_bytes(const struct core_buffer *buffer, uint64_t declared,
                             uint64_t observed)
 {
-    const struct core_fifo *fifo = &prt_output_buffer(s, output)->fifo;
+    const struct core_fifo *fifo = &buffer->fifo;
     uint64_t bound = observed > 0 ? observed : 1;
-    if (prt_output_buffer(s, output)->record->outer != CONTAINER_INNER || bound >= declared) return 0;
+    if (buffer->port != CORE_INNER || bound >= declared) return 0;
     unsigned __int128 packets =
         (unsigned __int128)fifo->depth_packets * (declared - bound) / declared;
     return prt_cycles_multiply((uint64_t)packets, fifo->width_bytes);
@@ -555,12 +556,12 @@ void prt_profile_output(const struct prt_sched *s, uint32_t output,
 {
     const struct watched_output *w = &s->profile->outputs[output];
     const struct core_output *o = &s->outputs[output];
-    uint64_t declared = highest_rate(&o->most);
+    uint64_t declared = highest_rate(core_numbers(s->core), &o->most);
     bool ranges = o->least.cycle != o->most.cycle;
     bool told = ranges && s->profile->executes;
     *statistics = (struct prt_output_statistics){
-        .buffer = prt_container_text(s->container, o->buffer->record->name),
-        .declared_least = lowest_rate(&o->least),
+        .buffer = prt_container_text(s->container, prt_output_buffer(s, o)->record->name),
+        .declared_least = lowest_rate(core_numbers(s->core), &o->least),
         .declared_most = declared,
         .observed_most = w->firings == 0 ? 0
                          : told          ? w->most
@@ -570,7 +571,7 @@ void prt_profile_output(const struct prt_sched *s, uint32_t output,
         .ranges = ranges,
     };
     if (ranges && w->firings > 0)
-        statistics->frees_bytes = freed_bytes(o, declared, statistics->observed_most);
+        statistics->frees_bytes = freed_bytes(core_written_buffer(s->core, o), declared, statistics->observed_most);
 }
 
 bool prt_profile_queue(const struct prt_sched *s, uint32_t queue,
