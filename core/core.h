@@ -135,6 +135,7 @@ struct core_stage {
     bool stopped; /* by `stop`, or a source by an interrupt: it fires no more */
     /* FAULTED: an open out-port or a stage without outputs needs the packets that it keeps back */
     bool demanded;
+    bool unjudged; /* FAULTED, and nobody has looked whether it is demanded */
     bool open; /* FAULTED, and it is not known yet whether it is demanded; only faults.c uses it */
     bool reads_tail; /* its finish reads the packets left in its only input */
     bool reads_port; /* some input is an in-port */

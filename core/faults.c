@@ -58,10 +58,22 @@ static void keep_back(struct core *c, struct core_stage *stage)
     core_stage_changed(c, core_stage_number(c, stage));
     if (c->observed) (void)core_send(c, CORE_EVENT_ENDED, core_stage_number(c, stage), false);
     c->end_propagated = true;
-    if (!is_output_wanted(c, stage)) return;
-    stage->demanded = true;
-    core_walk(c)[0] = core_stage_number(c, stage);
-    spread_back(c, 1, false);
+    stage->unjudged = true;
+}
+
+/* Finds out which stages that have become FAULTED since are demanded.  The host has drained out-ports by now: a port that
+ * wants no more packets demands none. */
+static void judge_demand(struct core *c)
+{
+    for (uint32_t i = 0; i < c->stage_count; i++) {
+        struct core_stage *stage = core_stage(c, i);
+        bool demands = stage->unjudged && is_output_wanted(c, stage);
+        stage->unjudged = false;
+        if (!demands) continue;
+        stage->demanded = true;
+        core_walk(c)[0] = i;
+        spread_back(c, 1, false);
+    }
 }
 
 /* ---- the launch that has faulted, and those after it ---- */
@@ -406,6 +418,7 @@ enum core_outcome core_conclude(struct core *c)
         outcome = reach_stages(c);
         if (outcome == CORE_FILL) return outcome;
         if (p->most > 0) return begin_again(c);
+        judge_demand(c);
         uint32_t first = find_first(c);
         if (first != CORE_NONE && is_decided(c, first)) return end_with_fault(c, first);
         *p = (struct core_progress){.step = STAGES_DISPATCHED};

@@ -111,6 +111,7 @@ enum prt_status prt_live_begin(struct prt_sched *s, struct prt_error *error)
     for (uint32_t i = 0; i < buffers; i++)
         if (s->buffers[i].port != NULL) add_live_port(s->live, &s->buffers[i]);
     prepare_stages(s);
+    s->core->live = true;
     return PRT_OK;
 }
 

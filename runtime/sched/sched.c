@@ -237,14 +237,15 @@ enum prt_status prt_sched_drain(struct prt_sched *s, struct prt_buffer *buffer,
     return status;
 }
 
-/* The first error counts; the others are drained all the same. */
+/* A host that fails at one out-port gets nothing at those after it. */
 static enum prt_status drain_ports(struct prt_sched *s, struct prt_error *error)
 {
     enum prt_status status = PRT_OK;
     struct prt_error later;
     for (uint32_t i; (i = core_take_undrained(s->core)) != CORE_NONE;) {
-        enum prt_status one =
-            prt_sched_drain(s, &s->buffers[i], status == PRT_OK ? error : &later);
+        struct prt_buffer *buffer = &s->buffers[i];
+        buffer->core->gone |= status != PRT_OK;
+        enum prt_status one = prt_sched_drain(s, buffer, status == PRT_OK ? error : &later);
         if (status == PRT_OK) status = one;
     }
     return status;

@@ -109,6 +109,7 @@ enum prt_status prt_profile_create(struct prt_sched *s, const struct prt_observe
         return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     }
     s->profile = made;
+    s->core->observed = true;
     link_stages(s);
     core_mark_all(&s->core->changed);
     return PRT_OK;
