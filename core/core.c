@@ -66,7 +66,7 @@ struct core *core_lay_out(void *memory, const struct core_shape *shape)
     c->code_count = shape->code;
     c->firings_limit = UINT64_MAX;
     c->form = SCHED_FORM_CONDENSED;
-    c->selected = c->link = c->step_stage = c->undrained_first = CORE_NONE;
+    c->selected = c->link = c->undrained_first = CORE_NONE;
     c->window = 1;
     for (uint32_t i = 0; i < DISPATCH_ENTRIES_MAX; i++)
         c->reference_stages[i] = CORE_NONE;
@@ -96,6 +96,7 @@ void core_to_drain(struct core *c, struct core_buffer *buffer)
     uint32_t number = (uint32_t)(buffer - core_buffers(c));
     if (buffer->undrained) return;
     buffer->undrained = true;
+    c->attention |= CORE_UNDRAINED;
     buffer->undrained_next = CORE_NONE;
     if (c->undrained_first == CORE_NONE)
         c->undrained_first = number;
@@ -110,11 +111,13 @@ uint32_t core_take_undrained(struct core *c)
     if (number == CORE_NONE) return number;
     core_buffers(c)[number].undrained = false;
     c->undrained_first = core_buffers(c)[number].undrained_next;
+    if (c->undrained_first == CORE_NONE) c->attention &= ~(uint32_t)CORE_UNDRAINED;
     return number;
 }
 
 bool core_fail(struct core *c, enum core_failure_kind kind, uint32_t stage, uint64_t number)
 {
     if (c->failure.kind == CORE_GOOD) c->failure = (struct core_failure){kind, stage, number};
+    c->attention |= CORE_HAS_FAILED;
     return false;
 }

@@ -87,8 +87,9 @@ struct core_buffer {
 };
 
 struct core_input {
-    uint32_t buffer;
-    uint32_t reader; /* of the buffer's fifo */
+    uint64_t buffer_at; /* distance of its buffer from the header */
+    uint32_t buffer;    /* its number */
+    uint32_t reader;    /* of the buffer's fifo */
     struct core_take take;
     struct window window; /* 2-D; it replaces `take`.  Width 0: there is none */
     struct window_shape shape;
@@ -102,6 +103,7 @@ struct core_input {
 };
 
 struct core_output {
+    uint64_t buffer_at; /* as of an input */
     uint32_t buffer;
     struct core_flow least, most; /* minimum and maximum packets of a firing */
     uint64_t finish_max;          /* maximum packets of the finish */
@@ -237,6 +239,15 @@ struct core_progress {
     bool flag;
 };
 
+enum core_attention {
+    CORE_UNDRAINED = 1,  /* out-ports hold packets for the host */
+    CORE_STEPPING = 2,   /* the firing of `step_stage` is being stepped */
+    CORE_HAS_FAILED = 4, /* there is a failure */
+    CORE_HAS_HALTED = 8,
+    CORE_HAS_FAULTED = 16, /* a firing has faulted: the machine leaves the program */
+    CORE_NO_SINKS = 32     /* there were sinks, and none of them wants more */
+};
+
 struct core_environment; /* environment.h */
 
 struct core {
@@ -288,9 +299,10 @@ struct core {
     bool waiver;         /* thresholds are waived until the next dispatch */
     bool found_none;     /* a selection has found no stage since the last wait */
     bool end_propagated; /* a stage or stream has ended since a wait last reset this */
-    bool sinks_gone;     /* there were sinks, and none of them wants more */
     bool interrupt_seen; /* an interrupt has ended a stream or stopped a stage */
-    bool faulted;        /* a firing has faulted: the machine leaves the program */
+
+    /* What keeps the machine from the next instruction: set of enum core_attention. */
+    uint32_t attention;
     /* Out-ports that the host has to drain, in order; CORE_NONE: none. */
     uint32_t undrained_first, undrained_last;
 
@@ -302,7 +314,6 @@ struct core {
 
     /* ---- the machine ---- */
     uint8_t activity;      /* machine.h */
-    bool halted;
     bool resumes;          /* the present instruction has not been completed */
     uint32_t instruction;  /* the present one, counted from 0 */
     uint32_t next;         /* instruction */
@@ -311,7 +322,7 @@ struct core {
     struct core_loop loops[CORE_LOOPS_MAX];
     struct core_progress progress; /* of the present instruction, or round of faults.h */
     uint32_t window;               /* of faults.h */
-    uint32_t step_stage;           /* its firing is being stepped; CORE_NONE: none */
+    uint32_t step_stage;
     bool step_finish;
     uint32_t request_buffer; /* of a suspension */
     bool answer;             /* of the host: the wait was worth it */
@@ -367,13 +378,13 @@ static inline struct core_output *core_output(const struct core *c, const struct
 static inline struct core_buffer *core_read_buffer(const struct core *c,
                                                    const struct core_input *input)
 {
-    return core_buffers(c) + input->buffer;
+    return (struct core_buffer *)((uintptr_t)c + input->buffer_at);
 }
 
 static inline struct core_buffer *core_written_buffer(const struct core *c,
                                                       const struct core_output *output)
 {
-    return core_buffers(c) + output->buffer;
+    return (struct core_buffer *)((uintptr_t)c + output->buffer_at);
 }
 
 /* ---- changes ---- */
@@ -400,6 +411,17 @@ static inline void core_stage_may_end(struct core *c, const struct core_stage *s
 void core_to_drain(struct core *c, struct core_buffer *buffer);
 /* Takes the first out-port that the host has to drain; CORE_NONE: there is none. */
 uint32_t core_take_undrained(struct core *c);
+
+static inline bool core_attends(const struct core *c, enum core_attention attention)
+{
+    return (c->attention & (uint32_t)attention) != 0;
+}
+
+/* One of the sinks wants no more packets. */
+static inline void core_sink_leaves(struct core *c)
+{
+    if (--c->open_sinks == 0) c->attention |= CORE_NO_SINKS;
+}
 
 /* Notes a failure unless there is one already.  Returns false. */
 bool core_fail(struct core *c, enum core_failure_kind kind, uint32_t stage, uint64_t number);

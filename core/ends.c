@@ -22,8 +22,10 @@ static void leave_buffer(struct core *c, const struct core_buffer *buffer,
     } while (member != writer);
 }
 
-void core_leave_port(struct core *c, const struct core_buffer *buffer)
+void core_leave_port(struct core *c, struct core_buffer *buffer)
 {
+    buffer->gone = true;
+    core_sink_leaves(c);
     leave_buffer(c, buffer, NULL);
 }
 

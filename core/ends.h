@@ -41,8 +41,8 @@ static inline bool core_is_unwanted(const struct core *c, const struct core_stag
     return !stage->fed && core_takers(c)[stage->component] == 0;
 }
 
-/* The host takes no more packets from the out-port.  Called at most once for each. */
-void core_leave_port(struct core *c, const struct core_buffer *buffer);
+/* The host takes no more packets from the out-port, which has a sink.  Called at most once for each. */
+void core_leave_port(struct core *c, struct core_buffer *buffer);
 
 /* Notes the positions of the inputs of a stage that fires no more.  Inputs that are not attached are left out. */
 void core_note_leftovers(const struct core *c, const struct core_stage *stage);

@@ -29,8 +29,8 @@ struct core_environment {
     void (*open)(void *context, uint32_t stage, bool finish);
 
     /* Opens the windows and launches without a packet.  True: the launch has completed, completion 0 is its, and no
-     * wait delivers it.  Only if `may_end`. */
-    bool (*launch)(void *context, uint32_t stage, bool finish, uint32_t firings, bool may_end);
+     * wait delivers it.  Never for a finish. */
+    bool (*launch)(void *context, uint32_t stage, bool finish);
 
     /* Enqueues a packet, whose windows are open.  BUSY: the queue is full; again after the next completion. */
     enum core_taken (*enqueue)(void *context, uint32_t queue, const union dispatch_packet *packet);

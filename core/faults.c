@@ -130,7 +130,7 @@ bool core_faults_note(struct core *c, struct core_stage *stage,
                             .firing = firing,
                             .fault = completion->fault};
     keep_back(c, stage);
-    c->faulted = true;
+    c->attention |= CORE_HAS_FAULTED;
     return good;
 }
 
@@ -300,7 +300,7 @@ static void recover_queues(struct core *c)
     const struct core_environment *e = c->environment;
     e->resume(e->context);
     c->selected = CORE_NONE;
-    c->faulted = c->failure.kind != CORE_GOOD;
+    if (!core_attends(c, CORE_HAS_FAILED)) c->attention &= ~(uint32_t)CORE_HAS_FAULTED;
 }
 
 /* Makes stages FAULTED whose next firing lacks only packets that faults keep back.  `most` counts them. */
@@ -328,7 +328,7 @@ static enum core_outcome reach_stages(struct core *c)
 static enum core_outcome dispatch_ready(struct core *c)
 {
     struct core_progress *p = &c->progress;
-    for (; p->at < c->stage_count && !c->sinks_gone; p->at++) {
+    for (; p->at < c->stage_count && !core_attends(c, CORE_NO_SINKS); p->at++) {
         if (p->step == STAGES_DISPATCHED) {
             enum core_outcome outcome = core_select_stage(c, p->at);
             if (outcome == CORE_FILL) return outcome;
@@ -336,7 +336,7 @@ static enum core_outcome dispatch_ready(struct core *c)
             p->most++;
             if (!core_dispatch(c)) return CORE_NEXT;
             if (++p->left < c->window) {
-                if (c->undrained_first == CORE_NONE) continue;
+                if (!core_attends(c, CORE_UNDRAINED)) continue;
                 p->at++;
                 return CORE_REDO;
             }
@@ -348,7 +348,7 @@ static enum core_outcome dispatch_ready(struct core *c)
         /* the window is full, and a stage that has faulted is not dispatched */
         CORE_CHECK(c->window < c->stage_count);
         c->window *= 2;
-        if (c->failure.kind != CORE_GOOD || !c->faulted) continue;
+        if (core_attends(c, CORE_HAS_FAILED) || !core_attends(c, CORE_HAS_FAULTED)) continue;
         c->window = 1;
         recover_queues(c);
     }
@@ -398,16 +398,16 @@ enum core_outcome core_conclude(struct core *c)
     struct core_progress *p = &c->progress;
     enum core_outcome outcome;
     if (p->step == FAULT_SETTLES) return end_with_fault(c, p->left);
-    if (c->sinks_gone) return CORE_JUMP;
+    if (core_attends(c, CORE_NO_SINKS)) return CORE_JUMP;
     if (p->step == ROUND_BEGINS) {
         p->step = QUEUES_RECOVER;
         if (atomic_load_explicit(&c->asked, memory_order_relaxed)) return CORE_ASKED;
     }
     if (p->step == QUEUES_RECOVER) {
-        if (c->faulted && !core_settle(c)) return CORE_REDO;
-        if (c->faulted) recover_queues(c);
+        if (core_attends(c, CORE_HAS_FAULTED) && !core_settle(c)) return CORE_REDO;
+        if (core_attends(c, CORE_HAS_FAULTED)) recover_queues(c);
         p->step = STAGES_END;
-        if (c->failure.kind != CORE_GOOD) return CORE_NEXT;
+        if (core_attends(c, CORE_HAS_FAILED)) return CORE_NEXT;
         if (c->live) return CORE_TAKE;
     }
     if (p->step == STAGES_END) {
@@ -429,8 +429,8 @@ enum core_outcome core_conclude(struct core *c)
     }
     if (p->step == ROUND_SETTLES) {
         if (!core_settle(c)) return CORE_REDO;
-        if (c->sinks_gone) return CORE_JUMP;
-        if (c->faulted || p->most > 0 || c->ends_due.marked > 0) return begin_again(c);
+        if (core_attends(c, CORE_NO_SINKS)) return CORE_JUMP;
+        if (core_attends(c, CORE_HAS_FAULTED) || p->most > 0 || c->ends_due.marked > 0) return begin_again(c);
     }
     return try_rest(c);
 }

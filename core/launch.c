@@ -86,15 +86,15 @@ bool core_launch(struct core *c, uint32_t index, uint64_t firings)
     }
     stage->completed = firings;
     stage->in_flight = true;
-    bool ended;
-    if (!core_packets_launch(c, index, false, &ended)) return false;
+    enum core_launched launched = core_packets_launch(c, index, false);
+    if (launched == CORE_NOT_LAUNCHED) return false;
     move_in_order(c, stage);
     stage->firings += firings;
     stage->dispatches++;
     c->in_flight++;
     c->waiver = false;
     if (!core_packets_end_pack(c, index)) return false;
-    return !ended || complete_launch(c, core_completions(c));
+    return launched != CORE_COMPLETED || complete_launch(c, core_completions(c));
 }
 
 bool core_dispatch(struct core *c)
@@ -105,6 +105,7 @@ bool core_dispatch(struct core *c)
         c->selected_firings = 1;
         if (!core_send(c, CORE_EVENT_STEP, index, false)) return false;
         c->step_stage = index;
+        c->attention |= CORE_STEPPING;
         c->step_finish = false;
     }
     c->selected = CORE_NONE;
@@ -117,6 +118,7 @@ bool core_launch_finish(struct core *c, uint32_t index)
     if (c->stepped) {
         if (!core_send(c, CORE_EVENT_STEP, index, true)) return false;
         c->step_stage = index;
+        c->attention |= CORE_STEPPING;
         c->step_finish = true;
     }
     for (uint32_t i = 0; i < stage->output_count; i++) {
@@ -128,7 +130,7 @@ bool core_launch_finish(struct core *c, uint32_t index)
     stage->completed = 0;
     if (c->observed) (void)core_send(c, CORE_EVENT_DISPATCHED, index, true);
     stage->in_flight = true;
-    if (!core_packets_launch(c, index, true, NULL)) return false;
+    if (core_packets_launch(c, index, true) == CORE_NOT_LAUNCHED) return false;
     stage->dispatches++;
     c->in_flight++;
     return true;
@@ -272,10 +274,10 @@ bool core_await(struct core *c)
 bool core_settle(struct core *c)
 {
     (void)core_packets_flush(c);
-    while (c->in_flight > 0 && c->undrained_first == CORE_NONE) {
+    while (c->in_flight > 0 && !core_attends(c, CORE_UNDRAINED)) {
         uint32_t before = c->in_flight;
         (void)core_reap(c, false);
         if (c->in_flight == before) return true; /* the device has failed */
     }
-    return c->undrained_first == CORE_NONE;
+    return !core_attends(c, CORE_UNDRAINED);
 }

@@ -128,7 +128,7 @@ static enum core_outcome execute_halt(struct core *c)
 {
     uint32_t blocked = CORE_NONE;
     if (!core_settle(c)) return CORE_REDO;
-    if (c->failure.kind != CORE_GOOD) return CORE_NEXT;
+    if (core_attends(c, CORE_HAS_FAILED)) return CORE_NEXT;
     for (uint32_t i = 0; i < c->stage_count; i++) {
         struct core_stage *stage = core_stage(c, i);
         if (stage->life >= CORE_ENDED) continue;
@@ -147,7 +147,7 @@ static enum core_outcome execute_halt(struct core *c)
     if (blocked != CORE_NONE && !c->interrupt_seen)
         (void)core_fail(c, CORE_STALLED, blocked, 0);
     else
-        c->halted = true;
+        c->attention |= CORE_HAS_HALTED;
     return CORE_NEXT;
 }
 
@@ -195,12 +195,11 @@ static bool delivers_packets(uint32_t opcode)
 /* Does the machine leave the program after the present instruction? */
 static bool leaves_program(struct core *c)
 {
-    if (c->failure.kind == CORE_GOOD && c->sinks_gone &&
-        delivers_packets(core_code(c)[c->instruction].opcode))
+    if (core_attends(c, CORE_NO_SINKS) && delivers_packets(core_code(c)[c->instruction].opcode))
         (void)core_fail(c, CORE_SINKS_GONE, CORE_NONE, 0);
-    if (c->failure.kind != CORE_GOOD || c->halted) {
+    if (core_attends(c, CORE_HAS_FAILED) || core_attends(c, CORE_HAS_HALTED)) {
         c->activity = SETTLES;
-    } else if (c->faulted) {
+    } else if (core_attends(c, CORE_HAS_FAULTED)) {
         c->activity = CONCLUDES;
         core_all_stages_changed(c);
     }
@@ -210,25 +209,27 @@ static bool leaves_program(struct core *c)
 /* Executes instructions until one needs the host, or more than the next instruction has to be done. */
 static enum core_outcome run_program(struct core *c)
 {
-    const struct core_instruction *code = core_code(c);
+    const struct core_instruction *code = core_code(c), *i = code + c->instruction;
+    if (c->resumes && core_attends(c, CORE_HAS_FAILED)) c->resumes = false;
     for (;;) {
-        if (!c->resumes || c->failure.kind != CORE_GOOD) {
-            if ((c->failure.kind != CORE_GOOD || c->sinks_gone || c->faulted || c->halted) &&
-                leaves_program(c))
-                return CORE_REDO;
+        if (!c->resumes) {
+            if (c->attention != 0) {
+                if (core_attends(c, CORE_UNDRAINED) || core_attends(c, CORE_STEPPING) ||
+                    leaves_program(c))
+                    return CORE_REDO;
+            }
             if (atomic_load_explicit(&c->asked, memory_order_relaxed)) return CORE_ASKED;
             CORE_CHECK(c->next < c->code_count); /* the verifier: code halts */
+            i = code + c->next;
             c->instruction = c->next++;
-            c->instruction_cycles += code[c->instruction].cycles;
+            c->instruction_cycles += i->cycles;
             c->instructions++;
         }
-        const struct core_instruction *i = code + c->instruction;
         enum core_outcome outcome = execute_instruction(c, i);
         c->resumes = outcome > CORE_JUMP;
         if (c->resumes) return outcome;
         if (outcome == CORE_JUMP) c->next = i->target;
         if (c->progress.step != 0) c->progress = (struct core_progress){.step = 0};
-        if (c->undrained_first != CORE_NONE || c->step_stage != CORE_NONE) return CORE_REDO;
     }
 }
 
@@ -240,7 +241,7 @@ static enum core_outcome fire_once(struct core *c)
     struct core_progress *p = &c->progress;
     if (p->step == BEGINS) {
         enum core_outcome outcome = core_select_one(c, p->at);
-        if (outcome == CORE_FILL && c->failure.kind == CORE_GOOD) return outcome;
+        if (outcome == CORE_FILL && !core_attends(c, CORE_HAS_FAILED)) return outcome;
         c->answer = outcome == CORE_NEXT;
         p->step = LAUNCHED;
         if (c->answer) (void)core_dispatch(c);
@@ -251,16 +252,16 @@ static enum core_outcome fire_once(struct core *c)
 /* Executes the rest of a run that has faulted. */
 static void conclude(struct core *c, enum core_outcome outcome)
 {
-    if (outcome == CORE_JUMP && c->sinks_gone)
+    if (outcome == CORE_JUMP && core_attends(c, CORE_NO_SINKS))
         (void)core_fail(c, CORE_SINKS_GONE, CORE_NONE, 0);
     else if (outcome == CORE_JUMP)
         c->activity = HALTS;
-    if (c->failure.kind != CORE_GOOD) c->activity = SETTLES;
+    if (core_attends(c, CORE_HAS_FAILED)) c->activity = SETTLES;
 }
 
 static enum core_outcome settle_at_end(struct core *c)
 {
-    if (c->failure.kind != CORE_GOOD) core_packets_drop(c);
+    if (core_attends(c, CORE_HAS_FAILED)) core_packets_drop(c);
     if (!core_settle(c)) return CORE_REDO;
     c->activity = IS_OVER;
     return CORE_OVER;
@@ -273,13 +274,13 @@ static enum core_outcome act(struct core *c)
     case RUNS_PROGRAM: return run_program(c);
     case FIRES_ONCE: return fire_once(c);
     case CONCLUDES:
-        outcome = c->failure.kind == CORE_GOOD ? core_conclude(c) : CORE_NEXT;
+        outcome = !core_attends(c, CORE_HAS_FAILED) ? core_conclude(c) : CORE_NEXT;
         conclude(c, outcome);
         return outcome;
     case HALTS:
         outcome = execute_halt(c);
-        if (c->halted && c->sinks_gone) (void)core_fail(c, CORE_SINKS_GONE, CORE_NONE, 0);
-        if (c->failure.kind != CORE_GOOD || c->halted) c->activity = SETTLES;
+        if (core_attends(c, CORE_HAS_HALTED) && core_attends(c, CORE_NO_SINKS)) (void)core_fail(c, CORE_SINKS_GONE, CORE_NONE, 0);
+        if (core_attends(c, CORE_HAS_FAILED) || core_attends(c, CORE_HAS_HALTED)) c->activity = SETTLES;
         return outcome;
     case SETTLES: return settle_at_end(c);
     default: return CORE_OVER;
@@ -291,7 +292,7 @@ static bool finish_step(struct core *c)
 {
     uint32_t stage = c->step_stage;
     if (!core_settle(c)) return false;
-    c->step_stage = CORE_NONE;
+    c->attention &= ~(uint32_t)CORE_STEPPING;
     (void)core_send(c, CORE_EVENT_STEPPED, stage, c->step_finish);
     return true;
 }
@@ -300,8 +301,8 @@ enum core_outcome core_resume(struct core *c, const struct core_environment *env
 {
     c->environment = environment;
     for (;;) {
-        if (c->undrained_first != CORE_NONE) return CORE_DRAIN;
-        if (c->step_stage != CORE_NONE && !finish_step(c)) continue;
+        if (core_attends(c, CORE_UNDRAINED)) return CORE_DRAIN;
+        if (core_attends(c, CORE_STEPPING) && !finish_step(c)) continue;
         enum core_outcome outcome = act(c);
         if (outcome > CORE_REDO) return outcome;
     }

@@ -10,16 +10,15 @@
  * next call goes on from there:
  *
  *     DRAIN           out-ports hold packets: the host takes them out of core_take_undrained, one after the other, and
- *                     releases what they hold.  If it wants no more of one, it sets `gone`, counts `open_sinks` down, sets
- *                     `sinks_gone` with the last one, and calls core_leave_port
+ *                     releases what they hold.  If it wants no more of one, it calls core_leave_port
  *     FILL            fill the in-port `request_buffer` until it is full or its stream has ended, and tell its readers
  *                     (core_readers_changed)
  *     FILL_ALL        no stage can go on: fill all in-ports that are at hand as far as they have room
  *     TAKE            take the packets that have arrived at eager in-ports, and set the room of eager out-ports
  *     WAIT_FOR_PORTS  no stage can go on: wait for eager ports; `answer`: packets, an end or room may have arrived
  *     ASKED           `asked` is set; clear it
- *     OVER            the run has ended, and nothing is in flight: `failure` says how; `halted`: by `halt`, so that what is
- *                     left over can be counted
+ *     OVER            the run has ended, and nothing is in flight: `failure` says how.  CORE_HAS_HALTED: by `halt`, so that
+ *                     packets that are left over can be counted
  *
  * A host that fails to do what it is asked for calls core_fail (CORE_STOPPED) and goes on until OVER.  So a caller that
  * must not block (a callback for sound, the push of a packet) resumes until the outcome is one that it cannot serve now,

@@ -183,26 +183,21 @@ static bool is_packed(const struct core *c, const struct core_stage *stage)
     return stage->spilled ? c->references.stored != 0 : stage->loads;
 }
 
-static bool launch_directly(struct core *c, uint32_t index, bool finish, bool may_end)
+static enum core_launched launch_directly(struct core *c, uint32_t index, bool finish)
 {
     const struct core_environment *e = c->environment;
     const struct core_stage *stage = core_stage(c, index);
     if (c->observed) core_pass_time(c);
     core_open_packets(c)[stage->queue].in_flight++; /* equivalent: there are no packets to flush */
-    return e->launch(e->context, index, finish, finish ? 1 : (uint32_t)stage->batch, may_end);
+    bool completed = e->launch(e->context, index, finish);
+    return completed ? CORE_COMPLETED : CORE_LAUNCHED;
 }
 
-bool core_packets_launch(struct core *c, uint32_t index, bool finish, bool *ended)
+static bool launch_by_packet(struct core *c, uint32_t index, bool finish)
 {
     const struct core_environment *e = c->environment;
     const struct core_stage *stage = core_stage(c, index);
     uint64_t firings = finish ? 1 : stage->batch;
-    if (c->direct) {
-        bool at_once = launch_directly(c, index, finish, ended != NULL);
-        if (ended != NULL) *ended = at_once;
-        return true;
-    }
-    if (ended != NULL) *ended = false;
     e->open(e->context, index, finish);
     if (c->form == SCHED_FORM_CONDENSED && !finish && is_packed(c, stage))
         return launch_packed(c, index, firings);
@@ -210,6 +205,12 @@ bool core_packets_launch(struct core *c, uint32_t index, bool finish, bool *ende
     if (c->form != SCHED_FORM_REFERENCE) return send_full(c, index, &launch);
     uint32_t entry = stage->entry != CORE_NONE ? stage->entry : index % c->references.count;
     return send_reference(c, index, entry, &launch);
+}
+
+enum core_launched core_packets_launch(struct core *c, uint32_t index, bool finish)
+{
+    if (c->direct) return launch_directly(c, index, finish);
+    return launch_by_packet(c, index, finish) ? CORE_LAUNCHED : CORE_NOT_LAUNCHED;
 }
 
 bool core_packets_end_pack(struct core *c, uint32_t index)

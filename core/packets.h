@@ -39,9 +39,14 @@
 
 #include "core/environment.h"
 
-/* Launches `batch` firings of the stage, or its finish.  If `ended` is not NULL, *ended says whether the device has
- * executed the launch already.  Then completion 0 is its, and no wait delivers it. */
-bool core_packets_launch(struct core *c, uint32_t index, bool finish, bool *ended);
+enum core_launched {
+    CORE_NOT_LAUNCHED, /* the run has failed */
+    CORE_LAUNCHED,
+    CORE_COMPLETED /* the device has executed it already: completion 0 is its, and no wait delivers it */
+};
+
+/* Launches `batch` firings of the stage, or its finish, which does not complete at once. */
+enum core_launched core_packets_launch(struct core *c, uint32_t index, bool finish);
 
 /* Enqueues the open packet of the stage's queue if the stage is the last of its pack.  Called when the launch has
  * been accounted for. */

@@ -127,7 +127,7 @@ enum core_outcome core_run(struct core *c, uint32_t index, uint32_t firings)
         return CORE_NEXT;
     }
     if (c->in_flight == 0) return refuse_run(c, index, firings);
-    return core_await(c) && !c->faulted ? CORE_REDO : CORE_NEXT;
+    return core_await(c) && !core_attends(c, CORE_HAS_FAULTED) ? CORE_REDO : CORE_NEXT;
 }
 
 enum core_outcome core_fence(struct core *c)

@@ -91,6 +91,11 @@ static const uint64_t *rates_of(const struct prt_container *c, uint32_t index)
     return index == CONTAINER_NONE ? NULL : c->rates + index;
 }
 
+static uint64_t buffer_distance(const struct builder *b, uint32_t buffer)
+{
+    return (uintptr_t)&core_buffers(b->core)[buffer] - (uintptr_t)b->core;
+}
+
 static void link_input(struct builder *b, uint32_t index, uint32_t phases)
 {
     const struct prt_container *c = b->container;
@@ -98,7 +103,8 @@ static void link_input(struct builder *b, uint32_t index, uint32_t phases)
     const struct container_buffer *buffer = &c->buffers[input->buffer];
     const uint64_t *rates = rates_of(c, input->rates);
     struct core_input *linked = &core_inputs(b->core)[index];
-    *linked = (struct core_input){.buffer = input->buffer,
+    *linked = (struct core_input){.buffer_at = buffer_distance(b, input->buffer),
+                                  .buffer = input->buffer,
                                   .reader = input->reader - buffer->first_reader,
                                   .shape = {buffer->row_packets, buffer->frame_rows}};
     linked->take.pop = link_flow(b, input->pop, phases, rates);
@@ -115,7 +121,9 @@ static void link_output(struct builder *b, uint32_t index, uint32_t phases)
     const struct container_output *output = &b->container->outputs[index];
     const uint64_t *rates = rates_of(b->container, output->rates);
     struct core_output *linked = &core_outputs(b->core)[index];
-    *linked = (struct core_output){.buffer = output->buffer, .finish_max = output->finish_max};
+    *linked = (struct core_output){.buffer_at = buffer_distance(b, output->buffer),
+                                   .buffer = output->buffer,
+                                   .finish_max = output->finish_max};
     linked->least = link_flow(b, output->push_least, phases, rates);
     linked->most = link_flow(b, output->push, phases, rates == NULL ? NULL : rates + phases);
 }

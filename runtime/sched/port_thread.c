@@ -510,12 +510,12 @@ enum prt_status prt_port_threads_end(struct prt_sched *s, enum prt_status status
             continue;
         }
         enum prt_status one = finish_out_port(s, buffer, &words);
-        if (one == PRT_E_CLOSED_PIPE) s->core->sinks_gone |= --s->core->open_sinks == 0;
+        if (one == PRT_E_CLOSED_PIPE) core_sink_leaves(s->core);
         if (one == PRT_OK || one == PRT_E_CLOSED_PIPE || failed) continue;
         failed = true;
         *error = words;
         status = one;
     }
-    if (failed || !s->core->sinks_gone || status == PRT_E_CLOSED_PIPE) return status;
+    if (failed || !core_attends(s->core, CORE_NO_SINKS) || status == PRT_E_CLOSED_PIPE) return status;
     return prt_error_set(error, PRT_E_CLOSED_PIPE, "%s", prt_status_text(PRT_E_CLOSED_PIPE));
 }

@@ -45,12 +45,10 @@ static bool note_status(struct prt_sched *s, enum prt_status status)
 
 /* ---- the environment of the core: the device ---- */
 
-/* Bytes that the firings of a batch consume. */
+/* Bytes that the firings of a batch consume whose rates have phases. */
 static uint64_t count_read_bytes(const struct prt_sched *s, const struct core_stage *stage)
 {
     uint64_t bytes = 0;
-    if (stage->phases == 1)
-        return prt_cycles_multiply(stage->batch, s->read_bytes[core_stage_number(s->core, stage)]);
     for (uint32_t i = 0; i < stage->input_count; i++) {
         const struct core_input *input = core_input(s->core, stage, i);
         uint64_t packets = core_flow_total(core_numbers(s->core), &input->take.pop, stage->firings,
@@ -61,27 +59,11 @@ static uint64_t count_read_bytes(const struct prt_sched *s, const struct core_st
     return bytes;
 }
 
-static void open_windows(void *context, uint32_t index, bool finish)
+static void open_outputs(struct prt_sched *s, const struct core_stage *stage)
 {
-    struct prt_sched *s = context;
-    const struct core_stage *stage = &s->stages[index];
-    struct prt_kernel_object *object = &s->objects[finish ? s->core->stage_count + index : index];
-    object->read_bytes = finish ? 0 : count_read_bytes(s, stage);
-    for (uint32_t i = 0; i < stage->input_count; i++) {
-        uint32_t at = stage->first_input + i;
-        const struct core_input *input = &s->inputs[at];
-        const struct prt_buffer *buffer = prt_input_buffer(s, input);
-        s->windows_in[at] = prt_ring_window(&buffer->ring, buffer->fifo, input->reader);
-        if (finish) {
-            s->left[at] = stage->reads_tail ? core_ready_held(s->core, input) : 0;
-            object->read_bytes += s->left[at] * buffer->fifo->width_bytes;
-        } else if (stage->frame_packets > 0) {
-            s->window_places[at] = core_ready_window(s->core, stage, input);
-        }
-    }
     for (uint32_t i = 0; i < stage->output_count; i++) {
         uint32_t at = stage->first_output + i;
-        struct prt_buffer *buffer = prt_output_buffer(s, &s->outputs[at]);
+        struct prt_buffer *buffer = s->written[at];
         uint64_t packets = buffer->fifo->claimed_packets;
         if (buffer->port != NULL && buffer->port->thread != NULL)
             prt_port_thread_reserve(s, buffer, packets);
@@ -90,18 +72,57 @@ static void open_windows(void *context, uint32_t index, bool finish)
     }
 }
 
-static bool launch_directly(void *context, uint32_t index, bool finish, uint32_t firings,
-                            bool may_end)
+static void open_batch(struct prt_sched *s, const struct core_stage *stage, uint32_t index)
+{
+    for (uint32_t i = 0; i < stage->input_count; i++) {
+        uint32_t at = stage->first_input + i;
+        const struct prt_input_window *window = &s->read[at];
+        s->windows_in[at] = window->ring->memory + window->reader->offset_bytes;
+        if (stage->frame_packets > 0)
+            s->window_places[at] = core_ready_window(s->core, stage, &s->inputs[at]);
+    }
+    open_outputs(s, stage);
+    s->objects[index].read_bytes = stage->phases == 1
+                                       ? prt_cycles_multiply(stage->batch, s->read_bytes[index])
+                                       : count_read_bytes(s, stage);
+}
+
+static void open_finish(struct prt_sched *s, const struct core_stage *stage, uint32_t index)
+{
+    struct prt_kernel_object *object = &s->objects[s->core->stage_count + index];
+    object->read_bytes = 0;
+    for (uint32_t i = 0; i < stage->input_count; i++) {
+        uint32_t at = stage->first_input + i;
+        const struct prt_input_window *window = &s->read[at];
+        s->windows_in[at] = window->ring->memory + window->reader->offset_bytes;
+        s->left[at] = stage->reads_tail ? core_ready_held(s->core, &s->inputs[at]) : 0;
+        object->read_bytes += s->left[at] * prt_input_buffer(s, &s->inputs[at])->fifo->width_bytes;
+    }
+    open_outputs(s, stage);
+}
+
+static void open_windows(void *context, uint32_t index, bool finish)
+{
+    struct prt_sched *s = context;
+    if (finish)
+        open_finish(s, &s->stages[index], index);
+    else
+        open_batch(s, &s->stages[index], index);
+}
+
+static bool launch_directly(void *context, uint32_t index, bool finish)
 {
     struct prt_sched *s = context;
     const struct core_stage *stage = &s->stages[index];
     open_windows(s, index, finish);
     enum prt_doing before = prt_run_state_set(s, PRT_DOING_DEVICE, NULL); /* it may execute */
-    bool ended = s->ops->launch(s->device, stage->queue,
-                                finish ? s->core->stage_count + index : index, stage->firings,
-                                firings, may_end ? core_completions(s->core) : NULL);
+    bool completed =
+        finish ? s->ops->launch(s->device, stage->queue, s->core->stage_count + index,
+                                stage->firings, 1, NULL)
+               : s->ops->launch(s->device, stage->queue, index, stage->firings,
+                                (uint32_t)stage->batch, core_completions(s->core));
     (void)prt_run_state_set(s, before, NULL);
-    return ended;
+    return completed;
 }
 
 static enum core_taken enqueue_packet(void *context, uint32_t queue,
@@ -224,9 +245,6 @@ enum prt_status prt_sched_drain(struct prt_sched *s, struct prt_buffer *buffer,
                                       : call_sink(s, buffer, (size_t)held, error);
     }
     if (status == PRT_E_CLOSED_PIPE) {
-        buffer->core->gone = true;
-        s->core->open_sinks--;
-        s->core->sinks_gone = s->core->open_sinks == 0;
         core_leave_port(s->core, buffer->core);
         status = PRT_OK;
     }
@@ -284,7 +302,7 @@ enum prt_status prt_sched_run(struct prt_sched *s, struct prt_error *error)
     enum prt_status status = prt_program_begin(s, error);
     if (status != PRT_OK) return status;
     status = drive_core(s, error);
-    if (s->core->halted) prt_leftovers_count(s);
+    if (core_attends(s->core, CORE_HAS_HALTED)) prt_leftovers_count(s);
     return status;
 }
 

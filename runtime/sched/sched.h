@@ -116,6 +116,12 @@ struct prt_sched_queue {
 
 #define PRT_SCHED_NO_QUEUE UINT32_MAX
 
+/* Where the windows of an input are. */
+struct prt_input_window {
+    const struct prt_ring *ring;
+    const struct core_reader *reader;
+};
+
 /* The callbacks of a run that goes one firing at a time.  In such a run guards fail, so the guarded loop does
  * everything.  For each firing and each finish, `before` is called before its windows are opened, with the stage
  * selected.  `after` is called once it has been committed, with nothing in flight.  A status other than PRT_OK ends
@@ -161,6 +167,8 @@ struct prt_sched {
     void **windows_out;
     uint64_t *pop_bytes, *push_bytes, *left, *claimed_bytes, *packet_bytes;
     struct kernel_window *window_places;
+    struct prt_input_window *read; /* per input: where its windows are */
+    struct prt_buffer **written;   /* per output */
     uint64_t *read_bytes;       /* per stage: by a firing; 0 if rates have phases */
     struct prt_indices indices; /* of kernels with work-items */
     uint8_t *blocks;            /* arguments, tables and state of all nodes, mapped */

@@ -49,11 +49,13 @@ static bool allocate_run_tables(struct prt_sched *s)
     s->window_places = allocate_array(c->input_count, sizeof *s->window_places);
     s->argument_blocks = allocate_array(c->node_count, sizeof *s->argument_blocks);
     s->queues = allocate_array(c->stage_count, sizeof *s->queues);
+    s->read = allocate_array(c->input_count, sizeof *s->read);
+    s->written = allocate_array(c->output_count, sizeof *s->written);
     s->read_bytes = allocate_array(c->stage_count, sizeof *s->read_bytes);
     return s->buffers && s->ports && s->node_stage && s->objects && s->windows_in &&
            s->windows_out && s->device_queues && s->pop_bytes && s->push_bytes && s->left &&
            s->queues && s->claimed_bytes && s->packet_bytes && s->window_places &&
-           s->argument_blocks && s->read_bytes;
+           s->argument_blocks && s->read && s->written && s->read_bytes;
 }
 
 /* With more buffers, their mappings, two for each, may exceed the limit of a process. */
@@ -96,18 +98,22 @@ static bool has_exact_rates(const struct prt_container *c, const struct containe
     return true;
 }
 
-/* Bytes of the packets of each end. */
-static void measure_ends(struct prt_sched *s)
+/* Finds the windows of each end, and the bytes of its packets. */
+static void link_ends(struct prt_sched *s)
 {
     const struct prt_container *c = s->container;
     for (uint32_t i = 0; i < c->input_count; i++) {
         const struct container_input *input = &c->inputs[i];
         s->pop_bytes[i] =
             input->window_width > 0 ? 0 : input->pop * c->buffers[input->buffer].width_bytes;
+        struct prt_buffer *buffer = &s->buffers[input->buffer];
+        s->read[i] = (struct prt_input_window){
+            &buffer->ring, core_fifo_reader(buffer->fifo, s->inputs[i].reader)};
     }
     for (uint32_t i = 0; i < c->output_count; i++) {
         const struct container_output *output = &c->outputs[i];
         s->packet_bytes[i] = c->buffers[output->buffer].width_bytes;
+        s->written[i] = &s->buffers[output->buffer];
         s->push_bytes[i] = output->push * s->packet_bytes[i];
     }
 }
@@ -294,7 +300,7 @@ enum prt_status prt_sched_create(const struct prt_container *container,
     if (status == PRT_OK) status = create_indices(s, error);
     if (status == PRT_OK) status = create_device_queues(s, error);
     if (status == PRT_OK) {
-        measure_ends(s);
+        link_ends(s);
         create_stages(s);
     }
     if (status == PRT_OK) {
@@ -344,6 +350,8 @@ void prt_sched_destroy(struct prt_sched *s)
     free(s->sub_devices);
     free(s->sub_device_queues);
     free(s->queues);
+    free(s->read);
+    free(s->written);
     free(s->read_bytes);
     free(s->core);
     free(s);

@@ -293,7 +293,7 @@ static void send_levels(struct prt_sched *s, uint64_t now)
 static void look_at_stages(struct prt_sched *s, uint64_t now)
 {
     struct prt_profile *c = s->profile;
-    if (s->core->faulted) return;
+    if (core_attends(s->core, CORE_HAS_FAULTED)) return;
     uint32_t i = core_marks_take(&s->core->changed, 0);
     for (; i != CORE_NONE; i = core_marks_take(&s->core->changed, i + 1))
         if (!c->stages[i].in_flight) change_state(c, i, why_idle(s, &s->stages[i]), now);
