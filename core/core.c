@@ -86,9 +86,13 @@ void core_all_stages_changed(struct core *c)
 void core_readers_changed(struct core *c, const struct core_buffer *buffer)
 {
     if (buffer->port == CORE_OUT_PORT) return;
-    const struct core_reader *readers = core_fifo_reader(&buffer->fifo, 0);
-    for (uint32_t i = 0; i < buffer->fifo.reader_count; i++)
-        core_stage_changed(c, readers[i].stage);
+    const struct core_reader *reader = core_fifo_reader(&buffer->fifo, 0);
+    const struct core_reader *end = reader + buffer->fifo.reader_count;
+    struct core_stage *stages = core_stages(c);
+    for (; reader < end; reader++) {
+        stages[reader->stage].settled = false;
+        if (c->observed) core_mark(&c->changed, reader->stage);
+    }
 }
 
 void core_to_drain(struct core *c, struct core_buffer *buffer)

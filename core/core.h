@@ -88,7 +88,8 @@ struct core_buffer {
 
 struct core_input {
     uint64_t buffer_at; /* distance of its buffer from the header */
-    uint32_t buffer;    /* its number */
+    uint64_t reader_at; /* distance of its reader */
+    uint32_t buffer;    /* number of the buffer */
     uint32_t reader;    /* of the buffer's fifo */
     struct core_take take;
     struct window window; /* 2-D; it replaces `take`.  Width 0: there is none */
@@ -122,6 +123,7 @@ enum core_life {
 };
 
 struct core_stage {
+    uint64_t inputs_at, outputs_at; /* distances of its inputs and outputs from the header */
     uint32_t first_input, input_count;
     uint32_t first_output, output_count;
     uint32_t node;   /* number in the container */
@@ -366,19 +368,25 @@ static inline uint32_t core_stage_number(const struct core *c, const struct core
 static inline struct core_input *core_input(const struct core *c, const struct core_stage *stage,
                                             uint32_t input)
 {
-    return core_inputs(c) + stage->first_input + input;
+    return (struct core_input *)((uintptr_t)c + stage->inputs_at) + input;
 }
 
 static inline struct core_output *core_output(const struct core *c, const struct core_stage *stage,
                                               uint32_t output)
 {
-    return core_outputs(c) + stage->first_output + output;
+    return (struct core_output *)((uintptr_t)c + stage->outputs_at) + output;
 }
 
 static inline struct core_buffer *core_read_buffer(const struct core *c,
                                                    const struct core_input *input)
 {
     return (struct core_buffer *)((uintptr_t)c + input->buffer_at);
+}
+
+static inline struct core_reader *core_input_reader(const struct core *c,
+                                                    const struct core_input *input)
+{
+    return (struct core_reader *)((uintptr_t)c + input->reader_at);
 }
 
 static inline struct core_buffer *core_written_buffer(const struct core *c,

@@ -52,7 +52,7 @@ void core_note_leftovers(const struct core *c, const struct core_stage *stage)
     for (uint32_t i = 0; i < stage->input_count; i++) {
         struct core_input *input = core_input(c, stage, i);
         const struct core_buffer *buffer = core_read_buffer(c, input);
-        const struct core_reader *reader = core_fifo_reader(&buffer->fifo, input->reader);
+        const struct core_reader *reader = core_input_reader(c, input);
         if (would_continue(c, buffer) || !reader->attached || may_still_come(stage, buffer))
             continue;
         input->left.counts = true;
@@ -100,10 +100,9 @@ static void detach_inputs(struct core *c, struct core_stage *stage, bool keeps_h
 {
     for (uint32_t i = 0; i < stage->input_count; i++) {
         const struct core_input *input = core_input(c, stage, i);
-        const struct core_buffer *buffer = core_read_buffer(c, input);
-        if (!core_fifo_reader(&buffer->fifo, input->reader)->attached) continue;
+        if (!core_input_reader(c, input)->attached) continue;
         core_free_packets(c, input, keeps_history ? core_ready_history(c, stage, input) : 0, true);
-        leave_buffer(c, buffer, stage);
+        leave_buffer(c, core_read_buffer(c, input), stage);
     }
 }
 

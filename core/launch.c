@@ -71,6 +71,15 @@ static void move_in_order(struct core *c, const struct core_stage *stage)
 
 static bool complete_launch(struct core *c, const struct core_completion *completion);
 
+/* Without a packet.  True: the device has executed the launch already. */
+static bool launch_directly(struct core *c, uint32_t index, bool finish)
+{
+    const struct core_environment *e = c->environment;
+    if (c->observed) core_pass_time(c);
+    core_open_packets(c)[core_stage(c, index)->queue].in_flight++;
+    return e->launch(e->context, index, finish);
+}
+
 bool core_launch(struct core *c, uint32_t index, uint64_t firings)
 {
     struct core_stage *stage = core_stage(c, index);
@@ -86,15 +95,18 @@ bool core_launch(struct core *c, uint32_t index, uint64_t firings)
     }
     stage->completed = firings;
     stage->in_flight = true;
-    enum core_launched launched = core_packets_launch(c, index, false);
-    if (launched == CORE_NOT_LAUNCHED) return false;
+    bool completed = false;
+    if (c->direct)
+        completed = launch_directly(c, index, false);
+    else if (!core_packets_launch(c, index, false))
+        return false;
     move_in_order(c, stage);
     stage->firings += firings;
     stage->dispatches++;
     c->in_flight++;
     c->waiver = false;
-    if (!core_packets_end_pack(c, index)) return false;
-    return launched != CORE_COMPLETED || complete_launch(c, core_completions(c));
+    if (c->open_count > 0 && !core_packets_end_pack(c, index)) return false;
+    return !completed || complete_launch(c, core_completions(c));
 }
 
 bool core_dispatch(struct core *c)
@@ -130,7 +142,10 @@ bool core_launch_finish(struct core *c, uint32_t index)
     stage->completed = 0;
     if (c->observed) (void)core_send(c, CORE_EVENT_DISPATCHED, index, true);
     stage->in_flight = true;
-    if (core_packets_launch(c, index, true) == CORE_NOT_LAUNCHED) return false;
+    if (c->direct)
+        (void)launch_directly(c, index, true);
+    else if (!core_packets_launch(c, index, true))
+        return false;
     stage->dispatches++;
     c->in_flight++;
     return true;

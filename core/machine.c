@@ -84,31 +84,42 @@ static enum core_outcome wait_in_flight(struct core *c)
     return CORE_JUMP;
 }
 
+/* Suspends the wait: it goes on at that step. */
+static enum core_outcome suspend_wait(struct core *c, uint32_t step, bool found_none, bool stuck,
+                                      enum core_outcome reason)
+{
+    c->answer = false;
+    c->progress.step = step;
+    c->progress.flag = found_none;
+    c->progress.most = stuck;
+    return reason;
+}
+
 /* Thresholds are waived only for selections: guards have none. */
 static enum core_outcome execute_wait(struct core *c)
 {
     enum { BEGINS, PORTS_END, PORTS_AWAITED };
-    struct core_progress *p = &c->progress;
-    if (p->step == BEGINS) {
-        p->flag = c->found_none;
+    uint32_t step = c->progress.step;
+    bool found_none = c->progress.flag, stuck = c->progress.most > 0;
+    if (step == BEGINS) {
+        found_none = c->found_none;
         c->found_none = false;
         if (c->in_flight > 0) return wait_in_flight(c);
-        p->step = PORTS_END;
-        p->most = p->flag && c->waiver && is_stuck(c);
-        if (p->most && !c->interrupt_seen) return CORE_FILL_ALL;
+        stuck = found_none && c->waiver && is_stuck(c);
+        if (stuck && !c->interrupt_seen)
+            return suspend_wait(c, PORTS_END, found_none, stuck, CORE_FILL_ALL);
     }
-    if (p->step == PORTS_END) {
-        p->step = PORTS_AWAITED;
-        c->answer = false;
+    if (step != PORTS_AWAITED) {
         if (c->end_propagated) {
             c->end_propagated = false;
             c->waiver = false;
             return CORE_JUMP;
         }
-        if (p->most && c->live) return CORE_WAIT_FOR_PORTS;
+        if (stuck && c->live)
+            return suspend_wait(c, PORTS_AWAITED, found_none, stuck, CORE_WAIT_FOR_PORTS);
     }
-    if (c->answer) return CORE_JUMP;
-    if (!p->flag || c->waiver) return CORE_NEXT;
+    if (step == PORTS_AWAITED && c->answer) return CORE_JUMP;
+    if (!found_none || c->waiver) return CORE_NEXT;
     c->waiver = true;
     core_all_stages_changed(c);
     return CORE_JUMP;
@@ -173,7 +184,7 @@ static enum core_outcome execute_instruction(struct core *c, const struct core_i
     case SCHED_CALL: return enter_routine(c);
     case SCHED_RETURN: return return_from_routine(c);
     case SCHED_FENCE: return core_fence(c);
-    case SCHED_ENDS: return core_ends(c);
+    case SCHED_ENDS: return c->ends_due.marked > 0 ? core_ends(c) : CORE_NEXT;
     case SCHED_ROUND_ROBIN: return core_select_round_robin(c, operands[0]);
     case SCHED_PRIORITY: return core_select_priority(c, operands[0]);
     case SCHED_FULLEST: return core_select_fullest(c, operands[0]);
@@ -210,14 +221,13 @@ static bool leaves_program(struct core *c)
 static enum core_outcome run_program(struct core *c)
 {
     const struct core_instruction *code = core_code(c), *i = code + c->instruction;
-    if (c->resumes && core_attends(c, CORE_HAS_FAILED)) c->resumes = false;
+    bool resumed = c->resumes && !core_attends(c, CORE_HAS_FAILED);
+    c->resumes = false;
     for (;;) {
-        if (!c->resumes) {
-            if (c->attention != 0) {
-                if (core_attends(c, CORE_UNDRAINED) || core_attends(c, CORE_STEPPING) ||
-                    leaves_program(c))
-                    return CORE_REDO;
-            }
+        if (!resumed) {
+            if (c->attention != 0 && (core_attends(c, CORE_UNDRAINED) ||
+                                      core_attends(c, CORE_STEPPING) || leaves_program(c)))
+                return CORE_REDO;
             if (atomic_load_explicit(&c->asked, memory_order_relaxed)) return CORE_ASKED;
             CORE_CHECK(c->next < c->code_count); /* the verifier: code halts */
             i = code + c->next;
@@ -226,10 +236,13 @@ static enum core_outcome run_program(struct core *c)
             c->instructions++;
         }
         enum core_outcome outcome = execute_instruction(c, i);
-        c->resumes = outcome > CORE_JUMP;
-        if (c->resumes) return outcome;
+        if (outcome > CORE_JUMP) {
+            c->resumes = true;
+            return outcome;
+        }
         if (outcome == CORE_JUMP) c->next = i->target;
-        if (c->progress.step != 0) c->progress = (struct core_progress){.step = 0};
+        if (resumed) c->progress = (struct core_progress){.step = 0};
+        resumed = false;
     }
 }
 

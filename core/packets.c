@@ -183,17 +183,7 @@ static bool is_packed(const struct core *c, const struct core_stage *stage)
     return stage->spilled ? c->references.stored != 0 : stage->loads;
 }
 
-static enum core_launched launch_directly(struct core *c, uint32_t index, bool finish)
-{
-    const struct core_environment *e = c->environment;
-    const struct core_stage *stage = core_stage(c, index);
-    if (c->observed) core_pass_time(c);
-    core_open_packets(c)[stage->queue].in_flight++; /* equivalent: there are no packets to flush */
-    bool completed = e->launch(e->context, index, finish);
-    return completed ? CORE_COMPLETED : CORE_LAUNCHED;
-}
-
-static bool launch_by_packet(struct core *c, uint32_t index, bool finish)
+bool core_packets_launch(struct core *c, uint32_t index, bool finish)
 {
     const struct core_environment *e = c->environment;
     const struct core_stage *stage = core_stage(c, index);
@@ -207,14 +197,8 @@ static bool launch_by_packet(struct core *c, uint32_t index, bool finish)
     return send_reference(c, index, entry, &launch);
 }
 
-enum core_launched core_packets_launch(struct core *c, uint32_t index, bool finish)
-{
-    if (c->direct) return launch_directly(c, index, finish);
-    return launch_by_packet(c, index, finish) ? CORE_LAUNCHED : CORE_NOT_LAUNCHED;
-}
-
 bool core_packets_end_pack(struct core *c, uint32_t index)
 {
     const struct core_stage *stage = core_stage(c, index);
-    return !stage->ends_pack || c->open_count == 0 || flush_queue(c, stage->queue);
+    return !stage->ends_pack || flush_queue(c, stage->queue);
 }

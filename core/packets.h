@@ -39,17 +39,11 @@
 
 #include "core/environment.h"
 
-enum core_launched {
-    CORE_NOT_LAUNCHED, /* the run has failed */
-    CORE_LAUNCHED,
-    CORE_COMPLETED /* the device has executed it already: completion 0 is its, and no wait delivers it */
-};
-
-/* Launches `batch` firings of the stage, or its finish, which does not complete at once. */
-enum core_launched core_packets_launch(struct core *c, uint32_t index, bool finish);
+/* Launches `batch` firings of the stage, or its finish. */
+bool core_packets_launch(struct core *c, uint32_t index, bool finish);
 
 /* Enqueues the open packet of the stage's queue if the stage is the last of its pack.  Called when the launch has
- * been accounted for. */
+ * been accounted for.  Requires: a packet is open. */
 bool core_packets_end_pack(struct core *c, uint32_t index);
 
 /* Enqueues the open packets of queues with nothing in flight. */

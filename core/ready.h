@@ -30,7 +30,9 @@ static inline bool core_ready_is_filled(const struct core *c, const struct core_
 /* Packets of the input that its stage has not released. */
 static inline uint64_t core_ready_held(const struct core *c, const struct core_input *input)
 {
-    return core_fifo_held(&core_read_buffer(c, input)->fifo, input->reader);
+    const struct core_reader *reader = core_input_reader(c, input);
+    const struct core_buffer *buffer = core_read_buffer(c, input);
+    return reader->attached ? buffer->fifo.written_packets - reader->position_packets : 0;
 }
 
 /* Firings that the run's limit leaves to a source; UINT64_MAX for other stages. */

@@ -39,7 +39,6 @@ static uint64_t ready_firing_count(const struct core *c, struct core_stage *stag
  * that the machine asks for. */
 static bool asks_for_port(struct core *c, const struct core_stage *stage, uint64_t firings)
 {
-    if (!stage->reads_port) return false;
     for (uint32_t i = 0; i < stage->input_count; i++) {
         const struct core_input *input = core_input(c, stage, i);
         if (!core_ready_is_filled(c, input)) continue;
@@ -68,7 +67,7 @@ static enum core_outcome select_if_ready(struct core *c, uint32_t index)
     struct core_stage *stage = core_stage(c, index);
     if (core_stops_by_interrupt(c, stage)) return CORE_JUMP;
     uint64_t firings = ready_firing_count(c, stage);
-    if (firings > 0 && asks_for_port(c, stage, firings)) return CORE_FILL;
+    if (firings > 0 && stage->reads_port && asks_for_port(c, stage, firings)) return CORE_FILL;
     stage->settled = firings == 0 && !stage->writes_live;
     if (firings == 0) return CORE_JUMP;
     c->selected = index;
@@ -93,7 +92,7 @@ enum core_outcome core_select_one(struct core *c, uint32_t index)
     CORE_CHECK(!stage->in_flight && stage->life == CORE_RUNNING);
     if (stage->stopped || core_ready_outputs(c, stage) == 0 || core_ready_inputs(c, stage) == 0)
         return CORE_JUMP;
-    if (asks_for_port(c, stage, 1)) return CORE_FILL;
+    if (stage->reads_port && asks_for_port(c, stage, 1)) return CORE_FILL;
     c->selected = index;
     c->selected_firings = 1;
     return CORE_NEXT;

@@ -107,6 +107,9 @@ static void link_input(struct builder *b, uint32_t index, uint32_t phases)
                                   .buffer = input->buffer,
                                   .reader = input->reader - buffer->first_reader,
                                   .shape = {buffer->row_packets, buffer->frame_rows}};
+    linked->reader_at =
+        (uintptr_t)core_fifo_reader(&core_read_buffer(b->core, linked)->fifo, linked->reader) -
+        (uintptr_t)b->core;
     linked->take.pop = link_flow(b, input->pop, phases, rates);
     linked->take.peek = input->peek;
     linked->take.peeks = (uint32_t)b->numbers;
@@ -183,6 +186,8 @@ static void fill_stage(const struct builder *b, uint32_t index)
     const struct container_node *node = &c->nodes[record->node];
     struct core_stage *stage = core_stage(b->core, index);
     *stage = (struct core_stage){
+        .inputs_at = b->core->inputs_at + node->first_input * sizeof(struct core_input),
+        .outputs_at = b->core->outputs_at + node->first_output * sizeof(struct core_output),
         .first_input = node->first_input,
         .input_count = node->input_count,
         .first_output = node->first_output,

@@ -59,7 +59,7 @@ static uint64_t count_read_bytes(const struct prt_sched *s, const struct core_st
     return bytes;
 }
 
-static void open_outputs(struct prt_sched *s, const struct core_stage *stage)
+static inline void open_outputs(struct prt_sched *s, const struct core_stage *stage)
 {
     for (uint32_t i = 0; i < stage->output_count; i++) {
         uint32_t at = stage->first_output + i;
@@ -72,7 +72,7 @@ static void open_outputs(struct prt_sched *s, const struct core_stage *stage)
     }
 }
 
-static void open_batch(struct prt_sched *s, const struct core_stage *stage, uint32_t index)
+static inline void open_batch(struct prt_sched *s, const struct core_stage *stage, uint32_t index)
 {
     for (uint32_t i = 0; i < stage->input_count; i++) {
         uint32_t at = stage->first_input + i;
@@ -114,7 +114,10 @@ static bool launch_directly(void *context, uint32_t index, bool finish)
 {
     struct prt_sched *s = context;
     const struct core_stage *stage = &s->stages[index];
-    open_windows(s, index, finish);
+    if (finish)
+        open_finish(s, stage, index);
+    else
+        open_batch(s, stage, index);
     enum prt_doing before = prt_run_state_set(s, PRT_DOING_DEVICE, NULL); /* it may execute */
     bool completed =
         finish ? s->ops->launch(s->device, stage->queue, s->core->stage_count + index,

@@ -107,8 +107,8 @@ static void link_ends(struct prt_sched *s)
         s->pop_bytes[i] =
             input->window_width > 0 ? 0 : input->pop * c->buffers[input->buffer].width_bytes;
         struct prt_buffer *buffer = &s->buffers[input->buffer];
-        s->read[i] = (struct prt_input_window){
-            &buffer->ring, core_fifo_reader(buffer->fifo, s->inputs[i].reader)};
+        s->read[i] = (struct prt_input_window){&buffer->ring,
+                                               core_input_reader(s->core, &s->inputs[i])};
     }
     for (uint32_t i = 0; i < c->output_count; i++) {
         const struct container_output *output = &c->outputs[i];
