@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/core.h"
 
-#include "lang/sched_code.h"
-
 /* ---- creation ---- */
 
 /* The place of a table of `count` rows of `size` bytes, and one row more, so that no table is empty.  Moves *end past

@@ -66,6 +66,7 @@
 #include "core/marks.h"
 #include "lang/container.h"
 #include "lang/dispatch_codec.h"
+#include "lang/sched_opcode.h"
 #include "lang/window.h"
 
 #include <stdatomic.h>
@@ -226,7 +227,8 @@ struct core_failure {
     uint64_t number;
 };
 
-enum { CORE_LOOPS_MAX = 16 }; /* half of them in the loop of the program, half in a routine that it calls */
+/* So many loops are nested in the loop of the program, and as many in a routine that it calls. */
+enum { CORE_LOOPS_MAX = 2 * SCHED_REPEAT_DEPTH };
 
 struct core_loop {
     uint32_t first; /* instruction */

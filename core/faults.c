@@ -266,7 +266,7 @@ static bool is_decided(struct core *c, uint32_t first)
             continue;
         }
         if (stage->life >= CORE_ENDED || !(stage->flags & CONTAINER_NODE_FAULTS)) continue;
-        CORE_CHECK(!stage->in_flight || stage->life == CORE_FINISHING);
+        assert(!stage->in_flight || stage->life == CORE_FINISHING);
         if (place_is_before(firing_place(stage, stage->firings), place)) return false;
     }
     return true;
@@ -310,7 +310,7 @@ static enum core_outcome reach_stages(struct core *c)
     for (; p->at < c->stage_count; p->at++) {
         struct core_stage *stage = core_stage(c, p->at);
         if (stage->in_flight || stage->life != CORE_RUNNING) continue;
-        CORE_CHECK(!stage->stopped); /* `ends` has ended it before */
+        assert(!stage->stopped); /* `ends` has ended it before */
         enum need need = find_need(c, stage);
         if (need == NEED_PORT) return CORE_FILL;
         if (need != NEED_KEPT_BACK) continue;
@@ -346,7 +346,7 @@ static enum core_outcome dispatch_ready(struct core *c)
         if (!core_settle(c)) return CORE_REDO;
         p->step = STAGES_DISPATCHED;
         /* the window is full, and a stage that has faulted is not dispatched */
-        CORE_CHECK(c->window < c->stage_count);
+        assert(c->window < c->stage_count);
         c->window *= 2;
         if (core_attends(c, CORE_HAS_FAILED) || !core_attends(c, CORE_HAS_FAULTED)) continue;
         c->window = 1;

@@ -48,7 +48,7 @@ static uint64_t retreat(const struct core_fifo *fifo, uint64_t offset_bytes, uin
 
 void core_fifo_retract(struct core_fifo *fifo, uint64_t packets)
 {
-    CORE_CHECK(fifo->claimed_packets == 0 && packets <= fifo->depth_packets);
+    assert(fifo->claimed_packets == 0 && packets <= fifo->depth_packets);
     fifo->written_packets -= packets;
     fifo->write_offset_bytes = retreat(fifo, fifo->write_offset_bytes, packets);
     if (fifo->attached_count > 0) return;
@@ -58,7 +58,7 @@ void core_fifo_retract(struct core_fifo *fifo, uint64_t packets)
 
 void core_fifo_close(struct core_fifo *fifo)
 {
-    CORE_CHECK(fifo->claimed_packets == 0);
+    assert(fifo->claimed_packets == 0);
     fifo->closed = true;
 }
 
@@ -67,7 +67,7 @@ void core_fifo_close(struct core_fifo *fifo)
 void core_fifo_release(struct core_fifo *fifo, uint32_t reader, uint64_t packets)
 {
     struct core_reader *r = core_fifo_reader(fifo, reader);
-    CORE_CHECK(packets <= core_fifo_held(fifo, reader));
+    assert(packets <= core_fifo_held(fifo, reader));
     if (packets == 0) return;
     bool was_oldest = r->position_packets == fifo->oldest_packets;
     r->position_packets += packets;
@@ -81,7 +81,7 @@ void core_fifo_release(struct core_fifo *fifo, uint32_t reader, uint64_t packets
 void core_fifo_reclaim(struct core_fifo *fifo, uint32_t reader, uint64_t packets)
 {
     struct core_reader *r = core_fifo_reader(fifo, reader);
-    CORE_CHECK(r->attached && packets <= r->position_packets && packets <= fifo->depth_packets);
+    assert(r->attached && packets <= r->position_packets && packets <= fifo->depth_packets);
     if (packets == 0) return;
     r->position_packets -= packets;
     r->offset_bytes = retreat(fifo, r->offset_bytes, packets);

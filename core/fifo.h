@@ -19,7 +19,7 @@
 #ifndef CORE_FIFO_H
 #define CORE_FIFO_H
 
-#include "core/check.h"
+#include "lang/hosted_assert.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -84,7 +84,7 @@ static inline uint64_t core_fifo_room(const struct core_fifo *fifo)
 /* Claims `packets` (at most the room; no claim is open).  Their window begins at the write offset. */
 static inline void core_fifo_claim(struct core_fifo *fifo, uint64_t packets)
 {
-    CORE_CHECK(!fifo->closed && fifo->claimed_packets == 0 && packets <= core_fifo_room(fifo));
+    assert(!fifo->closed && fifo->claimed_packets == 0 && packets <= core_fifo_room(fifo));
     fifo->claimed_packets = packets;
 }
 
@@ -92,7 +92,7 @@ static inline void core_fifo_claim(struct core_fifo *fifo, uint64_t packets)
  * core_fifo_commit_all follows, before any other window is opened. */
 static inline void core_fifo_commit_more(struct core_fifo *fifo, uint64_t packets)
 {
-    CORE_CHECK(packets <= fifo->claimed_packets);
+    assert(packets <= fifo->claimed_packets);
     fifo->claimed_packets -= packets;
     fifo->written_packets += packets;
 }

@@ -83,7 +83,7 @@ static bool launch_directly(struct core *c, uint32_t index, bool finish)
 bool core_launch(struct core *c, uint32_t index, uint64_t firings)
 {
     struct core_stage *stage = core_stage(c, index);
-    CORE_CHECK(!stage->in_flight && stage->life == CORE_RUNNING && firings > 0);
+    assert(!stage->in_flight && stage->life == CORE_RUNNING && firings > 0);
     stage->batch = firings;
     if (c->observed) (void)core_send(c, CORE_EVENT_DISPATCHED, index, false);
     for (uint32_t i = 0; i < stage->output_count; i++) {
@@ -112,7 +112,7 @@ bool core_launch(struct core *c, uint32_t index, uint64_t firings)
 bool core_dispatch(struct core *c)
 {
     uint32_t index = c->selected;
-    CORE_CHECK(index != CORE_NONE);
+    assert(index != CORE_NONE);
     if (c->stepped) {
         c->selected_firings = 1;
         if (!core_send(c, CORE_EVENT_STEP, index, false)) return false;
@@ -162,7 +162,7 @@ static bool refuse_counts(struct core *c, const struct core_stage *stage)
 static bool end_by_fault(struct core *c, const struct core_stage *stage,
                          const struct core_completion *completion)
 {
-    CORE_CHECK(!c->fault.there); /* only this firing was in flight */
+    assert(!c->fault.there); /* only this firing was in flight */
     c->fault = (struct core_fault){.there = true,
                                    .node = stage->node,
                                    .status = completion->kernel_status,

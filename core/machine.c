@@ -8,7 +8,7 @@
 #include "core/ready.h"
 #include "core/select.h"
 #include "core/static_part.h"
-#include "lang/sched_code.h"
+#include "lang/sched_opcode.h"
 
 enum { RUNS_PROGRAM, FIRES_ONCE, CONCLUDES, HALTS, SETTLES, IS_OVER }; /* activities */
 
@@ -229,7 +229,7 @@ static enum core_outcome run_program(struct core *c)
                                       core_attends(c, CORE_STEPPING) || leaves_program(c)))
                 return CORE_REDO;
             if (atomic_load_explicit(&c->asked, memory_order_relaxed)) return CORE_ASKED;
-            CORE_CHECK(c->next < c->code_count); /* the verifier: code halts */
+            assert(c->next < c->code_count); /* the verifier: code halts */
             i = code + c->next;
             c->instruction = c->next++;
             c->instruction_cycles += i->cycles;

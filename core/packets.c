@@ -2,7 +2,7 @@
 #include "core/packets.h"
 
 #include "core/launch.h"
-#include "lang/sched_code.h"
+#include "lang/sched_opcode.h"
 
 static struct dispatch_full make_full_packet(const struct core *c, uint32_t index, bool finish,
                                              uint64_t firings, bool quiet)
@@ -70,7 +70,7 @@ bool core_packets_flush(struct core *c)
 {
     bool good = true;
     for (uint32_t i = 0; c->open_count > 0 && good; i++) {
-        CORE_CHECK(i < c->queue_count);
+        assert(i < c->queue_count);
         good = flush_queue(c, i);
     }
     return good;
@@ -79,7 +79,7 @@ bool core_packets_flush(struct core *c)
 void core_packets_drop(struct core *c)
 {
     for (uint32_t i = 0; c->open_count > 0; i++) {
-        CORE_CHECK(i < c->queue_count);
+        assert(i < c->queue_count);
         struct core_open_packet *open = &core_open_packets(c)[i];
         if (open->writer.packet.num_kernels == 0) continue;
         for (uint32_t k = 0; k < open->writer.packet.num_kernels; k++) {
@@ -142,7 +142,7 @@ static bool join_open_packet(struct core *c, uint32_t index,
     if (!dispatch_append(&open->writer, &c->references, entry, launch)) {
         if (!flush_queue(c, stage->queue)) return false;
         bool fits = dispatch_append(&open->writer, &c->references, entry, launch);
-        CORE_CHECK(fits); /* a packet has room for any one launch */
+        assert(fits); /* a packet has room for any one launch */
         (void)fits;
     }
     uint32_t place = open->writer.packet.num_kernels - 1u;

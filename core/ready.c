@@ -118,7 +118,7 @@ uint64_t core_ready_history(const struct core *c, const struct core_stage *stage
     uint64_t packets = core_ready_held(c, input);
     if (has_2d_window(input)) {
         uint64_t kept = seen_before(input, stage->firings);
-        CORE_CHECK(packets >= kept); /* each firing has consumed one packet, and left `kept` of them */
+        assert(packets >= kept); /* each firing has consumed one packet, and left `kept` of them */
         return kept;
     }
     uint64_t history = core_take_seen(core_numbers(c), &input->take, stage->firings);

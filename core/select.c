@@ -3,7 +3,7 @@
 
 #include "core/ends.h"
 #include "core/ready.h"
-#include "lang/sched_code.h"
+#include "lang/sched_opcode.h"
 
 /* ---- ready stages ---- */
 
@@ -89,7 +89,7 @@ enum core_outcome core_select_one(struct core *c, uint32_t index)
 {
     struct core_stage *stage = core_stage(c, index);
     /* only a replay calls this; it ends no stage */
-    CORE_CHECK(!stage->in_flight && stage->life == CORE_RUNNING);
+    assert(!stage->in_flight && stage->life == CORE_RUNNING);
     if (stage->stopped || core_ready_outputs(c, stage) == 0 || core_ready_inputs(c, stage) == 0)
         return CORE_JUMP;
     if (stage->reads_port && asks_for_port(c, stage, 1)) return CORE_FILL;

@@ -69,7 +69,7 @@ static bool input_holds(const struct core *c, const struct core_stage *stage,
                         const struct core_input *input, uint64_t firings)
 {
     const struct core_take *take = &input->take;
-    CORE_CHECK(input->window.width == 0); /* the verifier: no run of a stage with a 2-D window */
+    assert(input->window.width == 0); /* the verifier: no run of a stage with a 2-D window */
     if (take->pop.phases > 1) return core_ready_input(c, stage, input, false, firings) == firings;
     uint64_t sees = take->pop.cycle * (firings - 1) + take->peek;
     return core_ready_held(c, input) >= sees;

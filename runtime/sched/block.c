@@ -297,9 +297,9 @@ static bool is_on_one_queue(const struct core *core, const struct core_buffer *b
 {
     if (buffer->port != CORE_INNER) return false; /* an inner buffer has a writer */
     const struct core_reader *readers = core_fifo_reader(&buffer->fifo, 0);
+    uint32_t queue = core_stage(core, buffer->writer)->queue;
     for (uint32_t i = 0; i < buffer->fifo.reader_count; i++)
-        if (core_stage(core, readers[i].stage)->queue != core_stage(core, buffer->writer)->queue)
-            return false;
+        if (core_stage(core, readers[i].stage)->queue != queue) return false;
     return true;
 }
 
