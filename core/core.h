@@ -81,7 +81,8 @@ struct core_buffer {
     bool eager;      /* of a port: packets are taken as they arrive, or given as there is room */
     bool awaited;    /* of an in-port: simulated time passes until its packets have arrived */
     bool gone;       /* of an out-port: the host wants no more packets */
-    bool undrained;  /* of an out-port: packets have been committed that the host has not been given */
+    bool
+        undrained; /* of an out-port: packets have been committed that the host has not been given */
     uint32_t undrained_next; /* another such out-port; CORE_NONE: none */
     /* of an eager out-port: the host has room up to this position; else UINT64_MAX */
     uint64_t room_end_packets;
@@ -140,7 +141,7 @@ struct core_stage {
     bool stopped; /* by `stop`, or a source by an interrupt: it fires no more */
     /* FAULTED: an open out-port or a stage without outputs needs the packets that it keeps back */
     bool demanded;
-    bool unjudged; /* FAULTED, and nobody has looked whether it is demanded */
+    bool unjudged; /* FAULTED, and it has not been found out yet whether it is demanded */
     bool open; /* FAULTED, and it is not known yet whether it is demanded; only faults.c uses it */
     bool reads_tail; /* its finish reads the packets left in its only input */
     bool reads_port; /* some input is an in-port */
@@ -205,20 +206,20 @@ struct core_instruction {
 
 enum core_failure_kind {
     CORE_GOOD,
-    CORE_BAD_DEVICE,    /* the device has failed */
-    CORE_BAD_COUNTS,    /* the stage reports more or fewer packets or firings than it may make */
-    CORE_BAD_REPORT,    /* the stage reports a fault in a firing that it was not given */
-    CORE_BAD_RUN,       /* `run` of `number` firings that are not possible */
-    CORE_BAD_HALT,      /* `halt` although the stage could go on */
-    CORE_BAD_REPEAT,    /* too many repeats within each other, or one of no round */
-    CORE_BAD_AGAIN,     /* an `again` outside of a repeat */
-    CORE_BAD_CALL,      /* a call in a routine */
-    CORE_BAD_RETURN,    /* a return without a call */
-    CORE_BAD_OPCODE,    /* an instruction of the prologue */
-    CORE_STALLED,       /* the run has stalled; the stage is blocked */
-    CORE_FAULT,         /* a kernel has faulted: `fault` */
-    CORE_SINKS_GONE,    /* the host wants no more packets of any out-port */
-    CORE_STOPPED,       /* the host has ended the run */
+    CORE_BAD_DEVICE, /* the device has failed */
+    CORE_BAD_COUNTS, /* the stage reports more or fewer packets or firings than it may make */
+    CORE_BAD_REPORT, /* the stage reports a fault in a firing that it was not given */
+    CORE_BAD_RUN,    /* `run` of `number` firings that are not possible */
+    CORE_BAD_HALT,   /* `halt` although the stage could go on */
+    CORE_BAD_REPEAT, /* too many repeats within each other, or one of no round */
+    CORE_BAD_AGAIN,  /* an `again` outside of a repeat */
+    CORE_BAD_CALL,   /* a call in a routine */
+    CORE_BAD_RETURN, /* a return without a call */
+    CORE_BAD_OPCODE, /* an instruction of the prologue */
+    CORE_STALLED,    /* the run has stalled; the stage is blocked */
+    CORE_FAULT,      /* a kernel has faulted: `fault` */
+    CORE_SINKS_GONE, /* the host wants no more packets of any out-port */
+    CORE_STOPPED,    /* the host has ended the run */
 };
 
 struct core_failure {
@@ -260,12 +261,13 @@ struct core {
     uint64_t members_at;       /* u32: the stages of all sets, in their order */
     uint64_t by_importance_at; /* u32: the same, within each set the most important first */
     uint64_t numbers_at;       /* u64: lists of rates */
-    uint64_t produced_at;      /* u64, per output: packets of the launch in flight; written by the device */
-    uint64_t takers_at;        /* u64, per component: readers outside of it (ends.h) */
-    uint64_t open_packets_at;  /* per queue */
-    uint64_t completions_at;   /* per stage: those of a wait */
-    uint64_t faults_at;        /* per stage: the fault of one of its firings */
-    uint64_t walk_at;          /* u32, per stage: only faults.c uses it */
+    uint64_t
+        produced_at; /* u64, per output: packets of the launch in flight; written by the device */
+    uint64_t takers_at;       /* u64, per component: readers outside of it (ends.h) */
+    uint64_t open_packets_at; /* per queue */
+    uint64_t completions_at;  /* per stage: those of a wait */
+    uint64_t faults_at;       /* per stage: the fault of one of its firings */
+    uint64_t walk_at;         /* u32, per stage: only faults.c uses it */
     uint64_t code_at;
     uint64_t bytes; /* of the whole block */
     uint32_t stage_count, input_count, output_count, buffer_count, set_count, code_count;
@@ -274,8 +276,9 @@ struct core {
     /* For the length of a call of the core. */
     const struct core_environment *environment;
 
-    atomic_bool interrupted; /* in-ports end where they are, sources stop, and so do cycles that nothing drives */
-    atomic_bool asked;       /* the host wants to be returned to before the next instruction */
+    atomic_bool
+        interrupted; /* in-ports end where they are, sources stop, and so do cycles that nothing drives */
+    atomic_bool asked; /* the host wants to be returned to before the next instruction */
 
     /* what the host has set before the run */
     uint64_t firings_limit; /* of each source; UINT64_MAX: none */
@@ -284,9 +287,10 @@ struct core {
     bool direct;            /* launches need no packets */
     bool observed;          /* events are sent, and `changed` is kept */
     bool live;              /* some port is eager */
-    bool stepped;           /* firings go one by one; guards fail, so the guarded loop does everything */
-    bool ends_at_once;      /* the first fault ends the run: a run that is stepped, or has one schedule */
-    uint32_t open_sinks;    /* sinks that still want packets */
+    bool stepped; /* firings go one by one; guards fail, so the guarded loop does everything */
+    bool
+        ends_at_once; /* the first fault ends the run: a run that is stepped, or has one schedule */
+    uint32_t open_sinks; /* sinks that still want packets */
 
     struct core_marks ends_due; /* stages that `ends` has to look at */
     struct core_marks changed;  /* stages that may wait for another reason than before */
@@ -305,7 +309,7 @@ struct core {
     bool end_propagated; /* a stage or stream has ended since a wait last reset this */
     bool interrupt_seen; /* an interrupt has ended a stream or stopped a stage */
 
-    /* What keeps the machine from the next instruction: set of enum core_attention. */
+    /* Reasons why the machine cannot go on at the next instruction: set of enum core_attention. */
     uint32_t attention;
     /* Out-ports that the host has to drain, in order; CORE_NONE: none. */
     uint32_t undrained_first, undrained_last;
@@ -317,11 +321,11 @@ struct core {
     struct core_fault fault; /* the fault that ends the run */
 
     /* ---- the machine ---- */
-    uint8_t activity;      /* machine.h */
-    bool resumes;          /* the present instruction has not been completed */
-    uint32_t instruction;  /* the present one, counted from 0 */
-    uint32_t next;         /* instruction */
-    uint32_t link;         /* where `return` goes on; CORE_NONE: not in a routine */
+    uint8_t activity;     /* machine.h */
+    bool resumes;         /* the present instruction has not been completed */
+    uint32_t instruction; /* the present one, counted from 0 */
+    uint32_t next;        /* instruction */
+    uint32_t link;        /* where `return` goes on; CORE_NONE: not in a routine */
     uint32_t loop_count;
     struct core_loop loops[CORE_LOOPS_MAX];
     struct core_progress progress; /* of the present instruction, or round of faults.h */

@@ -15,10 +15,10 @@ enum core_taken { CORE_TAKEN, CORE_BUSY, CORE_REFUSED };
 
 enum core_event {
     CORE_EVENT_DISPATCHED, /* `batch` is the number of firings; nothing else of the launch has been done */
-    CORE_EVENT_COMPLETED,  /* the stage is idle again; its packets have not been committed */
-    CORE_EVENT_ENDED,      /* the stage has ended or become FAULTED */
-    CORE_EVENT_STEP,       /* a firing, or the finish, of a run that is stepped is about to be dispatched */
-    CORE_EVENT_STEPPED     /* it has completed, and nothing is in flight */
+    CORE_EVENT_COMPLETED, /* the stage is idle again; its packets have not been committed */
+    CORE_EVENT_ENDED,     /* the stage has ended or become FAULTED */
+    CORE_EVENT_STEP, /* a firing, or the finish, of a run that is stepped is about to be dispatched */
+    CORE_EVENT_STEPPED /* it has completed, and nothing is in flight */
 };
 
 struct core_environment {

@@ -142,8 +142,8 @@ void core_faults_skip(struct core *c, struct core_stage *stage)
     for (uint32_t i = 0; i < stage->output_count; i++) {
         const struct core_output *output = core_output(c, stage, i);
         if (output->in_order && !finish)
-            retract_packets(
-                c, output, core_flow_total(core_numbers(c), &output->most, first, stage->batch));
+            retract_packets(c, output,
+                            core_flow_total(core_numbers(c), &output->most, first, stage->batch));
         else
             core_fifo_commit(&core_written_buffer(c, output)->fifo, 0);
     }
@@ -274,17 +274,17 @@ static bool is_decided(struct core *c, uint32_t first)
 
 /* ---- the rest of the run ---- */
 
-enum {                /* steps of a round */
-    ROUND_BEGINS,
-    QUEUES_RECOVER,
-    STAGES_END,
-    STAGES_REACHED,   /* by a fault */
-    STAGES_DISPATCHED,
-    WINDOW_SETTLES,
-    ROUND_SETTLES,
-    PORTS_END,
-    PORTS_AWAITED,
-    FAULT_SETTLES     /* the run ends with the fault of stage `left` */
+enum { /* steps of a round */
+       ROUND_BEGINS,
+       QUEUES_RECOVER,
+       STAGES_END,
+       STAGES_REACHED, /* by a fault */
+       STAGES_DISPATCHED,
+       WINDOW_SETTLES,
+       ROUND_SETTLES,
+       PORTS_END,
+       PORTS_AWAITED,
+       FAULT_SETTLES /* the run ends with the fault of stage `left` */
 };
 
 static enum core_outcome begin_again(struct core *c)
@@ -430,7 +430,8 @@ enum core_outcome core_conclude(struct core *c)
     if (p->step == ROUND_SETTLES) {
         if (!core_settle(c)) return CORE_REDO;
         if (core_attends(c, CORE_NO_SINKS)) return CORE_JUMP;
-        if (core_attends(c, CORE_HAS_FAULTED) || p->most > 0 || c->ends_due.marked > 0) return begin_again(c);
+        if (core_attends(c, CORE_HAS_FAULTED) || p->most > 0 || c->ends_due.marked > 0)
+            return begin_again(c);
     }
     return try_rest(c);
 }

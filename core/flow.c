@@ -9,7 +9,8 @@ void core_flow_sum(const uint64_t *rates, uint32_t phases, uint64_t *sums)
 }
 
 /* Packets of `count` firings from `phase` on; `count` is at most the number of phases. */
-static uint64_t sum_part(const uint64_t *numbers, const struct core_flow *flow, uint64_t phase, uint64_t count)
+static uint64_t sum_part(const uint64_t *numbers, const struct core_flow *flow, uint64_t phase,
+                         uint64_t count)
 {
     const uint64_t *sums = numbers + flow->sums;
     uint64_t end = phase + count;
@@ -17,7 +18,8 @@ static uint64_t sum_part(const uint64_t *numbers, const struct core_flow *flow, 
     return flow->cycle - sums[phase] + sums[end - flow->phases];
 }
 
-uint64_t core_flow_total_phased(const uint64_t *numbers, const struct core_flow *flow, uint64_t first, uint64_t firings)
+uint64_t core_flow_total_phased(const uint64_t *numbers, const struct core_flow *flow,
+                                uint64_t first, uint64_t firings)
 {
     return firings / flow->phases * flow->cycle +
            sum_part(numbers, flow, first % flow->phases, firings % flow->phases);
@@ -28,8 +30,8 @@ static uint64_t smaller_of(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-uint64_t core_flow_fits_phased(const uint64_t *numbers, const struct core_flow *flow, uint64_t first, uint64_t packets,
-                              uint64_t most)
+uint64_t core_flow_fits_phased(const uint64_t *numbers, const struct core_flow *flow,
+                               uint64_t first, uint64_t packets, uint64_t most)
 {
     uint64_t cycles = smaller_of(packets / flow->cycle, most / flow->phases);
     packets -= cycles * flow->cycle;
@@ -46,14 +48,16 @@ uint64_t core_take_needs(const uint64_t *numbers, const struct core_take *take, 
 }
 
 /* Packets that the input must hold at a firing of that phase, so that the firing `ahead` firings later sees its peek. */
-static uint64_t needs_ahead(const uint64_t *numbers, const struct core_take *take, uint64_t phase, uint64_t ahead)
+static uint64_t needs_ahead(const uint64_t *numbers, const struct core_take *take, uint64_t phase,
+                            uint64_t ahead)
 {
-    return sum_part(numbers, &take->pop, phase, ahead) + numbers[take->peeks + (phase + ahead) % take->pop.phases];
+    return sum_part(numbers, &take->pop, phase, ahead) +
+           numbers[take->peeks + (phase + ahead) % take->pop.phases];
 }
 
 /* Whole cycles of phases first: all firings of the last cycle must see their peeks. */
-uint64_t core_take_fits_phased(const uint64_t *numbers, const struct core_take *take, uint64_t first, uint64_t packets,
-                              uint64_t most)
+uint64_t core_take_fits_phased(const uint64_t *numbers, const struct core_take *take,
+                               uint64_t first, uint64_t packets, uint64_t most)
 {
     const struct core_flow *pop = &take->pop;
     uint64_t phase = first % pop->phases, highest = 0;

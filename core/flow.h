@@ -29,19 +29,22 @@ void core_flow_sum(const uint64_t *rates, uint32_t phases, uint64_t *sums);
 
 /* The functions below for several phases.  The case of one phase is inline, because nearly all ends have one, and
  * each dispatch calls them several times. */
-uint64_t core_flow_total_phased(const uint64_t *numbers, const struct core_flow *flow, uint64_t first, uint64_t firings);
-uint64_t core_flow_fits_phased(const uint64_t *numbers, const struct core_flow *flow, uint64_t first, uint64_t packets,
-                              uint64_t most);
+uint64_t core_flow_total_phased(const uint64_t *numbers, const struct core_flow *flow,
+                                uint64_t first, uint64_t firings);
+uint64_t core_flow_fits_phased(const uint64_t *numbers, const struct core_flow *flow,
+                               uint64_t first, uint64_t packets, uint64_t most);
 
 /* Packets of `firings` firings, the first of which has number `first`. */
-static inline uint64_t core_flow_total(const uint64_t *numbers, const struct core_flow *flow, uint64_t first, uint64_t firings)
+static inline uint64_t core_flow_total(const uint64_t *numbers, const struct core_flow *flow,
+                                       uint64_t first, uint64_t firings)
 {
-    return flow->phases == 1 ? firings * flow->cycle : core_flow_total_phased(numbers, flow, first, firings);
+    return flow->phases == 1 ? firings * flow->cycle
+                             : core_flow_total_phased(numbers, flow, first, firings);
 }
 
 /* The largest number of firings, at most `most`, whose total is at most `packets`. */
-static inline uint64_t core_flow_fits(const uint64_t *numbers, const struct core_flow *flow, uint64_t first, uint64_t packets,
-                                     uint64_t most)
+static inline uint64_t core_flow_fits(const uint64_t *numbers, const struct core_flow *flow,
+                                      uint64_t first, uint64_t packets, uint64_t most)
 {
     if (flow->cycle == 0) return most;
     if (flow->phases != 1) return core_flow_fits_phased(numbers, flow, first, packets, most);
@@ -59,13 +62,13 @@ struct core_take {
 /* Packets that firing number `firing` sees. */
 uint64_t core_take_needs(const uint64_t *numbers, const struct core_take *take, uint64_t firing);
 
-uint64_t core_take_fits_phased(const uint64_t *numbers, const struct core_take *take, uint64_t first, uint64_t packets,
-                              uint64_t most);
+uint64_t core_take_fits_phased(const uint64_t *numbers, const struct core_take *take,
+                               uint64_t first, uint64_t packets, uint64_t most);
 
 /* The largest number of firings, at most `most`, that an input with so many packets admits: each firing must see
  * its whole peek. */
-static inline uint64_t core_take_fits(const uint64_t *numbers, const struct core_take *take, uint64_t first, uint64_t packets,
-                                     uint64_t most)
+static inline uint64_t core_take_fits(const uint64_t *numbers, const struct core_take *take,
+                                      uint64_t first, uint64_t packets, uint64_t most)
 {
     if (take->pop.phases != 1) return core_take_fits_phased(numbers, take, first, packets, most);
     if (packets < take->peek) return 0;

@@ -88,8 +88,7 @@ bool core_launch(struct core *c, uint32_t index, uint64_t firings)
     if (c->observed) (void)core_send(c, CORE_EVENT_DISPATCHED, index, false);
     for (uint32_t i = 0; i < stage->output_count; i++) {
         const struct core_output *output = core_output(c, stage, i);
-        uint64_t packets =
-            core_flow_total(core_numbers(c), &output->most, stage->firings, firings);
+        uint64_t packets = core_flow_total(core_numbers(c), &output->most, stage->firings, firings);
         core_fifo_claim(&core_written_buffer(c, output)->fifo, packets);
         core_produced(c)[stage->first_output + i] = packets;
     }
@@ -194,9 +193,8 @@ static bool count_produced(const struct core *c, const struct core_stage *stage,
     if (stage->exact) return true;
     uint64_t most = *packets;
     *packets = produced[stage->first_output + index];
-    if (output->share > 0 &&
-        (unsigned __int128)*packets * output->other_share !=
-            (unsigned __int128)produced[output->in_step_with] * output->share)
+    if (output->share > 0 && (unsigned __int128)*packets * output->other_share !=
+                                 (unsigned __int128)produced[output->in_step_with] * output->share)
         return false;
     return *packets <= most &&
            *packets >= core_flow_total(numbers, &output->least, first, stage->batch);

@@ -144,8 +144,7 @@ static enum core_outcome execute_halt(struct core *c)
         struct core_stage *stage = core_stage(c, i);
         if (stage->life >= CORE_ENDED) continue;
         bool finishing = stage->life == CORE_FINISH_WAITING;
-        bool room =
-            finishing ? core_has_finish_room(c, stage) : core_ready_outputs(c, stage) > 0;
+        bool room = finishing ? core_has_finish_room(c, stage) : core_ready_outputs(c, stage) > 0;
         bool packets = finishing || core_ready_inputs(c, stage) > 0;
         bool stopped = c->interrupt_seen && !stage->driven;
         if ((room && packets && !stopped) || (!finishing && core_can_never_fire(c, stage))) {
@@ -292,8 +291,10 @@ static enum core_outcome act(struct core *c)
         return outcome;
     case HALTS:
         outcome = execute_halt(c);
-        if (core_attends(c, CORE_HAS_HALTED) && core_attends(c, CORE_NO_SINKS)) (void)core_fail(c, CORE_SINKS_GONE, CORE_NONE, 0);
-        if (core_attends(c, CORE_HAS_FAILED) || core_attends(c, CORE_HAS_HALTED)) c->activity = SETTLES;
+        if (core_attends(c, CORE_HAS_HALTED) && core_attends(c, CORE_NO_SINKS))
+            (void)core_fail(c, CORE_SINKS_GONE, CORE_NONE, 0);
+        if (core_attends(c, CORE_HAS_FAILED) || core_attends(c, CORE_HAS_HALTED))
+            c->activity = SETTLES;
         return outcome;
     case SETTLES: return settle_at_end(c);
     default: return CORE_OVER;

@@ -47,7 +47,8 @@ uint32_t core_marks_take(struct core_marks *marks, uint32_t from)
     uint64_t *word = &core_marks_stages(marks)[stage / WORD_BITS];
     *word &= ~(UINT64_C(1) << stage % WORD_BITS);
     if (*word == 0)
-        core_marks_of_words(marks)[stage / BLOCK_STAGES] &= ~(UINT64_C(1) << stage / WORD_BITS % WORD_BITS);
+        core_marks_of_words(marks)[stage / BLOCK_STAGES] &=
+            ~(UINT64_C(1) << stage / WORD_BITS % WORD_BITS);
     marks->marked--;
     return stage;
 }

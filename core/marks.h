@@ -16,10 +16,12 @@
 #include <stdint.h>
 
 struct core_marks {
-    uint64_t stages_at; /* distance of the words of stages: bit i % 64 of word i / 64: stage i is marked */
-    uint64_t words_at;  /* distance of theirs: bit i % 64 of word i / 64: word i of the stages is not 0 */
-    uint32_t count;     /* all stages */
-    uint32_t marked;    /* the marked ones */
+    uint64_t
+        stages_at; /* distance of the words of stages: bit i % 64 of word i / 64: stage i is marked */
+    uint64_t
+        words_at; /* distance of theirs: bit i % 64 of word i / 64: word i of the stages is not 0 */
+    uint32_t count;  /* all stages */
+    uint32_t marked; /* the marked ones */
 };
 
 #define CORE_NONE UINT32_MAX /* no stage, buffer or end */

@@ -108,11 +108,12 @@ static bool flush_users(struct core *c, uint32_t entry)
 }
 
 static bool send_reference(struct core *c, uint32_t index, uint32_t entry,
-                                      const struct dispatch_full *launch)
+                           const struct dispatch_full *launch)
 {
     const union dispatch_packet packet = {.reference = dispatch_refer(launch, entry)};
     uint32_t queue = core_stages(c)[index].queue;
-    bool good = flush_users(c, entry) && flush_queue(c, queue) && enqueue_packet(c, queue, &packet, 1);
+    bool good =
+        flush_users(c, entry) && flush_queue(c, queue) && enqueue_packet(c, queue, &packet, 1);
     dispatch_store(&c->references, entry, launch);
     c->reference_stages[entry] = index;
     return good;
@@ -132,8 +133,7 @@ static bool is_stored(const struct core *c, uint32_t index, const struct dispatc
 
 /* Adds the launch to the open packet.  A spilled stage refers to the entry nearest to its launch, the others to their
  * own entry. */
-static bool join_open_packet(struct core *c, uint32_t index,
-                                        const struct dispatch_full *launch)
+static bool join_open_packet(struct core *c, uint32_t index, const struct dispatch_full *launch)
 {
     const struct core_stage *stage = &core_stages(c)[index];
     struct core_open_packet *open = &core_open_packets(c)[stage->queue];
@@ -154,8 +154,7 @@ static bool join_open_packet(struct core *c, uint32_t index,
 
 /* ---- launches ---- */
 
-static bool send_full(struct core *c, uint32_t index,
-                                 const struct dispatch_full *launch)
+static bool send_full(struct core *c, uint32_t index, const struct dispatch_full *launch)
 {
     const union dispatch_packet packet = {.full = *launch};
     uint32_t queue = core_stages(c)[index].queue;
@@ -169,9 +168,8 @@ static bool launch_packed(struct core *c, uint32_t index, uint64_t firings)
     struct core_stage *stage = &core_stages(c)[index];
     const struct dispatch_full launch =
         make_full_packet(c, index, false, firings, !stage->ends_pack && !stage->awaited);
-    bool good = is_stored(c, index, &launch)
-                                 ? join_open_packet(c, index, &launch)
-                                 : send_reference(c, index, stage->entry, &launch);
+    bool good = is_stored(c, index, &launch) ? join_open_packet(c, index, &launch)
+                                             : send_reference(c, index, stage->entry, &launch);
     stage->grid_before = launch.grid_size_x;
     return good;
 }

@@ -29,30 +29,34 @@ static uint64_t window_fits(const struct core_stage *stage, const struct core_in
                           closed, rows);
 }
 
-static uint64_t count_fitting(const struct core *c, const struct core_stage *stage, const struct core_input *input,
-                              uint64_t packets, bool closed, uint64_t most)
+static uint64_t count_fitting(const struct core *c, const struct core_stage *stage,
+                              const struct core_input *input, uint64_t packets, bool closed,
+                              uint64_t most)
 {
-    if (!has_2d_window(input)) return core_take_fits(core_numbers(c), &input->take, stage->firings, packets, most);
+    if (!has_2d_window(input))
+        return core_take_fits(core_numbers(c), &input->take, stage->firings, packets, most);
     uint64_t rows, firings = window_fits(stage, input, packets, closed, &rows);
     return firings < most ? firings : most;
 }
 
-uint64_t core_ready_input(const struct core *c, const struct core_stage *stage, const struct core_input *input,
-                         bool filled, uint64_t most)
+uint64_t core_ready_input(const struct core *c, const struct core_stage *stage,
+                          const struct core_input *input, bool filled, uint64_t most)
 {
     uint64_t packets = core_ready_held(c, input);
-    if (filled && core_ready_is_filled(c, input)) packets += core_fifo_room(&core_read_buffer(c, input)->fifo);
+    if (filled && core_ready_is_filled(c, input))
+        packets += core_fifo_room(&core_read_buffer(c, input)->fifo);
     return count_fitting(c, stage, input, packets, core_read_buffer(c, input)->fifo.closed, most);
 }
 
-uint64_t core_ready_input_with(const struct core *c, const struct core_stage *stage, const struct core_input *input,
-                              uint64_t packets, bool closed)
+uint64_t core_ready_input_with(const struct core *c, const struct core_stage *stage,
+                               const struct core_input *input, uint64_t packets, bool closed)
 {
-    return count_fitting(c, stage, input, core_ready_held(c, input) + packets, closed, stage->batch_max);
+    return count_fitting(c, stage, input, core_ready_held(c, input) + packets, closed,
+                         stage->batch_max);
 }
 
-uint64_t core_ready_fits(const struct core *c, const struct core_stage *stage, const struct core_input *input,
-                        uint64_t packets, bool closed)
+uint64_t core_ready_fits(const struct core *c, const struct core_stage *stage,
+                         const struct core_input *input, uint64_t packets, bool closed)
 {
     return count_fitting(c, stage, input, packets, closed, stage->batch_max);
 }
@@ -95,25 +99,29 @@ static uint64_t needs_at(const struct core *c, const struct core_input *input, u
     return (last < frame ? last + 1 : frame) - first;
 }
 
-uint64_t core_ready_needs(const struct core *c, const struct core_stage *stage, const struct core_input *input)
+uint64_t core_ready_needs(const struct core *c, const struct core_stage *stage,
+                          const struct core_input *input)
 {
     return needs_at(c, input, stage->firings);
 }
 
 uint64_t core_ready_seen(const struct core *c, const struct core_input *input, uint64_t firing)
 {
-    uint64_t first = has_2d_window(input) ? firing - seen_before(input, firing)
-                                          : core_flow_total(core_numbers(c), &input->take.pop, 0, firing);
+    uint64_t first = has_2d_window(input)
+                         ? firing - seen_before(input, firing)
+                         : core_flow_total(core_numbers(c), &input->take.pop, 0, firing);
     return first + needs_at(c, input, firing);
 }
 
-uint64_t core_ready_wanted_room(const struct core *c, const struct core_stage *stage, const struct core_output *output)
+uint64_t core_ready_wanted_room(const struct core *c, const struct core_stage *stage,
+                                const struct core_output *output)
 {
     if (stage->life == CORE_FINISH_WAITING) return output->finish_max;
     return core_flow_total(core_numbers(c), &output->most, stage->firings, 1);
 }
 
-uint64_t core_ready_history(const struct core *c, const struct core_stage *stage, const struct core_input *input)
+uint64_t core_ready_history(const struct core *c, const struct core_stage *stage,
+                            const struct core_input *input)
 {
     uint64_t packets = core_ready_held(c, input);
     if (has_2d_window(input)) {
@@ -131,19 +139,22 @@ uint64_t core_ready_history(const struct core *c, const struct core_stage *stage
     return packets < history ? packets : history;
 }
 
-uint64_t core_ready_frees(const struct core *c, const struct core_input *input, uint64_t first, uint64_t firings)
+uint64_t core_ready_frees(const struct core *c, const struct core_input *input, uint64_t first,
+                          uint64_t firings)
 {
-    if (!has_2d_window(input)) return core_flow_total(core_numbers(c), &input->take.pop, first, firings);
+    if (!has_2d_window(input))
+        return core_flow_total(core_numbers(c), &input->take.pop, first, firings);
     return seen_before(input, first) + firings - seen_before(input, first + firings);
 }
 
 struct kernel_window core_ready_window(const struct core *c, const struct core_stage *stage,
-                                      const struct core_input *input)
+                                       const struct core_input *input)
 {
     struct kernel_window window = {.place = 0};
     if (!has_2d_window(input)) return window;
     window.place = frame_place(input, stage->firings);
     window.first = window_first(input->window, input->shape, window.place);
-    (void)window_fits(stage, input, core_ready_held(c, input), core_read_buffer(c, input)->fifo.closed, &window.rows);
+    (void)window_fits(stage, input, core_ready_held(c, input),
+                      core_read_buffer(c, input)->fifo.closed, &window.rows);
     return window;
 }

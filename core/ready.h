@@ -52,16 +52,16 @@ static inline uint64_t core_ready_room(const struct core_buffer *buffer)
 }
 
 /* Firings that one input admits, at most `most`.  `filled`: an in-port that is filled counts as full. */
-uint64_t core_ready_input(const struct core *c, const struct core_stage *stage, const struct core_input *input,
-                         bool filled, uint64_t most);
+uint64_t core_ready_input(const struct core *c, const struct core_stage *stage,
+                          const struct core_input *input, bool filled, uint64_t most);
 
 /* Firings that the input would admit if it held `packets` more, and were closed or not. */
-uint64_t core_ready_input_with(const struct core *c, const struct core_stage *stage, const struct core_input *input,
-                              uint64_t packets, bool closed);
+uint64_t core_ready_input_with(const struct core *c, const struct core_stage *stage,
+                               const struct core_input *input, uint64_t packets, bool closed);
 
 /* Firings that the input would admit if it held `packets` in all, the first one that of the next firing. */
-uint64_t core_ready_fits(const struct core *c, const struct core_stage *stage, const struct core_input *input,
-                        uint64_t packets, bool closed);
+uint64_t core_ready_fits(const struct core *c, const struct core_stage *stage,
+                         const struct core_input *input, uint64_t packets, bool closed);
 
 /* Firings that all inputs (with in-ports that are filled as full), or all outputs, admit; at most the largest batch
  * of the stage.  The end that admitted none before is asked first, and the ends after it next.  So while ends come to
@@ -73,28 +73,32 @@ uint64_t core_ready_outputs(const struct core *c, struct core_stage *stage);
 static inline bool core_ready_ends(const struct core *c, const struct core_stage *stage,
                                    const struct core_input *input)
 {
-    return core_read_buffer(c, input)->fifo.closed && core_ready_input(c, stage, input, false, 1) == 0;
+    return core_read_buffer(c, input)->fifo.closed &&
+           core_ready_input(c, stage, input, false, 1) == 0;
 }
 
 /* Packets that the input must hold for the next firing. */
-uint64_t core_ready_needs(const struct core *c, const struct core_stage *stage, const struct core_input *input);
+uint64_t core_ready_needs(const struct core *c, const struct core_stage *stage,
+                          const struct core_input *input);
 
 /* Packets of the stream up to the last one that the firing of that number sees. */
 uint64_t core_ready_seen(const struct core *c, const struct core_input *input, uint64_t firing);
 
 /* Maximum number of packets that the next firing, or the finish, appends. */
 uint64_t core_ready_wanted_room(const struct core *c, const struct core_stage *stage,
-                               const struct core_output *output);
+                                const struct core_output *output);
 
 /* The history of the input: packets that it holds and that a firing has seen without consuming them.  Before the
  * first firing: the initial packets that this firing would see without consuming them. */
-uint64_t core_ready_history(const struct core *c, const struct core_stage *stage, const struct core_input *input);
+uint64_t core_ready_history(const struct core *c, const struct core_stage *stage,
+                            const struct core_input *input);
 
 /* Packets that the input frees when the batch of `firings`, the first of which has number `first`, has ended. */
-uint64_t core_ready_frees(const struct core *c, const struct core_input *input, uint64_t first, uint64_t firings);
+uint64_t core_ready_frees(const struct core *c, const struct core_input *input, uint64_t first,
+                          uint64_t firings);
 
 /* The 2-D window of an input for a batch that begins with the next firing; zeroed if the input has none. */
 struct kernel_window core_ready_window(const struct core *c, const struct core_stage *stage,
-                                      const struct core_input *input);
+                                       const struct core_input *input);
 
 #endif

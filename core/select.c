@@ -18,8 +18,7 @@ static bool is_cut_short(const struct core *c, const struct core_stage *stage, u
     return false;
 }
 
-bool core_is_below_threshold(const struct core *c, const struct core_stage *stage,
-                             uint64_t firings)
+bool core_is_below_threshold(const struct core *c, const struct core_stage *stage, uint64_t firings)
 {
     return firings < stage->threshold && !is_cut_short(c, stage, firings);
 }
@@ -181,8 +180,7 @@ static enum core_outcome select_fullest_stage(struct core *c, const struct core_
     for (uint32_t i = again ? p->at : 0; i < set->count; i++) {
         uint32_t index = core_members(c)[set->first + i];
         if (!again && !may_be_ready(core_stage(c, index))) continue;
-        uint64_t packets =
-            again ? p->packets : fullest_input_packets(c, core_stage(c, index));
+        uint64_t packets = again ? p->packets : fullest_input_packets(c, core_stage(c, index));
         if (!again && found && packets <= most) continue;
         again = false;
         enum core_outcome outcome = select_if_ready(c, index);

@@ -12,7 +12,7 @@ enum sched_opcode {
 };
 
 #define SCHED_FULLEST_TURN 256u /* of so many selections by `fullest` one is by `round_robin` */
-#define SCHED_REPEAT_DEPTH 8u /* repeats within each other, in the loop and in a routine */
+#define SCHED_REPEAT_DEPTH 8u   /* repeats within each other, in the loop and in a routine */
 
 /* Forms of packets, that operands F name. */
 enum sched_form { SCHED_FORM_FULL, SCHED_FORM_REFERENCE, SCHED_FORM_CONDENSED, SCHED_FORMS };

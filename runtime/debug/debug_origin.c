@@ -65,7 +65,8 @@ void prt_debugger_origins_behind(struct debug_origins *o, const struct prt_debug
     const struct core_stage *stage = &d->sched->stages[d->last.stage];
     for (uint32_t i = 0; i < stage->output_count; i++) {
         uint32_t index = stage->first_output + i;
-        const struct prt_buffer *buffer = prt_output_buffer(d->sched, core_output(d->sched->core, stage, i));
+        const struct prt_buffer *buffer =
+            prt_output_buffer(d->sched, core_output(d->sched->core, stage, i));
         uint32_t number = (uint32_t)(buffer - d->sched->buffers);
         struct history *h = &o->histories[number];
         for (uint64_t n = d->given_from[index]; n < buffer->fifo->written_packets; n++) {

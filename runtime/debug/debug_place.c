@@ -93,7 +93,8 @@ enum prt_status prt_debugger_refuse_name(const struct prt_debugger *d, unsigned 
     for (uint32_t i = 0; (names & DEBUG_NODES) != 0 && i < d->container->stage_count; i++)
         nearest_consider(&nearest, debug_stage_name(d, i));
     for (uint32_t i = 0; (names & DEBUG_KERNELS) != 0 && i < d->container->stage_count; i++)
-        nearest_consider(&nearest, debug_text(d, prt_stage_node(d->sched, &d->sched->stages[i])->kernel_title));
+        nearest_consider(
+            &nearest, debug_text(d, prt_stage_node(d->sched, &d->sched->stages[i])->kernel_title));
     const char *stage = (names & DEBUG_NODES) != 0 ? prt_debugger_fused_into(d, word) : NULL;
     if (stage != NULL)
         return prt_error_set(

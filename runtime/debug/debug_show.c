@@ -228,7 +228,8 @@ static void print_writer(FILE *to, const struct prt_debugger *d, uint32_t buffer
     else
         prt_debugger_say(
             to, ", kernel '%s' at %s:%" PRIu32 "%s\n",
-            debug_text(d, prt_stage_node(d->sched, &d->sched->stages[written->by.stage])->kernel_title),
+            debug_text(
+                d, prt_stage_node(d->sched, &d->sched->stages[written->by.stage])->kernel_title),
             prt_container_source(d->container, source), line,
             prt_debug_mode(d->container) ? "" : " (which statement: compile with --debug-mode)");
     if (with_source && place != NULL)
@@ -312,7 +313,8 @@ static void print_taken(struct prt_debugger *d, FILE *to)
         const struct core_input *input = core_input(d->sched->core, stage, i);
         uint32_t buffer = input->buffer;
         uint64_t first = d->taken_from[stage->first_input + i];
-        uint64_t count = core_flow_total(core_numbers(d->sched->core), &input->take.pop, d->next.firing, 1);
+        uint64_t count =
+            core_flow_total(core_numbers(d->sched->core), &input->take.pop, d->next.firing, 1);
         for (uint64_t k = 0; k < count && k < TAKEN_SHOWN; k++) {
             prt_debugger_say(to, "it read %s@%" PRIu64 " = ", debug_buffer_name(d, buffer),
                              first + k);
@@ -329,7 +331,8 @@ static void describe_fault(struct prt_debugger *d, FILE *to)
     if (fault.line > 0) {
         prt_debugger_say(to, "at %s:%" PRIu32 ":%" PRIu32 "\n", fault.source, fault.line,
                          fault.column);
-        prt_debugger_source_line(d, d->sched->core->fault.fault.source, fault.line, fault.column, to);
+        prt_debugger_source_line(d, d->sched->core->fault.fault.source, fault.line, fault.column,
+                                 to);
     }
     if (d->next.stage != PRT_NONE && fault.firing == d->next.firing) print_taken(d, to);
 }

@@ -92,12 +92,10 @@ static void print_inputs(const struct prt_debugger *d, struct json *json,
     for (uint32_t i = 0; i < stage->input_count; i++) {
         const struct core_input *input = core_input(d->sched->core, stage, i);
         uint64_t from = d->taken_from[stage->first_input + i];
-        uint64_t to = core_fifo_reader(prt_input_buffer(d->sched, input)->fifo, input->reader)->position_packets;
+        uint64_t to = core_fifo_reader(prt_input_buffer(d->sched, input)->fifo, input->reader)
+                          ->position_packets;
         if (to == from) continue;
-        print_end(
-            d, json,
-            &(struct traced_end){input->buffer, from, to - from},
-            is_first);
+        print_end(d, json, &(struct traced_end){input->buffer, from, to - from}, is_first);
         is_first = false;
     }
 }
@@ -107,7 +105,8 @@ static void print_outputs(const struct prt_debugger *d, struct json *json,
 {
     bool is_first = true;
     for (uint32_t i = 0; i < stage->output_count; i++) {
-        const struct prt_buffer *buffer = prt_output_buffer(d->sched, core_output(d->sched->core, stage, i));
+        const struct prt_buffer *buffer =
+            prt_output_buffer(d->sched, core_output(d->sched->core, stage, i));
         uint64_t from = d->given_from[stage->first_output + i];
         if (buffer->fifo->written_packets == from) continue;
         print_end(d, json,

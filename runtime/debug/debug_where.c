@@ -43,8 +43,7 @@ static uint32_t state_text(const struct prt_debugger *d, uint32_t index, char *t
     }
     uint32_t next = prt_explain_wait(d->sched, index, text, size);
     if (text[0] == '\0')
-        snprintf(text, size, "%s",
-                 stage->life == CORE_RUNNING ? "can fire" : "its finish can run");
+        snprintf(text, size, "%s", stage->life == CORE_RUNNING ? "can fire" : "its finish can run");
     return next;
 }
 
@@ -109,7 +108,8 @@ void prt_debug_show_stages(struct prt_debugger *d, FILE *to)
         prt_text_cell(to, debug_stage_name(d, i), NAME_COLUMNS);
         fprintf(to, " %8" PRIu64 " %8" PRIu64 " %4" PRIu32 " %11" PRIu32, stage->firings,
                 stage->execute_cycles, d->sched->queues[stage->queue].cu_count, stage->importance);
-        prt_debugger_say(to, "  %s at %s:%" PRIu32 "%s\n", debug_text(d, prt_stage_node(d->sched, stage)->kernel_title),
+        prt_debugger_say(to, "  %s at %s:%" PRIu32 "%s\n",
+                         debug_text(d, prt_stage_node(d->sched, stage)->kernel_title),
                          prt_container_source(d->container, source), line,
                          stage->life == CORE_ENDED ? "; ended" : "");
     }

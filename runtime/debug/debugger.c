@@ -87,7 +87,8 @@ static void note_places(struct prt_debugger *d, const struct core_stage *stage)
     for (uint32_t i = 0; i < stage->input_count; i++) {
         const struct core_input *input = core_input(core, stage, i);
         d->taken_from[stage->first_input + i] =
-            core_fifo_reader(prt_input_buffer(d->sched, input)->fifo, input->reader)->position_packets;
+            core_fifo_reader(prt_input_buffer(d->sched, input)->fifo, input->reader)
+                ->position_packets;
     }
     for (uint32_t i = 0; i < stage->output_count; i++) {
         const struct core_output *output = core_output(core, stage, i);

@@ -155,8 +155,8 @@ static enum prt_status refuse(const struct dispatch_finding *finding, uint32_t h
                          finding->value);
 }
 
-enum prt_status prt_packet_decode(struct prt_packet_processor *p, const union dispatch_packet *packet,
-                                  struct prt_error *error)
+enum prt_status prt_packet_decode(struct prt_packet_processor *p,
+                                  const union dispatch_packet *packet, struct prt_error *error)
 {
     struct dispatch_finding finding;
     bool good = expand(p, packet, &finding);

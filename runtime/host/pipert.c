@@ -620,17 +620,16 @@ static void show_stage(void *context, uint32_t index)
     const struct core_stage *stage = &s->stages[index];
     uint32_t inputs = stage->input_count;
     const char *name = prt_container_text(s->container, prt_stage_node(s, stage)->name);
-    struct prt_replay_step step = {.node = name,
-                                   .firing = stage->firings,
-                                   .levels = view->levels};
+    struct prt_replay_step step = {.node = name, .firing = stage->firings, .levels = view->levels};
     for (uint32_t i = 0; i < inputs + stage->output_count; i++) {
         const struct prt_buffer *buffer =
             i < inputs ? prt_input_buffer(s, core_input(s->core, stage, i))
                        : prt_output_buffer(s, core_output(s->core, stage, i - inputs));
         if (buffer->record->outer != CONTAINER_INNER) continue;
-        view->levels[step.level_count++] = (struct prt_replay_level){
-            prt_container_text(s->container, buffer->record->name),
-            buffer->fifo->written_packets - buffer->fifo->oldest_packets, buffer->fifo->depth_packets};
+        view->levels[step.level_count++] =
+            (struct prt_replay_level){prt_container_text(s->container, buffer->record->name),
+                                      buffer->fifo->written_packets - buffer->fifo->oldest_packets,
+                                      buffer->fifo->depth_packets};
     }
     view->show(view->context, &step);
 }
@@ -750,7 +749,8 @@ bool prt_run_describe_crash(const struct prt_run *run, char *text, size_t size)
     if (size == 0 || !prt_kernel_executing(&object, &first, &count)) return false;
     const struct prt_kernel_object *objects = run->sched->objects;
     if (object < objects || object >= objects + (size_t)c->stage_count * 2) return false;
-    const struct container_node *node = prt_stage_node(run->sched, &run->sched->stages[object->stage]);
+    const struct container_node *node =
+        prt_stage_node(run->sched, &run->sched->stages[object->stage]);
     struct line line = {text, size, 0};
     append_text(&line, "kernel '");
     append_text(&line, prt_container_text(c, node->name));

@@ -14,7 +14,7 @@
 struct prt_program {
     struct prt_container container;
     struct prt_image *image; /* owned; its code is loaded when a run needs the kernels */
-    uint32_t *ports; /* buffer of each port */
+    uint32_t *ports;         /* buffer of each port */
     uint32_t port_count;
 };
 

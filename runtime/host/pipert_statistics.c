@@ -148,7 +148,8 @@ bool prt_run_buffer(const struct prt_run *run, uint32_t index,
         statistics->host_cycles = prt_profile_host_cycles(run->sched, index);
     count_arrivals(run->sched, index, statistics);
     if (buffer->stranded_reader != NULL)
-        statistics->stranded_reader = prt_container_text(c, prt_stage_node(run->sched, buffer->stranded_reader)->name);
+        statistics->stranded_reader =
+            prt_container_text(c, prt_stage_node(run->sched, buffer->stranded_reader)->name);
     if (buffer->stranded_by != NULL)
         statistics->stranded_by = prt_container_text(c, buffer->stranded_by->record->name);
     for (uint32_t i = 0; i < run->program->port_count; i++) {

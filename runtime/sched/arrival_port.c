@@ -49,7 +49,8 @@ static enum prt_status refuse_past_list(const struct prt_sched *s, const struct 
 /* The clock of the device, with the instructions that it has not been given yet. */
 static uint64_t present_cycle(const struct prt_sched *s)
 {
-    return prt_cycles_add(s->ops->now_cycles(s->device), s->core->instruction_cycles - s->core->passed_cycles);
+    return prt_cycles_add(s->ops->now_cycles(s->device),
+                          s->core->instruction_cycles - s->core->passed_cycles);
 }
 
 /* A stage that reads a full port lacks its packets meanwhile. */

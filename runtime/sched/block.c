@@ -28,13 +28,13 @@ static struct sched_instruction decode_at(const struct prt_container *c, uint32_
 /* Each end has two lists of rates; a list of prefix sums has one more number than rates. */
 static struct core_shape find_shape(const struct prt_container *c)
 {
-    struct core_shape shape = {
-        .stages = c->stage_count,
-        .inputs = c->input_count,
-        .outputs = c->output_count,
-        .buffers = c->buffer_count,
-        .sets = c->set_count,
-        .numbers = c->rate_count + 2 * ((uint64_t)c->input_count + c->output_count)};
+    struct core_shape shape = {.stages = c->stage_count,
+                               .inputs = c->input_count,
+                               .outputs = c->output_count,
+                               .buffers = c->buffer_count,
+                               .sets = c->set_count,
+                               .numbers = c->rate_count +
+                                          2 * ((uint64_t)c->input_count + c->output_count)};
     for (uint32_t i = 0; i < c->set_count; i++)
         shape.members += c->sets[i].count;
     for (uint32_t i = 0; i < c->buffer_count; i++)
@@ -64,9 +64,8 @@ static void fill_buffers(struct builder *b)
         }
         readers += count;
         buffer->initial_packets = record->initial_packets;
-        buffer->writer = record->writer_node == CONTAINER_NONE
-                             ? CORE_NONE
-                             : b->node_stage[record->writer_node];
+        buffer->writer =
+            record->writer_node == CONTAINER_NONE ? CORE_NONE : b->node_stage[record->writer_node];
         buffer->port = out ? CORE_OUT_PORT : in ? CORE_IN_PORT : CORE_INNER;
         buffer->room_end_packets = UINT64_MAX;
     }
@@ -196,8 +195,7 @@ static void fill_stage(const struct builder *b, uint32_t index)
         .phases = node->phases,
         .flags = node->flags,
         .importance = node->importance,
-        .repetitions =
-            node->source_repetitions > 0 ? node->source_repetitions : node->repetitions,
+        .repetitions = node->source_repetitions > 0 ? node->source_repetitions : node->repetitions,
         .exact = has_exact_rates(c, node),
         .entry = record->entry == CONTAINER_NONE ? CORE_NONE : record->entry,
         .spilled = has_flag(record, CONTAINER_STAGE_SPILLED),
@@ -330,8 +328,7 @@ void prt_block_find_order(struct core *core)
         }
         for (uint32_t k = 0; k < stage->output_count; k++) {
             struct core_output *output = core_output(core, stage, k);
-            output->in_order =
-                known && is_on_one_queue(core, core_written_buffer(core, output));
+            output->in_order = known && is_on_one_queue(core, core_written_buffer(core, output));
         }
     }
 }

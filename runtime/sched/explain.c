@@ -137,18 +137,18 @@ static bool has_reader_waited_for(const struct prt_sched *s, const struct prt_bu
 {
     const struct container_buffer *record = buffer->record;
     for (uint32_t i = 0; s->among != NULL && i < record->reader_count; i++)
-        if (is_waited_for(s, s->container->readers[record->first_reader + i].node))
-            return true;
+        if (is_waited_for(s, s->container->readers[record->first_reader + i].node)) return true;
     return s->among == NULL;
 }
 
 /* The output with too little room for the stage's next firing or finish, or NULL. */
 static const struct core_output *find_full_output(const struct prt_sched *s,
-                                                       const struct core_stage *stage)
+                                                  const struct core_stage *stage)
 {
     for (uint32_t i = 0; i < stage->output_count; i++) {
         const struct core_output *output = core_output(s->core, stage, i);
-        if (core_fifo_room(prt_output_buffer(s, output)->fifo) < core_ready_wanted_room(s->core, stage, output) &&
+        if (core_fifo_room(prt_output_buffer(s, output)->fifo) <
+                core_ready_wanted_room(s->core, stage, output) &&
             has_reader_waited_for(s, prt_output_buffer(s, output)))
             return output;
     }
@@ -157,7 +157,7 @@ static const struct core_output *find_full_output(const struct prt_sched *s,
 
 /* The input whose packets the stage waits for, or NULL.  It does not wait for an open in-port that can be filled. */
 static const struct core_input *find_starved_input(const struct prt_sched *s,
-                                                        const struct core_stage *stage)
+                                                   const struct core_stage *stage)
 {
     for (uint32_t i = 0; i < stage->input_count; i++) {
         const struct core_input *input = core_input(s->core, stage, i);
@@ -208,7 +208,7 @@ static uint32_t append_wait(const struct prt_sched *s, uint32_t index, struct st
     if (stage->life == CORE_FAULTED) {
         add_words(story, "'%s' %s", stage_name(s, index),
                   core_faults(s->core)[index].there ? "has faulted"
-                                                   : "needs what a fault keeps back");
+                                                    : "needs what a fault keeps back");
         return UINT32_MAX;
     }
     if (input != NULL && stage->life == CORE_RUNNING) {
@@ -216,18 +216,19 @@ static uint32_t append_wait(const struct prt_sched *s, uint32_t index, struct st
         uint32_t writer = buffer->record->writer_node;
         add_words(story, "'%s' waits for packets in '%s' (holds %" PRIu64 ", needs %" PRIu64 ")",
                   stage_name(s, index), prt_container_text(c, buffer->record->name),
-                  core_fifo_held(buffer->fifo, input->reader), core_ready_needs(s->core, stage, input));
+                  core_fifo_held(buffer->fifo, input->reader),
+                  core_ready_needs(s->core, stage, input));
         if (writer == CONTAINER_NONE) return append_port_wait(s, index, buffer, story);
         return s->node_stage[writer];
     }
     const struct core_output *output = find_full_output(s, stage);
     if (output == NULL) return UINT32_MAX;
     const struct core_fifo *fifo = prt_output_buffer(s, output)->fifo;
-    add_words(story,
-              "'%s' waits for room in '%s' (holds %" PRIu64 " of %" PRIu64 ", needs %" PRIu64 ")",
-              stage_name(s, index), prt_container_text(c, prt_output_buffer(s, output)->record->name),
-              fifo->written_packets - fifo->oldest_packets, fifo->depth_packets,
-              core_ready_wanted_room(s->core, stage, output));
+    add_words(
+        story, "'%s' waits for room in '%s' (holds %" PRIu64 " of %" PRIu64 ", needs %" PRIu64 ")",
+        stage_name(s, index), prt_container_text(c, prt_output_buffer(s, output)->record->name),
+        fifo->written_packets - fifo->oldest_packets, fifo->depth_packets,
+        core_ready_wanted_room(s->core, stage, output));
     return find_slowest_reader(s, prt_output_buffer(s, output));
 }
 
@@ -302,7 +303,7 @@ static const char *why_misplaced(enum core_failure_kind kind)
     case CORE_BAD_AGAIN: return "an 'again' outside of what is repeated";
     case CORE_BAD_CALL: return "a call in a routine";
     case CORE_BAD_RETURN: return "a return that no call leads to";
-    default: return "an instruction of the prologue behind it";
+    default: return "an instruction of the prologue after it";
     }
 }
 
@@ -335,9 +336,10 @@ enum prt_status prt_explain_failure(const struct prt_sched *s, struct prt_error 
                              "container: the scheduler program halts although '%s' could go on",
                              stage_name(s, f->stage));
     case CORE_BAD_COUNTS:
-        return prt_error_set(error, PRT_E_FAULT,
-                             "kernel '%s' reports more or fewer packets or firings than it may make",
-                             stage_name(s, f->stage));
+        return prt_error_set(
+            error, PRT_E_FAULT,
+            "kernel '%s' reports more or fewer packets or firings than it may make",
+            stage_name(s, f->stage));
     case CORE_BAD_REPORT:
         return prt_error_set(error, PRT_E_FAULT,
                              "kernel '%s' reports a fault in a firing that it was not given",

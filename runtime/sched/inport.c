@@ -92,7 +92,8 @@ static void fill_ahead(struct prt_sched *s, struct prt_buffer *buffer)
 }
 
 /* Will the stage ask for its next input, too? */
-static bool will_ask_next(const struct prt_sched *s, const struct core_stage *stage, const struct core_input *input)
+static bool will_ask_next(const struct prt_sched *s, const struct core_stage *stage,
+                          const struct core_input *input)
 {
     const struct prt_ahead *ahead = &prt_input_buffer(s, input)->port->ahead;
     return core_ready_input_with(s->core, stage, input, ahead->packets, ahead->over) > 0;
@@ -162,7 +163,8 @@ static enum prt_status take_ahead(struct prt_sched *s, struct prt_buffer *buffer
     if (ahead->packets > 0) commit_ahead(buffer, ahead->packets);
     if (ahead->has_extra && core_fifo_room(fifo) > 0) {
         void *place = prt_ring_claim(&buffer->ring, fifo, 1);
-        if (!prt_ring_is_placed(&buffer->ring)) memcpy(place, ahead->extra, (size_t)fifo->width_bytes);
+        if (!prt_ring_is_placed(&buffer->ring))
+            memcpy(place, ahead->extra, (size_t)fifo->width_bytes);
         core_fifo_commit(fifo, 1);
         port->packets++;
         ahead->has_extra = false;
@@ -210,7 +212,8 @@ static enum prt_status take_once(struct prt_sched *s, struct prt_buffer *buffer,
 {
     struct core_fifo *fifo = buffer->fifo;
     size_t room = (size_t)core_fifo_room(fifo), count;
-    enum prt_status status = ask_host(s, buffer, prt_ring_claim(&buffer->ring, fifo, room), room, &count, error);
+    enum prt_status status =
+        ask_host(s, buffer, prt_ring_claim(&buffer->ring, fifo, room), room, &count, error);
     core_fifo_commit(fifo, count);
     buffer->port->packets += count;
     return count == 0 ? end_by_status(s, buffer, status) : status;
@@ -259,7 +262,8 @@ void prt_inport_read_ahead(struct prt_sched *s, struct prt_buffer *buffer)
     if (ahead->packets == room) return;
     uint8_t *window = prt_ring_claim(&buffer->ring, fifo, room);
     if (ahead->has_extra) {
-        if (!prt_ring_is_placed(&buffer->ring)) memcpy(window + ahead->packets * width, ahead->extra, width);
+        if (!prt_ring_is_placed(&buffer->ring))
+            memcpy(window + ahead->packets * width, ahead->extra, width);
         ahead->packets++;
         ahead->has_extra = false;
     }

@@ -95,9 +95,11 @@ static uint64_t find_input_mark(const struct prt_lateness *l, const struct prt_s
 {
     const struct prt_buffer *buffer = prt_input_buffer(s, input);
     const struct marked_buffer *b = find_marked(l, s, buffer);
-    uint64_t seen = core_ready_seen(s->core, input, firing), initial = buffer->record->initial_packets;
+    uint64_t seen = core_ready_seen(s->core, input, firing),
+             initial = buffer->record->initial_packets;
     if (seen > buffer->fifo->written_packets) seen = buffer->fifo->written_packets;
-    if (seen <= core_fifo_reader(buffer->fifo, input->reader)->position_packets) return 0; /* it sees none */
+    if (seen <= core_fifo_reader(buffer->fifo, input->reader)->position_packets)
+        return 0; /* it sees none */
     if (b->marks != NULL) return b->marks[(seen - 1) % b->depth];
     return seen > initial ? find_port_mark(buffer->port, seen - 1 - initial) : 0;
 }
@@ -119,12 +121,17 @@ static void mark_outputs(struct prt_lateness *l, const struct prt_sched *s,
         bool exact = output->least.cycle == output->most.cycle;
         uint64_t first = prt_output_buffer(s, output)->fifo->written_packets;
         if (exact) {
-            first += core_flow_total(core_numbers(s->core), &output->most, stage->firings, batch_firing);
-            mark_packets(b, first, core_flow_total(core_numbers(s->core), &output->most, stage->firings + batch_firing, 1),
+            first +=
+                core_flow_total(core_numbers(s->core), &output->most, stage->firings, batch_firing);
+            mark_packets(b, first,
+                         core_flow_total(core_numbers(s->core), &output->most,
+                                         stage->firings + batch_firing, 1),
                          mark);
         } else if (batch_firing == 0) {
-            mark_packets(b, first, core_flow_total(core_numbers(s->core), &output->most, stage->firings, stage->batch),
-                         mark);
+            mark_packets(
+                b, first,
+                core_flow_total(core_numbers(s->core), &output->most, stage->firings, stage->batch),
+                mark);
         }
     }
 }
@@ -153,14 +160,16 @@ void prt_lateness_dispatched(struct prt_lateness *l, const struct prt_sched *s,
         *last = find_end_mark(l, s, stage);
         for (uint32_t i = 0; i < stage->output_count; i++) {
             const struct core_output *output = core_output(s->core, stage, i);
-            mark_packets(find_marked(l, s, prt_output_buffer(s, output)), prt_output_buffer(s, output)->fifo->written_packets,
-                         output->finish_max, *last);
+            mark_packets(find_marked(l, s, prt_output_buffer(s, output)),
+                         prt_output_buffer(s, output)->fifo->written_packets, output->finish_max,
+                         *last);
         }
         return;
     }
     for (uint64_t k = 0; k < stage->batch; k++) {
         for (uint32_t i = 0; i < stage->input_count; i++) {
-            uint64_t mark = find_input_mark(l, s, core_input(s->core, stage, i), stage->firings + k);
+            uint64_t mark =
+                find_input_mark(l, s, core_input(s->core, stage, i), stage->firings + k);
             if (mark > *last) *last = mark;
         }
         mark_outputs(l, s, stage, k, *last);

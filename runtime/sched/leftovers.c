@@ -42,7 +42,8 @@ static const struct prt_buffer *short_buffer(struct prt_sched *s, const struct c
             if (found == NULL) found = prt_input_buffer(s, input);
         }
         uint64_t packets = counts ? held_by_now(s, input, &ended) : 0;
-        if (open == NULL && core_ready_fits(s->core, stage, input, packets, false) == 0) open = prt_input_buffer(s, input);
+        if (open == NULL && core_ready_fits(s->core, stage, input, packets, false) == 0)
+            open = prt_input_buffer(s, input);
     }
     return found != NULL ? found : open;
 }
@@ -85,6 +86,7 @@ void prt_leftovers_count(struct prt_sched *s)
         const struct core_stage *stage = &s->stages[i];
         const struct prt_buffer *by = short_buffer(s, stage);
         for (uint32_t k = 0; k < stage->input_count; k++)
-            if (core_input(s->core, stage, k)->left.counts) count_input(s, stage, core_input(s->core, stage, k), by);
+            if (core_input(s->core, stage, k)->left.counts)
+                count_input(s, stage, core_input(s->core, stage, k), by);
     }
 }

@@ -177,7 +177,7 @@ static enum prt_status take_or_ask(struct prt_sched *s, struct live_in *in, stru
     return is_port_wanted(s, in->buffer) ? prt_inport_ask(s, in->buffer, error) : PRT_OK;
 }
 
-/* Tells the core how much room the sinks have made.  True: it is more than the core knows. */
+/* Sets the room that the sinks have made.  True: it is more than the core knows. */
 static bool update_rooms(struct prt_sched *s)
 {
     bool grown = false;
@@ -234,7 +234,8 @@ static struct prt_buffer *mark_rooms(struct prt_sched *s)
         struct live_out *out = &s->live->outs[i];
         const struct prt_port *port = out->buffer->port;
         out->room = UINT64_MAX;
-        if (port->thread != NULL && !out->buffer->core->gone) out->room = prt_port_thread_room(out->buffer);
+        if (port->thread != NULL && !out->buffer->core->gone)
+            out->room = prt_port_thread_room(out->buffer);
         /* equivalent: no stage waits for more room than the depth */
         if (out->room < out->buffer->fifo->depth_packets && first == NULL) first = out->buffer;
     }

@@ -90,7 +90,9 @@ static void pass_caches(struct prt_sched *s, const struct prt_buffer *buffer)
     bool past = prt_ring_is_placed(&buffer->ring) && exceeds_caches(s, &buffer->port->memory);
     for (uint32_t i = 0; i < s->container->stage_count; i++) {
         const struct core_stage *stage = &s->stages[i];
-        if (stage->output_count != 1 || prt_output_buffer(s, core_output(s->core, stage, 0)) != buffer) continue;
+        if (stage->output_count != 1 ||
+            prt_output_buffer(s, core_output(s->core, stage, 0)) != buffer)
+            continue;
         s->objects[i].flags &= ~(uint32_t)PRT_KERNEL_PAST_CACHES;
         if (past) s->objects[i].flags |= PRT_KERNEL_PAST_CACHES;
     }

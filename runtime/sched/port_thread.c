@@ -516,6 +516,7 @@ enum prt_status prt_port_threads_end(struct prt_sched *s, enum prt_status status
         *error = words;
         status = one;
     }
-    if (failed || !core_attends(s->core, CORE_NO_SINKS) || status == PRT_E_CLOSED_PIPE) return status;
+    if (failed || !core_attends(s->core, CORE_NO_SINKS) || status == PRT_E_CLOSED_PIPE)
+        return status;
     return prt_error_set(error, PRT_E_CLOSED_PIPE, "%s", prt_status_text(PRT_E_CLOSED_PIPE));
 }

@@ -31,7 +31,7 @@ static enum prt_status partition(struct prt_sched *s, const int64_t *properties,
 }
 
 static enum prt_status partition_equally(struct prt_sched *s, uint32_t cu_count,
-                                            struct prt_error *error)
+                                         struct prt_error *error)
 {
     const int64_t properties[] = {PRT_PARTITION_EQUALLY, cu_count, 0};
     return partition(s, properties, s->container->device->cu_count / cu_count, error);
@@ -53,7 +53,7 @@ static enum prt_status partition_counts(struct prt_sched *s,
 }
 
 static enum prt_status partition_affinity(struct prt_sched *s, uint32_t level, uint32_t cu_count,
-                                             struct prt_error *error)
+                                          struct prt_error *error)
 {
     const int64_t properties[] = {PRT_PARTITION_BY_AFFINITY_DOMAIN, PRT_AFFINITY_NUMA << level, 0};
     uint32_t wanted = s->container->device->cu_count / cu_count, count = 0;

@@ -10,7 +10,7 @@
 
 #include "runtime/sched/sched.h"
 
-/* Executes the prologue.  The core goes on behind it. */
+/* Executes the prologue.  The core goes on at the instruction after it. */
 enum prt_status prt_program_begin(struct prt_sched *sched, struct prt_error *error);
 
 #endif

@@ -71,7 +71,8 @@ void prt_origins_open(struct prt_sched *s, const struct core_stage *stage)
         const struct core_output *output = core_output(s->core, stage, i);
         struct kept *kept = kept_of(s, output);
         kept->begin = prt_output_buffer(s, output)->fifo->written_packets;
-        memset(kept->window, 0, (size_t)prt_output_buffer(s, output)->fifo->depth_packets * sizeof *kept->window);
+        memset(kept->window, 0,
+               (size_t)prt_output_buffer(s, output)->fifo->depth_packets * sizeof *kept->window);
     }
 }
 

@@ -125,7 +125,8 @@ static const char *buffer_name(const struct prt_sched *s, const struct prt_buffe
 /* Is the host filling this in-port now? */
 static bool is_filled_now(const struct prt_sched *s, const struct core_input *input)
 {
-    return atomic_load(&s->doing) == PRT_DOING_READ && s->doing_buffer == prt_input_buffer(s, input);
+    return atomic_load(&s->doing) == PRT_DOING_READ &&
+           s->doing_buffer == prt_input_buffer(s, input);
 }
 
 static void put_packets_wait(struct text *t, const struct prt_sched *s,
@@ -136,7 +137,8 @@ static void put_packets_wait(struct text *t, const struct prt_sched *s,
                buffer_name(s, prt_input_buffer(s, input)), " (holds ");
     put_number(t, core_fifo_held(prt_input_buffer(s, input)->fifo, input->reader));
     put_string(t, filled ? ", to be filled up to " : ", needs ");
-    put_number(t, filled ? prt_input_buffer(s, input)->fifo->depth_packets : core_ready_needs(s->core, stage, input));
+    put_number(t, filled ? prt_input_buffer(s, input)->fifo->depth_packets
+                         : core_ready_needs(s->core, stage, input));
     put_string(t, ")");
 }
 
@@ -159,13 +161,16 @@ static bool put_wait(struct text *t, const struct prt_sched *s, const struct cor
     bool runs = stage->life == CORE_RUNNING;
     for (uint32_t i = 0; runs && i < stage->input_count; i++) {
         const struct core_input *input = core_input(s->core, stage, i);
-        if (core_ready_input(s->core, stage, input, false, 1) > 0 && !is_filled_now(s, input)) continue;
+        if (core_ready_input(s->core, stage, input, false, 1) > 0 && !is_filled_now(s, input))
+            continue;
         put_packets_wait(t, s, stage, input);
         return true;
     }
     for (uint32_t i = 0; i < stage->output_count; i++) {
         const struct core_output *output = core_output(s->core, stage, i);
-        if (core_fifo_room(prt_output_buffer(s, output)->fifo) >= core_ready_wanted_room(s->core, stage, output)) continue;
+        if (core_fifo_room(prt_output_buffer(s, output)->fifo) >=
+            core_ready_wanted_room(s->core, stage, output))
+            continue;
         put_room_wait(t, s, stage, output);
         return true;
     }
@@ -174,7 +179,8 @@ static bool put_wait(struct text *t, const struct prt_sched *s, const struct cor
 
 static void put_ready(struct text *t, const struct prt_sched *s, struct core_stage *stage)
 {
-    uint64_t inputs = core_ready_inputs(s->core, stage), firings = core_ready_outputs(s->core, stage);
+    uint64_t inputs = core_ready_inputs(s->core, stage),
+             firings = core_ready_outputs(s->core, stage);
     uint64_t left = core_ready_source_left(s->core, stage);
     if (inputs < firings) firings = inputs;
     if (left < firings) firings = left;
@@ -246,7 +252,8 @@ static void put_stages(struct text *t, const struct prt_sched *s)
     size_t width = strlen("stage"), kernel_width = strlen("kernel");
     for (uint32_t i = 0; i < c->stage_count; i++) {
         widen_column(&width, prt_container_text(c, prt_stage_node(s, &s->stages[i])->name));
-        widen_column(&kernel_width, prt_container_text(c, prt_stage_node(s, &s->stages[i])->kernel_title));
+        widen_column(&kernel_width,
+                     prt_container_text(c, prt_stage_node(s, &s->stages[i])->kernel_title));
     }
     put_cell(t, "stage", width);
     put_cell(t, "kernel", kernel_width);
@@ -330,7 +337,8 @@ void prt_run_state_answer(struct prt_sched *s)
     atomic_store(&s->core->asked, false);
     put_string(&t, "cycle ");
     /* the device's clock does not have the cycles of the last instructions yet */
-    put_number(&t, s->ops->now_cycles(s->device) + s->core->instruction_cycles - s->core->passed_cycles);
+    put_number(&t, s->ops->now_cycles(s->device) + s->core->instruction_cycles -
+                       s->core->passed_cycles);
     put_string(&t, ": ");
     put_doing(&t, s, (enum prt_doing)atomic_load(&s->doing));
     put_string(&t, "\n");

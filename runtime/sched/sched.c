@@ -51,8 +51,8 @@ static uint64_t count_read_bytes(const struct prt_sched *s, const struct core_st
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < stage->input_count; i++) {
         const struct core_input *input = core_input(s->core, stage, i);
-        uint64_t packets = core_flow_total(core_numbers(s->core), &input->take.pop, stage->firings,
-                                           stage->batch);
+        uint64_t packets =
+            core_flow_total(core_numbers(s->core), &input->take.pop, stage->firings, stage->batch);
         uint64_t width = prt_input_buffer(s, input)->fifo->width_bytes;
         bytes = prt_cycles_add(bytes, prt_cycles_multiply(packets, width));
     }
@@ -119,11 +119,10 @@ static bool launch_directly(void *context, uint32_t index, bool finish)
     else
         open_batch(s, stage, index);
     enum prt_doing before = prt_run_state_set(s, PRT_DOING_DEVICE, NULL); /* it may execute */
-    bool completed =
-        finish ? s->ops->launch(s->device, stage->queue, s->core->stage_count + index,
-                                stage->firings, 1, NULL)
-               : s->ops->launch(s->device, stage->queue, index, stage->firings,
-                                (uint32_t)stage->batch, core_completions(s->core));
+    bool completed = finish ? s->ops->launch(s->device, stage->queue, s->core->stage_count + index,
+                                             stage->firings, 1, NULL)
+                            : s->ops->launch(s->device, stage->queue, index, stage->firings,
+                                             (uint32_t)stage->batch, core_completions(s->core));
     (void)prt_run_state_set(s, before, NULL);
     return completed;
 }
@@ -348,7 +347,8 @@ static enum prt_status fill_initials(struct prt_sched *s, struct prt_error *erro
         struct prt_buffer *buffer = &s->buffers[i];
         const struct container_buffer *record = buffer->record;
         if (record->initial_packets == 0) continue;
-        prt_ring_fill(&buffer->ring, buffer->fifo, s->container->initials + record->initial_offset_bytes,
+        prt_ring_fill(&buffer->ring, buffer->fifo,
+                      s->container->initials + record->initial_offset_bytes,
                       record->initial_size_bytes, record->initial_packets);
         if (record->outer == CONTAINER_OUTER_OUT) status = prt_sched_drain(s, buffer, error);
     }

@@ -169,9 +169,9 @@ struct prt_sched {
     struct kernel_window *window_places;
     struct prt_input_window *read; /* per input: where its windows are */
     struct prt_buffer **written;   /* per output */
-    uint64_t *read_bytes;       /* per stage: by a firing; 0 if rates have phases */
-    struct prt_indices indices; /* of kernels with work-items */
-    uint8_t *blocks;            /* arguments, tables and state of all nodes, mapped */
+    uint64_t *read_bytes;          /* per stage: by a firing; 0 if rates have phases */
+    struct prt_indices indices;    /* of kernels with work-items */
+    uint8_t *blocks;               /* arguments, tables and state of all nodes, mapped */
     size_t blocks_bytes;
     void **argument_blocks;
 
@@ -182,7 +182,8 @@ struct prt_sched {
     uint32_t root_queue;
     struct prt_sched_queue *queues; /* by number */
     uint32_t bound_count;           /* stages that have been bound */
-    bool dispatch_given; /* the caller has set the form of packets, and the program cannot change it */
+    bool
+        dispatch_given; /* the caller has set the form of packets, and the program cannot change it */
 
     uint64_t suspensions; /* of all in-ports */
 

@@ -107,8 +107,8 @@ static void link_ends(struct prt_sched *s)
         s->pop_bytes[i] =
             input->window_width > 0 ? 0 : input->pop * c->buffers[input->buffer].width_bytes;
         struct prt_buffer *buffer = &s->buffers[input->buffer];
-        s->read[i] = (struct prt_input_window){&buffer->ring,
-                                               core_input_reader(s->core, &s->inputs[i])};
+        s->read[i] =
+            (struct prt_input_window){&buffer->ring, core_input_reader(s->core, &s->inputs[i])};
     }
     for (uint32_t i = 0; i < c->output_count; i++) {
         const struct container_output *output = &c->outputs[i];
@@ -270,8 +270,7 @@ static enum prt_status create_block(struct prt_sched *s, struct prt_error *error
 {
     struct prt_device_info info;
     s->ops->info(s->device, &info);
-    s->core =
-        prt_block_create(s->container, info.description->reference_entries, s->node_stage);
+    s->core = prt_block_create(s->container, info.description->reference_entries, s->node_stage);
     if (s->core == NULL) return NO_MEMORY(error);
     s->stages = core_stages(s->core);
     s->inputs = core_inputs(s->core);

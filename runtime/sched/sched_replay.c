@@ -82,11 +82,11 @@ static enum prt_status fire_stage(struct replay *r, uint32_t stage, struct prt_e
         return prt_error_set(error, PRT_E_INTERRUPTED, "%s", prt_status_text(PRT_E_INTERRUPTED));
     r->played++;
     if (ready) return PRT_OK;
-    return prt_error_set(error, PRT_E_VERIFY,
-                         "the sequence cannot be replayed: as firing %" PRIu64
-                         ", '%s' finds too few packets or too little room",
-                         r->played,
-                         prt_container_text(s->container, prt_stage_node(s, &s->stages[stage])->name));
+    return prt_error_set(
+        error, PRT_E_VERIFY,
+        "the sequence cannot be replayed: as firing %" PRIu64
+        ", '%s' finds too few packets or too little room",
+        r->played, prt_container_text(s->container, prt_stage_node(s, &s->stages[stage])->name));
 }
 
 static enum prt_status check_stall(struct replay *r, struct prt_error *error)

@@ -140,8 +140,7 @@ struct reason {
     uint32_t end;
 };
 
-static struct reason why_not_finishing(const struct prt_sched *s,
-                                       const struct core_stage *stage)
+static struct reason why_not_finishing(const struct prt_sched *s, const struct core_stage *stage)
 {
     for (uint32_t i = 0; i < stage->output_count; i++) {
         const struct core_output *output = core_output(s->core, stage, i);
@@ -415,7 +414,8 @@ static uint64_t produced_packets(const struct prt_sched *s, const struct core_st
 {
     bool said = r->finish || !stage->exact;
     return said ? core_produced(s->core)[stage->first_output + output]
-                : core_flow_total(core_numbers(s->core), &core_output(s->core, stage, output)->most, r->first_firing, r->firings);
+                : core_flow_total(core_numbers(s->core), &core_output(s->core, stage, output)->most,
+                                  r->first_firing, r->firings);
 }
 
 static void account_outputs(struct prt_sched *s, const struct prt_launch_record *r)
@@ -427,7 +427,8 @@ static void account_outputs(struct prt_sched *s, const struct prt_launch_record 
         struct watched_output *o = &c->outputs[first + i];
         uint64_t packets = produced_packets(s, stage, i, r);
         c->ends[stage->input_count + i] = (struct prt_launch_end){
-            (uint32_t)(prt_output_buffer(s, core_output(s->core, stage, i)) - s->buffers), o->packets, packets};
+            (uint32_t)(prt_output_buffer(s, core_output(s->core, stage, i)) - s->buffers),
+            o->packets, packets};
         o->packets += packets;
         if (r->finish) continue;
         o->firings += r->firings;
@@ -438,8 +439,7 @@ static void account_outputs(struct prt_sched *s, const struct prt_launch_record 
 
 /* From the first packet that the launch has consumed to the last one that it has seen; of a 2-D window only the consumed
  * ones. */
-static struct prt_launch_end seen_packets(const struct prt_sched *s,
-                                          const struct core_input *input,
+static struct prt_launch_end seen_packets(const struct prt_sched *s, const struct core_input *input,
                                           const struct prt_launch_record *r)
 {
     struct prt_launch_end end = {.buffer = (uint32_t)(prt_input_buffer(s, input) - s->buffers)};
@@ -450,8 +450,8 @@ static struct prt_launch_end seen_packets(const struct prt_sched *s,
         return end;
     }
     end.first_packet = core_flow_total(core_numbers(s->core), &input->take.pop, 0, r->first_firing);
-    end.packets = core_flow_total(core_numbers(s->core), &input->take.pop, 0, last) - end.first_packet +
-                  core_take_needs(core_numbers(s->core), &input->take, last);
+    end.packets = core_flow_total(core_numbers(s->core), &input->take.pop, 0, last) -
+                  end.first_packet + core_take_needs(core_numbers(s->core), &input->take, last);
     return end;
 }
 
@@ -541,8 +541,7 @@ static uint64_t lowest_rate(const uint64_t *numbers, const struct core_flow *flo
 }
 
 /* Maximum memory that a lower bound frees: the depth that an output needs grows at most in proportion to its bound. */
-static uint64_t freed_bytes(const struct core_buffer *buffer, uint64_t declared,
-                            uint64_t observed)
+static uint64_t freed_bytes(const struct core_buffer *buffer, uint64_t declared, uint64_t observed)
 {
     const struct core_fifo *fifo = &buffer->fifo;
     uint64_t bound = observed > 0 ? observed : 1;
@@ -572,7 +571,8 @@ void prt_profile_output(const struct prt_sched *s, uint32_t output,
         .ranges = ranges,
     };
     if (ranges && w->firings > 0)
-        statistics->frees_bytes = freed_bytes(core_written_buffer(s->core, o), declared, statistics->observed_most);
+        statistics->frees_bytes =
+            freed_bytes(core_written_buffer(s->core, o), declared, statistics->observed_most);
 }
 
 bool prt_profile_queue(const struct prt_sched *s, uint32_t queue,

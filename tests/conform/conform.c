@@ -163,16 +163,16 @@ static uint32_t root_queue(struct bench *bench)
 static union dispatch_packet make_packet(uint64_t object, uint32_t firings)
 {
     return (union dispatch_packet){.full = {.header = DISPATCH_FULL,
-                                         .setup = 1,
-                                         .workgroup_size_x = LANES,
-                                         .workgroup_size_y = 1,
-                                         .workgroup_size_z = 1,
-                                         .grid_size_x = firings,
-                                         .grid_size_y = 1,
-                                         .grid_size_z = 1,
-                                         .kernel_object = object,
-                                         .kernarg_address = object,
-                                         .completion_signal = object + 1}};
+                                            .setup = 1,
+                                            .workgroup_size_x = LANES,
+                                            .workgroup_size_y = 1,
+                                            .workgroup_size_z = 1,
+                                            .grid_size_x = firings,
+                                            .grid_size_y = 1,
+                                            .grid_size_z = 1,
+                                            .kernel_object = object,
+                                            .kernarg_address = object,
+                                            .completion_signal = object + 1}};
 }
 
 static enum prt_status enqueue(struct bench *bench, uint32_t queue, uint64_t object,
@@ -450,7 +450,7 @@ static void malformed_packets_are_refused_and_leave_the_queue_usable(void **unus
 /* A condensed packet of objects 0, 1, ... as references 0, 1, ..., of which only the last has a
  * completion signal. */
 static union dispatch_packet store_chain(struct bench *bench, uint32_t queue, uint32_t length,
-                                      uint32_t firings)
+                                         uint32_t firings)
 {
     struct dispatch_table table = {.count = DISPATCH_ENTRIES_MAX};
     struct dispatch_writer writer;

@@ -20,7 +20,11 @@ missing() {
     ld -r -o "$name.o" "$name"/*.o
     nm -u "$name.o" | awk '{ print $2 }' | grep -vxE 'mem(cpy|set)|_GLOBAL_OFFSET_TABLE_' || true
 }
-needs_nothing() { missing core "${sources[@]}" >calls && [ ! -s calls ] || { cat calls; return 1; }; }
+needs_nothing() {
+    missing core "${sources[@]}" >calls
+    cat calls
+    [ ! -s calls ]
+}
 check "the core needs no library" needs_nothing
 
 printf '#include <stdlib.h>\nvoid *core_grow(void);\nvoid *core_grow(void) { return malloc(8); }\n' >grown.c

@@ -192,12 +192,12 @@ static void complete(struct prt_device *device, const struct prt_flight *seen,
         stopped ? *device->objects[flight->launch.object].completed : flight->launch.firings;
     prt_packet_ended(&device->processor, &flight->launch, flight->skipped ? 0 : firings);
     *completion = (struct core_completion){.signal = flight->launch.signal,
-                                          .begin_cycles = flight->begin_cycles,
-                                          .end_cycles = flight->end_cycles,
-                                          .object = flight->launch.object,
-                                          .kernel_status = flight->status,
-                                          .skipped = flight->skipped,
-                                          .fault = flight->fault};
+                                           .begin_cycles = flight->begin_cycles,
+                                           .end_cycles = flight->end_cycles,
+                                           .object = flight->launch.object,
+                                           .kernel_status = flight->status,
+                                           .skipped = flight->skipped,
+                                           .fault = flight->fault};
 }
 
 static enum prt_status drawn_wait(struct prt_device *device, struct core_completion *completions,

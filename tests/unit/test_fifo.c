@@ -433,7 +433,8 @@ static void steps_are_taken_back_across_the_wrap(void **unused)
             core_fifo_reclaim(&fifo.at, 0, 0);
             assert_int_equal(core_fifo_held(&fifo.at, 0), 1);
             core_fifo_reclaim(&fifo.at, 0, 1);
-            assert_int_equal(core_fifo_held(&fifo.at, 0), 2); /* of which reader 1 holds the oldest */
+            assert_int_equal(core_fifo_held(&fifo.at, 0),
+                             2); /* of which reader 1 holds the oldest */
             core_fifo_reclaim(&fifo.at, 0, 2);
             assert_int_equal(core_fifo_held(&fifo.at, 0), 4);
             assert_int_equal(core_fifo_room(&fifo.at), 2);

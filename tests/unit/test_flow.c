@@ -52,7 +52,8 @@ static void totals_are_those_of_single_firings(void **unused)
         make(&r);
         for (uint64_t first = 0; first < FIRINGS; first++) {
             for (uint64_t n = 0; n < FIRINGS; n++)
-                assert_int_equal(core_flow_total(r.numbers, &r.take.pop, first, n), counted(&r, first, n));
+                assert_int_equal(core_flow_total(r.numbers, &r.take.pop, first, n),
+                                 counted(&r, first, n));
         }
     }
 }

@@ -81,16 +81,16 @@ static void enqueue(struct machine *m, uint32_t queue, uint32_t stage, uint32_t 
 {
     struct prt_error error;
     union dispatch_packet packet = {.full = {.header = DISPATCH_FULL,
-                                          .setup = 1,
-                                          .workgroup_size_x = LANES,
-                                          .workgroup_size_y = 1,
-                                          .workgroup_size_z = 1,
-                                          .grid_size_x = firings,
-                                          .grid_size_y = 1,
-                                          .grid_size_z = 1,
-                                          .kernel_object = stage,
-                                          .kernarg_address = stage,
-                                          .completion_signal = stage + 1}};
+                                             .setup = 1,
+                                             .workgroup_size_x = LANES,
+                                             .workgroup_size_y = 1,
+                                             .workgroup_size_z = 1,
+                                             .grid_size_x = firings,
+                                             .grid_size_y = 1,
+                                             .grid_size_z = 1,
+                                             .kernel_object = stage,
+                                             .kernarg_address = stage,
+                                             .completion_signal = stage + 1}};
     assert_int_equal(prt_sim_device.enqueue(m->device, queue, &packet, &error), PRT_OK);
 }
 
