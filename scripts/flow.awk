@@ -5,7 +5,7 @@
 
 BEGIN {
     FS = ":"
-    split("base lang core " \
+    split("base lang core core/time " \
           "compiler/support compiler/diagnostics compiler/context compiler/target compiler/syntax compiler/format compiler/ir compiler/sema " \
           "compiler/bodies compiler/liveness compiler/pace compiler/lint compiler/optimize/compose compiler/optimize/fuse " \
           "compiler/optimize/region compiler/optimize compiler/plan compiler/codegen/common compiler/codegen/x86 compiler/emit compiler/describe " \
@@ -15,7 +15,7 @@ BEGIN {
     for (i in order) rank[order[i]] = i + 0
     half["base"] = "base"
     half["lang"] = "lang"
-    half["core"] = "core"
+    half["core"] = half["core/time"] = "core"
     for (i in order)
         if (!(order[i] in half)) half[order[i]] = order[i] ~ /^compiler/ ? "compiler" : "runtime"
 }

@@ -9,8 +9,8 @@ export LC_ALL=C
 cd "$(dirname "$0")/.."
 
 build=${BUILD:-build}/lint
-mapfile -t sources < <(find base compiler runtime tools lang tests examples -name '*.[ch]' | sort)
-mapfile -t units < <(find base compiler runtime tools lang tests/unit tests/conform tests/reference tests/fuzz -name '*.c' 2>/dev/null | sort)
+mapfile -t sources < <(find base compiler core runtime tools lang tests examples -name '*.[ch]' | sort)
+mapfile -t units < <(find base compiler core runtime tools lang tests/unit tests/conform tests/reference tests/fuzz -name '*.c' 2>/dev/null | sort)
 
 # tool NAME: NAME-22, else -19, else NAME.
 tool() {

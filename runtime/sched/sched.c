@@ -54,7 +54,7 @@ static uint64_t count_read_bytes(const struct prt_sched *s, const struct core_st
         uint64_t packets =
             core_flow_total(core_numbers(s->core), &input->take.pop, stage->firings, stage->batch);
         uint64_t width = prt_input_buffer(s, input)->fifo->width_bytes;
-        bytes = prt_cycles_add(bytes, prt_cycles_multiply(packets, width));
+        bytes = core_cycles_add(bytes, core_cycles_multiply(packets, width));
     }
     return bytes;
 }
@@ -83,7 +83,7 @@ static inline void open_batch(struct prt_sched *s, const struct core_stage *stag
     }
     open_outputs(s, stage);
     s->objects[index].read_bytes = stage->phases == 1
-                                       ? prt_cycles_multiply(stage->batch, s->read_bytes[index])
+                                       ? core_cycles_multiply(stage->batch, s->read_bytes[index])
                                        : count_read_bytes(s, stage);
 }
 

@@ -5,7 +5,7 @@
 set -eu
 . "$ROOT/tests/checks.sh"
 
-sources=("$ROOT"/core/*.c "$ROOT"/lang/dispatch_codec.c)
+sources=("$ROOT"/core/*.c "$ROOT"/core/*/*.c "$ROOT"/lang/dispatch_codec.c)
 flags=(-std=c11 -O2 -ffreestanding -Wall -Wextra -Wconversion -Werror -I"$ROOT")
 
 # missing NAME FILE...: the functions that the files, linked to NAME.o, call and do not have.
