@@ -50,7 +50,7 @@ static enum prt_status refuse_past_list(const struct prt_sched *s, const struct 
 static uint64_t present_cycle(const struct prt_sched *s)
 {
     return core_cycles_add(s->ops->now_cycles(s->device),
-                          s->core->instruction_cycles - s->core->passed_cycles);
+                           s->core->instruction_cycles - s->core->passed_cycles);
 }
 
 /* A stage that reads a full port lacks its packets meanwhile. */
