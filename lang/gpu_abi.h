@@ -23,18 +23,16 @@
  * part: `%tid.x` and `%ntid.x` are its number in the block and the size of the block. A thread returns when its
  * part is done; whoever reads the output waits for all threads. Threads of other blocks are never waited for.
  *
- * Four kinds of entries differ in who executes which firings:
+ * Two kinds of entries differ in who executes which firings:
  *
  *   one thread     init, finish, kernels with `state`, kernels that launch, child kernels, kernels of more than
  *                  1,024 ends, and everything that is compiled in debug mode. Thread 0 of block 0 executes all
  *                  firings in order, and the contract is that of lang/kernel_abi.h. The others return KERNEL_OK.
  *   threads        Firing i of the batch is executed by thread i mod (blocks x threads) of all threads, so that
- *                  neighbours access neighbouring packets.
- *   blocks         Kernels with `group`: block i mod `blocks` executes firing i, one work-item a thread. Such a
- *                  block needs GPU_THREADS_OF(items) threads at least; if it has more, these only return.
- *   block 0        Kernels with `group` and `state`: the firings in order, each as above.
+ *                  neighbours access neighbouring packets. Of a kernel with `group`, a thread executes the
+ *                  work-items one after the other.
  *
- * In the last three kinds, `struct kernel_batch` differs from lang/kernel_abi.h in this:
+ * In the second kind, `struct kernel_batch` differs from lang/kernel_abi.h in this:
  *
  *   out        Firing i appends from the place on that is the sum of the maxima of the firings before it. Where
  *              all rates are exact, the packets are contiguous. Otherwise whoever called moves them together.
@@ -49,8 +47,7 @@
  *              1). The status that is not KERNEL_OK, of one thread of the block, is that of the batch.
  *   left, most, warp_cycles, origins, indices, launches, past_caches   Not used.
  *
- * `local`: memory of the block for GPU_LOCAL_BYTES(bytes of the `local` variables, items) bytes, aligned to 16, in shared or
- * device memory. Only kernels with `group` use it. Its contents have no meaning before and after the call.
+ * `local` is not used, and is NULL.
  */
 #ifndef LANG_GPU_ABI_H
 #define LANG_GPU_ABI_H
@@ -61,9 +58,5 @@ enum gpu_entry { GPU_ENTRY_RUN, GPU_ENTRY_INIT, GPU_ENTRY_FINISH, GPU_ENTRY_KIND
 
 /* The number of an entry of kernel N, for pipe_call. */
 #define GPU_ENTRY(kernel, entry) ((uint32_t)(kernel) * GPU_ENTRY_KINDS + (uint32_t)(entry))
-
-/* Whole warps, because barriers count these. */
-#define GPU_WARP_THREADS 32u
-#define GPU_THREADS_OF(items) (((items) + GPU_WARP_THREADS - 1) / GPU_WARP_THREADS * GPU_WARP_THREADS)
 
 #endif

@@ -181,10 +181,9 @@ static void parse_definition(struct parser *p, char *text)
 static void parse_emit(struct parser *p, const char *text)
 {
     static const char *const names[] = {
-        [EMIT_NONE] = "",     [EMIT_AST] = "ast",   [EMIT_GRAPH] = "graph",
-        [EMIT_CMDS] = "cmds", [EMIT_JSON] = "json", [EMIT_LLVM] = "llvm",
-        [EMIT_PTX] = "ptx",
-        [EMIT_ASM] = "asm",   [EMIT_OBJ] = "obj",   [EMIT_SCHED] = "sched"};
+        [EMIT_NONE] = "",     [EMIT_AST] = "ast",    [EMIT_GRAPH] = "graph", [EMIT_CMDS] = "cmds",
+        [EMIT_JSON] = "json", [EMIT_LLVM] = "llvm",  [EMIT_PTX] = "ptx",     [EMIT_ASM] = "asm",
+        [EMIT_OBJ] = "obj",   [EMIT_SCHED] = "sched"};
     static const char *const later[] = {"opencl", "header"};
     size_t length = strcspn(text, ":");
     const char *name = arena_string(p->arena, text, length);
@@ -194,8 +193,9 @@ static void parse_emit(struct parser *p, const char *text)
     if (WORD_INDEX(name, later) < sizeof later / sizeof *later)
         refuse_line(p, "--emit=%s is not supported yet", name);
     else if (p->line.emit == EMIT_NONE)
-        refuse_line(p, "--emit=%s: the kinds are ast, graph, cmds, json, llvm, asm, obj, ptx and sched",
-                    text);
+        refuse_line(
+            p, "--emit=%s: the kinds are ast, graph, cmds, json, llvm, asm, obj, ptx and sched",
+            text);
 }
 
 static void parse_memory(struct parser *p, const char *text)

@@ -30,9 +30,8 @@ static bool is_for_processors(const struct container_image *image)
 }
 
 /* The names of the images of that kind, cut off at `size`; returns the last of them, or NULL. */
-static const struct container_image *list_images(const struct prt_container *c,
-                                                 enum container_image_kind kind, char *isas,
-                                                 size_t size)
+static const struct container_image *
+list_images(const struct prt_container *c, enum container_image_kind kind, char *isas, size_t size)
 {
     const struct container_image *last = NULL;
     size_t at = 0;
@@ -51,8 +50,7 @@ static enum prt_status refuse_processor(const struct prt_container *c, uint64_t 
                                         struct prt_error *error)
 {
     char missing[256], isas[128]; /* equivalent: a longer text is cut a byte later */
-    const struct container_image *least =
-        list_images(c, CONTAINER_IMAGE_X86, isas, sizeof isas);
+    const struct container_image *least = list_images(c, CONTAINER_IMAGE_X86, isas, sizeof isas);
     if (least == NULL) {
         const struct container_image *other =
             list_images(c, CONTAINER_IMAGE_PTX, isas, sizeof isas);

@@ -16,8 +16,8 @@ struct ptx {
     const char *text;
     uint64_t size_bytes, offset;
     struct prt_error *error;
-    uint8_t *found;    /* by the number of a kernel: a bit for each kind of entry */
-    uint64_t kernels;  /* numbers below that are looked for */
+    uint8_t *found;   /* by the number of a kernel: a bit for each kind of entry */
+    uint64_t kernels; /* numbers below that are looked for */
     bool has_arguments, has_call;
 };
 
@@ -125,8 +125,8 @@ enum prt_status prt_image_ptx_verify(const struct prt_container *container,
     struct ptx ptx = {.container = container,
                       .text = (const char *)container->image + image->offset_bytes,
                       .size_bytes = image->size_bytes,
-                      .offset = container->section_offset_bytes[CONTAINER_IMAGE] +
-                                image->offset_bytes,
+                      .offset =
+                          container->section_offset_bytes[CONTAINER_IMAGE] + image->offset_bytes,
                       .error = error,
                       .kernels = (uint64_t)container->node_count + container->interface_count};
     enum prt_status status = verify_text(&ptx);

@@ -15,10 +15,11 @@
 struct kernel_emitter;
 
 struct code_generator {
-    const char *name;             /* in messages: "x86-64" */
-    const char *triple;           /* of LLVM's target */
-    const char *linker_emulation; /* the linker's option -m; NULL: an image is not linked, it is text */
-    const char *complete_set;     /* an instruction set that has every operation of kernels */
+    const char *name;   /* in messages: "x86-64" */
+    const char *triple; /* of LLVM's target */
+    const char
+        *linker_emulation;    /* the linker's option -m; NULL: an image is not linked, it is text */
+    const char *complete_set; /* an instruction set that has every operation of kernels */
     const char *const *set_names; /* of its instruction sets, the last one NULL */
     uint32_t image_kind;          /* enum container_image_kind */
     /* Firings and work-items are threads: an entry is executed by many threads, each of which executes its

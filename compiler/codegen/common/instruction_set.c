@@ -61,8 +61,8 @@ static struct name_list list_names(struct arena *arena)
     struct name_list list = {.text = ""};
     for (int i = 0; i < GENERATOR_COUNT; i++)
         for (const char *const *name = generators[i]->set_names; *name != NULL; name++) {
-            list.text = arena_printf(arena, "%s%s%s", list.text, list.text[0] != '\0' ? ", " : "",
-                                     *name);
+            list.text =
+                arena_printf(arena, "%s%s%s", list.text, list.text[0] != '\0' ? ", " : "", *name);
             vec_push(arena, &list.names, *name);
         }
     return list;

@@ -67,8 +67,8 @@ static bool is_number(unsigned param)
            param == KERNEL_PARAM_PAST_CACHES;
 }
 
-static LLVMValueRef add_internal(struct kernel_emitter *e, const char *name, struct kernel_end_counts ends,
-                                 enum kernel_entry_kind entry)
+static LLVMValueRef add_internal(struct kernel_emitter *e, const char *name,
+                                 struct kernel_end_counts ends, enum kernel_entry_kind entry)
 {
     uint64_t windows = ends.many ? 2 : ends.in + ends.out, not_written = ends.many ? 2 : ends.in;
     unsigned count = (unsigned)(KERNEL_PARAM_WINDOWS + windows);
@@ -106,8 +106,8 @@ LLVMValueRef kernel_batch_field(struct kernel_emitter *e, LLVMValueRef batch, LL
 }
 
 /* The arguments that are windows, or the arrays of them.  Returns their number. */
-static unsigned load_windows(struct kernel_emitter *e, LLVMValueRef batch, struct kernel_end_counts ends,
-                             LLVMValueRef *args)
+static unsigned load_windows(struct kernel_emitter *e, LLVMValueRef batch,
+                             struct kernel_end_counts ends, LLVMValueRef *args)
 {
     static const size_t offsets[] = {offsetof(struct kernel_batch, in),
                                      offsetof(struct kernel_batch, out)};

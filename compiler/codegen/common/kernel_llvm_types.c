@@ -194,8 +194,8 @@ LLVMValueRef kernel_unknown(struct kernel_emitter *e, LLVMBuilderRef builder, LL
     unsigned bits = operand == e->pointer ? 64 : LLVMGetIntTypeWidth(operand);
     char tie[] = "=r,0";
     tie[1] = e->code->register_letter(bits);
-    LLVMValueRef same = LLVMGetInlineAsm(type, "", 0, tie, sizeof tie - 1, 0, 0,
-                                         LLVMInlineAsmDialectATT, 0);
+    LLVMValueRef same =
+        LLVMGetInlineAsm(type, "", 0, tie, sizeof tie - 1, 0, 0, LLVMInlineAsmDialectATT, 0);
     return LLVMBuildCall2(builder, type, same, &value, 1, name);
 }
 

@@ -84,7 +84,8 @@ static void number_threads(struct kernel_emitter *e, const struct threads *t, LL
                            LLVMValueRef *all)
 {
     LLVMValueRef size = wide(e, special_register(e, "llvm.nvvm.read.ptx.sreg.ntid.x"));
-    LLVMValueRef begin = LLVMBuildNUWMul(e->builder, wide(e, entry_param(t, ENTRY_BLOCK)), size, "");
+    LLVMValueRef begin =
+        LLVMBuildNUWMul(e->builder, wide(e, entry_param(t, ENTRY_BLOCK)), size, "");
     *number = LLVMBuildNUWAdd(e->builder, begin, wide(e, thread_number(e)), "thread");
     *all = LLVMBuildNUWMul(e->builder, wide(e, entry_param(t, ENTRY_BLOCKS)), size, "threads");
 }
@@ -170,9 +171,8 @@ static void move_ends(struct kernel_emitter *e, const struct threads *t, LLVMVal
     unsigned param = KERNEL_PARAM_WINDOWS;
     for (uint32_t p = 0; p < kernel->in_count; p++) {
         const struct kernel_port *port = &kernel->in[p];
-        LLVMValueRef before = port->window_width > 0
-                                  ? NULL
-                                  : packets_before(e, t, i, port->pop, port->pops);
+        LLVMValueRef before =
+            port->window_width > 0 ? NULL : packets_before(e, t, i, port->pop, port->pops);
         for (uint64_t n = 0; n < port->arity; n++, param++)
             if (before != NULL)
                 args[param] = moved(e, args[param], before, port->type->width_bytes);
@@ -196,10 +196,9 @@ static LLVMValueRef call_firing(struct kernel_emitter *e, const struct threads *
     args[KERNEL_PARAM_FIRST] = LLVMBuildAdd(e->builder, t->first, i, "firing");
     args[KERNEL_PARAM_COUNT] = kernel_i64(e, 1);
     args[KERNEL_PARAM_FAULT] = t->fault;
-    args[KERNEL_PARAM_PRODUCED] =
-        has_ranges(t->kernel)
-            ? moved(e, args[KERNEL_PARAM_PRODUCED], i, t->ends.out * sizeof(uint64_t))
-            : nothing;
+    args[KERNEL_PARAM_PRODUCED] = has_ranges(t->kernel) ? moved(e, args[KERNEL_PARAM_PRODUCED], i,
+                                                                t->ends.out * sizeof(uint64_t))
+                                                        : nothing;
     args[KERNEL_PARAM_SEEN] = t->seen != NULL ? move_windows(e, t, i) : nothing;
     args[KERNEL_PARAM_PAST_CACHES] = kernel_i64(e, 0);
     static const enum kernel_param unused[] = {
@@ -280,12 +279,12 @@ static void emit_one_thread(struct kernel_emitter *e, const struct threads *t)
 {
     LLVMBasicBlockRef first = add_block(e, t, "first"), other = add_block(e, t, "other");
     LLVMValueRef any = LLVMBuildOr(e->builder, entry_param(t, ENTRY_BLOCK), thread_number(e), "");
-    LLVMValueRef is_first = LLVMBuildICmp(e->builder, LLVMIntEQ, any, LLVMConstInt(e->i32, 0, 0), "");
+    LLVMValueRef is_first =
+        LLVMBuildICmp(e->builder, LLVMIntEQ, any, LLVMConstInt(e->i32, 0, 0), "");
     LLVMBuildCondBr(e->builder, is_first, first, other);
     kernel_position(e, first);
-    LLVMBuildRet(e->builder,
-                 LLVMBuildCall2(e->builder, LLVMGlobalGetValueType(t->internal), t->internal,
-                                t->args, t->arg_count, ""));
+    LLVMBuildRet(e->builder, LLVMBuildCall2(e->builder, LLVMGlobalGetValueType(t->internal),
+                                            t->internal, t->args, t->arg_count, ""));
     kernel_position(e, other);
     LLVMBuildRet(e->builder, LLVMConstInt(e->i32, KERNEL_OK, 0));
 }
@@ -341,9 +340,9 @@ void kernel_emit_call(struct kernel_emitter *e)
 {
     static const char *const names[GPU_ENTRY_KINDS] = {"run", "init", "finish"};
     LLVMTypeRef params[ENTRY_PARAMS + 1] = {e->i32, e->pointer, e->i32, e->i32, e->pointer};
-    struct call call = {.function = LLVMAddFunction(
-                            e->module, "pipe_call",
-                            LLVMFunctionType(e->i32, params, ENTRY_PARAMS + 1, 0))};
+    struct call call = {.function =
+                            LLVMAddFunction(e->module, "pipe_call",
+                                            LLVMFunctionType(e->i32, params, ENTRY_PARAMS + 1, 0))};
     kernel_function_attribute(e, call.function, "nounwind");
     kernel_position(e, LLVMAppendBasicBlockInContext(e->context, call.function, "entry"));
     call.other = LLVMAppendBasicBlockInContext(e->context, call.function, "other");

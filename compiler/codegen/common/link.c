@@ -256,8 +256,7 @@ static bool check_symbols(struct compile *cx, const struct code_generator *code,
     struct diag *diag = diag_report(
         cx->diags, RULE_CODEGEN, (struct span){0},
         "the instruction set lacks an operation of the kernels: the code calls '%s'", missing);
-    diag_help(diag, "compile for %s, which has all of them",
-              code->complete_set);
+    diag_help(diag, "compile for %s, which has all of them", code->complete_set);
     return false;
 }
 
