@@ -146,7 +146,7 @@ enum container_image_kind {
 struct container_image {
     container_string isa; /* what its author called it: "x86-64-v3", "sm_80" */
     uint32_t kind;        /* enum container_image_kind */
-    /* What the processor has to have. X86: bits of lang/cpu_features.def. PTX: its compute capability is
+    /* Needs of the image. X86: bits of lang/cpu_features.def. PTX: its compute capability is
      * that or higher, ten times the major number plus the minor one. */
     uint64_t features;
     uint64_t offset_bytes, size_bytes;

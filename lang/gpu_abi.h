@@ -23,7 +23,7 @@
  * part: `%tid.x` and `%ntid.x` are its number in the block and the size of the block. A thread returns when its
  * part is done; whoever reads the output waits for all threads. Threads of other blocks are never waited for.
  *
- * Two kinds of entries differ in who executes which firings:
+ * Two kinds of entries differ in the threads that execute a firing:
  *
  *   one thread     init, finish, kernels with `state`, kernels that launch, child kernels, kernels of more than
  *                  1,024 ends, and everything that is compiled in debug mode. Thread 0 of block 0 executes all
@@ -41,7 +41,7 @@
  *              all rates are exact; else not NULL.
  *   completed  The caller has stored `count` there. A firing that stops or faults lowers it to its own number in
  *              the batch, by an atomic minimum. In the end it is the number of firings before the first of these.
- *              What later ones have written has no meaning.
+ *              The output of later ones has no meaning.
  *   fault      NULL while several threads execute a batch: the return values tell nothing then. If `completed`
  *              is below `count`, the caller repeats that one firing with a record of faults (`count` 1, `blocks`
  *              1). The status that is not KERNEL_OK, of one thread of the block, is that of the batch.

@@ -436,7 +436,7 @@ static void measure_windows(struct container *c, const struct inspection *to)
     }
 }
 
-/* What a processor has to have, in words. */
+/* The needs of an image, in words. */
 static void describe_need(const struct container_image *image, char *text, size_t size)
 {
     if (image->kind == CONTAINER_IMAGE_PTX)

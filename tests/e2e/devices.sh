@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Every embedded device: it is listed, each example compiles for it, and what comes out are the bits of sim16. What is compiled
+# Every embedded device: it is listed, each example compiles for it, and what comes out are the bits of sim16. A program
 # for a GPU runs on the host's cores, too.
 set -eu
 cd "$TMP"

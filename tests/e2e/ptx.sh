@@ -14,10 +14,10 @@ ptxas=$(command -v ptxas || { [ ! -x /usr/local/cuda/bin/ptxas ] || echo /usr/lo
 
 # programs: each with its pipeline, a line each.
 programs() {
-    local file name
+    local file
     for file in "$ROOT"/tests/lang/*.pipe; do echo "$file"; done
     for file in "$ROOT"/tests/std/*.pipe "$ROOT"/examples/*/*.pipe; do
-        for name in $(sed -n 's/^pipeline \([a-z_0-9]*\)(.*/\1/p' "$file"); do echo "$file -p $name"; done
+        sed -n "s|^pipeline \\([a-z_0-9]*\\)(.*|$file -p \\1|p" "$file"
     done
 }
 # `make check` takes every eighth program.
@@ -30,8 +30,8 @@ while read -r file options; do
     count=$((count + 1))
     [ $((count % part)) = 0 ] || continue
     taken=$((taken + 1))
-    # shellcheck disable=SC2086 # options are words, those of the program, too
-    "$PIPEC" --device=cuda $options $(sed -n 's/^\/\/ compile: //p' "$file") --emit=ptx:all/$taken.ptx "$file" 2>said ||
+    read -ra words <<<"$options $(sed -n 's/^\/\/ compile: //p' "$file")"
+    "$PIPEC" --device=cuda "${words[@]}" --emit=ptx:all/$taken.ptx "$file" 2>said ||
         { echo "$file $options"; cat said; } >>refused
 done < <(programs)
 check "there are programs" [ "$count" -gt 150 ]
@@ -100,7 +100,7 @@ check "inspect says what each image needs" says 0 '^image +sm_90: [0-9]+ bytes; 
     "$PIPEC" inspect three.pbc
 check "the image of an older GPU is the last" says 0 '"isa": "x86-64-v3,sm_90,sm_80"' "$PIPEC" inspect --json three.pbc
 check "both kinds are verified" says 0 'no deadlock is possible' "$PIPERUN" verify three.pbc
-ports=(a=gen:ramp:4 b=gen:ramp:4 y=null z=-,csv)
+ports=(a=gen:ramp:4 b=gen:ramp:4 y=null "z=-,csv")
 check "the cores run what is compiled for a GPU" says 0 '^12$' "$PIPERUN" --device cpu gpu.pbc "${ports[@]}"
 check "a simulated GPU runs a container of both kinds" says 0 '^12$' "$PIPERUN" three.pbc "${ports[@]}"
 check "images for GPUs alone are no error to verify" says 0 'no deadlock is possible' "$PIPERUN" verify only.pbc
