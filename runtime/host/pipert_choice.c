@@ -86,23 +86,6 @@ static void describe_host(const struct prt_container *c, struct devdesc *descrip
     description->launch_cleanup_cycles = description->switch_cycles = 0;
 }
 
-/* GPUs themselves are compiled for, and not run on. */
-static enum prt_status refuse_gpu(const char *name, struct prt_error *error)
-{
-    return prt_error_set(
-        error, PRT_E_DEVICE,
-        "device '%.100s' is a GPU: pipec makes PTX for it, but this version of piperun cannot "
-        "run on GPUs; run on the host's cores (--device cpu), or compile for a "
-        "simulated GPU (pipec --device=sim-h100)",
-        name);
-}
-
-/* "cuda:N" is the GPU with that number. */
-static bool is_numbered_gpu(const char *name)
-{
-    return strncmp(name, "cuda:", strlen("cuda:")) == 0;
-}
-
 _Static_assert((int)DEVDESC_HOST_CORES_MAX == (int)PRT_HOST_THREADS_MAX, "cpu:N has N threads");
 
 static enum prt_status choose_own(const struct prt_container *c, const char *name,
@@ -118,12 +101,11 @@ static enum prt_status choose_own(const struct prt_container *c, const char *nam
         choice->ops = &prt_cpu_device;
         describe_host(c, &choice->description);
         if (choice->host_threads == 0) choice->host_threads = cores;
-    } else if (is_numbered_gpu(name)) {
-        return refuse_gpu(name, error);
     } else {
         choice->ops = &prt_sim_device;
         status = choose_description(c, name, reporter, &choice->description, error);
-        if (status == PRT_OK && choice->description.cuda != 0) return refuse_gpu(name, error);
+        if (status == PRT_OK && choice->description.cuda != 0)
+            return prt_description_refuse_gpu(name, error);
     }
     return status == PRT_OK ? prt_verify_device(c, &choice->description, error) : status;
 }
@@ -143,10 +125,9 @@ static enum prt_status choose_whole(const struct prt_container *c, const char *n
                              "device '%s' has no sub-devices to run on: simulated devices have",
                              name);
     choice->ops = &prt_sim_device;
-    if (is_numbered_gpu(name)) return refuse_gpu(name, error);
     enum prt_status status = prt_description_open(name, "", reporter, whole, error);
     if (status != PRT_OK) return status;
-    if (whole->cuda != 0) return refuse_gpu(name, error);
+    if (whole->cuda != 0) return prt_description_refuse_gpu(name, error);
     if (whole->lanes != c->device->lanes)
         return prt_error_set(error, PRT_E_DEVICE,
                              "the container was compiled for device '%s', whose compute units have "
