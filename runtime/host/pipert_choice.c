@@ -104,7 +104,8 @@ static enum prt_status choose_own(const struct prt_container *c, const char *nam
     } else {
         choice->ops = &prt_sim_device;
         status = choose_description(c, name, reporter, &choice->description, error);
-        if (status == PRT_OK && choice->description.cuda != 0)
+        bool known = status == PRT_OK || status == PRT_E_DEVICE;
+        if (known && choice->description.cuda != 0)
             return prt_description_refuse_gpu(name, error);
     }
     return status == PRT_OK ? prt_verify_device(c, &choice->description, error) : status;
