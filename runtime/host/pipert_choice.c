@@ -105,8 +105,7 @@ static enum prt_status choose_own(const struct prt_container *c, const char *nam
         choice->ops = &prt_sim_device;
         status = choose_description(c, name, reporter, &choice->description, error);
         bool known = status == PRT_OK || status == PRT_E_DEVICE;
-        if (known && choice->description.cuda != 0)
-            return prt_description_refuse_gpu(name, error);
+        if (known && choice->description.cuda != 0) return prt_description_refuse_gpu(name, error);
     }
     return status == PRT_OK ? prt_verify_device(c, &choice->description, error) : status;
 }
