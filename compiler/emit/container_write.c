@@ -588,7 +588,8 @@ static void write_images(struct writer *w)
         struct container_image record = {.features = object->features,
                                          .size_bytes = object->size_bytes};
         size_t used = w->sections[CONTAINER_IMAGE].count;
-        section_append(w, CONTAINER_IMAGE, zeros, (size_t)(align_up(used, CONTAINER_ALIGNMENT) - used));
+        section_append(w, CONTAINER_IMAGE, zeros,
+                       (size_t)(align_up(used, CONTAINER_ALIGNMENT) - used));
         record.offset_bytes = w->sections[CONTAINER_IMAGE].count;
         record.isa = add_string(w, object->isa);
         APPEND(w, CONTAINER_IMAGES, record);
