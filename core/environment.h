@@ -25,7 +25,8 @@ struct core_environment {
     void *context;
 
     /* Opens the windows of a launch of the stage or its finish: `batch` firings from number `firings` on.  The room of
-     * its outputs has been claimed.  May move the ring of an output's fifo. */
+     * its outputs has been claimed.  May move the ring of an output's fifo, and wait until the sink of a full out-port
+     * has left room in it. */
     void (*open)(void *context, uint32_t stage, bool finish);
 
     /* Opens the windows and launches without a packet.  True: the launch has completed, completion 0 is its, and no

@@ -191,6 +191,7 @@ static enum core_outcome execute_instruction(struct core *c, const struct core_i
     case SCHED_JUMP: return CORE_JUMP;
     case SCHED_WAIT: return execute_wait(c);
     case SCHED_HALT: return execute_halt(c);
+    /* uncovered: the verifier has proven that the prologue comes first */
     default: return refuse(c, CORE_BAD_OPCODE);
     }
 }
