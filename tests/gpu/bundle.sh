@@ -24,7 +24,7 @@ for file in "$@"; do
     case $file in
     */tests/lang/*) compile "$name" "$file" ;;
     *)
-        for pipeline in $(sed -n 's/^pipeline \([a-z_0-9]*\)(.*/\1/p' "$file"); do
+        sed -n 's/^pipeline \([a-z_0-9]*\)(.*/\1/p' "$file" | while read -r pipeline; do
             compile "$name-$pipeline" "$file" -p "$pipeline"
         done
         ;;
