@@ -79,7 +79,8 @@ static int write_depfile(const struct compile *cx, const struct command_line *li
     if (refuse_over_source(cx, "dependency file", depfile->path)) return EXIT_FILES;
     if (!output_open(&output, depfile->path)) return file_failure("write", depfile->path);
     output.keep_equal = line->write_if_changed;
-    if (!depfile_print(output.file, depfile, cx->sources)) {
+    if (!depfile_print(output.file, depfile, cx->sources, cx->read_files.items,
+                       cx->read_files.count)) {
         output_abandon(&output);
         fprintf(stderr, "pipec: error: '%s' cannot hold a name with a line break\n", depfile->path);
         return EXIT_FILES;

@@ -85,6 +85,7 @@ static struct ast_name no_name(void);
 %token <type> TYPE "a built-in type"
 /* contextual: also names */
 %token <name> IN "in" OUT "out" TYPEKW "type" X "x" OF "of" INIT "init" CHILD "child" EXTERN "extern"
+%token <name> PURE "pure"
 %token <name> BUILTIN "builtin" TEST "test" EXPECT "expect" IDENT "a name"
 %token <expr> NUMBER "a number" DIM "dimensions" STRING "a string"
 %token <op> ASSIGN_OP "an assignment operator"
@@ -155,6 +156,8 @@ item: "import" STRING[path] ';'                     { $$ = ast_import(ps, @$, $p
     | "kernel" signature block                      { $$ = ast_kernel(ps, @$, AST_KERNEL_PLAIN, $signature, $block); }
     | "child" "kernel" signature block              { $$ = ast_kernel(ps, @$, AST_KERNEL_CHILD, $signature, $block); }
     | "extern" "kernel" signature ';'               { $$ = ast_kernel(ps, @$, AST_KERNEL_EXTERN, $signature, NULL); }
+    | "extern" "pure" "kernel" signature ';'        { $$ = ast_kernel(ps, @$, AST_KERNEL_EXTERN, $signature, NULL);
+                                                      $$->is_pure = true; }
     | "builtin" "kernel" signature ';'              { $$ = ast_kernel(ps, @$, AST_KERNEL_BUILTIN, $signature, NULL); }
     | "pipeline" signature net_block                { $$ = ast_item(ps, AST_ITEM_PIPELINE, @$, $signature->name);
                                                       $$->signature = *$signature; $$->net = $net_block; }
@@ -171,7 +174,7 @@ item: "import" STRING[path] ';'                     { $$ = ast_import(ps, @$, $p
 
 /* ---- names and types ---- */
 
-name: IDENT | "in" | "out" | "type" | "x" | "of" | "init" | "child" | "extern" | "builtin" | "test" | "expect" ;
+name: IDENT | "in" | "out" | "type" | "x" | "of" | "init" | "child" | "extern" | "pure" | "builtin" | "test" | "expect" ;
 
 type: TYPE dims                                     { $$ = ast_type_with_dims($TYPE, @$, $dims.first); }
     | name dims                                     { $$ = ast_type_named(ps, @$, $name, $dims.first); }
@@ -250,7 +253,7 @@ port: "in" type name dims attributes                { $$ = ast_port(ps, @$, fals
                                                            $attributes.first); }
     ;
 
-/* No attribute is a keyword, except `init`: sema knows their names. */
+/* No attribute is a keyword, except `init` and `finish`: sema knows their names. */
 attributes: %empty                                  { NONE($$); }
           | attributes[list] attribute              { $$ = $list; APPEND($$, $attribute); }
           ;
@@ -258,7 +261,9 @@ attribute: attribute_name attribute_value[value]    { $$ = ast_attribute(ps, @$,
          | attribute_name attribute_value[value] "of" name
                                                     { $$ = ast_attribute(ps, @$, $1, $value, $name); }
          ;
-attribute_name: IDENT | "init" ;
+attribute_name: IDENT | "init"
+              | "finish"                            { $$.text = intern_string(ps->cx->names, "finish"); $$.span = @$; }
+              ;
 attribute_value: conditional
                | DIM
                | repeat

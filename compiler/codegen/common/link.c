@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "compiler/codegen/common/code_generator.h"
+#include "compiler/codegen/common/foreign_files.h"
 #include "compiler/support/output.h"
 #include "compiler/target/target.h"
 
@@ -33,6 +34,7 @@
 #define LLD_OF(major) TEXT_OF(major)
 
 enum { STATUS_KILLED = 128 }; /* of a linker that a signal has ended */
+enum { FOREIGN_ARGUMENTS = 5 }; /* beside the files */
 enum { FILE_OBJECT, FILE_IMAGE, FILE_MESSAGES, FILE_COUNT };
 static const char *const file_names[FILE_COUNT] = {"kernels.o", "kernels.so", "messages"};
 
@@ -103,10 +105,25 @@ static bool report_files(struct compile *cx, const char *what)
     return false;
 }
 
+/* Symbols of foreign code are bound within the image, whatever the process has loaded; what they use must be there. */
+static void add_foreign(const struct compile *cx, char **arguments, size_t *count)
+{
+    const struct foreign_files *files = cx->foreign;
+    if (files == NULL) return;
+    arguments[(*count)++] = "-Bsymbolic";
+    arguments[(*count)++] = "--no-undefined";
+    for (size_t i = 0; i < files->items.count; i++)
+        if (files->items.items[i].kind != FOREIGN_BITCODE)
+            arguments[(*count)++] = (char *)files->items.items[i].path;
+    arguments[(*count)++] = "--as-needed";
+    for (size_t i = 0; i < sizeof files->system / sizeof *files->system; i++)
+        if (files->system[i] != NULL) arguments[(*count)++] = (char *)files->system[i];
+}
+
 /* Runs it with standard error to the messages' file.  Its exit status, or -1 with errno set. */
 static int run_linker(const struct compile *cx, const struct workshop *shop, const char *linker)
 {
-    char *arguments[] = {(char *)linker,
+    char *fixed[] = {(char *)linker,
                          "-m",
                          (char *)target_of(cx->device)->code->linker_emulation,
                          "-shared",
@@ -123,8 +140,12 @@ static int run_linker(const struct compile *cx, const struct workshop *shop, con
                          "--strip-debug", /* functions keep their names, for profilers */
                          "-o",
                          shop->files[FILE_IMAGE],
-                         shop->files[FILE_OBJECT],
-                         NULL};
+                         shop->files[FILE_OBJECT]};
+    size_t count = sizeof fixed / sizeof *fixed;
+    size_t foreign = cx->foreign != NULL ? cx->foreign->items.count + FOREIGN_ARGUMENTS : 0;
+    char **arguments = ARENA_ARRAY(cx->arena, char *, count + foreign + 1);
+    memcpy(arguments, fixed, sizeof fixed);
+    add_foreign(cx, arguments, &count);
     posix_spawn_file_actions_t actions;
     pid_t child;
     int status;
@@ -250,7 +271,7 @@ static const char *missing_symbol(struct link_bytes object)
 
 static bool check_symbols(struct compile *cx, struct link_bytes object)
 {
-    const char *missing = missing_symbol(object);
+    const char *missing = cx->foreign == NULL ? missing_symbol(object) : NULL;
     if (missing == NULL) return true;
     struct diag *diag = diag_report(
         cx->diags, RULE_CODEGEN, (struct span){0},

@@ -9,7 +9,8 @@ struct link_bytes {
     const unsigned char *bytes;
     size_t size_bytes;
 };
-/* The shared object of an object file, in cx->arena.  False after RULE_CODEGEN. */
+/* The shared object of an object file, with the files of extern kernels (cx->foreign), in cx->arena.  False after
+ * RULE_CODEGEN. */
 bool link_shared_object(struct compile *cx, struct link_bytes object, struct link_bytes *image);
 
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "compiler/codegen/common/codegen.h"
+#include "compiler/codegen/common/foreign_files.h"
 #include "compiler/codegen/common/kernel_llvm.h"
 #include "compiler/codegen/common/link.h"
 #include "compiler/codegen/common/llvm_load.h"
@@ -275,11 +276,21 @@ static uint32_t read_instruction_sets(struct compile *cx,
 
 /* ---- results ---- */
 
-static bool link_object(struct compile *cx, const struct kernel_code *code,
+/* Finds the files of extern kernels, if there are some. */
+static bool find_foreign(struct compile *cx, const struct graph *graph)
+{
+    if (!graph_is_foreign(graph)) return true;
+    cx->foreign = foreign_files_find(cx, graph);
+    return cx->foreign != NULL;
+}
+
+static bool link_object(struct compile *cx, const struct graph *graph, const struct kernel_code *code,
                         const struct instruction_set *isa, struct kernel_object *object)
 {
     struct link_bytes bytes;
     if (!link_shared_object(cx, (struct link_bytes){code->bytes, code->size_bytes}, &bytes))
+        return false;
+    if (cx->foreign != NULL && !foreign_image_check(cx, graph, cx->foreign, bytes))
         return false;
     *object = (struct kernel_object){bytes.bytes, bytes.size_bytes, isa->name, isa->features};
     return !diag_failed(cx->diags);
@@ -290,12 +301,12 @@ struct kernel_image *kernel_compile(struct compile *cx, const struct graph *grap
     struct instruction_set sets[INSTRUCTION_SETS_MAX];
     struct result result = {0};
     struct order order = {cx, graph, sets, read_instruction_sets(cx, sets), KERNEL_TEXT_OBJ};
-    if (order.set_count == 0 || !generate(&order, &result)) return NULL;
+    if (order.set_count == 0 || !find_foreign(cx, graph) || !generate(&order, &result)) return NULL;
     struct kernel_object *objects = ARENA_ARRAY(cx->arena, struct kernel_object, order.set_count);
     enum compile_phase before = phase_begin(cx, PHASE_LINK);
     bool good = true;
     for (uint32_t i = 0; i < result.code_count && good; i++)
-        good = link_object(cx, &result.codes[i], &sets[i], &objects[i]);
+        good = link_object(cx, graph, &result.codes[i], &sets[i], &objects[i]);
     phase_resume(cx, before);
     if (!good) return NULL;
     struct kernel_image *image = ARENA_NEW(cx->arena, struct kernel_image);
@@ -312,7 +323,7 @@ bool kernel_emit(struct compile *cx, const struct graph *graph, enum kernel_text
     struct instruction_set sets[INSTRUCTION_SETS_MAX];
     struct result result = {0};
     struct order order = {cx, graph, sets, 1, kind};
-    if (read_instruction_sets(cx, sets) == 0 || !generate(&order, &result)) return false;
+    if (read_instruction_sets(cx, sets) == 0 || !find_foreign(cx, graph) || !generate(&order, &result)) return false;
     fwrite(result.codes[0].bytes, 1, result.codes[0].size_bytes, to);
     return !ferror(to);
 }
