@@ -138,7 +138,7 @@ static void refused_of(uint64_t size_bytes, enum prt_status expected, const char
     uint8_t *bytes = malloc(size_bytes > 0 ? size_bytes : 1);
     assert_non_null(bytes);
     memcpy(bytes, &tiny, size_bytes);
-    enum prt_status status = prt_image_elf_verify(bytes, size_bytes, 77, &error);
+    enum prt_status status = prt_image_elf_verify(bytes, size_bytes, 77, NULL, &error);
     free(bytes);
     if (status != expected) fail_msg("status %d, '%s': not '%s'", (int)status, error.message, why);
     if (strstr(error.message, why) == NULL) fail_msg("'%s' is not '%s'", error.message, why);
@@ -154,7 +154,7 @@ static void refused(const char *why)
 static void accepted(void)
 {
     struct prt_error error = {0};
-    if (prt_image_elf_verify((const uint8_t *)&tiny, sizeof tiny, 0, &error) != PRT_OK)
+    if (prt_image_elf_verify((const uint8_t *)&tiny, sizeof tiny, 0, NULL, &error) != PRT_OK)
         fail_msg("%s", error.message);
     make();
 }
@@ -507,7 +507,7 @@ static void damage_is_refused_or_harmless(void **unused)
             struct prt_error error;
             memcpy(bytes, &tiny, sizeof tiny);
             bytes[at] ^= changes[i];
-            (void)prt_image_elf_verify(bytes, sizeof tiny, 0, &error);
+            (void)prt_image_elf_verify(bytes, sizeof tiny, 0, NULL, &error);
         }
     }
     for (size_t size = 0; size < sizeof tiny; size += 7) { /* each prefix in a block of its size */
@@ -515,7 +515,7 @@ static void damage_is_refused_or_harmless(void **unused)
         uint8_t *prefix = malloc(size > 0 ? size : 1);
         assert_non_null(prefix);
         memcpy(prefix, &tiny, size);
-        enum prt_status status = prt_image_elf_verify(prefix, size, 0, &error);
+        enum prt_status status = prt_image_elf_verify(prefix, size, 0, NULL, &error);
         free(prefix);
         if (size < AT(words)) assert_int_not_equal(status, PRT_OK);
     }
