@@ -60,6 +60,7 @@ enum compile_halt {
     HALT_INTERNAL /* a crash */
 };
 
+struct kernel;        /* ir/kernel.h */
 struct phase_times;   /* phase_times.h */
 struct foreign_files; /* codegen/common/foreign_files.h */
 
@@ -76,6 +77,7 @@ struct compile {
     struct graph *sound;
     enum compile_halt halt;
     struct phase_times *times; /* NULL: times are not measured */
+    VEC(const struct kernel *) foreign_kernels; /* extern kernels without errors, in order of first use */
     const struct foreign_files *foreign; /* of extern kernels, while code is generated; else NULL */
     VEC(const char *) read_files;        /* on which the output depends beside the sources */
 };

@@ -28,7 +28,9 @@ enum emit_kind {
     EMIT_LLVM,
     EMIT_ASM,
     EMIT_OBJ,
-    EMIT_SCHED
+    EMIT_SCHED,
+    EMIT_HEADER,
+    EMIT_SKELETON
 };
 
 struct command_line {

@@ -299,4 +299,5 @@ void body_foreign(struct body *b, const struct ast_item *item)
     kernel->body = foreign_section(b);
     if (foreign->state_bytes > 0) kernel->init = foreign_section(b);
     if (foreign->finishes) kernel->finish = foreign_section(b);
+    vec_push(b->cx->arena, &b->cx->foreign_kernels, kernel);
 }

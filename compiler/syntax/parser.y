@@ -253,7 +253,7 @@ port: "in" type name dims attributes                { $$ = ast_port(ps, @$, fals
                                                            $attributes.first); }
     ;
 
-/* No attribute is a keyword, except `init` and `finish`: sema knows their names. */
+/* No attribute is a keyword, except `init`, `finish` and `state`: sema knows their names. */
 attributes: %empty                                  { NONE($$); }
           | attributes[list] attribute              { $$ = $list; APPEND($$, $attribute); }
           ;
@@ -263,6 +263,7 @@ attribute: attribute_name attribute_value[value]    { $$ = ast_attribute(ps, @$,
          ;
 attribute_name: IDENT | "init"
               | "finish"                            { $$.text = intern_string(ps->cx->names, "finish"); $$.span = @$; }
+              | "state"                             { $$.text = intern_string(ps->cx->names, "state"); $$.span = @$; }
               ;
 attribute_value: conditional
                | DIM
