@@ -43,9 +43,12 @@ static bool ranged(struct body *b, const struct ast_attribute *at, int64_t least
 
 static bool plain_name(const struct ast_expr *e)
 {
-    return e->kind == AST_EXPR_STRING && e->string.size_bytes > 0 &&
-           memchr(e->string.bytes, '\0', e->string.size_bytes) == NULL &&
-           memchr(e->string.bytes, '\n', e->string.size_bytes) == NULL;
+    if (e->kind != AST_EXPR_STRING || e->string.size_bytes == 0) return false;
+    for (uint32_t i = 0; i < e->string.size_bytes; i++) {
+        unsigned char byte = (unsigned char)e->string.bytes[i];
+        if (byte < ' ' || byte == 0x7f) return false;
+    }
+    return true;
 }
 
 /* `from "a.o"`, `from {"a.o", "libz.so.1"}` */
@@ -67,7 +70,7 @@ static void read_files(struct body *b, const struct ast_attribute *at)
     for (e = first; e; e = e->next) {
         if (!plain_name(e)) {
             struct diag *diag = body_report(b, RULE_FOREIGN_KERNEL, e->span,
-                                            "'from' names files, each as a string of one line");
+                                            "'from' names files, each as a string without control characters");
             diag_help(diag, "write from \"code.o\", or from {\"code.o\", \"libz.so.1\"}");
             return;
         }
