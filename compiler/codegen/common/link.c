@@ -170,13 +170,20 @@ static bool report_linker(struct compile *cx, const struct workshop *shop, const
                           int status)
 {
     struct link_bytes messages;
-    struct diag *diag = diag_report(cx->diags, RULE_CODEGEN, (struct span){0},
-                                    "the linker '%s' failed with status %d", linker, status);
+    bool foreign = cx->foreign != NULL && status != STATUS_KILLED;
+    struct diag *diag =
+        foreign ? diag_report(cx->diags, RULE_CODEGEN, cx->foreign->items.items[0].span,
+                              "the code of the extern kernels cannot be linked")
+                : diag_report(cx->diags, RULE_CODEGEN, (struct span){0},
+                              "the linker '%s' failed with status %d", linker, status);
     if (status == STATUS_KILLED) cx->halt = HALT_RESOURCES;
     if (read_file(cx->arena, shop->files[FILE_MESSAGES], &messages) && messages.size_bytes > 0) {
         const char *text = (const char *)messages.bytes;
         diag_note(diag, "%.*s", (int)strcspn(text, "\n"), text);
     }
+    if (foreign)
+        diag_help(diag, "name every file in 'from' that the code needs: objects, archives, shared "
+                        "objects");
     return false;
 }
 
