@@ -7,7 +7,8 @@
  * and naturally aligned; the caller guarantees their size, the callee touches nothing beyond them.  In an
  * out-window, the bytes after the appended packets have no meaning: the callee may have written there.
  * Entries are thread-safe as long as no two calls share state, out-windows or launches; they call
- * nothing but memcpy, memmove, memset and the `done` of their launches.
+ * nothing but memcpy, memmove, memset and the `done` of their launches.  Entries of extern kernels also call
+ * foreign code, of which nothing is known.
  *
  * Symbols:  pipe_k<ID>_run, pipe_k<ID>_init, pipe_k<ID>_finish  (the latter two where the kernel
  * has them) pipe_arguments                                       evaluates every node's arguments
