@@ -165,6 +165,8 @@ GRAMMAR      := $(wildcard compiler/syntax/lexer.l compiler/syntax/parser.y)
 STD_FILES    := $(sort $(wildcard lang/std/*.pipe))
 DEVICE_FILES := $(sort $(wildcard lang/devices/*.dev))
 RULE_FILES   := $(sort $(wildcard compiler/rules/*.md))
+TOPIC_FILES  := $(sort $(wildcard compiler/topics/*.txt))
+START_FILES  := $(sort $(wildcard compiler/starts/*.pipe))
 TEST_SRC     := $(sort $(wildcard tests/unit/test_*.c tests/conform/test_*.c tests/reference/test_*.c))
 HELPER_SRC   := $(filter-out $(TEST_SRC),$(sort $(wildcard tests/unit/*.c tests/conform/*.c tests/reference/*.c) \
                   tests/fuzz/drawn_device.c tests/fuzz/stamped.c))
@@ -177,7 +179,8 @@ BASE_OBJ     := $(BASE_SRC:%.c=$(B)/obj/%.o)
 LANG_OBJ     := $(LANG_SRC:%.c=$(B)/obj/%.o) $(B)/obj/gen/embedded_devices.o
 RUNTIME_OBJ  := $(RUNTIME_SRC:%.c=$(B)/obj/%.o)
 COMPILER_OBJ := $(COMPILER_SRC:%.c=$(L)/%.o) $(GEN_C:$(B)/gen/%.c=$(L)/gen/%.o) \
-                $(B)/obj/gen/embedded_std.o $(B)/obj/gen/embedded_rules.o
+                $(B)/obj/gen/embedded_std.o $(B)/obj/gen/embedded_rules.o \
+                $(B)/obj/gen/embedded_topics.o $(B)/obj/gen/embedded_starts.o
 TESTS        := $(patsubst %.c,$(B)/tests/%,$(notdir $(TEST_SRC)))
 REPLAYS      := $(if $(wildcard tests/fuzz/replay.c),$(FUZZ_SRC:tests/fuzz/%.c=$(B)/tests/replay_%))
 TEST_OBJ     := $(patsubst %.c,$(B)/obj/%.o,$(TEST_SRC) $(HELPER_SRC) $(FUZZ_SRC) \
@@ -204,7 +207,7 @@ $(B)/llvm-major: FORCE
 $(B)/line-editor: FORCE
 	$(call stamp,$(edit_cpp))
 $(B)/sources: FORCE
-	$(call stamp,$(BASE_SRC) $(LANG_SRC) $(RUNTIME_SRC) $(TOOL_SRC) $(COMPILER_SRC) $(STD_FILES) $(DEVICE_FILES) $(RULE_FILES) $(HELPER_SRC))
+	$(call stamp,$(BASE_SRC) $(LANG_SRC) $(RUNTIME_SRC) $(TOOL_SRC) $(COMPILER_SRC) $(STD_FILES) $(DEVICE_FILES) $(RULE_FILES) $(TOPIC_FILES) $(START_FILES) $(HELPER_SRC))
 .PHONY: FORCE
 FORCE:
 
@@ -252,6 +255,14 @@ $(B)/gen/embedded_rules.c: scripts/embed.sh $(RULE_FILES) $(B)/sources
 	@mkdir -p $(@D)
 	$(Q)scripts/embed.sh embedded_rule_files \
 	    $(foreach f,$(RULE_FILES),$(basename $(notdir $(f)))=$(f)) > $@
+$(B)/gen/embedded_topics.c: scripts/embed.sh $(TOPIC_FILES) $(B)/sources
+	@mkdir -p $(@D)
+	$(Q)scripts/embed.sh embedded_topic_files \
+	    $(foreach f,$(TOPIC_FILES),$(basename $(notdir $(f)))=$(f)) > $@
+$(B)/gen/embedded_starts.c: scripts/embed.sh $(START_FILES) $(B)/sources
+	@mkdir -p $(@D)
+	$(Q)scripts/embed.sh embedded_start_files \
+	    $(foreach f,$(START_FILES),$(basename $(notdir $(f)))=$(f)) > $@
 
 # ---- Linking -------------------------------------------------------------------------------------
 
