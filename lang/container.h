@@ -462,8 +462,9 @@ enum container_foreign_flags {
 struct container_foreign {
     uint32_t kernel;       /* <ID> of the image's symbols */
     container_string name; /* of the kernel: its functions are NAME_run, ... */
-    container_string signature; /* NAME_signature, a string of the image or of a library, is the same */
-    uint32_t flags;             /* set of enum container_foreign_flags */
+    container_string
+        signature;  /* NAME_signature, a string of the image or of a library, is the same */
+    uint32_t flags; /* set of enum container_foreign_flags */
 };
 
 /* A shared object that the images need, by the name that the dynamic linker looks for. */

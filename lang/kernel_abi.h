@@ -28,10 +28,11 @@ enum kernel_status {
     KERNEL_FAULT_TREE = 6,     /* a firing, with all that it launches, likewise */
     KERNEL_FAULT_NESTING = 7,  /* kernels launch each other deeper than declared */
     KERNEL_FAULT_FOREIGN = 8,  /* foreign code has returned `index` */
-    KERNEL_FAULT_IMPURE = 9, /* foreign code, fired twice with the same packets, has done two things */
+    KERNEL_FAULT_IMPURE =
+        9, /* foreign code, fired twice with the same packets, has done two things */
 };
 
-/* What a foreign function returns: 0: done.  Of a source's firing: the stream has ended, and this firing does not count.
+/* The result of a foreign function.  0: done.  Of a source's firing: the stream has ended, and this firing does not count.
  * Anything else is a fault. */
 enum foreign_status { FOREIGN_DONE = 0, FOREIGN_STOP = -1 };
 

@@ -145,7 +145,9 @@ static void print_foreign(FILE *to, const struct graph *graph)
         fprintf(to, "\nforeign code: '%s' from", kernel->name);
         for (uint32_t f = 0; f < foreign->file_count; f++)
             fprintf(to, "%s %s", f > 0 ? "," : "", foreign->files[f]);
-        fprintf(to, "; %s\n  nothing proves that it stays within its windows, and it may write other bits elsewhere\n",
+        fprintf(to,
+                "; %s\n  nothing proves that it stays within its windows, and it may write other "
+                "bits elsewhere\n",
                 foreign->pure ? "pure, by its author's word" : "its firings follow one another");
     }
 }
@@ -169,7 +171,8 @@ void checks_print(FILE *to, const struct sources *sources, const struct graph *g
         fputc('\n', to);
     }
     const char *of = graph_is_foreign(graph) ? " in pipec's own code" : "";
-    if (!any) fprintf(to, "\nno checks at run time%s: every append and every index is proven\n", of);
+    if (!any)
+        fprintf(to, "\nno checks at run time%s: every append and every index is proven\n", of);
     print_foreign(to, graph);
     arena_destroy(arena);
 }

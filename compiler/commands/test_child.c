@@ -133,9 +133,9 @@ static void allow_libraries(struct child *child, word_list *words)
     const struct foreign_files *files = child->cx.foreign;
     for (size_t i = 0; files != NULL && i < files->items.count; i++)
         if (files->items.items[i].soname != NULL)
-            vec_push(child->cx.arena, words,
-                     arena_printf(child->cx.arena, "--allow-library=%s",
-                                  files->items.items[i].soname));
+            vec_push(
+                child->cx.arena, words,
+                arena_printf(child->cx.arena, "--allow-library=%s", files->items.items[i].soname));
 }
 
 _Noreturn static void execute_piperun(struct child *child, word_list *words)

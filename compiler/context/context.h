@@ -77,7 +77,8 @@ struct compile {
     struct graph *sound;
     enum compile_halt halt;
     struct phase_times *times; /* NULL: times are not measured */
-    VEC(const struct kernel *) foreign_kernels; /* extern kernels without errors, in order of first use */
+    VEC(const struct kernel *)
+    foreign_kernels;                     /* extern kernels without errors, in order of first use */
     const struct foreign_files *foreign; /* of extern kernels, while code is generated; else NULL */
     VEC(const char *) read_files;        /* on which the output depends beside the sources */
 };

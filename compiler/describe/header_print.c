@@ -16,7 +16,8 @@ static const char *stem_of(struct arena *arena, const char *source)
     const char *slash = strrchr(source, '/'), *name = slash != NULL ? slash + 1 : source;
     const char *dot = strrchr(name, '.');
     if (*name == '<') return "kernels"; /* standard input */
-    return arena_string(arena, name, dot != NULL && dot != name ? (size_t)(dot - name) : strlen(name));
+    return arena_string(arena, name,
+                        dot != NULL && dot != name ? (size_t)(dot - name) : strlen(name));
 }
 
 static void print_guard(FILE *to, const char *stem)
@@ -32,10 +33,10 @@ static void print_guard(FILE *to, const char *stem)
 static const char *c_name_of(enum scalar_type scalar)
 {
     static const char *const names[] = {
-        [SCALAR_BOOL] = "bool",     [SCALAR_I8] = "int8_t",     [SCALAR_U8] = "uint8_t",
-        [SCALAR_I16] = "int16_t",   [SCALAR_U16] = "uint16_t",  [SCALAR_I32] = "int32_t",
-        [SCALAR_U32] = "uint32_t",  [SCALAR_I64] = "int64_t",   [SCALAR_U64] = "uint64_t",
-        [SCALAR_F16] = "uint16_t",  [SCALAR_BF16] = "uint16_t", [SCALAR_F32] = "float",
+        [SCALAR_BOOL] = "bool",    [SCALAR_I8] = "int8_t",     [SCALAR_U8] = "uint8_t",
+        [SCALAR_I16] = "int16_t",  [SCALAR_U16] = "uint16_t",  [SCALAR_I32] = "int32_t",
+        [SCALAR_U32] = "uint32_t", [SCALAR_I64] = "int64_t",   [SCALAR_U64] = "uint64_t",
+        [SCALAR_F16] = "uint16_t", [SCALAR_BF16] = "uint16_t", [SCALAR_F32] = "float",
         [SCALAR_F64] = "double",
     };
     return names[scalar];
@@ -68,8 +69,7 @@ static void print_window(FILE *to, const struct type *type, const char *name, bo
 /* Halves are passed as the floats that they are computed in. */
 static void print_argument(FILE *to, const struct variable *argument)
 {
-    fprintf(to, "%s %s",
-            type_is_half(argument->type) ? "float" : c_name_of(argument->type->scalar),
+    fprintf(to, "%s %s", type_is_half(argument->type) ? "float" : c_name_of(argument->type->scalar),
             argument->name);
 }
 
@@ -175,11 +175,12 @@ static void print_comments(FILE *to, const struct kernel *kernel)
         fprintf(to, " *   state: %" PRIu64 " bytes, aligned to 64, zero before 'init'\n",
                 kernel->foreign->state_bytes);
     if (kernel->foreign->finishes)
-        fprintf(to, " *   finish: at the end of the stream; %" PRIu64 " packets at most to each port\n",
+        fprintf(to,
+                " *   finish: at the end of the stream; %" PRIu64 " packets at most to each port\n",
                 kernel->foreign->finish_packets);
-    fputs(kernel->foreign->pure
-              ? " *   pure: several threads may fire it at a time; it keeps nothing but its state */\n"
-              : " *   its firings follow one another */\n",
+    fputs(kernel->foreign->pure ? " *   pure: several threads may fire it at a time; it keeps "
+                                  "nothing but its state */\n"
+                                : " *   its firings follow one another */\n",
           to);
 }
 
@@ -212,7 +213,8 @@ void header_print(FILE *to, const struct compile *cx, const char *source)
     print_guard(to, stem);
     fputs("\n\n#include <stdbool.h>\n#include <stdint.h>\n\n"
           "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
-          "/* Every function returns 0, or another number as a fault.  The firing of a source returns PIPE_STOP at\n"
+          "/* Every function returns 0, or another number as a fault.  The firing of a source "
+          "returns PIPE_STOP at\n"
           " * the end of its stream. */\n"
           "#ifndef PIPE_STOP\n#define PIPE_STOP (-1)\n#endif\n",
           to);
@@ -256,7 +258,8 @@ void skeleton_print(FILE *to, const struct compile *cx, const char *source)
 {
     const char *stem = stem_of(cx->arena, source);
     fprintf(to,
-            "/* The extern kernels of %s.pipe, by 'pipec --emit=skeleton': they write zeros so far. */\n"
+            "/* The extern kernels of %s.pipe, by 'pipec --emit=skeleton': they write zeros so "
+            "far. */\n"
             "#include \"%s.h\"\n\n#include <string.h>\n",
             stem, stem);
     for (size_t i = 0; i < cx->foreign_kernels.count; i++) {

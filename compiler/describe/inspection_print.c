@@ -552,7 +552,7 @@ static void print_inspected_nodes(FILE *to, const struct inspection *inspection,
     FILE *rows = folded_table_begin(&table, arena);
     for (uint32_t i = 0; i < inspection->node_count; i++) {
         const struct inspected_node *node = &inspection->nodes[i];
-        const char *foreign = node->foreign == NULL          ? ""
+        const char *foreign = node->foreign == NULL     ? ""
                               : node->foreign[0] == 'p' ? " foreign pure"
                                                         : " foreign";
         fprintf(rows, "node %s: %s%s%s cost %" PRIu64 "%s repetitions %" PRIu64 "\n", node->name,
@@ -580,7 +580,9 @@ static void print_foreign(FILE *to, const struct inspection *inspection)
 {
     uint32_t count = count_foreign(inspection);
     if (count == 0) return;
-    fprintf(to, "foreign  %" PRIu32 " node%s: other compilers have made this code; equal bits are not promised\n",
+    fprintf(to,
+            "foreign  %" PRIu32
+            " node%s: other compilers have made this code; equal bits are not promised\n",
             count, plural(count));
     for (uint32_t i = 0; i < inspection->library_count; i++)
         fprintf(to, "library  %s: foreign code needs it\n", inspection->libraries[i]);

@@ -212,9 +212,9 @@ static void parse_definition(struct parser *p, char *text)
 static void parse_emit(struct parser *p, const char *text)
 {
     static const char *const names[] = {
-        [EMIT_NONE] = "",     [EMIT_AST] = "ast",   [EMIT_GRAPH] = "graph",
-        [EMIT_CMDS] = "cmds", [EMIT_JSON] = "json", [EMIT_LLVM] = "llvm",
-        [EMIT_ASM] = "asm",   [EMIT_OBJ] = "obj",   [EMIT_SCHED] = "sched",
+        [EMIT_NONE] = "",         [EMIT_AST] = "ast",          [EMIT_GRAPH] = "graph",
+        [EMIT_CMDS] = "cmds",     [EMIT_JSON] = "json",        [EMIT_LLVM] = "llvm",
+        [EMIT_ASM] = "asm",       [EMIT_OBJ] = "obj",          [EMIT_SCHED] = "sched",
         [EMIT_HEADER] = "header", [EMIT_SKELETON] = "skeleton"};
     static const char *const later[] = {"ptx", "opencl"};
     size_t length = strcspn(text, ":");
@@ -225,10 +225,11 @@ static void parse_emit(struct parser *p, const char *text)
     if (WORD_INDEX(name, later) < sizeof later / sizeof *later)
         refuse_line(p, "--emit=%s is not supported yet", name);
     else if (p->line.emit == EMIT_NONE)
-        refuse_line(p,
-                    "--emit=%s: the kinds are ast, graph, cmds, json, llvm, asm, obj, sched, header "
-                    "and skeleton",
-                    text);
+        refuse_line(
+            p,
+            "--emit=%s: the kinds are ast, graph, cmds, json, llvm, asm, obj, sched, header "
+            "and skeleton",
+            text);
 }
 
 static void parse_memory(struct parser *p, const char *text)

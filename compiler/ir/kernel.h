@@ -189,7 +189,7 @@ enum ks_kind {
     KS_LAUNCH,  /* launch; `variable`: the event that it sets (a KS_DECLARE stands before), or NULL;
                    `expr`: its events, then its arguments, joined by KX_COMMA, for passes that look at
                    expressions only; NULL: none */
-    KS_FOREIGN,  /* of an extern kernel: calls the foreign function of this section, once a firing; it
+    KS_FOREIGN, /* of an extern kernel: calls the foreign function of this section, once a firing; it
                    reads and writes packets as the rates say.  The only statement of its body */
 };
 
@@ -457,13 +457,14 @@ struct foreign {
     const char *const *files; /* as `from` names them */
     const struct span *file_spans;
     uint32_t file_count;
-    bool pure;     /* a firing depends on its arguments, its packets and its state only: the author's word */
+    bool
+        pure; /* a firing depends on its arguments, its packets and its state only: the author's word */
     uint64_t cost_cycles; /* of a firing, as declared */
-    bool finishes; /* `finish M` was written, with: */
+    bool finishes;        /* `finish M` was written, with: */
     uint64_t finish_packets;
     uint64_t state_bytes; /* as declared; kernel->state_bytes may have more for: */
     bool fires_twice;     /* pure, and to be checked: see foreign_align */
-    /* What code and declaration have to agree on, as one line of text; the code has it as a symbol. */
+    /* Types, rates and sizes as one line of text: the same as the string NAME_signature of the code. */
     const char *signature;
 };
 
@@ -494,7 +495,7 @@ struct kernel {
     /* Some item may end its firing before code that other items still execute, without a barrier
      * in between; filled by bodies/divergence. */
     bool items_leave;
-    bool stops; /* the body has `stop` */
+    bool stops;                    /* the body has `stop` */
     const struct foreign *foreign; /* an extern kernel: its sections are KS_FOREIGN; else NULL */
     /* Made of several kernels by compiler/optimize: what bodies/range_check and bodies/amplify fill has been
      * carried over from these; cost_cycles is their sum. */

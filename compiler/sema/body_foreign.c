@@ -69,8 +69,9 @@ static void read_files(struct body *b, const struct ast_attribute *at)
     struct span *spans = ARENA_ARRAY(b->arena, struct span, count + 1);
     for (e = first; e; e = e->next) {
         if (!plain_name(e)) {
-            struct diag *diag = body_report(b, RULE_FOREIGN_KERNEL, e->span,
-                                            "'from' names files, each as a string without control characters");
+            struct diag *diag =
+                body_report(b, RULE_FOREIGN_KERNEL, e->span,
+                            "'from' names files, each as a string without control characters");
             diag_help(diag, "write from \"code.o\", or from {\"code.o\", \"libz.so.1\"}");
             return;
         }
@@ -131,9 +132,8 @@ void body_foreign_attributes(struct body *b, const struct ast_item *item)
 static void refuse(struct body *b, struct span span, const char *what, const char *name,
                    const char *help)
 {
-    struct diag *diag =
-        body_report(b, RULE_FOREIGN_KERNEL, span, "an extern kernel has no %s%s", what,
-                    name ? arena_printf(b->arena, ": '%s'", name) : "");
+    struct diag *diag = body_report(b, RULE_FOREIGN_KERNEL, span, "an extern kernel has no %s%s",
+                                    what, name ? arena_printf(b->arena, ": '%s'", name) : "");
     diag_help(diag, "%s", help);
 }
 
@@ -181,8 +181,9 @@ static void check_ports(struct body *b, const struct ast_signature *signature)
         check_packets(b, port);
     }
     if (kernel->phases > 1)
-        refuse(b, kernel->span, "phases", NULL,
-               "give each port one rate; a kernel of the pipeline may collect or distribute packets");
+        refuse(
+            b, kernel->span, "phases", NULL,
+            "give each port one rate; a kernel of the pipeline may collect or distribute packets");
     if (signature->type_params)
         refuse(b, signature->type_params->name.span, "compile-time parameters",
                signature->type_params->name.text,
@@ -231,9 +232,9 @@ static const char *signature_text(struct arena *arena, const struct kernel *kern
                             type_signature(arena, port->type), port->name, least, port->push);
     }
     for (uint32_t i = 0; i < kernel->argument_count; i++)
-        text = arena_printf(arena, "%s%s%s %s", text, i ? ", " : "; ",
-                            type_text(arena, kernel->arguments[i]->type),
-                            kernel->arguments[i]->name);
+        text =
+            arena_printf(arena, "%s%s%s %s", text, i ? ", " : "; ",
+                         type_text(arena, kernel->arguments[i]->type), kernel->arguments[i]->name);
     text = arena_printf(arena, "%s)", text);
     if (kernel->state_bytes > 0)
         text = arena_printf(arena, "%s state %" PRIu64, text, kernel->state_bytes);
@@ -275,7 +276,8 @@ static void fire_twice(struct kernel *kernel, struct foreign *foreign)
     uint64_t bytes = 2 * foreign_align(foreign->state_bytes);
     for (uint32_t i = 0; i < kernel->out_count; i++) {
         uint64_t window;
-        if (__builtin_mul_overflow(kernel->out[i].push, kernel->out[i].type->width_bytes, &window) ||
+        if (__builtin_mul_overflow(kernel->out[i].push, kernel->out[i].type->width_bytes,
+                                   &window) ||
             window > SEMA_MAX_NODE_BYTES)
             return;
         bytes += foreign_align(window); /* an array of ports is refused, so there are few */
@@ -298,7 +300,8 @@ void body_foreign(struct body *b, const struct ast_item *item)
     kernel->stops = kernel->in_count == 0;
     kernel->state_bytes = (kernel->state_bytes + 7) / 8 * 8;
     const struct compile_options *options = &b->cx->options;
-    if (foreign->pure && (options->debug_mode || options->checks_purity)) fire_twice(kernel, foreign);
+    if (foreign->pure && (options->debug_mode || options->checks_purity))
+        fire_twice(kernel, foreign);
     kernel->body = foreign_section(b);
     if (foreign->state_bytes > 0) kernel->init = foreign_section(b);
     if (foreign->finishes) kernel->finish = foreign_section(b);

@@ -674,9 +674,9 @@ static enum prt_status read_sets(struct reading *reading)
 static enum prt_status read_bytes(struct reading *reading)
 {
     static enum prt_status (*const steps[])(struct reading *) = {
-        check_strings,  check_heads,  check_arguments, check_nodes,   check_ends,
-        check_buffers,  check_fields, check_stages,    check_indices, check_interfaces,
-        check_launches, check_types,  check_places,    check_kernels, check_variables,
+        check_strings,  check_heads,   check_arguments, check_nodes,   check_ends,
+        check_buffers,  check_fields,  check_stages,    check_indices, check_interfaces,
+        check_launches, check_types,   check_places,    check_kernels, check_variables,
         check_images,   check_foreign, read_sets,
     };
     struct container_header header;

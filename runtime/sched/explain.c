@@ -61,8 +61,8 @@ static void describe_fault_cause(const struct prt_sched_fault *f, const char *wh
         snprintf(out, size, "is foreign code, and returned %" PRId64 "%s", fault->index, where);
         break;
     case KERNEL_FAULT_IMPURE:
-        snprintf(out, size,
-                 "is declared 'pure', and did not do the same%s when it was fired twice", where);
+        snprintf(out, size, "is declared 'pure', and did not do the same%s when it was fired twice",
+                 where);
         break;
     default: snprintf(out, size, "returned the unknown status %d%s", (int)f->status, where); break;
     }

@@ -245,9 +245,9 @@ printf '999\n1000\n' >many.csv
 check "more packets than declared are a fault" says 4 "kernel 'evens' .* wrote 2 packets in firing 1, declared 1" \
     "$PIPERUN" -q given.pbc x=many.csv y=null
 
-# ---- what is told of them ----
+# ---- reports ----
 
-check "inspect tells that equal bits end there" says 0 "foreign code: 'gain' from gain.o; pure, by its author's word" \
+check "inspect says that equal bits end there" says 0 "foreign code: 'gain' from gain.o; pure, by its author's word" \
     "$PIPEC" inspect gain.pipe
 "$PIPEC" gain.pipe -o gain.pbc
 check "... of a container, too" says 0 "foreign +1 node: .*equal bits are not promised" "$PIPEC" inspect gain.pbc

@@ -495,7 +495,7 @@ static void relocations_change_data_alone(void **unused)
     refused("fewer relative relocations than it says");
 }
 
-/* The tables of versions lie behind the code that is executed. */
+/* The tables of versions lie past the code that is executed. */
 static Elf64_Verneed *need(uint32_t index)
 {
     return (Elf64_Verneed *)(void *)(tiny.code + 64 + index * 64);
@@ -522,17 +522,13 @@ static void make_foreign(void)
     Elf64_Dyn *end = tiny.dynamic;
     while (end->d_tag != DT_NULL)
         end++;
-    const Elf64_Dyn more[] = {{DT_NEEDED, {LIBRARY_NAME}},       {DT_NEEDED, {OTHER_NAME}},
-                              {DT_SYMBOLIC, {0}},                {DT_VERSYM, {AT(code) + 512}},
-                              {DT_VERNEED, {AT(code) + 64}},     {DT_VERNEEDNUM, {2}}};
+    const Elf64_Dyn more[] = {
+        {DT_NEEDED, {LIBRARY_NAME}},   {DT_NEEDED, {OTHER_NAME}},     {DT_SYMBOLIC, {0}},
+        {DT_VERSYM, {AT(code) + 512}}, {DT_VERNEED, {AT(code) + 64}}, {DT_VERNEEDNUM, {2}}};
     memcpy(end, more, sizeof more);
-    *need(0) = (Elf64_Verneed){.vn_version = 1,
-                               .vn_cnt = 2,
-                               .vn_file = LIBRARY_NAME,
-                               .vn_aux = 192,
-                               .vn_next = 64};
-    *need(1) =
-        (Elf64_Verneed){.vn_version = 1, .vn_cnt = 1, .vn_file = OTHER_NAME, .vn_aux = 256};
+    *need(0) = (Elf64_Verneed){
+        .vn_version = 1, .vn_cnt = 2, .vn_file = LIBRARY_NAME, .vn_aux = 192, .vn_next = 64};
+    *need(1) = (Elf64_Verneed){.vn_version = 1, .vn_cnt = 1, .vn_file = OTHER_NAME, .vn_aux = 256};
     *version(0) = (Elf64_Vernaux){.vna_other = 2, .vna_name = 1, .vna_next = 64};
     *version(1) = (Elf64_Vernaux){.vna_other = 3, .vna_name = 1};
     *version(2) = (Elf64_Vernaux){.vna_other = 4, .vna_name = 1};
@@ -561,7 +557,8 @@ static void foreign_code_has_the_libraries_of_its_container(void **unused)
     accepted();
     make();
     accepted();
-    FOREIGN_REFUSED(container.library_count = 0, "needs the library 'libz.so.1', which the container");
+    FOREIGN_REFUSED(container.library_count = 0,
+                    "needs the library 'libz.so.1', which the container");
     container.library_count = 1;
     FOREIGN_REFUSED(tiny.names[OTHER_NAME + 3] = 'd', "needs the library 'libd.so.6'");
     FOREIGN_REFUSED(entry(DT_NEEDED)->d_un.d_val = sizeof tiny.names, "a library without a name");

@@ -77,7 +77,8 @@ const char *elf_view_soname(const struct elf_view *elf)
 
 const char *elf_view_loading(const struct elf_view *elf)
 {
-    static const int64_t code[] = {DT_INIT, DT_INIT_ARRAY, DT_PREINIT_ARRAY, DT_FINI, DT_FINI_ARRAY};
+    static const int64_t code[] = {DT_INIT, DT_INIT_ARRAY, DT_PREINIT_ARRAY, DT_FINI,
+                                   DT_FINI_ARRAY};
     Elf64_Shdr dynamic;
     uint64_t value;
     for (uint32_t i = 0; i < elf->header.e_phnum; i++) {
@@ -88,7 +89,8 @@ const char *elf_view_loading(const struct elf_view *elf)
     if (!find_section(elf, SHT_DYNAMIC, &dynamic)) return NULL;
     for (size_t i = 0; i < sizeof code / sizeof *code; i++)
         if (find_entry(elf, &dynamic, code[i], &value))
-            return "has constructors or destructors, which are executed when it is loaded or unloaded";
+            return "has constructors or destructors, which are executed when it is loaded or "
+                   "unloaded";
     return NULL;
 }
 

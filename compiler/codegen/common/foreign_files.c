@@ -13,7 +13,12 @@
 enum { FILE_MAX_BYTES = 256 << 20 };
 
 static const char *const system_folders[] = {
-    "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib",
+    "/lib/x86_64-linux-gnu",
+    "/usr/lib/x86_64-linux-gnu",
+    "/lib64",
+    "/usr/lib64",
+    "/lib",
+    "/usr/lib",
 };
 enum { SYSTEM_FOLDERS = sizeof system_folders / sizeof *system_folders };
 
@@ -109,9 +114,9 @@ static bool read_whole(struct compile *cx, struct foreign_file *file)
 static bool report_missing(struct compile *cx, const struct foreign_file *file,
                            const struct kernel *kernel)
 {
-    struct diag *diag = diag_report(cx->diags, RULE_CODEGEN, file->span,
-                                    "there is no file '%s' with the code of '%s'", file->name,
-                                    kernel->name);
+    struct diag *diag =
+        diag_report(cx->diags, RULE_CODEGEN, file->span,
+                    "there is no file '%s' with the code of '%s'", file->name, kernel->name);
     diag_note(diag, "files are found beside the source, then in the -I folders");
     diag_help(diag, "compile the code first; 'pipec --emit=header' and 'pipec --emit=skeleton' "
                     "write its declarations and a beginning");
@@ -177,8 +182,9 @@ static bool check_signature(struct compile *cx, const struct foreign_files *file
                            "the code of '%s' does not say for which declaration it was written: "
                            "it has no '%s'",
                            kernel->name, symbol);
-        diag_help(diag, "include the header that 'pipec --emit=header' writes in the file that "
-                        "defines '%s_run'",
+        diag_help(diag,
+                  "include the header that 'pipec --emit=header' writes in the file that "
+                  "defines '%s_run'",
                   kernel->name);
         return false;
     }

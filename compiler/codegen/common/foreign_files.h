@@ -3,8 +3,8 @@
  * foreign_files: the files that have the code of extern kernels.
  *
  * They are found like imports: in the folder of the source that names them, then in the -I folders. The name of a
- * shared object without a folder is also looked for where the system keeps libraries.  What a file is follows
- * from its first bytes, not from its name.
+ * shared object without a folder is also looked for where the system keeps libraries.  The first bytes of a
+ * file decide its kind, not its name.
  *
  * The code says for which declaration it was written: NAME_signature is a string in it.
  *

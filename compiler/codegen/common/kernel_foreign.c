@@ -9,7 +9,7 @@
  * describe/header_print.c writes the same as C.  0: done.  Of a source, FOREIGN_STOP ends the stream.
  * Any other value is a fault.
  *
- * A check of purity fires twice: the second time with a copy of the state and other out-windows.  All of these lie behind
+ * A check of purity fires twice: the second time with a copy of the state and other out-windows.  All of these follow
  * the state of the node (foreign_align).
  */
 #include "compiler/codegen/common/kernel_foreign.h"
@@ -54,8 +54,7 @@ static LLVMValueRef declare(struct kernel_emitter *e, const char *name,
 {
     LLVMValueRef function = LLVMGetNamedFunction(e->module, name);
     if (function != NULL) return function;
-    LLVMTypeRef type =
-        LLVMFunctionType(e->i32, (LLVMTypeRef *)call->types, call->count, 0);
+    LLVMTypeRef type = LLVMFunctionType(e->i32, (LLVMTypeRef *)call->types, call->count, 0);
     function = LLVMAddFunction(e->module, name, type);
     kernel_function_attribute(e, function, "nounwind");
     for (unsigned i = 0; i < call->count; i++)
@@ -169,7 +168,7 @@ static struct firing real_firing(struct kernel_emitter *e)
     return f;
 }
 
-/* Behind the state: a copy of it, then the out-windows.  Counters are on the stack. */
+/* After the state: a copy of it, then the out-windows.  Counters are on the stack. */
 static struct firing second_firing(struct kernel_emitter *e)
 {
     const struct kernel *kernel = e->body->kernel;

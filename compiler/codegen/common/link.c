@@ -33,7 +33,7 @@
 #define TEXT_OF(x) ("ld.lld-" #x)
 #define LLD_OF(major) TEXT_OF(major)
 
-enum { STATUS_KILLED = 128 }; /* of a linker that a signal has ended */
+enum { STATUS_KILLED = 128 };   /* of a linker that a signal has ended */
 enum { FOREIGN_ARGUMENTS = 5 }; /* beside the files */
 enum { FILE_OBJECT, FILE_IMAGE, FILE_MESSAGES, FILE_COUNT };
 static const char *const file_names[FILE_COUNT] = {"kernels.o", "kernels.so", "messages"};
@@ -124,23 +124,23 @@ static void add_foreign(const struct compile *cx, char **arguments, size_t *coun
 static int run_linker(const struct compile *cx, const struct workshop *shop, const char *linker)
 {
     char *fixed[] = {(char *)linker,
-                         "-m",
-                         (char *)target_of(cx->device)->code->linker_emulation,
-                         "-shared",
-                         "--build-id=none",
-                         "--hash-style=gnu",
-                         "-z",
-                         "relro",
-                         "-z",
-                         "now",
-                         "-z",
-                         "noseparate-code",
-                         "-z",
-                         "noexecstack",
-                         "--strip-debug", /* functions keep their names, for profilers */
-                         "-o",
-                         shop->files[FILE_IMAGE],
-                         shop->files[FILE_OBJECT]};
+                     "-m",
+                     (char *)target_of(cx->device)->code->linker_emulation,
+                     "-shared",
+                     "--build-id=none",
+                     "--hash-style=gnu",
+                     "-z",
+                     "relro",
+                     "-z",
+                     "now",
+                     "-z",
+                     "noseparate-code",
+                     "-z",
+                     "noexecstack",
+                     "--strip-debug", /* functions keep their names, for profilers */
+                     "-o",
+                     shop->files[FILE_IMAGE],
+                     shop->files[FILE_OBJECT]};
     size_t count = sizeof fixed / sizeof *fixed;
     size_t foreign = cx->foreign != NULL ? cx->foreign->items.count + FOREIGN_ARGUMENTS : 0;
     char **arguments = ARENA_ARRAY(cx->arena, char *, count + foreign + 1);
@@ -171,11 +171,11 @@ static bool report_linker(struct compile *cx, const struct workshop *shop, const
 {
     struct link_bytes messages;
     bool foreign = cx->foreign != NULL && status != STATUS_KILLED;
-    struct diag *diag =
-        foreign ? diag_report(cx->diags, RULE_CODEGEN, cx->foreign->items.items[0].span,
-                              "the code of the extern kernels cannot be linked")
-                : diag_report(cx->diags, RULE_CODEGEN, (struct span){0},
-                              "the linker '%s' failed with status %d", linker, status);
+    struct diag *diag = foreign
+                            ? diag_report(cx->diags, RULE_CODEGEN, cx->foreign->items.items[0].span,
+                                          "the code of the extern kernels cannot be linked")
+                            : diag_report(cx->diags, RULE_CODEGEN, (struct span){0},
+                                          "the linker '%s' failed with status %d", linker, status);
     if (status == STATUS_KILLED) cx->halt = HALT_RESOURCES;
     if (read_file(cx->arena, shop->files[FILE_MESSAGES], &messages) && messages.size_bytes > 0) {
         const char *text = (const char *)messages.bytes;

@@ -284,14 +284,14 @@ static bool find_foreign(struct compile *cx, const struct graph *graph)
     return cx->foreign != NULL;
 }
 
-static bool link_object(struct compile *cx, const struct graph *graph, const struct kernel_code *code,
-                        const struct instruction_set *isa, struct kernel_object *object)
+static bool link_object(struct compile *cx, const struct graph *graph,
+                        const struct kernel_code *code, const struct instruction_set *isa,
+                        struct kernel_object *object)
 {
     struct link_bytes bytes;
     if (!link_shared_object(cx, (struct link_bytes){code->bytes, code->size_bytes}, &bytes))
         return false;
-    if (cx->foreign != NULL && !foreign_image_check(cx, graph, cx->foreign, bytes))
-        return false;
+    if (cx->foreign != NULL && !foreign_image_check(cx, graph, cx->foreign, bytes)) return false;
     *object = (struct kernel_object){bytes.bytes, bytes.size_bytes, isa->name, isa->features};
     return !diag_failed(cx->diags);
 }
@@ -323,7 +323,9 @@ bool kernel_emit(struct compile *cx, const struct graph *graph, enum kernel_text
     struct instruction_set sets[INSTRUCTION_SETS_MAX];
     struct result result = {0};
     struct order order = {cx, graph, sets, 1, kind};
-    if (read_instruction_sets(cx, sets) == 0 || !find_foreign(cx, graph) || !generate(&order, &result)) return false;
+    if (read_instruction_sets(cx, sets) == 0 || !find_foreign(cx, graph) ||
+        !generate(&order, &result))
+        return false;
     fwrite(result.codes[0].bytes, 1, result.codes[0].size_bytes, to);
     return !ferror(to);
 }

@@ -9,7 +9,9 @@
 #include <string.h>
 
 enum { RATE = 16000, CHANNELS = 1, FRAME = 320, LENGTH_BYTES = 2, PACKET_MAX = 1276 };
-enum { TOO_LARGE = 1000 }; /* beside the errors of libopus, -7 to -1: PIPE_STOP means nothing here */
+enum {
+    TOO_LARGE = 1000
+}; /* beside the errors of libopus, -7 to -1: PIPE_STOP means nothing here */
 
 /* libopus has errors below 0. */
 static int32_t fault_of(int status)
