@@ -96,7 +96,7 @@ static struct ast_name no_name(void);
 %token NO_WHILE "the end of a loop" /* inserted after RESYNC: a `do` without its `while` */
 %token END 0 "the end of the file"
 
-%type <name> name attribute_name
+%type <name> name attribute_name extern_name
 %type <type> type
 %type <exprs> dims items args args_opt type_args subscripts
 %type <expr> value braces item_value attribute_value repeat factor primary postfix unary cast
@@ -112,7 +112,7 @@ static struct ast_name no_name(void);
 %type <type_param> type_param
 %type <ports> ports ports_opt
 %type <port> port
-%type <attributes> attributes
+%type <attributes> attributes extern_attributes
 %type <attribute> attribute
 %type <stmts> statements
 %type <stmt> block statement declaration for_init
@@ -155,8 +155,12 @@ item: "import" STRING[path] ';'                     { $$ = ast_import(ps, @$, $p
                                                       $$->body = $block; }
     | "kernel" signature block                      { $$ = ast_kernel(ps, @$, AST_KERNEL_PLAIN, $signature, $block); }
     | "child" "kernel" signature block              { $$ = ast_kernel(ps, @$, AST_KERNEL_CHILD, $signature, $block); }
-    | "extern" "kernel" signature ';'               { $$ = ast_kernel(ps, @$, AST_KERNEL_EXTERN, $signature, NULL); }
-    | "extern" "pure" "kernel" signature ';'        { $$ = ast_kernel(ps, @$, AST_KERNEL_EXTERN, $signature, NULL);
+    | "extern" "kernel" signature extern_attributes ';'
+                                                    { ast_add_attributes($signature, $extern_attributes.first);
+                                                      $$ = ast_kernel(ps, @$, AST_KERNEL_EXTERN, $signature, NULL); }
+    | "extern" "pure" "kernel" signature extern_attributes ';'
+                                                    { ast_add_attributes($signature, $extern_attributes.first);
+                                                      $$ = ast_kernel(ps, @$, AST_KERNEL_EXTERN, $signature, NULL);
                                                       $$->is_pure = true; }
     | "builtin" "kernel" signature ';'              { $$ = ast_kernel(ps, @$, AST_KERNEL_BUILTIN, $signature, NULL); }
     | "pipeline" signature net_block                { $$ = ast_item(ps, AST_ITEM_PIPELINE, @$, $signature->name);
@@ -253,7 +257,7 @@ port: "in" type name dims attributes                { $$ = ast_port(ps, @$, fals
                                                            $attributes.first); }
     ;
 
-/* No attribute is a keyword, except `init`, `finish` and `state`: sema knows their names. */
+/* No attribute is a keyword, except `init`: sema knows their names. */
 attributes: %empty                                  { NONE($$); }
           | attributes[list] attribute              { $$ = $list; APPEND($$, $attribute); }
           ;
@@ -261,10 +265,18 @@ attribute: attribute_name attribute_value[value]    { $$ = ast_attribute(ps, @$,
          | attribute_name attribute_value[value] "of" name
                                                     { $$ = ast_attribute(ps, @$, $1, $value, $name); }
          ;
-attribute_name: IDENT | "init"
-              | "finish"                            { $$.text = intern_string(ps->cx->names, "finish"); $$.span = @$; }
-              | "state"                             { $$.text = intern_string(ps->cx->names, "state"); $$.span = @$; }
-              ;
+attribute_name: IDENT | "init" ;
+/* Of extern kernels: from the first one that begins with a reserved word on. */
+extern_attributes: %empty                           { NONE($$); }
+                 | extern_attributes[list] extern_name attribute_value[value] attributes[more]
+                                                    { struct ast_attribute *first = ast_attribute(ps, span_join(@2, @value),
+                                                          $extern_name, $value, no_name());
+                                                      $$ = $list; APPEND($$, first);
+                                                      if ($more.first) { APPEND($$, $more.first); $$.last = $more.last; } }
+                 ;
+extern_name: "finish"                               { $$.text = intern_string(ps->cx->names, "finish"); $$.span = @$; }
+           | "state"                                { $$.text = intern_string(ps->cx->names, "state"); $$.span = @$; }
+           ;
 attribute_value: conditional
                | DIM
                | repeat
