@@ -19,6 +19,7 @@ struct code_generator {
     const char *triple;           /* of LLVM's target */
     const char *linker_emulation; /* the linker's option -m */
     const char *complete_set;     /* an instruction set that has every operation of kernels */
+    bool links_foreign;           /* code of extern kernels becomes part of its images */
 
     /* Reads a list of instruction sets with commas between the names; NULL is the default. Fills sets[], the
      * best one (with the most features) first; returns how many. 0 if a name is unknown or repeated: *problem,

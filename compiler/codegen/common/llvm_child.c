@@ -280,6 +280,12 @@ static uint32_t read_instruction_sets(struct compile *cx,
 static bool find_foreign(struct compile *cx, const struct graph *graph)
 {
     if (!graph_is_foreign(graph)) return true;
+    if (!target_of(cx->device)->code->links_foreign) {
+        struct diag *diag = diag_report(cx->diags, RULE_CODEGEN, graph->span,
+                                        "device '%s' executes no extern kernels", cx->device->name);
+        diag_help(diag, "compile for 'cpu', or write the kernels in the language");
+        return false;
+    }
     cx->foreign = foreign_files_find(cx, graph);
     return cx->foreign != NULL;
 }

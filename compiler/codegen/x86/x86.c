@@ -50,6 +50,7 @@ const struct code_generator code_generator_x86 = {
     .triple = "x86_64-pc-linux-gnu",
     .linker_emulation = "elf_x86_64",
     .complete_set = "x86-64-v3",
+    .links_foreign = true,
     .read_sets = x86_read_sets,
     .register_target = register_target,
     .mark_module = mark_module,
