@@ -145,6 +145,14 @@ check "... with the name" grep -Eq "undefined (symbol|reference).*other" text
 sed 's/gain(by)/lost(by)/; s/kernel gain/kernel lost/' gain.pipe >kind.pipe
 refuses "code without the function is refused" "undefined.*lost_run"
 
+"$PIPEC" --emit=header:gain.h gain.pipe
+cp gain.pipe kind.pipe
+check "GPUs execute no extern kernels" says 1 "gain.pipe:1:20: error: GPUs \(sm_[0-9]*\) execute no extern kernels: 'gain' is one" \
+    "$PIPEC" --device=cuda gain.pipe -o refused.pbc
+check "... beside processors, too" says 1 "GPUs \(sm_80\) execute no extern kernels" \
+    "$PIPEC" --march=x86-64-v3,sm_80 gain.pipe -o refused.pbc
+check "... and nothing is written" [ ! -e refused.pbc ]
+
 # ---- refused when loading ----
 
 sed 's/gain\.o/gain.so/' gain.pipe >kind.pipe

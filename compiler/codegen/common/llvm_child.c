@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "compiler/codegen/common/code_generator.h"
 #include "compiler/codegen/common/codegen.h"
 #include "compiler/codegen/common/foreign_files.h"
 #include "compiler/codegen/common/kernel_llvm.h"
@@ -266,9 +267,9 @@ static bool generate(const struct order *order, struct result *result)
 static uint32_t read_instruction_sets(struct compile *cx,
                                       struct instruction_set sets[INSTRUCTION_SETS_MAX])
 {
-    const char *problem;
-    uint32_t count =
-        target_of(cx->device)->code->read_sets(cx->arena, cx->options.isa, sets, &problem);
+    const char *problem, *list = cx->options.isa;
+    if (list == NULL) list = target_of(cx->device)->instruction_sets;
+    uint32_t count = instruction_sets_read(cx->arena, list, sets, &problem);
     if (count > 0) return count;
     diag_report(cx->diags, RULE_CODEGEN, (struct span){0}, "instruction sets: %s", problem);
     return 0;
@@ -276,16 +277,28 @@ static uint32_t read_instruction_sets(struct compile *cx,
 
 /* ---- results ---- */
 
+/* The extern kernel that a GPU would have to execute. */
+static bool refuse_foreign(struct compile *cx, const struct graph *graph,
+                           const struct instruction_set *isa)
+{
+    size_t i = 0;
+    while (graph->kernels.items[i]->foreign == NULL)
+        i++;
+    const struct kernel *kernel = graph->kernels.items[i];
+    struct diag *diag =
+        diag_report(cx->diags, RULE_CODEGEN, kernel->span,
+                    "GPUs (%s) execute no extern kernels: '%s' is one", isa->name, kernel->name);
+    diag_help(diag, "compile for 'cpu' or a simulated device, or write the kernel in the language");
+    return false;
+}
+
 /* Finds the files of extern kernels, if there are some. */
-static bool find_foreign(struct compile *cx, const struct graph *graph)
+static bool find_foreign(struct compile *cx, const struct graph *graph,
+                         const struct instruction_set *sets, uint32_t count)
 {
     if (!graph_is_foreign(graph)) return true;
-    if (!target_of(cx->device)->code->links_foreign) {
-        struct diag *diag = diag_report(cx->diags, RULE_CODEGEN, graph->span,
-                                        "device '%s' executes no extern kernels", cx->device->name);
-        diag_help(diag, "compile for 'cpu', or write the kernels in the language");
-        return false;
-    }
+    for (uint32_t i = 0; i < count; i++)
+        if (sets[i].code->threads) return refuse_foreign(cx, graph, &sets[i]);
     cx->foreign = foreign_files_find(cx, graph);
     return cx->foreign != NULL;
 }
@@ -294,11 +307,15 @@ static bool link_object(struct compile *cx, const struct graph *graph,
                         const struct kernel_code *code, const struct instruction_set *isa,
                         struct kernel_object *object)
 {
-    struct link_bytes bytes;
-    if (!link_shared_object(cx, (struct link_bytes){code->bytes, code->size_bytes}, &bytes))
-        return false;
+    struct link_bytes bytes = {code->bytes, code->size_bytes};
+    bool linked = isa->code->linker_emulation != NULL;
+    if (linked && !link_shared_object(cx, isa->code, bytes, &bytes)) return false;
     if (cx->foreign != NULL && !foreign_image_check(cx, graph, cx->foreign, bytes)) return false;
-    *object = (struct kernel_object){bytes.bytes, bytes.size_bytes, isa->name, isa->features};
+    *object = (struct kernel_object){.bytes = bytes.bytes,
+                                     .size_bytes = bytes.size_bytes,
+                                     .isa = isa->name,
+                                     .kind = isa->code->image_kind,
+                                     .features = isa->features};
     return !diag_failed(cx->diags);
 }
 
@@ -307,7 +324,9 @@ struct kernel_image *kernel_compile(struct compile *cx, const struct graph *grap
     struct instruction_set sets[INSTRUCTION_SETS_MAX];
     struct result result = {0};
     struct order order = {cx, graph, sets, read_instruction_sets(cx, sets), KERNEL_TEXT_OBJ};
-    if (order.set_count == 0 || !find_foreign(cx, graph) || !generate(&order, &result)) return NULL;
+    if (order.set_count == 0 || !find_foreign(cx, graph, sets, order.set_count) ||
+        !generate(&order, &result))
+        return NULL;
     struct kernel_object *objects = ARENA_ARRAY(cx->arena, struct kernel_object, order.set_count);
     enum compile_phase before = phase_begin(cx, PHASE_LINK);
     bool good = true;
@@ -324,14 +343,28 @@ struct kernel_image *kernel_compile(struct compile *cx, const struct graph *grap
     return image;
 }
 
+/* The first set of a GPU, or one that all of them have. */
+static const struct instruction_set *gpu_set(struct compile *cx, struct instruction_set *sets,
+                                             uint32_t count)
+{
+    const char *problem;
+    for (uint32_t i = 0; i < count; i++)
+        if (sets[i].code->threads) return &sets[i];
+    instruction_sets_read(cx->arena, "sm_80", sets, &problem);
+    return sets;
+}
+
 bool kernel_emit(struct compile *cx, const struct graph *graph, enum kernel_text kind, FILE *to)
 {
     struct instruction_set sets[INSTRUCTION_SETS_MAX];
     struct result result = {0};
-    struct order order = {cx, graph, sets, 1, kind};
-    if (read_instruction_sets(cx, sets) == 0 || !find_foreign(cx, graph) ||
-        !generate(&order, &result))
-        return false;
-    fwrite(result.codes[0].bytes, 1, result.codes[0].size_bytes, to);
+    uint32_t count = read_instruction_sets(cx, sets);
+    if (count == 0) return false;
+    const struct instruction_set *set = kind == KERNEL_TEXT_PTX ? gpu_set(cx, sets, count) : sets;
+    struct order order = {cx, graph, set, 1, kind};
+    if (!find_foreign(cx, graph, set, 1) || !generate(&order, &result)) return false;
+    size_t size = result.codes[0].size_bytes;
+    if (set->code->threads && kind != KERNEL_TEXT_LLVM) size--; /* without the NUL of an image */
+    fwrite(result.codes[0].bytes, 1, size, to);
     return !ferror(to);
 }
