@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define CONTAINER_MAGIC "PIPEC\r\n\x1a" /* 8 bytes without the NUL */
-#define CONTAINER_VERSION 9u
+#define CONTAINER_VERSION 10u
 #define CONTAINER_ALIGNMENT 64u
 #define CONTAINER_MAX_SECTIONS 64u
 #define CONTAINER_NONE UINT32_MAX
@@ -71,8 +71,10 @@ struct container_section {
     SECTION(KERNEL_PORTS, 27, "kernel_ports", struct container_kernel_port, 0)                     \
     SECTION(VARIABLES, 28, "variables", struct container_variable, 0)                              \
     SECTION(SOURCE_TEXTS, 29, "source_texts", char, 0)                                             \
-    SECTION(IMAGES, 30, "images", struct container_image, 0)                                       \
-    SECTION(IMAGE, 31, "image", char, 0)
+    SECTION(FOREIGN, 30, "foreign", struct container_foreign, 0)                                   \
+    SECTION(LIBRARIES, 31, "libraries", struct container_library, 0)                               \
+    SECTION(IMAGES, 32, "images", struct container_image, 0)                                       \
+    SECTION(IMAGE, 33, "image", char, 0)
 
 /* CERTIFICATE: why the pipeline cannot stop for ever (lang/container.md, "Certificate").
  * SETS: the sets of stages that the program's instructions name, one after the other, each as its
@@ -81,7 +83,8 @@ struct container_section {
  * FIELDS: what the packets of outer ports are made of.  INDICES, FIRST_WARPS: work-items
  * (lang/index_generator.md).  INTERFACES, INTERFACE_PORTS, LAUNCHES: of kernels that launch and are
  * launched (lang/device_queue.md).  TYPES to SOURCE_TEXTS: for people that look at packets and places
- * (lang/container.md, "Debug information").  An empty section has an entry, too: its size is 0 and its offset
+ * (lang/container.md, "Debug information").  FOREIGN, LIBRARIES: code that other compilers have made
+ * (lang/container.md, "Foreign code").  An empty section has an entry, too: its size is 0 and its offset
  * is aligned. */
 enum container_section_kind {
 #define SECTION(enumerator, number, name, type, single) CONTAINER_##enumerator = number,
@@ -457,6 +460,28 @@ struct container_variable {
     uint64_t offset_bytes; /* in the block */
 };
 
+/* ---- foreign code ---- */
+
+enum container_foreign_flags {
+    CONTAINER_FOREIGN_PURE = 1 /* its author says that a firing depends on nothing else */
+};
+
+/* A kernel of the image whose code other compilers have made, in ascending order of `kernel`. */
+struct container_foreign {
+    uint32_t kernel;       /* <ID> of the image's symbols */
+    container_string name; /* of the kernel: its functions are NAME_run, ... */
+    container_string
+        signature;  /* NAME_signature, a string of the image or of a library, is the same */
+    uint32_t flags; /* set of enum container_foreign_flags */
+};
+
+/* A shared object that the images need, by the name that the dynamic linker looks for. */
+struct container_library {
+    container_string name;
+};
+
+_Static_assert(sizeof(struct container_foreign) == 16, "foreign");
+_Static_assert(sizeof(struct container_library) == 4, "library");
 _Static_assert(sizeof(struct container_header) == 64, "header");
 _Static_assert(sizeof(struct container_section) == 24, "section");
 _Static_assert(sizeof(struct container_pipeline) == 40, "pipeline");

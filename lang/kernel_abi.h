@@ -8,7 +8,8 @@
  * and naturally aligned; the caller guarantees their size, the callee touches nothing beyond them.  In an
  * out-window, the bytes after the appended packets have no meaning: the callee may have written there.
  * Entries are thread-safe as long as no two calls share state, out-windows or launches; they call
- * nothing but memcpy, memmove, memset and the `done` of their launches.
+ * nothing but memcpy, memmove, memset and the `done` of their launches.  Entries of extern kernels also call
+ * foreign code, of which nothing is known.
  *
  * Symbols:  pipe_k<ID>_run, pipe_k<ID>_init, pipe_k<ID>_finish  (the latter two where the kernel
  * has them) pipe_arguments                                       evaluates every node's arguments
@@ -27,7 +28,14 @@ enum kernel_status {
     KERNEL_FAULT_LAUNCHES = 5, /* a firing launches more kernels than declared */
     KERNEL_FAULT_TREE = 6,     /* a firing, with all that it launches, likewise */
     KERNEL_FAULT_NESTING = 7,  /* kernels launch each other deeper than declared */
+    KERNEL_FAULT_FOREIGN = 8,  /* foreign code has returned `index` */
+    KERNEL_FAULT_IMPURE =
+        9, /* foreign code, fired twice with the same packets, has done two things */
 };
+
+/* The result of a foreign function.  0: done.  Of a source's firing: the stream has ended, and this firing does not count.
+ * Anything else is a fault. */
+enum foreign_status { FOREIGN_DONE = 0, FOREIGN_STOP = -1 };
 
 struct kernel_fault {
     uint64_t firing; /* absolute number of the firing; UINT64_MAX in init and finish */

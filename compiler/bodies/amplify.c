@@ -513,8 +513,8 @@ void amplify_infer_rates(struct compile *cx, struct graph *graph)
         struct kernel *k = graph->kernels.items[i];
         struct arena *scratch = arena_create();
         size_t kept = diag_kept_count(cx->diags);
-        infer_firing(cx, k, scratch);
-        if (k->finish != NULL) {
+        if (k->foreign == NULL) infer_firing(cx, k, scratch);
+        if (k->finish != NULL && k->foreign == NULL) {
             struct walk_result result = walk_counts(cx, k, k->finish, WALK_FINISH, scratch);
             for (uint32_t p = 0; p < k->out_count; p++)
                 settle_finish(cx, k, p, &result);

@@ -135,6 +135,23 @@ static void print_places(FILE *to, const struct sources *sources, struct kernel_
     }
 }
 
+/* Nothing shows what this code does. */
+static void print_foreign(FILE *to, const struct graph *graph)
+{
+    for (size_t i = 0; i < graph->kernels.count; i++) {
+        const struct kernel *kernel = graph->kernels.items[i];
+        const struct foreign *foreign = kernel->foreign;
+        if (foreign == NULL) continue;
+        fprintf(to, "\nforeign code: '%s' from", kernel->name);
+        for (uint32_t f = 0; f < foreign->file_count; f++)
+            fprintf(to, "%s %s", f > 0 ? "," : "", foreign->files[f]);
+        fprintf(to,
+                "; %s\n  nothing proves that it stays within its windows, and it may write other "
+                "bits elsewhere\n",
+                foreign->pure ? "pure, by its author's word" : "its firings follow one another");
+    }
+}
+
 void checks_print(FILE *to, const struct sources *sources, const struct graph *graph)
 {
     struct arena *arena = arena_create();
@@ -153,6 +170,9 @@ void checks_print(FILE *to, const struct sources *sources, const struct graph *g
         print_places(to, sources, &checks);
         fputc('\n', to);
     }
-    if (!any) fputs("\nno checks at run time: every append and every index is proven\n", to);
+    const char *of = graph_is_foreign(graph) ? " in pipec's own code" : "";
+    if (!any)
+        fprintf(to, "\nno checks at run time%s: every append and every index is proven\n", of);
+    print_foreign(to, graph);
     arena_destroy(arena);
 }

@@ -103,6 +103,13 @@ static void plan_function(struct compile *cx, struct function *f, uint64_t *func
 static void plan_kernel(struct compile *cx, struct kernel *k, const uint64_t *function_costs)
 {
     if (k->costs != NULL) return; /* of a graph that has been fused since */
+    if (k->foreign != NULL) {
+        struct cost_plan *plan = ARENA_NEW(cx->arena, struct cost_plan);
+        plan->constant = k->cost_cycles = k->foreign->cost_cycles;
+        k->costs = plan;
+        if (k->finish != NULL) k->finish_cycles = k->cost_cycles;
+        return;
+    }
     if (k->composed) {
         /* Its members' costs, added up, are in cost_cycles: they hold where counting is needed. */
         const struct cost_plan *plan = cost_find_regions(cx, cost_table(cx), k, k->body, false);

@@ -334,6 +334,7 @@ static void statement(struct regions *r, struct ks *s)
     case KS_EMIT:
     case KS_STORE:
     case KS_BARRIER:
+    case KS_FOREIGN:
     case KS_LAUNCH: break;
     }
     charge(r, cost_of_statement(r->costs, s));

@@ -148,6 +148,7 @@ uint64_t cost_of_statement(const struct devdesc_costs *costs, const struct ks *s
     case KS_CONTINUE:
     case KS_RETURN:
     case KS_STOP:
+    case KS_FOREIGN: /* its kernel declares a cost */
     case KS_LAUNCH: break;
     }
     return 0;

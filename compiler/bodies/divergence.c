@@ -297,6 +297,7 @@ static void walk_statement(struct uniform *u, const struct ks *s)
                          (struct group_cause){s->span, "each item launches a child of its own"});
         break;
     case KS_STOP:
+    case KS_FOREIGN:
     case KS_BARRIER:
         if (!u->report) break;
         if (u->depth > 0)

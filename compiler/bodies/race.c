@@ -893,6 +893,7 @@ static void execute(struct racer *r, const struct ks *s)
     case KS_LAUNCH:
         if (s->expr != NULL) eval(r, s->expr);
         break;
+    case KS_FOREIGN: break; /* it has no work-items */
     case KS_BARRIER: r->pending = (struct accesses){0}; break;
     }
 }

@@ -254,6 +254,7 @@ void walk_statement(struct walker *w, struct walk_state *s, struct ks *stmt)
     case KS_EMIT:
     case KS_STORE: walk_emit(w, s, stmt); break;
     case KS_LAUNCH: walk_launch(w, s, stmt); break;
+    case KS_FOREIGN: break; /* it keeps nothing that other statements see */
     }
 }
 

@@ -122,6 +122,7 @@ static struct command_line parse_line(int argc, char **argv, struct arena *arena
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     *options = (struct test_options){.timeout_seconds = 60};
     struct command_line line = command_line_parse_command(argc, argv, arena, &own);
+    line.options.checks_purity = true;
     options->jobs = line.jobs;
     if (options->jobs == 0) options->jobs = processors > 0 ? (unsigned)processors : 1;
     if (options->jobs > COMMAND_JOBS_MAX) options->jobs = COMMAND_JOBS_MAX;

@@ -19,6 +19,7 @@
 #include "compiler/describe/describe.h"
 #include "compiler/describe/front_print.h"
 #include "compiler/describe/fuse_print.h"
+#include "compiler/describe/header_print.h"
 #include "compiler/describe/inspection.h"
 #include "compiler/describe/inspection_performance.h"
 #include "compiler/describe/launches_print.h"
@@ -67,7 +68,9 @@ static bool write_emit_form(struct passes *passes, const struct command_line *li
     case EMIT_SCHED:
         return passes_run(passes, PASS_SCHEDULE) && sched_disassemble(to, passes->schedule, &error);
     case EMIT_NONE: return write_container(passes, to);
-    case EMIT_AST: break;
+    case EMIT_AST:
+    case EMIT_HEADER:
+    case EMIT_SKELETON: break;
     }
     return false;
 }
@@ -81,7 +84,8 @@ static int write_depfile(const struct compile *cx, const struct command_line *li
     if (refuse_over_source(cx, "dependency file", depfile->path)) return EXIT_FILES;
     if (!output_open(&output, depfile->path)) return file_failure("write", depfile->path);
     output.keep_equal = line->write_if_changed;
-    if (!depfile_print(output.file, depfile, cx->sources)) {
+    if (!depfile_print(output.file, depfile, cx->sources, cx->read_files.items,
+                       cx->read_files.count)) {
         output_abandon(&output);
         fprintf(stderr, "pipec: error: '%s' cannot hold a name with a line break\n", depfile->path);
         return EXIT_FILES;
@@ -127,6 +131,30 @@ static int emit_ast(const struct compile *cx, const struct command_line *line,
     struct output output;
     if (!output_open(&output, line->emit_path)) return file_failure("write", line->emit_path);
     ast_print(output.file, program);
+    return publish(cx, line, &output);
+}
+
+static bool shows_declarations(const struct command_line *line)
+{
+    return line->emit == EMIT_HEADER || line->emit == EMIT_SKELETON;
+}
+
+/* The extern kernels of the file, which need not have a pipeline. */
+static int emit_declarations(struct passes *passes, const struct command_line *line)
+{
+    struct compile *cx = passes->cx;
+    const char *source = source_get(cx->sources, passes->source)->name;
+    struct output output;
+    if (!passes_run(passes, PASS_ELABORATE)) return EXIT_REFUSED;
+    if (cx->foreign_kernels.count == 0) {
+        fprintf(stderr, "pipec: error: '%s' has no extern kernel\n", source);
+        return EXIT_REFUSED;
+    }
+    if (!output_open(&output, line->emit_path)) return file_failure("write", line->emit_path);
+    if (line->emit == EMIT_HEADER)
+        header_print(output.file, cx, source);
+    else
+        skeleton_print(output.file, cx, source);
     return publish(cx, line, &output);
 }
 
@@ -326,6 +354,7 @@ static int compile_file(struct compile *cx, const struct command_line *line)
     }
     if (inspects && holds_container(cx, source)) return inspect_file_of_container(cx, line, source);
     if (shows_source(line)) cx->options.debug_mode = false;
+    if (shows_declarations(line)) cx->options.pipeline_optional = true;
     struct passes passes = passes_of_source(cx, source);
     passes.lints = true;
     passes_run(&passes, PASS_PARSE);
@@ -337,6 +366,7 @@ static int compile_file(struct compile *cx, const struct command_line *line)
     if (shows_tree && !diag_failed(cx->diags)) return emit_ast(cx, line, passes.program);
     if (line->depfile.alone)
         return passes_run(&passes, PASS_RECOVERY) ? write_depfile(cx, line) : EXIT_REFUSED;
+    if (shows_declarations(line)) return emit_declarations(&passes, line);
     if (!passes_run(&passes, PASS_PLAN)) return EXIT_REFUSED;
     if (inspects) return inspect(&passes, line);
     if (line->verbose) describe(cx, passes.graph, passes.plan);

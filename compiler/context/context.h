@@ -6,6 +6,7 @@
 #define PIPEC_CONTEXT_H
 
 #include "base/arena.h"
+#include "base/vec.h"
 #include "compiler/diagnostics/diag.h"
 #include "compiler/support/intern.h"
 #include "compiler/support/source.h"
@@ -46,6 +47,7 @@ struct compile_options {
     enum layout_wish layout; /* --layout */
     const char *policy;      /* --policy, a name that graph_policy_named knows; NULL: as declared */
     enum fuse_mode fuse;
+    bool checks_purity; /* pure extern kernels are fired twice; with debug_mode anyway */
     bool debug_mode;    /* minimum depths, one kernel at a time, packets that record their writer */
     bool explores;      /* --pareto: the trade-off between memory and throughput */
     const char *linker; /* path, or NULL: the linker that pipec was built with */
@@ -58,7 +60,9 @@ enum compile_halt {
     HALT_INTERNAL /* a crash */
 };
 
-struct phase_times; /* phase_times.h */
+struct kernel;        /* ir/kernel.h */
+struct phase_times;   /* phase_times.h */
+struct foreign_files; /* codegen/common/foreign_files.h */
 
 struct compile {
     struct arena *arena; /* lives as long as the compilation */
@@ -73,6 +77,10 @@ struct compile {
     struct graph *sound;
     enum compile_halt halt;
     struct phase_times *times; /* NULL: times are not measured */
+    VEC(const struct kernel *)
+    foreign_kernels;                     /* extern kernels without errors, in order of first use */
+    const struct foreign_files *foreign; /* of extern kernels, while code is generated; else NULL */
+    VEC(const char *) read_files;        /* on which the output depends beside the sources */
 };
 
 /* A compilation without sources. Everything it owns lives in `arena`. */

@@ -249,6 +249,18 @@ static void read_launches(struct container *c, uint32_t node, struct inspected_n
     }
 }
 
+/* Whether the kernel is foreign code, as in struct inspected_node. */
+static const char *read_foreign(struct container *c, uint32_t kernel)
+{
+    struct container_foreign foreign;
+    uint64_t count = container_record_count(c, CONTAINER_FOREIGN, sizeof foreign);
+    for (uint64_t i = 0; i < count; i++)
+        if (read_record(c, CONTAINER_FOREIGN, i, &foreign, sizeof foreign) &&
+            foreign.kernel == kernel)
+            return (foreign.flags & CONTAINER_FOREIGN_PURE) != 0 ? "pure" : "impure";
+    return NULL;
+}
+
 static void read_node(struct container *c, uint32_t index, struct inspected_node *to)
 {
     struct container_node node;
@@ -265,6 +277,7 @@ static void read_node(struct container *c, uint32_t index, struct inspected_node
                                            .finish_cycles = node.finish_cycles,
                                            .firings = node.warp_firings,
                                            .pieces = node.firing_warps}};
+    to->foreign = read_foreign(c, node.kernel);
     struct container_index items;
     bool grouped = find_index(c, node.kernel, &items);
     for (int d = 0; d < 3; d++)
@@ -468,6 +481,18 @@ static void read_images(struct container *c, struct inspection *to)
     }
 }
 
+static void read_libraries(struct container *c, struct inspection *to)
+{
+    struct container_library library;
+    to->library_count = (uint32_t)container_record_count(c, CONTAINER_LIBRARIES, sizeof library);
+    const char **names = ARENA_ARRAY(c->arena, const char *, (size_t)to->library_count + 1);
+    for (uint32_t i = 0; i < to->library_count; i++) {
+        if (!read_record(c, CONTAINER_LIBRARIES, i, &library, sizeof library)) return;
+        names[i] = read_string(c, library.name);
+    }
+    to->libraries = names;
+}
+
 struct inspection *inspect_container(struct arena *arena, const char *bytes, size_t size_bytes,
                                      const char **problem)
 {
@@ -487,6 +512,7 @@ struct inspection *inspect_container(struct arena *arena, const char *bytes, siz
         bool proven = (pipeline.flags & CONTAINER_PIPELINE_UNPROVEN) == 0;
         to->deadlock_free = proven ? KNOWN_TRUE : UNKNOWN;
         read_images(c, to);
+        read_libraries(c, to);
         to->has_topology = true;
         to->node_count =
             (uint32_t)container_record_count(c, CONTAINER_NODES, sizeof(struct container_node));

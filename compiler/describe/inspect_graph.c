@@ -101,6 +101,12 @@ static void fill_launches(struct arena *arena, const struct kernel_launches *fro
     to->children = children;
 }
 
+static const char *foreign_word(const struct kernel *kernel)
+{
+    if (kernel->foreign == NULL) return NULL;
+    return kernel->foreign->pure ? "pure" : "impure";
+}
+
 static void fill_node(const struct compile *cx, const struct graph *graph,
                       const struct graph_node *node, bool consistent, struct inspected_node *to)
 {
@@ -114,6 +120,7 @@ static void fill_node(const struct compile *cx, const struct graph *graph,
                                   .phases = node->kernel->phases > 0 ? node->kernel->phases : 1,
                                   .importance = node->importance,
                                   .stateful = node->stateful,
+                                  .foreign = foreign_word(node->kernel),
                                   .cost_cycles = node->cost_cycles,
                                   .warp = node->warp};
     fill_regions(cx, node, to);

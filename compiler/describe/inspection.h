@@ -43,6 +43,7 @@ struct inspected_node {
     uint64_t repetitions;
     uint32_t importance;
     bool stateful;
+    const char *foreign; /* code of an extern kernel: "pure" or "impure"; NULL: pipec's own */
     uint64_t cost_cycles;
     /* Of a kernel that launches; `children` NULL: it launches nothing. */
     uint64_t launches, nesting, tree_launches, queue_entries;
@@ -116,6 +117,8 @@ struct inspection {
         *isa; /* of a container: the instruction sets of its images, as --march accepts them */
     struct inspected_image *images; /* of a container */
     uint32_t image_count;
+    const char *const *libraries; /* of a container: that its foreign code needs */
+    uint32_t library_count;
     bool has_topology;
     bool rates_bounded; /* some end has no exact rate */
     enum known consistent, deadlock_free;

@@ -127,6 +127,7 @@ static void put_nodes(struct json *json, const struct inspection *inspection)
         put_if(json, "repetitions", node->repetitions > 0, node->repetitions);
         json_number(json, "importance", node->importance);
         json_boolean(json, "stateful", node->stateful);
+        if (node->foreign != NULL) json_text(json, "foreign", node->foreign);
         put_if(json, "cost_cycles", node->cost_cycles > 0, node->cost_cycles);
         put_warp(json, node);
         put_launches(json, node);
@@ -429,6 +430,23 @@ static void put_images(struct json *json, const struct inspection *inspection)
     json_end(json, ']');
 }
 
+static void put_libraries(struct json *json, const struct inspection *inspection)
+{
+    if (inspection->library_count == 0) return;
+    json_begin(json, "libraries", '[');
+    for (uint32_t i = 0; i < inspection->library_count; i++)
+        json_text(json, NULL, inspection->libraries[i]);
+    json_end(json, ']');
+}
+
+static uint32_t count_foreign(const struct inspection *inspection)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < inspection->node_count; i++)
+        count += inspection->nodes[i].foreign != NULL;
+    return count;
+}
+
 void inspection_print_json(FILE *to, const struct inspection *inspection)
 {
     struct json json = {.to = to};
@@ -441,6 +459,7 @@ void inspection_print_json(FILE *to, const struct inspection *inspection)
         json_text(&json, "compiler", inspection->compiler);
         json_text(&json, "isa", inspection->isa);
         put_images(&json, inspection);
+        put_libraries(&json, inspection);
         json_end(&json, '}');
     }
     json_text(&json, "rates", inspection->has_topology ? rates : NULL);
@@ -452,6 +471,7 @@ void inspection_print_json(FILE *to, const struct inspection *inspection)
     json_text(&json, "buffers_mode", inspection->buffers_mode);
     json_text(&json, "depths_for", inspection->plan != NULL ? inspection->plan->device : NULL);
     json_boolean(&json, "debug_mode", inspection->debug_mode);
+    if (count_foreign(inspection) > 0) json_boolean(&json, "equal_bits", false);
     put_if(&json, "memory_least_bytes", inspection->memory_least_bytes > 0,
            inspection->memory_least_bytes);
     put_nodes(&json, inspection);
@@ -527,8 +547,11 @@ static void print_inspected_nodes(FILE *to, const struct inspection *inspection,
     FILE *rows = folded_table_begin(&table, arena);
     for (uint32_t i = 0; i < inspection->node_count; i++) {
         const struct inspected_node *node = &inspection->nodes[i];
-        fprintf(rows, "node %s: %s%s cost %" PRIu64 "%s repetitions %" PRIu64 "\n", node->name,
-                node->kernel, node->stateful ? " stateful" : "", node->cost_cycles,
+        const char *foreign = node->foreign == NULL     ? ""
+                              : node->foreign[0] == 'p' ? " foreign pure"
+                                                        : " foreign";
+        fprintf(rows, "node %s: %s%s%s cost %" PRIu64 "%s repetitions %" PRIu64 "\n", node->name,
+                node->kernel, foreign, node->stateful ? " stateful" : "", node->cost_cycles,
                 node->warp.counted ? " counted" : "", node->repetitions);
         print_ends(rows, inspection, node);
         print_node_launches(rows, node);
@@ -548,6 +571,18 @@ static void print_inspected_nodes(FILE *to, const struct inspection *inspection,
     arena_destroy(arena);
 }
 
+static void print_foreign(FILE *to, const struct inspection *inspection)
+{
+    uint32_t count = count_foreign(inspection);
+    if (count == 0) return;
+    fprintf(to,
+            "foreign  %" PRIu32
+            " node%s: other compilers have made this code; equal bits are not promised\n",
+            count, plural(count));
+    for (uint32_t i = 0; i < inspection->library_count; i++)
+        fprintf(to, "library  %s: foreign code needs it\n", inspection->libraries[i]);
+}
+
 void inspection_print_text(FILE *to, const struct inspection *inspection, bool whole)
 {
     const struct inspected_plan *plan = inspection->plan;
@@ -560,6 +595,7 @@ void inspection_print_text(FILE *to, const struct inspection *inspection, bool w
         fprintf(to, "image    %s: %" PRIu64 " bytes; needs %s\n", image->isa, image->size_bytes,
                 image->features[0] != '\0' ? image->features : "no more than any x86-64");
     }
+    print_foreign(to, inspection);
     if (inspection->debug_mode) fputs("mode     debug: minimum depths, one kernel at a time\n", to);
     struct arena *arena = arena_create();
     program_shape_print(to, stage_names(arena, inspection), inspection->plan->program, NULL, whole);

@@ -35,7 +35,8 @@ static const char help_text[] =
     "  -p NAME               the pipeline to compile (default: main, else the only one)\n"
     "  --device NAME|F.dev   the device to compile for (default sim16)\n"
     "  --emit=KIND[:FILE]    write ast, graph, cmds, json, llvm, asm, obj, ptx or sched "
-    "instead\n"
+    "instead;\n"
+    "                        header, skeleton: C declarations of extern kernels, their beginning\n"
     "  -D NAME=VALUE         a compile-time parameter, or the default of a run-time argument\n"
     "  -I DIR                folder to look for imports in\n"
     "  -O0 .. -O3            optimisation of the kernels (default -O2)\n"
@@ -215,10 +216,11 @@ static void parse_definition(struct parser *p, char *text)
 static void parse_emit(struct parser *p, const char *text)
 {
     static const char *const names[] = {
-        [EMIT_NONE] = "",     [EMIT_AST] = "ast",    [EMIT_GRAPH] = "graph", [EMIT_CMDS] = "cmds",
-        [EMIT_JSON] = "json", [EMIT_LLVM] = "llvm",  [EMIT_PTX] = "ptx",     [EMIT_ASM] = "asm",
-        [EMIT_OBJ] = "obj",   [EMIT_SCHED] = "sched"};
-    static const char *const later[] = {"opencl", "header"};
+        [EMIT_NONE] = "",       [EMIT_AST] = "ast",       [EMIT_GRAPH] = "graph",
+        [EMIT_CMDS] = "cmds",   [EMIT_JSON] = "json",     [EMIT_LLVM] = "llvm",
+        [EMIT_PTX] = "ptx",     [EMIT_ASM] = "asm",       [EMIT_OBJ] = "obj",
+        [EMIT_SCHED] = "sched", [EMIT_HEADER] = "header", [EMIT_SKELETON] = "skeleton"};
+    static const char *const later[] = {"opencl"};
     size_t length = strcspn(text, ":");
     const char *name = arena_string(p->arena, text, length);
     size_t kind = WORD_INDEX(name, names);
@@ -227,9 +229,11 @@ static void parse_emit(struct parser *p, const char *text)
     if (WORD_INDEX(name, later) < sizeof later / sizeof *later)
         refuse_line(p, "--emit=%s is not supported yet", name);
     else if (p->line.emit == EMIT_NONE)
-        refuse_line(
-            p, "--emit=%s: the kinds are ast, graph, cmds, json, llvm, asm, obj, ptx and sched",
-            text);
+        refuse_line(p,
+                    "--emit=%s: the kinds are ast, graph, cmds, json, llvm, asm, obj, ptx, sched, "
+                    "header "
+                    "and skeleton",
+                    text);
 }
 
 static void parse_memory(struct parser *p, const char *text)

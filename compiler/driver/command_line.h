@@ -29,7 +29,9 @@ enum emit_kind {
     EMIT_ASM,
     EMIT_PTX,
     EMIT_OBJ,
-    EMIT_SCHED
+    EMIT_SCHED,
+    EMIT_HEADER,
+    EMIT_SKELETON
 };
 
 struct command_line {

@@ -66,7 +66,8 @@ bool depfile_quote(FILE *to, const char *name)
     return true;
 }
 
-bool depfile_print(FILE *to, const struct depfile *depfile, const struct sources *sources)
+bool depfile_print(FILE *to, const struct depfile *depfile, const struct sources *sources,
+                   const char *const *others, size_t other_count)
 {
     for (size_t i = 0; i < depfile->target_count; i++) {
         const struct depfile_target *target = &depfile->targets[i];
@@ -82,11 +83,19 @@ bool depfile_print(FILE *to, const struct depfile *depfile, const struct sources
         fputs(id > 1 ? " \\\n  " : " ", to);
         if (!depfile_quote(to, source_get(sources, id)->name)) return false;
     }
+    for (size_t i = 0; i < other_count; i++) {
+        fputs(" \\\n  ", to);
+        if (!depfile_quote(to, others[i])) return false;
+    }
     putc('\n', to);
     /* Source 1 is the input: without it nothing can be made, so it gets no rule. */
     for (uint32_t id = 2; depfile->phony_targets && id <= source_count(sources); id++) {
         if (!source_is_file(sources, id)) continue;
         depfile_quote(to, source_get(sources, id)->name);
+        fputs(":\n", to);
+    }
+    for (size_t i = 0; depfile->phony_targets && i < other_count; i++) {
+        depfile_quote(to, others[i]);
         fputs(":\n", to);
     }
     return true;

@@ -3,7 +3,7 @@
  * depfile: the rule that lists the files on which an output depends, for make and ninja.
  *
  * The rule lists the files that the compilation read from disk, in the order of reading: the source, the
- * device description, the imports.  The embedded library, standard input and pipes are not files.
+ * device description, the imports, then the code of extern kernels.  The embedded library, standard input and pipes are not files.
  *
  * Names are quoted for GNU make: a backslash before blanks, '#' and ':'; backslashes doubled before one
  * of these or the end of the name; '$' doubled.  make has no quoting for ';', '|' and '%' (GCC and clang
@@ -40,8 +40,9 @@ struct depfile {
  * option names the path. */
 bool depfile_complete(struct depfile *depfile, const char *source, const char *output,
                       struct arena *arena);
-/* False: a name contains a line break; discard the text. */
-bool depfile_print(FILE *to, const struct depfile *depfile, const struct sources *sources);
+/* `others`: files that are no sources. False: a name contains a line break; discard the text. */
+bool depfile_print(FILE *to, const struct depfile *depfile, const struct sources *sources,
+                   const char *const *others, size_t other_count);
 bool depfile_quote(FILE *to, const char *name);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "base/arithmetic.h"
 #include "compiler/bodies/written.h"
+#include "compiler/codegen/common/foreign_files.h"
 #include "compiler/emit/debug_tables.h"
 #include "compiler/emit/launch_tables.h"
 #include "compiler/codegen/common/source_map.h"
@@ -637,6 +638,32 @@ static void write_debug(struct writer *w)
     (void)checked_u32(w, places->items.count);
 }
 
+/* ---- foreign code ---- */
+
+static void write_foreign(struct writer *w)
+{
+    uint32_t next = 0; /* numbers of nodes' kernels ascend in order of first use */
+    for (size_t i = 0; i < w->graph->nodes.count; i++) {
+        const struct kernel *kernel = w->graph->nodes.items[i].kernel;
+        uint32_t id = w->image->node_kernel[i];
+        if (id < next) continue;
+        next = id + 1;
+        if (kernel->foreign == NULL) continue;
+        struct container_foreign record = {
+            .kernel = id, .flags = kernel->foreign->pure ? CONTAINER_FOREIGN_PURE : 0};
+        record.name = add_string(w, kernel->name);
+        record.signature = add_string(w, kernel->foreign->signature);
+        APPEND(w, CONTAINER_FOREIGN, record);
+    }
+    const struct foreign_files *files = w->cx->foreign;
+    for (size_t i = 0; files != NULL && i < files->items.count; i++) {
+        const char *soname = files->items.items[i].soname;
+        if (soname == NULL) continue;
+        struct container_library record = {.name = add_string(w, soname)};
+        APPEND(w, CONTAINER_LIBRARIES, record);
+    }
+}
+
 /* ---- the file ---- */
 
 static const uint32_t section_kinds[] = {
@@ -698,6 +725,7 @@ struct container_bytes container_build(struct compile *cx, const struct graph *g
     write_launches(&w);
     write_debug(&w);
     write_program(&w);
+    write_foreign(&w);
     write_images(&w);
     struct container_bytes file = assemble_file(&w);
     arena_destroy(w.scratch);

@@ -386,7 +386,8 @@ static void parse_attributes(struct tree *t, uint32_t level, enum format_align a
                              uint32_t under)
 {
     while (kind(t) == TOKEN_IDENT || (kind(t) == TOKEN_INIT && kind_at(t, t->at + 1) != '{') ||
-           (kind(t) == TOKEN_INIT && align != ALIGN_HEADER)) {
+           (kind(t) == TOKEN_INIT && align != ALIGN_HEADER) || kind(t) == TOKEN_FINISH ||
+           kind(t) == TOKEN_STATE) {
         may_break(t, level, align, under);
         pass_token(t);
         uint32_t outer = t->attribute_level;

@@ -114,6 +114,13 @@ bool graph_is_bounded(const struct graph *graph, const struct graph_buffer *buff
            !graph_is_exact(&graph->nodes.items[buffer->writer_node], out);
 }
 
+bool graph_is_foreign(const struct graph *graph)
+{
+    for (size_t i = 0; i < graph->kernels.count; i++)
+        if (graph->kernels.items[i]->foreign != NULL) return true;
+    return false;
+}
+
 bool graph_memory(const struct graph *graph, uint64_t *bytes)
 {
     uint64_t sum = 0;

@@ -236,6 +236,8 @@ void graph_trace_kernel(struct compile *cx, const struct kernel *kernel, size_t 
 const char *graph_policy_name(enum graph_policy policy);
 /* False: no policy is called that. */
 bool graph_policy_named(const char *name, enum graph_policy *policy);
+/* Whether some kernel is foreign code. */
+bool graph_is_foreign(const struct graph *graph);
 /* Sum of depth x width over inner buffers; false on overflow of 63 bits. */
 bool graph_memory(const struct graph *graph, uint64_t *bytes);
 /* Stable text of everything in the graph: what --emit=graph prints and golden tests compare. */

@@ -189,6 +189,8 @@ enum ks_kind {
     KS_LAUNCH,  /* launch; `variable`: the event that it sets (a KS_DECLARE stands before), or NULL;
                    `expr`: its events, then its arguments, joined by KX_COMMA, for passes that look at
                    expressions only; NULL: none */
+    KS_FOREIGN, /* of an extern kernel: calls the foreign function of this section, once a firing; it
+                   reads and writes packets as the rates say.  The only statement of its body */
 };
 
 /* Expressions of a body that codegen executes in lanes of vectors, at most. */
@@ -450,6 +452,22 @@ struct kernel_use {
     const struct kernel_use *outer; /* of the pipeline that it stands in, or NULL */
 };
 
+/* Code of an extern kernel, which other compilers have made (lang/reference.md, "Extern kernels"). */
+struct foreign {
+    const char *const *files; /* as `from` names them */
+    const struct span *file_spans;
+    uint32_t file_count;
+    bool
+        pure; /* a firing depends on its arguments, its packets and its state only: the author's word */
+    uint64_t cost_cycles; /* of a firing, as declared */
+    bool finishes;        /* `finish M` was written, with: */
+    uint64_t finish_packets;
+    uint64_t state_bytes; /* as declared; kernel->state_bytes may have more for: */
+    bool fires_twice;     /* pure, and to be checked: see foreign_align */
+    /* Types, rates and sizes as one line of text: the same as the string NAME_signature of the code. */
+    const char *signature;
+};
+
 struct interval;
 
 struct kernel {
@@ -477,7 +495,8 @@ struct kernel {
     /* Some item may end its firing before code that other items still execute, without a barrier
      * in between; filled by bodies/divergence. */
     bool items_leave;
-    bool stops; /* the body has `stop` */
+    bool stops;                    /* the body has `stop` */
+    const struct foreign *foreign; /* an extern kernel: its sections are KS_FOREIGN; else NULL */
     /* Made of several kernels by compiler/optimize: what bodies/range_check and bodies/amplify fill has been
      * carried over from these; cost_cycles is their sum. */
     bool composed;
@@ -505,6 +524,20 @@ struct kernel {
     uint64_t finish_cycles;             /* of `finish`, likewise */
     const struct interval *kept_ranges; /* of states, then tables; filled by bodies/ranges */
 };
+
+/* To fire twice, the node's state is followed by a copy of it and by a second window for each out-port, each from the
+ * next multiple of 64 on. */
+static inline uint64_t foreign_align(uint64_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
+/* Whether its firings execute one after the other. */
+static inline bool kernel_is_stateful(const struct kernel *kernel)
+{
+    if (kernel->foreign) return !kernel->foreign->pure || kernel->state_bytes > 0;
+    return kernel->states.count > 0;
+}
 
 /* All initialisers of `state` variables run before `init`: sema puts them, as assignments, at its
  * front. */

@@ -373,11 +373,8 @@ static void declare_arguments(struct body *b, const struct ast_signature *signat
 
 static bool check_kernel_kind(struct body *b, const struct ast_item *item)
 {
-    const char *what = NULL;
-    if (item->kernel_kind == AST_KERNEL_EXTERN) what = "extern kernels";
-    if (item->kernel_kind == AST_KERNEL_BUILTIN) what = "builtin kernels";
-    if (!what) return true;
-    body_unsupported(b, item->signature.name.span, "%s ('%s') are", what,
+    if (item->kernel_kind != AST_KERNEL_BUILTIN) return true;
+    body_unsupported(b, item->signature.name.span, "builtin kernels ('%s') are",
                      item->signature.name.text);
     return false;
 }
@@ -446,12 +443,16 @@ static struct kernel *build_kernel(struct sema *sema, const struct ast_item *ite
     kernel->is_child = item->kernel_kind == AST_KERNEL_CHILD;
     sema->bodies->signature_of = item;
     declare_parameters(&b, &item->signature, params, count);
-    body_signature_attributes(&b, &item->signature);
+    if (item->kernel_kind == AST_KERNEL_EXTERN)
+        body_foreign_attributes(&b, item);
+    else
+        body_signature_attributes(&b, &item->signature);
     body_ports(&b, &item->signature);
     declare_arguments(&b, &item->signature);
     sema->bodies->signature_of = NULL;
     entry->building = b.failed ? NULL : kernel;
     if (item->body) kernel_body(&b, item);
+    if (item->kernel_kind == AST_KERNEL_EXTERN) body_foreign(&b, item);
     return b.failed || !kernel->body ? NULL : kernel;
 }
 

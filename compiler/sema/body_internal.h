@@ -14,6 +14,7 @@
  *   body_call.c     calls: functions, built-ins, library mathematics, casts
  *   body_stmt.c     statements and declarations
  *   body_group.c    work-items: group, item, barrier, local
+ *   body_foreign.c  extern kernels: their attributes, their signature
  *   body_launch.c   child kernels: launch, events, done
  *   body_flow.c     whether a body can reach its end
  *
@@ -364,6 +365,12 @@ bool body_check_child_section(struct body *b, struct span span, const char *what
 /* After the body: checks the parts of a kernel in a tree of launches, and derives orders that are
  * not written. */
 void body_settle_launches(struct body *b);
+
+/* ---- body_foreign.c ---- */
+
+/* Before the ports of an extern kernel are read, and after its arguments. */
+void body_foreign_attributes(struct body *b, const struct ast_item *item);
+void body_foreign(struct body *b, const struct ast_item *item);
 
 /* ---- body_flow.c ---- */
 

@@ -479,6 +479,7 @@ static enum flow execute_kind(struct evaluator *in, const struct ks *s)
         break;
     case KS_STOP:
     case KS_LAUNCH:
+    case KS_FOREIGN:
     case KS_BARRIER: break;
     }
     fail_evaluation(in, EVALUATE_STATEMENT, s->span);

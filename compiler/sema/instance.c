@@ -444,7 +444,7 @@ static void add_instance_node(struct elaboration *el, struct instance *instance)
                               .kernel = instance->callee.kernel,
                               .arguments = instance->arguments,
                               .importance = instance->importance,
-                              .stateful = instance->callee.kernel->states.count > 0,
+                              .stateful = kernel_is_stateful(instance->callee.kernel),
                               .cost_declared = instance->cost_declared,
                               .cost_cycles = instance->cost_cycles};
     instance->node = graph_add_node(el->cx, el->graph, node);

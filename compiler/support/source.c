@@ -272,6 +272,29 @@ enum source_status source_import(struct sources *sources, uint32_t importer, con
     return load_embedded(sources, path, id);
 }
 
+static bool is_readable(const char *path)
+{
+    struct stat status;
+    return access(path, R_OK) == 0 && stat(path, &status) == 0 && !S_ISDIR(status.st_mode);
+}
+
+const char *source_find_file(struct sources *sources, uint32_t importer, const char *path,
+                             const char *const *folders, size_t folder_count)
+{
+    const struct entry *from = importer && importer <= sources->entries.count
+                                   ? sources->entries.items[importer - 1]
+                                   : NULL;
+    const char *beside = from != NULL && from->origin == FROM_FILE && *path != '/'
+                             ? path_beside(sources->arena, from->source.name, path)
+                             : path;
+    if (is_readable(beside)) return beside;
+    for (size_t i = 0; *path != '/' && i < folder_count; i++) {
+        const char *name = arena_printf(sources->arena, "%s/%s", folders[i], path);
+        if (is_readable(name)) return name;
+    }
+    return NULL;
+}
+
 void source_locate(const struct source *source, uint32_t offset, uint32_t *line, uint32_t *column)
 {
     if (offset > source->size_bytes) offset = source->size_bytes;

@@ -48,6 +48,10 @@ enum source_status source_read(struct sources *sources, const char *path, uint32
  * earlier one. */
 enum source_status source_import(struct sources *sources, uint32_t importer, const char *path,
                                  const char *const *folders, size_t folder_count, uint32_t *id);
+/* The path of another file that a source names, found like an import, except in the library; NULL: it is in none of
+ * the folders. */
+const char *source_find_file(struct sources *sources, uint32_t importer, const char *path,
+                             const char *const *folders, size_t folder_count);
 /* A source from memory, for tests and for text given on the command line. */
 uint32_t source_add(struct sources *sources, const char *name, const char *bytes,
                     size_t size_bytes);

@@ -339,6 +339,7 @@ struct ast_item {
     struct ast_param *params;
     struct ast_stmt *body; /* AST_STMT_BLOCK */
     enum ast_kernel_kind kernel_kind;
+    bool is_pure; /* `extern pure kernel` */
     struct ast_signature signature;
     struct ast_net *net;      /* AST_NET_BLOCK */
     struct ast_node *subject; /* test NAME of SUBJECT<...>(...): the arguments are its `inputs` */

@@ -548,6 +548,14 @@ struct ast_item *ast_import(struct parser *ps, struct span span, const struct as
     return item;
 }
 
+void ast_add_attributes(struct ast_signature *signature, struct ast_attribute *first)
+{
+    struct ast_attribute **end = &signature->attributes;
+    while (*end)
+        end = &(*end)->next;
+    *end = first;
+}
+
 struct ast_item *ast_kernel(struct parser *ps, struct span span, enum ast_kernel_kind kind,
                             const struct ast_signature *signature, struct ast_stmt *body)
 {

@@ -377,7 +377,11 @@ static void print_item(FILE *to, int level, const struct ast_item *item)
         return;
     case AST_ITEM_STRUCT: print_item_name(to, level, "struct", item); break;
     case AST_ITEM_FN: print_item_name(to, level, "fn", item); break;
-    case AST_ITEM_KERNEL: print_item_name(to, level, kernel_words[item->kernel_kind], item); break;
+    case AST_ITEM_KERNEL:
+        print_item_name(to, level,
+                        item->is_pure ? "extern pure kernel" : kernel_words[item->kernel_kind],
+                        item);
+        break;
     case AST_ITEM_PIPELINE: print_item_name(to, level, "pipeline", item); break;
     case AST_ITEM_TEST: print_item_name(to, level, "test", item); break;
     }

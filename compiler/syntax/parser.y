@@ -85,6 +85,7 @@ static struct ast_name no_name(void);
 %token <type> TYPE "a built-in type"
 /* contextual: also names */
 %token <name> IN "in" OUT "out" TYPEKW "type" X "x" OF "of" INIT "init" CHILD "child" EXTERN "extern"
+%token <name> PURE "pure"
 %token <name> BUILTIN "builtin" TEST "test" EXPECT "expect" IDENT "a name"
 %token <expr> NUMBER "a number" DIM "dimensions" STRING "a string"
 %token <op> ASSIGN_OP "an assignment operator"
@@ -95,7 +96,7 @@ static struct ast_name no_name(void);
 %token NO_WHILE "the end of a loop" /* inserted after RESYNC: a `do` without its `while` */
 %token END 0 "the end of the file"
 
-%type <name> name attribute_name
+%type <name> name attribute_name extern_name
 %type <type> type
 %type <exprs> dims items args args_opt type_args subscripts
 %type <expr> value braces item_value attribute_value repeat factor primary postfix unary cast
@@ -111,7 +112,7 @@ static struct ast_name no_name(void);
 %type <type_param> type_param
 %type <ports> ports ports_opt
 %type <port> port
-%type <attributes> attributes
+%type <attributes> attributes extern_attributes
 %type <attribute> attribute
 %type <stmts> statements
 %type <stmt> block statement declaration for_init
@@ -154,7 +155,13 @@ item: "import" STRING[path] ';'                     { $$ = ast_import(ps, @$, $p
                                                       $$->body = $block; }
     | "kernel" signature block                      { $$ = ast_kernel(ps, @$, AST_KERNEL_PLAIN, $signature, $block); }
     | "child" "kernel" signature block              { $$ = ast_kernel(ps, @$, AST_KERNEL_CHILD, $signature, $block); }
-    | "extern" "kernel" signature ';'               { $$ = ast_kernel(ps, @$, AST_KERNEL_EXTERN, $signature, NULL); }
+    | "extern" "kernel" signature extern_attributes ';'
+                                                    { ast_add_attributes($signature, $extern_attributes.first);
+                                                      $$ = ast_kernel(ps, @$, AST_KERNEL_EXTERN, $signature, NULL); }
+    | "extern" "pure" "kernel" signature extern_attributes ';'
+                                                    { ast_add_attributes($signature, $extern_attributes.first);
+                                                      $$ = ast_kernel(ps, @$, AST_KERNEL_EXTERN, $signature, NULL);
+                                                      $$->is_pure = true; }
     | "builtin" "kernel" signature ';'              { $$ = ast_kernel(ps, @$, AST_KERNEL_BUILTIN, $signature, NULL); }
     | "pipeline" signature net_block                { $$ = ast_item(ps, AST_ITEM_PIPELINE, @$, $signature->name);
                                                       $$->signature = *$signature; $$->net = $net_block; }
@@ -171,7 +178,7 @@ item: "import" STRING[path] ';'                     { $$ = ast_import(ps, @$, $p
 
 /* ---- names and types ---- */
 
-name: IDENT | "in" | "out" | "type" | "x" | "of" | "init" | "child" | "extern" | "builtin" | "test" | "expect" ;
+name: IDENT | "in" | "out" | "type" | "x" | "of" | "init" | "child" | "extern" | "pure" | "builtin" | "test" | "expect" ;
 
 type: TYPE dims                                     { $$ = ast_type_with_dims($TYPE, @$, $dims.first); }
     | name dims                                     { $$ = ast_type_named(ps, @$, $name, $dims.first); }
@@ -259,6 +266,17 @@ attribute: attribute_name attribute_value[value]    { $$ = ast_attribute(ps, @$,
                                                     { $$ = ast_attribute(ps, @$, $1, $value, $name); }
          ;
 attribute_name: IDENT | "init" ;
+/* Of extern kernels: from the first one that begins with a reserved word on. */
+extern_attributes: %empty                           { NONE($$); }
+                 | extern_attributes[list] extern_name attribute_value[value] attributes[more]
+                                                    { struct ast_attribute *first = ast_attribute(ps, span_join(@2, @value),
+                                                          $extern_name, $value, no_name());
+                                                      $$ = $list; APPEND($$, first);
+                                                      if ($more.first) { APPEND($$, $more.first); $$.last = $more.last; } }
+                 ;
+extern_name: "finish"                               { $$.text = intern_string(ps->cx->names, "finish"); $$.span = @$; }
+           | "state"                                { $$.text = intern_string(ps->cx->names, "state"); $$.span = @$; }
+           ;
 attribute_value: conditional
                | DIM
                | repeat

@@ -18,8 +18,9 @@ static bool is_one_of(const char *symbol, const char *const *list)
     return false;
 }
 
-static const char *const contextual[] = {"in",    "out",    "type",    "x",    "of",     "init",
-                                         "child", "extern", "builtin", "test", "expect", NULL};
+static const char *const contextual[] = {"in",   "out",    "type",   "x",    "of",
+                                         "init", "child",  "extern", "pure", "builtin",
+                                         "test", "expect", NULL};
 /* Tokens that may follow a complete expression, and that a message omits. */
 static const char *const operators[] = {"'+'", "'-'",
                                         "'*'", "'/'",

@@ -185,7 +185,8 @@ static bool begins_item(const struct parser *ps, int kind)
 
 static bool qualifies_kernel(int kind)
 {
-    return kind == TOKEN_CHILD || kind == TOKEN_EXTERN || kind == TOKEN_BUILTIN;
+    return kind == TOKEN_CHILD || kind == TOKEN_EXTERN || kind == TOKEN_PURE ||
+           kind == TOKEN_BUILTIN;
 }
 
 bool token_is_on_later_line(const struct parser *ps, const struct token *before,

@@ -138,6 +138,23 @@ void prt_program_information(const struct prt_program *program,
     };
 }
 
+const char *prt_program_foreign_kernel(const struct prt_program *program, uint32_t index)
+{
+    const struct prt_container *c = &program->container;
+    return index < c->foreign_count ? prt_container_text(c, c->foreign[index].name) : NULL;
+}
+
+const char *prt_program_library(const struct prt_program *program, uint32_t index)
+{
+    const struct prt_container *c = &program->container;
+    return index < c->library_count ? prt_container_text(c, c->libraries[index].name) : NULL;
+}
+
+void prt_program_allow_library(struct prt_program *program, const char *name)
+{
+    prt_image_allow(&program->container, program->image, name);
+}
+
 uint32_t prt_program_port_count(const struct prt_program *program)
 {
     return program->port_count;

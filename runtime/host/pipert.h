@@ -88,6 +88,16 @@ struct prt_program_information {
 void prt_program_information(const struct prt_program *program,
                              struct prt_program_information *information);
 
+/* Of code that other compilers have made, extern kernels: a container promises nothing of what it does, nor that it
+ * gives equal bits everywhere.  The name of kernel `index`, from 0; NULL: there are no more. */
+const char *prt_program_foreign_kernel(const struct prt_program *program, uint32_t index);
+
+/* The shared libraries that this code needs.  They are no part of the container, and execute code of their own when
+ * they are loaded: a run that needs one which has not been allowed is refused (PRT_E_USAGE).  NULL: there are no more. */
+const char *prt_program_library(const struct prt_program *program, uint32_t index);
+/* Allows the library of that name, if the program needs it.  Thread-safe. */
+void prt_program_allow_library(struct prt_program *program, const char *name);
+
 enum prt_port_direction { PRT_PORT_IN, PRT_PORT_OUT };
 
 struct prt_port_information {

@@ -188,6 +188,32 @@ static bool find_entries(const struct prt_image *image, const struct container_n
     return found;
 }
 
+/* Foreign code says for which declaration it was written. */
+static enum prt_status check_signatures(const struct prt_container *c,
+                                        const struct prt_image *image, struct prt_error *error)
+{
+    for (uint32_t i = 0; i < c->foreign_count; i++) {
+        const char *name = prt_container_text(c, c->foreign[i].name);
+        const char *wanted = prt_container_text(c, c->foreign[i].signature), *found = NULL;
+        char *symbol;
+        if (asprintf(&symbol, "%s_signature", name) < 0)
+            return prt_error_set(error, PRT_E_NOMEM, "out of memory");
+        found = dlsym(image->library, symbol);
+        free(symbol);
+        if (found == NULL)
+            return prt_error_set(error, PRT_E_FORMAT,
+                                 "container: the code of the extern kernel '%s' does not say for "
+                                 "which declaration it was written",
+                                 name);
+        if (strcmp(found, wanted) != 0)
+            return prt_error_set(error, PRT_E_FORMAT,
+                                 "container: the code of the extern kernel '%s' was written for "
+                                 "another declaration: '%.80s', not '%.80s'; compile it again",
+                                 name, found, wanted);
+    }
+    return PRT_OK;
+}
+
 static enum prt_status bind_entries(const struct prt_container *c, struct prt_image *image,
                                     struct prt_error *error)
 {
@@ -217,9 +243,12 @@ static enum prt_status allocate_nodes(const struct prt_container *c, struct prt_
     *image = (struct prt_image){.fd = -1};
     /* equivalent: where the C library gives memory for nothing, one more is none less */
     image->nodes = calloc((size_t)c->node_count + c->interface_count + 1, sizeof *image->nodes);
-    if (image->nodes == NULL || pthread_mutex_init(&image->lock, NULL) != 0) {
+    image->allowed = calloc((size_t)c->library_count + 1, sizeof *image->allowed);
+    if (image->nodes == NULL || image->allowed == NULL ||
+        pthread_mutex_init(&image->lock, NULL) != 0) {
         free(image->nodes);
-        image->nodes = NULL;
+        free(image->allowed);
+        *image = (struct prt_image){.fd = -1};
         return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     }
     image->interfaces = image->nodes + c->node_count;
@@ -231,7 +260,7 @@ static enum prt_status verify(const struct prt_container *c, const struct contai
 {
     if (image->kind == CONTAINER_IMAGE_PTX) return prt_image_ptx_verify(c, image, error);
     return prt_image_elf_verify(c->image + image->offset_bytes, image->size_bytes,
-                                image_offset(c, image), error);
+                                image_offset(c, image), c->foreign_count > 0 ? c : NULL, error);
 }
 
 enum prt_status prt_image_verify_all(const struct prt_container *container, struct prt_error *error)
@@ -261,13 +290,40 @@ static void unload(struct prt_image *image)
     image->fd = -1;
 }
 
+void prt_image_allow(const struct prt_container *container, struct prt_image *image,
+                     const char *library)
+{
+    pthread_mutex_lock(&image->lock);
+    for (uint32_t i = 0; i < container->library_count; i++)
+        if (strcmp(prt_container_text(container, container->libraries[i].name), library) == 0)
+            image->allowed[i] = true;
+    pthread_mutex_unlock(&image->lock);
+}
+
+/* A library executes code of its own when it is loaded, and it is not in the container: someone has to want it. */
+static enum prt_status check_libraries(const struct prt_container *c, const struct prt_image *image,
+                                       struct prt_error *error)
+{
+    for (uint32_t i = 0; i < c->library_count; i++) {
+        const char *name = prt_container_text(c, c->libraries[i].name);
+        if (!image->allowed[i])
+            return prt_error_set(error, PRT_E_USAGE,
+                                 "foreign code of the container needs the library '%s', which has "
+                                 "not been allowed: piperun --allow-library=%s",
+                                 name, name);
+    }
+    return PRT_OK;
+}
+
 enum prt_status prt_image_open(const struct prt_container *container, struct prt_image *image,
                                struct prt_error *error)
 {
     enum prt_status status = PRT_OK;
     pthread_mutex_lock(&image->lock);
     if (!image->opened) {
-        status = open_library(container, image, error);
+        status = check_libraries(container, image, error);
+        if (status == PRT_OK) status = open_library(container, image, error);
+        if (status == PRT_OK) status = check_signatures(container, image, error);
         if (status == PRT_OK) status = bind_entries(container, image, error);
         image->opened = status == PRT_OK;
         if (status != PRT_OK) unload(image);
@@ -299,5 +355,6 @@ void prt_image_free(struct prt_image *image)
         pthread_mutex_destroy(&image->lock);
     }
     free(image->nodes); /* equivalent, except where allocations are counted */
+    free(image->allowed);
     *image = (struct prt_image){.fd = -1};
 }

@@ -41,6 +41,7 @@ struct prt_image {
     const struct container_image *chosen; /* in the container; NULL for prt_image_from_entries */
     void *library;                        /* NULL for prt_image_from_entries */
     int fd;
+    bool *allowed;        /* by library of the container; owned */
     bool opened;          /* its entries are there */
     pthread_mutex_t lock; /* of what prt_image_open fills */
 };
@@ -52,6 +53,10 @@ enum prt_status prt_image_choose(const struct prt_container *container, struct p
  * afterwards. */
 enum prt_status prt_image_open(const struct prt_container *container, struct prt_image *image,
                                struct prt_error *error);
+
+/* Lets prt_image_open load the library, if the container needs it.  Without, prt_image_open refuses (PRT_E_USAGE). */
+void prt_image_allow(const struct prt_container *container, struct prt_image *image,
+                     const char *library);
 
 /* Checks all images of a container, for whichever processor they are.  Executes nothing. */
 enum prt_status prt_image_verify_all(const struct prt_container *container,

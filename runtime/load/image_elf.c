@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LOADS_MAX = 16, HEADERS_MAX = 64 };
+enum { LOADS_MAX = 16, HEADERS_MAX = 64, NEEDED_MAX = 80 };
 #define PAGE_BYTES UINT64_C(4096)
 #define ALIGNMENT_MAX (UINT64_C(1) << 21)
 #define ADDRESS_MAX (UINT64_C(1) << 46)
@@ -30,6 +30,11 @@ struct elf {
     bool present[DT_NUM];
     uint64_t hash, relative_count;
     bool has_hash;
+    const struct prt_container *foreign; /* NULL: there is no foreign code */
+    uint64_t needed[NEEDED_MAX];         /* names of libraries */
+    uint32_t needed_count;
+    uint64_t versions, needs, need_count; /* tables of versions of symbols */
+    bool has_versions, has_needs;
     const uint8_t *symbols, *names;
     uint64_t symbol_count;
 };
@@ -209,10 +214,9 @@ static const struct {
     int64_t tag;
     const char *what;
 } refused_tags[] = {
-    {DT_NEEDED, "needs another library"}, {DT_INIT, "has a constructor"},
-    {DT_INIT_ARRAY, "has a constructor"}, {DT_PREINIT_ARRAY, "has a constructor"},
-    {DT_FINI, "has a destructor"},        {DT_FINI_ARRAY, "has a destructor"},
-    {DT_TEXTREL, "relocates its code"},
+    {DT_INIT, "has a constructor"},          {DT_INIT_ARRAY, "has a constructor"},
+    {DT_PREINIT_ARRAY, "has a constructor"}, {DT_FINI, "has a destructor"},
+    {DT_FINI_ARRAY, "has a destructor"},     {DT_TEXTREL, "relocates its code"},
 };
 
 static bool is_plain_tag(int64_t tag)
@@ -225,8 +229,40 @@ static bool is_plain_tag(int64_t tag)
     return false;
 }
 
+/* Entries that only an image with foreign code has.  *known: it is one of them. */
+static enum prt_status add_foreign_entry(struct elf *elf, const Elf64_Dyn *entry, bool *known)
+{
+    *known = true;
+    switch (entry->d_tag) {
+    case DT_NEEDED:
+        CHECK(elf->foreign != NULL, "needs another library");
+        CHECK(elf->needed_count < NEEDED_MAX, "needs more than %d libraries", NEEDED_MAX);
+        elf->needed[elf->needed_count++] = entry->d_un.d_val;
+        return PRT_OK;
+    case DT_SYMBOLIC: *known = elf->foreign != NULL; return PRT_OK;
+    case DT_VERSYM:
+        *known = elf->foreign != NULL && !elf->has_versions;
+        elf->has_versions = true;
+        elf->versions = entry->d_un.d_ptr;
+        return PRT_OK;
+    case DT_VERNEED:
+        *known = elf->foreign != NULL && !elf->has_needs;
+        elf->has_needs = true;
+        elf->needs = entry->d_un.d_ptr;
+        return PRT_OK;
+    case DT_VERNEEDNUM:
+        *known = elf->foreign != NULL;
+        elf->need_count = entry->d_un.d_val;
+        return PRT_OK;
+    default: *known = false; return PRT_OK;
+    }
+}
+
 static enum prt_status add_entry(struct elf *elf, const Elf64_Dyn *entry)
 {
+    bool known;
+    enum prt_status status = add_foreign_entry(elf, entry, &known);
+    if (status != PRT_OK || known) return status;
     for (size_t i = 0; i < sizeof refused_tags / sizeof *refused_tags; i++)
         CHECK(entry->d_tag != refused_tags[i].tag, "%s", refused_tags[i].what);
     switch (entry->d_tag) {
@@ -327,6 +363,82 @@ static enum prt_status count_symbols(struct elf *elf)
     return PRT_OK;
 }
 
+/* The C library, which this process has loaded. */
+static bool is_c_library(const char *name)
+{
+    static const char *const names[] = {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0) return true;
+    return false;
+}
+
+static bool is_library(const struct prt_container *c, const char *name)
+{
+    for (uint32_t i = 0; i < c->library_count; i++)
+        if (strcmp(name, prt_container_text(c, c->libraries[i].name)) == 0) return true;
+    return is_c_library(name);
+}
+
+static enum prt_status verify_needed(const struct elf *elf)
+{
+    for (uint32_t i = 0; i < elf->needed_count; i++) {
+        CHECK(elf->needed[i] < elf->values[DT_STRSZ], "needs a library without a name");
+        const char *name = (const char *)elf->names + elf->needed[i];
+        CHECK(is_library(elf->foreign, name),
+              "needs the library '%s', which the container does not name", name);
+    }
+    return PRT_OK;
+}
+
+/* Of the symbols that are expected of one library; *most: the largest number of a version so far. */
+static enum prt_status verify_versions_of(const struct elf *elf, uint64_t address, uint64_t *steps,
+                                          uint32_t *most)
+{
+    for (bool more = true; more;) {
+        Elf64_Vernaux version;
+        const uint8_t *at = mapped(elf, address, sizeof version, true);
+        CHECK(at != NULL && ++*steps <= elf->size_bytes,
+              "has versions of symbols outside of its constant segments");
+        memcpy(&version, at, sizeof version);
+        CHECK(version.vna_name < elf->values[DT_STRSZ], "has a version without a name");
+        if (version.vna_other > *most) *most = version.vna_other;
+        more = version.vna_next != 0;
+        address += version.vna_next;
+    }
+    return PRT_OK;
+}
+
+/* The dynamic linker follows the chains to their ends, and takes the numbers of symbols as indices of the versions. */
+static enum prt_status verify_versions(const struct elf *elf)
+{
+    uint64_t address = elf->needs, steps = 0;
+    uint32_t most = 0;
+    CHECK(elf->has_needs == elf->has_versions, "has half a table of versions");
+    for (bool more = elf->has_needs; more;) {
+        Elf64_Verneed need;
+        const uint8_t *at = mapped(elf, address, sizeof need, true);
+        CHECK(at != NULL && ++steps <= elf->size_bytes,
+              "has versions of symbols outside of its constant segments");
+        memcpy(&need, at, sizeof need);
+        CHECK(need.vn_version == 1 && need.vn_file < elf->values[DT_STRSZ],
+              "has versions of a library without a name");
+        enum prt_status status = verify_versions_of(elf, address + need.vn_aux, &steps, &most);
+        if (status != PRT_OK) return status;
+        more = need.vn_next != 0;
+        address += need.vn_next;
+    }
+    const uint8_t *numbers =
+        mapped(elf, elf->versions, elf->symbol_count * sizeof(Elf64_Half), true);
+    CHECK(!elf->has_versions || numbers != NULL,
+          "has versions of symbols outside of its constant segments");
+    for (uint64_t i = 0; elf->has_versions && i < elf->symbol_count; i++) {
+        Elf64_Half number;
+        memcpy(&number, numbers + i * sizeof number, sizeof number);
+        CHECK((number & 0x7fff) <= most, "has a symbol of an unknown version");
+    }
+    return PRT_OK;
+}
+
 static bool is_available(const char *name)
 {
     static const char *const names[] = {"memcpy", "memmove", "memset"};
@@ -344,7 +456,7 @@ static enum prt_status verify_symbol(const struct elf *elf, const Elf64_Sym *sym
           "has the symbol '%s', whose value is computed by code when it is loaded", name);
     CHECK(type <= STT_FUNC && bind <= STB_WEAK, "has the symbol '%s' of another kind", name);
     if (symbol->st_shndx == SHN_UNDEF) {
-        CHECK(is_available(name), "uses '%s', which is not its own", name);
+        CHECK(elf->foreign != NULL || is_available(name), "uses '%s', which is not its own", name);
         return PRT_OK;
     }
     const Elf64_Phdr *load = segment_of(elf, symbol->st_value, 1);
@@ -436,13 +548,19 @@ static enum prt_status verify_all_relocations(const struct elf *elf)
 }
 
 enum prt_status prt_image_elf_verify(const uint8_t *bytes, uint64_t size_bytes, uint64_t offset,
-                                     struct prt_error *error)
+                                     const struct prt_container *foreign, struct prt_error *error)
 {
-    struct elf elf = {.bytes = bytes, .size_bytes = size_bytes, .offset = offset, .error = error};
+    struct elf elf = {.bytes = bytes,
+                      .size_bytes = size_bytes,
+                      .offset = offset,
+                      .foreign = foreign,
+                      .error = error};
     enum prt_status status = verify_header(&elf);
     if (status == PRT_OK) status = verify_segments(&elf);
     if (status == PRT_OK) status = read_dynamic(&elf);
     if (status == PRT_OK) status = verify_entries(&elf);
     if (status == PRT_OK) status = verify_symbols(&elf);
+    if (status == PRT_OK) status = verify_needed(&elf);
+    if (status == PRT_OK) status = verify_versions(&elf);
     return status == PRT_OK ? verify_all_relocations(&elf) : status;
 }

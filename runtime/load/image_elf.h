@@ -7,7 +7,9 @@
  * headers are not looked at.  An image that is accepted
  *   - executes nothing when it is loaded or unloaded: it has no constructors and destructors, no
  *     symbols and relocations whose value is computed by code of its own (IFUNC, IRELATIVE)
- *   - brings no other library with it, and uses nothing of the process but memcpy, memmove, memset
+ *   - brings no other library with it, and uses nothing of the process but memcpy, memmove, memset.  With
+ *     foreign code (`foreign`, else NULL) it may use any symbol, and the libraries that the container names.
+ *     These are executed when they are loaded: image.h asks for permission
  *   - has no memory that is writable and executable, and asks for no executable stack
  *   - is changed by relocations only in its data, not in tables that the dynamic linker reads later.
  * These rules do not restrict what the kernels do when they are called: a container is trusted as
@@ -18,13 +20,13 @@
 #ifndef RUNTIME_LOAD_IMAGE_ELF_H
 #define RUNTIME_LOAD_IMAGE_ELF_H
 
-#include "base/status.h"
+#include "runtime/load/reader.h"
 
 #include <stdint.h>
 
 /* `offset` is the place of the image in the container, for errors.  PRT_E_FORMAT, PRT_E_DEVICE (code for another
  * processor). */
 enum prt_status prt_image_elf_verify(const uint8_t *bytes, uint64_t size_bytes, uint64_t offset,
-                                     struct prt_error *error);
+                                     const struct prt_container *foreign, struct prt_error *error);
 
 #endif

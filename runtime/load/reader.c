@@ -209,6 +209,8 @@ static void place_tables(struct reading *reading)
     c->kernel_ports = TABLE(KERNEL_PORTS);
     c->variables = TABLE(VARIABLES);
     c->source_texts = TABLE(SOURCE_TEXTS);
+    c->foreign = TABLE(FOREIGN);
+    c->libraries = TABLE(LIBRARIES);
     c->images = TABLE(IMAGES);
     c->image = TABLE(IMAGE);
 #undef TABLE
@@ -241,6 +243,8 @@ static void count_records(struct reading *reading)
     c->kernel_count = record_count(reading, CONTAINER_KERNELS);
     c->kernel_port_count = record_count(reading, CONTAINER_KERNEL_PORTS);
     c->variable_count = record_count(reading, CONTAINER_VARIABLES);
+    c->foreign_count = record_count(reading, CONTAINER_FOREIGN);
+    c->library_count = record_count(reading, CONTAINER_LIBRARIES);
     c->image_count = record_count(reading, CONTAINER_IMAGES);
     c->source_texts_bytes = reading->sections[CONTAINER_SOURCE_TEXTS].size_bytes;
     c->initials_bytes = reading->sections[CONTAINER_INITIALS].size_bytes;
@@ -615,6 +619,32 @@ static enum prt_status check_variables(struct reading *reading)
     return PRT_OK;
 }
 
+/* A name without a folder: the dynamic linker looks for it where the system keeps libraries. */
+static bool is_library_name(const char *name)
+{
+    return name[0] != '\0' && strchr(name, '/') == NULL;
+}
+
+static enum prt_status check_foreign(struct reading *reading)
+{
+    const struct prt_container *c = reading->container;
+    for (uint32_t i = 0; i < c->foreign_count; i++) {
+        const struct container_foreign *f = &c->foreign[i];
+        CHECK(is_string(c, f->name) && is_string(c, f->signature), FOREIGN, i,
+              "a string outside the section 'strings'");
+        CHECK(f->flags <= CONTAINER_FOREIGN_PURE, FOREIGN, i, "an unknown flag");
+        CHECK(i == 0 || f->kernel > f[-1].kernel, FOREIGN, i, "kernels out of order");
+    }
+    for (uint32_t i = 0; i < c->library_count; i++) {
+        CHECK(is_string(c, c->libraries[i].name), LIBRARIES, i,
+              "a string outside the section 'strings'");
+        CHECK(is_library_name(c->strings + c->libraries[i].name), LIBRARIES, i,
+              "a name that is empty or has a folder");
+        CHECK(c->foreign_count > 0, LIBRARIES, i, "no foreign code needs it");
+    }
+    return PRT_OK;
+}
+
 /* Cuts SETS into sets: a length, then so many stages, again and again. */
 static enum prt_status read_sets(struct reading *reading)
 {
@@ -644,10 +674,10 @@ static enum prt_status read_sets(struct reading *reading)
 static enum prt_status read_bytes(struct reading *reading)
 {
     static enum prt_status (*const steps[])(struct reading *) = {
-        check_strings,  check_heads,  check_arguments, check_nodes,   check_ends,
-        check_buffers,  check_fields, check_stages,    check_indices, check_interfaces,
-        check_launches, check_types,  check_places,    check_kernels, check_variables,
-        check_images,   read_sets,
+        check_strings,  check_heads,   check_arguments, check_nodes,   check_ends,
+        check_buffers,  check_fields,  check_stages,    check_indices, check_interfaces,
+        check_launches, check_types,   check_places,    check_kernels, check_variables,
+        check_images,   check_foreign, read_sets,
     };
     struct container_header header;
     enum prt_status status = check_header(reading, &header);

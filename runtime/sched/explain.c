@@ -57,6 +57,13 @@ static void describe_fault_cause(const struct core_fault *f, const char *where, 
         snprintf(out, size, "launched kernels in %" PRId64 " level%s%s, declared %" PRIu64,
                  fault->index, plural((uint64_t)fault->index), where, fault->bound);
         break;
+    case KERNEL_FAULT_FOREIGN:
+        snprintf(out, size, "is foreign code, and returned %" PRId64 "%s", fault->index, where);
+        break;
+    case KERNEL_FAULT_IMPURE:
+        snprintf(out, size, "is declared 'pure', and did not do the same%s when it was fired twice",
+                 where);
+        break;
     default: snprintf(out, size, "returned the unknown status %d%s", (int)f->status, where); break;
     }
 }

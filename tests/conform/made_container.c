@@ -323,6 +323,8 @@ uint8_t *made_finish(struct made *m, size_t *size)
         TABLE(kernel_ports, m->kernel_port_count),
         TABLE(variables, m->variable_count),
         {m->source_texts, m->source_texts_bytes},
+        TABLE(foreign, m->foreign_count),
+        TABLE(libraries, m->library_count),
         TABLE(images, m->image_count),
         {m->image, m->image_bytes},
     };

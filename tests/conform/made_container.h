@@ -43,6 +43,9 @@ struct made {
     struct container_interface_port interface_ports[MADE_MAX];
     struct container_stage stages[MADE_MAX];
     uint8_t *program;
+    struct container_foreign foreign[4];
+    struct container_library libraries[4];
+    uint32_t foreign_count, library_count;
     struct container_image images[4]; /* one, of all of `image`, unless a test makes others */
     const uint8_t *image;
     size_t image_bytes;

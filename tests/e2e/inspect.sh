@@ -83,16 +83,19 @@ kernel pass(in f32 x, out f32 y) { y <- x; }
 pipeline main(in f32 x, out f32 y) { x -> grow -> pass -> y; }
 END
 "$PIPEC" inspect --json launching.pipe >launching
+sed 's/^kernel pass\(.*\) { y <- x; }/extern kernel pass\1 from "pass.o" cost 3;/' launching.pipe >foreign.pipe
+"$PIPEC" inspect --json foreign.pipe >foreign
 if command -v python3 >/dev/null; then
-    for object in source object launching; do
+    for object in source object launching foreign; do
         check "the documented keys of a $object" python3 - "$ROOT/lang/inspect.md" "$object" <<'END'
 import json, re, sys
 parts = re.split(r"^(A node:|A buffer:|`plan`:)", open(sys.argv[1]).read(), flags=re.M)
 names = lambda part: {n for row in re.findall(r"^\| (`[^|]*) \|", part, re.M) for n in re.findall(r"`(\w+)`", row)}
 found, top, node, buffer = json.load(open(sys.argv[2])), names(parts[0]), names(parts[2]), names(parts[4])
-optional = {"counterexample", "container", "plan", "diagnostics"}
+optional = {"counterexample", "container", "plan", "diagnostics"} | ({"equal_bits"} if sys.argv[2] != "foreign" else set())
 launches = {"launches", "nesting", "tree_launches", "queue_entries", "children"}
-of_node = lambda n: node if n["kernel"] == "grow" else node - launches
+is_foreign = lambda n: sys.argv[2] == "foreign" and n["kernel"] == "pass"
+of_node = lambda n: node - (set() if n["kernel"] == "grow" else launches) - (set() if is_foreign(n) else {"foreign"})
 wrong = [(top ^ set(found)) - optional] + [of_node(n) ^ set(n) for n in found["nodes"]] + [buffer ^ set(b) for b in found["buffers"]]
 sys.exit(str(wrong) if any(wrong) else 0)
 END

@@ -55,7 +55,13 @@ make_constant_values() { printf 'const u8 A[%s] = {1};\n' "$1"; body ''; }
 make_all_constant_values() { printf 'const u8 A[1 << 22] = {1}, B[(1 << 22) - 4] = {1}, C[%s - (1 << 23) + 4] = {1};\n' "$1"; body 'u8 t = A[x] + B[x] + C[0];'; }
 # `a = x;` has four: the assignment, `a`, a packet, and its index; the declaration and `y <- x` have two each.
 make_body_operations() { body "u8 a = x; $(rep $((($1 - 4) / 4)) 'a = x;')"; }
+make_extern_files() {
+    printf 'extern kernel k(in u8 x, out u8 y) cost 1 from {'
+    seq "$1" | sed 's/.*/"&.o",/' | tr '\n' ' '
+    printf '};\n%s\n' "$M"
+}
 edge fields 4096 too-large
+edge extern_files 64 too-large
 edge struct_bytes $((1 << 30)) too-large --device cpu
 edge state_bytes $((1 << 30)) too-large --device cpu
 edge states_bytes $((1 << 30)) too-large --device cpu

@@ -120,7 +120,7 @@ static void rule_lists_what_came_from_disk(void **state)
     assert_int_equal(source_import(sources, 1, "std/math.pipe", NULL, 0, &id), SOURCE_OK);
     assert_int_equal(source_read(sources, path, &id), SOURCE_OK);
     FILE *file = open_memstream(&text, &size);
-    assert_true(depfile_print(file, &depfile, sources));
+    assert_true(depfile_print(file, &depfile, sources, NULL, 0));
     fclose(file);
     snprintf(expected, sizeof expected,
              "$(T) x $$(T)\\ x: \\\n  /tmp/test\\ depfile\\ %s\n/tmp/test\\ depfile\\ %s:\n",

@@ -10,7 +10,7 @@
 
 #include "runtime/load/image_elf.h"
 
-enum { PAGE = 4096, SEGMENTS = 7, ENTRIES = 18, RELOCATIONS = 3, SYMBOLS = 4 };
+enum { PAGE = 4096, SEGMENTS = 7, ENTRIES = 24, RELOCATIONS = 3, SYMBOLS = 4 };
 enum { HEADERS, CODE, DATA, DYNAMIC, STACK, RELRO, OTHER };
 
 /* memcpy, which is not its own, then two that the hash table knows. */
@@ -131,6 +131,9 @@ static void leave_out(int64_t tag)
     memmove(at, at + 1, (size_t)(tiny.dynamic + ENTRIES - at - 1) * sizeof *at);
 }
 
+/* Of a container with foreign code, which names one library; NULL: of one without. */
+static const struct prt_container *foreign;
+
 static void refused_of(uint64_t size_bytes, enum prt_status expected, const char *why)
 {
     struct prt_error error = {0};
@@ -138,7 +141,7 @@ static void refused_of(uint64_t size_bytes, enum prt_status expected, const char
     uint8_t *bytes = malloc(size_bytes > 0 ? size_bytes : 1);
     assert_non_null(bytes);
     memcpy(bytes, &tiny, size_bytes);
-    enum prt_status status = prt_image_elf_verify(bytes, size_bytes, 77, &error);
+    enum prt_status status = prt_image_elf_verify(bytes, size_bytes, 77, foreign, &error);
     free(bytes);
     if (status != expected) fail_msg("status %d, '%s': not '%s'", (int)status, error.message, why);
     if (strstr(error.message, why) == NULL) fail_msg("'%s' is not '%s'", error.message, why);
@@ -154,7 +157,7 @@ static void refused(const char *why)
 static void accepted(void)
 {
     struct prt_error error = {0};
-    if (prt_image_elf_verify((const uint8_t *)&tiny, sizeof tiny, 0, &error) != PRT_OK)
+    if (prt_image_elf_verify((const uint8_t *)&tiny, sizeof tiny, 0, foreign, &error) != PRT_OK)
         fail_msg("%s", error.message);
     make();
 }
@@ -492,6 +495,118 @@ static void relocations_change_data_alone(void **unused)
     refused("fewer relative relocations than it says");
 }
 
+/* The tables of versions lie past the code that is executed. */
+static Elf64_Verneed *need(uint32_t index)
+{
+    return (Elf64_Verneed *)(void *)(tiny.code + 64 + index * 64);
+}
+
+static Elf64_Vernaux *version(uint32_t index)
+{
+    return (Elf64_Vernaux *)(void *)(tiny.code + 256 + index * 64);
+}
+
+static Elf64_Half *number(uint32_t symbol)
+{
+    return (Elf64_Half *)(void *)(tiny.code + 512) + symbol;
+}
+
+enum { LIBRARY_NAME = 26, OTHER_NAME = 36 };
+
+/* As a linker writes it of foreign code that needs two libraries, with two versions of the first. */
+static void make_foreign(void)
+{
+    make();
+    memcpy(tiny.names + LIBRARY_NAME, "libz.so.1\0libc.so.6", 20);
+    tiny.symbols[MEMCPY].st_name = LIBRARY_NAME; /* any name is used, so also this one */
+    Elf64_Dyn *end = tiny.dynamic;
+    while (end->d_tag != DT_NULL)
+        end++;
+    const Elf64_Dyn more[] = {
+        {DT_NEEDED, {LIBRARY_NAME}},   {DT_NEEDED, {OTHER_NAME}},     {DT_SYMBOLIC, {0}},
+        {DT_VERSYM, {AT(code) + 512}}, {DT_VERNEED, {AT(code) + 64}}, {DT_VERNEEDNUM, {2}}};
+    memcpy(end, more, sizeof more);
+    *need(0) = (Elf64_Verneed){
+        .vn_version = 1, .vn_cnt = 2, .vn_file = LIBRARY_NAME, .vn_aux = 192, .vn_next = 64};
+    *need(1) = (Elf64_Verneed){.vn_version = 1, .vn_cnt = 1, .vn_file = OTHER_NAME, .vn_aux = 256};
+    *version(0) = (Elf64_Vernaux){.vna_other = 2, .vna_name = 1, .vna_next = 64};
+    *version(1) = (Elf64_Vernaux){.vna_other = 3, .vna_name = 1};
+    *version(2) = (Elf64_Vernaux){.vna_other = 4, .vna_name = 1};
+    for (uint32_t i = 0; i < SYMBOLS; i++)
+        *number(i) = 0;
+    *number(MEMCPY) = 0x8004;
+}
+
+#define FOREIGN_REFUSED(edit, why)                                                                 \
+    do {                                                                                           \
+        make_foreign();                                                                            \
+        edit;                                                                                      \
+        refused(why);                                                                              \
+    } while (0)
+
+static void foreign_code_has_the_libraries_of_its_container(void **unused)
+{
+    (void)unused;
+    struct container_library library = {1};
+    struct prt_container container = {
+        .strings = "\0libz.so.1", .libraries = &library, .library_count = 1};
+    make_foreign();
+    refused("needs another library");
+    foreign = &container;
+    make_foreign();
+    accepted();
+    make();
+    accepted();
+    FOREIGN_REFUSED(container.library_count = 0,
+                    "needs the library 'libz.so.1', which the container");
+    container.library_count = 1;
+    FOREIGN_REFUSED(tiny.names[OTHER_NAME + 3] = 'd', "needs the library 'libd.so.6'");
+    FOREIGN_REFUSED(entry(DT_NEEDED)->d_un.d_val = sizeof tiny.names, "a library without a name");
+    FOREIGN_REFUSED(entry(DT_INIT_ARRAY), "has a constructor");
+    foreign = NULL;
+}
+
+static void versions_of_symbols_lie_in_constant_tables(void **unused)
+{
+    (void)unused;
+    struct container_library library = {1};
+    struct prt_container container = {
+        .strings = "\0libz.so.1", .libraries = &library, .library_count = 1};
+    foreign = &container;
+    FOREIGN_REFUSED(leave_out(DT_VERSYM), "half a table of versions");
+    FOREIGN_REFUSED(leave_out(DT_VERNEED), "half a table of versions");
+    FOREIGN_REFUSED(entry(DT_SYMBOLIC)->d_tag = DT_VERSYM, "an entry 0x6ffffff0");
+    FOREIGN_REFUSED(entry(DT_SYMBOLIC)->d_tag = DT_VERNEED, "an entry 0x6ffffffe");
+    FOREIGN_REFUSED(entry(DT_VERNEED)->d_un.d_ptr = AT(words), "outside of its constant segments");
+    FOREIGN_REFUSED(entry(DT_VERSYM)->d_un.d_ptr = AT(words), "outside of its constant segments");
+    FOREIGN_REFUSED(need(0)->vn_next = sizeof tiny, "outside of its constant segments");
+    FOREIGN_REFUSED(need(0)->vn_aux = sizeof tiny, "outside of its constant segments");
+    FOREIGN_REFUSED(version(0)->vna_next = sizeof tiny, "outside of its constant segments");
+    FOREIGN_REFUSED(need(1)->vn_version = 2, "versions of a library without a name");
+    FOREIGN_REFUSED(need(1)->vn_file = sizeof tiny.names, "versions of a library without a name");
+    FOREIGN_REFUSED(version(1)->vna_name = sizeof tiny.names, "a version without a name");
+    FOREIGN_REFUSED(*number(MEMCPY) = 5, "a symbol of an unknown version");
+    foreign = NULL;
+}
+
+/* Entries of one tag are counted before they are kept. */
+static void more_libraries_than_there_is_room_for_are_refused(void **unused)
+{
+    (void)unused;
+    enum { MANY = 81 };
+    struct prt_container container = {.strings = ""};
+    foreign = &container;
+    make();
+    Elf64_Dyn *many = (Elf64_Dyn *)(void *)tiny.end;
+    for (uint32_t i = 0; i < MANY; i++)
+        many[i] = (Elf64_Dyn){DT_NEEDED, {0}};
+    tiny.segments[DATA].p_filesz = tiny.segments[DATA].p_memsz = 2 * PAGE;
+    tiny.segments[DYNAMIC] = segment(PT_DYNAMIC, PF_R | PF_W, AT(end), PAGE, 8);
+    tiny.segments[DYNAMIC].p_memsz = tiny.segments[DYNAMIC].p_filesz = (MANY + 1) * sizeof *many;
+    refused("needs more than 80 libraries");
+    foreign = NULL;
+}
+
 /* No byte of it, whatever it becomes, makes the check read outside of the file. */
 static void damage_is_refused_or_harmless(void **unused)
 {
@@ -507,7 +622,7 @@ static void damage_is_refused_or_harmless(void **unused)
             struct prt_error error;
             memcpy(bytes, &tiny, sizeof tiny);
             bytes[at] ^= changes[i];
-            (void)prt_image_elf_verify(bytes, sizeof tiny, 0, &error);
+            (void)prt_image_elf_verify(bytes, sizeof tiny, 0, NULL, &error);
         }
     }
     for (size_t size = 0; size < sizeof tiny; size += 7) { /* each prefix in a block of its size */
@@ -515,7 +630,7 @@ static void damage_is_refused_or_harmless(void **unused)
         uint8_t *prefix = malloc(size > 0 ? size : 1);
         assert_non_null(prefix);
         memcpy(prefix, &tiny, size);
-        enum prt_status status = prt_image_elf_verify(prefix, size, 0, &error);
+        enum prt_status status = prt_image_elf_verify(prefix, size, 0, NULL, &error);
         free(prefix);
         if (size < AT(words)) assert_int_not_equal(status, PRT_OK);
     }
@@ -531,4 +646,7 @@ TEST_MAIN("image_elf", cmocka_unit_test(an_image_that_the_linker_loads_is_accept
           cmocka_unit_test(hash_tables_reach_symbols_that_are_there),
           cmocka_unit_test(symbols_are_its_own_but_for_three),
           cmocka_unit_test(relocations_change_data_alone),
+          cmocka_unit_test(foreign_code_has_the_libraries_of_its_container),
+          cmocka_unit_test(versions_of_symbols_lie_in_constant_tables),
+          cmocka_unit_test(more_libraries_than_there_is_room_for_are_refused),
           cmocka_unit_test(damage_is_refused_or_harmless))

@@ -40,6 +40,13 @@ static uint8_t *small(size_t *size, struct made **edit)
     m->images[1] = (struct container_image){
         .isa = made_string(m, "other"), .offset_bytes = 64, .size_bytes = 22};
     m->image_count = 2;
+    m->foreign[0] = (struct container_foreign){
+        .kernel = a, .name = made_string(m, "a"), .signature = made_string(m, "a()")};
+    m->foreign[1] = (struct container_foreign){
+        .kernel = b, .name = m->foreign[0].name, .flags = CONTAINER_FOREIGN_PURE};
+    m->foreign_count = 2;
+    m->libraries[0].name = made_string(m, "libz.so.1");
+    m->library_count = 1;
     made_loop(m);
     made_settle(m);
     if (edit != NULL) {
@@ -242,6 +249,14 @@ static void records_that_point_outside_are_refused(void **unused)
     REFUSED(images[1].size_bytes, 23, "'images', record 1");
     REFUSED(image_bytes, 90, "bytes after the last image");
     REFUSED(image, damaged_images, "bytes before it");
+    REFUSED(foreign[0].name, 20000, "'foreign', record 0");
+    REFUSED(foreign[1].signature, 20000, "'foreign', record 1");
+    REFUSED(foreign[1].flags, 2, "'foreign', record 1: an unknown flag");
+    REFUSED(foreign[1].kernel, 0, "'foreign', record 1: kernels out of order");
+    REFUSED(libraries[0].name, 20000, "'libraries', record 0");
+    REFUSED(libraries[0].name, 0, "'libraries', record 0: a name that is empty");
+    REFUSED(libraries[0].name, made_string(m, "lib/z.so"), "or has a folder");
+    REFUSED(foreign_count, 0, "'libraries', record 0: no foreign code");
     REFUSED(device.name, UINT32_MAX, "'device'");
     REFUSED(device.cu_count, 0, "'device'");
     REFUSED(device.lanes, 0, "'device'");

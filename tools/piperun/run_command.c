@@ -226,6 +226,11 @@ static void describe_program(const struct prt_program *program)
                  about.name, about.device, about.isa, about.compiler, about.stage_count,
                  plural(about.stage_count), about.buffer_count, plural(about.buffer_count),
                  about.memory_bytes, plural(about.memory_bytes));
+    const char *name;
+    for (uint32_t i = 0; (name = prt_program_foreign_kernel(program, i)) != NULL; i++)
+        prt_say_done("kernel '%s' is foreign code: its output may differ elsewhere", name);
+    for (uint32_t i = 0; (name = prt_program_library(program, i)) != NULL; i++)
+        prt_say_done("foreign code needs the library '%s'", name);
 }
 
 /* Checked before unbound ports are reported, because binding them would not help. */

@@ -87,6 +87,9 @@ static const char usage_text[] =
     "file "
     "is compiled\n"
     "                          with --debug-mode\n"
+    "  --allow-library=NAME    a shared library that foreign code of the container may load, such "
+    "as "
+    "libz.so.1\n"
     "  --skip-if-unavailable   exit status 77 instead of 6\n"
     "\n"
     "output\n"
@@ -235,6 +238,7 @@ static int take_definition(const char *text, struct prt_command *command)
 
 enum option_code {
     OPTION_DEVICE = 256,
+    OPTION_ALLOW_LIBRARY,
     OPTION_LATENCY,
     OPTION_PARTITION,
     OPTION_SUB_DEVICE,
@@ -258,6 +262,7 @@ enum option_code {
 
 static const struct option options[] = {
     {"device", required_argument, NULL, OPTION_DEVICE},
+    {"allow-library", required_argument, NULL, OPTION_ALLOW_LIBRARY},
     {"partition", required_argument, NULL, OPTION_PARTITION},
     {"sub-device", required_argument, NULL, OPTION_SUB_DEVICE},
     {"list-devices", no_argument, NULL, OPTION_LIST_DEVICES},
@@ -304,6 +309,7 @@ static int take_run_option(int option, int index, char **argv, struct prt_comman
     int status = EXIT_DONE;
     switch (option) {
     case OPTION_DEVICE: command->device = optarg; break;
+    case OPTION_ALLOW_LIBRARY: command->libraries[command->library_count++] = optarg; break;
     case OPTION_PARTITION: command->partition = optarg; break;
     case OPTION_SUB_DEVICE: command->sub_device = optarg; break;
     case OPTION_LIST_DEVICES: return prt_command_list_devices();
@@ -385,7 +391,9 @@ int prt_command_read(int argc, char **argv, struct prt_command *command)
     command->definitions = calloc((size_t)argc, sizeof *command->definitions);
     command->bindings = calloc((size_t)argc, sizeof *command->bindings);
     command->hash_ports = calloc((size_t)argc, sizeof *command->hash_ports);
-    if (command->definitions == NULL || command->bindings == NULL || command->hash_ports == NULL)
+    command->libraries = calloc((size_t)argc, sizeof *command->libraries);
+    if (command->definitions == NULL || command->bindings == NULL || command->hash_ports == NULL ||
+        command->libraries == NULL)
         return prt_complain_memory();
     int option, index = 0;
     opterr = 0;
@@ -422,5 +430,6 @@ void prt_command_free(struct prt_command *command)
     free(command->definitions);
     free(command->bindings);
     free(command->hash_ports);
+    free(command->libraries);
     *command = (struct prt_command){.file = NULL};
 }

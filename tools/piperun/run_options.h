@@ -31,6 +31,8 @@ struct prt_command {
     size_t capacity;         /* of both: the number of words */
     const char **hash_ports; /* --hash, in the order given */
     size_t hash_count;
+    const char **libraries; /* --allow-library */
+    size_t library_count;
     const char *stats_json; /* file, or NULL */
     bool stats_text;
     const char *trace;    /* file, or NULL */

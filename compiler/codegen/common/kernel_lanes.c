@@ -391,6 +391,7 @@ static void walk_statement(struct lanes *l, const struct ks *s)
     case KS_SWITCH: walk_switch(l, s); break;
     case KS_CASE: break;
     case KS_LAUNCH:
+    case KS_FOREIGN:
     case KS_BARRIER: deny(l); break;
     case KS_BREAK:
         if (l->depth > l->break_depth) deny(l);

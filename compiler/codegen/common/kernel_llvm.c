@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/codegen/common/kernel_foreign.h"
 #include "compiler/codegen/common/kernel_gather.h"
 #include "compiler/codegen/common/kernel_llvm_batch.h"
 #include "compiler/codegen/common/kernel_llvm_types.h"
@@ -402,7 +403,7 @@ static bool check_all_locals(struct kernel_emitter *e)
 static bool build_module(struct kernel_emitter *e)
 {
     find_variants(e);
-    if (!check_all_locals(e)) return false;
+    if (!check_all_locals(e) || !kernel_link_bitcode(e)) return false;
     for (size_t i = 0; i < e->variants.count; i++) {
         const struct kernel *kernel = e->variants.items[i].kernel;
         e->watch->begins(e->watch->data, kernel->span,

@@ -7,6 +7,7 @@
 #include "compiler/codegen/common/kernel_compact.h"
 #include "compiler/codegen/common/kernel_count.h"
 #include "compiler/codegen/common/kernel_items.h"
+#include "compiler/codegen/common/kernel_foreign.h"
 #include "compiler/codegen/common/kernel_launch.h"
 #include "compiler/codegen/common/kernel_llvm_address.h"
 #include "compiler/codegen/common/kernel_llvm_builtin.h"
@@ -402,6 +403,7 @@ void kernel_statement(struct kernel_emitter *e, const struct ks *s)
     case KS_STORE: store(e, s); break;
     case KS_STOP: kernel_stop(e); break;
     case KS_LAUNCH: kernel_launch_statement(e, s); break;
+    case KS_FOREIGN: kernel_foreign_call(e, s); break;
     }
 }
 

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "compiler/codegen/common/code_generator.h"
+#include "compiler/codegen/common/foreign_files.h"
 #include "compiler/support/output.h"
 
 #ifndef PIPEC_LLD
@@ -31,7 +32,8 @@
 #define TEXT_OF(x) ("ld.lld-" #x)
 #define LLD_OF(major) TEXT_OF(major)
 
-enum { STATUS_KILLED = 128 }; /* of a linker that a signal has ended */
+enum { STATUS_KILLED = 128 };   /* of a linker that a signal has ended */
+enum { FOREIGN_ARGUMENTS = 5 }; /* beside the files */
 enum { FILE_OBJECT, FILE_IMAGE, FILE_MESSAGES, FILE_COUNT };
 static const char *const file_names[FILE_COUNT] = {"kernels.o", "kernels.so", "messages"};
 
@@ -103,28 +105,47 @@ static bool report_files(struct compile *cx, const char *what)
     return false;
 }
 
-/* Runs it with standard error to the messages' file.  Its exit status, or -1 with errno set. */
-static int run_linker(const struct workshop *shop, const char *linker)
+/* Symbols of foreign code are bound within the image, whatever the process has loaded; what they use must be there. */
+static void add_foreign(const struct compile *cx, char **arguments, size_t *count)
 {
-    char *arguments[] = {(char *)linker,
-                         "-m",
-                         (char *)shop->code->linker_emulation,
-                         "-shared",
-                         "--build-id=none",
-                         "--hash-style=gnu",
-                         "-z",
-                         "relro",
-                         "-z",
-                         "now",
-                         "-z",
-                         "noseparate-code",
-                         "-z",
-                         "noexecstack",
-                         "--strip-debug", /* functions keep their names, for profilers */
-                         "-o",
-                         shop->files[FILE_IMAGE],
-                         shop->files[FILE_OBJECT],
-                         NULL};
+    const struct foreign_files *files = cx->foreign;
+    if (files == NULL) return;
+    arguments[(*count)++] = "-Bsymbolic";
+    arguments[(*count)++] = "--no-undefined";
+    for (size_t i = 0; i < files->items.count; i++)
+        if (files->items.items[i].kind != FOREIGN_BITCODE)
+            arguments[(*count)++] = (char *)files->items.items[i].path;
+    arguments[(*count)++] = "--as-needed";
+    for (size_t i = 0; i < sizeof files->system / sizeof *files->system; i++)
+        if (files->system[i] != NULL) arguments[(*count)++] = (char *)files->system[i];
+}
+
+/* Runs it with standard error to the messages' file.  Its exit status, or -1 with errno set. */
+static int run_linker(const struct compile *cx, const struct workshop *shop, const char *linker)
+{
+    char *fixed[] = {(char *)linker,
+                     "-m",
+                     (char *)shop->code->linker_emulation,
+                     "-shared",
+                     "--build-id=none",
+                     "--hash-style=gnu",
+                     "-z",
+                     "relro",
+                     "-z",
+                     "now",
+                     "-z",
+                     "noseparate-code",
+                     "-z",
+                     "noexecstack",
+                     "--strip-debug", /* functions keep their names, for profilers */
+                     "-o",
+                     shop->files[FILE_IMAGE],
+                     shop->files[FILE_OBJECT]};
+    size_t count = sizeof fixed / sizeof *fixed;
+    size_t foreign = cx->foreign != NULL ? cx->foreign->items.count + FOREIGN_ARGUMENTS : 0;
+    char **arguments = ARENA_ARRAY(cx->arena, char *, count + foreign + 1);
+    memcpy(arguments, fixed, sizeof fixed);
+    add_foreign(cx, arguments, &count);
     posix_spawn_file_actions_t actions;
     pid_t child;
     int status;
@@ -149,13 +170,20 @@ static bool report_linker(struct compile *cx, const struct workshop *shop, const
                           int status)
 {
     struct link_bytes messages;
-    struct diag *diag = diag_report(cx->diags, RULE_CODEGEN, (struct span){0},
-                                    "the linker '%s' failed with status %d", linker, status);
+    bool foreign = cx->foreign != NULL && status != STATUS_KILLED;
+    struct diag *diag = foreign
+                            ? diag_report(cx->diags, RULE_CODEGEN, cx->foreign->items.items[0].span,
+                                          "the code of the extern kernels cannot be linked")
+                            : diag_report(cx->diags, RULE_CODEGEN, (struct span){0},
+                                          "the linker '%s' failed with status %d", linker, status);
     if (status == STATUS_KILLED) cx->halt = HALT_RESOURCES;
     if (read_file(cx->arena, shop->files[FILE_MESSAGES], &messages) && messages.size_bytes > 0) {
         const char *text = (const char *)messages.bytes;
         diag_note(diag, "%.*s", (int)strcspn(text, "\n"), text);
     }
+    if (foreign)
+        diag_help(diag, "name every file in 'from' that the code needs: objects, archives, shared "
+                        "objects");
     return false;
 }
 
@@ -203,7 +231,7 @@ static bool link_with_any(struct compile *cx, const struct workshop *shop, size_
     size_t count = chosen != NULL ? 1 : sizeof linkers / sizeof linkers[0];
     for (size_t i = 0; i < count; i++) {
         const char *linker = chosen != NULL ? chosen : linkers[i];
-        int status = run_linker(shop, linker);
+        int status = run_linker(cx, shop, linker);
         if (status == 0) return true;
         if (status > 0 && !is_room(shop, object_bytes))
             return report_files(
@@ -251,7 +279,7 @@ static const char *missing_symbol(struct link_bytes object)
 static bool check_symbols(struct compile *cx, const struct code_generator *code,
                           struct link_bytes object)
 {
-    const char *missing = missing_symbol(object);
+    const char *missing = cx->foreign == NULL ? missing_symbol(object) : NULL;
     if (missing == NULL) return true;
     struct diag *diag = diag_report(
         cx->diags, RULE_CODEGEN, (struct span){0},

@@ -10,7 +10,8 @@ struct link_bytes {
     size_t size_bytes;
 };
 struct code_generator;
-/* The shared object of an object file of that generator, in cx->arena.  False after RULE_CODEGEN. */
+/* The shared object of an object file of that generator, with the files of extern kernels (cx->foreign), in cx->arena.
+ * False after RULE_CODEGEN. */
 bool link_shared_object(struct compile *cx, const struct code_generator *code,
                         struct link_bytes object, struct link_bytes *image);
 

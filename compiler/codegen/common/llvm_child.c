@@ -12,6 +12,7 @@
 
 #include "compiler/codegen/common/code_generator.h"
 #include "compiler/codegen/common/codegen.h"
+#include "compiler/codegen/common/foreign_files.h"
 #include "compiler/codegen/common/kernel_llvm.h"
 #include "compiler/codegen/common/link.h"
 #include "compiler/codegen/common/llvm_load.h"
@@ -276,12 +277,40 @@ static uint32_t read_instruction_sets(struct compile *cx,
 
 /* ---- results ---- */
 
-static bool link_object(struct compile *cx, const struct kernel_code *code,
-                        const struct instruction_set *isa, struct kernel_object *object)
+/* The extern kernel that a GPU would have to execute. */
+static bool refuse_foreign(struct compile *cx, const struct graph *graph,
+                           const struct instruction_set *isa)
+{
+    size_t i = 0;
+    while (graph->kernels.items[i]->foreign == NULL)
+        i++;
+    const struct kernel *kernel = graph->kernels.items[i];
+    struct diag *diag =
+        diag_report(cx->diags, RULE_CODEGEN, kernel->span,
+                    "GPUs (%s) execute no extern kernels: '%s' is one", isa->name, kernel->name);
+    diag_help(diag, "compile for 'cpu' or a simulated device, or write the kernel in the language");
+    return false;
+}
+
+/* Finds the files of extern kernels, if there are some. */
+static bool find_foreign(struct compile *cx, const struct graph *graph,
+                         const struct instruction_set *sets, uint32_t count)
+{
+    if (!graph_is_foreign(graph)) return true;
+    for (uint32_t i = 0; i < count; i++)
+        if (sets[i].code->threads) return refuse_foreign(cx, graph, &sets[i]);
+    cx->foreign = foreign_files_find(cx, graph);
+    return cx->foreign != NULL;
+}
+
+static bool link_object(struct compile *cx, const struct graph *graph,
+                        const struct kernel_code *code, const struct instruction_set *isa,
+                        struct kernel_object *object)
 {
     struct link_bytes bytes = {code->bytes, code->size_bytes};
     bool linked = isa->code->linker_emulation != NULL;
     if (linked && !link_shared_object(cx, isa->code, bytes, &bytes)) return false;
+    if (cx->foreign != NULL && !foreign_image_check(cx, graph, cx->foreign, bytes)) return false;
     *object = (struct kernel_object){.bytes = bytes.bytes,
                                      .size_bytes = bytes.size_bytes,
                                      .isa = isa->name,
@@ -295,12 +324,14 @@ struct kernel_image *kernel_compile(struct compile *cx, const struct graph *grap
     struct instruction_set sets[INSTRUCTION_SETS_MAX];
     struct result result = {0};
     struct order order = {cx, graph, sets, read_instruction_sets(cx, sets), KERNEL_TEXT_OBJ};
-    if (order.set_count == 0 || !generate(&order, &result)) return NULL;
+    if (order.set_count == 0 || !find_foreign(cx, graph, sets, order.set_count) ||
+        !generate(&order, &result))
+        return NULL;
     struct kernel_object *objects = ARENA_ARRAY(cx->arena, struct kernel_object, order.set_count);
     enum compile_phase before = phase_begin(cx, PHASE_LINK);
     bool good = true;
     for (uint32_t i = 0; i < result.code_count && good; i++)
-        good = link_object(cx, &result.codes[i], &sets[i], &objects[i]);
+        good = link_object(cx, graph, &result.codes[i], &sets[i], &objects[i]);
     phase_resume(cx, before);
     if (!good) return NULL;
     struct kernel_image *image = ARENA_NEW(cx->arena, struct kernel_image);
@@ -331,7 +362,7 @@ bool kernel_emit(struct compile *cx, const struct graph *graph, enum kernel_text
     if (count == 0) return false;
     const struct instruction_set *set = kind == KERNEL_TEXT_PTX ? gpu_set(cx, sets, count) : sets;
     struct order order = {cx, graph, set, 1, kind};
-    if (!generate(&order, &result)) return false;
+    if (!find_foreign(cx, graph, set, 1) || !generate(&order, &result)) return false;
     size_t size = result.codes[0].size_bytes;
     if (set->code->threads && kind != KERNEL_TEXT_LLVM) size--; /* without the NUL of an image */
     fwrite(result.codes[0].bytes, 1, size, to);

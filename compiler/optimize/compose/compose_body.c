@@ -156,6 +156,7 @@ static void clone_statement(struct firing *f, const struct ks *s, struct ks ***a
     case KS_CONTINUE:
     case KS_STOP:
     case KS_BARRIER:
+    case KS_FOREIGN:
     case KS_LAUNCH:
         clone = clone_parts(f, s, at);
         clone->expr = compose_clone(f, s->expr);

@@ -81,6 +81,7 @@ static bool expression_faults(const struct kx *x, void *data)
 static bool statement_faults(const struct ks *s, void *data)
 {
     const struct fault_search *search = data;
+    if (s->kind == KS_FOREIGN) return set_fault(data, "may report a fault", s->span);
     if (s->kind != KS_EMIT && s->kind != KS_STORE) return false;
     const struct kernel_port *port = &search->kernel->out[s->port];
     if (s->element != NULL && may_overrun(search, s->element, s->element_check, port->arity))
@@ -173,6 +174,7 @@ const char *compose_refuses(const struct compile *cx, const struct graph *graph,
     const char *what = NULL;
     struct span where = {0};
     struct fault_search search = {kernel, cx->options.bounds_checks, &visited, &what, &where};
+    if (kernel->foreign != NULL) return "is foreign code ('extern kernel')";
     if (kernel->grouped) return "has work-items ('group'), so a firing is a work-group of its own";
     if (kernel_launches_any(&kernel->launches)) return "launches kernels";
     if (kernel->finish != NULL && kernel->composed) return "has a 'finish'";

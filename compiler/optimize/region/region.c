@@ -109,6 +109,7 @@ static bool is_plain_packet(const struct type *type)
 
 static const char *refuse_kernel(const struct kernel *kernel)
 {
+    if (kernel->foreign != NULL) return "is foreign code";
     if (kernel->phases > 1) return "has phases";
     if (kernel->stops) return "ends the stream itself";
     if (kernel->finish != NULL) return "has 'finish'";
