@@ -38,6 +38,8 @@ static const struct field FIELDS[] = {
     {"memory", FIELD_U64, UNIT_BYTES, true, 65536, BYTES_MAX, 0, AT(memory_bytes)},
     {"memory_bytes_per_cycle", FIELD_U64, UNIT_NONE, true, 1, 1 << 20, 0,
      AT(memory_bytes_per_cycle)},
+    {"memory_latency", FIELD_U32, UNIT_NONE, false, 0, 1 << 20, 0, AT(memory_latency_cycles)},
+    {"memory_in_flight", FIELD_U64, UNIT_BYTES, false, 0, 1 << 30, 0, AT(memory_in_flight_bytes)},
     {"local_memory", FIELD_U64, UNIT_BYTES, false, 0, 1 << 30, 32768, AT(local_bytes)},
     {"cus_per_numa", FIELD_U32, UNIT_NONE, false, 0, CUS_MAX, 0, LEVEL(cus_per_domain, NUMA)},
     {"cus_per_l4", FIELD_U32, UNIT_NONE, false, 0, CUS_MAX, 0, LEVEL(cus_per_domain, L4)},

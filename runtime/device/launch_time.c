@@ -53,7 +53,6 @@ struct prt_launch_work prt_launch_work(const struct devdesc *description, uint32
     bool counted = costs->warp_cycles != NULL;
     struct prt_launch_work work = {
         .timing = work_of(object, record->firings, costs, bytes),
-        .memory_cycles = core_timing_memory(description, cu_count, bytes),
         .group_warps = object->shape.warps_per_firing,
         .firings = counted ? costs->counted_firings : record->firings,
         .launch_cycles = costs->begin_cycles,
@@ -61,6 +60,7 @@ struct prt_launch_work prt_launch_work(const struct devdesc *description, uint32
         .device_queue_cycles = record->device_queue_cycles,
         .cleanup_cycles = costs->cleanup_cycles,
     };
+    work.memory_cycles = core_timing_memory(description, cu_count, &work.timing);
     if (object->device_queue != NULL)
         work.child_cycles = prt_device_queue_longest(object->device_queue);
     return work;

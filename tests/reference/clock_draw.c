@@ -102,6 +102,8 @@ void clock_draw(struct clock_pipeline *p, struct clock_random *random,
 {
     *p = (struct clock_pipeline){.cus = device->cus,
                                  .bytes_per_cycle = device->bytes_per_cycle,
+                                 .latency = device->latency,
+                                 .in_flight = device->in_flight,
                                  .launch = device->launch,
                                  .change = device->change,
                                  .packets = clock_number(random, 0, 500)};

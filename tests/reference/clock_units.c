@@ -43,7 +43,7 @@ static bool is_busy(const struct clock_launch *l)
 
 static bool executes(const struct clock_launch *l)
 {
-    return l->next < l->firings || is_busy(l) || l->bytes > 0;
+    return l->next < l->firings || is_busy(l) || l->latency > 0 || l->bytes > 0 || l->under_way > 0;
 }
 
 static bool is_done(const struct clock_launch *l)
@@ -117,6 +117,19 @@ static void settle_begins(struct clock_units *u)
 
 /* ---- a cycle ---- */
 
+static void transfer(const struct clock_units *u, int index)
+{
+    struct clock_launch *l = &u->launches[index];
+    if (l->latency > 0) {
+        l->latency--;
+        return;
+    }
+    l->bytes -= u->pipeline->bytes_per_cycle * u->pipeline->queue_cus[stage_of(u, index)->queue];
+    if (l->bytes < 0) l->bytes = 0;
+    l->under_way -= u->pipeline->in_flight * l->at_work;
+    if (l->under_way < 0) l->under_way = 0;
+}
+
 static void execute(struct clock_units *u, int index)
 {
     struct clock_launch *l = &u->launches[index];
@@ -128,8 +141,7 @@ static void execute(struct clock_units *u, int index)
     }
     for (int c = 0; c < CLOCK_CUS; c++)
         l->left[c] -= l->left[c] > 0;
-    l->bytes -= u->pipeline->bytes_per_cycle * u->pipeline->queue_cus[stage_of(u, index)->queue];
-    if (l->bytes < 0) l->bytes = 0;
+    transfer(u, index);
     u->times->execute[index]++;
 }
 
@@ -172,6 +184,8 @@ static long bytes_of(const struct clock_pipeline *p, const struct clock_stage *s
 void clock_units_enqueue(struct clock_units *u, int index, long at, long first, long firings)
 {
     const struct clock_pipeline *p = u->pipeline;
+    const struct clock_stage *stage = stage_of(u, index);
+    long bytes = bytes_of(p, stage, firings);
     while (u->now < at)
         tick(u);
     settle_ends(u);
@@ -180,7 +194,10 @@ void clock_units_enqueue(struct clock_units *u, int index, long at, long first, 
                               .number = u->count++,
                               .before = p->launch - p->cleanup,
                               .behind = p->cleanup,
-                              .bytes = bytes_of(p, stage_of(u, index), firings) * p->cus,
+                              .bytes = bytes * p->cus,
+                              .latency = bytes > 0 ? 2 * p->latency : 0,
+                              .under_way = p->in_flight > 0 ? bytes * p->latency : 0,
+                              .at_work = clock_at_work(stage, p->queue_cus[stage->queue], firings),
                               .first = first,
                               .firings = firings};
     for (int i = 0; i < p->stage_count; i++)

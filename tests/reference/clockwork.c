@@ -57,7 +57,9 @@ static long compute(const struct clock_stage *stage, long cus, long first, long 
     return cycles;
 }
 
-/* Every cycle brings the share's bytes; the device's cus are a common denominator. */
+/* The first bytes come and the last ones go with the latency of memory.  Between, every cycle brings
+ * the share's bytes, of which the device's cus are a common denominator, and no more than the units
+ * at work can have under way, of which the latency is one. */
 static long memory(const struct clock_pipeline *p, const struct clock_stage *stage, long cus,
                    long firings)
 {
@@ -66,9 +68,13 @@ static long memory(const struct clock_pipeline *p, const struct clock_stage *sta
         bytes += firings * stage->pops[i] * p->buffers[stage->inputs[i]].width_bytes;
     for (int i = 0; i < stage->output_count; i++)
         bytes += firings * stage->pushes[i] * p->buffers[stage->outputs[i]].width_bytes;
-    for (long left = bytes * p->cus; left > 0; left -= p->bytes_per_cycle * cus)
+    long under_way = p->in_flight > 0 ? bytes * p->latency : 0;
+    long each = p->in_flight * clock_at_work(stage, cus, firings);
+    for (long left = bytes * p->cus; left > 0 || under_way > 0; left -= p->bytes_per_cycle * cus) {
+        under_way -= each;
         cycles++;
-    return cycles;
+    }
+    return bytes > 0 ? p->latency + cycles + p->latency : 0;
 }
 
 /* ---- stages ---- */

@@ -35,6 +35,7 @@ struct clock_pipeline {
     struct clock_buffer buffers[CLOCK_BUFFERS];
     long queue_cus[CLOCK_STAGES];
     long cus, bytes_per_cycle; /* of the device; at most CLOCK_CUS */
+    long latency, in_flight;   /* cycles of an access; bytes under way of a unit, 0: any number */
     long launch, change;       /* of a full packet; of going over to another stage */
     long cleanup;              /* the part of `launch` that follows the execution */
     bool ranked;               /* some importances differ: clock_units.h computes the time */
@@ -51,6 +52,16 @@ struct clock_times {
 static inline long clock_counted(long firing)
 {
     return 10 + firing * 7919 % 97;
+}
+
+/* Compute units on which a launch of so many firings has warps, of `cus`. */
+static inline long clock_at_work(const struct clock_stage *stage, long cus, long firings)
+{
+    long warps = 0;
+    for (long begun = 0; begun < firings; begun += stage->warp_firings)
+        warps++;
+    if (stage->state || warps == 0) return 1;
+    return warps < cus ? warps : cus;
 }
 
 struct clock_times clock_run(const struct clock_pipeline *pipeline);

@@ -53,6 +53,8 @@ static void devices_are_as_large_as_they_may_be(void **state)
                 {"max_group_items", 65535},
                 {"cores_per_cu", 1024},
                 {"memory_bytes_per_cycle", 1 << 20},
+                {"memory_latency", 1 << 20},
+                {"memory_in_flight", 1 << 30},
                 {"launch_enqueue", 1 << 24},
                 {"device_queue_entries", 1 << 24},
                 {"child_start", 1 << 24},
