@@ -117,7 +117,7 @@ static void settle_begins(struct clock_units *u)
 
 /* ---- a cycle ---- */
 
-static void transfer(const struct clock_units *u, int index)
+static void transfer(struct clock_units *u, int index)
 {
     struct clock_launch *l = &u->launches[index];
     if (l->latency > 0) {
