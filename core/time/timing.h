@@ -8,10 +8,11 @@
  *
  *     launch + switch + index + execute + device queue          one after the other
  *     execute = max(compute, memory)                            the roofline
- *     memory  = 2 x L + the greater of
- *               ceil(bytes x D / (B x C))     its share of the bandwidth B of D compute units
+ *     memory  = 2 x L + the greatest of     0 without bytes
+ *               ceil((bytes - cached) x D / (B x C))     share of the bandwidth B of D compute units
+ *               ceil(bytes x D / (K x C))     share of the caches' bandwidth K, if it counts
  *               ceil(bytes x L / (F x U))     F bytes under way on each of U compute units at work
- *               L: latency; U = min(C, W), 1 of serial work; 0 without bytes
+ *               L: latency; U = min(C, W), 1 of serial work; 0 is no limit
  *     compute = the end of the last warp, warps going in order, each to the first compute unit
  *               that is free (of several the lowest): list scheduling.  For W warps of the same
  *               cost that is ceil(W / C) x cost, and no warp is looked at
@@ -62,6 +63,7 @@ struct core_timing_work {
     const uint64_t *each;  /* of warp i: each[i]; NULL: all cost `warp_cycles` */
     bool serial;           /* one warp after the other, on one compute unit */
     uint64_t memory_bytes; /* read from and written to buffers */
+    uint64_t cached_bytes; /* of those, what the caches serve */
 };
 
 struct core_timing_execution {

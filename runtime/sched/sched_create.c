@@ -6,6 +6,7 @@
 #include "runtime/sched/stage_profile.h"
 #include "runtime/sched/inport.h"
 #include "runtime/sched/arrival_port.h"
+#include "runtime/sched/cached_buffers.h"
 #include "runtime/sched/live_port.h"
 #include "runtime/sched/provenance.h"
 #include "runtime/sched/port_thread.h"
@@ -518,6 +519,7 @@ enum prt_status prt_sched_create(const struct prt_container *container,
         status = mark_driven_stages(s, error);
     }
     if (status == PRT_OK && !prt_self_driven_find_components(s)) status = NO_MEMORY(error);
+    if (status == PRT_OK && prt_cached_buffers_find(s) != PRT_OK) status = NO_MEMORY(error);
     if (status == PRT_OK) open_packets(s);
     if (status == PRT_OK) {
         status = ops->set_kernels(device, s->objects, container->stage_count * 2,

@@ -2,8 +2,8 @@
 /*
  * The time of whole runs against an oracle that plays them by hand (clockwork.h), cycle by cycle:
  * chains and joins of exact rates, of known costs and of counted ones, with and without state, on
- * one queue and side by side, with 1 to 4 host threads, on devices with and without latency of
- * memory; and where stages of different importance share compute units.
+ * one queue and side by side, with 1 to 4 host threads, on devices with and without caches
+ * and latency of memory; and where stages of different importance share compute units.
  */
 #include "tests/test.h"
 
@@ -83,15 +83,22 @@ static struct machine machine_named(const char *name)
     return m;
 }
 
-/* The same, in a file, with a memory that has latency, and half the time a limit of bytes under way. */
-static struct machine machine_with_latency(const char *name, struct clock_random *random)
+/* The same, in a file, whose memory has latency, and perhaps a limit of bytes under way and caches. */
+static struct machine machine_with_memory(const char *name, struct clock_random *random)
 {
     struct machine m = machine_named(name);
     char text[4096];
     m.description.memory_latency_cycles = (uint32_t)clock_number(random, 1, 400);
     m.description.memory_in_flight_bytes =
         clock_number(random, 0, 1) ? (uint64_t)clock_number(random, 1, 8000) : 0;
-    snprintf(m.description.name, sizeof m.description.name, "latent");
+    if (clock_number(random, 0, 2) > 0) {
+        m.description.cus_per_domain[DEVDESC_L2] = m.description.cu_count;
+        m.description.cus_per_domain[DEVDESC_L3] = 0;
+        m.description.cache_bytes[DEVDESC_L3] = 0;
+        m.description.cache_bytes[DEVDESC_L2] = (uint64_t)clock_number(random, 64, 8000);
+        m.description.cache_bytes_per_cycle = (uint64_t)clock_number(random, 1, 600);
+    }
+    snprintf(m.description.name, sizeof m.description.name, "memory");
     size_t length = devdesc_write(&m.description, text, sizeof text);
     snprintf(m.option, sizeof m.option, "sim:/tmp/test_time.XXXXXX.dev");
     int file = mkstemps(m.option + 4, 4);
@@ -111,15 +118,17 @@ static void draw_for(struct clock_pipeline *p, struct clock_random *random,
                      const struct machine *machine, bool side_by_side)
 {
     const struct devdesc *d = &machine->description;
-    const struct clock_device for_device = {.cus = (long)d->cu_count,
-                                            .lanes = (long)d->lanes,
-                                            .bytes_per_cycle = (long)d->memory_bytes_per_cycle,
-                                            .launch = (long)d->launch_enqueue_cycles +
-                                                      (long)d->launch_process_cycles +
-                                                      (long)d->launch_cleanup_cycles,
-                                            .change = (long)d->switch_cycles,
-                                            .latency = (long)d->memory_latency_cycles,
-                                            .in_flight = (long)d->memory_in_flight_bytes};
+    const struct clock_device for_device = {
+        .cus = (long)d->cu_count,
+        .lanes = (long)d->lanes,
+        .bytes_per_cycle = (long)d->memory_bytes_per_cycle,
+        .launch = (long)d->launch_enqueue_cycles + (long)d->launch_process_cycles +
+                  (long)d->launch_cleanup_cycles,
+        .change = (long)d->switch_cycles,
+        .latency = (long)d->memory_latency_cycles,
+        .in_flight = (long)d->memory_in_flight_bytes,
+        .cache_bytes = (long)d->cache_bytes[DEVDESC_L2],
+        .cache_bytes_per_cycle = (long)d->cache_bytes_per_cycle};
     clock_draw(p, random, &for_device, side_by_side);
 }
 
@@ -246,10 +255,10 @@ static uint64_t compare(const struct clock_pipeline *p, const struct machine *ma
     return interruptions;
 }
 
-/* A device for a round: in one round of two, memory has latency. */
+/* A device for a round: in one round of two, with figures of the memory. */
 static struct machine machine_for(const char *name, struct clock_random *random, int round)
 {
-    return round % 2 == 0 ? machine_named(name) : machine_with_latency(name, random);
+    return round % 2 == 0 ? machine_named(name) : machine_with_memory(name, random);
 }
 
 static void runs_take_the_cycles_that_they_take_by_hand(void **unused)

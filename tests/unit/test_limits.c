@@ -55,6 +55,7 @@ static void devices_are_as_large_as_they_may_be(void **state)
                 {"memory_bytes_per_cycle", 1 << 20},
                 {"memory_latency", 1 << 20},
                 {"memory_in_flight", 1 << 30},
+                {"cache_bytes_per_cycle", 1 << 20},
                 {"launch_enqueue", 1 << 24},
                 {"device_queue_entries", 1 << 24},
                 {"child_start", 1 << 24},

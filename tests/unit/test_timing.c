@@ -2,6 +2,7 @@
 /* The formulas of time against what they mean: a clock that ticks, and counting. */
 #include "tests/test.h"
 
+#include "core/time/caches.h"
 #include "core/time/timing.h"
 
 enum { CUS_MOST = 16, WARPS_MOST = 60 };
@@ -240,6 +241,74 @@ static void bytes_under_way_are_those_of_the_compute_units_at_work(void **unused
     assert_true(limited > 5000 && limited < 19000);
 }
 
+/* Memory carries what the caches miss, the caches carry all. */
+static void what_caches_serve_does_not_come_from_memory(void **unused)
+{
+    (void)unused;
+    struct devdesc device = device_of(4, 10);
+    struct core_timing_work work = {.warps = 4, .memory_bytes = 1000, .cached_bytes = 600};
+    device.cache_bytes_per_cycle = 40;
+    assert_int_equal(core_timing_memory(&device, 4, &work), 40);
+    assert_int_equal(core_timing_memory(&device, 1, &work), 160);
+    work.cached_bytes = 1000;
+    assert_int_equal(core_timing_memory(&device, 4, &work), 25);
+    device.memory_latency_cycles = 7;
+    assert_int_equal(core_timing_memory(&device, 4, &work), 39);
+}
+
+/* ---- caches ---- */
+
+static void the_capacity_is_that_of_the_widest_level(void **unused)
+{
+    (void)unused;
+    struct devdesc device = device_of(12, 10);
+    device.cus_per_domain[DEVDESC_L3] = 6;
+    device.cus_per_domain[DEVDESC_L2] = 3;
+    device.cache_bytes[DEVDESC_L2] = 100;
+    assert_int_equal(core_caches_capacity(&device), 0);
+    device.cache_bytes_per_cycle = 1;
+    assert_int_equal(core_caches_capacity(&device), 400);
+    device.cache_bytes[DEVDESC_L3] = 1000;
+    assert_int_equal(core_caches_capacity(&device), 2000);
+}
+
+/* Sizes and a capacity at random: those up to the found size fit, those up to the next one do not. */
+static void buffers_stay_from_the_smallest_on_while_they_fit(void **unused)
+{
+    (void)unused;
+    struct random random = {5};
+    enum { MOST = 12 };
+    for (int round = 0; round < 5000; round++) {
+        uint64_t bytes[MOST], capacity = draw(&random, 0, 400), in = 0, next = UINT64_MAX, more = 0;
+        size_t count = (size_t)draw(&random, 0, MOST);
+        for (size_t i = 0; i < count; i++)
+            bytes[i] = draw(&random, 0, 3) * draw(&random, 0, 40);
+        uint64_t largest = core_caches_largest(capacity, bytes, count);
+        for (size_t i = 0; i < count; i++) {
+            if (bytes[i] <= largest)
+                in += bytes[i];
+            else if (bytes[i] < next)
+                next = bytes[i];
+        }
+        for (size_t i = 0; i < count; i++)
+            more += bytes[i] == next ? bytes[i] : 0;
+        assert_true(in <= capacity);
+        assert_true(next == UINT64_MAX || in + more > capacity);
+    }
+    const uint64_t huge[] = {UINT64_MAX, UINT64_MAX, 3};
+    assert_true(core_caches_largest(UINT64_MAX - 1, huge, 3) < UINT64_MAX);
+}
+
+static void the_part_of_the_caches_is_rounded_down(void **unused)
+{
+    (void)unused;
+    assert_int_equal(core_caches_part(100, 1, 3), 33);
+    assert_int_equal(core_caches_part(100, 0, 3), 0);
+    assert_int_equal(core_caches_part(100, 3, 3), 100);
+    assert_int_equal(core_caches_part(100, 0, 0), 0);
+    assert_true(core_caches_part(UINT64_MAX, UINT64_MAX / 2, UINT64_MAX) == UINT64_MAX / 2);
+}
+
 static void time_is_bytes_by_bandwidth_beyond_the_ridge(void **unused)
 {
     (void)unused;
@@ -351,6 +420,10 @@ TEST_MAIN("timing", cmocka_unit_test(warps_are_those_that_firings_fill),
           cmocka_unit_test(the_share_of_the_bandwidth_is_exact),
           cmocka_unit_test(packets_come_and_go_with_the_latency_of_memory),
           cmocka_unit_test(bytes_under_way_are_those_of_the_compute_units_at_work),
+          cmocka_unit_test(what_caches_serve_does_not_come_from_memory),
+          cmocka_unit_test(the_capacity_is_that_of_the_widest_level),
+          cmocka_unit_test(buffers_stay_from_the_smallest_on_while_they_fit),
+          cmocka_unit_test(the_part_of_the_caches_is_rounded_down),
           cmocka_unit_test(time_is_bytes_by_bandwidth_beyond_the_ridge),
           cmocka_unit_test(more_of_anything_never_takes_longer),
           cmocka_unit_test(another_order_may_take_longer),
