@@ -3,7 +3,7 @@
 # page.pl [--bless] [--leave-out REGEX=REASON] PAGE: does in the current folder, in order, all that a page has its readers do,
 # and prints a line `ok`, `not ok` or `skip` for each block.  Exit status 1 if one is not ok.
 #
-#   ```sh            a block of commands: bash -euo pipefail, with an empty standard input
+#   ```sh            a block of commands: bash -euo pipefail, with an empty standard input, at most a minute
 #   ```output        all that the commands before it print on both outputs; a line `...` stands for any lines.  Commands
 #                    without such a block may print anything.
 #   ```LANGUAGE      after a line that is only a name in backquotes and a colon, or that ends so ("Write `first.pipe`:"):
@@ -71,7 +71,7 @@ sub run {
     open my $script, '>', '.page-block' or die ".page-block: $!\n";
     print $script $block->{text};
     close $script;
-    my $found = qx{bash -euo pipefail .page-block 2>&1 </dev/null};
+    my $found = qx{timeout 60 bash -euo pipefail .page-block 2>&1 </dev/null};
     my $status = $? >> 8;
     unlink '.page-block';
     $found .= "\n" if $found =~ /[^\n]\z/;
