@@ -24,7 +24,7 @@ uint64_t core_caches_capacity(const struct devdesc *description);
  * buffer that may stay, 0 of a port. */
 uint64_t core_caches_largest(uint64_t capacity, const uint64_t *bytes, size_t count);
 
-/* What the caches serve of `bytes`, if they serve `cached` of `all` (0: of nothing): rounded down. */
+/* The part of `bytes` that the caches serve, if they serve `cached` of `all` (0: of nothing): rounded down. */
 uint64_t core_caches_part(uint64_t bytes, uint64_t cached, uint64_t all);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* What the firings of a cycle of phases move, at most, and what of it lies in buffers that stay. */
+/* Bytes that the firings of a cycle of phases move, at most, and those of them in buffers that stay. */
 struct traffic {
     uint64_t moved_bytes, cached_bytes;
 };
