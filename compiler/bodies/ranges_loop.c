@@ -280,6 +280,62 @@ static void forget_ties(const struct walker *w, struct walk_state *s)
         s->ties[i] = INTERVAL_ALL;
 }
 
+static bool reads_assigned(const struct walker *w, const struct kx *e, const bool *assigned)
+{
+    if (e == NULL) return false;
+    if (e->kind == KX_VARIABLE) {
+        uint32_t slot = walk_slot(w, e->variable);
+        return slot == WALK_NO_SLOT || assigned[slot];
+    }
+    for (uint32_t i = 0; i < kx_child_count(e); i++)
+        if (reads_assigned(w, kx_child(e, i), assigned)) return true;
+    return false;
+}
+
+/* In `s`, the counter of the condition has not passed the bound, whose value is in `bound`. */
+static void assume_within_bound(struct walker *w, struct walk_state *s, const struct kx *c, bool up,
+                                struct interval bound)
+{
+    wide past = c->op == OP_LE || c->op == OP_GE ? (up ? 1 : -1) : 0;
+    enum kx_op op = up ? OP_LE : OP_GE;
+    walk_assume_value(w, s, c->left, op, (struct interval){bound.low + past, bound.high + past});
+    walk_fact_compare(w, s, c->left, op, c->right, -past);
+}
+
+/* A counter that begins on one side of the bound in the condition, and comes nearer by at most 1 in a round, never passes
+ * the bound.  Adds that to `at_test`, if it holds at `entry`, and if a round that begins with it ends with it.  So a loop
+ * that is left by its condition ends exactly at the bound. */
+static void keep_within_bound(struct walker *w, const struct ks *loop,
+                              const struct walk_state *entry, struct walk_state *at_test,
+                              const bool *assigned)
+{
+    const struct kx *c = loop->expr;
+    if (w->tie_count == 0 || c == NULL || c->kind != KX_COMPARE || kx_assigns(c, NULL)) return;
+    const struct variable *v = walk_plain_local(w, c->left);
+    if (v == NULL || reads_assigned(w, c->right, assigned)) return;
+    struct interval from = walk_peek_value(w, entry, c->left);
+    struct interval bound = walk_peek_value(w, entry, c->right);
+    wide past = c->op == OP_LE || c->op == OP_GE;
+    for (int up = 1; up >= 0; up--) {
+        bool towards = c->op == OP_NE || (c->op == OP_LT || c->op == OP_LE) == up;
+        bool before = up ? from.high <= bound.low + past : from.low >= bound.high - past;
+        if (!towards || !before || c->op == OP_EQ) continue;
+        struct walk_state *begin = walk_copy_state(w, at_test), *next = walk_copy_state(w, at_test);
+        struct walk_state *lost = walk_unreachable_state(w);
+        assume_within_bound(w, begin, c, up, bound);
+        walk_tie_round(w, begin, w->fixed_points);
+        loop_round(w, loop, begin, next, lost, (struct loop_place){.tested = true});
+        struct interval pace = walk_tie_pace(w, next, walk_slot(w, v), w->fixed_points);
+        bool kept = !next->reachable || (up ? pace.high <= 1 : pace.low >= -1);
+        walk_drop_state(w, begin);
+        walk_drop_state(w, next);
+        walk_drop_state(w, lost);
+        if (!kept) continue;
+        assume_within_bound(w, at_test, c, up, bound);
+        return;
+    }
+}
+
 /* The state at the test that holds for any number of rounds. */
 static struct walk_state *stable_state(struct walker *w, const struct walk_state *entry,
                                        const struct ks *loop, const bool *assigned)
@@ -310,6 +366,7 @@ static struct walk_state *stable_state(struct walker *w, const struct walk_state
         bool again = next->reachable;
         narrow_all(at_test->locals, entry->locals, again ? next->locals : NULL, w->local_count);
         narrow_all(at_test->ties, entry->ties, again ? next->ties : NULL, w->tie_count);
+        keep_within_bound(w, loop, entry, at_test, assigned);
     }
     w->mark = mark;
     w->trace = trace;
@@ -360,7 +417,9 @@ static void fixed_point_loop(struct walker *w, struct walk_state *s, struct ks *
     walk_tie_round(w, at_test, w->fixed_points);
     loop_round(w, loop, at_test, next, left, (struct loop_place){.tested = true, .body = in});
     uint64_t tied = walk_tie_rounds(w, entry, in, next, w->fixed_points);
+    uint64_t scaling = walk_scaling_rounds(w, loop, in);
     if (tied < rounds) rounds = tied;
+    if (scaling < rounds) rounds = scaling;
     if (w->mark && rounds == WALK_UNBOUNDED) loop->unbounded = true;
     struct walk_state *most = walk_unreachable_state(w), *inner_returns = w->returns;
     struct walk_state *inner_stops = w->stops;
