@@ -148,7 +148,9 @@ struct walker {
     uint64_t jumps;        /* break, continue, return and stop walked so far */
     uint64_t exits;        /* return and stop among them */
     uint32_t fixed_points; /* nesting */
-    struct span endless;   /* of the last loop that nothing left */
+    bool settling;         /* looking for a fixed point: states may be wider than any that holds */
+    struct walk_endless *endless_most; /* as in walk_result; NULL: not counted */
+    struct span endless;               /* of the last loop that nothing left */
     struct walk_flow flow;
     struct walk_state *returns;
     struct walk_state *stops;  /* only its counts are of interest */
@@ -343,6 +345,8 @@ void walk_tie_round(const struct walker *w, struct walk_state *s, uint32_t level
 uint64_t walk_tie_rounds(const struct walker *w, const struct walk_state *entry,
                          const struct walk_state *in, const struct walk_state *next,
                          uint32_t level);
+/* The maximum of packets appended to `end` so far, by the ties; WALK_UNBOUNDED: they show none. */
+uint64_t walk_tie_most(const struct walker *w, const struct walk_state *s, uint32_t end);
 /* Narrows the counters by the ties.  Only outside of fixed points: there the counters start at the
  * beginning of the firing. */
 void walk_tie_settle(const struct walker *w, struct walk_state *s);

@@ -292,61 +292,81 @@ static bool reads_assigned(const struct walker *w, const struct kx *e, const boo
     return false;
 }
 
-/* In `s`, the counter of the condition has not passed the bound, whose value is in `bound`. */
-static void assume_within_bound(struct walker *w, struct walk_state *s, const struct kx *c, bool up,
-                                struct interval bound)
+/* A counter that begins on one side of the bound in the condition, and comes nearer by at most 1 in a round, never passes
+ * the bound.  So a loop that is left by its condition ends exactly at the bound. */
+struct side {
+    bool known; /* the counter begins on a side, and the condition keeps it there */
+    bool up;    /* it begins at most at the bound; else at least at it */
+    uint32_t slot;
+    struct interval bound;
+};
+
+static struct side side_of_bound(struct walker *w, const struct ks *loop,
+                                 const struct walk_state *entry, const bool *assigned)
 {
-    wide past = c->op == OP_LE || c->op == OP_GE ? (up ? 1 : -1) : 0;
-    enum kx_op op = up ? OP_LE : OP_GE;
-    walk_assume_value(w, s, c->left, op, (struct interval){bound.low + past, bound.high + past});
+    const struct kx *c = loop->expr;
+    struct side side = {0};
+    if (w->tie_count == 0 || c == NULL || c->kind != KX_COMPARE || kx_assigns(c, NULL)) return side;
+    const struct variable *v = walk_plain_local(w, c->left);
+    if (v == NULL || c->op == OP_EQ || reads_assigned(w, c->right, assigned)) return side;
+    wide past = c->op == OP_LE || c->op == OP_GE;
+    struct interval from = walk_peek_value(w, entry, c->left);
+    side.slot = walk_slot(w, v);
+    side.bound = walk_peek_value(w, entry, c->right);
+    bool below = from.high <= side.bound.low + past, above = from.low >= side.bound.high - past;
+    side.up = c->op == OP_LT || c->op == OP_LE || (c->op == OP_NE && below);
+    side.known = side.up ? below : above;
+    return side;
+}
+
+static void assume_side_of_bound(struct walker *w, struct walk_state *s, const struct kx *c,
+                                 struct side side)
+{
+    wide past = c->op == OP_LE || c->op == OP_GE ? (side.up ? 1 : -1) : 0;
+    struct interval bound = {side.bound.low + past, side.bound.high + past};
+    enum kx_op op = side.up ? OP_LE : OP_GE;
+    if (!side.known || !s->reachable) return;
+    walk_assume_value(w, s, c->left, op, bound);
     walk_fact_compare(w, s, c->left, op, c->right, -past);
 }
 
-/* A counter that begins on one side of the bound in the condition, and comes nearer by at most 1 in a round, never passes
- * the bound.  Adds that to `at_test`, if it holds at `entry`, and if a round that begins with it ends with it.  So a loop
- * that is left by its condition ends exactly at the bound. */
-static void keep_within_bound(struct walker *w, const struct ks *loop,
-                              const struct walk_state *entry, struct walk_state *at_test,
-                              const bool *assigned)
+/* Whether a round that begins on the side ends there: with `at_test`, where that is assumed. */
+static bool stays_on_side(struct walker *w, const struct ks *loop, const struct walk_state *at_test,
+                          struct side side)
 {
-    const struct kx *c = loop->expr;
-    if (w->tie_count == 0 || c == NULL || c->kind != KX_COMPARE || kx_assigns(c, NULL)) return;
-    const struct variable *v = walk_plain_local(w, c->left);
-    if (v == NULL || reads_assigned(w, c->right, assigned)) return;
-    struct interval from = walk_peek_value(w, entry, c->left);
-    struct interval bound = walk_peek_value(w, entry, c->right);
-    wide past = c->op == OP_LE || c->op == OP_GE;
-    for (int up = 1; up >= 0; up--) {
-        bool towards = c->op == OP_NE || (c->op == OP_LT || c->op == OP_LE) == up;
-        bool before = up ? from.high <= bound.low + past : from.low >= bound.high - past;
-        if (!towards || !before || c->op == OP_EQ) continue;
-        struct walk_state *begin = walk_copy_state(w, at_test), *next = walk_copy_state(w, at_test);
-        struct walk_state *lost = walk_unreachable_state(w);
-        assume_within_bound(w, begin, c, up, bound);
-        walk_tie_round(w, begin, w->fixed_points);
-        loop_round(w, loop, begin, next, lost, (struct loop_place){.tested = true});
-        struct interval pace = walk_tie_pace(w, next, walk_slot(w, v), w->fixed_points);
-        bool kept = !next->reachable || (up ? pace.high <= 1 : pace.low >= -1);
-        walk_drop_state(w, begin);
-        walk_drop_state(w, next);
-        walk_drop_state(w, lost);
-        if (!kept) continue;
-        assume_within_bound(w, at_test, c, up, bound);
-        return;
-    }
+    struct walk_state *begin = walk_copy_state(w, at_test), *next = walk_copy_state(w, at_test);
+    struct walk_state *lost = walk_unreachable_state(w);
+    const struct walk_trace *trace = w->trace;
+    bool mark = w->mark, settling = w->settling;
+    w->mark = false;
+    w->settling = true;
+    w->trace = NULL;
+    walk_tie_round(w, begin, w->fixed_points);
+    loop_round(w, loop, begin, next, lost, (struct loop_place){.tested = true});
+    w->mark = mark;
+    w->settling = settling;
+    w->trace = trace;
+    struct interval pace = walk_tie_pace(w, next, side.slot, w->fixed_points);
+    bool stays = !next->reachable || (side.up ? pace.high <= 1 : pace.low >= -1);
+    walk_drop_state(w, begin);
+    walk_drop_state(w, next);
+    walk_drop_state(w, lost);
+    return stays;
 }
 
-/* The state at the test that holds for any number of rounds. */
-static struct walk_state *stable_state(struct walker *w, const struct walk_state *entry,
-                                       const struct ks *loop, const bool *assigned)
+/* The state at the test that holds for any number of rounds, if the counter stays on the side. */
+static struct walk_state *stable_on_side(struct walker *w, const struct walk_state *entry,
+                                         const struct ks *loop, const bool *assigned,
+                                         struct side side)
 {
     const struct loop_place any = {.tested = true};
     struct walk_state *at_test = walk_copy_state(w, entry), *next = walk_copy_state(w, entry);
     struct walk_state *lost = walk_unreachable_state(w);
     const struct walk_trace *trace = w->trace;
-    bool mark = w->mark, stable = false;
+    bool mark = w->mark, settling = w->settling, stable = false;
     int steps = w->fixed_points > 2 ? 0 : w->fixed_points == 2 ? STEPS_INNER : STEPS_OUTER;
     w->mark = false;
+    w->settling = true;
     w->trace = NULL;
     if (w->fixed_points > WALK_MAX_NESTING || w->settling_left == 0 || walk_is_spent(w)) {
         forget_assigned(w, at_test, assigned);
@@ -354,6 +374,7 @@ static struct walk_state *stable_state(struct walker *w, const struct walk_state
     } else {
         for (int round = 0; !stable && round < steps + STRAIGHT && !walk_is_spent(w); round++) {
             if (w->settling_left > 0) w->settling_left--;
+            assume_side_of_bound(w, at_test, loop->expr, side);
             loop_round(w, loop, at_test, next, lost, any);
             stable = !next->reachable || !widen(w, at_test, next, round >= steps);
         }
@@ -366,13 +387,45 @@ static struct walk_state *stable_state(struct walker *w, const struct walk_state
         bool again = next->reachable;
         narrow_all(at_test->locals, entry->locals, again ? next->locals : NULL, w->local_count);
         narrow_all(at_test->ties, entry->ties, again ? next->ties : NULL, w->tie_count);
-        keep_within_bound(w, loop, entry, at_test, assigned);
+        assume_side_of_bound(w, at_test, loop->expr, side);
     }
     w->mark = mark;
+    w->settling = settling;
     w->trace = trace;
     walk_drop_state(w, next);
     walk_drop_state(w, lost);
     return at_test;
+}
+
+/* The state at the test that holds for any number of rounds. */
+static struct walk_state *stable_state(struct walker *w, const struct walk_state *entry,
+                                       const struct ks *loop, const bool *assigned)
+{
+    struct side side = side_of_bound(w, loop, entry, assigned);
+    struct walk_state *at_test = stable_on_side(w, entry, loop, assigned, side);
+    if (!side.known || stays_on_side(w, loop, at_test, side)) return at_test;
+    walk_drop_state(w, at_test);
+    return stable_on_side(w, entry, loop, assigned, (struct side){0});
+}
+
+/* A firing may stay in the loop for ever.  `next`, the end of a round, has all that its rounds have appended.  What was
+ * appended before the loop counts where it is left; where it is not, it counts here. */
+static void count_endless_rounds(struct walker *w, const struct ks *loop,
+                                 const struct walk_state *entry, const struct walk_state *next,
+                                 bool is_left)
+{
+    if (w->endless_most == NULL || w->settling || !next->reachable) return;
+    for (uint32_t i = 0; i < w->end_count; i++) {
+        uint64_t before = entry->counts[i].most, most = before;
+        if (next->counts[i].most > before)
+            most = walk_tie_most(w, next, i);
+        else if (is_left || before == 0)
+            continue;
+        else if (w->fixed_points > 0)
+            most = walk_tie_most(w, entry, i);
+        if (most > w->endless_most[i].most)
+            w->endless_most[i] = (struct walk_endless){.most = most, .loop = loop};
+    }
 }
 
 static void leave_rounds(struct walker *w, const struct ks *loop, struct walk_state *to,
@@ -430,6 +483,9 @@ static void fixed_point_loop(struct walker *w, struct walk_state *s, struct ks *
     w->returns = returns;
     w->stops = stops;
     w->fixed_points--;
+    if (rounds == WALK_UNBOUNDED)
+        count_endless_rounds(w, loop, entry, next,
+                             left->reachable || inner_returns->reachable || inner_stops->reachable);
     leave_rounds(w, loop, out, left, entry, next, most, rounds);
     leave_rounds(w, loop, returns, inner_returns, entry, next, most, rounds);
     leave_rounds(w, loop, stops, inner_stops, entry, next, most, rounds);

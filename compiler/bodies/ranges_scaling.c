@@ -34,7 +34,8 @@ static bool is_one_less(const struct kx *e, const struct variable *v)
     e = without_conversions(e);
     if (e->kind != KX_BINARY || (e->op != OP_SUB && e->op != OP_ADD)) return false;
     const struct kx *by = without_conversions(e->right);
-    if (!is_variable(e->left, v) || by->kind != KX_CONSTANT || !type_is_integer(by->type)) return false;
+    if (!is_variable(e->left, v) || by->kind != KX_CONSTANT || !type_is_integer(by->type))
+        return false;
     return interval_of_value(by->value).low == (e->op == OP_SUB ? 1 : -1);
 }
 

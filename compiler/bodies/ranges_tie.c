@@ -211,7 +211,8 @@ void walk_tie_take_over(const struct walker *w, struct walk_state *s, uint32_t s
     for (uint32_t i = 0; i < w->tie_count; i++) {
         const struct walk_tie *own = &w->ties[i];
         if (own->end == WALK_NO_SLOT || own->slot != slot) continue;
-        struct interval shift = clipped((struct interval){-own->factor * offset, -own->factor * offset});
+        struct interval shift =
+            clipped((struct interval){-own->factor * offset, -own->factor * offset});
         for (uint32_t j = 0; j < w->tie_count; j++) {
             const struct walk_tie *other = &w->ties[j];
             if (other->end != own->end || other->slot != from ||
@@ -280,6 +281,19 @@ uint64_t walk_tie_rounds(const struct walker *w, const struct walk_state *entry,
         if (rounds < least) least = rounds;
     }
     return least;
+}
+
+uint64_t walk_tie_most(const struct walker *w, const struct walk_state *s, uint32_t end)
+{
+    uint64_t most = WALK_UNBOUNDED;
+    for (uint32_t i = 0; i < w->tie_count; i++) {
+        const struct walk_tie *tie = &w->ties[i];
+        if (tie->end != end) continue;
+        struct interval all = sum(s->ties[i], scaled(s->locals[tie->slot], tie->factor));
+        wide high = all.high < 0 ? 0 : all.high;
+        if (!is_open_high(all) && high < ROUNDS_MAX && (uint64_t)high < most) most = (uint64_t)high;
+    }
+    return most;
 }
 
 void walk_tie_settle(const struct walker *w, struct walk_state *s)
