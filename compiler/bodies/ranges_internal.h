@@ -347,6 +347,8 @@ uint64_t walk_tie_rounds(const struct walker *w, const struct walk_state *entry,
                          uint32_t level);
 /* The maximum of packets appended to `end` so far, by the ties; WALK_UNBOUNDED: they show none. */
 uint64_t walk_tie_most(const struct walker *w, const struct walk_state *s, uint32_t end);
+/* The ties of `end` show nothing any more. */
+void walk_tie_forget(const struct walker *w, struct walk_state *s, uint32_t end);
 /* Narrows the counters by the ties.  Only outside of fixed points: there the counters start at the
  * beginning of the firing. */
 void walk_tie_settle(const struct walker *w, struct walk_state *s);

@@ -322,10 +322,10 @@ static struct side side_of_bound(struct walker *w, const struct ks *loop,
 static void assume_side_of_bound(struct walker *w, struct walk_state *s, const struct kx *c,
                                  struct side side)
 {
+    if (!side.known || !s->reachable) return;
     wide past = c->op == OP_LE || c->op == OP_GE ? (side.up ? 1 : -1) : 0;
     struct interval bound = {side.bound.low + past, side.bound.high + past};
     enum kx_op op = side.up ? OP_LE : OP_GE;
-    if (!side.known || !s->reachable) return;
     walk_assume_value(w, s, c->left, op, bound);
     walk_fact_compare(w, s, c->left, op, c->right, -past);
 }
@@ -408,23 +408,29 @@ static struct walk_state *stable_state(struct walker *w, const struct walk_state
     return stable_on_side(w, entry, loop, assigned, (struct side){0});
 }
 
-/* A firing may stay in the loop for ever.  `next`, the end of a round, has all that its rounds have appended.  What was
- * appended before the loop counts where it is left; where it is not, it counts here. */
+static void count_endless(struct walker *w, const struct ks *loop, uint32_t end, uint64_t most)
+{
+    if (w->endless_most == NULL || w->settling || most <= w->endless_most[end].most) return;
+    w->endless_most[end] = (struct walk_endless){.most = most, .loop = loop};
+}
+
+/* A firing may stay for ever in a loop whose rounds have no bound.  `next`, the end of a round, has all that its rounds
+ * append: what the ties show there is a bound at any time.  Where they show none, they do not narrow what `leaving`
+ * counts, either.  If the loop is never left, what was appended before it counts here. */
 static void count_endless_rounds(struct walker *w, const struct ks *loop,
                                  const struct walk_state *entry, const struct walk_state *next,
-                                 bool is_left)
+                                 struct walk_state *const leaving[3])
 {
-    if (w->endless_most == NULL || w->settling || !next->reachable) return;
-    for (uint32_t i = 0; i < w->end_count; i++) {
-        uint64_t before = entry->counts[i].most, most = before;
-        if (next->counts[i].most > before)
-            most = walk_tie_most(w, next, i);
-        else if (is_left || before == 0)
-            continue;
-        else if (w->fixed_points > 0)
-            most = walk_tie_most(w, entry, i);
-        if (most > w->endless_most[i].most)
-            w->endless_most[i] = (struct walk_endless){.most = most, .loop = loop};
+    bool is_left = leaving[0]->reachable || leaving[1]->reachable || leaving[2]->reachable;
+    for (uint32_t i = 0; i < w->end_count && next->reachable; i++) {
+        uint64_t before = entry->counts[i].most, most = walk_tie_most(w, next, i);
+        if (next->counts[i].most > before) {
+            if (most != WALK_UNBOUNDED || !is_left) count_endless(w, loop, i, most);
+            for (int k = 0; k < 3 && most == WALK_UNBOUNDED; k++)
+                walk_tie_forget(w, leaving[k], i);
+        } else if (!is_left && before > 0) {
+            count_endless(w, loop, i, w->fixed_points > 0 ? walk_tie_most(w, entry, i) : before);
+        }
     }
 }
 
@@ -485,7 +491,7 @@ static void fixed_point_loop(struct walker *w, struct walk_state *s, struct ks *
     w->fixed_points--;
     if (rounds == WALK_UNBOUNDED)
         count_endless_rounds(w, loop, entry, next,
-                             left->reachable || inner_returns->reachable || inner_stops->reachable);
+                             (struct walk_state *[]){left, inner_returns, inner_stops});
     leave_rounds(w, loop, out, left, entry, next, most, rounds);
     leave_rounds(w, loop, returns, inner_returns, entry, next, most, rounds);
     leave_rounds(w, loop, stops, inner_stops, entry, next, most, rounds);

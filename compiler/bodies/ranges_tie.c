@@ -296,6 +296,12 @@ uint64_t walk_tie_most(const struct walker *w, const struct walk_state *s, uint3
     return most;
 }
 
+void walk_tie_forget(const struct walker *w, struct walk_state *s, uint32_t end)
+{
+    for (uint32_t i = 0; i < w->tie_count; i++)
+        if (w->ties[i].end == end) s->ties[i] = INTERVAL_ALL;
+}
+
 void walk_tie_settle(const struct walker *w, struct walk_state *s)
 {
     if (!s->reachable) return;

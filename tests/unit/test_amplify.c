@@ -370,6 +370,27 @@ static void a_loop_begins_where_an_earlier_counter_ended(void **state)
     expect_bounds(body, ports, 1, 24, true);
 }
 
+/* A firing that stays in a loop for ever appends more packets than one that ends: its appends are not unchecked. */
+static void a_loop_that_may_never_end_has_no_bound(void **state)
+{
+    (void)state;
+    const char *ports = "in i32 x, out i32 y", *none = "shows no bound";
+    const char *endless = "i32 i = 0; while (i != 8) { y <- 1; i <<= 1; }";
+    char body[256];
+    snprintf(body, sizeof body, "if (x == 0) { %s } y <- 0;", endless);
+    expect_message(body, ports, none);
+    expect_message(body, ports, "nothing shows that this loop ends");
+    expect_message(body, "in i32 x, out i32 y push 1", "it appends 1 or more packets");
+    snprintf(body, sizeof body, "for (i32 k = 1; k > (x & 3); k--) { %s } y <- 0;", endless);
+    expect_message(body, ports, none);
+    expect_message("if (x == 0) { y <- 1; y <- 2; while (true) {} } y <- 0;",
+                   "in i32 x, out i32 y push 1", "it appends 1 to 2 packets");
+    /* within the bound all the time */
+    expect_bounds("i32 n; while (x[n & 1] > 0) if (n < 4) { y <- n; n++; }",
+                  "in i32 x peek 2, out i32 y", 0, 4, true);
+    expect_bounds("if (x == 0) while (true) {} y <- 0;", ports, 1, 1, true);
+}
+
 /* The same condition asked twice is one unknown, as long as nothing of it has changed. */
 static void conditions_asked_twice_are_one_unknown(void **state)
 {
@@ -572,6 +593,7 @@ TEST_MAIN("amplify", cmocka_unit_test(production_of_work_items_adds_up),
           cmocka_unit_test(loops_that_scale_their_variable_are_bounded),
           cmocka_unit_test(loops_until_a_counter_is_equal_are_bounded),
           cmocka_unit_test(a_loop_begins_where_an_earlier_counter_ended),
+          cmocka_unit_test(a_loop_that_may_never_end_has_no_bound),
           cmocka_unit_test(conditions_asked_twice_are_one_unknown),
           cmocka_unit_test(conditions_made_of_conditions_stay_small),
           cmocka_unit_test(sums_of_a_body_keep_so_many_products),
