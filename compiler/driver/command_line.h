@@ -27,6 +27,7 @@ enum emit_kind {
     EMIT_JSON,
     EMIT_LLVM,
     EMIT_ASM,
+    EMIT_PTX,
     EMIT_OBJ,
     EMIT_SCHED
 };
@@ -34,7 +35,7 @@ enum emit_kind {
 struct command_line {
     enum command_action action;
     const char *input;
-    const char *const *inputs; /* all inputs, if a command takes several */
+    const char *const *inputs; /* all inputs */
     size_t input_count;
     const char *output; /* -o, or NULL */
     enum emit_kind emit;
@@ -46,6 +47,7 @@ struct command_line {
     bool traces_deadlock;       /* inspect */
     const char *counterexample; /* the container to write it to, or NULL */
     bool write_if_changed;
+    bool fix; /* fix_files.h */
     bool time_report;
     bool quiet, verbose, colour;
     unsigned jobs; /* -j, or 0 */
@@ -83,6 +85,12 @@ struct command_line command_line_parse(int argc, char **argv, struct arena *aren
  * inputs. */
 struct command_line command_line_parse_command(int argc, char **argv, struct arena *arena,
                                                const struct command_options *own);
+
+/* The text of `pipec inspect --help`. */
+extern const char command_line_inspect_help[];
+/* Prints `help` for -h, --help and --help=all, and the version for --version[=json]. False: the argument
+ * is none of these. */
+bool command_line_answer(const char *argument, const char *help);
 
 /* Prints the version as text, or as JSON if `form` is "json". False: unknown form. */
 bool version_print(FILE *to, const char *form);

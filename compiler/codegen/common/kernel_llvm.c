@@ -16,6 +16,7 @@
 #include "compiler/codegen/common/kernel_llvm_batch.h"
 #include "compiler/codegen/common/kernel_llvm_types.h"
 #include "compiler/codegen/common/kernel_query.h"
+#include "compiler/codegen/common/kernel_threads.h"
 #include "compiler/codegen/common/kernel_unroll.h"
 #include "compiler/codegen/common/source_map.h"
 #include "compiler/context/phase_times.h"
@@ -107,8 +108,8 @@ static bool emitter_begin(struct kernel_emitter *e, struct compile *cx, const st
 {
     *e = (struct kernel_emitter){
         .cx = cx, .graph = graph, .isa = *isa, .places = places, .scratch = arena_create()};
-    e->code = target_of(cx->device)->code;
-    e->uncounted = !target_of(cx->device)->counts_cycles;
+    e->code = isa->code;
+    e->uncounted = !target_of(cx->device)->counts_cycles || isa->code->threads;
     LLVMInstallFatalErrorHandler(fatal_error);
     e->context = LLVMContextCreate();
     LLVMContextSetDiagnosticHandler(e->context, note_diagnostic, e);
@@ -163,21 +164,34 @@ static uint64_t window_rows(const struct kernel_emitter *e, const struct graph_n
     return 0;
 }
 
+/* A bundle may make the maximum of an output larger than its kernel's. */
+static uint64_t *most_of_outputs(struct kernel_emitter *e, const struct graph_node *node)
+{
+    uint64_t *most = ARENA_ARRAY(e->scratch, uint64_t, node->outputs.count + 1);
+    for (size_t i = 0; i < node->outputs.count; i++)
+        most[i] = node->outputs.items[i].push;
+    return most;
+}
+
 static uint32_t find_variant(struct kernel_emitter *e, const struct graph_node *node)
 {
     bool *canonical = canonical_ports(e, node);
     uint64_t row_packets = window_rows(e, node);
+    uint64_t *most = most_of_outputs(e, node);
+    size_t most_bytes = node->outputs.count * sizeof *most;
     size_t size = node->kernel->out_count * sizeof *canonical;
     struct graph_warp warp = node->warp;
     for (size_t i = 0; i < e->variants.count; i++) {
         const struct kernel_variant *variant = &e->variants.items[i];
         if (variant->kernel != node->kernel || variant->row_packets != row_packets) continue;
         if (variant->warp.counted != warp.counted || variant->stateful != node->stateful) continue;
+        if (memcmp(variant->most, most, most_bytes) != 0) continue;
         if (size == 0 || memcmp(variant->canonical, canonical, size) == 0) return variant->id;
     }
     uint32_t id = (uint32_t)e->variants.count;
     struct kernel_variant variant = {.kernel = node->kernel,
                                      .canonical = canonical,
+                                     .most = most,
                                      .row_packets = row_packets,
                                      .warp = warp,
                                      .lane_count = e->cx->device != NULL ? e->cx->device->lanes : 1,
@@ -397,6 +411,7 @@ static bool build_module(struct kernel_emitter *e)
         kernel_emit_variant(e, &e->variants.items[i]);
     }
     kernel_emit_arguments_entry(e);
+    if (e->code->threads) kernel_emit_call(e);
     mark_functions(e);
     verify(e);
     count_work(e);
@@ -407,9 +422,12 @@ static bool build_module(struct kernel_emitter *e)
 
 /* ---- results ---- */
 
-static bool code_of_memory(struct kernel_emitter *e, LLVMCodeGenFileType kind,
+/* Text is an image, too: it ends with a NUL. */
+static bool code_of_memory(struct kernel_emitter *e, enum kernel_text text_kind,
                            struct kernel_code *code)
 {
+    bool is_text = text_kind != KERNEL_TEXT_OBJ || e->code->linker_emulation == NULL;
+    LLVMCodeGenFileType kind = is_text ? LLVMAssemblyFile : LLVMObjectFile;
     LLVMMemoryBufferRef buffer = NULL;
     char *text = NULL;
     tell_all(e, "LLVM wrote machine code of");
@@ -425,6 +443,12 @@ static bool code_of_memory(struct kernel_emitter *e, LLVMCodeGenFileType kind,
     if (failed) return report(e, "LLVM cannot generate code for the kernels", text);
     code->size_bytes = LLVMGetBufferSize(buffer);
     code->bytes = arena_copy(e->cx->arena, LLVMGetBufferStart(buffer), code->size_bytes);
+    if (e->code->linker_emulation == NULL) {
+        char *terminated = arena_alloc(e->cx->arena, code->size_bytes + 1);
+        memcpy(terminated, code->bytes, code->size_bytes);
+        terminated[code->size_bytes++] = '\0';
+        code->bytes = (const unsigned char *)terminated;
+    }
     LLVMDisposeMemoryBuffer(buffer);
     return true;
 }
@@ -441,7 +465,7 @@ static bool make_code(struct kernel_emitter *e, enum kernel_text kind, struct ke
         LLVMDisposeMessage(text);
         return true;
     }
-    return code_of_memory(e, kind == KERNEL_TEXT_ASM ? LLVMAssemblyFile : LLVMObjectFile, code);
+    return code_of_memory(e, kind, code);
 }
 
 bool kernel_generate(struct compile *cx, const struct graph *graph,

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * timing: how long a launch takes, in cycles: the formulas of lang/time.md, and nothing else.  The
+ * simulated GPU and the compiler's trials compute with them.
+ *
+ * A *warp* is what a compute unit executes in lock step: `lanes` work-items.  A launch on a
+ * sub-device of C compute units takes
+ *
+ *     launch + switch + index + execute + device queue          one after the other
+ *     execute = max(compute, memory)                            the roofline
+ *     memory  = ceil(bytes x D / (B x C))     its share of the bandwidth B of D compute units
+ *     compute = the end of the last warp, warps going in order, each to the first compute unit
+ *               that is free (of several the lowest): list scheduling.  For W warps of the same
+ *               cost that is ceil(W / C) x cost, and no warp is looked at
+ *
+ * Firings with state, and a finish, execute one after the other on one lane of one compute unit.
+ *
+ * Theorem (monotonicity).  For a launch of independent firings, more compute units (with at least
+ * the share of the bandwidth), more bandwidth, or warps that cost no more never give more cycles.
+ *
+ * Proof.  memory: B x C / D is the share and stands in the denominator.  compute: let l(1) <= ...
+ * <= l(m) be the loads of m compute units, sorted, and l'(1) <= ... <= l'(m') those of m' >= m of
+ * them whose warps cost p'(j) <= p(j).  Claim: before each warp l'(i) <= l(i) for i = 1..m.  At
+ * first all are 0.  Warp j turns l(1) into l(1) + p(j) and l'(1) into l'(1) + p'(j), so that the m
+ * numbers l'(1) + p'(j), l'(2), ..., l'(m) are one by one at most l(1) + p(j), l(2), ..., l(m),
+ * thus also when both are sorted; and the m least of all m' loads are at most the m least of these.
+ * Hence each warp ends at l'(1) + p'(j) <= l(1) + p(j), and so does the last one to end.  max keeps
+ * the order.  (The warps have to come in the same order.)
+ * For a whole run see lang/time.md: there it is no theorem.
+ *
+ * Source: list scheduling: R. L. Graham, "Bounds on multiprocessing timing anomalies", SIAM J.
+ * Appl. Math. 17 (1969), which also has the anomalies of dependent jobs.  Roofline: S. Williams, A.
+ * Waterman, D. Patterson, "Roofline", CACM 52 (2009).
+ *
+ * Requires: 1 <= cu_count <= description->cu_count.
+ * Thread-safe: no state.  Allocation: none.  Errors: none; sums and products beyond 64 bits are
+ * UINT64_MAX.
+ */
+#ifndef CORE_TIME_TIMING_H
+#define CORE_TIME_TIMING_H
+
+#include "lang/devdesc.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How firings fill warps (lang/time.md, "Cost of a kernel"): either is 1. */
+struct core_warp_shape {
+    uint32_t firings_per_warp, warps_per_firing;
+};
+
+/* Warps that so many firings make. */
+uint64_t core_timing_warps(struct core_warp_shape shape, uint64_t firings);
+
+/* The work of a launch. */
+struct core_timing_work {
+    uint64_t warps;
+    uint64_t warp_cycles;  /* of each warp */
+    const uint64_t *each;  /* of warp i: each[i]; NULL: all cost `warp_cycles` */
+    bool serial;           /* one warp after the other, on one compute unit */
+    uint64_t memory_bytes; /* read from and written to buffers */
+};
+
+struct core_timing_execution {
+    uint64_t compute_cycles, memory_cycles;
+    uint64_t execute_cycles; /* the greater of the two */
+    uint64_t busy_cycles;    /* of all compute units together, while they compute */
+    uint32_t busy_cus;       /* those that get a warp: the lowest ones of the sub-device */
+};
+
+/* A compute unit of the sub-device while warps are assigned. */
+struct core_timing_cu {
+    uint64_t busy_cycles; /* of its warps: from the begin of the execution on, without a gap */
+    uint64_t warps;
+    uint32_t number; /* within the sub-device */
+};
+
+/* Time of the work on `cu_count` compute units of the device.  `cus` has room for `cu_count` and
+ * receives the work of each, in order of their numbers; it may be NULL where `each`
+ * is NULL or the work is serial. */
+struct core_timing_execution core_timing_execute(const struct devdesc *description,
+                                                 uint32_t cu_count,
+                                                 const struct core_timing_work *work,
+                                                 struct core_timing_cu *cus);
+
+/* The same figures, faster, without the work of each compute unit.  `scratch` has room for
+ * `cu_count`; it may be NULL where `cus` may be. */
+struct core_timing_execution core_timing_execute_in_all(const struct devdesc *description,
+                                                        uint32_t cu_count,
+                                                        const struct core_timing_work *work,
+                                                        struct core_timing_cu *scratch);
+
+/* An interruption of work that is not serial: the warps that have begun by then, with the others of
+ * their work-groups, and the end of the last of them. */
+struct core_timing_cut {
+    uint64_t warps, cycles;
+};
+
+/* Interrupts `at_cycles` after the begin; `group_warps` (1..) warps are a work-group, and the first of
+ * them is the first warp of the work.  `cus` as in core_timing_execute_in_all. */
+struct core_timing_cut core_timing_cut(uint32_t cu_count, const struct core_timing_work *work,
+                                       uint32_t group_warps, uint64_t at_cycles,
+                                       struct core_timing_cu *cus);
+
+/* Cycles that `bytes` bytes take to or from memory. */
+uint64_t core_timing_memory(const struct devdesc *description, uint32_t cu_count, uint64_t bytes);
+
+/* The parts of a launch, in order. */
+struct core_timing_parts {
+    uint64_t launch_cycles; /* enqueue and processing, as far as this launch pays for them */
+    uint64_t switch_cycles; /* the compute units switch from another stage */
+    uint64_t index_cycles;  /* until the first indices are generated */
+    uint64_t execute_cycles;
+    uint64_t device_queue_cycles; /* kernels that it has launched */
+    uint64_t cleanup_cycles;      /* release scope, completion signal */
+};
+
+/* The end of a launch that begins at `begin_cycles`. */
+uint64_t core_timing_end(uint64_t begin_cycles, const struct core_timing_parts *parts);
+
+/* Saturating arithmetic for sums of cycles. */
+static inline uint64_t core_cycles_add(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static inline uint64_t core_cycles_multiply(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+#endif
