@@ -85,6 +85,11 @@ static bool confirms(const struct walk_count *again, const struct walk_count *pa
     return which == LEAST ? again->least <= path->least : again->most >= path->most;
 }
 
+static struct span endless_place(const struct ks *loop)
+{
+    return loop->expr != NULL && loop->expr->span.source != 0 ? loop->expr->span : loop->span;
+}
+
 enum { GUIDED_WALKS_MAX = 4 };
 
 /* Walks again, to show how the port comes to its extreme.  The extremes of parts that follow one
@@ -111,10 +116,11 @@ static void show_path(struct compile *cx, struct kernel *k, uint32_t port, uint3
         struct walk_result traced = walk_body(&request, scratch);
         struct walk_count now = which == MOST_STOPPED ? traced.stopped[at] : traced.counts[at];
         if (i > 0) confirmed = confirms(&now, &path, which);
-        if (confirmed || !breaks(&now, which, declared)) break;
+        if (!confirmed && !breaks(&now, which, declared)) break;
         path = now;
+        /* A walk that follows the path knows more of it: which of its loops have no round left. */
         trace.guide = which == LEAST ? now.least_path : now.most_path;
-        confirmed = trace.guide == NULL; /* there are no choices */
+        confirmed |= trace.guide == NULL; /* there are no choices */
     }
     if (confirmed)
         rate_path_show(cx, d,
@@ -125,6 +131,10 @@ static void show_path(struct compile *cx, struct kernel *k, uint32_t port, uint3
                                            .least = declared.least,
                                            .most = declared.most,
                                            .too_few = which == LEAST});
+    else if (which == MOST && result->endless_most[trace.end].most >= declared.most &&
+             result->endless_most[trace.end].loop != NULL)
+        diag_label(d, endless_place(result->endless_most[trace.end].loop),
+                   "nothing shows that this loop ends");
     else
         diag_note(
             d, "no single firing is known to do this: the numbers are sums over parts of the body");
@@ -326,6 +336,18 @@ static void meet_counts(struct walk_count *into, const struct walk_count *more, 
     }
 }
 
+/* A firing that may stay in a loop for ever has no bound that its end shows: what it appends there counts, too. */
+static void count_endless(const struct kernel *k, struct walk_result *into, size_t count,
+                          const struct walk_result *more)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t end = i % walk_end_count(k);
+        uint64_t most = into->endless_most[end].most;
+        if (more->endless_most[end].most < most) most = more->endless_most[end].most;
+        if (most > into->counts[i].most) into->counts[i].most = most;
+    }
+}
+
 /* Counts the packets that the body appends.  If that is no single number, a second walk also looks
  * for relations between counters and packets. */
 static struct walk_result walk_counts(struct compile *cx, struct kernel *k, struct ks *body,
@@ -344,13 +366,15 @@ static struct walk_result walk_counts(struct compile *cx, struct kernel *k, stru
     bool single = true;
     for (size_t i = 0; i < count; i++)
         single &= result.counts[i].least == result.counts[i].most &&
-                  result.stopped[i].most <= result.counts[i].most;
+                  result.stopped[i].most <= result.counts[i].most &&
+                  result.endless_most[i % walk_end_count(k)].most <= result.counts[i].most;
     if (single || !result.ends) return result;
     request.ties = true;
     request.relate = false;
     struct walk_result related = walk_body(&request, scratch);
     meet_counts(result.counts, related.counts, count);
     meet_counts(result.stopped, related.stopped, count);
+    count_endless(k, &result, count, &related);
     return result;
 }
 

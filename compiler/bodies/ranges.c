@@ -427,6 +427,8 @@ static void multiply_items(const struct walk_request *request, struct walk_resul
     uint64_t items = item_count(request->kernel);
     size_t count = (size_t)walk_end_count(request->kernel) * request->kernel->phases;
     bool even = true;
+    for (uint32_t i = 0; i < walk_end_count(request->kernel); i++)
+        result->endless_most[i].most = saturating_multiply(result->endless_most[i].most, items);
     result->cost_cycles = saturating_multiply(result->cost_cycles, items);
     for (size_t i = 0; i < count; i++) {
         struct walk_count *stopped = &result->stopped[i];
@@ -504,7 +506,10 @@ static struct walk_result walk_any(const struct walk_request *request, struct ar
     size_t counts = (size_t)phases * w.end_count + 1;
     struct walk_result result = {.counts = ARENA_ARRAY(scratch, struct walk_count, counts),
                                  .stopped = ARENA_ARRAY(scratch, struct walk_count, counts),
+                                 .endless_most =
+                                     ARENA_ARRAY(scratch, struct walk_endless, w.end_count + 1),
                                  .ends = true};
+    w.endless_most = result.endless_most;
     if (w.relate) {
         result.relation = ARENA_NEW(scratch, struct relation);
         *result.relation = relation_create(scratch, w.end_count);

@@ -114,11 +114,20 @@ struct walk_call {
     struct interval *arguments;
 };
 
+/* The maximum that a firing appends while it is in a loop whose rounds have no bound.  The counts of a result are those of
+ * firings that leave their loops. */
+struct walk_endless {
+    uint64_t most;
+    const struct ks *loop; /* where `most` is above 0 */
+};
+
 struct walk_result {
     /* Per end of the kernel's out-ports, port arrays flattened, then of its launches; those of phase k begin at k x the
      * number of ends (walk_end_count).  `stopped`: the maximum that a firing appends if it stops.
      * With `trace`, where no firing comes to its end, `least` is above `most`. */
     struct walk_count *counts, *stopped;
+    /* By end, in any phase. */
+    struct walk_endless *endless_most;
     uint64_t cost_cycles;
     bool cost_exact; /* every execution costs that: the walk has decided every choice */
     /* With `relate`: spanned by the counts of every firing that comes to its end, in any phase; of

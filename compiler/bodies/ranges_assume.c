@@ -225,6 +225,8 @@ static void assume_compare(struct walker *w, struct walk_state *s, const struct 
     if (!type_is_integer(c->left->type) || disturbs(c->right, c->left)) return;
     struct holder left = value_holder(c->left), right = value_holder(c->right);
     if (left.at == NULL || right.at == NULL) return;
+    if (op == OP_NE && is_exact_shift(w, s, left) && is_exact_shift(w, s, right))
+        op = walk_fact_unequal(w, s, left.at, right.at, left.offset - right.offset);
     assume_side(w, s, left, op, holder_value(w, s, right));
     if (s->reachable) assume_side(w, s, right, mirrored(op), holder_value(w, s, left));
     if (s->reachable && is_exact_shift(w, s, left) && is_exact_shift(w, s, right))

@@ -232,13 +232,55 @@ void walk_fact_compare(const struct walker *w, struct walk_state *s, const struc
     add_fact(s, form, range);
 }
 
+enum kx_op walk_fact_unequal(const struct walker *w, const struct walk_state *s,
+                             const struct kx *left, const struct kx *right, wide offset)
+{
+    struct walk_form form, other;
+    if (s->fact_count == 0 || !form_of(w, s, left, 0, &form) || !form_of(w, s, right, 0, &other) ||
+        !add_form(&form, &other, -1))
+        return OP_NE;
+    form.constant += offset;
+    struct interval difference = form_range(w, s, &form, CHAIN_MAX);
+    return difference.high <= 0 ? OP_LT : difference.low >= 0 ? OP_GT : OP_NE;
+}
+
+static void take_over_tie(const struct walker *w, struct walk_state *s, const struct variable *v,
+                          const struct walk_form *form)
+{
+    if (form->count != 1) return;
+    const struct variable *from = walk_plain_local(w, form->terms[0].atom);
+    if (from == NULL || stripped(form->terms[0].atom)->kind != KX_VARIABLE) return;
+    walk_tie_take_over(w, s, walk_slot(w, v), walk_slot(w, from), form->terms[0].factor,
+                       form->constant);
+}
+
+/* `v` has become the sum of `form`, and so it is each sum that an equation changes this form into. */
+static void take_over_ties(const struct walker *w, struct walk_state *s, const struct variable *v,
+                           const struct walk_form *form)
+{
+    if (w->tie_count == 0) return;
+    take_over_tie(w, s, v, form);
+    for (uint32_t i = 0; i < s->fact_count; i++) {
+        const struct walk_fact *fact = &s->facts[i];
+        if (fact->range.low != fact->range.high) continue;
+        for (int64_t sign = 1; sign >= -1; sign -= 2) {
+            struct walk_form equal = *form;
+            if (!add_form(&equal, &fact->form, -sign)) continue;
+            equal.constant += sign * fact->range.low;
+            take_over_tie(w, s, v, &equal);
+        }
+    }
+}
+
 void walk_fact_assigned(const struct walker *w, struct walk_state *s, const struct kx *target,
                         const struct kx *value)
 {
     struct walk_form form;
     const struct variable *v = walk_plain_local(w, target);
     if (v == NULL || stripped(target)->kind != KX_VARIABLE || mentions(value, v)) return;
-    if (!form_of(w, s, value, 0, &form) || form.count == 0 || form.count == FACT_TERMS_MAX) return;
+    if (!form_of(w, s, value, 0, &form)) return;
+    take_over_ties(w, s, v, &form);
+    if (form.count == 0 || form.count == FACT_TERMS_MAX) return;
     for (uint32_t i = 0; i < form.count; i++)
         if (!is_kept(w, s, form.terms[i].atom)) return;
     const struct walk_form own = {.count = 1, .terms = {{stripped(target), 1}}};

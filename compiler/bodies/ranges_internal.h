@@ -2,8 +2,8 @@
 /*
  * ranges_internal: declarations that the parts of ranges share: states (ranges_state.c), statements (ranges.c), loops
  * (ranges_loop.c), expressions (ranges_expr.c), calls (ranges_call.c), accesses (ranges_access.c),
- * conditions (ranges_assume.c), facts (ranges_fact.c), ties (ranges_tie.c), sums
- * (ranges_sum.c).
+ * conditions (ranges_assume.c), facts (ranges_fact.c), ties (ranges_tie.c), rounds of loops that scale a variable
+ * (ranges_scaling.c), sums (ranges_sum.c).
  */
 #ifndef PIPEC_RANGES_INTERNAL_H
 #define PIPEC_RANGES_INTERNAL_H
@@ -148,7 +148,9 @@ struct walker {
     uint64_t jumps;        /* break, continue, return and stop walked so far */
     uint64_t exits;        /* return and stop among them */
     uint32_t fixed_points; /* nesting */
-    struct span endless;   /* of the last loop that nothing left */
+    bool settling;         /* looking for a fixed point: states may be wider than any that holds */
+    struct walk_endless *endless_most; /* as in walk_result; NULL: not counted */
+    struct span endless;               /* of the last loop that nothing left */
     struct walk_flow flow;
     struct walk_state *returns;
     struct walk_state *stops;  /* only its counts are of interest */
@@ -275,7 +277,12 @@ void walk_report_outside(struct walker *w);
 /* Records the facts that `left + offset op right` implies, beyond the interval of one variable.  The sum is exact. */
 void walk_fact_compare(const struct walker *w, struct walk_state *s, const struct kx *left,
                        enum kx_op op, const struct kx *right, wide offset);
-/* The variable of `target` has just taken the value of `value`, which was not assigned by it. */
+/* How `left + offset` compares with `right`, where they are known to differ: OP_LT or OP_GT where the facts show
+ * which one, else OP_NE.  The sum is exact. */
+enum kx_op walk_fact_unequal(const struct walker *w, const struct walk_state *s,
+                             const struct kx *left, const struct kx *right, wide offset);
+/* The variable of `target` has just taken the value of `value`, which was not assigned by it.  Ties of other variables
+ * that the facts relate to it hold for it too. */
 void walk_fact_assigned(const struct walker *w, struct walk_state *s, const struct kx *target,
                         const struct kx *value);
 /* Removes the facts about `v`. */
@@ -307,6 +314,13 @@ void walk_sum_leave_loop(const struct walker *w, struct walk_state *s);
 /* Narrows the counters. */
 void walk_sum_settle(const struct walker *w, struct walk_state *s);
 
+/* ---- loops whose counter is multiplied or divided ---- */
+
+/* The largest number of rounds of a loop that divides or multiplies a variable in each of them; WALK_UNBOUNDED:
+ * unknown.  `in`: the state where the body begins, in any round. */
+uint64_t walk_scaling_rounds(const struct walker *w, const struct ks *loop,
+                             const struct walk_state *in);
+
 /* ---- ties ---- */
 
 /* Chooses what to tie, before the body is walked. */
@@ -318,6 +332,12 @@ void walk_tie_append(const struct walker *w, struct walk_state *s, uint32_t end,
 void walk_tie_add(const struct walker *w, struct walk_state *s, uint32_t slot, struct interval by);
 void walk_tie_set(const struct walker *w, struct walk_state *s, uint32_t slot,
                   struct interval value);
+/* The variable of `slot` has just become  scale x the variable of `from` + offset,  exactly. */
+void walk_tie_take_over(const struct walker *w, struct walk_state *s, uint32_t slot, uint32_t from,
+                        int64_t scale, wide offset);
+/* By how much a round of a loop of the nesting `level`, which led to `next`, has changed a variable. */
+struct interval walk_tie_pace(const struct walker *w, const struct walk_state *next, uint32_t slot,
+                              uint32_t level);
 /* A round of a loop of the nesting `level` begins. */
 void walk_tie_round(const struct walker *w, struct walk_state *s, uint32_t level);
 /* How often a round like that from `in` (where its body begins) to `next` can follow on another,
@@ -325,6 +345,10 @@ void walk_tie_round(const struct walker *w, struct walk_state *s, uint32_t level
 uint64_t walk_tie_rounds(const struct walker *w, const struct walk_state *entry,
                          const struct walk_state *in, const struct walk_state *next,
                          uint32_t level);
+/* The maximum of packets appended to `end` so far, by the ties; WALK_UNBOUNDED: they show none. */
+uint64_t walk_tie_most(const struct walker *w, const struct walk_state *s, uint32_t end);
+/* The ties of `end` show nothing any more. */
+void walk_tie_forget(const struct walker *w, struct walk_state *s, uint32_t end);
 /* Narrows the counters by the ties.  Only outside of fixed points: there the counters start at the
  * beginning of the firing. */
 void walk_tie_settle(const struct walker *w, struct walk_state *s);

@@ -280,17 +280,93 @@ static void forget_ties(const struct walker *w, struct walk_state *s)
         s->ties[i] = INTERVAL_ALL;
 }
 
-/* The state at the test that holds for any number of rounds. */
-static struct walk_state *stable_state(struct walker *w, const struct walk_state *entry,
-                                       const struct ks *loop, const bool *assigned)
+static bool reads_assigned(const struct walker *w, const struct kx *e, const bool *assigned)
+{
+    if (e == NULL) return false;
+    if (e->kind == KX_VARIABLE) {
+        uint32_t slot = walk_slot(w, e->variable);
+        return slot == WALK_NO_SLOT || assigned[slot];
+    }
+    for (uint32_t i = 0; i < kx_child_count(e); i++)
+        if (reads_assigned(w, kx_child(e, i), assigned)) return true;
+    return false;
+}
+
+/* A counter that begins on one side of the bound in the condition, and comes nearer by at most 1 in a round, never passes
+ * the bound.  So a loop that is left by its condition ends exactly at the bound. */
+struct side {
+    bool known; /* the counter begins on a side, and the condition keeps it there */
+    bool up;    /* it begins at most at the bound; else at least at it */
+    uint32_t slot;
+    struct interval bound;
+};
+
+static struct side side_of_bound(struct walker *w, const struct ks *loop,
+                                 const struct walk_state *entry, const bool *assigned)
+{
+    const struct kx *c = loop->expr;
+    struct side side = {0};
+    if (w->tie_count == 0 || c == NULL || c->kind != KX_COMPARE || kx_assigns(c, NULL)) return side;
+    const struct variable *v = walk_plain_local(w, c->left);
+    if (v == NULL || c->op == OP_EQ || reads_assigned(w, c->right, assigned)) return side;
+    wide past = c->op == OP_LE || c->op == OP_GE;
+    struct interval from = walk_peek_value(w, entry, c->left);
+    side.slot = walk_slot(w, v);
+    side.bound = walk_peek_value(w, entry, c->right);
+    bool below = from.high <= side.bound.low + past, above = from.low >= side.bound.high - past;
+    side.up = c->op == OP_LT || c->op == OP_LE || (c->op == OP_NE && below);
+    side.known = side.up ? below : above;
+    return side;
+}
+
+static void assume_side_of_bound(struct walker *w, struct walk_state *s, const struct kx *c,
+                                 struct side side)
+{
+    if (!side.known || !s->reachable) return;
+    wide past = c->op == OP_LE || c->op == OP_GE ? (side.up ? 1 : -1) : 0;
+    struct interval bound = {side.bound.low + past, side.bound.high + past};
+    enum kx_op op = side.up ? OP_LE : OP_GE;
+    walk_assume_value(w, s, c->left, op, bound);
+    walk_fact_compare(w, s, c->left, op, c->right, -past);
+}
+
+/* Whether a round that begins on the side ends there: with `at_test`, where that is assumed. */
+static bool stays_on_side(struct walker *w, const struct ks *loop, const struct walk_state *at_test,
+                          struct side side)
+{
+    struct walk_state *begin = walk_copy_state(w, at_test), *next = walk_copy_state(w, at_test);
+    struct walk_state *lost = walk_unreachable_state(w);
+    const struct walk_trace *trace = w->trace;
+    bool mark = w->mark, settling = w->settling;
+    w->mark = false;
+    w->settling = true;
+    w->trace = NULL;
+    walk_tie_round(w, begin, w->fixed_points);
+    loop_round(w, loop, begin, next, lost, (struct loop_place){.tested = true});
+    w->mark = mark;
+    w->settling = settling;
+    w->trace = trace;
+    struct interval pace = walk_tie_pace(w, next, side.slot, w->fixed_points);
+    bool stays = !next->reachable || (side.up ? pace.high <= 1 : pace.low >= -1);
+    walk_drop_state(w, begin);
+    walk_drop_state(w, next);
+    walk_drop_state(w, lost);
+    return stays;
+}
+
+/* The state at the test that holds for any number of rounds, if the counter stays on the side. */
+static struct walk_state *stable_on_side(struct walker *w, const struct walk_state *entry,
+                                         const struct ks *loop, const bool *assigned,
+                                         struct side side)
 {
     const struct loop_place any = {.tested = true};
     struct walk_state *at_test = walk_copy_state(w, entry), *next = walk_copy_state(w, entry);
     struct walk_state *lost = walk_unreachable_state(w);
     const struct walk_trace *trace = w->trace;
-    bool mark = w->mark, stable = false;
+    bool mark = w->mark, settling = w->settling, stable = false;
     int steps = w->fixed_points > 2 ? 0 : w->fixed_points == 2 ? STEPS_INNER : STEPS_OUTER;
     w->mark = false;
+    w->settling = true;
     w->trace = NULL;
     if (w->fixed_points > WALK_MAX_NESTING || w->settling_left == 0 || walk_is_spent(w)) {
         forget_assigned(w, at_test, assigned);
@@ -298,6 +374,7 @@ static struct walk_state *stable_state(struct walker *w, const struct walk_state
     } else {
         for (int round = 0; !stable && round < steps + STRAIGHT && !walk_is_spent(w); round++) {
             if (w->settling_left > 0) w->settling_left--;
+            assume_side_of_bound(w, at_test, loop->expr, side);
             loop_round(w, loop, at_test, next, lost, any);
             stable = !next->reachable || !widen(w, at_test, next, round >= steps);
         }
@@ -310,12 +387,51 @@ static struct walk_state *stable_state(struct walker *w, const struct walk_state
         bool again = next->reachable;
         narrow_all(at_test->locals, entry->locals, again ? next->locals : NULL, w->local_count);
         narrow_all(at_test->ties, entry->ties, again ? next->ties : NULL, w->tie_count);
+        assume_side_of_bound(w, at_test, loop->expr, side);
     }
     w->mark = mark;
+    w->settling = settling;
     w->trace = trace;
     walk_drop_state(w, next);
     walk_drop_state(w, lost);
     return at_test;
+}
+
+/* The state at the test that holds for any number of rounds. */
+static struct walk_state *stable_state(struct walker *w, const struct walk_state *entry,
+                                       const struct ks *loop, const bool *assigned)
+{
+    struct side side = side_of_bound(w, loop, entry, assigned);
+    struct walk_state *at_test = stable_on_side(w, entry, loop, assigned, side);
+    if (!side.known || stays_on_side(w, loop, at_test, side)) return at_test;
+    walk_drop_state(w, at_test);
+    return stable_on_side(w, entry, loop, assigned, (struct side){0});
+}
+
+static void count_endless(struct walker *w, const struct ks *loop, uint32_t end, uint64_t most)
+{
+    if (w->endless_most == NULL || w->settling || most <= w->endless_most[end].most) return;
+    w->endless_most[end] = (struct walk_endless){.most = most, .loop = loop};
+}
+
+/* A firing may stay for ever in a loop whose rounds have no bound.  `next`, the end of a round, has all that its rounds
+ * append: what the ties show there is a bound at any time.  Where they show none, they do not narrow what `leaving`
+ * counts, either.  If the loop is never left, what was appended before it counts here. */
+static void count_endless_rounds(struct walker *w, const struct ks *loop,
+                                 const struct walk_state *entry, const struct walk_state *next,
+                                 struct walk_state *const leaving[3])
+{
+    bool is_left = leaving[0]->reachable || leaving[1]->reachable || leaving[2]->reachable;
+    for (uint32_t i = 0; i < w->end_count && next->reachable; i++) {
+        uint64_t before = entry->counts[i].most, most = walk_tie_most(w, next, i);
+        if (next->counts[i].most > before) {
+            if (most != WALK_UNBOUNDED || !is_left) count_endless(w, loop, i, most);
+            for (int k = 0; k < 3 && most == WALK_UNBOUNDED; k++)
+                walk_tie_forget(w, leaving[k], i);
+        } else if (!is_left && before > 0) {
+            count_endless(w, loop, i, w->fixed_points > 0 ? walk_tie_most(w, entry, i) : before);
+        }
+    }
 }
 
 static void leave_rounds(struct walker *w, const struct ks *loop, struct walk_state *to,
@@ -360,7 +476,9 @@ static void fixed_point_loop(struct walker *w, struct walk_state *s, struct ks *
     walk_tie_round(w, at_test, w->fixed_points);
     loop_round(w, loop, at_test, next, left, (struct loop_place){.tested = true, .body = in});
     uint64_t tied = walk_tie_rounds(w, entry, in, next, w->fixed_points);
+    uint64_t scaling = walk_scaling_rounds(w, loop, in);
     if (tied < rounds) rounds = tied;
+    if (scaling < rounds) rounds = scaling;
     if (w->mark && rounds == WALK_UNBOUNDED) loop->unbounded = true;
     struct walk_state *most = walk_unreachable_state(w), *inner_returns = w->returns;
     struct walk_state *inner_stops = w->stops;
@@ -371,6 +489,9 @@ static void fixed_point_loop(struct walker *w, struct walk_state *s, struct ks *
     w->returns = returns;
     w->stops = stops;
     w->fixed_points--;
+    if (rounds == WALK_UNBOUNDED)
+        count_endless_rounds(w, loop, entry, next,
+                             (struct walk_state *[]){left, inner_returns, inner_stops});
     leave_rounds(w, loop, out, left, entry, next, most, rounds);
     leave_rounds(w, loop, returns, inner_returns, entry, next, most, rounds);
     leave_rounds(w, loop, stops, inner_stops, entry, next, most, rounds);

@@ -15,6 +15,10 @@
  * change v), and v is at most m there and was at least f before the loop, then round k (from 0) has
  * f + k d + a <= v <= m: there are at most (m - f - a) / d + 1.
  *
+ * A variable that becomes  a x u + c  takes over the tie of u with the factor a x factor:
+ *     emitted(end) - factor x v = (emitted(end) - factor x a x u) - factor x c.
+ * So a loop can begin where an earlier counter ended.
+ *
  * The form of the body decides which variables are tied.  The choice affects precision only.
  */
 #include "compiler/bodies/ranges_internal.h"
@@ -201,6 +205,33 @@ void walk_tie_set(const struct walker *w, struct walk_state *s, uint32_t slot,
     }
 }
 
+void walk_tie_take_over(const struct walker *w, struct walk_state *s, uint32_t slot, uint32_t from,
+                        int64_t scale, wide offset)
+{
+    for (uint32_t i = 0; i < w->tie_count; i++) {
+        const struct walk_tie *own = &w->ties[i];
+        if (own->end == WALK_NO_SLOT || own->slot != slot) continue;
+        struct interval shift =
+            clipped((struct interval){-own->factor * offset, -own->factor * offset});
+        for (uint32_t j = 0; j < w->tie_count; j++) {
+            const struct walk_tie *other = &w->ties[j];
+            if (other->end != own->end || other->slot != from ||
+                (wide)own->factor * scale != other->factor)
+                continue;
+            s->ties[i] = interval_meet(s->ties[i], sum(s->ties[j], shift));
+        }
+    }
+}
+
+struct interval walk_tie_pace(const struct walker *w, const struct walk_state *next, uint32_t slot,
+                              uint32_t level)
+{
+    for (uint32_t i = 0; i < w->tie_count; i++)
+        if (w->ties[i].end == WALK_NO_SLOT && w->ties[i].slot == slot && w->ties[i].level == level)
+            return next->ties[i];
+    return INTERVAL_ALL;
+}
+
 void walk_tie_begin(const struct walker *w, struct walk_state *s)
 {
     for (uint32_t i = 0; i < w->tie_count; i++)
@@ -250,6 +281,25 @@ uint64_t walk_tie_rounds(const struct walker *w, const struct walk_state *entry,
         if (rounds < least) least = rounds;
     }
     return least;
+}
+
+uint64_t walk_tie_most(const struct walker *w, const struct walk_state *s, uint32_t end)
+{
+    uint64_t most = WALK_UNBOUNDED;
+    for (uint32_t i = 0; i < w->tie_count; i++) {
+        const struct walk_tie *tie = &w->ties[i];
+        if (tie->end != end) continue;
+        struct interval all = sum(s->ties[i], scaled(s->locals[tie->slot], tie->factor));
+        wide high = all.high < 0 ? 0 : all.high;
+        if (!is_open_high(all) && high < ROUNDS_MAX && (uint64_t)high < most) most = (uint64_t)high;
+    }
+    return most;
+}
+
+void walk_tie_forget(const struct walker *w, struct walk_state *s, uint32_t end)
+{
+    for (uint32_t i = 0; i < w->tie_count; i++)
+        if (w->ties[i].end == end) s->ties[i] = INTERVAL_ALL;
 }
 
 void walk_tie_settle(const struct walker *w, struct walk_state *s)

@@ -279,6 +279,118 @@ static void conditions_that_count_bound_what_loops_append(void **state)
                    "index 15 is outside");
 }
 
+/* Each round divides, multiplies or clears a bit: the bound is the number of rounds of the longest firing. */
+static void loops_that_scale_their_variable_are_bounded(void **state)
+{
+    (void)state;
+    const char *ports = "in i32 x, out i32 y", *none = "shows no bound";
+    expect_bounds("u32 n = (u32)x; while (n != 0) { y <- 1; n >>= 1; }", ports, 0, 32, true);
+    expect_bounds("u32 n = (u32)x; while (n) { y <- 1; n = n >> 3; }", ports, 0, 11, true);
+    expect_bounds("u32 n = (u32)x; while (n >>= 1) y <- 1;", ports, 0, 31, true);
+    expect_bounds("u32 n = (u32)x; while ((n >>= 1) != 0) y <- 1;", ports, 0, 31, true);
+    expect_bounds("i32 n = x; while (n > 0) { y <- 1; n >>= 1; }", ports, 0, 31, true);
+    expect_bounds("u32 n = (u32)x; do { y <- 1; n /= 10; } while (n > 0);", ports, 1, 10, true);
+    expect_bounds("u32 n = (u32)x; for (; n; n &= n - 1) y <- 1;", ports, 0, 32, true);
+    expect_bounds("i32 n = x & 255; while (n) { y <- 1; n = n & n - 1; }", ports, 0, 8, true);
+    expect_bounds("i32 n = x & 1023; for (i32 i = 1; i < n; i *= 2) y <- i;", ports, 0, 10, true);
+    expect_bounds("i32 n = x & 1023; for (i32 i = 1; i < n; i <<= 2) y <- i;", ports, 0, 5, true);
+    expect_bounds("i32 n = x & 1023; for (i32 i = 1; i < n; i += i) y <- i;", ports, 0, 10, true);
+    expect_bounds(
+        "i32 n = x & 1023; for (i32 i = 1; i <= n; i = i * 3) { if (x < 0) continue; y <- i; }",
+        ports, 0, 7, true);
+    /* -1 >> 1 is -1, 0 x 2 is 0, 2^30 x 2 wraps */
+    expect_message("i32 n = x; while (n != 0) { y <- 1; n >>= 1; }", ports, none);
+    expect_message("i32 n = x & 99; for (i32 i = 0; i < n; i *= 2) y <- i;", ports, none);
+    expect_message("for (i32 i = 1; i < x; i *= 2) y <- i;", ports, none);
+    /* rounds that leave the scaling out, or undo it */
+    expect_message("u32 n = (u32)x; while (n) { y <- 1; if (n & 1) continue; n >>= 1; }", ports,
+                   none);
+    expect_message("u32 n = (u32)x; while (n) { y <- 1; n >>= 1; n += 1; }", ports, none);
+    expect_message("u32 n = (u32)x; while (n) { y <- 1; if (n & 1) n >>= 1; }", ports, none);
+    expect_message("u32 n = (u32)x; while (n) { y <- 1; bool b = x > 3 && (n >>= 1) > 0; }", ports,
+                   none);
+}
+
+/* `i != n` bounds a counter that begins before n and comes nearer by 1. */
+static void loops_until_a_counter_is_equal_are_bounded(void **state)
+{
+    (void)state;
+    const char *ports = "in i32 x, out i32 y", *none = "shows no bound";
+    expect_bounds("i32 n = x & 15; for (i32 i = 0; i != n; i++) y <- i;", ports, 0, 15, true);
+    expect_bounds("i32 n = x & 15; i32 i = 20; while (i != n) { y <- i; i--; }", ports, 5, 20,
+                  true);
+    expect_bounds("i32 n = x & 15; i32 i = 0; while (i != 16 - n) { if (x > 3) y <- i; i++; }",
+                  ports, 0, 16, true);
+    expect_message("i32 n = x & 15; for (i32 i = 3; i != n; i++) y <- i;", ports, none);
+    expect_message("i32 n = x & 15; for (i32 i = 0; i != n; i += 2) y <- i;", ports, none);
+    expect_message("i32 n = x & 15; for (i32 i = 0; i != n; i++) { y <- i; n--; }", ports, none);
+}
+
+/* A second loop goes on from the number at which a first one ended, whatever the names of the counters. */
+static void a_loop_begins_where_an_earlier_counter_ended(void **state)
+{
+    (void)state;
+    const char *ports = "in i32 x peek 16, out i32 y";
+    const char *zeros = "i32 z; for (i32 i = 0; i < 16; i++) if (x[i] == 0) ";
+    char body[512];
+    snprintf(body, sizeof body, "%s{ y <- 0; z++; } for (i32 i = z; i < 16; i++) y <- 1;", zeros);
+    expect_bounds(body, ports, 16, 16, true);
+    snprintf(body, sizeof body,
+             "%sz++; for (i32 i = 0; i < z; i++) y <- 0; for (i32 i = z; i < 16; i++) y <- 1;",
+             zeros);
+    expect_bounds(body, ports, 16, 16, true);
+    snprintf(body, sizeof body,
+             "%s{ y <- 0; y <- 1; z++; } for (i32 i = z; i < 16; i++) { y <- 2; y <- 3; }", zeros);
+    expect_bounds(body, ports, 32, 32, true);
+    const char *n = "i32 n = x & 15;";
+    static const struct {
+        const char *loops;
+        uint64_t least, most;
+    } cases[] = {
+        {"for (i32 i = 0; i < n; i++) y <- 0; for (i32 i = n; i < 16; i++) y <- 1;", 16, 16},
+        {"for (i32 i = 0; i != n; i++) y <- 0; for (i32 i = n; i != 16; i++) y <- 1;", 16, 16},
+        {"for (i32 i = 0; i <= n; i++) y <- 0; for (i32 i = n + 1; i < 16; i++) y <- 1;", 16, 16},
+        {"for (i32 i = 15; i >= n; i--) y <- 0; for (i32 i = n; i > 0; i--) y <- 1;", 16, 16},
+        {"for (i32 i = 0; i < 16 - n; i++) y <- 0; for (i32 i = 16 - n; i < 16; i++) y <- 1;", 16,
+         16},
+        {"i32 i; while (i < n) { y <- 0; i++; } for (i32 j = n; j < 16; j++) y <- 1;", 16, 16},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        snprintf(body, sizeof body, "%s %s", n, cases[i].loops);
+        expect_bounds(body, ports, cases[i].least, cases[i].most, true);
+    }
+    /* a loop that is left earlier, or passes the number: other sums are possible */
+    snprintf(body, sizeof body,
+             "%s for (i32 i = 0; i < n; i++) { if (x[i] > 99) break; y <- 0; } for (i32 i = n; i < "
+             "16; i++) y <- 1;",
+             n);
+    expect_bounds(body, ports, 1, 31, true);
+    snprintf(body, sizeof body,
+             "%s for (i32 i = 0; i < n; i += 2) y <- 0; for (i32 i = n; i < 16; i++) y <- 1;", n);
+    expect_bounds(body, ports, 1, 24, true);
+}
+
+/* A firing that stays in a loop for ever appends more packets than one that ends: its appends are not unchecked. */
+static void a_loop_that_may_never_end_has_no_bound(void **state)
+{
+    (void)state;
+    const char *ports = "in i32 x, out i32 y", *none = "shows no bound";
+    const char *endless = "i32 i = 0; while (i != 8) { y <- 1; i <<= 1; }";
+    char body[256];
+    snprintf(body, sizeof body, "if (x == 0) { %s } y <- 0;", endless);
+    expect_message(body, ports, none);
+    expect_message(body, ports, "nothing shows that this loop ends");
+    expect_message(body, "in i32 x, out i32 y push 1", "it appends 1 or more packets");
+    snprintf(body, sizeof body, "for (i32 k = 1; k > (x & 3); k--) { %s } y <- 0;", endless);
+    expect_message(body, ports, none);
+    expect_message("if (x == 0) { y <- 1; y <- 2; while (true) {} } y <- 0;",
+                   "in i32 x, out i32 y push 1", "it appends 1 to 2 packets");
+    /* within the bound all the time */
+    expect_bounds("i32 n; while (x[n & 1] > 0) if (n < 4) { y <- n; n++; }",
+                  "in i32 x peek 2, out i32 y", 0, 4, true);
+    expect_bounds("if (x == 0) while (true) {} y <- 0;", ports, 1, 1, true);
+}
+
 /* The same condition asked twice is one unknown, as long as nothing of it has changed. */
 static void conditions_asked_twice_are_one_unknown(void **state)
 {
@@ -478,6 +590,10 @@ TEST_MAIN("amplify", cmocka_unit_test(production_of_work_items_adds_up),
           cmocka_unit_test(guards_and_relations_prove_accesses),
           cmocka_unit_test(counters_bound_what_loops_append),
           cmocka_unit_test(conditions_that_count_bound_what_loops_append),
+          cmocka_unit_test(loops_that_scale_their_variable_are_bounded),
+          cmocka_unit_test(loops_until_a_counter_is_equal_are_bounded),
+          cmocka_unit_test(a_loop_begins_where_an_earlier_counter_ended),
+          cmocka_unit_test(a_loop_that_may_never_end_has_no_bound),
           cmocka_unit_test(conditions_asked_twice_are_one_unknown),
           cmocka_unit_test(conditions_made_of_conditions_stay_small),
           cmocka_unit_test(sums_of_a_body_keep_so_many_products),
