@@ -552,7 +552,7 @@ static void write_index(struct writer *w, uint32_t kernel_id, const struct plan_
     }
 }
 
-/* In order of the image's numbers: those of nodes ascend in order of first use. */
+/* In order of the image's numbers, which ascend by first use of the nodes. */
 static void write_indices(struct writer *w)
 {
     uint32_t next = 0;

@@ -300,7 +300,7 @@ static uint32_t aligned(const struct layout *l, const struct format_token *token
     return column;
 }
 
-/* Writes the token; `on_new_line`: on a line of its own. */
+/* Writes the token; `on_new_line`: on a new line. */
 static void put_token(struct layout *l, uint32_t index, bool on_new_line)
 {
     const struct format_token *token = &l->tokens[index];

@@ -53,7 +53,7 @@ struct operation {
     enum builtin builtin;  /* BUILTIN */
     enum scalar_type type; /* of the result */
 };
-/* That of an expression; of a vector, that of each element. */
+/* The operation of an expression; for a vector, the operation of each element. */
 struct operation kx_operation(const struct kx *x);
 /* False: integer division by zero, or an expression that is none of these operations. */
 bool arith_operate(struct operation operation, const struct scalar_value *operands,

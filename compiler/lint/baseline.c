@@ -14,7 +14,7 @@
 
 enum { LINE_BYTES = 200, BUCKETS = 256 };
 
-/* ---- what a finding is ---- */
+/* ---- identity of a finding ---- */
 
 int baseline_compare(const void *a, const void *b)
 {
@@ -40,7 +40,7 @@ void baseline_sort(struct baseline *baseline)
     baseline->count = kept;
 }
 
-/* Printable ASCII, blanks as one, the rest as \xNN: what JSON gives back as it was. */
+/* Printable ASCII; a run of blanks becomes one blank, other bytes become \xNN, so JSON keeps the text as it is. */
 static const char *plain_text(struct arena *arena, const char *text, size_t length)
 {
     char *plain = arena_alloc(arena, length * 4 + 1), *to = plain;

@@ -173,7 +173,7 @@ static bool is_better_initial(const struct block_case *at, const struct wait_cyc
 struct best_initial {
     uint32_t arc;
     uint64_t added;
-    uint32_t fewest_buffer; /* of all that were tried, whatever their rank */
+    uint32_t fewest_buffer; /* among all tried buffers, of any rank */
     uint64_t fewest_added, fewest_initial;
 };
 

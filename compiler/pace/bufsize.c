@@ -80,7 +80,7 @@ enum {
     RAISE_CANDIDATES_MAX = 256, /* of one cycle */
 };
 
-/* ---- what a buffer needs by itself ---- */
+/* ---- the need of a single buffer ---- */
 
 static void raise_floor(struct sizing *sizing, uint64_t packets, enum depth_why why,
                         uint32_t reader)
@@ -146,7 +146,8 @@ static void raise_floor_for_ends(struct bufsize *pass, uint32_t index)
     raise_floor(sizing, buffer->initial.packets, WHY_INITIAL, 0);
 }
 
-/* The maximum of packets that make no window; packets written in step come in shares. */
+/* The largest number of packets with which the reader still lacks its window.  A bundle writes in shares,
+ * so only some numbers occur. */
 static uint64_t kept_packets(const struct graph *graph, const struct graph_buffer *buffer,
                              uint32_t reader)
 {
@@ -195,8 +196,8 @@ static enum depth_fault declared_fault(const struct sizing *sizing,
     return buffer->depth_packets < sizing->floor_packets ? FAULT_SMALL : FAULT_NONE;
 }
 
-/* The model goes on with the floor where the declaration is below it, so that one mistake causes
- * one report. */
+/* Where a declaration is below the floor, the model continues with the floor: one mistake causes one
+ * report. */
 static void size_alone(struct bufsize *pass)
 {
     for (uint32_t i = 0; i < pass->graph->buffers.count; i++)

@@ -11,7 +11,7 @@
 enum break_kind { BREAK_FIRING, BREAK_LEVEL, BREAK_VALUE, BREAK_CYCLE };
 
 struct debug_break {
-    struct debug_value value; /* LEVEL, VALUE: what is compared with */
+    struct debug_value value; /* LEVEL, VALUE: the value to compare with */
     char *text, *condition;
     uint64_t hits, ignore;
     const char *kernel; /* FIRING, where `stage` is PRT_NONE: of any node of it */

@@ -354,7 +354,7 @@ enum prt_status prt_debugger_place_read(const struct prt_debugger *d, const char
     enum prt_status status;
     if (buffer == PRT_NONE && stage == PRT_NONE)
         return prt_debugger_refuse_name(d, DEBUG_BUFFERS | DEBUG_NODES, begin, error);
-    /* A node and a buffer of one name: what a dot follows is the node's. */
+    /* A node and a buffer of one name: before a dot, the name means the node. */
     if (stage == PRT_NONE || buffer_end > stage_end ||
         (buffer_end == stage_end && *stage_end != '.')) {
         place->buffer = buffer;

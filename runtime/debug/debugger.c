@@ -39,7 +39,7 @@ void prt_debugger_firing_text(const struct prt_debugger *d, const struct prt_fir
 
 /* ---- stopping ---- */
 
-/* Calls whoever commands; what is not said anew is to continue. */
+/* Calls the caller's function at a stop; unless it sets a command, the run continues. */
 static void stop_at(struct prt_debugger *d, struct prt_stop *stop)
 {
     stop->last = d->last;
@@ -78,7 +78,7 @@ static struct prt_firing firing_of(const struct prt_debugger *d, uint32_t stage,
     return (struct prt_firing){stage, finish, finish ? 0 : d->sched->stages[stage].firings};
 }
 
-/* ---- what the scheduler calls ---- */
+/* ---- calls of the scheduler ---- */
 
 /* Where the ends of the stage are before the firing. */
 static void note_places(struct prt_debugger *d, const struct prt_stage *stage)
@@ -216,7 +216,7 @@ void prt_debugger_interrupt(struct prt_debugger *d)
     atomic_store(&d->interrupted, true);
 }
 
-/* ---- how it goes on ---- */
+/* ---- continue and step ---- */
 
 static void set_goal(struct prt_debugger *d, enum debug_goal goal, uint64_t count, uint32_t stage)
 {

@@ -287,7 +287,7 @@ static void free_deeper(struct prt_program *deeper)
     free(deeper);
 }
 
-/* Makes the program with deeper buffers, and verifies it again.  Image and ports are those of `loaded`. */
+/* Makes the program with deeper buffers, and verifies it again.  It shares the image and ports of `loaded`. */
 static enum prt_status deepen_program(const struct prt_program *loaded,
                                       const struct devdesc *device, uint64_t factor,
                                       bool scales_program, struct prt_program **deeper,

@@ -41,7 +41,7 @@ struct prt_image {
     void *library;                        /* NULL for prt_image_from_entries */
     int fd;
     bool opened;          /* its entries are there */
-    pthread_mutex_t lock; /* of what prt_image_open fills */
+    pthread_mutex_t lock; /* of the members that prt_image_open fills */
 };
 
 enum prt_status prt_image_choose(const struct prt_container *container, struct prt_image *image,

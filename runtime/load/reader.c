@@ -668,7 +668,7 @@ static uint8_t *allocate_bytes(size_t size)
     return posix_memalign(&bytes, CONTAINER_ALIGNMENT, size > 0 ? size : 1) == 0 ? bytes : NULL;
 }
 
-/* Takes `bytes` over, whatever comes of it. */
+/* Becomes the owner of `bytes`, also if it fails. */
 static enum prt_status read_owned(uint8_t *bytes, size_t size, struct prt_container *container,
                                   struct prt_error *error)
 {
@@ -693,8 +693,8 @@ enum prt_status prt_container_read_memory(const void *bytes, size_t size,
     return read_owned(copy, size, container, error);
 }
 
-/* Reads to the end of the file into memory that grows with it: it may be a pipe, or change meanwhile.  Of what does not
- * begin as a container not much is read. */
+/* Reads to the end of the file into memory that grows: the file may be a pipe, or change while it is read.  Stops early
+ * if the file does not begin as a container. */
 static enum prt_status slurp(int fd, const char *path, uint8_t **bytes, size_t *size,
                              struct prt_error *error)
 {
@@ -716,7 +716,7 @@ static enum prt_status slurp(int fd, const char *path, uint8_t **bytes, size_t *
         if (got == 0) return PRT_OK;
         *size += (size_t)got;
         if (!begins_as_container(*bytes, *size)) return PRT_OK;
-        /* uncovered: a pipe that brings more than 4 GiB */
+        /* uncovered: a pipe with more than 4 GiB */
         if (*size > PRT_CONTAINER_BYTES_MAX)
             return prt_error_set(error, PRT_E_FORMAT, "%s: larger than 4 GiB", path);
         if (*size < capacity) continue;

@@ -261,7 +261,7 @@ static void totals(struct json *json, const struct prt_run *run)
     json_number(json, "discarded_packets", s.discarded_packets);
 }
 
-/* Of a larger device. */
+/* The program ran on a part of a larger device. */
 static void part(struct json *json, const struct prt_device_statistics *d)
 {
     json_begin_line(json, "part", '{');

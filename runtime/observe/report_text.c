@@ -51,7 +51,7 @@ static uint64_t busy_cycles(const struct prt_stage_time *time)
     return time->execute_cycles + time->index_cycles + time->device_queue_cycles;
 }
 
-/* ---- what limited it ---- */
+/* ---- the bottleneck ---- */
 
 /* The longest wait of the stage, except for its own end and for other work on its units. */
 static void print_longest_wait(const struct text *t, uint32_t stage)
@@ -197,7 +197,7 @@ static void print_time(const struct text *t)
     fprintf(t->to, " at %.0f MHz", (double)t->device.clock_hz / 1e6);
 }
 
-/* Of the host's own device, which may not be what the program was compiled for. */
+/* For the host's own device; the program may have been compiled for another one. */
 static void print_real_time(const struct text *t, const struct prt_program_information *program)
 {
     fputs("cpu", t->to);
@@ -322,7 +322,7 @@ static void print_growth(const struct text *t)
                 count, plural(count), t->total.host_threads, bytes);
 }
 
-/* At which ports, those of a thousandth of the time and more. */
+/* Lists the ports that waited for at least a thousandth of the time. */
 static void print_host(const struct text *t)
 {
     struct prt_buffer_statistics b;

@@ -129,7 +129,7 @@ static void name_process(struct prt_trace *t, const char *name, uint32_t process
     sort_lane(t, "process_sort_index", process, 0, process);
 }
 
-/* Room for so many events that have ended by then?  Else they are left out, and all that follow. */
+/* Whether `count` events, which ended at `end_cycles`, still fit.  If not, they and all later ones are left out. */
 static bool admit(struct prt_trace *t, uint64_t count, uint64_t end_cycles)
 {
     if (!t->full && count <= t->events_max - t->events) return true;

@@ -164,7 +164,7 @@ static void search_from(struct search *s, uint32_t root)
     }
 }
 
-/* ---- what has to hold ---- */
+/* ---- conditions ---- */
 
 static bool is_bounded(const struct prt_container *c, const struct container_buffer *buffer)
 {

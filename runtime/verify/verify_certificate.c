@@ -26,7 +26,7 @@ static prt_int128 floor_of(prt_int128 a, prt_int128 b)
 
 /* ---- one channel ---- */
 
-struct pair { /* what the reader takes and needs at once, and what is kept free */
+struct pair { /* packets: consumed at once, needed at once, and kept free */
     prt_int128 step, window, reserve;
 };
 
@@ -39,8 +39,8 @@ static prt_int128 depth_of_pair(const struct prt_channel *channel, struct pair p
     return channel->push + pair.step - divisor + rest + pair.window + pair.reserve;
 }
 
-/* A reader with a 2-D window never sees beyond what it goes through: it is ready, and has freed
- * everything, no later than one that takes that at once. */
+/* A reader with a 2-D window sees no packet outside of the ones it passes.  So it is ready, and has freed
+ * them all, no later than a reader that consumes all of them at once. */
 static prt_int128 least_depth(const struct prt_container *c, uint32_t reader,
                               const struct prt_channel *channel)
 {
@@ -71,7 +71,7 @@ static enum prt_status verify_pair(const struct certificate *at, uint32_t reader
     const char *name = prt_verify_text(c, buffer->name);
     const char *writer = prt_vertex_name(&at->channels, channel->from);
     const char *taker = prt_vertex_name(&at->channels, channel->to);
-    /* Below 2^64: what is written, what is seen and what is kept free are each at most 2^62. */
+    /* Below 2^64: packets written, seen and kept free are each at most 2^62. */
     prt_int128 least = (prt_int128)channel->initial + channel->push + channel->reserve;
     if (channel->from == channel->to)
         CHECK((uint64_t)channel->initial >= channel->peek, BUFFERS, index,
@@ -102,14 +102,14 @@ static prt_int128 start_of(const struct starts *s, uint32_t vertex)
     return (prt_int128)((unsigned __int128)words[1] << 64 | words[0]);
 }
 
-/* Packets of an iteration: what the reader takes is what the writer writes. */
+/* Packets of an iteration: the reader consumes as many as the writer writes. */
 static prt_int128 flow_of(const struct prt_container *c, const struct prt_channel *channel)
 {
     const struct container_node *node = &c->nodes[channel->to];
     return (prt_int128)(node->repetitions / node->phases) * channel->pop;
 }
 
-/* The outside brings to every reader what that takes: as often for each. */
+/* The outside writes for each reader as many packets as it consumes, equally often for each. */
 static enum prt_status divide_cycles(struct starts *s, const struct prt_block *block,
                                      struct prt_error *error)
 {

@@ -68,8 +68,8 @@ static void fill_reader(const struct prt_container *c, struct prt_channel *chann
     channel->cycle = clamped(most);
 }
 
-/* Outputs that are written in step have one outside: that of their lowest buffer, which is noted at
- * the place of the bundle among the outputs of its node. */
+/* Outputs of one bundle share one outside, the one of their lowest buffer.  It is stored at the place of
+ * the bundle among the outputs of its node. */
 static uint32_t *bundle_place(const struct prt_channels *channels, uint32_t index)
 {
     const struct prt_container *c = channels->container;
@@ -253,7 +253,7 @@ static void list_blocks(struct prt_channels *channels, uint32_t *renamed, uint32
     }
 }
 
-/* ---- what a finish appends ---- */
+/* ---- packets of `finish` ---- */
 
 static bool is_tied(const struct prt_channels *channels, const struct container_buffer *buffer)
 {

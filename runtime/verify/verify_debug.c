@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Debug information: types that are what they say, variables that lie in their blocks. */
+/* Debug information: types are consistent, and variables lie in their blocks. */
 #include "runtime/verify/verify_internal.h"
 
 #include "lang/scalar.h"

@@ -93,8 +93,8 @@ static bool may_share(const struct container_index *a, const struct container_in
            memcmp(a->extents, b->extents, sizeof a->extents) == 0;
 }
 
-/* Two places are the same or apart, and in a dedicated one there is nothing else: what the generator
- * knows of an address is then true of all its bytes. */
+/* Two places are equal or do not overlap, and a dedicated place has one user.  So the generator may
+ * reason about an address for all bytes of its place. */
 static enum prt_status verify_memory(const struct prt_container *c, struct prt_error *error)
 {
     if (c->index_count == 0) return PRT_OK;

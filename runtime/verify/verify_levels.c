@@ -12,7 +12,7 @@
 enum { MEETINGS_MAX = 2 };
 /* Work that the memory for a state counts as, per quantity: memory is limited like work. */
 enum { STATE_WORK = 8 };
-/* Loops within each other, and those of a routine that is called within. */
+/* Nested loops, with the loops of a routine that is called inside. */
 enum { FRAMES = 2 * SCHED_REPEAT_DEPTH };
 
 struct state {
@@ -388,7 +388,7 @@ static enum prt_status open_loop(struct levels *x, uint32_t index)
     return PRT_OK;
 }
 
-/* The loop as one effect on what is around it. */
+/* The loop as one effect on the code around it. */
 static enum prt_status close_one(struct levels *x, const struct frame *frame, uint32_t key,
                                  uint32_t count)
 {

@@ -40,7 +40,7 @@ uint32_t prt_code_target(const struct prt_code *code, const struct sched_instruc
 {
     const char *letters = sched_opcodes[instruction->opcode].operands;
     const char *label = strchr(letters, 'L');
-    /* uncovered: asked of what has a label */
+    /* uncovered: every caller passes an instruction with a label */
     return label == NULL ? PRT_NO_INSTRUCTION
                          : prt_code_find(code, instruction->operands[label - letters]);
 }
@@ -222,8 +222,8 @@ static enum prt_status close_loop(struct prt_code *code, uint32_t index, struct 
     return PRT_OK;
 }
 
-/* Gives each instruction its region: loops are properly nested, and hold only what has no label
- * within the program's own flow. */
+/* Gives each instruction its region.  Loops must be properly nested, and contain only instructions that
+ * may repeat. */
 static enum prt_status verify_nesting(struct prt_code *code)
 {
     struct open_loops open = {.depth = 0};
@@ -442,7 +442,7 @@ static enum prt_status verify_prologue(struct prt_code *code)
     return status;
 }
 
-/* ---- what follows it ---- */
+/* ---- instructions after it ---- */
 
 static bool is_windowed(const struct prt_container *c, const struct container_node *node)
 {
@@ -461,7 +461,7 @@ static bool is_bounded(const struct prt_container *c, const struct container_nod
     return false;
 }
 
-/* Only of a stage of exact rates it is known what a run of it takes and gives. */
+/* Only a stage with exact rates consumes and produces known numbers of packets in a run. */
 static enum prt_status verify_run(const struct prt_code *code, uint32_t index,
                                   const struct sched_instruction *instruction)
 {

@@ -27,7 +27,7 @@
 enum prt_code_flags {
     PRT_CODE_REACHED = 1, /* by the main flow */
     PRT_CODE_PASSED = 2,  /* of a guard: it can hold */
-    PRT_CODE_LABEL = 4    /* some instruction goes on here */
+    PRT_CODE_LABEL = 4    /* some instruction jumps here */
 };
 
 struct prt_code {
@@ -70,7 +70,7 @@ uint32_t prt_code_target(const struct prt_code *code, const struct sched_instruc
 
 /* ---- verify_flow.c ---- */
 
-/* Requires: structure and operands.  Marks what is reached. */
+/* Requires: structure and operands.  Marks the instructions that are reached. */
 enum prt_status prt_verify_flow(struct prt_code *code);
 
 /* ---- verify_levels.c ---- */

@@ -47,7 +47,7 @@ static uint64_t largest_of(const uint64_t *list, uint32_t count)
     return largest;
 }
 
-/* First index at which `low` is above `high`, or `count`. */
+/* The first index where `low` is above `high`, or `count`. */
 static uint32_t first_above(const uint64_t *low, const uint64_t *high, uint32_t count)
 {
     uint32_t i = 0;
@@ -283,7 +283,7 @@ enum prt_status prt_verify_balance(const struct prt_container *c, uint32_t index
     return PRT_OK;
 }
 
-/* Can the input hold what `firings` firings see?  Of phases, whole cycles are looked at. */
+/* Whether the input can hold the packets that `firings` firings see.  With phases, it counts whole cycles. */
 static bool admits_input(const struct prt_container *c, const struct container_node *node,
                          const struct container_input *input, uint64_t firings)
 {

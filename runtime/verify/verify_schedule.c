@@ -126,7 +126,7 @@ static bool fits(prt_int128 value)
     return value <= PRT_PACKETS_MAX && value >= -PRT_PACKETS_MAX;
 }
 
-/* A after what has been summed up; false beyond the arithmetic. */
+/* Adds `next` after the effects in `sum`; false beyond the arithmetic. */
 static bool append(struct effect *sum, const struct effect *next)
 {
     prt_int128 net = (prt_int128)sum->net + next->net;
@@ -243,7 +243,7 @@ static enum prt_status add_item(struct replay *r, uint64_t rule, uint64_t word)
     return status;
 }
 
-/* Keeps what has been summed up as the effects of a rule, and begins anew. */
+/* Stores the sums as the effects of the rule, and begins new sums. */
 static enum prt_status keep_rule(struct replay *r, uint64_t rule)
 {
     if (r->effect_count + r->order_count > r->effect_capacity) {

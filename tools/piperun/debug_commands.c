@@ -27,7 +27,8 @@ struct debug_command {
 
 /* ---- messages ---- */
 
-/* Typed commands: on the terminal.  A script's: with its place, and the exit status is that of a failure. */
+/* Prints an error of a typed command to the terminal.  An error of a script gets its place, and the exit status is then
+ * that of a failure. */
 static void complain(struct prt_debug_loop *loop, const char *format, ...) PRT_PRINTF(2, 3);
 
 static void complain(struct prt_debug_loop *loop, const char *format, ...)

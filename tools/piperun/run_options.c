@@ -284,7 +284,7 @@ static const struct option options[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* A letter is in optopt, and a word that takes no value by what it stands for. */
+/* getopt stores a letter in optopt, and for a word that takes no value the letter of that option. */
 static int refuse_run_option(char **argv)
 {
     const char *written = unknown_option(argv), *meant = nearest_option(written, options);

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Whole packets: a packet may have several scalars, of which a read can bring a part. */
+/* Reads whole packets: a packet may have several scalars, and one read may return some of them. */
 static enum prt_status read_port(void *context, void *packets, size_t capacity, size_t *count,
                                  struct prt_error *error)
 {

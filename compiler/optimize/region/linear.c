@@ -9,7 +9,7 @@
 enum {
     MEMBERS_MAX = 256,
     PRODUCTS_MAX = 16384,  /* of an iteration */
-    FACTORS_MAX = 1 << 21, /* of all sums on the way to those of one region */
+    FACTORS_MAX = 1 << 21, /* of all intermediate sums of one region */
     KEPT_QUARTERS = 3,
 };
 

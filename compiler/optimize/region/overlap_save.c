@@ -70,7 +70,7 @@ bool overlap_save_choose(const struct linear_filter *filter, uint64_t operations
 {
     struct overlap_save best = {0};
     if (filter->push > PUSH_MAX || filter->window > TRANSFORM_POINTS_MAX) return false;
-    /* The packets left at the end have to be fewer than those of a firing. */
+    /* Fewer packets than a firing consumes may be left at the end. */
     if (most_needed(filter) - least_needed(filter) > filter->pop) return false;
     for (uint64_t n = TRANSFORM_POINTS_MAX; n >= TRANSFORM_POINTS_MIN && n >= filter->window;
          n /= 2) {

@@ -28,7 +28,7 @@ struct alike {
     uint64_t count;
     const struct variable *j;
     uint32_t operations, depth;
-    bool first_differs; /* the expression is not that of packet 0 */
+    bool first_differs; /* packet 0 has another expression */
 };
 
 static struct kx *unify(struct alike *a, const sym *values);

@@ -62,7 +62,7 @@ static inline const unsigned char *prt_io_reader_bytes(const struct prt_io_reade
     return reader->data + reader->begin;
 }
 
-/* `bytes` is at most what is available. */
+/* `bytes` is at most the number of available bytes. */
 static inline void prt_io_reader_consume(struct prt_io_reader *reader, size_t bytes)
 {
     reader->begin += bytes;
