@@ -13,7 +13,7 @@ static const char *part_name(const struct graph *graph, uint32_t component)
     return "";
 }
 
-static bool has_parts(const struct graph_front *front)
+static bool has_front_parts(const struct graph_front *front)
 {
     for (size_t i = 1; i < front->points.count; i++)
         if (front->points.items[i].component != front->points.items[0].component) return true;
@@ -118,7 +118,7 @@ static size_t print_part(FILE *to, const struct graph *graph, const struct graph
 void front_print_text(FILE *to, const struct graph *graph)
 {
     const struct graph_front *front = graph->front;
-    bool parts = has_parts(front);
+    bool parts = has_front_parts(front);
     size_t left_out = 0;
     fprintf(to, "memory against throughput of pipeline %s%s\n", graph->name,
             front->whole ? "" : ", not complete");

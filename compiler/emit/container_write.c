@@ -369,7 +369,7 @@ static enum scalar_type element_scalar(const struct type *type)
 enum { FIELDS_MAX = 4096 };
 
 /* Is the type made of scalars only, so that one record describes it? */
-static bool is_plain(const struct type *type)
+static bool is_plain_data(const struct type *type)
 {
     while (type->kind == TYPE_ARRAY)
         type = type->element;
@@ -397,7 +397,7 @@ static void write_plain_field(struct writer *w, const struct type *type, const c
 static bool write_fields(struct writer *w, const struct type *type, const char *name,
                          uint64_t offset_bytes, uint32_t *count)
 {
-    if (is_plain(type)) {
+    if (is_plain_data(type)) {
         if (++*count > FIELDS_MAX) return false;
         write_plain_field(w, type, name, offset_bytes);
         return true;

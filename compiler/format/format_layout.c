@@ -62,7 +62,7 @@ static struct line *last_line(struct layout *l)
     return &l->lines.items[l->lines.count - 1];
 }
 
-static void end_line(struct layout *l)
+static void end_layout_line(struct layout *l)
 {
     if (l->lines.count == 0) return;
     if (last_line(l)->comment == 0) last_line(l)->code_columns = l->column;
@@ -71,7 +71,7 @@ static void end_line(struct layout *l)
 
 static void begin_line(struct layout *l, uint32_t indent)
 {
-    end_line(l);
+    end_layout_line(l);
     l->line = l->column = indent;
     l->fresh = true;
     vec_push(l->arena, &l->lines, (struct line){.begin = l->text.count, .indent = indent});
@@ -711,6 +711,6 @@ struct formatted format_layout(const struct format_file *file)
         begin_line(&l, 0);
         put_comment(&l, comment_at(&l, i));
     }
-    end_line(&l);
+    end_layout_line(&l);
     return align_comments(&l);
 }

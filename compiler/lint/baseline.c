@@ -215,7 +215,7 @@ void baseline_report_outdated(const struct baseline *baseline, struct diags *dia
 
 /* ---- writing ---- */
 
-static bool is_written(void *data, const struct diag *diag)
+static bool collect_finding(void *data, const struct diag *diag)
 {
     (void)data;
     return is_acceptable(diag_rule(diag));
@@ -253,6 +253,6 @@ bool baseline_write(struct diags *diags, const struct sources *sources, struct a
     json_end(&json, ']');
     json_end(&json, '}');
     if (!output_close(&output)) return false;
-    diag_drop(diags, is_written, NULL);
+    diag_drop(diags, collect_finding, NULL);
     return true;
 }

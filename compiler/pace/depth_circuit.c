@@ -13,7 +13,7 @@ depth_cost depth_price(const struct depth_choice *choice, uint64_t packets)
     return choice->counted ? (depth_cost)bytes << 64 : (depth_cost)bytes;
 }
 
-static depth_cost add_cost(depth_cost a, depth_cost b)
+static depth_cost add_depth_cost(depth_cost a, depth_cost b)
 {
     uint64_t memory = add_clamped(depth_cost_bytes(a), depth_cost_bytes(b));
     return (depth_cost)memory << 64 | add_clamped((uint64_t)a, (uint64_t)b);
@@ -23,7 +23,7 @@ depth_cost depth_vector_cost(const struct depth_group *group, const uint64_t *de
 {
     depth_cost sum = 0;
     for (uint32_t i = 0; i < group->choice_count; i++)
-        sum = add_cost(sum, depth_price(&group->choices[i], depths[i]));
+        sum = add_depth_cost(sum, depth_price(&group->choices[i], depths[i]));
     return sum;
 }
 

@@ -149,7 +149,7 @@ static void run_ends(void *context, enum prt_status status, const struct prt_err
 
 /* ---- creation ---- */
 
-static bool allocate(struct prt_debugger *d)
+static bool allocate_debugger(struct prt_debugger *d)
 {
     const struct prt_container *c = d->container;
     d->taken_from = calloc((size_t)c->input_count + 1, sizeof *d->taken_from);
@@ -181,7 +181,7 @@ enum prt_status prt_debugger_create(struct prt_run *run, prt_stop_callback stop,
     d->step = (struct prt_step){d, before_firing, behind_firing};
     d->watch = (struct prt_run_watch){d, run_begins, run_ends};
     enum prt_status status =
-        allocate(d) ? PRT_OK : prt_error_set(error, PRT_E_NOMEM, "out of memory");
+        allocate_debugger(d) ? PRT_OK : prt_error_set(error, PRT_E_NOMEM, "out of memory");
     if (status == PRT_OK && prt_debug_mode(d->container))
         status = prt_origins_create(d->sched, error);
     if (status != PRT_OK) {

@@ -96,7 +96,7 @@ struct starts {
     uint64_t common; /* divisor of the cycles of all vertices */
 };
 
-static prt_int128 start_of(const struct starts *s, uint32_t vertex)
+static prt_int128 vertex_start(const struct starts *s, uint32_t vertex)
 {
     const uint64_t *words = s->words + 2 * (uint64_t)s->at->channels.local[vertex];
     return (prt_int128)((unsigned __int128)words[1] << 64 | words[0]);
@@ -145,7 +145,7 @@ static bool respects(const struct starts *s, const struct prt_channel *channel, 
     prt_int128 divisor = (prt_int128)prt_verify_divisor((uint64_t)add, (uint64_t)take);
     prt_int128 lead = take - divisor - floor_of(tokens, divisor) * divisor;
     prt_int128 flow = flow_of(s->at->c, channel) / (prt_int128)s->common;
-    prt_int128 ahead = start_of(s, channel->to) - start_of(s, channel->from);
+    prt_int128 ahead = vertex_start(s, channel->to) - vertex_start(s, channel->from);
     if (room) ahead = -ahead;
     return ahead > floor_of(lead * ((prt_int128)1 << s->period_bits), flow);
 }

@@ -153,7 +153,7 @@ static enum prt_status refuse_bytes(const struct prt_code *code, uint32_t at, co
         "container: section 'program', offset %" PRIu32 ": %s [%s]", at, what, rule);
 }
 
-static enum prt_status count_instructions(struct prt_code *code)
+static enum prt_status count_code(struct prt_code *code)
 {
     const struct prt_container *c = code->container;
     struct sched_instruction instruction;
@@ -171,7 +171,7 @@ static enum prt_status decode_all(struct prt_code *code)
 {
     const struct prt_container *c = code->container;
     struct sched_instruction instruction;
-    enum prt_status status = count_instructions(code);
+    enum prt_status status = count_code(code);
     if (status != PRT_OK) return status;
     assert(code->count > 0);
     code->offsets = calloc(code->count, sizeof *code->offsets);
@@ -201,7 +201,7 @@ static bool may_repeat(enum sched_opcode opcode)
            opcode == SCHED_CALL || opcode == SCHED_FENCE;
 }
 
-static enum prt_status open_loop(struct prt_code *code, uint32_t index, uint32_t count,
+static enum prt_status nest_loop(struct prt_code *code, uint32_t index, uint32_t count,
                                  struct open_loops *open)
 {
     RULE(code, index, open->depth < SCHED_REPEAT_DEPTH, "repeat-depth", "loops nested %u deep",
@@ -212,7 +212,7 @@ static enum prt_status open_loop(struct prt_code *code, uint32_t index, uint32_t
     return PRT_OK;
 }
 
-static enum prt_status close_loop(struct prt_code *code, uint32_t index, struct open_loops *open)
+static enum prt_status unnest_loop(struct prt_code *code, uint32_t index, struct open_loops *open)
 {
     RULE(code, index, open->depth > 0, "again", "there is no 'repeat' that this ends");
     RULE(code, open->at[open->depth - 1], open->fires[open->depth - 1], "repeat-empty",
@@ -234,9 +234,9 @@ static enum prt_status verify_nesting(struct prt_code *code)
         RULE(code, i, open.depth == 0 || may_repeat(instruction.opcode), "repeat-body",
              "between 'repeat' and its 'again' stand only 'run', 'call', 'fence' and loops");
         if (instruction.opcode == SCHED_REPEAT)
-            status = open_loop(code, i, instruction.operands[0], &open);
+            status = nest_loop(code, i, instruction.operands[0], &open);
         else if (instruction.opcode == SCHED_AGAIN)
-            status = close_loop(code, i, &open);
+            status = unnest_loop(code, i, &open);
         else if (open.depth > 0 && instruction.opcode != SCHED_FENCE)
             open.fires[open.depth - 1] = true;
         if (status != PRT_OK) return status;
@@ -452,7 +452,7 @@ static bool is_windowed(const struct prt_container *c, const struct container_no
     return false;
 }
 
-static bool is_bounded(const struct prt_container *c, const struct container_node *node)
+static bool has_bounded_output(const struct prt_container *c, const struct container_node *node)
 {
     for (uint32_t i = 0; i < node->output_count; i++) {
         const struct container_output *output = &c->outputs[node->first_output + i];
@@ -475,7 +475,7 @@ static enum prt_status verify_run(const struct prt_code *code, uint32_t index,
          "'%s' is dispatched at most %" PRIu64 " firings at once", name, stage->batch_max);
     RULE(code, index, !(node->flags & CONTAINER_NODE_STOPS), "run-stops",
          "'%s' may stop after an unknown number of firings", name);
-    RULE(code, index, !is_bounded(c, node), "run-bounded",
+    RULE(code, index, !has_bounded_output(c, node), "run-bounded",
          "'%s' has an output of a bounded rate: how much it appends is unknown", name);
     RULE(code, index, !is_windowed(c, node), "run-window",
          "'%s' has a 2-D window: what it sees and keeps changes with its place", name);

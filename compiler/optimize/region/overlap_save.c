@@ -117,14 +117,14 @@ static struct kx *as_i64(const struct writer *w, const struct variable *counter)
     return x;
 }
 
-static struct kx *plus(const struct tree *t, struct kx *x, uint64_t constant)
+static struct kx *add_constant(const struct tree *t, struct kx *x, uint64_t constant)
 {
     if (constant == 0) return x;
     struct kx *more = x->type->scalar == SCALAR_I64 ? tree_i64(t, constant) : tree_i32(t, constant);
     return tree_binary(t, OP_ADD, x->type, x, more);
 }
 
-static struct kx *times(const struct tree *t, struct kx *x, uint64_t constant)
+static struct kx *multiply_constant(const struct tree *t, struct kx *x, uint64_t constant)
 {
     if (constant == 1) return x;
     struct kx *by = x->type->scalar == SCALAR_I64 ? tree_i64(t, constant) : tree_i32(t, constant);
@@ -162,7 +162,7 @@ static struct transform_pair spectrum(struct writer *w, uint64_t number)
 
 /* ---- packets ---- */
 
-static struct kx *item(const struct tree *t, const struct variable *of, struct kx *index)
+static struct kx *indexed_item(const struct tree *t, const struct variable *of, struct kx *index)
 {
     return tree_index(t, tree_variable(t, of), index);
 }
@@ -172,12 +172,13 @@ static struct ks *copy_packet(const struct writer *w, const struct variable *to,
                               const struct variable *i, uint64_t first, uint64_t part)
 {
     const struct tree *t = &w->transform.tree;
-    struct kx *peek = tree_peek(t, 0, plus(t, tree_variable(t, i), first)), *packet = peek;
+    struct kx *peek = tree_peek(t, 0, add_constant(t, tree_variable(t, i), first)), *packet = peek;
     if (w->f->is_complex) packet = tree_index(t, packet, tree_i32(t, part));
-    struct ks *copy = tree_expression(t, tree_assign(t, item(t, to, tree_variable(t, i)), packet));
+    struct ks *copy =
+        tree_expression(t, tree_assign(t, indexed_item(t, to, tree_variable(t, i)), packet));
     if (w->left == NULL) return copy;
     peek->check = ACCESS_GUARDED;
-    struct kx *there = plus(t, as_i64(w, i), first);
+    struct kx *there = add_constant(t, as_i64(w, i), first);
     return tree_if(t, tree_compare(t, OP_LT, there, tree_variable(t, w->left)), copy);
 }
 
@@ -206,11 +207,12 @@ static struct kx *with_constant(const struct writer *w, uint64_t number, struct 
 }
 
 /* The sum of iteration i of a block. */
-static struct kx *sum_of(const struct writer *w, const struct variable *sums,
-                         const struct variable *i)
+static struct kx *block_sum(const struct writer *w, const struct variable *sums,
+                            const struct variable *i)
 {
     const struct tree *t = &w->transform.tree;
-    return item(t, sums, times(t, tree_variable(t, i), w->f->pop / w->b->every));
+    return indexed_item(t, sums,
+                        multiply_constant(t, tree_variable(t, i), w->f->pop / w->b->every));
 }
 
 /* y <- packet `number` of iteration i of block `block`; in `finish` only if its input packets are there. */
@@ -218,19 +220,19 @@ static struct ks *emit_packet(const struct writer *w, struct transform_pair sums
                               const struct variable *i, uint64_t block)
 {
     const struct tree *t = &w->transform.tree;
-    struct kx *packet = with_constant(w, number, sum_of(w, block > 0 ? sums.im : sums.re, i));
+    struct kx *packet = with_constant(w, number, block_sum(w, block > 0 ? sums.im : sums.re, i));
     if (w->f->is_complex) {
         struct kx *re = packet;
         packet = tree_kx(t, KX_AGGREGATE, t->kernel->out[0].type);
         packet->argument_count = 2;
         packet->arguments = ARENA_ARRAY(t->arena, struct kx *, 2);
         packet->arguments[0] = re;
-        packet->arguments[1] = with_constant(w, w->f->push + number, sum_of(w, sums.im, i));
+        packet->arguments[1] = with_constant(w, w->f->push + number, block_sum(w, sums.im, i));
     }
     struct ks *emit = tree_emit(t, 0, packet);
     if (w->left == NULL) return emit;
-    struct kx *needed =
-        plus(t, times(t, as_i64(w, i), w->f->pop), block * block_packets(w) + w->f->needs[number]);
+    struct kx *needed = add_constant(t, multiply_constant(t, as_i64(w, i), w->f->pop),
+                                     block * block_packets(w) + w->f->needs[number]);
     return tree_if(t, tree_compare(t, OP_LE, needed, tree_variable(t, w->left)), emit);
 }
 
@@ -263,14 +265,14 @@ static void write_blocks(struct writer *w, struct tree_list *list)
         emit_block(w, list, products, number);
 }
 
-static struct ks *write_body(struct writer *w)
+static struct ks *write_transform_body(struct writer *w)
 {
     struct tree_list list = {0};
     write_blocks(w, &list);
     return tree_block(&w->transform.tree, &list);
 }
 
-static struct ks *write_finish(struct writer *w)
+static struct ks *write_transform_finish(struct writer *w)
 {
     const struct tree *t = &w->transform.tree;
     struct tree_list list = {0};
@@ -283,8 +285,8 @@ static struct ks *write_finish(struct writer *w)
 
 /* ---- ends ---- */
 
-static void add_ends(struct writer *w, const struct region_space *space,
-                     const struct region *region, struct graph_node *node)
+static void add_transform_ends(struct writer *w, const struct region_space *space,
+                               const struct region *region, struct graph_node *node)
 {
     const struct tree *t = &w->transform.tree;
     const struct graph_buffer *buffers = space->graph->buffers.items;
@@ -329,11 +331,11 @@ struct graph_node overlap_save_kernel(struct region_space *space, const struct r
                                      .every = b->every}};
     *kernel = (struct kernel){
         .name = name, .title = name, .span = first->kernel->span, .phases = 1, .group = {1, 1, 1}};
-    add_ends(&w, space, region, &node);
+    add_transform_ends(&w, space, region, &node);
     kernel->within = kernel->regular = true;
     for (uint64_t j = 0; j < b->filter.push; j++)
         w.spectra[j] = spectrum(&w, j);
-    kernel->body = write_body(&w);
-    kernel->finish = write_finish(&w);
+    kernel->body = write_transform_body(&w);
+    kernel->finish = write_transform_finish(&w);
     return node;
 }

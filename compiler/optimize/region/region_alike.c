@@ -42,7 +42,8 @@ static struct kx *unify_constants(struct alike *a, const sym *values)
 }
 
 /* j < split ? before : x */
-static struct kx *choose(const struct alike *a, uint64_t split, struct kx *before, struct kx *x)
+static struct kx *select_by_index(const struct alike *a, uint64_t split, struct kx *before,
+                                  struct kx *x)
 {
     const struct tree *t = &a->w->tree;
     struct kx *chosen = tree_kx(t, KX_SELECT, x->type);
@@ -68,7 +69,7 @@ static struct kx *unify_split(struct alike *a, const struct sym_node *const *nod
     struct kx *from = region_packet(a->w, nodes[0], tree_i32(t, nodes[0]->packet));
     if (split == a->count) return from;
     struct kx *to = region_packet(a->w, nodes[split], tree_i32(t, nodes[split]->packet));
-    return choose(a, split, from, to);
+    return select_by_index(a, split, from, to);
 }
 
 /* Unifies packets of interleaved in-ends at equal distances; else NULL. */
@@ -247,7 +248,7 @@ static struct kx *with_first(struct alike *a, struct tree_list *list, struct tre
     struct variable *others = tree_local(t, region_fresh_name(a->w), x->type, true);
     tree_append(list, tree_declare(t, before, x));
     tree_append(body, tree_declare(t, others, value));
-    return choose(a, 1, tree_variable(t, before), tree_variable(t, others));
+    return select_by_index(a, 1, tree_variable(t, before), tree_variable(t, others));
 }
 
 bool region_write_alike(struct region_writer *w, struct tree_list *list, uint32_t port)

@@ -3,7 +3,8 @@
 
 #include "compiler/ir/expr_build.h"
 
-static void set_ports(const struct tree *t, const struct graph *graph, const struct region *region)
+static void set_interleaved_ports(const struct tree *t, const struct graph *graph,
+                                  const struct region *region)
 {
     struct kernel *kernel = t->kernel;
     kernel->in_count = (uint32_t)region->in.count;
@@ -25,7 +26,7 @@ static void set_ports(const struct tree *t, const struct graph *graph, const str
         .name = kernel->name, .span = t->span, .type = kernel->in[0].type, .arity = 1};
 }
 
-static struct ks *write_body(const struct tree *t)
+static struct ks *write_interleaved_body(const struct tree *t)
 {
     struct tree_list list = {0};
     for (uint32_t i = 0; i < t->kernel->in_count; i++)
@@ -33,7 +34,8 @@ static struct ks *write_body(const struct tree *t)
     return tree_block(t, &list);
 }
 
-static void add_ends(const struct tree *t, const struct region *region, struct graph_node *node)
+static void add_interleaved_ends(const struct tree *t, const struct region *region,
+                                 struct graph_node *node)
 {
     for (uint32_t i = 0; i < t->kernel->in_count; i++)
         vec_push(t->arena, &node->inputs,
@@ -61,12 +63,12 @@ void region_interleave(struct region_space *space, const struct region *region,
                               .span = replacement->node.kernel->span,
                               .phases = 1,
                               .group = {1, 1, 1}};
-    set_ports(&tree, graph, region);
-    kernel->body = write_body(&tree);
+    set_interleaved_ports(&tree, graph, region);
+    kernel->body = write_interleaved_body(&tree);
     struct graph_node *node = ARENA_NEW(arena, struct graph_node);
     *node = (struct graph_node){
         .name = name, .span = span, .kernel = kernel, .importance = replacement->node.importance};
-    add_ends(&tree, region, node);
+    add_interleaved_ends(&tree, region, node);
     replacement->before = node;
     replacement->between = (struct graph_buffer){.name = name,
                                                  .span = span,

@@ -42,7 +42,7 @@ const struct sym_node *region_node_at(const struct region_writer *w, uint64_t nu
 
 /* ---- which operations are needed, and how often ---- */
 
-static void want(struct region_writer *w, sym value)
+static void want_symbol(struct region_writer *w, sym value)
 {
     if (sym_is_constant(value)) return;
     w->shapes[value.bits].wanted = true;
@@ -54,10 +54,10 @@ static void mark_wanted(struct region_writer *w, const sym *values, size_t count
     size_t nodes = w->space->symbols.nodes.count;
     w->shapes = ARENA_ARRAY(w->space->scratch, struct region_shape, nodes + 1);
     for (size_t i = 0; i < count; i++)
-        want(w, values[i]);
+        want_symbol(w, values[i]);
     for (size_t i = nodes; i-- > 0;)
         for (uint32_t n = 0; w->shapes[i].wanted && n < region_node_at(w, i)->operand_count; n++)
-            want(w, region_node_at(w, i)->operands[n]);
+            want_symbol(w, region_node_at(w, i)->operands[n]);
 }
 
 /* ---- sums of products ---- */
@@ -235,7 +235,7 @@ struct kx *region_packet(struct region_writer *w, const struct sym_node *n, stru
     return region_place(w, 0, n->component, interleaved_index(w, end, index));
 }
 
-static struct kx *value_of(struct region_writer *w, sym value);
+static struct kx *symbol_value(struct region_writer *w, sym value);
 
 struct kx *region_operation(struct region_writer *w, const struct sym_node *n,
                             struct kx *const *operands)
@@ -256,15 +256,15 @@ struct kx *region_operation(struct region_writer *w, const struct sym_node *n,
     return x;
 }
 
-static struct kx *operation(struct region_writer *w, const struct sym_node *n)
+static struct kx *operation_node(struct region_writer *w, const struct sym_node *n)
 {
     struct kx *operands[3] = {NULL};
     for (uint32_t i = 0; i < n->operand_count; i++)
-        operands[i] = value_of(w, n->operands[i]);
+        operands[i] = symbol_value(w, n->operands[i]);
     return region_operation(w, n, operands);
 }
 
-static struct kx *value_of(struct region_writer *w, sym value)
+static struct kx *symbol_value(struct region_writer *w, sym value)
 {
     if (sym_is_constant(value)) return tree_constant(&w->tree, value);
     const struct sym_node *n = region_node_at(w, value.bits);
@@ -275,7 +275,7 @@ static struct kx *value_of(struct region_writer *w, sym value)
         return tree_index(&w->tree, tree_variable(&w->tree, w->table),
                           tree_i32(&w->tree, n->packet));
     if (n->kind == SYM_PACKET) return region_packet(w, n, tree_i32(&w->tree, n->packet));
-    return operation(w, n);
+    return operation_node(w, n);
 }
 
 /* ---- statements ---- */
@@ -324,7 +324,7 @@ static const struct variable *write_roll(struct region_writer *w, struct tree_li
     struct kx *next = roll->fused ? tree_fma(t, packet, factor, so_far)
                                   : tree_binary(t, OP_ADD, sum->type, so_far,
                                                 tree_binary(t, OP_MUL, sum->type, packet, factor));
-    tree_append(list, tree_declare(t, sum, value_of(w, roll->start)));
+    tree_append(list, tree_declare(t, sum, symbol_value(w, roll->start)));
     tree_append(list, tree_loop(t, i, roll->count,
                                 tree_expression(t, tree_assign(t, tree_variable(t, sum), next))));
     return sum;
@@ -358,7 +358,7 @@ static void write_values(struct region_writer *w, struct tree_list *list, const 
         } else if (needs_local(w, i)) {
             struct variable *local = tree_local(&w->tree, region_fresh_name(w),
                                                 scalar_type(w, region_node_at(w, i)->type), true);
-            struct kx *value = operation(w, region_node_at(w, i));
+            struct kx *value = operation_node(w, region_node_at(w, i));
             tree_append(list, tree_declare(&w->tree, local, value));
             shape->local = local;
         }
@@ -368,17 +368,17 @@ static void write_values(struct region_writer *w, struct tree_list *list, const 
 struct kx *region_write_value(struct region_writer *w, struct tree_list *list, sym value)
 {
     write_values(w, list, &value, 1);
-    return value_of(w, value);
+    return symbol_value(w, value);
 }
 
 static struct kx *packet_value(struct region_writer *w, const struct type *type, const sym *scalars)
 {
-    if (!type_is_vector(type)) return value_of(w, *scalars);
+    if (!type_is_vector(type)) return symbol_value(w, *scalars);
     struct kx *x = tree_kx(&w->tree, KX_AGGREGATE, type);
     x->argument_count = (uint32_t)type->length;
     x->arguments = ARENA_ARRAY(w->tree.arena, struct kx *, type->length);
     for (uint32_t i = 0; i < x->argument_count; i++)
-        x->arguments[i] = value_of(w, scalars[i]);
+        x->arguments[i] = symbol_value(w, scalars[i]);
     return x;
 }
 
@@ -387,7 +387,7 @@ static uint64_t scalars_of(const struct region_writer *w, uint32_t port)
     return w->region->out.items[port].packets * type_scalar_count(w->tree.kernel->out[port].type);
 }
 
-static struct ks *write_body(struct region_writer *w)
+static struct ks *write_region_body(struct region_writer *w)
 {
     struct tree_list list = {0};
     VEC(sym) all = {0};
@@ -437,8 +437,8 @@ static struct kx *enough_left(struct region_writer *w, const uint64_t *needs)
 }
 
 /* Appends the packet; or stores it by index, if the body does so on this port. */
-static struct ks *write_packet(struct region_writer *w, uint32_t port, uint64_t number,
-                               struct kx *value)
+static struct ks *append_region_packet(struct region_writer *w, uint32_t port, uint64_t number,
+                                       struct kx *value)
 {
     struct ks *s = tree_emit(&w->tree, port, value);
     if (!w->tree.kernel->out[port].indexed) return s;
@@ -498,7 +498,7 @@ static void write_report(struct region_writer *w, struct tree_list *list)
     tree_append(list, fired);
 }
 
-static struct ks *write_finish(struct region_writer *w)
+static struct ks *write_region_finish(struct region_writer *w)
 {
     const struct kernel *kernel = w->tree.kernel;
     size_t ins = w->region->in.count;
@@ -512,8 +512,8 @@ static struct ks *write_finish(struct region_writer *w)
             struct kx *condition = enough_left(w, &out->needs[j * ins]);
             if (condition == NULL) break;
             write_values(w, &packet, &out->values[j * scalars], scalars);
-            tree_append(&packet,
-                        write_packet(w, o, j, packet_value(w, type, &out->values[j * scalars])));
+            tree_append(&packet, append_region_packet(
+                                     w, o, j, packet_value(w, type, &out->values[j * scalars])));
             tree_append(&list, tree_if(&w->tree, condition, tree_block(&w->tree, &packet)));
         }
     }
@@ -545,7 +545,7 @@ static struct ks *write_init(struct region_writer *w)
     write_values(w, &list, w->region->table.items, w->region->table.count);
     for (size_t i = 0; i < w->region->table.count; i++) {
         struct kx *item = tree_index(t, tree_variable(t, w->table), tree_i32(t, i));
-        struct kx *value = value_of(w, w->region->table.items[i]);
+        struct kx *value = symbol_value(w, w->region->table.items[i]);
         tree_append(&list, tree_expression(t, tree_assign(t, item, value)));
     }
     return tree_block(t, &list);
@@ -553,7 +553,7 @@ static struct ks *write_init(struct region_writer *w)
 
 /* ---- the kernel ---- */
 
-static void set_ports(struct region_writer *w, struct kernel *kernel)
+static void set_region_ports(struct region_writer *w, struct kernel *kernel)
 {
     const struct graph *graph = w->space->graph;
     const struct region *region = w->region;
@@ -589,7 +589,8 @@ static bool is_wanted_argument(const struct region *region, const struct region_
 }
 
 /* Adds the arguments of the members, in order of their numbers. */
-static void set_arguments(struct region_writer *w, struct kernel *kernel, struct graph_node *node)
+static void add_member_arguments(struct region_writer *w, struct kernel *kernel,
+                                 struct graph_node *node)
 {
     struct arena *arena = w->tree.arena;
     size_t count = w->space->arguments.count;
@@ -612,7 +613,7 @@ static void set_arguments(struct region_writer *w, struct kernel *kernel, struct
     kernel->arguments_bytes = (kernel->arguments_bytes + 7) / 8 * 8;
 }
 
-static void add_ends(struct region_writer *w, struct graph_node *node)
+static void add_region_ends(struct region_writer *w, struct graph_node *node)
 {
     const struct graph *graph = w->space->graph;
     for (uint32_t i = 0; i < w->tree.kernel->in_count; i++) {
@@ -648,12 +649,12 @@ struct graph_node region_kernel(struct region_space *space, const struct region 
                                        .span = first->span}};
     *kernel = (struct kernel){
         .name = name, .title = name, .span = first->kernel->span, .phases = 1, .group = {1, 1, 1}};
-    set_ports(&w, kernel);
-    set_arguments(&w, kernel, &node);
+    set_region_ports(&w, kernel);
+    add_member_arguments(&w, kernel, &node);
     declare_table(&w);
     if (w.table != NULL) kernel->init = write_init(&w);
-    kernel->body = region->strands != NULL ? region_write_strands(&w) : write_body(&w);
-    if (region->reports) kernel->finish = write_finish(&w);
-    add_ends(&w, &node);
+    kernel->body = region->strands != NULL ? region_write_strands(&w) : write_region_body(&w);
+    if (region->reports) kernel->finish = write_region_finish(&w);
+    add_region_ends(&w, &node);
     return node;
 }

@@ -21,7 +21,7 @@ struct strand_writer {
     VEC(const struct variable *) constants;
 };
 
-static bool are_neighbours(const struct strand_writer *s, const uint64_t *packets, uint64_t each)
+static bool reads_neighbours(const struct strand_writer *s, const uint64_t *packets, uint64_t each)
 {
     uint64_t count = s->strands->count;
     for (uint64_t i = 0; i < each * count; i++)
@@ -48,7 +48,7 @@ static struct kx *spare_item(const struct strand_writer *s, struct variable *arr
     return tree_index(t, tree_variable(t, array), index);
 }
 
-static struct kx *place(const struct strand_writer *s, uint64_t first)
+static struct kx *strand_place(const struct strand_writer *s, uint64_t first)
 {
     const struct tree *t = &s->w->tree;
     struct kx *index = tree_variable(t, s->c);
@@ -65,7 +65,7 @@ static bool is_same_constant(const struct variable *array, const sym *values, ui
     return true;
 }
 
-static struct kx *constant(struct strand_writer *s, const sym *values)
+static struct kx *strand_constant(struct strand_writer *s, const sym *values)
 {
     const struct tree *t = &s->w->tree;
     uint64_t count = s->strands->count, same = 1;
@@ -82,12 +82,12 @@ static struct kx *constant(struct strand_writer *s, const sym *values)
     return tree_index(t, tree_variable(t, array), tree_variable(t, s->c));
 }
 
-static struct kx *packet(struct strand_writer *s, const struct sym_node *n)
+static struct kx *strand_packet(struct strand_writer *s, const struct sym_node *n)
 {
     const struct tree *t = &s->w->tree;
     if (s->in != NULL)
         return spare_item(s, s->in, s->number[n->packet] * s->in_parts + n->component);
-    struct kx *x = tree_peek(t, 0, place(s, n->packet));
+    struct kx *x = tree_peek(t, 0, strand_place(s, n->packet));
     return type_is_vector(x->type) ? tree_index(t, x, tree_i32(t, n->component)) : x;
 }
 
@@ -98,14 +98,14 @@ static struct kx *operand(struct strand_writer *s, const sym *row, uint32_t k)
     sym *values = ARENA_ARRAY(s->w->space->scratch, sym, s->strands->count);
     for (uint64_t i = 0; i < s->strands->count; i++)
         values[i] = region_node_at(s->w, row[i].bits)->operands[k];
-    return constant(s, values);
+    return strand_constant(s, values);
 }
 
 static struct kx *value(struct strand_writer *s, const sym *row)
 {
     const struct sym_node *n = region_node_at(s->w, row[0].bits);
     struct kx *operands[SYM_OPERANDS] = {NULL};
-    if (n->kind == SYM_PACKET) return packet(s, n);
+    if (n->kind == SYM_PACKET) return strand_packet(s, n);
     if (n->kind == SYM_ARGUMENT) return tree_variable(&s->w->tree, s->w->arguments[n->stream]);
     for (uint32_t k = 0; k < n->operand_count; k++)
         operands[k] = operand(s, row, k);
@@ -123,7 +123,7 @@ static struct kx *of_scalars(const struct tree *t, const struct type *type, stru
     return x;
 }
 
-static void write_packet(struct strand_writer *s, struct tree_list *list, uint64_t number)
+static void append_strand_packet(struct strand_writer *s, struct tree_list *list, uint64_t number)
 {
     const struct tree *t = &s->w->tree;
     const struct region_end *out = &s->w->region->out.items[0];
@@ -137,7 +137,7 @@ static void write_packet(struct strand_writer *s, struct tree_list *list, uint64
     }
     if (s->out != NULL) return;
     struct ks *store = tree_ks(t, KS_STORE);
-    store->index = place(s, first);
+    store->index = strand_place(s, first);
     store->expr = of_scalars(t, t->kernel->out[0].type, scalars);
     tree_append(list, store);
 }
@@ -158,7 +158,7 @@ static void write_loop(struct strand_writer *s, struct tree_list *list)
         s->locals[i] = local;
     }
     for (uint64_t i = 0; i < s->strands->writes; i++)
-        write_packet(s, &body, i);
+        append_strand_packet(s, &body, i);
     tree_append(list, tree_loop(t, c, s->strands->count, tree_block(t, &body)));
 }
 
@@ -217,12 +217,12 @@ struct ks *region_write_strands(struct region_writer *w)
     s.number = ARENA_ARRAY(w->space->scratch, uint64_t, w->region->in.items[0].packets);
     for (uint64_t i = 0; i < strands->reads; i++)
         s.number[strands->in[i * strands->count]] = i;
-    if (!are_neighbours(&s, strands->in, strands->reads)) {
+    if (!reads_neighbours(&s, strands->in, strands->reads)) {
         s.in = spare(&s, in, strands->reads, "read");
         declare_spare(&w->tree, &list, s.in);
         move_in(&s, &list);
     }
-    if (!are_neighbours(&s, strands->out, strands->writes)) {
+    if (!reads_neighbours(&s, strands->out, strands->writes)) {
         s.out = spare(&s, out, strands->writes, "written");
         declare_spare(&w->tree, &list, s.out);
     } else {
