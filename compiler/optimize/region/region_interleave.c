@@ -3,7 +3,7 @@
 
 #include "compiler/ir/expr_build.h"
 
-static void set_interleaved_ports(const struct tree *t, const struct graph *graph,
+static void set_interleaved_ports(const struct expr_build *t, const struct graph *graph,
                                   const struct region *region)
 {
     struct kernel *kernel = t->kernel;
@@ -26,15 +26,15 @@ static void set_interleaved_ports(const struct tree *t, const struct graph *grap
         .name = kernel->name, .span = t->span, .type = kernel->in[0].type, .arity = 1};
 }
 
-static struct ks *write_interleaved_body(const struct tree *t)
+static struct ks *write_interleaved_body(const struct expr_build *t)
 {
-    struct tree_list list = {0};
+    struct build_list list = {0};
     for (uint32_t i = 0; i < t->kernel->in_count; i++)
-        tree_append(&list, tree_emit(t, 0, tree_peek(t, i, tree_i32(t, 0))));
-    return tree_block(t, &list);
+        build_append(&list, build_emit(t, 0, build_peek(t, i, build_i32(t, 0))));
+    return build_block(t, &list);
 }
 
-static void add_interleaved_ends(const struct tree *t, const struct region *region,
+static void add_interleaved_ends(const struct expr_build *t, const struct region *region,
                                  struct graph_node *node)
 {
     for (uint32_t i = 0; i < t->kernel->in_count; i++)
@@ -56,7 +56,8 @@ void region_interleave(struct region_space *space, const struct region *region,
     const struct graph_buffer *first = &graph->buffers.items[region->in.items[0].buffer];
     struct span span = replacement->node.span;
     struct kernel *kernel = ARENA_NEW(arena, struct kernel);
-    struct tree tree = {.arena = arena, .types = graph->types, .kernel = kernel, .span = span};
+    struct expr_build tree = {
+        .arena = arena, .types = graph->types, .kernel = kernel, .span = span};
     const char *name = arena_printf(arena, "interleave(%s..)", first->name);
     *kernel = (struct kernel){.name = name,
                               .title = name,

@@ -37,7 +37,7 @@ struct transform_product {
 };
 
 struct transform {
-    struct tree tree;
+    struct expr_build tree;
     enum scalar_type scalar;
     uint64_t points; /* a power of two, TRANSFORM_POINTS_MIN .. TRANSFORM_POINTS_MAX */
     uint64_t every;
@@ -47,14 +47,15 @@ struct transform {
 };
 
 /* Declares two arrays of zeros. */
-struct transform_pair transform_arrays(struct transform *t, struct tree_list *list, uint64_t count);
+struct transform_pair transform_arrays(struct transform *t, struct build_list *list,
+                                       uint64_t count);
 /* Appends the forward transform, without the steps on rows. */
-void transform_forward(struct transform *t, struct tree_list *list, struct transform_pair block);
+void transform_forward(struct transform *t, struct build_list *list, struct transform_pair block);
 /* Appends the steps on each row: forward, `count` products of the same block, and back. */
-void transform_multiply(struct transform *t, struct tree_list *list, struct transform_pair block,
+void transform_multiply(struct transform *t, struct build_list *list, struct transform_pair block,
                         const struct transform_product *products, size_t count);
 /* Appends the other steps back.  The result is not divided by `points`. */
-void transform_back(struct transform *t, struct tree_list *list, struct transform_pair block);
+void transform_back(struct transform *t, struct build_list *list, struct transform_pair block);
 
 /* The number of arithmetic operations, those on rows included. */
 uint64_t transform_forward_operations(uint64_t points);
