@@ -90,7 +90,4 @@ extern const char command_line_inspect_help[];
  * is none of these. */
 bool command_line_answer(const char *argument, const char *help);
 
-/* Prints the version as text, or as JSON if `form` is "json". False: unknown form. */
-bool version_print(FILE *to, const char *form);
-
 #endif

@@ -16,7 +16,8 @@ enum { LINE_BYTES = 200, BUCKETS = 256 };
 
 /* ---- identity of a finding ---- */
 
-int baseline_compare(const void *a, const void *b)
+/* By file, rule and line: for qsort and bsearch. */
+static int compare_findings(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
     int order = strcmp(x->file, y->file);
@@ -29,10 +30,10 @@ void baseline_sort(struct baseline *baseline)
 {
     size_t kept = 0;
     if (baseline->count > 0)
-        qsort(baseline->entries, baseline->count, sizeof(struct entry), baseline_compare);
+        qsort(baseline->entries, baseline->count, sizeof(struct entry), compare_findings);
     for (size_t i = 0; i < baseline->count; i++) {
         struct entry *last = kept > 0 ? &baseline->entries[kept - 1] : NULL;
-        if (last != NULL && baseline_compare(last, &baseline->entries[i]) == 0)
+        if (last != NULL && compare_findings(last, &baseline->entries[i]) == 0)
             last->count += baseline->entries[i].count;
         else
             baseline->entries[kept++] = baseline->entries[i];
@@ -164,7 +165,7 @@ static bool hides(void *data, enum rule rule, struct span span, const char *mess
     struct entry *entry = a->baseline->count == 0
                               ? NULL
                               : bsearch(&wanted, a->baseline->entries, a->baseline->count,
-                                        sizeof wanted, baseline_compare);
+                                        sizeof wanted, compare_findings);
     if (entry == NULL || entry->found >= entry->count) return false;
     entry->found++;
     struct known *known = ARENA_NEW(a->arena, struct known);

@@ -27,7 +27,8 @@ depth_cost depth_vector_cost(const struct depth_group *group, const uint64_t *de
     return sum;
 }
 
-void depth_apply(const struct depth_group *group, const uint64_t *depths)
+/* Gives every net of the group the depths. */
+static void apply_depth_vector(const struct depth_group *group, const uint64_t *depths)
 {
     for (uint32_t n = 0; n < group->net_count; n++) {
         const struct depth_net *at = &group->nets[n];
@@ -95,7 +96,7 @@ struct depth_verdict depth_examine(struct arena *arena, const struct depth_group
                                    bool beyond, uint64_t *budget)
 {
     struct depth_verdict verdict = {.outcome = DEPTH_ENOUGH};
-    depth_apply(group, depths);
+    apply_depth_vector(group, depths);
     if (run_nets(arena, group, &verdict, budget) && target)
         time_nets(arena, group, target, beyond, &verdict, budget);
     return verdict;

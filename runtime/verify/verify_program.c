@@ -22,7 +22,8 @@ struct sched_instruction prt_code_at(const struct prt_code *code, uint32_t index
     return instruction;
 }
 
-uint32_t prt_code_find(const struct prt_code *code, uint32_t offset)
+/* The instruction that begins at `offset`, or PRT_NO_INSTRUCTION. */
+static uint32_t find_instruction(const struct prt_code *code, uint32_t offset)
 {
     uint32_t low = 0, high = code->count;
     while (low < high) {
@@ -42,7 +43,7 @@ uint32_t prt_code_target(const struct prt_code *code, const struct sched_instruc
     const char *label = strchr(letters, 'L');
     /* uncovered: every caller passes an instruction with a label */
     return label == NULL ? PRT_NO_INSTRUCTION
-                         : prt_code_find(code, instruction->operands[label - letters]);
+                         : find_instruction(code, instruction->operands[label - letters]);
 }
 
 bool prt_code_is_guard(enum sched_opcode opcode)
@@ -251,7 +252,7 @@ static enum prt_status verify_nesting(struct prt_code *code)
 
 static enum prt_status verify_label(const struct prt_code *code, uint32_t index, uint32_t offset)
 {
-    uint32_t target = prt_code_find(code, offset);
+    uint32_t target = find_instruction(code, offset);
     RULE(code, index, target != PRT_NO_INSTRUCTION, "label",
          "@%" PRIu32 " is not the beginning of an instruction", offset);
     RULE(code, index, target >= code->prologue_count, "label-prologue",

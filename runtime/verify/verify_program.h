@@ -45,9 +45,6 @@ struct prt_code {
 
 struct sched_instruction prt_code_at(const struct prt_code *code, uint32_t index);
 
-/* The instruction that begins at `offset`, or PRT_NO_INSTRUCTION. */
-uint32_t prt_code_find(const struct prt_code *code, uint32_t offset);
-
 /* "container: section 'program', offset 12, 'bind 0, 7': there is no sub-device 7 [no-subdevice]" */
 enum prt_status prt_code_refuse(const struct prt_code *code, uint32_t index, const char *rule,
                                 const char *format, ...) PRT_PRINTF(4, 5);

@@ -133,8 +133,6 @@ struct member *compose_member_of(struct composer *c, uint32_t node);
 
 /* Finds the firings ahead, proves that each packet is written before it is read, and chooses the form of each edge. */
 bool compose_settle_edges(struct composer *c);
-/* Are the member's firings unrolled? */
-bool compose_unrolls(const struct member *m);
 /* Append the statements before and after the firings of an iteration. */
 void compose_edges_begin(struct composer *c, struct ks ***at);
 void compose_edges_end(struct composer *c, struct ks ***at);

@@ -47,7 +47,8 @@ static double series(double x, double first, unsigned power)
     return first * sum;
 }
 
-void transform_root(uint64_t points, uint64_t number, double *re, double *im)
+/* exp(-2 pi i number / points), to about an ulp, the same on every machine. */
+static void unit_root(uint64_t points, uint64_t number, double *re, double *im)
 {
     static const double two_pi = 6.283185307179586476925;
     for (; points < 4; points *= 2)
@@ -73,7 +74,7 @@ void transform_in_f64(double *re, double *im, uint64_t points)
     for (uint64_t half = points / 2; half > 0; half /= 2)
         for (uint64_t j = 0; j < half; j++) {
             double c = 1, s = 0;
-            if (j > 0) transform_root(points, j * (points / 2 / half), &c, &s);
+            if (j > 0) unit_root(points, j * (points / 2 / half), &c, &s);
             for (uint64_t a = j; a < points; a += 2 * half) {
                 uint64_t b = a + half;
                 double real = re[a] - re[b], imaginary = im[a] - im[b];
@@ -165,7 +166,7 @@ static struct transform_pair turn_value(struct transform *t, struct build_list *
         return conjugate ? (struct transform_pair){other, a.re}
                          : (struct transform_pair){a.im, other};
     }
-    transform_root(points, number, &re, &im);
+    unit_root(points, number, &re, &im);
     struct transform_pair root = {
         keep_value(t, list, build_constant(&t->tree, rounded_to_type(t, re))),
         keep_value(t, list, build_constant(&t->tree, rounded_to_type(t, im)))};
@@ -326,7 +327,7 @@ static struct transform_pair roots(struct transform *t, const struct stage *stag
     struct scalar_value *im = ARENA_ARRAY(t->tree.arena, struct scalar_value, part);
     for (uint64_t j = 0; j < part; j++) {
         double c, s;
-        transform_root(stage->length, j * k, &c, &s);
+        unit_root(stage->length, j * k, &c, &s);
         re[j] = rounded_to_type(t, c);
         im[j] = rounded_to_type(t, s);
     }

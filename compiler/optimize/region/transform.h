@@ -63,8 +63,6 @@ uint64_t transform_back_operations(uint64_t points, uint64_t every);
 
 /* The frequency at place `place` of a transformed block of `points`. */
 uint64_t transform_frequency(uint64_t points, uint64_t place);
-/* exp(-2 pi i number / points), to about an ulp, the same on every machine. */
-void transform_root(uint64_t points, uint64_t number, double *re, double *im);
 /* Transforms a block in place; the result is in order of the frequencies. */
 void transform_in_f64(double *re, double *im, uint64_t points);
 
