@@ -34,6 +34,7 @@ struct inspected_region { /* of a kernel whose cost is counted */
     uint64_t cycles; /* of an arrival */
 };
 
+/* One member for each key that `pipec inspect` prints of a node. */
 struct inspected_node {
     const char *name, *kernel;
     const char *file; /* with `line`: of its declaration */

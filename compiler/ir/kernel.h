@@ -131,6 +131,8 @@ enum access_check {
     ACCESS_GUARDED, /* by a test around it: compiler/optimize has put both there, and no analysis looks again */
 };
 
+/* One struct for all kinds, so that one visitor and one copy suffice.  A member belongs to the kinds that
+ * its comment names; in other kinds it is zero. */
 struct kx {
     enum kx_kind kind;
     enum kx_op op;
@@ -246,6 +248,7 @@ struct launch {
     struct body_event **wait_events; /* sema's; parallel to `waits` */
 };
 
+/* One struct for all kinds, as struct kx. */
 struct ks {
     enum ks_kind kind;
     struct span span;
@@ -367,6 +370,7 @@ struct function {
 
 enum border { BORDER_CLAMP, BORDER_MIRROR, BORDER_WRAP, BORDER_ZERO }; /* as in lang/container.h */
 
+/* Sema writes the members that the source declares; each analysis fills the ones that name it. */
 struct kernel_port {
     const char *name;
     const struct type *type; /* of a packet */
@@ -452,6 +456,8 @@ struct kernel_use {
 
 struct interval;
 
+/* A specialised kernel.  Sema makes it; each analysis fills the members that name it, so the later passes
+ * find everything about a kernel in one place. */
 struct kernel {
     const char *name;             /* as written: fir */
     const char *title;            /* with parameters: fir<64> */

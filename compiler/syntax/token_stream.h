@@ -62,6 +62,8 @@ struct documentation {
     const char *text;
 };
 
+/* Everything that a file needs while it is read: the tokens, the state of recovery after an error, and the
+ * tree so far.  The generated parser passes one pointer, so it is one struct. */
 struct parser {
     struct compile *cx;
     struct arena *scratch; /* lives while the file is parsed */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compose_internal: the interfaces between the files of optimize/compose; private to them.
+ * compose_internal: the interfaces between the files of optimize/compose; private to them.  It is one
+ * header because all of them work on one struct composer; its sections are the files.
  *
  *   compose.c        a group: its members, the buffers inside and outside, the kernel, the node
  *   compose_edge.c   buffers inside: firings ahead, the form of a buffer, the places of packets

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Shared by the formats under tools/piperun/io: buffered files, conversions, the two ops tables.
  *
+ * It is one header, because each format needs most of it.
+ *
  * Requires: only tools/piperun/io includes it.
  * Ownership: a reader or writer owns its descriptor, name and buffer from a successful _open to its
  *   _close.  A zeroed reader or writer may be closed.
