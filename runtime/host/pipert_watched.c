@@ -149,7 +149,7 @@ static enum prt_limit stage_limit(const struct prt_stage_time *t)
     return t->memory_bound_cycles > t->execute_cycles / 2 ? PRT_LIMIT_BANDWIDTH : PRT_LIMIT_COMPUTE;
 }
 
-/* Adds the members that limit_of reads. */
+/* Adds the members that stage_limit reads. */
 static void add_time(struct prt_stage_time *sum, const struct prt_stage_time *t)
 {
     sum->execute_cycles += t->execute_cycles;
