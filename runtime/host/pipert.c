@@ -218,23 +218,23 @@ static bool is_watched(const struct prt_run_options *options)
     return options != NULL && (options->measure || options->observer != NULL);
 }
 
-static void observe_launch(void *context, const struct prt_launch_record *record)
+static void observe(void *context, const struct prt_launch_record *record)
 {
     struct prt_run *run = context;
     prt_profile_launch(run->sched, record);
 }
 
-static enum prt_status open_run_device(struct prt_run *run, const struct prt_run_options *options,
-                                       struct prt_error *error)
+static enum prt_status open_device(struct prt_run *run, const struct prt_run_options *options,
+                                   struct prt_error *error)
 {
     struct prt_device_choice choice;
     enum prt_status status = prt_device_choose(&run->program->container, options, &choice, error);
     if (status != PRT_OK) return status;
-    const struct prt_device_options device_options = {
-        .description = &choice.description,
-        .host_threads = choice.host_threads,
-        .observe = is_watched(options) ? observe_launch : NULL,
-        .observe_context = run};
+    const struct prt_device_options device_options = {.description = &choice.description,
+                                                      .host_threads = choice.host_threads,
+                                                      .observe =
+                                                          is_watched(options) ? observe : NULL,
+                                                      .observe_context = run};
     run->ops = choice.ops;
     return run->ops->open(&device_options, &run->device, error);
 }
@@ -256,7 +256,7 @@ static enum prt_status create_arguments(struct prt_run *run, struct prt_error *e
     return PRT_OK;
 }
 
-static enum prt_packet_kind packet_kind_of(enum prt_dispatch_mode mode)
+static enum prt_packet_kind packet_form(enum prt_dispatch_mode mode)
 {
     switch (mode) {
     case PRT_DISPATCH_FULL: return PRT_PACKET_FULL;
@@ -287,7 +287,7 @@ static void free_deeper(struct prt_program *deeper)
     free(deeper);
 }
 
-/* Makes the program with deeper buffers, and verifies it again.  It shares the image and ports of `loaded`. */
+/* Makes the program with deeper buffers, and verifies it again.  Image and ports are those of `loaded`. */
 static enum prt_status deepen_program(const struct prt_program *loaded,
                                       const struct devdesc *device, uint64_t factor,
                                       bool scales_program, struct prt_program **deeper,
@@ -358,7 +358,7 @@ enum prt_status prt_run_create(const struct prt_program *program,
     struct prt_run *made = calloc(1, sizeof *made);
     if (made == NULL) return NO_MEMORY(error);
     made->loaded = made->program = program;
-    enum prt_status status = open_run_device(made, options, error);
+    enum prt_status status = open_device(made, options, error);
     if (status == PRT_OK) status = create_arguments(made, error);
     if (status == PRT_OK) {
         choose_depths(made, options);
@@ -371,7 +371,7 @@ enum prt_status prt_run_create(const struct prt_program *program,
     if (status == PRT_OK && options != NULL && options->sub_device_steps > 0)
         status = run_on_part(made, options, error);
     if (status == PRT_OK && options != NULL && options->dispatch != PRT_DISPATCH_PROGRAM)
-        prt_sched_set_dispatch(made->sched, packet_kind_of(options->dispatch));
+        prt_sched_set_dispatch(made->sched, packet_form(options->dispatch));
     if (status == PRT_OK && options != NULL)
         prt_sched_set_latency(made->sched, options->latency_nanoseconds);
     if (status == PRT_OK && is_watched(options))
@@ -474,7 +474,7 @@ enum prt_status prt_run_input_eager(struct prt_run *run, uint32_t port, struct p
     return PRT_OK;
 }
 
-static const char *run_port_name(const struct prt_run *run, uint32_t port)
+static const char *port_name(const struct prt_run *run, uint32_t port)
 {
     const struct prt_container *c = &run->program->container;
     return prt_container_text(c, c->buffers[run->program->ports[port]].name);
@@ -491,7 +491,7 @@ static enum prt_status check_arrivals(const struct prt_run *run, uint32_t port,
     return prt_error_set(error, PRT_E_USAGE,
                          "port '%s': packets arrive in simulated time only on a simulated device, "
                          "and device '%s' %s",
-                         run_port_name(run, port), run->ops->name,
+                         port_name(run, port), run->ops->name,
                          info->real_time ? "runs in real time" : "has no time");
 }
 
@@ -505,7 +505,7 @@ enum prt_status prt_run_input_rate(struct prt_run *run, uint32_t port, uint64_t 
     if (status != PRT_OK) return status;
     status = prt_arrivals_of_rate(info.description->clock_hz, packets, seconds, &arrivals, &why);
     if (status != PRT_OK)
-        return prt_error_set(error, status, "port '%s': %s", run_port_name(run, port), why.message);
+        return prt_error_set(error, status, "port '%s': %s", port_name(run, port), why.message);
     return prt_sched_source_arrivals(run->sched, run->program->ports[port], &arrivals, error);
 }
 
@@ -586,7 +586,7 @@ static enum prt_status open_image(const struct prt_run *run, struct prt_error *e
     return info.executes ? prt_image_open(&program->container, program->image, error) : PRT_OK;
 }
 
-static enum prt_status start_run(struct prt_run *run, struct prt_error *error)
+static enum prt_status start(struct prt_run *run, struct prt_error *error)
 {
     if (run->executed)
         return prt_error_set(error, PRT_E_USAGE, "the run has been executed already");
@@ -617,7 +617,7 @@ struct replay_view {
     struct prt_replay_level *levels; /* room for the ends of any node */
 };
 
-static void list_stage(void *context, uint32_t index)
+static void show_stage(void *context, uint32_t index)
 {
     struct replay_view *view = context;
     const struct prt_sched *s = view->run->sched;
@@ -652,9 +652,9 @@ enum prt_status prt_run_replay(struct prt_run *run, prt_replay_callback show, vo
     struct replay_view view = {run, show, context, calloc(ends + 1, sizeof *view.levels)};
     if (view.levels == NULL) return NO_MEMORY(error);
     bool before = run->executed;
-    enum prt_status status = start_run(run, error);
+    enum prt_status status = start(run, error);
     if (status == PRT_OK) status = prt_vm_prologue(run->program->vm, run->sched, error);
-    if (status == PRT_OK) status = prt_replay(run->sched, list_stage, &view, error);
+    if (status == PRT_OK) status = prt_replay(run->sched, show_stage, &view, error);
     if (!before) status = prt_port_threads_end(run->sched, status, error);
     if (!before) end(run);
     free(view.levels);
@@ -670,7 +670,7 @@ enum prt_status prt_run_execute(struct prt_run *run, struct prt_error *error)
                              "the container is a counterexample: its pipeline deadlocks; "
                              "'piperun --replay' shows how");
     bool before = run->executed;
-    enum prt_status status = start_run(run, error);
+    enum prt_status status = start(run, error);
     const struct prt_run_watch *watch = run->executed && !before ? run->watch : NULL;
     if (status == PRT_OK && watch != NULL) status = watch->begins(watch->context, error);
     if (status == PRT_OK) status = prt_vm_run(run->program->vm, run->sched, error);

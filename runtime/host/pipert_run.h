@@ -29,7 +29,7 @@ struct prt_run_watch {
 
 struct prt_run {
     const struct prt_program *loaded;  /* the caller's */
-    const struct prt_program *program; /* the program that executes: `loaded`, or `deeper` */
+    const struct prt_program *program; /* what executes: `loaded`, or `deeper` */
     struct prt_program *deeper;        /* with deeper buffers; owned, or NULL */
     const struct prt_device_ops *ops;
     struct prt_device *device;
