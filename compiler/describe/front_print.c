@@ -55,8 +55,8 @@ static void word_speed(char text[PACE_SIZE], const struct graph_tradeoff *row,
              (uint64_t)hundreds % 100);
 }
 
-/* Of a long part the table shows the first rows, where a little memory wins much.  Then it shows
- * rows that are a quarter faster than the row above, and always the last. */
+/* For a long part, the table shows the first rows, where little memory gains much speed.  After them it shows
+ * only rows that are a quarter faster than the row above, and always the last row. */
 enum { ROWS_OF_SHORT_PART = 32, FIRST_ROWS = 8 };
 
 static bool is_quarter_faster(const struct graph_tradeoff *row, const struct graph_tradeoff *than)

@@ -90,9 +90,9 @@ enum kx_kind {
                      trailing ones are zero; may nest */
 };
 
-/* Of vectors NEGATE, COMPLEMENT, NOT, BINARY, COMPARE, CONVERT, ASSIGN with `op`, CALL of a function
- * of scalars and BUILTIN (but ANY and ALL) work element by element, in order of the elements; their
- * operands are vectors of one length, each evaluated whole before the operation. */
+/* On vectors, these kinds work element by element, in order of the elements: NEGATE, COMPLEMENT, NOT,
+ * BINARY, COMPARE, CONVERT, ASSIGN with `op`, CALL of a function of scalars, and BUILTIN except ANY and ALL.
+ * Their operands are vectors of one length, and each is evaluated completely before the operation. */
 
 enum kx_op {
     OP_NONE,

@@ -100,7 +100,7 @@ static void reserve_ends(struct bufsize *pass)
         pass->sizings[pass->channels.items[i].buffer].ending = pass->channels.items[i].ending;
 }
 
-/* Of one phase at each end. */
+/* The depth that one writer and one reader need, if each has one phase. */
 static uint64_t pair_depth(const struct graph *graph, const struct channel *channel)
 {
     const struct graph_buffer *buffer = &graph->buffers.items[channel->buffer];
@@ -603,8 +603,8 @@ static uint64_t periodic_depth(const struct bufsize *pass, struct net *net, uint
     return depth <= INT32_MAX ? depth : 0;
 }
 
-/* Of the first candidates in the net, the declared buffer whose depth has to grow by the fewest
- * bytes for a periodic schedule to exist; GRAPH_NONE: none of them makes one possible by itself. */
+/* Tries the first candidates in the net.  Returns the declared buffer whose depth must grow by the fewest
+ * bytes to make a periodic schedule possible.  GRAPH_NONE: no single one of them is enough. */
 static uint32_t choose_periodic(const struct bufsize *pass, struct net *net, uint64_t *depth)
 {
     uint64_t *room = ARENA_ARRAY(pass->arena, uint64_t, net->arc_count);

@@ -365,7 +365,7 @@ static void note_waiting(const struct faults *faults, struct diag *d, const stru
         diag_note(d, "... and %" PRIu32 " more in the same cycle", waiting->count - waiting->shown);
 }
 
-/* Room that the lines of a cycle do not show. */
+/* Notes the need for room that the lines of a cycle do not show. */
 static void note_ending(const struct faults *faults, struct diag *d,
                         const struct graph_buffer *buffer, const struct sizing *sizing)
 {

@@ -82,7 +82,7 @@ struct component {
     uint64_t *blocks; /* K */
 };
 
-/* One expansion. */
+/* The graph of single firings of a component, with a chosen number of firings per node. */
 struct expansion {
     const struct component *of;
     struct arena *memory;
@@ -478,7 +478,7 @@ static struct throughput throughput_unknown(void)
     return (struct throughput){.kind = THROUGHPUT_UNKNOWN, .critical_node = GRAPH_NONE};
 }
 
-/* Of a round whose cycle demands no larger K. */
+/* The result of a round whose critical cycle demands no larger K. */
 static struct throughput conclude_round(const struct component *of, const struct round *round,
                                         const struct throughput *best)
 {

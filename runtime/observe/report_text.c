@@ -279,7 +279,7 @@ static void print_scheduler(const struct text *t, const struct prt_program_infor
     fputc('\n', t->to);
 }
 
-/* Of the device's memory, part by part. */
+/* Prints the device's memory, part by part. */
 static void print_device_memory(const struct text *t)
 {
     const struct prt_device_statistics *d = &t->device;
@@ -304,7 +304,7 @@ static void print_device_memory(const struct text *t)
     fputc('\n', t->to);
 }
 
-/* Of the buffers that the run has deepened for its threads. */
+/* Prints the buffers that the run has deepened for its threads. */
 static void print_growth(const struct text *t)
 {
     struct prt_buffer_statistics b;

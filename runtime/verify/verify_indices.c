@@ -9,11 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of all kernels together; so much of packed indices would be hundreds of thousands of groups. */
+/* For all kernels together.  Hundreds of thousands of groups fit into it. */
 #define REGISTERS_BYTES_MAX (UINT64_C(1) << 28)
 
-/* x + y dx + z dx dy; the reader has bounded the product of the extents, `z` is as large as they
- * come. */
+/* x + y dx + z dx dy; the reader has bounded the product of the extents. */
 static uint64_t index_number(const uint32_t extents[3], uint64_t x, uint64_t y, uint64_t z)
 {
     return x + y * extents[0] + z * extents[0] * extents[1];

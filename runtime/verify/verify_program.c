@@ -70,7 +70,7 @@ static bool is_prologue(enum sched_opcode opcode)
 
 /* ---- refusals ---- */
 
-/* Room for the numbers of a list: the rest of a longer one is left out. */
+/* LIST_SHOWN: a message shows that many numbers of a list, and leaves out the rest. */
 enum { TEXT_BYTES = 160, LIST_SHOWN = 8 };
 
 struct text {

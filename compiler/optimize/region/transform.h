@@ -29,7 +29,7 @@ struct transform_pair {
     const struct variable *re, *im;
 };
 
-/* One product.  The factor of place row * TRANSFORM_ROW + k is item k * points / TRANSFORM_ROW + row. */
+/* Multiplies each place of the block by its factor.  The factor of place row * TRANSFORM_ROW + k is item k * points / TRANSFORM_ROW + row. */
 struct transform_product {
     struct transform_pair factors; /* constant arrays of `points` */
     struct transform_pair

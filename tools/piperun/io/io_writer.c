@@ -154,7 +154,7 @@ static char *temporary_path(const char *target)
     return path;
 }
 
-/* One try.  The record comes before the file, so that no signal falls between. */
+/* Makes one try.  It records the name before it makes the file, so no signal can leave an unrecorded file. */
 static enum prt_status try_temporary(struct prt_io_writer *writer, struct prt_temporaries *registry,
                                      struct prt_error *error)
 {
