@@ -35,7 +35,7 @@ static struct edges successors(const struct prt_code *code, uint32_t index,
     return edges;
 }
 
-/* The edges along which the program does nothing. */
+/* The edges along which the program dispatches nothing. */
 static struct edges idle_edges(const struct prt_code *code, uint32_t index)
 {
     struct sched_instruction instruction = prt_code_at(code, index);
