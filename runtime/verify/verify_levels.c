@@ -635,11 +635,9 @@ static enum prt_status execute_selection(struct levels *x, uint32_t index,
 {
     uint32_t set = selection->operands[0];
     x->now.selected = false;
-    uint64_t before = x->now.asked[set / 64];
     x->now.asked[set / 64] |= UINT64_C(1) << set % 64;
     enum prt_status status = doubt_set(x, index, &x->c->sets[set]);
     if (status == PRT_OK) status = meet_label(x, index, prt_code_target(x->code, selection));
-    x->now.asked[set / 64] = before;
     forget_questions(x);
     x->now.selected = true;
     return status == PRT_OK ? forget_set(x, index, &x->c->sets[set]) : status;
