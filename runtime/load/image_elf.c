@@ -34,11 +34,11 @@ struct elf {
     uint64_t symbol_count;
 };
 
-static enum prt_status refuse_image(const struct elf *elf, enum prt_status status,
-                                    const char *format, ...) PRT_PRINTF(3, 4);
+static enum prt_status refuse(const struct elf *elf, enum prt_status status, const char *format,
+                              ...) PRT_PRINTF(3, 4);
 
-static enum prt_status refuse_image(const struct elf *elf, enum prt_status status,
-                                    const char *format, ...)
+static enum prt_status refuse(const struct elf *elf, enum prt_status status, const char *format,
+                              ...)
 {
     char reason[200];
     va_list arguments;
@@ -50,7 +50,7 @@ static enum prt_status refuse_image(const struct elf *elf, enum prt_status statu
 
 #define CHECK(condition, ...)                                                                      \
     do {                                                                                           \
-        if (!PRT_HOLDS(condition)) return refuse_image(elf, PRT_E_FORMAT, __VA_ARGS__);            \
+        if (!PRT_HOLDS(condition)) return refuse(elf, PRT_E_FORMAT, __VA_ARGS__);                  \
     } while (0)
 
 /* ---- segments ---- */
@@ -65,7 +65,7 @@ static enum prt_status verify_header(struct elf *elf)
               header->e_type == ET_DYN,
           "is not a 64-bit shared object");
     if (PRT_BREAKS(header->e_machine != EM_X86_64))
-        return refuse_image(elf, PRT_E_DEVICE, "is not for x86-64");
+        return refuse(elf, PRT_E_DEVICE, "is not for x86-64");
     CHECK(header->e_phentsize == sizeof(Elf64_Phdr) && header->e_phnum <= HEADERS_MAX &&
               header->e_phoff <= elf->size_bytes &&
               header->e_phnum * sizeof(Elf64_Phdr) <= elf->size_bytes - header->e_phoff,
@@ -266,26 +266,25 @@ static enum prt_status read_dynamic(struct elf *elf)
     return PRT_OK;
 }
 
-static bool has_tag(const struct elf *elf, int64_t tag)
+static bool has(const struct elf *elf, int64_t tag)
 {
     return elf->present[tag];
 }
 
-static enum prt_status verify_entry_points(const struct elf *elf)
+static enum prt_status verify_entries(const struct elf *elf)
 {
-    CHECK(has_tag(elf, DT_STRTAB) && has_tag(elf, DT_STRSZ) && has_tag(elf, DT_SYMTAB) &&
-              has_tag(elf, DT_SYMENT) && elf->has_hash,
+    CHECK(has(elf, DT_STRTAB) && has(elf, DT_STRSZ) && has(elf, DT_SYMTAB) && has(elf, DT_SYMENT) &&
+              elf->has_hash,
           "has no table of symbols");
     CHECK(elf->values[DT_SYMENT] == sizeof(Elf64_Sym), "has symbols of another size");
     CHECK((elf->values[DT_FLAGS] & ~(uint64_t)(DF_BIND_NOW | DF_SYMBOLIC)) == 0,
           "has the flags %#" PRIx64, elf->values[DT_FLAGS]);
-    CHECK(has_tag(elf, DT_RELA) == has_tag(elf, DT_RELASZ) &&
-              has_tag(elf, DT_RELA) == has_tag(elf, DT_RELAENT) &&
-              has_tag(elf, DT_JMPREL) == has_tag(elf, DT_PLTRELSZ) &&
-              has_tag(elf, DT_JMPREL) == has_tag(elf, DT_PLTREL),
+    CHECK(has(elf, DT_RELA) == has(elf, DT_RELASZ) && has(elf, DT_RELA) == has(elf, DT_RELAENT) &&
+              has(elf, DT_JMPREL) == has(elf, DT_PLTRELSZ) &&
+              has(elf, DT_JMPREL) == has(elf, DT_PLTREL),
           "has half a table of relocations");
-    CHECK((!has_tag(elf, DT_RELA) || elf->values[DT_RELAENT] == sizeof(Elf64_Rela)) &&
-              (!has_tag(elf, DT_JMPREL) || elf->values[DT_PLTREL] == DT_RELA),
+    CHECK((!has(elf, DT_RELA) || elf->values[DT_RELAENT] == sizeof(Elf64_Rela)) &&
+              (!has(elf, DT_JMPREL) || elf->values[DT_PLTREL] == DT_RELA),
           "has relocations of another kind");
     return PRT_OK;
 }
@@ -328,7 +327,7 @@ static enum prt_status count_symbols(struct elf *elf)
     return PRT_OK;
 }
 
-static bool is_allowed_import(const char *name)
+static bool is_available(const char *name)
 {
     static const char *const names[] = {"memcpy", "memmove", "memset"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -345,7 +344,7 @@ static enum prt_status verify_symbol(const struct elf *elf, const Elf64_Sym *sym
           "has the symbol '%s', whose value is computed by code when it is loaded", name);
     CHECK(type <= STT_FUNC && bind <= STB_WEAK, "has the symbol '%s' of another kind", name);
     if (symbol->st_shndx == SHN_UNDEF) {
-        CHECK(is_allowed_import(name), "uses '%s', which is not its own", name);
+        CHECK(is_available(name), "uses '%s', which is not its own", name);
         return PRT_OK;
     }
     const Elf64_Phdr *load = segment_of(elf, symbol->st_value, 1);
@@ -412,9 +411,9 @@ static enum prt_status verify_relocations(const struct elf *elf, uint64_t addres
 static enum prt_status verify_all_relocations(const struct elf *elf)
 {
     enum prt_status status = PRT_OK;
-    if (has_tag(elf, DT_RELA))
+    if (has(elf, DT_RELA))
         status = verify_relocations(elf, elf->values[DT_RELA], elf->values[DT_RELASZ]);
-    if (status == PRT_OK && has_tag(elf, DT_JMPREL))
+    if (status == PRT_OK && has(elf, DT_JMPREL))
         status = verify_relocations(elf, elf->values[DT_JMPREL], elf->values[DT_PLTRELSZ]);
     if (status != PRT_OK) return status;
     /* The linker takes the first ones for relative ones without a look. */
@@ -430,8 +429,8 @@ static enum prt_status verify_all_relocations(const struct elf *elf)
               "has fewer relative relocations than it says");
     }
     const Elf64_Phdr *load =
-        has_tag(elf, DT_PLTGOT) ? segment_of(elf, elf->values[DT_PLTGOT], 24) : NULL;
-    CHECK(!has_tag(elf, DT_PLTGOT) || (load != NULL && (load->p_flags & PF_W)),
+        has(elf, DT_PLTGOT) ? segment_of(elf, elf->values[DT_PLTGOT], 24) : NULL;
+    CHECK(!has(elf, DT_PLTGOT) || (load != NULL && (load->p_flags & PF_W)),
           "has a table of addresses outside of its data");
     return PRT_OK;
 }
@@ -443,7 +442,7 @@ enum prt_status prt_image_elf_verify(const uint8_t *bytes, uint64_t size_bytes, 
     enum prt_status status = verify_header(&elf);
     if (status == PRT_OK) status = verify_segments(&elf);
     if (status == PRT_OK) status = read_dynamic(&elf);
-    if (status == PRT_OK) status = verify_entry_points(&elf);
+    if (status == PRT_OK) status = verify_entries(&elf);
     if (status == PRT_OK) status = verify_symbols(&elf);
     return status == PRT_OK ? verify_all_relocations(&elf) : status;
 }

@@ -80,8 +80,7 @@ static bool begins_as_container(const void *bytes, size_t size)
     return known > 0 && memcmp(bytes, CONTAINER_MAGIC, known) == 0;
 }
 
-static enum prt_status check_container_header(struct reading *reading,
-                                              struct container_header *header)
+static enum prt_status check_header(struct reading *reading, struct container_header *header)
 {
     const struct prt_container *c = reading->container;
     if (PRT_BREAKS(!begins_as_container(c->bytes, c->size_bytes)))
@@ -117,7 +116,7 @@ static enum prt_status check_container_header(struct reading *reading,
     return PRT_OK;
 }
 
-static bool are_zero_bytes(const uint8_t *bytes, uint64_t from, uint64_t to)
+static bool is_zero(const uint8_t *bytes, uint64_t from, uint64_t to)
 {
     for (; from < to; from++) {
         if (bytes[from] != 0) return false;
@@ -126,8 +125,8 @@ static bool are_zero_bytes(const uint8_t *bytes, uint64_t from, uint64_t to)
 }
 
 /* One entry of the table: `end` is where the one before ended, and becomes the end of this one. */
-static enum prt_status check_section_entry(struct reading *reading, uint32_t kind, uint64_t at,
-                                           uint64_t *end)
+static enum prt_status check_section(struct reading *reading, uint32_t kind, uint64_t at,
+                                     uint64_t *end)
 {
     const struct prt_container *c = reading->container;
     const struct section_form *form = &forms[kind];
@@ -140,7 +139,7 @@ static enum prt_status check_section_entry(struct reading *reading, uint32_t kin
     if (PRT_BREAKS(section.offset_bytes != begin || begin > c->size_bytes ||
                    section.size_bytes > c->size_bytes - begin))
         return REFUSE(reading, at, "container: section '%s' lies where it must not", form->name);
-    if (PRT_BREAKS(!are_zero_bytes(c->bytes, *end, begin)))
+    if (PRT_BREAKS(!is_zero(c->bytes, *end, begin)))
         return REFUSE(reading, *end, "container: the bytes before section '%s' are not zero",
                       form->name);
     if (PRT_BREAKS(section.size_bytes % form->record_bytes != 0 ||
@@ -163,7 +162,7 @@ static enum prt_status check_sections(struct reading *reading)
         return prt_error_set_at(reading->error, PRT_E_TRUNCATED, reading->container->size_bytes,
                                 "container: ends inside the section table");
     for (uint32_t kind = 1; kind < SECTION_KINDS; kind++) {
-        enum prt_status status = check_section_entry(reading, kind, at, &end);
+        enum prt_status status = check_section(reading, kind, at, &end);
         if (status != PRT_OK) return status;
         at += sizeof(struct container_section);
     }
@@ -269,7 +268,7 @@ static bool is_index_or_none(uint32_t index, uint32_t count)
     return index < count || index == CONTAINER_NONE;
 }
 
-static bool is_range_inside(uint32_t first, uint32_t count, uint32_t total)
+static bool is_range(uint32_t first, uint32_t count, uint32_t total)
 {
     return first <= total && count <= total - first;
 }
@@ -326,7 +325,7 @@ static enum prt_status check_images(struct reading *reading)
         CHECK(image->offset_bytes == begin && begin <= c->image_bytes &&
                   image->size_bytes <= c->image_bytes - begin,
               IMAGES, i, "lies where it must not");
-        CHECK(are_zero_bytes(c->image, end, begin), IMAGES, i, "the bytes before it are not zero");
+        CHECK(is_zero(c->image, end, begin), IMAGES, i, "the bytes before it are not zero");
         end = begin + image->size_bytes;
     }
     if (PRT_BREAKS(end != c->image_bytes))
@@ -368,9 +367,9 @@ static enum prt_status check_nodes(struct reading *reading)
         CHECK((n->flags & ~flags) == 0, NODES, i, "unknown flags");
         CHECK(n->importance <= 255, NODES, i, "importance above 255");
         CHECK(n->phases >= 1, NODES, i, "no phase");
-        CHECK(is_range_inside(n->first_input, n->input_count, c->input_count), NODES, i,
+        CHECK(is_range(n->first_input, n->input_count, c->input_count), NODES, i,
               "inputs outside the section 'inputs'");
-        CHECK(is_range_inside(n->first_output, n->output_count, c->output_count), NODES, i,
+        CHECK(is_range(n->first_output, n->output_count, c->output_count), NODES, i,
               "outputs outside the section 'outputs'");
         CHECK(n->arguments_bytes <= SIZE_MAX / 4 && n->tables_bytes <= SIZE_MAX / 4 &&
                   n->state_bytes <= SIZE_MAX / 4,
@@ -379,7 +378,7 @@ static enum prt_status check_nodes(struct reading *reading)
     return PRT_OK;
 }
 
-static enum prt_status check_end_records(struct reading *reading)
+static enum prt_status check_ends(struct reading *reading)
 {
     const struct prt_container *c = reading->container;
     for (uint32_t i = 0; i < c->input_count; i++) {
@@ -429,9 +428,9 @@ static enum prt_status check_buffers(struct reading *reading)
               "an unknown writer");
         CHECK(b->writer_output < c->output_count || b->writer_output == CONTAINER_NONE, BUFFERS, i,
               "an unknown output");
-        CHECK(is_range_inside(b->first_reader, b->reader_count, c->reader_count), BUFFERS, i,
+        CHECK(is_range(b->first_reader, b->reader_count, c->reader_count), BUFFERS, i,
               "readers outside the section 'readers'");
-        CHECK(is_range_inside(b->first_field, b->field_count, c->field_count), BUFFERS, i,
+        CHECK(is_range(b->first_field, b->field_count, c->field_count), BUFFERS, i,
               "fields outside the section 'fields'");
         CHECK(is_index_or_none(b->type, c->type_count), BUFFERS, i, "an unknown type");
         CHECK(is_index_or_none(b->place, c->place_count), BUFFERS, i, "an unknown place");
@@ -493,7 +492,7 @@ static enum prt_status check_indices(struct reading *reading)
               INDICES, i, "a group of no work-items, or of too many");
         uint32_t items = (uint32_t)plane * x->extents[2];
         uint32_t first = items < c->device->lanes ? items : c->device->lanes;
-        CHECK(is_range_inside(x->first_warp, first, c->first_warp_count), INDICES, i,
+        CHECK(is_range(x->first_warp, first, c->first_warp_count), INDICES, i,
               "a first warp outside the section 'first_warps'");
         CHECK((x->flags & ~(uint32_t)CONTAINER_INDEX_DEDICATED) == 0 && x->reserved == 0, INDICES,
               i, "unknown flags, or a reserved field is not zero");
@@ -514,13 +513,12 @@ static enum prt_status check_interfaces(struct reading *reading)
         const uint32_t known = CONTAINER_INTERFACE_ASKS | CONTAINER_INTERFACE_COUNTED;
         CHECK((f->flags & ~known) == 0, INTERFACES, i, "unknown flags");
         CHECK(f->reserved == 0, INTERFACES, i, "a reserved field is not zero");
-        CHECK(is_range_inside(f->first_launch, f->launch_count, c->launch_count), INTERFACES, i,
+        CHECK(is_range(f->first_launch, f->launch_count, c->launch_count), INTERFACES, i,
               "launches outside the section 'launches'");
-        CHECK(
-            f->in_count <= c->interface_port_count && f->out_count <= c->interface_port_count &&
-                is_range_inside(f->first_port, f->in_count, c->interface_port_count) &&
-                is_range_inside(f->first_port + f->in_count, f->out_count, c->interface_port_count),
-            INTERFACES, i, "ports outside the section 'interface_ports'");
+        CHECK(f->in_count <= c->interface_port_count && f->out_count <= c->interface_port_count &&
+                  is_range(f->first_port, f->in_count, c->interface_port_count) &&
+                  is_range(f->first_port + f->in_count, f->out_count, c->interface_port_count),
+              INTERFACES, i, "ports outside the section 'interface_ports'");
     }
     for (uint32_t i = 0; i < c->interface_port_count; i++) {
         const struct container_interface_port *p = &c->interface_ports[i];
@@ -557,7 +555,7 @@ static enum prt_status check_types(struct reading *reading)
         CHECK(t->scalar < SCALAR_COUNT, TYPES, i, "unknown scalar type");
         CHECK(t->element < i || t->element == CONTAINER_NONE, TYPES, i,
               "its element is not a type before it");
-        CHECK(is_range_inside(t->first_member, t->member_count, c->member_count), TYPES, i,
+        CHECK(is_range(t->first_member, t->member_count, c->member_count), TYPES, i,
               "members outside the section 'members'");
         for (uint32_t m = 0; m < t->member_count; m++)
             CHECK(c->members[t->first_member + m].type < i, TYPES, i,
@@ -589,10 +587,10 @@ static enum prt_status check_kernels(struct reading *reading)
         CHECK(is_string(c, k->title), KERNELS, i, "a string outside the section 'strings'");
         CHECK(is_index_or_none(k->place, c->place_count), KERNELS, i, "an unknown place");
         CHECK(k->in_count <= c->kernel_port_count && k->out_count <= c->kernel_port_count &&
-                  is_range_inside(k->first_port, k->in_count, c->kernel_port_count) &&
-                  is_range_inside(k->first_port + k->in_count, k->out_count, c->kernel_port_count),
+                  is_range(k->first_port, k->in_count, c->kernel_port_count) &&
+                  is_range(k->first_port + k->in_count, k->out_count, c->kernel_port_count),
               KERNELS, i, "ports outside the section 'kernel_ports'");
-        CHECK(is_range_inside(k->first_variable, k->variable_count, c->variable_count), KERNELS, i,
+        CHECK(is_range(k->first_variable, k->variable_count, c->variable_count), KERNELS, i,
               "variables outside the section 'variables'");
     }
     for (uint32_t i = 0; i < c->kernel_port_count; i++) {
@@ -646,13 +644,13 @@ static enum prt_status read_sets(struct reading *reading)
 static enum prt_status read_bytes(struct reading *reading)
 {
     static enum prt_status (*const steps[])(struct reading *) = {
-        check_strings,  check_heads,  check_arguments, check_nodes,   check_end_records,
+        check_strings,  check_heads,  check_arguments, check_nodes,   check_ends,
         check_buffers,  check_fields, check_stages,    check_indices, check_interfaces,
         check_launches, check_types,  check_places,    check_kernels, check_variables,
         check_images,   read_sets,
     };
     struct container_header header;
-    enum prt_status status = check_container_header(reading, &header);
+    enum prt_status status = check_header(reading, &header);
     if (status == PRT_OK) status = check_sections(reading);
     if (status != PRT_OK) return status;
     place_tables(reading);
@@ -670,7 +668,7 @@ static uint8_t *allocate_bytes(size_t size)
     return posix_memalign(&bytes, CONTAINER_ALIGNMENT, size > 0 ? size : 1) == 0 ? bytes : NULL;
 }
 
-/* Becomes the owner of `bytes`, also if it fails. */
+/* Takes `bytes` over, whatever comes of it. */
 static enum prt_status read_owned(uint8_t *bytes, size_t size, struct prt_container *container,
                                   struct prt_error *error)
 {
@@ -695,8 +693,8 @@ enum prt_status prt_container_read_memory(const void *bytes, size_t size,
     return read_owned(copy, size, container, error);
 }
 
-/* Reads to the end of the file into memory that grows: the file may be a pipe, or change while it is read.  Stops early
- * if the file does not begin as a container. */
+/* Reads to the end of the file into memory that grows with it: it may be a pipe, or change meanwhile.  Of what does not
+ * begin as a container not much is read. */
 static enum prt_status slurp(int fd, const char *path, uint8_t **bytes, size_t *size,
                              struct prt_error *error)
 {
@@ -718,7 +716,7 @@ static enum prt_status slurp(int fd, const char *path, uint8_t **bytes, size_t *
         if (got == 0) return PRT_OK;
         *size += (size_t)got;
         if (!begins_as_container(*bytes, *size)) return PRT_OK;
-        /* uncovered: a pipe with more than 4 GiB */
+        /* uncovered: a pipe that brings more than 4 GiB */
         if (*size > PRT_CONTAINER_BYTES_MAX)
             return prt_error_set(error, PRT_E_FORMAT, "%s: larger than 4 GiB", path);
         if (*size < capacity) continue;
