@@ -92,14 +92,14 @@ static void open_editor(struct prt_lines *l, prt_lines_words words, void *contex
 {
     completing.words = words;
     completing.context = context;
-    rl_readline_name = (char *)(uintptr_t) "piperun";
+    rl_readline_name = (char *)(uintptr_t)"piperun";
     rl_catch_signals = 0;
     rl_outstream = l->to;
     (void)rl_initialize();
     using_history();
     stifle_history(HISTORY_LINES);
     rl_attempted_completion_function = complete_line;
-    rl_completer_word_break_characters = (char *)(uintptr_t) " \t()=!<>&|";
+    rl_completer_word_break_characters = (char *)(uintptr_t)" \t()=!<>&|";
     l->history = history_path();
     if (l->history != NULL) (void)read_history(l->history);
 }
