@@ -585,8 +585,8 @@ static void write_images(struct writer *w)
     static const unsigned char zeros[CONTAINER_ALIGNMENT];
     for (uint32_t i = 0; i < w->image->object_count; i++) {
         const struct kernel_object *object = &w->image->objects[i];
-        struct container_image record = {.features = object->features,
-                                         .size_bytes = object->size_bytes};
+        struct container_image record = {
+            .kind = object->kind, .features = object->features, .size_bytes = object->size_bytes};
         size_t used = w->sections[CONTAINER_IMAGE].count;
         section_append(w, CONTAINER_IMAGE, zeros,
                        (size_t)(align_up(used, CONTAINER_ALIGNMENT) - used));
