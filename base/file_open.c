@@ -24,7 +24,7 @@ static int open_without_waiting(const char *path, int flags)
 }
 
 /* Closes `fd` and fails with errno `error`: returns -1. */
-static int refuse(int fd, int error)
+static int close_and_fail(int fd, int error)
 {
     if (fd >= 0) close(fd);
     errno = error;
@@ -35,17 +35,17 @@ static int let_wait(int fd)
 {
     int flags = fcntl(fd, F_GETFL);
     if (flags >= 0 && fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) == 0) return fd;
-    return refuse(fd, errno);
+    return close_and_fail(fd, errno);
 }
 
 /* Returns `fd`, which is no regular file, if its name names a stream. Otherwise -1, and errno. */
 static int keep_stream(int fd, const char *path, int error)
 {
     struct output_target target;
-    if (!output_target_find(path, &target)) return refuse(fd, errno);
+    if (!output_target_find(path, &target)) return close_and_fail(fd, errno);
     bool is_named = target.path == NULL;
     free(target.path);
-    return is_named ? let_wait(fd) : refuse(fd, error);
+    return is_named ? let_wait(fd) : close_and_fail(fd, error);
 }
 
 static bool is_null_device(const struct stat *about)
@@ -63,9 +63,9 @@ int file_open_input(const char *path)
     struct stat about;
     int fd = open_without_waiting(path, O_RDONLY);
     if (fd < 0) return -1;
-    if (fstat(fd, &about) != 0) return refuse(fd, errno);
+    if (fstat(fd, &about) != 0) return close_and_fail(fd, errno);
     if (S_ISREG(about.st_mode) || is_null_device(&about)) return let_wait(fd);
-    if (S_ISDIR(about.st_mode)) return refuse(fd, EISDIR);
+    if (S_ISDIR(about.st_mode)) return close_and_fail(fd, EISDIR);
     return keep_stream(fd, path, kind_error(&about));
 }
 
@@ -73,7 +73,7 @@ FILE *file_open_input_stream(const char *path)
 {
     int fd = file_open_input(path);
     FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
-    if (fd >= 0 && file == NULL) (void)refuse(fd, errno);
+    if (fd >= 0 && file == NULL) (void)close_and_fail(fd, errno);
     return file;
 }
 
@@ -84,9 +84,9 @@ static int open_output(const char *path, int flags, struct stat *about)
     int error = errno;
     if (fd < 0) {
         bool is_pipe = error == ENXIO && stat(path, about) == 0 && S_ISFIFO(about->st_mode);
-        return refuse(fd, is_pipe ? FILE_IS_PIPE : error);
+        return close_and_fail(fd, is_pipe ? FILE_IS_PIPE : error);
     }
-    return fstat(fd, about) == 0 ? fd : refuse(fd, errno);
+    return fstat(fd, about) == 0 ? fd : close_and_fail(fd, errno);
 }
 
 int file_open_output_device(const char *path)
@@ -94,7 +94,7 @@ int file_open_output_device(const char *path)
     struct stat about;
     int fd = open_output(path, 0, &about);
     if (fd < 0) return -1;
-    return S_ISCHR(about.st_mode) ? let_wait(fd) : refuse(fd, kind_error(&about));
+    return S_ISCHR(about.st_mode) ? let_wait(fd) : close_and_fail(fd, kind_error(&about));
 }
 
 FILE *file_open_output_stream(const char *path)
@@ -104,9 +104,9 @@ FILE *file_open_output_stream(const char *path)
     if (fd < 0) return NULL;
     bool fits = S_ISREG(about.st_mode) || S_ISCHR(about.st_mode);
     fd = fits ? let_wait(fd) : keep_stream(fd, path, kind_error(&about));
-    if (fd >= 0 && S_ISREG(about.st_mode) && ftruncate(fd, 0) != 0) fd = refuse(fd, errno);
+    if (fd >= 0 && S_ISREG(about.st_mode) && ftruncate(fd, 0) != 0) fd = close_and_fail(fd, errno);
     FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (fd >= 0 && file == NULL) (void)refuse(fd, errno);
+    if (fd >= 0 && file == NULL) (void)close_and_fail(fd, errno);
     return file;
 }
 

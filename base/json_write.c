@@ -44,7 +44,7 @@ void json_print_string(FILE *to, const char *text)
 }
 
 /* Prints at least `digits` digits. */
-static void print_number(FILE *to, uint64_t number, unsigned digits)
+static void print_digits(FILE *to, uint64_t number, unsigned digits)
 {
     char text[24];
     size_t at = sizeof text;
@@ -60,7 +60,7 @@ static bool is_on_line(const struct json *json)
     return json->line_depth > 0 && json->depth >= json->line_depth;
 }
 
-static void begin_line(const struct json *json)
+static void begin_new_line(const struct json *json)
 {
     if (json->compact || is_on_line(json)) return;
     fputc('\n', json->to);
@@ -72,7 +72,7 @@ static void begin_member(struct json *json, const char *key)
 {
     if (json->has_members) fputc(',', json->to);
     if (json->has_members && is_on_line(json) && !json->compact) fputc(' ', json->to);
-    if (json->depth > 0) begin_line(json);
+    if (json->depth > 0) begin_new_line(json);
     if (key != NULL) {
         json_print_string(json->to, key);
         fputs(json->compact ? ":" : ": ", json->to);
@@ -99,7 +99,7 @@ void json_end(struct json *json, char bracket)
     bool is_line = is_on_line(json);
     if (json->line_depth == json->depth) json->line_depth = 0;
     json->depth--;
-    if (json->has_members && !is_line) begin_line(json);
+    if (json->has_members && !is_line) begin_new_line(json);
     fputc(bracket, json->to);
     json->has_members = true;
     if (json->depth > 0) return;
@@ -119,7 +119,7 @@ void json_text(struct json *json, const char *key, const char *text)
 void json_number(struct json *json, const char *key, uint64_t number)
 {
     begin_member(json, key);
-    print_number(json->to, number, 1);
+    print_digits(json->to, number, 1);
 }
 
 void json_numbers(struct json *json, const char *key, uint64_t single, const uint64_t *numbers,
@@ -141,9 +141,9 @@ void json_fraction(struct json *json, const char *key, uint64_t number, unsigned
     for (unsigned i = 0; i < decimals; i++)
         unit *= 10;
     begin_member(json, key);
-    print_number(json->to, number / unit, 1);
+    print_digits(json->to, number / unit, 1);
     fputc('.', json->to);
-    print_number(json->to, number % unit, decimals);
+    print_digits(json->to, number % unit, decimals);
 }
 
 void json_boolean(struct json *json, const char *key, bool value)

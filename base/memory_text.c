@@ -23,7 +23,7 @@ static bool grow(struct memory_text *text, size_t needed)
     return true;
 }
 
-static ssize_t keep(void *cookie, const char *bytes, size_t size)
+static ssize_t append_bytes(void *cookie, const char *bytes, size_t size)
 {
     struct memory_text *text = cookie;
     size_t needed;
@@ -41,7 +41,7 @@ static ssize_t keep(void *cookie, const char *bytes, size_t size)
 bool memory_text_begin(struct memory_text *text)
 {
     *text = (struct memory_text){.file = NULL};
-    text->file = fopencookie(text, "w", (cookie_io_functions_t){.write = keep});
+    text->file = fopencookie(text, "w", (cookie_io_functions_t){.write = append_bytes});
     return text->file != NULL;
 }
 

@@ -521,7 +521,9 @@ static bool place_variables(const struct group_facts *facts)
 
 /* ---- all ---- */
 
-bool uniform_check(struct group_facts *facts)
+/* One kernel: finds out which values vary, checks barriers, and marks what is done together.  False
+ * after an error. */
+static bool check_uniformity(struct group_facts *facts)
 {
     struct kernel *kernel = facts->kernel;
     struct uniform u = {.facts = facts, .kernel = kernel};
@@ -553,7 +555,7 @@ void group_check_bodies(struct compile *cx, struct graph *graph)
         if (!facts.kernel->grouped) continue;
         facts.arena = arena_create();
         size_t kept = diag_kept_count(cx->diags);
-        if (uniform_check(&facts)) race_check(&facts);
+        if (check_uniformity(&facts)) race_check(&facts);
         graph_trace_kernel(cx, facts.kernel, kept);
         arena_destroy(facts.arena);
     }

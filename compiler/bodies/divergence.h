@@ -13,8 +13,5 @@
 #include "compiler/bodies/group.h"
 
 void group_check_bodies(struct compile *cx, struct graph *graph);
-/* One kernel: finds out which values vary, checks barriers, and marks what is done together.  False
- * after an error. */
-bool uniform_check(struct group_facts *facts);
 
 #endif

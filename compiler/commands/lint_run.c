@@ -58,7 +58,7 @@ static bool is_expected_refusal(const struct ast_file *file, const struct ast_it
     return false;
 }
 
-/* With diagnostics of its own: the errors of other pipelines do not end its analysis. */
+/* It has separate diagnostics, so errors of other pipelines do not end its analysis. */
 static void lint_pipeline(struct compile *cx, struct ast_program *program, const char *name)
 {
     struct diags *all = cx->diags;

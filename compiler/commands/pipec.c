@@ -316,7 +316,8 @@ static const struct sched_program *emit_quietly(struct compile *cx, const struct
     return program;
 }
 
-static void describe(struct compile *cx, const struct graph *graph, const struct plan *plan)
+static void describe_compilation(struct compile *cx, const struct graph *graph,
+                                 const struct plan *plan)
 {
     const struct sched_program *program = emit_quietly(cx, graph, plan);
     struct program_shape shape;
@@ -369,7 +370,7 @@ static int compile_file(struct compile *cx, const struct command_line *line)
     if (shows_declarations(line)) return emit_declarations(&passes, line);
     if (!passes_run(&passes, PASS_PLAN)) return EXIT_REFUSED;
     if (inspects) return inspect(&passes, line);
-    if (line->verbose) describe(cx, passes.graph, passes.plan);
+    if (line->verbose) describe_compilation(cx, passes.graph, passes.plan);
     if (line->output == NULL && line->emit == EMIT_NONE) return write_depfile(cx, line);
     return write_program_output(&passes, line);
 }
@@ -411,7 +412,7 @@ static int compile_with_baseline(struct compile *cx, const struct command_line *
     return diagnostics_fail(options, cx->diags) ? EXIT_REFUSED : EXIT_DONE;
 }
 
-static int run(struct compile *cx, struct command_line *line)
+static int run_command(struct compile *cx, struct command_line *line)
 {
     const char *path = NULL;
     diagnostics_set_levels(&line->diagnostics, cx->diags);
@@ -461,7 +462,7 @@ int main(int argc, char **argv)
         struct compile cx = compile_begin(arena, line.options);
         cleanup_install();
         signal(SIGCHLD, SIG_DFL); /* if it is ignored, a child leaves no status */
-        status = run(&cx, &line);
+        status = run_command(&cx, &line);
     }
     arena_destroy(arena);
     return status;

@@ -70,7 +70,7 @@ struct compile {
     struct sources *sources;
     struct diags *diags;
     struct compile_options options;
-    const struct devdesc *device; /* its costs are those of operations; NULL: the default device */
+    const struct devdesc *device; /* gives the costs of operations; NULL: the default device */
     /* Spent so far, of the budgets that the analyses of all bodies and all constants share. */
     uint64_t walk_steps, constant_steps, constant_values;
     /* After errors in a program: the kernels without errors, from sema; otherwise NULL. */

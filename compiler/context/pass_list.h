@@ -55,7 +55,7 @@
     X(KERNELS,      START,     PLANNED,        always,             run_kernels,      NOTHING,    GATE)    \
     X(CONTAINER,    CONTAINER, COMPILED,       always,             run_container,    NOTHING,    GOES_ON)
 
-/* X(phase, name): START comes first, and counts what is in no pass; plan and codegen begin TRIALS, LLVM_... and LINK. */
+/* X(phase, name): START is the first, and counts the time outside of all passes; plan and codegen begin TRIALS, LLVM_... and LINK. */
 #define COMPILE_PHASES(X)               \
     X(START, "start, output")           \
     X(FRONT_END, "front end")           \

@@ -20,7 +20,7 @@ static void print_warp_shape(FILE *to, const struct kernel *kernel, const struct
                 warp->firings == 1 ? "" : "s");
 }
 
-/* The words for the event that is counted at a region: `what` of cost_regions. */
+/* The words for the event that a region counts: `what` of cost_regions. */
 static const char *arrival_words(const char *what)
 {
     static const char *const words[][2] = {

@@ -13,7 +13,7 @@ static const char *part_name(const struct graph *graph, uint32_t component)
     return "";
 }
 
-static bool has_parts(const struct graph_front *front)
+static bool has_front_parts(const struct graph_front *front)
 {
     for (size_t i = 1; i < front->points.count; i++)
         if (front->points.items[i].component != front->points.items[0].component) return true;
@@ -55,8 +55,8 @@ static void word_speed(char text[PACE_SIZE], const struct graph_tradeoff *row,
              (uint64_t)hundreds % 100);
 }
 
-/* Of a long part the table shows the first rows, where a little memory wins much.  Then it shows
- * rows that are a quarter faster than the row above, and always the last. */
+/* For a long part, the table shows the first rows, where little memory gains much speed.  After them it shows
+ * only rows that are a quarter faster than the row above, and always the last row. */
 enum { ROWS_OF_SHORT_PART = 32, FIRST_ROWS = 8 };
 
 static bool is_quarter_faster(const struct graph_tradeoff *row, const struct graph_tradeoff *than)
@@ -118,7 +118,7 @@ static size_t print_part(FILE *to, const struct graph *graph, const struct graph
 void front_print_text(FILE *to, const struct graph *graph)
 {
     const struct graph_front *front = graph->front;
-    bool parts = has_parts(front);
+    bool parts = has_front_parts(front);
     size_t left_out = 0;
     fprintf(to, "memory against throughput of pipeline %s%s\n", graph->name,
             front->whole ? "" : ", not complete");

@@ -20,7 +20,7 @@ static void print_set(FILE *to, const char *name)
     fputc(' ', to);
 }
 
-/* A list if its values are those of all packets, else a count and the value of one packet. */
+/* A list if it has a value for each packet, else a count and the value of one packet. */
 static void print_initial(FILE *to, const struct graph_buffer *buffer)
 {
     const struct graph_initial *initial = &buffer->initial;

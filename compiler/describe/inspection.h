@@ -34,6 +34,7 @@ struct inspected_region { /* of a kernel whose cost is counted */
     uint64_t cycles; /* of an arrival */
 };
 
+/* One member for each key that `pipec inspect` prints of a node. */
 struct inspected_node {
     const char *name, *kernel;
     const char *file; /* with `line`: of its declaration */
@@ -50,7 +51,7 @@ struct inspected_node {
     const char *const *children;
     uint32_t child_count;
     struct graph_warp warp;   /* firings 0: not known; 1: of one that launches */
-    uint64_t constant_cycles; /* of a counted one: what every execution costs */
+    uint64_t constant_cycles; /* of a counted one: the cost of every execution */
     struct inspected_region *regions;
     uint32_t region_count; /* 0: from a container */
     bool has_checks;       /* false for a container */
@@ -72,7 +73,7 @@ struct inspected_buffer {
 };
 
 struct inspected_stage {
-    const char *name;           /* of its node; in a container, that of a composite */
+    const char *name;           /* of its node; in a container, of a composite */
     const char *const *members; /* the nodes that it executes */
     uint32_t member_count;
     const char *kernel;

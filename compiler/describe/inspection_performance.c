@@ -134,7 +134,7 @@ static void print_inspected_latency(FILE *to, const struct inspection *inspectio
         fprintf(to, "'%s' has fired\n", inspection->nodes[latency->node].name);
 }
 
-/* Of an iteration; 0: not known. */
+/* The packets of an iteration; 0: not known. */
 static uint64_t iteration_packets(const struct inspected_node *node,
                                   const struct inspected_end *end)
 {

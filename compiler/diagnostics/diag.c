@@ -107,7 +107,7 @@ static struct diag **find_bucket(struct diags *diags, enum rule rule, struct spa
     return &diags->buckets[(hash ^ hash >> 16) % BUCKET_COUNT];
 }
 
-static bool has_place(const struct diag *diag, enum rule rule, struct span span)
+static bool is_reported_at(const struct diag *diag, enum rule rule, struct span span)
 {
     const struct span *at = &diag->primary.span;
     return diag->rule == rule && at->source == span.source && at->begin == span.begin &&
@@ -117,7 +117,7 @@ static bool has_place(const struct diag *diag, enum rule rule, struct span span)
 static bool is_equal_diag(const struct diag *diag, enum rule rule, struct span span,
                           const char *message)
 {
-    return has_place(diag, rule, span) && strcmp(diag->message, message) == 0;
+    return is_reported_at(diag, rule, span) && strcmp(diag->message, message) == 0;
 }
 
 static void keep_diag(struct diags *diags, struct diag *diag, struct diag **bucket)
@@ -274,7 +274,7 @@ void diag_take(struct diags *to, struct diags *from)
 static bool has_error_at(struct diags *diags, enum rule rule, struct span span)
 {
     for (const struct diag *d = *find_bucket(diags, rule, span); d != NULL; d = d->next_equal)
-        if (d->level == DIAG_ERROR && has_place(d, rule, span)) return true;
+        if (d->level == DIAG_ERROR && is_reported_at(d, rule, span)) return true;
     return false;
 }
 

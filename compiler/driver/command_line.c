@@ -376,7 +376,8 @@ static void parse_jobs(struct parser *p, const char *text)
         p->line.jobs = (unsigned)count;
 }
 
-bool version_print(FILE *to, const char *form)
+/* Prints the version as text, or as JSON if `form` is "json". False: unknown form. */
+static bool print_version(FILE *to, const char *form)
 {
     if (form == NULL)
         fprintf(to, "pipec %s (LLVM %d)\nLicence: MIT\n", PIPEC_VERSION, PIPEC_LLVM_MAJOR);
@@ -399,13 +400,13 @@ bool command_line_answer(const char *argument, const char *help)
         return true;
     }
     if (strncmp(argument, version, sizeof version - 1) != 0) return false;
-    if (*form == '\0') return version_print(stdout, NULL);
-    return *form == '=' && version_print(stdout, form + 1);
+    if (*form == '\0') return print_version(stdout, NULL);
+    return *form == '=' && print_version(stdout, form + 1);
 }
 
 static void show_version(struct parser *p, const char *form)
 {
-    if (version_print(stdout, form))
+    if (print_version(stdout, form))
         p->line.action = COMMAND_DONE;
     else
         refuse_line(p, "--version=%s: the only form is json", form);

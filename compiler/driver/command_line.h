@@ -83,8 +83,8 @@ enum { COMMAND_OPTION = 1024, COMMAND_JOBS_MAX = 1024 };
 /* `@FILE` is replaced by the arguments in FILE.  Strings belong to the arguments or to `arena`. */
 struct command_line command_line_parse(int argc, char **argv, struct arena *arena,
                                        const char *(*nearest_command)(const char *word));
-/* As command_line_parse, for a command with options of its own; argv[0] is its name. Any number of
- * inputs. */
+/* As command_line_parse, for a command with further options `own` and any number of inputs; argv[0] is
+ * its name. */
 struct command_line command_line_parse_command(int argc, char **argv, struct arena *arena,
                                                const struct command_options *own);
 
@@ -93,8 +93,5 @@ extern const char command_line_inspect_help[];
 /* Prints `help` for -h, --help and --help=all, and the version for --version[=json]. False: the argument
  * is none of these. */
 bool command_line_answer(const char *argument, const char *help);
-
-/* Prints the version as text, or as JSON if `form` is "json". False: unknown form. */
-bool version_print(FILE *to, const char *form);
 
 #endif

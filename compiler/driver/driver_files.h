@@ -29,8 +29,8 @@ int standard_output_status(void);
 int input_read(struct compile *cx, const char *path, uint32_t *source);
 /* True if both names are of the same existing regular file. */
 bool file_is_same(const char *a, const char *b);
-/* True, and reported, if `path` is a source of the program, which writing `what` ("output") there would
- * destroy. Source 1 is the input; `path` may be NULL. */
+/* Reports, and returns true, if `path` is a source of the program: writing `what` ("output") would
+ * overwrite it. Source 1 is the input; `path` may be NULL. */
 bool refuse_over_source(const struct compile *cx, const char *what, const char *path);
 /* True if the name ends in .dev. */
 bool is_description_name(const char *name);

@@ -370,7 +370,7 @@ static enum scalar_type element_scalar(const struct type *type)
 enum { FIELDS_MAX = 4096 };
 
 /* Is the type made of scalars only, so that one record describes it? */
-static bool is_plain(const struct type *type)
+static bool is_plain_data(const struct type *type)
 {
     while (type->kind == TYPE_ARRAY)
         type = type->element;
@@ -398,7 +398,7 @@ static void write_plain_field(struct writer *w, const struct type *type, const c
 static bool write_fields(struct writer *w, const struct type *type, const char *name,
                          uint64_t offset_bytes, uint32_t *count)
 {
-    if (is_plain(type)) {
+    if (is_plain_data(type)) {
         if (++*count > FIELDS_MAX) return false;
         write_plain_field(w, type, name, offset_bytes);
         return true;
@@ -553,7 +553,7 @@ static void write_index(struct writer *w, uint32_t kernel_id, const struct plan_
     }
 }
 
-/* In order of the image's numbers: those of nodes ascend in order of first use. */
+/* In order of the image's numbers, which ascend by first use of the nodes. */
 static void write_indices(struct writer *w)
 {
     uint32_t next = 0;

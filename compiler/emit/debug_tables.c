@@ -78,8 +78,8 @@ uint32_t debug_type_index(struct debug_tables *t, const struct type *type)
 
 /* ---- kernels ---- */
 
-static void add_port(struct debug_tables *t, struct place_table *places,
-                     const struct kernel_port *port)
+static void add_debug_port(struct debug_tables *t, struct place_table *places,
+                           const struct kernel_port *port)
 {
     struct container_kernel_port record = {.type = debug_type_index(t, port->type),
                                            .place = places_add(places, port->span)};
@@ -108,9 +108,9 @@ static void add_kernel(struct debug_tables *t, struct place_table *places,
                                       .out_count = kernel->out_count,
                                       .first_variable = (uint32_t)t->variables.count};
     for (uint32_t i = 0; i < kernel->in_count; i++)
-        add_port(t, places, &kernel->in[i]);
+        add_debug_port(t, places, &kernel->in[i]);
     for (uint32_t i = 0; i < kernel->out_count; i++)
-        add_port(t, places, &kernel->out[i]);
+        add_debug_port(t, places, &kernel->out[i]);
     if (variables) {
         for (size_t i = 0; i < kernel->states.count; i++)
             add_variable(t, places, kernel->states.items[i], CONTAINER_VARIABLE_STATE);

@@ -36,7 +36,7 @@ static struct place launch_place(const struct building *b, struct span span)
 
 /* ---- ports ---- */
 
-static void add_port(struct building *b, const struct kernel_port *port, uint64_t packets)
+static void add_interface_port(struct building *b, const struct kernel_port *port, uint64_t packets)
 {
     struct place place = launch_place(b, port->rate_declared ? port->rate_span : port->span);
     struct container_interface_port record = {.width_bytes = port->type->width_bytes,
@@ -57,13 +57,13 @@ static void add_ports(struct building *b, const struct kernel *kernel,
         uint64_t peek = kernel->in[i].peek;
         for (size_t k = 0; node != NULL && k < node->inputs.count; k++)
             if (node->inputs.items[k].kernel_port == i) peek = node->inputs.items[k].peek;
-        add_port(b, &kernel->in[i], peek);
+        add_interface_port(b, &kernel->in[i], peek);
     }
     record->in_count = (uint32_t)b->tables.ports.count - record->first_port;
     for (uint32_t i = 0; i < kernel->out_count; i++) {
         const struct kernel_port *out = &kernel->out[i];
         bool launches = kernel_launches_any(&kernel->launches);
-        add_port(b, out, launches ? out->own_push : out->push);
+        add_interface_port(b, out, launches ? out->own_push : out->push);
     }
     record->out_count = (uint32_t)b->tables.ports.count - record->first_port - record->in_count;
 }

@@ -62,7 +62,7 @@ static struct line *last_line(struct layout *l)
     return &l->lines.items[l->lines.count - 1];
 }
 
-static void end_line(struct layout *l)
+static void end_layout_line(struct layout *l)
 {
     if (l->lines.count == 0) return;
     if (last_line(l)->comment == 0) last_line(l)->code_columns = l->column;
@@ -71,7 +71,7 @@ static void end_line(struct layout *l)
 
 static void begin_line(struct layout *l, uint32_t indent)
 {
-    end_line(l);
+    end_layout_line(l);
     l->line = l->column = indent;
     l->fresh = true;
     vec_push(l->arena, &l->lines, (struct line){.begin = l->text.count, .indent = indent});
@@ -300,7 +300,7 @@ static uint32_t aligned(const struct layout *l, const struct format_token *token
     return column;
 }
 
-/* Writes the token; `on_new_line`: on a line of its own. */
+/* Writes the token; `on_new_line`: on a new line. */
 static void put_token(struct layout *l, uint32_t index, bool on_new_line)
 {
     const struct format_token *token = &l->tokens[index];
@@ -711,6 +711,6 @@ struct formatted format_layout(const struct format_file *file)
         begin_line(&l, 0);
         put_comment(&l, comment_at(&l, i));
     }
-    end_line(&l);
+    end_layout_line(&l);
     return align_comments(&l);
 }

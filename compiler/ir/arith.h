@@ -39,7 +39,7 @@ bool arith_binary(enum kx_op op, struct scalar_value left, struct scalar_value r
                   struct scalar_value *out);
 /* OP_LT .. OP_NE. */
 bool arith_compare(enum kx_op op, struct scalar_value left, struct scalar_value right);
-/* Of OP_LT .. OP_NE: the comparison of integers that holds where this one does not. */
+/* For OP_LT .. OP_NE: the comparison that is true of integers exactly where `op` is false. */
 enum kx_op arith_opposite(enum kx_op op);
 struct scalar_value arith_negate(struct scalar_value value);
 struct scalar_value arith_complement(struct scalar_value value);
@@ -53,7 +53,7 @@ struct operation {
     enum builtin builtin;  /* BUILTIN */
     enum scalar_type type; /* of the result */
 };
-/* That of an expression; of a vector, that of each element. */
+/* The operation of an expression; for a vector, the operation of each element. */
 struct operation kx_operation(const struct kx *x);
 /* False: integer division by zero, or an expression that is none of these operations. */
 bool arith_operate(struct operation operation, const struct scalar_value *operands,

@@ -5,7 +5,7 @@
 
 /* ---- expressions ---- */
 
-struct kx *tree_kx(const struct tree *t, enum kx_kind kind, const struct type *type)
+struct kx *build_kx(const struct expr_build *t, enum kx_kind kind, const struct type *type)
 {
     struct kx *x = ARENA_NEW(t->arena, struct kx);
     x->kind = kind;
@@ -15,66 +15,67 @@ struct kx *tree_kx(const struct tree *t, enum kx_kind kind, const struct type *t
     return x;
 }
 
-struct kx *tree_constant(const struct tree *t, struct scalar_value value)
+struct kx *build_constant(const struct expr_build *t, struct scalar_value value)
 {
-    struct kx *x = tree_kx(t, KX_CONSTANT, type_scalar(t->types, value.type));
+    struct kx *x = build_kx(t, KX_CONSTANT, type_scalar(t->types, value.type));
     x->value = value;
     return x;
 }
 
-struct kx *tree_i32(const struct tree *t, uint64_t value)
+struct kx *build_i32(const struct expr_build *t, uint64_t value)
 {
-    return tree_constant(t, arith_integer(SCALAR_I32, value));
+    return build_constant(t, arith_integer(SCALAR_I32, value));
 }
 
-struct kx *tree_i64(const struct tree *t, uint64_t value)
+struct kx *build_i64(const struct expr_build *t, uint64_t value)
 {
-    return tree_constant(t, arith_integer(SCALAR_I64, value));
+    return build_constant(t, arith_integer(SCALAR_I64, value));
 }
 
-struct kx *tree_variable(const struct tree *t, const struct variable *variable)
+struct kx *build_variable(const struct expr_build *t, const struct variable *variable)
 {
-    struct kx *x = tree_kx(t, KX_VARIABLE, variable->type);
+    struct kx *x = build_kx(t, KX_VARIABLE, variable->type);
     x->variable = variable;
     return x;
 }
 
-struct kx *tree_binary(const struct tree *t, enum kx_op op, const struct type *type,
-                       struct kx *left, struct kx *right)
+struct kx *build_binary(const struct expr_build *t, enum kx_op op, const struct type *type,
+                        struct kx *left, struct kx *right)
 {
-    struct kx *x = tree_kx(t, KX_BINARY, type);
+    struct kx *x = build_kx(t, KX_BINARY, type);
     x->op = op;
     x->left = left;
     x->right = right;
     return x;
 }
 
-struct kx *tree_compare(const struct tree *t, enum kx_op op, struct kx *left, struct kx *right)
+struct kx *build_compare(const struct expr_build *t, enum kx_op op, struct kx *left,
+                         struct kx *right)
 {
-    struct kx *x = tree_binary(t, op, type_scalar(t->types, SCALAR_BOOL), left, right);
+    struct kx *x = build_binary(t, op, type_scalar(t->types, SCALAR_BOOL), left, right);
     x->kind = KX_COMPARE;
     return x;
 }
 
-struct kx *tree_index(const struct tree *t, struct kx *left, struct kx *right)
+struct kx *build_index(const struct expr_build *t, struct kx *left, struct kx *right)
 {
-    struct kx *x = tree_kx(t, KX_INDEX, left->type->element);
+    struct kx *x = build_kx(t, KX_INDEX, left->type->element);
     x->left = left;
     x->right = right;
     return x;
 }
 
-struct kx *tree_peek(const struct tree *t, uint32_t port, struct kx *packet)
+struct kx *build_peek(const struct expr_build *t, uint32_t port, struct kx *packet)
 {
-    struct kx *x = tree_kx(t, KX_PEEK, t->kernel->in[port].type);
+    struct kx *x = build_kx(t, KX_PEEK, t->kernel->in[port].type);
     x->port = port;
     x->right = packet;
     return x;
 }
 
-struct kx *tree_fma(const struct tree *t, struct kx *a, struct kx *b, struct kx *c)
+struct kx *build_fma(const struct expr_build *t, struct kx *a, struct kx *b, struct kx *c)
 {
-    struct kx *x = tree_kx(t, KX_BUILTIN, c->type);
+    struct kx *x = build_kx(t, KX_BUILTIN, c->type);
     x->builtin = BUILTIN_FMA;
     x->argument_count = 3;
     x->arguments = ARENA_ARRAY(t->arena, struct kx *, 3);
@@ -84,25 +85,25 @@ struct kx *tree_fma(const struct tree *t, struct kx *a, struct kx *b, struct kx 
     return x;
 }
 
-struct kx *tree_assign(const struct tree *t, struct kx *to, struct kx *value)
+struct kx *build_assign(const struct expr_build *t, struct kx *to, struct kx *value)
 {
-    struct kx *x = tree_kx(t, KX_ASSIGN, to->type);
+    struct kx *x = build_kx(t, KX_ASSIGN, to->type);
     x->left = to;
     x->right = value;
     return x;
 }
 
-struct kx *tree_left(const struct tree *t, uint32_t port)
+struct kx *build_left(const struct expr_build *t, uint32_t port)
 {
-    struct kx *x = tree_kx(t, KX_LEFT, type_scalar(t->types, SCALAR_I64));
+    struct kx *x = build_kx(t, KX_LEFT, type_scalar(t->types, SCALAR_I64));
     x->port = port;
     return x;
 }
 
 /* ---- variables ---- */
 
-struct variable *tree_local(const struct tree *t, const char *name, const struct type *type,
-                            bool is_const)
+struct variable *build_local(const struct expr_build *t, const char *name, const struct type *type,
+                             bool is_const)
 {
     struct variable *variable = ARENA_NEW(t->arena, struct variable);
     *variable = (struct variable){.kind = VARIABLE_LOCAL,
@@ -114,8 +115,8 @@ struct variable *tree_local(const struct tree *t, const char *name, const struct
     return variable;
 }
 
-struct variable *tree_constant_array(const struct tree *t, const char *name,
-                                     const struct scalar_value *values, uint64_t count)
+struct variable *build_constant_array(const struct expr_build *t, const char *name,
+                                      const struct scalar_value *values, uint64_t count)
 {
     struct variable *variable = ARENA_NEW(t->arena, struct variable);
     *variable = (struct variable){
@@ -129,7 +130,7 @@ struct variable *tree_constant_array(const struct tree *t, const char *name,
 
 /* ---- statements ---- */
 
-struct ks *tree_ks(const struct tree *t, enum ks_kind kind)
+struct ks *build_ks(const struct expr_build *t, enum ks_kind kind)
 {
     struct ks *s = ARENA_NEW(t->arena, struct ks);
     s->kind = kind;
@@ -137,59 +138,60 @@ struct ks *tree_ks(const struct tree *t, enum ks_kind kind)
     return s;
 }
 
-void tree_append(struct tree_list *list, struct ks *statement)
+void build_append(struct build_list *list, struct ks *statement)
 {
     if (list->end == NULL) list->end = &list->first;
     *list->end = statement;
     list->end = &statement->next;
 }
 
-struct ks *tree_block(const struct tree *t, const struct tree_list *list)
+struct ks *build_block(const struct expr_build *t, const struct build_list *list)
 {
-    struct ks *s = tree_ks(t, KS_BLOCK);
+    struct ks *s = build_ks(t, KS_BLOCK);
     s->body = list->first;
     return s;
 }
 
-struct ks *tree_declare(const struct tree *t, struct variable *variable, struct kx *value)
+struct ks *build_declare(const struct expr_build *t, struct variable *variable, struct kx *value)
 {
-    struct ks *s = tree_ks(t, KS_DECLARE);
+    struct ks *s = build_ks(t, KS_DECLARE);
     s->variable = variable;
     s->expr = value;
     return s;
 }
 
-struct ks *tree_expression(const struct tree *t, struct kx *x)
+struct ks *build_expression(const struct expr_build *t, struct kx *x)
 {
-    struct ks *s = tree_ks(t, KS_EXPR);
+    struct ks *s = build_ks(t, KS_EXPR);
     s->expr = x;
     return s;
 }
 
-struct ks *tree_emit(const struct tree *t, uint32_t port, struct kx *packet)
+struct ks *build_emit(const struct expr_build *t, uint32_t port, struct kx *packet)
 {
-    struct ks *s = tree_ks(t, KS_EMIT);
+    struct ks *s = build_ks(t, KS_EMIT);
     s->port = port;
     s->expr = packet;
     return s;
 }
 
-struct ks *tree_if(const struct tree *t, struct kx *condition, struct ks *body)
+struct ks *build_if(const struct expr_build *t, struct kx *condition, struct ks *body)
 {
-    struct ks *s = tree_ks(t, KS_IF);
+    struct ks *s = build_ks(t, KS_IF);
     s->expr = condition;
     s->body = body;
     return s;
 }
 
-struct ks *tree_loop(const struct tree *t, struct variable *i, uint64_t count, struct ks *body)
+struct ks *build_loop(const struct expr_build *t, struct variable *i, uint64_t count,
+                      struct ks *body)
 {
-    struct ks *s = tree_ks(t, KS_LOOP);
-    struct kx *step = tree_assign(t, tree_variable(t, i), tree_i32(t, 1));
+    struct ks *s = build_ks(t, KS_LOOP);
+    struct kx *step = build_assign(t, build_variable(t, i), build_i32(t, 1));
     step->op = OP_ADD;
     step->operation = i->type;
-    s->init = tree_declare(t, i, tree_i32(t, 0));
-    s->expr = tree_compare(t, OP_LT, tree_variable(t, i), tree_i32(t, count));
+    s->init = build_declare(t, i, build_i32(t, 0));
+    s->expr = build_compare(t, OP_LT, build_variable(t, i), build_i32(t, count));
     s->step = step;
     s->body = body;
     return s;

@@ -90,9 +90,9 @@ enum kx_kind {
                      trailing ones are zero; may nest */
 };
 
-/* Of vectors NEGATE, COMPLEMENT, NOT, BINARY, COMPARE, CONVERT, ASSIGN with `op`, CALL of a function
- * of scalars and BUILTIN (but ANY and ALL) work element by element, in order of the elements; their
- * operands are vectors of one length, each evaluated whole before the operation. */
+/* On vectors, these kinds work element by element, in order of the elements: NEGATE, COMPLEMENT, NOT,
+ * BINARY, COMPARE, CONVERT, ASSIGN with `op`, CALL of a function of scalars, and BUILTIN except ANY and ALL.
+ * Their operands are vectors of one length, and each is evaluated completely before the operation. */
 
 enum kx_op {
     OP_NONE,
@@ -131,6 +131,8 @@ enum access_check {
     ACCESS_GUARDED, /* by a test around it: compiler/optimize has put both there, and no analysis looks again */
 };
 
+/* One struct for all kinds, so that one visitor and one copy suffice.  A member belongs to the kinds that
+ * its comment names; in other kinds it is zero. */
 struct kx {
     enum kx_kind kind;
     enum kx_op op;
@@ -152,8 +154,8 @@ struct kx {
     bool postfix;           /* ASSIGN: the value is the old one (i++) */
     uint32_t port;          /* PEEK, WINDOW, LEFT: index into kernel->in */
     uint32_t dimension;     /* ITEM */
-    /* Of kernel->costs: LOGICAL, SELECT: those of `right` and `third`; CALL: takes the cycles that
-     * the function has counted.  0: none.  Filled by bodies/cost. */
+    /* Regions of kernel->costs.  LOGICAL, SELECT: the regions of `right` and `third`.  CALL: the region
+     * that gets the cycles counted in the function.  0: none.  Filled by bodies/cost. */
     uint32_t regions[2];
     uint32_t member;              /* MEMBER: index into left->type->fields */
     const struct type *type;      /* of the value; ASSIGN: of left; statements' calls may be void */
@@ -185,7 +187,7 @@ enum ks_kind {
     KS_STORE,  /* packet `index` of out-port `port` [element] = expr */
     KS_STOP, /* body of a source: it ends; this firing does not count.  `finish` of a composite, where it
                    ends nothing: packets are left over */
-    KS_BARRIER, /* every work-item of the firing comes here before any goes on */
+    KS_BARRIER, /* every work-item of the firing arrives here before any continues */
     KS_LAUNCH,  /* launch; `variable`: the event that it sets (a KS_DECLARE stands before), or NULL;
                    `expr`: its events, then its arguments, joined by KX_COMMA, for passes that look at
                    expressions only; NULL: none */
@@ -198,7 +200,7 @@ enum ks_kind {
 
 /* ---- launches ---- */
 
-/* Limits; those of the container are not below them. */
+/* Limits; the limits of the container are at least as large. */
 #define SEMA_MAX_LAUNCHES 65536           /* of one firing */
 #define SEMA_MAX_TREE_LAUNCHES (1u << 20) /* of one firing's whole tree */
 #define SEMA_MAX_LAUNCH_LEVELS 256        /* children of children */
@@ -248,6 +250,7 @@ struct launch {
     struct body_event **wait_events; /* sema's; parallel to `waits` */
 };
 
+/* One struct for all kinds, as struct kx. */
 struct ks {
     enum ks_kind kind;
     struct span span;
@@ -264,11 +267,11 @@ struct ks {
     bool test_after, is_default;
     bool unset; /* DECLARE without `expr`: need not be zero, for it is written before it is read */
     bool unbounded; /* LOOP: nothing shows how many rounds it makes; filled by bodies/range_check */
-    /* Done once for all work-items: a barrier, what contains one, or a jump out of that.  Filled by
-     * bodies/divergence. */
+    /* Executed once for all work-items: a barrier, a statement that contains one, or a jump out of such a
+     * statement.  Filled by bodies/divergence. */
     bool together;
-    /* Of kernel->costs, 0: none: what begins with this statement; LOOP: a round, and the step and the
-     * test that follow it.  Filled by bodies/cost. */
+    /* Regions of kernel->costs: the one that begins with this statement; LOOP: the one of a round, and
+     * the one of the step and test after it.  0: none.  Filled by bodies/cost. */
     uint32_t region, round_region, step_region;
     struct scalar_value label; /* CASE: converted to the switch's type */
 };
@@ -289,7 +292,7 @@ static inline bool kx_is_elementwise(const struct kx *x)
     }
 }
 
-/* Where a KS_SWITCH goes on with that value of its type: its label, or the default; NULL: after the switch. */
+/* The label at which a KS_SWITCH continues for this value of its type, or the default; NULL: after the switch. */
 static inline const struct ks *ks_find_label(const struct ks *on, struct scalar_value value)
 {
     const struct ks *otherwise = (const struct ks *)0, *s = on->body;
@@ -330,7 +333,7 @@ static inline struct kx *kx_child(const struct kx *x, uint32_t i)
     return i == 0 ? x->left : i == 1 ? x->right : i == 2 ? x->third : x->arguments[i - 3];
 }
 
-/* A copy whose children are what `map` makes of those of `x`, in order (kernel_any.c). */
+/* A copy whose children are the results of `map` for the children of `x`, in order (kernel_any.c). */
 struct arena;
 typedef struct kx *kx_map(const struct kx *child, void *data);
 struct kx *kx_copy(struct arena *arena, const struct kx *x, kx_map *map, void *data);
@@ -369,6 +372,7 @@ struct function {
 
 enum border { BORDER_CLAMP, BORDER_MIRROR, BORDER_WRAP, BORDER_ZERO }; /* as in lang/container.h */
 
+/* Sema writes the members that the source declares; each analysis fills the ones that name it. */
 struct kernel_port {
     const char *name;
     const struct type *type; /* of a packet */
@@ -470,6 +474,8 @@ struct foreign {
 
 struct interval;
 
+/* A specialised kernel.  Sema makes it; each analysis fills the members that name it, so the later passes
+ * find everything about a kernel in one place. */
 struct kernel {
     const char *name;             /* as written: fir */
     const char *title;            /* with parameters: fir<64> */

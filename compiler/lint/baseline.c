@@ -14,9 +14,10 @@
 
 enum { LINE_BYTES = 200, BUCKETS = 256 };
 
-/* ---- what a finding is ---- */
+/* ---- identity of a finding ---- */
 
-int baseline_compare(const void *a, const void *b)
+/* By file, rule and line: for qsort and bsearch. */
+static int compare_findings(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
     int order = strcmp(x->file, y->file);
@@ -29,10 +30,10 @@ void baseline_sort(struct baseline *baseline)
 {
     size_t kept = 0;
     if (baseline->count > 0)
-        qsort(baseline->entries, baseline->count, sizeof(struct entry), baseline_compare);
+        qsort(baseline->entries, baseline->count, sizeof(struct entry), compare_findings);
     for (size_t i = 0; i < baseline->count; i++) {
         struct entry *last = kept > 0 ? &baseline->entries[kept - 1] : NULL;
-        if (last != NULL && baseline_compare(last, &baseline->entries[i]) == 0)
+        if (last != NULL && compare_findings(last, &baseline->entries[i]) == 0)
             last->count += baseline->entries[i].count;
         else
             baseline->entries[kept++] = baseline->entries[i];
@@ -40,7 +41,7 @@ void baseline_sort(struct baseline *baseline)
     baseline->count = kept;
 }
 
-/* Printable ASCII, blanks as one, the rest as \xNN: what JSON gives back as it was. */
+/* Printable ASCII; a run of blanks becomes one blank, other bytes become \xNN, so JSON keeps the text as it is. */
 static const char *plain_text(struct arena *arena, const char *text, size_t length)
 {
     char *plain = arena_alloc(arena, length * 4 + 1), *to = plain;
@@ -164,7 +165,7 @@ static bool hides(void *data, enum rule rule, struct span span, const char *mess
     struct entry *entry = a->baseline->count == 0
                               ? NULL
                               : bsearch(&wanted, a->baseline->entries, a->baseline->count,
-                                        sizeof wanted, baseline_compare);
+                                        sizeof wanted, compare_findings);
     if (entry == NULL || entry->found >= entry->count) return false;
     entry->found++;
     struct known *known = ARENA_NEW(a->arena, struct known);
@@ -215,7 +216,7 @@ void baseline_report_outdated(const struct baseline *baseline, struct diags *dia
 
 /* ---- writing ---- */
 
-static bool is_written(void *data, const struct diag *diag)
+static bool collect_finding(void *data, const struct diag *diag)
 {
     (void)data;
     return is_acceptable(diag_rule(diag));
@@ -253,6 +254,6 @@ bool baseline_write(struct diags *diags, const struct sources *sources, struct a
     json_end(&json, ']');
     json_end(&json, '}');
     if (!output_close(&output)) return false;
-    diag_drop(diags, is_written, NULL);
+    diag_drop(diags, collect_finding, NULL);
     return true;
 }

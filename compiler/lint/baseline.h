@@ -19,14 +19,14 @@ struct baseline;
 
 /* NULL: reported on stderr. */
 struct baseline *baseline_load(struct arena *arena, const char *path);
-/* Findings of `cx` that are known are no longer reported: all, or those of its first source.
+/* Removes the known findings of `cx` from its report: all of them, or those of its first source.
  * Several compilations, with different first sources, may do so at the same time. */
 void baseline_apply(struct baseline *baseline, struct compile *cx, bool first_source_only);
-/* The file was looked at, without errors: what is known of it and was not found is outdated. */
+/* Lint has read the file without errors: each known finding of it that was not found is outdated. */
 void baseline_examined(struct baseline *baseline, const char *file);
-/* RULE_OUTDATED_BASELINE for what is no longer there. */
+/* Reports RULE_OUTDATED_BASELINE for each known finding that no longer exists. */
 void baseline_report_outdated(const struct baseline *baseline, struct diags *diags);
-/* Writes what was found instead of reporting it.  False: `path` could not be written (errno). */
+/* Writes the findings instead of reporting them.  False: `path` could not be written (errno). */
 bool baseline_write(struct diags *diags, const struct sources *sources, struct arena *arena,
                     const char *path);
 

@@ -22,8 +22,6 @@ struct baseline {
     size_t count;
 };
 
-/* By file, rule and line: for qsort and bsearch. */
-int baseline_compare(const void *a, const void *b);
 /* Sorts; equal entries become one. */
 void baseline_sort(struct baseline *baseline);
 

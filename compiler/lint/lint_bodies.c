@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Typed bodies: what the analyses left, and arithmetic that is seldom meant. */
+/* Typed bodies: checks that the analyses could not remove, and arithmetic that is rarely intended. */
 #include <inttypes.h>
 
 #include "compiler/bodies/interval.h"
@@ -8,7 +8,7 @@
 struct bodies {
     struct compile *cx;
     const char *in;      /* "the kernel 'fir'" */
-    const char *certain; /* "firing of 'fir'", each of which comes to what is visited; or NULL */
+    const char *certain; /* "firing of 'fir'": each of them executes the visited code; or NULL */
 };
 
 static bool is_constant_kx(const struct kx *kx)

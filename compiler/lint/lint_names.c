@@ -38,7 +38,7 @@ struct names {
     struct binding *table;
     size_t capacity, count; /* capacity: a power of two */
     bool *source_read;      /* by source id: something of it is mentioned in the linted file */
-    bool quiet;             /* what is visited is not the linted file's */
+    bool quiet;             /* the visited tree is not of the linted file */
 };
 
 /* ---- the table ---- */
@@ -51,7 +51,7 @@ static size_t symbol_slot(const struct binding *table, size_t capacity, const ch
     return slot;
 }
 
-static void grow(struct names *names)
+static void grow_names(struct names *names)
 {
     size_t capacity = names->capacity ? names->capacity * 2 : 256;
     struct binding *table = ARENA_ARRAY(names->arena, struct binding, capacity);
@@ -64,7 +64,7 @@ static void grow(struct names *names)
 
 static struct binding *bind(struct names *names, const char *text)
 {
-    if (names->count * 2 >= names->capacity) grow(names);
+    if (names->count * 2 >= names->capacity) grow_names(names);
     struct binding *binding = &names->table[symbol_slot(names->table, names->capacity, text)];
     if (binding->text == NULL) names->count++;
     binding->text = text;
@@ -140,7 +140,7 @@ static void report_unused(struct names *names, const struct symbol *s)
                     "the packets of the in-port '%s' are consumed unseen", s->name.text);
 }
 
-/* Forgets what was declared since `first`, and says what of it was of no use. */
+/* Ends the scope of the names declared since `first`, and reports the unused ones. */
 static void leave_scope(struct names *names, size_t first)
 {
     for (size_t i = names->symbols.count; i-- > first;) {
@@ -354,7 +354,7 @@ static void visit_params(struct names *names, const struct ast_param *first, con
     }
 }
 
-/* `consumes`: what its in-ports hold is gone afterwards, looked at or not. */
+/* `consumes`: a firing removes the packets of its in-ports, whether it reads them or not. */
 static void visit_signature(struct names *names, const struct ast_signature *s, bool consumes)
 {
     for (const struct ast_type_param *p = s->type_params; p != NULL; p = p->next)
@@ -441,7 +441,7 @@ static bool import_source(const struct names *names, const struct ast_file *from
                          options->import_folder_count, id) == SOURCE_OK;
 }
 
-/* Something is used of the file, or of what it imports in turn. */
+/* Whether the linted file uses a name of this file, or of a file that this one imports. */
 static bool is_file_used(const struct names *names, uint32_t source, bool *seen)
 {
     uint32_t id;
@@ -504,7 +504,7 @@ void lint_names(struct compile *cx, const struct ast_program *program)
     struct arena *arena = arena_create();
     struct names names = {.cx = cx, .arena = arena, .program = program};
     names.source_read = ARENA_ARRAY(arena, bool, source_count(cx->sources) + 1);
-    grow(&names);
+    grow_names(&names);
     declare_files(&names, true);
     declare_files(&names, false);
     for (const struct ast_file *file = program->files; file != NULL; file = file->next) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Statements and conditions that do not do what they seem to. */
+/* Statements and conditions whose effect differs from their look. */
 #include <string.h>
 
 #include "compiler/lint/lint_internal.h"
@@ -195,8 +195,8 @@ static void check_sequence(struct compile *cx, const struct ast_stmt *first)
     }
 }
 
-/* The column at which a line begins, tabs to the next multiple of 8; *line is its number.  False: the
- * place is not the first one of its line. */
+/* Sets *column to the column at which the text of the line begins (a tab moves to the next multiple of
+ * 8) and *line to its number.  False: `at` is not the first text of its line. */
 static bool indentation(const struct compile *cx, struct span at, uint32_t *line, uint32_t *column)
 {
     enum { TAB_COLUMNS = 8 };

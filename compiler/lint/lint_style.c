@@ -39,7 +39,7 @@ static void check_style(struct compile *cx, struct ast_name name, bool upper, co
     diag_help(d, "call it '%s'", restyled(cx->arena, name.text, upper));
 }
 
-/* Of one letter: the mathematics may have it so. */
+/* A name of one letter may be a capital, as in mathematics. */
 static void check_lower(struct compile *cx, struct ast_name name, const char *what)
 {
     if (name.text != NULL && name.text[1] != '\0') check_style(cx, name, false, what);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Depths, serial kernels and rates, from what the analyses found. */
+/* Depths, serial kernels and rates, from the results of the analyses. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/lint/lint_internal.h"
 
-static void visit_list(const struct lint_visitor *visitor, const struct ast_expr *first)
+static void visit_exprs(const struct lint_visitor *visitor, const struct ast_expr *first)
 {
     for (const struct ast_expr *e = first; e != NULL; e = e->next)
         lint_visit_expr(visitor, e);
@@ -9,7 +9,7 @@ static void visit_list(const struct lint_visitor *visitor, const struct ast_expr
 
 static void visit_type(const struct lint_visitor *visitor, const struct ast_type *type)
 {
-    if (type != NULL) visit_list(visitor, type->dims);
+    if (type != NULL) visit_exprs(visitor, type->dims);
 }
 
 void lint_visit_expr(const struct lint_visitor *visitor, const struct ast_expr *expr)
@@ -20,7 +20,7 @@ void lint_visit_expr(const struct lint_visitor *visitor, const struct ast_expr *
     lint_visit_expr(visitor, expr->left);
     lint_visit_expr(visitor, expr->right);
     lint_visit_expr(visitor, expr->third);
-    visit_list(visitor, expr->arguments);
+    visit_exprs(visitor, expr->arguments);
 }
 
 static void visit_attributes(const struct lint_visitor *visitor, const struct ast_attribute *first)
@@ -33,7 +33,7 @@ static void visit_declarators(const struct lint_visitor *visitor,
                               const struct ast_declarator *first)
 {
     for (const struct ast_declarator *d = first; d != NULL; d = d->next) {
-        visit_list(visitor, d->dims);
+        visit_exprs(visitor, d->dims);
         lint_visit_expr(visitor, d->init);
     }
 }
@@ -57,11 +57,11 @@ void lint_visit_stmts(const struct lint_visitor *visitor, const struct ast_stmt 
 static void visit_nodes(const struct lint_visitor *visitor, const struct ast_node *first)
 {
     for (const struct ast_node *n = first; n != NULL; n = n->next) {
-        visit_list(visitor, n->type_arguments);
-        visit_list(visitor, n->inputs);
-        visit_list(visitor, n->outputs);
-        visit_list(visitor, n->arguments);
-        visit_list(visitor, n->subscripts);
+        visit_exprs(visitor, n->type_arguments);
+        visit_exprs(visitor, n->inputs);
+        visit_exprs(visitor, n->outputs);
+        visit_exprs(visitor, n->arguments);
+        visit_exprs(visitor, n->subscripts);
         visit_attributes(visitor, n->attributes);
     }
 }
@@ -72,7 +72,7 @@ static void visit_nets(const struct lint_visitor *visitor, const struct ast_net 
         visit_type(visitor, n->type);
         visit_declarators(visitor, n->declarators);
         for (const struct ast_buffer *b = n->buffers; b != NULL; b = b->next) {
-            visit_list(visitor, b->dims);
+            visit_exprs(visitor, b->dims);
             visit_attributes(visitor, b->attributes);
         }
         lint_visit_expr(visitor, n->init_expr);
@@ -89,7 +89,7 @@ void lint_visit_item(const struct lint_visitor *visitor, const struct ast_item *
     visit_declarators(visitor, item->declarators);
     const struct ast_signature *s = &item->signature;
     for (const struct ast_port *p = s->ports; p != NULL; p = p->next) {
-        visit_list(visitor, p->dims);
+        visit_exprs(visitor, p->dims);
         visit_attributes(visitor, p->attributes);
     }
     for (const struct ast_param *p = s->params; p != NULL; p = p->next)

@@ -216,8 +216,8 @@ static bool spell_trace(struct spelling *to, const struct net_trace *trace)
     return true;
 }
 
-/* An upper bound of the effects that the checker combines: those of a symbol each time that it
- * is used.  A rule has at most one effect per channel, and one per vertex with phases. */
+/* An upper bound of the effects that the checker combines.  The effects of a symbol count at each of
+ * its uses.  A rule has at most one effect per channel, and one per vertex with phases. */
 static uint64_t checker_work(const struct block_proof *at, const struct schedule_text *text)
 {
     const struct net *net = at->net;

@@ -51,7 +51,7 @@ static const uint64_t *sums_of(struct collector *collector, const uint64_t *rate
     return sums;
 }
 
-static void prepare_bundles(struct collector *collector)
+static void prepare_channel_bundles(struct collector *collector)
 {
     size_t nodes = collector->graph->nodes.count;
     collector->first_output = graph_number_outputs(collector->arena, collector->graph);
@@ -126,7 +126,7 @@ static void collect_bounded(struct collector *collector, const struct graph_buff
     vec_push(collector->arena, &collector->channels, channel);
 }
 
-static void collect_buffer(struct collector *collector, uint32_t index)
+static void collect_buffer_channels(struct collector *collector, uint32_t index)
 {
     const struct graph *graph = collector->graph;
     const struct graph_buffer *buffer = &graph->buffers.items[index];
@@ -155,9 +155,9 @@ struct channels channels_collect(struct arena *arena, const struct graph *graph,
 {
     struct collector collector = {.arena = arena, .graph = graph, .which = which};
     prepare_sums(&collector);
-    prepare_bundles(&collector);
+    prepare_channel_bundles(&collector);
     for (uint32_t i = 0; i < graph->buffers.count; i++)
-        collect_buffer(&collector, i);
+        collect_buffer_channels(&collector, i);
     uint32_t node_count = (uint32_t)(graph->nodes.count + collector.sources.count);
     return (struct channels){
         .graph = graph,

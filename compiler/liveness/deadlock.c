@@ -71,7 +71,7 @@ static const struct channel *arc_channel(const struct block_case *at, uint32_t a
     return &at->pass->channels.items[at->net->arcs[arc].channel];
 }
 
-static const struct graph_buffer *arc_buffer(const struct block_case *at, uint32_t arc)
+static const struct graph_buffer *blocked_buffer(const struct block_case *at, uint32_t arc)
 {
     return &at->pass->graph->buffers.items[arc_channel(at, arc)->buffer];
 }
@@ -153,7 +153,7 @@ static uint64_t model_initial(const struct block_case *at, uint32_t arc)
 static uint32_t initial_rank(const struct block_case *at, uint32_t arc)
 {
     const struct channel *channel = arc_channel(at, arc);
-    if (arc_buffer(at, arc)->initial.packets) return 0;
+    if (blocked_buffer(at, arc)->initial.packets) return 0;
     return channel->to <= channel->from ? 1 : 2;
 }
 
@@ -173,7 +173,7 @@ static bool is_better_initial(const struct block_case *at, const struct wait_cyc
 struct best_initial {
     uint32_t arc;
     uint64_t added;
-    uint32_t fewest_buffer; /* of all that were tried, whatever their rank */
+    uint32_t fewest_buffer; /* among all tried buffers, of any rank */
     uint64_t fewest_added, fewest_initial;
 };
 
@@ -353,7 +353,7 @@ static void label_waits(const struct block_case *at, struct diag *d, const struc
         const struct graph_node *node = arc_taker(at, arc);
         const char *text = arena_printf(
             arena, "'%s' needs %s in '%s' and finds %" PRIu64 ", after %s", node->name,
-            arena_counted(arena, cycle->needed[i], "packet"), arc_buffer(at, arc)->name,
+            arena_counted(arena, cycle->needed[i], "packet"), blocked_buffer(at, arc)->name,
             cycle->held[i], arena_counted(arena, cycle->fired[i], "firing"));
         if (i == 0)
             diag_primary(d, "%s", text);
@@ -425,10 +425,10 @@ static void help_initial_packets(const struct block_case *at, struct diag *d,
 /* The buffers that are waited for.  They also distinguish the cycles at one node. */
 static const char *buffers_of(const struct block_case *at, const struct wait_cycle *cycle)
 {
-    char *text = arena_printf(at->pass->arena, "'%s'", arc_buffer(at, cycle->arcs[0])->name);
+    char *text = arena_printf(at->pass->arena, "'%s'", blocked_buffer(at, cycle->arcs[0])->name);
     for (uint32_t i = 1; i < cycle->count && i < LABELS_MAX; i++)
-        text =
-            arena_printf(at->pass->arena, "%s, '%s'", text, arc_buffer(at, cycle->arcs[i])->name);
+        text = arena_printf(at->pass->arena, "%s, '%s'", text,
+                            blocked_buffer(at, cycle->arcs[i])->name);
     return cycle->count > LABELS_MAX ? arena_printf(at->pass->arena, "%s, ...", text) : text;
 }
 
@@ -439,7 +439,7 @@ static void report_wait_cycle(const struct block_case *at, const struct wait_cyc
     if (cycle->count == 1)
         d = diag_report(at->pass->cx->diags, RULE_DEADLOCK, first->span,
                         "deadlock: '%s' needs packets in '%s' that it writes itself", first->name,
-                        arc_buffer(at, cycle->arcs[0])->name);
+                        blocked_buffer(at, cycle->arcs[0])->name);
     else
         d = diag_report(at->pass->cx->diags, RULE_DEADLOCK, first->span,
                         "deadlock around '%s' (%s): each of %" PRIu32

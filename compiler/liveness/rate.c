@@ -176,7 +176,7 @@ static uint32_t bundle_vertex(struct rate_solver *solver, const struct graph_buf
     return *source;
 }
 
-static void collect_buffer(struct rate_solver *solver, uint32_t index)
+static void collect_buffer_balances(struct rate_solver *solver, uint32_t index)
 {
     const struct graph_buffer *buffer = &solver->graph->buffers.items[index];
     const struct graph_output *out = graph_writer(solver->graph, buffer);
@@ -203,7 +203,7 @@ static void collect_buffer(struct rate_solver *solver, uint32_t index)
     }
 }
 
-static void prepare_bundles(struct rate_solver *solver)
+static void prepare_rate_bundles(struct rate_solver *solver)
 {
     size_t nodes = solver->graph->nodes.count;
     solver->first_output = graph_number_outputs(solver->arena, solver->graph);
@@ -213,9 +213,9 @@ static void prepare_bundles(struct rate_solver *solver)
 
 static void collect_balances(struct rate_solver *solver)
 {
-    prepare_bundles(solver);
+    prepare_rate_bundles(solver);
     for (uint32_t i = 0; i < solver->graph->buffers.count; i++)
-        collect_buffer(solver, i);
+        collect_buffer_balances(solver, i);
     size_t vertices = solver->graph->nodes.count + solver->bundle_writers.count;
     solver->vertex_count = (uint32_t)vertices;
     size_t count = solver->collected.count;

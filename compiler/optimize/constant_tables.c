@@ -98,12 +98,12 @@ static uint64_t count_set(const struct kernel *kernel, const sym *const *states)
 /* ---- the kernel without tables ---- */
 
 /* Scalar `k` of the value at `x`. */
-static struct kx *scalar_place(const struct tree *t, struct kx *x, uint64_t k)
+static struct kx *scalar_place(const struct expr_build *t, struct kx *x, uint64_t k)
 {
     while (x->type->kind != TYPE_SCALAR) {
         if (type_is_indexed(x->type)) {
             uint64_t each = type_scalar_count(x->type->element);
-            x = tree_index(t, x, tree_i64(t, k / each));
+            x = build_index(t, x, build_i64(t, k / each));
             x->check = ACCESS_PROVEN;
             k %= each;
             continue;
@@ -112,7 +112,7 @@ static struct kx *scalar_place(const struct tree *t, struct kx *x, uint64_t k)
         while (x->type->fields[field].first_scalar > k)
             field--;
         k -= x->type->fields[field].first_scalar;
-        struct kx *member = tree_kx(t, KX_MEMBER, x->type->fields[field].type);
+        struct kx *member = build_kx(t, KX_MEMBER, x->type->fields[field].type);
         member->left = x;
         member->member = field;
         x = member;
@@ -121,25 +121,25 @@ static struct kx *scalar_place(const struct tree *t, struct kx *x, uint64_t k)
 }
 
 /* Statements that set the state that is not zero; NULL: there is none. */
-static struct ks *state_init(const struct tree *t, const sym *const *states)
+static struct ks *state_init(const struct expr_build *t, const sym *const *states)
 {
-    struct tree_list list = {0};
+    struct build_list list = {0};
     for (size_t i = 0; i < t->kernel->states.count; i++) {
         struct variable *state = t->kernel->states.items[i];
         for (uint64_t k = 0; k < type_scalar_count(state->type); k++) {
             if (states[i][k].bits == 0) continue;
-            struct kx *to = scalar_place(t, tree_variable(t, state), k);
-            tree_append(&list,
-                        tree_expression(t, tree_assign(t, to, tree_constant(t, states[i][k]))));
+            struct kx *to = scalar_place(t, build_variable(t, state), k);
+            build_append(&list,
+                         build_expression(t, build_assign(t, to, build_constant(t, states[i][k]))));
         }
     }
-    return list.first != NULL ? tree_block(t, &list) : NULL;
+    return list.first != NULL ? build_block(t, &list) : NULL;
 }
 
 static void replace_tables(struct table_search *s, struct kernel *kernel, const sym *const *tables,
                            const sym *const *states)
 {
-    struct tree t = {
+    struct expr_build t = {
         .arena = s->cx->arena, .types = s->graph->types, .kernel = kernel, .span = kernel->span};
     for (size_t i = 0; i < kernel->tables.count; i++) {
         struct variable *table = kernel->tables.items[i];

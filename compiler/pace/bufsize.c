@@ -80,7 +80,7 @@ enum {
     RAISE_CANDIDATES_MAX = 256, /* of one cycle */
 };
 
-/* ---- what a buffer needs by itself ---- */
+/* ---- the need of a single buffer ---- */
 
 static void raise_floor(struct sizing *sizing, uint64_t packets, enum depth_why why,
                         uint32_t reader)
@@ -100,7 +100,7 @@ static void reserve_ends(struct bufsize *pass)
         pass->sizings[pass->channels.items[i].buffer].ending = pass->channels.items[i].ending;
 }
 
-/* Of one phase at each end. */
+/* The depth that one writer and one reader need, if each has one phase. */
 static uint64_t pair_depth(const struct graph *graph, const struct channel *channel)
 {
     const struct graph_buffer *buffer = &graph->buffers.items[channel->buffer];
@@ -146,7 +146,8 @@ static void raise_floor_for_ends(struct bufsize *pass, uint32_t index)
     raise_floor(sizing, buffer->initial.packets, WHY_INITIAL, 0);
 }
 
-/* The maximum of packets that make no window; packets written in step come in shares. */
+/* The largest number of packets with which the reader still lacks its window.  A bundle writes in shares,
+ * so only some numbers occur. */
 static uint64_t kept_packets(const struct graph *graph, const struct graph_buffer *buffer,
                              uint32_t reader)
 {
@@ -195,8 +196,8 @@ static enum depth_fault declared_fault(const struct sizing *sizing,
     return buffer->depth_packets < sizing->floor_packets ? FAULT_SMALL : FAULT_NONE;
 }
 
-/* The model goes on with the floor where the declaration is below it, so that one mistake causes
- * one report. */
+/* Where a declaration is below the floor, the model continues with the floor: one mistake causes one
+ * report. */
 static void size_alone(struct bufsize *pass)
 {
     for (uint32_t i = 0; i < pass->graph->buffers.count; i++)
@@ -224,7 +225,7 @@ static void size_alone(struct bufsize *pass)
 
 /* ---- the model ---- */
 
-static uint32_t arc_buffer(const struct bufsize *pass, const struct net *net, uint32_t arc)
+static uint32_t sized_buffer(const struct bufsize *pass, const struct net *net, uint32_t arc)
 {
     return pass->channels.items[net->arcs[arc].channel].buffer;
 }
@@ -258,7 +259,7 @@ static void set_kind(const struct bufsize *pass, struct net *net, uint32_t buffe
 }
 
 /* Applies the depths found so far: other blocks may have raised a buffer. */
-static void take_depths(const struct bufsize *pass, struct net *net)
+static void apply_depths(const struct bufsize *pass, struct net *net)
 {
     for (uint32_t i = 0; i < net->arc_count; i++) {
         const struct channel *channel = &pass->channels.items[net->arcs[i].channel];
@@ -321,7 +322,7 @@ static uint64_t missing_of(const struct bufsize *pass, struct net *net, uint32_t
     uint32_t at = GRAPH_NONE;
     for (uint32_t i = 0; i < cycle.count; i++) {
         if (net->arcs[cycle.arcs[i]].kind == ARC_PACKETS) continue;
-        if (arc_buffer(pass, net, cycle.arcs[i]) != buffer) continue;
+        if (sized_buffer(pass, net, cycle.arcs[i]) != buffer) continue;
         if (at != GRAPH_NONE) return 0;
         at = i;
     }
@@ -455,7 +456,7 @@ static uint32_t declared_of_cycle(struct bufsize *pass, const struct net *net,
     uint32_t count = 0;
     for (uint32_t i = 0; i < cycle->count; i++) {
         if (net->arcs[cycle->arcs[i]].kind != ARC_ROOM_DECLARED) continue;
-        uint32_t buffer = arc_buffer(pass, net, cycle->arcs[i]), k = 0;
+        uint32_t buffer = sized_buffer(pass, net, cycle->arcs[i]), k = 0;
         while (k < count && buffers[k] != buffer)
             k++;
         if (k == count) buffers[count++] = buffer;
@@ -568,7 +569,7 @@ static void check_all_declared(struct bufsize *pass)
 {
     for (uint32_t b = 0; b < pass->channels.block_count; b++) {
         if (!pass->nets[b]) continue;
-        take_depths(pass, pass->nets[b]);
+        apply_depths(pass, pass->nets[b]);
         unlimit_undeclared(pass->nets[b], true);
         check_declared(pass, pass->nets[b]);
     }
@@ -596,14 +597,14 @@ static uint64_t periodic_depth(const struct bufsize *pass, struct net *net, uint
     set_kind(pass, net, buffer, ARC_ROOM);
     bool found = periodic_schedule(net, room);
     for (uint32_t i = 0; found && i < net->arc_count; i++)
-        if (net->arcs[i].kind == ARC_ROOM && arc_buffer(pass, net, i) == buffer)
+        if (net->arcs[i].kind == ARC_ROOM && sized_buffer(pass, net, i) == buffer)
             depth = max64(depth, arc_depth(pass, &net->arcs[i], room[i]));
     set_kind(pass, net, buffer, ARC_ROOM_DECLARED);
     return depth <= INT32_MAX ? depth : 0;
 }
 
-/* Of the first candidates in the net, the declared buffer whose depth has to grow by the fewest
- * bytes for a periodic schedule to exist; GRAPH_NONE: none of them makes one possible by itself. */
+/* Tries the first candidates in the net.  Returns the declared buffer whose depth must grow by the fewest
+ * bytes to make a periodic schedule possible.  GRAPH_NONE: no single one of them is enough. */
 static uint32_t choose_periodic(const struct bufsize *pass, struct net *net, uint64_t *depth)
 {
     uint64_t *room = ARENA_ARRAY(pass->arena, uint64_t, net->arc_count);
@@ -611,7 +612,7 @@ static uint32_t choose_periodic(const struct bufsize *pass, struct net *net, uin
     uint64_t best_bytes = 0;
     if ((uint64_t)net->node_count * net->arc_count > FIX_WORK_MAX) return GRAPH_NONE;
     for (uint32_t i = 0; i < net->arc_count && tried < CANDIDATES_MAX; i++) {
-        uint32_t buffer = arc_buffer(pass, net, i);
+        uint32_t buffer = sized_buffer(pass, net, i);
         if (net->arcs[i].kind != ARC_ROOM_DECLARED || buffer == last) continue;
         last = buffer;
         tried++;
@@ -629,7 +630,7 @@ static uint32_t choose_periodic(const struct bufsize *pass, struct net *net, uin
 
 static void report_undecided_depths(struct bufsize *pass, struct net *net)
 {
-    const struct graph_buffer *buffer = &pass->graph->buffers.items[arc_buffer(pass, net, 0)];
+    const struct graph_buffer *buffer = &pass->graph->buffers.items[sized_buffer(pass, net, 0)];
     struct diag *d = diag_report(
         pass->cx->diags, RULE_LIVENESS_UNDECIDED, buffer->span,
         "no depths could be shown to be enough for the buffers around '%s'", buffer->name);
@@ -661,7 +662,7 @@ static bool size_periodic(struct bufsize *pass, struct net *net)
     if (!periodic_schedule(net, room)) return false;
     for (uint32_t i = 0; i < net->arc_count; i++) {
         if (net->arcs[i].kind != ARC_ROOM) continue;
-        struct sizing *sizing = &pass->sizings[arc_buffer(pass, net, i)];
+        struct sizing *sizing = &pass->sizings[sized_buffer(pass, net, i)];
         uint64_t depth = arc_depth(pass, &net->arcs[i], room[i]);
         if (depth <= sizing->depth_packets) continue;
         sizing->depth_packets = depth;
@@ -691,7 +692,7 @@ static bool raise_cheapest(struct bufsize *pass, struct net *net, struct arena *
     uint64_t best_missing = 0, best_bytes = 0;
     for (uint32_t i = 0; i < cycle.count && rooms < RAISE_CANDIDATES_MAX; i++) {
         if (net->arcs[cycle.arcs[i]].kind != ARC_ROOM) continue;
-        uint32_t buffer = arc_buffer(pass, net, cycle.arcs[i]);
+        uint32_t buffer = sized_buffer(pass, net, cycle.arcs[i]);
         uint64_t missing = net_missing(net, &cycle, i);
         uint64_t bytes = growth_bytes(pass, buffer, missing);
         rooms++;
@@ -715,7 +716,7 @@ static void size_block(struct bufsize *pass, uint32_t block)
     struct net *net = pass->nets[block];
     struct arena *scratch = arena_create();
     enum net_outcome outcome;
-    take_depths(pass, net);
+    apply_depths(pass, net);
     net_reset(net);
     while ((outcome = net_run(net, &pass->budget)) == NET_STUCK) {
         if (!raise_cheapest(pass, net, scratch)) break;
@@ -774,7 +775,7 @@ struct ranked {
     uint32_t buffer;
 };
 
-static int compare_ranked(const void *left, const void *right)
+static int compare_depth_ranks(const void *left, const void *right)
 {
     const struct ranked *a = left, *b = right;
     if (a->bytes != b->bytes) return a->bytes > b->bytes ? -1 : 1;
@@ -789,7 +790,7 @@ void bufsize_find_least(struct bufsize *pass, bool shrinks)
     struct ranked *order = ARENA_ARRAY(pass->arena, struct ranked, count);
     for (uint32_t i = 0; i < count; i++)
         order[i] = (struct ranked){growth_bytes(pass, i, pass->sizings[i].depth_packets), i};
-    qsort(order, count, sizeof *order, compare_ranked);
+    qsort(order, count, sizeof *order, compare_depth_ranks);
     for (uint32_t i = 0; i < count; i++)
         bufsize_restart_nets(pass, i);
     for (uint32_t k = 0; k < 2 * count; k++) {

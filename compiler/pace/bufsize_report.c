@@ -365,7 +365,7 @@ static void note_waiting(const struct faults *faults, struct diag *d, const stru
         diag_note(d, "... and %" PRIu32 " more in the same cycle", waiting->count - waiting->shown);
 }
 
-/* Room that the lines of a cycle do not show. */
+/* Notes the need for room that the lines of a cycle do not show. */
 static void note_ending(const struct faults *faults, struct diag *d,
                         const struct graph_buffer *buffer, const struct sizing *sizing)
 {
@@ -453,7 +453,7 @@ void bufsize_report_faults(struct compile *cx, const struct graph *graph, struct
 
 /* ---- memory ---- */
 
-static uint64_t buffer_bytes(const struct graph_buffer *buffer)
+static uint64_t depth_bytes(const struct graph_buffer *buffer)
 {
     return buffer->outer == GRAPH_INNER ? mul_clamped(buffer->depth_packets, buffer->width_bytes)
                                         : 0;
@@ -464,13 +464,13 @@ static uint32_t next_largest(const struct graph *graph, uint32_t last)
 {
     uint32_t best = GRAPH_NONE;
     for (uint32_t i = 0; i < graph->buffers.count; i++) {
-        uint64_t bytes = buffer_bytes(&graph->buffers.items[i]);
+        uint64_t bytes = depth_bytes(&graph->buffers.items[i]);
         if (bytes == 0) continue;
         if (last != GRAPH_NONE) {
-            uint64_t before = buffer_bytes(&graph->buffers.items[last]);
+            uint64_t before = depth_bytes(&graph->buffers.items[last]);
             if (bytes > before || (bytes == before && i <= last)) continue;
         }
-        if (best == GRAPH_NONE || bytes > buffer_bytes(&graph->buffers.items[best])) best = i;
+        if (best == GRAPH_NONE || bytes > depth_bytes(&graph->buffers.items[best])) best = i;
     }
     return best;
 }

@@ -13,7 +13,7 @@ depth_cost depth_price(const struct depth_choice *choice, uint64_t packets)
     return choice->counted ? (depth_cost)bytes << 64 : (depth_cost)bytes;
 }
 
-static depth_cost add_cost(depth_cost a, depth_cost b)
+static depth_cost add_depth_cost(depth_cost a, depth_cost b)
 {
     uint64_t memory = add_clamped(depth_cost_bytes(a), depth_cost_bytes(b));
     return (depth_cost)memory << 64 | add_clamped((uint64_t)a, (uint64_t)b);
@@ -23,11 +23,12 @@ depth_cost depth_vector_cost(const struct depth_group *group, const uint64_t *de
 {
     depth_cost sum = 0;
     for (uint32_t i = 0; i < group->choice_count; i++)
-        sum = add_cost(sum, depth_price(&group->choices[i], depths[i]));
+        sum = add_depth_cost(sum, depth_price(&group->choices[i], depths[i]));
     return sum;
 }
 
-void depth_apply(const struct depth_group *group, const uint64_t *depths)
+/* Gives every net of the group the depths. */
+static void apply_depth_vector(const struct depth_group *group, const uint64_t *depths)
 {
     for (uint32_t n = 0; n < group->net_count; n++) {
         const struct depth_net *at = &group->nets[n];
@@ -95,7 +96,7 @@ struct depth_verdict depth_examine(struct arena *arena, const struct depth_group
                                    bool beyond, uint64_t *budget)
 {
     struct depth_verdict verdict = {.outcome = DEPTH_ENOUGH};
-    depth_apply(group, depths);
+    apply_depth_vector(group, depths);
     if (run_nets(arena, group, &verdict, budget) && target)
         time_nets(arena, group, target, beyond, &verdict, budget);
     return verdict;

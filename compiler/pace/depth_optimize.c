@@ -194,7 +194,7 @@ static void number_groups(struct mode *mode)
     }
 }
 
-static uint32_t arc_buffer(const struct mode *mode, const struct net_arc *arc)
+static uint32_t mode_buffer(const struct mode *mode, const struct net_arc *arc)
 {
     return mode->pass->channels.items[arc->channel].buffer;
 }
@@ -219,7 +219,7 @@ static void fill_net(struct mode *mode, struct depth_group *group, struct depth_
         struct net_arc *arc = &at->net->arcs[i];
         at->choice[i] = GRAPH_NONE;
         if (arc->kind == ARC_PACKETS) continue;
-        uint32_t buffer = arc_buffer(mode, arc);
+        uint32_t buffer = mode_buffer(mode, arc);
         const struct sizing *sizing = &mode->pass->sizings[buffer];
         const struct channel *channel = &channels->items[arc->channel];
         arc->initial = net_room(channels, channel, sizing->depth_packets);
@@ -333,7 +333,7 @@ static bool is_by_rule(const struct bufsize *pass, uint32_t index)
            (tied && graph_is_bounded(pass->graph, buffer));
 }
 
-static uint64_t buffer_bytes(const struct bufsize *pass, uint32_t buffer, uint64_t packets)
+static uint64_t bytes_at_depth(const struct bufsize *pass, uint32_t buffer, uint64_t packets)
 {
     const struct graph_buffer *at = &pass->graph->buffers.items[buffer];
     return at->outer == GRAPH_INNER ? mul_clamped(packets, at->width_bytes) : 0;
@@ -353,7 +353,7 @@ static uint64_t certain_bytes(const struct mode *mode, const struct depth_group 
     for (uint32_t i = 0; i < group->choice_count; i++) {
         uint32_t buffer = group->choices[i].buffer;
         uint64_t packets = mode->pass->sizings[buffer].certain_packets;
-        bytes = add_clamped(bytes, buffer_bytes(mode->pass, buffer, packets));
+        bytes = add_clamped(bytes, bytes_at_depth(mode->pass, buffer, packets));
     }
     return bytes;
 }
@@ -369,7 +369,7 @@ static void count_alone(struct mode *mode)
                     pass->graph->buffers.items[i].outer == GRAPH_INNER;
         uint64_t packets = rule ? sizing->certain_packets : sizing->depth_packets;
         if (rule) mode->exact = false;
-        mode->least_bytes = add_clamped(mode->least_bytes, buffer_bytes(pass, i, packets));
+        mode->least_bytes = add_clamped(mode->least_bytes, bytes_at_depth(pass, i, packets));
     }
 }
 
@@ -418,7 +418,7 @@ static uint32_t waiter_node(const struct mode *mode, const struct depth_group *g
     for (uint32_t n = 0; arc != GRAPH_NONE && n < group->net_count; n++) {
         const struct net *net = group->nets[n].net;
         if (arc >= net->arc_count) continue;
-        if (arc_buffer(mode, &net->arcs[arc]) == group->choices[choice].buffer) continue;
+        if (mode_buffer(mode, &net->arcs[arc]) == group->choices[choice].buffer) continue;
         node = net->nodes[net->arcs[arc].to].node;
         break;
     }
@@ -641,7 +641,7 @@ static void add_row(struct exploration *at, uint32_t component, const struct thr
     struct bufsize *pass = at->mode->pass;
     struct graph_tradeoff row = {.component = component, .depths = depths_of_row(at)};
     for (uint32_t i = 0; i < pass->graph->buffers.count; i++)
-        row.memory_bytes = add_clamped(row.memory_bytes, buffer_bytes(pass, i, row.depths[i]));
+        row.memory_bytes = add_clamped(row.memory_bytes, bytes_at_depth(pass, i, row.depths[i]));
     if (pace->kind == THROUGHPUT_RATIO) {
         row.iterations = pace->iterations;
         row.cycles = pace->cycles;

@@ -114,8 +114,6 @@ struct depth_verdict {
     uint32_t count;
 };
 
-/* Gives every net of the group the depths. */
-void depth_apply(const struct depth_group *group, const uint64_t *depths);
 /* Is the vector enough to live (target NULL), to be at least as fast as the target, or
  * (`beyond`) faster? */
 struct depth_verdict depth_examine(struct arena *arena, const struct depth_group *group,

@@ -29,7 +29,7 @@ struct latency {
     uint32_t buffer; /* the out-port; GRAPH_NONE: there are none */
 };
 
-/* Not known: nothing is written, beyond the budget, or an end without an exact rate. */
+/* `known` is false if nothing is written, the budget is too small, or some end has no exact rate. */
 struct latency latency_of_graph(const struct graph *graph, bool at_depths, uint64_t *budget);
 
 #endif

@@ -88,7 +88,8 @@ static void find_joined_parts(struct meter *meter)
     }
 }
 
-/* Of an iteration in which `node` fires that often, as iterations of its part's first island. */
+/* Converts the throughput of an iteration in which `node` fires `firings` times to iterations of the first
+ * island of its part. */
 static struct throughput in_own_iterations(const struct meter *meter, struct throughput throughput,
                                            uint32_t node, uint64_t firings)
 {

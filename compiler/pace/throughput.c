@@ -82,7 +82,7 @@ struct component {
     uint64_t *blocks; /* K */
 };
 
-/* One expansion. */
+/* The graph of single firings of a component, with a chosen number of firings per node. */
 struct expansion {
     const struct component *of;
     struct arena *memory;
@@ -478,7 +478,7 @@ static struct throughput throughput_unknown(void)
     return (struct throughput){.kind = THROUGHPUT_UNKNOWN, .critical_node = GRAPH_NONE};
 }
 
-/* Of a round whose cycle demands no larger K. */
+/* The result of a round whose critical cycle demands no larger K. */
 static struct throughput conclude_round(const struct component *of, const struct round *round,
                                         const struct throughput *best)
 {
@@ -539,7 +539,7 @@ static struct components find_components(struct arena *arena, const struct net *
 }
 
 /* Iterations of the component in one of the net. */
-static void divide_cycles(struct component *of)
+static void divide_component_cycles(struct component *of)
 {
     of->common = 0;
     for (uint32_t i = 0; i < of->node_count; i++) {
@@ -608,7 +608,7 @@ struct throughput throughput_of_net(struct arena *arena, const struct net *net,
         of.node_count = components.first_node[c + 1] - components.first_node[c];
         of.arcs = components.arcs + components.first_arc[c];
         of.arc_count = components.first_arc[c + 1] - components.first_arc[c];
-        divide_cycles(&of);
+        divide_component_cycles(&of);
         struct throughput part = of.arc_count == 0 ? single_node_throughput(&of)
                                                    : improve_component(&of, memory, budget);
         slow_down(&whole, &part);

@@ -298,8 +298,9 @@ static bool check_integers(struct body *b, enum kx_op op, const struct type *typ
     return false;
 }
 
-struct kx *body_binary(struct body *b, enum kx_op op, struct kx *left, struct kx *right,
-                       struct span span)
+/* left op right, of built operands; `span` is of the whole operation. */
+static struct kx *build_operation(struct body *b, enum kx_op op, struct kx *left, struct kx *right,
+                                  struct span span)
 {
     if (!left || !right) return NULL;
     if (left->type == right->type && !(is_exact_integer(left) && is_exact_integer(right))) {
@@ -407,7 +408,7 @@ static struct kx *expression(struct body *b, const struct ast_expr *e)
         if (e->op == AST_OP_LOGICAL_AND || e->op == AST_OP_LOGICAL_OR) return logical_expr(b, e);
         if (e->op == AST_OP_SHL && appends_with_shift(b, e)) return NULL;
         struct kx *left = body_expr(b, e->left), *right = body_expr(b, e->right);
-        return body_binary(b, body_operator(e->op), left, right, e->span);
+        return build_operation(b, body_operator(e->op), left, right, e->span);
     }
     case AST_EXPR_CONDITIONAL: return conditional(b, e);
     case AST_EXPR_ASSIGN: return body_assign(b, e);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * body_internal: the interface between the files of body.
+ * body_internal: the interface between the files of body.  It is one header because all of them work on
+ * one struct body, and any construct may contain any other.
  *
  *   body.c          specialisation of kernels, functions and their signatures, recursion
  *   body_port.c     ports
@@ -182,8 +183,6 @@ bool body_written_rate(struct body *b, const struct ast_attribute *attribute, bo
 /* Fills the phases of the kernel and the rates of its ports from the written rates; `amplify`: the
  * attribute after the parameter list, or NULL. */
 void body_settle_rates(struct body *b, const struct ast_attribute *amplify);
-/* The value of `amplify`. */
-bool body_factor(struct body *b, const struct ast_attribute *amplify, struct rational *out);
 /* A rate of 1 .. SEMA_MAX_RATE. */
 bool body_rate(struct body *b, const struct ast_attribute *attribute, uint64_t *out);
 
@@ -213,9 +212,6 @@ struct kx *body_settled(struct body *b, struct kx *kx);
 struct kx *body_converted(struct body *b, struct kx *kx, const struct type *type, const char *what);
 /* The conversion of a cast. */
 struct kx *body_cast(struct body *b, struct kx *kx, const struct type *type);
-/* True if the value is a packet, or an array in a packet, where an element was probably meant.
- * Reports it once for each port of a kernel. */
-bool body_explain_packet(struct body *b, const struct kx *kx);
 struct kx *body_truth(struct body *b, struct kx *kx);
 /* Converts to an index, a shift count or the value of a switch: a typed integer. */
 struct kx *body_whole(struct body *b, struct kx *kx, const char *what);
@@ -277,9 +273,6 @@ void body_check_count(struct body *b, struct kx *shift, struct kx *left, const s
  * operand is NULL. */
 bool body_shift_operands(struct body *b, enum kx_op op, struct kx **left, struct kx **right,
                          struct span span);
-/* left op right, of built operands; `span` is of the whole operation. */
-struct kx *body_binary(struct body *b, enum kx_op op, struct kx *left, struct kx *right,
-                       struct span span);
 
 /* ---- body_name.c ---- */
 

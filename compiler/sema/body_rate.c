@@ -276,7 +276,9 @@ static const struct kernel_port *amplified_port(struct body *b, const struct ast
     return NULL;
 }
 
-bool body_factor(struct body *b, const struct ast_attribute *amplify, struct rational *out)
+/* The value of `amplify`. */
+static bool amplify_factor(struct body *b, const struct ast_attribute *amplify,
+                           struct rational *out)
 {
     switch (amplify->value->kind) {
     case AST_EXPR_RANGE:
@@ -322,7 +324,7 @@ static bool amplify_push(struct body *b, const struct kernel_port *port, struct 
     struct written_rate *push = &rates->push, all = {.is_list = true, .count = phases};
     struct rational factor;
     const struct kernel_port *in = amplified_port(b, amplify);
-    if (!in || !body_factor(b, amplify, &factor)) return false;
+    if (!in || !amplify_factor(b, amplify, &factor)) return false;
     all.least = ARENA_ARRAY(b->arena, uint64_t, phases);
     all.most = ARENA_ARRAY(b->arena, uint64_t, phases);
     for (uint32_t i = 0; i < phases; i++) {
@@ -377,7 +379,8 @@ void body_settle_rates(struct body *b, const struct ast_attribute *amplify)
         body_report(b, RULE_INVALID_RATE, amplify->span, "'%s' has no out-port to amplify",
                     kernel->name);
     else if (amplify && !b->failed && amplified_port(b, amplify))
-        body_factor(b, amplify, &factor); /* reported once, even if every port has its own rate */
+        /* Reported once, even if every port has its own rate. */
+        amplify_factor(b, amplify, &factor);
     for (uint32_t i = 0; !b->failed && i < kernel->out_count; i++)
         settle_out(b, &kernel->out[i], &b->kernel->in_rates[kernel->in_count + i], amplify);
 }

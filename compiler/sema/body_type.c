@@ -443,7 +443,9 @@ static const struct kx *packet_read(const struct kx *e)
     return e->kind == KX_PEEK ? e : NULL;
 }
 
-bool body_explain_packet(struct body *b, const struct kx *kx)
+/* True if the value is a packet, or an array in a packet, where an element was probably meant.
+ * Reports it once for each port of a kernel. */
+static bool explain_packet(struct body *b, const struct kx *kx)
 {
     const struct kx *packet = kx->type->kind == TYPE_ARRAY && b->kernel ? packet_read(kx) : NULL;
     if (!packet) return false;
@@ -521,7 +523,7 @@ struct kx *body_converted(struct body *b, struct kx *kx, const struct type *type
     if (!kx || !is_value(b, kx)) return NULL;
     if (kx->type == type) return kx;
     if (is_convertible(kx->type, type)) return convert_value(b, kx, type, false);
-    if (type->kind != TYPE_ARRAY && body_explain_packet(b, kx)) return NULL;
+    if (type->kind != TYPE_ARRAY && explain_packet(b, kx)) return NULL;
     struct diag *diag =
         body_report(b, RULE_TYPE_MISMATCH, kx->span, "%s is %s, but the value is %s", what,
                     body_type_text(b, type), body_type_text(b, kx->type));
@@ -537,7 +539,7 @@ struct kx *body_cast(struct body *b, struct kx *kx, const struct type *type)
         return kx;
     }
     if (is_convertible(kx->type, type)) return convert_value(b, kx, type, true);
-    if (body_explain_packet(b, kx)) return NULL;
+    if (explain_packet(b, kx)) return NULL;
     body_report(b, RULE_TYPE_MISMATCH, kx->span, "%s cannot be converted to %s",
                 body_type_text(b, kx->type), body_type_text(b, type));
     return NULL;
@@ -548,7 +550,7 @@ struct kx *body_truth(struct body *b, struct kx *kx)
     if (!kx || !is_value(b, kx)) return NULL;
     if (kx->type->kind == TYPE_SCALAR)
         return convert_scalar(b, kx, body_scalar(b, SCALAR_BOOL), false);
-    if (body_explain_packet(b, kx)) return NULL;
+    if (explain_packet(b, kx)) return NULL;
     struct diag *diag = body_report(b, RULE_TYPE_MISMATCH, kx->span,
                                     "a condition is a scalar, not %s", body_type_text(b, kx->type));
     if (kx->type->kind == TYPE_VECTOR) diag_help(diag, "any(...) or all(...) of its elements");
@@ -576,7 +578,7 @@ struct kx *body_whole(struct body *b, struct kx *kx, const char *what)
     if (!kx || !is_value(b, kx)) return NULL;
     if (kx->type->kind == TYPE_SCALAR && !scalar_is_float(kx->type->scalar))
         return body_promoted(b, body_settled(b, kx));
-    if (body_explain_packet(b, kx)) return NULL;
+    if (explain_packet(b, kx)) return NULL;
     struct diag *diag = body_report(b, RULE_TYPE_MISMATCH, kx->span, "%s is an integer, not %s",
                                     what, body_type_text(b, kx->type));
     if (kx->type->kind == TYPE_SCALAR) diag_help(diag, "convert it: (i32)");
@@ -652,7 +654,7 @@ static bool check_operands(struct body *b, struct kx **operands, size_t count, s
     }
     if (good) return true;
     for (size_t i = 0; i < count; i++)
-        if (body_explain_packet(b, operands[i])) good = true;
+        if (explain_packet(b, operands[i])) good = true;
     if (good) return false;
     const char *types = "";
     for (size_t i = 0; i < count; i++)

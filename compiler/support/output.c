@@ -75,7 +75,8 @@ static void let_signals(const sigset_t *before)
     errno = error;
 }
 
-int cleanup_make_file(char *pattern)
+/* As mkstemp. The new path enters the table before a signal can be handled. */
+static int make_temporary_file(char *pattern)
 {
     sigset_t before;
     hold_signals(&before);
@@ -163,7 +164,7 @@ static bool open_temporary_output(struct output *output, mode_t mode)
     output->temporary = malloc(size);
     if (output->temporary == NULL) return false;
     snprintf(output->temporary, size, "%s.XXXXXX", output->target);
-    int fd = cleanup_make_file(output->temporary);
+    int fd = make_temporary_file(output->temporary);
     if (fd < 0) {
         free(output->temporary);
         output->temporary = NULL;

@@ -38,8 +38,7 @@ void output_abandon(struct output *output);
  * (`is_folder`) is removed with its files, after all files. False: the table is full. */
 bool cleanup_add(const char *path, bool is_folder);
 void cleanup_forget(const char *path);
-/* As mkstemp and mkdtemp. The new path enters the table before a signal can be handled. */
-int cleanup_make_file(char *pattern);
+/* As mkdtemp. The new path enters the table before a signal can be handled. */
 bool cleanup_make_folder(char *pattern);
 /* Removes the path now. If that fails, it is tried again at exit. Keeps errno. */
 void cleanup_remove(const char *path);

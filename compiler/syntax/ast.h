@@ -95,6 +95,7 @@ enum ast_expr_kind {
     AST_EXPR_DIMENSIONS,  /* 640x480, or W x H in every other attribute: arguments, width first */
 };
 
+/* One struct for all kinds, so that one visitor suffices; the kinds above name the members they use. */
 struct ast_expr {
     enum ast_expr_kind kind;
     struct span span;

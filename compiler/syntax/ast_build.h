@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ast_build: builds one node per call, for the actions of the grammar.
+ * ast_build: builds one node per call, for the actions of the grammar: one function per kind of node.
  *
  * Lists of children are passed by their first node.  Each function computes the node's depth. A node
  * deeper than AST_DEPTH_MAX is reported (RULE_TOO_DEEP), becomes a leaf, and ends the file
@@ -76,7 +76,7 @@ struct ast_stmt *ast_for(struct parser *ps, struct span span, struct ast_stmt *i
                          struct ast_expr *condition, struct ast_expr *step, struct ast_stmt *body);
 struct ast_launch *ast_launch_order(struct parser *ps, struct ast_name order,
                                     struct ast_expr *arguments);
-/* `order` is what ast_launch_order made, or NULL. */
+/* `order` is a result of ast_launch_order, or NULL. */
 struct ast_launch *ast_launch(struct parser *ps, const struct ast_node *kernel,
                               struct ast_expr *arguments, struct ast_launch *order);
 struct ast_stmt *ast_launch_stmt(struct parser *ps, struct span span, struct ast_launch *launch);

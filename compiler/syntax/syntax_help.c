@@ -23,7 +23,7 @@ static const struct token *token_before(const struct parser *ps, size_t back)
     return &ps->line[ps->line_count - 1 - back];
 }
 
-static bool is_before(const struct parser *ps, size_t back, int kind)
+static bool is_token_before(const struct parser *ps, size_t back, int kind)
 {
     const struct token *token = token_before(ps, back);
     return token != NULL && token->kind == kind;
@@ -176,15 +176,15 @@ static void help_operator(struct parser *ps, const struct syntax_error *error, s
         diag_help(diag, "write '%s'", before == TOKEN_EQ ? "==" : "!=");
     else if (kind == '=' && error->in_net && !error->open_count && ps->statement_count == 2)
         diag_help(diag, JOINED);
-    else if (kind == '=' && error->in_body && is_before(ps, 2, '*') &&
-             is_before(ps, 3, TOKEN_IDENT))
+    else if (kind == '=' && error->in_body && is_token_before(ps, 2, '*') &&
+             is_token_before(ps, 3, TOKEN_IDENT))
         diag_help(diag, "there are no pointers: an array is 'TYPE NAME[LENGTH]'");
 }
 
 static void help_closing(struct parser *ps, const struct syntax_error *error, struct diag *diag)
 {
     bool port = ps->previous.kind == TOKEN_TYPE || token_is_name(ps, &ps->previous);
-    bool direction = is_before(ps, 2, TOKEN_IN) || is_before(ps, 2, TOKEN_OUT);
+    bool direction = is_token_before(ps, 2, TOKEN_IN) || is_token_before(ps, 2, TOKEN_OUT);
     bool parameter = !error->in_block && is_innermost(error, '(') && wants_name_only(error);
     if (ps->current.kind == ']' && ps->previous.kind == '[')
         diag_help(diag, "an array says how many elements it has: 'NAME[LENGTH]'");
@@ -216,7 +216,7 @@ static void help_opening(struct parser *ps, const struct syntax_error *error, st
     }
     if (function != NULL && function->kind == TOKEN_FN)
         diag_help(diag, "a function is 'fn TYPE NAME(...)'; without a result it is 'void'");
-    else if (error->in_body && is_before(ps, 2, '.') && token_is_name(ps, &ps->previous)) {
+    else if (error->in_body && is_token_before(ps, 2, '.') && token_is_name(ps, &ps->previous)) {
         const char *name = token_name(ps, &ps->previous);
         const struct habit *habit = habit_find(name);
         const struct token *before = token_before(ps, 3);
@@ -233,8 +233,9 @@ static void help_opening(struct parser *ps, const struct syntax_error *error, st
 static bool constructs(const struct parser *ps)
 {
     return ps->previous.kind == TOKEN_IDENT &&
-           (is_before(ps, 2, TOKEN_EMIT) || is_before(ps, 2, '=') || is_before(ps, 2, '(') ||
-            is_before(ps, 2, ',') || is_before(ps, 2, TOKEN_RETURN));
+           (is_token_before(ps, 2, TOKEN_EMIT) || is_token_before(ps, 2, '=') ||
+            is_token_before(ps, 2, '(') || is_token_before(ps, 2, ',') ||
+            is_token_before(ps, 2, TOKEN_RETURN));
 }
 
 /* ---- by the expected tokens ---- */
@@ -262,7 +263,7 @@ static bool help_cast(struct parser *ps, struct diag *diag)
 {
     const struct token *type = token_before(ps, 2);
     if (ps->previous.kind != ')' || type == NULL || type->kind != TOKEN_IDENT) return false;
-    if (!is_before(ps, 3, '(')) return false;
+    if (!is_token_before(ps, 3, '(')) return false;
     diag_help(diag, "a cast names a built-in type, as in '(f32)x'; '%s' is none",
               token_name(ps, type));
     return true;
@@ -283,7 +284,7 @@ static bool help_initial(const struct parser *ps, const struct syntax_error *err
 {
     size_t back = 1;
     if (!error->in_net || error->open_count > 0) return false;
-    while (back < 4 && !is_before(ps, back, TOKEN_INIT))
+    while (back < 4 && !is_token_before(ps, back, TOKEN_INIT))
         back++;
     if (back == 4) return false;
     diag_help(diag, "initial packets are 'init {1, 2, 3}', or 'init 8 x 0': a count, an x with "
@@ -332,7 +333,7 @@ void syntax_help_add(struct parser *ps, const struct syntax_error *error, struct
                       token_name(ps, &ps->previous));
         return;
     case ';':
-        if (error->in_net && is_before(ps, 2, TOKEN_BUFFER))
+        if (error->in_net && is_token_before(ps, 2, TOKEN_BUFFER))
             diag_help(diag, "a buffer has a type: 'buffer f32 %s;'", token_name(ps, &ps->previous));
         if (!error->in_block && ps->previous.kind == ')' && syntax_error_expects(error, "'{'"))
             diag_help(diag, "the body follows here: items stand in any order and are not "
@@ -404,8 +405,8 @@ static const char *misspelt_keyword(struct parser *ps)
     if (ps->statement_count < 2 || ps->statement[0].kind != TOKEN_IDENT) return NULL;
     const struct token *second = &ps->statement[1];
     bool called =
-        second->kind == '(' &&
-        (ps->current.kind == '{' || (ps->previous.kind == TOKEN_TYPE && is_before(ps, 2, '(')));
+        second->kind == '(' && (ps->current.kind == '{' ||
+                                (ps->previous.kind == TOKEN_TYPE && is_token_before(ps, 2, '(')));
     bool block = second->kind == '{' && second->span.begin == ps->current.span.begin;
     if (second->kind != TOKEN_TYPE && !called && !block) return NULL;
     return nearest_name(token_name(ps, &ps->statement[0]), keywords,

@@ -189,8 +189,8 @@ static bool qualifies_kernel(int kind)
            kind == TOKEN_BUILTIN;
 }
 
-bool token_is_on_later_line(const struct parser *ps, const struct token *before,
-                            const struct token *token)
+static bool is_on_later_line(const struct parser *ps, const struct token *before,
+                             const struct token *token)
 {
     return token->span.begin > before->span.end &&
            memchr(ps->source->bytes + before->span.end, '\n',
@@ -260,7 +260,7 @@ static bool next_is_on_later_line(struct parser *ps, const struct token *token)
 {
     struct token next = next_token(ps);
     hand_back(ps, next);
-    return next.kind == TOKEN_END || token_is_on_later_line(ps, token, &next);
+    return next.kind == TOKEN_END || is_on_later_line(ps, token, &next);
 }
 
 /* After the `}` of a skipped block: true if the broken statement ends here. */
@@ -268,13 +268,13 @@ static bool block_ends(struct parser *ps, const struct token *token)
 {
     struct token next = next_token(ps);
     hand_back(ps, next);
-    if (next.kind == TOKEN_WHILE) return token_is_on_later_line(ps, token, &next);
+    if (next.kind == TOKEN_WHILE) return is_on_later_line(ps, token, &next);
     if (next.kind == TOKEN_ELSE || next.kind == ';' || next.kind == ',' || next.kind == ')' ||
         next.kind == ']')
         return false;
     for (size_t i = 0; i < ps->skipped_count; i++)
         if (ps->skipped[i] == 'B' || ps->skipped[i] == BRACKET_SIGNATURE) return false;
-    return ps->skipped_count == 0 || token_is_on_later_line(ps, token, &next);
+    return ps->skipped_count == 0 || is_on_later_line(ps, token, &next);
 }
 
 /* Outside of items, true if an item may begin with this token. A token from the rest of a body
@@ -395,7 +395,7 @@ static void remember(struct parser *ps, struct token token)
                   last == TOKEN_NO_WHILE;
     if (begins || !ps->current.span.source) ps->statement_count = 0;
     if (ps->statement_count < 2) ps->statement[ps->statement_count++] = token;
-    if (ps->line_count == 0 || token_is_on_later_line(ps, &ps->current, &token)) {
+    if (ps->line_count == 0 || is_on_later_line(ps, &ps->current, &token)) {
         ps->line_count = 0;
         ps->before_line = ps->current;
     }
@@ -431,8 +431,7 @@ static bool lacks_semicolon(const struct parser *ps, const struct syntax_error *
     if (!syntax_error_expects(error, "';'") || error->open_count) return false;
     if (syntax_error_expects(error, "for") || syntax_error_expects(error, "import")) return false;
     int kind = ps->current.kind;
-    return kind == '}' || kind == TOKEN_END ||
-           token_is_on_later_line(ps, &ps->previous, &ps->current);
+    return kind == '}' || kind == TOKEN_END || is_on_later_line(ps, &ps->previous, &ps->current);
 }
 
 static bool ends_operand(const struct parser *ps, const struct token *token)

@@ -62,6 +62,8 @@ struct documentation {
     const char *text;
 };
 
+/* Everything that a file needs while it is read: the tokens, the state of recovery after an error, and the
+ * tree so far.  The generated parser passes one pointer, so it is one struct. */
 struct parser {
     struct compile *cx;
     struct arena *scratch; /* lives while the file is parsed */
@@ -128,8 +130,6 @@ void syntax_error_explain_semicolon(struct parser *ps, const struct token *befor
                                     const struct token *token);
 /* True for a word that may be a name, also if it is a keyword in other places. */
 bool token_is_name(const struct parser *ps, const struct token *token);
-bool token_is_on_later_line(const struct parser *ps, const struct token *before,
-                            const struct token *token);
 bool syntax_error_expects(const struct syntax_error *error, const char *symbol);
 
 /* The `///` comment before the token at `offset`, or NULL. */

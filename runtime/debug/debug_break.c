@@ -11,7 +11,7 @@
 enum break_kind { BREAK_FIRING, BREAK_LEVEL, BREAK_VALUE, BREAK_CYCLE };
 
 struct debug_break {
-    struct debug_value value; /* LEVEL, VALUE: what is compared with */
+    struct debug_value value; /* LEVEL, VALUE: the value to compare with */
     char *text, *condition;
     uint64_t hits, ignore;
     const char *kernel; /* FIRING, where `stage` is PRT_NONE: of any node of it */
@@ -65,7 +65,7 @@ static bool is_kernel(const char *title, const char *name)
     return strncmp(title, name, length) == 0 && (title[length] == '\0' || title[length] == '<');
 }
 
-static const char *title_of(const struct prt_debugger *d, uint32_t stage)
+static const char *stage_title(const struct prt_debugger *d, uint32_t stage)
 {
     return debug_text(d, prt_stage_node(d->sched, &d->sched->stages[stage])->kernel_title);
 }
@@ -73,7 +73,7 @@ static const char *title_of(const struct prt_debugger *d, uint32_t stage)
 static uint32_t find_kernel(const struct prt_debugger *d, const char *name)
 {
     for (uint32_t i = 0; i < d->container->stage_count && name[0] != '\0'; i++)
-        if (is_kernel(title_of(d, i), name)) return i;
+        if (is_kernel(stage_title(d, i), name)) return i;
     return PRT_NONE;
 }
 
@@ -91,7 +91,7 @@ const char *prt_debug_name(const struct prt_debugger *d, uint32_t index)
 {
     uint32_t stages = d->container->stage_count, buffers = d->container->buffer_count;
     if (index < stages) return debug_stage_name(d, index);
-    if (index - stages < stages) return title_of(d, index - stages);
+    if (index - stages < stages) return stage_title(d, index - stages);
     return index - 2 * stages < buffers ? debug_buffer_name(d, index - 2 * stages) : NULL;
 }
 
@@ -108,7 +108,8 @@ static bool take_count(const char **at, uint64_t *count)
 }
 
 /* [firing N], :N */
-static enum prt_status read_number(const char **at, struct debug_break *b, struct prt_error *error)
+static enum prt_status read_firing_number(const char **at, struct debug_break *b,
+                                          struct prt_error *error)
 {
     prt_debugger_skip_blanks(at);
     bool colon = **at == ':';
@@ -133,9 +134,9 @@ static enum prt_status read_kernel(const struct prt_debugger *d, const char **at
     if (stage == PRT_NONE)
         return prt_debugger_refuse_name(d, DEBUG_NODES | DEBUG_KERNELS, *at, error);
     b->kind = BREAK_FIRING;
-    b->kernel = title_of(d, stage);
+    b->kernel = stage_title(d, stage);
     *at += length;
-    return read_number(at, b, error);
+    return read_firing_number(at, b, error);
 }
 
 /* NODE|KERNEL [firing N], NODE:N */
@@ -144,7 +145,7 @@ static enum prt_status read_firing(const struct prt_debugger *d, const char **at
 {
     b->kind = BREAK_FIRING;
     b->stage = prt_debugger_take_stage(d, at);
-    return b->stage != PRT_NONE ? read_number(at, b, error) : read_kernel(d, at, b, error);
+    return b->stage != PRT_NONE ? read_firing_number(at, b, error) : read_kernel(d, at, b, error);
 }
 
 static enum prt_status read_buffer(const struct prt_debugger *d, const char **at,
@@ -167,8 +168,8 @@ static bool is_met_by_level(const struct prt_debugger *d, const struct debug_bre
 }
 
 /* BUFFER OP N */
-static enum prt_status read_level(const struct prt_debugger *d, const char **at,
-                                  struct debug_break *b, struct prt_error *error)
+static enum prt_status read_level_break(const struct prt_debugger *d, const char **at,
+                                        struct debug_break *b, struct prt_error *error)
 {
     b->kind = BREAK_LEVEL;
     enum prt_status status = read_buffer(d, at, b, error);
@@ -226,7 +227,7 @@ static enum prt_status read_kind(const struct prt_debugger *d, const char **at,
 {
     prt_debugger_skip_blanks(at);
     if (b->watch || take_kind(at, "value")) return read_value(d, at, b, error);
-    if (take_kind(at, "buffer")) return read_level(d, at, b, error);
+    if (take_kind(at, "buffer")) return read_level_break(d, at, b, error);
     if (take_kind(at, "cycle")) return read_cycle(d, at, b, error);
     if (**at == '\0') return prt_error_set(error, PRT_E_USAGE, "at what?");
     if (take_kind(at, "kernel")) return read_kernel(d, at, b, error);
@@ -269,7 +270,7 @@ static char *bare_text(const char *text, const char *condition)
 
 /* ---- the table ---- */
 
-static bool make_room(struct prt_debugger *d)
+static bool make_break_room(struct prt_debugger *d)
 {
     struct debug_breaks *t = d->breaks;
     size_t count = (size_t)t->count + 1;
@@ -280,14 +281,15 @@ static bool make_room(struct prt_debugger *d)
     return items != NULL && hits != NULL;
 }
 
-static enum prt_status add(struct prt_debugger *d, const char *text, struct debug_break *b,
-                           uint32_t *number, struct prt_error *error)
+static enum prt_status add_breakpoint(struct prt_debugger *d, const char *text,
+                                      struct debug_break *b, uint32_t *number,
+                                      struct prt_error *error)
 {
     const char *at = text;
     enum prt_status status = read_kind(d, &at, b, error);
     if (status == PRT_OK) b->text = bare_text(text, at);
     if (status == PRT_OK) status = read_condition(d, at, b, error);
-    if (status == PRT_OK && (b->text == NULL || !make_room(d)))
+    if (status == PRT_OK && (b->text == NULL || !make_break_room(d)))
         status = prt_error_set(error, PRT_E_NOMEM, "out of memory");
     if (status != PRT_OK) {
         free_break(b);
@@ -303,17 +305,17 @@ enum prt_status prt_debug_break(struct prt_debugger *d, const char *text, bool t
 {
     struct debug_break b = {
         .temporary = temporary, .enabled = true, .stage = PRT_NONE, .buffer = PRT_NONE};
-    return add(d, text, &b, number, error);
+    return add_breakpoint(d, text, &b, number, error);
 }
 
 enum prt_status prt_debug_watch(struct prt_debugger *d, const char *text, uint32_t *number,
                                 struct prt_error *error)
 {
     struct debug_break b = {.watch = true, .enabled = true, .stage = PRT_NONE, .buffer = PRT_NONE};
-    return add(d, text, &b, number, error);
+    return add_breakpoint(d, text, &b, number, error);
 }
 
-static struct debug_break *find(const struct prt_debugger *d, uint32_t number)
+static struct debug_break *find_breakpoint(const struct prt_debugger *d, uint32_t number)
 {
     for (uint32_t i = 0; i < d->breaks->count; i++)
         if (d->breaks->items[i].number == number) return &d->breaks->items[i];
@@ -323,7 +325,7 @@ static struct debug_break *find(const struct prt_debugger *d, uint32_t number)
 static enum prt_status find_live(struct prt_debugger *d, uint32_t number, struct debug_break **b,
                                  struct prt_error *error)
 {
-    *b = find(d, number);
+    *b = find_breakpoint(d, number);
     if (*b != NULL && !((*b)->temporary && (*b)->spent)) return PRT_OK;
     return prt_error_set(error, PRT_E_USAGE, "there is no breakpoint %" PRIu32, number);
 }
@@ -400,7 +402,7 @@ enum prt_status prt_debug_break_condition(struct prt_debugger *d, uint32_t numbe
 bool prt_debugger_break_title(const struct prt_debugger *d, uint32_t number, char *kind,
                               size_t kind_size, char *text, size_t text_size)
 {
-    const struct debug_break *b = find(d, number);
+    const struct debug_break *b = find_breakpoint(d, number);
     if (b == NULL) return false;
     snprintf(kind, kind_size, "%s",
              b->watch       ? "Watchpoint"
@@ -413,13 +415,13 @@ bool prt_debugger_break_title(const struct prt_debugger *d, uint32_t number, cha
 
 bool prt_debugger_break_is_level(const struct prt_debugger *d, uint32_t number)
 {
-    const struct debug_break *b = find(d, number);
+    const struct debug_break *b = find_breakpoint(d, number);
     return b != NULL && b->kind == BREAK_LEVEL;
 }
 
 /* ---- are they met? ---- */
 
-static bool is_wanted(const struct prt_debugger *d, struct debug_break *b, uint64_t firing)
+static bool is_break_wanted(const struct prt_debugger *d, struct debug_break *b, uint64_t firing)
 {
     struct debug_value value;
     struct prt_error unheard;
@@ -435,16 +437,17 @@ static bool is_wanted(const struct prt_debugger *d, struct debug_break *b, uint6
     return true;
 }
 
-static void meet(struct prt_debugger *d, struct debug_break *b, uint64_t firing,
-                 struct prt_break_hit hit)
+static void record_hit(struct prt_debugger *d, struct debug_break *b, uint64_t firing,
+                       struct prt_break_hit hit)
 {
-    if (!is_wanted(d, b, firing)) return;
+    if (!is_break_wanted(d, b, firing)) return;
     hit.number = b->number;
     d->hits[d->hit_count++] = hit;
     b->spent |= b->temporary;
 }
 
-static bool is_written(const struct prt_debugger *d, const struct debug_break *b, uint64_t packet)
+static bool is_packet_written(const struct prt_debugger *d, const struct debug_break *b,
+                              uint64_t packet)
 {
     const uint8_t *bytes = prt_debugger_packet_bytes(d, b->buffer, packet);
     if (b->any || bytes == NULL) return bytes != NULL;
@@ -458,19 +461,19 @@ static void look_at_value(struct prt_debugger *d, struct debug_break *b, uint64_
     struct prt_break_hit hit = {.buffer = b->buffer};
     uint64_t found = 0;
     for (; b->seen < written; b->seen++) {
-        if (!is_written(d, b, b->seen)) continue;
+        if (!is_packet_written(d, b, b->seen)) continue;
         if (found++ == 0) hit.packet = b->seen;
     }
     if (found == 0) return;
     hit.others = found - 1;
-    meet(d, b, firing, hit);
+    record_hit(d, b, firing, hit);
 }
 
 static void look_at_level(struct prt_debugger *d, struct debug_break *b, uint64_t firing)
 {
     bool held = b->holds;
     b->holds = is_met_by_level(d, b);
-    if (b->holds && !held) meet(d, b, firing, (struct prt_break_hit){.buffer = b->buffer});
+    if (b->holds && !held) record_hit(d, b, firing, (struct prt_break_hit){.buffer = b->buffer});
 }
 
 void prt_debugger_breaks_look(struct prt_debugger *d, bool behind)
@@ -484,10 +487,10 @@ void prt_debugger_breaks_look(struct prt_debugger *d, bool behind)
     }
 }
 
-static bool is_before(const struct prt_debugger *d, const struct debug_break *b)
+static bool is_break_next(const struct prt_debugger *d, const struct debug_break *b)
 {
     if (b->stage != PRT_NONE ? d->next.stage != b->stage
-                             : strcmp(title_of(d, d->next.stage), b->kernel) != 0)
+                             : strcmp(stage_title(d, d->next.stage), b->kernel) != 0)
         return false;
     return !b->one_firing || (!d->next.finish && d->next.firing == b->firing);
 }
@@ -498,9 +501,9 @@ void prt_debugger_breaks_firing(struct prt_debugger *d)
     for (uint32_t i = 0; i < d->breaks->count; i++) {
         struct debug_break *b = &d->breaks->items[i];
         if (!b->enabled || b->spent) continue;
-        if (b->kind == BREAK_FIRING && is_before(d, b)) meet(d, b, d->next.firing, hit);
+        if (b->kind == BREAK_FIRING && is_break_next(d, b)) record_hit(d, b, d->next.firing, hit);
         if (b->kind != BREAK_CYCLE || prt_run_total_cycles(d->run) < b->cycles) continue;
-        meet(d, b, d->next.firing, hit);
+        record_hit(d, b, d->next.firing, hit);
         b->spent = true;
     }
 }

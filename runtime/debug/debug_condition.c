@@ -44,21 +44,21 @@ struct debug_value prt_debugger_scalar_value(enum scalar_type scalar, const void
     return integer_value((__int128)bits);
 }
 
-static double number_of(const struct debug_value *value)
+static double value_as_number(const struct debug_value *value)
 {
     return value->kind == DEBUG_FLOAT ? value->number : (double)value->integer;
 }
 
 /* A literal as the other one's type holds it. */
-static struct debug_value rounded(struct debug_value literal, enum scalar_type scalar)
+static struct debug_value rounded_literal(struct debug_value literal, enum scalar_type scalar)
 {
     char text[64];
     uint64_t bits;
-    snprintf(text, sizeof text, "%.17g", number_of(&literal));
-    if (isfinite(number_of(&literal)) && scalar_parse(text, scalar, &bits))
+    snprintf(text, sizeof text, "%.17g", value_as_number(&literal));
+    if (isfinite(value_as_number(&literal)) && scalar_parse(text, scalar, &bits))
         literal.number = float_of(scalar, bits);
     else
-        literal.number = number_of(&literal);
+        literal.number = value_as_number(&literal);
     literal.kind = DEBUG_FLOAT;
     return literal;
 }
@@ -67,16 +67,16 @@ static int order_of(const struct debug_value *a, const struct debug_value *b)
 {
     if (a->kind == DEBUG_INTEGER && b->kind == DEBUG_INTEGER)
         return (a->integer > b->integer) - (a->integer < b->integer);
-    double x = number_of(a), y = number_of(b);
+    double x = value_as_number(a), y = value_as_number(b);
     return (x > y) - (x < y);
 }
 
 bool prt_debugger_compare(struct debug_value a, enum debug_relation relation, struct debug_value b)
 {
     if (a.kind == DEBUG_NOTHING || b.kind == DEBUG_NOTHING) return false;
-    if (a.kind == DEBUG_FLOAT && !a.literal && b.literal) b = rounded(b, a.scalar);
-    if (b.kind == DEBUG_FLOAT && !b.literal && a.literal) a = rounded(a, b.scalar);
-    bool ordered = !isnan(number_of(&a)) && !isnan(number_of(&b));
+    if (a.kind == DEBUG_FLOAT && !a.literal && b.literal) b = rounded_literal(b, a.scalar);
+    if (b.kind == DEBUG_FLOAT && !b.literal && a.literal) a = rounded_literal(a, b.scalar);
+    bool ordered = !isnan(value_as_number(&a)) && !isnan(value_as_number(&b));
     int order = order_of(&a, &b);
     switch (relation) {
     case DEBUG_EQ: return ordered && order == 0;
@@ -121,7 +121,7 @@ bool prt_debugger_take_relation(const char **at, enum debug_relation *relation)
     return false;
 }
 
-static bool take_word(const char **at, const char *word)
+static bool skip_word(const char **at, const char *word)
 {
     size_t length = strlen(word);
     if (strncmp(*at, word, length) != 0 || isalnum((unsigned char)(*at)[length]) ||
@@ -136,12 +136,12 @@ static bool take_constant(const char **at, struct debug_value *value)
     bool negative = **at == '-';
     const char *word = *at + negative;
     *value = integer_value(0);
-    if (!negative && take_word(&word, "true"))
+    if (!negative && skip_word(&word, "true"))
         value->integer = 1;
-    else if (take_word(&word, "inf") || take_word(&word, "nan"))
+    else if (skip_word(&word, "inf") || skip_word(&word, "nan"))
         *value = (struct debug_value){.kind = DEBUG_FLOAT,
                                       .number = word[-1] == 'f' ? HUGE_VAL : (double)NAN};
-    else if (negative || !take_word(&word, "false"))
+    else if (negative || !skip_word(&word, "false"))
         return false;
     if (negative) value->number = -value->number;
     *at = word;
@@ -264,9 +264,9 @@ static enum prt_status take_operand(struct condition *c, struct debug_value *val
     *value = integer_value(0);
     if (*c->at == '\0') return prt_error_set(c->error, PRT_E_USAGE, "a value is missing");
     if (prt_debugger_take_number(&c->at, value)) return PRT_OK;
-    if (take_word(&c->at, "cycle"))
+    if (skip_word(&c->at, "cycle"))
         *value = integer_value((__int128)prt_run_total_cycles(c->d->run));
-    else if (take_word(&c->at, "firing"))
+    else if (skip_word(&c->at, "firing"))
         *value = integer_value((__int128)c->firing);
     else if (strncmp(c->at, "level(", 6) == 0)
         return take_level(c, value);

@@ -24,7 +24,7 @@ enum debug_value_kind { DEBUG_NOTHING, DEBUG_INTEGER, DEBUG_FLOAT };
 struct debug_value {
     enum debug_value_kind kind;
     bool literal;            /* it stands in the text */
-    enum scalar_type scalar; /* FLOAT: where it comes from */
+    enum scalar_type scalar; /* FLOAT: the type that it was read from */
     __int128 integer;
     double number;
 };
@@ -39,7 +39,7 @@ bool prt_debugger_take_relation(const char **at, enum debug_relation *relation);
 bool prt_debugger_take_number(const char **at, struct debug_value *value);
 void prt_debugger_skip_blanks(const char **at);
 
-/* Of a whole text.  `firing`: what that word stands for. */
+/* Evaluates a whole text.  `firing`: the value of the word `firing`. */
 enum prt_status prt_debugger_evaluate(const struct prt_debugger *d, const char *text,
                                       uint64_t firing, struct debug_value *value,
                                       struct prt_error *error);

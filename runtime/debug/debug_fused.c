@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Several nodes of one name and numbers: "eq[0..9]", "affine#1..8", "band(16)". */
-static bool is_family(const char *part, size_t length)
+static bool is_family_name(const char *part, size_t length)
 {
     return memmem(part, length, "..", 2) != NULL || memchr(part, '(', length) != NULL;
 }
@@ -20,7 +20,7 @@ static size_t stem_of(const char *name, size_t length)
 static bool is_part(const char *part, size_t length, const char *node)
 {
     size_t node_length = strlen(node);
-    if (is_family(part, length)) {
+    if (is_family_name(part, length)) {
         length = stem_of(part, length);
         node_length = stem_of(node, node_length);
     }
@@ -45,7 +45,7 @@ const char *prt_debugger_any_fused(const struct prt_debugger *d)
 {
     for (uint32_t i = 0; i < d->container->stage_count; i++) {
         const char *name = debug_stage_name(d, i);
-        if (strchr(name, '+') != NULL || is_family(name, strlen(name))) return name;
+        if (strchr(name, '+') != NULL || is_family_name(name, strlen(name))) return name;
     }
     return NULL;
 }

@@ -54,11 +54,11 @@ struct prt_debugger {
     uint32_t hit_count;
 
     uint64_t *taken_from, *given_from; /* per input, output: where the firing began */
-    uint64_t *claimed_to;              /* per buffer: what its writer may have touched */
-    struct debug_origins *origins;     /* firings that wrote the latest packets */
-    struct debug_trace *trace;         /* NULL: none is written */
-    char *directory;                   /* of sources; NULL: none was named */
-    struct debug_listing *listing;     /* what `list` has shown last */
+    uint64_t *claimed_to;          /* per buffer: the packets that its writer may have changed */
+    struct debug_origins *origins; /* firings that wrote the latest packets */
+    struct debug_trace *trace;     /* NULL: none is written */
+    char *directory;               /* of sources; NULL: none was named */
+    struct debug_listing *listing; /* the last lines that `list` printed */
 };
 
 /* ---- text: names come out escaped ---- */
@@ -89,8 +89,8 @@ void prt_debugger_firing_text(const struct prt_debugger *d, const struct prt_fir
 struct debug_breaks *prt_debugger_breaks_create(void);
 void prt_debugger_breaks_free(struct debug_breaks *breaks);
 
-/* Looks at what has been written since the last time, and at levels; `behind`: the firing `last`
- * has written it, else the host.  Fills the hits. */
+/* Checks the packets written since the last call, and the levels, and fills the hits.  `behind`: the
+ * firing `last` wrote them; else the host did. */
 void prt_debugger_breaks_look(struct prt_debugger *d, bool behind);
 /* Breakpoints on the firing `next`, and on cycles. */
 void prt_debugger_breaks_firing(struct prt_debugger *d);

@@ -12,7 +12,7 @@
 
 /* ---- names ---- */
 
-static bool is_word(char c)
+static bool is_word_byte(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' ||
            c == '#';
@@ -22,17 +22,18 @@ static bool is_word(char c)
 static int word_length(const char *text)
 {
     int length = 0;
-    while (is_word(text[length]) ||
+    while (is_word_byte(text[length]) ||
            (length > 0 && strchr(".[]<>", text[length]) != NULL && text[length] != '\0'))
         length++;
     return length > 0 || text[0] == '\0' ? length : 1;
 }
 
 /* Bytes of `name` if the text begins with it and it ends there, else 0. */
-static size_t match(const char *text, const char *name)
+static size_t match_name(const char *text, const char *name)
 {
     size_t length = strlen(name);
-    return length > 0 && strncmp(text, name, length) == 0 && !is_word(text[length]) ? length : 0;
+    return length > 0 && strncmp(text, name, length) == 0 && !is_word_byte(text[length]) ? length
+                                                                                         : 0;
 }
 
 uint32_t prt_debugger_take_buffer(const struct prt_debugger *d, const char **at)
@@ -40,7 +41,7 @@ uint32_t prt_debugger_take_buffer(const struct prt_debugger *d, const char **at)
     uint32_t found = PRT_NONE;
     size_t longest = 0;
     for (uint32_t i = 0; i < d->container->buffer_count; i++) {
-        size_t length = match(*at, debug_buffer_name(d, i));
+        size_t length = match_name(*at, debug_buffer_name(d, i));
         if (length <= longest) continue;
         longest = length;
         found = i;
@@ -54,7 +55,7 @@ uint32_t prt_debugger_take_stage(const struct prt_debugger *d, const char **at)
     uint32_t found = PRT_NONE;
     size_t longest = 0;
     for (uint32_t i = 0; i < d->container->stage_count; i++) {
-        size_t length = match(*at, debug_stage_name(d, i));
+        size_t length = match_name(*at, debug_stage_name(d, i));
         if (length <= longest) continue;
         longest = length;
         found = i;
@@ -66,7 +67,7 @@ uint32_t prt_debugger_take_stage(const struct prt_debugger *d, const char **at)
 bool prt_debugger_path_take(const char **at, char path[static DEBUG_PATH_MAX])
 {
     size_t length = 0;
-    while (is_word((*at)[length]) || (*at)[length] == '.' || (*at)[length] == '[' ||
+    while (is_word_byte((*at)[length]) || (*at)[length] == '.' || (*at)[length] == '[' ||
            (*at)[length] == ']')
         length++;
     if (length >= DEBUG_PATH_MAX) return false;
@@ -166,8 +167,8 @@ enum prt_status prt_debugger_packet_part(const struct prt_debugger *d, uint32_t 
 
 /* ---- a value and its parts ---- */
 
-static enum prt_status follow(const struct prt_debugger *d, const char *path,
-                              struct debug_place *place, struct prt_error *error)
+static enum prt_status follow_path(const struct prt_debugger *d, const char *path,
+                                   struct debug_place *place, struct prt_error *error)
 {
     struct prt_debug_part part;
     if (path[0] == '\0') return PRT_OK;
@@ -180,7 +181,7 @@ static enum prt_status follow(const struct prt_debugger *d, const char *path,
     return PRT_OK;
 }
 
-static bool read_number(const char **at, int64_t *number)
+static bool read_place_number(const char **at, int64_t *number)
 {
     char *end;
     bool digits =
@@ -193,7 +194,7 @@ static bool read_number(const char **at, int64_t *number)
 
 /* Converts an index, counted from the oldest packet in the buffer, to a packet number.  Returns
  * false if the number is out of range. */
-static bool absolute(const struct core_fifo *fifo, int64_t index, uint64_t *packet)
+static bool absolute_packet(const struct core_fifo *fifo, int64_t index, uint64_t *packet)
 {
     *packet = fifo->oldest_packets + (uint64_t)index;
     return index >= 0 ? *packet >= fifo->oldest_packets
@@ -234,11 +235,11 @@ static enum prt_status read_range(const struct prt_debugger *d, int64_t from, co
     int64_t to;
     uint64_t last;
     *at += 2;
-    if (!read_number(at, &to) || **at != ']' || to < from)
+    if (!read_place_number(at, &to) || **at != ']' || to < from)
         return prt_error_set(error, PRT_E_USAGE, "a range is [FIRST..LAST]");
     ++*at;
-    if (!absolute(fifo, from, &place->first)) place->first = 0;
-    if (!absolute(fifo, to, &last)) return PRT_OK;
+    if (!absolute_packet(fifo, from, &place->first)) place->first = 0;
+    if (!absolute_packet(fifo, to, &last)) return PRT_OK;
     if (last >= fifo->written_packets) last = fifo->written_packets - 1;
     if (fifo->written_packets > 0 && last >= place->first) place->count = last - place->first + 1;
     return PRT_OK;
@@ -263,17 +264,17 @@ static enum prt_status read_packets(const struct prt_debugger *d, const char **a
                              debug_buffer_name(d, place->buffer));
     }
     ++*at;
-    if (!read_number(at, &number) || (open == '@' && number < 0))
+    if (!read_place_number(at, &number) || (open == '@' && number < 0))
         return prt_error_set(error, PRT_E_USAGE, "the number of a packet is missing after '%c'",
                              open);
     if (open == '[' && strncmp(*at, "..", 2) == 0) return read_range(d, number, at, place, error);
     if (open == '[' && **at != ']') return prt_error_set(error, PRT_E_USAGE, "']' is missing");
     if (open == '[') ++*at;
     place->packet = (uint64_t)number;
-    if (open == '[') counted = absolute(fifo, number, &place->packet);
+    if (open == '[') counted = absolute_packet(fifo, number, &place->packet);
     if (!prt_debugger_path_take(at, path)) return prt_error_set(error, PRT_E_USAGE, "too long");
     place_packet(d, place, counted);
-    return follow(d, path, place, error);
+    return follow_path(d, path, place, error);
 }
 
 /* ---- variables ---- */
@@ -288,7 +289,7 @@ const uint8_t *prt_debugger_variable_bytes(const struct prt_debugger *d, uint32_
     return block + variable->offset_bytes;
 }
 
-static bool find_group(const char *name, int *kind)
+static bool find_variable_group(const char *name, int *kind)
 {
     static const char *const names[] = {[CONTAINER_VARIABLE_STATE] = "state",
                                         [CONTAINER_VARIABLE_TABLE] = "tables",
@@ -325,7 +326,7 @@ static enum prt_status read_variable(const struct prt_debugger *d, const char **
     memcpy(name, path + 1, length);
     name[length] = '\0';
     const struct container_variable *variable = prt_debug_variable(d->container, kernel, name);
-    if (variable == NULL && find_group(name, &place->block_kind)) {
+    if (variable == NULL && find_variable_group(name, &place->block_kind)) {
         if (path[length + 1] == '\0') return PRT_OK;
         memmove(path, path + length + 1, strlen(path + length + 1) + 1); /* NODE.state.name */
         length = strcspn(path + 1, ".[");
@@ -341,7 +342,7 @@ static enum prt_status read_variable(const struct prt_debugger *d, const char **
     place->bytes = prt_debugger_variable_bytes(d, place->stage, variable);
     const struct container_type *type = prt_debug_type(d->container, variable->type);
     place->size_bytes = type != NULL ? type->width_bytes : 0;
-    return follow(d, path + length + 1, place, error);
+    return follow_path(d, path + length + 1, place, error);
 }
 
 /* ---- places ---- */
@@ -356,7 +357,7 @@ enum prt_status prt_debugger_place_read(const struct prt_debugger *d, const char
     enum prt_status status;
     if (buffer == PRT_NONE && stage == PRT_NONE)
         return prt_debugger_refuse_name(d, DEBUG_BUFFERS | DEBUG_NODES, begin, error);
-    /* A node and a buffer of one name: what a dot follows is the node's. */
+    /* A node and a buffer of one name: before a dot, the name means the node. */
     if (stage == PRT_NONE || buffer_end > stage_end ||
         (buffer_end == stage_end && *stage_end != '.')) {
         place->buffer = buffer;

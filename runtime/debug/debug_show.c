@@ -114,7 +114,7 @@ static enum prt_status read_whole(const struct prt_debugger *d, const char *text
     return status;
 }
 
-static void print_number(FILE *to, const char *text, struct debug_value value)
+static void print_text_and_number(FILE *to, const char *text, struct debug_value value)
 {
     prt_debugger_say(to, "%s = ", text);
     if (value.kind == DEBUG_FLOAT)
@@ -146,7 +146,7 @@ enum prt_status prt_debug_print(struct prt_debugger *d, const char *text, FILE *
         uint64_t firing = d->next.stage != PRT_NONE ? d->next.firing : d->last.firing;
         status = prt_debugger_evaluate(d, text, firing, &value, &other);
         if (status == PRT_OK)
-            print_number(to, text, value);
+            print_text_and_number(to, text, value);
         else
             *error = other;
         return status;

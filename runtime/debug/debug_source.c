@@ -57,7 +57,7 @@ static FILE *open_source(const struct prt_debugger *d, uint32_t source)
 }
 
 /* Line `line` of the file, without its end, to be freed; NULL: there is none. */
-static char *read_line(FILE *file, uint32_t line)
+static char *read_source_line(FILE *file, uint32_t line)
 {
     char *text = NULL;
     size_t size = 0;
@@ -83,7 +83,7 @@ static char *find_line(const struct prt_debugger *d, uint32_t source, uint32_t l
         return strndup(text, length);
     FILE *file = open_source(d, source);
     if (file == NULL) return NULL;
-    char *found = read_line(file, line);
+    char *found = read_source_line(file, line);
     fclose(file);
     return found;
 }

@@ -39,7 +39,7 @@ void prt_debugger_firing_text(const struct prt_debugger *d, const struct prt_fir
 
 /* ---- stopping ---- */
 
-/* Calls whoever commands; what is not said anew is to continue. */
+/* Calls the caller's function at a stop; unless it sets a command, the run continues. */
 static void stop_at(struct prt_debugger *d, struct prt_stop *stop)
 {
     stop->last = d->last;
@@ -78,7 +78,7 @@ static struct prt_firing firing_of(const struct prt_debugger *d, uint32_t stage,
     return (struct prt_firing){stage, finish, finish ? 0 : d->sched->stages[stage].firings};
 }
 
-/* ---- what the scheduler calls ---- */
+/* ---- calls of the scheduler ---- */
 
 /* Where the ends of the stage are before the firing. */
 static void note_places(struct prt_debugger *d, const struct core_stage *stage)
@@ -152,7 +152,7 @@ static void run_ends(void *context, enum prt_status status, const struct prt_err
 
 /* ---- creation ---- */
 
-static bool allocate(struct prt_debugger *d)
+static bool allocate_debugger(struct prt_debugger *d)
 {
     const struct prt_container *c = d->container;
     d->taken_from = calloc((size_t)c->input_count + 1, sizeof *d->taken_from);
@@ -184,7 +184,7 @@ enum prt_status prt_debugger_create(struct prt_run *run, prt_stop_callback stop,
     d->step = (struct prt_step){d, before_firing, behind_firing};
     d->watch = (struct prt_run_watch){d, run_begins, run_ends};
     enum prt_status status =
-        allocate(d) ? PRT_OK : prt_error_set(error, PRT_E_NOMEM, "out of memory");
+        allocate_debugger(d) ? PRT_OK : prt_error_set(error, PRT_E_NOMEM, "out of memory");
     if (status == PRT_OK && prt_debug_mode(d->container))
         status = prt_origins_create(d->sched, error);
     if (status != PRT_OK) {
@@ -219,7 +219,7 @@ void prt_debugger_interrupt(struct prt_debugger *d)
     atomic_store(&d->interrupted, true);
 }
 
-/* ---- how it goes on ---- */
+/* ---- continue and step ---- */
 
 static void set_goal(struct prt_debugger *d, enum debug_goal goal, uint64_t count, uint32_t stage)
 {

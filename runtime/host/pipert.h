@@ -240,7 +240,7 @@ enum prt_status prt_run_bind_input(struct prt_run *run, uint32_t port, prt_read_
  * the inputs fit their buffers, the scheduler never waits for the host (`suspensions` is 0).
  * Results and cycles do not depend on this promise.  PRT_E_USAGE: there is no such in-port. */
 enum prt_status prt_run_input_at_hand(struct prt_run *run, uint32_t port, struct prt_error *error);
-/* Makes the in-port eager: what has arrived is processed before the port is full.  The run asks the
+/* Makes the in-port eager: packets that have arrived are processed before the port is full.  The run asks the
  * callback once when it cannot go on without it; the callback may give fewer packets than asked.  All
  * packets that can be computed from those before have been written by then, unless an out-port has a
  * thread.  A callback that blocks stops the other ports too; prt_run_give_thread avoids this.

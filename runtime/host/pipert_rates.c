@@ -75,7 +75,7 @@ static void visit_node(struct walk *w, uint32_t index)
     }
 }
 
-static void follow(struct walk *w, uint32_t from)
+static void follow_rates(struct walk *w, uint32_t from)
 {
     know_buffer(w, from, (struct rational){1, 1});
     while (w->buffer_count > 0 || w->node_count > 0) {
@@ -101,7 +101,7 @@ enum prt_status prt_program_port_ratio(const struct prt_program *program, uint32
                      .buffers = calloc((size_t)c->buffer_count + 1, sizeof *w.buffers)};
     bool room = w.cycles != NULL && w.packets != NULL && w.nodes != NULL && w.buffers != NULL;
     if (room) {
-        follow(&w, program->ports[from_port]);
+        follow_rates(&w, program->ports[from_port]);
         struct rational packets = w.packets[program->ports[to_port]];
         *ratio = (struct prt_ratio){(uint64_t)packets.numerator, (uint64_t)packets.denominator};
     }

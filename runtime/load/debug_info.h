@@ -28,7 +28,7 @@ const struct container_place *prt_debug_place(const struct prt_container *c, uin
 /* The statement that a number of kernel_batch.origins names. */
 const struct container_place *prt_debug_origin(const struct prt_container *c, uint32_t origin);
 
-/* Of a node, by its number in the image; NULL: the container does not have it. */
+/* The kernel with that number in the image; NULL: the container does not have it. */
 const struct container_kernel *prt_debug_kernel(const struct prt_container *c, uint32_t kernel);
 
 /* State, table or run-time argument of that name; NULL: there is none, or it was compiled without

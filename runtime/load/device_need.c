@@ -7,7 +7,7 @@
 
 enum { BLOCK_BYTES = 64 }; /* alignment of blocks and of entries */
 
-static void add(uint64_t *sum, uint64_t bytes)
+static void add_bytes(uint64_t *sum, uint64_t bytes)
 {
     *sum = saturating_add(*sum, bytes);
 }
@@ -26,7 +26,7 @@ static uint64_t packed_bytes(const uint32_t extents[3])
 
 /* For one level of the trees of `root`: for each out-port, the maximum number of packets of one
  * body. */
-static uint64_t aside_bytes(const struct prt_container *c, const struct container_interface *root)
+static uint64_t need_aside(const struct prt_container *c, const struct container_interface *root)
 {
     uint64_t sum = 0;
     for (uint32_t o = 0; o < root->out_count; o++) {
@@ -38,32 +38,33 @@ static uint64_t aside_bytes(const struct prt_container *c, const struct containe
             if (packets > most) most = packets;
         }
         uint32_t port = root->first_port + root->in_count + o;
-        add(&sum, whole_blocks(saturating_multiply(most, c->interface_ports[port].width_bytes)));
+        add_bytes(&sum,
+                  whole_blocks(saturating_multiply(most, c->interface_ports[port].width_bytes)));
     }
     return sum;
 }
 
-static uint64_t queue_bytes(const struct prt_container *c, const struct devdesc *device)
+static uint64_t need_of_queue(const struct prt_container *c, const struct devdesc *device)
 {
     uint64_t entry = 0, bytes = 0;
     bool asks = false;
     for (uint32_t i = 0; i < c->interface_count; i++) {
         const struct container_interface *f = &c->interfaces[i];
         if (f->entry_bytes > entry) entry = f->entry_bytes;
-        add(&bytes, whole_blocks(packed_bytes(f->group)));
+        add_bytes(&bytes, whole_blocks(packed_bytes(f->group)));
         asks = asks || (f->flags & CONTAINER_INTERFACE_ASKS) != 0;
     }
-    add(&bytes,
-        saturating_multiply(entry, c->interface_count > 0 ? device->device_queue_entries : 0));
+    add_bytes(&bytes, saturating_multiply(
+                          entry, c->interface_count > 0 ? device->device_queue_entries : 0));
     for (uint32_t i = 0; asks && i < c->interface_count; i++) {
         const struct container_interface *f = &c->interfaces[i];
         if (f->node != CONTAINER_NONE)
-            add(&bytes, saturating_multiply(aside_bytes(c, f), f->nesting + 1));
+            add_bytes(&bytes, saturating_multiply(need_aside(c, f), f->nesting + 1));
     }
     return bytes;
 }
 
-static uint64_t index_bytes(const struct prt_container *c)
+static uint64_t need_of_indices(const struct prt_container *c)
 {
     uint64_t end = 0;
     for (uint32_t i = 0; i < c->index_count; i++) {
@@ -76,24 +77,24 @@ static uint64_t index_bytes(const struct prt_container *c)
 
 struct prt_device_need prt_device_need(const struct prt_container *c, const struct devdesc *device)
 {
-    struct prt_device_need need = {.device_queue = queue_bytes(c, device)};
+    struct prt_device_need need = {.device_queue = need_of_queue(c, device)};
     for (uint32_t i = 0; i < c->buffer_count; i++) {
         const struct container_buffer *b = &c->buffers[i];
-        add(b->outer == CONTAINER_INNER ? &need.buffers : &need.ports,
-            saturating_multiply(b->depth_packets, b->width_bytes));
+        add_bytes(b->outer == CONTAINER_INNER ? &need.buffers : &need.ports,
+                  saturating_multiply(b->depth_packets, b->width_bytes));
     }
     for (uint32_t i = 0; i < c->node_count; i++) {
         const struct container_node *node = &c->nodes[i];
-        add(&need.blocks, whole_blocks(node->arguments_bytes));
-        add(&need.blocks, whole_blocks(node->tables_bytes));
-        add(&need.blocks, whole_blocks(node->state_bytes));
+        add_bytes(&need.blocks, whole_blocks(node->arguments_bytes));
+        add_bytes(&need.blocks, whole_blocks(node->tables_bytes));
+        add_bytes(&need.blocks, whole_blocks(node->state_bytes));
     }
-    need.indices = saturating_multiply(index_bytes(c), device->cu_count);
+    need.indices = saturating_multiply(need_of_indices(c), device->cu_count);
     need.launching = saturating_multiply((uint64_t)c->stage_count + device->reference_entries,
                                          sizeof(struct dispatch_full));
     const uint64_t parts[] = {need.buffers, need.ports,        need.blocks,
                               need.indices, need.device_queue, need.launching};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        add(&need.total, parts[i]);
+        add_bytes(&need.total, parts[i]);
     return need;
 }

@@ -68,8 +68,8 @@ static enum prt_status refuse_processor(const struct prt_container *c, uint64_t 
     return PRT_E_DEVICE;
 }
 
-static enum prt_status choose(const struct prt_container *c, struct prt_image *image,
-                              struct prt_error *error)
+static enum prt_status choose_image(const struct prt_container *c, struct prt_image *image,
+                                    struct prt_error *error)
 {
     if (c->image_count == 0) {
         prt_error_set_at(error, PRT_E_FORMAT, c->section_offset_bytes[CONTAINER_IMAGES],
@@ -142,7 +142,7 @@ static enum prt_status create_file(struct prt_image *image, char *path, size_t s
     return PRT_OK;
 }
 
-static enum prt_status write_failed(const char *path, bool kept, struct prt_error *error)
+static enum prt_status refuse_image_write(const char *path, bool kept, struct prt_error *error)
 {
     if (kept)
         return prt_error_set(error, PRT_E_WRITE, "PIPERT_IMAGE_FOLDER: cannot write '%s': %s", path,
@@ -159,7 +159,7 @@ static enum prt_status open_library(const struct prt_container *c, struct prt_im
     if (status != PRT_OK) return status;
     const uint8_t *bytes = c->image + image->chosen->offset_bytes;
     if (!write_all(image->fd, bytes, image->chosen->size_bytes))
-        status = write_failed(path, kept, error);
+        status = refuse_image_write(path, kept, error);
     else if ((image->library = dlopen(path, RTLD_NOW | RTLD_LOCAL)) == NULL)
         status = prt_error_set(error, PRT_E_OPEN, "container: cannot load the image: %s",
                                reason_of_linker(path));
@@ -255,8 +255,8 @@ static enum prt_status allocate_nodes(const struct prt_container *c, struct prt_
     return PRT_OK;
 }
 
-static enum prt_status verify(const struct prt_container *c, const struct container_image *image,
-                              struct prt_error *error)
+static enum prt_status verify_image(const struct prt_container *c,
+                                    const struct container_image *image, struct prt_error *error)
 {
     if (image->kind == CONTAINER_IMAGE_PTX) return prt_image_ptx_verify(c, image, error);
     return prt_image_elf_verify(c->image + image->offset_bytes, image->size_bytes,
@@ -267,7 +267,7 @@ enum prt_status prt_image_verify_all(const struct prt_container *container, stru
 {
     enum prt_status status = PRT_OK;
     for (uint32_t i = 0; i < container->image_count && status == PRT_OK; i++)
-        status = verify(container, &container->images[i], error);
+        status = verify_image(container, &container->images[i], error);
     return status;
 }
 
@@ -275,8 +275,8 @@ enum prt_status prt_image_choose(const struct prt_container *container, struct p
                                  struct prt_error *error)
 {
     enum prt_status status = allocate_nodes(container, image, error);
-    if (status == PRT_OK) status = choose(container, image, error);
-    if (status == PRT_OK) status = verify(container, image->chosen, error);
+    if (status == PRT_OK) status = choose_image(container, image, error);
+    if (status == PRT_OK) status = verify_image(container, image->chosen, error);
     if (status != PRT_OK) prt_image_free(image);
     return status;
 }

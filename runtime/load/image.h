@@ -43,7 +43,7 @@ struct prt_image {
     int fd;
     bool *allowed;        /* by library of the container; owned */
     bool opened;          /* its entries are there */
-    pthread_mutex_t lock; /* of what prt_image_open fills */
+    pthread_mutex_t lock; /* of the members that prt_image_open fills */
 };
 
 enum prt_status prt_image_choose(const struct prt_container *container, struct prt_image *image,

@@ -33,6 +33,7 @@ struct prt_stage_set {
     uint32_t count;
 };
 
+/* One array and one count for each section of the file (lang/container.h). */
 struct prt_container {
     uint8_t *bytes;
     size_t size_bytes;
@@ -95,7 +96,7 @@ enum prt_status prt_container_read_file(const char *path, struct prt_container *
 enum prt_status prt_container_read_memory(const void *bytes, size_t size,
                                           struct prt_container *container, struct prt_error *error);
 
-/* Frees what a read made and zeroes the container; a zeroed one is allowed. */
+/* Frees the container's memory and zeroes it; a zeroed container is allowed. */
 void prt_container_free(struct prt_container *container);
 
 static inline const char *prt_container_text(const struct prt_container *container,
@@ -118,7 +119,7 @@ static inline const char *prt_container_source(const struct prt_container *conta
 const struct container_index *prt_container_index(const struct prt_container *container,
                                                   uint32_t kernel);
 
-/* The checksum that a container of these bytes has to carry; `size` is at least that of the header.
+/* The checksum that a container of these bytes must carry; `size` is at least the size of the header.
  */
 uint64_t prt_container_checksum(const void *bytes, size_t size);
 

@@ -56,7 +56,7 @@ static void show_output(FILE *to, const struct prt_container *c, const struct co
     fprintf(to, "%" PRIu64 "%s\n", output->push, cycle_of(output->rates));
 }
 
-static void show_stage(FILE *to, const struct prt_container *c, uint32_t index)
+static void print_stage_line(FILE *to, const struct prt_container *c, uint32_t index)
 {
     const struct container_stage *stage = &c->stages[index];
     const struct container_node *node = &c->nodes[stage->node];
@@ -78,5 +78,5 @@ static void show_stage(FILE *to, const struct prt_container *c, uint32_t index)
 void prt_stage_listing(FILE *to, const struct prt_container *container)
 {
     for (uint32_t i = 0; i < container->stage_count; i++)
-        show_stage(to, container, i);
+        print_stage_line(to, container, i);
 }

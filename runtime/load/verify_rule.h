@@ -35,7 +35,7 @@ bool prt_rule_is_removed(const struct prt_rule *rule);
 #define PRT_HOLDS(condition) (condition)
 #endif
 
-/* The same of what must not be. */
+/* The same for a condition that must be false. */
 #define PRT_BREAKS(condition) (!PRT_HOLDS(!(condition)))
 
 #endif

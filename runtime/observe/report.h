@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 
-/* Prints the time of the run and what limited it, then tables of its parts.  For a run that was not
+/* Prints the time of the run and its bottleneck, then tables of its parts.  For a run that was not
  * measured: only stages and buffers. */
 void prt_report_text(FILE *to, const struct prt_program *program, const struct prt_run *run);
 

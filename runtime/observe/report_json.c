@@ -7,7 +7,7 @@ static const char *const form_keys[PRT_LAUNCH_FORMS] = {"full", "reference", "co
 static const char *const cause_keys[PRT_STALL_CAUSES] = {
     "packets", "room", "threshold", "units", "completion", "scheduler", "ended", "interrupted"};
 
-static void forms(struct json *json, const char *key, const uint64_t *numbers)
+static void put_forms(struct json *json, const char *key, const uint64_t *numbers)
 {
     json_begin(json, key, '{');
     for (int i = 0; i < PRT_LAUNCH_FORMS; i++)
@@ -17,7 +17,7 @@ static void forms(struct json *json, const char *key, const uint64_t *numbers)
 
 /* ---- stages ---- */
 
-static void waits(struct json *json, const struct prt_run *run, uint32_t stage)
+static void put_waits_of(struct json *json, const struct prt_run *run, uint32_t stage)
 {
     struct prt_wait_statistics wait;
     json_begin(json, "waits", '[');
@@ -32,8 +32,8 @@ static void waits(struct json *json, const struct prt_run *run, uint32_t stage)
     json_end(json, ']');
 }
 
-static void stage_time(struct json *json, const struct prt_run *run, uint32_t stage,
-                       const struct prt_stage_time *t)
+static void put_stage_time(struct json *json, const struct prt_run *run, uint32_t stage,
+                           const struct prt_stage_time *t)
 {
     json_number(json, "index_cycles", t->index_cycles);
     json_number(json, "device_queue_cycles", t->device_queue_cycles);
@@ -45,15 +45,15 @@ static void stage_time(struct json *json, const struct prt_run *run, uint32_t st
     json_number(json, "interruptions", t->interruptions);
     json_number(json, "latency_cycles", t->latency_cycles);
     json_number(json, "latency_most_cycles", t->latency_most_cycles);
-    forms(json, "launches", t->launches);
+    put_forms(json, "launches", t->launches);
     json_begin(json, "stalls", '{');
     for (int i = 0; i < PRT_STALL_CAUSES; i++)
         json_number(json, cause_keys[i], t->stall_cycles[i]);
     json_end(json, '}');
-    waits(json, run, stage);
+    put_waits_of(json, run, stage);
 }
 
-static void stages(struct json *json, const struct prt_run *run)
+static void put_stages(struct json *json, const struct prt_run *run)
 {
     struct prt_stage_statistics s;
     struct prt_stage_time t;
@@ -69,7 +69,7 @@ static void stages(struct json *json, const struct prt_run *run)
         json_number(json, "execute_cycles", measured ? t.execute_cycles : s.execute_cycles);
         json_number(json, "launch_cycles", s.launch_cycles);
         json_number(json, "switch_cycles", s.switch_cycles);
-        if (measured) stage_time(json, run, i, &t);
+        if (measured) put_stage_time(json, run, i, &t);
         json_end(json, '}');
     }
     json_end(json, ']');
@@ -77,7 +77,7 @@ static void stages(struct json *json, const struct prt_run *run)
 
 /* ---- buffers and outputs ---- */
 
-static void buffers(struct json *json, const struct prt_run *run)
+static void put_buffers(struct json *json, const struct prt_run *run)
 {
     struct prt_buffer_statistics b;
     json_begin(json, "buffers", '[');
@@ -107,7 +107,7 @@ static void buffers(struct json *json, const struct prt_run *run)
     json_end(json, ']');
 }
 
-static void outputs(struct json *json, const struct prt_run *run)
+static void put_outputs(struct json *json, const struct prt_run *run)
 {
     struct prt_output_statistics o;
     struct prt_stage_statistics stage;
@@ -131,7 +131,7 @@ static void outputs(struct json *json, const struct prt_run *run)
 
 /* ---- the device ---- */
 
-static void queues(struct json *json, const struct prt_run *run, uint32_t count)
+static void put_queues(struct json *json, const struct prt_run *run, uint32_t count)
 {
     struct prt_queue_statistics q;
     json_begin(json, "queues", '[');
@@ -151,7 +151,7 @@ static void queues(struct json *json, const struct prt_run *run, uint32_t count)
     json_end(json, ']');
 }
 
-static void units(struct json *json, const struct prt_run *run)
+static void put_units(struct json *json, const struct prt_run *run)
 {
     uint64_t cycles;
     json_begin_line(json, "cu_busy_cycles", '[');
@@ -160,14 +160,14 @@ static void units(struct json *json, const struct prt_run *run)
     json_end(json, ']');
 }
 
-static void dispatch(struct json *json, const struct prt_run *run,
-                     const struct prt_device_statistics *d)
+static void put_dispatch(struct json *json, const struct prt_run *run,
+                         const struct prt_device_statistics *d)
 {
     struct prt_run_statistics s;
     prt_run_statistics(run, &s);
     json_begin_line(json, "dispatch", '{');
-    forms(json, "packets", d->packets);
-    forms(json, "launches", d->launches);
+    put_forms(json, "packets", d->packets);
+    put_forms(json, "launches", d->launches);
     json_number(json, "bytes", s.dispatched.bytes);
     json_number(json, "enqueue_cycles", d->enqueue_cycles);
     json_number(json, "process_cycles", d->process_cycles);
@@ -180,7 +180,7 @@ static void dispatch(struct json *json, const struct prt_run *run,
     json_end(json, '}');
 }
 
-static void index_generator(struct json *json, const struct prt_device_statistics *d)
+static void put_index_generator(struct json *json, const struct prt_device_statistics *d)
 {
     json_begin_line(json, "index", '{');
     json_number(json, "requests", d->index_requests);
@@ -192,7 +192,7 @@ static void index_generator(struct json *json, const struct prt_device_statistic
     json_end(json, '}');
 }
 
-static void device_queue(struct json *json, const struct prt_device_statistics *d)
+static void put_device_queue(struct json *json, const struct prt_device_statistics *d)
 {
     json_begin_line(json, "device_queue", '{');
     json_number(json, "launches", d->child_launches);
@@ -205,7 +205,7 @@ static void device_queue(struct json *json, const struct prt_device_statistics *
     json_end(json, '}');
 }
 
-static void memory(struct json *json, const struct prt_device_statistics *d)
+static void put_device_memory(struct json *json, const struct prt_device_statistics *d)
 {
     json_begin_line(json, "memory", '{');
     json_number(json, "bytes", d->memory_taken_bytes);
@@ -222,7 +222,7 @@ static void memory(struct json *json, const struct prt_device_statistics *d)
     json_end(json, '}');
 }
 
-static void bottleneck(struct json *json, const struct prt_run *run)
+static void put_bottleneck(struct json *json, const struct prt_run *run)
 {
     static const char *const limits[] = {"nothing", "compute",   "bandwidth",    "launch",
                                          "switch",  "scheduler", "dependencies", "children",
@@ -244,7 +244,7 @@ static void bottleneck(struct json *json, const struct prt_run *run)
 
 /* ---- all ---- */
 
-static void totals(struct json *json, const struct prt_run *run)
+static void put_totals(struct json *json, const struct prt_run *run)
 {
     struct prt_run_statistics s;
     prt_run_statistics(run, &s);
@@ -261,8 +261,8 @@ static void totals(struct json *json, const struct prt_run *run)
     json_number(json, "discarded_packets", s.discarded_packets);
 }
 
-/* Of a larger device. */
-static void part(struct json *json, const struct prt_device_statistics *d)
+/* The program ran on a part of a larger device. */
+static void put_part(struct json *json, const struct prt_device_statistics *d)
 {
     json_begin_line(json, "part", '{');
     json_text(json, "of", d->name);
@@ -283,22 +283,22 @@ void prt_report_json(FILE *to, const struct prt_program *program, const struct p
     json_number(&json, "version", 1);
     json_text(&json, "pipeline", p.name);
     json_text(&json, "device", p.device);
-    if (d.part_cu_count < d.cu_count) part(&json, &d);
+    if (d.part_cu_count < d.cu_count) put_part(&json, &d);
     json_text(&json, "isa", p.isa);
     json_number(&json, "clock_hz", d.clock_hz);
     json_text(&json, "time", d.real_time ? "real" : "simulated");
-    totals(&json, run);
-    bottleneck(&json, run);
-    dispatch(&json, run, &d);
-    memory(&json, &d);
-    if (d.index_requests > 0) index_generator(&json, &d);
-    if (d.child_launches > 0) device_queue(&json, &d);
-    stages(&json, run);
-    buffers(&json, run);
+    put_totals(&json, run);
+    put_bottleneck(&json, run);
+    put_dispatch(&json, run, &d);
+    put_device_memory(&json, &d);
+    if (d.index_requests > 0) put_index_generator(&json, &d);
+    if (d.child_launches > 0) put_device_queue(&json, &d);
+    put_stages(&json, run);
+    put_buffers(&json, run);
     if (prt_run_stage_time(run, 0, &measured)) {
-        outputs(&json, run);
-        queues(&json, run, p.stage_count);
-        units(&json, run);
+        put_outputs(&json, run);
+        put_queues(&json, run, p.stage_count);
+        put_units(&json, run);
     }
     json_end(&json, '}');
 }

@@ -26,7 +26,7 @@ static double share(const struct text *t, uint64_t cycles)
     return prt_text_percent(cycles, t->total.total_cycles);
 }
 
-static void widen(unsigned *width, const char *name)
+static void widen_column(unsigned *width, const char *name)
 {
     unsigned columns = terminal_text_columns(name);
     if (columns > *width) *width = columns < NAME_COLUMNS_MAX ? columns : NAME_COLUMNS_MAX;
@@ -38,10 +38,10 @@ static unsigned name_width(const struct prt_run *run)
     struct prt_buffer_statistics buffer;
     unsigned width = 6;
     for (uint32_t i = 0; prt_run_stage(run, i, &stage); i++)
-        widen(&width, stage.name);
+        widen_column(&width, stage.name);
     for (uint32_t i = 0; prt_run_buffer(run, i, &buffer); i++) {
-        widen(&width, buffer.name);
-        if (buffer.arrives) widen(&width, "arrivals");
+        widen_column(&width, buffer.name);
+        if (buffer.arrives) widen_column(&width, "arrivals");
     }
     return width;
 }
@@ -51,7 +51,7 @@ static uint64_t busy_cycles(const struct prt_stage_time *time)
     return time->execute_cycles + time->index_cycles + time->device_queue_cycles;
 }
 
-/* ---- what limited it ---- */
+/* ---- the bottleneck ---- */
 
 /* The longest wait of the stage, except for its own end and for other work on its units. */
 static void print_longest_wait(const struct text *t, uint32_t stage)
@@ -90,7 +90,7 @@ static void print_queue_owner(const struct text *t, const struct prt_bottleneck 
 }
 
 /* For a program with one stage: its longest state other than busy. */
-static void print_rest(const struct text *t, const struct prt_stage_time *time)
+static void print_longest_state(const struct text *t, const struct prt_stage_time *time)
 {
     static const char *const rests[PRT_STALL_CAUSES] = {
         [PRT_STALL_PACKETS] = "waits for packets",
@@ -122,7 +122,7 @@ static void print_dependencies(const struct text *t, const struct prt_bottleneck
     if (t->stage_count > 1)
         print_longest_wait(t, b->stage);
     else
-        print_rest(t, &time);
+        print_longest_state(t, &time);
     fputc('\n', t->to);
 }
 
@@ -197,7 +197,7 @@ static void print_time(const struct text *t)
     fprintf(t->to, " at %.0f MHz", (double)t->device.clock_hz / 1e6);
 }
 
-/* Of the host's own device, which may not be what the program was compiled for. */
+/* For the host's own device; the program may have been compiled for another one. */
 static void print_real_time(const struct text *t, const struct prt_program_information *program)
 {
     fputs("cpu", t->to);
@@ -279,8 +279,8 @@ static void print_scheduler(const struct text *t, const struct prt_program_infor
     fputc('\n', t->to);
 }
 
-/* Of the device's memory, part by part. */
-static void print_memory(const struct text *t)
+/* Prints the device's memory, part by part. */
+static void print_device_memory(const struct text *t)
 {
     const struct prt_device_statistics *d = &t->device;
     const struct {
@@ -304,7 +304,7 @@ static void print_memory(const struct text *t)
     fputc('\n', t->to);
 }
 
-/* Of the buffers that the run has deepened for its threads. */
+/* Prints the buffers that the run has deepened for its threads. */
 static void print_growth(const struct text *t)
 {
     struct prt_buffer_statistics b;
@@ -322,7 +322,7 @@ static void print_growth(const struct text *t)
                 count, plural(count), t->total.host_threads, bytes);
 }
 
-/* At which ports, those of a thousandth of the time and more. */
+/* Lists the ports that waited for at least a thousandth of the time. */
 static void print_host(const struct text *t)
 {
     struct prt_buffer_statistics b;
@@ -365,7 +365,7 @@ static void print_device(const struct text *t, const struct prt_program_informat
     fputs(": ", t->to);
 }
 
-static void print_head(const struct text *t, const struct prt_program_information *program)
+static void print_run_head(const struct text *t, const struct prt_program_information *program)
 {
     terminal_text_print(t->to, program->name);
     fputs(" on ", t->to);
@@ -384,7 +384,7 @@ static void print_head(const struct text *t, const struct prt_program_informatio
                 t->total.dispatched.launches == 1 ? "" : "es");
     if (!t->device.real_time) print_overhead(t);
     print_scheduler(t, program);
-    print_memory(t);
+    print_device_memory(t);
     print_growth(t);
     if (t->device.real_time && t->measured) print_host(t);
 }
@@ -406,7 +406,7 @@ static void print_latency(const struct text *t, uint32_t stage)
     fputc('\n', t->to);
 }
 
-static void print_stages(const struct text *t)
+static void print_stage_table(const struct text *t)
 {
     struct prt_stage_statistics s;
     fputc('\n', t->to);
@@ -474,7 +474,7 @@ static void print_stalls(const struct text *t)
 
 /* ---- buffers ---- */
 
-static void print_buffers(const struct text *t)
+static void print_buffer_table(const struct text *t)
 {
     struct prt_buffer_statistics b;
     bool discarded = false, left = false, grown = false;
@@ -616,7 +616,7 @@ static void print_units(const struct text *t)
 
 /* ---- bounds ---- */
 
-static bool has_ranges(const struct prt_run *run)
+static bool has_bounded_outputs(const struct prt_run *run)
 {
     struct prt_output_statistics o;
     for (uint32_t i = 0; prt_run_output(run, i, &o); i++) {
@@ -625,11 +625,11 @@ static bool has_ranges(const struct prt_run *run)
     return false;
 }
 
-static void print_outputs(const struct text *t)
+static void print_output_table(const struct text *t)
 {
     struct prt_output_statistics o;
     struct prt_stage_statistics s;
-    if (!has_ranges(t->run)) return;
+    if (!has_bounded_outputs(t->run)) return;
     fputs("\npackets of a firing, where that depends on the data\n", t->to);
     prt_text_cell(t->to, "stage", t->width);
     fputc(' ', t->to);
@@ -685,17 +685,17 @@ void prt_report_text(FILE *to, const struct prt_program *program, const struct p
     prt_run_device(run, &text.device);
     text.stage_count = p.stage_count;
     text.measured = prt_run_stage_time(run, 0, &time);
-    print_head(&text, &p);
-    print_stages(&text);
+    print_run_head(&text, &p);
+    print_stage_table(&text);
     if (text.measured) {
         print_stalls(&text);
         print_interruptions(&text);
     }
-    print_buffers(&text);
+    print_buffer_table(&text);
     if (text.measured) print_arrivals(&text);
     if (text.measured) {
         print_units(&text);
-        print_outputs(&text);
+        print_output_table(&text);
     }
     print_index(&text);
     print_device_queue(&text);

@@ -129,8 +129,8 @@ static void name_process(struct prt_trace *t, const char *name, uint32_t process
     sort_lane(t, "process_sort_index", process, 0, process);
 }
 
-/* Room for so many events that have ended by then?  Else they are left out, and all that follow. */
-static bool admit(struct prt_trace *t, uint64_t count, uint64_t end_cycles)
+/* Whether `count` events, which ended at `end_cycles`, still fit.  If not, they and all later ones are left out. */
+static bool admit_events(struct prt_trace *t, uint64_t count, uint64_t end_cycles)
 {
     if (!t->full && count <= t->events_max - t->events) return true;
     t->full = true;
@@ -146,7 +146,7 @@ static void on_scheduler(void *context, const struct prt_scheduler_event *event)
     struct prt_trace *t = context;
     struct prt_stage_statistics stage;
     struct prt_buffer_statistics buffer;
-    if (!admit(t, 1, event->end_cycles)) return;
+    if (!admit_events(t, 1, event->end_cycles)) return;
     if (event->doing == PRT_SCHEDULER_WORKS || event->doing == PRT_SCHEDULER_WAITS) {
         bool waits = event->doing == PRT_SCHEDULER_WAITS;
         begin_slice(t, waits ? "waits for arrivals" : "instructions", PROCESS_SCHEDULER, 1,
@@ -176,7 +176,7 @@ static void on_level(void *context, const struct prt_level_event *level)
 {
     struct prt_trace *t = context;
     struct prt_buffer_statistics buffer;
-    if (!admit(t, 1, level->cycles)) return;
+    if (!admit_events(t, 1, level->cycles)) return;
     prt_run_buffer(t->run, level->buffer, &buffer);
     begin_event(t, "C", buffer.name, PROCESS_BUFFERS, 0);
     write_time(t, "ts", nanoseconds(t, level->cycles));
@@ -385,7 +385,7 @@ static void on_launch(void *context, const struct prt_launch_event *l)
     struct part parts[PARTS];
     if (t->failed) return; /* perhaps there was no memory */
     cut_launch(l, parts);
-    if (admit(t, count_events(t, l, parts), l->end_cycles)) {
+    if (admit_events(t, count_events(t, l, parts), l->end_cycles)) {
         prt_run_stage(t->run, l->stage, &stage);
         name_queue(t, l);
         const char *name = name_piece(t, l, stage.name);
@@ -398,7 +398,7 @@ static void on_launch(void *context, const struct prt_launch_event *l)
 
 /* ---- begin and end ---- */
 
-static bool allocate(struct prt_trace *t)
+static bool allocate_trace(struct prt_trace *t)
 {
     struct prt_stage_statistics stage;
     struct prt_buffer_statistics buffer;
@@ -421,7 +421,7 @@ static void on_begin(void *context, const struct prt_run *run)
     prt_run_device(run, &device);
     t->run = run;
     t->clock_hz = device.clock_hz;
-    t->no_memory = t->failed = !allocate(t);
+    t->no_memory = t->failed = !allocate_trace(t);
     json_begin(&t->json, NULL, '{');
     json_begin(&t->json, "traceEvents", '[');
     name_process(t, "scheduler", PROCESS_SCHEDULER);

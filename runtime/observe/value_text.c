@@ -17,7 +17,7 @@ static void print_scalar(FILE *to, uint32_t scalar, const uint8_t *bytes)
     fputs(text, to);
 }
 
-static void print_rest(FILE *to, uint64_t shown, uint64_t count)
+static void print_left_out(FILE *to, uint64_t shown, uint64_t count)
 {
     if (shown < count) fprintf(to, ", ... %" PRIu64 " more", count - shown);
 }
@@ -37,7 +37,7 @@ static void print_list(FILE *to, const struct prt_container *c, const struct con
         if (i > 0) fputs(", ", to);
         prt_value_print(to, c, type->element, bytes + i * width, items_max);
     }
-    print_rest(to, shown, type->length);
+    print_left_out(to, shown, type->length);
     fputc(']', to);
 }
 
@@ -81,7 +81,7 @@ void prt_packet_print(FILE *to, const struct prt_container *c,
         if (i > 0) fputs(", ", to);
         print_scalar(to, buffer->scalar, (const uint8_t *)bytes + i * width);
     }
-    print_rest(to, shown, count);
+    print_left_out(to, shown, count);
     if (count > 1) fputc(']', to);
 }
 

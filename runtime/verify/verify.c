@@ -93,8 +93,8 @@ static enum prt_status verify_arguments(const struct prt_container *c, struct pr
     return PRT_OK;
 }
 
-static enum prt_status verify_input(const struct prt_container *c, uint32_t node, uint32_t index,
-                                    struct prt_error *error)
+static enum prt_status verify_input_owner(const struct prt_container *c, uint32_t node,
+                                          uint32_t index, struct prt_error *error)
 {
     const struct container_input *input = &c->inputs[index];
     const struct container_buffer *buffer = &c->buffers[input->buffer];
@@ -107,8 +107,8 @@ static enum prt_status verify_input(const struct prt_container *c, uint32_t node
     return PRT_OK;
 }
 
-static enum prt_status verify_output(const struct prt_container *c, uint32_t node, uint32_t index,
-                                     struct prt_error *error)
+static enum prt_status verify_output_owner(const struct prt_container *c, uint32_t node,
+                                           uint32_t index, struct prt_error *error)
 {
     const struct container_output *output = &c->outputs[index];
     const struct container_buffer *buffer = &c->buffers[output->buffer];
@@ -154,11 +154,11 @@ static enum prt_status verify_nodes(const struct prt_container *c, struct prt_er
         enum prt_status warps = verify_warps(c, i, error);
         if (warps != PRT_OK) return warps;
         for (uint32_t k = 0; k < node->input_count; k++) {
-            enum prt_status status = verify_input(c, i, inputs + k, error);
+            enum prt_status status = verify_input_owner(c, i, inputs + k, error);
             if (status != PRT_OK) return status;
         }
         for (uint32_t k = 0; k < node->output_count; k++) {
-            enum prt_status status = verify_output(c, i, outputs + k, error);
+            enum prt_status status = verify_output_owner(c, i, outputs + k, error);
             if (status != PRT_OK) return status;
         }
         inputs += node->input_count;
@@ -265,8 +265,8 @@ static enum prt_status verify_buffers(const struct prt_container *c, struct prt_
 /* ---- stages ---- */
 
 /* As many stages as nodes and no node twice: each node exactly once. */
-static enum prt_status verify_coverage(const struct prt_container *c, uint8_t *seen,
-                                       struct prt_error *error)
+static enum prt_status verify_stage_coverage(const struct prt_container *c, uint8_t *seen,
+                                             struct prt_error *error)
 {
     for (uint32_t i = 0; i < c->stage_count; i++) {
         uint32_t node = c->stages[i].node;
@@ -283,7 +283,7 @@ static enum prt_status verify_stages(const struct prt_container *c, struct prt_e
 {
     uint8_t *seen = calloc((size_t)c->node_count + 1, 1);
     if (seen == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
-    enum prt_status status = verify_coverage(c, seen, error);
+    enum prt_status status = verify_stage_coverage(c, seen, error);
     free(seen);
     for (uint32_t i = 0; i < c->stage_count && status == PRT_OK; i++) {
         /* The threshold is at most batch_max, so this admits both. */

@@ -60,7 +60,7 @@ enum prt_status prt_verify(const struct prt_container *container, struct prt_err
 enum prt_status prt_verify_prove(const struct prt_container *container, struct prt_proof *proof,
                                  struct prt_error *error);
 
-/* Checks that the device has all that the program asks for: memory (device_need.h), local memory for each work-group, entries
+/* Checks that the device has everything that the program needs: memory (device_need.h), local memory for each work-group, entries
  * of the reference table (PRT_E_DEVICE), and the device can be cut as the program does
  * (PRT_E_VERIFY).  CUs are compared with those of the record.  A device with a memory of 0 bytes is
  * one whose memory and local memory are not known.  Requires: prt_verify accepts it. */

@@ -47,7 +47,7 @@ static uint32_t bundle_of(const struct prt_container *c, uint32_t output)
     return node->first_output + c->outputs[output].bundle - 1;
 }
 
-static uint32_t bundle_vertex(const struct prt_container *c, uint32_t bundle)
+static uint32_t vertex_of_bundle(const struct prt_container *c, uint32_t bundle)
 {
     return c->node_count + c->buffer_count + bundle;
 }
@@ -65,7 +65,7 @@ static uint32_t across_output(const struct prt_container *c, uint32_t output, bo
     bool bundled = c->outputs[output].bundle > 0;
     *edge = c->input_count + output;
     if (bundled && from_node) *edge = bundle_edge(c, bundle_of(c, output));
-    if (bundled) return bundle_vertex(c, bundle_of(c, output));
+    if (bundled) return vertex_of_bundle(c, bundle_of(c, output));
     return from_node ? c->node_count + buffer : c->buffers[buffer].writer_node;
 }
 
@@ -141,7 +141,7 @@ static void lower(struct search *s, uint32_t vertex, uint32_t to)
 }
 
 /* Everything that is joined to the vertex. */
-static void search_from(struct search *s, uint32_t root)
+static void search_joined(struct search *s, uint32_t root)
 {
     uint32_t depth = 0;
     discover(s, root, UINT32_MAX, &depth);
@@ -164,9 +164,9 @@ static void search_from(struct search *s, uint32_t root)
     }
 }
 
-/* ---- what has to hold ---- */
+/* ---- conditions ---- */
 
-static bool is_bounded(const struct prt_container *c, const struct container_buffer *buffer)
+static bool is_buffer_bounded(const struct prt_container *c, const struct container_buffer *buffer)
 {
     return buffer->writer_node != CONTAINER_NONE &&
            !prt_verify_is_exact(c, &c->outputs[buffer->writer_output]);
@@ -217,8 +217,8 @@ static enum prt_status verify_bundle_output(const struct prt_container *c, uint3
               output->bundle <= CONTAINER_BUNDLES_MAX,
           OUTPUTS, i, "an unknown bundle");
     /* equivalent: neither of its parts needs another */
-    CHECK(buffer->outer == CONTAINER_INNER && output->push > 0 && is_bounded(c, buffer), OUTPUTS, i,
-          "a bundle, and buffer '%s' is not inside or has no bounded rate",
+    CHECK(buffer->outer == CONTAINER_INNER && output->push > 0 && is_buffer_bounded(c, buffer),
+          OUTPUTS, i, "a bundle, and buffer '%s' is not inside or has no bounded rate",
           prt_verify_text(c, buffer->name));
     return PRT_OK;
 }
@@ -328,12 +328,12 @@ static enum prt_status verify_shares(const struct search *s, uint32_t index, uin
     return PRT_OK;
 }
 
-static enum prt_status verify_all(const struct search *s, struct prt_error *error)
+static enum prt_status verify_bounded_buffers(const struct search *s, struct prt_error *error)
 {
     const struct prt_container *c = s->c;
     for (uint32_t i = 0; i < c->buffer_count; i++) {
         const struct container_buffer *buffer = &c->buffers[i];
-        for (uint32_t k = 0; is_bounded(c, buffer) && k < buffer->reader_count; k++) {
+        for (uint32_t k = 0; is_buffer_bounded(c, buffer) && k < buffer->reader_count; k++) {
             enum prt_status status = verify_reader(s, i, buffer->first_reader + k, error);
             if (status == PRT_OK) status = verify_shares(s, i, buffer->first_reader + k, error);
             if (status != PRT_OK) return status;
@@ -376,9 +376,9 @@ enum prt_status prt_verify_bounded(const struct prt_container *c, struct prt_err
         s.next_member = s.members + outputs;
         link_members(&s);
         for (uint32_t i = 0; i < c->node_count + c->buffer_count; i++) {
-            if (s.order[i] == 0) search_from(&s, i);
+            if (s.order[i] == 0) search_joined(&s, i);
         }
-        status = verify_all(&s, error);
+        status = verify_bounded_buffers(&s, error);
     }
     free(numbers);
     free(s.bridges);

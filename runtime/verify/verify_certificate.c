@@ -26,7 +26,7 @@ static prt_int128 floor_of(prt_int128 a, prt_int128 b)
 
 /* ---- one channel ---- */
 
-struct pair { /* what the reader takes and needs at once, and what is kept free */
+struct pair { /* packets: consumed at once, needed at once, and kept free */
     prt_int128 step, window, reserve;
 };
 
@@ -39,8 +39,8 @@ static prt_int128 depth_of_pair(const struct prt_channel *channel, struct pair p
     return channel->push + pair.step - divisor + rest + pair.window + pair.reserve;
 }
 
-/* A reader with a 2-D window never sees beyond what it goes through: it is ready, and has freed
- * everything, no later than one that takes that at once. */
+/* A reader with a 2-D window sees no packet outside of the ones it passes.  So it is ready, and has freed
+ * them all, no later than a reader that consumes all of them at once. */
 static prt_int128 least_depth(const struct prt_container *c, uint32_t reader,
                               const struct prt_channel *channel)
 {
@@ -71,7 +71,7 @@ static enum prt_status verify_pair(const struct certificate *at, uint32_t reader
     const char *name = prt_verify_text(c, buffer->name);
     const char *writer = prt_vertex_name(&at->channels, channel->from);
     const char *taker = prt_vertex_name(&at->channels, channel->to);
-    /* Below 2^64: what is written, what is seen and what is kept free are each at most 2^62. */
+    /* Below 2^64: packets written, seen and kept free are each at most 2^62. */
     prt_int128 least = (prt_int128)channel->initial + channel->push + channel->reserve;
     if (channel->from == channel->to)
         CHECK((uint64_t)channel->initial >= channel->peek, BUFFERS, index,
@@ -96,20 +96,20 @@ struct starts {
     uint64_t common; /* divisor of the cycles of all vertices */
 };
 
-static prt_int128 start_of(const struct starts *s, uint32_t vertex)
+static prt_int128 vertex_start(const struct starts *s, uint32_t vertex)
 {
     const uint64_t *words = s->words + 2 * (uint64_t)s->at->channels.local[vertex];
     return (prt_int128)((unsigned __int128)words[1] << 64 | words[0]);
 }
 
-/* Packets of an iteration: what the reader takes is what the writer writes. */
+/* Packets of an iteration: the reader consumes as many as the writer writes. */
 static prt_int128 flow_of(const struct prt_container *c, const struct prt_channel *channel)
 {
     const struct container_node *node = &c->nodes[channel->to];
     return (prt_int128)(node->repetitions / node->phases) * channel->pop;
 }
 
-/* The outside brings to every reader what that takes: as often for each. */
+/* The outside writes for each reader as many packets as it consumes, equally often for each. */
 static enum prt_status divide_cycles(struct starts *s, const struct prt_block *block,
                                      struct prt_error *error)
 {
@@ -145,7 +145,7 @@ static bool respects(const struct starts *s, const struct prt_channel *channel, 
     prt_int128 divisor = (prt_int128)prt_verify_divisor((uint64_t)add, (uint64_t)take);
     prt_int128 lead = take - divisor - floor_of(tokens, divisor) * divisor;
     prt_int128 flow = flow_of(s->at->c, channel) / (prt_int128)s->common;
-    prt_int128 ahead = start_of(s, channel->to) - start_of(s, channel->from);
+    prt_int128 ahead = vertex_start(s, channel->to) - vertex_start(s, channel->from);
     if (room) ahead = -ahead;
     return ahead > floor_of(lead * ((prt_int128)1 << s->period_bits), flow);
 }

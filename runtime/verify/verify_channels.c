@@ -28,14 +28,14 @@ const char *prt_vertex_name(const struct prt_channels *channels, uint32_t vertex
 
 /* ---- channels ---- */
 
-static uint64_t clamped(prt_int128 value)
+static uint64_t clamp_packets(prt_int128 value)
 {
     return value > PRT_PACKETS_MAX ? (uint64_t)PRT_PACKETS_MAX : (uint64_t)value;
 }
 
 static uint64_t add_most(uint64_t a, uint64_t b)
 {
-    return clamped((prt_int128)a + b);
+    return clamp_packets((prt_int128)a + b);
 }
 
 static void fill_reader(const struct prt_container *c, struct prt_channel *channel,
@@ -65,11 +65,11 @@ static void fill_reader(const struct prt_container *c, struct prt_channel *chann
         if (needs > most) most = needs;
         taken += channel->pops ? channel->pops[k] : channel->pop;
     }
-    channel->cycle = clamped(most);
+    channel->cycle = clamp_packets(most);
 }
 
-/* Outputs that are written in step have one outside: that of their lowest buffer, which is noted at
- * the place of the bundle among the outputs of its node. */
+/* Outputs of one bundle share one outside, the one of their lowest buffer.  It is stored at the place of
+ * the bundle among the outputs of its node. */
 static uint32_t *bundle_place(const struct prt_channels *channels, uint32_t index)
 {
     const struct prt_container *c = channels->container;
@@ -136,7 +136,7 @@ static void fill_channels(struct prt_channels *channels)
             struct prt_channel *channel = &channels->items[r];
             channel->block = CONTAINER_NONE;
             channel->present = is_channel(c, buffer);
-            channel->initial = (int64_t)clamped(buffer->initial_packets);
+            channel->initial = (int64_t)clamp_packets(buffer->initial_packets);
             fill_writer(channels, channel, b);
             fill_reader(c, channel, &c->readers[r]);
         }
@@ -152,7 +152,7 @@ struct walk {
     uint32_t path_count, open_count, visited;
 };
 
-static void index_edges(struct walk *walk)
+static void list_edges(struct walk *walk)
 {
     const struct prt_channels *channels = walk->channels;
     uint32_t readers = channels->container->reader_count, *fill = walk->order;
@@ -183,7 +183,7 @@ static void enter(struct walk *walk, uint32_t vertex, uint32_t via)
     walk->path[walk->path_count++] = vertex;
 }
 
-static void leave(struct walk *walk)
+static void leave_vertex(struct walk *walk)
 {
     uint32_t vertex = walk->path[--walk->path_count], edge;
     if (walk->path_count == 0) return;
@@ -198,7 +198,7 @@ static void leave(struct walk *walk)
 }
 
 /* An edge is opened from the end that is reached first, and passed over from the other. */
-static void follow(struct walk *walk, uint32_t vertex)
+static void follow_edges(struct walk *walk, uint32_t vertex)
 {
     uint32_t edge = walk->edges[walk->cursor[vertex]++];
     const struct prt_channel *channel = &walk->channels->items[edge];
@@ -215,7 +215,7 @@ static void follow(struct walk *walk, uint32_t vertex)
         walk->low[vertex] = walk->order[other];
 }
 
-static void walk_all(struct walk *walk)
+static void walk_channels(struct walk *walk)
 {
     for (uint32_t root = 0; root < walk->channels->vertex_count; root++) {
         if (walk->order[root] > 0) continue;
@@ -223,15 +223,15 @@ static void walk_all(struct walk *walk)
         while (walk->path_count > 0) {
             uint32_t vertex = walk->path[walk->path_count - 1];
             if (walk->cursor[vertex] == walk->first[vertex + 1])
-                leave(walk);
+                leave_vertex(walk);
             else
-                follow(walk, vertex);
+                follow_edges(walk, vertex);
         }
     }
 }
 
 /* Numbers blocks in the order of their lowest channels, and lists the channels of each. */
-static void list_blocks(struct prt_channels *channels, uint32_t *renamed, uint32_t *slots)
+static void number_blocks(struct prt_channels *channels, uint32_t *renamed, uint32_t *slots)
 {
     uint32_t readers = channels->container->reader_count, next = 0;
     for (uint32_t b = 0; b < channels->block_count; b++)
@@ -253,9 +253,10 @@ static void list_blocks(struct prt_channels *channels, uint32_t *renamed, uint32
     }
 }
 
-/* ---- what a finish appends ---- */
+/* ---- packets of `finish` ---- */
 
-static bool is_tied(const struct prt_channels *channels, const struct container_buffer *buffer)
+static bool is_buffer_tied(const struct prt_channels *channels,
+                           const struct container_buffer *buffer)
 {
     for (uint32_t k = 0; k < buffer->reader_count; k++) {
         const struct prt_channel *channel = &channels->items[buffer->first_reader + k];
@@ -269,7 +270,7 @@ static bool is_tied(const struct prt_channels *channels, const struct container_
 static void reserve_finish(struct prt_channels *channels, const struct container_buffer *buffer)
 {
     const struct prt_container *c = channels->container;
-    if (buffer->writer_node == CONTAINER_NONE || !is_tied(channels, buffer)) return;
+    if (buffer->writer_node == CONTAINER_NONE || !is_buffer_tied(channels, buffer)) return;
     const struct container_node *writer = &c->nodes[buffer->writer_node];
     const struct container_output *output = &c->outputs[buffer->writer_output];
     uint64_t ending = writer->flags & CONTAINER_NODE_FINISH ? output->finish_max : 0;
@@ -294,14 +295,14 @@ static void fill_rooms(struct prt_channels *channels)
         for (uint32_t k = 0; k < buffer->reader_count; k++) {
             struct prt_channel *channel = &channels->items[buffer->first_reader + k];
             uint64_t depth = buffer->depth_packets;
-            channel->room = depth > channel->reserve ? clamped(depth - channel->reserve) : 0;
+            channel->room = depth > channel->reserve ? clamp_packets(depth - channel->reserve) : 0;
         }
     }
 }
 
 /* ---- the whole ---- */
 
-static bool allocate(struct prt_channels *channels)
+static bool allocate_channels(struct prt_channels *channels)
 {
     const struct prt_container *c = channels->container;
     size_t readers = (size_t)c->reader_count + 1, vertices = (size_t)channels->vertex_count + 1;
@@ -318,7 +319,7 @@ enum prt_status prt_channels_build(const struct prt_container *c, struct prt_cha
     uint64_t vertices = (uint64_t)c->node_count + c->buffer_count;
     *channels = (struct prt_channels){.container = c, .vertex_count = (uint32_t)vertices};
     assert(vertices < CONTAINER_NONE); /* a file has fewer than 2^26 of each */
-    if (!allocate(channels)) {
+    if (!allocate_channels(channels)) {
         prt_channels_free(channels);
         return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     }
@@ -335,9 +336,9 @@ enum prt_status prt_channels_build(const struct prt_container *c, struct prt_cha
     channels->local = walk.path + size; /* equivalent: what the walk has used is free by then */
     channels->bundles = channels->local + size;
     fill_channels(channels);
-    index_edges(&walk);
-    walk_all(&walk);
-    list_blocks(channels, renamed, slots);
+    list_edges(&walk);
+    walk_channels(&walk);
+    number_blocks(channels, renamed, slots);
     fill_rooms(channels);
     return PRT_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Debug information: types that are what they say, variables that lie in their blocks. */
+/* Debug information: types are consistent, and variables lie in their blocks. */
 #include "runtime/verify/verify_internal.h"
 
 #include "lang/scalar.h"
@@ -169,8 +169,8 @@ static enum prt_status verify_child_blocks(const struct prt_container *c,
     return PRT_OK;
 }
 
-static enum prt_status verify_all(const struct prt_container *c, uint32_t *depths,
-                                  struct block_ends *ends, struct prt_error *error)
+static enum prt_status verify_types_and_variables(const struct prt_container *c, uint32_t *depths,
+                                                  struct block_ends *ends, struct prt_error *error)
 {
     enum prt_status status = verify_types(c, depths, error);
     if (status == PRT_OK) status = verify_kernels(c, ends, error);
@@ -188,7 +188,7 @@ enum prt_status prt_verify_debug(const struct prt_container *c, struct prt_error
     uint32_t *depths = calloc((size_t)c->type_count + 1, sizeof *depths);
     struct block_ends *ends = calloc((size_t)c->kernel_count + 1, sizeof *ends);
     enum prt_status status = depths != NULL && ends != NULL
-                                 ? verify_all(c, depths, ends, error)
+                                 ? verify_types_and_variables(c, depths, ends, error)
                                  : prt_error_set(error, PRT_E_NOMEM, "out of memory");
     free(depths);
     free(ends);

@@ -34,9 +34,9 @@ static enum prt_status verify_domains(const struct prt_code *code,
     return PRT_OK;
 }
 
-static enum prt_status verify_partition(const struct prt_code *code,
-                                        const struct sched_instruction *instruction,
-                                        const struct devdesc *device)
+static enum prt_status verify_device_partition(const struct prt_code *code,
+                                               const struct sched_instruction *instruction,
+                                               const struct devdesc *device)
 {
     enum devdesc_scheme scheme = scheme_of(instruction->opcode);
     uint32_t most =
@@ -64,14 +64,14 @@ static enum prt_status verify_partitions(const struct prt_container *c,
          at += instruction.size_bytes) {
         const struct prt_code code = {.container = c, .error = error, .offsets = &at};
         if (!prt_code_is_partition(instruction.opcode)) continue;
-        enum prt_status status = verify_partition(&code, &instruction, device);
+        enum prt_status status = verify_device_partition(&code, &instruction, device);
         if (status != PRT_OK) return status;
     }
     return PRT_OK;
 }
 
-static enum prt_status verify_memory(const struct prt_container *c, const struct devdesc *device,
-                                     struct prt_error *error)
+static enum prt_status verify_device_memory(const struct prt_container *c,
+                                            const struct devdesc *device, struct prt_error *error)
 {
     const struct prt_device_need need = prt_device_need(c, device);
     if (PRT_BREAKS(need.total > device->memory_bytes))
@@ -117,7 +117,7 @@ enum prt_status prt_verify_device(const struct prt_container *c, const struct de
                                   struct prt_error *error)
 {
     bool known = device->memory_bytes > 0;
-    enum prt_status status = known ? verify_memory(c, device, error) : PRT_OK;
+    enum prt_status status = known ? verify_device_memory(c, device, error) : PRT_OK;
     if (status == PRT_OK && known) status = verify_local_memory(c, device, error);
     if (status != PRT_OK) return status;
     for (uint32_t i = 0; i < c->stage_count; i++) {

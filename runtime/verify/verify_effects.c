@@ -2,7 +2,7 @@
 /* The effects of runs and loops on levels: see verify_levels.h. */
 #include "runtime/verify/verify_levels.h"
 
-static bool fits(prt_int128 value)
+static bool fits_effect(prt_int128 value)
 {
     return value <= PRT_LEVEL_MAX && value >= -PRT_LEVEL_MAX;
 }
@@ -13,10 +13,10 @@ bool prt_effect_append(struct prt_effect *sum, const struct prt_effect *next)
     prt_int128 need = (prt_int128)next->need - sum->net;
     if (next->top != PRT_NO_TOP) {
         prt_int128 top = (prt_int128)sum->net + next->top;
-        if (!fits(top)) return false;
+        if (!fits_effect(top)) return false;
         if (sum->top == PRT_NO_TOP || top > sum->top) sum->top = (int64_t)top;
     }
-    if (!fits(net) || !fits(need)) return false;
+    if (!fits_effect(net) || !fits_effect(need)) return false;
     if (need > sum->need) sum->need = (int64_t)need;
     sum->net = (int64_t)net;
     return true;
@@ -30,7 +30,8 @@ bool prt_effect_repeat(struct prt_effect *effect, uint64_t count)
     prt_int128 top = effect->top;
     /* equivalent: 0 more */
     if (more > 0 && effect->top != PRT_NO_TOP) top += more;
-    if (!fits(net) || !fits(need) || (effect->top != PRT_NO_TOP && !fits(top))) return false;
+    if (!fits_effect(net) || !fits_effect(need) || (effect->top != PRT_NO_TOP && !fits_effect(top)))
+        return false;
     *effect = (struct prt_effect){(int64_t)net, (int64_t)need,
                                   effect->top == PRT_NO_TOP ? PRT_NO_TOP : (int64_t)top};
     return true;
@@ -77,7 +78,7 @@ bool prt_effect_of_input(const struct prt_container *c, const struct container_n
                 part_of_cycle(pops, node->phases, phase, firings % node->phases);
         need = need_of_phases(node, pops, pops + node->phases, input->pop, phase, firings);
     }
-    if (!fits(taken) || !fits(need)) return false;
+    if (!fits_effect(taken) || !fits_effect(need)) return false;
     *effect = (struct prt_effect){-(int64_t)taken, (int64_t)need, PRT_NO_TOP};
     return true;
 }
@@ -91,7 +92,7 @@ bool prt_effect_of_output(const struct prt_container *c, const struct container_
         given = (prt_int128)(firings / node->phases) * output->push +
                 part_of_cycle(c->rates + output->rates + node->phases, node->phases, phase,
                               firings % node->phases);
-    if (!fits(given)) return false;
+    if (!fits_effect(given)) return false;
     *effect = (struct prt_effect){(int64_t)given, 0, given > 0 ? (int64_t)given : PRT_NO_TOP};
     return true;
 }

@@ -35,7 +35,7 @@ static struct edges successors(const struct prt_code *code, uint32_t index,
     return edges;
 }
 
-/* Those along which nothing has happened. */
+/* The edges along which the program dispatches nothing. */
 static struct edges idle_edges(const struct prt_code *code, uint32_t index)
 {
     struct sched_instruction instruction = prt_code_at(code, index);
@@ -47,8 +47,8 @@ static struct edges idle_edges(const struct prt_code *code, uint32_t index)
     return edges;
 }
 
-static enum prt_status follow(struct prt_code *code, uint32_t index, uint32_t *stack,
-                              uint32_t *depth)
+static enum prt_status follow_flow(struct prt_code *code, uint32_t index, uint32_t *stack,
+                                   uint32_t *depth)
 {
     struct sched_instruction instruction = prt_code_at(code, index);
     RULE(code, index, instruction.opcode != SCHED_RETURN, "return",
@@ -72,7 +72,7 @@ static enum prt_status reach(struct prt_code *code, uint32_t *stack)
     stack[depth++] = 0;
     while (depth > 0 && status == PRT_OK) {
         uint32_t index = stack[--depth];
-        status = follow(code, index, stack, &depth);
+        status = follow_flow(code, index, stack, &depth);
     }
     return status;
 }
@@ -82,8 +82,8 @@ static enum prt_status reach(struct prt_code *code, uint32_t *stack)
 enum { NEW = 0, DONE = 4 }; /* between them: on the path, with all but that many edges followed */
 
 /* Depth-first over idle edges. */
-static enum prt_status search_from(const struct prt_code *code, uint32_t root, uint8_t *marks,
-                                   uint32_t *stack)
+static enum prt_status search_idle_edges(const struct prt_code *code, uint32_t root, uint8_t *marks,
+                                         uint32_t *stack)
 {
     uint32_t depth = 0;
     stack[depth++] = root;
@@ -114,7 +114,7 @@ static enum prt_status verify_circles(const struct prt_code *code, uint8_t *mark
     /* equivalent: the first instruction binds a stage or makes sub-devices, nothing leads back to it */
     for (uint32_t root = 0; root < code->count && status == PRT_OK; root++) {
         if (code->flags[root] & PRT_CODE_REACHED && marks[root] == NEW)
-            status = search_from(code, root, marks, stack);
+            status = search_idle_edges(code, root, marks, stack);
     }
     return status;
 }

@@ -9,24 +9,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of all kernels together; so much of packed indices would be hundreds of thousands of groups. */
+/* For all kernels together.  Hundreds of thousands of groups fit into it. */
 #define REGISTERS_BYTES_MAX (UINT64_C(1) << 28)
 
-/* x + y dx + z dx dy; the reader has bounded the product of the extents, `z` is as large as they
- * come. */
-static uint64_t number_of(const uint32_t extents[3], uint64_t x, uint64_t y, uint64_t z)
+/* x + y dx + z dx dy; the reader has bounded the product of the extents. */
+static uint64_t index_number(const uint32_t extents[3], uint64_t x, uint64_t y, uint64_t z)
 {
     return x + y * extents[0] + z * extents[0] * extents[1];
 }
 
-static uint32_t items_of(const struct container_index *x)
+static uint32_t index_items(const struct container_index *x)
 {
     return x->extents[0] * x->extents[1] * x->extents[2];
 }
 
-static uint64_t bytes_of(const struct container_index *x)
+static uint64_t index_register_bytes(const struct container_index *x)
 {
-    return (uint64_t)items_of(x) * (x->register_bits / 8);
+    return (uint64_t)index_items(x) * (x->register_bits / 8);
 }
 
 /* A packed index has a value for each of x, y and z below its extent, and they make up its number:
@@ -43,7 +42,7 @@ static enum prt_status verify_first_warp(const struct prt_container *c, uint32_t
             at[d] = index_unpack(&format, packed, d);
             inside = inside && at[d] < x->extents[d];
         }
-        CHECK(inside && number_of(x->extents, at[0], at[1], at[2]) == n, FIRST_WARPS,
+        CHECK(inside && index_number(x->extents, at[0], at[1], at[2]) == n, FIRST_WARPS,
               x->first_warp + n, "is not the packed index of item %" PRIu32, n);
     }
     return PRT_OK;
@@ -53,11 +52,11 @@ static enum prt_status verify_index(const struct prt_container *c, uint32_t inde
                                     uint32_t *first_warp, struct prt_error *error)
 {
     const struct container_index *x = &c->indices[index];
-    uint32_t lanes = c->device->lanes, items = items_of(x);
+    uint32_t lanes = c->device->lanes, items = index_items(x);
     CHECK(x->register_bits == index_format_of(x->extents).register_bits, INDICES, index,
           "registers of %" PRIu32 " bits are not those of this group", x->register_bits);
     CHECK(x->step[0] < x->extents[0] && x->step[1] < x->extents[1] && x->step[2] <= lanes &&
-              number_of(x->extents, x->step[0], x->step[1], x->step[2]) == lanes,
+              index_number(x->extents, x->step[0], x->step[1], x->step[2]) == lanes,
           INDICES, index, "its step is not of %" PRIu32 " lanes", lanes);
     CHECK(x->address_bytes % 4 == 0, INDICES, index, "its index memory is not aligned");
     CHECK(x->first_warp == *first_warp, INDICES, index,
@@ -93,9 +92,9 @@ static bool may_share(const struct container_index *a, const struct container_in
            memcmp(a->extents, b->extents, sizeof a->extents) == 0;
 }
 
-/* Two places are the same or apart, and in a dedicated one there is nothing else: what the generator
- * knows of an address is then true of all its bytes. */
-static enum prt_status verify_memory(const struct prt_container *c, struct prt_error *error)
+/* Two places are equal or do not overlap, and a dedicated place has one user.  So the generator may
+ * reason about an address for all bytes of its place. */
+static enum prt_status verify_index_places(const struct prt_container *c, struct prt_error *error)
 {
     if (c->index_count == 0) return PRT_OK;
     const struct container_index **order = calloc(c->index_count, sizeof *order);
@@ -109,7 +108,7 @@ static enum prt_status verify_memory(const struct prt_container *c, struct prt_e
         bool same = i > 0 && order[i]->address_bytes == order[i - 1]->address_bytes;
         if (same ? !may_share(order[i], order[i - 1]) : order[i]->address_bytes < end)
             bad = order[i];
-        uint64_t own_end = order[i]->address_bytes + bytes_of(order[i]);
+        uint64_t own_end = order[i]->address_bytes + index_register_bytes(order[i]);
         if (own_end > end) end = own_end;
     }
     free(order);
@@ -126,7 +125,7 @@ static enum prt_status verify_node_warps(const struct prt_container *c, uint32_t
 {
     const struct container_node *node = &c->nodes[i];
     const struct container_index *x = prt_container_index(c, node->kernel);
-    uint32_t items = x != NULL ? items_of(x) : 1, lanes = c->device->lanes;
+    uint32_t items = x != NULL ? index_items(x) : 1, lanes = c->device->lanes;
     assert(items > 0 && lanes > 0); /* the reader has seen to it */
     uint32_t firings = items < lanes ? lanes / items : 1;
     uint32_t warps = items / lanes + (items % lanes != 0);
@@ -144,12 +143,12 @@ enum prt_status prt_verify_indices(const struct prt_container *c, struct prt_err
     for (uint32_t i = 0; i < c->index_count; i++) {
         enum prt_status status = verify_index(c, i, &first_warp, error);
         if (status != PRT_OK) return status;
-        bytes += bytes_of(&c->indices[i]);
+        bytes += index_register_bytes(&c->indices[i]);
         CHECK(bytes <= REGISTERS_BYTES_MAX, INDICES, i,
               "more packed indices than %" PRIu64 " bytes", REGISTERS_BYTES_MAX);
     }
     CHECK(first_warp == c->first_warp_count, FIRST_WARPS, first_warp, "belongs to no kernel");
-    enum prt_status status = verify_memory(c, error);
+    enum prt_status status = verify_index_places(c, error);
     for (uint32_t i = 0; i < c->node_count && status == PRT_OK; i++)
         status = verify_node_warps(c, i, error);
     return status;

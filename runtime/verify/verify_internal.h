@@ -37,8 +37,8 @@ enum prt_status prt_verify_fields(const struct prt_container *c, struct prt_erro
 
 /* ---- verify_indices.c ---- */
 
-/* Of kernels with work-items: formats, steps, first warps, and places in the index memory; of
- * nodes how their work-items fill warps. */
+/* Verifies the indices of kernels with work-items: formats, steps, first warps, and places in the index
+ * memory; and how the work-items of each node fill warps. */
 enum prt_status prt_verify_indices(const struct prt_container *c, struct prt_error *error);
 
 /* ---- verify_launches.c ---- */
@@ -57,8 +57,8 @@ enum prt_status prt_verify_packs(const struct prt_container *c, struct prt_error
 /* The greatest common divisor; of 0 and b: b. */
 uint64_t prt_verify_divisor(uint64_t a, uint64_t b);
 
-/* Of all nodes: the lists of phases, their sums, the bounds of rates, 2-D windows; and depths that
- * one firing needs. */
+/* Verifies for each node the lists of phases, their sums, the bounds of rates, 2-D windows, and the depths
+ * that one firing needs. */
 enum prt_status prt_verify_rates(const struct prt_container *c, struct prt_error *error);
 
 /* With exact rates, an iteration consumes as many packets as it writes.  Requires:

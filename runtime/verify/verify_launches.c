@@ -21,7 +21,7 @@
 
 #define ARGUMENTS_MAX (UINT64_C(1) << 20) /* bytes of a child's arguments */
 
-static const char *title_of(const struct prt_container *c, uint32_t interface)
+static const char *interface_title(const struct prt_container *c, uint32_t interface)
 {
     return prt_verify_text(c, c->interfaces[interface].title);
 }
@@ -34,26 +34,26 @@ static enum prt_status verify_entry(const struct prt_container *c, uint32_t i,
     const struct container_interface *f = &c->interfaces[i];
     const uint64_t begin = sizeof(struct kernel_launch);
     CHECK(f->arguments_bytes <= ARGUMENTS_MAX, INTERFACES, i,
-          "'%s' has %" PRIu64 " bytes of arguments", title_of(c, i), f->arguments_bytes);
+          "'%s' has %" PRIu64 " bytes of arguments", interface_title(c, i), f->arguments_bytes);
     CHECK(f->entry_bytes == begin + (f->arguments_bytes + 63) / 64 * 64 &&
               f->arguments_offset_bytes == begin &&
               f->event_offset_bytes == offsetof(struct kernel_launch, event) &&
               f->local_offset_bytes == 0,
-          INTERFACES, i, "the entry of '%s' is not laid out as entries are", title_of(c, i));
+          INTERFACES, i, "the entry of '%s' is not laid out as entries are", interface_title(c, i));
     uint64_t plane = (uint64_t)f->group[0] * f->group[1];
     CHECK(plane >= 1 && plane <= INDEX_ITEMS_MAX && f->group[2] >= 1 &&
               plane * f->group[2] <= INDEX_ITEMS_MAX,
-          INTERFACES, i, "'%s' has no work-items, or too many", title_of(c, i));
+          INTERFACES, i, "'%s' has no work-items, or too many", interface_title(c, i));
     uint64_t items = plane * f->group[2], lanes = c->device->lanes;
     CHECK(f->firing_warps == items / lanes + (items % lanes != 0), INTERFACES, i,
           "'%s' has %" PRIu32 " warps, for %" PRIu64 " work-items and %" PRIu64 " lanes",
-          title_of(c, i), f->firing_warps, items, lanes);
+          interface_title(c, i), f->firing_warps, items, lanes);
     CHECK(f->work_groups == 1 && f->global_offset == 0 && f->group_offset == 0, INTERFACES, i,
-          "a launch of '%s' is not one work-group from 0 on", title_of(c, i));
+          "a launch of '%s' is not one work-group from 0 on", interface_title(c, i));
     /* equivalent: neither of its parts needs the other */
     CHECK((f->launches > 0) == (f->launch_count > 0) && f->launches <= CONTAINER_TREE_MAX,
           INTERFACES, i, "'%s' has %" PRIu64 " launches a firing and %" PRIu32 " places for them",
-          title_of(c, i), f->launches, f->launch_count);
+          interface_title(c, i), f->launches, f->launch_count);
     return PRT_OK;
 }
 
@@ -62,7 +62,7 @@ static enum prt_status verify_child(const struct prt_container *c, uint32_t i,
 {
     const struct container_interface *f = &c->interfaces[i];
     CHECK(f->nesting == 0 && f->tree == 0 && f->queue_entries == 0, INTERFACES, i,
-          "'%s' is a child, and has bounds of an outermost kernel", title_of(c, i));
+          "'%s' is a child, and has bounds of an outermost kernel", interface_title(c, i));
     return PRT_OK;
 }
 
@@ -73,12 +73,12 @@ static enum prt_status verify_node_ports(const struct prt_container *c, uint32_t
     const struct container_interface *f = &c->interfaces[i];
     const struct container_node *node = &c->nodes[f->node];
     CHECK(f->in_count == node->input_count && f->out_count == node->output_count, INTERFACES, i,
-          "'%s' has not the ends of its node", title_of(c, i));
+          "'%s' has not the ends of its node", interface_title(c, i));
     for (uint32_t k = 0; k < f->in_count; k++) {
         const struct container_input *input = &c->inputs[node->first_input + k];
         const struct container_interface_port *port = &c->interface_ports[f->first_port + k];
         CHECK(input->window_width == 0, INTERFACES, i, "'%s' launches, and has a 2-D window",
-              title_of(c, i));
+              interface_title(c, i));
         CHECK(port->width_bytes == c->buffers[input->buffer].width_bytes &&
                   port->packets == input->peek,
               INTERFACE_PORTS, f->first_port + k, "is not as the input of node '%s'",
@@ -108,11 +108,12 @@ static enum prt_status verify_outermost(const struct prt_container *c, uint32_t 
           "node '%s' launches, and stops, has phases or writes by index",
           prt_verify_text(c, node->name));
     CHECK(f->kernel == node->kernel && f->arguments_bytes == node->arguments_bytes, INTERFACES, i,
-          "'%s' is not the kernel of node '%s'", title_of(c, i), prt_verify_text(c, node->name));
+          "'%s' is not the kernel of node '%s'", interface_title(c, i),
+          prt_verify_text(c, node->name));
     CHECK(f->nesting >= 1 && f->nesting <= CONTAINER_NESTING_MAX, INTERFACES, i,
-          "'%s' has %" PRIu64 " levels below it", title_of(c, i), f->nesting);
+          "'%s' has %" PRIu64 " levels below it", interface_title(c, i), f->nesting);
     CHECK(f->tree >= 1 && f->tree <= CONTAINER_TREE_MAX, INTERFACES, i,
-          "a firing of '%s' has %" PRIu64 " launches", title_of(c, i), f->tree);
+          "a firing of '%s' has %" PRIu64 " launches", interface_title(c, i), f->tree);
     return verify_node_ports(c, i, error);
 }
 
@@ -124,12 +125,12 @@ static enum prt_status verify_launch(const struct prt_container *c, uint32_t i, 
     const struct container_launch *launch = &c->launches[i];
     const struct container_interface *from = &c->interfaces[parent];
     const struct container_interface *to = &c->interfaces[launch->child];
-    CHECK(launch->parent == parent, LAUNCHES, i, "is not one of '%s'", title_of(c, parent));
+    CHECK(launch->parent == parent, LAUNCHES, i, "is not one of '%s'", interface_title(c, parent));
     CHECK(to->node == CONTAINER_NONE, LAUNCHES, i, "'%s' is no child kernel",
-          title_of(c, launch->child));
+          interface_title(c, launch->child));
     CHECK(to->in_count <= from->in_count && to->out_count <= from->out_count, LAUNCHES, i,
-          "'%s' has more ports than '%s', which launches it", title_of(c, launch->child),
-          title_of(c, parent));
+          "'%s' has more ports than '%s', which launches it", interface_title(c, launch->child),
+          interface_title(c, parent));
     for (uint32_t k = 0; k < to->in_count + to->out_count; k++) {
         bool in = k < to->in_count;
         uint32_t theirs = from->first_port + (in ? k : from->in_count + k - to->in_count);
@@ -138,7 +139,7 @@ static enum prt_status verify_launch(const struct prt_container *c, uint32_t i, 
         CHECK(inner->width_bytes == outer->width_bytes && (!in || inner->packets <= outer->packets),
               INTERFACE_PORTS, to->first_port + k,
               "port of '%s' is wider than that of '%s', which launches it, or sees more",
-              title_of(c, launch->child), title_of(c, parent));
+              interface_title(c, launch->child), interface_title(c, parent));
     }
     return PRT_OK;
 }
@@ -152,7 +153,7 @@ static enum prt_status verify_tables(const struct prt_container *c, struct prt_e
         const struct container_interface *f = &c->interfaces[i];
         CHECK(f->first_port == ports && f->first_launch == launches, INTERFACES, i,
               "the ports or launches of '%s' do not follow those of the kernel before it",
-              title_of(c, i));
+              interface_title(c, i));
         ports += f->in_count + f->out_count;
         launches += f->launch_count;
         enum prt_status status = verify_entry(c, i, error);
@@ -169,7 +170,8 @@ static enum prt_status verify_tables(const struct prt_container *c, struct prt_e
 }
 
 /* Each node that launches has one interface. */
-static enum prt_status verify_coverage(const struct prt_container *c, struct prt_error *error)
+static enum prt_status verify_interface_coverage(const struct prt_container *c,
+                                                 struct prt_error *error)
 {
     uint8_t *seen = calloc((size_t)c->node_count + 1, 1);
     if (seen == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
@@ -199,7 +201,8 @@ struct bounds {
 };
 
 /* `deeper` from `row`, the bounds with one level less. */
-static void step(const struct prt_container *c, const struct bounds *row, struct bounds *deeper)
+static void deepen_bounds(const struct prt_container *c, const struct bounds *row,
+                          struct bounds *deeper)
 {
     for (uint32_t i = 0; i < c->interface_count; i++) {
         const struct container_interface *f = &c->interfaces[i];
@@ -222,11 +225,11 @@ static enum prt_status verify_depth(const struct prt_container *c, uint64_t dept
         if (f->node == CONTAINER_NONE || f->nesting != depth) continue;
         CHECK(f->tree <= row[i].tree, INTERFACES, i,
               "a firing of '%s' is said to have %" PRIu64 " launches, it has %" PRIu64 " at most",
-              title_of(c, i), f->tree, row[i].tree);
+              interface_title(c, i), f->tree, row[i].tree);
         uint64_t entries = row[i].entries < f->tree ? row[i].entries : f->tree;
         CHECK(f->queue_entries == entries, INTERFACES, i,
               "'%s' is said to have %" PRIu64 " entries in the device queue, it may have %" PRIu64,
-              title_of(c, i), f->queue_entries, entries);
+              interface_title(c, i), f->queue_entries, entries);
     }
     return PRT_OK;
 }
@@ -243,7 +246,7 @@ static enum prt_status verify_bounds(const struct prt_container *c, struct prt_e
         /* equivalent: the larger of two equal ones */
         if (c->interfaces[i].nesting > deepest) deepest = c->interfaces[i].nesting;
     for (uint64_t depth = 1; depth <= deepest && status == PRT_OK; depth++) {
-        step(c, row, deeper);
+        deepen_bounds(c, row, deeper);
         struct bounds *swap = row;
         row = deeper;
         deeper = swap;
@@ -256,7 +259,7 @@ static enum prt_status verify_bounds(const struct prt_container *c, struct prt_e
 enum prt_status prt_verify_launches(const struct prt_container *c, struct prt_error *error)
 {
     enum prt_status status = verify_tables(c, error);
-    if (status == PRT_OK) status = verify_coverage(c, error);
+    if (status == PRT_OK) status = verify_interface_coverage(c, error);
     /* equivalent: without interfaces there is nothing to check; a single one is a child, without
      * bounds */
     if (status == PRT_OK && c->interface_count > 0) status = verify_bounds(c, error);

@@ -12,7 +12,7 @@
 enum { MEETINGS_MAX = 2 };
 /* Work that the memory for a state counts as, per quantity: memory is limited like work. */
 enum { STATE_WORK = 8 };
-/* Loops within each other, and those of a routine that is called within. */
+/* Nested loops, with the loops of a routine that is called inside. */
 enum { FRAMES = 2 * SCHED_REPEAT_DEPTH };
 
 struct state {
@@ -76,7 +76,7 @@ static bool is_port_out(const struct levels *x, uint32_t key)
     return key >= x->q.first_out && key < x->q.first_phase;
 }
 
-static void begin(struct levels *x)
+static void begin_state(struct levels *x)
 {
     struct state *s = &x->now;
     for (uint32_t key = 0; key < x->q.count; key++) {
@@ -93,7 +93,7 @@ static void begin(struct levels *x)
 }
 
 /* Joins one interval; does it change? */
-static bool join(const struct levels *x, struct state *to, uint32_t key, bool widen)
+static bool join_interval(const struct levels *x, struct state *to, uint32_t key, bool widen)
 {
     const struct state *from = &x->now;
     bool differs = from->least[key] < to->least[key] || from->most[key] > to->most[key];
@@ -124,7 +124,7 @@ static bool join_flow(const struct levels *x, struct state *to)
 }
 
 /* The present state reaches an instruction that is a label. */
-static enum prt_status meet(struct levels *x, uint32_t from, uint32_t target)
+static enum prt_status meet_label(struct levels *x, uint32_t from, uint32_t target)
 {
     uint32_t label = x->label_of[target];
     assert(label != NO_LABEL);
@@ -140,7 +140,7 @@ static enum prt_status meet(struct levels *x, uint32_t from, uint32_t target)
     }
     bool changed = false, widen = x->meetings[label] >= MEETINGS_MAX;
     for (uint32_t key = 0; key < x->q.count; key++)
-        changed = join(x, to, key, widen) || changed;
+        changed = join_interval(x, to, key, widen) || changed;
     changed = join_flow(x, to) || changed;
     if (!changed) return PRT_OK;
     if (!widen) x->meetings[label]++;
@@ -210,7 +210,7 @@ static enum prt_status infer_running(struct levels *x, uint32_t index)
     return PRT_OK;
 }
 
-static const char *name_of(const struct levels *x, uint32_t stage)
+static const char *stage_name_of(const struct levels *x, uint32_t stage)
 {
     return prt_verify_text(x->c, x->c->nodes[x->c->stages[stage].node].name);
 }
@@ -221,7 +221,7 @@ static enum prt_status verify_running(struct levels *x, uint32_t index, uint32_t
     if (status != PRT_OK) return status;
     RULE(x->code, index, is_running(x, stage), "run-ended",
          "'%s' may have ended: no guard since the last 'ends' says that it has not",
-         name_of(x, stage));
+         stage_name_of(x, stage));
     return PRT_OK;
 }
 
@@ -251,7 +251,7 @@ static enum prt_status verify_effect(const struct levels *x, uint32_t index, uin
     if (kind == PRT_ALLOWANCE)
         RULE(x->code, index, x->now.least[key] >= effect->need, "allowance",
              "no buffer feeds '%s', and a 'goes_on' has allowed %" PRId64 " of %" PRId64 " firings",
-             name_of(x, key - x->q.first_allowance), x->now.least[key], effect->need);
+             stage_name_of(x, key - x->q.first_allowance), x->now.least[key], effect->need);
     if (kind == PRT_LAUNCHES)
         RULE(x->code, index, x->now.most[key] + effect->top <= x->q.most[key], "launches",
              "more than %" PRId64 " launches since the last guard", x->q.most[key]);
@@ -347,7 +347,8 @@ static enum prt_status apply_ends(struct levels *x, const struct batch *b)
     return status;
 }
 
-static enum prt_status run(struct levels *x, uint32_t index, uint32_t stage, uint32_t firings)
+static enum prt_status interpret_run(struct levels *x, uint32_t index, uint32_t stage,
+                                     uint32_t firings)
 {
     uint32_t node = x->c->stages[stage].node, key = x->q.first_phase + node;
     struct batch b = {index, &x->c->nodes[node], node, stage, (uint64_t)x->now.least[key], firings};
@@ -355,7 +356,7 @@ static enum prt_status run(struct levels *x, uint32_t index, uint32_t stage, uin
     if (status != PRT_OK) return status;
     RULE(x->code, index, x->now.least[key] == x->now.most[key], "phase",
          "'%s' has rates with phases, and it is not known here which comes next",
-         name_of(x, stage));
+         stage_name_of(x, stage));
     if (b.node->phases > 1) note_phase(x, key, x->now.least[key]);
     status = apply_ends(x, &b);
     const struct prt_effect takes = {-(int64_t)firings, firings, PRT_NO_TOP}, launch = {1, 0, 1};
@@ -370,7 +371,7 @@ static enum prt_status run(struct levels *x, uint32_t index, uint32_t stage, uin
 
 /* ---- loops with counts ---- */
 
-static enum prt_status open_loop(struct levels *x, uint32_t index)
+static enum prt_status enter_loop(struct levels *x, uint32_t index)
 {
     struct frame *frame = &x->frames[x->depth];
     if (frame->sum == NULL) {
@@ -388,7 +389,7 @@ static enum prt_status open_loop(struct levels *x, uint32_t index)
     return PRT_OK;
 }
 
-/* The loop as one effect on what is around it. */
+/* The loop as one effect on the code around it. */
 static enum prt_status close_one(struct levels *x, const struct frame *frame, uint32_t key,
                                  uint32_t count)
 {
@@ -405,7 +406,7 @@ static enum prt_status close_one(struct levels *x, const struct frame *frame, ui
     return apply(x, frame->repeat, key, &effect);
 }
 
-static enum prt_status close_loop(struct levels *x)
+static enum prt_status leave_loop(struct levels *x)
 {
     struct frame *frame = &x->frames[--x->depth];
     struct sched_instruction repeat = prt_code_at(x->code, frame->repeat);
@@ -423,15 +424,16 @@ static enum prt_status execute_static(struct levels *x, uint32_t index,
                                       const struct sched_instruction *instruction)
 {
     switch (instruction->opcode) {
-    case SCHED_RUN: return run(x, index, instruction->operands[0], instruction->operands[1]);
-    case SCHED_REPEAT: return open_loop(x, index);
-    case SCHED_AGAIN: return close_loop(x);
+    case SCHED_RUN:
+        return interpret_run(x, index, instruction->operands[0], instruction->operands[1]);
+    case SCHED_REPEAT: return enter_loop(x, index);
+    case SCHED_AGAIN: return leave_loop(x);
     default: return PRT_OK; /* fence, return */
     }
 }
 
-static enum prt_status call(struct levels *x, uint32_t index,
-                            const struct sched_instruction *instruction)
+static enum prt_status interpret_call(struct levels *x, uint32_t index,
+                                      const struct sched_instruction *instruction)
 {
     for (uint32_t i = prt_code_target(x->code, instruction);; i++) {
         struct sched_instruction inner = prt_code_at(x->code, i);
@@ -442,7 +444,7 @@ static enum prt_status call(struct levels *x, uint32_t index,
     }
 }
 
-static void set_unknown(struct levels *x, const struct container_node *node)
+static void set_levels_unknown(struct levels *x, const struct container_node *node)
 {
     for (uint32_t i = 0; i < node->input_count; i++)
         x->now.least[x->c->inputs[node->first_input + i].reader] = 0;
@@ -456,7 +458,7 @@ static void set_unknown(struct levels *x, const struct container_node *node)
 
 /* A `goes_on` for a stage without inputs may find that the run has been interrupted; then the stage
  * does not go on. */
-static void doubt(struct levels *x, uint32_t stage)
+static void doubt_stage(struct levels *x, uint32_t stage)
 {
     if (!x->q.unfed[stage]) return;
     x->now.least[x->q.first_allowance + stage] = 0;
@@ -466,7 +468,7 @@ static void doubt(struct levels *x, uint32_t stage)
 static enum prt_status doubt_set(struct levels *x, uint32_t index, const struct prt_stage_set *set)
 {
     for (uint32_t i = 0; i < set->count; i++)
-        doubt(x, set->stages[i]);
+        doubt_stage(x, set->stages[i]);
     return prt_code_work(x->code, index, set->count);
 }
 
@@ -483,7 +485,7 @@ static enum prt_status forget_set(struct levels *x, uint32_t index, const struct
                 prt_quantities_levels(&x->q, x->c->outputs[node->first_output + o].buffer).count;
         enum prt_status status = prt_code_work(x->code, index, steps);
         if (status != PRT_OK) return status;
-        set_unknown(x, node);
+        set_levels_unknown(x, node);
         x->now.least[phase] = 0;
         x->now.most[phase] = x->q.most[phase];
     }
@@ -541,8 +543,8 @@ static enum prt_status execute_guard(struct levels *x, uint32_t index,
     forget_questions(x);
     x->now.least[x->q.launches] = x->now.most[x->q.launches] = 0;
     *holds = can_hold(x, guard, &keys);
-    if (guard->opcode == SCHED_GOES_ON) doubt(x, guard->operands[0]);
-    enum prt_status status = meet(x, index, prt_code_target(x->code, guard));
+    if (guard->opcode == SCHED_GOES_ON) doubt_stage(x, guard->operands[0]);
+    enum prt_status status = meet_label(x, index, prt_code_target(x->code, guard));
     if (status == PRT_OK) status = prt_code_work(x->code, index, keys.count);
     if (status != PRT_OK || !*holds) return status;
     x->code->flags[index] |= PRT_CODE_PASSED;
@@ -581,7 +583,8 @@ static enum prt_status verify_guard(const struct levels *x, uint32_t index,
     const struct container_node *node = &x->c->nodes[x->c->stages[stage].node];
     if (guard->opcode == SCHED_GOES_ON) {
         RULE(x->code, index, !x->q.fed[stage], "goes-on",
-             "an in-port feeds '%s': what it gets says whether it goes on", name_of(x, stage));
+             "an in-port feeds '%s': what it gets says whether it goes on",
+             stage_name_of(x, stage));
         return PRT_OK;
     }
     bool packets = guard->opcode == SCHED_HAS_PACKETS;
@@ -632,11 +635,9 @@ static enum prt_status execute_selection(struct levels *x, uint32_t index,
 {
     uint32_t set = selection->operands[0];
     x->now.selected = false;
-    uint64_t before = x->now.asked[set / 64];
     x->now.asked[set / 64] |= UINT64_C(1) << set % 64;
     enum prt_status status = doubt_set(x, index, &x->c->sets[set]);
-    if (status == PRT_OK) status = meet(x, index, prt_code_target(x->code, selection));
-    x->now.asked[set / 64] = before;
+    if (status == PRT_OK) status = meet_label(x, index, prt_code_target(x->code, selection));
     forget_questions(x);
     x->now.selected = true;
     return status == PRT_OK ? forget_set(x, index, &x->c->sets[set]) : status;
@@ -667,13 +668,13 @@ static enum prt_status execute_wait(struct levels *x, uint32_t index,
     enum prt_status status = ask_all(x, index, &all);
     forget_questions(x);
     x->now.least[x->q.launches] = x->now.most[x->q.launches] = 0;
-    if (status == PRT_OK) status = meet(x, index, prt_code_target(x->code, wait));
+    if (status == PRT_OK) status = meet_label(x, index, prt_code_target(x->code, wait));
     x->now.done = all;
     return status;
 }
 
 /* *goes_on: at the next instruction. */
-static enum prt_status execute(struct levels *x, uint32_t index, bool *goes_on)
+static enum prt_status interpret_instruction(struct levels *x, uint32_t index, bool *goes_on)
 {
     struct sched_instruction i = prt_code_at(x->code, index);
     enum prt_status status = prt_code_work(x->code, index, 1);
@@ -682,7 +683,7 @@ static enum prt_status execute(struct levels *x, uint32_t index, bool *goes_on)
     if (prt_code_is_guard(i.opcode)) return execute_guard(x, index, &i, goes_on);
     if (prt_code_is_selection(i.opcode)) return execute_selection(x, index, &i);
     switch (i.opcode) {
-    case SCHED_JUMP: *goes_on = false; return meet(x, index, prt_code_target(x->code, &i));
+    case SCHED_JUMP: *goes_on = false; return meet_label(x, index, prt_code_target(x->code, &i));
     case SCHED_ENDS: return end_stages(x, index);
     case SCHED_WAIT: return execute_wait(x, index, &i);
     case SCHED_DISPATCH:
@@ -699,13 +700,13 @@ static enum prt_status execute(struct levels *x, uint32_t index, bool *goes_on)
     default: break;
     }
     forget_questions(x);
-    if (i.opcode == SCHED_CALL) return call(x, index, &i);
+    if (i.opcode == SCHED_CALL) return interpret_call(x, index, &i);
     return execute_static(x, index, &i);
 }
 
 /* ---- the fixed point ---- */
 
-static enum prt_status walk(struct levels *x, uint32_t label)
+static enum prt_status interpret_from(struct levels *x, uint32_t label)
 {
     assert(label < x->code->count); /* each label is one instruction */
     // NOLINTNEXTLINE(clang-analyzer-security.ArrayBound): asserted above
@@ -716,17 +717,17 @@ static enum prt_status walk(struct levels *x, uint32_t label)
     for (bool first = true; status == PRT_OK && goes_on; first = false, index++) {
         assert(index < x->code->count); /* no path leaves the program (verify_flow.c) */
         // NOLINTNEXTLINE(clang-analyzer-security.ArrayBound): asserted above
-        if (!first && x->label_of[index] != NO_LABEL) return meet(x, index - 1, index);
-        status = execute(x, index, &goes_on);
+        if (!first && x->label_of[index] != NO_LABEL) return meet_label(x, index - 1, index);
+        status = interpret_instruction(x, index, &goes_on);
     }
     return status;
 }
 
-static enum prt_status walk_all(struct levels *x)
+static enum prt_status interpret_all(struct levels *x)
 {
     uint32_t first = x->code->prologue_count;
-    begin(x);
-    enum prt_status status = meet(x, first, first);
+    begin_state(x);
+    enum prt_status status = meet_label(x, first, first);
     for (bool changed = true; changed && status == PRT_OK;) {
         changed = false;
         status = prt_code_work(x->code, first, x->label_count);
@@ -734,14 +735,14 @@ static enum prt_status walk_all(struct levels *x)
             if (!x->queued[l]) continue;
             x->queued[l] = false;
             changed = true;
-            status = walk(x, l);
+            status = interpret_from(x, l);
         }
     }
     return status;
 }
 
 /* There are stages, and instructions after the prologue (verify_flow.c), so no array is empty. */
-static bool allocate(struct levels *x)
+static bool allocate_levels(struct levels *x)
 {
     uint32_t count = x->code->count;
     x->label_of = calloc(count, sizeof *x->label_of);
@@ -799,10 +800,10 @@ enum prt_status prt_verify_levels(struct prt_code *code)
     struct levels x = {.code = code, .c = code->container};
     x.asked_words = ((size_t)x.c->set_count + 63) / 64;
     enum prt_status status = prt_quantities_build(x.c, &x.q, code->error);
-    if (status == PRT_OK && !allocate(&x))
+    if (status == PRT_OK && !allocate_levels(&x))
         status = prt_error_set(code->error, PRT_E_NOMEM, "out of memory");
     if (status == PRT_OK) status = verify_guards(&x);
-    if (status == PRT_OK) status = walk_all(&x);
+    if (status == PRT_OK) status = interpret_all(&x);
     if (status == PRT_OK) status = verify_passed(&x);
     if (status == PRT_OK) count_proof(&x);
     free_levels(&x);

@@ -54,13 +54,13 @@
 /* Launches between two guards: so an interrupt is soon seen. */
 #define PRT_LAUNCHES_MAX (INT64_C(1) << 20)
 
-/* ---- verify_quantities.c: quantities, and what the container says of them ---- */
+/* ---- verify_quantities.c: quantities, and their bounds in the container ---- */
 
 struct prt_quantities {
     const struct prt_container *container;
     uint32_t first_out, first_phase, first_allowance, first_running, launches; /* keys */
     uint32_t count;
-    int64_t *most;       /* of each: what it can be */
+    int64_t *most;       /* of each: its maximum */
     uint32_t *stage_of;  /* of each node */
     bool *fed, *allowed; /* of each stage: by an in-port; needs an allowance */
     bool *unfed;         /* of each stage: it is a source, or no in-port feeds it */
@@ -82,13 +82,13 @@ struct prt_keys prt_quantities_levels(const struct prt_quantities *q, uint32_t b
 /* The buffer of a level. */
 const struct container_buffer *prt_quantities_buffer(const struct prt_quantities *q, uint32_t key);
 
-/* ---- verify_effects.c: what runs and loops do ---- */
+/* ---- verify_effects.c: the effects of runs and loops ---- */
 
 struct prt_effect {
     int64_t net, need, top; /* of a phase: -, the first of the body, - */
 };
 
-/* `next` after what has been summed up; false beyond the arithmetic. */
+/* Adds `next` after the effects in `sum`; false beyond the arithmetic. */
 bool prt_effect_append(struct prt_effect *sum, const struct prt_effect *next);
 bool prt_effect_repeat(struct prt_effect *effect, uint64_t count);
 

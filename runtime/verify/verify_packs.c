@@ -15,8 +15,8 @@
 
 /* The entries of a pack are distinct, and every referenced entry has an owner.  `taken`: per pack,
  * the entries that its stages own. */
-static enum prt_status verify_entries(const struct prt_container *c, uint8_t *taken,
-                                      struct prt_error *error)
+static enum prt_status verify_reference_entries(const struct prt_container *c, uint8_t *taken,
+                                                struct prt_error *error)
 {
     uint32_t owned = 0;
     memset(taken, 0, c->stage_count);
@@ -79,7 +79,7 @@ enum prt_status prt_verify_packs(const struct prt_container *c, struct prt_error
                                  ? PRT_OK
                                  : prt_error_set(error, PRT_E_NOMEM, "out of memory");
     if (status == PRT_OK) status = verify_places(c, first, taken, error);
-    if (status == PRT_OK) status = verify_entries(c, taken, error);
+    if (status == PRT_OK) status = verify_reference_entries(c, taken, error);
     free(first);
     free(taken);
     return status;

@@ -22,7 +22,8 @@ struct sched_instruction prt_code_at(const struct prt_code *code, uint32_t index
     return instruction;
 }
 
-uint32_t prt_code_find(const struct prt_code *code, uint32_t offset)
+/* The instruction that begins at `offset`, or PRT_NO_INSTRUCTION. */
+static uint32_t find_instruction(const struct prt_code *code, uint32_t offset)
 {
     uint32_t low = 0, high = code->count;
     while (low < high) {
@@ -40,9 +41,9 @@ uint32_t prt_code_target(const struct prt_code *code, const struct sched_instruc
 {
     const char *letters = sched_opcodes[instruction->opcode].operands;
     const char *label = strchr(letters, 'L');
-    /* uncovered: asked of what has a label */
+    /* uncovered: every caller passes an instruction with a label */
     return label == NULL ? PRT_NO_INSTRUCTION
-                         : prt_code_find(code, instruction->operands[label - letters]);
+                         : find_instruction(code, instruction->operands[label - letters]);
 }
 
 bool prt_code_is_guard(enum sched_opcode opcode)
@@ -69,7 +70,7 @@ static bool is_prologue(enum sched_opcode opcode)
 
 /* ---- refusals ---- */
 
-/* Room for the numbers of a list: the rest of a longer one is left out. */
+/* LIST_SHOWN: a message shows that many numbers of a list, and leaves out the rest. */
 enum { TEXT_BYTES = 160, LIST_SHOWN = 8 };
 
 struct text {
@@ -153,7 +154,7 @@ static enum prt_status refuse_bytes(const struct prt_code *code, uint32_t at, co
         "container: section 'program', offset %" PRIu32 ": %s [%s]", at, what, rule);
 }
 
-static enum prt_status count_instructions(struct prt_code *code)
+static enum prt_status count_code(struct prt_code *code)
 {
     const struct prt_container *c = code->container;
     struct sched_instruction instruction;
@@ -171,7 +172,7 @@ static enum prt_status decode_all(struct prt_code *code)
 {
     const struct prt_container *c = code->container;
     struct sched_instruction instruction;
-    enum prt_status status = count_instructions(code);
+    enum prt_status status = count_code(code);
     if (status != PRT_OK) return status;
     assert(code->count > 0);
     code->offsets = calloc(code->count, sizeof *code->offsets);
@@ -201,7 +202,7 @@ static bool may_repeat(enum sched_opcode opcode)
            opcode == SCHED_CALL || opcode == SCHED_FENCE;
 }
 
-static enum prt_status open_loop(struct prt_code *code, uint32_t index, uint32_t count,
+static enum prt_status nest_loop(struct prt_code *code, uint32_t index, uint32_t count,
                                  struct open_loops *open)
 {
     RULE(code, index, open->depth < SCHED_REPEAT_DEPTH, "repeat-depth", "loops nested %u deep",
@@ -212,7 +213,7 @@ static enum prt_status open_loop(struct prt_code *code, uint32_t index, uint32_t
     return PRT_OK;
 }
 
-static enum prt_status close_loop(struct prt_code *code, uint32_t index, struct open_loops *open)
+static enum prt_status unnest_loop(struct prt_code *code, uint32_t index, struct open_loops *open)
 {
     RULE(code, index, open->depth > 0, "again", "there is no 'repeat' that this ends");
     RULE(code, open->at[open->depth - 1], open->fires[open->depth - 1], "repeat-empty",
@@ -222,8 +223,8 @@ static enum prt_status close_loop(struct prt_code *code, uint32_t index, struct 
     return PRT_OK;
 }
 
-/* Gives each instruction its region: loops are properly nested, and hold only what has no label
- * within the program's own flow. */
+/* Gives each instruction its region.  Loops must be properly nested, and contain only instructions that
+ * may repeat. */
 static enum prt_status verify_nesting(struct prt_code *code)
 {
     struct open_loops open = {.depth = 0};
@@ -234,9 +235,9 @@ static enum prt_status verify_nesting(struct prt_code *code)
         RULE(code, i, open.depth == 0 || may_repeat(instruction.opcode), "repeat-body",
              "between 'repeat' and its 'again' stand only 'run', 'call', 'fence' and loops");
         if (instruction.opcode == SCHED_REPEAT)
-            status = open_loop(code, i, instruction.operands[0], &open);
+            status = nest_loop(code, i, instruction.operands[0], &open);
         else if (instruction.opcode == SCHED_AGAIN)
-            status = close_loop(code, i, &open);
+            status = unnest_loop(code, i, &open);
         else if (open.depth > 0 && instruction.opcode != SCHED_FENCE)
             open.fires[open.depth - 1] = true;
         if (status != PRT_OK) return status;
@@ -251,7 +252,7 @@ static enum prt_status verify_nesting(struct prt_code *code)
 
 static enum prt_status verify_label(const struct prt_code *code, uint32_t index, uint32_t offset)
 {
-    uint32_t target = prt_code_find(code, offset);
+    uint32_t target = find_instruction(code, offset);
     RULE(code, index, target != PRT_NO_INSTRUCTION, "label",
          "@%" PRIu32 " is not the beginning of an instruction", offset);
     RULE(code, index, target >= code->prologue_count, "label-prologue",
@@ -442,7 +443,7 @@ static enum prt_status verify_prologue(struct prt_code *code)
     return status;
 }
 
-/* ---- what follows it ---- */
+/* ---- instructions after it ---- */
 
 static bool is_windowed(const struct prt_container *c, const struct container_node *node)
 {
@@ -452,7 +453,7 @@ static bool is_windowed(const struct prt_container *c, const struct container_no
     return false;
 }
 
-static bool is_bounded(const struct prt_container *c, const struct container_node *node)
+static bool has_bounded_output(const struct prt_container *c, const struct container_node *node)
 {
     for (uint32_t i = 0; i < node->output_count; i++) {
         const struct container_output *output = &c->outputs[node->first_output + i];
@@ -461,7 +462,7 @@ static bool is_bounded(const struct prt_container *c, const struct container_nod
     return false;
 }
 
-/* Only of a stage of exact rates it is known what a run of it takes and gives. */
+/* Only a stage with exact rates consumes and produces known numbers of packets in a run. */
 static enum prt_status verify_run(const struct prt_code *code, uint32_t index,
                                   const struct sched_instruction *instruction)
 {
@@ -475,7 +476,7 @@ static enum prt_status verify_run(const struct prt_code *code, uint32_t index,
          "'%s' is dispatched at most %" PRIu64 " firings at once", name, stage->batch_max);
     RULE(code, index, !(node->flags & CONTAINER_NODE_STOPS), "run-stops",
          "'%s' may stop after an unknown number of firings", name);
-    RULE(code, index, !is_bounded(c, node), "run-bounded",
+    RULE(code, index, !has_bounded_output(c, node), "run-bounded",
          "'%s' has an output of a bounded rate: how much it appends is unknown", name);
     RULE(code, index, !is_windowed(c, node), "run-window",
          "'%s' has a 2-D window: what it sees and keeps changes with its place", name);

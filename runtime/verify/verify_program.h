@@ -27,7 +27,7 @@
 enum prt_code_flags {
     PRT_CODE_REACHED = 1, /* by the main flow */
     PRT_CODE_PASSED = 2,  /* of a guard: it can hold */
-    PRT_CODE_LABEL = 4    /* some instruction goes on here */
+    PRT_CODE_LABEL = 4    /* some instruction jumps here */
 };
 
 struct prt_code {
@@ -44,9 +44,6 @@ struct prt_code {
 };
 
 struct sched_instruction prt_code_at(const struct prt_code *code, uint32_t index);
-
-/* The instruction that begins at `offset`, or PRT_NO_INSTRUCTION. */
-uint32_t prt_code_find(const struct prt_code *code, uint32_t offset);
 
 /* "container: section 'program', offset 12, 'bind 0, 7': there is no sub-device 7 [no-subdevice]" */
 enum prt_status prt_code_refuse(const struct prt_code *code, uint32_t index, const char *rule,
@@ -70,7 +67,7 @@ uint32_t prt_code_target(const struct prt_code *code, const struct sched_instruc
 
 /* ---- verify_flow.c ---- */
 
-/* Requires: structure and operands.  Marks what is reached. */
+/* Requires: structure and operands.  Marks the instructions that are reached. */
 enum prt_status prt_verify_flow(struct prt_code *code);
 
 /* ---- verify_levels.c ---- */

@@ -26,7 +26,7 @@ const struct container_buffer *prt_quantities_buffer(const struct prt_quantities
     return &c->buffers[c->inputs[c->readers[key].input].buffer];
 }
 
-static int64_t clamped(uint64_t packets)
+static int64_t clamp_quantity(uint64_t packets)
 {
     return packets > (uint64_t)PRT_LEVEL_MAX ? PRT_LEVEL_MAX : (int64_t)packets;
 }
@@ -36,7 +36,9 @@ static void fill_most(struct prt_quantities *q)
     const struct prt_container *c = q->container;
     for (uint32_t key = 0; key < q->count; key++) {
         switch (prt_quantity_kind(q, key)) {
-        case PRT_LEVEL: q->most[key] = clamped(prt_quantities_buffer(q, key)->depth_packets); break;
+        case PRT_LEVEL:
+            q->most[key] = clamp_quantity(prt_quantities_buffer(q, key)->depth_packets);
+            break;
         case PRT_PHASE: q->most[key] = c->nodes[key - q->first_phase].phases - 1; break;
         case PRT_ALLOWANCE: q->most[key] = PRT_LEVEL_MAX; break;
         case PRT_RUNNING: q->most[key] = 1; break;
@@ -48,7 +50,8 @@ static void fill_most(struct prt_quantities *q)
 /* ---- which stages feed which ---- */
 
 /* Marks all stages that those on the stack feed. */
-static void spread(const struct prt_quantities *q, bool *reached, uint32_t *stack, uint32_t depth)
+static void mark_fed_stages(const struct prt_quantities *q, bool *reached, uint32_t *stack,
+                            uint32_t depth)
 {
     const struct prt_container *c = q->container;
     while (depth > 0) {
@@ -109,7 +112,7 @@ static void mark_fed(struct prt_quantities *q, uint32_t *stack)
         q->fed[s] = reads_port(c, &c->nodes[c->stages[s].node]);
         if (q->fed[s]) stack[depth++] = s;
     }
-    spread(q, q->fed, stack, depth);
+    mark_fed_stages(q, q->fed, stack, depth);
     depth = 0;
     for (uint32_t s = 0; s < c->stage_count; s++) {
         bool source = c->nodes[c->stages[s].node].input_count == 0;
@@ -117,7 +120,7 @@ static void mark_fed(struct prt_quantities *q, uint32_t *stack)
         // One place for each stage.  NOLINTNEXTLINE(clang-analyzer-security.ArrayBound)
         if (source) stack[depth++] = s;
     }
-    spread(q, q->unfed, stack, depth);
+    mark_fed_stages(q, q->unfed, stack, depth);
     for (uint32_t s = 0; s < c->stage_count; s++) {
         bool source = c->nodes[c->stages[s].node].input_count == 0;
         q->unfed[s] = source || !q->unfed[s];

@@ -29,7 +29,7 @@ static const uint64_t *second_list(const struct prt_container *c, uint32_t rates
 }
 
 /* The sum, or false if that overflows. */
-static bool sum_of(const uint64_t *list, uint32_t count, uint64_t *sum)
+static bool sum_rates(const uint64_t *list, uint32_t count, uint64_t *sum)
 {
     *sum = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -47,7 +47,7 @@ static uint64_t largest_of(const uint64_t *list, uint32_t count)
     return largest;
 }
 
-/* First index at which `low` is above `high`, or `count`. */
+/* The first index where `low` is above `high`, or `count`. */
 static uint32_t first_above(const uint64_t *low, const uint64_t *high, uint32_t count)
 {
     uint32_t i = 0;
@@ -86,7 +86,7 @@ static enum prt_status verify_input_lists(const struct prt_container *c, uint32_
     uint64_t sum;
     uint32_t at = first_above(pops, peeks, phases);
     CHECK(at == phases, INPUTS, index, "in phase %" PRIu32 " pop is above peek", at);
-    CHECK(sum_of(pops, phases, &sum) && sum == input->pop, INPUTS, index,
+    CHECK(sum_rates(pops, phases, &sum) && sum == input->pop, INPUTS, index,
           "the phases do not pop %" PRIu64 " packets together", input->pop);
     CHECK(largest_of(peeks, phases) == input->peek, INPUTS, index,
           "the largest peek of a phase is not %" PRIu64, input->peek);
@@ -104,9 +104,9 @@ static enum prt_status verify_output_lists(const struct prt_container *c, uint32
     uint32_t at = first_above(least, most, phases);
     CHECK(at == phases, OUTPUTS, index,
           "in phase %" PRIu32 " the minimum push is above the maximum", at);
-    CHECK(sum_of(least, phases, &sum) && sum == output->push_least, OUTPUTS, index,
+    CHECK(sum_rates(least, phases, &sum) && sum == output->push_least, OUTPUTS, index,
           "the phases do not push at least %" PRIu64 " packets together", output->push_least);
-    CHECK(sum_of(most, phases, &sum) && sum == output->push, OUTPUTS, index,
+    CHECK(sum_rates(most, phases, &sum) && sum == output->push, OUTPUTS, index,
           "the phases do not push at most %" PRIu64 " packets together", output->push);
     return PRT_OK;
 }
@@ -283,7 +283,7 @@ enum prt_status prt_verify_balance(const struct prt_container *c, uint32_t index
     return PRT_OK;
 }
 
-/* Can the input hold what `firings` firings see?  Of phases, whole cycles are looked at. */
+/* Whether the input can hold the packets that `firings` firings see.  With phases, it counts whole cycles. */
 static bool admits_input(const struct prt_container *c, const struct container_node *node,
                          const struct container_input *input, uint64_t firings)
 {

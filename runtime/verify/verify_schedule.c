@@ -106,7 +106,7 @@ static void index_vertices(struct replay *r)
 }
 
 /* The vertex of a terminal. */
-static uint32_t vertex_of(const struct replay *r, uint64_t symbol)
+static uint32_t symbol_vertex(const struct replay *r, uint64_t symbol)
 {
     uint32_t low = 0, high = r->vertices.count;
     while (high - low > 1) {
@@ -121,30 +121,30 @@ static uint32_t vertex_of(const struct replay *r, uint64_t symbol)
 
 /* ---- summaries ---- */
 
-static bool fits(prt_int128 value)
+static bool fits_64_bits(prt_int128 value)
 {
     return value <= PRT_PACKETS_MAX && value >= -PRT_PACKETS_MAX;
 }
 
-/* A after what has been summed up; false beyond the arithmetic. */
-static bool append(struct effect *sum, const struct effect *next)
+/* Adds `next` after the effects in `sum`; false beyond the arithmetic. */
+static bool append_effect(struct effect *sum, const struct effect *next)
 {
     prt_int128 net = (prt_int128)sum->net + next->net;
     prt_int128 need = (prt_int128)next->need - sum->net;
     if (next->top != NO_WRITE) {
         prt_int128 top = (prt_int128)sum->net + next->top;
-        if (!fits(top)) return false;
+        if (!fits_64_bits(top)) return false;
         if (sum->top == NO_WRITE || top > sum->top) sum->top = (int64_t)top;
     }
     if (need > sum->need) {
-        if (!fits(need)) return false;
+        if (!fits_64_bits(need)) return false;
         sum->need = (int64_t)need;
     }
     sum->net = (int64_t)net;
-    return fits(net);
+    return fits_64_bits(net);
 }
 
-static bool repeat(struct effect *effect, uint64_t count)
+static bool repeat_effect(struct effect *effect, uint64_t count)
 {
     prt_int128 more = (prt_int128)effect->net * (count - 1);
     prt_int128 net = more + effect->net;
@@ -152,7 +152,9 @@ static bool repeat(struct effect *effect, uint64_t count)
     prt_int128 need = more < 0 ? effect->need - more : effect->need;
     /* equivalent: 0 more */
     prt_int128 top = more > 0 ? effect->top + more : effect->top;
-    if (!fits(net) || !fits(need) || (effect->top != NO_WRITE && !fits(top))) return false;
+    if (!fits_64_bits(net) || !fits_64_bits(need) ||
+        (effect->top != NO_WRITE && !fits_64_bits(top)))
+        return false;
     effect->net = (int64_t)net;
     effect->need = (int64_t)need;
     effect->top = effect->top == NO_WRITE ? NO_WRITE : (int64_t)top;
@@ -174,14 +176,14 @@ static enum prt_status add_effect(struct replay *r, uint64_t word, struct effect
     --*r->work;
     if (PRT_BREAKS(is_phase && count > 1 && effect.net != effect.need))
         return REFUSE(r, word, "repeats what does not end in the phase that it begins with");
-    if (!is_phase && !repeat(&effect, count)) return too_large(r, word);
+    if (!is_phase && !repeat_effect(&effect, count)) return too_large(r, word);
     if (!r->touched[effect.key]) {
         r->touched[effect.key] = true;
         r->order[r->order_count++] = effect.key;
         *sum = effect;
         return PRT_OK;
     }
-    if (!is_phase) return append(sum, &effect) ? PRT_OK : too_large(r, word);
+    if (!is_phase) return append_effect(sum, &effect) ? PRT_OK : too_large(r, word);
     if (PRT_BREAKS(sum->net != effect.need))
         return REFUSE(
             r, word, "'%s' is fired out of the order of its phases",
@@ -213,7 +215,7 @@ static struct effect effect_on(const struct replay *r, uint32_t edge, uint32_t v
 
 static enum prt_status fire(struct replay *r, uint64_t word, uint64_t symbol, uint64_t count)
 {
-    uint32_t local = vertex_of(r, symbol), vertex = r->vertices.items[local];
+    uint32_t local = symbol_vertex(r, symbol), vertex = r->vertices.items[local];
     uint32_t phase = (uint32_t)symbol - r->first_terminal[local];
     uint32_t phases = prt_vertex_phases(r->channels, vertex);
     enum prt_status status = PRT_OK;
@@ -243,7 +245,7 @@ static enum prt_status add_item(struct replay *r, uint64_t rule, uint64_t word)
     return status;
 }
 
-/* Keeps what has been summed up as the effects of a rule, and begins anew. */
+/* Stores the sums as the effects of the rule, and begins new sums. */
 static enum prt_status keep_rule(struct replay *r, uint64_t rule)
 {
     if (r->effect_count + r->order_count > r->effect_capacity) {
@@ -351,7 +353,7 @@ static enum prt_status check_period(const struct replay *r)
 
 /* ---- the whole ---- */
 
-static bool allocate(struct replay *r)
+static bool allocate_replay(struct replay *r)
 {
     /* equivalent: one more is enough for the ends of lists */
     size_t vertices = (size_t)r->vertices.count + 1, keys = vertices + r->block->count;
@@ -370,7 +372,7 @@ static bool allocate(struct replay *r)
  * node without any end of its own in RATES could say more, and verify_rates.c refuses it. */
 static enum prt_status replay_all(struct replay *r)
 {
-    if (!allocate(r)) return prt_error_set(r->error, PRT_E_NOMEM, "out of memory");
+    if (!allocate_replay(r)) return prt_error_set(r->error, PRT_E_NOMEM, "out of memory");
     index_vertices(r);
     enum prt_status status = read_rules(r);
     if (status == PRT_OK) status = summarise(r);

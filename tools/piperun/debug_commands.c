@@ -27,10 +27,12 @@ struct debug_command {
 
 /* ---- messages ---- */
 
-/* Typed commands: on the terminal.  A script's: with its place, and the exit status is that of a failure. */
-static void complain(struct prt_debug_loop *loop, const char *format, ...) PRT_PRINTF(2, 3);
+/* Prints an error of a typed command to the terminal.  An error of a script gets its place, and the exit status is then
+ * that of a failure. */
+static void print_command_error(struct prt_debug_loop *loop, const char *format, ...)
+    PRT_PRINTF(2, 3);
 
-static void complain(struct prt_debug_loop *loop, const char *format, ...)
+static void print_command_error(struct prt_debug_loop *loop, const char *format, ...)
 {
     struct prt_error line;
     char place[300];
@@ -51,7 +53,7 @@ static void complain(struct prt_debug_loop *loop, const char *format, ...)
 static void complain_status(struct prt_debug_loop *loop, enum prt_status status,
                             const struct prt_error *error)
 {
-    if (status != PRT_OK) complain(loop, "%s", error->message);
+    if (status != PRT_OK) print_command_error(loop, "%s", error->message);
 }
 
 static bool take_debug_number(struct prt_debug_loop *loop, const char *text, uint64_t *number)
@@ -63,7 +65,7 @@ static bool take_debug_number(struct prt_debug_loop *loop, const char *text, uin
         *number = value;
         return true;
     }
-    complain(loop, "'%s' is not a number", text);
+    print_command_error(loop, "'%s' is not a number", text);
     return false;
 }
 
@@ -73,7 +75,7 @@ static bool take_debug_number(struct prt_debug_loop *loop, const char *text, uin
 static bool resume(struct prt_debug_loop *loop)
 {
     if (loop->stop->cause == PRT_STOP_END) {
-        complain(loop, "the run has ended");
+        print_command_error(loop, "the run has ended");
         return false;
     }
     loop->begun = loop->resumed = true;
@@ -84,8 +86,9 @@ static void do_run(struct prt_debug_loop *loop, const char *text)
 {
     (void)text;
     if (loop->begun)
-        complain(loop, "the run has begun: what its inputs have given does not come again; "
-                       "'continue' goes on");
+        print_command_error(loop,
+                            "the run has begun: what its inputs have given does not come again; "
+                            "'continue' goes on");
     else if (resume(loop))
         prt_debug_continue(loop->debugger);
 }
@@ -94,7 +97,7 @@ static void do_start(struct prt_debug_loop *loop, const char *text)
 {
     (void)text;
     if (loop->begun)
-        complain(loop, "the run has begun");
+        print_command_error(loop, "the run has begun");
     else if (resume(loop))
         prt_debug_step(loop->debugger, 0);
 }
@@ -134,7 +137,7 @@ static void do_continue(struct prt_debug_loop *loop, const char *text)
     uint64_t count = 1;
     if (text[0] != '\0' && !take_debug_number(loop, text, &count)) return;
     if (count > 1 && loop->last_break == 0) {
-        complain(loop, "it has not stopped at a breakpoint");
+        print_command_error(loop, "it has not stopped at a breakpoint");
         return;
     }
     if (!resume(loop)) return;
@@ -171,12 +174,12 @@ static void do_finish(struct prt_debug_loop *loop, const char *text)
     uint32_t stage;
     if (!take_stage(loop, text, &stage)) return;
     if (stage == PRT_NONE)
-        complain(loop, "of which stage? nothing has fired");
+        print_command_error(loop, "of which stage? nothing has fired");
     else if (resume(loop))
         prt_debug_until_end(loop->debugger, stage);
 }
 
-static void leave(struct prt_debug_loop *loop)
+static void leave_debugger(struct prt_debug_loop *loop)
 {
     loop->leaving = true;
     if (loop->stop->cause != PRT_STOP_END) prt_debug_kill(loop->debugger);
@@ -186,9 +189,9 @@ static void do_kill(struct prt_debug_loop *loop, const char *text)
 {
     (void)text;
     if (loop->stop->cause == PRT_STOP_END)
-        complain(loop, "the run has ended");
+        print_command_error(loop, "the run has ended");
     else
-        leave(loop);
+        leave_debugger(loop);
 }
 
 static void do_quit(struct prt_debug_loop *loop, const char *text)
@@ -196,7 +199,7 @@ static void do_quit(struct prt_debug_loop *loop, const char *text)
     uint64_t number = 0;
     if (text[0] != '\0' && !take_debug_number(loop, text, &number)) return;
     if (text[0] != '\0') loop->exit_code = (int)(number & 0xff);
-    leave(loop);
+    leave_debugger(loop);
 }
 
 /* ---- breakpoints ---- */
@@ -374,7 +377,7 @@ static void do_display(struct prt_debug_loop *loop, const char *text)
     if (grown != NULL) loop->displays = grown;
     char *copy = grown != NULL ? strdup(text) : NULL;
     if (copy == NULL) {
-        complain(loop, "out of memory");
+        print_command_error(loop, "out of memory");
         return;
     }
     struct prt_debug_display *display = &loop->displays[loop->display_count++];
@@ -394,7 +397,8 @@ static void do_undisplay(struct prt_debug_loop *loop, const char *text)
             free(loop->displays[i].text);
     }
     loop->display_count = kept;
-    if (kept == before && text[0] != '\0') complain(loop, "there is no display %s", text);
+    if (kept == before && text[0] != '\0')
+        print_command_error(loop, "there is no display %s", text);
 }
 
 static void do_where(struct prt_debug_loop *loop, const char *text)
@@ -430,7 +434,7 @@ static void do_disassemble(struct prt_debug_loop *loop, const char *text)
     struct prt_error error;
     bool all = strcmp(text, "all") == 0;
     if (text[0] != '\0' && !all) {
-        complain(loop, "disassemble [all]");
+        print_command_error(loop, "disassemble [all]");
         return;
     }
     complain_status(loop, prt_debug_disassemble(loop->debugger, all, loop->to, &error), &error);
@@ -440,7 +444,7 @@ static void do_trace(struct prt_debug_loop *loop, const char *text)
 {
     struct prt_error error;
     if (text[0] == '\0') {
-        complain(loop, "to which file?");
+        print_command_error(loop, "to which file?");
         return;
     }
     const char *path = strcmp(text, "off") == 0 ? NULL : text;
@@ -517,7 +521,7 @@ static void do_info(struct prt_debug_loop *loop, const char *text)
         topics[i].show(loop);
         return;
     }
-    complain(loop, "info breakpoints|buffers|cycles|display|ports|program|stages");
+    print_command_error(loop, "info breakpoints|buffers|cycles|display|ports|program|stages");
 }
 
 /* ---- other commands ---- */
@@ -530,16 +534,16 @@ static void do_echo(struct prt_debug_loop *loop, const char *text)
 static void do_source(struct prt_debug_loop *loop, const char *text)
 {
     if (text[0] == '\0')
-        complain(loop, "of which file?");
+        print_command_error(loop, "of which file?");
     else if (!prt_lines_source(loop->lines, text))
-        complain(loop, "%s: %s", text,
-                 errno == ELOOP ? "too many files in files" : file_error_text(errno));
+        print_command_error(loop, "%s: %s", text,
+                            errno == ELOOP ? "too many files in files" : file_error_text(errno));
 }
 
 static void do_set(struct prt_debug_loop *loop, const char *text)
 {
     (void)text;
-    complain(loop, "nothing can be changed: the results are those of any other run");
+    print_command_error(loop, "nothing can be changed: the results are those of any other run");
 }
 
 static void do_help(struct prt_debug_loop *loop, const char *text);
@@ -628,7 +632,7 @@ static const struct debug_command commands[] = {
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
-static bool is_word(const char *text, size_t length, const char *word)
+static bool is_command_word(const char *text, size_t length, const char *word)
 {
     return strlen(word) == length && strncmp(text, word, length) == 0;
 }
@@ -641,9 +645,10 @@ static void complain_command(struct prt_debug_loop *loop, const char *text, int 
     for (int i = 0; i < COMMANDS; i++)
         nearest_consider(&nearest, commands[i].name);
     if (nearest.near)
-        complain(loop, "there is no command '%s'; did you mean '%s'?", word, nearest.name);
+        print_command_error(loop, "there is no command '%s'; did you mean '%s'?", word,
+                            nearest.name);
     else
-        complain(loop, "there is no command '%s' ('help' lists them)", word);
+        print_command_error(loop, "there is no command '%s' ('help' lists them)", word);
 }
 
 /* By its name, its alias, or a beginning that only one name has. */
@@ -653,13 +658,14 @@ static const struct debug_command *find_command(struct prt_debug_loop *loop, con
     const struct debug_command *found = NULL;
     for (int i = 0; i < COMMANDS; i++) {
         const struct debug_command *c = &commands[i];
-        if (is_word(text, length, c->name) || is_word(text, length, c->alias)) return c;
+        if (is_command_word(text, length, c->name) || is_command_word(text, length, c->alias))
+            return c;
     }
     for (int i = 0; i < COMMANDS; i++) {
         if (strncmp(commands[i].name, text, length) != 0) continue;
         if (found != NULL) {
-            complain(loop, "'%.*s' is short for '%s' and for '%s'", (int)length, text, found->name,
-                     commands[i].name);
+            print_command_error(loop, "'%.*s' is short for '%s' and for '%s'", (int)length, text,
+                                found->name, commands[i].name);
             return NULL;
         }
         found = &commands[i];
@@ -692,14 +698,14 @@ static void execute_command(struct prt_debug_loop *loop, const char *line)
     while (isalpha((unsigned char)line[length]))
         length++;
     if (length == 0) {
-        complain(loop, "'%s' is no command", line);
+        print_command_error(loop, "'%s' is no command", line);
         return;
     }
     const struct debug_command *command = find_command(loop, line, length);
     if (command == NULL) return;
     char *text = strdup(line + length + strspn(line + length, " \t"));
     if (text == NULL) {
-        complain(loop, "out of memory");
+        print_command_error(loop, "out of memory");
         return;
     }
     for (size_t end = strlen(text); end > 0 && isspace((unsigned char)text[end - 1]); end--)
@@ -742,7 +748,8 @@ const char *prt_debug_words(void *context, const char *before, uint32_t index)
     const struct debug_command *command = NULL;
     for (int i = 0; i < COMMANDS && command == NULL; i++) {
         const struct debug_command *c = &commands[i];
-        if (strncmp(c->name, before, length) == 0 || is_word(before, length, c->alias)) command = c;
+        if (strncmp(c->name, before, length) == 0 || is_command_word(before, length, c->alias))
+            command = c;
     }
     enum words words = command != NULL ? command->words : WORDS_NONE;
     switch (words) {

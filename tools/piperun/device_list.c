@@ -39,9 +39,9 @@ struct text {
     size_t length;
 };
 
-static void add(struct text *text, const char *format, ...) PRT_PRINTF(2, 3);
+static void add_text(struct text *text, const char *format, ...) PRT_PRINTF(2, 3);
 
-static void add(struct text *text, const char *format, ...)
+static void add_text(struct text *text, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -62,20 +62,20 @@ static bool open_listed_device(const char *name, struct prt_device_tree **tree,
 }
 
 /* A count in the largest of its units that does not exceed it: "1.71 GHz", "228 KiB". */
-static void add_scaled(struct text *text, uint64_t value, uint64_t step, const char *const *units,
-                       size_t unit_count)
+static void add_scaled_text(struct text *text, uint64_t value, uint64_t step,
+                            const char *const *units, size_t unit_count)
 {
     size_t unit = 0;
     uint64_t factor = 1;
     for (; unit + 1 < unit_count && value / factor >= step; unit++)
         factor *= step;
     uint64_t whole = value / factor, hundredths = value % factor * 100 / factor;
-    add(text, "%" PRIu64, whole);
+    add_text(text, "%" PRIu64, whole);
     if (hundredths % 10)
-        add(text, ".%02" PRIu64, hundredths);
+        add_text(text, ".%02" PRIu64, hundredths);
     else if (hundredths)
-        add(text, ".%" PRIu64, hundredths / 10);
-    add(text, " %s", units[unit]);
+        add_text(text, ".%" PRIu64, hundredths / 10);
+    add_text(text, " %s", units[unit]);
 }
 
 static const char *const hertz[] = {"Hz", "kHz", "MHz", "GHz"};
@@ -86,10 +86,10 @@ static const char *const decimal_bytes[] = {"B", "kB", "MB", "GB", "TB", "PB"};
 static void add_schemes(struct text *text, const struct prt_device_information *information)
 {
     const char *between = "";
-    if (information->schemes == 0) add(text, "-");
+    if (information->schemes == 0) add_text(text, "-");
     for (const struct prt_scheme_word *s = prt_scheme_words; s->word != NULL; s++) {
         if (!(information->schemes & s->set)) continue;
-        add(text, "%s%s", between, s->word);
+        add_text(text, "%s%s", between, s->word);
         between = ", ";
     }
     if (!(information->schemes & PRT_SCHEME_BY_AFFINITY_DOMAIN)) return;
@@ -98,10 +98,10 @@ static void add_schemes(struct text *text, const struct prt_device_information *
         if (!(information->affinity_domains & l->domain) ||
             l->domain == PRT_AFFINITY_NEXT_PARTITIONABLE)
             continue;
-        add(text, "%s%s", between, l->word);
+        add_text(text, "%s%s", between, l->word);
         between = " ";
     }
-    add(text, ")");
+    add_text(text, ")");
 }
 
 /* ---- piperun --list-devices ---- */
@@ -115,12 +115,12 @@ static void print_listed_device(const char *name, int width)
     int exit_code;
     if (!open_listed_device(name, &tree, &figures, &exit_code)) return;
     prt_device_query(tree, prt_device_tree_root(tree), &information);
-    add_scaled(&clock, figures.clock_hz, 1000, hertz, sizeof hertz / sizeof hertz[0]);
-    add_scaled(&memory, figures.memory_bytes, 1024, bytes, sizeof bytes / sizeof bytes[0]);
+    add_scaled_text(&clock, figures.clock_hz, 1000, hertz, sizeof hertz / sizeof hertz[0]);
+    add_scaled_text(&memory, figures.memory_bytes, 1024, bytes, sizeof bytes / sizeof bytes[0]);
     /* at most 2^20 bytes a cycle at 100 GHz */
-    add_scaled(&bandwidth, figures.memory_bytes_per_cycle * figures.clock_hz, 1000, decimal_bytes,
-               sizeof decimal_bytes / sizeof decimal_bytes[0]);
-    add(&bandwidth, "/s");
+    add_scaled_text(&bandwidth, figures.memory_bytes_per_cycle * figures.clock_hz, 1000,
+                    decimal_bytes, sizeof decimal_bytes / sizeof decimal_bytes[0]);
+    add_text(&bandwidth, "/s");
     if (figures.memory_bytes_per_cycle == 0) bandwidth = (struct text){.bytes = "-", .length = 1};
     add_schemes(&schemes, &information);
     printf("%-*s  %5" PRIu32 "  %5" PRIu32 "  %-8s  %-9s  %11s  %11" PRIu32 "  %s\n", width, name,
@@ -166,7 +166,7 @@ static void add_path(struct text *path, const struct table *table, uint32_t row)
     for (; table->rows[row].parent != NO_PARENT && depth < 64; row = table->rows[row].parent)
         chain[depth++] = table->rows[row].index;
     while (depth-- > 0)
-        add(path, "%" PRIu32 "%s", chain[depth], depth > 0 ? "." : "");
+        add_text(path, "%" PRIu32 "%s", chain[depth], depth > 0 ? "." : "");
 }
 
 /* A CU set is printed as runs: "0-7, 12". */
@@ -178,10 +178,10 @@ static void add_cu_set(struct text *text, const uint64_t *words, uint32_t cu_cou
         uint32_t first = cu;
         while (cu + 1 < cu_count && prt_cu_set_has(words, cu + 1))
             cu++;
-        add(text, first == cu ? "%s%" PRIu32 : "%s%" PRIu32 "-%" PRIu32, between, first, cu);
+        add_text(text, first == cu ? "%s%" PRIu32 : "%s%" PRIu32 "-%" PRIu32, between, first, cu);
         between = ", ";
     }
-    if (between[0] == '\0') add(text, "-");
+    if (between[0] == '\0') add_text(text, "-");
 }
 
 static int complain_partition(const struct table *table, uint32_t row,
@@ -278,7 +278,7 @@ static int print_table(const struct table *table)
             struct prt_device_information information;
             prt_device_query(table->tree, table->rows[row].device, &information);
             add_path(&path, table, row);
-            if (row == 0) add(&path, "%s", table->figures.name);
+            if (row == 0) add_text(&path, "%s", table->figures.name);
             add_cu_set(&set, words, table->figures.cu_count);
             prt_scheme_describe(table->tree, table->rows[row].device, made_by.bytes,
                                 sizeof made_by.bytes);
@@ -339,9 +339,9 @@ static int complain_index(const struct table *table, uint32_t row, const char *o
 {
     struct text path = {.length = 0};
     uint32_t last = table->rows[table->count - 1].index;
-    if (row > 0) add(&path, "sub-device ");
+    if (row > 0) add_text(&path, "sub-device ");
     add_path(&path, table, row);
-    if (row > 0) add(&path, " of ");
+    if (row > 0) add_text(&path, " of ");
     return PRT_COMPLAIN(EXIT_USAGE,
                         "%s: %s%s has no sub-device %" PRIu32 ": the last one is %" PRIu32, option,
                         path.bytes, table->figures.name, index, last);
@@ -385,7 +385,7 @@ static int describe_named_device(const struct table *table, const char *device, 
     struct prt_device_information information;
     struct prt_error error;
     size_t length;
-    add(&name, "%.40s.", table->figures.name);
+    add_text(&name, "%.40s.", table->figures.name);
     add_path(&name, table, row);
     prt_device_query(table->tree, table->rows[row].device, &information);
     if (prt_device_describe(device, &information, name.bytes, description, sizeof description,

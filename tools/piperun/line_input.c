@@ -65,7 +65,7 @@ static char *next_match(const char *text, int state)
     return NULL;
 }
 
-static char **complete(const char *text, int start, int end)
+static char **complete_line(const char *text, int start, int end)
 {
     (void)end;
     snprintf(completing.before, sizeof completing.before, "%.*s", start, rl_line_buffer);
@@ -98,7 +98,7 @@ static void open_editor(struct prt_lines *l, prt_lines_words words, void *contex
     (void)rl_initialize();
     using_history();
     stifle_history(HISTORY_LINES);
-    rl_attempted_completion_function = complete;
+    rl_attempted_completion_function = complete_line;
     rl_completer_word_break_characters = (char *)(uintptr_t)" \t()=!<>&|";
     l->history = history_path();
     if (l->history != NULL) (void)read_history(l->history);

@@ -36,7 +36,7 @@ void prt_say_note(const char *format, ...) PRT_PRINTF(1, 2);
 /* A step that is done; nothing without -v. */
 void prt_say_done(const char *format, ...) PRT_PRINTF(1, 2);
 
-/* A prt_report_callback: prints what it gets. */
+/* A prt_report_callback: prints the report. */
 void prt_print_report(void *context, const char *text);
 
 /* Prints an error; its value is the exit code. */

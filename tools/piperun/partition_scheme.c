@@ -28,7 +28,7 @@ const struct prt_level_word prt_level_words[] = {
 
 /* ---- reading ---- */
 
-static bool read_level(const char *word, int64_t *domain)
+static bool read_cache_level(const char *word, int64_t *domain)
 {
     for (const struct prt_level_word *l = prt_level_words; l->word != NULL; l++) {
         if (strcmp(l->word, word) != 0) continue;
@@ -47,7 +47,7 @@ static const char *example(const struct prt_scheme_word *scheme)
 static int read_scheme_value(const struct prt_scheme_word *scheme, const char *word, int64_t *value)
 {
     if (scheme->set == PRT_SCHEME_BY_AFFINITY_DOMAIN) {
-        if (read_level(word, value)) return EXIT_DONE;
+        if (read_cache_level(word, value)) return EXIT_DONE;
         return PRT_COMPLAIN(EXIT_USAGE, "'%s' is no level: numa, l4, l3, l2, l1, or next", word);
     }
     char *end;

@@ -191,7 +191,7 @@ static int take_dispatch(const char *text, enum prt_dispatch_mode *out)
                         text);
 }
 
-static int take_depths(const char *text, uint32_t *factor)
+static int take_depth_factor(const char *text, uint32_t *factor)
 {
     uint64_t number;
     if (strcmp(text, "plan") == 0)
@@ -289,7 +289,7 @@ static const struct option options[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* A letter is in optopt, and a word that takes no value by what it stands for. */
+/* getopt stores a letter in optopt, and for a word that takes no value the letter of that option. */
 static int refuse_run_option(char **argv)
 {
     const char *written = unknown_option(argv), *meant = nearest_option(written, options);
@@ -318,7 +318,7 @@ static int take_run_option(int option, int index, char **argv, struct prt_comman
         if (status == EXIT_DONE) command->host_threads = (uint32_t)number;
         break;
     case OPTION_DISPATCH: status = take_dispatch(optarg, &command->dispatch); break;
-    case OPTION_DEPTHS: status = take_depths(optarg, &command->depth_factor); break;
+    case OPTION_DEPTHS: status = take_depth_factor(optarg, &command->depth_factor); break;
     case OPTION_FIRINGS:
         status = take_option_number("--firings", optarg, 0, UINT64_MAX, &command->firings);
         command->has_firings = true;

@@ -19,6 +19,7 @@ struct prt_definition {
     const char *text, *value; /* text: as given, NAME=VALUE */
 };
 
+/* One member for each option. */
 struct prt_command {
     const char *file;
     const char *device;

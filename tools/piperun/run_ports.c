@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Whole packets: a packet may have several scalars, of which a read can bring a part. */
+/* Reads whole packets: a packet may have several scalars, and one read may return some of them. */
 static enum prt_status read_port(void *context, void *packets, size_t capacity, size_t *count,
                                  struct prt_error *error)
 {
@@ -155,7 +155,7 @@ static enum prt_status check_interleaved(const struct prt_binding *b, struct prt
 }
 
 /* Wakes sources that wait. */
-static void wake_readers(void *context)
+static void wake_sources(void *context)
 {
     const struct prt_session *session = context;
     uint64_t one = 1;
@@ -175,7 +175,7 @@ static enum prt_status give_thread(struct prt_session *session, uint32_t port,
         uint64_t scalar_bytes = scalar_width_bytes(b->port.scalar);
         if (source.at_hand && source.packets <= FEW_BYTES / scalar_bytes) return PRT_OK;
     }
-    return prt_run_give_thread(session->run, port, wake_readers, session, error);
+    return prt_run_give_thread(session->run, port, wake_sources, session, error);
 }
 
 static enum prt_status give_list(const struct prt_session *session, uint32_t port,
@@ -250,8 +250,9 @@ struct audio_rate {
 
 /* The rate of its file, times the packets of the output for each packet of the input; a packet has
  * scalars / channels frames. */
-static enum prt_status rate_from(const struct prt_session *session, uint32_t input, uint32_t output,
-                                 struct audio_rate *rate, struct prt_error *error)
+static enum prt_status frame_rate_from(const struct prt_session *session, uint32_t input,
+                                       uint32_t output, struct audio_rate *rate,
+                                       struct prt_error *error)
 {
     const struct prt_binding *from = &session->bindings[input], *to = &session->bindings[output];
     struct prt_source_information audio;
@@ -290,7 +291,7 @@ static enum prt_status find_rate(const struct prt_session *session, uint32_t out
         struct audio_rate rate;
         char one[64], other[64];
         if (b->source == NULL || !prt_format_is_sound(b->spec.format)) continue;
-        enum prt_status status = rate_from(session, i, output, &rate, error);
+        enum prt_status status = frame_rate_from(session, i, output, &rate, error);
         if (status != PRT_OK) return status;
         if (!rational_is_known(rate.hertz)) {
             if (found->input == NULL ||

@@ -45,7 +45,7 @@ static void remove_temporaries(void)
     if (temporaries != NULL) prt_temporaries_remove(temporaries);
 }
 
-static void stop_at_once(int exit_code)
+static void exit_at_once(int exit_code)
 {
     remove_temporaries();
     _exit(exit_code);
@@ -54,7 +54,7 @@ static void stop_at_once(int exit_code)
 /* A signal that asks for a core file gets one. */
 static void on_end_signal(int signal)
 {
-    if (!ending_signal_dumps_core(signal)) stop_at_once(EXIT_SIGNAL + signal);
+    if (!ending_signal_dumps_core(signal)) exit_at_once(EXIT_SIGNAL + signal);
     remove_temporaries();
     ending_signal_default(signal);
 }
@@ -81,12 +81,12 @@ static void on_interrupt(int signal)
     if (debugger != NULL) {
         bool again = atomic_fetch_add(&handled.interrupts, 1) > 0;
         if (atomic_load(&handled.reading)) return;
-        if (again) stop_at_once(EXIT_SIGINT);
+        if (again) exit_at_once(EXIT_SIGINT);
         prt_debugger_interrupt(debugger);
         return;
     }
     if (is_same_interrupt()) return;
-    if (atomic_fetch_add(&handled.interrupts, 1) > 0 || run == NULL) stop_at_once(EXIT_SIGINT);
+    if (atomic_fetch_add(&handled.interrupts, 1) > 0 || run == NULL) exit_at_once(EXIT_SIGINT);
     prt_run_interrupt(run);
     ssize_t ignored = write(atomic_load(&handled.interrupt_fd), &one, sizeof one);
     (void)ignored;
@@ -120,7 +120,7 @@ static void on_question(int signal)
 static void write_last_standing(void *context, const char *text, size_t size)
 {
     write_standing(context, text, size);
-    if (size == 0) stop_at_once(EXIT_TIMEOUT);
+    if (size == 0) exit_at_once(EXIT_TIMEOUT);
 }
 
 /* The second alarm ends the process if the run has not reported its state by then. */
@@ -129,9 +129,9 @@ static void on_alarm(int signal)
     (void)signal;
     int saved = errno;
     struct prt_run *run = atomic_load(&handled.run);
-    if (atomic_fetch_add(&handled.alarms, 1) > 0) stop_at_once(EXIT_TIMEOUT);
+    if (atomic_fetch_add(&handled.alarms, 1) > 0) exit_at_once(EXIT_TIMEOUT);
     write_error("piperun: error: the time limit is exceeded [timeout]\n");
-    if (run == NULL) stop_at_once(EXIT_TIMEOUT);
+    if (run == NULL) exit_at_once(EXIT_TIMEOUT);
     prt_run_tell_standing(run, write_last_standing, NULL);
     errno = saved;
 }
@@ -162,7 +162,7 @@ static void on_crash(int signal)
     write_error(" crashed: ");
     write_error(crash_name(signal));
     write_error(" [kernel-crash]\n");
-    stop_at_once(EXIT_FAULT);
+    exit_at_once(EXIT_FAULT);
 }
 
 static void handle(int signal, void (*handler)(int), int flags)

@@ -166,7 +166,7 @@ static struct member_input *reader_input(struct composer *c, const struct graph_
     return &m->inputs[m->in[in->kernel_port].first + in->element];
 }
 
-static bool is_kept(const struct composer *c, uint32_t buffer)
+static bool is_buffer_kept(const struct composer *c, uint32_t buffer)
 {
     return c->group->kept != NULL && c->group->kept[buffer];
 }
@@ -174,16 +174,16 @@ static bool is_kept(const struct composer *c, uint32_t buffer)
 static bool is_read_inside(struct composer *c, uint32_t index)
 {
     const struct graph_buffer *buffer = &c->graph->buffers.items[index];
-    if (is_kept(c, index)) return false;
+    if (is_buffer_kept(c, index)) return false;
     for (size_t i = 0; i < buffer->readers.count; i++)
         if (reader_input(c, &buffer->readers.items[i]) != NULL) return true;
     return false;
 }
 
-static bool is_read_outside(struct composer *c, uint32_t index)
+static bool is_read_outside_composite(struct composer *c, uint32_t index)
 {
     const struct graph_buffer *buffer = &c->graph->buffers.items[index];
-    if (is_kept(c, index)) return true;
+    if (is_buffer_kept(c, index)) return true;
     for (size_t i = 0; i < buffer->readers.count; i++)
         if (reader_input(c, &buffer->readers.items[i]) == NULL) return true;
     return buffer->outer == GRAPH_OUTER_OUT;
@@ -311,7 +311,7 @@ static bool same_window(const struct kernel_port *a, const struct kernel_port *b
            (a->window_width == 0 || a->border == b->border);
 }
 
-static const char *port_name(struct composer *c, const struct member *m, const char *port)
+static const char *composed_port_name(struct composer *c, const struct member *m, const char *port)
 {
     return arena_printf(c->cx->arena, "%s.%s", m->of->name, port);
 }
@@ -327,7 +327,7 @@ static uint32_t find_in_port(struct composer *c, const struct member *m,
                                c->in.items[i].pop != pop || !same_window(&c->in.items[i], port)))
         i++;
     if (i < c->in.count) return i;
-    struct kernel_port new = {.name = port_name(c, m, end->port),
+    struct kernel_port new = {.name = composed_port_name(c, m, end->port),
                               .span = port->span,
                               .type = port->type,
                               .arity = 1,
@@ -365,7 +365,7 @@ static void add_outer_output(struct composer *c, const struct member *m, struct 
 {
     const struct graph_output *end = out->end;
     const struct kernel_port *port = &m->kernel->out[end->kernel_port];
-    struct kernel_port new = {.name = port_name(c, m, end->port),
+    struct kernel_port new = {.name = composed_port_name(c, m, end->port),
                               .span = port->span,
                               .type = port->type,
                               .arity = 1,
@@ -429,7 +429,7 @@ static bool add_outer_ports(struct composer *c)
         for (uint32_t n = 0; n < m->input_count; n++)
             if (m->inputs[n].edge == NULL) add_outer_input(c, m, &m->inputs[n]);
         for (uint32_t o = 0; o < m->output_count; o++)
-            if (is_read_outside(c, m->outputs[o].end->buffer))
+            if (is_read_outside_composite(c, m->outputs[o].end->buffer))
                 add_outer_output(c, m, &m->outputs[o]);
     }
     const uint64_t rate_max = UINT64_C(1) << 31;

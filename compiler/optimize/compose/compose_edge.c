@@ -18,7 +18,8 @@ enum {
     EDGE_BYTES_MAX = 65536 /* of all packets inside */
 };
 
-bool compose_unrolls(const struct member *m)
+/* Are the member's firings unrolled? */
+static bool unrolls_firings(const struct member *m)
 {
     uint64_t count = m->firings + m->ahead;
     if (count == 1) return true;
@@ -204,7 +205,7 @@ bool compose_settle_edges(struct composer *c)
     uint64_t bytes = 0;
     if (!count_ahead(c) || !steps_in_order(c)) return false;
     for (size_t i = 0; i < c->members.count; i++)
-        c->members.items[i].unrolled = compose_unrolls(&c->members.items[i]);
+        c->members.items[i].unrolled = unrolls_firings(&c->members.items[i]);
     for (size_t i = 0; i < c->edges.count; i++)
         if (c->edges.items[i].form != COMPOSE_INLINED &&
             !choose_form(c, &c->edges.items[i], &bytes))

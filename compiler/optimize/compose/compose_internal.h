@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compose_internal: the interfaces between the files of optimize/compose; private to them.
+ * compose_internal: the interfaces between the files of optimize/compose; private to them.  It is one
+ * header because all of them work on one struct composer; its sections are the files.
  *
  *   compose.c        a group: its members, the buffers inside and outside, the kernel, the node
  *   compose_edge.c   buffers inside: firings ahead, the form of a buffer, the places of packets
@@ -133,8 +134,6 @@ struct member *compose_member_of(struct composer *c, uint32_t node);
 
 /* Finds the firings ahead, proves that each packet is written before it is read, and chooses the form of each edge. */
 bool compose_settle_edges(struct composer *c);
-/* Are the member's firings unrolled? */
-bool compose_unrolls(const struct member *m);
 /* Append the statements before and after the firings of an iteration. */
 void compose_edges_begin(struct composer *c, struct ks ***at);
 void compose_edges_end(struct composer *c, struct ks ***at);

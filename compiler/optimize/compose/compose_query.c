@@ -41,7 +41,7 @@ static bool packet_faults(const struct fault_search *search, const struct kx *x)
            (x->left != NULL && may_overrun(search, x->left, x->element_check, port->arity));
 }
 
-static bool window_faults(const struct fault_search *search, const struct kx *x)
+static bool may_window_fault(const struct fault_search *search, const struct kx *x)
 {
     const struct kernel_port *port = &search->kernel->in[x->port];
     return checks_offset(search->bounds_checks, x->left, x->check, port->window_height) ||
@@ -57,7 +57,7 @@ static const char *fault_of(const struct fault_search *search, const struct kx *
         return may_overrun(search, x->right, x->check, x->left->type->length) ? "may leave an array"
                                                                               : NULL;
     case KX_PEEK: return packet_faults(search, x) ? "may look past its packets" : NULL;
-    case KX_WINDOW: return window_faults(search, x) ? "may look past its window" : NULL;
+    case KX_WINDOW: return may_window_fault(search, x) ? "may look past its window" : NULL;
     case KX_DONE: return "waits for an event";
     case KX_BINARY:
     case KX_ASSIGN: return checks_divides_by_zero(x) ? "may divide by zero" : NULL;
@@ -192,18 +192,18 @@ const char *compose_refuses(const struct compile *cx, const struct graph *graph,
 
 /* ---- size ---- */
 
-static bool count_node(const struct kx *x, void *data)
+static bool count_expression(const struct kx *x, void *data)
 {
     uint64_t *size = data;
     *size += x->type->kind == TYPE_VECTOR ? x->type->length : 1;
-    if (x->kind == KX_CALL) ks_any(x->function->body, NULL, count_node, size);
+    if (x->kind == KX_CALL) ks_any(x->function->body, NULL, count_expression, size);
     return *size >= SIZE_LIMIT;
 }
 
 uint64_t compose_size_of(const struct ks *first)
 {
     uint64_t size = 1;
-    ks_any(first, NULL, count_node, &size);
+    ks_any(first, NULL, count_expression, &size);
     return size;
 }
 

@@ -5,34 +5,34 @@
 
 #include <stdarg.h>
 
-static struct tree tree_at(const struct composer *c, struct span span)
+static struct expr_build tree_at(const struct composer *c, struct span span)
 {
-    return (struct tree){.arena = c->cx->arena,
-                         .types = c->graph->types,
-                         .kernel = c->kernel,
-                         .span = span,
-                         .check = ACCESS_PROVEN};
+    return (struct expr_build){.arena = c->cx->arena,
+                               .types = c->graph->types,
+                               .kernel = c->kernel,
+                               .span = span,
+                               .check = ACCESS_PROVEN};
 }
 
 static struct kx *new_expression(struct composer *c, enum kx_kind kind, const struct type *type,
                                  struct span span)
 {
-    const struct tree tree = tree_at(c, span);
-    return tree_kx(&tree, kind, type);
+    const struct expr_build tree = tree_at(c, span);
+    return build_kx(&tree, kind, type);
 }
 
 /* ---- values ---- */
 
 struct kx *compose_integer(struct composer *c, uint64_t value)
 {
-    const struct tree tree = tree_at(c, c->kernel->span);
-    return tree_i64(&tree, value);
+    const struct expr_build tree = tree_at(c, c->kernel->span);
+    return build_i64(&tree, value);
 }
 
 struct kx *compose_scalar(struct composer *c, struct scalar_value value, struct span span)
 {
-    const struct tree tree = tree_at(c, span);
-    return tree_constant(&tree, value);
+    const struct expr_build tree = tree_at(c, span);
+    return build_constant(&tree, value);
 }
 
 struct kx *compose_firing_number(struct composer *c, const struct type *type, struct span span)
@@ -50,8 +50,8 @@ struct kx *compose_convert(struct composer *c, const struct type *type, struct k
 
 struct kx *compose_compare(struct composer *c, enum kx_op op, struct kx *left, struct kx *right)
 {
-    const struct tree tree = tree_at(c, left->span);
-    return tree_compare(&tree, op, left, right);
+    const struct expr_build tree = tree_at(c, left->span);
+    return build_compare(&tree, op, left, right);
 }
 
 struct kx *compose_select(struct composer *c, struct kx *test, struct kx *yes, struct kx *no)
@@ -70,20 +70,20 @@ struct kx *compose_left(struct composer *c, struct span span)
 
 struct kx *compose_variable(struct composer *c, const struct variable *v, struct span span)
 {
-    const struct tree tree = tree_at(c, span);
-    return tree_variable(&tree, v);
+    const struct expr_build tree = tree_at(c, span);
+    return build_variable(&tree, v);
 }
 
 struct kx *compose_item(struct composer *c, struct kx *array, struct kx *index)
 {
-    const struct tree tree = tree_at(c, array->span);
-    return tree_index(&tree, array, index);
+    const struct expr_build tree = tree_at(c, array->span);
+    return build_index(&tree, array, index);
 }
 
 struct kx *compose_binary(struct composer *c, enum kx_op op, struct kx *left, struct kx *right)
 {
-    const struct tree tree = tree_at(c, left->span);
-    return tree_binary(&tree, op, left->type, left, right);
+    const struct expr_build tree = tree_at(c, left->span);
+    return build_binary(&tree, op, left->type, left, right);
 }
 
 struct kx *compose_as_index(struct composer *c, struct kx *x)
@@ -113,8 +113,8 @@ struct kx *compose_aggregate(struct composer *c, const struct type *type, struct
 struct variable *compose_local(struct composer *c, const char *name, const struct type *type,
                                struct span span)
 {
-    const struct tree tree = tree_at(c, span);
-    return tree_local(&tree, name, type, false);
+    const struct expr_build tree = tree_at(c, span);
+    return build_local(&tree, name, type, false);
 }
 
 struct variable *compose_state(struct composer *c, const char *name, const struct type *type,
@@ -156,8 +156,8 @@ void compose_declare(struct composer *c, struct ks ***at, struct variable *v, st
 
 void compose_assign(struct composer *c, struct ks ***at, struct kx *to, struct kx *value)
 {
-    const struct tree tree = tree_at(c, value->span);
-    compose_put(c, at, KS_EXPR, value->span)->expr = tree_assign(&tree, to, value);
+    const struct expr_build tree = tree_at(c, value->span);
+    compose_put(c, at, KS_EXPR, value->span)->expr = build_assign(&tree, to, value);
 }
 
 void compose_declare_first(struct composer *c, struct variable *v, bool unset)
@@ -169,8 +169,8 @@ void compose_declare_first(struct composer *c, struct variable *v, bool unset)
 
 static struct kx *step_by_one(struct composer *c, const struct variable *v)
 {
-    const struct tree tree = tree_at(c, v->span);
-    struct kx *x = tree_assign(&tree, tree_variable(&tree, v), compose_integer(c, 1));
+    const struct expr_build tree = tree_at(c, v->span);
+    struct kx *x = build_assign(&tree, build_variable(&tree, v), compose_integer(c, 1));
     x->op = OP_ADD;
     x->operation = v->type;
     return x;

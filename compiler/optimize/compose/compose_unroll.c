@@ -22,7 +22,7 @@ static struct ks *expand_list(struct unroller *u, const struct ks *first);
 
 /* ---- constants ---- */
 
-static bool is_exact(const struct kx *x)
+static bool is_exact_constant(const struct kx *x)
 {
     return x != NULL && x->kind == KX_CONSTANT && !scalar_is_float(x->value.type);
 }
@@ -34,7 +34,7 @@ static bool fold(const struct kx *x, struct scalar_value *value)
     if (!type_is_scalar(x->type) || type_is_float(x->type)) return false;
     uint32_t count = kx_operands(x, parts);
     for (uint32_t i = 0; i < count; i++) {
-        if (!is_exact(parts[i])) return false;
+        if (!is_exact_constant(parts[i])) return false;
         operands[i] = parts[i]->value;
     }
     return count > 0 && arith_operate(kx_operation(x), operands, value);
@@ -43,7 +43,7 @@ static bool fold(const struct kx *x, struct scalar_value *value)
 /* The operand that is evaluated; NULL: this is not known. */
 static struct kx *evaluated_operand(const struct kx *x)
 {
-    if (!type_is_scalar(x->type) || !is_exact(x->left)) return NULL;
+    if (!type_is_scalar(x->type) || !is_exact_constant(x->left)) return NULL;
     bool truth = arith_truth(x->left->value);
     if (x->kind == KX_SELECT) return truth ? x->right : x->third;
     if (x->kind == KX_LOGICAL) return truth == (x->op == OP_LOGICAL_AND) ? x->right : x->left;
@@ -128,7 +128,7 @@ static void expand_statement(struct unroller *u, const struct ks *s, struct ks *
         return;
     }
     struct kx *condition = expand_expression(u, s->expr);
-    if (s->kind == KS_IF && is_exact(condition)) {
+    if (s->kind == KS_IF && is_exact_constant(condition)) {
         struct ks *taken = compose_put(u->c, at, KS_BLOCK, s->span);
         taken->body = expand_list(u, arith_truth(condition->value) ? s->body : s->otherwise);
         return;

@@ -20,7 +20,7 @@ enum { TOGETHER_MAX = 12 }; /* loops in one: the registers hold so many sums */
 
 struct item {
     struct ks *s;            /* NULL: a declaration that has moved */
-    bool plain;              /* is_plain_loop; this holds for all that is joined in it, too */
+    bool plain;              /* is_plain_loop, for it and for each loop joined in it */
     VEC(struct ks *) before; /* declarations that moved here, in order */
     uint32_t together;       /* loops that are joined in this one, itself included */
 };

@@ -189,7 +189,7 @@ static bool pays_again(const struct merger *m, const struct composite *composite
     return mul_clamped(again, AGAIN_PART) <= once;
 }
 
-static bool is_small(const struct merger *m, const struct fuse_group *group)
+static bool is_group_small(const struct merger *m, const struct fuse_group *group)
 {
     uint64_t size = 0;
     for (uint32_t i = 0; i < group->count; i++) {
@@ -299,7 +299,7 @@ static struct composite *try_composite(struct merger *m, struct fuse_group *grou
     *reason = "an iteration of both has too many firings";
     if (!fuse_firings(m->scratch.arena, m->graph, group)) return NULL;
     *reason = "the code would be too large";
-    if (!is_small(m, group)) return NULL;
+    if (!is_group_small(m, group)) return NULL;
     *reason = "no order of whole iterations has all packets in time";
     if (!fuse_order(&m->scratch, m->graph, group, &ordered)) return NULL;
     struct composite *composite = ARENA_NEW(m->cx->arena, struct composite);
@@ -648,7 +648,7 @@ static void take_composites(const struct merger *m, struct fusion *fusion)
         fusion->places[i].composite = numbers[m->group_of[i]];
 }
 
-static struct fusion *leave(struct fusion *fusion, const char *why, bool matters)
+static struct fusion *leave_unfused(struct fusion *fusion, const char *why, bool matters)
 {
     fusion->off_matters = matters;
     fusion->graph = fusion->written;
@@ -680,7 +680,8 @@ struct fusion *fuse_neighbours(struct compile *cx, struct graph *graph,
     fusion->obstacles = ARENA_ARRAY(cx->arena, const char *, graph->buffers.count + 1);
     const char *off = off_reason(cx, graph, device);
     bool asked = cx->options.fuse == FUSE_ALWAYS;
-    if (off != NULL) return leave(fusion, off, asked || target_of(device)->fuses_neighbours);
+    if (off != NULL)
+        return leave_unfused(fusion, off, asked || target_of(device)->fuses_neighbours);
     struct arena *arena = arena_create();
     struct merger merger = make_merger(cx, graph, device, fusion, arena);
     if (asked) note_refusals(&merger);
@@ -689,8 +690,8 @@ struct fusion *fuse_neighbours(struct compile *cx, struct graph *graph,
     forget_obstacles(&merger);
     take_composites(&merger, fusion);
     arena_destroy(arena);
-    if (fusion->composites.count == 0) return leave(fusion, NULL, false);
+    if (fusion->composites.count == 0) return leave_unfused(fusion, NULL, false);
     if (!fuse_build(cx, fusion, prove))
-        return leave(fusion, "the fused pipeline could not be analysed", true);
+        return leave_unfused(fusion, "the fused pipeline could not be analysed", true);
     return fusion;
 }

@@ -61,8 +61,8 @@ static bool loops(const struct graph *graph, const struct fuse_group *group, con
     return false;
 }
 
-static struct block block_of(const struct fuse_scratch *scratch, const struct graph *graph,
-                             const struct fuse_group *group, const bool *part)
+static struct block fused_block(const struct fuse_scratch *scratch, const struct graph *graph,
+                                const struct fuse_group *group, const bool *part)
 {
     struct block block = {0};
     uint64_t iterations = 0; /* of the part in an iteration of the group */
@@ -99,7 +99,7 @@ bool fuse_loses_lanes(const struct fuse_scratch *scratch, const struct graph *gr
     if (registers == 0 || !loops(graph, group, part)) return false;
     for (uint32_t i = 0; i < group->count; i++)
         whole[i] = true;
-    struct block of_part = block_of(scratch, graph, group, part);
+    struct block of_part = fused_block(scratch, graph, group, part);
     if (!of_part.many || of_part.scalars <= NEAR_SCALARS || of_part.scalars > most) return false;
-    return block_of(scratch, graph, group, whole).scalars > most;
+    return fused_block(scratch, graph, group, whole).scalars > most;
 }

@@ -38,7 +38,7 @@ static struct numbered read_name(const char *name)
     return read;
 }
 
-static bool is_family(const struct numbered *a, const struct numbered *b)
+static bool is_same_family(const struct numbered *a, const struct numbered *b)
 {
     return a->stem == b->stem && a->in_brackets == b->in_brackets &&
            memcmp(a->name, b->name, a->stem) == 0;
@@ -53,7 +53,7 @@ static const char *family_name(struct arena *arena, struct numbered *names, uint
     bool gaps = false;
     *members = 0;
     for (uint32_t i = first; i < count; i++) {
-        if (names[i].done || !is_family(head, &names[i])) continue;
+        if (names[i].done || !is_same_family(head, &names[i])) continue;
         gaps |= names[i].index != head->index + *members;
         last = names[i].index;
         names[i].done = true;

@@ -9,7 +9,7 @@
 enum {
     MEMBERS_MAX = 256,
     PRODUCTS_MAX = 16384,  /* of an iteration */
-    FACTORS_MAX = 1 << 21, /* of all sums on the way to those of one region */
+    FACTORS_MAX = 1 << 21, /* of all intermediate sums of one region */
     KEPT_QUARTERS = 3,
 };
 
@@ -50,7 +50,7 @@ static sym *factor_at(const struct form *form, uint64_t scalar)
     return &form->factors[scalar - form->room_low];
 }
 
-static bool make_room(struct forms *f, struct form *form, uint64_t low, uint64_t high)
+static bool make_form_room(struct forms *f, struct form *form, uint64_t low, uint64_t high)
 {
     f->factors += high - low;
     if (f->factors > FACTORS_MAX) return false;
@@ -75,7 +75,7 @@ static bool take_over(struct forms *f, struct form *sum, const struct form *a, b
     }
     if (take && high > a->high) high += more;
     if (take && low < a->low) low -= more < low ? more : low;
-    if (!make_room(f, sum, low, high)) return false;
+    if (!make_form_room(f, sum, low, high)) return false;
     for (uint64_t i = a->low; i < a->high; i++)
         *factor_at(sum, i) = *factor_at(a, i);
     return true;
@@ -86,7 +86,7 @@ static struct form constant_form(sym value)
     return (struct form){.known = true, .constant = value};
 }
 
-static struct form form_of(const struct forms *f, sym value)
+static struct form linear_form(const struct forms *f, sym value)
 {
     if (sym_is_constant(value)) return constant_form(as_f64(f->symbols, value));
     return f->of[value.bits];
@@ -117,7 +117,7 @@ static struct form add_scaled(struct forms *f, const struct form *a, const struc
     return sum;
 }
 
-static struct form scaled(struct forms *f, const struct form *form, sym by)
+static struct form scale_form(struct forms *f, const struct form *form, sym by)
 {
     const struct form nothing = constant_form(zero);
     return add_scaled(f, &nothing, form, by, false);
@@ -126,8 +126,8 @@ static struct form scaled(struct forms *f, const struct form *form, sym by)
 static struct form product_form(struct forms *f, const struct form *a, const struct form *b)
 {
     if (!a->known || !b->known) return (struct form){0};
-    if (is_free_of_packets(b)) return scaled(f, a, b->constant);
-    if (is_free_of_packets(a)) return scaled(f, b, a->constant);
+    if (is_free_of_packets(b)) return scale_form(f, a, b->constant);
+    if (is_free_of_packets(a)) return scale_form(f, b, a->constant);
     return (struct form){0};
 }
 
@@ -138,7 +138,7 @@ static bool used_once(const struct forms *f, sym value)
 
 static struct form binary_form(struct forms *f, const struct sym_node *n)
 {
-    struct form a = form_of(f, n->operands[0]), b = form_of(f, n->operands[1]);
+    struct form a = linear_form(f, n->operands[0]), b = linear_form(f, n->operands[1]);
     const sym one = arith_f64(1);
     switch (n->op) {
     case OP_ADD:
@@ -149,17 +149,17 @@ static struct form binary_form(struct forms *f, const struct sym_node *n)
     case OP_MUL: return product_form(f, &a, &b);
     case OP_DIV:
         if (!a.known || !b.known || !is_free_of_packets(&b)) return (struct form){0};
-        return scaled(f, &a, sym_binary(f->symbols, OP_DIV, SCALAR_F64, one, b.constant));
+        return scale_form(f, &a, sym_binary(f->symbols, OP_DIV, SCALAR_F64, one, b.constant));
     default: return (struct form){0};
     }
 }
 
-static struct form packet_form(struct forms *f, const struct sym_node *n)
+static struct form linear_packet_form(struct forms *f, const struct sym_node *n)
 {
     struct form form = {.known = true, .constant = zero};
     form.low = n->packet * f->scalars + n->component;
     form.high = form.low + 1;
-    if (n->stream != f->buffer || !make_room(f, &form, form.low, form.high))
+    if (n->stream != f->buffer || !make_form_room(f, &form, form.low, form.high))
         return (struct form){0};
     form.factors[0] = arith_f64(1);
     return form;
@@ -169,7 +169,7 @@ static struct form packet_form(struct forms *f, const struct sym_node *n)
 static bool operands_are_free(const struct forms *f, const struct sym_node *n)
 {
     for (uint32_t i = 0; i < n->operand_count; i++) {
-        struct form form = form_of(f, n->operands[i]);
+        struct form form = linear_form(f, n->operands[i]);
         if (!form.known || !is_free_of_packets(&form)) return false;
     }
     return true;
@@ -178,17 +178,17 @@ static bool operands_are_free(const struct forms *f, const struct sym_node *n)
 static struct form node_form(struct forms *f, size_t number)
 {
     const struct sym_node n = f->symbols->nodes.items[number];
-    if (n.kind == SYM_PACKET) return packet_form(f, &n);
+    if (n.kind == SYM_PACKET) return linear_packet_form(f, &n);
     if (n.kind == SYM_UNKNOWN) return (struct form){0};
     if (operands_are_free(f, &n))
         return constant_form(as_f64(f->symbols, sym_of_node(number, n.type)));
     if (!scalar_is_float(n.type)) return (struct form){0};
-    struct form a = form_of(f, n.operands[0]);
-    if (n.kind == SYM_NEGATE && a.known) return scaled(f, &a, arith_f64(-1));
+    struct form a = linear_form(f, n.operands[0]);
+    if (n.kind == SYM_NEGATE && a.known) return scale_form(f, &a, arith_f64(-1));
     if (n.kind == SYM_CONVERT && a.known && scalar_is_float(sym_type(n.operands[0]))) return a;
     if (n.kind == SYM_BINARY) return binary_form(f, &n);
     if (n.kind != SYM_BUILTIN || n.builtin != BUILTIN_FMA) return (struct form){0};
-    struct form b = form_of(f, n.operands[1]), c = form_of(f, n.operands[2]);
+    struct form b = linear_form(f, n.operands[1]), c = linear_form(f, n.operands[2]);
     struct form product = product_form(f, &a, &b);
     return add_scaled(f, &c, &product, arith_f64(1), used_once(f, n.operands[2]));
 }
@@ -235,8 +235,8 @@ static sym factor_value(struct region_space *space, struct region *region, enum 
     return sym_table(&space->symbols, type, item);
 }
 
-static sym write_sum(struct forms *f, struct region *region, enum scalar_type type,
-                     const struct form *form)
+static sym write_linear_sum(struct forms *f, struct region *region, enum scalar_type type,
+                            const struct form *form)
 {
     struct symbols *s = f->symbols;
     sym sum = factor_value(f->space, region, type, form->constant);
@@ -270,7 +270,7 @@ static const struct form *forms_of(struct forms *f, const struct region *region,
     struct form *forms = ARENA_ARRAY(f->arena, struct form, count + 1);
     uint64_t products = 0;
     for (uint64_t j = 0; j < count; j++) {
-        forms[j] = form_of(f, out->values[j]);
+        forms[j] = linear_form(f, out->values[j]);
         products += forms[j].high - forms[j].low;
         if (!forms[j].known || products > PRODUCTS_MAX) return NULL;
     }
@@ -285,7 +285,7 @@ static void write_sums(struct forms *f, struct region *region, const struct form
     const struct type *to = f->space->graph->buffers.items[out->buffer].type;
     sym *values = ARENA_ARRAY(f->space->scratch, sym, count + 1);
     for (uint64_t j = 0; j < count; j++)
-        values[j] = write_sum(f, region, type_item(to)->scalar, &forms[j]);
+        values[j] = write_linear_sum(f, region, type_item(to)->scalar, &forms[j]);
     out->values = values;
     region->linear = true;
     region_count(f->space, values, count, &region->operations, &region->loads);
@@ -375,7 +375,7 @@ struct growth {
     size_t count;
 };
 
-static bool is_in(const struct growth *g, uint32_t node)
+static bool is_in_growth(const struct growth *g, uint32_t node)
 {
     for (size_t i = 0; i < g->count; i++)
         if (g->nodes[i] == node) return true;
@@ -390,16 +390,16 @@ static bool writes_for(const struct graph *graph, const struct growth *g, uint32
         const struct graph_buffer *buffer = &graph->buffers.items[of->outputs.items[o].buffer];
         if (buffer->outer == GRAPH_OUTER_OUT || buffer->initial.packets > 0) return false;
         for (size_t r = 0; r < buffer->readers.count; r++)
-            if (!is_in(g, buffer->readers.items[r].node)) return false;
+            if (!is_in_growth(g, buffer->readers.items[r].node)) return false;
     }
     return true;
 }
 
-static bool may_join(struct collapser *c, const struct growth *g, uint32_t node)
+static bool may_grow(struct collapser *c, const struct growth *g, uint32_t node)
 {
     const struct graph_node *of = &c->graph->nodes.items[node];
     const struct graph_node *first = &c->graph->nodes.items[g->nodes[0]];
-    return !c->taken[node] && !is_in(g, node) && writes_for(c->graph, g, node) &&
+    return !c->taken[node] && !is_in_growth(g, node) && writes_for(c->graph, g, node) &&
            of->importance == first->importance && of->component == first->component &&
            region_look(&c->space, node)->reason == NULL;
 }
@@ -412,7 +412,7 @@ static bool grow_region(struct collapser *c, struct growth *g)
         const struct graph_node *node = &c->graph->nodes.items[g->nodes[i]];
         for (size_t e = 0; e < node->inputs.count && g->count < MEMBERS_MAX; e++) {
             uint32_t writer = c->graph->buffers.items[node->inputs.items[e].buffer].writer_node;
-            if (writer != GRAPH_NONE && may_join(c, g, writer)) g->nodes[g->count++] = writer;
+            if (writer != GRAPH_NONE && may_grow(c, g, writer)) g->nodes[g->count++] = writer;
         }
     }
     return g->count > before;
@@ -430,7 +430,7 @@ static bool is_in_cycle(struct collapser *c, const struct growth *g, uint32_t ou
         const struct graph_buffer *buffer = &c->graph->buffers.items[stack[--top]];
         for (size_t r = 0; r < buffer->readers.count; r++) {
             const struct graph_node *node = &c->graph->nodes.items[buffer->readers.items[r].node];
-            if (is_in(g, buffer->readers.items[r].node)) return true;
+            if (is_in_growth(g, buffer->readers.items[r].node)) return true;
             for (size_t o = 0; o < node->outputs.count; o++) {
                 uint32_t next = node->outputs.items[o].buffer;
                 if (!seen[next]) stack[top++] = next;

@@ -70,7 +70,7 @@ bool overlap_save_choose(const struct linear_filter *filter, uint64_t operations
 {
     struct overlap_save best = {0};
     if (filter->push > PUSH_MAX || filter->window > TRANSFORM_POINTS_MAX) return false;
-    /* The packets left at the end have to be fewer than those of a firing. */
+    /* Fewer packets than a firing consumes may be left at the end. */
     if (most_needed(filter) - least_needed(filter) > filter->pop) return false;
     for (uint64_t n = TRANSFORM_POINTS_MAX; n >= TRANSFORM_POINTS_MIN && n >= filter->window;
          n /= 2) {
@@ -112,23 +112,24 @@ static const struct type *type_of(const struct writer *w, enum scalar_type scala
 /* The counter converted to the type of left(). */
 static struct kx *as_i64(const struct writer *w, const struct variable *counter)
 {
-    struct kx *x = tree_kx(&w->transform.tree, KX_CONVERT, type_of(w, SCALAR_I64));
-    x->left = tree_variable(&w->transform.tree, counter);
+    struct kx *x = build_kx(&w->transform.tree, KX_CONVERT, type_of(w, SCALAR_I64));
+    x->left = build_variable(&w->transform.tree, counter);
     return x;
 }
 
-static struct kx *plus(const struct tree *t, struct kx *x, uint64_t constant)
+static struct kx *add_constant(const struct expr_build *t, struct kx *x, uint64_t constant)
 {
     if (constant == 0) return x;
-    struct kx *more = x->type->scalar == SCALAR_I64 ? tree_i64(t, constant) : tree_i32(t, constant);
-    return tree_binary(t, OP_ADD, x->type, x, more);
+    struct kx *more =
+        x->type->scalar == SCALAR_I64 ? build_i64(t, constant) : build_i32(t, constant);
+    return build_binary(t, OP_ADD, x->type, x, more);
 }
 
-static struct kx *times(const struct tree *t, struct kx *x, uint64_t constant)
+static struct kx *multiply_constant(const struct expr_build *t, struct kx *x, uint64_t constant)
 {
     if (constant == 1) return x;
-    struct kx *by = x->type->scalar == SCALAR_I64 ? tree_i64(t, constant) : tree_i32(t, constant);
-    return tree_binary(t, OP_MUL, x->type, x, by);
+    struct kx *by = x->type->scalar == SCALAR_I64 ? build_i64(t, constant) : build_i32(t, constant);
+    return build_binary(t, OP_MUL, x->type, x, by);
 }
 
 /* The transform of the reversed factors.  The product with a block gives the sum of factors[i] * packet (j + i) of the
@@ -152,100 +153,104 @@ static struct transform_pair spectrum(struct writer *w, uint64_t number)
         reals[to] = arith_convert(arith_f64(re[frequency]), w->f->scalar);
         imaginaries[to] = arith_convert(arith_f64(im[frequency]), w->f->scalar);
     }
-    const struct tree *t = &w->transform.tree;
-    const struct variable *real = tree_constant_array(
+    const struct expr_build *t = &w->transform.tree;
+    const struct variable *real = build_constant_array(
         t, arena_printf(arena, "re%llu", (unsigned long long)number), reals, points);
     return (struct transform_pair){
-        real, tree_constant_array(t, arena_printf(arena, "im%llu", (unsigned long long)number),
-                                  imaginaries, points)};
+        real, build_constant_array(t, arena_printf(arena, "im%llu", (unsigned long long)number),
+                                   imaginaries, points)};
 }
 
 /* ---- packets ---- */
 
-static struct kx *item(const struct tree *t, const struct variable *of, struct kx *index)
+static struct kx *indexed_item(const struct expr_build *t, const struct variable *of,
+                               struct kx *index)
 {
-    return tree_index(t, tree_variable(t, of), index);
+    return build_index(t, build_variable(t, of), index);
 }
 
 /* to[i] = part `part` of packet i + first; in `finish` only if there is such a packet. */
 static struct ks *copy_packet(const struct writer *w, const struct variable *to,
                               const struct variable *i, uint64_t first, uint64_t part)
 {
-    const struct tree *t = &w->transform.tree;
-    struct kx *peek = tree_peek(t, 0, plus(t, tree_variable(t, i), first)), *packet = peek;
-    if (w->f->is_complex) packet = tree_index(t, packet, tree_i32(t, part));
-    struct ks *copy = tree_expression(t, tree_assign(t, item(t, to, tree_variable(t, i)), packet));
+    const struct expr_build *t = &w->transform.tree;
+    struct kx *peek = build_peek(t, 0, add_constant(t, build_variable(t, i), first)),
+              *packet = peek;
+    if (w->f->is_complex) packet = build_index(t, packet, build_i32(t, part));
+    struct ks *copy =
+        build_expression(t, build_assign(t, indexed_item(t, to, build_variable(t, i)), packet));
     if (w->left == NULL) return copy;
     peek->check = ACCESS_GUARDED;
-    struct kx *there = plus(t, as_i64(w, i), first);
-    return tree_if(t, tree_compare(t, OP_LT, there, tree_variable(t, w->left)), copy);
+    struct kx *there = add_constant(t, as_i64(w, i), first);
+    return build_if(t, build_compare(t, OP_LT, there, build_variable(t, w->left)), copy);
 }
 
 /* Copies the packets of a block, followed by zeros. */
-static struct transform_pair copy_block(struct writer *w, struct tree_list *list)
+static struct transform_pair copy_block(struct writer *w, struct build_list *list)
 {
-    const struct tree *t = &w->transform.tree;
+    const struct expr_build *t = &w->transform.tree;
     struct transform_pair block = transform_arrays(&w->transform, list, w->b->points);
-    struct variable *i = tree_local(t, "i", type_of(w, SCALAR_I32), false);
-    struct tree_list body = {0};
+    struct variable *i = build_local(t, "i", type_of(w, SCALAR_I32), false);
+    struct build_list body = {0};
     uint64_t second = w->f->is_complex ? 0 : block_packets(w);
-    tree_append(&body, copy_packet(w, block.re, i, 0, 0));
-    tree_append(&body, copy_packet(w, block.im, i, second, 1));
-    tree_append(list,
-                tree_loop(t, i, block_packets(w) - w->f->pop + w->f->window, tree_block(t, &body)));
+    build_append(&body, copy_packet(w, block.re, i, 0, 0));
+    build_append(&body, copy_packet(w, block.im, i, second, 1));
+    build_append(
+        list, build_loop(t, i, block_packets(w) - w->f->pop + w->f->window, build_block(t, &body)));
     return block;
 }
 
 static struct kx *with_constant(const struct writer *w, uint64_t number, struct kx *value)
 {
-    const struct tree *t = &w->transform.tree;
+    const struct expr_build *t = &w->transform.tree;
     double constant = w->f->constants[number];
     if (constant == 0) return value;
     struct scalar_value rounded = arith_convert(arith_f64(constant), w->f->scalar);
-    return tree_binary(t, OP_ADD, value->type, value, tree_constant(t, rounded));
+    return build_binary(t, OP_ADD, value->type, value, build_constant(t, rounded));
 }
 
 /* The sum of iteration i of a block. */
-static struct kx *sum_of(const struct writer *w, const struct variable *sums,
-                         const struct variable *i)
+static struct kx *block_sum(const struct writer *w, const struct variable *sums,
+                            const struct variable *i)
 {
-    const struct tree *t = &w->transform.tree;
-    return item(t, sums, times(t, tree_variable(t, i), w->f->pop / w->b->every));
+    const struct expr_build *t = &w->transform.tree;
+    return indexed_item(t, sums,
+                        multiply_constant(t, build_variable(t, i), w->f->pop / w->b->every));
 }
 
 /* y <- packet `number` of iteration i of block `block`; in `finish` only if its input packets are there. */
 static struct ks *emit_packet(const struct writer *w, struct transform_pair sums, uint64_t number,
                               const struct variable *i, uint64_t block)
 {
-    const struct tree *t = &w->transform.tree;
-    struct kx *packet = with_constant(w, number, sum_of(w, block > 0 ? sums.im : sums.re, i));
+    const struct expr_build *t = &w->transform.tree;
+    struct kx *packet = with_constant(w, number, block_sum(w, block > 0 ? sums.im : sums.re, i));
     if (w->f->is_complex) {
         struct kx *re = packet;
-        packet = tree_kx(t, KX_AGGREGATE, t->kernel->out[0].type);
+        packet = build_kx(t, KX_AGGREGATE, t->kernel->out[0].type);
         packet->argument_count = 2;
         packet->arguments = ARENA_ARRAY(t->arena, struct kx *, 2);
         packet->arguments[0] = re;
-        packet->arguments[1] = with_constant(w, w->f->push + number, sum_of(w, sums.im, i));
+        packet->arguments[1] = with_constant(w, w->f->push + number, block_sum(w, sums.im, i));
     }
-    struct ks *emit = tree_emit(t, 0, packet);
+    struct ks *emit = build_emit(t, 0, packet);
     if (w->left == NULL) return emit;
-    struct kx *needed =
-        plus(t, times(t, as_i64(w, i), w->f->pop), block * block_packets(w) + w->f->needs[number]);
-    return tree_if(t, tree_compare(t, OP_LE, needed, tree_variable(t, w->left)), emit);
+    struct kx *needed = add_constant(t, multiply_constant(t, as_i64(w, i), w->f->pop),
+                                     block * block_packets(w) + w->f->needs[number]);
+    return build_if(t, build_compare(t, OP_LE, needed, build_variable(t, w->left)), emit);
 }
 
-static void emit_block(const struct writer *w, struct tree_list *list,
+static void emit_block(const struct writer *w, struct build_list *list,
                        const struct transform_product *products, uint64_t block)
 {
-    const struct tree *t = &w->transform.tree;
-    struct tree_list body = {0};
-    struct variable *i = tree_local(t, "i", type_of(w, SCALAR_I32), false);
+    const struct expr_build *t = &w->transform.tree;
+    struct build_list body = {0};
+    struct variable *i = build_local(t, "i", type_of(w, SCALAR_I32), false);
     for (uint64_t j = 0; j < w->f->push; j++)
-        tree_append(&body, emit_packet(w, products[j].to, j, i, block));
-    tree_append(list, tree_loop(t, i, w->b->iterations, tree_block(t, &body)));
+        build_append(&body, emit_packet(w, products[j].to, j, i, block));
+    build_append(list, build_loop(t, i, w->b->iterations, build_block(t, &body)));
 }
 
-static void write_blocks(struct writer *w, struct tree_list *list)
+static void write_blocks(struct writer *w, struct build_list *list)
 {
     struct transform *t = &w->transform;
     struct transform_product products[PUSH_MAX] = {{{NULL, NULL}, {NULL, NULL}}};
@@ -263,30 +268,30 @@ static void write_blocks(struct writer *w, struct tree_list *list)
         emit_block(w, list, products, number);
 }
 
-static struct ks *write_body(struct writer *w)
+static struct ks *write_transform_body(struct writer *w)
 {
-    struct tree_list list = {0};
+    struct build_list list = {0};
     write_blocks(w, &list);
-    return tree_block(&w->transform.tree, &list);
+    return build_block(&w->transform.tree, &list);
 }
 
-static struct ks *write_finish(struct writer *w)
+static struct ks *write_transform_finish(struct writer *w)
 {
-    const struct tree *t = &w->transform.tree;
-    struct tree_list list = {0};
-    struct variable *left = tree_local(t, "there", type_of(w, SCALAR_I64), true);
-    tree_append(&list, tree_declare(t, left, tree_left(t, 0)));
+    const struct expr_build *t = &w->transform.tree;
+    struct build_list list = {0};
+    struct variable *left = build_local(t, "there", type_of(w, SCALAR_I64), true);
+    build_append(&list, build_declare(t, left, build_left(t, 0)));
     w->left = left;
     write_blocks(w, &list);
-    return tree_block(t, &list);
+    return build_block(t, &list);
 }
 
 /* ---- ends ---- */
 
-static void add_ends(struct writer *w, const struct region_space *space,
-                     const struct region *region, struct graph_node *node)
+static void add_transform_ends(struct writer *w, const struct region_space *space,
+                               const struct region *region, struct graph_node *node)
 {
-    const struct tree *t = &w->transform.tree;
+    const struct expr_build *t = &w->transform.tree;
     const struct graph_buffer *buffers = space->graph->buffers.items;
     uint32_t from = region->in.items[0].buffer, to = region->out.items[0].buffer;
     struct kernel *kernel = t->kernel;
@@ -329,11 +334,11 @@ struct graph_node overlap_save_kernel(struct region_space *space, const struct r
                                      .every = b->every}};
     *kernel = (struct kernel){
         .name = name, .title = name, .span = first->kernel->span, .phases = 1, .group = {1, 1, 1}};
-    add_ends(&w, space, region, &node);
+    add_transform_ends(&w, space, region, &node);
     kernel->within = kernel->regular = true;
     for (uint64_t j = 0; j < b->filter.push; j++)
         w.spectra[j] = spectrum(&w, j);
-    kernel->body = write_body(&w);
-    kernel->finish = write_finish(&w);
+    kernel->body = write_transform_body(&w);
+    kernel->finish = write_transform_finish(&w);
     return node;
 }

@@ -57,7 +57,7 @@ static bool attempt_end(struct region_space *space, const char **reason)
 
 /* ---- the symbols that values depend on ---- */
 
-static void want(struct region_space *space, sym value)
+static void want_value(struct region_space *space, sym value)
 {
     if (sym_is_constant(value) || space->seen.items[value.bits] == space->walk) return;
     space->seen.items[value.bits] = space->walk;
@@ -80,7 +80,7 @@ static const struct sym_node *walk_next(struct region_space *space)
     const struct sym_node *n =
         &space->symbols.nodes.items[space->pending.items[--space->pending.count]];
     for (uint32_t k = 0; k < n->operand_count; k++)
-        want(space, n->operands[k]);
+        want_value(space, n->operands[k]);
     return n;
 }
 
@@ -92,7 +92,7 @@ void region_count(struct region_space *space, const sym *values, size_t count, u
     *operations = *loads = 0;
     walk_begin(space);
     for (size_t i = 0; i < count; i++)
-        want(space, values[i]);
+        want_value(space, values[i]);
     for (const struct sym_node *n; (n = walk_next(space)) != NULL;) {
         *loads += n->kind == SYM_PACKET;
         *operations += n->operand_count > 0;
@@ -145,7 +145,7 @@ static const char *refuse_node(const struct graph *graph, const struct graph_nod
     return refuse_kernel(node->kernel);
 }
 
-static void set_arguments(struct region_space *space, uint32_t node)
+static void set_member_arguments(struct region_space *space, uint32_t node)
 {
     const struct graph_node *of = &space->graph->nodes.items[node];
     uint32_t count = of->kernel->argument_count;
@@ -202,7 +202,7 @@ static const char *begin_node(struct region_space *space, uint32_t node)
     if (reason == NULL) reason = refuse_arguments(of->kernel);
     if (reason != NULL) return reason;
     space->nodes[node].symbolic.kernel = of->kernel;
-    set_arguments(space, node);
+    set_member_arguments(space, node);
     return set_unknown_tables(space, node);
 }
 
@@ -217,7 +217,7 @@ static uint64_t packets_seen(struct region_space *space, const struct region *re
         const struct region_end *out = &region->out.items[o];
         const struct type *type = space->graph->buffers.items[out->buffer].type;
         for (uint64_t i = 0; i < out->packets * type_scalar_count(type); i++)
-            want(space, out->values[i]);
+            want_value(space, out->values[i]);
     }
     for (const struct sym_node *n; (n = walk_next(space)) != NULL;) {
         if (n->kind != SYM_PACKET || n->stream != in->buffer || n->packet >= in->packets) continue;
@@ -280,7 +280,7 @@ struct build {
     uint32_t nesting;
 };
 
-static bool is_member(const struct build *b, uint32_t node)
+static bool is_build_member(const struct build *b, uint32_t node)
 {
     return node != GRAPH_NONE && b->member_of[node] != GRAPH_NONE;
 }
@@ -288,7 +288,7 @@ static bool is_member(const struct build *b, uint32_t node)
 /* Is the buffer written by a member?  Then its packets are computed on demand. */
 static bool is_inside(const struct build *b, uint32_t buffer)
 {
-    return is_member(b, b->space->graph->buffers.items[buffer].writer_node);
+    return is_build_member(b, b->space->graph->buffers.items[buffer].writer_node);
 }
 
 /* Orders the members: each one after the writers of its inside in-ends.  False: there is a cycle. */
@@ -362,11 +362,12 @@ static bool leaves_region(const struct build *b, const struct graph_buffer *buff
 {
     if (buffer->outer == GRAPH_OUTER_OUT) return true;
     for (size_t r = 0; r < buffer->readers.count; r++)
-        if (!is_member(b, buffer->readers.items[r].node)) return true;
+        if (!is_build_member(b, buffer->readers.items[r].node)) return true;
     return false;
 }
 
-static bool add_ends(struct build *b, const struct region_member *member, const char **reason)
+static bool add_member_ends(struct build *b, const struct region_member *member,
+                            const char **reason)
 {
     const struct graph *graph = b->space->graph;
     const struct graph_node *node = &graph->nodes.items[member->node];
@@ -625,8 +626,8 @@ static sym made_packet(struct build *b, const struct graph_buffer *buffer, uint6
     return (*made)[out->kernel_port][at * type_scalar_count(buffer->type) + component];
 }
 
-static sym read_packet(void *data, uint32_t port, uint64_t element, uint64_t packet,
-                       uint32_t component)
+static sym read_region_packet(void *data, uint32_t port, uint64_t element, uint64_t packet,
+                              uint32_t component)
 {
     const struct firing *firing = data;
     struct build *b = firing->build;
@@ -658,7 +659,7 @@ static sym ***fire_member(struct build *b, uint32_t member, uint64_t number)
         out[p] = ARENA_ARRAY(space->scratch, sym,
                              kernel->out[p].arity * kernel->out[p].push *
                                  type_scalar_count(kernel->out[p].type));
-    struct symbolic_ports ports = {read_packet, &firing, (sym *const *)out};
+    struct symbolic_ports ports = {read_region_packet, &firing, (sym *const *)out};
     b->nesting++;
     bool done = symbolic_fire(&space->symbols, &of->symbolic, &ports);
     b->nesting--;
@@ -699,7 +700,7 @@ static bool build_members(struct build *b, const uint32_t *nodes, size_t count, 
     if (!set_firings(b, reason)) return false;
     b->made_room = ARENA_ARRAY(b->space->scratch, uint64_t, count);
     for (size_t m = 0; m < count; m++)
-        if (!add_ends(b, &b->region->members.items[m], reason)) return false;
+        if (!add_member_ends(b, &b->region->members.items[m], reason)) return false;
     return set_needs(b, reason) && set_report(b, reason) && set_values(b, reason);
 }
 

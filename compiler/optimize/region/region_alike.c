@@ -28,25 +28,26 @@ struct alike {
     uint64_t count;
     const struct variable *j;
     uint32_t operations, depth;
-    bool first_differs; /* the expression is not that of packet 0 */
+    bool first_differs; /* packet 0 has another expression */
 };
 
 static struct kx *unify(struct alike *a, const sym *values);
 
 static struct kx *unify_constants(struct alike *a, const sym *values)
 {
-    const struct tree *t = &a->w->tree;
+    const struct expr_build *t = &a->w->tree;
     const struct variable *constants =
-        tree_constant_array(t, region_fresh_name(a->w), values, a->count);
-    return tree_index(t, tree_variable(t, constants), tree_variable(t, a->j));
+        build_constant_array(t, region_fresh_name(a->w), values, a->count);
+    return build_index(t, build_variable(t, constants), build_variable(t, a->j));
 }
 
 /* j < split ? before : x */
-static struct kx *choose(const struct alike *a, uint64_t split, struct kx *before, struct kx *x)
+static struct kx *select_by_index(const struct alike *a, uint64_t split, struct kx *before,
+                                  struct kx *x)
 {
-    const struct tree *t = &a->w->tree;
-    struct kx *chosen = tree_kx(t, KX_SELECT, x->type);
-    chosen->left = tree_compare(t, OP_LT, tree_variable(t, a->j), tree_i32(t, split));
+    const struct expr_build *t = &a->w->tree;
+    struct kx *chosen = build_kx(t, KX_SELECT, x->type);
+    chosen->left = build_compare(t, OP_LT, build_variable(t, a->j), build_i32(t, split));
     chosen->right = before;
     chosen->third = x;
     return chosen;
@@ -55,7 +56,7 @@ static struct kx *choose(const struct alike *a, uint64_t split, struct kx *befor
 /* Unifies packets that are the same, or change once from one packet to another; else NULL. */
 static struct kx *unify_split(struct alike *a, const struct sym_node *const *nodes)
 {
-    const struct tree *t = &a->w->tree;
+    const struct expr_build *t = &a->w->tree;
     uint64_t split = 1;
     while (split < a->count && nodes[split]->packet == nodes[0]->packet)
         split++;
@@ -63,18 +64,18 @@ static struct kx *unify_split(struct alike *a, const struct sym_node *const *nod
         if (nodes[i]->packet != nodes[split]->packet) return NULL;
     if (split == 1) {
         a->first_differs = true;
-        return region_packet(a->w, nodes[1], tree_i32(t, nodes[1]->packet));
+        return region_packet(a->w, nodes[1], build_i32(t, nodes[1]->packet));
     }
-    struct kx *from = region_packet(a->w, nodes[0], tree_i32(t, nodes[0]->packet));
+    struct kx *from = region_packet(a->w, nodes[0], build_i32(t, nodes[0]->packet));
     if (split == a->count) return from;
-    struct kx *to = region_packet(a->w, nodes[split], tree_i32(t, nodes[split]->packet));
-    return choose(a, split, from, to);
+    struct kx *to = region_packet(a->w, nodes[split], build_i32(t, nodes[split]->packet));
+    return select_by_index(a, split, from, to);
 }
 
 /* Unifies packets of interleaved in-ends at equal distances; else NULL. */
 static struct kx *unify_ends(struct alike *a, const struct sym_node *const *nodes)
 {
-    const struct tree *t = &a->w->tree;
+    const struct expr_build *t = &a->w->tree;
     uint64_t first = region_interleaved_place(a->w, nodes[0]);
     uint64_t second = region_interleaved_place(a->w, nodes[1]), step = second - first;
     if (second <= first) return NULL;
@@ -82,15 +83,15 @@ static struct kx *unify_ends(struct alike *a, const struct sym_node *const *node
         if (nodes[i]->component != nodes[0]->component ||
             region_interleaved_place(a->w, nodes[i]) != first + step * i)
             return NULL;
-    struct kx *index = tree_variable(t, a->j);
-    if (step > 1) index = tree_binary(t, OP_MUL, a->j->type, index, tree_i32(t, step));
-    if (first > 0) index = tree_binary(t, OP_ADD, a->j->type, index, tree_i32(t, first));
+    struct kx *index = build_variable(t, a->j);
+    if (step > 1) index = build_binary(t, OP_MUL, a->j->type, index, build_i32(t, step));
+    if (first > 0) index = build_binary(t, OP_ADD, a->j->type, index, build_i32(t, first));
     return region_place(a->w, 0, nodes[0]->component, index);
 }
 
 static struct kx *unify_packets(struct alike *a, const struct sym_node *const *nodes)
 {
-    const struct tree *t = &a->w->tree;
+    const struct expr_build *t = &a->w->tree;
     if (nodes[0]->stream != nodes[1]->stream)
         return a->w->region->interleaved ? unify_ends(a, nodes) : NULL;
     uint64_t first = nodes[0]->packet, step = nodes[1]->packet - first;
@@ -101,9 +102,9 @@ static struct kx *unify_packets(struct alike *a, const struct sym_node *const *n
         even = even && nodes[i]->packet == first + step * i;
     }
     if (!even) return unify_split(a, nodes);
-    struct kx *index = tree_variable(t, a->j);
-    if (step > 1) index = tree_binary(t, OP_MUL, a->j->type, index, tree_i32(t, step));
-    if (first > 0) index = tree_binary(t, OP_ADD, a->j->type, index, tree_i32(t, first));
+    struct kx *index = build_variable(t, a->j);
+    if (step > 1) index = build_binary(t, OP_MUL, a->j->type, index, build_i32(t, step));
+    if (first > 0) index = build_binary(t, OP_ADD, a->j->type, index, build_i32(t, first));
     return region_packet(a->w, nodes[0], index);
 }
 
@@ -118,7 +119,7 @@ static bool adds_plus_zero(const struct alike *a, sym value)
 /* Some values are sums with +0.0: treats all as sums with zeros[j], +0.0 or -0.0. */
 static struct kx *unify_zeros(struct alike *a, const sym *values)
 {
-    const struct tree *t = &a->w->tree;
+    const struct expr_build *t = &a->w->tree;
     struct arena *scratch = a->w->space->scratch;
     sym *terms = ARENA_ARRAY(scratch, sym, a->count), *zeros = ARENA_ARRAY(scratch, sym, a->count);
     for (uint64_t i = 0; i < a->count; i++) {
@@ -130,7 +131,7 @@ static struct kx *unify_zeros(struct alike *a, const sym *values)
     }
     struct kx *left = unify(a, terms);
     return left == NULL ? NULL
-                        : tree_binary(t, OP_ADD, left->type, left, unify_constants(a, zeros));
+                        : build_binary(t, OP_ADD, left->type, left, unify_constants(a, zeros));
 }
 
 static bool alike_nodes(const struct sym_node *a, const struct sym_node *b)
@@ -180,7 +181,7 @@ static struct kx *unify(struct alike *a, const sym *values)
         same = same && values[i].type == values[0].type && values[i].bits == values[0].bits;
         constant = constant && sym_is_constant(values[i]) && values[i].type == values[0].type;
     }
-    if (constant) return same ? tree_constant(&a->w->tree, values[0]) : unify_constants(a, values);
+    if (constant) return same ? build_constant(&a->w->tree, values[0]) : unify_constants(a, values);
     struct kx *x = NULL;
     if (a->depth++ < DEPTH_MAX) x = unify_nodes(a, values);
     a->depth--;
@@ -208,15 +209,15 @@ static uint64_t terms_of(const struct region_writer *w, sym sum, sym terms[stati
 }
 
 /* If the terms of the sum are computed alike, appends a loop over them.  Returns their sum in order; else NULL. */
-static struct kx *write_sum(struct region_writer *w, struct tree_list *list, sym sum)
+static struct kx *write_sum(struct region_writer *w, struct build_list *list, sym sum)
 {
-    const struct tree *t = &w->tree;
+    const struct expr_build *t = &w->tree;
     sym terms[TERMS_MAX];
     uint64_t count = terms_of(w, sum, terms);
     if (count < ALIKE_MIN) return NULL;
     uint32_t locals = t->kernel->local_count;
     struct variable *j =
-        tree_local(t, region_fresh_name(w), type_scalar(t->types, SCALAR_I32), false);
+        build_local(t, region_fresh_name(w), type_scalar(t->types, SCALAR_I32), false);
     struct alike alike = {.w = w, .count = count, .j = j};
     struct kx *value = unify(&alike, terms);
     if (value == NULL || alike.first_differs) {
@@ -224,56 +225,56 @@ static struct kx *write_sum(struct region_writer *w, struct tree_list *list, sym
         return NULL;
     }
     const struct type *type = type_array(t->types, value->type, count);
-    struct variable *parts = tree_local(t, region_fresh_name(w), type, false);
-    struct kx *part = tree_index(t, tree_variable(t, parts), tree_variable(t, j));
-    tree_append(list, tree_declare(t, parts, NULL));
-    tree_append(list, tree_loop(t, j, count, tree_expression(t, tree_assign(t, part, value))));
-    struct kx *x = tree_index(t, tree_variable(t, parts), tree_i32(t, 0));
+    struct variable *parts = build_local(t, region_fresh_name(w), type, false);
+    struct kx *part = build_index(t, build_variable(t, parts), build_variable(t, j));
+    build_append(list, build_declare(t, parts, NULL));
+    build_append(list, build_loop(t, j, count, build_expression(t, build_assign(t, part, value))));
+    struct kx *x = build_index(t, build_variable(t, parts), build_i32(t, 0));
     for (uint64_t i = 1; i < count; i++)
-        x = tree_binary(t, OP_ADD, x->type, x,
-                        tree_index(t, tree_variable(t, parts), tree_i32(t, i)));
+        x = build_binary(t, OP_ADD, x->type, x,
+                         build_index(t, build_variable(t, parts), build_i32(t, i)));
     return x;
 }
 
 /* Appends packet 0 to the list, and the value of the other packets to the body of the loop, which selects one of the
  * two.  Both are computed unconditionally, so the loop fills lanes without masks. */
-static struct kx *with_first(struct alike *a, struct tree_list *list, struct tree_list *body,
+static struct kx *with_first(struct alike *a, struct build_list *list, struct build_list *body,
                              sym first, struct kx *value)
 {
-    const struct tree *t = &a->w->tree;
+    const struct expr_build *t = &a->w->tree;
     struct kx *x = write_sum(a->w, list, first);
     if (x == NULL) x = region_write_value(a->w, list, first);
-    struct variable *before = tree_local(t, region_fresh_name(a->w), x->type, true);
-    struct variable *others = tree_local(t, region_fresh_name(a->w), x->type, true);
-    tree_append(list, tree_declare(t, before, x));
-    tree_append(body, tree_declare(t, others, value));
-    return choose(a, 1, tree_variable(t, before), tree_variable(t, others));
+    struct variable *before = build_local(t, region_fresh_name(a->w), x->type, true);
+    struct variable *others = build_local(t, region_fresh_name(a->w), x->type, true);
+    build_append(list, build_declare(t, before, x));
+    build_append(body, build_declare(t, others, value));
+    return select_by_index(a, 1, build_variable(t, before), build_variable(t, others));
 }
 
-bool region_write_alike(struct region_writer *w, struct tree_list *list, uint32_t port)
+bool region_write_alike(struct region_writer *w, struct build_list *list, uint32_t port)
 {
-    const struct tree *t = &w->tree;
+    const struct expr_build *t = &w->tree;
     const struct region_end *out = &w->region->out.items[port];
     struct kernel_port *to = &t->kernel->out[port];
     if (!type_is_scalar(to->type) || out->packets < ALIKE_MIN || out->packets % ALIKE_MIN != 0)
         return false;
     uint32_t locals = t->kernel->local_count;
     struct variable *j =
-        tree_local(t, region_fresh_name(w), type_scalar(t->types, SCALAR_I32), false);
+        build_local(t, region_fresh_name(w), type_scalar(t->types, SCALAR_I32), false);
     struct alike alike = {.w = w, .count = out->packets, .j = j};
     struct kx *value = unify(&alike, out->values);
     if (value == NULL) {
         t->kernel->local_count = locals;
         return false;
     }
-    struct tree_list body = {0};
+    struct build_list body = {0};
     if (alike.first_differs) value = with_first(&alike, list, &body, out->values[0], value);
-    struct ks *store = tree_ks(t, KS_STORE);
+    struct ks *store = build_ks(t, KS_STORE);
     store->port = port;
-    store->index = tree_variable(t, j);
+    store->index = build_variable(t, j);
     store->expr = value;
-    tree_append(&body, store);
-    tree_append(list, tree_loop(t, j, out->packets, tree_block(t, &body)));
+    build_append(&body, store);
+    build_append(list, build_loop(t, j, out->packets, build_block(t, &body)));
     to->indexed = true;
     to->rate_declared = true;
     to->rate_span = t->span;

@@ -3,7 +3,8 @@
 
 #include "compiler/ir/expr_build.h"
 
-static void set_ports(const struct tree *t, const struct graph *graph, const struct region *region)
+static void set_interleaved_ports(const struct expr_build *t, const struct graph *graph,
+                                  const struct region *region)
 {
     struct kernel *kernel = t->kernel;
     kernel->in_count = (uint32_t)region->in.count;
@@ -25,15 +26,16 @@ static void set_ports(const struct tree *t, const struct graph *graph, const str
         .name = kernel->name, .span = t->span, .type = kernel->in[0].type, .arity = 1};
 }
 
-static struct ks *write_body(const struct tree *t)
+static struct ks *write_interleaved_body(const struct expr_build *t)
 {
-    struct tree_list list = {0};
+    struct build_list list = {0};
     for (uint32_t i = 0; i < t->kernel->in_count; i++)
-        tree_append(&list, tree_emit(t, 0, tree_peek(t, i, tree_i32(t, 0))));
-    return tree_block(t, &list);
+        build_append(&list, build_emit(t, 0, build_peek(t, i, build_i32(t, 0))));
+    return build_block(t, &list);
 }
 
-static void add_ends(const struct tree *t, const struct region *region, struct graph_node *node)
+static void add_interleaved_ends(const struct expr_build *t, const struct region *region,
+                                 struct graph_node *node)
 {
     for (uint32_t i = 0; i < t->kernel->in_count; i++)
         vec_push(t->arena, &node->inputs,
@@ -54,19 +56,20 @@ void region_interleave(struct region_space *space, const struct region *region,
     const struct graph_buffer *first = &graph->buffers.items[region->in.items[0].buffer];
     struct span span = replacement->node.span;
     struct kernel *kernel = ARENA_NEW(arena, struct kernel);
-    struct tree tree = {.arena = arena, .types = graph->types, .kernel = kernel, .span = span};
+    struct expr_build tree = {
+        .arena = arena, .types = graph->types, .kernel = kernel, .span = span};
     const char *name = arena_printf(arena, "interleave(%s..)", first->name);
     *kernel = (struct kernel){.name = name,
                               .title = name,
                               .span = replacement->node.kernel->span,
                               .phases = 1,
                               .group = {1, 1, 1}};
-    set_ports(&tree, graph, region);
-    kernel->body = write_body(&tree);
+    set_interleaved_ports(&tree, graph, region);
+    kernel->body = write_interleaved_body(&tree);
     struct graph_node *node = ARENA_NEW(arena, struct graph_node);
     *node = (struct graph_node){
         .name = name, .span = span, .kernel = kernel, .importance = replacement->node.importance};
-    add_ends(&tree, region, node);
+    add_interleaved_ends(&tree, region, node);
     replacement->before = node;
     replacement->between = (struct graph_buffer){.name = name,
                                                  .span = span,

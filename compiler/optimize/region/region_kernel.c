@@ -42,7 +42,7 @@ const struct sym_node *region_node_at(const struct region_writer *w, uint64_t nu
 
 /* ---- which operations are needed, and how often ---- */
 
-static void want(struct region_writer *w, sym value)
+static void want_symbol(struct region_writer *w, sym value)
 {
     if (sym_is_constant(value)) return;
     w->shapes[value.bits].wanted = true;
@@ -54,10 +54,10 @@ static void mark_wanted(struct region_writer *w, const sym *values, size_t count
     size_t nodes = w->space->symbols.nodes.count;
     w->shapes = ARENA_ARRAY(w->space->scratch, struct region_shape, nodes + 1);
     for (size_t i = 0; i < count; i++)
-        want(w, values[i]);
+        want_symbol(w, values[i]);
     for (size_t i = nodes; i-- > 0;)
         for (uint32_t n = 0; w->shapes[i].wanted && n < region_node_at(w, i)->operand_count; n++)
-            want(w, region_node_at(w, i)->operands[n]);
+            want_symbol(w, region_node_at(w, i)->operands[n]);
 }
 
 /* ---- sums of products ---- */
@@ -214,18 +214,18 @@ uint64_t region_interleaved_place(const struct region_writer *w, const struct sy
 /* The index in the single in-port of an interleaved region of packet `index` of the in-end. */
 static struct kx *interleaved_index(const struct region_writer *w, uint32_t end, struct kx *index)
 {
-    const struct tree *t = &w->tree;
+    const struct expr_build *t = &w->tree;
     uint64_t ends = w->region->in.count;
-    if (index->kind == KX_CONSTANT) return tree_i32(t, index->value.bits * ends + end);
-    index = tree_binary(t, OP_MUL, index->type, index, tree_i32(t, ends));
-    return end == 0 ? index : tree_binary(t, OP_ADD, index->type, index, tree_i32(t, end));
+    if (index->kind == KX_CONSTANT) return build_i32(t, index->value.bits * ends + end);
+    index = build_binary(t, OP_MUL, index->type, index, build_i32(t, ends));
+    return end == 0 ? index : build_binary(t, OP_ADD, index->type, index, build_i32(t, end));
 }
 
 struct kx *region_place(struct region_writer *w, uint32_t port, uint32_t component,
                         struct kx *index)
 {
-    struct kx *x = tree_peek(&w->tree, port, index);
-    return type_is_vector(x->type) ? tree_index(&w->tree, x, tree_i32(&w->tree, component)) : x;
+    struct kx *x = build_peek(&w->tree, port, index);
+    return type_is_vector(x->type) ? build_index(&w->tree, x, build_i32(&w->tree, component)) : x;
 }
 
 struct kx *region_packet(struct region_writer *w, const struct sym_node *n, struct kx *index)
@@ -235,13 +235,13 @@ struct kx *region_packet(struct region_writer *w, const struct sym_node *n, stru
     return region_place(w, 0, n->component, interleaved_index(w, end, index));
 }
 
-static struct kx *value_of(struct region_writer *w, sym value);
+static struct kx *symbol_value(struct region_writer *w, sym value);
 
 struct kx *region_operation(struct region_writer *w, const struct sym_node *n,
                             struct kx *const *operands)
 {
-    const struct tree *t = &w->tree;
-    struct kx *x = tree_kx(t, (enum kx_kind)n->kind, scalar_type(w, n->type));
+    const struct expr_build *t = &w->tree;
+    struct kx *x = build_kx(t, (enum kx_kind)n->kind, scalar_type(w, n->type));
     x->op = n->op;
     x->builtin = n->builtin;
     if (n->kind == SYM_BUILTIN) {
@@ -256,26 +256,26 @@ struct kx *region_operation(struct region_writer *w, const struct sym_node *n,
     return x;
 }
 
-static struct kx *operation(struct region_writer *w, const struct sym_node *n)
+static struct kx *operation_node(struct region_writer *w, const struct sym_node *n)
 {
     struct kx *operands[3] = {NULL};
     for (uint32_t i = 0; i < n->operand_count; i++)
-        operands[i] = value_of(w, n->operands[i]);
+        operands[i] = symbol_value(w, n->operands[i]);
     return region_operation(w, n, operands);
 }
 
-static struct kx *value_of(struct region_writer *w, sym value)
+static struct kx *symbol_value(struct region_writer *w, sym value)
 {
-    if (sym_is_constant(value)) return tree_constant(&w->tree, value);
+    if (sym_is_constant(value)) return build_constant(&w->tree, value);
     const struct sym_node *n = region_node_at(w, value.bits);
     if (w->shapes[value.bits].local != NULL)
-        return tree_variable(&w->tree, w->shapes[value.bits].local);
-    if (n->kind == SYM_ARGUMENT) return tree_variable(&w->tree, w->arguments[n->stream]);
+        return build_variable(&w->tree, w->shapes[value.bits].local);
+    if (n->kind == SYM_ARGUMENT) return build_variable(&w->tree, w->arguments[n->stream]);
     if (n->kind == SYM_TABLE)
-        return tree_index(&w->tree, tree_variable(&w->tree, w->table),
-                          tree_i32(&w->tree, n->packet));
-    if (n->kind == SYM_PACKET) return region_packet(w, n, tree_i32(&w->tree, n->packet));
-    return operation(w, n);
+        return build_index(&w->tree, build_variable(&w->tree, w->table),
+                           build_i32(&w->tree, n->packet));
+    if (n->kind == SYM_PACKET) return region_packet(w, n, build_i32(&w->tree, n->packet));
+    return operation_node(w, n);
 }
 
 /* ---- statements ---- */
@@ -288,45 +288,47 @@ const char *region_fresh_name(struct region_writer *w)
 static struct kx *roll_factor(struct region_writer *w, const struct roll *roll,
                               const struct variable *i)
 {
-    const struct tree *t = &w->tree;
-    struct kx *index = tree_variable(t, i);
+    const struct expr_build *t = &w->tree;
+    struct kx *index = build_variable(t, i);
     if (sym_is_constant(roll->factors[0])) {
         const struct variable *factors =
-            tree_constant_array(t, region_fresh_name(w), roll->factors, roll->count);
-        return tree_index(t, tree_variable(t, factors), index);
+            build_constant_array(t, region_fresh_name(w), roll->factors, roll->count);
+        return build_index(t, build_variable(t, factors), index);
     }
     uint64_t first = region_node_at(w, roll->factors[0].bits)->packet;
-    if (first > 0) index = tree_binary(t, OP_ADD, i->type, tree_i32(t, first), index);
-    return tree_index(t, tree_variable(t, w->table), index);
+    if (first > 0) index = build_binary(t, OP_ADD, i->type, build_i32(t, first), index);
+    return build_index(t, build_variable(t, w->table), index);
 }
 
 /* for (i ..) sum = fma(packet[first + stride * i], factors[i], sum) */
-static const struct variable *write_roll(struct region_writer *w, struct tree_list *list,
+static const struct variable *write_roll(struct region_writer *w, struct build_list *list,
                                          const struct roll *roll)
 {
-    const struct tree *t = &w->tree;
+    const struct expr_build *t = &w->tree;
     const struct sym_node *first = region_node_at(w, roll->first_packet);
     const struct type *i32 = scalar_type(w, SCALAR_I32);
-    struct variable *sum = tree_local(t, region_fresh_name(w), scalar_type(w, first->type), false);
-    struct variable *i = tree_local(t, region_fresh_name(w), i32, false);
-    struct kx *index = tree_variable(t, i);
+    struct variable *sum = build_local(t, region_fresh_name(w), scalar_type(w, first->type), false);
+    struct variable *i = build_local(t, region_fresh_name(w), i32, false);
+    struct kx *index = build_variable(t, i);
     if (roll->stride != 1 && roll->stride != -1)
         index =
-            tree_binary(t, OP_MUL, i32, index,
-                        tree_i32(t, (uint64_t)(roll->stride < 0 ? -roll->stride : roll->stride)));
+            build_binary(t, OP_MUL, i32, index,
+                         build_i32(t, (uint64_t)(roll->stride < 0 ? -roll->stride : roll->stride)));
     if (roll->stride < 0)
-        index = tree_binary(t, OP_SUB, i32, tree_i32(t, first->packet), index);
+        index = build_binary(t, OP_SUB, i32, build_i32(t, first->packet), index);
     else if (first->packet > 0)
-        index = tree_binary(t, OP_ADD, i32, tree_i32(t, first->packet), index);
+        index = build_binary(t, OP_ADD, i32, build_i32(t, first->packet), index);
     struct kx *packet = region_packet(w, first, index);
     struct kx *factor = roll_factor(w, roll, i);
-    struct kx *so_far = tree_variable(t, sum);
-    struct kx *next = roll->fused ? tree_fma(t, packet, factor, so_far)
-                                  : tree_binary(t, OP_ADD, sum->type, so_far,
-                                                tree_binary(t, OP_MUL, sum->type, packet, factor));
-    tree_append(list, tree_declare(t, sum, value_of(w, roll->start)));
-    tree_append(list, tree_loop(t, i, roll->count,
-                                tree_expression(t, tree_assign(t, tree_variable(t, sum), next))));
+    struct kx *so_far = build_variable(t, sum);
+    struct kx *next = roll->fused
+                          ? build_fma(t, packet, factor, so_far)
+                          : build_binary(t, OP_ADD, sum->type, so_far,
+                                         build_binary(t, OP_MUL, sum->type, packet, factor));
+    build_append(list, build_declare(t, sum, symbol_value(w, roll->start)));
+    build_append(list,
+                 build_loop(t, i, roll->count,
+                            build_expression(t, build_assign(t, build_variable(t, sum), next))));
     return sum;
 }
 
@@ -345,7 +347,7 @@ static bool needs_local(struct region_writer *w, uint64_t number)
     return shape->uses > 1 || shape->depth > DEPTH_MAX;
 }
 
-static void write_values(struct region_writer *w, struct tree_list *list, const sym *values,
+static void write_values(struct region_writer *w, struct build_list *list, const sym *values,
                          size_t count)
 {
     mark_wanted(w, values, count);
@@ -356,29 +358,29 @@ static void write_values(struct region_writer *w, struct tree_list *list, const 
         if (shape->roll != NULL) {
             shape->local = write_roll(w, list, shape->roll);
         } else if (needs_local(w, i)) {
-            struct variable *local = tree_local(&w->tree, region_fresh_name(w),
-                                                scalar_type(w, region_node_at(w, i)->type), true);
-            struct kx *value = operation(w, region_node_at(w, i));
-            tree_append(list, tree_declare(&w->tree, local, value));
+            struct variable *local = build_local(&w->tree, region_fresh_name(w),
+                                                 scalar_type(w, region_node_at(w, i)->type), true);
+            struct kx *value = operation_node(w, region_node_at(w, i));
+            build_append(list, build_declare(&w->tree, local, value));
             shape->local = local;
         }
     }
 }
 
-struct kx *region_write_value(struct region_writer *w, struct tree_list *list, sym value)
+struct kx *region_write_value(struct region_writer *w, struct build_list *list, sym value)
 {
     write_values(w, list, &value, 1);
-    return value_of(w, value);
+    return symbol_value(w, value);
 }
 
 static struct kx *packet_value(struct region_writer *w, const struct type *type, const sym *scalars)
 {
-    if (!type_is_vector(type)) return value_of(w, *scalars);
-    struct kx *x = tree_kx(&w->tree, KX_AGGREGATE, type);
+    if (!type_is_vector(type)) return symbol_value(w, *scalars);
+    struct kx *x = build_kx(&w->tree, KX_AGGREGATE, type);
     x->argument_count = (uint32_t)type->length;
     x->arguments = ARENA_ARRAY(w->tree.arena, struct kx *, type->length);
     for (uint32_t i = 0; i < x->argument_count; i++)
-        x->arguments[i] = value_of(w, scalars[i]);
+        x->arguments[i] = symbol_value(w, scalars[i]);
     return x;
 }
 
@@ -387,9 +389,9 @@ static uint64_t scalars_of(const struct region_writer *w, uint32_t port)
     return w->region->out.items[port].packets * type_scalar_count(w->tree.kernel->out[port].type);
 }
 
-static struct ks *write_body(struct region_writer *w)
+static struct ks *write_region_body(struct region_writer *w)
 {
-    struct tree_list list = {0};
+    struct build_list list = {0};
     VEC(sym) all = {0};
     struct kernel *kernel = w->tree.kernel;
     kernel->within = kernel->packet_by_packet = true;
@@ -405,10 +407,10 @@ static struct ks *write_body(struct region_writer *w)
         const struct type *type = kernel->out[o].type;
         uint64_t each = type_scalar_count(type);
         for (uint64_t j = 0; !kernel->out[o].indexed && j < out->packets; j++)
-            tree_append(&list,
-                        tree_emit(&w->tree, o, packet_value(w, type, &out->values[j * each])));
+            build_append(&list,
+                         build_emit(&w->tree, o, packet_value(w, type, &out->values[j * each])));
     }
-    return tree_block(&w->tree, &list);
+    return build_block(&w->tree, &list);
 }
 
 /* ---- the end of the stream ---- */
@@ -416,16 +418,16 @@ static struct ks *write_body(struct region_writer *w)
 /* left(a) >= needs[a] && left(b) >= needs[b]; NULL: the packet needs a whole iteration. */
 static struct kx *enough_left(struct region_writer *w, const uint64_t *needs)
 {
-    const struct tree *t = &w->tree;
+    const struct expr_build *t = &w->tree;
     struct kx *all = NULL;
     bool early = false;
     uint64_t each = w->region->interleaved ? w->region->in.count : 1;
     for (uint32_t i = 0; i < w->tree.kernel->in_count; i++) {
         early |= needs[i] < w->region->in.items[i].peek;
         if (needs[i] == 0) continue;
-        struct kx *there = tree_compare(t, OP_GE, tree_left(t, i), tree_i64(t, needs[i] * each));
+        struct kx *there = build_compare(t, OP_GE, build_left(t, i), build_i64(t, needs[i] * each));
         if (all != NULL) {
-            struct kx *both = tree_kx(t, KX_LOGICAL, there->type);
+            struct kx *both = build_kx(t, KX_LOGICAL, there->type);
             both->op = OP_LOGICAL_AND;
             both->left = all;
             both->right = there;
@@ -437,13 +439,13 @@ static struct kx *enough_left(struct region_writer *w, const uint64_t *needs)
 }
 
 /* Appends the packet; or stores it by index, if the body does so on this port. */
-static struct ks *write_packet(struct region_writer *w, uint32_t port, uint64_t number,
-                               struct kx *value)
+static struct ks *append_region_packet(struct region_writer *w, uint32_t port, uint64_t number,
+                                       struct kx *value)
 {
-    struct ks *s = tree_emit(&w->tree, port, value);
+    struct ks *s = build_emit(&w->tree, port, value);
     if (!w->tree.kernel->out[port].indexed) return s;
     s->kind = KS_STORE;
-    s->index = tree_i32(&w->tree, number);
+    s->index = build_i32(&w->tree, number);
     w->tree.kernel->out[port].finish_declared = true;
     w->tree.kernel->out[port].finish_max = number + 1;
     return s;
@@ -452,13 +454,13 @@ static struct ks *write_packet(struct region_writer *w, uint32_t port, uint64_t 
 /* first <= left(0) && left(0) <= last; of an interleaved region, in packets of each in-end. */
 static struct kx *left_between(struct region_writer *w, uint64_t first, uint64_t last)
 {
-    const struct tree *t = &w->tree;
+    const struct expr_build *t = &w->tree;
     uint64_t each = w->region->interleaved ? w->region->in.count : 1;
-    struct kx *from = tree_compare(t, OP_GE, tree_left(t, 0), tree_i64(t, first * each));
-    struct kx *both = tree_kx(t, KX_LOGICAL, from->type);
+    struct kx *from = build_compare(t, OP_GE, build_left(t, 0), build_i64(t, first * each));
+    struct kx *both = build_kx(t, KX_LOGICAL, from->type);
     both->op = OP_LOGICAL_AND;
     both->left = from;
-    both->right = tree_compare(t, OP_LE, tree_left(t, 0), tree_i64(t, last * each));
+    both->right = build_compare(t, OP_LE, build_left(t, 0), build_i64(t, last * each));
     return both;
 }
 
@@ -466,59 +468,59 @@ static struct kx *left_between(struct region_writer *w, uint64_t first, uint64_t
  * `first + most` remaining packets. */
 static struct ks *report_between(struct region_writer *w, bool fired, uint64_t first, uint64_t most)
 {
-    struct tree_list list = {0};
+    struct build_list list = {0};
     for (uint64_t i = 0; i <= most; i++) {
         if (!region_leaves(w->space, w->region, fired, i)) continue;
         uint64_t begin = i;
         while (i < most && region_leaves(w->space, w->region, fired, i + 1))
             i++;
-        tree_append(&list, tree_if(&w->tree, left_between(w, first + begin, first + i),
-                                   tree_ks(&w->tree, KS_STOP)));
+        build_append(&list, build_if(&w->tree, left_between(w, first + begin, first + i),
+                                     build_ks(&w->tree, KS_STOP)));
     }
-    return tree_block(&w->tree, &list);
+    return build_block(&w->tree, &list);
 }
 
 /* The runtime does not report the packets that `finish` sees as left over, so `finish` itself stops if the members would
  * have left some.  After the last iteration the remaining packets are the history and fewer packets than an iteration
  * consumes. */
-static void write_report(struct region_writer *w, struct tree_list *list)
+static void write_report(struct region_writer *w, struct build_list *list)
 {
-    const struct tree *t = &w->tree;
+    const struct expr_build *t = &w->tree;
     const struct region_end *in = &w->region->in.items[0];
     uint64_t history = in->peek - in->packets;
     struct ks *never = report_between(w, false, 0, in->peek - 1);
     if (history == 0) {
-        tree_append(list, never);
+        build_append(list, never);
         return;
     }
-    struct kx *firing = tree_kx(t, KX_FIRING, scalar_type(w, SCALAR_I64));
-    struct ks *fired = tree_if(t, tree_compare(t, OP_GT, firing, tree_i64(t, 0)),
-                               report_between(w, true, history, in->packets - 1));
+    struct kx *firing = build_kx(t, KX_FIRING, scalar_type(w, SCALAR_I64));
+    struct ks *fired = build_if(t, build_compare(t, OP_GT, firing, build_i64(t, 0)),
+                                report_between(w, true, history, in->packets - 1));
     fired->otherwise = never;
-    tree_append(list, fired);
+    build_append(list, fired);
 }
 
-static struct ks *write_finish(struct region_writer *w)
+static struct ks *write_region_finish(struct region_writer *w)
 {
     const struct kernel *kernel = w->tree.kernel;
     size_t ins = w->region->in.count;
-    struct tree_list list = {0};
+    struct build_list list = {0};
     for (uint32_t o = 0; o < kernel->out_count; o++) {
         const struct region_end *out = &w->region->out.items[o];
         const struct type *type = kernel->out[o].type;
         uint64_t scalars = type_scalar_count(type);
         for (uint64_t j = 0; j < out->packets; j++) {
-            struct tree_list packet = {0};
+            struct build_list packet = {0};
             struct kx *condition = enough_left(w, &out->needs[j * ins]);
             if (condition == NULL) break;
             write_values(w, &packet, &out->values[j * scalars], scalars);
-            tree_append(&packet,
-                        write_packet(w, o, j, packet_value(w, type, &out->values[j * scalars])));
-            tree_append(&list, tree_if(&w->tree, condition, tree_block(&w->tree, &packet)));
+            build_append(&packet, append_region_packet(
+                                      w, o, j, packet_value(w, type, &out->values[j * scalars])));
+            build_append(&list, build_if(&w->tree, condition, build_block(&w->tree, &packet)));
         }
     }
     write_report(w, &list);
-    return tree_block(&w->tree, &list);
+    return build_block(&w->tree, &list);
 }
 
 /* ---- the table ---- */
@@ -540,20 +542,20 @@ static void declare_table(struct region_writer *w)
 
 static struct ks *write_init(struct region_writer *w)
 {
-    const struct tree *t = &w->tree;
-    struct tree_list list = {0};
+    const struct expr_build *t = &w->tree;
+    struct build_list list = {0};
     write_values(w, &list, w->region->table.items, w->region->table.count);
     for (size_t i = 0; i < w->region->table.count; i++) {
-        struct kx *item = tree_index(t, tree_variable(t, w->table), tree_i32(t, i));
-        struct kx *value = value_of(w, w->region->table.items[i]);
-        tree_append(&list, tree_expression(t, tree_assign(t, item, value)));
+        struct kx *item = build_index(t, build_variable(t, w->table), build_i32(t, i));
+        struct kx *value = symbol_value(w, w->region->table.items[i]);
+        build_append(&list, build_expression(t, build_assign(t, item, value)));
     }
-    return tree_block(t, &list);
+    return build_block(t, &list);
 }
 
 /* ---- the kernel ---- */
 
-static void set_ports(struct region_writer *w, struct kernel *kernel)
+static void set_region_ports(struct region_writer *w, struct kernel *kernel)
 {
     const struct graph *graph = w->space->graph;
     const struct region *region = w->region;
@@ -589,7 +591,8 @@ static bool is_wanted_argument(const struct region *region, const struct region_
 }
 
 /* Adds the arguments of the members, in order of their numbers. */
-static void set_arguments(struct region_writer *w, struct kernel *kernel, struct graph_node *node)
+static void add_member_arguments(struct region_writer *w, struct kernel *kernel,
+                                 struct graph_node *node)
 {
     struct arena *arena = w->tree.arena;
     size_t count = w->space->arguments.count;
@@ -612,7 +615,7 @@ static void set_arguments(struct region_writer *w, struct kernel *kernel, struct
     kernel->arguments_bytes = (kernel->arguments_bytes + 7) / 8 * 8;
 }
 
-static void add_ends(struct region_writer *w, struct graph_node *node)
+static void add_region_ends(struct region_writer *w, struct graph_node *node)
 {
     const struct graph *graph = w->space->graph;
     for (uint32_t i = 0; i < w->tree.kernel->in_count; i++) {
@@ -648,12 +651,12 @@ struct graph_node region_kernel(struct region_space *space, const struct region 
                                        .span = first->span}};
     *kernel = (struct kernel){
         .name = name, .title = name, .span = first->kernel->span, .phases = 1, .group = {1, 1, 1}};
-    set_ports(&w, kernel);
-    set_arguments(&w, kernel, &node);
+    set_region_ports(&w, kernel);
+    add_member_arguments(&w, kernel, &node);
     declare_table(&w);
     if (w.table != NULL) kernel->init = write_init(&w);
-    kernel->body = region->strands != NULL ? region_write_strands(&w) : write_body(&w);
-    if (region->reports) kernel->finish = write_finish(&w);
-    add_ends(&w, &node);
+    kernel->body = region->strands != NULL ? region_write_strands(&w) : write_region_body(&w);
+    if (region->reports) kernel->finish = write_region_finish(&w);
+    add_region_ends(&w, &node);
     return node;
 }

@@ -17,7 +17,7 @@ struct region_shape; /* region_kernel.c */
 struct region_writer {
     struct region_space *space;
     const struct region *region;
-    struct tree tree;
+    struct expr_build tree;
     struct region_shape *shapes;       /* by node of the symbolic graph */
     const struct variable **arguments; /* by number: the kernel's argument, or NULL */
     struct variable *table;            /* or NULL */
@@ -36,10 +36,10 @@ struct kx *region_place(struct region_writer *w, uint32_t port, uint32_t compone
 /* The place of a SYM_PACKET in the single in-port of an interleaved region. */
 uint64_t region_interleaved_place(const struct region_writer *w, const struct sym_node *n);
 /* Appends the statements that the value needs.  Returns the value. */
-struct kx *region_write_value(struct region_writer *w, struct tree_list *list, sym value);
+struct kx *region_write_value(struct region_writer *w, struct build_list *list, sym value);
 
 /* If the packets of the out-port are computed alike, appends one loop that writes them all; else returns false. */
-bool region_write_alike(struct region_writer *w, struct tree_list *list, uint32_t port);
+bool region_write_alike(struct region_writer *w, struct build_list *list, uint32_t port);
 
 /* The body of a region with strands. */
 struct ks *region_write_strands(struct region_writer *w);

@@ -10,8 +10,8 @@ struct copy {
     uint32_t between;      /* the new buffer of the present replacement */
 };
 
-static bool is_kept(const struct copy *c, const struct graph_buffer *buffer,
-                    const struct replacement *replacements)
+static bool is_copied_buffer(const struct copy *c, const struct graph_buffer *buffer,
+                             const struct replacement *replacements)
 {
     if (buffer->writer_node == GRAPH_NONE || c->replaced_by[buffer->writer_node] == GRAPH_NONE)
         return true;
@@ -28,7 +28,7 @@ static void copy_buffers(struct copy *c, const struct replacement *replacements)
     for (size_t i = 0; i < c->from->buffers.count; i++) {
         struct graph_buffer buffer = c->from->buffers.items[i];
         c->buffers[i] = GRAPH_NONE;
-        if (!is_kept(c, &c->from->buffers.items[i], replacements)) continue;
+        if (!is_copied_buffer(c, &c->from->buffers.items[i], replacements)) continue;
         buffer.readers.items = NULL;
         buffer.readers.count = buffer.readers.capacity = 0;
         buffer.writer_node = GRAPH_NONE;

@@ -21,7 +21,7 @@ struct strand_writer {
     VEC(const struct variable *) constants;
 };
 
-static bool are_neighbours(const struct strand_writer *s, const uint64_t *packets, uint64_t each)
+static bool reads_neighbours(const struct strand_writer *s, const uint64_t *packets, uint64_t each)
 {
     uint64_t count = s->strands->count;
     for (uint64_t i = 0; i < each * count; i++)
@@ -32,27 +32,28 @@ static bool are_neighbours(const struct strand_writer *s, const uint64_t *packet
 static struct variable *spare(struct strand_writer *s, const struct type *packet, uint64_t packets,
                               const char *name)
 {
-    const struct tree *t = &s->w->tree;
+    const struct expr_build *t = &s->w->tree;
     const struct type *type = type_array(t->types, type_base(packet),
                                          packets * type_scalar_count(packet) * s->strands->count);
-    return tree_local(t, name, type, false);
+    return build_local(t, name, type, false);
 }
 
 /* Item `number` of the array, of the strand in the loop's variable c. */
 static struct kx *spare_item(const struct strand_writer *s, struct variable *array, uint64_t number)
 {
-    const struct tree *t = &s->w->tree;
-    struct kx *index = tree_variable(t, s->c);
+    const struct expr_build *t = &s->w->tree;
+    struct kx *index = build_variable(t, s->c);
     if (number > 0)
-        index = tree_binary(t, OP_ADD, s->c->type, index, tree_i32(t, number * s->strands->count));
-    return tree_index(t, tree_variable(t, array), index);
+        index =
+            build_binary(t, OP_ADD, s->c->type, index, build_i32(t, number * s->strands->count));
+    return build_index(t, build_variable(t, array), index);
 }
 
-static struct kx *place(const struct strand_writer *s, uint64_t first)
+static struct kx *strand_place(const struct strand_writer *s, uint64_t first)
 {
-    const struct tree *t = &s->w->tree;
-    struct kx *index = tree_variable(t, s->c);
-    return first == 0 ? index : tree_binary(t, OP_ADD, s->c->type, index, tree_i32(t, first));
+    const struct expr_build *t = &s->w->tree;
+    struct kx *index = build_variable(t, s->c);
+    return first == 0 ? index : build_binary(t, OP_ADD, s->c->type, index, build_i32(t, first));
 }
 
 /* ---- operations ---- */
@@ -65,48 +66,48 @@ static bool is_same_constant(const struct variable *array, const sym *values, ui
     return true;
 }
 
-static struct kx *constant(struct strand_writer *s, const sym *values)
+static struct kx *strand_constant(struct strand_writer *s, const sym *values)
 {
-    const struct tree *t = &s->w->tree;
+    const struct expr_build *t = &s->w->tree;
     uint64_t count = s->strands->count, same = 1;
     while (same < count && values[same].bits == values[0].bits)
         same++;
-    if (same == count) return tree_constant(t, values[0]);
+    if (same == count) return build_constant(t, values[0]);
     const struct variable *array = NULL;
     for (size_t i = 0; i < s->constants.count && array == NULL; i++)
         if (is_same_constant(s->constants.items[i], values, count)) array = s->constants.items[i];
     if (array == NULL) {
-        array = tree_constant_array(t, region_fresh_name(s->w), values, count);
+        array = build_constant_array(t, region_fresh_name(s->w), values, count);
         vec_push(s->w->space->scratch, &s->constants, array);
     }
-    return tree_index(t, tree_variable(t, array), tree_variable(t, s->c));
+    return build_index(t, build_variable(t, array), build_variable(t, s->c));
 }
 
-static struct kx *packet(struct strand_writer *s, const struct sym_node *n)
+static struct kx *strand_packet(struct strand_writer *s, const struct sym_node *n)
 {
-    const struct tree *t = &s->w->tree;
+    const struct expr_build *t = &s->w->tree;
     if (s->in != NULL)
         return spare_item(s, s->in, s->number[n->packet] * s->in_parts + n->component);
-    struct kx *x = tree_peek(t, 0, place(s, n->packet));
-    return type_is_vector(x->type) ? tree_index(t, x, tree_i32(t, n->component)) : x;
+    struct kx *x = build_peek(t, 0, strand_place(s, n->packet));
+    return type_is_vector(x->type) ? build_index(t, x, build_i32(t, n->component)) : x;
 }
 
 static struct kx *operand(struct strand_writer *s, const sym *row, uint32_t k)
 {
     sym first = region_node_at(s->w, row[0].bits)->operands[k];
-    if (!sym_is_constant(first)) return tree_variable(&s->w->tree, s->locals[first.bits]);
+    if (!sym_is_constant(first)) return build_variable(&s->w->tree, s->locals[first.bits]);
     sym *values = ARENA_ARRAY(s->w->space->scratch, sym, s->strands->count);
     for (uint64_t i = 0; i < s->strands->count; i++)
         values[i] = region_node_at(s->w, row[i].bits)->operands[k];
-    return constant(s, values);
+    return strand_constant(s, values);
 }
 
 static struct kx *value(struct strand_writer *s, const sym *row)
 {
     const struct sym_node *n = region_node_at(s->w, row[0].bits);
     struct kx *operands[SYM_OPERANDS] = {NULL};
-    if (n->kind == SYM_PACKET) return packet(s, n);
-    if (n->kind == SYM_ARGUMENT) return tree_variable(&s->w->tree, s->w->arguments[n->stream]);
+    if (n->kind == SYM_PACKET) return strand_packet(s, n);
+    if (n->kind == SYM_ARGUMENT) return build_variable(&s->w->tree, s->w->arguments[n->stream]);
     for (uint32_t k = 0; k < n->operand_count; k++)
         operands[k] = operand(s, row, k);
     return region_operation(s->w, n, operands);
@@ -114,80 +115,82 @@ static struct kx *value(struct strand_writer *s, const sym *row)
 
 /* ---- statements ---- */
 
-static struct kx *of_scalars(const struct tree *t, const struct type *type, struct kx **scalars)
+static struct kx *of_scalars(const struct expr_build *t, const struct type *type,
+                             struct kx **scalars)
 {
     if (!type_is_vector(type)) return scalars[0];
-    struct kx *x = tree_kx(t, KX_AGGREGATE, type);
+    struct kx *x = build_kx(t, KX_AGGREGATE, type);
     x->argument_count = (uint32_t)type->length;
     x->arguments = arena_copy(t->arena, scalars, type->length * sizeof *scalars);
     return x;
 }
 
-static void write_packet(struct strand_writer *s, struct tree_list *list, uint64_t number)
+static void append_strand_packet(struct strand_writer *s, struct build_list *list, uint64_t number)
 {
-    const struct tree *t = &s->w->tree;
+    const struct expr_build *t = &s->w->tree;
     const struct region_end *out = &s->w->region->out.items[0];
     uint64_t first = s->strands->out[number * s->strands->count];
     struct kx **scalars = ARENA_ARRAY(s->w->space->scratch, struct kx *, s->out_parts);
     for (uint64_t i = 0; i < s->out_parts; i++) {
-        scalars[i] = tree_variable(t, s->locals[out->values[first * s->out_parts + i].bits]);
+        scalars[i] = build_variable(t, s->locals[out->values[first * s->out_parts + i].bits]);
         if (s->out == NULL) continue;
         struct kx *to = spare_item(s, s->out, number * s->out_parts + i);
-        tree_append(list, tree_expression(t, tree_assign(t, to, scalars[i])));
+        build_append(list, build_expression(t, build_assign(t, to, scalars[i])));
     }
     if (s->out != NULL) return;
-    struct ks *store = tree_ks(t, KS_STORE);
-    store->index = place(s, first);
+    struct ks *store = build_ks(t, KS_STORE);
+    store->index = strand_place(s, first);
     store->expr = of_scalars(t, t->kernel->out[0].type, scalars);
-    tree_append(list, store);
+    build_append(list, store);
 }
 
-static void write_loop(struct strand_writer *s, struct tree_list *list)
+static void write_loop(struct strand_writer *s, struct build_list *list)
 {
-    const struct tree *t = &s->w->tree;
-    struct tree_list body = {0};
+    const struct expr_build *t = &s->w->tree;
+    struct build_list body = {0};
     struct variable *c =
-        tree_local(t, region_fresh_name(s->w), type_scalar(t->types, SCALAR_I32), false);
+        build_local(t, region_fresh_name(s->w), type_scalar(t->types, SCALAR_I32), false);
     s->c = c;
     for (size_t i = 0; i < s->strands->node_count; i++) {
         const sym *row = s->strands->rows[i];
         if (row == NULL) continue;
         const struct type *type = type_scalar(t->types, region_node_at(s->w, i)->type);
-        struct variable *local = tree_local(t, region_fresh_name(s->w), type, true);
-        tree_append(&body, tree_declare(t, local, value(s, row)));
+        struct variable *local = build_local(t, region_fresh_name(s->w), type, true);
+        build_append(&body, build_declare(t, local, value(s, row)));
         s->locals[i] = local;
     }
     for (uint64_t i = 0; i < s->strands->writes; i++)
-        write_packet(s, &body, i);
-    tree_append(list, tree_loop(t, c, s->strands->count, tree_block(t, &body)));
+        append_strand_packet(s, &body, i);
+    build_append(list, build_loop(t, c, s->strands->count, build_block(t, &body)));
 }
 
 /* ---- packets that are not neighbours ---- */
 
-static void declare_spare(const struct tree *t, struct tree_list *list, struct variable *array)
+static void declare_spare(const struct expr_build *t, struct build_list *list,
+                          struct variable *array)
 {
-    struct ks *s = tree_declare(t, array, NULL);
+    struct ks *s = build_declare(t, array, NULL);
     s->unset = true; /* every item is written before it is read */
-    tree_append(list, s);
+    build_append(list, s);
 }
 
-static void move_in(struct strand_writer *s, struct tree_list *list)
+static void move_in(struct strand_writer *s, struct build_list *list)
 {
-    const struct tree *t = &s->w->tree;
+    const struct expr_build *t = &s->w->tree;
     uint64_t count = s->strands->count;
     for (uint64_t i = 0; i < s->strands->reads * count * s->in_parts; i++) {
         uint64_t number = i / s->in_parts, part = i % s->in_parts;
         uint64_t at = (number / count * s->in_parts + part) * count + number % count;
-        struct kx *x = tree_peek(t, 0, tree_i32(t, s->strands->in[number]));
-        if (type_is_vector(x->type)) x = tree_index(t, x, tree_i32(t, part));
-        struct kx *to = tree_index(t, tree_variable(t, s->in), tree_i32(t, at));
-        tree_append(list, tree_expression(t, tree_assign(t, to, x)));
+        struct kx *x = build_peek(t, 0, build_i32(t, s->strands->in[number]));
+        if (type_is_vector(x->type)) x = build_index(t, x, build_i32(t, part));
+        struct kx *to = build_index(t, build_variable(t, s->in), build_i32(t, at));
+        build_append(list, build_expression(t, build_assign(t, to, x)));
     }
 }
 
-static void move_out(struct strand_writer *s, struct tree_list *list)
+static void move_out(struct strand_writer *s, struct build_list *list)
 {
-    const struct tree *t = &s->w->tree;
+    const struct expr_build *t = &s->w->tree;
     uint64_t count = s->strands->count, packets = s->strands->writes * count;
     uint64_t *from = ARENA_ARRAY(s->w->space->scratch, uint64_t, packets);
     struct kx **scalars = ARENA_ARRAY(s->w->space->scratch, struct kx *, s->out_parts);
@@ -196,9 +199,9 @@ static void move_out(struct strand_writer *s, struct tree_list *list)
     for (uint64_t p = 0; p < packets; p++) {
         for (uint64_t part = 0; part < s->out_parts; part++) {
             uint64_t at = (from[p] / count * s->out_parts + part) * count + from[p] % count;
-            scalars[part] = tree_index(t, tree_variable(t, s->out), tree_i32(t, at));
+            scalars[part] = build_index(t, build_variable(t, s->out), build_i32(t, at));
         }
-        tree_append(list, tree_emit(t, 0, of_scalars(t, t->kernel->out[0].type, scalars)));
+        build_append(list, build_emit(t, 0, of_scalars(t, t->kernel->out[0].type, scalars)));
     }
 }
 
@@ -208,7 +211,7 @@ struct ks *region_write_strands(struct region_writer *w)
 {
     const struct region_strands *strands = w->region->strands;
     const struct type *in = w->tree.kernel->in[0].type, *out = w->tree.kernel->out[0].type;
-    struct tree_list list = {0};
+    struct build_list list = {0};
     struct strand_writer s = {.w = w,
                               .strands = strands,
                               .in_parts = type_scalar_count(in),
@@ -217,12 +220,12 @@ struct ks *region_write_strands(struct region_writer *w)
     s.number = ARENA_ARRAY(w->space->scratch, uint64_t, w->region->in.items[0].packets);
     for (uint64_t i = 0; i < strands->reads; i++)
         s.number[strands->in[i * strands->count]] = i;
-    if (!are_neighbours(&s, strands->in, strands->reads)) {
+    if (!reads_neighbours(&s, strands->in, strands->reads)) {
         s.in = spare(&s, in, strands->reads, "read");
         declare_spare(&w->tree, &list, s.in);
         move_in(&s, &list);
     }
-    if (!are_neighbours(&s, strands->out, strands->writes)) {
+    if (!reads_neighbours(&s, strands->out, strands->writes)) {
         s.out = spare(&s, out, strands->writes, "written");
         declare_spare(&w->tree, &list, s.out);
     } else {
@@ -235,5 +238,5 @@ struct ks *region_write_strands(struct region_writer *w)
     write_loop(&s, &list);
     if (s.out != NULL) move_out(&s, &list);
     w->tree.kernel->within = true;
-    return tree_block(&w->tree, &list);
+    return build_block(&w->tree, &list);
 }

@@ -178,7 +178,7 @@ struct match {
     uint32_t depth;
 };
 
-static bool match(struct match *m, const sym *values);
+static bool match_strands(struct match *m, const sym *values);
 
 static bool match_operands(struct match *m, const sym *values)
 {
@@ -188,7 +188,7 @@ static bool match_operands(struct match *m, const sym *values)
     for (uint32_t k = 0; k < sym_node(s, values[0])->operand_count; k++) {
         for (uint64_t i = 0; i < count; i++)
             operands[i] = sym_node(s, values[i])->operands[k];
-        if (!match(m, operands)) return false;
+        if (!match_strands(m, operands)) return false;
     }
     return true;
 }
@@ -203,7 +203,7 @@ static bool is_alike(const struct match *m, const struct sym_node *a, const stru
 }
 
 /* Are the values, one of each strand, computed alike except for constants? */
-static bool match(struct match *m, const sym *values)
+static bool match_strands(struct match *m, const sym *values)
 {
     enum { DEPTH_MAX = 1000 };
     const struct symbols *s = &m->p->space.symbols;
@@ -241,7 +241,7 @@ static bool match_all(struct splitter *p, const struct region *region,
     for (uint64_t i = 0; i < strands->writes * parts; i++) {
         for (uint64_t c = 0; c < count; c++)
             values[c] = out->values[strands->out[i / parts * count + c] * parts + i % parts];
-        if (!match(&m, values)) return false;
+        if (!match_strands(&m, values)) return false;
     }
     return true;
 }
@@ -284,7 +284,7 @@ static uint32_t next_of(const struct splitter *p, uint32_t node)
     return joins ? next : GRAPH_NONE;
 }
 
-static bool is_member(struct splitter *p, uint32_t node)
+static bool is_strand_member(struct splitter *p, uint32_t node)
 {
     return !p->taken[node] && region_look(&p->space, node)->reason == NULL;
 }
@@ -301,7 +301,7 @@ static void split_from(struct splitter *p, uint32_t first)
     struct region_choice best = {0};
     VEC(uint32_t) nodes = {0};
     const char *reason;
-    for (uint32_t at = first; at != GRAPH_NONE && is_member(p, at); at = next_of(p, at)) {
+    for (uint32_t at = first; at != GRAPH_NONE && is_strand_member(p, at); at = next_of(p, at)) {
         struct region *region = ARENA_NEW(p->space.scratch, struct region);
         vec_push(p->space.scratch, &nodes, at);
         if (!region_build(&p->space, nodes.items, nodes.count, region, &reason)) break;

@@ -18,7 +18,7 @@ static uint64_t mix(uint64_t hash, uint64_t word)
     return hash ^ hash >> 29;
 }
 
-static uint64_t hash_of(const struct sym_node *n)
+static uint64_t hash_symbol(const struct sym_node *n)
 {
     uint64_t hash = mix(n->packet, (uint64_t)n->kind << 40 | (uint64_t)n->op << 24 |
                                        (uint64_t)n->builtin << 8 | (uint64_t)n->type);
@@ -28,7 +28,7 @@ static uint64_t hash_of(const struct sym_node *n)
     return hash;
 }
 
-static bool is_same(sym a, sym b)
+static bool is_same_symbol(sym a, sym b)
 {
     return a.type == b.type && a.bits == b.bits;
 }
@@ -40,13 +40,13 @@ static bool is_equal(const struct sym_node *a, const struct sym_node *b)
         a->operand_count != b->operand_count)
         return false;
     for (uint32_t i = 0; i < a->operand_count; i++)
-        if (!is_same(a->operands[i], b->operands[i])) return false;
+        if (!is_same_symbol(a->operands[i], b->operands[i])) return false;
     return true;
 }
 
-static uint32_t *find_slot(struct symbols *s, const struct sym_node *node)
+static uint32_t *find_symbol_slot(struct symbols *s, const struct sym_node *node)
 {
-    size_t at = hash_of(node) & (s->slot_count - 1);
+    size_t at = hash_symbol(node) & (s->slot_count - 1);
     while (s->slots[at] != 0 && !is_equal(&s->nodes.items[s->slots[at] - 1], node))
         at = (at + 1) & (s->slot_count - 1);
     return &s->slots[at];
@@ -80,9 +80,9 @@ static sym intern(struct symbols *s, struct sym_node node)
         s->slot_count = s->slot_count ? s->slot_count * 2 : FIRST_SLOTS;
         s->slots = ARENA_ARRAY(s->arena, uint32_t, s->slot_count);
         for (size_t i = 0; i < s->nodes.count; i++)
-            *find_slot(s, &s->nodes.items[i]) = (uint32_t)i + 1;
+            *find_symbol_slot(s, &s->nodes.items[i]) = (uint32_t)i + 1;
     }
-    uint32_t *slot = find_slot(s, &node);
+    uint32_t *slot = find_symbol_slot(s, &node);
     if (*slot == 0) {
         if (s->nodes.count >= s->node_limit && s->reason == NULL)
             s->reason = "computes too much in one firing";
@@ -124,7 +124,7 @@ sym sym_unknown(struct symbols *s, enum scalar_type type)
 
 /* ---- properties of values ---- */
 
-static bool is_number(sym value, double number)
+static bool is_constant_number(sym value, double number)
 {
     if (!sym_is_constant(value)) return false;
     if (scalar_is_float(value.type)) return arith_as_f64(value) == number;
@@ -193,10 +193,10 @@ static bool simpler_float(struct symbols *s, const struct sym_node *n, sym *out)
         return true;
     }
     bool unchanged = (n->op == OP_SUB && is_float_zero(right, false)) ||
-                     ((n->op == OP_MUL || n->op == OP_DIV) && is_number(right, 1));
+                     ((n->op == OP_MUL || n->op == OP_DIV) && is_constant_number(right, 1));
     if (unchanged)
         *out = left;
-    else if (n->op == OP_MUL && is_number(left, 1))
+    else if (n->op == OP_MUL && is_constant_number(left, 1))
         *out = right;
     else
         return false;
@@ -213,7 +213,7 @@ static bool simpler_integer(const struct sym_node *n, sym *out)
         left = right;
         right = constant;
     }
-    bool by_zero = is_number(right, 0), by_one = is_number(right, 1);
+    bool by_zero = is_constant_number(right, 0), by_one = is_constant_number(right, 1);
     switch (n->op) {
     case OP_ADD:
     case OP_SUB:
@@ -239,11 +239,12 @@ static bool simpler_integer(const struct sym_node *n, sym *out)
 static bool simpler_fma(struct symbols *s, const struct sym_node *n, sym *out)
 {
     sym a = n->operands[0], b = n->operands[1], product;
-    if (is_number(a, 1) || is_number(b, 1)) {
-        *out = sym_binary(s, OP_ADD, n->type, is_number(a, 1) ? b : a, n->operands[2]);
+    if (is_constant_number(a, 1) || is_constant_number(b, 1)) {
+        *out = sym_binary(s, OP_ADD, n->type, is_constant_number(a, 1) ? b : a, n->operands[2]);
         return true;
     }
-    if (!sym_is_constant(a) || !sym_is_constant(b) || (!is_number(a, 0) && !is_number(b, 0)))
+    if (!sym_is_constant(a) || !sym_is_constant(b) ||
+        (!is_constant_number(a, 0) && !is_constant_number(b, 0)))
         return false;
     if (!arith_binary(OP_MUL, a, b, &product) || arith_as_f64(product) != 0) return false;
     *out = sym_binary(s, OP_ADD, n->type, product, n->operands[2]);
@@ -257,7 +258,7 @@ static bool simpler(struct symbols *s, const struct sym_node *n, sym *out)
         return scalar_is_float(n->type) ? simpler_float(s, n, out) : simpler_integer(n, out);
     case SYM_BUILTIN: return n->builtin == BUILTIN_FMA && simpler_fma(s, n, out);
     case SYM_SELECT:
-        if (!is_same(n->operands[1], n->operands[2])) return false;
+        if (!is_same_symbol(n->operands[1], n->operands[2])) return false;
         *out = n->operands[1];
         return true;
     case SYM_CONVERT: *out = n->operands[0]; return sym_type(n->operands[0]) == n->type;
@@ -283,7 +284,7 @@ sym sym_operation(struct symbols *s, struct sym_node n)
     struct operation operation = {(enum kx_kind)n.kind, n.op, n.builtin, n.type};
     if (constant && arith_operate(operation, n.operands, &result)) return result;
     if (n.kind == SYM_BINARY && divides(n.op) && !scalar_is_float(n.type) &&
-        (!sym_is_constant(n.operands[1]) || is_number(n.operands[1], 0))) {
+        (!sym_is_constant(n.operands[1]) || is_constant_number(n.operands[1], 0))) {
         s->reason = "divides by what may be zero";
         return result;
     }

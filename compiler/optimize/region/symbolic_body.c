@@ -30,7 +30,7 @@ struct machine {
 
 /* ---- the domain of evaluate ---- */
 
-static bool refuse(struct symbols *s, const char *reason)
+static bool refuse_body(struct symbols *s, const char *reason)
 {
     if (s->reason == NULL) s->reason = reason;
     return false;
@@ -41,11 +41,11 @@ static bool spend(void *data, struct span span, uint64_t steps)
     struct symbols *s = ((struct machine *)data)->s;
     (void)span;
     s->steps += steps;
-    if (s->steps > s->step_limit) return refuse(s, "takes too many steps");
+    if (s->steps > s->step_limit) return refuse_body(s, "takes too many steps");
     return s->reason == NULL;
 }
 
-static void fail(void *data, const struct evaluate_error *error)
+static void note_fault(void *data, const struct evaluate_error *error)
 {
     static const char *const reasons[] = {
         [EVALUATE_DIVISION_BY_ZERO] = "divides by what may be zero",
@@ -63,7 +63,7 @@ static void fail(void *data, const struct evaluate_error *error)
         [EVALUATE_EXPRESSION] = "is not the same in every firing",
         [EVALUATE_STATEMENT] = "is not the same in every firing",
     };
-    refuse(((struct machine *)data)->s, reasons[error->failure]);
+    refuse_body(((struct machine *)data)->s, reasons[error->failure]);
 }
 
 static sym *find_in(struct variable *const *items, size_t count, sym *const *values,
@@ -74,7 +74,7 @@ static sym *find_in(struct variable *const *items, size_t count, sym *const *val
     return NULL;
 }
 
-static sym *find(void *data, const struct variable *variable)
+static sym *find_variable_value(void *data, const struct variable *variable)
 {
     const struct machine *m = data;
     const struct kernel *kernel = m->kernel;
@@ -107,12 +107,12 @@ static bool operate(void *data, struct operation operation, const sym *operands,
     return s->reason == NULL;
 }
 
-static bool read_packet(struct evaluator *in, const struct kx *x, sym *out)
+static bool read_symbolic_packet(struct evaluator *in, const struct kx *x, sym *out)
 {
     const struct machine *m = in->data;
     uint64_t packet, element = 0, count = type_scalar_count(x->type);
     if (x->kind != KX_PEEK) return false;
-    if (m->ports == NULL) return refuse(m->s, "reads packets in init");
+    if (m->ports == NULL) return refuse_body(m->s, "reads packets in init");
     const struct kernel_port *port = &m->kernel->in[x->port];
     if (!evaluate_index(in, x->right, port->peek, &packet)) return false;
     if (x->left && !evaluate_index(in, x->left, port->arity, &element)) return false;
@@ -122,7 +122,7 @@ static bool read_packet(struct evaluator *in, const struct kx *x, sym *out)
 }
 
 /* Stores the scalars of an appended or set packet in `out` of the port. */
-static bool write_packet(struct evaluator *in, const struct ks *s)
+static bool store_symbolic_packet(struct evaluator *in, const struct ks *s)
 {
     struct machine *m = in->data;
     uint64_t element = 0, packet = 0;
@@ -133,22 +133,22 @@ static bool write_packet(struct evaluator *in, const struct ks *s)
         if (!evaluate_index(in, s->index, port->push, &packet)) return false;
     } else {
         packet = m->appended[m->first_element[s->port] + element]++;
-        if (packet >= port->push) return refuse(m->s, "may append too much");
+        if (packet >= port->push) return refuse_body(m->s, "may append too much");
     }
     sym *to =
         m->ports->out[s->port] + (element * port->push + packet) * type_scalar_count(port->type);
     return evaluate(in, s->expr, to);
 }
 
-static bool execute(struct machine *m, const struct ks *code)
+static bool execute_symbolically(struct machine *m, const struct ks *code)
 {
     static const struct evaluate_domain domain = {.spend = spend,
-                                                  .fail = fail,
-                                                  .find = find,
+                                                  .fail = note_fault,
+                                                  .find = find_variable_value,
                                                   .may_assign = may_assign,
                                                   .operate = operate,
-                                                  .read = read_packet,
-                                                  .write = write_packet};
+                                                  .read = read_symbolic_packet,
+                                                  .write = store_symbolic_packet};
     struct evaluator in = {.domain = &domain,
                            .data = m,
                            .scratch = arena_create(),
@@ -168,7 +168,7 @@ static sym **begin_variables(struct machine *m, struct variable *const *items, s
     for (size_t i = 0; i < count; i++) {
         uint64_t scalars = type_scalar_count(items[i]->type);
         if (scalars > m->s->step_limit || !spend(m, items[i]->span, scalars / 16)) {
-            refuse(m->s, "has too much data");
+            refuse_body(m->s, "has too much data");
             return NULL;
         }
         values[i] = ARENA_ARRAY(m->s->arena, sym, scalars + 1);
@@ -186,7 +186,7 @@ bool symbolic_init(struct symbols *s, const struct kernel *kernel, const sym *ar
     if (s->reason != NULL) return false;
     *tables = (const sym *const *)m.tables;
     if (states != NULL) *states = (const sym *const *)m.states;
-    return execute(&m, kernel->init);
+    return execute_symbolically(&m, kernel->init);
 }
 
 struct unknown {
@@ -194,7 +194,7 @@ struct unknown {
     sym *next;
 };
 
-static void set_unknown(enum scalar_type scalar, uint64_t offset_bytes, void *data)
+static void set_scalar_unknown(enum scalar_type scalar, uint64_t offset_bytes, void *data)
 {
     struct unknown *unknown = data;
     (void)offset_bytes;
@@ -212,7 +212,7 @@ void symbolic_unknown_tables(struct symbols *s, const struct kernel *kernel,
             return;
         }
         values[i] = ARENA_ARRAY(s->arena, sym, type_scalar_count(type));
-        type_each_scalar(type, set_unknown, &(struct unknown){s, values[i]});
+        type_each_scalar(type, set_scalar_unknown, &(struct unknown){s, values[i]});
     }
     *tables = (const sym *const *)values;
 }
@@ -244,6 +244,7 @@ bool symbolic_fire(struct symbols *s, const struct symbolic_kernel *known,
             values_set_zero(ports->out[p] + i * scalars, port->type);
     }
     m.appended = ARENA_ARRAY(s->arena, uint64_t, (size_t)m.first_element[kernel->out_count] + 1);
-    if (!execute(&m, kernel->body)) return refuse(s, "is not the same in every firing");
-    return appended_all(&m) || refuse(s, "appends what data decide");
+    if (!execute_symbolically(&m, kernel->body))
+        return refuse_body(s, "is not the same in every firing");
+    return appended_all(&m) || refuse_body(s, "appends what data decide");
 }

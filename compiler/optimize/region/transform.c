@@ -11,7 +11,7 @@ struct stage {
 };
 
 /* Fills the stages that split a block of `points` into rows of `row`.  Returns their number. */
-static size_t plan_stages(uint64_t points, uint64_t row, struct stage *stages)
+static size_t plan_transform_stages(uint64_t points, uint64_t row, struct stage *stages)
 {
     size_t count = 0;
     for (uint64_t length = points; length > row; count++) {
@@ -47,7 +47,8 @@ static double series(double x, double first, unsigned power)
     return first * sum;
 }
 
-void transform_root(uint64_t points, uint64_t number, double *re, double *im)
+/* exp(-2 pi i number / points), to about an ulp, the same on every machine. */
+static void unit_root(uint64_t points, uint64_t number, double *re, double *im)
 {
     static const double two_pi = 6.283185307179586476925;
     for (; points < 4; points *= 2)
@@ -73,7 +74,7 @@ void transform_in_f64(double *re, double *im, uint64_t points)
     for (uint64_t half = points / 2; half > 0; half /= 2)
         for (uint64_t j = 0; j < half; j++) {
             double c = 1, s = 0;
-            if (j > 0) transform_root(points, j * (points / 2 / half), &c, &s);
+            if (j > 0) unit_root(points, j * (points / 2 / half), &c, &s);
             for (uint64_t a = j; a < points; a += 2 * half) {
                 uint64_t b = a + half;
                 double real = re[a] - re[b], imaginary = im[a] - im[b];
@@ -98,59 +99,61 @@ static const char *fresh_name(struct transform *t)
     return arena_printf(t->tree.arena, "t%u", t->names++);
 }
 
-static const struct variable *keep(struct transform *t, struct tree_list *list, struct kx *value)
+static const struct variable *keep_value(struct transform *t, struct build_list *list,
+                                         struct kx *value)
 {
-    struct variable *local = tree_local(&t->tree, fresh_name(t), value->type, true);
-    tree_append(list, tree_declare(&t->tree, local, value));
+    struct variable *local = build_local(&t->tree, fresh_name(t), value->type, true);
+    build_append(list, build_declare(&t->tree, local, value));
     return local;
 }
 
-static struct kx *operation(struct transform *t, enum kx_op op, const struct variable *a,
-                            const struct variable *b)
+static struct kx *transform_operation(struct transform *t, enum kx_op op, const struct variable *a,
+                                      const struct variable *b)
 {
-    return tree_binary(&t->tree, op, a->type, tree_variable(&t->tree, a),
-                       tree_variable(&t->tree, b));
+    return build_binary(&t->tree, op, a->type, build_variable(&t->tree, a),
+                        build_variable(&t->tree, b));
 }
 
-static struct transform_pair both(struct transform *t, struct tree_list *list, enum kx_op op,
+static struct transform_pair both(struct transform *t, struct build_list *list, enum kx_op op,
                                   struct transform_pair a, struct transform_pair b)
 {
-    const struct variable *re = keep(t, list, operation(t, op, a.re, b.re));
-    return (struct transform_pair){re, keep(t, list, operation(t, op, a.im, b.im))};
+    const struct variable *re = keep_value(t, list, transform_operation(t, op, a.re, b.re));
+    return (struct transform_pair){re, keep_value(t, list, transform_operation(t, op, a.im, b.im))};
 }
 
 static struct kx *negated(struct transform *t, struct kx *value)
 {
-    struct kx *x = tree_kx(&t->tree, KX_NEGATE, value->type);
+    struct kx *x = build_kx(&t->tree, KX_NEGATE, value->type);
     x->left = value;
     return x;
 }
 
 /* a * b, or with the conjugate of b. */
-static struct transform_pair product(struct transform *t, struct tree_list *list,
+static struct transform_pair product(struct transform *t, struct build_list *list,
                                      struct transform_pair a, struct transform_pair b,
                                      bool conjugate)
 {
-    struct kx *real = operation(t, OP_MUL, a.im, b.im);
-    struct kx *imaginary = operation(t, OP_MUL, a.re, b.im);
+    struct kx *real = transform_operation(t, OP_MUL, a.im, b.im);
+    struct kx *imaginary = transform_operation(t, OP_MUL, a.re, b.im);
     if (conjugate)
         imaginary = negated(t, imaginary);
     else
         real = negated(t, real);
-    real = tree_fma(&t->tree, tree_variable(&t->tree, a.re), tree_variable(&t->tree, b.re), real);
-    imaginary =
-        tree_fma(&t->tree, tree_variable(&t->tree, a.im), tree_variable(&t->tree, b.re), imaginary);
-    const struct variable *re = keep(t, list, real);
-    return (struct transform_pair){re, keep(t, list, imaginary)};
+    real =
+        build_fma(&t->tree, build_variable(&t->tree, a.re), build_variable(&t->tree, b.re), real);
+    imaginary = build_fma(&t->tree, build_variable(&t->tree, a.im), build_variable(&t->tree, b.re),
+                          imaginary);
+    const struct variable *re = keep_value(t, list, real);
+    return (struct transform_pair){re, keep_value(t, list, imaginary)};
 }
 
-static struct scalar_value rounded(const struct transform *t, double value)
+static struct scalar_value rounded_to_type(const struct transform *t, double value)
 {
     return arith_convert(arith_f64(value), t->scalar);
 }
 
 /* a times exp(-2 pi i number / points), or its conjugate. */
-static struct transform_pair turn_value(struct transform *t, struct tree_list *list,
+static struct transform_pair turn_value(struct transform *t, struct build_list *list,
                                         struct transform_pair a, uint64_t points, uint64_t number,
                                         bool conjugate)
 {
@@ -158,21 +161,23 @@ static struct transform_pair turn_value(struct transform *t, struct tree_list *l
     if (number == 0) return a;
     if (4 * number == points) {
         const struct variable *part = conjugate ? a.im : a.re;
-        const struct variable *other = keep(t, list, negated(t, tree_variable(&t->tree, part)));
+        const struct variable *other =
+            keep_value(t, list, negated(t, build_variable(&t->tree, part)));
         return conjugate ? (struct transform_pair){other, a.re}
                          : (struct transform_pair){a.im, other};
     }
-    transform_root(points, number, &re, &im);
-    struct transform_pair root = {keep(t, list, tree_constant(&t->tree, rounded(t, re))),
-                                  keep(t, list, tree_constant(&t->tree, rounded(t, im)))};
+    unit_root(points, number, &re, &im);
+    struct transform_pair root = {
+        keep_value(t, list, build_constant(&t->tree, rounded_to_type(t, re))),
+        keep_value(t, list, build_constant(&t->tree, rounded_to_type(t, im)))};
     return product(t, list, a, root, conjugate);
 }
 
 /* ---- transforms of a few values ---- */
 
 /* Transforms `count` values in place; place p becomes frequency reversed(p). */
-static void split_values(struct transform *t, struct tree_list *list, struct transform_pair *values,
-                         uint64_t count)
+static void split_values(struct transform *t, struct build_list *list,
+                         struct transform_pair *values, uint64_t count)
 {
     uint64_t half = count / 2;
     if (half == 0) return;
@@ -186,7 +191,7 @@ static void split_values(struct transform *t, struct tree_list *list, struct tra
 }
 
 /* The reverse of split_values; computes only the results at multiples of `every`. */
-static void join_values(struct transform *t, struct tree_list *list, struct transform_pair *values,
+static void join_values(struct transform *t, struct build_list *list, struct transform_pair *values,
                         uint64_t count, uint64_t every)
 {
     uint64_t half = count / 2;
@@ -228,7 +233,7 @@ uint64_t transform_forward_operations(uint64_t points)
 {
     struct stage stages[STAGES_MAX];
     uint64_t operations = points / TRANSFORM_ROW * split_operations(TRANSFORM_ROW);
-    for (size_t i = plan_stages(points, TRANSFORM_ROW, stages); i-- > 0;) {
+    for (size_t i = plan_transform_stages(points, TRANSFORM_ROW, stages); i-- > 0;) {
         uint64_t radix = stages[i].radix;
         operations += points / radix * (split_operations(radix) + 4 * (radix - 1));
     }
@@ -240,7 +245,7 @@ uint64_t transform_back_operations(uint64_t points, uint64_t every)
     struct stage stages[STAGES_MAX];
     uint64_t operations = points / TRANSFORM_ROW * join_operations(TRANSFORM_ROW, every);
     points /= every;
-    for (size_t i = plan_stages(points, TRANSFORM_ROW / every, stages); i-- > 0;) {
+    for (size_t i = plan_transform_stages(points, TRANSFORM_ROW / every, stages); i-- > 0;) {
         uint64_t radix = stages[i].radix;
         operations += points / radix * (join_operations(radix, 1) + 4 * (radix - 1));
     }
@@ -249,59 +254,62 @@ uint64_t transform_back_operations(uint64_t points, uint64_t every)
 
 /* ---- arrays ---- */
 
-static const struct variable *array(struct transform *t, struct tree_list *list, uint64_t count)
+static const struct variable *array(struct transform *t, struct build_list *list, uint64_t count)
 {
     const struct type *type =
         type_array(t->tree.types, type_scalar(t->tree.types, t->scalar), count);
-    struct variable *local = tree_local(&t->tree, fresh_name(t), type, false);
-    tree_append(list, tree_declare(&t->tree, local, NULL));
+    struct variable *local = build_local(&t->tree, fresh_name(t), type, false);
+    build_append(list, build_declare(&t->tree, local, NULL));
     return local;
 }
 
-struct transform_pair transform_arrays(struct transform *t, struct tree_list *list, uint64_t count)
+struct transform_pair transform_arrays(struct transform *t, struct build_list *list, uint64_t count)
 {
     const struct variable *re = array(t, list, count);
     return (struct transform_pair){re, array(t, list, count)};
 }
 
 /* variable + offset */
-static struct kx *place(struct transform *t, const struct variable *variable, uint64_t offset)
+static struct kx *offset_place(struct transform *t, const struct variable *variable,
+                               uint64_t offset)
 {
-    struct kx *x = tree_variable(&t->tree, variable);
+    struct kx *x = build_variable(&t->tree, variable);
     if (offset == 0) return x;
-    return tree_binary(&t->tree, OP_ADD, x->type, x, tree_i32(&t->tree, offset));
+    return build_binary(&t->tree, OP_ADD, x->type, x, build_i32(&t->tree, offset));
 }
 
-static struct kx *item(struct transform *t, const struct variable *of, struct kx *index)
+static struct kx *transform_item(struct transform *t, const struct variable *of, struct kx *index)
 {
-    return tree_index(&t->tree, tree_variable(&t->tree, of), index);
+    return build_index(&t->tree, build_variable(&t->tree, of), index);
 }
 
-static struct transform_pair load(struct transform *t, struct tree_list *list,
-                                  struct transform_pair from, const struct variable *at,
-                                  uint64_t offset)
+static struct transform_pair load_pair(struct transform *t, struct build_list *list,
+                                       struct transform_pair from, const struct variable *at,
+                                       uint64_t offset)
 {
-    const struct variable *re = keep(t, list, item(t, from.re, place(t, at, offset)));
-    return (struct transform_pair){re, keep(t, list, item(t, from.im, place(t, at, offset)))};
+    const struct variable *re =
+        keep_value(t, list, transform_item(t, from.re, offset_place(t, at, offset)));
+    return (struct transform_pair){
+        re, keep_value(t, list, transform_item(t, from.im, offset_place(t, at, offset)))};
 }
 
-static void store_part(struct transform *t, struct tree_list *list, struct kx *to,
+static void store_part(struct transform *t, struct build_list *list, struct kx *to,
                        const struct variable *value)
 {
-    tree_append(
-        list, tree_expression(&t->tree, tree_assign(&t->tree, to, tree_variable(&t->tree, value))));
+    build_append(list, build_expression(
+                           &t->tree, build_assign(&t->tree, to, build_variable(&t->tree, value))));
 }
 
-static void store(struct transform *t, struct tree_list *list, struct transform_pair to,
-                  const struct variable *at, uint64_t offset, struct transform_pair value)
+static void store_pair(struct transform *t, struct build_list *list, struct transform_pair to,
+                       const struct variable *at, uint64_t offset, struct transform_pair value)
 {
-    store_part(t, list, item(t, to.re, place(t, at, offset)), value.re);
-    store_part(t, list, item(t, to.im, place(t, at, offset)), value.im);
+    store_part(t, list, transform_item(t, to.re, offset_place(t, at, offset)), value.re);
+    store_part(t, list, transform_item(t, to.im, offset_place(t, at, offset)), value.im);
 }
 
 static struct variable *counter(struct transform *t)
 {
-    return tree_local(&t->tree, fresh_name(t), type_scalar(t->tree.types, SCALAR_I32), false);
+    return build_local(&t->tree, fresh_name(t), type_scalar(t->tree.types, SCALAR_I32), false);
 }
 
 /* ---- stages ---- */
@@ -319,135 +327,136 @@ static struct transform_pair roots(struct transform *t, const struct stage *stag
     struct scalar_value *im = ARENA_ARRAY(t->tree.arena, struct scalar_value, part);
     for (uint64_t j = 0; j < part; j++) {
         double c, s;
-        transform_root(stage->length, j * k, &c, &s);
-        re[j] = rounded(t, c);
-        im[j] = rounded(t, s);
+        unit_root(stage->length, j * k, &c, &s);
+        re[j] = rounded_to_type(t, c);
+        im[j] = rounded_to_type(t, s);
     }
-    kept->re = tree_constant_array(&t->tree, fresh_name(t), re, part);
-    kept->im = tree_constant_array(&t->tree, fresh_name(t), im, part);
+    kept->re = build_constant_array(&t->tree, fresh_name(t), re, part);
+    kept->im = build_constant_array(&t->tree, fresh_name(t), im, part);
     return *kept;
 }
 
 /* The loops of a stage: over the blocks, and over the places in a part.  `at` is the sum of both. */
 struct round {
     struct variable *block, *in_part;
-    struct tree_list body;
+    struct build_list body;
     const struct variable *at;
 };
 
-static struct round begin_round(struct transform *t, const struct stage *stage, uint64_t points)
+static struct round begin_transform_round(struct transform *t, const struct stage *stage,
+                                          uint64_t points)
 {
     struct round round = {.block = counter(t), .in_part = counter(t)};
-    struct kx *at = tree_variable(&t->tree, round.in_part);
+    struct kx *at = build_variable(&t->tree, round.in_part);
     if (stage->length < points) {
         struct kx *first =
-            tree_binary(&t->tree, OP_MUL, at->type, tree_variable(&t->tree, round.block),
-                        tree_i32(&t->tree, stage->length));
-        at = tree_binary(&t->tree, OP_ADD, at->type, first, at);
+            build_binary(&t->tree, OP_MUL, at->type, build_variable(&t->tree, round.block),
+                         build_i32(&t->tree, stage->length));
+        at = build_binary(&t->tree, OP_ADD, at->type, first, at);
     }
-    round.at = keep(t, &round.body, at);
+    round.at = keep_value(t, &round.body, at);
     return round;
 }
 
-static void end_round(struct transform *t, struct tree_list *list, const struct stage *stage,
+static void end_round(struct transform *t, struct build_list *list, const struct stage *stage,
                       uint64_t points, const struct round *round)
 {
-    struct ks *loop = tree_loop(&t->tree, round->in_part, stage->length / stage->radix,
-                                tree_block(&t->tree, &round->body));
+    struct ks *loop = build_loop(&t->tree, round->in_part, stage->length / stage->radix,
+                                 build_block(&t->tree, &round->body));
     if (stage->length < points)
-        loop = tree_loop(&t->tree, round->block, points / stage->length, loop);
-    tree_append(list, loop);
+        loop = build_loop(&t->tree, round->block, points / stage->length, loop);
+    build_append(list, loop);
 }
 
-static void stage_forward(struct transform *t, struct tree_list *list, const struct stage *stage,
+static void stage_forward(struct transform *t, struct build_list *list, const struct stage *stage,
                           struct transform_pair block)
 {
     struct transform_pair values[RADIX_MAX];
     uint64_t radix = stage->radix, part = stage->length / radix;
-    struct round round = begin_round(t, stage, t->points);
+    struct round round = begin_transform_round(t, stage, t->points);
     for (uint64_t k = 0; k < radix; k++)
-        values[k] = load(t, &round.body, block, round.at, k * part);
+        values[k] = load_pair(t, &round.body, block, round.at, k * part);
     split_values(t, &round.body, values, radix);
     for (uint64_t k = 0; k < radix; k++) {
         if (k > 0) {
             struct transform_pair root =
-                load(t, &round.body, roots(t, stage, reversed(k, radix)), round.in_part, 0);
+                load_pair(t, &round.body, roots(t, stage, reversed(k, radix)), round.in_part, 0);
             values[k] = product(t, &round.body, values[k], root, false);
         }
-        store(t, &round.body, block, round.at, k * part, values[k]);
+        store_pair(t, &round.body, block, round.at, k * part, values[k]);
     }
     end_round(t, list, stage, t->points, &round);
 }
 
-static void stage_back(struct transform *t, struct tree_list *list, const struct stage *stage,
+static void stage_back(struct transform *t, struct build_list *list, const struct stage *stage,
                        uint64_t points, struct transform_pair block)
 {
     struct transform_pair values[RADIX_MAX];
     uint64_t radix = stage->radix, part = stage->length / radix;
-    struct round round = begin_round(t, stage, points);
+    struct round round = begin_transform_round(t, stage, points);
     for (uint64_t k = 0; k < radix; k++) {
-        values[k] = load(t, &round.body, block, round.at, k * part);
+        values[k] = load_pair(t, &round.body, block, round.at, k * part);
         if (k == 0) continue;
         struct transform_pair root =
-            load(t, &round.body, roots(t, stage, reversed(k, radix)), round.in_part, 0);
+            load_pair(t, &round.body, roots(t, stage, reversed(k, radix)), round.in_part, 0);
         values[k] = product(t, &round.body, values[k], root, true);
     }
     join_values(t, &round.body, values, radix, 1);
     for (uint64_t k = 0; k < radix; k++)
-        store(t, &round.body, block, round.at, k * part, values[k]);
+        store_pair(t, &round.body, block, round.at, k * part, values[k]);
     end_round(t, list, stage, points, &round);
 }
 
-void transform_forward(struct transform *t, struct tree_list *list, struct transform_pair block)
+void transform_forward(struct transform *t, struct build_list *list, struct transform_pair block)
 {
     struct stage stages[STAGES_MAX];
-    size_t count = plan_stages(t->points, TRANSFORM_ROW, stages);
+    size_t count = plan_transform_stages(t->points, TRANSFORM_ROW, stages);
     for (size_t i = 0; i < count; i++)
         stage_forward(t, list, &stages[i], block);
 }
 
-void transform_back(struct transform *t, struct tree_list *list, struct transform_pair block)
+void transform_back(struct transform *t, struct build_list *list, struct transform_pair block)
 {
     struct stage stages[STAGES_MAX];
     uint64_t points = t->points / t->every;
-    for (size_t i = plan_stages(points, TRANSFORM_ROW / t->every, stages); i-- > 0;)
+    for (size_t i = plan_transform_stages(points, TRANSFORM_ROW / t->every, stages); i-- > 0;)
         stage_back(t, list, &stages[i], points, block);
 }
 
 /* ---- rows ---- */
 
-static void multiply_row(struct transform *t, struct tree_list *list, const struct variable *row,
+static void multiply_row(struct transform *t, struct build_list *list, const struct variable *row,
                          const struct transform_pair *values, const struct transform_product *by)
 {
     struct transform_pair back[TRANSFORM_ROW];
     uint64_t wanted = TRANSFORM_ROW / t->every;
-    struct kx *first = tree_binary(&t->tree, OP_MUL, row->type, tree_variable(&t->tree, row),
-                                   tree_i32(&t->tree, wanted));
-    const struct variable *at = keep(t, list, first);
+    struct kx *first = build_binary(&t->tree, OP_MUL, row->type, build_variable(&t->tree, row),
+                                    build_i32(&t->tree, wanted));
+    const struct variable *at = keep_value(t, list, first);
     for (uint64_t k = 0; k < TRANSFORM_ROW; k++) {
         struct transform_pair factor =
-            load(t, list, by->factors, row, k * (t->points / TRANSFORM_ROW));
+            load_pair(t, list, by->factors, row, k * (t->points / TRANSFORM_ROW));
         back[k] = product(t, list, values[k], factor, false);
     }
     join_values(t, list, back, TRANSFORM_ROW, t->every);
     for (uint64_t k = 0; k < wanted; k++)
-        store(t, list, by->to, at, k, back[k * t->every]);
+        store_pair(t, list, by->to, at, k, back[k * t->every]);
 }
 
-void transform_multiply(struct transform *t, struct tree_list *list, struct transform_pair block,
+void transform_multiply(struct transform *t, struct build_list *list, struct transform_pair block,
                         const struct transform_product *products, size_t count)
 {
     struct transform_pair values[TRANSFORM_ROW];
-    struct tree_list body = {0};
+    struct build_list body = {0};
     struct variable *row = counter(t);
-    struct kx *first = tree_binary(&t->tree, OP_MUL, row->type, tree_variable(&t->tree, row),
-                                   tree_i32(&t->tree, TRANSFORM_ROW));
-    const struct variable *at = keep(t, &body, first);
+    struct kx *first = build_binary(&t->tree, OP_MUL, row->type, build_variable(&t->tree, row),
+                                    build_i32(&t->tree, TRANSFORM_ROW));
+    const struct variable *at = keep_value(t, &body, first);
     for (uint64_t k = 0; k < TRANSFORM_ROW; k++)
-        values[k] = load(t, &body, block, at, k);
+        values[k] = load_pair(t, &body, block, at, k);
     split_values(t, &body, values, TRANSFORM_ROW);
     for (size_t i = 0; i < count; i++)
         multiply_row(t, &body, row, values, &products[i]);
-    tree_append(list,
-                tree_loop(&t->tree, row, t->points / TRANSFORM_ROW, tree_block(&t->tree, &body)));
+    build_append(
+        list, build_loop(&t->tree, row, t->points / TRANSFORM_ROW, build_block(&t->tree, &body)));
 }

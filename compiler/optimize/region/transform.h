@@ -29,7 +29,7 @@ struct transform_pair {
     const struct variable *re, *im;
 };
 
-/* One product.  The factor of place row * TRANSFORM_ROW + k is item k * points / TRANSFORM_ROW + row. */
+/* Multiplies each place of the block by its factor.  The factor of place row * TRANSFORM_ROW + k is item k * points / TRANSFORM_ROW + row. */
 struct transform_product {
     struct transform_pair factors; /* constant arrays of `points` */
     struct transform_pair
@@ -37,7 +37,7 @@ struct transform_product {
 };
 
 struct transform {
-    struct tree tree;
+    struct expr_build tree;
     enum scalar_type scalar;
     uint64_t points; /* a power of two, TRANSFORM_POINTS_MIN .. TRANSFORM_POINTS_MAX */
     uint64_t every;
@@ -47,14 +47,15 @@ struct transform {
 };
 
 /* Declares two arrays of zeros. */
-struct transform_pair transform_arrays(struct transform *t, struct tree_list *list, uint64_t count);
+struct transform_pair transform_arrays(struct transform *t, struct build_list *list,
+                                       uint64_t count);
 /* Appends the forward transform, without the steps on rows. */
-void transform_forward(struct transform *t, struct tree_list *list, struct transform_pair block);
+void transform_forward(struct transform *t, struct build_list *list, struct transform_pair block);
 /* Appends the steps on each row: forward, `count` products of the same block, and back. */
-void transform_multiply(struct transform *t, struct tree_list *list, struct transform_pair block,
+void transform_multiply(struct transform *t, struct build_list *list, struct transform_pair block,
                         const struct transform_product *products, size_t count);
 /* Appends the other steps back.  The result is not divided by `points`. */
-void transform_back(struct transform *t, struct tree_list *list, struct transform_pair block);
+void transform_back(struct transform *t, struct build_list *list, struct transform_pair block);
 
 /* The number of arithmetic operations, those on rows included. */
 uint64_t transform_forward_operations(uint64_t points);
@@ -62,8 +63,6 @@ uint64_t transform_back_operations(uint64_t points, uint64_t every);
 
 /* The frequency at place `place` of a transformed block of `points`. */
 uint64_t transform_frequency(uint64_t points, uint64_t place);
-/* exp(-2 pi i number / points), to about an ulp, the same on every machine. */
-void transform_root(uint64_t points, uint64_t number, double *re, double *im);
 /* Transforms a block in place; the result is in order of the frequencies. */
 void transform_in_f64(double *re, double *im, uint64_t points);
 

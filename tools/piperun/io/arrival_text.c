@@ -24,16 +24,16 @@ static bool skip_char(struct cursor *c, char expected)
     return true;
 }
 
-static bool is_digit(const struct cursor *c)
+static bool is_at_digit(const struct cursor *c)
 {
     return c->at < c->end && *c->at >= '0' && *c->at <= '9';
 }
 
 /* Digits.  False: there are none, or the number is 2^63 or more. */
-static bool read_digits(struct cursor *c, int64_t *number)
+static bool read_unsigned(struct cursor *c, int64_t *number)
 {
-    bool any = is_digit(c);
-    while (is_digit(c)) {
+    bool any = is_at_digit(c);
+    while (is_at_digit(c)) {
         int digit = *c->at++ - '0';
         if (__builtin_mul_overflow(*number, 10, number) ||
             __builtin_add_overflow(*number, digit, number))
@@ -46,10 +46,10 @@ static bool read_digits(struct cursor *c, int64_t *number)
 static bool read_decimal(struct cursor *c, struct rational *number)
 {
     int64_t numerator = 0, denominator = 1;
-    if (!read_digits(c, &numerator)) return false;
+    if (!read_unsigned(c, &numerator)) return false;
     if (skip_char(c, '.')) {
         const char *first = c->at;
-        if (!read_digits(c, &numerator)) return false;
+        if (!read_unsigned(c, &numerator)) return false;
         for (ptrdiff_t i = 0; i < c->at - first; i++)
             if (__builtin_mul_overflow(denominator, 10, &denominator)) return false;
     }
@@ -145,8 +145,8 @@ struct list_file {
     size_t line, capacity;
 };
 
-static enum prt_status read_line(struct list_file *file, struct cursor text,
-                                 struct prt_arrival_list *list, struct prt_error *error)
+static enum prt_status read_arrival_line(struct list_file *file, struct cursor text,
+                                         struct prt_arrival_list *list, struct prt_error *error)
 {
     const char *comment = memchr(text.at, '#', (size_t)(text.end - text.at));
     uint64_t cycles = 0;
@@ -161,7 +161,7 @@ static enum prt_status read_line(struct list_file *file, struct cursor text,
                              file->line, ARRIVAL_LINES_MAX);
     const struct cursor whole = text;
     if (!read_time(&text, file->clock_hz, &cycles) || !skip_blanks(&text) ||
-        !read_digits(&text, &packets) || text.at != text.end)
+        !read_unsigned(&text, &packets) || text.at != text.end)
         return prt_error_set(error, PRT_E_FORMAT,
                              "%s:%zu: '%.*s' is not a time and a number of packets, such as "
                              "'20834 1' (cycles) or '1.5ms 64'",
@@ -190,7 +190,7 @@ enum prt_status prt_arrival_list_read(const char *path, uint64_t clock_hz,
         return prt_error_set(error, PRT_E_OPEN, "%s: %s", path, file_error_text(errno));
     while (status == PRT_OK && (length = getline(&line, &bytes, stream)) >= 0) {
         file.line++;
-        status = read_line(&file, (struct cursor){line, line + length}, list, error);
+        status = read_arrival_line(&file, (struct cursor){line, line + length}, list, error);
     }
     if (status == PRT_OK && !feof(stream))
         status = prt_error_set(error, PRT_E_READ, "%s: %s", path, strerror(errno));

@@ -361,7 +361,7 @@ enum prt_status prt_csv_source_open(const struct prt_port_spec *spec,
 
 /* --- sink --- */
 
-/* So few digits as read back to the same value: at most 9 for f32, 17 for f64, 5 for the 16-bit floats. */
+/* Prints the fewest digits that read back as the same value: at most 9 for f32, 17 for f64, 5 for the 16-bit floats. */
 static int print_f32(char *text, float value)
 {
     int length;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Shared by the formats under tools/piperun/io: buffered files, conversions, the two ops tables.
  *
+ * It is one header, because each format needs most of it.
+ *
  * Requires: only tools/piperun/io includes it.
  * Ownership: a reader or writer owns its descriptor, name and buffer from a successful _open to its
  *   _close.  A zeroed reader or writer may be closed.
@@ -62,7 +64,7 @@ static inline const unsigned char *prt_io_reader_bytes(const struct prt_io_reade
     return reader->data + reader->begin;
 }
 
-/* `bytes` is at most what is available. */
+/* `bytes` is at most the number of available bytes. */
 static inline void prt_io_reader_consume(struct prt_io_reader *reader, size_t bytes)
 {
     reader->begin += bytes;

@@ -21,7 +21,7 @@
 
 /* --- system calls, whole --- */
 
-static enum prt_status write_failed(const char *name, int code, struct prt_error *error)
+static enum prt_status refuse_write(const char *name, int code, struct prt_error *error)
 {
     if (code == EPIPE)
         return prt_error_set(error, PRT_E_CLOSED_PIPE, "%s: the reader has closed the pipe", name);
@@ -42,7 +42,7 @@ static enum prt_status write_all_bytes(int fd, const char *name, const void *dat
             continue;
         }
         /* uncovered: Linux writes some of the bytes or gives the cause */
-        if (put <= 0) return write_failed(name, put < 0 ? errno : EIO, error);
+        if (put <= 0) return refuse_write(name, put < 0 ? errno : EIO, error);
         next += put;
         bytes -= (size_t)put;
         offset = offset < 0 ? offset : offset + put;
@@ -129,7 +129,7 @@ static enum prt_status open_descriptor(struct prt_io_writer *writer, int descrip
 }
 
 /* The opening of a named pipe waits for a reader. */
-static int open_device(const char *path, const struct prt_io_environment *environment)
+static int open_output(const char *path, const struct prt_io_environment *environment)
 {
     int fd;
     if (environment != NULL && environment->no_named_pipes) return file_open_output_device(path);
@@ -154,7 +154,7 @@ static char *temporary_path(const char *target)
     return path;
 }
 
-/* One try.  The record comes before the file, so that no signal falls between. */
+/* Makes one try.  It records the name before it makes the file, so no signal can leave an unrecorded file. */
 static enum prt_status try_temporary(struct prt_io_writer *writer, struct prt_temporaries *registry,
                                      struct prt_error *error)
 {
@@ -226,7 +226,7 @@ static enum prt_status open_by_kind(struct prt_io_writer *writer, const char *pa
     if (target.path == NULL) return open_descriptor(writer, target.descriptor, patched, error);
     if (direct) {
         free(target.path);
-        return take_descriptor(writer, open_device(path, environment), patched, error);
+        return take_descriptor(writer, open_output(path, environment), patched, error);
     }
     writer->target = target.path;
     return open_temporary(writer, environment, error);
@@ -307,7 +307,7 @@ enum prt_status prt_io_writer_prepare(struct prt_io_writer *writer, struct prt_e
     int close_code = close_once(last_fd);
     if (status != PRT_OK) return status;
     if (code != 0 || close_code != 0)
-        return write_failed(writer->name, code != 0 ? code : close_code, error);
+        return refuse_write(writer->name, code != 0 ? code : close_code, error);
     writer->state = PRT_IO_WRITER_PREPARED;
     return PRT_OK;
 }
@@ -317,7 +317,7 @@ enum prt_status prt_io_writer_publish(struct prt_io_writer *writer, struct prt_e
     if (writer->temporary == NULL) return PRT_OK;
     bool renamed, good = file_publish(writer->temporary, writer->target, &renamed);
     int code = errno;
-    if (!renamed) return write_failed(writer->name, code, error);
+    if (!renamed) return refuse_write(writer->name, code, error);
     prt_temporary_forget(writer->record);
     writer->record = NULL;
     free(writer->temporary);

@@ -77,7 +77,7 @@ static void skip_npy_blanks(struct literal *literal)
         literal->next++;
 }
 
-static bool take(struct literal *literal, char expected)
+static bool take_byte(struct literal *literal, char expected)
 {
     skip_npy_blanks(literal);
     if (literal->next == literal->end || *literal->next != expected) return false;
@@ -106,7 +106,7 @@ static bool take_string(struct literal *literal, char string[32])
     while (literal->next < literal->end && *literal->next != quote && length < 31)
         string[length++] = *literal->next++;
     string[length] = '\0';
-    if (!take(literal, quote)) return fault(literal, "a string is too long or has no end");
+    if (!take_byte(literal, quote)) return fault(literal, "a string is too long or has no end");
     return true;
 }
 
@@ -152,7 +152,7 @@ static bool take_field_name(struct literal *literal, const char *name)
 /* `, (2, 2)` or `, 3`, or for no shape `,` or nothing: the lengths are those of `shape`. */
 static bool take_field_shape(struct literal *literal, const char *shape)
 {
-    bool given = take(literal, ','), tuple = given && take(literal, '(');
+    bool given = take_byte(literal, ','), tuple = given && take_byte(literal, '(');
     for (const char *at = shape; *at != '\0';) {
         size_t digits = strspn(at, "0123456789");
         skip_npy_blanks(literal);
@@ -162,9 +162,9 @@ static bool take_field_shape(struct literal *literal, const char *shape)
         literal->next += digits;
         at += digits;
         at += strspn(at, ", ");
-        if (tuple) (void)take(literal, ',');
+        if (tuple) (void)take_byte(literal, ',');
     }
-    if (tuple && !take(literal, ')'))
+    if (tuple && !take_byte(literal, ')'))
         return fault(literal, "a field has another shape than that of the port");
     return true;
 }
@@ -196,8 +196,8 @@ static bool take_gap(struct literal *literal, uint64_t *offset)
 {
     struct literal before = *literal;
     char text[32];
-    if (take_field_name(literal, "") && take(literal, ',') && take_string(literal, text) &&
-        take(literal, ')') && skip_gap(text, offset))
+    if (take_field_name(literal, "") && take_byte(literal, ',') && take_string(literal, text) &&
+        take_byte(literal, ')') && skip_gap(text, offset))
         return true;
     *literal = before;
     return false;
@@ -209,14 +209,14 @@ static bool parse_npy_field(struct literal *literal, const struct prt_field_info
     enum scalar_type type;
     bool big_endian;
     char text[32];
-    if (!take_field_name(literal, field->name) || !take(literal, ',') ||
+    if (!take_field_name(literal, field->name) || !take_byte(literal, ',') ||
         !take_string(literal, text) || !scalar_of_text(literal, text, &type, &big_endian))
         return fault(literal, "a field cannot be read");
     if (type != field->scalar || big_endian || *offset != field->offset_bytes)
         return fault(literal, "a field has another type or place than that of the port");
     if (!take_field_shape(literal, field->shape)) return false;
     *offset += field->count * scalar_width_bytes(type);
-    if (!take(literal, ')')) return fault(literal, "a field has no end");
+    if (!take_byte(literal, ')')) return fault(literal, "a field has no end");
     return true;
 }
 
@@ -226,15 +226,15 @@ static bool parse_fields(struct literal *literal, struct npy_header *header)
     const struct prt_packet *layout = header->layout;
     uint64_t offset = 0;
     uint32_t seen = 0;
-    while (!take(literal, ']')) {
-        if (!take(literal, '(')) return fault(literal, "descr is a list without fields");
+    while (!take_byte(literal, ']')) {
+        if (!take_byte(literal, '(')) return fault(literal, "descr is a list without fields");
         if (!take_gap(literal, &offset)) {
             if (seen == layout->field_count || layout->fields[seen].name[0] == '\0')
                 return fault(literal, "there are more fields than the port has");
             if (!parse_npy_field(literal, &layout->fields[seen++], &offset)) return false;
         }
-        if (take(literal, ',')) continue;
-        if (take(literal, ']')) break;
+        if (take_byte(literal, ',')) continue;
+        if (take_byte(literal, ']')) break;
         return fault(literal, "descr has no end");
     }
     if (seen != layout->field_count || offset != layout->width_bytes)
@@ -247,7 +247,7 @@ static bool parse_fields(struct literal *literal, struct npy_header *header)
 static bool parse_npy_type(struct literal *literal, struct npy_header *header)
 {
     char text[32];
-    if (take(literal, '[')) return parse_fields(literal, header);
+    if (take_byte(literal, '[')) return parse_fields(literal, header);
     if (!take_string(literal, text)) return fault(literal, "descr is no simple type");
     return scalar_of_text(literal, text, &header->type, &header->big_endian);
 }
@@ -266,8 +266,8 @@ static bool parse_shape(struct literal *literal, struct npy_header *header)
     bool overflow = false, empty = false;
     header->elements = 1;
     header->dimension_count = header->large_dimensions = 0;
-    if (!take(literal, '(')) return fault(literal, "shape is not a tuple");
-    for (int i = 0; !take(literal, ')'); i++) {
+    if (!take_byte(literal, '(')) return fault(literal, "shape is not a tuple");
+    for (int i = 0; !take_byte(literal, ')'); i++) {
         uint64_t dimension = 0;
         if (i == DIMENSIONS_MAX) return fault(literal, "shape has too many dimensions");
         if (!parse_dimension(literal, &dimension)) return false;
@@ -276,8 +276,8 @@ static bool parse_shape(struct literal *literal, struct npy_header *header)
         empty |= dimension == 0;
         if (!empty)
             overflow |= __builtin_mul_overflow(header->elements, dimension, &header->elements);
-        if (take(literal, ',')) continue;
-        if (!take(literal, ')')) return fault(literal, "shape has no end");
+        if (take_byte(literal, ',')) continue;
+        if (!take_byte(literal, ')')) return fault(literal, "shape has no end");
         break;
     }
     if (empty) header->elements = 0;
@@ -298,7 +298,7 @@ static bool parse_entry(struct literal *literal, struct npy_header *header)
 {
     char key[32];
     if (!take_string(literal, key)) return false;
-    if (!take(literal, ':')) return fault(literal, "a ':' is missing");
+    if (!take_byte(literal, ':')) return fault(literal, "a ':' is missing");
     struct {
         const char *key;
         bool *seen;
@@ -318,11 +318,11 @@ static bool parse_entry(struct literal *literal, struct npy_header *header)
 static bool parse_literal(struct literal *literal, struct npy_header *header)
 {
     *header = (struct npy_header){.layout = header->layout};
-    if (!take(literal, '{')) return fault(literal, "it is not a dictionary");
-    while (!take(literal, '}')) {
+    if (!take_byte(literal, '{')) return fault(literal, "it is not a dictionary");
+    while (!take_byte(literal, '}')) {
         if (!parse_entry(literal, header)) return false;
-        if (take(literal, ',')) continue;
-        if (!take(literal, '}')) return fault(literal, "the dictionary has no end");
+        if (take_byte(literal, ',')) continue;
+        if (!take_byte(literal, '}')) return fault(literal, "the dictionary has no end");
         break;
     }
     skip_npy_blanks(literal);

@@ -43,8 +43,8 @@ static enum prt_status refuse_sound_header(const struct walk *walk, struct prt_e
                             what);
 }
 
-static enum prt_status take(struct walk *walk, unsigned char *target, size_t bytes,
-                            struct prt_error *error)
+static enum prt_status take_header_bytes(struct walk *walk, unsigned char *target, size_t bytes,
+                                         struct prt_error *error)
 {
     enum prt_status status = prt_io_reader_need(walk->reader, bytes, error);
     if (status != PRT_OK) return status;
@@ -100,7 +100,7 @@ static enum prt_status read_fmt(struct walk *walk, uint32_t bytes, struct prt_er
     if (bytes < 16 || bytes > FMT_BYTES_MAX || walk->has_fmt)
         return refuse_sound_header(walk, error,
                                    "the fmt chunk is too short, too long or there twice");
-    enum prt_status status = take(walk, fmt, bytes, error);
+    enum prt_status status = take_header_bytes(walk, fmt, bytes, error);
     if (status != PRT_OK) return status;
     walk->has_fmt = true;
     layout->raw_format = plain_format(fmt, bytes, walk->big_endian);
@@ -153,7 +153,7 @@ static enum prt_status read_ds64(struct walk *walk, uint32_t bytes, struct prt_e
 {
     unsigned char fields[16];
     if (bytes < sizeof fields) return skip(walk, bytes, error);
-    enum prt_status status = take(walk, fields, sizeof fields, error);
+    enum prt_status status = take_header_bytes(walk, fields, sizeof fields, error);
     if (status != PRT_OK) return status;
     walk->ds64_bytes = get_u32(fields + 8, false) | (uint64_t)get_u32(fields + 12, false) << 32;
     return skip(walk, bytes - sizeof fields, error);
@@ -166,7 +166,7 @@ static enum prt_status read_comm(struct walk *walk, uint32_t bytes, struct prt_e
     unsigned char comm[18];
     if (bytes < sizeof comm || walk->has_comm)
         return refuse_sound_header(walk, error, "the COMM chunk is too short or there twice");
-    enum prt_status status = take(walk, comm, sizeof comm, error);
+    enum prt_status status = take_header_bytes(walk, comm, sizeof comm, error);
     if (status != PRT_OK) return status;
     walk->has_comm = true;
     walk->layout->frames = get_u32(comm + 2, true);
@@ -206,7 +206,7 @@ static enum prt_status read_chunks(struct walk *walk, struct prt_error *error)
     enum prt_status status = skip(walk, 12, error);
     for (int i = 0; status == PRT_OK && i < CHUNKS_MAX; i++) {
         unsigned char head[8] = {0};
-        status = take(walk, head, sizeof head, error);
+        status = take_header_bytes(walk, head, sizeof head, error);
         if (status != PRT_OK) return status;
         uint32_t bytes = get_u32(head + 4, walk->big_endian);
         status = read_chunk(walk, head, bytes, error);
@@ -235,7 +235,7 @@ static enum prt_status check_ogg_end(struct walk *walk, struct prt_error *error)
     enum { SERIAL_AT = 14, SERIAL_BYTES = 4, LAST_PAGE = 4 };
     struct prt_io_reader *reader = walk->reader;
     unsigned char first[27];
-    enum prt_status status = take(walk, first, sizeof first, error);
+    enum prt_status status = take_header_bytes(walk, first, sizeof first, error);
     if (status != PRT_OK) return status;
     uint64_t size = reader->size_bytes;
     uint64_t tail = size > PRT_IO_BUFFER_BYTES ? size - PRT_IO_BUFFER_BYTES : 0;

@@ -140,9 +140,9 @@ static enum prt_status check_options(const struct prt_port_spec *spec, struct pr
 }
 
 /* Options must not contradict the header of an input file. */
-static enum prt_status check_header(const struct prt_port_spec *spec,
-                                    const struct prt_source_information *file,
-                                    struct prt_error *error)
+static enum prt_status check_input_header(const struct prt_port_spec *spec,
+                                          const struct prt_source_information *file,
+                                          struct prt_error *error)
 {
     if (spec->rate_hertz != 0 && spec->rate_hertz != file->rate_hertz)
         return prt_error_set(error, PRT_E_FORMAT, "%s: the file has %u Hz, not %u: leave rate= out",
@@ -198,7 +198,7 @@ enum prt_status prt_source_open_packets(const struct prt_port_spec *spec,
     status = find_format(spec->format)->open_source(spec, packet, environment, &opened, error);
     if (status != PRT_OK) return status;
     status = check_channels(spec, packet, opened->information.channels, error);
-    if (status == PRT_OK) status = check_header(spec, &opened->information, error);
+    if (status == PRT_OK) status = check_input_header(spec, &opened->information, error);
     if (status != PRT_OK) {
         prt_source_close(opened);
         return status;
@@ -292,7 +292,7 @@ static enum prt_status refuse_state(const struct prt_sink *sink, struct prt_erro
 }
 
 /* After a failure no part of the output may stay. */
-static enum prt_status settle(struct prt_sink *sink, enum prt_status status)
+static enum prt_status settle_sink(struct prt_sink *sink, enum prt_status status)
 {
     if (status != PRT_OK) prt_sink_abort(sink);
     return status;
@@ -307,7 +307,7 @@ enum prt_status prt_sink_write(struct prt_sink *sink, const void *packets, size_
     sink->packets += count_packets;
     if (status == PRT_OK && sink->writer.direct && sink->writer.final_fd < 0)
         status = prt_io_writer_flush(&sink->writer, error);
-    return settle(sink, status);
+    return settle_sink(sink, status);
 }
 
 enum prt_status prt_sink_prepare(struct prt_sink *sink, struct prt_error *error)
@@ -318,14 +318,14 @@ enum prt_status prt_sink_prepare(struct prt_sink *sink, struct prt_error *error)
         sink->ops->complete != NULL ? sink->ops->complete(sink, error) : PRT_OK;
     if (status == PRT_OK) status = prt_io_writer_prepare(&sink->writer, error);
     if (status == PRT_OK) sink->state = PRT_SINK_PREPARED;
-    return settle(sink, status);
+    return settle_sink(sink, status);
 }
 
 enum prt_status prt_sink_finish(struct prt_sink *sink, struct prt_error *error)
 {
     enum prt_status status = prt_sink_prepare(sink, error);
     if (status != PRT_OK) return status;
-    status = settle(sink, prt_io_writer_publish(&sink->writer, error));
+    status = settle_sink(sink, prt_io_writer_publish(&sink->writer, error));
     if (status == PRT_OK) sink->state = PRT_SINK_DONE;
     return status;
 }
