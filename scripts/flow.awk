@@ -8,7 +8,7 @@ BEGIN {
     split("base lang core core/time " \
           "compiler/support compiler/diagnostics compiler/context compiler/target compiler/syntax compiler/format compiler/ir compiler/sema " \
           "compiler/bodies compiler/liveness compiler/pace compiler/lint compiler/optimize/compose compiler/optimize/fuse " \
-          "compiler/optimize/region compiler/optimize compiler/plan compiler/codegen/common compiler/codegen/x86 compiler/emit compiler/describe " \
+          "compiler/optimize/region compiler/optimize compiler/plan compiler/codegen/common compiler/codegen/x86 compiler/codegen/ptx compiler/emit compiler/describe " \
           "compiler/driver compiler/commands " \
           "runtime/load runtime/verify runtime/device runtime/backend/null runtime/backend/sim runtime/backend/cpu " \
           "runtime/sched runtime/host runtime/observe runtime/debug tools/piperun/io tools/piperun", order, " ")

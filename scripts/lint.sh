@@ -25,11 +25,11 @@ check_structure() {
         echo "file names that are not unique across the tree: ${duplicates//$'\n'/ }"
         status=1
     fi
-    if grep -rnE '(->|\.)host\b' compiler --include='*.[ch]' | grep -v '^compiler/target/'; then
+    if grep -rnE '(->|\.)(host|cuda)\b' compiler --include='*.[ch]' | grep -v '^compiler/target/'; then
         echo "only compiler/target asks which kind of device it is: use a parameter of struct target"
         status=1
     fi
-    if grep -rl '^#include "compiler/codegen/x86/' compiler | grep -v '^compiler/codegen/x86/'; then
+    if grep -rlE '^#include "compiler/codegen/(x86|ptx)/' compiler | grep -vE '^compiler/codegen/(x86|ptx)/'; then
         echo "includes what belongs to one instruction set: use a step of struct code_generator"
         status=1
     fi

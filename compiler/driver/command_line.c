@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "compiler/codegen/common/code_generator.h"
+#include "compiler/codegen/common/instruction_set.h"
 #include "compiler/ir/graph.h"
 #include "compiler/driver/response_file.h"
 #include "base/vec.h"
@@ -35,7 +35,7 @@ static const char help_text[] =
     "  -o FILE               write the container; '-' is standard output\n"
     "  -p NAME               the pipeline to compile (default: main, else the only one)\n"
     "  --device NAME|F.dev   the device to compile for (default sim16)\n"
-    "  --emit=KIND[:FILE]    write ast, graph, cmds, json, llvm, asm, obj or sched "
+    "  --emit=KIND[:FILE]    write ast, graph, cmds, json, llvm, asm, obj, ptx or sched "
     "instead\n"
     "  -D NAME=VALUE         a compile-time parameter, or the default of a run-time argument\n"
     "  -I DIR                folder to look for imports in\n"
@@ -216,10 +216,10 @@ static void parse_definition(struct parser *p, char *text)
 static void parse_emit(struct parser *p, const char *text)
 {
     static const char *const names[] = {
-        [EMIT_NONE] = "",     [EMIT_AST] = "ast",   [EMIT_GRAPH] = "graph",
-        [EMIT_CMDS] = "cmds", [EMIT_JSON] = "json", [EMIT_LLVM] = "llvm",
-        [EMIT_ASM] = "asm",   [EMIT_OBJ] = "obj",   [EMIT_SCHED] = "sched"};
-    static const char *const later[] = {"ptx", "opencl", "header"};
+        [EMIT_NONE] = "",     [EMIT_AST] = "ast",    [EMIT_GRAPH] = "graph", [EMIT_CMDS] = "cmds",
+        [EMIT_JSON] = "json", [EMIT_LLVM] = "llvm",  [EMIT_PTX] = "ptx",     [EMIT_ASM] = "asm",
+        [EMIT_OBJ] = "obj",   [EMIT_SCHED] = "sched"};
+    static const char *const later[] = {"opencl", "header"};
     size_t length = strcspn(text, ":");
     const char *name = arena_string(p->arena, text, length);
     size_t kind = WORD_INDEX(name, names);
@@ -228,8 +228,9 @@ static void parse_emit(struct parser *p, const char *text)
     if (WORD_INDEX(name, later) < sizeof later / sizeof *later)
         refuse_line(p, "--emit=%s is not supported yet", name);
     else if (p->line.emit == EMIT_NONE)
-        refuse_line(p, "--emit=%s: the kinds are ast, graph, cmds, json, llvm, asm, obj and sched",
-                    text);
+        refuse_line(
+            p, "--emit=%s: the kinds are ast, graph, cmds, json, llvm, asm, obj, ptx and sched",
+            text);
 }
 
 static void parse_memory(struct parser *p, const char *text)
@@ -315,7 +316,7 @@ static void parse_instruction_set(struct parser *p, const char *name)
     struct instruction_set sets[INSTRUCTION_SETS_MAX];
     const char *problem;
     p->line.options.isa = name;
-    if (target_of(NULL)->code->read_sets(p->arena, name, sets, &problem) == 0)
+    if (instruction_sets_read(p->arena, name, sets, &problem) == 0)
         refuse_line(p, "--march=%s: %s", name, problem);
 }
 

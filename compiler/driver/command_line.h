@@ -27,6 +27,7 @@ enum emit_kind {
     EMIT_JSON,
     EMIT_LLVM,
     EMIT_ASM,
+    EMIT_PTX,
     EMIT_OBJ,
     EMIT_SCHED
 };
