@@ -58,6 +58,7 @@ static void print_overview(FILE *to)
           "  inspect FILE.pipe     the proofs and the plan: rates, depths and why, memory, speed\n"
           "  --emit=KIND FILE.pipe what a step of the compiler made: ast, llvm, asm, sched, ...\n"
           "  fmt, lint PATH...     the one layout of sources; code that is probably a mistake\n"
+          "  lsp                   a language server for editors\n"
           "  explain NAME          a rule, or an item of the library\n"
           "\n"
           "topics ('pipec help TOPIC')\n",

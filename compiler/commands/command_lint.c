@@ -113,8 +113,7 @@ static int write_findings(struct lint_run *run, struct command_line *line)
     return failure != EXIT_DONE ? failure : status;
 }
 
-/* Examines the files; false, reported: the baseline cannot be read. */
-static bool find_findings(struct lint_run *run, struct arena *arena)
+bool lint_find(struct lint_run *run, struct arena *arena)
 {
     const struct diagnostic_options *options = &run->line->diagnostics;
     run->threads = thread_count(run->line);
@@ -137,7 +136,7 @@ static int lint_to_fix(const struct command_line *line, struct arena *arena,
     struct lint_paths paths = {0};
     struct lint_run run = {.line = line, .paths = &paths};
     lint_paths_find(&paths, arena, line->inputs, line->input_count);
-    if (!find_findings(&run, arena)) return EXIT_FILES;
+    if (!lint_find(&run, arena)) return EXIT_FILES;
     *diags = run.diags;
     *sources = run.sources;
     return run.unreadable || paths.failed ? EXIT_FILES : EXIT_DONE;
@@ -152,7 +151,7 @@ static int lint(struct command_line *line, struct arena *arena)
     if (refuse_lint_sinks(line, &paths)) return EXIT_FILES;
     if (!diagnostics_open(&line->diagnostics, &path)) return file_failure("write", path);
     struct lint_run run = {.line = line, .paths = &paths};
-    if (!find_findings(&run, arena)) return EXIT_FILES;
+    if (!lint_find(&run, arena)) return EXIT_FILES;
     if (run.baseline != NULL) baseline_report_outdated(run.baseline, run.diags);
     if (options->new_baseline != NULL &&
         !baseline_write(run.diags, run.sources, arena, options->new_baseline))
@@ -164,17 +163,23 @@ static int lint(struct command_line *line, struct arena *arena)
     return refuse_definitions(&run) ? EXIT_FILES : status;
 }
 
-int command_lint(int argc, char **argv)
+struct command_line command_lint_line(struct arena *arena, int argc, char **argv)
 {
     static const struct option none[] = {{NULL, 0, NULL, 0}};
-    struct command_options options = {.help = help_text,
-                                      .letters = "",
-                                      .longer = none,
-                                      .shares =
-                                          SHARES_ANALYSIS | SHARES_DEFINITIONS | SHARES_BASELINE,
-                                      .reports = true};
+    struct command_options *options = ARENA_NEW(arena, struct command_options);
+    *options =
+        (struct command_options){.help = help_text,
+                                 .letters = "",
+                                 .longer = none,
+                                 .shares = SHARES_ANALYSIS | SHARES_DEFINITIONS | SHARES_BASELINE,
+                                 .reports = true};
+    return command_line_parse_command(argc, argv, arena, options);
+}
+
+int command_lint(int argc, char **argv)
+{
     struct arena *arena = arena_create();
-    struct command_line line = command_line_parse_command(argc, argv, arena, &options);
+    struct command_line line = command_lint_line(arena, argc, argv);
     int status = EXIT_FILES;
     if (line.action == COMMAND_DONE) {
         status = standard_output_status();

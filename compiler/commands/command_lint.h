@@ -34,15 +34,22 @@ struct lint_run {
     const struct command_line *line;
     const struct lint_paths *paths;
     unsigned threads;
-    struct baseline *baseline; /* or NULL */
-    struct sources *sources;   /* of `diags` */
-    struct diags *diags;       /* the findings */
-    bool *defines;             /* by definition of `line`: a pipeline has the name */
-    bool unreadable;           /* a file could not be read; reported on stderr */
-    bool incomplete;           /* a file has a syntax error */
+    struct baseline *baseline;                            /* or NULL */
+    struct sources *sources;                              /* of `diags` */
+    struct diags *diags;                                  /* the findings */
+    void (*prepare)(void *data, struct sources *sources); /* of each compilation; or NULL */
+    void *prepare_data;
+    bool *defines;   /* by definition of `line`: a pipeline has the name */
+    bool unreadable; /* a file could not be read; reported on stderr */
+    bool incomplete; /* a file has a syntax error */
 };
 
 /* The result depends only on the files, not on `threads`. */
 void lint_files(struct lint_run *run);
+
+/* The options of `pipec lint ...`, with argv[0] "lint". */
+struct command_line command_lint_line(struct arena *arena, int argc, char **argv);
+/* Examines the files of run->paths, as run->line says. False, reported: the baseline cannot be read. */
+bool lint_find(struct lint_run *run, struct arena *arena);
 
 #endif

@@ -19,6 +19,7 @@ command_function command_explain;
 command_function command_fmt;
 command_function command_graph;
 command_function command_help;
+command_function command_lsp;
 command_function command_new;
 command_function command_run;
 command_function command_test;

@@ -168,6 +168,7 @@ static void lint_file(struct pool *pool, size_t index)
     struct compile cx = compile_begin(arena, line->options);
     uint32_t source;
     diagnostics_set_levels(&line->diagnostics, cx.diags);
+    if (pool->run->prepare != NULL) pool->run->prepare(pool->run->prepare_data, cx.sources);
     if (baseline != NULL) baseline_apply(baseline, &cx, true);
     const char *path = pool->run->paths->items.items[index].path;
     enum source_status status = source_read(cx.sources, path, &source);

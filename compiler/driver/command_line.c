@@ -28,6 +28,7 @@ static const char help_text[] =
     "  inspect FILE          the proofs and the plan: rates, depths and why, memory, speed\n"
     "  fmt PATH...           lay out sources in the one canonical way\n"
     "  lint PATH...          what is allowed and probably not meant\n"
+    "  lsp                   a language server for editors\n"
     "  explain NAME          a rule, or an item of the library\n"
     "  help [TOPIC]          a command, a topic, a rule; without TOPIC the list of topics\n"
     "\n"

@@ -22,8 +22,16 @@ struct entry {
     ino_t inode;
 };
 
+struct overlay {
+    dev_t device;
+    ino_t inode;
+    const char *bytes;
+    size_t size_bytes;
+};
+
 struct sources {
     struct arena *arena;
+    VEC(struct overlay) overlays;
     VEC(struct entry *) entries;
     VEC(uint32_t) shared; /* ids of the sources that source_find finds */
 };
@@ -170,6 +178,23 @@ static bool find_loaded(const struct sources *sources, dev_t device, ino_t inode
     return false;
 }
 
+void source_overlay(struct sources *sources, const char *path, const char *bytes, size_t size_bytes)
+{
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return;
+    vec_push(sources->arena, &sources->overlays,
+             (struct overlay){info.st_dev, info.st_ino, bytes, size_bytes});
+}
+
+static const struct overlay *find_overlay(const struct sources *sources, const struct stat *info)
+{
+    for (size_t i = 0; S_ISREG(info->st_mode) && i < sources->overlays.count; i++) {
+        const struct overlay *overlay = &sources->overlays.items[i];
+        if (overlay->device == info->st_dev && overlay->inode == info->st_ino) return overlay;
+    }
+    return NULL;
+}
+
 /* `fd` is open; the caller closes it. */
 static enum source_status load_open_file(struct sources *sources, const char *name, int fd,
                                          uint32_t *id)
@@ -185,11 +210,18 @@ static enum source_status load_open_file(struct sources *sources, const char *na
     if (regular && info.st_size > (off_t)SOURCE_MAX_BYTES) return SOURCE_TOO_LARGE;
     char *bytes = NULL;
     size_t size_bytes = 0;
-    enum source_status status =
-        read_all(fd, regular ? (size_t)info.st_size : 4096, &bytes, &size_bytes);
-    if (status != SOURCE_OK) return status;
-    const char *kept = arena_string(sources->arena, bytes, size_bytes);
-    free(bytes);
+    const char *kept;
+    const struct overlay *overlay = find_overlay(sources, &info);
+    if (overlay != NULL) {
+        if (overlay->size_bytes > SOURCE_MAX_BYTES) return SOURCE_TOO_LARGE;
+        kept = arena_string(sources->arena, overlay->bytes, size_bytes = overlay->size_bytes);
+    } else {
+        enum source_status status =
+            read_all(fd, regular ? (size_t)info.st_size : 4096, &bytes, &size_bytes);
+        if (status != SOURCE_OK) return status;
+        kept = arena_string(sources->arena, bytes, size_bytes);
+        free(bytes);
+    }
     struct entry *entry =
         add_source_entry(sources, regular ? FROM_FILE : FROM_STREAM, name, kept, size_bytes, id);
     entry->device = info.st_dev;

@@ -41,6 +41,10 @@ enum source_status {
 #define SOURCE_MAX_BYTES (64u << 20)
 
 struct sources *sources_create(struct arena *arena);
+/* From now on the text of the file `path`, under whatever name, is `bytes`, as an editor holds it. `bytes` stay the
+ * caller's. Nothing happens if there is no such file. */
+void source_overlay(struct sources *sources, const char *path, const char *bytes,
+                    size_t size_bytes);
 /* Reads `path` ("-" is standard input).  On success *id names the source. */
 enum source_status source_read(struct sources *sources, const char *path, uint32_t *id);
 /* Finds `path` of an import: in the folder of the importing file, then in the `-I` folders in
