@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The scheduler core alone: a host of a few lines serves it, and it may be moved to other memory wherever it suspends. */
+/* The scheduler core by itself: a host of a few lines serves it, and its block can be moved wherever it suspends. */
 #include "tests/test.h"
 
 #include "core/ends.h"
