@@ -118,7 +118,7 @@ void devdesc_part(const struct devdesc *whole, uint32_t first_cu, uint32_t cu_co
 size_t devdesc_write(const struct devdesc *description, char *to, size_t capacity);
 
 /* The description as canonical text, one `field value...` a line, all fields in the order of the
- * struct.  Equal descriptions have equal texts; writes at most `capacity` bytes, NUL included, and
+ * struct, `cuda` where it is not 0.  Equal descriptions have equal texts; writes at most `capacity` bytes, NUL included, and
  * returns the length of the whole. */
 size_t devdesc_text(const struct devdesc *description, char *to, size_t capacity);
 /* XXH64, seed 0, of the canonical text. */
