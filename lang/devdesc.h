@@ -122,8 +122,8 @@ void devdesc_part(const struct devdesc *whole, uint32_t first_cu, uint32_t cu_co
 size_t devdesc_write(const struct devdesc *description, char *to, size_t capacity);
 
 /* The description as canonical text, one `field value...` a line: the fields in the order of the
- * struct, then of latency, bytes under way and bandwidth of the caches those that are
- * not 0.  Equal descriptions have equal texts; writes at most `capacity` bytes, NUL included, and
+ * struct, `cuda` and the fields of latency, bytes under way and bandwidth of the caches only
+ * where they are not 0.  Equal descriptions have equal texts; writes at most `capacity` bytes, NUL included, and
  * returns the length of the whole. */
 size_t devdesc_text(const struct devdesc *description, char *to, size_t capacity);
 /* XXH64, seed 0, of the canonical text. */
