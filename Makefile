@@ -388,7 +388,7 @@ $(B)/tests/fault_tracer: tests/fault/tracer.c tests/fault/fault_page.h $(B)/flag
 # Tests that try some points of a sweep, and all of them with EVERY=1.
 SOAKED_FAULTS := tests/e2e/fault_client.sh tests/e2e/fault_surroundings.sh
 
-.PHONY: soak soak-faults verify-rules tests objects check check-math-all check-unit check-san check-built check-long second-pipec golden-update bench cores-bundle coverage mutation mutation-run damage fuzz fuzz-run fuzz-plants
+.PHONY: soak soak-faults verify-rules tests objects check check-math-all check-unit check-san check-built check-long second-pipec golden-update bench cores-bundle gpu-bundle coverage mutation mutation-run damage fuzz fuzz-run fuzz-plants
 tests: $(TESTS) $(REPLAYS) $(DAMAGE) $(FAULT_TOOLS) ## build the unit tests without running them
 objects: $(OBJECTS) $(TEST_OBJ) ## compile everything, link nothing
 second-pipec: $(L)/pipec
@@ -431,6 +431,8 @@ bench: all ## run tests/bench/run.sh
 	@[ -x tests/bench/run.sh ] || { echo "there is no tests/bench/run.sh"; exit 2; }
 	@ROOT=$(CURDIR) BUILD=$(abspath $(B)) PIPEC=$(abspath $(B))/pipec \
 	    PIPERUN=$(abspath $(B))/piperun tests/bench/run.sh
+gpu-bundle: all ## build/gpu-bundle: are kernels the same on a machine with a GPU, without a compiler there (run.sh)
+	@ROOT=$(CURDIR) BUILD=$(abspath $(B)) PIPEC=$(abspath $(B))/pipec CC="$(CC)" tests/gpu/bundle.sh $(BUILD)/gpu-bundle
 cores-bundle: all ## build/cores-bundle: `ONLY=cores make bench` for a machine without a compiler (run.sh THREADS...)
 	@ROOT=$(CURDIR) BUILD=$(abspath $(B)) PIPEC=$(abspath $(B))/pipec tests/bench/cores/bundle.sh $(BUILD)/cores-bundle
 

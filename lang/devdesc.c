@@ -39,6 +39,8 @@ static const struct field FIELDS[] = {
     {"memory", FIELD_U64, UNIT_BYTES, true, 65536, BYTES_MAX, 0, AT(memory_bytes)},
     {"memory_bytes_per_cycle", FIELD_U64, UNIT_NONE, true, 1, 1 << 20, 0,
      AT(memory_bytes_per_cycle)},
+    {"memory_latency", FIELD_U32, UNIT_NONE, false, 0, 1 << 20, 0, AT(memory_latency_cycles)},
+    {"memory_in_flight", FIELD_U64, UNIT_BYTES, false, 0, 1 << 30, 0, AT(memory_in_flight_bytes)},
     {"local_memory", FIELD_U64, UNIT_BYTES, false, 0, 1 << 30, 32768, AT(local_bytes)},
     {"cus_per_numa", FIELD_U32, UNIT_NONE, false, 0, CUS_MAX, 0, LEVEL(cus_per_domain, NUMA)},
     {"cus_per_l4", FIELD_U32, UNIT_NONE, false, 0, CUS_MAX, 0, LEVEL(cus_per_domain, L4)},
@@ -53,6 +55,8 @@ static const struct field FIELDS[] = {
     {"max_sub_devices", FIELD_U32, UNIT_NONE, false, 1, CUS_MAX, 16, AT(max_sub_devices)},
     {"max_group_items", FIELD_U32, UNIT_NONE, false, 1, 65535, 1024, AT(max_group_items)},
     {"reference_entries", FIELD_U32, UNIT_NONE, false, 1, 8, 8, AT(reference_entries)},
+    {"cache_bytes_per_cycle", FIELD_U64, UNIT_NONE, false, 0, 1 << 20, 0,
+     AT(cache_bytes_per_cycle)},
     {"launch_enqueue", FIELD_U32, UNIT_NONE, false, 0, 1 << 24, 200, AT(launch_enqueue_cycles)},
     {"launch_process", FIELD_U32, UNIT_NONE, false, 0, 1 << 24, 400, AT(launch_process_cycles)},
     {"launch_cleanup", FIELD_U32, UNIT_NONE, false, 0, 1 << 24, 200, AT(launch_cleanup_cycles)},
@@ -658,6 +662,13 @@ size_t devdesc_write(const struct devdesc *d, char *to, size_t capacity)
 
 /* ---- names and parts ---- */
 
+/* At least 1 of a bandwidth that there is. */
+static uint64_t share_of(uint64_t bandwidth, const struct devdesc *whole, uint32_t cu_count)
+{
+    unsigned __int128 share = (unsigned __int128)bandwidth * cu_count / whole->cu_count;
+    return share == 0 && bandwidth > 0 ? 1 : (uint64_t)share;
+}
+
 void devdesc_part(const struct devdesc *whole, uint32_t first_cu, uint32_t cu_count,
                   const char *name, struct devdesc *part)
 {
@@ -666,9 +677,8 @@ void devdesc_part(const struct devdesc *whole, uint32_t first_cu, uint32_t cu_co
     snprintf(part->name, sizeof part->name, "%s", name);
     part->cu_count = cu_count;
     if (part->max_sub_devices > cu_count) part->max_sub_devices = cu_count;
-    unsigned __int128 share = (unsigned __int128)whole->memory_bytes_per_cycle * cu_count;
-    part->memory_bytes_per_cycle = (uint64_t)(share / whole->cu_count);
-    if (part->memory_bytes_per_cycle == 0) part->memory_bytes_per_cycle = 1;
+    part->memory_bytes_per_cycle = share_of(whole->memory_bytes_per_cycle, whole, cu_count);
+    part->cache_bytes_per_cycle = share_of(whole->cache_bytes_per_cycle, whole, cu_count);
     for (int level = 0; level < DEVDESC_LEVELS; level++) {
         uint32_t each = whole->cus_per_domain[level];
         if (each == 0 || first_cu % each || cu_count % each)
@@ -676,6 +686,7 @@ void devdesc_part(const struct devdesc *whole, uint32_t first_cu, uint32_t cu_co
         else
             domains |= each < cu_count;
     }
+    if (!devdesc_has_cache(part)) part->cache_bytes_per_cycle = 0;
     if (!domains) part->schemes &= ~(uint32_t)DEVDESC_BY_AFFINITY;
 }
 

@@ -35,8 +35,12 @@ struct devdesc {
     uint32_t cuda;
     uint64_t clock_hz;
     uint64_t memory_bytes;
-    uint64_t memory_bytes_per_cycle;         /* bandwidth */
-    uint64_t local_bytes;                    /* local memory of a CU */
+    uint64_t memory_bytes_per_cycle; /* bandwidth */
+    uint32_t memory_latency_cycles;  /* of one access; 0: none */
+    uint64_t memory_in_flight_bytes; /* that a CU has under way at most; 0: any number */
+    uint64_t
+        cache_bytes_per_cycle; /* of the widest level's caches together; 0: they do not count */
+    uint64_t local_bytes;      /* local memory of a CU */
     uint32_t cus_per_domain[DEVDESC_LEVELS]; /* CUs that share one domain of that level; 0: no such
                                                 level */
     uint64_t cache_bytes[DEVDESC_LEVELS];    /* of one domain; 0: none */
@@ -117,8 +121,9 @@ void devdesc_part(const struct devdesc *whole, uint32_t first_cu, uint32_t cu_co
  * writes at most `capacity` bytes, NUL included, and returns the length of the whole. */
 size_t devdesc_write(const struct devdesc *description, char *to, size_t capacity);
 
-/* The description as canonical text, one `field value...` a line, all fields in the order of the
- * struct.  Equal descriptions have equal texts; writes at most `capacity` bytes, NUL included, and
+/* The description as canonical text, one `field value...` a line: the fields in the order of the
+ * struct, then of latency, bytes under way and bandwidth of the caches those that are
+ * not 0.  Equal descriptions have equal texts; writes at most `capacity` bytes, NUL included, and
  * returns the length of the whole. */
 size_t devdesc_text(const struct devdesc *description, char *to, size_t capacity);
 /* XXH64, seed 0, of the canonical text. */

@@ -157,6 +157,33 @@ static void check_local_memory(const struct check *check)
     devdesc_other(finding, value_of(check, "memory"), "the memory of the device");
 }
 
+bool devdesc_has_cache(const struct devdesc *d)
+{
+    for (int level = 0; level < DEVDESC_LEVELS; level++)
+        if (d->cus_per_domain[level] > 0 && d->cache_bytes[level] > 0) return true;
+    return false;
+}
+
+/* Figures of the memory that change no time. */
+static void check_memory_time(const struct check *check)
+{
+    const struct devdesc *d = check->description;
+    if (d->memory_in_flight_bytes > 0 && d->memory_latency_cycles == 0 &&
+        field_is_given(check, "memory_in_flight")) {
+        struct devdesc_finding *finding =
+            devdesc_report(check->findings, DEVDESC_WARNING, value_of(check, "memory_in_flight"),
+                           "bytes under way limit nothing without a latency");
+        devdesc_help(finding, "say how long an access takes: `memory_latency = CYCLES`");
+    }
+    if (d->cache_bytes_per_cycle > 0 && !devdesc_has_cache(d) &&
+        field_is_given(check, "cache_bytes_per_cycle")) {
+        struct devdesc_finding *finding = devdesc_report(
+            check->findings, DEVDESC_WARNING, value_of(check, "cache_bytes_per_cycle"),
+            "the device has no cache with this bandwidth");
+        devdesc_help(finding, "say what the CUs share: `cus_per_l2 = N`, `cache_l2 = BYTES`");
+    }
+}
+
 void devdesc_check(const struct devdesc_reader *reader, const struct devdesc *description,
                    struct devdesc_findings *findings)
 {
@@ -167,4 +194,5 @@ void devdesc_check(const struct devdesc_reader *reader, const struct devdesc *de
     check_groups(&check);
     check_kind(&check);
     check_local_memory(&check);
+    check_memory_time(&check);
 }

@@ -41,6 +41,8 @@ void devdesc_help(struct devdesc_finding *finding, const char *format, ...)
 void devdesc_sort(struct devdesc_findings *findings);
 
 /* Reports what does not fit together among the values that were taken. */
+/* Has some CU a cache? */
+bool devdesc_has_cache(const struct devdesc *description);
 void devdesc_check(const struct devdesc_reader *reader, const struct devdesc *description,
                    struct devdesc_findings *findings);
 

@@ -47,6 +47,17 @@ static void add_costs(struct text *text, const struct devdesc_costs *costs)
     add_number(text, "cost_barrier", costs->barrier);
 }
 
+/* Containers of descriptions without these fields are older than the fields. */
+static void add_memory(struct text *text, const struct devdesc *d)
+{
+    if (d->memory_latency_cycles > 0)
+        add_number(text, "memory_latency_cycles", d->memory_latency_cycles);
+    if (d->memory_in_flight_bytes > 0)
+        add_number(text, "memory_in_flight_bytes", d->memory_in_flight_bytes);
+    if (d->cache_bytes_per_cycle > 0)
+        add_number(text, "cache_bytes_per_cycle", d->cache_bytes_per_cycle);
+}
+
 size_t devdesc_text(const struct devdesc *d, char *to, size_t capacity)
 {
     struct text text = {to, capacity, 0};
@@ -84,6 +95,7 @@ size_t devdesc_text(const struct devdesc *d, char *to, size_t capacity)
     add_number(&text, "index_shared_below_bytes", d->index_shared_below_bytes);
     add_number(&text, "index_dedicated_launches", d->index_dedicated_launches);
     add_costs(&text, &d->costs);
+    add_memory(&text, d);
     return text.length;
 }
 

@@ -34,8 +34,8 @@
  *
  * In the second kind, `struct kernel_batch` differs from lang/kernel_abi.h in this:
  *
- *   out        Firing i appends from the place on that is the sum of the maxima of the firings before it. Where
- *              all rates are exact, the packets are contiguous. Otherwise whoever called moves them together.
+ *   out        Firing i appends from the place on that is the sum of the maxima of the firings before it, as
+ *              container_output.push and its phases say them. Where all rates are exact, the packets are contiguous. Otherwise whoever called moves them together.
  *              That never moves a packet to a higher place.
  *   produced   One number for each output and firing: firing i writes produced[i x outputs + q]. Not used where
  *              all rates are exact; else not NULL.

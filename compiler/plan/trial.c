@@ -2,6 +2,7 @@
 #include "compiler/plan/trial_internal.h"
 
 #include "compiler/ir/ratio.h"
+#include "core/time/caches.h"
 #include "lang/dispatch.h"
 #include "lang/sched_code.h"
 
@@ -32,6 +33,31 @@ static void set_cost(struct playing *p, struct trial_stage *stage, const struct 
     stage->tree_cycles = cycles_of_tree(p->graph, node);
 }
 
+/* Bytes of a buffer that may stay in the caches; 0: a port. */
+static uint64_t inner_bytes(const struct graph_buffer *buffer)
+{
+    return buffer->outer == GRAPH_INNER ? mul_clamped(buffer->depth_packets, buffer->width_bytes)
+                                        : 0;
+}
+
+static void find_cached(struct playing *p)
+{
+    size_t count = p->graph->buffers.count;
+    uint64_t *bytes = ARENA_ARRAY(p->arena, uint64_t, count + 1);
+    for (size_t i = 0; i < count; i++)
+        bytes[i] = inner_bytes(&p->graph->buffers.items[i]);
+    p->cached_largest = core_caches_largest(core_caches_capacity(p->device), bytes, count);
+}
+
+static void add_traffic(const struct playing *p, struct trial_stage *stage,
+                        const struct graph_buffer *buffer, uint64_t packets)
+{
+    uint64_t bytes = mul_clamped(packets, buffer->width_bytes), size = inner_bytes(buffer);
+    stage->most_bytes = add_clamped(stage->most_bytes, bytes);
+    if (size > 0 && size <= p->cached_largest)
+        stage->cached_bytes = add_clamped(stage->cached_bytes, bytes);
+}
+
 static void add_input(struct playing *p, struct trial_stage *stage, const struct graph_input *in,
                       uint32_t *next)
 {
@@ -43,6 +69,7 @@ static void add_input(struct playing *p, struct trial_stage *stage, const struct
                                             .most = in->peek,
                                             .group = rounds ? in->peek : 1};
     stage->in_count++;
+    add_traffic(p, stage, buffer, in->pop);
     stage->bytes = add_clamped(stage->bytes, mul_clamped(in->pop, buffer->width_bytes));
 }
 
@@ -55,6 +82,7 @@ static void add_output(struct playing *p, struct trial_stage *stage, const struc
                                             .most = 1,
                                             .group = 1};
     stage->out_count++;
+    add_traffic(p, stage, buffer, out->push);
     stage->bytes = add_clamped(stage->bytes, mul_clamped(out->push, buffer->width_bytes));
 }
 
@@ -257,6 +285,7 @@ static void lay_out(struct playing *p, struct trial_size size)
                                           .running = GRAPH_NONE,
                                           .cus = p->plan->sub_device_count ? p->plan->sub_devices[i]
                                                                            : p->device->cu_count};
+    find_cached(p);
     for (uint32_t i = 0; i < p->stage_count; i++)
         set_stage(p, i, size, &ends);
     for (uint32_t i = 0; i < graph->buffers.count; i++)
@@ -474,12 +503,13 @@ static uint64_t moved_bytes(const struct trial_stage *stage)
 
 static uint64_t execute_cycles(const struct playing *p, const struct trial_stage *stage)
 {
-    uint64_t cus = p->units[p->queues[stage->queue].unit].cus;
+    uint64_t cus = p->units[p->queues[stage->queue].unit].cus, bytes = moved_bytes(stage);
     const struct core_timing_work work = {
         .warps = stage->serial ? stage->batch : core_timing_warps(stage->warp, stage->batch),
         .warp_cycles = stage->warp_cycles,
         .serial = stage->serial,
-        .memory_bytes = moved_bytes(stage)};
+        .memory_bytes = bytes,
+        .cached_bytes = core_caches_part(bytes, stage->cached_bytes, stage->most_bytes)};
     uint64_t cycles =
         core_timing_execute_in_all(p->device, (uint32_t)cus, &work, NULL).execute_cycles;
     uint64_t trees = divide_up((uint128)stage->batch * stage->tree_cycles, cus);

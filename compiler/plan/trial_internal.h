@@ -36,10 +36,11 @@ struct trial_stage {
     uint64_t batch_max, limit, fired, batch;
     uint64_t warp_cycles;
     struct core_warp_shape warp;
-    uint64_t tree_cycles; /* of what a firing launches, over the compute units */
-    uint64_t bytes;       /* of a cycle of phases, read and written */
-    uint64_t weight;      /* of a firing, in the progress */
-    uint64_t end;         /* of its packet */
+    uint64_t tree_cycles;              /* of what a firing launches, over the compute units */
+    uint64_t bytes;                    /* of a cycle of phases, read and written */
+    uint64_t most_bytes, cached_bytes; /* the same at most, and of that what caches serve */
+    uint64_t weight;                   /* of a firing, in the progress */
+    uint64_t end;                      /* of its packet */
     /* A packet is known by the stage of its first launch. */
     uint32_t next_launch, next_packet;
     uint64_t left; /* cycles of a packet that was interrupted; 0: it was not */
@@ -92,7 +93,8 @@ struct playing {
     uint32_t *heap; /* stages whose packet has ended and has not been seen to, by end */
     uint32_t heap_count, in_flight;
     uint64_t clock, looks;
-    const bool *is_static; /* by stage: a selection passes it over; NULL: none */
+    uint64_t cached_largest; /* size up to which buffers stay in the caches */
+    const bool *is_static;   /* by stage: a selection passes it over; NULL: none */
     bool waiver;
     uint128 progress, goal;
     struct trial_size size;

@@ -13,15 +13,49 @@ uint64_t core_timing_warps(struct core_warp_shape shape, uint64_t firings)
                                 shape.warps_per_firing);
 }
 
-/* The share is B x C / D bytes a cycle, so the time is D x bytes / (B x C). */
-uint64_t core_timing_memory(const struct devdesc *description, uint32_t cu_count, uint64_t bytes)
+/* ceil(a x b / c), of a and c above 0. */
+static uint64_t scale_up(uint64_t a, uint64_t b, uint64_t c)
 {
-    uint64_t narrow, share = core_cycles_multiply(description->memory_bytes_per_cycle, cu_count);
-    if (bytes == 0 || share == 0) return 0;
-    if (!__builtin_mul_overflow(bytes, (uint64_t)description->cu_count, &narrow))
-        return (narrow - 1) / share + 1;
-    unsigned __int128 cycles = ((unsigned __int128)bytes * description->cu_count - 1) / share + 1;
+    uint64_t narrow;
+    if (a == 0 || b == 0) return 0;
+    if (!__builtin_mul_overflow(a, b, &narrow)) return (narrow - 1) / c + 1;
+    unsigned __int128 cycles = ((unsigned __int128)a * b - 1) / c + 1;
     return cycles > UINT64_MAX ? UINT64_MAX : (uint64_t)cycles;
+}
+
+/* By Little's law F bytes under way bring F / L bytes a cycle to each compute unit at work. */
+static uint64_t under_way_cycles(const struct devdesc *description, uint32_t cu_count,
+                                 const struct core_timing_work *work)
+{
+    uint64_t at_work = work->serial || work->warps == 0 ? 1
+                       : work->warps < cu_count         ? work->warps
+                                                        : cu_count;
+    uint64_t bytes = core_cycles_multiply(description->memory_in_flight_bytes, at_work);
+    return bytes == 0 ? 0 : scale_up(work->memory_bytes, description->memory_latency_cycles, bytes);
+}
+
+/* The share is B x C / D bytes a cycle, so the flow takes D x bytes / (B x C).  Without a bandwidth it
+ * takes no time. */
+static uint64_t flow_cycles(const struct devdesc *description, uint32_t cu_count, uint64_t bytes,
+                            uint64_t bytes_per_cycle)
+{
+    uint64_t share = core_cycles_multiply(bytes_per_cycle, cu_count);
+    return share > 0 ? scale_up(bytes, description->cu_count, share) : 0;
+}
+
+uint64_t core_timing_memory(const struct devdesc *description, uint32_t cu_count,
+                            const struct core_timing_work *work)
+{
+    if (work->memory_bytes == 0 || description->memory_bytes_per_cycle == 0) return 0;
+    uint64_t missed = work->memory_bytes - work->cached_bytes;
+    uint64_t memory =
+        flow_cycles(description, cu_count, missed, description->memory_bytes_per_cycle);
+    uint64_t caches =
+        flow_cycles(description, cu_count, work->memory_bytes, description->cache_bytes_per_cycle);
+    uint64_t under_way = under_way_cycles(description, cu_count, work);
+    uint64_t both_ways = core_cycles_multiply(2, description->memory_latency_cycles);
+    uint64_t flow = memory > caches ? memory : caches;
+    return core_cycles_add(both_ways, flow > under_way ? flow : under_way);
 }
 
 /* ---- warps of different costs ---- */
@@ -156,7 +190,7 @@ static void schedule_equal(const struct core_timing_work *work, uint32_t cu_coun
 static void add_memory(const struct devdesc *description, uint32_t cu_count,
                        const struct core_timing_work *work, struct core_timing_execution *out)
 {
-    out->memory_cycles = core_timing_memory(description, cu_count, work->memory_bytes);
+    out->memory_cycles = core_timing_memory(description, cu_count, work);
     out->execute_cycles =
         out->compute_cycles > out->memory_cycles ? out->compute_cycles : out->memory_cycles;
 }

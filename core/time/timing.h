@@ -8,7 +8,11 @@
  *
  *     launch + switch + index + execute + device queue          one after the other
  *     execute = max(compute, memory)                            the roofline
- *     memory  = ceil(bytes x D / (B x C))     its share of the bandwidth B of D compute units
+ *     memory  = 2 x L + the greatest of     0 without bytes
+ *               ceil((bytes - cached) x D / (B x C))     share of the bandwidth B of D compute units
+ *               ceil(bytes x D / (K x C))     share of the caches' bandwidth K, if it counts
+ *               ceil(bytes x L / (F x U))     F bytes under way on each of U compute units at work
+ *               L: latency; U = min(C, W), 1 of serial work; 0 is no limit
  *     compute = the end of the last warp, warps going in order, each to the first compute unit
  *               that is free (of several the lowest): list scheduling.  For W warps of the same
  *               cost that is ceil(W / C) x cost, and no warp is looked at
@@ -18,7 +22,7 @@
  * Theorem (monotonicity).  For a launch of independent firings, more compute units (with at least
  * the share of the bandwidth), more bandwidth, or warps that cost no more never give more cycles.
  *
- * Proof.  memory: B x C / D is the share and stands in the denominator.  compute: let l(1) <= ...
+ * Proof.  memory: B x C / D is the share and stands in a denominator, as does U, which grows with C.  compute: let l(1) <= ...
  * <= l(m) be the loads of m compute units, sorted, and l'(1) <= ... <= l'(m') those of m' >= m of
  * them whose warps cost p'(j) <= p(j).  Claim: before each warp l'(i) <= l(i) for i = 1..m.  At
  * first all are 0.  Warp j turns l(1) into l(1) + p(j) and l'(1) into l'(1) + p'(j), so that the m
@@ -59,6 +63,7 @@ struct core_timing_work {
     const uint64_t *each;  /* of warp i: each[i]; NULL: all cost `warp_cycles` */
     bool serial;           /* one warp after the other, on one compute unit */
     uint64_t memory_bytes; /* read from and written to buffers */
+    uint64_t cached_bytes; /* of those, what the caches serve */
 };
 
 struct core_timing_execution {
@@ -102,8 +107,9 @@ struct core_timing_cut core_timing_cut(uint32_t cu_count, const struct core_timi
                                        uint32_t group_warps, uint64_t at_cycles,
                                        struct core_timing_cu *cus);
 
-/* Cycles that `bytes` bytes take to or from memory. */
-uint64_t core_timing_memory(const struct devdesc *description, uint32_t cu_count, uint64_t bytes);
+/* Cycles that the bytes of the work take to and from memory. */
+uint64_t core_timing_memory(const struct devdesc *description, uint32_t cu_count,
+                            const struct core_timing_work *work);
 
 /* The parts of a launch, in order. */
 struct core_timing_parts {

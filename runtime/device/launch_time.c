@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/device/launch_time.h"
 
+#include "core/time/caches.h"
 #include "runtime/device/device_queue.h"
 
 static bool is_serial(const struct prt_kernel_object *object)
@@ -34,11 +35,13 @@ static uint64_t moved_bytes(const struct prt_kernel_object *object)
 static struct core_timing_work work_of(const struct prt_kernel_object *object, uint64_t firings,
                                        const struct prt_launch_costs *costs, uint64_t memory_bytes)
 {
-    struct core_timing_work work = {.warps = core_timing_warps(object->shape, firings),
-                                    .warp_cycles = object->warp_cycles,
-                                    .each = costs->warp_cycles,
-                                    .serial = is_serial(object),
-                                    .memory_bytes = memory_bytes};
+    struct core_timing_work work = {
+        .warps = core_timing_warps(object->shape, firings),
+        .warp_cycles = object->warp_cycles,
+        .each = costs->warp_cycles,
+        .serial = is_serial(object),
+        .memory_bytes = memory_bytes,
+        .cached_bytes = core_caches_part(memory_bytes, object->cached_bytes, object->moved_bytes)};
     if (work.each != NULL)
         work.warps = work.serial ? 1 : core_timing_warps(object->shape, costs->counted_firings);
     return work;
@@ -53,7 +56,6 @@ struct prt_launch_work prt_launch_work(const struct devdesc *description, uint32
     bool counted = costs->warp_cycles != NULL;
     struct prt_launch_work work = {
         .timing = work_of(object, record->firings, costs, bytes),
-        .memory_cycles = core_timing_memory(description, cu_count, bytes),
         .group_warps = object->shape.warps_per_firing,
         .firings = counted ? costs->counted_firings : record->firings,
         .launch_cycles = costs->begin_cycles,
@@ -61,6 +63,7 @@ struct prt_launch_work prt_launch_work(const struct devdesc *description, uint32
         .device_queue_cycles = record->device_queue_cycles,
         .cleanup_cycles = costs->cleanup_cycles,
     };
+    work.memory_cycles = core_timing_memory(description, cu_count, &work.timing);
     if (object->device_queue != NULL)
         work.child_cycles = prt_device_queue_longest(object->device_queue);
     return work;

@@ -69,7 +69,7 @@ static struct core_timing_work warps_from(const struct prt_claim *c, uint64_t do
     struct core_timing_work work = c->left.timing;
     if (work.each != NULL) work.each += done;
     work.warps = count;
-    work.memory_bytes = 0;
+    work.memory_bytes = work.cached_bytes = 0;
     return work;
 }
 

@@ -6,6 +6,7 @@
 #include "runtime/sched/stage_profile.h"
 #include "runtime/sched/inport.h"
 #include "runtime/sched/arrival_port.h"
+#include "runtime/sched/cached_buffers.h"
 #include "runtime/sched/live_port.h"
 #include "runtime/sched/provenance.h"
 #include "runtime/sched/block.h"
@@ -302,6 +303,7 @@ enum prt_status prt_sched_create(const struct prt_container *container,
         link_ends(s);
         create_stages(s);
     }
+    if (status == PRT_OK && prt_cached_buffers_find(s) != PRT_OK) status = NO_MEMORY(error);
     if (status == PRT_OK) {
         status = ops->set_kernels(device, s->objects, container->stage_count * 2,
                                   container->stage_count);

@@ -122,3 +122,18 @@ check "a device is not the host and a GPU" says 1 "both.dev:5:8: error: a device
 
 check "the list of sets names those of GPUs" says 2 "there is no instruction set 'sm_70'; .*sm_80, sm_86, sm_89, sm_90" \
     "$PIPEC" --march=sm_70 sum.pipe
+
+# ---- on a GPU ----
+
+outcome=0
+BUILD=$(dirname "$PIPERUN") "$ROOT/tests/gpu/bundle.sh" "$TMP/bundle" "$ROOT"/tests/lang/{fir,ranges_in_step,items_fault}.pipe >said 2>&1 &&
+    bundle/run.sh >said 2>&1 || outcome=$?
+equal() {
+    cat said
+    [ "$outcome" = 0 ] && grep -q '^6 programs, 0 differ$' said
+}
+if [ "$outcome" = 77 ]; then
+    echo "skip kernels are the same on this machine's GPU: $(sed -n 's/^skip gpu_check: //p' said)"
+else
+    check "kernels are the same on this machine's GPU" equal
+fi

@@ -102,6 +102,10 @@ void clock_draw(struct clock_pipeline *p, struct clock_random *random,
 {
     *p = (struct clock_pipeline){.cus = device->cus,
                                  .bytes_per_cycle = device->bytes_per_cycle,
+                                 .latency = device->latency,
+                                 .in_flight = device->in_flight,
+                                 .cache_bytes = device->cache_bytes,
+                                 .cache_bytes_per_cycle = device->cache_bytes_per_cycle,
                                  .launch = device->launch,
                                  .change = device->change,
                                  .packets = clock_number(random, 0, 500)};

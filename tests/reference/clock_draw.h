@@ -20,6 +20,7 @@ long clock_number(struct clock_random *random, long low, long high);
 struct clock_device {
     long cus, lanes, bytes_per_cycle;
     long launch, change; /* cycles */
+    long latency, in_flight, cache_bytes, cache_bytes_per_cycle;
 };
 
 /* `side_by_side`: each stage on a compute unit of its own; else all on the whole device. */

@@ -43,7 +43,8 @@ static bool is_busy(const struct clock_launch *l)
 
 static bool executes(const struct clock_launch *l)
 {
-    return l->next < l->firings || is_busy(l) || l->bytes > 0;
+    return l->next < l->firings || is_busy(l) || l->latency > 0 || l->missed > 0 ||
+           l->through > 0 || l->under_way > 0;
 }
 
 static bool is_done(const struct clock_launch *l)
@@ -117,6 +118,25 @@ static void settle_begins(struct clock_units *u)
 
 /* ---- a cycle ---- */
 
+static void carry(long *left, long most)
+{
+    *left -= *left < most ? *left : most;
+}
+
+static void transfer(struct clock_units *u, int index)
+{
+    const struct clock_pipeline *p = u->pipeline;
+    struct clock_launch *l = &u->launches[index];
+    long cus = p->queue_cus[stage_of(u, index)->queue];
+    if (l->latency > 0) {
+        l->latency--;
+        return;
+    }
+    carry(&l->missed, p->bytes_per_cycle * cus);
+    carry(&l->through, p->cache_bytes_per_cycle * cus);
+    carry(&l->under_way, p->in_flight * l->at_work);
+}
+
 static void execute(struct clock_units *u, int index)
 {
     struct clock_launch *l = &u->launches[index];
@@ -128,8 +148,7 @@ static void execute(struct clock_units *u, int index)
     }
     for (int c = 0; c < CLOCK_CUS; c++)
         l->left[c] -= l->left[c] > 0;
-    l->bytes -= u->pipeline->bytes_per_cycle * u->pipeline->queue_cus[stage_of(u, index)->queue];
-    if (l->bytes < 0) l->bytes = 0;
+    transfer(u, index);
     u->times->execute[index]++;
 }
 
@@ -159,19 +178,11 @@ static void tick(struct clock_units *u)
 
 /* ---- from outside ---- */
 
-static long bytes_of(const struct clock_pipeline *p, const struct clock_stage *stage, long firings)
-{
-    long bytes = 0;
-    for (int i = 0; i < stage->input_count; i++)
-        bytes += firings * stage->pops[i] * p->buffers[stage->inputs[i]].width_bytes;
-    for (int i = 0; i < stage->output_count; i++)
-        bytes += firings * stage->pushes[i] * p->buffers[stage->outputs[i]].width_bytes;
-    return bytes;
-}
-
 void clock_units_enqueue(struct clock_units *u, int index, long at, long first, long firings)
 {
     const struct clock_pipeline *p = u->pipeline;
+    const struct clock_stage *stage = stage_of(u, index);
+    long bytes = clock_bytes(p, stage, firings, true);
     while (u->now < at)
         tick(u);
     settle_ends(u);
@@ -180,7 +191,11 @@ void clock_units_enqueue(struct clock_units *u, int index, long at, long first, 
                               .number = u->count++,
                               .before = p->launch - p->cleanup,
                               .behind = p->cleanup,
-                              .bytes = bytes_of(p, stage_of(u, index), firings) * p->cus,
+                              .missed = clock_bytes(p, stage, firings, false) * p->cus,
+                              .through = p->cache_bytes_per_cycle > 0 ? bytes * p->cus : 0,
+                              .latency = bytes > 0 ? 2 * p->latency : 0,
+                              .under_way = p->in_flight > 0 ? bytes * p->latency : 0,
+                              .at_work = clock_at_work(stage, p->queue_cus[stage->queue], firings),
                               .first = first,
                               .firings = firings};
     for (int i = 0; i < p->stage_count; i++)

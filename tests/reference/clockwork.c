@@ -57,18 +57,23 @@ static long compute(const struct clock_stage *stage, long cus, long first, long 
     return cycles;
 }
 
-/* Every cycle brings the share's bytes; the device's cus are a common denominator. */
+/* The first bytes come and the last ones go with the latency of memory.  Between, every cycle brings
+ * the share's bytes, of which the device's cus are a common denominator: those that the caches miss
+ * from memory, all of them through the caches.  The units at work have no more under way than they
+ * can; of these bytes the latency is a common denominator. */
 static long memory(const struct clock_pipeline *p, const struct clock_stage *stage, long cus,
                    long firings)
 {
-    long bytes = 0, cycles = 0;
-    for (int i = 0; i < stage->input_count; i++)
-        bytes += firings * stage->pops[i] * p->buffers[stage->inputs[i]].width_bytes;
-    for (int i = 0; i < stage->output_count; i++)
-        bytes += firings * stage->pushes[i] * p->buffers[stage->outputs[i]].width_bytes;
-    for (long left = bytes * p->cus; left > 0; left -= p->bytes_per_cycle * cus)
-        cycles++;
-    return cycles;
+    long bytes = clock_bytes(p, stage, firings, true), cycles = 0;
+    long missed = clock_bytes(p, stage, firings, false) * p->cus;
+    long through = p->cache_bytes_per_cycle > 0 ? bytes * p->cus : 0;
+    long under_way = p->in_flight > 0 ? bytes * p->latency : 0;
+    for (; missed > 0 || through > 0 || under_way > 0; cycles++) {
+        missed -= p->bytes_per_cycle * cus;
+        through -= p->cache_bytes_per_cycle * cus;
+        under_way -= p->in_flight * clock_at_work(stage, cus, firings);
+    }
+    return bytes > 0 ? p->latency + cycles + p->latency : 0;
 }
 
 /* ---- stages ---- */

@@ -35,11 +35,13 @@ struct clock_pipeline {
     struct clock_buffer buffers[CLOCK_BUFFERS];
     long queue_cus[CLOCK_STAGES];
     long cus, bytes_per_cycle; /* of the device; at most CLOCK_CUS */
-    long launch, change;       /* of a full packet; of going over to another stage */
-    long cleanup;              /* the part of `launch` that follows the execution */
-    bool ranked;               /* some importances differ: clock_units.h computes the time */
-    long packets;              /* that the host has for each in-port */
-    long prologue;             /* instructions before the loop */
+    long latency, in_flight;   /* cycles of an access; bytes under way of a unit, 0: any number */
+    long cache_bytes, cache_bytes_per_cycle; /* of all caches; 0: they do not count */
+    long launch, change;                     /* of a full packet; of going over to another stage */
+    long cleanup;                            /* the part of `launch` that follows the execution */
+    bool ranked;   /* some importances differ: clock_units.h computes the time */
+    long packets;  /* that the host has for each in-port */
+    long prologue; /* instructions before the loop */
 };
 
 struct clock_times {
@@ -51,6 +53,43 @@ struct clock_times {
 static inline long clock_counted(long firing)
 {
     return 10 + firing * 7919 % 97;
+}
+
+/* An inner buffer stays in the caches if all inner ones that are no larger fit together. */
+static inline bool clock_is_cached(const struct clock_pipeline *p, int buffer)
+{
+    const struct clock_buffer *b = &p->buffers[buffer];
+    long size = b->depth * b->width_bytes, sum = 0;
+    for (int i = 0; i < p->buffer_count; i++) {
+        const struct clock_buffer *other = &p->buffers[i];
+        long other_size = other->depth * other->width_bytes;
+        if (!other->in_port && !other->out_port && other_size <= size) sum += other_size;
+    }
+    return p->cache_bytes_per_cycle > 0 && !b->in_port && !b->out_port && sum <= p->cache_bytes;
+}
+
+/* Bytes that so many firings move, in all or in buffers that do not stay in the caches. */
+static inline long clock_bytes(const struct clock_pipeline *p, const struct clock_stage *stage,
+                               long firings, bool all)
+{
+    long bytes = 0;
+    for (int i = 0; i < stage->input_count; i++)
+        if (all || !clock_is_cached(p, stage->inputs[i]))
+            bytes += firings * stage->pops[i] * p->buffers[stage->inputs[i]].width_bytes;
+    for (int i = 0; i < stage->output_count; i++)
+        if (all || !clock_is_cached(p, stage->outputs[i]))
+            bytes += firings * stage->pushes[i] * p->buffers[stage->outputs[i]].width_bytes;
+    return bytes;
+}
+
+/* Compute units on which a launch of so many firings has warps, of `cus`. */
+static inline long clock_at_work(const struct clock_stage *stage, long cus, long firings)
+{
+    long warps = 0;
+    for (long begun = 0; begun < firings; begun += stage->warp_firings)
+        warps++;
+    if (stage->state || warps == 0) return 1;
+    return warps < cus ? warps : cus;
 }
 
 struct clock_times clock_run(const struct clock_pipeline *pipeline);

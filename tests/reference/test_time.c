@@ -2,14 +2,17 @@
 /*
  * The time of whole runs against an oracle that plays them by hand (clockwork.h), cycle by cycle:
  * chains and joins of exact rates, of known costs and of counted ones, with and without state, on
- * one queue and side by side, with 1 to 4 host threads; and where stages of different importance
- * share compute units.
+ * one queue and side by side, with 1 to 4 host threads, on devices with and without caches
+ * and latency of memory; and where stages of different importance share compute units.
  */
 #include "tests/test.h"
 
 #include "lang/devdesc.h"
 #include "tests/conform/pipelines.h"
 #include "tests/reference/clock_draw.h"
+
+#include <stdio.h>
+#include <unistd.h>
 
 enum { ROUNDS = 400, RANKED_ROUNDS = 200 };
 
@@ -64,20 +67,68 @@ static struct prt_image_kernel kernel_of(const struct clock_stage *stage)
     return (struct prt_image_kernel){.run = entry};
 }
 
+/* ---- devices ---- */
+
+struct machine {
+    struct devdesc description;
+    char option[64]; /* as piperun's --device */
+};
+
+/* An embedded device. */
+static struct machine machine_named(const char *name)
+{
+    struct machine m;
+    assert_true(devdesc_builtin(name, &m.description));
+    snprintf(m.option, sizeof m.option, "%s", name);
+    return m;
+}
+
+/* The same, in a file, whose memory has latency, and perhaps a limit of bytes under way and caches. */
+static struct machine machine_with_memory(const char *name, struct clock_random *random)
+{
+    struct machine m = machine_named(name);
+    char text[4096];
+    m.description.memory_latency_cycles = (uint32_t)clock_number(random, 1, 400);
+    m.description.memory_in_flight_bytes =
+        clock_number(random, 0, 1) ? (uint64_t)clock_number(random, 1, 8000) : 0;
+    if (clock_number(random, 0, 2) > 0) {
+        m.description.cus_per_domain[DEVDESC_L2] = m.description.cu_count;
+        m.description.cus_per_domain[DEVDESC_L3] = 0;
+        m.description.cache_bytes[DEVDESC_L3] = 0;
+        m.description.cache_bytes[DEVDESC_L2] = (uint64_t)clock_number(random, 64, 8000);
+        m.description.cache_bytes_per_cycle = (uint64_t)clock_number(random, 1, 600);
+    }
+    snprintf(m.description.name, sizeof m.description.name, "memory");
+    size_t length = devdesc_write(&m.description, text, sizeof text);
+    snprintf(m.option, sizeof m.option, "sim:/tmp/test_time.XXXXXX.dev");
+    int file = mkstemps(m.option + 4, 4);
+    assert_true(file >= 0 && write(file, text, length) == (ssize_t)length);
+    close(file);
+    return m;
+}
+
+static void machine_gone(const struct machine *m)
+{
+    if (strncmp(m->option, "sim:", 4) == 0) unlink(m->option + 4);
+}
+
 /* ---- pipelines ---- */
 
-static void draw_for(struct clock_pipeline *p, struct clock_random *random, const char *device,
-                     bool side_by_side)
+static void draw_for(struct clock_pipeline *p, struct clock_random *random,
+                     const struct machine *machine, bool side_by_side)
 {
-    struct devdesc d;
-    assert_true(devdesc_builtin(device, &d));
-    const struct clock_device for_device = {.cus = (long)d.cu_count,
-                                            .lanes = (long)d.lanes,
-                                            .bytes_per_cycle = (long)d.memory_bytes_per_cycle,
-                                            .launch = (long)d.launch_enqueue_cycles +
-                                                      (long)d.launch_process_cycles +
-                                                      (long)d.launch_cleanup_cycles,
-                                            .change = (long)d.switch_cycles};
+    const struct devdesc *d = &machine->description;
+    const struct clock_device for_device = {
+        .cus = (long)d->cu_count,
+        .lanes = (long)d->lanes,
+        .bytes_per_cycle = (long)d->memory_bytes_per_cycle,
+        .launch = (long)d->launch_enqueue_cycles + (long)d->launch_process_cycles +
+                  (long)d->launch_cleanup_cycles,
+        .change = (long)d->switch_cycles,
+        .latency = (long)d->memory_latency_cycles,
+        .in_flight = (long)d->memory_in_flight_bytes,
+        .cache_bytes = (long)d->cache_bytes[DEVDESC_L2],
+        .cache_bytes_per_cycle = (long)d->cache_bytes_per_cycle};
     clock_draw(p, random, &for_device, side_by_side);
 }
 
@@ -103,11 +154,15 @@ static void balance(const struct clock_pipeline *p, uint64_t *repetitions)
     }
 }
 
-static struct prt_program *load(const struct clock_pipeline *p, const char *device)
+static struct prt_program *load(const struct clock_pipeline *p, const struct machine *machine)
 {
     struct prt_image_kernel kernels[CLOCK_STAGES];
     uint64_t repetitions[CLOCK_STAGES];
-    struct made *m = made_create("timed", device);
+    struct made *m = made_create("timed", "sim16");
+    m->device.name = made_string(m, machine->description.name);
+    m->device.cu_count = machine->description.cu_count;
+    m->device.lanes = machine->description.lanes;
+    m->device.description_hash = devdesc_hash(&machine->description);
     balance(p, repetitions);
     for (int i = 0; i < p->buffer_count; i++) {
         const struct clock_buffer *b = &p->buffers[i];
@@ -163,13 +218,15 @@ static enum prt_status give(void *context, void *packets, size_t capacity, size_
 /* ---- comparing ---- */
 
 /* Returns how often launches were interrupted, if that is measured. */
-static uint64_t compare(const struct clock_pipeline *p, const char *device, uint32_t host_threads,
-                        bool measure)
+static uint64_t compare(const struct clock_pipeline *p, const struct machine *machine,
+                        uint32_t host_threads, bool measure)
 {
     struct clock_times expected = clock_run(p);
-    struct prt_program *program = load(p, device);
-    struct prt_run_options options = {
-        .host_threads = host_threads, .dispatch = PRT_DISPATCH_FULL, .measure = measure};
+    struct prt_program *program = load(p, machine);
+    struct prt_run_options options = {.device = machine->option,
+                                      .host_threads = host_threads,
+                                      .dispatch = PRT_DISPATCH_FULL,
+                                      .measure = measure};
     struct feed feed = {p->packets, 0};
     struct prt_run_statistics statistics;
     struct prt_stage_statistics stage;
@@ -198,6 +255,12 @@ static uint64_t compare(const struct clock_pipeline *p, const char *device, uint
     return interruptions;
 }
 
+/* A device for a round: in one round of two, with figures of the memory. */
+static struct machine machine_for(const char *name, struct clock_random *random, int round)
+{
+    return round % 2 == 0 ? machine_named(name) : machine_with_memory(name, random);
+}
+
 static void runs_take_the_cycles_that_they_take_by_hand(void **unused)
 {
     (void)unused;
@@ -207,18 +270,19 @@ static void runs_take_the_cycles_that_they_take_by_hand(void **unused)
         struct clock_pipeline p;
         const char *device = devices[clock_number(&random, 0, 2)];
         bool side_by_side = strcmp(device, "sim16") == 0 && clock_number(&random, 0, 1) == 1;
-        draw_for(&p, &random, device, side_by_side);
-        (void)compare(&p, device, 1 + (uint32_t)round % 4, false);
+        struct machine machine = machine_for(device, &random, round);
+        draw_for(&p, &random, &machine, side_by_side);
+        (void)compare(&p, &machine, 1 + (uint32_t)round % 4, false);
+        machine_gone(&machine);
     }
 }
 
 /* On the whole device, or on two sub-devices, stages in turn; each of one of three importances. */
-static void rank(struct clock_pipeline *p, struct clock_random *random, const char *device)
+static void rank(struct clock_pipeline *p, struct clock_random *random,
+                 const struct machine *machine)
 {
-    struct devdesc d;
-    assert_true(devdesc_builtin(device, &d));
     p->ranked = true;
-    p->cleanup = (long)d.launch_cleanup_cycles;
+    p->cleanup = (long)machine->description.launch_cleanup_cycles;
     for (int s = 0; s < p->stage_count; s++)
         p->stages[s].importance = 100 * clock_number(random, 0, 2);
     if (p->stage_count == 1 || clock_number(random, 0, 2) == 0) return;
@@ -239,9 +303,11 @@ static void runs_with_importance_take_the_cycles_that_they_take_by_hand(void **u
     for (int round = 0; round < RANKED_ROUNDS; round++) {
         struct clock_pipeline p;
         const char *device = devices[clock_number(&random, 0, 1)];
-        draw_for(&p, &random, device, false);
-        rank(&p, &random, device);
-        interruptions += compare(&p, device, 1 + (uint32_t)round % 4, round % 2 == 0);
+        struct machine machine = machine_for(device, &random, round / 2);
+        draw_for(&p, &random, &machine, false);
+        rank(&p, &random, &machine);
+        interruptions += compare(&p, &machine, 1 + (uint32_t)round % 4, round % 2 == 0);
+        machine_gone(&machine);
     }
     assert_true(interruptions > 500);
 }

@@ -198,6 +198,10 @@ static void what_does_not_fit_together_is_a_warning(void **state)
                    "fewer than two");
     expect_warning(REQUIRED "max_group_items = 7\n", 7, 19, "7", "can fill the 8 lanes");
     expect_warning(REQUIRED "local_memory = 1 MiB\n", 7, 16, "1 MiB", "as large as the memory");
+    expect_warning(REQUIRED "memory_in_flight = 9\n", 7, 20, "9",
+                   "limit nothing without a latency");
+    expect_warning(REQUIRED "cache_bytes_per_cycle = 9\n", 7, 25, "9",
+                   "no cache with this bandwidth");
     assert_true(parse(REQUIRED "local_memory = 1 MiB\n", &out)); /* and is taken */
     assert_int_equal(out.local_bytes, 1 << 20);
     assert_true(parse(REQUIRED "schemes = by_affinity\ncus_per_l2 = 2\nmax_sub_devices = 4\n"
@@ -323,10 +327,11 @@ static void a_part_has_whole_domains_and_its_share(void **state)
             assert_int_equal(part.schemes, count > 1 ? 7 : 3);
             assert_int_equal(part.max_sub_devices, count);
         }
-    whole.memory_bytes_per_cycle = 2;
+    whole.memory_bytes_per_cycle = whole.cache_bytes_per_cycle = 2;
     devdesc_part(&whole, 0, 3,
                  "a-name-that-is-longer-than-all-the-room-that-there-is-for-one-in-it", &part);
     assert_int_equal(part.memory_bytes_per_cycle, 1);
+    assert_int_equal(part.cache_bytes_per_cycle, 1);
     assert_int_equal(strlen(part.name), 63);
 }
 

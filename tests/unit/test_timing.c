@@ -2,6 +2,7 @@
 /* The formulas of time against what they mean: a clock that ticks, and counting. */
 #include "tests/test.h"
 
+#include "core/time/caches.h"
 #include "core/time/timing.h"
 
 enum { CUS_MOST = 16, WARPS_MOST = 60 };
@@ -180,6 +181,12 @@ static void state_leaves_one_compute_unit_busy(void **unused)
 
 /* ---- memory ---- */
 
+static uint64_t memory_of(const struct devdesc *device, uint32_t part, uint64_t bytes)
+{
+    const struct core_timing_work work = {.warps = 1, .memory_bytes = bytes};
+    return core_timing_memory(device, part, &work);
+}
+
 /* The smallest t in which the share carries the bytes: t x B x C / D >= bytes. */
 static void the_share_of_the_bandwidth_is_exact(void **unused)
 {
@@ -189,10 +196,117 @@ static void the_share_of_the_bandwidth_is_exact(void **unused)
         uint32_t cus = (uint32_t)draw(&random, 1, 24), part = (uint32_t)draw(&random, 1, cus);
         uint64_t bandwidth = draw(&random, 1, 300), bytes = draw(&random, 0, 100000);
         struct devdesc device = device_of(cus, bandwidth);
-        uint64_t t = core_timing_memory(&device, part, bytes);
+        uint64_t t = memory_of(&device, part, bytes);
         assert_true(t * bandwidth * part >= bytes * cus);
         assert_true(t == 0 || (t - 1) * bandwidth * part < bytes * cus);
     }
+}
+
+/* The first packets take the latency to come, the last ones to go; nothing takes none. */
+static void packets_come_and_go_with_the_latency_of_memory(void **unused)
+{
+    (void)unused;
+    struct devdesc device = device_of(4, 64);
+    device.memory_latency_cycles = 400;
+    assert_int_equal(memory_of(&device, 4, 0), 0);
+    assert_int_equal(memory_of(&device, 4, 1), 801);
+    assert_int_equal(memory_of(&device, 4, 6400), 900);
+    assert_int_equal(memory_of(&device, 1, 6400), 1200);
+}
+
+/* The smallest t for which each compute unit at work, with F bytes under way for L cycles each, has
+ * moved its part of the bytes: t x F x U >= bytes x L. */
+static void bytes_under_way_are_those_of_the_compute_units_at_work(void **unused)
+{
+    (void)unused;
+    struct random random = {4};
+    int limited = 0;
+    for (int round = 0; round < 20000; round++) {
+        uint32_t part = (uint32_t)draw(&random, 1, 24);
+        struct core_timing_work work = {.warps = draw(&random, 0, 40),
+                                        .serial = draw(&random, 0, 3) == 0,
+                                        .memory_bytes = draw(&random, 1, 100000)};
+        struct devdesc device = device_of(24, draw(&random, 1, 3000));
+        uint64_t flow = core_timing_memory(&device, part, &work);
+        uint64_t latency = draw(&random, 0, 900), bytes = draw(&random, 1, 5000), at_work = 1;
+        device.memory_latency_cycles = (uint32_t)latency;
+        device.memory_in_flight_bytes = bytes;
+        while (!work.serial && at_work < part && at_work < work.warps)
+            at_work++;
+        uint64_t t = core_timing_memory(&device, part, &work) - 2 * latency;
+        assert_true(t >= flow && t * bytes * at_work >= work.memory_bytes * latency);
+        assert_true(t == flow || (t - 1) * bytes * at_work < work.memory_bytes * latency);
+        limited += t > flow;
+    }
+    assert_true(limited > 5000 && limited < 19000);
+}
+
+/* Memory carries what the caches miss, the caches carry all. */
+static void what_caches_serve_does_not_come_from_memory(void **unused)
+{
+    (void)unused;
+    struct devdesc device = device_of(4, 10);
+    struct core_timing_work work = {.warps = 4, .memory_bytes = 1000, .cached_bytes = 600};
+    device.cache_bytes_per_cycle = 40;
+    assert_int_equal(core_timing_memory(&device, 4, &work), 40);
+    assert_int_equal(core_timing_memory(&device, 1, &work), 160);
+    work.cached_bytes = 1000;
+    assert_int_equal(core_timing_memory(&device, 4, &work), 25);
+    device.memory_latency_cycles = 7;
+    assert_int_equal(core_timing_memory(&device, 4, &work), 39);
+}
+
+/* ---- caches ---- */
+
+static void the_capacity_is_that_of_the_widest_level(void **unused)
+{
+    (void)unused;
+    struct devdesc device = device_of(12, 10);
+    device.cus_per_domain[DEVDESC_L3] = 6;
+    device.cus_per_domain[DEVDESC_L2] = 3;
+    device.cache_bytes[DEVDESC_L2] = 100;
+    assert_int_equal(core_caches_capacity(&device), 0);
+    device.cache_bytes_per_cycle = 1;
+    assert_int_equal(core_caches_capacity(&device), 400);
+    device.cache_bytes[DEVDESC_L3] = 1000;
+    assert_int_equal(core_caches_capacity(&device), 2000);
+}
+
+/* Sizes and a capacity at random: those up to the found size fit, those up to the next one do not. */
+static void buffers_stay_from_the_smallest_on_while_they_fit(void **unused)
+{
+    (void)unused;
+    struct random random = {5};
+    enum { MOST = 12 };
+    for (int round = 0; round < 5000; round++) {
+        uint64_t bytes[MOST], capacity = draw(&random, 0, 400), in = 0, next = UINT64_MAX, more = 0;
+        size_t count = (size_t)draw(&random, 0, MOST);
+        for (size_t i = 0; i < count; i++)
+            bytes[i] = draw(&random, 0, 3) * draw(&random, 0, 40);
+        uint64_t largest = core_caches_largest(capacity, bytes, count);
+        for (size_t i = 0; i < count; i++) {
+            if (bytes[i] <= largest)
+                in += bytes[i];
+            else if (bytes[i] < next)
+                next = bytes[i];
+        }
+        for (size_t i = 0; i < count; i++)
+            more += bytes[i] == next ? bytes[i] : 0;
+        assert_true(in <= capacity);
+        assert_true(next == UINT64_MAX || in + more > capacity);
+    }
+    const uint64_t huge[] = {UINT64_MAX, UINT64_MAX, 3};
+    assert_true(core_caches_largest(UINT64_MAX - 1, huge, 3) < UINT64_MAX);
+}
+
+static void the_part_of_the_caches_is_rounded_down(void **unused)
+{
+    (void)unused;
+    assert_int_equal(core_caches_part(100, 1, 3), 33);
+    assert_int_equal(core_caches_part(100, 0, 3), 0);
+    assert_int_equal(core_caches_part(100, 3, 3), 100);
+    assert_int_equal(core_caches_part(100, 0, 0), 0);
+    assert_true(core_caches_part(UINT64_MAX, UINT64_MAX / 2, UINT64_MAX) == UINT64_MAX / 2);
 }
 
 static void time_is_bytes_by_bandwidth_beyond_the_ridge(void **unused)
@@ -232,12 +346,16 @@ static void more_of_anything_never_takes_longer(void **unused)
             lighter[i] = each[i] - draw(&random, 0, each[i]) * draw(&random, 0, 1);
         }
         struct devdesc device = device_of(CUS_MOST, bandwidth);
+        device.memory_latency_cycles = (uint32_t)draw(&random, 0, 1) * 50;
+        device.memory_in_flight_bytes = draw(&random, 0, 2000);
         struct core_timing_work work = {
             .warps = warps, .each = each, .memory_bytes = draw(&random, 0, 20000)};
         uint64_t before = core_timing_execute(&device, part, &work, cus).execute_cycles;
         uint32_t more = part + (uint32_t)draw(&random, 0, CUS_MOST - part);
         assert_true(core_timing_execute(&device, more, &work, cus).execute_cycles <= before);
-        struct devdesc faster = device_of(CUS_MOST, bandwidth + draw(&random, 0, 64));
+        struct devdesc faster = device;
+        faster.memory_bytes_per_cycle += draw(&random, 0, 64);
+        faster.memory_latency_cycles /= (uint32_t)draw(&random, 1, 2);
         assert_true(core_timing_execute(&faster, part, &work, cus).execute_cycles <= before);
         work.each = lighter;
         assert_true(core_timing_execute(&device, part, &work, cus).execute_cycles <= before);
@@ -287,9 +405,11 @@ static void what_is_beyond_64_bits_is_the_end_of_time(void **unused)
     assert_true(core_timing_execute_in_all(&device, 2, &work, cus).compute_cycles == UINT64_MAX);
     assert_true(core_timing_execute_in_all(&device, 2, &work, cus).busy_cycles == UINT64_MAX);
     assert_true(core_timing_execute(&device, 1, &work, cus).compute_cycles == UINT64_MAX);
-    assert_true(core_timing_memory(&device, 1, UINT64_MAX) == UINT64_MAX);
-    assert_true(core_timing_memory(&device, 4, UINT64_MAX) == UINT64_MAX);
-    assert_int_equal(core_timing_memory(&device, 4, 0), 0);
+    assert_true(memory_of(&device, 1, UINT64_MAX) == UINT64_MAX);
+    assert_true(memory_of(&device, 4, UINT64_MAX) == UINT64_MAX);
+    assert_int_equal(memory_of(&device, 4, 0), 0);
+    device.memory_latency_cycles = 9;
+    assert_true(memory_of(&device, 4, UINT64_MAX - 1) == UINT64_MAX);
 }
 
 TEST_MAIN("timing", cmocka_unit_test(warps_are_those_that_firings_fill),
@@ -298,6 +418,12 @@ TEST_MAIN("timing", cmocka_unit_test(warps_are_those_that_firings_fill),
           cmocka_unit_test(equal_warps_need_no_looking_at),
           cmocka_unit_test(state_leaves_one_compute_unit_busy),
           cmocka_unit_test(the_share_of_the_bandwidth_is_exact),
+          cmocka_unit_test(packets_come_and_go_with_the_latency_of_memory),
+          cmocka_unit_test(bytes_under_way_are_those_of_the_compute_units_at_work),
+          cmocka_unit_test(what_caches_serve_does_not_come_from_memory),
+          cmocka_unit_test(the_capacity_is_that_of_the_widest_level),
+          cmocka_unit_test(buffers_stay_from_the_smallest_on_while_they_fit),
+          cmocka_unit_test(the_part_of_the_caches_is_rounded_down),
           cmocka_unit_test(time_is_bytes_by_bandwidth_beyond_the_ridge),
           cmocka_unit_test(more_of_anything_never_takes_longer),
           cmocka_unit_test(another_order_may_take_longer),

@@ -164,21 +164,34 @@ static uint64_t window_rows(const struct kernel_emitter *e, const struct graph_n
     return 0;
 }
 
+/* A bundle may make the maximum of an output larger than its kernel's. */
+static uint64_t *most_of_outputs(struct kernel_emitter *e, const struct graph_node *node)
+{
+    uint64_t *most = ARENA_ARRAY(e->scratch, uint64_t, node->outputs.count + 1);
+    for (size_t i = 0; i < node->outputs.count; i++)
+        most[i] = node->outputs.items[i].push;
+    return most;
+}
+
 static uint32_t find_variant(struct kernel_emitter *e, const struct graph_node *node)
 {
     bool *canonical = canonical_ports(e, node);
     uint64_t row_packets = window_rows(e, node);
+    uint64_t *most = most_of_outputs(e, node);
+    size_t most_bytes = node->outputs.count * sizeof *most;
     size_t size = node->kernel->out_count * sizeof *canonical;
     struct graph_warp warp = node->warp;
     for (size_t i = 0; i < e->variants.count; i++) {
         const struct kernel_variant *variant = &e->variants.items[i];
         if (variant->kernel != node->kernel || variant->row_packets != row_packets) continue;
         if (variant->warp.counted != warp.counted || variant->stateful != node->stateful) continue;
+        if (memcmp(variant->most, most, most_bytes) != 0) continue;
         if (size == 0 || memcmp(variant->canonical, canonical, size) == 0) return variant->id;
     }
     uint32_t id = (uint32_t)e->variants.count;
     struct kernel_variant variant = {.kernel = node->kernel,
                                      .canonical = canonical,
+                                     .most = most,
                                      .row_packets = row_packets,
                                      .warp = warp,
                                      .lane_count = e->cx->device != NULL ? e->cx->device->lanes : 1,

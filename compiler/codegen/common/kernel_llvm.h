@@ -185,7 +185,9 @@ struct kernel_lane_plan; /* kernel_lanes.c */
 
 struct kernel_variant { /* a kernel as its nodes use it */
     struct kernel *kernel;
-    const bool *canonical;  /* per output: bound to an out-port of the pipeline */
+    const bool *canonical; /* per output: bound to an out-port of the pipeline */
+    const uint64_t
+        *most; /* by output: the maximum of a firing as the container says it; NULL: a child */
     uint64_t row_packets;   /* of the buffers that 2-D windows look at; 0: none */
     struct graph_warp warp; /* `counted`: the code counts */
     uint32_t lane_count;    /* of the device */

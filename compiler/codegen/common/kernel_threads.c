@@ -19,6 +19,7 @@ enum { ENTRY_BATCH, ENTRY_BLOCK, ENTRY_BLOCKS, ENTRY_LOCAL, ENTRY_PARAMS };
 
 struct threads {
     const struct kernel *kernel;
+    const uint64_t *most; /* by output, of kernel_variant */
     struct kernel_end_counts ends;
     LLVMValueRef function, internal, batch;
     LLVMValueRef *args; /* of the internal function, as the batch has them */
@@ -169,6 +170,7 @@ static void move_ends(struct kernel_emitter *e, const struct threads *t, LLVMVal
 {
     const struct kernel *kernel = t->kernel;
     unsigned param = KERNEL_PARAM_WINDOWS;
+    uint64_t output = 0;
     for (uint32_t p = 0; p < kernel->in_count; p++) {
         const struct kernel_port *port = &kernel->in[p];
         LLVMValueRef before =
@@ -179,9 +181,10 @@ static void move_ends(struct kernel_emitter *e, const struct threads *t, LLVMVal
     }
     for (uint32_t p = 0; p < kernel->out_count; p++) {
         const struct kernel_port *port = &kernel->out[p];
-        LLVMValueRef before = packets_before(e, t, i, port->push, port->pushes);
-        for (uint64_t n = 0; n < port->arity; n++, param++)
+        for (uint64_t n = 0; n < port->arity; n++, param++, output++) {
+            LLVMValueRef before = packets_before(e, t, i, t->most[output], port->pushes);
             args[param] = moved(e, args[param], before, port->type->width_bytes);
+        }
     }
 }
 
@@ -301,7 +304,8 @@ void kernel_export_threads(struct kernel_emitter *e, const char *name,
                            const struct kernel_variant *variant, enum kernel_entry_kind entry,
                            LLVMValueRef internal, struct kernel_end_counts ends)
 {
-    struct threads t = {.kernel = variant->kernel, .ends = ends, .internal = internal};
+    struct threads t = {
+        .kernel = variant->kernel, .most = variant->most, .ends = ends, .internal = internal};
     t.function = LLVMAddFunction(e->module, name, entry_type(e));
     kernel_function_attribute(e, t.function, "nounwind");
     kernel_function_attribute(e, t.function, "noinline");

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# bundle.sh FOLDER [PROGRAM...]: a folder that shows on a machine with an NVIDIA GPU that kernels have the same bits there.
+#
+# It needs neither a compiler nor LLVM nor a network there: `FOLDER/run.sh` does it in one command (tests/gpu/gpu_check.c). The
+# programs are those of tests/lang, tests/std and examples, or those named. ROOT, BUILD and PIPEC are set by `make gpu-bundle`.
+set -eu
+folder=$1
+shift
+mkdir -p "$folder/programs"
+rm -f "$folder"/programs/*
+[ $# -gt 0 ] || set -- "$ROOT"/tests/lang/*.pipe "$ROOT"/tests/std/*.pipe "$ROOT"/examples/*/*.pipe
+
+# compile NAME FILE OPTION...: fused and as it is written.
+compile() {
+    local name=$1 file=$2
+    shift 2
+    "$PIPEC" --device=cuda "$@" "$file" -o "$folder/programs/$name.pbc"
+    "$PIPEC" --device=cuda --no-fuse "$@" "$file" -o "$folder/programs/$name-apart.pbc"
+}
+for file in "$@"; do
+    name=$(basename "$file" .pipe)
+    ! grep -q '^// compile:.*--no-bounds-checks' "$file" || continue # drawn indices are out of range
+    case $file in
+    */tests/lang/*) compile "$name" "$file" ;;
+    *)
+        sed -n 's/^pipeline \([a-z_0-9]*\)(.*/\1/p' "$file" | while read -r pipeline; do
+            compile "$name-$pipeline" "$file" -p "$pipeline"
+        done
+        ;;
+    esac
+done
+read -ra libraries <<<"$(pkg-config --libs libxxhash)"
+"${CC:-cc}" -std=c11 -O2 -D_GNU_SOURCE -I"$ROOT" "$ROOT/tests/gpu/gpu_check.c" "$BUILD/libpipert.a" "$BUILD/libbase.a" \
+    -Wl,--as-needed "${libraries[@]}" -lm -ldl -pthread -o "$folder/gpu_check"
+ldd "$folder/gpu_check" | awk '/libxxhash/ { print $3 }' | while read -r library; do cp -L "$library" "$folder"; done
+cat >"$folder/run.sh" <<'END'
+#!/bin/sh
+# Exit status: 0 all bits are equal, 1 some differ, 77 there is no GPU.
+cd "$(dirname "$0")" || exit 2
+LD_LIBRARY_PATH=$PWD${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} exec ./gpu_check programs/*.pbc
+END
+chmod +x "$folder/run.sh"
