@@ -232,8 +232,9 @@ struct prt_stage {
     uint64_t execute_cycles, launch_cycles, switch_cycles; /* of the launches that have completed */
 };
 
-/* A queue of a (sub-)device, which has one for each importance among its stages. */
+/* A queue of a (sub-)device, which has one for each importance among its stages, or more (own_queues.h). */
 struct prt_sched_queue {
+    struct prt_device_handle on;
     uint32_t importance;
     uint32_t next; /* queue of the same (sub-)device, or PRT_SCHED_NO_QUEUE */
     bool root;     /* its (sub-)device is that of the whole program */

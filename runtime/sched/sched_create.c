@@ -7,6 +7,7 @@
 #include "runtime/sched/inport.h"
 #include "runtime/sched/arrival_port.h"
 #include "runtime/sched/live_port.h"
+#include "runtime/sched/own_queues.h"
 #include "runtime/sched/provenance.h"
 #include "runtime/sched/port_thread.h"
 #include "runtime/sched/sched.h"
@@ -766,7 +767,7 @@ static enum prt_status open_queue(struct prt_sched *s, struct prt_device_handle 
     if (status != PRT_OK) return status;
     assert(*queue < s->container->stage_count);
     s->queues[*queue] = (struct prt_sched_queue){
-        .importance = importance, .next = *first, .root = first == &s->root_queue};
+        .on = device, .importance = importance, .next = *first, .root = first == &s->root_queue};
     *first = *queue;
     s->queue_count = *queue + 1; /* they are numbered from 0 */
     return PRT_OK;
@@ -787,8 +788,10 @@ static enum prt_status bind_queue(struct prt_sched *s, uint32_t stage,
     s->stages[stage].cu_count = information.cu_count;
     if (s->device_queues[stage] != NULL)
         prt_device_queue_bind(s->device_queues[stage], information.cu_count);
-    if (++s->bound_count == s->container->stage_count) find_order(s);
-    return PRT_OK;
+    if (++s->bound_count < s->container->stage_count) return PRT_OK;
+    find_order(s);
+    status = prt_own_queues_open(s);
+    return status == PRT_OK ? status : NO_MEMORY(error);
 }
 
 enum prt_status prt_sched_bind_root(struct prt_sched *s, uint32_t stage, struct prt_error *error)
