@@ -182,7 +182,7 @@ static void set_batch(const struct placement *at, struct plan_stage *stage)
 {
     uint64_t group =
         max64(plan_firings_of_lanes(at, stage->node) * plan_stage_cus(at, stage->node), 1);
-    bool cut = target_of(at->device)->cuts_batches && !at->graph->nodes.items[stage->node].stateful;
+    bool cut = target_of(at->device)->cuts_batches;
     uint64_t most =
         cut ? BATCH_FIRINGS_MAX : min64(group * DISPATCHES_PER_BATCH_MAX, BATCH_FIRINGS_MAX);
     uint64_t batch = min64(admitted(at, stage->node, false).firings, most);

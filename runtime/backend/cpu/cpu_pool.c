@@ -25,7 +25,9 @@ enum {
     LINED_ROUNDS = 8,       /* rounds of a trial's window, with several lines */
     MEASURE_EVERY = 64,     /* launches of a small job between two measurements */
     LONG_NS = 1000000,      /* a longer job is always worth a hand-over */
-    SPIN_NS = 60000,        /* a thread spins so long before it sleeps: waking it takes as long */
+    SPIN_NS = 60000,        /* a thread spins so long before it sleeps, for each other thread: waking
+                             * one takes as long, and one is woken after the other */
+    SPIN_NS_MOST = 1000000,
     SPIN_CROWDED_NS = 2000, /* the same, with more threads than processors */
     SPINS_PER_LOOK = 64,    /* spins between two looks at the clock */
 };
@@ -1008,12 +1010,19 @@ void prt_cpu_pool_give(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
 
 /* ---- threads ---- */
 
+static uint64_t spin_ns(uint32_t threads)
+{
+    if (threads > prt_host_processors()) return SPIN_CROWDED_NS;
+    uint64_t ns = (uint64_t)SPIN_NS * (threads > 1 ? threads - 1 : 1);
+    return ns < SPIN_NS_MOST ? ns : SPIN_NS_MOST;
+}
+
 /* On Linux these calls cannot fail with default attributes. */
 void prt_cpu_pool_create(struct prt_cpu_pool *pool, uint32_t threads, bool watched)
 {
     *pool = (struct prt_cpu_pool){.threads_wanted = threads, .watched = watched};
     if (pool->threads_wanted > PRT_HOST_THREADS_MAX) pool->threads_wanted = PRT_HOST_THREADS_MAX;
-    pool->spin_ns = pool->threads_wanted <= prt_host_processors() ? SPIN_NS : SPIN_CROWDED_NS;
+    pool->spin_ns = spin_ns(pool->threads_wanted);
     pthread_mutexattr_t adaptive;
     pthread_mutexattr_init(&adaptive);
     pthread_mutexattr_settype(&adaptive, PTHREAD_MUTEX_ADAPTIVE_NP);
