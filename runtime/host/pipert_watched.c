@@ -173,8 +173,7 @@ static uint64_t busy_units(const struct prt_run *run, const struct prt_queue_sta
     struct prt_queue_statistics q;
     uint64_t cycles = of->busy_cycles;
     for (uint32_t i = 0; i < run->sched->container->stage_count; i++)
-        if (prt_run_queue(run, i, &q) && take_turns(&q, of))
-            cycles += q.busy_cycles;
+        if (prt_run_queue(run, i, &q) && take_turns(&q, of)) cycles += q.busy_cycles;
     return cycles;
 }
 

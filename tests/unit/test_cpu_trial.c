@@ -66,7 +66,8 @@ static void a_trial_costs_less_than_two_shared_rounds(void **unused)
     }
     assert_true(jobs_alone > 0);
     uint64_t lost_ns = host.now_ns - begun_ns - work * 60000;
-    assert_in_range(lost_ns / (8 * UINT64_C(60000)), 1, 4 * 2); /* trials after 3, 32, 64 and 128 windows */
+    assert_in_range(lost_ns / (8 * UINT64_C(60000)), 1,
+                    4 * 2); /* trials after 3, 32, 64 and 128 windows */
 }
 
 static void what_is_quicker_alone_is_not_shared(void **unused)

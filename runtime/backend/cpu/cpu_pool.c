@@ -22,11 +22,11 @@ enum {
     CHUNKS_PER_WORKER = 4,  /* some threads begin late or are slow */
     GRAIN_NS = 300,         /* chunk of a call: shares differ by no less */
     GRAINS_PER_WORKER = 32,
-    BALANCE_EVERY = 8,      /* calls of a job between two changes of its weights */
-    LINED_ROUNDS = 8,       /* rounds of a trial's window, with several lines */
-    MEASURE_EVERY = 64,     /* launches of a small job between two measurements */
-    LONG_NS = 1000000,      /* a longer job is always worth a hand-over */
-    SPIN_NS = 60000,        /* a thread spins so long before it sleeps, for each other thread: waking
+    BALANCE_EVERY = 8,  /* calls of a job between two changes of its weights */
+    LINED_ROUNDS = 8,   /* rounds of a trial's window, with several lines */
+    MEASURE_EVERY = 64, /* launches of a small job between two measurements */
+    LONG_NS = 1000000,  /* a longer job is always worth a hand-over */
+    SPIN_NS = 60000,    /* a thread spins so long before it sleeps, for each other thread: waking
                              * one takes as long, and one is woken after the other */
     SPIN_NS_MOST = 1000000,
     SPIN_CROWDED_NS = 2000, /* the same, with more threads than processors */
@@ -488,7 +488,7 @@ _Static_assert((PRT_CPU_CHUNKS_MAX & CHUNK_MASK) == PRT_CPU_CHUNKS_MAX,
                "a word has room for the numbers of chunks");
 _Static_assert(3 * CHUNK_BITS + LEAST_BITS == 32, "the other half is the number of the call");
 
-/* The least and the greatest number of chunks that a worker takes at a time. */
+/* The minimum and the maximum of chunks that a worker takes at a time. */
 struct pieces {
     uint32_t least, most;
 };

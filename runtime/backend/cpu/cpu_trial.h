@@ -24,9 +24,9 @@
 #include <stdint.h>
 
 enum {
-    PRT_CPU_WINDOW_NS = 50000, /* least length of a window */
+    PRT_CPU_WINDOW_NS = 50000,        /* least length of a window */
     PRT_CPU_WINDOW_LONG_NS = 1000000, /* a window of this length needs only one round */
-    PRT_CPU_TRIED = 3,         /* windows of a spell that tries the other way */
+    PRT_CPU_TRIED = 3,                /* windows of a spell that tries the other way */
     PRT_CPU_KEPT_LEAST =
         32, /* windows until the next trial, after a trial that has changed the way */
     PRT_CPU_KEPT_MOST = 1024, /* each trial that has not doubles them, up to so many */
@@ -43,8 +43,8 @@ struct prt_cpu_trial {
     uint64_t since_ns, work;
     uint32_t rounds;     /* complete ones in the window */
     uint64_t round_work; /* of a round of the last window; 0: there was none */
-    double best;          /* pace of the best window of the spell, in ns for a unit of work */
-    double pace[2];       /* of the last spell: shared, not shared */
+    double best;         /* pace of the best window of the spell, in ns for a unit of work */
+    double pace[2];      /* of the last spell: shared, not shared */
 };
 
 /* Jobs are shared at first. */
