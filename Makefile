@@ -158,6 +158,7 @@ PIPEC_LIBS    = $(shared_pkgs) $(compiler_pkgs) $(if $(LLVM_STUBS),,$(LLVM_LIBS)
 sources_in    = $(sort $(foreach folder,$(1),$(wildcard $(folder)/*.c $(folder)/*/*.c)))
 BASE_SRC     := $(sort $(wildcard base/*.c))
 LANG_SRC     := $(sort $(wildcard lang/*.c))
+CORE_SRC     := $(sort $(wildcard core/*.c core/*/*.c))
 TOOL_SRC     := $(call sources_in,tools/piperun)
 RUNTIME_SRC  := $(call sources_in,runtime runtime/backend)
 COMPILER_SRC := $(filter-out compiler/commands/pipec.c,$(call sources_in,compiler compiler/optimize compiler/codegen))
@@ -165,6 +166,8 @@ GRAMMAR      := $(wildcard compiler/syntax/lexer.l compiler/syntax/parser.y)
 STD_FILES    := $(sort $(wildcard lang/std/*.pipe))
 DEVICE_FILES := $(sort $(wildcard lang/devices/*.dev))
 RULE_FILES   := $(sort $(wildcard compiler/rules/*.md))
+TOPIC_FILES  := $(sort $(wildcard compiler/topics/*.txt))
+START_FILES  := $(sort $(wildcard compiler/starts/*.pipe))
 TEST_SRC     := $(sort $(wildcard tests/unit/test_*.c tests/conform/test_*.c tests/reference/test_*.c))
 HELPER_SRC   := $(filter-out $(TEST_SRC),$(sort $(wildcard tests/unit/*.c tests/conform/*.c tests/reference/*.c) \
                   tests/fuzz/drawn_device.c tests/fuzz/stamped.c))
@@ -175,9 +178,11 @@ GEN_C     := $(patsubst %.l,$(B)/gen/%.c,$(filter %.l,$(GRAMMAR))) \
 GEN_H     := $(GEN_C:.c=.h)
 BASE_OBJ     := $(BASE_SRC:%.c=$(B)/obj/%.o)
 LANG_OBJ     := $(LANG_SRC:%.c=$(B)/obj/%.o) $(B)/obj/gen/embedded_devices.o
+CORE_OBJ     := $(CORE_SRC:%.c=$(B)/obj/%.o)
 RUNTIME_OBJ  := $(RUNTIME_SRC:%.c=$(B)/obj/%.o)
 COMPILER_OBJ := $(COMPILER_SRC:%.c=$(L)/%.o) $(GEN_C:$(B)/gen/%.c=$(L)/gen/%.o) \
-                $(B)/obj/gen/embedded_std.o $(B)/obj/gen/embedded_rules.o
+                $(B)/obj/gen/embedded_std.o $(B)/obj/gen/embedded_rules.o \
+                $(B)/obj/gen/embedded_topics.o $(B)/obj/gen/embedded_starts.o
 TESTS        := $(patsubst %.c,$(B)/tests/%,$(notdir $(TEST_SRC)))
 REPLAYS      := $(if $(wildcard tests/fuzz/replay.c),$(FUZZ_SRC:tests/fuzz/%.c=$(B)/tests/replay_%))
 TEST_OBJ     := $(patsubst %.c,$(B)/obj/%.o,$(TEST_SRC) $(HELPER_SRC) $(FUZZ_SRC) \
@@ -186,7 +191,7 @@ ENTRY_OBJ    := $(B)/obj/base/entry/process_entry.o
 TOOL_OBJ     := $(patsubst %.c,$(B)/obj/%.o,$(filter-out tools/piperun/io/%,$(TOOL_SRC)))
 TOOL_IO_OBJ  := $(patsubst %.c,$(B)/obj/%.o,$(filter tools/piperun/io/%,$(TOOL_SRC)))
 MAIN_OBJ     := $(L)/compiler/commands/pipec.o $(TOOL_OBJ) $(ENTRY_OBJ)
-OBJECTS      := $(LANG_OBJ) $(BASE_OBJ) $(RUNTIME_OBJ) $(TOOL_IO_OBJ) $(COMPILER_OBJ) $(MAIN_OBJ)
+OBJECTS      := $(LANG_OBJ) $(BASE_OBJ) $(CORE_OBJ) $(RUNTIME_OBJ) $(TOOL_IO_OBJ) $(COMPILER_OBJ) $(MAIN_OBJ)
 
 all: $(B)/pipec $(B)/piperun $(B)/libpipert.a $(B)/libpipert.so $(B)/pipec-rules.7 ## build everything (the default)
 
@@ -204,7 +209,7 @@ $(B)/llvm-major: FORCE
 $(B)/line-editor: FORCE
 	$(call stamp,$(edit_cpp))
 $(B)/sources: FORCE
-	$(call stamp,$(BASE_SRC) $(LANG_SRC) $(RUNTIME_SRC) $(TOOL_SRC) $(COMPILER_SRC) $(STD_FILES) $(DEVICE_FILES) $(RULE_FILES) $(HELPER_SRC))
+	$(call stamp,$(BASE_SRC) $(LANG_SRC) $(CORE_SRC) $(RUNTIME_SRC) $(TOOL_SRC) $(COMPILER_SRC) $(STD_FILES) $(DEVICE_FILES) $(RULE_FILES) $(TOPIC_FILES) $(START_FILES) $(HELPER_SRC))
 .PHONY: FORCE
 FORCE:
 
@@ -252,6 +257,14 @@ $(B)/gen/embedded_rules.c: scripts/embed.sh $(RULE_FILES) $(B)/sources
 	@mkdir -p $(@D)
 	$(Q)scripts/embed.sh embedded_rule_files \
 	    $(foreach f,$(RULE_FILES),$(basename $(notdir $(f)))=$(f)) > $@
+$(B)/gen/embedded_topics.c: scripts/embed.sh $(TOPIC_FILES) $(B)/sources
+	@mkdir -p $(@D)
+	$(Q)scripts/embed.sh embedded_topic_files \
+	    $(foreach f,$(TOPIC_FILES),$(basename $(notdir $(f)))=$(f)) > $@
+$(B)/gen/embedded_starts.c: scripts/embed.sh $(START_FILES) $(B)/sources
+	@mkdir -p $(@D)
+	$(Q)scripts/embed.sh embedded_start_files \
+	    $(foreach f,$(START_FILES),$(basename $(notdir $(f)))=$(f)) > $@
 
 # ---- Linking -------------------------------------------------------------------------------------
 
@@ -261,10 +274,10 @@ link    = $(or $(call say,LINK,$@),$(Q)) mkdir -p $(@D) && \
 
 $(B)/libbase.a: $(BASE_OBJ) $(B)/sources
 	$(archive)
-$(B)/libpipert.a: $(RUNTIME_OBJ) $(LANG_OBJ) $(BASE_OBJ) $(B)/sources
+$(B)/libpipert.a: $(RUNTIME_OBJ) $(CORE_OBJ) $(LANG_OBJ) $(BASE_OBJ) $(B)/sources
 	$(archive)
 # Of base/ only the modules that the runtime uses: not those that end the process when there is no memory.
-$(B)/libpipert.so.$(SOVERSION): $(RUNTIME_OBJ) $(LANG_OBJ) $(B)/libbase.a $(B)/sources $(B)/pipert.map
+$(B)/libpipert.so.$(SOVERSION): $(RUNTIME_OBJ) $(CORE_OBJ) $(LANG_OBJ) $(B)/libbase.a $(B)/sources $(B)/pipert.map
 	$(call link,$(so_flags)) $(RUNTIME_LIBS)
 $(B)/libpipert.so: $(B)/libpipert.so.$(SOVERSION)
 	$(Q)ln -sf $(<F) $@
@@ -279,7 +292,7 @@ $(B)/piperun: $(TOOL_OBJ) $(ENTRY_OBJ) $(B)/libpiperun.a $(B)/libpipert.a $(B)/s
 $(B)/libpiperun.a: $(TOOL_IO_OBJ) $(B)/sources
 	$(archive)
 
-$(L)/libpipec.a: $(COMPILER_OBJ) $(B)/sources
+$(L)/libpipec.a: $(COMPILER_OBJ) $(CORE_OBJ) $(B)/sources
 	$(archive)
 $(L)/pipec: $(L)/compiler/commands/pipec.o $(ENTRY_OBJ) $(LLVM_STUBS) $(L)/libpipec.a $(LANG_OBJ) $(BASE_OBJ)
 	$(call link,-pie $(CET_LINK) $(CET_ENTRY)) $(PIPEC_LIBS)

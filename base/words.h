@@ -36,4 +36,10 @@ static inline size_t word_index(const char *word, const char *const *words, size
 }
 #define WORD_INDEX(word, words) word_index((word), (words), sizeof(words) / sizeof *(words))
 
+/* For qsort and bsearch over an array of texts. */
+static inline int words_compare(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 #endif

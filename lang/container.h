@@ -137,10 +137,18 @@ enum container_certificate_form {
 #define CONTAINER_CERTIFICATE_WORK(words) ((UINT64_C(1) << 20) + 16 * (uint64_t)(words))
 
 /* The kernels for one instruction set: an ELF shared object in IMAGE.  The best is first. */
+enum container_image_kind {
+    CONTAINER_IMAGE_X86 = 0, /* an x86-64 ELF shared object (lang/kernel_abi.h) */
+    CONTAINER_IMAGE_PTX = 1, /* text for NVIDIA GPUs (lang/gpu_abi.h), with a NUL at its end */
+    CONTAINER_IMAGE_KINDS
+};
+
 struct container_image {
-    container_string isa; /* what its author called it: "x86-64-v3" */
-    uint32_t reserved;    /* zero */
-    uint64_t features;    /* that the processor has to have: bits of lang/cpu_features.def */
+    container_string isa; /* what its author called it: "x86-64-v3", "sm_80" */
+    uint32_t kind;        /* enum container_image_kind */
+    /* Needs of the image. X86: bits of lang/cpu_features.def. PTX: its compute capability is
+     * that or higher, ten times the major number plus the minor one. */
+    uint64_t features;
     uint64_t offset_bytes, size_bytes;
 };
 

@@ -34,6 +34,7 @@ static const struct field FIELDS[] = {
     {"cu_count", FIELD_U32, UNIT_NONE, true, 1, CUS_MAX, 0, AT(cu_count)},
     {"lanes", FIELD_U32, UNIT_NONE, true, 1, 1024, 0, AT(lanes)},
     {"host", FIELD_U32, UNIT_NONE, false, 0, 1, 0, AT(host)},
+    {"cuda", FIELD_U32, UNIT_NONE, false, 0, 1, 0, AT(cuda)},
     {"clock", FIELD_U64, UNIT_HERTZ, true, 1000, UINT64_C(100000000000), 0, AT(clock_hz)},
     {"memory", FIELD_U64, UNIT_BYTES, true, 65536, BYTES_MAX, 0, AT(memory_bytes)},
     {"memory_bytes_per_cycle", FIELD_U64, UNIT_NONE, true, 1, 1 << 20, 0,

@@ -31,6 +31,8 @@ struct devdesc {
     /* 1: the processor that the runtime itself runs on: time is real, its caches decide depths and
      * batches, and neighbours are fused; 0: simulated */
     uint32_t host;
+    /* 1: an NVIDIA GPU: kernels become PTX, firings become threads, and neighbours are fused */
+    uint32_t cuda;
     uint64_t clock_hz;
     uint64_t memory_bytes;
     uint64_t memory_bytes_per_cycle;         /* bandwidth */

@@ -136,6 +136,16 @@ static void check_groups(const struct check *check)
     devdesc_other(finding, value_of(check, "lanes"), "the lanes");
 }
 
+static void check_kind(const struct check *check)
+{
+    const struct devdesc *d = check->description;
+    if (d->host == 0 || d->cuda == 0 || !field_is_given(check, "host")) return;
+    struct devdesc_finding *finding =
+        devdesc_report(check->findings, DEVDESC_ERROR, value_of(check, "cuda"),
+                       "a device is the host's cores or a GPU, not both");
+    devdesc_other(finding, value_of(check, "host"), "the host's cores");
+}
+
 static void check_local_memory(const struct check *check)
 {
     const struct devdesc *d = check->description;
@@ -155,5 +165,6 @@ void devdesc_check(const struct devdesc_reader *reader, const struct devdesc *de
     check_caches(&check);
     check_schemes(&check);
     check_groups(&check);
+    check_kind(&check);
     check_local_memory(&check);
 }

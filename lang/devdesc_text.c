@@ -54,6 +54,7 @@ size_t devdesc_text(const struct devdesc *d, char *to, size_t capacity)
     add_number(&text, "cu_count", d->cu_count);
     add_number(&text, "lanes", d->lanes);
     add_number(&text, "host", d->host);
+    add_number(&text, "cuda", d->cuda);
     add_number(&text, "clock_hz", d->clock_hz);
     add_number(&text, "memory_bytes", d->memory_bytes);
     add_number(&text, "memory_bytes_per_cycle", d->memory_bytes_per_cycle);

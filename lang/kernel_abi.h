@@ -2,7 +2,8 @@
 /*
  * kernel_abi: the contract between compiled kernels and whoever calls them.
  *
- * Every stage's code is reached through entries of a native shared object (x86-64 System V).  An
+ * Every stage's code is reached through entries of a native shared object (x86-64 System V), or of PTX, which
+ * lang/gpu_abi.h adds to this.  An
  * entry gets one `struct kernel_batch` and returns a `enum kernel_status`.  Windows are contiguous
  * and naturally aligned; the caller guarantees their size, the callee touches nothing beyond them.  In an
  * out-window, the bytes after the appended packets have no meaning: the callee may have written there.

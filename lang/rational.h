@@ -11,23 +11,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arithmetic.h"
+
 /* In lowest terms, denominator > 0; equal numbers have equal terms.  All zero: not known. */
 struct rational {
     int64_t numerator, denominator;
 };
 
 __extension__ typedef __int128 rational_wide;
-
-/* Greatest common divisor; of 0 and b: b. */
-static inline uint64_t gcd64(uint64_t a, uint64_t b)
-{
-    while (b != 0) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
 
 static inline bool rational_is_known(struct rational x)
 {

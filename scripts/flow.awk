@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: MIT
 # Reads `FILE:LINE:#include "PATH"` and reports includes against the flow (CONTRIBUTING.md, "How the tree is cut").
-# The folders of each half stand in one order: a folder includes itself, earlier folders of its half, lang/ and base/.
+# The folders of each half stand in one order: a folder includes itself, earlier folders of its half, core/, lang/ and base/.
 # So no folders can include each other in a cycle.
 
 BEGIN {
     FS = ":"
-    split("base lang " \
+    split("base lang core core/time " \
           "compiler/support compiler/diagnostics compiler/context compiler/target compiler/syntax compiler/format compiler/ir compiler/sema " \
           "compiler/bodies compiler/liveness compiler/pace compiler/lint compiler/optimize/compose compiler/optimize/fuse " \
-          "compiler/optimize/region compiler/optimize compiler/plan compiler/codegen/common compiler/codegen/x86 compiler/emit compiler/describe " \
+          "compiler/optimize/region compiler/optimize compiler/plan compiler/codegen/common compiler/codegen/x86 compiler/codegen/ptx compiler/emit compiler/describe " \
           "compiler/driver compiler/commands " \
           "runtime/load runtime/verify runtime/device runtime/backend/null runtime/backend/sim runtime/backend/cpu " \
           "runtime/sched runtime/host runtime/observe runtime/debug tools/piperun/io tools/piperun", order, " ")
     for (i in order) rank[order[i]] = i + 0
     half["base"] = "base"
     half["lang"] = "lang"
+    half["core"] = half["core/time"] = "core"
     for (i in order)
         if (!(order[i] in half)) half[order[i]] = order[i] ~ /^compiler/ ? "compiler" : "runtime"
 }
@@ -36,8 +37,10 @@ function report(reason) {
         report("scripts/flow.awk has no row for the folder " from)
     else if (!(to in rank))
         report("write the path from the root of the tree, of a folder that scripts/flow.awk lists")
-    else if (half[to] != "base" && half[to] != "lang" && half[to] != half[from])
-        report("compiler/ and runtime/ meet in lang/ and base/ only")
+    else if (half[from] == "core" && half[to] != "core" && half[to] != "lang")
+        report("core/ includes lang/ and core/ only")
+    else if (half[to] != "base" && half[to] != "lang" && half[to] != "core" && half[to] != half[from])
+        report("compiler/ and runtime/ meet in lang/, base/ and core/ only")
     else if (target ~ /syntax\/ast/ && from !~ /^compiler\/(syntax|sema|lint|driver|commands)$/)
         report("after sema and lint only driver and commands see the AST")
     else if (rank[to] > rank[from])

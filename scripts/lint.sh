@@ -9,8 +9,8 @@ export LC_ALL=C
 cd "$(dirname "$0")/.."
 
 build=${BUILD:-build}/lint
-mapfile -t sources < <(find base compiler runtime tools lang tests examples -name '*.[ch]' | sort)
-mapfile -t units < <(find base compiler runtime tools lang tests/unit tests/conform tests/reference tests/fuzz -name '*.c' 2>/dev/null | sort)
+mapfile -t sources < <(find base compiler core runtime tools lang tests examples -name '*.[ch]' | sort)
+mapfile -t units < <(find base compiler core runtime tools lang tests/unit tests/conform tests/reference tests/fuzz -name '*.c' 2>/dev/null | sort)
 
 # tool NAME: NAME-22, else -19, else NAME.
 tool() {
@@ -20,20 +20,20 @@ tool() {
 # Which module may include which: the flow of CONTRIBUTING.md, as ranks.
 check_structure() {
     local duplicates status=0
-    duplicates=$(find base compiler runtime tools lang tests -name '*.[chly]' -o -name '*.def' | sed 's|.*/||' | sort | uniq -d)
+    duplicates=$(find base compiler core runtime tools lang tests -name '*.[chly]' -o -name '*.def' | sed 's|.*/||' | sort | uniq -d)
     if [ -n "$duplicates" ]; then
         echo "file names that are not unique across the tree: ${duplicates//$'\n'/ }"
         status=1
     fi
-    if grep -rnE '(->|\.)host\b' compiler --include='*.[ch]' | grep -v '^compiler/target/'; then
+    if grep -rnE '(->|\.)(host|cuda)\b' compiler --include='*.[ch]' | grep -v '^compiler/target/'; then
         echo "only compiler/target asks which kind of device it is: use a parameter of struct target"
         status=1
     fi
-    if grep -rl '^#include "compiler/codegen/x86/' compiler | grep -v '^compiler/codegen/x86/'; then
+    if grep -rlE '^#include "compiler/codegen/(x86|ptx)/' compiler | grep -vE '^compiler/codegen/(x86|ptx)/'; then
         echo "includes what belongs to one instruction set: use a step of struct code_generator"
         status=1
     fi
-    find base compiler runtime tools lang \( -name '*.[chly]' -o -name '*.def' \) -exec grep -Hn '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' {} + |
+    find base compiler core runtime tools lang \( -name '*.[chly]' -o -name '*.def' \) -exec grep -Hn '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' {} + |
         awk -f scripts/flow.awk || status=1
     scripts/licence.sh || status=1
     return $status

@@ -5,7 +5,7 @@
 #   tests/run.sh [-v] [-t] [-j N] [--long] [--bless] [PATH...]
 #
 # PATH is a case or a folder: tests/lang/fir.pipe, tests/unit/test_rate.c, tests/e2e, examples/fmradio; default
-# all.  --bless rewrites .stderr and .golden files.  -v names what passed too.  -t ends with the processor
+# all.  --bless rewrites .stderr and .golden files, and outputs in pages.  -v names what passed too.  -t ends with the processor
 # and elapsed seconds of each case, the largest first.  --long (`make check-long`) sets LONG=1, which asks cases for all
 # of a work of which they otherwise do a part; without PATH it runs these cases only.  `make check` builds first.
 #
@@ -73,7 +73,7 @@ while [ $# -gt 0 ]; do
     -j) jobs=$2; shift ;;
     -j*) jobs=${1#-j} ;;
     --long) LONG=1 ;;
-    --bless) bless=1 ;;
+    --bless) bless=1; export BLESS=1 ;;
     -*) sed -n '2,/^set -eu/{/SPDX/d;/^#/p}' "$0"; exit 2 ;;
     *) break ;;
     esac

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "base/plural.h"
-#include "base/saturate.h"
+#include "base/arithmetic.h"
 #include "compiler/ir/ratio.h"
 
 #define RATE_MAX ((uint64_t)1 << 31) /* packets of a firing */

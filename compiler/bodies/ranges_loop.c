@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/bodies/ranges_internal.h"
-#include "base/saturate.h"
+#include "base/arithmetic.h"
 
 #include <string.h>
 

@@ -27,6 +27,11 @@ static const char help_text[] =
     "  --format=FORMAT       text (the default), json; of rules also man, a page for mandoc\n"
     "  -h, --help, --version[=json]  this text; the version\n"
     "\n"
+    "examples:\n"
+    "  $ pipec explain deadlock\n"
+    "  $ pipec explain std/dsp\n"
+    "  $ pipec explain --list\n"
+    "\n"
     "Exit status: 0 done, 2 there is no such rule or item.\n";
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_MAN };
@@ -159,26 +164,11 @@ static int explain(struct arena *arena, const struct request *request)
     return EXIT_DONE;
 }
 
-/* Answers --help and --version in any position. */
-static bool answer(const char *argument)
-{
-    static const char version[] = "--version";
-    const char *form = argument + sizeof version - 1;
-    if (strcmp(argument, "-h") == 0 || strcmp(argument, "--help") == 0 ||
-        strcmp(argument, "--help=all") == 0) {
-        fputs(help_text, stdout);
-        return true;
-    }
-    if (strncmp(argument, version, sizeof version - 1) != 0) return false;
-    if (*form == '\0') return version_print(stdout, NULL);
-    return *form == '=' && version_print(stdout, form + 1);
-}
-
 int command_explain(int argc, char **argv)
 {
     struct request request = {0};
     for (int i = 1; i < argc; i++)
-        if (answer(argv[i])) return standard_output_status();
+        if (command_line_answer(argv[i], help_text)) return standard_output_status();
     struct arena *arena = arena_create();
     int status = EXIT_FILES;
     if (read_request(&request, arena, argc, argv)) status = explain(arena, &request);

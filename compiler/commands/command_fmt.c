@@ -24,6 +24,11 @@ static const char help_text[] =
     "  --color, --diagnostics, --min-level, -j, -q, @FILE: as in 'pipec --help'\n"
     "  -h, --help, --version[=json]  this text; the version\n"
     "\n"
+    "examples:\n"
+    "  $ pipec fmt smooth.pipe\n"
+    "  $ pipec fmt --check .                             # in CI\n"
+    "  $ pipec fmt - <smooth.pipe\n"
+    "\n"
     "Exit status: 0 done, 1 files would change or have errors, 2 usage or files, 3 internal "
     "error.\n";
 

@@ -35,6 +35,11 @@ static const char help_text[] =
     "\n"
     "A program that does not pass is drawn as far as it has a topology.\n"
     "\n"
+    "examples:\n"
+    "  $ pipec graph smooth.pipe                         # text for Graphviz\n"
+    "  $ pipec graph --format=json -o smooth.json smooth.pipe\n"
+    "  $ pipec graph --format=cmds --embed -o smooth.cmds smooth.pipe\n"
+    "\n"
     "Exit status: 0 done, 1 the program is refused, 2 usage or files, 3 internal error.\n";
 
 enum { OPTION_FORMAT = COMMAND_OPTION, OPTION_EMBED };

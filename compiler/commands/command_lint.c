@@ -37,6 +37,11 @@ static const char help_text[] =
     "  @FILE                 more arguments, from FILE\n"
     "  -h, --help, --version[=json]  this text; the version\n"
     "\n"
+    "examples:\n"
+    "  $ pipec lint .\n"
+    "  $ pipec lint --write-baseline known.json smooth.pipe\n"
+    "  $ pipec lint --baseline known.json --diagnostics=sarif:lint.sarif smooth.pipe\n"
+    "\n"
     "Exit status: 0 no finding of the level of --fail-on or above, 1 there are some,\n"
     "2 usage or files, 3 internal error.\n";
 

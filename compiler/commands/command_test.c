@@ -20,6 +20,7 @@
 #include "compiler/driver/command_line.h"
 #include "compiler/commands/command_lint.h"
 #include "compiler/commands/commands.h"
+#include "compiler/commands/piperun_path.h"
 #include "compiler/commands/test_job.h"
 #include "compiler/driver/driver_files.h"
 #include "compiler/driver/passes.h"
@@ -44,6 +45,11 @@ static const char help_text[] =
     "  --color, --diagnostics, -W, --min-level, --fail-on, @FILE   as in 'pipec --help'\n"
     "  -q                    print failures only\n"
     "  -h, --help, --version[=json]  this text; the version\n"
+    "\n"
+    "examples:\n"
+    "  $ pipec test smooth.pipe\n"
+    "  $ pipec test -k ramp --format=tap .\n"
+    "  $ pipec test --device=cpu smooth.pipe\n"
     "\n"
     "Exit status: 0 every test does what it expects, 1 one does not or is refused, 2 usage or "
     "files.\n";
@@ -168,25 +174,6 @@ static int read_tests(struct test_run *run, const char *path)
 }
 
 /* ---- paths ---- */
-
-static const char *find_piperun(struct arena *arena, const char *wanted)
-{
-    char self[PATH_MAX];
-    if (wanted != NULL) {
-        char *whole = strchr(wanted, '/') != NULL ? realpath(wanted, NULL) : NULL;
-        const char *path = whole != NULL ? arena_printf(arena, "%s", whole) : wanted;
-        free(whole);
-        return path;
-    }
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length > 0) {
-        self[length] = '\0';
-        char *slash = strrchr(self, '/');
-        const char *beside = arena_printf(arena, "%.*s/piperun", (int)(slash - self), self);
-        if (access(beside, X_OK) == 0) return beside;
-    }
-    return "piperun";
-}
 
 static bool is_executable(struct arena *arena, const char *program)
 {
@@ -356,7 +343,7 @@ static int execute_tests(struct test_run *run)
         .cx = run->cx,
         .device = device,
         .device_name = piperun_device(arena, run->line->device),
-        .piperun = find_piperun(arena, run->options->piperun),
+        .piperun = piperun_path(arena, run->options->piperun),
         .timeout_seconds = run->options->timeout_seconds,
     };
     if (!is_executable(arena, run->environment.piperun)) {

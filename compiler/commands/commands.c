@@ -9,15 +9,23 @@
 
 static const struct command commands[] = {
     {"explain", command_explain}, {"fmt", command_fmt},   {"graph", command_graph},
-    {"test", command_test},       {"lint", command_lint}, {NULL, NULL},
+    {"help", command_help},       {"lint", command_lint}, {"new", command_new},
+    {"run", command_run},         {"test", command_test}, {NULL, NULL},
 };
+
+const char *command_name(size_t index)
+{
+    size_t count = sizeof commands / sizeof commands[0] - 1;
+    if (index < count) return commands[index].name;
+    return index == count ? "inspect" : NULL;
+}
 
 const char *command_nearest(const char *name)
 {
-    const char *names[sizeof commands / sizeof commands[0]] = {"inspect"};
-    size_t count = 1;
-    for (const struct command *c = commands; c->name != NULL; c++)
-        names[count++] = c->name;
+    const char *names[sizeof commands / sizeof commands[0]];
+    size_t count = 0;
+    for (; command_name(count) != NULL; count++)
+        names[count] = command_name(count);
     return nearest_name(name, names, count);
 }
 

@@ -11,11 +11,16 @@
 #ifndef PIPEC_COMMANDS_H
 #define PIPEC_COMMANDS_H
 
+#include <stddef.h>
+
 typedef int command_function(int argc, char **argv);
 
 command_function command_explain;
 command_function command_fmt;
 command_function command_graph;
+command_function command_help;
+command_function command_new;
+command_function command_run;
 command_function command_test;
 command_function command_lint;
 
@@ -26,6 +31,8 @@ struct command {
 
 /* The command of that name, or NULL. */
 const struct command *command_find(const char *name);
+/* The names of all commands and `inspect`, from 0 on; NULL past the last one. */
+const char *command_name(size_t index);
 /* The command name nearest to `name`, or NULL. */
 const char *command_nearest(const char *name);
 

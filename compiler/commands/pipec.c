@@ -62,6 +62,7 @@ static bool write_emit_form(struct passes *passes, const struct command_line *li
     case EMIT_LLVM: return kernel_emit(cx, passes->graph, KERNEL_TEXT_LLVM, to);
     case EMIT_ASM: return kernel_emit(cx, passes->graph, KERNEL_TEXT_ASM, to);
     case EMIT_OBJ: return kernel_emit(cx, passes->graph, KERNEL_TEXT_OBJ, to);
+    case EMIT_PTX: return kernel_emit(cx, passes->graph, KERNEL_TEXT_PTX, to);
     case EMIT_SCHED:
         return passes_run(passes, PASS_SCHEDULE) && sched_disassemble(to, passes->schedule, &error);
     case EMIT_NONE: return write_container(passes, to);

@@ -138,7 +138,7 @@ static void put_nodes(struct json *json, const struct inspection *inspection)
     json_end(json, ']');
 }
 
-static const char *inspected_node_name(const struct inspection *inspection, uint32_t node)
+static const char *inspected_name(const struct inspection *inspection, uint32_t node)
 {
     return node < inspection->node_count ? inspection->nodes[node].name : NULL;
 }
@@ -149,10 +149,10 @@ static void put_inspected_buffer(struct json *json, const struct inspection *ins
     json_begin(json, NULL, '{');
     json_text(json, "name", buffer->name);
     json_text(json, "type", buffer->type);
-    json_text(json, "writer", inspected_node_name(inspection, buffer->writer));
+    json_text(json, "writer", inspected_name(inspection, buffer->writer));
     json_begin(json, "readers", '[');
     for (uint32_t i = 0; i < buffer->reader_count; i++)
-        json_text(json, NULL, inspected_node_name(inspection, buffer->readers[i]));
+        json_text(json, NULL, inspected_name(inspection, buffer->readers[i]));
     json_end(json, ']');
     json_number(json, "width_bytes", buffer->width_bytes);
     json_number(json, "initial_packets", buffer->initial_packets);
@@ -352,11 +352,6 @@ static const char *counter_kind_name(enum counter_kind kind)
     case COUNTER_BEYOND: break;
     }
     return "undecided";
-}
-
-static const char *inspected_name(const struct inspection *inspection, uint32_t node)
-{
-    return node < inspection->node_count ? inspection->nodes[node].name : NULL;
 }
 
 static void put_waits(struct json *json, const struct inspection *inspection,

@@ -245,13 +245,6 @@ void diag_suggest(struct diag *diag, struct span span, const char *name)
     diag_fix(diag, span, "%s", name);
 }
 
-bool diag_reported(const struct diags *diags, enum rule rule)
-{
-    for (size_t i = 0; i < diags->kept.count; i++)
-        if (diags->kept.items[i]->rule == rule) return true;
-    return false;
-}
-
 enum rule diag_first_error(const struct diags *diags)
 {
     for (size_t i = 0; i < diags->kept.count; i++)

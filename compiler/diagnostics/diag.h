@@ -97,7 +97,7 @@ bool diag_failed(const struct diags *diags);
 size_t diag_error_count(const struct diags *diags);
 size_t diag_warning_count(const struct diags *diags);
 /* Whether the rule was reported, and the rule of the first error (RULE_COUNT: no error). */
-bool diag_reported(const struct diags *diags, enum rule rule);
+bool diag_has(const struct diags *diags, enum rule rule);
 enum rule diag_first_error(const struct diags *diags);
 /* Moves all diagnostics of `from` to the end of `to`, and keeps equal ones once. The texts are not
  * copied. */

@@ -11,6 +11,5 @@
 /* Writes all collected diagnostics, sorted by place, as an array under `key`. The objects are
  * those of --diagnostics=json. */
 void diag_list_json(const struct diags *diags, struct json *json, const char *key);
-bool diag_has(const struct diags *diags, enum rule rule);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "compiler/codegen/common/code_generator.h"
+#include "compiler/codegen/common/instruction_set.h"
 #include "compiler/ir/graph.h"
 #include "compiler/driver/response_file.h"
 #include "base/vec.h"
@@ -19,22 +19,22 @@
 static const char help_text[] =
     "usage: pipec [options] FILE.pipe -o FILE.pbc   compile\n"
     "       pipec [options] FILE.pipe               check only: the exit status is the answer\n"
-    "       pipec inspect [--json] FILE             ports, rates, depths and why, memory, plan;\n"
-    "                                               of a source or a container\n"
-    "       pipec inspect --trace-deadlock[=OUT.pbc] [--json] FILE.pipe\n"
-    "                                               the shortest way into a deadlock; OUT.pbc: for "
-    "piperun --replay\n"
-    "       pipec inspect --pareto [--json] FILE    memory against throughput\n"
-    "       pipec test [options] FILE.pipe...       run its test blocks\n"
-    "       pipec graph [--format=FORMAT] FILE      the topology: dot, svg, json, cmds\n"
-    "       pipec fmt [--check|--diff] PATH...      lay out sources in the one canonical way\n"
-    "       pipec lint [options] PATH...            what is allowed and probably not meant\n"
-    "       pipec explain ID | --list | std/FILE    what a rule, an item of the library means\n"
+    "       pipec COMMAND ...                       'pipec help COMMAND' has options and examples\n"
+    "\n"
+    "  new FILE.pipe         write a small pipeline to begin with\n"
+    "  run FILE.pipe ...     compile and run\n"
+    "  test PATH...          run the test blocks\n"
+    "  graph FILE            the shape: nodes and buffers, as dot, svg, json or a command list\n"
+    "  inspect FILE          the proofs and the plan: rates, depths and why, memory, speed\n"
+    "  fmt PATH...           lay out sources in the one canonical way\n"
+    "  lint PATH...          what is allowed and probably not meant\n"
+    "  explain NAME          a rule, or an item of the library\n"
+    "  help [TOPIC]          a command, a topic, a rule; without TOPIC the list of topics\n"
     "\n"
     "  -o FILE               write the container; '-' is standard output\n"
     "  -p NAME               the pipeline to compile (default: main, else the only one)\n"
     "  --device NAME|F.dev   the device to compile for (default sim16)\n"
-    "  --emit=KIND[:FILE]    write ast, graph, cmds, json, llvm, asm, obj or sched "
+    "  --emit=KIND[:FILE]    write ast, graph, cmds, json, llvm, asm, obj, ptx or sched "
     "instead\n"
     "  -D NAME=VALUE         a compile-time parameter, or the default of a run-time argument\n"
     "  -I DIR                folder to look for imports in\n"
@@ -81,6 +81,36 @@ static const char help_text[] =
     "  @FILE                 more arguments, from FILE\n"
     "  -h, --help[=all]      this text, which has all options\n"
     "  --version[=json]      version and the LLVM in use\n"
+    "\n"
+    "examples:\n"
+    "  $ pipec smooth.pipe                         # check only\n"
+    "  $ pipec smooth.pipe -o smooth.pbc           # compile\n"
+    "  $ pipec --device=cpu --march=native smooth.pipe -o host.pbc\n"
+    "  $ pipec --emit=llvm smooth.pipe             # what one step of the compiler made\n"
+    "\n"
+    "Exit status: 0 done, 1 the program is refused, 2 usage or files, 3 internal error.\n";
+
+const char command_line_inspect_help[] =
+    "usage: pipec inspect [--json] [options] FILE\n"
+    "       pipec inspect --pareto [--json] [options] FILE.pipe\n"
+    "       pipec inspect --trace-deadlock[=OUT.pbc] [--json] [options] FILE.pipe\n"
+    "\n"
+    "Prints what pipec has proven and planned: rates, firings, every depth and the reason for it,\n"
+    "memory, schedule and speed. FILE is a source, a command list or a container.\n"
+    "\n"
+    "  --json                one JSON object, also of a program that is refused\n"
+    "  --pareto              memory against throughput\n"
+    "  --trace-deadlock[=OUT.pbc]  the shortest way into a deadlock; OUT.pbc: for piperun "
+    "--replay\n"
+    "  -v                    every row and the whole schedule\n"
+    "  The options of a compilation, such as --device and --buffers, as in 'pipec --help'\n"
+    "  -h, --help, --version[=json]  this text; the version\n"
+    "\n"
+    "examples:\n"
+    "  $ pipec inspect smooth.pipe\n"
+    "  $ pipec inspect --device=cpu smooth.pipe    # which kernels become one stage, and why\n"
+    "  $ pipec inspect --buffers=min smooth.pipe   # the minimum memory\n"
+    "  $ pipec inspect --trace-deadlock smooth.pipe\n"
     "\n"
     "Exit status: 0 done, 1 the program is refused, 2 usage or files, 3 internal error.\n";
 
@@ -181,10 +211,10 @@ static void parse_definition(struct parser *p, char *text)
 static void parse_emit(struct parser *p, const char *text)
 {
     static const char *const names[] = {
-        [EMIT_NONE] = "",     [EMIT_AST] = "ast",   [EMIT_GRAPH] = "graph",
-        [EMIT_CMDS] = "cmds", [EMIT_JSON] = "json", [EMIT_LLVM] = "llvm",
-        [EMIT_ASM] = "asm",   [EMIT_OBJ] = "obj",   [EMIT_SCHED] = "sched"};
-    static const char *const later[] = {"ptx", "opencl", "header"};
+        [EMIT_NONE] = "",     [EMIT_AST] = "ast",    [EMIT_GRAPH] = "graph", [EMIT_CMDS] = "cmds",
+        [EMIT_JSON] = "json", [EMIT_LLVM] = "llvm",  [EMIT_PTX] = "ptx",     [EMIT_ASM] = "asm",
+        [EMIT_OBJ] = "obj",   [EMIT_SCHED] = "sched"};
+    static const char *const later[] = {"opencl", "header"};
     size_t length = strcspn(text, ":");
     const char *name = arena_string(p->arena, text, length);
     size_t kind = WORD_INDEX(name, names);
@@ -193,8 +223,9 @@ static void parse_emit(struct parser *p, const char *text)
     if (WORD_INDEX(name, later) < sizeof later / sizeof *later)
         refuse_line(p, "--emit=%s is not supported yet", name);
     else if (p->line.emit == EMIT_NONE)
-        refuse_line(p, "--emit=%s: the kinds are ast, graph, cmds, json, llvm, asm, obj and sched",
-                    text);
+        refuse_line(
+            p, "--emit=%s: the kinds are ast, graph, cmds, json, llvm, asm, obj, ptx and sched",
+            text);
 }
 
 static void parse_memory(struct parser *p, const char *text)
@@ -280,7 +311,7 @@ static void parse_instruction_set(struct parser *p, const char *name)
     struct instruction_set sets[INSTRUCTION_SETS_MAX];
     const char *problem;
     p->line.options.isa = name;
-    if (target_of(NULL)->code->read_sets(p->arena, name, sets, &problem) == 0)
+    if (instruction_sets_read(p->arena, name, sets, &problem) == 0)
         refuse_line(p, "--march=%s: %s", name, problem);
 }
 
@@ -350,6 +381,20 @@ bool version_print(FILE *to, const char *form)
     return true;
 }
 
+bool command_line_answer(const char *argument, const char *help)
+{
+    static const char version[] = "--version";
+    const char *form = argument + sizeof version - 1;
+    if (strcmp(argument, "-h") == 0 || strcmp(argument, "--help") == 0 ||
+        strcmp(argument, "--help=all") == 0) {
+        fputs(help, stdout);
+        return true;
+    }
+    if (strncmp(argument, version, sizeof version - 1) != 0) return false;
+    if (*form == '\0') return version_print(stdout, NULL);
+    return *form == '=' && version_print(stdout, form + 1);
+}
+
 static void show_version(struct parser *p, const char *form)
 {
     if (version_print(stdout, form))
@@ -364,7 +409,9 @@ static void show_help(struct parser *p, const char *what)
         refuse_line(p, "--help=%s: all, or nothing", what);
         return;
     }
-    fputs(p->own != NULL ? p->own->help : help_text, stdout);
+    const char *of_action =
+        p->line.action == COMMAND_INSPECT ? command_line_inspect_help : help_text;
+    fputs(p->own != NULL ? p->own->help : of_action, stdout);
     p->line.action = COMMAND_DONE;
 }
 

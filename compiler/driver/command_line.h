@@ -27,6 +27,7 @@ enum emit_kind {
     EMIT_JSON,
     EMIT_LLVM,
     EMIT_ASM,
+    EMIT_PTX,
     EMIT_OBJ,
     EMIT_SCHED
 };
@@ -83,6 +84,12 @@ struct command_line command_line_parse(int argc, char **argv, struct arena *aren
  * inputs. */
 struct command_line command_line_parse_command(int argc, char **argv, struct arena *arena,
                                                const struct command_options *own);
+
+/* The text of `pipec inspect --help`. */
+extern const char command_line_inspect_help[];
+/* Prints `help` for -h, --help and --help=all, and the version for --version[=json]. False: the argument
+ * is none of these. */
+bool command_line_answer(const char *argument, const char *help);
 
 /* Prints the version as text, or as JSON if `form` is "json". False: unknown form. */
 bool version_print(FILE *to, const char *form);

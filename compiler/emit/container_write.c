@@ -11,6 +11,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/arithmetic.h"
 #include "compiler/bodies/written.h"
 #include "compiler/emit/debug_tables.h"
 #include "compiler/emit/launch_tables.h"
@@ -578,21 +579,17 @@ static void write_program(struct writer *w)
                    w->graph->certificate_words * sizeof *w->graph->certificate);
 }
 
-static uint64_t align_up(uint64_t value)
-{
-    return (value + CONTAINER_ALIGNMENT - 1) / CONTAINER_ALIGNMENT * CONTAINER_ALIGNMENT;
-}
-
 /* Each image is aligned as a section is. */
 static void write_images(struct writer *w)
 {
     static const unsigned char zeros[CONTAINER_ALIGNMENT];
     for (uint32_t i = 0; i < w->image->object_count; i++) {
         const struct kernel_object *object = &w->image->objects[i];
-        struct container_image record = {.features = object->features,
-                                         .size_bytes = object->size_bytes};
+        struct container_image record = {
+            .kind = object->kind, .features = object->features, .size_bytes = object->size_bytes};
         size_t used = w->sections[CONTAINER_IMAGE].count;
-        section_append(w, CONTAINER_IMAGE, zeros, (size_t)(align_up(used) - used));
+        section_append(w, CONTAINER_IMAGE, zeros,
+                       (size_t)(align_up(used, CONTAINER_ALIGNMENT) - used));
         record.offset_bytes = w->sections[CONTAINER_IMAGE].count;
         record.isa = add_string(w, object->isa);
         APPEND(w, CONTAINER_IMAGES, record);
@@ -656,7 +653,7 @@ static struct container_bytes assemble_file(struct writer *w)
     uint64_t at = sizeof(struct container_header) + sizeof table;
     for (size_t i = 0; i < SECTION_COUNT; i++) {
         uint64_t size = w->sections[section_kinds[i]].count;
-        at = align_up(at);
+        at = align_up(at, CONTAINER_ALIGNMENT);
         table[i] = (struct container_section){section_kinds[i], 0, at, size};
         at += size;
     }

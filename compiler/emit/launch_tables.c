@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/emit/launch_tables.h"
 
+#include "base/arithmetic.h"
 #include "compiler/bodies/cost.h"
 #include "compiler/bodies/group.h"
 #include "lang/kernel_abi.h"
@@ -31,11 +32,6 @@ static struct place launch_place(const struct building *b, struct span span)
     place.source = span.source - 1;
     source_locate(source_get(b->cx->sources, span.source), span.begin, &place.line, &place.column);
     return place;
-}
-
-static uint64_t round_up(uint64_t value, uint64_t unit)
-{
-    return (value + unit - 1) / unit * unit;
 }
 
 /* ---- ports ---- */
@@ -118,7 +114,7 @@ static void add_interface(struct building *b, const struct kernel *kernel, uint3
         .column = place.column,
         .flags = launches->waits_done ? CONTAINER_INTERFACE_ASKS : 0,
         .entry_bytes =
-            (uint32_t)(sizeof(struct kernel_launch) + round_up(kernel->arguments_bytes, 64)),
+            (uint32_t)(sizeof(struct kernel_launch) + align_up(kernel->arguments_bytes, 64)),
         .event_offset_bytes = offsetof(struct kernel_launch, event),
         .arguments_offset_bytes = sizeof(struct kernel_launch),
         .work_groups = 1,

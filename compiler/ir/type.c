@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/ir/type.h"
 
+#include "base/arithmetic.h"
 #include "base/vec.h"
 
 struct list_entry { /* an array or a vector */
@@ -81,13 +82,6 @@ const struct type *type_vector(struct types *types, const struct type *element, 
     return list_type(types, TYPE_VECTOR, element, length);
 }
 
-/* The next multiple; false on overflow. */
-static bool align_up(uint64_t *offset, uint32_t alignment)
-{
-    uint64_t rest = *offset % alignment;
-    return rest == 0 || !__builtin_add_overflow(*offset, alignment - rest, offset);
-}
-
 const struct type *type_struct(struct types *types, const char *name, struct span span,
                                struct type_field *fields, uint32_t field_count)
 {
@@ -101,7 +95,7 @@ const struct type *type_struct(struct types *types, const char *name, struct spa
                           .alignment_bytes = 1};
     for (uint32_t i = 0; i < field_count; i++) {
         const struct type *field = fields[i].type;
-        if (!align_up(&end, field->alignment_bytes)) return NULL;
+        if (!align_checked(end, field->alignment_bytes, &end)) return NULL;
         fields[i].offset_bytes = end;
         fields[i].first_scalar = type->scalar_count;
         if (__builtin_add_overflow(end, field->width_bytes, &end)) return NULL;
@@ -112,7 +106,7 @@ const struct type *type_struct(struct types *types, const char *name, struct spa
         if (field->alignment_bytes > type->alignment_bytes)
             type->alignment_bytes = field->alignment_bytes;
     }
-    if (!align_up(&end, type->alignment_bytes) || end > INT64_MAX) return NULL;
+    if (!align_checked(end, type->alignment_bytes, &end) || end > INT64_MAX) return NULL;
     type->width_bytes = end;
     type->has_padding |= used != end;
     return type;

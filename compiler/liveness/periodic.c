@@ -11,13 +11,6 @@ struct periodic {
     uint32_t period_bits; /* T = 2^period_bits: fine compared with the packets of an iteration */
 };
 
-/* Tokens that pass the arc in one iteration. */
-static uint128 iteration_flow(const struct net *net, const struct net_arc *arc)
-{
-    const struct net_node *adder = &net->nodes[arc->from];
-    return (uint128)(adder->repetitions / adder->phases) * arc->add;
-}
-
 /* Tokens that a cycle of the taker's phases needs beyond those that it takes. */
 static int64_t arc_window(const struct net *net, const struct net_arc *arc)
 {
@@ -33,7 +26,7 @@ static uint32_t choose_period(const struct net *net)
 {
     uint32_t most = 30;
     for (uint32_t i = 0; i < net->arc_count; i++) {
-        uint32_t flow_bits = bit_length(iteration_flow(net, &net->arcs[i]));
+        uint32_t flow_bits = bit_length(net_arc_flow(net, &net->arcs[i]));
         if (flow_bits > most) most = flow_bits;
     }
     return most + 10 < 62 ? most + 10 : 62;
@@ -47,7 +40,7 @@ static int128 least_lead(const struct periodic *periodic, const struct net_arc *
     int128 whole = (int128)initial - (int128)floor_mod(initial, g);
     int128 lead = (int128)arc->take - (int128)g - whole;
     return floor_divide(lead * ((int128)1 << periodic->period_bits),
-                        (int128)iteration_flow(periodic->net, arc)) +
+                        (int128)net_arc_flow(periodic->net, arc)) +
            1;
 }
 
@@ -84,7 +77,7 @@ static bool find_starts(const struct periodic *periodic)
 static bool room_needed(const struct periodic *periodic, const struct net_arc *arc, uint64_t *room)
 {
     int128 ahead = periodic->start[arc->to] - periodic->start[arc->from];
-    uint128 flow = iteration_flow(periodic->net, arc);
+    uint128 flow = net_arc_flow(periodic->net, arc);
     if (bit_length((uint128)(ahead < 0 ? -ahead : ahead)) + bit_length(flow) > 125) return false;
     uint64_t g = gcd64(arc->add, arc->take);
     int128 period = (int128)1 << periodic->period_bits;

@@ -52,6 +52,7 @@
 #ifndef PIPEC_SIMULATE_H
 #define PIPEC_SIMULATE_H
 
+#include "compiler/ir/ratio.h"
 #include "compiler/liveness/channels.h"
 #include "lang/window.h"
 
@@ -152,6 +153,13 @@ bool net_least_firings(const struct net *net, uint64_t *least, uint64_t *budget)
 /* From the initial marking, fires each node up to firings[node] times.  False: not all of them
  * can, or the budget is spent. */
 bool net_run_up_to(struct net *net, const uint64_t *firings, uint64_t *budget);
+/* Tokens that pass the arc in one iteration. */
+static inline uint128 net_arc_flow(const struct net *net, const struct net_arc *arc)
+{
+    const struct net_node *adder = &net->nodes[arc->from];
+    return (uint128)(adder->repetitions / adder->phases) * arc->add;
+}
+
 /* Does the arc block its taker? */
 bool net_is_blocked(const struct net *net, const struct net_arc *arc);
 /* Tokens that the next firing of the arc's taker needs. */

@@ -103,12 +103,6 @@ struct depth_verdict depth_examine(struct arena *arena, const struct depth_group
 
 /* ---- the bound of a cycle ---- */
 
-static uint128 arc_flow(const struct net *net, const struct net_arc *arc)
-{
-    const struct net_node *adder = &net->nodes[arc->from];
-    return (uint128)(adder->repetitions / adder->phases) * arc->add;
-}
-
 static bool has_phases(const struct net_arc *arc)
 {
     return arc->add_sums || arc->take_sums || arc->needs;
@@ -165,7 +159,7 @@ static uint128 circuit_deficit(const struct depth_group *group, const struct dep
     for (uint32_t i = 0; i < verdict->count; i++) {
         uint32_t index = verdict->arcs[i];
         const struct net_arc *arc = &net->arcs[index];
-        int128 flow = (int128)arc_flow(net, arc);
+        int128 flow = (int128)net_arc_flow(net, arc);
         uint64_t leaving = arc_leaving(arc, at->choice[index] == GRAPH_NONE);
         int128 tokens = (int128)arc->initial - (int128)leaving;
         int128 share = (tokens * ((int128)1 << SCALE_BITS)) / flow;
@@ -179,7 +173,7 @@ static uint128 circuit_deficit(const struct depth_group *group, const struct dep
 /* Packets of the arc that supply the deficit, rounded up. */
 static uint64_t deficit_packets(const struct net *net, const struct net_arc *arc, uint128 deficit)
 {
-    uint128 product, flow = arc_flow(net, arc);
+    uint128 product, flow = net_arc_flow(net, arc);
     if (__builtin_mul_overflow(deficit, flow, &product)) return 0;
     product = (product + (((uint128)1 << SCALE_BITS) - 1)) >> SCALE_BITS;
     return product > INT64_MAX / 4 ? 0 : (uint64_t)product;
@@ -195,7 +189,7 @@ static uint64_t deficit_bytes(const struct depth_group *group, const struct dept
         uint32_t choice = at->choice[verdict->arcs[i]];
         if (choice == GRAPH_NONE) continue;
         if (!group->choices[choice].counted) return 0;
-        uint128 flow = arc_flow(at->net, &at->net->arcs[verdict->arcs[i]]);
+        uint128 flow = net_arc_flow(at->net, &at->net->arcs[verdict->arcs[i]]);
         uint128 price = flow * group->choices[choice].width_bytes;
         if (flow >> 62 || price >> 90) return 0;
         if (cheapest == 0 || price < cheapest) cheapest = price;

@@ -25,9 +25,10 @@ static void set_cost(struct playing *p, struct trial_stage *stage, const struct 
     uint64_t items = max64((uint64_t)group[0] * group[1] * group[2], 1);
     stage->serial = node->stateful;
     stage->warp_cycles = node->warp.cycles > 0 ? node->warp.cycles : node->cost_cycles;
-    stage->warp_firings = max64(node->warp.firings, 1);
-    stage->warp_pieces = max64(node->warp.pieces, 1);
-    if (node->warp.cycles == 0) stage->warp_firings = max64(p->device->lanes / items, 1);
+    stage->warp = (struct core_warp_shape){(uint32_t)max64(node->warp.firings, 1),
+                                           (uint32_t)max64(node->warp.pieces, 1)};
+    if (node->warp.cycles == 0)
+        stage->warp.firings_per_warp = (uint32_t)max64(p->device->lanes / items, 1);
     stage->tree_cycles = cycles_of_tree(p->graph, node);
 }
 
@@ -464,23 +465,25 @@ static uint64_t divide_up(uint128 a, uint64_t b)
     return quotient >> 62 ? INT64_MAX : (uint64_t)quotient;
 }
 
+/* The bytes that its ends move, phases taken evenly. */
+static uint64_t moved_bytes(const struct trial_stage *stage)
+{
+    uint128 bytes = (uint128)stage->bytes * stage->batch / stage->phases;
+    return bytes >> 62 ? INT64_MAX : (uint64_t)bytes;
+}
+
 static uint64_t execute_cycles(const struct playing *p, const struct trial_stage *stage)
 {
-    uint64_t cus = p->units[p->queues[stage->queue].unit].cus, compute, memory = 0;
-    if (stage->serial) {
-        compute = mul_clamped(stage->batch, stage->warp_cycles);
-    } else {
-        uint64_t warps = divide_up((uint128)stage->batch * stage->warp_pieces, stage->warp_firings);
-        compute = mul_clamped(divide_up(warps, cus), stage->warp_cycles);
-    }
+    uint64_t cus = p->units[p->queues[stage->queue].unit].cus;
+    const struct core_timing_work work = {
+        .warps = stage->serial ? stage->batch : core_timing_warps(stage->warp, stage->batch),
+        .warp_cycles = stage->warp_cycles,
+        .serial = stage->serial,
+        .memory_bytes = moved_bytes(stage)};
+    uint64_t cycles =
+        core_timing_execute_in_all(p->device, (uint32_t)cus, &work, NULL).execute_cycles;
     uint64_t trees = divide_up((uint128)stage->batch * stage->tree_cycles, cus);
-    if (p->device->memory_bytes_per_cycle > 0) {
-        uint128 bytes = (uint128)stage->bytes * stage->batch / stage->phases;
-        if (bytes >> 80 == 0)
-            memory =
-                divide_up(bytes * p->device->cu_count, p->device->memory_bytes_per_cycle * cus);
-    }
-    return add_clamped(max64(compute, memory), trees);
+    return add_clamped(min64(cycles, INT64_MAX), trees);
 }
 
 /* ---- compute units ---- */

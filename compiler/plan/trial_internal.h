@@ -11,6 +11,7 @@
 #include "compiler/ir/ratio.h"
 #include "compiler/plan/schedule.h"
 #include "compiler/plan/trial.h"
+#include "core/time/timing.h"
 #include "lang/dispatch.h"
 
 struct trial_end { /* of a buffer, at a stage */
@@ -33,7 +34,8 @@ struct trial_stage {
     uint32_t phases, queue, threshold, units;
     bool serial, in_flight;
     uint64_t batch_max, limit, fired, batch;
-    uint64_t warp_cycles, warp_firings, warp_pieces;
+    uint64_t warp_cycles;
+    struct core_warp_shape warp;
     uint64_t tree_cycles; /* of what a firing launches, over the compute units */
     uint64_t bytes;       /* of a cycle of phases, read and written */
     uint64_t weight;      /* of a firing, in the progress */

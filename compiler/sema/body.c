@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/sema/body_internal.h"
+#include "base/arithmetic.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -309,11 +310,6 @@ const char *sema_title(struct arena *arena, const char *name, const struct compi
                                    type_text(arena, params[i].type))
                     : arena_printf(arena, "%s%s%" PRId64, title, i ? ", " : "", params[i].integer);
     return arena_printf(arena, "%s>", title);
-}
-
-static uint64_t align_up(uint64_t offset, uint64_t alignment)
-{
-    return (offset + alignment - 1) / alignment * alignment;
 }
 
 /* A default is a compile-time value, over the compile-time parameters and the program's constants.

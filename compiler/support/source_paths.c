@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/support/source_paths.h"
+#include "base/words.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
 
 static bool is_source_name(const char *name)
 {
@@ -31,7 +27,7 @@ static void add_folder(struct source_paths *paths, struct arena *arena, const ch
     if (open == NULL || errno != 0)
         vec_push(arena, &paths->unread, (struct unread_folder){folder, errno});
     if (open != NULL) closedir(open);
-    if (names.count > 1) qsort(names.items, names.count, sizeof *names.items, compare_names);
+    if (names.count > 1) qsort(names.items, names.count, sizeof *names.items, words_compare);
     const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
     for (size_t i = 0; i < names.count; i++) {
         const char *path = arena_printf(arena, "%s%s%s", folder, slash, names.items[i]);

@@ -14,7 +14,7 @@ static const struct target simulated = {
               .rows_bytes = 32 * KIB,
               .inner_least_bytes = 32 * KIB,
               .packets_max = 16384},
-    .code = &code_generator_x86,
+    .instruction_sets = "x86-64-v3",
 };
 
 /* The processor that the runtime itself runs on. Times are nanoseconds: estimated four cycles take a core
@@ -42,10 +42,30 @@ static const struct target host = {
               .rows_bytes = 256 * KIB,
               .inner_least_bytes = 4 * KIB,
               .packets_max = UINT64_MAX},
-    .code = &code_generator_x86,
+    .instruction_sets = "x86-64-v3",
+};
+
+/* A GPU. Firings fill threads, so kernels need no threshold to fill lanes, and a batch is worth its dispatch when
+ * it has some firings for each thread. A packet that stays in a register of a thread saves two passes over
+ * device memory. A thread has 255 registers of 32 bits, 64 of which leave room for enough threads. */
+static const struct target gpu = {
+    .counts_cycles = false,
+    .cycles_per_time = 1,
+    .fuses_neighbours = true,
+    .registers_a_lane = 64,
+    .loops_fill_lanes = true,
+    .cuts_batches = true,
+    .batch = {.port_bytes = 4096 * KIB,
+              .inner_bytes = 1024 * KIB,
+              .rows_bytes = 4096 * KIB,
+              .inner_least_bytes = 32 * KIB,
+              .packets_max = UINT64_MAX},
+    .instruction_sets = "x86-64-v3,sm_80",
 };
 
 const struct target *target_of(const struct devdesc *device)
 {
-    return device != NULL && device->host != 0 ? &host : &simulated;
+    if (device == NULL) return &simulated;
+    if (device->cuda != 0) return &gpu;
+    return device->host != 0 ? &host : &simulated;
 }

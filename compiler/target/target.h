@@ -2,9 +2,9 @@
 /*
  * target: all that the compiler decides by the kind of device.
  *
- * A target is a row of data: parameters for the decisions of analyses, fusion and plan, and the code
- * generator with its steps. A new target is a new row in target.c and a new code generator; no other
- * module asks which kind of device it compiles for.
+ * A target is a row of data: parameters for the decisions of analyses, fusion and plan, and the
+ * instruction sets, each of which has its code generator. A new target is a new row in target.c and
+ * perhaps a new code generator; no other module asks which kind of device it compiles for.
  */
 #ifndef PIPEC_TARGET_H
 #define PIPEC_TARGET_H
@@ -15,7 +15,7 @@
 #include "lang/devdesc.h"
 
 struct code_generator; /* codegen/common/code_generator.h */
-extern const struct code_generator code_generator_x86;
+extern const struct code_generator code_generator_x86, code_generator_ptx;
 
 struct target {
     /* ---- costs ---- */
@@ -42,7 +42,7 @@ struct target {
         uint64_t packets_max;
     } batch;
 
-    const struct code_generator *code;
+    const char *instruction_sets; /* that images are made for, unless --march names others */
 };
 
 /* The target of a device; NULL is a simulated one. */

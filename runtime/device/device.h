@@ -42,7 +42,7 @@
 #include "lang/kernel_abi.h"
 #include "runtime/device/index_generator.h"
 #include "runtime/device/subdevice.h"
-#include "runtime/device/timing.h"
+#include "core/time/timing.h"
 #include "base/status.h"
 
 #include <stdbool.h>
@@ -51,7 +51,7 @@
 
 struct prt_device;
 struct prt_device_queue; /* device_queue.h */
-struct prt_timing_cu;
+struct core_timing_cu;
 
 /* One form of dispatch packet; its `header` byte selects the member. */
 union prt_dispatch {
@@ -111,7 +111,7 @@ struct prt_kernel_object {
     uint32_t stage;       /* for traces and crash reports */
     uint64_t cost_cycles; /* of one firing, all its work-items together: the work for the host */
     uint64_t warp_cycles; /* of one warp; STATEFUL: of a firing; COUNTED: an estimate */
-    struct prt_warp_shape shape;
+    struct core_warp_shape shape;
     /* Written before each dispatch: what its firings consume; of a finish, what it reads. */
     uint64_t read_bytes;
     const uint64_t *packet_bytes; /* per output: of one packet; unused where rates are exact */
@@ -146,7 +146,7 @@ struct prt_launch_record {
     /* The work of each compute unit of the sub-device, in order, from `first_cu` of the device
      * on. */
     uint32_t first_cu, cu_count;
-    const struct prt_timing_cu *cus;
+    const struct core_timing_cu *cus;
     uint64_t busy_cycles; /* of all of them */
     /* An interrupted launch has a record for each of its pieces: all but the last are
      * `interrupted`, all but the first `resumed`.  Each has the values of the whole launch

@@ -639,7 +639,7 @@ static void schedule_recorded(struct prt_device_queue *q)
     struct prt_launch_run run =
         prt_launch_schedule_run(q->schedule, q->cu_count, &q->times, &q->report);
     if (run.end_cycles > run.root_cycles)
-        q->cycles = prt_cycles_add(q->cycles, run.end_cycles - run.root_cycles);
+        q->cycles = core_cycles_add(q->cycles, run.end_cycles - run.root_cycles);
 }
 
 /* The windows of the firing that comes `skip` firings after the dispatch's first. */
@@ -691,7 +691,7 @@ static void count_firing(const struct prt_kernel_object *object, uint64_t firing
     if (!(object->flags & PRT_KERNEL_STATEFUL))
         warp_cycles[firing] = cycles;
     else
-        warp_cycles[0] = prt_cycles_add(firing > 0 ? warp_cycles[0] : 0, cycles);
+        warp_cycles[0] = core_cycles_add(firing > 0 ? warp_cycles[0] : 0, cycles);
 }
 
 enum kernel_status prt_device_queue_execute(struct prt_device_queue *q,
@@ -750,11 +750,11 @@ void prt_device_queues_count(const struct prt_kernel_object *objects, uint32_t o
     for (uint32_t i = 0; i < object_count; i++) {
         if (objects[i].device_queue == NULL) continue;
         const struct prt_launch_report *r = &objects[i].device_queue->report;
-        counters->child_launches = prt_cycles_add(counters->child_launches, r->launches);
-        counters->child_cycles = prt_cycles_add(counters->child_cycles, r->child_cycles);
+        counters->child_launches = core_cycles_add(counters->child_launches, r->launches);
+        counters->child_cycles = core_cycles_add(counters->child_cycles, r->child_cycles);
         counters->child_launch_cycles =
-            prt_cycles_add(counters->child_launch_cycles, r->launch_cycles);
-        counters->child_wait_cycles = prt_cycles_add(counters->child_wait_cycles, r->wait_cycles);
+            core_cycles_add(counters->child_launch_cycles, r->launch_cycles);
+        counters->child_wait_cycles = core_cycles_add(counters->child_wait_cycles, r->wait_cycles);
         if (r->levels_most > counters->child_levels_most)
             counters->child_levels_most = r->levels_most;
         if (r->entries_most > counters->child_queue_most)

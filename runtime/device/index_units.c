@@ -50,8 +50,8 @@ static uint64_t saved_by_warp(const struct devdesc *description, const uint32_t 
 static uint64_t longest(const struct prt_queue *queue, const struct prt_kernel_object *object,
                         uint64_t group_warps, uint64_t firings)
 {
-    if (object->flags & PRT_KERNEL_STATEFUL) return prt_cycles_multiply(firings, group_warps);
-    uint64_t warps = prt_timing_warps(object->shape, firings);
+    if (object->flags & PRT_KERNEL_STATEFUL) return core_cycles_multiply(firings, group_warps);
+    uint64_t warps = core_timing_warps(object->shape, firings);
     return warps / queue->cu_count + (warps % queue->cu_count > 0);
 }
 
@@ -66,12 +66,12 @@ uint64_t prt_index_units_ask(struct prt_index_units *units, const struct prt_que
     const uint64_t group_warps = (index->items - 1) / index->lanes + 1;
     enum prt_index_outcome outcome = ask_filters(units, on, queue, &index->key);
     struct prt_index_cost cost = prt_index_cycles(outcome, group_warps, object->warp_cycles);
-    uint64_t saved = prt_cycles_multiply(longest(on, object, group_warps, firings),
-                                         saved_by_warp(description, index->key.extents));
+    uint64_t saved = core_cycles_multiply(longest(on, object, group_warps, firings),
+                                          saved_by_warp(description, index->key.extents));
     counters->index_requests[outcome]++;
     counters->index_warps_iterated += cost.warps_iterated;
     counters->index_warps_packed += cost.warps_packed;
     counters->index_cycles += cost.cycles;
-    counters->index_saved_cycles = prt_cycles_add(counters->index_saved_cycles, saved);
+    counters->index_saved_cycles = core_cycles_add(counters->index_saved_cycles, saved);
     return cost.cycles;
 }

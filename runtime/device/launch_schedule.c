@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/device/launch_schedule.h"
 
-#include "runtime/device/timing.h"
+#include "core/time/timing.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -267,9 +267,9 @@ static uint64_t advance(const struct prt_launch_schedule *s, struct node *node)
     if (work > node->cost_cycles) work = node->cost_cycles;
     if (work > node->work_cycles) node->work_cycles = work;
     uint64_t start = node->parent == PRT_LAUNCH_NONE ? 0 : s->times.start_cycles;
-    uint64_t issue = prt_cycles_multiply(launches, s->times.issue_cycles);
+    uint64_t issue = core_cycles_multiply(launches, s->times.issue_cycles);
     uint64_t before = node->done_cycles;
-    node->done_cycles = prt_cycles_add(prt_cycles_add(start, issue), node->work_cycles);
+    node->done_cycles = core_cycles_add(core_cycles_add(start, issue), node->work_cycles);
     return node->done_cycles - before;
 }
 
@@ -288,8 +288,8 @@ static void run_to_mark(struct prt_launch_schedule *s, uint32_t index)
     struct node *node = &s->nodes[index];
     uint64_t cycles = advance(s, node);
     uint64_t *cu_cycles = s->report->cu_cycles;
-    if (cu_cycles != NULL) cu_cycles[node->cu] = prt_cycles_add(cu_cycles[node->cu], cycles);
-    node->event_cycles = prt_cycles_add(s->now_cycles, cycles);
+    if (cu_cycles != NULL) cu_cycles[node->cu] = core_cycles_add(cu_cycles[node->cu], cycles);
+    node->event_cycles = core_cycles_add(s->now_cycles, cycles);
     node->state = NODE_RUNNING;
     heap_push(&s->running, s->nodes, comes_earlier, index);
 }
@@ -381,15 +381,15 @@ static void start_node(struct prt_launch_schedule *s, uint32_t index)
         uint64_t start = 0;
         if (node->parent != PRT_LAUNCH_NONE) {
             start = s->times.start_cycles;
-            s->report->child_cycles = prt_cycles_add(s->report->child_cycles, node->cost_cycles);
+            s->report->child_cycles = core_cycles_add(s->report->child_cycles, node->cost_cycles);
             s->report->wait_cycles =
-                prt_cycles_add(s->report->wait_cycles, s->now_cycles - node->issued_cycles);
+                core_cycles_add(s->report->wait_cycles, s->now_cycles - node->issued_cycles);
         }
-        uint64_t issues = prt_cycles_multiply(node->launches, s->times.issue_cycles);
-        uint64_t around = prt_cycles_add(start, issues);
-        s->report->launch_cycles = prt_cycles_add(s->report->launch_cycles, around);
+        uint64_t issues = core_cycles_multiply(node->launches, s->times.issue_cycles);
+        uint64_t around = core_cycles_add(start, issues);
+        s->report->launch_cycles = core_cycles_add(s->report->launch_cycles, around);
         if (node->parent != PRT_LAUNCH_NONE)
-            see_child(s, prt_cycles_add(node->cost_cycles, around));
+            see_child(s, core_cycles_add(node->cost_cycles, around));
     }
     run_to_mark(s, index);
 }
@@ -401,8 +401,8 @@ static bool is_admitted(const struct prt_launch_schedule *s, uint32_t index)
 {
     const struct node *node = &s->nodes[index];
     if (node->started || node->launches_most == 0 || s->running.count == 0) return true;
-    uint64_t taken = prt_cycles_add(prt_cycles_add(s->held, s->reserved), node->launches_most);
-    return prt_cycles_add(taken, s->limits.below_root) <= s->limits.queue_entries;
+    uint64_t taken = core_cycles_add(core_cycles_add(s->held, s->reserved), node->launches_most);
+    return core_cycles_add(taken, s->limits.below_root) <= s->limits.queue_entries;
 }
 
 /* Can a root begin beside others?  A root by itself begins when the trees before it have ended. */
@@ -410,8 +410,8 @@ static bool root_is_admitted(const struct prt_launch_schedule *s)
 {
     const struct node *node = &s->nodes[s->next_root];
     if (node->launches_most == 0 || s->held + s->reserved == 0) return true;
-    uint64_t taken = prt_cycles_add(prt_cycles_add(s->held, s->reserved), node->launches_most);
-    return prt_cycles_add(taken, s->limits.below_root) <= s->limits.queue_entries;
+    uint64_t taken = core_cycles_add(core_cycles_add(s->held, s->reserved), node->launches_most);
+    return core_cycles_add(taken, s->limits.below_root) <= s->limits.queue_entries;
 }
 
 static void begin_nodes(struct prt_launch_schedule *s)
@@ -454,7 +454,7 @@ static uint64_t run_roots(struct prt_launch_schedule *s, uint32_t cu_count)
         if (s->running.count == cu_count)
             begin = s->nodes[heap_pop(&s->running, s->nodes, comes_earlier)].event_cycles;
         struct node *node = &s->nodes[root];
-        node->event_cycles = prt_cycles_add(begin, node->cost_cycles);
+        node->event_cycles = core_cycles_add(begin, node->cost_cycles);
         if (node->event_cycles > end) end = node->event_cycles;
         heap_push(&s->running, s->nodes, comes_earlier, root);
     }

@@ -32,7 +32,7 @@ uint64_t prt_launch_warps_most(const struct prt_kernel_object *object);
 
 /* The work of a launch on its compute units, part by part; precedence.h subtracts finished work. */
 struct prt_launch_work {
-    struct prt_timing_work timing;
+    struct core_timing_work timing;
     uint64_t memory_cycles;
     uint32_t group_warps;  /* warps of a work-group */
     uint64_t firings;      /* firings that follow each other */
@@ -57,14 +57,14 @@ struct prt_launch_before {
  * keeps `before` for the object. */
 void prt_launch_settle(struct prt_queue_table *queues, const struct devdesc *description,
                        const struct prt_kernel_object *object, const struct prt_launch_costs *costs,
-                       struct prt_timing_cu *cus, struct prt_launch_before *before,
+                       struct core_timing_cu *cus, struct prt_launch_before *before,
                        struct prt_launch_record *record);
 
 /* Writes the warps of a settled launch, and the work of each compute unit, into the record, which
  * owns `cus` from now on. */
 void prt_launch_place(const struct prt_queue_table *queues, const struct devdesc *description,
                       const struct prt_kernel_object *object, const struct prt_launch_costs *costs,
-                      struct prt_timing_cu *cus, struct prt_launch_record *record);
+                      struct core_timing_cu *cus, struct prt_launch_record *record);
 
 /* A piece of an execution: from `before` to `after`, of `whole`. */
 struct prt_launch_share {
@@ -74,6 +74,6 @@ struct prt_launch_share {
 /* Adds the children that the object's device queue has executed for a placed launch, or a piece of
  * one, to the work of each compute unit. */
 void prt_launch_place_trees(const struct prt_kernel_object *object, struct prt_launch_share share,
-                            struct prt_timing_cu *cus, struct prt_launch_record *record);
+                            struct core_timing_cu *cus, struct prt_launch_record *record);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/device/packet_processor.h"
 
-#include "runtime/device/timing.h"
+#include "core/time/timing.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -189,15 +189,16 @@ void prt_packet_accept(struct prt_packet_processor *p)
     counters->packets[p->kind]++;
     counters->launches[p->kind] += p->count;
     counters->bytes_enqueued += sizeof(union prt_dispatch);
-    counters->enqueue_cycles = prt_cycles_add(counters->enqueue_cycles, p->enqueue_cycles);
-    counters->process_cycles = prt_cycles_add(counters->process_cycles, p->process_cycles);
+    counters->enqueue_cycles = core_cycles_add(counters->enqueue_cycles, p->enqueue_cycles);
+    counters->process_cycles = core_cycles_add(counters->process_cycles, p->process_cycles);
     if (p->entry != UINT32_MAX) store_reference(p);
     for (uint32_t i = 0; i < p->count; i++) {
         const struct prt_launch *launch = &p->decoded[i];
         p->taken[launch->object] = true;
         if (launch->object < p->stage_count) p->firings[launch->object] += launch->firings;
         counters->clean_ups += launch->cleaned_up;
-        counters->cleanup_cycles = prt_cycles_add(counters->cleanup_cycles, launch->cleanup_cycles);
+        counters->cleanup_cycles =
+            core_cycles_add(counters->cleanup_cycles, launch->cleanup_cycles);
     }
 }
 

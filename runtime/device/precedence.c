@@ -64,9 +64,9 @@ static uint64_t pieces_in_all(const struct prt_claim *c)
 }
 
 /* `count` warps from `done` on. */
-static struct prt_timing_work warps_from(const struct prt_claim *c, uint64_t done, uint64_t count)
+static struct core_timing_work warps_from(const struct prt_claim *c, uint64_t done, uint64_t count)
 {
-    struct prt_timing_work work = c->left.timing;
+    struct core_timing_work work = c->left.timing;
     if (work.each != NULL) work.each += done;
     work.warps = count;
     work.memory_bytes = 0;
@@ -76,8 +76,9 @@ static struct prt_timing_work warps_from(const struct prt_claim *c, uint64_t don
 static uint64_t compute_left(const struct prt_precedence *p, const struct prt_claim *c)
 {
     if (c->left.timing.serial) return c->serial_cycles - serial_end(c, c->done);
-    const struct prt_timing_work rest = warps_from(c, c->done, c->left.timing.warps - c->done);
-    return prt_timing_execute_in_all(p->description, queue_of(p, c->queue)->cu_count, &rest, p->cus)
+    const struct core_timing_work rest = warps_from(c, c->done, c->left.timing.warps - c->done);
+    return core_timing_execute_in_all(p->description, queue_of(p, c->queue)->cu_count, &rest,
+                                      p->cus)
         .compute_cycles;
 }
 
@@ -99,14 +100,14 @@ static void begin_piece(struct prt_precedence *p, struct prt_claim *c)
     uint64_t execute =
         piece->compute_cycles > piece->memory_cycles ? piece->compute_cycles : piece->memory_cycles;
     piece->switched = !c->begun || piece->count > 0 || execute > 0 || left->device_queue_cycles > 0;
-    piece->parts = (struct prt_timing_parts){
+    piece->parts = (struct core_timing_parts){
         .launch_cycles = left->launch_cycles,
         .switch_cycles = switches && piece->switched ? p->description->switch_cycles : 0,
         .index_cycles = left->index_cycles,
         .execute_cycles = execute,
         .device_queue_cycles = left->device_queue_cycles,
         .cleanup_cycles = left->cleanup_cycles};
-    piece->end_cycles = prt_timing_end(piece->begin_cycles, &piece->parts);
+    piece->end_cycles = core_timing_end(piece->begin_cycles, &piece->parts);
     if (!c->begun) c->compute_cycles = piece->compute_cycles;
     c->holds = true;
 }
@@ -165,7 +166,7 @@ static uint64_t stop_at_once(struct interruption *i, uint64_t part)
 static void cut_serial(const struct prt_claim *c, uint64_t at_cycles, struct prt_piece *cut)
 {
     uint64_t before = serial_end(c, c->done);
-    uint64_t end = at_cycles > 0 ? serial_reaches(c, prt_cycles_add(before, at_cycles)) : c->done;
+    uint64_t end = at_cycles > 0 ? serial_reaches(c, core_cycles_add(before, at_cycles)) : c->done;
     cut->count = end - c->done;
     cut->compute_cycles = serial_end(c, end) - before;
 }
@@ -173,9 +174,9 @@ static void cut_serial(const struct prt_claim *c, uint64_t at_cycles, struct prt
 static void cut_warps(const struct prt_precedence *p, const struct prt_claim *c, uint64_t at_cycles,
                       struct prt_piece *cut)
 {
-    const struct prt_timing_work rest = warps_from(c, c->done, c->left.timing.warps - c->done);
-    const struct prt_timing_cut made = prt_timing_cut(queue_of(p, c->queue)->cu_count, &rest,
-                                                      c->left.group_warps, at_cycles, p->cus);
+    const struct core_timing_work rest = warps_from(c, c->done, c->left.timing.warps - c->done);
+    const struct core_timing_cut made = core_timing_cut(queue_of(p, c->queue)->cu_count, &rest,
+                                                        c->left.group_warps, at_cycles, p->cus);
     cut->count = made.warps;
     cut->compute_cycles = made.cycles;
 }
@@ -216,7 +217,7 @@ static uint64_t cut_children(const struct prt_claim *c, uint64_t part, struct in
     }
     i->reached = true;
     if (step == 0 || at % step == 0) return at;
-    uint64_t end = prt_cycles_multiply(at / step + 1, step);
+    uint64_t end = core_cycles_multiply(at / step + 1, step);
     return end < part ? end : part;
 }
 
@@ -225,7 +226,7 @@ static bool leaves_something(const struct prt_claim *c)
 {
     const struct prt_launch_work *left = &c->left;
     const struct prt_piece *piece = &c->piece;
-    const struct prt_timing_parts *parts = &piece->parts;
+    const struct core_timing_parts *parts = &piece->parts;
     return c->done + piece->count < pieces_in_all(c) ||
            parts->launch_cycles < left->launch_cycles || parts->index_cycles < left->index_cycles ||
            piece->memory_cycles < left->memory_cycles ||
@@ -237,7 +238,7 @@ static bool leaves_something(const struct prt_claim *c)
 static void interrupt(const struct prt_precedence *p, struct prt_claim *c)
 {
     const struct prt_piece whole = c->piece;
-    const struct prt_timing_parts *parts = &whole.parts;
+    const struct core_timing_parts *parts = &whole.parts;
     struct interruption i = {.at_cycles = p->now_cycles - whole.begin_cycles};
     struct prt_piece *cut = &c->piece;
     *cut = (struct prt_piece){
@@ -249,7 +250,7 @@ static void interrupt(const struct prt_precedence *p, struct prt_claim *c)
     cut_execution(p, c, &whole, &i, cut);
     cut->parts.device_queue_cycles = cut_children(c, parts->device_queue_cycles, &i);
     cut->parts.cleanup_cycles = stop_at_once(&i, parts->cleanup_cycles);
-    cut->end_cycles = prt_timing_end(cut->begin_cycles, &cut->parts);
+    cut->end_cycles = core_timing_end(cut->begin_cycles, &cut->parts);
     cut->interrupted = leaves_something(c);
     c->yields = true;
 }
@@ -278,7 +279,7 @@ void prt_precedence_arrive(struct prt_precedence *p, uint32_t claim)
     c->begun = c->holds = c->yields = false;
     if (c->left.timing.serial)
         c->serial_cycles =
-            prt_timing_execute_in_all(p->description, queue->cu_count, &c->left.timing, p->cus)
+            core_timing_execute_in_all(p->description, queue->cu_count, &c->left.timing, p->cus)
                 .compute_cycles;
     append(p, claim);
     for (uint32_t i = 0; i < queue->neighbour_count; i++) {
@@ -368,7 +369,7 @@ static uint64_t share_of(const struct prt_claim *c, uint64_t done, uint64_t chil
     uint64_t all = pieces_in_all(c);
     uint64_t share =
         all > 0 ? (uint64_t)((unsigned __int128)c->compute_cycles * done / all) : c->compute_cycles;
-    return prt_cycles_add(share, device_queue_cycles - children_left);
+    return core_cycles_add(share, device_queue_cycles - children_left);
 }
 
 struct prt_launch_share prt_precedence_share(const struct prt_claim *c,
@@ -379,27 +380,27 @@ struct prt_launch_share prt_precedence_share(const struct prt_claim *c,
     return (struct prt_launch_share){
         .before = share_of(c, c->piece.first, before, device_queue_cycles),
         .after = share_of(c, c->done, left, device_queue_cycles),
-        .whole = prt_cycles_add(c->compute_cycles, device_queue_cycles)};
+        .whole = core_cycles_add(c->compute_cycles, device_queue_cycles)};
 }
 
 uint64_t prt_precedence_warps(const struct prt_claim *c)
 {
     if (!c->left.timing.serial) return c->piece.count;
-    return prt_cycles_multiply(c->piece.count, c->left.group_warps);
+    return core_cycles_multiply(c->piece.count, c->left.group_warps);
 }
 
 void prt_precedence_place(const struct prt_precedence *p, const struct prt_claim *c,
-                          struct prt_timing_cu *cus, uint64_t *busy_cycles, uint32_t *busy_cus)
+                          struct core_timing_cu *cus, uint64_t *busy_cycles, uint32_t *busy_cus)
 {
     uint32_t cu_count = queue_of(p, c->queue)->cu_count;
-    struct prt_timing_work work = warps_from(c, c->piece.first, c->piece.count);
+    struct core_timing_work work = warps_from(c, c->piece.first, c->piece.count);
     if (work.serial) {
         work.each = NULL;
         work.warps = 1;
         work.warp_cycles = c->piece.compute_cycles;
     }
-    const struct prt_timing_execution execution =
-        prt_timing_execute(p->description, cu_count, &work, cus);
+    const struct core_timing_execution execution =
+        core_timing_execute(p->description, cu_count, &work, cus);
     *busy_cycles = execution.busy_cycles;
     *busy_cus = execution.busy_cus;
 }

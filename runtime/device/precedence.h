@@ -29,7 +29,7 @@
 
 struct prt_piece {
     uint64_t begin_cycles, end_cycles;
-    struct prt_timing_parts parts;
+    struct core_timing_parts parts;
     uint64_t compute_cycles, memory_cycles; /* of the execution */
     uint64_t first, count;                  /* warps; or firings, if these follow each other */
     bool resumed;                           /* not the launch's first piece */
@@ -63,8 +63,8 @@ struct prt_claim_line { /* the present claims of a queue, in order */
 struct prt_precedence {
     struct prt_queue_table *queues;
     const struct devdesc *description;
-    struct prt_timing_cu *cus; /* scratch: one for each compute unit */
-    struct prt_claim *claims;  /* by the caller's numbers */
+    struct core_timing_cu *cus; /* scratch: one for each compute unit */
+    struct prt_claim *claims;   /* by the caller's numbers */
     struct prt_claim_line *lines;
     uint32_t line_count;
     uint32_t present;
@@ -88,7 +88,7 @@ bool prt_precedence_next(struct prt_precedence *precedence, uint64_t until, uint
 
 /* Fills the cycles that each compute unit of the claim's queue has computed in its piece. */
 void prt_precedence_place(const struct prt_precedence *precedence, const struct prt_claim *claim,
-                          struct prt_timing_cu *cus, uint64_t *busy_cycles, uint32_t *busy_cus);
+                          struct core_timing_cu *cus, uint64_t *busy_cycles, uint32_t *busy_cus);
 
 /* The piece's share of an execution that spends `device_queue_cycles` on launched firings. */
 struct prt_launch_share prt_precedence_share(const struct prt_claim *claim,

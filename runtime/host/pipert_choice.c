@@ -104,6 +104,8 @@ static enum prt_status choose_own(const struct prt_container *c, const char *nam
     } else {
         choice->ops = &prt_sim_device;
         status = choose_description(c, name, reporter, &choice->description, error);
+        bool known = status == PRT_OK || status == PRT_E_DEVICE;
+        if (known && choice->description.cuda != 0) return prt_description_refuse_gpu(name, error);
     }
     return status == PRT_OK ? prt_verify_device(c, &choice->description, error) : status;
 }
@@ -125,6 +127,7 @@ static enum prt_status choose_whole(const struct prt_container *c, const char *n
     choice->ops = &prt_sim_device;
     enum prt_status status = prt_description_open(name, "", reporter, whole, error);
     if (status != PRT_OK) return status;
+    if (whole->cuda != 0) return prt_description_refuse_gpu(name, error);
     if (whole->lanes != c->device->lanes)
         return prt_error_set(error, PRT_E_DEVICE,
                              "the container was compiled for device '%s', whose compute units have "

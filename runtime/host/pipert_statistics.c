@@ -38,14 +38,14 @@ static void account_dispatch(const struct prt_run *run, struct prt_run_statistic
     was->enqueues = was->processings = was->packets;
     was->clean_ups = n.clean_ups;
     was->overhead_cycles =
-        prt_cycles_add(prt_cycles_add(n.enqueue_cycles, n.process_cycles), n.cleanup_cycles);
+        core_cycles_add(core_cycles_add(n.enqueue_cycles, n.process_cycles), n.cleanup_cycles);
     full->launches = full->packets = was->launches;
     full->enqueues = full->processings = full->clean_ups = was->launches;
-    full->bytes = prt_cycles_multiply(was->launches, sizeof(union prt_dispatch));
+    full->bytes = core_cycles_multiply(was->launches, sizeof(union prt_dispatch));
     const struct devdesc *d = info.description;
     uint64_t each =
         (uint64_t)d->launch_enqueue_cycles + d->launch_process_cycles + d->launch_cleanup_cycles;
-    full->overhead_cycles = prt_cycles_multiply(was->launches, each);
+    full->overhead_cycles = core_cycles_multiply(was->launches, each);
     statistics->reference_stores = n.reference_stores;
     statistics->spills = n.spills + run->sched->spilled_launches;
 }

@@ -3,7 +3,7 @@
 
 #include "lang/dispatch.h"
 #include "lang/index_format.h"
-#include "base/saturate.h"
+#include "base/arithmetic.h"
 
 enum { BLOCK_BYTES = 64 }; /* alignment of blocks and of entries */
 
@@ -12,11 +12,10 @@ static void add(uint64_t *sum, uint64_t bytes)
     *sum = saturating_add(*sum, bytes);
 }
 
-static uint64_t round_up(uint64_t bytes)
+static uint64_t whole_blocks(uint64_t bytes)
 {
-    uint64_t rest = bytes % BLOCK_BYTES;
-    if (rest > 0) add(&bytes, BLOCK_BYTES - rest);
-    return bytes;
+    uint64_t whole;
+    return align_checked(bytes, BLOCK_BYTES, &whole) ? whole : UINT64_MAX;
 }
 
 static uint64_t packed_bytes(const uint32_t extents[3])
@@ -39,7 +38,7 @@ static uint64_t aside_bytes(const struct prt_container *c, const struct containe
             if (packets > most) most = packets;
         }
         uint32_t port = root->first_port + root->in_count + o;
-        add(&sum, round_up(saturating_multiply(most, c->interface_ports[port].width_bytes)));
+        add(&sum, whole_blocks(saturating_multiply(most, c->interface_ports[port].width_bytes)));
     }
     return sum;
 }
@@ -51,7 +50,7 @@ static uint64_t queue_bytes(const struct prt_container *c, const struct devdesc 
     for (uint32_t i = 0; i < c->interface_count; i++) {
         const struct container_interface *f = &c->interfaces[i];
         if (f->entry_bytes > entry) entry = f->entry_bytes;
-        add(&bytes, round_up(packed_bytes(f->group)));
+        add(&bytes, whole_blocks(packed_bytes(f->group)));
         asks = asks || (f->flags & CONTAINER_INTERFACE_ASKS) != 0;
     }
     add(&bytes,
@@ -85,9 +84,9 @@ struct prt_device_need prt_device_need(const struct prt_container *c, const stru
     }
     for (uint32_t i = 0; i < c->node_count; i++) {
         const struct container_node *node = &c->nodes[i];
-        add(&need.blocks, round_up(node->arguments_bytes));
-        add(&need.blocks, round_up(node->tables_bytes));
-        add(&need.blocks, round_up(node->state_bytes));
+        add(&need.blocks, whole_blocks(node->arguments_bytes));
+        add(&need.blocks, whole_blocks(node->tables_bytes));
+        add(&need.blocks, whole_blocks(node->state_bytes));
     }
     need.indices = saturating_multiply(index_bytes(c), device->cu_count);
     need.launching = saturating_multiply((uint64_t)c->stage_count + device->reference_entries,

@@ -3,6 +3,7 @@
 
 #include "lang/cpu_features.h"
 #include "runtime/load/image_elf.h"
+#include "runtime/load/image_ptx.h"
 
 #include <assert.h>
 #include <dlfcn.h>
@@ -23,21 +24,48 @@ static uint64_t image_offset(const struct prt_container *c, const struct contain
     return c->section_offset_bytes[CONTAINER_IMAGE] + image->offset_bytes;
 }
 
-static void refuse_processor(const struct prt_container *c, uint64_t host, struct prt_error *error)
+static bool is_for_processors(const struct container_image *image)
 {
-    char missing[256], isas[128] = ""; /* equivalent: a longer text is cut a byte later */
+    return image->kind == CONTAINER_IMAGE_X86;
+}
+
+/* The names of the images of that kind, cut off at `size`; returns the last of them, or NULL. */
+static const struct container_image *
+list_images(const struct prt_container *c, enum container_image_kind kind, char *isas, size_t size)
+{
+    const struct container_image *last = NULL;
     size_t at = 0;
-    /* equivalent: into room for nothing nothing is written */
-    for (uint32_t i = 0; i < c->image_count && at < sizeof isas; i++) {
+    isas[0] = '\0';
+    for (uint32_t i = 0; i < c->image_count; i++) {
+        if (c->images[i].kind != kind) continue;
         const char *isa = prt_container_text(c, c->images[i].isa);
-        at += (size_t)snprintf(isas + at, sizeof isas - at, "%s%s", i > 0 ? ", " : "", isa);
+        if (at < size) /* equivalent: into room for nothing nothing is written */
+            at += (size_t)snprintf(isas + at, size - at, "%s%s", last != NULL ? ", " : "", isa);
+        last = &c->images[i];
     }
-    const struct container_image *least = &c->images[c->image_count - 1];
+    return last;
+}
+
+static enum prt_status refuse_processor(const struct prt_container *c, uint64_t host,
+                                        struct prt_error *error)
+{
+    char missing[256], isas[128]; /* equivalent: a longer text is cut a byte later */
+    const struct container_image *least = list_images(c, CONTAINER_IMAGE_X86, isas, sizeof isas);
+    if (least == NULL) {
+        const struct container_image *other =
+            list_images(c, CONTAINER_IMAGE_PTX, isas, sizeof isas);
+        prt_error_set_at(error, PRT_E_DEVICE, image_offset(c, other),
+                         "container: no image for processors: there are only images for GPUs "
+                         "(%s); add an instruction set: --march=x86-64-v3,%s",
+                         isas, prt_container_text(c, other->isa));
+        return PRT_E_DEVICE;
+    }
     cpu_features_text(least->features & ~host, missing, sizeof missing);
     prt_error_set_at(error, PRT_E_DEVICE, image_offset(c, least),
                      "container: no image for this processor: there are %s, and the last one "
                      "needs %s; compile with --march=x86-64, or for the processors to run on",
                      isas, missing);
+    return PRT_E_DEVICE;
 }
 
 static enum prt_status choose(const struct prt_container *c, struct prt_image *image,
@@ -51,10 +79,10 @@ static enum prt_status choose(const struct prt_container *c, struct prt_image *i
 #if defined(__x86_64__)
     uint64_t host = cpu_features_of_host();
     for (uint32_t i = 0; i < c->image_count && image->chosen == NULL; i++)
-        if ((c->images[i].features & ~host) == 0) image->chosen = &c->images[i];
+        if (is_for_processors(&c->images[i]) && (c->images[i].features & ~host) == 0)
+            image->chosen = &c->images[i];
     if (image->chosen != NULL) return PRT_OK;
-    refuse_processor(c, host, error);
-    return PRT_E_DEVICE;
+    return refuse_processor(c, host, error);
 #else
     return prt_error_set(error, PRT_E_DEVICE, "container: its images are for x86-64 processors");
 #endif
@@ -201,6 +229,7 @@ static enum prt_status allocate_nodes(const struct prt_container *c, struct prt_
 static enum prt_status verify(const struct prt_container *c, const struct container_image *image,
                               struct prt_error *error)
 {
+    if (image->kind == CONTAINER_IMAGE_PTX) return prt_image_ptx_verify(c, image, error);
     return prt_image_elf_verify(c->image + image->offset_bytes, image->size_bytes,
                                 image_offset(c, image), error);
 }

@@ -4,6 +4,7 @@
  *
  * A container may hold the same kernels for several instruction sets, best first (lang/container.md,
  * "Images"): the first one whose features this processor has is loaded, the others are not looked at.
+ * Images for GPUs are never loaded here.
  *
  * An image goes through two steps.  prt_image_choose takes one and checks it without executing
  * anything of it (image_elf.h).  prt_image_open loads it: when the first run on a device that executes

@@ -321,7 +321,7 @@ static enum prt_status check_images(struct reading *reading)
         uint64_t begin =
             (end + CONTAINER_ALIGNMENT - 1) / CONTAINER_ALIGNMENT * CONTAINER_ALIGNMENT;
         CHECK(is_string(c, image->isa), IMAGES, i, "a string outside the section 'strings'");
-        CHECK(image->reserved == 0, IMAGES, i, "a reserved field is not zero");
+        CHECK(image->kind < CONTAINER_IMAGE_KINDS, IMAGES, i, "an unknown kind of image");
         CHECK(image->offset_bytes == begin && begin <= c->image_bytes &&
                   image->size_bytes <= c->image_bytes - begin,
               IMAGES, i, "lies where it must not");

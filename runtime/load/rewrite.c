@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/load/rewrite.h"
+#include "base/arithmetic.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { SECTION_COUNT = CONTAINER_IMAGE };
-
-static uint64_t align_up(uint64_t value)
-{
-    return (value + CONTAINER_ALIGNMENT - 1) / CONTAINER_ALIGNMENT * CONTAINER_ALIGNMENT;
-}
 
 /* The sets as the file holds them, or NULL. */
 static uint32_t *flatten_sets(const struct sched_program *program, uint64_t *bytes)
@@ -36,7 +32,7 @@ static uint8_t *assemble(const struct prt_container *c, struct container_section
 {
     uint64_t at = sizeof(struct container_header) + SECTION_COUNT * sizeof *table;
     for (size_t i = 0; i < SECTION_COUNT; i++) {
-        at = align_up(at);
+        at = align_up(at, CONTAINER_ALIGNMENT);
         table[i].offset_bytes = at;
         at += table[i].size_bytes;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/sched/arrival_port.h"
 
-#include "runtime/device/timing.h"
+#include "core/time/timing.h"
 #include "runtime/sched/inport.h"
 #include "runtime/sched/select.h"
 #include "runtime/sched/stage_profile.h"
@@ -48,7 +48,7 @@ static enum prt_status refuse_past_list(const struct prt_sched *s, const struct 
 /* The clock of the device, with the instructions that it has not been given yet. */
 static uint64_t present_cycle(const struct prt_sched *s)
 {
-    return prt_cycles_add(s->ops->now_cycles(s->device), s->instruction_cycles - s->passed_cycles);
+    return core_cycles_add(s->ops->now_cycles(s->device), s->instruction_cycles - s->passed_cycles);
 }
 
 /* A stage that reads a full port lacks its packets meanwhile. */
@@ -85,7 +85,7 @@ static void count_rest(const struct prt_sched *s, const struct prt_port *port, u
     if (longest > arrival->rest_most_cycles) arrival->rest_most_cycles = longest;
     for (uint64_t i = 0; i < packets; i++) {
         uint64_t rest = now - prt_arrivals_cycle(&arrival->arrivals, port->packets + i);
-        arrival->rest_cycles = prt_cycles_add(arrival->rest_cycles, rest);
+        arrival->rest_cycles = core_cycles_add(arrival->rest_cycles, rest);
     }
 }
 
@@ -163,7 +163,7 @@ uint64_t prt_arrival_next_cycle(struct prt_sched *s, struct prt_buffer *buffer, 
     bool comes = ahead->packets >= lacking;
     if (!comes && !ahead->over) return UINT64_MAX;
     uint64_t cycle = prt_arrivals_cycle(arrivals, first + (comes ? lacking - 1 : ahead->packets));
-    uint64_t taken = prt_cycles_add(prt_arrivals_cycle(arrivals, first), latency_cycles);
+    uint64_t taken = core_cycles_add(prt_arrivals_cycle(arrivals, first), latency_cycles);
     if (ahead->packets == room || ahead->over) {
         uint64_t last = first + ahead->packets - (ahead->packets == room);
         uint64_t rests_until = prt_arrivals_cycle(arrivals, last);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/sched/lateness.h"
 
-#include "runtime/device/timing.h"
+#include "core/time/timing.h"
 #include "runtime/sched/arrival_port.h"
 #include "runtime/sched/ready.h"
 
@@ -86,7 +86,7 @@ static struct marked_buffer *find_marked(const struct prt_lateness *l, const str
 static uint64_t find_port_mark(const struct prt_port *port, uint64_t number)
 {
     if (port->arrival == NULL) return 0;
-    return prt_cycles_add(prt_arrivals_cycle(&port->arrival->arrivals, number), 1);
+    return core_cycles_add(prt_arrivals_cycle(&port->arrival->arrivals, number), 1);
 }
 
 /* The mark of the last packet of the input that the firing sees.  At the end of a stream a window may reach past it. */
@@ -187,7 +187,7 @@ void prt_lateness_delivered(struct prt_lateness *l, const struct prt_sched *s,
         if (mark == 0) continue;
         uint64_t cycles = now - (mark - 1);
         b->late.packets++;
-        b->late.cycles = prt_cycles_add(b->late.cycles, cycles);
+        b->late.cycles = core_cycles_add(b->late.cycles, cycles);
         if (cycles < b->late.least_cycles) b->late.least_cycles = cycles;
         if (cycles > b->late.most_cycles) b->late.most_cycles = cycles;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/sched/live_port.h"
 
-#include "runtime/device/timing.h"
+#include "core/time/timing.h"
 #include "runtime/sched/arrival_port.h"
 #include "runtime/sched/inport.h"
 #include "runtime/sched/port_thread.h"

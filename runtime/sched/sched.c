@@ -403,7 +403,7 @@ static uint64_t read_by_phase(const struct prt_stage *stage, uint64_t firings)
         const struct prt_stage_input *input = &stage->inputs[i];
         uint64_t packets = prt_flow_total(&input->take.pop, stage->firings, firings);
         bytes =
-            prt_cycles_add(bytes, prt_cycles_multiply(packets, input->buffer->fifo.width_bytes));
+            core_cycles_add(bytes, core_cycles_multiply(packets, input->buffer->fifo.width_bytes));
     }
     return bytes;
 }
@@ -436,7 +436,7 @@ enum prt_status prt_sched_launch(struct prt_sched *s, uint32_t index, uint64_t f
         claim_output(s, stage, i, prt_flow_total(&stage->outputs[i].most, stage->firings, firings));
     stage->completed = firings;
     s->objects[index].read_bytes = stage->node->phases == 1
-                                       ? prt_cycles_multiply(firings, stage->read_bytes)
+                                       ? core_cycles_multiply(firings, stage->read_bytes)
                                        : read_by_phase(stage, firings);
     stage->in_flight = true;
     bool ended;

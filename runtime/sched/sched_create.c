@@ -304,8 +304,8 @@ static uint64_t find_frame(const struct prt_sched *s, const struct container_nod
  * it has executed. */
 static void isolate_firings(struct prt_kernel_object *object)
 {
-    object->warp_cycles = prt_cycles_multiply(object->warp_cycles, object->shape.warps_per_firing);
-    object->shape = (struct prt_warp_shape){1, 1};
+    object->warp_cycles = core_cycles_multiply(object->warp_cycles, object->shape.warps_per_firing);
+    object->shape = (struct core_warp_shape){1, 1};
     object->flags |= PRT_KERNEL_BOUNDED;
 }
 
@@ -351,7 +351,7 @@ static void create_objects(struct prt_sched *s, uint32_t index, size_t *at)
     s->objects[index] = object;
     object.flags |= PRT_KERNEL_FINISH;
     object.warp_cycles = node->finish_cycles;
-    object.shape = (struct prt_warp_shape){1, 1};
+    object.shape = (struct core_warp_shape){1, 1};
     object.windows = NULL;
     object.index = NULL;
     object.device_queue = NULL;
@@ -384,7 +384,7 @@ static uint64_t firing_read_bytes(const struct prt_sched *s, const struct contai
     for (uint32_t i = 0; i < node->input_count && node->phases == 1; i++) {
         const struct prt_stage_input *input = &s->inputs[node->first_input + i];
         uint64_t width = input->buffer->record->width_bytes;
-        bytes = prt_cycles_add(bytes, prt_cycles_multiply(input->take.pop.cycle, width));
+        bytes = core_cycles_add(bytes, core_cycles_multiply(input->take.pop.cycle, width));
     }
     return bytes;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/sched/stage_profile.h"
 
-#include "runtime/device/timing.h"
+#include "core/time/timing.h"
 #include "runtime/sched/ready.h"
 #include "runtime/sched/select.h"
 
@@ -236,7 +236,7 @@ static void add_work(struct prt_profile *c, uint64_t now, uint64_t cycles)
         send_work(c);
         c->work_begin_cycles = now;
     }
-    c->work_end_cycles = prt_cycles_add(now, cycles);
+    c->work_end_cycles = core_cycles_add(now, cycles);
 }
 
 static void send_moment(struct prt_sched *s, enum prt_scheduler_doing doing, uint32_t stage,
@@ -360,7 +360,7 @@ static void account_latency(struct prt_stage_time *t, const struct prt_launch_re
 {
     uint64_t cycles = r->end_cycles - r->enqueued_cycles;
     if (r->interrupted) return;
-    t->latency_cycles = prt_cycles_add(t->latency_cycles, cycles);
+    t->latency_cycles = core_cycles_add(t->latency_cycles, cycles);
     if (cycles > t->latency_most_cycles) t->latency_most_cycles = cycles;
 }
 
@@ -384,8 +384,8 @@ static void account_launch(struct prt_profile *c, const struct prt_launch_record
     t->interruptions += r->interrupted;
     t->launches[launch_form(r->packet)] += !r->interrupted;
     t->warps += r->warps;
-    t->compute_cycles = prt_cycles_add(t->compute_cycles, r->compute_cycles);
-    t->memory_cycles = prt_cycles_add(t->memory_cycles, r->memory_cycles);
+    t->compute_cycles = core_cycles_add(t->compute_cycles, r->compute_cycles);
+    t->memory_cycles = core_cycles_add(t->memory_cycles, r->memory_cycles);
     if (r->memory_cycles > r->compute_cycles) t->memory_bound_cycles += r->execute_cycles;
     account_latency(t, r);
 }
@@ -403,7 +403,7 @@ static void account_units(struct prt_profile *c, const struct prt_launch_record 
     for (uint32_t i = 0; i < r->cu_count; i++) {
         uint32_t cu = r->first_cu + r->cus[i].number;
         c->launch_cu_cycles[r->cus[i].number] = r->cus[i].busy_cycles;
-        c->cu_cycles[cu] = prt_cycles_add(c->cu_cycles[cu], r->cus[i].busy_cycles);
+        c->cu_cycles[cu] = core_cycles_add(c->cu_cycles[cu], r->cus[i].busy_cycles);
     }
 }
 
@@ -547,7 +547,7 @@ static uint64_t freed_bytes(const struct prt_stage_output *output, uint64_t decl
     if (output->buffer->record->outer != CONTAINER_INNER || bound >= declared) return 0;
     unsigned __int128 packets =
         (unsigned __int128)fifo->depth_packets * (declared - bound) / declared;
-    return prt_cycles_multiply((uint64_t)packets, fifo->width_bytes);
+    return core_cycles_multiply((uint64_t)packets, fifo->width_bytes);
 }
 
 void prt_profile_output(const struct prt_sched *s, uint32_t output,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/verify/verify_internal.h"
 
+#include "base/words.h"
 #include "lang/scalar.h"
 
 #include <inttypes.h>
@@ -35,16 +36,11 @@ enum prt_status prt_verify_refuse(const struct prt_container *c, struct prt_erro
 
 /* ---- names ---- */
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Sorts `names`; the first that is empty or there twice, or NULL. */
 static const char *find_ambiguous(const char **names, size_t count)
 {
     if (count == 0) return NULL;
-    qsort(names, count, sizeof *names, compare_names);
+    qsort(names, count, sizeof *names, words_compare);
     if (names[0][0] == '\0') return names[0];
     for (size_t i = 1; i < count; i++) {
         if (strcmp(names[i - 1], names[i]) == 0) return names[i];

@@ -13,7 +13,7 @@
 
 #include "lang/index_format.h"
 #include "lang/kernel_abi.h"
-#include "base/saturate.h"
+#include "base/arithmetic.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

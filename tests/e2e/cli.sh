@@ -120,7 +120,7 @@ for words in 'fmt --device=sim1' 'fmt -O2' 'fmt --baseline=b' 'fmt -I.' 'graph -
 done
 expect "inspect --emit" 2 '' 'does not belong' "$PIPEC" inspect --emit=ast two.pipe
 expect "a word that takes no value" 2 '' 'takes no value' "$PIPEC" --fast-math=1 two.pipe
-for kind in ptx opencl header; do
+for kind in opencl header; do
     expect "--emit=$kind" 2 '' 'not supported yet' "$PIPEC" --emit=$kind two.pipe
 done
 expect "graph --format=html" 2 '' 'not supported yet' "$PIPEC" graph --format=html two.pipe

@@ -183,6 +183,6 @@ check "the order of the list is of no matter" cmp one.pbc two.pbc
 check "--emit shows the best one" sh -c '"$PIPEC" --emit=asm --march=x86-64-v3,x86-64-v4 all.pipe | grep -q zmm'
 # refused LIST WHAT: pipec refuses the list and says what is wrong with which name.
 refused() { check "--march=$1 is refused" sh -c '"$PIPEC" "--march=$1" all.pipe 2>&1 | grep -qF -- "--march=$1: $2"' - "$1" "$2"; }
-refused x86-64-v3, "a name is missing; there are: x86-64, x86-64-v2, x86-64-v3, x86-64-v4, native"
-refused x86-64-v2,v3 "there is no instruction set 'v3'; there are: x86-64, x86-64-v2, x86-64-v3, x86-64-v4, native"
+refused x86-64-v3, "a name is missing; there are: x86-64, x86-64-v2, x86-64-v3, x86-64-v4, native, sm_80, sm_86, sm_89, sm_90"
+refused x86-64-v2,v3 "there is no instruction set 'v3'; there are: x86-64, x86-64-v2, x86-64-v3, x86-64-v4, native, sm_80, sm_86, sm_89, sm_90; did you mean 'x86-64-v3'?"
 refused x86-64-v4,x86-64-v3,x86-64-v4 "'x86-64-v4' is named twice"

@@ -12,6 +12,9 @@ cd "$TMP"
 for page in "$ROOT"/lang/*.md "$ROOT"/docs/*.md; do
     name=$(basename "$page" .md)
     awk -v page="$name" '
+        /`[^` ]+`:$/ { named = 1; next }
+        named && /^```pipe$/ { file = ""; named = 0; next }
+        NF { named = 0 }
         /^```pipe$/ { file = sprintf("%s-%05d.pipe", page, NR); inspected = ""; first = 1; next }
         /^```pipe-reject$/ { file = sprintf("%s-%05d.reject.pipe", page, NR); inspected = ""; first = 0; next }
         /^```$/ && file == "" && inspected != "" { file = inspected; inspected = ""; next }

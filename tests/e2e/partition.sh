@@ -59,5 +59,6 @@ fails usage "a count of 0" 2 'by-counts: 0 ends a list' sim16 by-counts 2 0 2
 fails usage "no level of that name" 2 "'l5' is no level" sim16 by-affinity l5
 fails usage "nothing behind /" 2 "a scheme is missing" sim16 equally 8 /
 fails usage "help" 0 'by-affinity LEVEL' --help
-check "kinds of devices that are not there" says 6 "'cuda' is not supported" "$PIPERUN" partition cuda equally 1
+check "kinds of devices that are not there" says 6 "'opencl' is not supported" "$PIPERUN" partition opencl equally 1
+check "a GPU with a number" says 6 "'cuda:1' is a GPU" "$PIPERUN" partition cuda:1 equally 1
 check "the list has figures" says 0 '^sim16 +16 +8 +1 GHz +1 GiB +256 GB/s +16  equally, by-counts, by-affinity \(l3 l2 l1\)$' "$PIPERUN" --list-devices

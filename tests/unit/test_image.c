@@ -108,6 +108,90 @@ static void entries_that_are_missing_are_named(void **unused)
     prt_container_free(&c);
 }
 
+static void ptx_refused(struct prt_container *c, const char *why)
+{
+    struct prt_error error = {0};
+    enum prt_status status = prt_image_verify_all(c, &error);
+    if (status != PRT_E_FORMAT || strstr(error.message, why) == NULL)
+        fail_msg("status %d: '%s' is not '%s'", (int)status, error.message, why);
+}
+
+/* The place of a word in the image. */
+static char *in_image(struct prt_container *c, const struct container_image *image,
+                      const char *word)
+{
+    char *at = (char *)EDITED(*c, image) + image->offset_bytes;
+    char *found = strstr(at, word);
+    assert_non_null(found);
+    return found;
+}
+
+static void damaged_images_for_gpus_are_refused(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *word, *why;
+    } entries[] = {{"pipe_k0_run(", "lacks an entry of kernel 0 (node 'count')"},
+                   {"pipe_k0_init(", "lacks an entry of kernel 0 (node 'count')"},
+                   {"pipe_k0_finish(", "lacks an entry of kernel 0 (node 'count')"},
+                   {"pipe_arguments(", "has no 'pipe_arguments'"},
+                   {"pipe_call(", "has no 'pipe_call'"}};
+    struct prt_container c = built_container(program, "plain", "cuda");
+    struct prt_error error = {0};
+    assert_int_equal(c.image_count, 2);
+    struct container_image *image = (struct container_image *)EDITED(c, images) + 1;
+    assert_int_equal(image->kind, CONTAINER_IMAGE_PTX);
+    assert_int_equal(image->features, 80);
+    assert_int_equal(prt_image_verify_all(&c, &error), PRT_OK);
+    for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
+        char *at = in_image(&c, image, entries[i].word);
+        *at = 'q';
+        ptx_refused(&c, entries[i].why);
+        *at = 'p';
+    }
+    char *first = in_image(&c, image, "");
+    static const char bytes[] = {'\0', '\r', '\x7f', '\x1f', (char)0x80};
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        char before = first[100];
+        first[100] = bytes[i];
+        ptx_refused(&c, "has a byte that no text has");
+        first[100] = before;
+    }
+    image->size_bytes--;
+    ptx_refused(&c, "does not end with a NUL");
+    image->size_bytes = 0;
+    ptx_refused(&c, "is empty");
+    prt_container_free(&c);
+}
+
+static void entries_of_launched_kernels_are_looked_for_in_images_for_gpus(void **unused)
+{
+    (void)unused;
+    struct prt_container c = built_container(program, "launching", "cuda");
+    struct prt_error error = {0};
+    assert_int_equal(prt_image_verify_all(&c, &error), PRT_OK);
+    struct container_interface *interfaces = EDITED(c, interfaces);
+    uint32_t kernel = interfaces[c.interface_count - 1].kernel;
+    static const uint32_t numbers[] = {99, UINT32_MAX};
+    for (int i = 0; i < 2; i++) {
+        interfaces[c.interface_count - 1].kernel = numbers[i];
+        ptx_refused(&c, "lacks the entry of kernel");
+    }
+    interfaces[c.interface_count - 1].kernel = kernel;
+    assert_int_equal(prt_image_verify_all(&c, &error), PRT_OK);
+    prt_container_free(&c);
+}
+
+static void images_for_gpus_are_not_loaded_for_a_processor(void **unused)
+{
+    (void)unused;
+    struct prt_container c = built_container(program, "plain", "cuda");
+    struct container_image *images = EDITED(c, images);
+    images[0].kind = CONTAINER_IMAGE_PTX;
+    refused(&c, PRT_E_DEVICE, "only images for GPUs (x86-64-v3, sm_80)");
+    prt_container_free(&c);
+}
+
 /* The names of symbols are found by a hash of what they should be. */
 static void an_image_without_arguments_is_refused(void **unused)
 {
@@ -514,6 +598,9 @@ static void stages_are_listed(void **unused)
 
 TEST_MAIN("image", cmocka_unit_test(entries_are_found),
           cmocka_unit_test(entries_that_are_missing_are_named),
+          cmocka_unit_test(damaged_images_for_gpus_are_refused),
+          cmocka_unit_test(entries_of_launched_kernels_are_looked_for_in_images_for_gpus),
+          cmocka_unit_test(images_for_gpus_are_not_loaded_for_a_processor),
           cmocka_unit_test(an_image_without_arguments_is_refused),
           cmocka_unit_test(what_is_no_shared_object_is_refused),
           cmocka_unit_test(an_image_that_the_linker_refuses_leaves_no_descriptor),

@@ -30,7 +30,7 @@ struct scene {
     struct prt_device_tree *tree;
     struct prt_queue_table queues;
     struct prt_precedence precedence;
-    struct prt_timing_cu cus[CUS_MOST];
+    struct core_timing_cu cus[CUS_MOST];
     struct arrival arrivals[LAUNCHES_MOST]; /* of stage i: by time */
     uint32_t count;
 };

@@ -234,7 +234,7 @@ static void records_that_point_outside_are_refused(void **unused)
     REFUSED(pipeline.reserved, 1, "'pipeline'");
     REFUSED(image_bytes, (m->images[1].offset_bytes = 64, 22), "'images', record 1: lies where");
     REFUSED(images[0].isa, 20000, "'images', record 0");
-    REFUSED(images[0].reserved, 1, "'images'");
+    REFUSED(images[0].kind, CONTAINER_IMAGE_KINDS, "'images', record 0: an unknown kind");
     REFUSED(images[0].offset_bytes, 64, "'images'");
     REFUSED(images[0].size_bytes, 1000, "'images'");
     REFUSED(images[0].size_bytes, UINT64_MAX, "'images'");

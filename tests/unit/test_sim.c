@@ -302,11 +302,11 @@ static void items_wait_a_cycle_unless_their_indices_are_there(void **unused)
     const struct prt_index_configuration own = {
         .key = {64, {16, 1, 1}}, .items = 16, .lanes = LANES};
     m->objects[0].index = &shared[0];
-    m->objects[0].shape = (struct prt_warp_shape){1, 4};
+    m->objects[0].shape = (struct core_warp_shape){1, 4};
     m->objects[1].index = &shared[1];
-    m->objects[1].shape = (struct prt_warp_shape){1, 2};
+    m->objects[1].shape = (struct core_warp_shape){1, 2};
     m->objects[2].index = &own;
-    m->objects[2].shape = (struct prt_warp_shape){1, 4};
+    m->objects[2].shape = (struct core_warp_shape){1, 4};
     uint32_t queue = queue_on(m, root(m));
     static const struct {
         uint32_t stage, waits;
@@ -511,7 +511,7 @@ static void bytes_are_those_that_were_read_and_appended(void **unused)
 
 struct watched {
     struct prt_launch_record records[4];
-    struct prt_timing_cu cus[4][CUS];
+    struct core_timing_cu cus[4][CUS];
     uint32_t count;
 };
 

@@ -2,7 +2,7 @@
 /* The formulas of time against what they mean: a clock that ticks, and counting. */
 #include "tests/test.h"
 
-#include "runtime/device/timing.h"
+#include "core/time/timing.h"
 
 enum { CUS_MOST = 16, WARPS_MOST = 60 };
 
@@ -33,11 +33,12 @@ static void warps_are_those_that_firings_fill(void **unused)
     } cases[] = {{8, 1, 0, 0}, {8, 1, 1, 1}, {8, 1, 8, 1},  {8, 1, 9, 2},
                  {1, 1, 9, 9}, {1, 3, 0, 0}, {1, 3, 7, 21}, {5, 1, 25, 5}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct prt_warp_shape shape = {cases[i].firings_per_warp, cases[i].warps_per_firing};
-        assert_int_equal(prt_timing_warps(shape, cases[i].firings), cases[i].warps);
+        struct core_warp_shape shape = {cases[i].firings_per_warp, cases[i].warps_per_firing};
+        assert_int_equal(core_timing_warps(shape, cases[i].firings), cases[i].warps);
     }
-    assert_true(prt_timing_warps((struct prt_warp_shape){1, 3}, UINT64_MAX) == UINT64_MAX);
-    assert_true(prt_timing_warps((struct prt_warp_shape){2, 1}, UINT64_MAX) == UINT64_MAX / 2 + 1);
+    assert_true(core_timing_warps((struct core_warp_shape){1, 3}, UINT64_MAX) == UINT64_MAX);
+    assert_true(core_timing_warps((struct core_warp_shape){2, 1}, UINT64_MAX) ==
+                UINT64_MAX / 2 + 1);
 }
 
 /* ---- compute ---- */
@@ -77,15 +78,15 @@ static void warps_go_to_the_compute_unit_that_is_free_first(void **unused)
     for (int round = 0; round < 3000; round++) {
         uint64_t each[WARPS_MOST], sum = 0;
         struct ticking expected[CUS_MOST];
-        struct prt_timing_cu cus[CUS_MOST];
+        struct core_timing_cu cus[CUS_MOST];
         uint32_t cu_count = (uint32_t)draw(&random, 1, CUS_MOST), busy_cus = 0;
         uint64_t warps = draw(&random, 0, WARPS_MOST), longest = draw(&random, 0, 30);
         for (uint64_t i = 0; i < warps; i++)
             sum += each[i] = draw(&random, 0, longest);
         uint64_t end = tick(cu_count, each, warps, expected);
         struct devdesc device = device_of(CUS_MOST, 1);
-        struct prt_timing_work work = {.warps = warps, .each = each};
-        struct prt_timing_execution e = prt_timing_execute(&device, cu_count, &work, cus);
+        struct core_timing_work work = {.warps = warps, .each = each};
+        struct core_timing_execution e = core_timing_execute(&device, cu_count, &work, cus);
         assert_int_equal(e.compute_cycles, end);
         assert_int_equal(e.execute_cycles, end);
         assert_int_equal(e.busy_cycles, sum);
@@ -99,7 +100,8 @@ static void warps_go_to_the_compute_unit_that_is_free_first(void **unused)
     }
 }
 
-static void assert_same(const struct prt_timing_execution *a, const struct prt_timing_execution *b)
+static void assert_same(const struct core_timing_execution *a,
+                        const struct core_timing_execution *b)
 {
     assert_int_equal(a->compute_cycles, b->compute_cycles);
     assert_int_equal(a->memory_cycles, b->memory_cycles);
@@ -120,14 +122,14 @@ static void what_all_take_does_not_depend_on_how_it_is_found(void **unused)
     for (int round = 0; round < 20000; round++) {
         uint64_t each[MOST], most = longest[draw(&random, 0, 8)];
         uint64_t least = draw(&random, 0, 2) == 0 ? most - most / 8 : 0;
-        struct prt_timing_cu cus[CUS], scratch[CUS];
+        struct core_timing_cu cus[CUS], scratch[CUS];
         uint32_t cu_count = (uint32_t)draw(&random, 1, CUS);
-        struct prt_timing_work work = {.warps = draw(&random, 0, MOST), .each = each};
+        struct core_timing_work work = {.warps = draw(&random, 0, MOST), .each = each};
         for (uint64_t i = 0; i < work.warps; i++)
             each[i] = draw(&random, 0, 4) == 0 ? least : draw(&random, least, most);
-        struct prt_timing_execution a = prt_timing_execute(&device, cu_count, &work, cus);
-        struct prt_timing_execution b =
-            prt_timing_execute_in_all(&device, cu_count, &work, scratch);
+        struct core_timing_execution a = core_timing_execute(&device, cu_count, &work, cus);
+        struct core_timing_execution b =
+            core_timing_execute_in_all(&device, cu_count, &work, scratch);
         assert_same(&a, &b);
     }
 }
@@ -138,16 +140,16 @@ static void equal_warps_need_no_looking_at(void **unused)
     uint64_t each[WARPS_MOST];
     for (uint32_t cu_count = 1; cu_count <= CUS_MOST; cu_count++) {
         for (uint64_t warps = 0; warps <= WARPS_MOST; warps++) {
-            struct prt_timing_cu closed[CUS_MOST], listed[CUS_MOST];
+            struct core_timing_cu closed[CUS_MOST], listed[CUS_MOST];
             uint64_t cost = warps % 5 * 7;
             struct devdesc device = device_of(CUS_MOST, 1);
             for (uint64_t i = 0; i < warps; i++)
                 each[i] = cost;
-            struct prt_timing_work work = {.warps = warps, .warp_cycles = cost};
-            struct prt_timing_execution a = prt_timing_execute(&device, cu_count, &work, closed);
-            struct prt_timing_execution c = prt_timing_execute(&device, cu_count, &work, NULL);
+            struct core_timing_work work = {.warps = warps, .warp_cycles = cost};
+            struct core_timing_execution a = core_timing_execute(&device, cu_count, &work, closed);
+            struct core_timing_execution c = core_timing_execute(&device, cu_count, &work, NULL);
             work.each = each;
-            struct prt_timing_execution b = prt_timing_execute(&device, cu_count, &work, listed);
+            struct core_timing_execution b = core_timing_execute(&device, cu_count, &work, listed);
             assert_int_equal(a.compute_cycles, (warps + cu_count - 1) / cu_count * cost);
             assert_same(&a, &b);
             assert_same(&a, &c);
@@ -164,16 +166,16 @@ static void state_leaves_one_compute_unit_busy(void **unused)
     (void)unused;
     const uint64_t each[] = {3, 1, 4, 1, 5};
     struct devdesc device = device_of(4, 1);
-    struct prt_timing_cu cus[4];
-    struct prt_timing_work work = {.warps = 5, .each = each, .serial = true};
-    struct prt_timing_execution e = prt_timing_execute(&device, 4, &work, cus);
+    struct core_timing_cu cus[4];
+    struct core_timing_work work = {.warps = 5, .each = each, .serial = true};
+    struct core_timing_execution e = core_timing_execute(&device, 4, &work, cus);
     assert_int_equal(e.compute_cycles, 14);
     assert_int_equal(e.busy_cycles, 14);
     assert_int_equal(e.busy_cus, 1);
     assert_int_equal(cus[0].warps, 5);
     assert_int_equal(cus[1].warps, 0);
-    work = (struct prt_timing_work){.warps = 33, .warp_cycles = 10, .serial = true};
-    assert_int_equal(prt_timing_execute(&device, 4, &work, NULL).compute_cycles, 330);
+    work = (struct core_timing_work){.warps = 33, .warp_cycles = 10, .serial = true};
+    assert_int_equal(core_timing_execute(&device, 4, &work, NULL).compute_cycles, 330);
 }
 
 /* ---- memory ---- */
@@ -187,7 +189,7 @@ static void the_share_of_the_bandwidth_is_exact(void **unused)
         uint32_t cus = (uint32_t)draw(&random, 1, 24), part = (uint32_t)draw(&random, 1, cus);
         uint64_t bandwidth = draw(&random, 1, 300), bytes = draw(&random, 0, 100000);
         struct devdesc device = device_of(cus, bandwidth);
-        uint64_t t = prt_timing_memory(&device, part, bytes);
+        uint64_t t = core_timing_memory(&device, part, bytes);
         assert_true(t * bandwidth * part >= bytes * cus);
         assert_true(t == 0 || (t - 1) * bandwidth * part < bytes * cus);
     }
@@ -199,18 +201,18 @@ static void time_is_bytes_by_bandwidth_beyond_the_ridge(void **unused)
     struct devdesc device = device_of(16, 256);
     for (uint32_t part = 1; part <= 16; part *= 2) {
         uint64_t share = UINT64_C(16) * part; /* bytes a cycle */
-        struct prt_timing_work work = {.warps = UINT64_C(100) * part, .warp_cycles = 7};
+        struct core_timing_work work = {.warps = UINT64_C(100) * part, .warp_cycles = 7};
         work.memory_bytes = share * 700;
-        struct prt_timing_execution at = prt_timing_execute(&device, part, &work, NULL);
+        struct core_timing_execution at = core_timing_execute(&device, part, &work, NULL);
         assert_int_equal(at.compute_cycles, 700);
         assert_int_equal(at.memory_cycles, 700);
         assert_int_equal(at.execute_cycles, 700);
         work.memory_bytes++;
-        assert_int_equal(prt_timing_execute(&device, part, &work, NULL).execute_cycles, 701);
+        assert_int_equal(core_timing_execute(&device, part, &work, NULL).execute_cycles, 701);
         work.memory_bytes = share * 5000;
-        assert_int_equal(prt_timing_execute(&device, part, &work, NULL).execute_cycles, 5000);
+        assert_int_equal(core_timing_execute(&device, part, &work, NULL).execute_cycles, 5000);
         work.memory_bytes = share * 300;
-        assert_int_equal(prt_timing_execute(&device, part, &work, NULL).execute_cycles, 700);
+        assert_int_equal(core_timing_execute(&device, part, &work, NULL).execute_cycles, 700);
     }
 }
 
@@ -222,7 +224,7 @@ static void more_of_anything_never_takes_longer(void **unused)
     struct random random = {3};
     for (int round = 0; round < 20000; round++) {
         uint64_t each[WARPS_MOST], lighter[WARPS_MOST];
-        struct prt_timing_cu cus[CUS_MOST];
+        struct core_timing_cu cus[CUS_MOST];
         uint64_t warps = draw(&random, 0, WARPS_MOST), bandwidth = draw(&random, 1, 64);
         uint32_t part = (uint32_t)draw(&random, 1, CUS_MOST);
         for (uint64_t i = 0; i < warps; i++) {
@@ -230,16 +232,16 @@ static void more_of_anything_never_takes_longer(void **unused)
             lighter[i] = each[i] - draw(&random, 0, each[i]) * draw(&random, 0, 1);
         }
         struct devdesc device = device_of(CUS_MOST, bandwidth);
-        struct prt_timing_work work = {
+        struct core_timing_work work = {
             .warps = warps, .each = each, .memory_bytes = draw(&random, 0, 20000)};
-        uint64_t before = prt_timing_execute(&device, part, &work, cus).execute_cycles;
+        uint64_t before = core_timing_execute(&device, part, &work, cus).execute_cycles;
         uint32_t more = part + (uint32_t)draw(&random, 0, CUS_MOST - part);
-        assert_true(prt_timing_execute(&device, more, &work, cus).execute_cycles <= before);
+        assert_true(core_timing_execute(&device, more, &work, cus).execute_cycles <= before);
         struct devdesc faster = device_of(CUS_MOST, bandwidth + draw(&random, 0, 64));
-        assert_true(prt_timing_execute(&faster, part, &work, cus).execute_cycles <= before);
+        assert_true(core_timing_execute(&faster, part, &work, cus).execute_cycles <= before);
         work.each = lighter;
-        assert_true(prt_timing_execute(&device, part, &work, cus).execute_cycles <= before);
-        assert_true(prt_timing_execute(&faster, more, &work, cus).execute_cycles <= before);
+        assert_true(core_timing_execute(&device, part, &work, cus).execute_cycles <= before);
+        assert_true(core_timing_execute(&faster, more, &work, cus).execute_cycles <= before);
     }
 }
 
@@ -250,11 +252,11 @@ static void another_order_may_take_longer(void **unused)
     (void)unused;
     const uint64_t first[] = {3, 1, 1, 1}, last[] = {1, 1, 1, 3};
     struct devdesc device = device_of(2, 1);
-    struct prt_timing_cu cus[2];
-    struct prt_timing_work work = {.warps = 4, .each = first};
-    assert_int_equal(prt_timing_execute(&device, 2, &work, cus).compute_cycles, 3);
+    struct core_timing_cu cus[2];
+    struct core_timing_work work = {.warps = 4, .each = first};
+    assert_int_equal(core_timing_execute(&device, 2, &work, cus).compute_cycles, 3);
     work.each = last;
-    assert_int_equal(prt_timing_execute(&device, 2, &work, cus).compute_cycles, 4);
+    assert_int_equal(core_timing_execute(&device, 2, &work, cus).compute_cycles, 4);
 }
 
 /* ---- sums ---- */
@@ -262,32 +264,32 @@ static void another_order_may_take_longer(void **unused)
 static void parts_of_a_launch_follow_each_other(void **unused)
 {
     (void)unused;
-    struct prt_timing_parts parts = {.launch_cycles = 1,
-                                     .switch_cycles = 20,
-                                     .index_cycles = 300,
-                                     .execute_cycles = 4000,
-                                     .device_queue_cycles = 50000,
-                                     .cleanup_cycles = 600000};
-    assert_int_equal(prt_timing_end(7000000, &parts), 7654321);
-    assert_true(prt_timing_end(UINT64_MAX - 10, &parts) == UINT64_MAX);
+    struct core_timing_parts parts = {.launch_cycles = 1,
+                                      .switch_cycles = 20,
+                                      .index_cycles = 300,
+                                      .execute_cycles = 4000,
+                                      .device_queue_cycles = 50000,
+                                      .cleanup_cycles = 600000};
+    assert_int_equal(core_timing_end(7000000, &parts), 7654321);
+    assert_true(core_timing_end(UINT64_MAX - 10, &parts) == UINT64_MAX);
 }
 
 static void what_is_beyond_64_bits_is_the_end_of_time(void **unused)
 {
     (void)unused;
     struct devdesc device = device_of(4, 1);
-    struct prt_timing_cu cus[4];
+    struct core_timing_cu cus[4];
     const uint64_t each[] = {UINT64_MAX, UINT64_MAX, 5, 6, 7};
-    struct prt_timing_work work = {.warps = UINT64_MAX, .warp_cycles = 3};
-    assert_true(prt_timing_execute(&device, 2, &work, cus).compute_cycles == UINT64_MAX);
-    work = (struct prt_timing_work){.warps = 5, .each = each};
-    assert_true(prt_timing_execute(&device, 2, &work, cus).busy_cycles == UINT64_MAX);
-    assert_true(prt_timing_execute_in_all(&device, 2, &work, cus).compute_cycles == UINT64_MAX);
-    assert_true(prt_timing_execute_in_all(&device, 2, &work, cus).busy_cycles == UINT64_MAX);
-    assert_true(prt_timing_execute(&device, 1, &work, cus).compute_cycles == UINT64_MAX);
-    assert_true(prt_timing_memory(&device, 1, UINT64_MAX) == UINT64_MAX);
-    assert_true(prt_timing_memory(&device, 4, UINT64_MAX) == UINT64_MAX);
-    assert_int_equal(prt_timing_memory(&device, 4, 0), 0);
+    struct core_timing_work work = {.warps = UINT64_MAX, .warp_cycles = 3};
+    assert_true(core_timing_execute(&device, 2, &work, cus).compute_cycles == UINT64_MAX);
+    work = (struct core_timing_work){.warps = 5, .each = each};
+    assert_true(core_timing_execute(&device, 2, &work, cus).busy_cycles == UINT64_MAX);
+    assert_true(core_timing_execute_in_all(&device, 2, &work, cus).compute_cycles == UINT64_MAX);
+    assert_true(core_timing_execute_in_all(&device, 2, &work, cus).busy_cycles == UINT64_MAX);
+    assert_true(core_timing_execute(&device, 1, &work, cus).compute_cycles == UINT64_MAX);
+    assert_true(core_timing_memory(&device, 1, UINT64_MAX) == UINT64_MAX);
+    assert_true(core_timing_memory(&device, 4, UINT64_MAX) == UINT64_MAX);
+    assert_int_equal(core_timing_memory(&device, 4, 0), 0);
 }
 
 TEST_MAIN("timing", cmocka_unit_test(warps_are_those_that_firings_fill),

@@ -15,16 +15,23 @@
 struct kernel_emitter;
 
 struct code_generator {
-    const char *name;             /* in messages: "x86-64" */
-    const char *triple;           /* of LLVM's target */
-    const char *linker_emulation; /* the linker's option -m */
-    const char *complete_set;     /* an instruction set that has every operation of kernels */
+    const char *name;   /* in messages: "x86-64" */
+    const char *triple; /* of LLVM's target */
+    const char
+        *linker_emulation;    /* the linker's option -m; NULL: an image is not linked, it is text */
+    const char *complete_set; /* an instruction set that has every operation of kernels */
+    const char *const *set_names; /* of its instruction sets, the last one NULL */
+    uint32_t image_kind;          /* enum container_image_kind */
+    /* Firings and work-items are threads: an entry is executed by many threads, each of which executes its
+     * part (lang/gpu_abi.h).  Otherwise an entry executes all firings, in vectors. */
+    bool threads;
 
-    /* Reads a list of instruction sets with commas between the names; NULL is the default. Fills sets[], the
-     * best one (with the most features) first; returns how many. 0 if a name is unknown or repeated: *problem,
-     * in the arena, says which one. */
-    uint32_t (*read_sets)(struct arena *arena, const char *list,
-                          struct instruction_set sets[INSTRUCTION_SETS_MAX], const char **problem);
+    /* Describes the instruction set of that name, but for its `code`; false: there is none. */
+    bool (*find_set)(struct arena *arena, const char *name, struct instruction_set *out);
+    /* Of two sets the one with the larger number is better. */
+    unsigned (*rank)(const struct instruction_set *set);
+    /* The letter of a constraint of inline assembly: a register for so many bits. */
+    char (*register_letter)(unsigned bits);
     /* Makes LLVM's target known to LLVM. */
     void (*register_target)(void);
     /* Adds flags to the module, which is empty, and attributes to a function, which has its code. */

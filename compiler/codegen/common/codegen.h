@@ -11,10 +11,11 @@
 
 /* The kernels for one instruction set. */
 struct kernel_object {
-    const unsigned char *bytes; /* an ELF shared object; lang/kernel_abi.h */
+    const unsigned char *bytes; /* as its kind says: lang/kernel_abi.h, lang/gpu_abi.h */
     size_t size_bytes;
     const char *isa;   /* as --march names it */
-    uint64_t features; /* that it needs of a processor; lang/cpu_features.h */
+    uint32_t kind;     /* enum container_image_kind */
+    uint64_t features; /* that it needs of a processor, as the kind says */
 };
 
 struct kernel_image {
@@ -25,14 +26,14 @@ struct kernel_image {
     struct place_table *places;   /* that the code names: the container has them, and more */
 };
 
-enum kernel_text { KERNEL_TEXT_LLVM, KERNEL_TEXT_ASM, KERNEL_TEXT_OBJ };
+enum kernel_text { KERNEL_TEXT_LLVM, KERNEL_TEXT_ASM, KERNEL_TEXT_PTX, KERNEL_TEXT_OBJ };
 
 /* Compiles every kernel of the graph, once for each instruction set that the options name.  LLVM runs in
  * a child process, so there must be one thread.  NULL after RULE_CODEGEN (LLVM's or the linker's message,
  * or how the child ended: then cx->halt says so), or another error. */
 struct kernel_image *kernel_compile(struct compile *cx, const struct graph *graph);
-/* The module as text or object bytes, after optimisation, for the best of the instruction sets.  False
- * after an error. */
+/* The module as text or object bytes, after optimisation, for the first of the instruction sets; PTX for
+ * the first GPU among them, or for any from sm_80 on where there is none.  False after an error. */
 bool kernel_emit(struct compile *cx, const struct graph *graph, enum kernel_text kind, FILE *to);
 
 /* The guarded-dispatch program of a plan, in cx->arena: not for sched_program_free.  Without code

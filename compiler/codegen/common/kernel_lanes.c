@@ -623,6 +623,7 @@ bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
     struct lanes l = {.e = e, .kernel = kernel, .local_count = kernel->local_count};
     if (e->cx->options.optimisation == 0 || kernel->states.count > 0 || kernel->grouped)
         return false;
+    if (e->code->threads) return false;
     if (kernel->within && !has_packets_for_lanes(e, kernel)) return false;
     bool vary = kernel_rates_vary(kernel);
     if (e->cx->options.debug_mode || (vary && !kernel_compacts(e, kernel))) return false;
@@ -672,6 +673,7 @@ bool kernel_plan_stream(struct kernel_emitter *e, const struct kernel *kernel,
     struct lanes l = {.e = e, .kernel = kernel, .local_count = kernel->local_count};
     if (e->cx->options.optimisation == 0 || e->cx->options.debug_mode || e->body->counting != NULL)
         return false;
+    if (e->code->threads) return false;
     if (kernel->states.count > 0 || kernel->grouped || kernel->within) return false;
     if (!streams(e, kernel)) return false;
     l.varying = ARENA_ARRAY(e->scratch, bool, kernel->local_count + 1u);

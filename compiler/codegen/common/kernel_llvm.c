@@ -16,6 +16,7 @@
 #include "compiler/codegen/common/kernel_llvm_batch.h"
 #include "compiler/codegen/common/kernel_llvm_types.h"
 #include "compiler/codegen/common/kernel_query.h"
+#include "compiler/codegen/common/kernel_threads.h"
 #include "compiler/codegen/common/kernel_unroll.h"
 #include "compiler/codegen/common/source_map.h"
 #include "compiler/context/phase_times.h"
@@ -107,8 +108,8 @@ static bool emitter_begin(struct kernel_emitter *e, struct compile *cx, const st
 {
     *e = (struct kernel_emitter){
         .cx = cx, .graph = graph, .isa = *isa, .places = places, .scratch = arena_create()};
-    e->code = target_of(cx->device)->code;
-    e->uncounted = !target_of(cx->device)->counts_cycles;
+    e->code = isa->code;
+    e->uncounted = !target_of(cx->device)->counts_cycles || isa->code->threads;
     LLVMInstallFatalErrorHandler(fatal_error);
     e->context = LLVMContextCreate();
     LLVMContextSetDiagnosticHandler(e->context, note_diagnostic, e);
@@ -397,6 +398,7 @@ static bool build_module(struct kernel_emitter *e)
         kernel_emit_variant(e, &e->variants.items[i]);
     }
     kernel_emit_arguments_entry(e);
+    if (e->code->threads) kernel_emit_call(e);
     mark_functions(e);
     verify(e);
     count_work(e);
@@ -407,9 +409,12 @@ static bool build_module(struct kernel_emitter *e)
 
 /* ---- results ---- */
 
-static bool code_of_memory(struct kernel_emitter *e, LLVMCodeGenFileType kind,
+/* Text is an image, too: it ends with a NUL. */
+static bool code_of_memory(struct kernel_emitter *e, enum kernel_text text_kind,
                            struct kernel_code *code)
 {
+    bool is_text = text_kind != KERNEL_TEXT_OBJ || e->code->linker_emulation == NULL;
+    LLVMCodeGenFileType kind = is_text ? LLVMAssemblyFile : LLVMObjectFile;
     LLVMMemoryBufferRef buffer = NULL;
     char *text = NULL;
     tell_all(e, "LLVM wrote machine code of");
@@ -425,6 +430,12 @@ static bool code_of_memory(struct kernel_emitter *e, LLVMCodeGenFileType kind,
     if (failed) return report(e, "LLVM cannot generate code for the kernels", text);
     code->size_bytes = LLVMGetBufferSize(buffer);
     code->bytes = arena_copy(e->cx->arena, LLVMGetBufferStart(buffer), code->size_bytes);
+    if (e->code->linker_emulation == NULL) {
+        char *terminated = arena_alloc(e->cx->arena, code->size_bytes + 1);
+        memcpy(terminated, code->bytes, code->size_bytes);
+        terminated[code->size_bytes++] = '\0';
+        code->bytes = (const unsigned char *)terminated;
+    }
     LLVMDisposeMemoryBuffer(buffer);
     return true;
 }
@@ -441,7 +452,7 @@ static bool make_code(struct kernel_emitter *e, enum kernel_text kind, struct ke
         LLVMDisposeMessage(text);
         return true;
     }
-    return code_of_memory(e, kind == KERNEL_TEXT_ASM ? LLVMAssemblyFile : LLVMObjectFile, code);
+    return code_of_memory(e, kind, code);
 }
 
 bool kernel_generate(struct compile *cx, const struct graph *graph,

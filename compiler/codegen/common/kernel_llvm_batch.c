@@ -28,6 +28,7 @@
 #include "compiler/codegen/common/kernel_phases.h"
 #include "compiler/codegen/common/kernel_query.h"
 #include "compiler/codegen/common/kernel_stream.h"
+#include "compiler/codegen/common/kernel_threads.h"
 
 /* ---- functions ---- */
 
@@ -66,13 +67,8 @@ static bool is_number(unsigned param)
            param == KERNEL_PARAM_PAST_CACHES;
 }
 
-struct end_counts {
-    uint64_t in, out;
-    bool many; /* there is one parameter for all of them on each side */
-};
-
-static LLVMValueRef add_internal(struct kernel_emitter *e, const char *name, struct end_counts ends,
-                                 enum kernel_entry_kind entry)
+static LLVMValueRef add_internal(struct kernel_emitter *e, const char *name,
+                                 struct kernel_end_counts ends, enum kernel_entry_kind entry)
 {
     uint64_t windows = ends.many ? 2 : ends.in + ends.out, not_written = ends.many ? 2 : ends.in;
     unsigned count = (unsigned)(KERNEL_PARAM_WINDOWS + windows);
@@ -97,21 +93,21 @@ static LLVMValueRef add_internal(struct kernel_emitter *e, const char *name, str
         if (read_only) kernel_parameter_attribute(e, function, i, "readonly");
     }
     kernel_function_attribute(e, function, "nounwind");
-    kernel_function_attribute(e, function, "noinline");
+    if (!e->code->threads) kernel_function_attribute(e, function, "noinline");
     return function;
 }
 
 /* ---- exported entries ---- */
 
-static LLVMValueRef batch_field(struct kernel_emitter *e, LLVMValueRef batch, LLVMTypeRef type,
+LLVMValueRef kernel_batch_field(struct kernel_emitter *e, LLVMValueRef batch, LLVMTypeRef type,
                                 size_t offset)
 {
     return LLVMBuildLoad2(e->builder, type, kernel_offset(e, e->builder, batch, offset), "");
 }
 
 /* The arguments that are windows, or the arrays of them.  Returns their number. */
-static unsigned load_windows(struct kernel_emitter *e, LLVMValueRef batch, struct end_counts ends,
-                             LLVMValueRef *args)
+static unsigned load_windows(struct kernel_emitter *e, LLVMValueRef batch,
+                             struct kernel_end_counts ends, LLVMValueRef *args)
 {
     static const size_t offsets[] = {offsetof(struct kernel_batch, in),
                                      offsetof(struct kernel_batch, out)};
@@ -119,17 +115,16 @@ static unsigned load_windows(struct kernel_emitter *e, LLVMValueRef batch, struc
     unsigned loaded = 0;
     for (int side = 0; side < 2; side++) {
         if (!ends.many && counts[side] == 0) continue;
-        LLVMValueRef windows = batch_field(e, batch, e->pointer, offsets[side]);
+        LLVMValueRef windows = kernel_batch_field(e, batch, e->pointer, offsets[side]);
         if (ends.many) args[loaded++] = windows;
         for (uint64_t i = 0; !ends.many && i < counts[side]; i++)
-            args[loaded++] = batch_field(e, windows, e->pointer, i * sizeof(void *));
+            args[loaded++] = kernel_batch_field(e, windows, e->pointer, i * sizeof(void *));
     }
     return loaded;
 }
 
-/* `padded`: of batches of fewer firings than that; 0: of none. */
-static void add_exported(struct kernel_emitter *e, const char *name, const struct kernel *kernel,
-                         LLVMValueRef internal, struct end_counts ends, uint32_t padded)
+unsigned kernel_batch_arguments(struct kernel_emitter *e, LLVMValueRef batch,
+                                struct kernel_end_counts ends, LLVMValueRef *args)
 {
     static const size_t offsets[] = {
         offsetof(struct kernel_batch, arguments), offsetof(struct kernel_batch, tables),
@@ -140,6 +135,17 @@ static void add_exported(struct kernel_emitter *e, const char *name, const struc
         offsetof(struct kernel_batch, most),      offsetof(struct kernel_batch, launches),
         offsetof(struct kernel_batch, indices),   offsetof(struct kernel_batch, warp_cycles),
         offsetof(struct kernel_batch, origins),   offsetof(struct kernel_batch, past_caches)};
+    for (unsigned i = 0; i < KERNEL_PARAM_WINDOWS; i++) {
+        LLVMTypeRef field = is_number(i) ? e->i64 : e->pointer;
+        args[i] = kernel_batch_field(e, batch, field, offsets[i]);
+    }
+    return KERNEL_PARAM_WINDOWS + load_windows(e, batch, ends, args + KERNEL_PARAM_WINDOWS);
+}
+
+/* `padded`: of batches of fewer firings than that; 0: of none. */
+static void add_exported(struct kernel_emitter *e, const char *name, const struct kernel *kernel,
+                         LLVMValueRef internal, struct kernel_end_counts ends, uint32_t padded)
+{
     LLVMTypeRef type = LLVMFunctionType(e->i32, &e->pointer, 1, 0);
     LLVMValueRef function = LLVMAddFunction(e->module, name, type);
     kernel_function_attribute(e, function, "nounwind");
@@ -147,12 +153,7 @@ static void add_exported(struct kernel_emitter *e, const char *name, const struc
     LLVMValueRef batch = LLVMGetParam(function, 0);
     LLVMSetValueName2(batch, "batch", strlen("batch"));
     LLVMValueRef *args = ARENA_ARRAY(e->scratch, LLVMValueRef, LLVMCountParams(internal));
-    for (unsigned i = 0; i < KERNEL_PARAM_WINDOWS; i++) {
-        LLVMTypeRef field = is_number(i) ? e->i64 : e->pointer;
-        args[i] = batch_field(e, batch, field, offsets[i]);
-    }
-    unsigned count =
-        KERNEL_PARAM_WINDOWS + load_windows(e, batch, ends, args + KERNEL_PARAM_WINDOWS);
+    unsigned count = kernel_batch_arguments(e, batch, ends, args);
     if (padded > 0) kernel_emit_padded(e, kernel, internal, args, count, padded);
     LLVMBuildRet(e->builder, LLVMBuildCall2(e->builder, LLVMGlobalGetValueType(internal), internal,
                                             args, count, ""));
@@ -287,6 +288,7 @@ static void fetch_next_windows(struct kernel_emitter *e)
     const struct kernel *kernel = e->body->kernel;
     if (e->body->lanes > 0 || e->body->entry != ENTRY_RUN || e->cx->options.optimisation == 0)
         return;
+    if (e->code->threads) return;
     for (uint32_t i = 0; i < kernel->in_count; i++) {
         const struct kernel_port *port = &kernel->in[i];
         if (port->is_array || port->window_width > 0 || port->pop > BYTES_MAX) continue;
@@ -491,7 +493,7 @@ static void emit_phased(struct kernel_emitter *e, LLVMValueRef first, LLVMValueR
 static bool unrolls_cycles(struct kernel_emitter *e, const struct kernel *kernel)
 {
     enum { PHASES_MAX = 16, NODES_MAX = 2000 };
-    if (kernel->phases == 1 || kernel->phases > PHASES_MAX) return false;
+    if (kernel->phases == 1 || kernel->phases > PHASES_MAX || e->code->threads) return false;
     return e->cx->options.optimisation > 0 &&
            kernel_size(e, kernel->body) * kernel->phases <= NODES_MAX;
 }
@@ -528,7 +530,8 @@ static void emit_items_twice(struct kernel_emitter *e, const struct kernel_lane_
 static void emit_part(struct kernel_emitter *e, LLVMValueRef from, LLVMValueRef to, void *data)
 {
     const struct kernel_lane_plan *plan = data;
-    if (e->body->kernel->grouped && e->cx->options.optimisation > 0)
+    if (e->code->threads) e->body->numbered = true;
+    if (e->body->kernel->grouped && e->cx->options.optimisation > 0 && !e->code->threads)
         emit_items_twice(e, plan, from, to);
     else
         emit_all(e, plan, from, to);
@@ -626,7 +629,7 @@ static void emit_entry(struct kernel_emitter *e, const struct kernel_variant *va
                        enum kernel_entry_kind entry)
 {
     const struct kernel *kernel = variant->kernel;
-    struct end_counts ends = {0};
+    struct kernel_end_counts ends = {0};
     if (entry != ENTRY_INIT) {
         ends.in = kernel_end_count(kernel->in, kernel->in_count);
         ends.out = kernel_end_count(kernel->out, kernel->out_count);
@@ -637,7 +640,10 @@ static void emit_entry(struct kernel_emitter *e, const struct kernel_variant *va
     LLVMValueRef function = add_internal(e, internal_name, ends, entry);
     uint32_t padded = emit_internal(e, variant, entry, function);
     const char *name = arena_printf(e->scratch, "pipe_k%u_%s", variant->id, entry_name(entry));
-    add_exported(e, name, kernel, function, ends, padded);
+    if (e->code->threads)
+        kernel_export_threads(e, name, variant, entry, function, ends);
+    else
+        add_exported(e, name, kernel, function, ends, padded);
 }
 
 /* As it is emitted: integers are narrow, where no debugger looks at them. */

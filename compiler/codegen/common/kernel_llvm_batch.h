@@ -27,6 +27,15 @@ enum kernel_param {
     KERNEL_PARAM_IN = KERNEL_PARAM_WINDOWS, /* of many ends: arrays of windows */
     KERNEL_PARAM_OUT
 };
+struct kernel_end_counts {
+    uint64_t in, out;
+    bool many; /* there is one parameter for all of them on each side */
+};
+/* Loads the arguments of an internal function from the batch; args[] has room for all. Returns their number. */
+unsigned kernel_batch_arguments(struct kernel_emitter *e, LLVMValueRef batch,
+                                struct kernel_end_counts ends, LLVMValueRef *args);
+LLVMValueRef kernel_batch_field(struct kernel_emitter *e, LLVMValueRef batch, LLVMTypeRef type,
+                                size_t offset);
 void kernel_emit_variant(struct kernel_emitter *e, const struct kernel_variant *variant);
 void kernel_emit_arguments_entry(struct kernel_emitter *e);
 /* for (i = from; i < to; i += step) one firing (lanes 0), or those of all lanes. */

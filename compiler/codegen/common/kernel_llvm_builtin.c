@@ -70,10 +70,8 @@ static LLVMValueRef canonical_nan(struct kernel_emitter *e, LLVMValueRef like,
                                   enum scalar_type scalar)
 {
     LLVMTypeRef bits = LLVMIntTypeInContext(e->context, width_bits(scalar));
-    LLVMTypeRef type = LLVMFunctionType(bits, &bits, 1, 0);
-    LLVMValueRef same = LLVMGetInlineAsm(type, "", 0, "=r,0", 4, 0, 0, LLVMInlineAsmDialectATT, 0);
     LLVMValueRef known = LLVMConstInt(bits, float_bits(scalar).nan, 0);
-    LLVMValueRef nan = LLVMBuildCall2(e->body->setup, type, same, &known, 1, "nan");
+    LLVMValueRef nan = kernel_unknown(e, e->body->setup, known, "nan");
     return kernel_is_vector(like) ? kernel_splat(e, nan, LLVMGetVectorSize(LLVMTypeOf(like))) : nan;
 }
 

@@ -187,6 +187,18 @@ LLVMValueRef kernel_constant_global(struct kernel_emitter *e, const struct varia
     return global;
 }
 
+LLVMValueRef kernel_unknown(struct kernel_emitter *e, LLVMBuilderRef builder, LLVMValueRef value,
+                            const char *name)
+{
+    LLVMTypeRef operand = LLVMTypeOf(value), type = LLVMFunctionType(operand, &operand, 1, 0);
+    unsigned bits = operand == e->pointer ? 64 : LLVMGetIntTypeWidth(operand);
+    char tie[] = "=r,0";
+    tie[1] = e->code->register_letter(bits);
+    LLVMValueRef same =
+        LLVMGetInlineAsm(type, "", 0, tie, sizeof tie - 1, 0, 0, LLVMInlineAsmDialectATT, 0);
+    return LLVMBuildCall2(builder, type, same, &value, 1, name);
+}
+
 /* ---- blocks, allocas, attributes, intrinsics ---- */
 
 LLVMBasicBlockRef kernel_block(struct kernel_emitter *e, const char *name)

@@ -19,6 +19,9 @@ bool kernel_is_vector(LLVMValueRef value);
 LLVMValueRef kernel_splat(struct kernel_emitter *e, LLVMValueRef value, uint32_t lanes);
 /* Makes vectors of both where one is. */
 void kernel_unify(struct kernel_emitter *e, LLVMValueRef *a, LLVMValueRef *b);
+/* The same value, of which LLVM does not know that: a call of empty assembly. */
+LLVMValueRef kernel_unknown(struct kernel_emitter *e, LLVMBuilderRef builder, LLVMValueRef value,
+                            const char *name);
 LLVMValueRef kernel_i64(struct kernel_emitter *e, uint64_t value);
 LLVMValueRef kernel_integer_like(struct kernel_emitter *e, LLVMValueRef like, unsigned bits,
                                  uint64_t value);

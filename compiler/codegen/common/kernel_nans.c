@@ -77,6 +77,7 @@ bool kernel_canonical_later(const struct kernel_emitter *e, const struct kernel 
 {
     const struct kernel_port *out = &kernel->out[port];
     if (e->cx->options.optimisation == 0 || e->cx->options.debug_mode) return false;
+    if (e->code->threads) return false; /* it has no vectors */
     if (kernel->states.count == 0 || kernel->grouped || kernel_launches_any(&kernel->launches))
         return false;
     return !out->is_array && type_is_scalar(out->type) && is_whole_float(out->type->scalar);

@@ -21,7 +21,6 @@
 
 #include "compiler/codegen/common/code_generator.h"
 #include "compiler/support/output.h"
-#include "compiler/target/target.h"
 
 #ifndef PIPEC_LLD
 #define PIPEC_LLD "ld.lld"
@@ -39,6 +38,7 @@ static const char *const file_names[FILE_COUNT] = {"kernels.o", "kernels.so", "m
 /* ---- the folder ---- */
 
 struct workshop {
+    const struct code_generator *code;
     char *folder;
     char *files[FILE_COUNT];
 };
@@ -104,11 +104,11 @@ static bool report_files(struct compile *cx, const char *what)
 }
 
 /* Runs it with standard error to the messages' file.  Its exit status, or -1 with errno set. */
-static int run_linker(const struct compile *cx, const struct workshop *shop, const char *linker)
+static int run_linker(const struct workshop *shop, const char *linker)
 {
     char *arguments[] = {(char *)linker,
                          "-m",
-                         (char *)target_of(cx->device)->code->linker_emulation,
+                         (char *)shop->code->linker_emulation,
                          "-shared",
                          "--build-id=none",
                          "--hash-style=gnu",
@@ -203,7 +203,7 @@ static bool link_with_any(struct compile *cx, const struct workshop *shop, size_
     size_t count = chosen != NULL ? 1 : sizeof linkers / sizeof linkers[0];
     for (size_t i = 0; i < count; i++) {
         const char *linker = chosen != NULL ? chosen : linkers[i];
-        int status = run_linker(cx, shop, linker);
+        int status = run_linker(shop, linker);
         if (status == 0) return true;
         if (status > 0 && !is_room(shop, object_bytes))
             return report_files(
@@ -248,15 +248,15 @@ static const char *missing_symbol(struct link_bytes object)
     return NULL;
 }
 
-static bool check_symbols(struct compile *cx, struct link_bytes object)
+static bool check_symbols(struct compile *cx, const struct code_generator *code,
+                          struct link_bytes object)
 {
     const char *missing = missing_symbol(object);
     if (missing == NULL) return true;
     struct diag *diag = diag_report(
         cx->diags, RULE_CODEGEN, (struct span){0},
         "the instruction set lacks an operation of the kernels: the code calls '%s'", missing);
-    diag_help(diag, "compile for %s, which has all of them",
-              target_of(cx->device)->code->complete_set);
+    diag_help(diag, "compile for %s, which has all of them", code->complete_set);
     return false;
 }
 
@@ -271,10 +271,11 @@ static bool link_in_folder(struct compile *cx, const struct workshop *shop,
            report_files(cx, "cannot read what the linker wrote");
 }
 
-bool link_shared_object(struct compile *cx, struct link_bytes object, struct link_bytes *image)
+bool link_shared_object(struct compile *cx, const struct code_generator *code,
+                        struct link_bytes object, struct link_bytes *image)
 {
-    struct workshop shop;
-    if (!check_symbols(cx, object)) return false;
+    struct workshop shop = {.code = code};
+    if (!check_symbols(cx, code, object)) return false;
     if (!create_folder(cx->arena, &shop))
         return report_files(
             cx, arena_printf(cx->arena, "cannot make a temporary folder '%s'", shop.folder));

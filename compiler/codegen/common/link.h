@@ -9,7 +9,9 @@ struct link_bytes {
     const unsigned char *bytes;
     size_t size_bytes;
 };
-/* The shared object of an object file, in cx->arena.  False after RULE_CODEGEN. */
-bool link_shared_object(struct compile *cx, struct link_bytes object, struct link_bytes *image);
+struct code_generator;
+/* The shared object of an object file of that generator, in cx->arena.  False after RULE_CODEGEN. */
+bool link_shared_object(struct compile *cx, const struct code_generator *code,
+                        struct link_bytes object, struct link_bytes *image);
 
 #endif

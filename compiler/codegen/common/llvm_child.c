@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "compiler/codegen/common/code_generator.h"
 #include "compiler/codegen/common/codegen.h"
 #include "compiler/codegen/common/kernel_llvm.h"
 #include "compiler/codegen/common/link.h"
@@ -265,9 +266,9 @@ static bool generate(const struct order *order, struct result *result)
 static uint32_t read_instruction_sets(struct compile *cx,
                                       struct instruction_set sets[INSTRUCTION_SETS_MAX])
 {
-    const char *problem;
-    uint32_t count =
-        target_of(cx->device)->code->read_sets(cx->arena, cx->options.isa, sets, &problem);
+    const char *problem, *list = cx->options.isa;
+    if (list == NULL) list = target_of(cx->device)->instruction_sets;
+    uint32_t count = instruction_sets_read(cx->arena, list, sets, &problem);
     if (count > 0) return count;
     diag_report(cx->diags, RULE_CODEGEN, (struct span){0}, "instruction sets: %s", problem);
     return 0;
@@ -278,10 +279,14 @@ static uint32_t read_instruction_sets(struct compile *cx,
 static bool link_object(struct compile *cx, const struct kernel_code *code,
                         const struct instruction_set *isa, struct kernel_object *object)
 {
-    struct link_bytes bytes;
-    if (!link_shared_object(cx, (struct link_bytes){code->bytes, code->size_bytes}, &bytes))
-        return false;
-    *object = (struct kernel_object){bytes.bytes, bytes.size_bytes, isa->name, isa->features};
+    struct link_bytes bytes = {code->bytes, code->size_bytes};
+    bool linked = isa->code->linker_emulation != NULL;
+    if (linked && !link_shared_object(cx, isa->code, bytes, &bytes)) return false;
+    *object = (struct kernel_object){.bytes = bytes.bytes,
+                                     .size_bytes = bytes.size_bytes,
+                                     .isa = isa->name,
+                                     .kind = isa->code->image_kind,
+                                     .features = isa->features};
     return !diag_failed(cx->diags);
 }
 
@@ -307,12 +312,28 @@ struct kernel_image *kernel_compile(struct compile *cx, const struct graph *grap
     return image;
 }
 
+/* The first set of a GPU, or one that all of them have. */
+static const struct instruction_set *gpu_set(struct compile *cx, struct instruction_set *sets,
+                                             uint32_t count)
+{
+    const char *problem;
+    for (uint32_t i = 0; i < count; i++)
+        if (sets[i].code->threads) return &sets[i];
+    instruction_sets_read(cx->arena, "sm_80", sets, &problem);
+    return sets;
+}
+
 bool kernel_emit(struct compile *cx, const struct graph *graph, enum kernel_text kind, FILE *to)
 {
     struct instruction_set sets[INSTRUCTION_SETS_MAX];
     struct result result = {0};
-    struct order order = {cx, graph, sets, 1, kind};
-    if (read_instruction_sets(cx, sets) == 0 || !generate(&order, &result)) return false;
-    fwrite(result.codes[0].bytes, 1, result.codes[0].size_bytes, to);
+    uint32_t count = read_instruction_sets(cx, sets);
+    if (count == 0) return false;
+    const struct instruction_set *set = kind == KERNEL_TEXT_PTX ? gpu_set(cx, sets, count) : sets;
+    struct order order = {cx, graph, set, 1, kind};
+    if (!generate(&order, &result)) return false;
+    size_t size = result.codes[0].size_bytes;
+    if (set->code->threads && kind != KERNEL_TEXT_LLVM) size--; /* without the NUL of an image */
+    fwrite(result.codes[0].bytes, 1, size, to);
     return !ferror(to);
 }

@@ -7,6 +7,7 @@
 
 #include "compiler/codegen/common/code_generator.h"
 #include "compiler/target/target.h"
+#include "lang/container.h"
 
 static void register_target(void)
 {
@@ -39,6 +40,12 @@ static void mark_function(struct kernel_emitter *e, LLVMValueRef function)
     LLVMDisposeMessage(host);
 }
 
+static char register_letter(unsigned bits)
+{
+    (void)bits;
+    return 'r';
+}
+
 static void rewrite_module(struct kernel_emitter *e)
 {
     x86_quiet_ranges(e);
@@ -50,7 +57,11 @@ const struct code_generator code_generator_x86 = {
     .triple = "x86_64-pc-linux-gnu",
     .linker_emulation = "elf_x86_64",
     .complete_set = "x86-64-v3",
-    .read_sets = x86_read_sets,
+    .set_names = x86_set_names,
+    .image_kind = CONTAINER_IMAGE_X86,
+    .find_set = x86_find_set,
+    .rank = x86_rank,
+    .register_letter = register_letter,
     .register_target = register_target,
     .mark_module = mark_module,
     .mark_function = mark_function,

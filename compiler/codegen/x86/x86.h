@@ -8,12 +8,14 @@
 
 #include "compiler/codegen/common/kernel_llvm.h"
 
-/* ---- instruction_set.c ---- */
+/* ---- x86_sets.c ---- */
 
-/* As code_generator.read_sets. The names are the levels of the psABI and "native": the features of the
- * processor that pipec runs on, as far as lang/cpu_features.def knows them, tuned for it. */
-uint32_t x86_read_sets(struct arena *arena, const char *list,
-                       struct instruction_set sets[INSTRUCTION_SETS_MAX], const char **problem);
+/* The names are the levels of the psABI and "native": the features of the processor that pipec runs on, as far
+ * as lang/cpu_features.def knows them, tuned for it. */
+extern const char *const x86_set_names[];
+/* As code_generator.find_set and .rank. */
+bool x86_find_set(struct arena *arena, const char *name, struct instruction_set *out);
+unsigned x86_rank(const struct instruction_set *set);
 
 /* ---- kernel_range.c ---- */
 

@@ -34,8 +34,8 @@ struct prt_device {
     uint64_t *chunk_counts;       /* of the APART objects' jobs: produced, and most */
     uint32_t *in_flight;          /* objects, in order of enqueuing */
     uint32_t in_flight_count;
-    struct prt_flights ends;   /* by their end, for the observer; empty without one */
-    struct prt_timing_cu *cus; /* scratch: one for each compute unit */
+    struct prt_flights ends;    /* by their end, for the observer; empty without one */
+    struct core_timing_cu *cus; /* scratch: one for each compute unit */
 };
 
 /* ---- the device ---- */
@@ -306,7 +306,7 @@ static void fill_units(struct prt_device *device, const struct prt_cpu_job *job,
 {
     const struct prt_queue *queue = &device->queues.queues[job->queue];
     for (uint32_t i = 0; i < queue->cu_count; i++)
-        device->cus[i] = (struct prt_timing_cu){.number = i};
+        device->cus[i] = (struct core_timing_cu){.number = i};
     for (uint32_t i = 0; i < device->pool.worker_count && job->executed; i++)
         device->cus[cu_of(device, queue, i)].busy_cycles += job->busy_ns[i];
     for (uint32_t i = 0; i < queue->cu_count; i++) {
@@ -336,7 +336,7 @@ static void observe(struct prt_device *device, const struct prt_cpu_job *job)
         .end_cycles = end,
         .compute_cycles = end - begin,
         .execute_cycles = end - begin,
-        .warps = prt_timing_warps(job->object->shape, counted_firings(job)),
+        .warps = core_timing_warps(job->object->shape, counted_firings(job)),
         .importance = device->queues.queues[job->queue].importance,
     };
     prt_launch_describe(&job->launch, job->object, &record);

@@ -91,12 +91,12 @@ static void relax(void)
 static uint64_t firing_cost(const struct prt_cpu_job *job)
 {
     if (job->firing_cost > 0) return job->firing_cost;
-    return prt_cycles_multiply(job->object->cost_cycles, COST_UNIT / 8);
+    return core_cycles_multiply(job->object->cost_cycles, COST_UNIT / 8);
 }
 
 static uint64_t expected_ns(const struct prt_cpu_job *job)
 {
-    return prt_cycles_multiply(job->launch.firings, firing_cost(job)) / COST_UNIT;
+    return core_cycles_multiply(job->launch.firings, firing_cost(job)) / COST_UNIT;
 }
 
 uint64_t prt_cpu_job_ns(const struct prt_cpu_job *job)
@@ -108,7 +108,7 @@ uint64_t prt_cpu_job_ns(const struct prt_cpu_job *job)
 /* The newest measurement counts for a quarter: other programs disturb it, and the data changes. */
 static void learn(struct prt_cpu_job *job, uint64_t firings, uint64_t ns)
 {
-    uint64_t cost = prt_cycles_multiply(ns, COST_UNIT) / firings;
+    uint64_t cost = core_cycles_multiply(ns, COST_UNIT) / firings;
     if (cost == 0) cost = 1;
     job->firing_cost = job->firing_cost == 0 ? cost : job->firing_cost / 4 * 3 + cost / 4;
     if (job->firing_cost == 0) job->firing_cost = 1;
@@ -332,7 +332,7 @@ static uint32_t sleepers(const struct prt_cpu_pool *pool)
 static bool is_worth_waking(struct prt_cpu_pool *pool, uint64_t work_ns)
 {
     if (sleepers(pool) == 0) return false;
-    pool->missed_ns = prt_cycles_add(pool->missed_ns, work_ns);
+    pool->missed_ns = core_cycles_add(pool->missed_ns, work_ns);
     if (pool->missed_ns < WAKE_NS) return false;
     pool->missed_ns = 0;
     return true;
@@ -342,7 +342,7 @@ static bool is_worth_waking(struct prt_cpu_pool *pool, uint64_t work_ns)
  * empty, and all earlier jobs are done. */
 static bool is_worth_starting(struct prt_cpu_pool *pool, uint64_t work_ns)
 {
-    pool->missed_ns = prt_cycles_add(pool->missed_ns, work_ns);
+    pool->missed_ns = core_cycles_add(pool->missed_ns, work_ns);
     if (pool->missed_ns / START_NS < pool->threads_wanted - 1) return false;
     pool->missed_ns = 0;
     return true;
@@ -687,7 +687,7 @@ static uint64_t weight_of(const struct prt_cpu_job *job, uint32_t worker)
 static uint64_t pace_of(const struct call_report *report, uint64_t begin)
 {
     uint64_t ns = report->end_ns > begin ? report->end_ns - begin : 1;
-    return prt_cycles_multiply(report->firings, 1 << 20) / ns + 1;
+    return core_cycles_multiply(report->firings, 1 << 20) / ns + 1;
 }
 
 /* So many chunks of the job as take about so long, at least 1, at most `limit`. */
@@ -980,7 +980,7 @@ static bool is_better_alone(struct prt_cpu_pool *pool, const struct prt_cpu_line
     if (!atomic_load_explicit(&pool->helped, memory_order_relaxed)) return false;
     uint64_t each = job->object->cost_cycles < UINT32_MAX ? job->object->cost_cycles : UINT32_MAX;
     return prt_cpu_trial_alone(&pool->trial, (uint32_t)(job - pool->jobs),
-                               prt_cycles_multiply(job->launch.firings, each) + 1,
+                               core_cycles_multiply(job->launch.firings, each) + 1,
                                pool->lines_open > 1 ? LINED_ROUNDS : 1, prt_cpu_now_ns());
 }
 

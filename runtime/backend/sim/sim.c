@@ -30,7 +30,7 @@ struct prt_device {
     struct prt_sim_job *jobs; /* one per object: each is in flight at most once */
     uint32_t *unsettled;      /* objects launched since the last wait, in order */
     uint32_t unsettled_count;
-    struct prt_timing_cu *cus; /* scratch: one for each compute unit */
+    struct core_timing_cu *cus; /* scratch: one for each compute unit */
 
     bool ranked; /* launches may interrupt each other: time is precedence's to tell */
     struct prt_precedence precedence;
@@ -313,9 +313,9 @@ static void put_piece(const struct prt_device *device, const struct prt_claim *c
                       struct prt_launch_record *record)
 {
     const struct prt_piece *piece = &claim->piece;
-    const struct prt_timing_parts *parts = &piece->parts;
+    const struct core_timing_parts *parts = &piece->parts;
     record->begin_cycles = piece->begin_cycles;
-    record->launch_cycles = prt_cycles_add(parts->launch_cycles, parts->cleanup_cycles);
+    record->launch_cycles = core_cycles_add(parts->launch_cycles, parts->cleanup_cycles);
     record->switch_cycles = parts->switch_cycles;
     record->index_cycles = parts->index_cycles;
     record->execute_cycles = parts->execute_cycles;
@@ -354,17 +354,17 @@ static void observe_piece(struct prt_device *device, struct prt_sim_job *job,
 /* The launch's own record has what its pieces took together. */
 static void add_piece(const struct prt_piece *piece, struct prt_launch_record *record)
 {
-    const struct prt_timing_parts *parts = &piece->parts;
+    const struct core_timing_parts *parts = &piece->parts;
     if (!piece->resumed) {
         record->begin_cycles = piece->begin_cycles;
         record->launch_cycles = record->switch_cycles = record->execute_cycles = 0;
         record->cleanup_cycles = 0;
     }
-    uint64_t launch = prt_cycles_add(parts->launch_cycles, parts->cleanup_cycles);
-    record->launch_cycles = prt_cycles_add(record->launch_cycles, launch);
-    record->cleanup_cycles = prt_cycles_add(record->cleanup_cycles, parts->cleanup_cycles);
-    record->switch_cycles = prt_cycles_add(record->switch_cycles, parts->switch_cycles);
-    record->execute_cycles = prt_cycles_add(record->execute_cycles, parts->execute_cycles);
+    uint64_t launch = core_cycles_add(parts->launch_cycles, parts->cleanup_cycles);
+    record->launch_cycles = core_cycles_add(record->launch_cycles, launch);
+    record->cleanup_cycles = core_cycles_add(record->cleanup_cycles, parts->cleanup_cycles);
+    record->switch_cycles = core_cycles_add(record->switch_cycles, parts->switch_cycles);
+    record->execute_cycles = core_cycles_add(record->execute_cycles, parts->execute_cycles);
     record->end_cycles = piece->end_cycles;
 }
 
@@ -424,7 +424,7 @@ static void complete(const struct prt_sim_job *job, struct prt_completion *c)
     c->signal = job->launch.signal;
     c->begin_cycles = record->begin_cycles;
     c->end_cycles = record->end_cycles;
-    c->execute_cycles = prt_cycles_add(record->execute_cycles, record->device_queue_cycles);
+    c->execute_cycles = core_cycles_add(record->execute_cycles, record->device_queue_cycles);
     c->launch_cycles = record->launch_cycles;
     c->switch_cycles = record->switch_cycles;
     c->kernel_status = job->status;
@@ -473,7 +473,7 @@ static void sim_resume(struct prt_device *device)
 
 static void sim_advance(struct prt_device *device, uint64_t cycles)
 {
-    device->now_cycles = prt_cycles_add(device->now_cycles, cycles);
+    device->now_cycles = core_cycles_add(device->now_cycles, cycles);
 }
 
 static uint64_t sim_now_cycles(const struct prt_device *device)

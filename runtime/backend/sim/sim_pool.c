@@ -43,13 +43,13 @@ static void merge_fault(struct prt_sim_job *job, enum kernel_status status,
 /* By the cost model. */
 static uint64_t work_cycles(const struct prt_sim_job *job)
 {
-    return prt_cycles_multiply(job->launch.firings, job->object->cost_cycles);
+    return core_cycles_multiply(job->launch.firings, job->object->cost_cycles);
 }
 
 /* The numbers of the firings that come `skipped` firings after the launch's first one. */
 static uint64_t *counted_from(const struct prt_sim_job *job, uint64_t skipped)
 {
-    struct prt_warp_shape shape = job->object->shape;
+    struct core_warp_shape shape = job->object->shape;
     if (job->warp_cycles == NULL) return NULL;
     return job->warp_cycles + skipped / shape.firings_per_warp * shape.warps_per_firing;
 }

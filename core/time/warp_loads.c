@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "runtime/device/warp_loads.h"
+#include "core/time/warp_loads.h"
 
 #if defined(__x86_64__)
 
@@ -120,8 +120,8 @@ AVX2 static uint64_t last_end_of(const uint64_t *warp_cycles, uint64_t warps, ui
     return last_end(warp_cycles, warps, cu_count, VECTORS_MOST);
 }
 
-bool prt_warp_loads_end(const uint64_t *warp_cycles, uint64_t warps, uint32_t cu_count,
-                        uint64_t *end_cycles, uint64_t *busy_cycles)
+bool core_warp_loads_end(const uint64_t *warp_cycles, uint64_t warps, uint32_t cu_count,
+                         uint64_t *end_cycles, uint64_t *busy_cycles)
 {
     if (cu_count > VECTORS_MOST * LANES || !__builtin_cpu_supports("avx2")) return false;
     if (!is_narrow(warp_cycles, warps, busy_cycles)) return false;
@@ -131,8 +131,8 @@ bool prt_warp_loads_end(const uint64_t *warp_cycles, uint64_t warps, uint32_t cu
 
 #else
 
-bool prt_warp_loads_end(const uint64_t *warp_cycles, uint64_t warps, uint32_t cu_count,
-                        uint64_t *end_cycles, uint64_t *busy_cycles)
+bool core_warp_loads_end(const uint64_t *warp_cycles, uint64_t warps, uint32_t cu_count,
+                         uint64_t *end_cycles, uint64_t *busy_cycles)
 {
     (void)warp_cycles, (void)warps, (void)cu_count, (void)end_cycles, (void)busy_cycles;
     return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timing: how long a launch takes, in cycles: the formulas of lang/time.md, and nothing else.
+ * timing: how long a launch takes, in cycles: the formulas of lang/time.md, and nothing else.  The
+ * simulated GPU and the compiler's trials compute with them.
  *
  * A *warp* is what a compute unit executes in lock step: `lanes` work-items.  A launch on a
  * sub-device of C compute units takes
@@ -35,8 +36,8 @@
  * Thread-safe: no state.  Allocation: none.  Errors: none; sums and products beyond 64 bits are
  * UINT64_MAX.
  */
-#ifndef RUNTIME_DEVICE_TIMING_H
-#define RUNTIME_DEVICE_TIMING_H
+#ifndef CORE_TIME_TIMING_H
+#define CORE_TIME_TIMING_H
 
 #include "lang/devdesc.h"
 
@@ -44,15 +45,15 @@
 #include <stdint.h>
 
 /* How firings fill warps (lang/time.md, "Cost of a kernel"): either is 1. */
-struct prt_warp_shape {
+struct core_warp_shape {
     uint32_t firings_per_warp, warps_per_firing;
 };
 
 /* Warps that so many firings make. */
-uint64_t prt_timing_warps(struct prt_warp_shape shape, uint64_t firings);
+uint64_t core_timing_warps(struct core_warp_shape shape, uint64_t firings);
 
 /* The work of a launch. */
-struct prt_timing_work {
+struct core_timing_work {
     uint64_t warps;
     uint64_t warp_cycles;  /* of each warp */
     const uint64_t *each;  /* of warp i: each[i]; NULL: all cost `warp_cycles` */
@@ -60,7 +61,7 @@ struct prt_timing_work {
     uint64_t memory_bytes; /* read from and written to buffers */
 };
 
-struct prt_timing_execution {
+struct core_timing_execution {
     uint64_t compute_cycles, memory_cycles;
     uint64_t execute_cycles; /* the greater of the two */
     uint64_t busy_cycles;    /* of all compute units together, while they compute */
@@ -68,7 +69,7 @@ struct prt_timing_execution {
 };
 
 /* A compute unit of the sub-device while warps are assigned. */
-struct prt_timing_cu {
+struct core_timing_cu {
     uint64_t busy_cycles; /* of its warps: from the begin of the execution on, without a gap */
     uint64_t warps;
     uint32_t number; /* within the sub-device */
@@ -77,34 +78,35 @@ struct prt_timing_cu {
 /* Time of the work on `cu_count` compute units of the device.  `cus` has room for `cu_count` and
  * receives the work of each, in order of their numbers; it may be NULL where `each`
  * is NULL or the work is serial. */
-struct prt_timing_execution prt_timing_execute(const struct devdesc *description, uint32_t cu_count,
-                                               const struct prt_timing_work *work,
-                                               struct prt_timing_cu *cus);
+struct core_timing_execution core_timing_execute(const struct devdesc *description,
+                                                 uint32_t cu_count,
+                                                 const struct core_timing_work *work,
+                                                 struct core_timing_cu *cus);
 
 /* The same figures, faster, without the work of each compute unit.  `scratch` has room for
  * `cu_count`; it may be NULL where `cus` may be. */
-struct prt_timing_execution prt_timing_execute_in_all(const struct devdesc *description,
-                                                      uint32_t cu_count,
-                                                      const struct prt_timing_work *work,
-                                                      struct prt_timing_cu *scratch);
+struct core_timing_execution core_timing_execute_in_all(const struct devdesc *description,
+                                                        uint32_t cu_count,
+                                                        const struct core_timing_work *work,
+                                                        struct core_timing_cu *scratch);
 
 /* An interruption of work that is not serial: the warps that have begun by then, with the others of
  * their work-groups, and the end of the last of them. */
-struct prt_timing_cut {
+struct core_timing_cut {
     uint64_t warps, cycles;
 };
 
 /* Interrupts `at_cycles` after the begin; `group_warps` (1..) warps are a work-group, and the first of
- * them is the first warp of the work.  `cus` as in prt_timing_execute_in_all. */
-struct prt_timing_cut prt_timing_cut(uint32_t cu_count, const struct prt_timing_work *work,
-                                     uint32_t group_warps, uint64_t at_cycles,
-                                     struct prt_timing_cu *cus);
+ * them is the first warp of the work.  `cus` as in core_timing_execute_in_all. */
+struct core_timing_cut core_timing_cut(uint32_t cu_count, const struct core_timing_work *work,
+                                       uint32_t group_warps, uint64_t at_cycles,
+                                       struct core_timing_cu *cus);
 
 /* Cycles that `bytes` bytes take to or from memory. */
-uint64_t prt_timing_memory(const struct devdesc *description, uint32_t cu_count, uint64_t bytes);
+uint64_t core_timing_memory(const struct devdesc *description, uint32_t cu_count, uint64_t bytes);
 
 /* The parts of a launch, in order. */
-struct prt_timing_parts {
+struct core_timing_parts {
     uint64_t launch_cycles; /* enqueue and processing, as far as this launch pays for them */
     uint64_t switch_cycles; /* the compute units switch from another stage */
     uint64_t index_cycles;  /* until the first indices are generated */
@@ -114,16 +116,16 @@ struct prt_timing_parts {
 };
 
 /* The end of a launch that begins at `begin_cycles`. */
-uint64_t prt_timing_end(uint64_t begin_cycles, const struct prt_timing_parts *parts);
+uint64_t core_timing_end(uint64_t begin_cycles, const struct core_timing_parts *parts);
 
 /* Saturating arithmetic for sums of cycles. */
-static inline uint64_t prt_cycles_add(uint64_t a, uint64_t b)
+static inline uint64_t core_cycles_add(uint64_t a, uint64_t b)
 {
     uint64_t sum;
     return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-static inline uint64_t prt_cycles_multiply(uint64_t a, uint64_t b)
+static inline uint64_t core_cycles_multiply(uint64_t a, uint64_t b)
 {
     uint64_t product;
     return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;

@@ -11,15 +11,15 @@
  *
  * Requires: cu_count is 1 or more.  Thread-safe: no state.  Allocation: none.  Errors: none.
  */
-#ifndef RUNTIME_DEVICE_WARP_LOADS_H
-#define RUNTIME_DEVICE_WARP_LOADS_H
+#ifndef CORE_TIME_WARP_LOADS_H
+#define CORE_TIME_WARP_LOADS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /* *end_cycles: the end of the last warp; *busy_cycles: their sum.  False: not supported on this
  * machine (AVX2), for this many compute units (64), or for this many cycles in all (31 bits). */
-bool prt_warp_loads_end(const uint64_t *warp_cycles, uint64_t warps, uint32_t cu_count,
-                        uint64_t *end_cycles, uint64_t *busy_cycles);
+bool core_warp_loads_end(const uint64_t *warp_cycles, uint64_t warps, uint32_t cu_count,
+                         uint64_t *end_cycles, uint64_t *busy_cycles);
 
 #endif

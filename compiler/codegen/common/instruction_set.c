@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "compiler/codegen/common/instruction_set.h"
+
+#include "base/nearest.h"
+#include "base/vec.h"
+#include "compiler/codegen/common/code_generator.h"
+#include "compiler/target/target.h"
+
+#include <string.h>
+
+static const struct code_generator *const generators[] = {&code_generator_x86, &code_generator_ptx};
+enum { GENERATOR_COUNT = sizeof generators / sizeof generators[0] };
+
+static bool find(struct arena *arena, const char *name, struct instruction_set *out)
+{
+    for (int i = 0; i < GENERATOR_COUNT; i++) {
+        if (!generators[i]->find_set(arena, name, out)) continue;
+        out->code = generators[i];
+        return true;
+    }
+    return false;
+}
+
+static bool has(const struct instruction_set *sets, uint32_t count, const char *name)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(sets[i].name, name) == 0) return true;
+    return false;
+}
+
+static int place_of(const struct code_generator *code)
+{
+    int place = 0;
+    while (generators[place] != code)
+        place++;
+    return place;
+}
+
+static bool comes_before(const struct instruction_set *a, const struct instruction_set *b)
+{
+    if (a->code != b->code) return place_of(a->code) < place_of(b->code);
+    return a->code->rank(a) >= b->code->rank(b);
+}
+
+/* Inserts the set after those that are as good. */
+static void insert(struct instruction_set *sets, uint32_t count, struct instruction_set set)
+{
+    uint32_t at = count;
+    for (; at > 0 && !comes_before(&sets[at - 1], &set); at--)
+        sets[at] = sets[at - 1];
+    sets[at] = set;
+}
+
+struct name_list {
+    VEC(const char *) names;
+    const char *text; /* with commas between them */
+};
+
+static struct name_list list_names(struct arena *arena)
+{
+    struct name_list list = {.text = ""};
+    for (int i = 0; i < GENERATOR_COUNT; i++)
+        for (const char *const *name = generators[i]->set_names; *name != NULL; name++) {
+            list.text =
+                arena_printf(arena, "%s%s%s", list.text, list.text[0] != '\0' ? ", " : "", *name);
+            vec_push(arena, &list.names, *name);
+        }
+    return list;
+}
+
+/* "; did you mean ...?", or "": `x86-64-` may have been forgotten, or a letter be wrong. */
+static const char *suggest(struct arena *arena, const struct name_list *list, const char *name)
+{
+    struct instruction_set set;
+    const char *meant = arena_printf(arena, "x86-64-%s", name);
+    if (strcmp(name, "") == 0) return "";
+    if (!find(arena, meant, &set))
+        meant = nearest_name(name, list->names.items, (unsigned)list->names.count);
+    return meant != NULL ? arena_printf(arena, "; did you mean '%s'?", meant) : "";
+}
+
+static const char *explain_unknown(struct arena *arena, const char *name)
+{
+    struct name_list list = list_names(arena);
+    const char *what = name[0] != '\0'
+                           ? arena_printf(arena, "there is no instruction set '%s'", name)
+                           : "a name is missing";
+    return arena_printf(arena, "%s; there are: %s%s", what, list.text, suggest(arena, &list, name));
+}
+
+uint32_t instruction_sets_read(struct arena *arena, const char *list,
+                               struct instruction_set sets[INSTRUCTION_SETS_MAX],
+                               const char **problem)
+{
+    uint32_t count = 0;
+    for (;;) {
+        size_t length = strcspn(list, ",");
+        struct instruction_set set;
+        const char *name = arena_printf(arena, "%.*s", (int)length, list);
+        if (!find(arena, name, &set)) {
+            *problem = explain_unknown(arena, name);
+            return 0;
+        }
+        if (has(sets, count, name)) {
+            *problem = arena_printf(arena, "'%s' is named twice", name);
+            return 0;
+        }
+        insert(sets, count++, set);
+        if (list[length] == '\0') return count;
+        list += length + 1;
+    }
+}

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Entries for threads (lang/gpu_abi.h).
+ *
+ * The internal function of a kernel executes the firings of a batch in order, on every target. Here an entry calls it
+ * with batches of one firing: those of its thread, with their windows. It is called from one place, so LLVM puts it in
+ * that place, and the loop over one firing disappears.
+ */
+#include "compiler/codegen/common/kernel_threads.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "compiler/codegen/common/kernel_llvm_types.h"
+#include "compiler/codegen/common/kernel_query.h"
+#include "lang/gpu_abi.h"
+
+enum { ENTRY_BATCH, ENTRY_BLOCK, ENTRY_BLOCKS, ENTRY_LOCAL, ENTRY_PARAMS };
+
+struct threads {
+    const struct kernel *kernel;
+    struct kernel_end_counts ends;
+    LLVMValueRef function, internal, batch;
+    LLVMValueRef *args; /* of the internal function, as the batch has them */
+    unsigned arg_count;
+    LLVMValueRef first, count; /* of the batch */
+    LLVMValueRef seen;         /* alloca: the 2-D windows of a firing; NULL: there are none */
+    LLVMValueRef fault;        /* where a firing writes its fault */
+};
+
+/* ---- questions ---- */
+
+/* Firings follow one another in one thread. */
+static bool is_sequential(struct kernel_emitter *e, const struct threads *t,
+                          const struct kernel_variant *variant, enum kernel_entry_kind entry)
+{
+    const struct kernel *kernel = t->kernel;
+    return entry != ENTRY_RUN || variant->stateful || kernel->states.count > 0 ||
+           kernel->is_child || kernel_launches_any(&kernel->launches) || t->ends.many ||
+           e->cx->options.debug_mode;
+}
+
+static bool has_ranges(const struct kernel *kernel)
+{
+    for (uint32_t i = 0; i < kernel->out_count; i++)
+        if (kernel->out[i].push_least != kernel->out[i].push) return true;
+    return false;
+}
+
+static bool has_windows(const struct kernel *kernel)
+{
+    for (uint32_t i = 0; i < kernel->in_count; i++)
+        if (kernel->in[i].window_width > 0) return true;
+    return false;
+}
+
+/* ---- numbers of threads ---- */
+
+static LLVMValueRef special_register(struct kernel_emitter *e, const char *name)
+{
+    LLVMTypeRef type = LLVMFunctionType(e->i32, NULL, 0, 0);
+    LLVMValueRef function = LLVMGetNamedFunction(e->module, name);
+    if (function == NULL) function = LLVMAddFunction(e->module, name, type);
+    return LLVMBuildCall2(e->builder, type, function, NULL, 0, "");
+}
+
+static LLVMValueRef wide(struct kernel_emitter *e, LLVMValueRef number)
+{
+    return LLVMBuildZExt(e->builder, number, e->i64, "");
+}
+
+static LLVMValueRef thread_number(struct kernel_emitter *e)
+{
+    return special_register(e, "llvm.nvvm.read.ptx.sreg.tid.x");
+}
+
+static LLVMValueRef entry_param(const struct threads *t, unsigned number)
+{
+    return LLVMGetParam(t->function, number);
+}
+
+/* The thread's number among those of all blocks, and how many these are. */
+static void number_threads(struct kernel_emitter *e, const struct threads *t, LLVMValueRef *number,
+                           LLVMValueRef *all)
+{
+    LLVMValueRef size = wide(e, special_register(e, "llvm.nvvm.read.ptx.sreg.ntid.x"));
+    LLVMValueRef begin =
+        LLVMBuildNUWMul(e->builder, wide(e, entry_param(t, ENTRY_BLOCK)), size, "");
+    *number = LLVMBuildNUWAdd(e->builder, begin, wide(e, thread_number(e)), "thread");
+    *all = LLVMBuildNUWMul(e->builder, wide(e, entry_param(t, ENTRY_BLOCKS)), size, "threads");
+}
+
+/* ---- the windows of a firing ---- */
+
+/* sums[n]: of the rates of the phases before n; sums[phases]: of all. */
+static LLVMValueRef sum_table(struct kernel_emitter *e, const uint64_t *rates, uint32_t phases)
+{
+    LLVMValueRef *sums = ARENA_ARRAY(e->scratch, LLVMValueRef, phases);
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < phases; i++) {
+        sums[i] = kernel_i64(e, sum);
+        sum += rates[i];
+    }
+    LLVMValueRef values = LLVMConstArray2(e->i64, sums, phases);
+    LLVMValueRef table = LLVMAddGlobal(e->module, LLVMTypeOf(values), "sums");
+    LLVMSetInitializer(table, values);
+    LLVMSetLinkage(table, LLVMPrivateLinkage);
+    LLVMSetGlobalConstant(table, 1);
+    LLVMSetUnnamedAddress(table, LLVMGlobalUnnamedAddr);
+    return table;
+}
+
+static LLVMValueRef sum_before(struct kernel_emitter *e, LLVMValueRef table, uint32_t phases,
+                               LLVMValueRef phase)
+{
+    LLVMTypeRef type = LLVMArrayType2(e->i64, phases);
+    LLVMValueRef indices[] = {kernel_i64(e, 0), phase};
+    LLVMValueRef at = LLVMBuildInBoundsGEP2(e->builder, type, table, indices, 2, "");
+    return LLVMBuildLoad2(e->builder, e->i64, at, "");
+}
+
+/* The packets of all firings of the batch before firing i, at the rate of a port. */
+static LLVMValueRef packets_before(struct kernel_emitter *e, const struct threads *t,
+                                   LLVMValueRef i, uint64_t rate, const uint64_t *rates)
+{
+    uint32_t phases = t->kernel->phases;
+    if (rates == NULL) return LLVMBuildMul(e->builder, i, kernel_i64(e, rate), "");
+    uint64_t cycle = 0;
+    for (uint32_t phase = 0; phase < phases; phase++)
+        cycle += rates[phase];
+    LLVMValueRef table = sum_table(e, rates, phases), all = kernel_i64(e, phases);
+    LLVMValueRef begin = LLVMBuildURem(e->builder, t->first, all, "");
+    LLVMValueRef at = LLVMBuildAdd(e->builder, begin, i, "");
+    LLVMValueRef cycles = LLVMBuildUDiv(e->builder, at, all, "");
+    LLVMValueRef whole = LLVMBuildMul(e->builder, cycles, kernel_i64(e, cycle), "");
+    LLVMValueRef rest = sum_before(e, table, phases, LLVMBuildURem(e->builder, at, all, ""));
+    LLVMValueRef before = sum_before(e, table, phases, begin);
+    return LLVMBuildSub(e->builder, LLVMBuildAdd(e->builder, whole, rest, ""), before, "");
+}
+
+static LLVMValueRef moved(struct kernel_emitter *e, LLVMValueRef pointer, LLVMValueRef count,
+                          uint64_t bytes)
+{
+    LLVMValueRef offset = LLVMBuildMul(e->builder, count, kernel_i64(e, bytes), "");
+    return LLVMBuildInBoundsGEP2(e->builder, e->i8, pointer, &offset, 1, "");
+}
+
+/* A 2-D window stays where it is: `place` moves, in the firing's own copy of the records. */
+static LLVMValueRef move_windows(struct kernel_emitter *e, const struct threads *t, LLVMValueRef i)
+{
+    const struct kernel *kernel = t->kernel;
+    uint64_t input = 0;
+    LLVMBuildMemCpy(e->builder, t->seen, 8, t->args[KERNEL_PARAM_SEEN], 8,
+                    kernel_i64(e, t->ends.in * sizeof(struct kernel_window)));
+    for (uint32_t p = 0; p < kernel->in_count; p++)
+        for (uint64_t n = 0; n < kernel->in[p].arity; n++, input++) {
+            if (kernel->in[p].window_width == 0) continue;
+            LLVMValueRef at = kernel_offset(e, e->builder, t->seen,
+                                            input * sizeof(struct kernel_window) +
+                                                offsetof(struct kernel_window, place));
+            LLVMValueRef place = LLVMBuildLoad2(e->builder, e->i64, at, "");
+            LLVMBuildStore(e->builder, LLVMBuildAdd(e->builder, place, i, ""), at);
+        }
+    return t->seen;
+}
+
+static void move_ends(struct kernel_emitter *e, const struct threads *t, LLVMValueRef i,
+                      LLVMValueRef *args)
+{
+    const struct kernel *kernel = t->kernel;
+    unsigned param = KERNEL_PARAM_WINDOWS;
+    for (uint32_t p = 0; p < kernel->in_count; p++) {
+        const struct kernel_port *port = &kernel->in[p];
+        LLVMValueRef before =
+            port->window_width > 0 ? NULL : packets_before(e, t, i, port->pop, port->pops);
+        for (uint64_t n = 0; n < port->arity; n++, param++)
+            if (before != NULL)
+                args[param] = moved(e, args[param], before, port->type->width_bytes);
+    }
+    for (uint32_t p = 0; p < kernel->out_count; p++) {
+        const struct kernel_port *port = &kernel->out[p];
+        LLVMValueRef before = packets_before(e, t, i, port->push, port->pushes);
+        for (uint64_t n = 0; n < port->arity; n++, param++)
+            args[param] = moved(e, args[param], before, port->type->width_bytes);
+    }
+}
+
+/* ---- firings ---- */
+
+/* Firing i of the batch as a batch of its own.  Returns its status. */
+static LLVMValueRef call_firing(struct kernel_emitter *e, const struct threads *t, LLVMValueRef i)
+{
+    LLVMValueRef nothing = LLVMConstNull(e->pointer);
+    LLVMValueRef *args = ARENA_ARRAY(e->scratch, LLVMValueRef, t->arg_count);
+    memcpy(args, t->args, t->arg_count * sizeof *args);
+    args[KERNEL_PARAM_FIRST] = LLVMBuildAdd(e->builder, t->first, i, "firing");
+    args[KERNEL_PARAM_COUNT] = kernel_i64(e, 1);
+    args[KERNEL_PARAM_FAULT] = t->fault;
+    args[KERNEL_PARAM_PRODUCED] = has_ranges(t->kernel) ? moved(e, args[KERNEL_PARAM_PRODUCED], i,
+                                                                t->ends.out * sizeof(uint64_t))
+                                                        : nothing;
+    args[KERNEL_PARAM_SEEN] = t->seen != NULL ? move_windows(e, t, i) : nothing;
+    args[KERNEL_PARAM_PAST_CACHES] = kernel_i64(e, 0);
+    static const enum kernel_param unused[] = {
+        KERNEL_PARAM_LEFT,    KERNEL_PARAM_COMPLETED, KERNEL_PARAM_MOST,   KERNEL_PARAM_LAUNCHES,
+        KERNEL_PARAM_INDICES, KERNEL_PARAM_CYCLES,    KERNEL_PARAM_ORIGINS};
+    for (size_t n = 0; n < sizeof unused / sizeof unused[0]; n++)
+        args[unused[n]] = nothing;
+    move_ends(e, t, i, args);
+    return LLVMBuildCall2(e->builder, LLVMGlobalGetValueType(t->internal), t->internal, args,
+                          t->arg_count, "status");
+}
+
+static LLVMBasicBlockRef add_block(struct kernel_emitter *e, const struct threads *t,
+                                   const char *name)
+{
+    return LLVMAppendBasicBlockInContext(e->context, t->function, name);
+}
+
+static LLVMValueRef entry_alloca(struct kernel_emitter *e, uint64_t bytes, const char *name)
+{
+    LLVMValueRef place = LLVMBuildAlloca(e->builder, LLVMArrayType2(e->i8, bytes), name);
+    LLVMSetAlignment(place, 8);
+    return place;
+}
+
+/* for (i = from; i < count; i += step) the firing, until one stops or faults: `completed` becomes at most its number.
+ * Returns from the function. */
+static void emit_firings(struct kernel_emitter *e, const struct threads *t, LLVMValueRef from,
+                         LLVMValueRef step)
+{
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
+    LLVMBasicBlockRef loop = add_block(e, t, "firings"), next = add_block(e, t, "next");
+    LLVMBasicBlockRef stop = add_block(e, t, "stop"), end = add_block(e, t, "end");
+    LLVMValueRef any = LLVMBuildICmp(e->builder, LLVMIntULT, from, t->count, "");
+    LLVMBuildCondBr(e->builder, any, loop, end);
+    kernel_position(e, loop);
+    LLVMValueRef i = LLVMBuildPhi(e->builder, e->i64, "i");
+    LLVMValueRef status = call_firing(e, t, i), good = LLVMConstInt(e->i32, KERNEL_OK, 0);
+    LLVMValueRef bad = LLVMBuildICmp(e->builder, LLVMIntNE, status, good, "");
+    kernel_branch_unlikely(e, bad, stop, next);
+    kernel_position(e, stop);
+    LLVMBuildAtomicRMW(e->builder, LLVMAtomicRMWBinOpUMin, t->args[KERNEL_PARAM_COMPLETED], i,
+                       LLVMAtomicOrderingMonotonic, 0);
+    LLVMBuildRet(e->builder, status);
+    kernel_position(e, next);
+    LLVMValueRef following = LLVMBuildAdd(e->builder, i, step, "i.next");
+    LLVMValueRef more = LLVMBuildICmp(e->builder, LLVMIntULT, following, t->count, "");
+    LLVMBuildCondBr(e->builder, more, loop, end);
+    LLVMAddIncoming(i, &from, &before, 1);
+    LLVMAddIncoming(i, &following, &next, 1);
+    kernel_position(e, end);
+    LLVMBuildRet(e->builder, good);
+}
+
+/* A record that the caller has not asked for is the thread's own. */
+static void choose_fault(struct kernel_emitter *e, struct threads *t)
+{
+    LLVMValueRef own = entry_alloca(e, sizeof(struct kernel_fault), "fault");
+    LLVMValueRef asked = t->args[KERNEL_PARAM_FAULT];
+    LLVMValueRef none = LLVMBuildIsNull(e->builder, asked, "");
+    t->fault = LLVMBuildSelect(e->builder, none, own, asked, "");
+}
+
+static void emit_threads(struct kernel_emitter *e, struct threads *t)
+{
+    LLVMValueRef number, all;
+    t->first = t->args[KERNEL_PARAM_FIRST];
+    t->count = t->args[KERNEL_PARAM_COUNT];
+    if (has_windows(t->kernel))
+        t->seen = entry_alloca(e, t->ends.in * sizeof(struct kernel_window), "seen");
+    choose_fault(e, t);
+    number_threads(e, t, &number, &all);
+    emit_firings(e, t, number, all);
+}
+
+/* All firings in thread 0 of block 0. */
+static void emit_one_thread(struct kernel_emitter *e, const struct threads *t)
+{
+    LLVMBasicBlockRef first = add_block(e, t, "first"), other = add_block(e, t, "other");
+    LLVMValueRef any = LLVMBuildOr(e->builder, entry_param(t, ENTRY_BLOCK), thread_number(e), "");
+    LLVMValueRef is_first =
+        LLVMBuildICmp(e->builder, LLVMIntEQ, any, LLVMConstInt(e->i32, 0, 0), "");
+    LLVMBuildCondBr(e->builder, is_first, first, other);
+    kernel_position(e, first);
+    LLVMBuildRet(e->builder, LLVMBuildCall2(e->builder, LLVMGlobalGetValueType(t->internal),
+                                            t->internal, t->args, t->arg_count, ""));
+    kernel_position(e, other);
+    LLVMBuildRet(e->builder, LLVMConstInt(e->i32, KERNEL_OK, 0));
+}
+
+/* ---- entries ---- */
+
+static LLVMTypeRef entry_type(struct kernel_emitter *e)
+{
+    LLVMTypeRef params[ENTRY_PARAMS] = {e->pointer, e->i32, e->i32, e->pointer};
+    return LLVMFunctionType(e->i32, params, ENTRY_PARAMS, 0);
+}
+
+void kernel_export_threads(struct kernel_emitter *e, const char *name,
+                           const struct kernel_variant *variant, enum kernel_entry_kind entry,
+                           LLVMValueRef internal, struct kernel_end_counts ends)
+{
+    struct threads t = {.kernel = variant->kernel, .ends = ends, .internal = internal};
+    t.function = LLVMAddFunction(e->module, name, entry_type(e));
+    kernel_function_attribute(e, t.function, "nounwind");
+    kernel_function_attribute(e, t.function, "noinline");
+    kernel_position(e, LLVMAppendBasicBlockInContext(e->context, t.function, "entry"));
+    t.batch = entry_param(&t, ENTRY_BATCH);
+    t.args = ARENA_ARRAY(e->scratch, LLVMValueRef, LLVMCountParams(internal));
+    t.arg_count = kernel_batch_arguments(e, t.batch, ends, t.args);
+    if (is_sequential(e, &t, variant, entry))
+        emit_one_thread(e, &t);
+    else
+        emit_threads(e, &t);
+}
+
+/* ---- pipe_call ---- */
+
+struct call {
+    LLVMValueRef function, branch;
+    LLVMBasicBlockRef other;
+};
+
+static void add_case(struct kernel_emitter *e, const struct call *call, uint32_t number,
+                     const char *name)
+{
+    LLVMValueRef entry = LLVMGetNamedFunction(e->module, name), args[ENTRY_PARAMS];
+    if (entry == NULL) return;
+    LLVMBasicBlockRef block = LLVMAppendBasicBlockInContext(e->context, call->function, name);
+    kernel_position(e, block);
+    for (unsigned i = 0; i < ENTRY_PARAMS; i++)
+        args[i] = LLVMGetParam(call->function, i + 1);
+    LLVMBuildRet(e->builder,
+                 LLVMBuildCall2(e->builder, entry_type(e), entry, args, ENTRY_PARAMS, ""));
+    LLVMAddCase(call->branch, LLVMConstInt(e->i32, number, 0), block);
+}
+
+void kernel_emit_call(struct kernel_emitter *e)
+{
+    static const char *const names[GPU_ENTRY_KINDS] = {"run", "init", "finish"};
+    LLVMTypeRef params[ENTRY_PARAMS + 1] = {e->i32, e->pointer, e->i32, e->i32, e->pointer};
+    struct call call = {.function =
+                            LLVMAddFunction(e->module, "pipe_call",
+                                            LLVMFunctionType(e->i32, params, ENTRY_PARAMS + 1, 0))};
+    kernel_function_attribute(e, call.function, "nounwind");
+    kernel_position(e, LLVMAppendBasicBlockInContext(e->context, call.function, "entry"));
+    call.other = LLVMAppendBasicBlockInContext(e->context, call.function, "other");
+    call.branch = LLVMBuildSwitch(e->builder, LLVMGetParam(call.function, 0), call.other, 8);
+    for (size_t i = 0; i < e->variants.count; i++)
+        for (uint32_t kind = 0; kind < GPU_ENTRY_KINDS; kind++) {
+            uint32_t id = e->variants.items[i].id;
+            add_case(e, &call, GPU_ENTRY(id, kind),
+                     arena_printf(e->scratch, "pipe_k%u_%s", id, names[kind]));
+        }
+    kernel_position(e, call.other);
+    LLVMBuildRet(e->builder, LLVMConstInt(e->i32, KERNEL_OK, 0));
+}
