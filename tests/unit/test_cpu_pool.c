@@ -79,7 +79,7 @@ static int32_t count_firings(const struct kernel_batch *batch)
 }
 
 /* A worker took three quarters of its share as one range.  If the system stopped it within a range of some milliseconds,
- * all others waited, and a long dispatch gained little from two threads that were not alone on the machine. */
+ * all others waited, and a long dispatch gained little from two threads on a machine with other work. */
 static void a_long_job_is_executed_in_short_pieces(void **unused)
 {
     (void)unused;
