@@ -224,7 +224,7 @@ $(B)/obj/tools/piperun/line_input.o: private all_cpp += $(edit_cpp)
 $(B)/obj/tools/piperun/line_input.o: $(B)/line-editor
 # `make coverage` counts and `make mutation` changes the code that judges foreign bytes, the code that selects the next
 # stage, and the code that threads share.
-MEASURED := $(sort $(wildcard runtime/load/*.c runtime/verify/*.c tools/piperun/io/*.c runtime/sched/*.c)) runtime/device/fifo.c runtime/device/subdevice.c \
+MEASURED := $(sort $(wildcard runtime/load/*.c runtime/verify/*.c tools/piperun/io/*.c runtime/sched/*.c core/*.c)) runtime/device/ring.c runtime/device/subdevice.c \
 	    runtime/device/subdevice_path.c lang/dispatch_codec.c
 ifeq ($(VARIANT),coverage)
 export LLVM_PROFILE_FILE := $(abspath $(B))/build.profraw

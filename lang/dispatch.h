@@ -113,4 +113,14 @@ _Static_assert(sizeof(struct dispatch_reference) == 64, "a dispatch packet is 64
 _Static_assert(sizeof(struct dispatch_condensed) == 64, "a dispatch packet is 64 bytes");
 _Static_assert(DISPATCH_FIELD_COUNT == 13, "bits of the diff_vector");
 
+/* One form of dispatch packet; its `header` byte selects the member. */
+union dispatch_packet {
+    uint8_t header;
+    struct dispatch_full full;
+    struct dispatch_reference reference;
+    struct dispatch_condensed condensed;
+};
+
+_Static_assert(sizeof(union dispatch_packet) == 64, "a slot of a queue is 64 bytes");
+
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "lang/dispatch_codec.h"
 
-#include <assert.h>
+#include "lang/hosted_assert.h"
+
 #include <stddef.h>
-#include <string.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "packets are little-endian");
 _Static_assert(offsetof(struct dispatch_reference, ref_num) ==
@@ -76,7 +76,7 @@ enum dispatch_defect dispatch_check(const struct dispatch_full *launch, uint32_t
 struct dispatch_reference dispatch_refer(const struct dispatch_full *launch, uint32_t entry)
 {
     struct dispatch_reference packet;
-    memcpy(&packet, launch, sizeof packet);
+    __builtin_memcpy(&packet, launch, sizeof packet);
     packet.header = DISPATCH_REFERENCE;
     packet.ref_num = (uint16_t)entry;
     return packet;
@@ -97,7 +97,7 @@ bool dispatch_resolve(const struct dispatch_table *table, const struct dispatch_
         return refuse(finding, DISPATCH_BAD_TYPE, 0, packet->header);
     if (packet->ref_num >= table->count)
         return refuse(finding, DISPATCH_BAD_ENTRY, 0, packet->ref_num);
-    memcpy(launch, packet, sizeof *launch);
+    __builtin_memcpy(launch, packet, sizeof *launch);
     launch->header = DISPATCH_FULL;
     launch->reserved0 = 0;
     enum dispatch_defect defect = dispatch_check(launch, &found);
@@ -121,8 +121,8 @@ _Static_assert(offsetof(struct dispatch_full, kernel_object) == 4 * sizeof(uint6
 static bool begins_alike(const struct dispatch_full *reference, const struct dispatch_full *launch)
 {
     uint64_t a[4], b[4]; /* equivalent: in longer ones the rest is unused */
-    memcpy(a, reference, sizeof a);
-    memcpy(b, launch, sizeof b);
+    __builtin_memcpy(a, reference, sizeof a);
+    __builtin_memcpy(b, launch, sizeof b);
     /* equivalent: where it sees a difference too many, each field is compared */
     return ((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3])) == 0;
 }
@@ -154,10 +154,10 @@ uint32_t dispatch_vector_units(uint32_t vector)
 static void copy_field(void *to, const void *from, const struct field *field)
 {
     switch (field->size) {
-    case 8: memcpy(to, from, 8); break;
-    case 4: memcpy(to, from, 4); break;
-    case 2: memcpy(to, from, 2); break;
-    default: memcpy(to, from, 1); break;
+    case 8: __builtin_memcpy(to, from, 8); break;
+    case 4: __builtin_memcpy(to, from, 4); break;
+    case 2: __builtin_memcpy(to, from, 2); break;
+    default: __builtin_memcpy(to, from, 1); break;
     }
 }
 
@@ -248,7 +248,7 @@ static bool rest_is_zero(const struct reader *r)
     uint32_t at = r->at;
     uint64_t found = 0, four;
     for (; at + 4 <= DISPATCH_UNITS; at += 4) {
-        memcpy(&four, &r->values[at], sizeof four);
+        __builtin_memcpy(&four, &r->values[at], sizeof four);
         found |= four;
     }
     for (; at < DISPATCH_UNITS; at++)

@@ -11,7 +11,7 @@
  *
  * Packets are untrusted: nothing outside of one is read or written, and every defect has a name.
  * Nothing is refused in part: on a defect the outputs say nothing.
- * Thread-safety: no state.  Allocation: none.  Requires: a little-endian host.
+ * Thread-safety: no state.  Allocation: none.  Requires: a little-endian host.  Freestanding: a device may run it.
  */
 #ifndef LANG_DISPATCH_CODEC_H
 #define LANG_DISPATCH_CODEC_H

@@ -25,18 +25,12 @@
 #ifndef LANG_SCHED_CODE_H
 #define LANG_SCHED_CODE_H
 
+#include "lang/sched_opcode.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-
-enum sched_opcode {
-    SCHED_INVALID = 0,
-#define OPCODE(enumerator, mnemonic, operands, cycles, summary) SCHED_##enumerator,
-#include "lang/opcodes.def"
-#undef OPCODE
-    SCHED_OPCODE_COUNT
-};
 
 struct sched_opcode_info {
     const char *mnemonic, *operands, *summary;
@@ -48,7 +42,6 @@ extern const struct sched_opcode_info sched_opcodes[SCHED_OPCODE_COUNT];
 #define SCHED_MAX_CODE_BYTES (16u << 20)
 #define SCHED_MAX_STAGES (1u << 20)
 #define SCHED_MAX_SETS 4096u
-#define SCHED_FULLEST_TURN 256u /* of so many selections by `fullest` one is by `round_robin` */
 
 struct sched_instruction {
     enum sched_opcode opcode;
@@ -60,14 +53,10 @@ struct sched_instruction {
 
 #define SCHED_LEVELS 5u /* that operands A name: in order from the widest */
 extern const char *const sched_levels[SCHED_LEVELS];
-/* Forms of packets, that operands F name. */
-enum sched_form { SCHED_FORM_FULL, SCHED_FORM_REFERENCE, SCHED_FORM_CONDENSED, SCHED_FORMS };
 extern const char *const sched_forms[SCHED_FORMS];
 
 /* The words that an operand of that letter is written with; *count of them.  NULL: it is a number. */
 const char *const *sched_words(char letter, uint32_t *count);
-
-#define SCHED_REPEAT_DEPTH 8u /* repeats within each other, in the loop and in a routine */
 
 /* Decodes the instruction at `offset`.  False: it is not one, or runs past `size`. */
 bool sched_decode(const uint8_t *code, size_t size, uint32_t offset, struct sched_instruction *out);

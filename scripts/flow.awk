@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Reads `FILE:LINE:#include "PATH"` and reports includes against the flow (CONTRIBUTING.md, "How the tree is cut").
-# The folders of each half stand in one order: a folder includes itself, earlier folders of its half, core/, lang/ and base/.
-# So no folders can include each other in a cycle.
+# The folders of each half stand in one order: a folder includes itself, earlier folders of its half, core/, lang/ and
+# base/.  So no folders can include each other in a cycle.  core/ is freestanding: it includes itself and lang/.
 
 BEGIN {
     FS = ":"

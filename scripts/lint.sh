@@ -20,7 +20,7 @@ tool() {
 # Which module may include which: the flow of CONTRIBUTING.md, as ranks.
 check_structure() {
     local duplicates status=0
-    duplicates=$(find base compiler core runtime tools lang tests -name '*.[chly]' -o -name '*.def' | sed 's|.*/||' | sort | uniq -d)
+    duplicates=$(find base core compiler runtime tools lang tests -name '*.[chly]' -o -name '*.def' | sed 's|.*/||' | sort | uniq -d)
     if [ -n "$duplicates" ]; then
         echo "file names that are not unique across the tree: ${duplicates//$'\n'/ }"
         status=1
@@ -33,8 +33,12 @@ check_structure() {
         echo "includes what belongs to one instruction set: use a step of struct code_generator"
         status=1
     fi
-    find base compiler core runtime tools lang \( -name '*.[chly]' -o -name '*.def' \) -exec grep -Hn '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' {} + |
+    find base core compiler runtime tools lang \( -name '*.[chly]' -o -name '*.def' \) -exec grep -Hn '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' {} + |
         awk -f scripts/flow.awk || status=1
+    if grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*<' core | grep -vE '<(stdint|stddef|stdbool|stdatomic|immintrin)\.h>'; then
+        echo "core/ is freestanding: it includes stdint.h, stddef.h, stdbool.h, stdatomic.h and, for x86, immintrin.h only"
+        status=1
+    fi
     scripts/licence.sh || status=1
     return $status
 }

@@ -10,6 +10,7 @@
 #include "base/standard_streams.h"
 #include "compiler/commands/commands.h"
 #include "compiler/driver/driver_files.h"
+#include "compiler/driver/fix_files.h"
 #include "compiler/support/output.h"
 
 static const char help_text[] =
@@ -31,6 +32,8 @@ static const char help_text[] =
     "  --min-level=LEVEL     the minimum level to show: note, warning, error\n"
     "  --fail-on=LEVEL       exit status 1 from: note, warning (the default), error\n"
     "  --error-limit=N       as text, show N errors (default: all)\n"
+    "  --fix                 write the edits of findings where one edit is certain into the "
+    "sources\n"
     "  --baseline FILE       do not report the findings that FILE has\n"
     "  --write-baseline FILE write the findings to FILE instead of reporting them\n"
     "  -q                    no count at the end\n"
@@ -110,6 +113,36 @@ static int write_findings(struct lint_run *run, struct command_line *line)
     return failure != EXIT_DONE ? failure : status;
 }
 
+/* Examines the files; false, reported: the baseline cannot be read. */
+static bool find_findings(struct lint_run *run, struct arena *arena)
+{
+    const struct diagnostic_options *options = &run->line->diagnostics;
+    run->threads = thread_count(run->line);
+    run->sources = sources_create(arena);
+    run->diags = diags_create(arena, run->sources);
+    run->defines = ARENA_ARRAY(arena, bool, run->line->options.definition_count + 1);
+    diag_keep(run->diags, KEPT_MAX);
+    diagnostics_set_levels(options, run->diags);
+    if (options->baseline != NULL) {
+        run->baseline = baseline_load(arena, options->baseline);
+        if (run->baseline == NULL) return false;
+    }
+    lint_files(run);
+    return true;
+}
+
+static int lint_to_fix(const struct command_line *line, struct arena *arena,
+                       const struct diags **diags, const struct sources **sources)
+{
+    struct lint_paths paths = {0};
+    struct lint_run run = {.line = line, .paths = &paths};
+    lint_paths_find(&paths, arena, line->inputs, line->input_count);
+    if (!find_findings(&run, arena)) return EXIT_FILES;
+    *diags = run.diags;
+    *sources = run.sources;
+    return run.unreadable || paths.failed ? EXIT_FILES : EXIT_DONE;
+}
+
 static int lint(struct command_line *line, struct arena *arena)
 {
     const struct diagnostic_options *options = &line->diagnostics;
@@ -118,20 +151,8 @@ static int lint(struct command_line *line, struct arena *arena)
     lint_paths_find(&paths, arena, line->inputs, line->input_count);
     if (refuse_lint_sinks(line, &paths)) return EXIT_FILES;
     if (!diagnostics_open(&line->diagnostics, &path)) return file_failure("write", path);
-    struct sources *sources = sources_create(arena);
-    struct lint_run run = {.line = line,
-                           .paths = &paths,
-                           .threads = thread_count(line),
-                           .sources = sources,
-                           .diags = diags_create(arena, sources),
-                           .defines = ARENA_ARRAY(arena, bool, line->options.definition_count + 1)};
-    diag_keep(run.diags, KEPT_MAX);
-    diagnostics_set_levels(options, run.diags);
-    if (options->baseline != NULL) {
-        run.baseline = baseline_load(arena, options->baseline);
-        if (run.baseline == NULL) return EXIT_FILES;
-    }
-    lint_files(&run);
+    struct lint_run run = {.line = line, .paths = &paths};
+    if (!find_findings(&run, arena)) return EXIT_FILES;
     if (run.baseline != NULL) baseline_report_outdated(run.baseline, run.diags);
     if (options->new_baseline != NULL &&
         !baseline_write(run.diags, run.sources, arena, options->new_baseline))
@@ -157,7 +178,8 @@ int command_lint(int argc, char **argv)
     int status = EXIT_FILES;
     if (line.action == COMMAND_DONE) {
         status = standard_output_status();
-    } else if (line.action != COMMAND_USAGE) {
+    } else if (line.action != COMMAND_USAGE &&
+               (!line.fix || (status = fix_files(&line, lint_to_fix)) == EXIT_DONE)) {
         cleanup_install();
         status = lint(&line, arena);
     }

@@ -24,6 +24,7 @@
 #include "compiler/describe/launches_print.h"
 #include "compiler/describe/dead_work_print.h"
 #include "compiler/driver/driver_files.h"
+#include "compiler/driver/fix_files.h"
 #include "compiler/driver/kernel_sources.h"
 #include "compiler/driver/passes.h"
 #include "compiler/plan/program_shape.h"
@@ -396,6 +397,24 @@ static int run(struct compile *cx, struct command_line *line)
     return status;
 }
 
+/* Compiles without any output. */
+static int examine_to_fix(const struct command_line *line, struct arena *arena,
+                          const struct diags **diags, const struct sources **sources)
+{
+    struct command_line check = *line;
+    struct compile *cx = ARENA_NEW(arena, struct compile);
+    *cx = compile_begin(arena, line->options);
+    check.emit = EMIT_NONE;
+    check.output = NULL;
+    check.depfile = (struct depfile){0};
+    check.diagnostics.new_baseline = NULL;
+    diagnostics_set_levels(&line->diagnostics, cx->diags);
+    int status = compile_with_baseline(cx, &check);
+    *diags = cx->diags;
+    *sources = cx->sources;
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     const struct command *command = argc > 1 ? command_find(argv[1]) : NULL;
@@ -407,7 +426,8 @@ int main(int argc, char **argv)
     int status = EXIT_FILES;
     if (line.action == COMMAND_DONE) {
         status = standard_output_status();
-    } else if (line.action != COMMAND_USAGE) {
+    } else if (line.action != COMMAND_USAGE &&
+               (!line.fix || (status = fix_files(&line, examine_to_fix)) == EXIT_DONE)) {
         struct compile cx = compile_begin(arena, line.options);
         cleanup_install();
         signal(SIGCHLD, SIG_DFL); /* if it is ignored, a child leaves no status */

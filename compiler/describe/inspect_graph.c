@@ -155,7 +155,7 @@ static void fill_buffer(struct arena *arena, const struct graph_buffer *buffer, 
         to->readers[i] = buffer->readers.items[i].node;
 }
 
-/* The runtime keeps a buffer in whole pages (runtime/device/fifo.c). */
+/* The runtime keeps a buffer in whole pages (runtime/device/ring.c). */
 static uint64_t ring_bytes(uint64_t width_bytes, uint64_t depth_packets)
 {
     uint64_t bytes;

@@ -74,6 +74,8 @@ static const char help_text[] =
     "  --min-level=LEVEL     the minimum level to show: note, warning, error\n"
     "  --fail-on=LEVEL       exit status 1 from: note, warning, error (the default)\n"
     "  --error-limit=N       as text, show N errors (default 100; 0: all)\n"
+    "  --fix                 write the edits of findings where one edit is certain into the "
+    "sources\n"
     "  --baseline FILE       do not report the findings that FILE has\n"
     "  --write-baseline FILE write the findings to FILE instead of reporting them\n"
     "  -j N                  threads; one file is compiled by one, lint and test use them\n"
@@ -85,6 +87,7 @@ static const char help_text[] =
     "examples:\n"
     "  $ pipec smooth.pipe                         # check only\n"
     "  $ pipec smooth.pipe -o smooth.pbc           # compile\n"
+    "  $ pipec --fix smooth.pipe                   # fix what is certain, report the rest\n"
     "  $ pipec --device=cpu --march=native smooth.pipe -o host.pbc\n"
     "  $ pipec --emit=llvm smooth.pipe             # what one step of the compiler made\n"
     "\n"
@@ -139,6 +142,7 @@ enum { NEVER = 0, ALWAYS = 1 << 30 };
     X(MIN_LEVEL,        "min-level",        required_argument, ALWAYS)          \
     X(FAIL_ON,          "fail-on",          required_argument, ALWAYS)          \
     X(ERROR_LIMIT,      "error-limit",      required_argument, NEVER)           \
+    X(FIX,              "fix",              no_argument,       SHARES_BASELINE) \
     X(BASELINE,         "baseline",         required_argument, SHARES_BASELINE) \
     X(WRITE_BASELINE,   "write-baseline",   required_argument, SHARES_BASELINE) \
     X(VERSION,          "version",          optional_argument, ALWAYS)          \
@@ -471,6 +475,7 @@ static void parse_option(struct parser *p, int option, char **argv)
     case OPTION_ERROR_LIMIT:
         refuse_problem(p, diagnostic_options_error_limit(&p->line.diagnostics, optarg));
         break;
+    case OPTION_FIX: p->line.fix = true; break;
     case OPTION_BASELINE: p->line.diagnostics.baseline = optarg; break;
     case OPTION_WRITE_BASELINE: p->line.diagnostics.new_baseline = optarg; break;
     case OPTION_VERSION: show_version(p, optarg); break;
@@ -529,6 +534,8 @@ static void check_line(struct parser *p, int argc, char **argv)
         refuse_command(p, argv[optind]);
     else if (optind + 1 < argc)
         refuse_line(p, "a second input file '%s': one is compiled at a time", argv[optind + 1]);
+    else if (p->line.fix && p->line.action == COMMAND_INSPECT)
+        refuse_line(p, "%s", "--fix does not belong to 'pipec inspect'");
     else if (p->line.emit != EMIT_NONE && p->line.action == COMMAND_INSPECT)
         refuse_line(p, "%s", "--emit does not belong to 'pipec inspect'");
     else if (p->line.output != NULL &&
@@ -556,8 +563,11 @@ static void check_line(struct parser *p, int argc, char **argv)
     else if (p->line.options.debug_mode && p->line.options.layout != LAYOUT_ANY &&
              p->line.options.layout != LAYOUT_SEQUENCE)
         refuse_line(p, "%s", "--debug-mode runs all stages in sequence: --layout contradicts it");
-    else
+    else {
         p->line.input = argv[optind];
+        p->line.inputs = (const char *const *)&argv[optind];
+        p->line.input_count = 1;
+    }
 }
 
 static const char *path_written(const struct command_line *line)

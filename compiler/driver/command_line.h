@@ -35,7 +35,7 @@ enum emit_kind {
 struct command_line {
     enum command_action action;
     const char *input;
-    const char *const *inputs; /* all inputs, if a command takes several */
+    const char *const *inputs; /* all inputs */
     size_t input_count;
     const char *output; /* -o, or NULL */
     enum emit_kind emit;
@@ -47,6 +47,7 @@ struct command_line {
     bool traces_deadlock;       /* inspect */
     const char *counterexample; /* the container to write it to, or NULL */
     bool write_if_changed;
+    bool fix; /* fix_files.h */
     bool time_report;
     bool quiet, verbose, colour;
     unsigned jobs; /* -j, or 0 */

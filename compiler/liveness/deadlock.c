@@ -378,6 +378,18 @@ static const char *initial_text(const struct block_case *at, const struct wait_c
                         buffer->name, cycle->initial);
 }
 
+/* True for a buffer of scalars whose declaration has only its name: 'init N x 0' may follow the name. */
+static bool declares_only_a_name(const struct block_case *at, const struct graph_buffer *buffer)
+{
+    const struct source *source = source_get(at->pass->cx->sources, buffer->span.source);
+    size_t length = buffer->span.end - buffer->span.begin;
+    bool is_name = length == strlen(buffer->name) &&
+                   memcmp(source->bytes + buffer->span.begin, buffer->name, length) == 0;
+    char next = source->bytes[buffer->span.end];
+    return is_name && (next == ',' || next == ';') && type_is_scalar(buffer->type) &&
+           buffer->outer == GRAPH_INNER && strpbrk(buffer->name, ".[>") == NULL;
+}
+
 static void help_initial_packets(const struct block_case *at, struct diag *d,
                                  const struct wait_cycle *cycle)
 {
@@ -390,6 +402,9 @@ static void help_initial_packets(const struct block_case *at, struct diag *d,
     const char *fewest = cycle->all_tried && cycle->fewer == GRAPH_NONE && cycle->count > 1
                              ? "; no other single buffer of the cycle needs fewer"
                              : "";
+    if (cycle->least && declares_only_a_name(at, buffer))
+        diag_fix(d, (struct span){buffer->span.source, buffer->span.end, buffer->span.end},
+                 " init %" PRIu64 " x 0", count);
     if (cycle->least)
         diag_help(d, "%s: %" PRIu64 " initial packet%s enough%s, %" PRIu64 " %s not%s",
                   initial_text(at, cycle), count, count == 1 ? " is" : "s are", others, count - 1,

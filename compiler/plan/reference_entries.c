@@ -266,7 +266,7 @@ static bool is_awaited(const struct packing *p, uint32_t stage)
 /* ---- packs ---- */
 
 /* Are its packets there for a reader of its queue when its writer's launch has been dispatched?
- * (runtime/sched/sched.h, "Order") */
+ * (core/core.h, "Order") */
 static bool is_in_order(const struct packing *p, const struct graph_buffer *buffer)
 {
     uint32_t queue = p->plan->stages[p->node_stage[buffer->writer_node]].sub_device;

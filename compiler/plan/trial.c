@@ -125,7 +125,7 @@ static void set_buffer(struct playing *p, uint32_t index, uint32_t *readers)
     *readers += (uint32_t)from->readers.count;
 }
 
-/* Are writer and readers on one queue, and the rates exact?  (runtime/sched/sched.h, "Order"; what a
+/* Are writer and readers on one queue, and the rates exact?  (core/core.h, "Order"; what a
  * reader frees is in order whatever the writer does.) */
 static bool is_one_queue(const struct playing *p, const struct graph_buffer *buffer)
 {
@@ -404,7 +404,7 @@ static uint32_t select_in_turn(struct playing *p, uint32_t set, uint64_t *firing
     return found;
 }
 
-/* As prt_sched_select_fullest. */
+/* As core_select_fullest. */
 static uint32_t select_fullest_or_in_turn(struct playing *p, uint32_t set, uint64_t *firings)
 {
     bool in_turn = (p->fullest[set] + 1) % SCHED_FULLEST_TURN == 0;

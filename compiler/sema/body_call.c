@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "compiler/sema/body_internal.h"
+#include "compiler/sema/import_fix.h"
 #include "compiler/context/embedded_library.h"
 #include "compiler/syntax/habits.h"
 #include "base/nearest.h"
@@ -396,9 +397,10 @@ static struct kx *unknown_function(struct body *b, const struct ast_expr *e)
     const struct habit *habit = habit_find(name);
     const char *file = library_file_of_function(name);
     const char *meant = file != NULL || habit != NULL ? NULL : meant_function(b, name);
-    if (file != NULL)
+    if (file != NULL) {
         diag_help(diag, "'%s' is in the standard library: import \"%s\";", name, file);
-    else if (habit != NULL)
+        import_fix(b->cx, diag, e->name.span, file);
+    } else if (habit != NULL)
         diag_help(diag, "%s", habit->help);
     else if (meant)
         diag_suggest(diag, e->name.span, meant);

@@ -354,6 +354,18 @@ static bool not_assignable(struct body *b, struct span span, const char *name, s
     return false;
 }
 
+/* True if the source has `e;` after the end of another statement, or at the beginning of a block. */
+static bool is_own_statement(struct body *b, const struct ast_expr *e)
+{
+    const struct source *source = source_get(b->cx->sources, e->span.source);
+    uint32_t begin = e->span.begin;
+    while (begin > 0 && strchr(" \t\r\n", source->bytes[begin - 1]) != NULL)
+        begin--;
+    const char *rest = source->bytes + e->span.end;
+    return begin > 0 && strchr("{};", source->bytes[begin - 1]) != NULL &&
+           rest[strspn(rest, " \t\r\n")] == ';';
+}
+
 static bool out_port_assigned(struct body *b, const struct ast_expr *e,
                               const struct port_access *access)
 {
@@ -375,6 +387,7 @@ static bool out_port_assigned(struct body *b, const struct ast_expr *e,
                            "packets are appended to the out-port '%s', not assigned", name);
         const char *target = body_source_text(b, access->span);
         diag_help(diag, "write '%s <- value;'", target ? target : name);
+        if (is_own_statement(b, e)) diag_fix(diag, e->op_span, "<-");
     }
     diag_label(diag, access->symbol->span, "declared here");
     return false;

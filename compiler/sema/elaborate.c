@@ -76,7 +76,12 @@ const char *nearest_buffer(struct elaboration *el, struct scope *scope, const ch
 const char *nearest_kernel(struct elaboration *el, struct scope *scope, const char *name)
 {
     const char *kernel = nearest_of(el, scope, name, SYMBOL_KERNEL);
-    return kernel != NULL ? kernel : nearest_of(el, scope, name, SYMBOL_PIPELINE);
+    if (kernel != NULL) return kernel;
+    const char *pipeline = nearest_of(el, scope, name, SYMBOL_PIPELINE);
+    /* No pipeline uses itself. */
+    bool is_self = pipeline != NULL && el->frame->pipeline != NULL &&
+                   strcmp(pipeline, el->frame->pipeline->signature.name.text) == 0;
+    return is_self ? NULL : pipeline;
 }
 
 /* ---- buffers and ports ---- */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compiler/sema/elaborate_internal.h"
+#include "compiler/sema/import_fix.h"
 #include "compiler/context/embedded_library.h"
 #include "base/plural.h"
 
@@ -43,9 +44,10 @@ const struct net_buffer *elaborate_find_buffer(struct elaboration *el, struct sc
     scope_declare(scope,
                   (struct symbol){.kind = SYMBOL_POISON, .name = name.text, .span = name.span});
     const char *file = library_file_of_kernel(name.text);
-    if (file != NULL)
+    if (file != NULL) {
         diag_help(d, "the kernel '%s' is in the standard library: import \"%s\";", name.text, file);
-    else if (nearest != NULL)
+        import_fix(el->cx, d, name.span, file);
+    } else if (nearest != NULL)
         diag_suggest(d, name.span, nearest);
     else
         diag_help(d, "declare it: 'buffer TYPE %s;'", name.text);
@@ -154,9 +156,10 @@ static const struct symbol *find_callee(struct elaboration *el, struct scope *sc
                         name.text);
         const char *nearest = nearest_kernel(el, scope, name.text);
         const char *file = library_file_of_kernel(name.text);
-        if (file != NULL)
+        if (file != NULL) {
             diag_help(d, "'%s' is in the standard library: import \"%s\";", name.text, file);
-        else if (nearest != NULL)
+            import_fix(el->cx, d, name.span, file);
+        } else if (nearest != NULL)
             diag_suggest(d, name.span, nearest);
         scope_poison(scope, name);
     } else if (symbol->kind != SYMBOL_POISON) {

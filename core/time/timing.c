@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/time/timing.h"
 
-#include "core/check.h"
+#include "lang/hosted_assert.h"
 #include "core/time/warp_loads.h"
 
 #include <stddef.h>
@@ -172,7 +172,7 @@ struct core_timing_execution core_timing_execute(const struct devdesc *descripti
                                                  struct core_timing_cu *cus)
 {
     struct core_timing_execution out = {0};
-    CORE_CHECK(cu_count >= 1 && (cus != NULL || !is_listed(work)));
+    assert(cu_count >= 1 && (cus != NULL || !is_listed(work)));
     if (work->serial)
         schedule_serially(work, cu_count, cus, &out);
     else if (work->each == NULL)
@@ -189,7 +189,7 @@ struct core_timing_execution core_timing_execute_in_all(const struct devdesc *de
                                                         struct core_timing_cu *scratch)
 {
     struct core_timing_execution out = {0};
-    CORE_CHECK(cu_count >= 1 && (scratch != NULL || !is_listed(work)));
+    assert(cu_count >= 1 && (scratch != NULL || !is_listed(work)));
     if (work->serial)
         schedule_serially(work, cu_count, NULL, &out);
     else if (work->each == NULL)
@@ -245,7 +245,7 @@ struct core_timing_cut core_timing_cut(uint32_t cu_count, const struct core_timi
                                        uint32_t group_warps, uint64_t at_cycles,
                                        struct core_timing_cu *cus)
 {
-    CORE_CHECK(cu_count >= 1 && group_warps >= 1 && !work->serial);
+    assert(cu_count >= 1 && group_warps >= 1 && !work->serial);
     if (at_cycles == 0) return (struct core_timing_cut){0};
     if (work->each == NULL) return cut_equal(cu_count, work, group_warps, at_cycles);
     return cut_listed(cu_count, work, group_warps, at_cycles, cus);

@@ -67,7 +67,7 @@ static bool is_kernel(const char *title, const char *name)
 
 static const char *title_of(const struct prt_debugger *d, uint32_t stage)
 {
-    return debug_text(d, d->sched->stages[stage].node->kernel_title);
+    return debug_text(d, prt_stage_node(d->sched, &d->sched->stages[stage])->kernel_title);
 }
 
 static uint32_t find_kernel(const struct prt_debugger *d, const char *name)
@@ -160,7 +160,7 @@ static enum prt_status read_buffer(const struct prt_debugger *d, const char **at
 
 static bool is_met_by_level(const struct prt_debugger *d, const struct debug_break *b)
 {
-    const struct prt_fifo *fifo = &d->sched->buffers[b->buffer].fifo;
+    const struct core_fifo *fifo = d->sched->buffers[b->buffer].fifo;
     struct debug_value level = {
         .kind = DEBUG_INTEGER, .integer = (__int128)(fifo->written_packets - fifo->oldest_packets)};
     return prt_debugger_compare(level, b->relation, b->value);
@@ -193,7 +193,7 @@ static enum prt_status read_value(const struct prt_debugger *d, const char **at,
     b->kind = BREAK_VALUE;
     enum prt_status status = read_buffer(d, at, b, error);
     if (status != PRT_OK) return status;
-    b->seen = d->sched->buffers[b->buffer].fifo.written_packets;
+    b->seen = d->sched->buffers[b->buffer].fifo->written_packets;
     if (!prt_debugger_path_take(at, path)) return prt_error_set(error, PRT_E_USAGE, "too long");
     b->any = !prt_debugger_take_relation(at, &b->relation);
     if (b->any && path[0] == '\0') return PRT_OK;
@@ -369,7 +369,7 @@ enum prt_status prt_debug_break_enable(struct prt_debugger *d, uint32_t number, 
     if (status != PRT_OK) return status;
     /* Packets that were written while it was disabled are skipped. */
     if (enabled && b->kind == BREAK_VALUE && !b->enabled)
-        b->seen = d->sched->buffers[b->buffer].fifo.written_packets;
+        b->seen = d->sched->buffers[b->buffer].fifo->written_packets;
     b->enabled = enabled;
     return PRT_OK;
 }
@@ -454,7 +454,7 @@ static bool is_written(const struct prt_debugger *d, const struct debug_break *b
 
 static void look_at_value(struct prt_debugger *d, struct debug_break *b, uint64_t firing)
 {
-    uint64_t written = d->sched->buffers[b->buffer].fifo.written_packets;
+    uint64_t written = d->sched->buffers[b->buffer].fifo->written_packets;
     struct prt_break_hit hit = {.buffer = b->buffer};
     uint64_t found = 0;
     for (; b->seen < written; b->seen++) {

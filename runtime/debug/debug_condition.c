@@ -201,7 +201,7 @@ static enum prt_status take_level(struct condition *c, struct debug_value *value
     prt_debugger_skip_blanks(&c->at);
     if (*c->at != ')') return prt_error_set(c->error, PRT_E_USAGE, "')' is missing");
     c->at++;
-    const struct prt_fifo *fifo = &c->d->sched->buffers[buffer].fifo;
+    const struct core_fifo *fifo = c->d->sched->buffers[buffer].fifo;
     *value = integer_value((__int128)(fifo->written_packets - fifo->oldest_packets));
     return PRT_OK;
 }

@@ -72,7 +72,7 @@ static inline const char *debug_text(const struct prt_debugger *d, container_str
 
 static inline const char *debug_stage_name(const struct prt_debugger *d, uint32_t stage)
 {
-    return debug_text(d, d->sched->stages[stage].node->name);
+    return debug_text(d, prt_stage_node(d->sched, &d->sched->stages[stage])->name);
 }
 
 static inline const char *debug_buffer_name(const struct prt_debugger *d, uint32_t buffer)

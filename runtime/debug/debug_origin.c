@@ -19,7 +19,7 @@ struct debug_origins {
     uint32_t buffer_count;
 };
 
-static bool open_history(struct history *h, const struct prt_fifo *fifo)
+static bool open_history(struct history *h, const struct core_fifo *fifo)
 {
     uint64_t packets = fifo->ring_bytes / fifo->width_bytes;
     h->count = packets < RECORDS_MAX ? packets : RECORDS_MAX;
@@ -46,7 +46,7 @@ static bool fill_origins(struct debug_origins *o, const struct prt_sched *s)
     if (o->histories == NULL) return false;
     o->buffer_count = c->buffer_count;
     for (uint32_t i = 0; i < c->buffer_count; i++)
-        if (!open_history(&o->histories[i], &s->buffers[i].fifo)) return false;
+        if (!open_history(&o->histories[i], s->buffers[i].fifo)) return false;
     return true;
 }
 
@@ -62,13 +62,14 @@ struct debug_origins *prt_debugger_origins_create(const struct prt_sched *sched)
 
 void prt_debugger_origins_behind(struct debug_origins *o, const struct prt_debugger *d)
 {
-    const struct prt_stage *stage = &d->sched->stages[d->last.stage];
-    for (uint32_t i = 0; i < stage->node->output_count; i++) {
-        uint32_t index = stage->node->first_output + i;
-        const struct prt_buffer *buffer = stage->outputs[i].buffer;
+    const struct core_stage *stage = &d->sched->stages[d->last.stage];
+    for (uint32_t i = 0; i < stage->output_count; i++) {
+        uint32_t index = stage->first_output + i;
+        const struct prt_buffer *buffer =
+            prt_output_buffer(d->sched, core_output(d->sched->core, stage, i));
         uint32_t number = (uint32_t)(buffer - d->sched->buffers);
         struct history *h = &o->histories[number];
-        for (uint64_t n = d->given_from[index]; n < buffer->fifo.written_packets; n++) {
+        for (uint64_t n = d->given_from[index]; n < buffer->fifo->written_packets; n++) {
             uint32_t origin = prt_origin_of(d->sched, number, n);
             h->records[n % h->count] = (struct debug_written){d->last, origin};
             h->packets[n % h->count] = n + 1;

@@ -93,7 +93,8 @@ enum prt_status prt_debugger_refuse_name(const struct prt_debugger *d, unsigned 
     for (uint32_t i = 0; (names & DEBUG_NODES) != 0 && i < d->container->stage_count; i++)
         nearest_consider(&nearest, debug_stage_name(d, i));
     for (uint32_t i = 0; (names & DEBUG_KERNELS) != 0 && i < d->container->stage_count; i++)
-        nearest_consider(&nearest, debug_text(d, d->sched->stages[i].node->kernel_title));
+        nearest_consider(
+            &nearest, debug_text(d, prt_stage_node(d->sched, &d->sched->stages[i])->kernel_title));
     const char *stage = (names & DEBUG_NODES) != 0 ? prt_debugger_fused_into(d, word) : NULL;
     if (stage != NULL)
         return prt_error_set(
@@ -119,7 +120,7 @@ enum prt_status prt_debugger_refuse_name(const struct prt_debugger *d, unsigned 
 /* The firings of a stage claim room that they may leave unwritten; the host claims all there is. */
 static uint64_t claimed_to(const struct prt_debugger *d, uint32_t buffer)
 {
-    const struct prt_fifo *fifo = &d->sched->buffers[buffer].fifo;
+    const struct core_fifo *fifo = d->sched->buffers[buffer].fifo;
     if (d->container->buffers[buffer].outer == CONTAINER_OUTER_IN)
         return fifo->oldest_packets + fifo->depth_packets;
     return d->claimed_to[buffer] > fifo->written_packets ? d->claimed_to[buffer]
@@ -129,12 +130,13 @@ static uint64_t claimed_to(const struct prt_debugger *d, uint32_t buffer)
 const uint8_t *prt_debugger_packet_bytes(const struct prt_debugger *d, uint32_t buffer,
                                          uint64_t packet)
 {
-    const struct prt_fifo *fifo = &d->sched->buffers[buffer].fifo;
+    const struct core_fifo *fifo = d->sched->buffers[buffer].fifo;
+    const struct prt_ring *ring = &d->sched->buffers[buffer].ring;
     uint64_t capacity = fifo->ring_bytes / fifo->width_bytes, end = claimed_to(d, buffer);
-    if (packet >= fifo->written_packets || packet < fifo->from_packets) return NULL;
-    if (!prt_fifo_is_placed(fifo) && end > capacity && packet < end - capacity) return NULL;
+    if (packet >= fifo->written_packets || packet < ring->from_packets) return NULL;
+    if (!prt_ring_is_placed(ring) && end > capacity && packet < end - capacity) return NULL;
     unsigned __int128 offset = (unsigned __int128)packet * fifo->width_bytes % fifo->ring_bytes;
-    return fifo->ring + (uint64_t)offset;
+    return ring->memory + (uint64_t)offset;
 }
 
 enum prt_status prt_debugger_packet_part(const struct prt_debugger *d, uint32_t buffer,
@@ -191,7 +193,7 @@ static bool read_number(const char **at, int64_t *number)
 
 /* Converts an index, counted from the oldest packet in the buffer, to a packet number.  Returns
  * false if the number is out of range. */
-static bool absolute(const struct prt_fifo *fifo, int64_t index, uint64_t *packet)
+static bool absolute(const struct core_fifo *fifo, int64_t index, uint64_t *packet)
 {
     *packet = fifo->oldest_packets + (uint64_t)index;
     return index >= 0 ? *packet >= fifo->oldest_packets
@@ -200,7 +202,7 @@ static bool absolute(const struct prt_fifo *fifo, int64_t index, uint64_t *packe
 
 static void say_missing(const struct prt_debugger *d, struct debug_place *place, bool counted)
 {
-    const struct prt_fifo *fifo = &d->sched->buffers[place->buffer].fifo;
+    const struct core_fifo *fifo = d->sched->buffers[place->buffer].fifo;
     const char *name = debug_buffer_name(d, place->buffer);
     uint64_t held = fifo->written_packets - fifo->oldest_packets;
     if (counted && place->packet < fifo->written_packets)
@@ -228,7 +230,7 @@ static void place_packet(const struct prt_debugger *d, struct debug_place *place
 static enum prt_status read_range(const struct prt_debugger *d, int64_t from, const char **at,
                                   struct debug_place *place, struct prt_error *error)
 {
-    const struct prt_fifo *fifo = &d->sched->buffers[place->buffer].fifo;
+    const struct core_fifo *fifo = d->sched->buffers[place->buffer].fifo;
     int64_t to;
     uint64_t last;
     *at += 2;
@@ -246,7 +248,7 @@ static enum prt_status read_range(const struct prt_debugger *d, int64_t from, co
 static enum prt_status read_packets(const struct prt_debugger *d, const char **at,
                                     struct debug_place *place, struct prt_error *error)
 {
-    const struct prt_fifo *fifo = &d->sched->buffers[place->buffer].fifo;
+    const struct core_fifo *fifo = d->sched->buffers[place->buffer].fifo;
     char path[DEBUG_PATH_MAX];
     int64_t number;
     bool counted = true;
@@ -311,7 +313,7 @@ static enum prt_status refuse_variables(const struct prt_debugger *d, struct prt
 static enum prt_status read_variable(const struct prt_debugger *d, const char **at,
                                      struct debug_place *place, struct prt_error *error)
 {
-    const struct container_node *node = d->sched->stages[place->stage].node;
+    const struct container_node *node = prt_stage_node(d->sched, &d->sched->stages[place->stage]);
     const struct container_kernel *kernel = prt_debug_kernel(d->container, node->kernel);
     char path[DEBUG_PATH_MAX], name[DEBUG_PATH_MAX];
     if (!prt_debug_mode(d->container) || kernel == NULL) return refuse_variables(d, error);

@@ -45,7 +45,7 @@ static void print_packet(FILE *to, const struct prt_debugger *d, uint32_t buffer
 
 static void print_packets(FILE *to, const struct prt_debugger *d, const struct debug_place *place)
 {
-    const struct prt_fifo *fifo = &d->sched->buffers[place->buffer].fifo;
+    const struct core_fifo *fifo = d->sched->buffers[place->buffer].fifo;
     uint64_t shown = place->count < PACKETS_SHOWN ? place->count : PACKETS_SHOWN;
     prt_debugger_say(to, "%s: %" PRIu64 " packet%s of ", place->name, place->count,
                      plural(place->count));
@@ -76,7 +76,7 @@ static void print_value(FILE *to, const struct prt_debugger *d, const struct deb
 
 static void print_block(FILE *to, const struct prt_debugger *d, const struct debug_place *place)
 {
-    const struct container_node *node = d->sched->stages[place->stage].node;
+    const struct container_node *node = prt_stage_node(d->sched, &d->sched->stages[place->stage]);
     const struct container_kernel *kernel = prt_debug_kernel(d->container, node->kernel);
     static const char *const kinds[] = {[CONTAINER_VARIABLE_STATE] = "state",
                                         [CONTAINER_VARIABLE_TABLE] = "table",
@@ -228,7 +228,8 @@ static void print_writer(FILE *to, const struct prt_debugger *d, uint32_t buffer
     else
         prt_debugger_say(
             to, ", kernel '%s' at %s:%" PRIu32 "%s\n",
-            debug_text(d, d->sched->stages[written->by.stage].node->kernel_title),
+            debug_text(
+                d, prt_stage_node(d->sched, &d->sched->stages[written->by.stage])->kernel_title),
             prt_container_source(d->container, source), line,
             prt_debug_mode(d->container) ? "" : " (which statement: compile with --debug-mode)");
     if (with_source && place != NULL)
@@ -263,7 +264,7 @@ static void describe_hit(struct prt_debugger *d, const struct prt_break_hit *hit
     if (!prt_debugger_break_title(d, hit->number, kind, sizeof kind, text, sizeof text)) return;
     prt_debugger_say(to, "%s %" PRIu32 ", %s\n", kind, hit->number, text);
     if (hit->buffer == PRT_NONE) return;
-    const struct prt_fifo *fifo = &d->sched->buffers[hit->buffer].fifo;
+    const struct core_fifo *fifo = d->sched->buffers[hit->buffer].fifo;
     if (prt_debugger_break_is_level(d, hit->number)) {
         prt_debugger_say(to, "'%s' holds %" PRIu64 " of %" PRIu64 " packet%s\n",
                          debug_buffer_name(d, hit->buffer),
@@ -282,7 +283,7 @@ static void describe_hit(struct prt_debugger *d, const struct prt_break_hit *hit
 static void describe_next(struct prt_debugger *d, FILE *to)
 {
     char firing[160];
-    const struct container_node *node = d->sched->stages[d->next.stage].node;
+    const struct container_node *node = prt_stage_node(d->sched, &d->sched->stages[d->next.stage]);
     uint32_t source, line;
     prt_debugger_kernel_place(d, d->next.stage, &source, &line);
     prt_debugger_firing_text(d, &d->next, firing, sizeof firing);
@@ -307,12 +308,13 @@ static void describe_begin(struct prt_debugger *d, FILE *to)
 /* The packets that a firing which failed was to consume. */
 static void print_taken(struct prt_debugger *d, FILE *to)
 {
-    const struct prt_stage *stage = &d->sched->stages[d->next.stage];
-    for (uint32_t i = 0; i < stage->node->input_count && !d->next.finish; i++) {
-        const struct prt_stage_input *input = &stage->inputs[i];
-        uint32_t buffer = (uint32_t)(input->buffer - d->sched->buffers);
-        uint64_t first = d->taken_from[stage->node->first_input + i];
-        uint64_t count = prt_flow_total(&input->take.pop, d->next.firing, 1);
+    const struct core_stage *stage = &d->sched->stages[d->next.stage];
+    for (uint32_t i = 0; i < stage->input_count && !d->next.finish; i++) {
+        const struct core_input *input = core_input(d->sched->core, stage, i);
+        uint32_t buffer = input->buffer;
+        uint64_t first = d->taken_from[stage->first_input + i];
+        uint64_t count =
+            core_flow_total(core_numbers(d->sched->core), &input->take.pop, d->next.firing, 1);
         for (uint64_t k = 0; k < count && k < TAKEN_SHOWN; k++) {
             prt_debugger_say(to, "it read %s@%" PRIu64 " = ", debug_buffer_name(d, buffer),
                              first + k);
@@ -329,7 +331,8 @@ static void describe_fault(struct prt_debugger *d, FILE *to)
     if (fault.line > 0) {
         prt_debugger_say(to, "at %s:%" PRIu32 ":%" PRIu32 "\n", fault.source, fault.line,
                          fault.column);
-        prt_debugger_source_line(d, d->sched->fault.fault.source, fault.line, fault.column, to);
+        prt_debugger_source_line(d, d->sched->core->fault.fault.source, fault.line, fault.column,
+                                 to);
     }
     if (d->next.stage != PRT_NONE && fault.firing == d->next.firing) print_taken(d, to);
 }

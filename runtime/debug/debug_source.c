@@ -110,7 +110,7 @@ void prt_debugger_source_line(const struct prt_debugger *d, uint32_t source, uin
 void prt_debugger_kernel_place(const struct prt_debugger *d, uint32_t stage, uint32_t *source,
                                uint32_t *line)
 {
-    const struct container_node *node = d->sched->stages[stage].node;
+    const struct container_node *node = prt_stage_node(d->sched, &d->sched->stages[stage]);
     const struct container_kernel *kernel = prt_debug_kernel(d->container, node->kernel);
     const struct container_place *place =
         kernel != NULL ? prt_debug_place(d->container, kernel->place) : NULL;

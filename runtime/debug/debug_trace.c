@@ -86,33 +86,32 @@ static void print_end(const struct prt_debugger *d, struct json *json, const str
 
 /* The packets that the last firing consumed: between the old and the new positions of its readers. */
 static void print_inputs(const struct prt_debugger *d, struct json *json,
-                         const struct prt_stage *stage)
+                         const struct core_stage *stage)
 {
     bool is_first = true;
-    for (uint32_t i = 0; i < stage->node->input_count; i++) {
-        const struct prt_stage_input *input = &stage->inputs[i];
-        uint64_t from = d->taken_from[stage->node->first_input + i];
-        uint64_t to = input->buffer->fifo.readers[input->reader].position_packets;
+    for (uint32_t i = 0; i < stage->input_count; i++) {
+        const struct core_input *input = core_input(d->sched->core, stage, i);
+        uint64_t from = d->taken_from[stage->first_input + i];
+        uint64_t to = core_fifo_reader(prt_input_buffer(d->sched, input)->fifo, input->reader)
+                          ->position_packets;
         if (to == from) continue;
-        print_end(
-            d, json,
-            &(struct traced_end){(uint32_t)(input->buffer - d->sched->buffers), from, to - from},
-            is_first);
+        print_end(d, json, &(struct traced_end){input->buffer, from, to - from}, is_first);
         is_first = false;
     }
 }
 
 static void print_outputs(const struct prt_debugger *d, struct json *json,
-                          const struct prt_stage *stage)
+                          const struct core_stage *stage)
 {
     bool is_first = true;
-    for (uint32_t i = 0; i < stage->node->output_count; i++) {
-        const struct prt_buffer *buffer = stage->outputs[i].buffer;
-        uint64_t from = d->given_from[stage->node->first_output + i];
-        if (buffer->fifo.written_packets == from) continue;
+    for (uint32_t i = 0; i < stage->output_count; i++) {
+        const struct prt_buffer *buffer =
+            prt_output_buffer(d->sched, core_output(d->sched->core, stage, i));
+        uint64_t from = d->given_from[stage->first_output + i];
+        if (buffer->fifo->written_packets == from) continue;
         print_end(d, json,
                   &(struct traced_end){(uint32_t)(buffer - d->sched->buffers), from,
-                                       buffer->fifo.written_packets - from},
+                                       buffer->fifo->written_packets - from},
                   is_first);
         is_first = false;
     }
@@ -120,7 +119,7 @@ static void print_outputs(const struct prt_debugger *d, struct json *json,
 
 void prt_debugger_trace_firing(struct prt_debugger *d)
 {
-    const struct prt_stage *stage = &d->sched->stages[d->last.stage];
+    const struct core_stage *stage = &d->sched->stages[d->last.stage];
     FILE *to = d->trace->file;
     uint64_t cycle = prt_run_total_cycles(d->run);
     char firing[160];
@@ -129,7 +128,7 @@ void prt_debugger_trace_firing(struct prt_debugger *d)
         json_begin_line(&json, NULL, '{');
         json_number(&json, "cycle", cycle);
         json_text(&json, "node", debug_stage_name(d, d->last.stage));
-        json_text(&json, "kernel", debug_text(d, stage->node->kernel_title));
+        json_text(&json, "kernel", debug_text(d, prt_stage_node(d->sched, stage)->kernel_title));
         if (d->last.finish)
             json_boolean(&json, "finish", true);
         else

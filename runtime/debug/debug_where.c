@@ -11,8 +11,8 @@
 #include "runtime/load/debug_info.h"
 #include "runtime/observe/text_table.h"
 #include "runtime/sched/explain.h"
-#include "runtime/sched/ready.h"
-#include "runtime/sched/select.h"
+#include "core/ready.h"
+#include "core/select.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -26,25 +26,24 @@ enum { NAME_COLUMNS = 16, INSTRUCTIONS_AROUND = 5 };
  * it waits for. */
 static uint32_t state_text(const struct prt_debugger *d, uint32_t index, char *text, size_t size)
 {
-    const struct prt_stage *stage = &d->sched->stages[index];
-    if (stage->life == PRT_STAGE_ENDED) {
+    const struct core_stage *stage = &d->sched->stages[index];
+    if (stage->life == CORE_ENDED) {
         snprintf(text, size, "has ended");
         return UINT32_MAX;
     }
-    const struct prt_sched_fault *fault = &d->sched->fault;
-    if (fault->there && fault->node == (uint32_t)(stage->node - d->container->nodes)) {
+    const struct core_fault *fault = &d->sched->core->fault;
+    if (fault->there && fault->node == stage->node) {
         snprintf(text, size, "has failed");
         return UINT32_MAX;
     }
     if (stage->stopped ||
-        (stage->life == PRT_STAGE_RUNNING && prt_select_source_left(d->sched, stage) == 0)) {
+        (stage->life == CORE_RUNNING && core_ready_source_left(d->sched->core, stage) == 0)) {
         snprintf(text, size, "fires no more");
         return UINT32_MAX;
     }
     uint32_t next = prt_explain_wait(d->sched, index, text, size);
     if (text[0] == '\0')
-        snprintf(text, size, "%s",
-                 stage->life == PRT_STAGE_RUNNING ? "can fire" : "its finish can run");
+        snprintf(text, size, "%s", stage->life == CORE_RUNNING ? "can fire" : "its finish can run");
     return next;
 }
 
@@ -52,14 +51,14 @@ static uint32_t state_text(const struct prt_debugger *d, uint32_t index, char *t
 static void print_state(const struct prt_debugger *d, uint32_t index, FILE *to)
 {
     char text[400];
-    const struct prt_stage *stage = &d->sched->stages[index];
+    const struct core_stage *stage = &d->sched->stages[index];
     (void)state_text(d, index, text, sizeof text);
     const char *behind = text[0] == '\'' ? strstr(text, "' ") : NULL;
     prt_text_cell(to, debug_stage_name(d, index), NAME_COLUMNS);
     prt_debugger_say(to, " %8" PRIu64 " firing%s  %s", stage->firings,
                      stage->firings == 1 ? " " : "s", behind != NULL ? behind + 2 : text);
     if (stage->threshold > 1) fprintf(to, "; threshold %" PRIu32, stage->threshold);
-    if (stage->node->importance > 0) fprintf(to, "; importance %" PRIu32, stage->node->importance);
+    if (stage->importance > 0) fprintf(to, "; importance %" PRIu32, stage->importance);
     fputs(d->next.stage == index && !d->ended ? "  <- next\n" : "\n", to);
 }
 
@@ -103,15 +102,16 @@ void prt_debug_show_stages(struct prt_debugger *d, FILE *to)
     prt_text_cell(to, "stage", NAME_COLUMNS);
     fputs("  firings   cycles  CUs  importance  kernel\n", to);
     for (uint32_t i = 0; i < d->container->stage_count; i++) {
-        const struct prt_stage *stage = &d->sched->stages[i];
+        const struct core_stage *stage = &d->sched->stages[i];
         uint32_t source, line;
         prt_debugger_kernel_place(d, i, &source, &line);
         prt_text_cell(to, debug_stage_name(d, i), NAME_COLUMNS);
         fprintf(to, " %8" PRIu64 " %8" PRIu64 " %4" PRIu32 " %11" PRIu32, stage->firings,
-                stage->execute_cycles, stage->cu_count, stage->node->importance);
-        prt_debugger_say(to, "  %s at %s:%" PRIu32 "%s\n", debug_text(d, stage->node->kernel_title),
+                stage->execute_cycles, d->sched->queues[stage->queue].cu_count, stage->importance);
+        prt_debugger_say(to, "  %s at %s:%" PRIu32 "%s\n",
+                         debug_text(d, prt_stage_node(d->sched, stage)->kernel_title),
                          prt_container_source(d->container, source), line,
-                         stage->life == PRT_STAGE_ENDED ? "; ended" : "");
+                         stage->life == CORE_ENDED ? "; ended" : "");
     }
 }
 
@@ -127,7 +127,7 @@ void prt_debug_show_buffers(struct prt_debugger *d, FILE *to)
     fputs("    holds     of   written  type\n", to);
     for (uint32_t i = 0; i < d->container->buffer_count; i++) {
         const struct prt_buffer *buffer = &d->sched->buffers[i];
-        const struct prt_fifo *fifo = &buffer->fifo;
+        const struct core_fifo *fifo = buffer->fifo;
         prt_text_cell(to, debug_buffer_name(d, i), NAME_COLUMNS);
         fprintf(to, " %8" PRIu64 " %6" PRIu64 " %9" PRIu64,
                 fifo->written_packets - fifo->oldest_packets, fifo->depth_packets,
@@ -149,8 +149,8 @@ void prt_debug_show_ports(struct prt_debugger *d, FILE *to)
         prt_debugger_say(to, " %s %s: %" PRIu64 " packet%s %s the host%s%s\n",
                          debug_text(d, buffer->record->type_text), buffer_kind(buffer),
                          buffer->port->packets, plural(buffer->port->packets), in ? "from" : "to",
-                         in && buffer->fifo.closed ? "; its stream has ended" : "",
-                         buffer->port->gone ? "; the host wants no more" : "");
+                         in && buffer->fifo->closed ? "; its stream has ended" : "",
+                         buffer->core->gone ? "; the host wants no more" : "");
     }
 }
 
@@ -225,7 +225,7 @@ enum prt_status prt_debug_disassemble(struct prt_debugger *d, bool all, FILE *to
 {
     char *text = program_text(d->container);
     if (text == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
-    uint32_t present = d->sched->instruction, number = 0;
+    uint32_t present = d->sched->core->instruction, number = 0;
     for (char *line = text; *line != '\0';) {
         char *end = line + strcspn(line, "\n");
         bool is_instruction = line[0] == ' ';

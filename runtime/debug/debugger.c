@@ -65,7 +65,7 @@ static bool has_arrived(const struct prt_debugger *d)
     switch (d->goal) {
     case DEBUG_STEP: return d->goal_count == 0;
     case DEBUG_STAGE: return d->next.stage == d->goal_stage;
-    case DEBUG_ENDED: return d->sched->stages[d->goal_stage].life == PRT_STAGE_ENDED;
+    case DEBUG_ENDED: return d->sched->stages[d->goal_stage].life == CORE_ENDED;
     case DEBUG_CYCLE: return prt_run_total_cycles(d->run) >= d->goal_count;
     case DEBUG_CONTINUE:
     case DEBUG_KILL: break;
@@ -81,21 +81,24 @@ static struct prt_firing firing_of(const struct prt_debugger *d, uint32_t stage,
 /* ---- what the scheduler calls ---- */
 
 /* Where the ends of the stage are before the firing. */
-static void note_places(struct prt_debugger *d, const struct prt_stage *stage)
+static void note_places(struct prt_debugger *d, const struct core_stage *stage)
 {
-    const struct container_node *node = stage->node;
-    for (uint32_t i = 0; i < node->input_count; i++) {
-        const struct prt_stage_input *input = &stage->inputs[i];
-        d->taken_from[node->first_input + i] =
-            input->buffer->fifo.readers[input->reader].position_packets;
+    const struct core *core = d->sched->core;
+    for (uint32_t i = 0; i < stage->input_count; i++) {
+        const struct core_input *input = core_input(core, stage, i);
+        d->taken_from[stage->first_input + i] =
+            core_fifo_reader(prt_input_buffer(d->sched, input)->fifo, input->reader)
+                ->position_packets;
     }
-    for (uint32_t i = 0; i < node->output_count; i++) {
-        const struct prt_buffer *buffer = stage->outputs[i].buffer;
-        d->given_from[node->first_output + i] = buffer->fifo.written_packets;
-        uint64_t most = d->next.finish ? stage->outputs[i].finish_max
-                                       : prt_flow_total(&stage->outputs[i].most, stage->firings, 1);
+    for (uint32_t i = 0; i < stage->output_count; i++) {
+        const struct core_output *output = core_output(core, stage, i);
+        const struct prt_buffer *buffer = prt_output_buffer(d->sched, output);
+        d->given_from[stage->first_output + i] = buffer->fifo->written_packets;
+        uint64_t most = d->next.finish
+                            ? output->finish_max
+                            : core_flow_total(core_numbers(core), &output->most, stage->firings, 1);
         uint64_t *to = &d->claimed_to[buffer - d->sched->buffers];
-        if (buffer->fifo.written_packets + most > *to) *to = buffer->fifo.written_packets + most;
+        if (buffer->fifo->written_packets + most > *to) *to = buffer->fifo->written_packets + most;
     }
 }
 

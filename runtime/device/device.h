@@ -37,6 +37,7 @@
 #ifndef RUNTIME_DEVICE_DEVICE_H
 #define RUNTIME_DEVICE_DEVICE_H
 
+#include "core/completion.h"
 #include "lang/devdesc.h"
 #include "lang/dispatch.h"
 #include "lang/kernel_abi.h"
@@ -52,16 +53,6 @@
 struct prt_device;
 struct prt_device_queue; /* device_queue.h */
 struct core_timing_cu;
-
-/* One form of dispatch packet; its `header` byte selects the member. */
-union prt_dispatch {
-    uint8_t header;
-    struct dispatch_full full;
-    struct dispatch_reference reference;
-    struct dispatch_condensed condensed;
-};
-
-_Static_assert(sizeof(union prt_dispatch) == 64, "a slot of a queue is 64 bytes");
 
 enum prt_kernel_flags {
     PRT_KERNEL_STATEFUL = 1, /* firings execute one after the other */
@@ -219,17 +210,6 @@ struct prt_device_info {
     bool real_time;        /* cycles are nanoseconds of the host */
 };
 
-/* Of one launch. */
-struct prt_completion {
-    uint64_t signal; /* its completion_signal; 0: it had none */
-    uint64_t begin_cycles, end_cycles;
-    uint64_t execute_cycles, launch_cycles, switch_cycles; /* shares of the time between */
-    uint32_t object;                                       /* kernel object */
-    enum kernel_status kernel_status;
-    bool skipped;              /* not executed: a launch of its queue before it has faulted */
-    struct kernel_fault fault; /* of the lowest firing; written if the status is not KERNEL_OK */
-};
-
 struct prt_device_ops {
     const char *name;
 
@@ -268,7 +248,7 @@ struct prt_device_ops {
      * usable, `*error` says what is wrong.  PRT_E_INVALID_VALUE: no such queue.  Allocates nothing.
      */
     enum prt_status (*enqueue)(struct prt_device *device, uint32_t queue,
-                               const union prt_dispatch *packet, struct prt_error *error);
+                               const union dispatch_packet *packet, struct prt_error *error);
 
     /* Launches an object without a packet, for a device where that is cheaper; the launch is seen
      * when it ends. NULL: the device takes only packets.  Requires: the object exists and is not in
@@ -278,18 +258,18 @@ struct prt_device_ops {
      * `*ended` is its completion, which `wait` does not deliver any more.  Otherwise returns
      * false. */
     bool (*launch)(struct prt_device *device, uint32_t queue, uint32_t object,
-                   uint64_t first_firing, uint32_t firings, struct prt_completion *ended);
+                   uint64_t first_firing, uint32_t firings, struct core_completion *ended);
 
     /* Moves time forward to the moment when the next launch in flight is seen to end.  Waits until
      * the host has executed all launches that are seen then.  Delivers all completions seen by now,
      * at most `capacity` (1 or more).  With nothing in flight, `*count` is 0 at once. */
-    enum prt_status (*wait)(struct prt_device *device, struct prt_completion *completions,
+    enum prt_status (*wait)(struct prt_device *device, struct core_completion *completions,
                             uint32_t capacity, uint32_t *count);
 
     /* As `wait`, but time moves forward to `until_cycles` at most; if nothing is seen by then, `*count` is 0.  With
      * nothing in flight, too.  NULL: nothing can happen at a moment of the device's time (real time, or none). */
     enum prt_status (*wait_until)(struct prt_device *device, uint64_t until_cycles,
-                                  struct prt_completion *completions, uint32_t capacity,
+                                  struct core_completion *completions, uint32_t capacity,
                                   uint32_t *count);
 
     /* Queues that a fault has ended execute again.  Requires: nothing is in flight.  NULL: no kernel

@@ -56,7 +56,7 @@ static uint64_t block_of(const struct prt_packet_processor *p, uint64_t object)
 /* ---- decoding ---- */
 
 /* The launches as full packets. */
-static bool expand(struct prt_packet_processor *p, const union prt_dispatch *packet,
+static bool expand(struct prt_packet_processor *p, const union dispatch_packet *packet,
                    struct dispatch_finding *finding)
 {
     p->entry = UINT32_MAX;
@@ -155,8 +155,8 @@ static enum prt_status refuse(const struct dispatch_finding *finding, uint32_t h
                          finding->value);
 }
 
-enum prt_status prt_packet_decode(struct prt_packet_processor *p, const union prt_dispatch *packet,
-                                  struct prt_error *error)
+enum prt_status prt_packet_decode(struct prt_packet_processor *p,
+                                  const union dispatch_packet *packet, struct prt_error *error)
 {
     struct dispatch_finding finding;
     bool good = expand(p, packet, &finding);
@@ -188,7 +188,7 @@ void prt_packet_accept(struct prt_packet_processor *p)
     struct prt_device_counters *counters = p->counters;
     counters->packets[p->kind]++;
     counters->launches[p->kind] += p->count;
-    counters->bytes_enqueued += sizeof(union prt_dispatch);
+    counters->bytes_enqueued += sizeof(union dispatch_packet);
     counters->enqueue_cycles = core_cycles_add(counters->enqueue_cycles, p->enqueue_cycles);
     counters->process_cycles = core_cycles_add(counters->process_cycles, p->process_cycles);
     if (p->entry != UINT32_MAX) store_reference(p);

@@ -88,7 +88,7 @@ enum prt_status prt_packet_objects(struct prt_packet_processor *processor, uint3
 
 /* Fills decoded[0..count).  A packet that is refused is counted. */
 enum prt_status prt_packet_decode(struct prt_packet_processor *processor,
-                                  const union prt_dispatch *packet, struct prt_error *error);
+                                  const union dispatch_packet *packet, struct prt_error *error);
 
 /* The launches decoded last will be executed. */
 void prt_packet_accept(struct prt_packet_processor *processor);

@@ -95,7 +95,7 @@ struct prt_queue *prt_queue_find(struct prt_queue_table *table, uint32_t queue)
 
 enum prt_status prt_queue_admit(struct prt_queue_table *table, uint32_t queue,
                                 struct prt_packet_processor *processor,
-                                const union prt_dispatch *packet, struct prt_queue **found,
+                                const union dispatch_packet *packet, struct prt_queue **found,
                                 struct prt_error *error)
 {
     struct prt_queue *q = prt_queue_find(table, queue);

@@ -20,7 +20,7 @@
 #include "runtime/sched/sched_replay.h"
 #include "runtime/sched/sched.h"
 #include "runtime/sched/run_state.h"
-#include "runtime/sched/vm.h"
+#include "runtime/sched/program.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -64,7 +64,6 @@ static enum prt_status finish_load(struct prt_container *container, const struct
     enum prt_status status = made->image != NULL ? PRT_OK : NO_MEMORY(error);
     if (status == PRT_OK) status = prt_verify(&made->container, error);
     if (status == PRT_OK) status = find_ports(made, error);
-    if (status == PRT_OK) status = prt_vm_create(&made->container, &made->vm, error);
     if (status == PRT_OK && entries == NULL)
         status = prt_image_choose(&made->container, made->image, error);
     else if (status == PRT_OK)
@@ -113,7 +112,6 @@ enum prt_status prt_program_load_with_entries(const void *bytes, size_t size,
 void prt_program_free(struct prt_program *program)
 {
     if (program == NULL) return;
-    prt_vm_destroy(program->vm);
     if (program->image != NULL) prt_image_free(program->image);
     free(program->image);
     prt_container_free(&program->container);
@@ -282,7 +280,6 @@ static enum prt_status run_on_part(struct prt_run *run, const struct prt_run_opt
 static void free_deeper(struct prt_program *deeper)
 {
     if (deeper == NULL) return;
-    prt_vm_destroy(deeper->vm);
     prt_container_free_deep(&deeper->container);
     free(deeper);
 }
@@ -302,7 +299,6 @@ static enum prt_status deepen_program(const struct prt_program *loaded,
         prt_container_deepen(&loaded->container, factor, scales_program, &made->container, error);
     if (status == PRT_OK) status = prt_verify(&made->container, error);
     if (status == PRT_OK) status = prt_verify_device(&made->container, device, error);
-    if (status == PRT_OK) status = prt_vm_create(&made->container, &made->vm, error);
     if (status != PRT_OK) {
         free_deeper(made);
         return status;
@@ -621,19 +617,19 @@ static void show_stage(void *context, uint32_t index)
 {
     struct replay_view *view = context;
     const struct prt_sched *s = view->run->sched;
-    const struct prt_stage *stage = &s->stages[index];
-    const struct container_node *node = stage->node;
-    struct prt_replay_step step = {.node = prt_container_text(s->container, node->name),
-                                   .firing = stage->firings,
-                                   .levels = view->levels};
-    for (uint32_t i = 0; i < node->input_count + node->output_count; i++) {
-        const struct prt_buffer *buffer = i < node->input_count
-                                              ? stage->inputs[i].buffer
-                                              : stage->outputs[i - node->input_count].buffer;
+    const struct core_stage *stage = &s->stages[index];
+    uint32_t inputs = stage->input_count;
+    const char *name = prt_container_text(s->container, prt_stage_node(s, stage)->name);
+    struct prt_replay_step step = {.node = name, .firing = stage->firings, .levels = view->levels};
+    for (uint32_t i = 0; i < inputs + stage->output_count; i++) {
+        const struct prt_buffer *buffer =
+            i < inputs ? prt_input_buffer(s, core_input(s->core, stage, i))
+                       : prt_output_buffer(s, core_output(s->core, stage, i - inputs));
         if (buffer->record->outer != CONTAINER_INNER) continue;
-        view->levels[step.level_count++] = (struct prt_replay_level){
-            prt_container_text(s->container, buffer->record->name),
-            buffer->fifo.written_packets - buffer->fifo.oldest_packets, buffer->fifo.depth_packets};
+        view->levels[step.level_count++] =
+            (struct prt_replay_level){prt_container_text(s->container, buffer->record->name),
+                                      buffer->fifo->written_packets - buffer->fifo->oldest_packets,
+                                      buffer->fifo->depth_packets};
     }
     view->show(view->context, &step);
 }
@@ -653,7 +649,7 @@ enum prt_status prt_run_replay(struct prt_run *run, prt_replay_callback show, vo
     if (view.levels == NULL) return NO_MEMORY(error);
     bool before = run->executed;
     enum prt_status status = start(run, error);
-    if (status == PRT_OK) status = prt_vm_prologue(run->program->vm, run->sched, error);
+    if (status == PRT_OK) status = prt_program_begin(run->sched, error);
     if (status == PRT_OK) status = prt_replay(run->sched, show_stage, &view, error);
     if (!before) status = prt_port_threads_end(run->sched, status, error);
     if (!before) end(run);
@@ -673,10 +669,10 @@ enum prt_status prt_run_execute(struct prt_run *run, struct prt_error *error)
     enum prt_status status = start(run, error);
     const struct prt_run_watch *watch = run->executed && !before ? run->watch : NULL;
     if (status == PRT_OK && watch != NULL) status = watch->begins(watch->context, error);
-    if (status == PRT_OK) status = prt_vm_run(run->program->vm, run->sched, error);
+    if (status == PRT_OK) status = prt_sched_run(run->sched, error);
     if (!before) status = prt_port_threads_end(run->sched, status, error);
     if (!before) end(run);
-    if (status == PRT_OK && run->sched->interrupt_seen)
+    if (status == PRT_OK && run->sched->core->interrupt_seen)
         status = prt_error_set(error, PRT_E_INTERRUPTED, "%s", prt_status_text(PRT_E_INTERRUPTED));
     if (watch != NULL) watch->ends(watch->context, status, error);
     return status;
@@ -690,7 +686,8 @@ void prt_run_interrupt(struct prt_run *run)
 void prt_run_tell_stall(const struct prt_run *run, prt_wait_callback receive, void *context)
 {
     const struct prt_sched *s = run->sched;
-    if (s->stalled > 0) prt_explain_waits(s, s->stalled - 1, receive, context);
+    const struct core_failure *failure = &s->core->failure;
+    if (failure->kind == CORE_STALLED) prt_explain_waits(s, failure->stage, receive, context);
 }
 
 void prt_run_tell_standing(struct prt_run *run, prt_standing_callback write, void *context)
@@ -703,7 +700,7 @@ void prt_run_tell_standing(struct prt_run *run, prt_standing_callback write, voi
 bool prt_run_fault(const struct prt_run *run, struct prt_fault_information *information)
 {
     const struct prt_container *c = &run->program->container;
-    const struct prt_sched_fault *f = &run->sched->fault;
+    const struct core_fault *f = &run->sched->core->fault;
     if (!f->there) return false;
     *information = (struct prt_fault_information){
         .id = prt_explain_fault_id(f->status),
@@ -752,7 +749,8 @@ bool prt_run_describe_crash(const struct prt_run *run, char *text, size_t size)
     if (size == 0 || !prt_kernel_executing(&object, &first, &count)) return false;
     const struct prt_kernel_object *objects = run->sched->objects;
     if (object < objects || object >= objects + (size_t)c->stage_count * 2) return false;
-    const struct container_node *node = run->sched->stages[object->stage].node;
+    const struct container_node *node =
+        prt_stage_node(run->sched, &run->sched->stages[object->stage]);
     struct line line = {text, size, 0};
     append_text(&line, "kernel '");
     append_text(&line, prt_container_text(c, node->name));

@@ -9,13 +9,12 @@
 #include "runtime/load/reader.h"
 #include "runtime/host/pipert.h"
 #include "runtime/sched/sched.h"
-#include "runtime/sched/vm.h"
+#include "runtime/sched/sched.h"
 
 struct prt_program {
     struct prt_container container;
     struct prt_image *image; /* owned; its code is loaded when a run needs the kernels */
-    struct prt_vm *vm;
-    uint32_t *ports; /* buffer of each port */
+    uint32_t *ports;         /* buffer of each port */
     uint32_t port_count;
 };
 

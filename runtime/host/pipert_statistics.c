@@ -12,7 +12,7 @@ uint64_t prt_run_total_cycles(const struct prt_run *run)
     if (run->ended) return run->ended_cycles;
     run->ops->info(run->device, &info);
     uint64_t now = run->ops->now_cycles(run->device);
-    return info.real_time ? now : now + s->instruction_cycles - s->passed_cycles;
+    return info.real_time ? now : now + s->core->instruction_cycles - s->core->passed_cycles;
 }
 
 /* The maximum over the readers. */
@@ -41,13 +41,13 @@ static void account_dispatch(const struct prt_run *run, struct prt_run_statistic
         core_cycles_add(core_cycles_add(n.enqueue_cycles, n.process_cycles), n.cleanup_cycles);
     full->launches = full->packets = was->launches;
     full->enqueues = full->processings = full->clean_ups = was->launches;
-    full->bytes = core_cycles_multiply(was->launches, sizeof(union prt_dispatch));
+    full->bytes = core_cycles_multiply(was->launches, sizeof(union dispatch_packet));
     const struct devdesc *d = info.description;
     uint64_t each =
         (uint64_t)d->launch_enqueue_cycles + d->launch_process_cycles + d->launch_cleanup_cycles;
     full->overhead_cycles = core_cycles_multiply(was->launches, each);
     statistics->reference_stores = n.reference_stores;
-    statistics->spills = n.spills + run->sched->spilled_launches;
+    statistics->spills = n.spills + run->sched->core->spilled_launches;
 }
 
 void prt_run_statistics(const struct prt_run *run, struct prt_run_statistics *statistics)
@@ -58,13 +58,13 @@ void prt_run_statistics(const struct prt_run *run, struct prt_run_statistics *st
     run->ops->info(run->device, &info);
     *statistics = (struct prt_run_statistics){
         .total_cycles = prt_run_total_cycles(run),
-        .scheduler_cycles = s->instruction_cycles,
-        .instructions = s->instructions,
+        .scheduler_cycles = s->core->instruction_cycles,
+        .instructions = s->core->instructions,
         .suspensions = s->suspensions,
         .host_threads = info.host_threads,
     };
     for (uint32_t i = 0; i < c->stage_count; i++) {
-        const struct prt_stage *stage = &s->stages[i];
+        const struct core_stage *stage = &s->stages[i];
         statistics->dispatches += stage->dispatches;
         statistics->launch_cycles += stage->launch_cycles;
         statistics->switch_cycles += stage->switch_cycles;
@@ -74,7 +74,7 @@ void prt_run_statistics(const struct prt_run *run, struct prt_run_statistics *st
     for (uint32_t i = 0; i < c->buffer_count; i++) {
         statistics->leftover_packets += leftover_packets(&s->buffers[i]);
         if (s->profile != NULL) statistics->host_cycles += prt_profile_host_cycles(s, i);
-        statistics->discarded_packets += s->buffers[i].fifo.discarded_packets;
+        statistics->discarded_packets += s->buffers[i].fifo->discarded_packets;
     }
 }
 
@@ -83,13 +83,14 @@ bool prt_run_stage(const struct prt_run *run, uint32_t index,
 {
     const struct prt_container *c = &run->program->container;
     if (index >= c->stage_count) return false;
-    const struct prt_stage *stage = &run->sched->stages[index];
+    const struct core_stage *stage = &run->sched->stages[index];
+    const struct container_node *node = prt_stage_node(run->sched, stage);
     *statistics = (struct prt_stage_statistics){
-        .name = prt_container_text(c, stage->node->name),
-        .kernel = prt_container_text(c, stage->node->kernel_title),
-        .source = prt_container_source(c, stage->node->source),
-        .line = stage->node->line,
-        .cu_count = stage->cu_count,
+        .name = prt_container_text(c, node->name),
+        .kernel = prt_container_text(c, node->kernel_title),
+        .source = prt_container_source(c, node->source),
+        .line = node->line,
+        .cu_count = run->sched->queues[stage->queue].cu_count,
         .firings = stage->firings,
         .dispatches = stage->dispatches,
         .execute_cycles = stage->execute_cycles,
@@ -131,23 +132,24 @@ bool prt_run_buffer(const struct prt_run *run, uint32_t index,
         .width_bytes = buffer->record->width_bytes,
         .depth_packets = buffer->record->depth_packets,
         .planned_packets = run->loaded->container.buffers[index].depth_packets,
-        .packets = buffer->fifo.written_packets,
-        .high_water_packets = buffer->fifo.high_water_packets,
+        .packets = buffer->fifo->written_packets,
+        .high_water_packets = buffer->fifo->high_water_packets,
         .suspensions = buffer->port != NULL ? buffer->port->suspensions : 0,
-        .discarded_packets = buffer->fifo.discarded_packets,
+        .discarded_packets = buffer->fifo->discarded_packets,
         .leftover_packets = leftover_packets(buffer),
         .leftover_more = buffer->leftover_more,
         .few_packets = buffer->few_packets,
         .stranded_packets = buffer->stranded_packets,
         .primes_loop = leftover_packets(buffer) > 0 &&
                        leftover_packets(buffer) <= buffer->record->initial_packets &&
-                       prt_self_driven_closes_cycle(run->sched, buffer),
+                       prt_self_driven_closes_cycle(run->sched->core, index),
     };
     if (run->sched->profile != NULL)
         statistics->host_cycles = prt_profile_host_cycles(run->sched, index);
     count_arrivals(run->sched, index, statistics);
     if (buffer->stranded_reader != NULL)
-        statistics->stranded_reader = prt_container_text(c, buffer->stranded_reader->node->name);
+        statistics->stranded_reader =
+            prt_container_text(c, prt_stage_node(run->sched, buffer->stranded_reader)->name);
     if (buffer->stranded_by != NULL)
         statistics->stranded_by = prt_container_text(c, buffer->stranded_by->record->name);
     for (uint32_t i = 0; i < run->program->port_count; i++) {

@@ -18,12 +18,12 @@ bool prt_run_wait(const struct prt_run *run, uint32_t stage, uint32_t end,
 {
     const struct prt_sched *s = run->sched;
     if (s->profile == NULL || stage >= s->container->stage_count) return false;
-    const struct prt_stage *waiter = &s->stages[stage];
-    const struct container_node *node = waiter->node;
-    if (end >= node->input_count + node->output_count) return false;
-    bool input = end < node->input_count;
+    const struct core_stage *waiter = &s->stages[stage];
+    if (end >= waiter->input_count + waiter->output_count) return false;
+    bool input = end < waiter->input_count;
     const struct prt_buffer *buffer =
-        input ? waiter->inputs[end].buffer : waiter->outputs[end - node->input_count].buffer;
+        input ? prt_input_buffer(s, core_input(s->core, waiter, end))
+              : prt_output_buffer(s, core_output(s->core, waiter, end - waiter->input_count));
     *wait = (struct prt_wait_statistics){.buffer =
                                              prt_container_text(s->container, buffer->record->name),
                                          .cause = input ? PRT_STALL_PACKETS : PRT_STALL_ROOM,
@@ -38,7 +38,7 @@ bool prt_run_output(const struct prt_run *run, uint32_t output,
     const struct prt_sched *s = run->sched;
     if (s->profile == NULL || output >= s->container->output_count) return false;
     for (uint32_t i = 0; i < s->container->stage_count; i++) {
-        const struct container_node *node = s->stages[i].node;
+        const struct container_node *node = prt_stage_node(s, &s->stages[i]);
         if (output < node->first_output || output - node->first_output >= node->output_count)
             continue;
         prt_profile_output(s, output, statistics);
@@ -237,9 +237,9 @@ bool prt_run_bottleneck(const struct prt_run *run, struct prt_bottleneck *b)
     } else if (port_cycles >= total - total / 2) {
         b->limit = info.real_time ? PRT_LIMIT_HOST : PRT_LIMIT_ARRIVALS;
         b->busy_cycles = port_cycles;
-    } else if (s->instruction_cycles >= total - total / 2) {
+    } else if (s->core->instruction_cycles >= total - total / 2) {
         b->limit = PRT_LIMIT_SCHEDULER;
-        b->busy_cycles = s->instruction_cycles;
+        b->busy_cycles = s->core->instruction_cycles;
     } else {
         b->limit = PRT_LIMIT_DEPENDENCIES;
     }

@@ -3,7 +3,8 @@
 
 #include "core/time/timing.h"
 #include "runtime/sched/inport.h"
-#include "runtime/sched/select.h"
+#include "core/launch.h"
+#include "core/select.h"
 #include "runtime/sched/stage_profile.h"
 
 #include <assert.h>
@@ -48,7 +49,8 @@ static enum prt_status refuse_past_list(const struct prt_sched *s, const struct 
 /* The clock of the device, with the instructions that it has not been given yet. */
 static uint64_t present_cycle(const struct prt_sched *s)
 {
-    return core_cycles_add(s->ops->now_cycles(s->device), s->instruction_cycles - s->passed_cycles);
+    return core_cycles_add(s->ops->now_cycles(s->device),
+                           s->core->instruction_cycles - s->core->passed_cycles);
 }
 
 /* A stage that reads a full port lacks its packets meanwhile. */
@@ -62,13 +64,13 @@ enum prt_status prt_arrival_wait(struct prt_sched *s, struct prt_buffer *buffer,
                              " on arrives in cycle 2^63 or later, which is not modelled",
                              port_name(s, buffer), buffer->port->packets);
     if (cycle <= now) return PRT_OK;
-    prt_sched_pass_time(s);
-    buffer->port->awaited = true;
-    prt_select_readers_changed(s, buffer);
+    core_pass_time(s->core);
+    buffer->core->awaited = true;
+    core_readers_changed(s->core, buffer->core);
     if (s->profile != NULL) prt_profile_arrival(s, buffer, cycle);
     s->ops->advance(s->device, cycle - now);
-    buffer->port->awaited = false;
-    prt_select_readers_changed(s, buffer);
+    buffer->core->awaited = false;
+    core_readers_changed(s->core, buffer->core);
     buffer->port->arrival->waited_cycles += cycle - now;
     s->suspensions++;
     buffer->port->suspensions++;
@@ -96,7 +98,7 @@ enum prt_status prt_arrival_await_fill(struct prt_sched *s, struct prt_buffer *b
 {
     struct prt_port *port = buffer->port;
     const struct prt_arrivals *arrivals = &port->arrival->arrivals;
-    uint64_t room = prt_fifo_room(&buffer->fifo);
+    uint64_t room = core_fifo_room(buffer->fifo);
     if (room == 0) return PRT_OK;
     prt_inport_read_ahead(s, buffer);
     uint64_t packets = port->ahead.packets;
@@ -107,7 +109,7 @@ enum prt_status prt_arrival_await_fill(struct prt_sched *s, struct prt_buffer *b
     uint64_t cycle = prt_arrivals_cycle(arrivals, port->packets + packets - fills);
     enum prt_status status = prt_arrival_wait(s, buffer, cycle, error);
     if (status != PRT_OK) return status;
-    prt_sched_pass_time(s);
+    core_pass_time(s->core);
     count_rest(s, port, packets);
     return PRT_OK;
 }
@@ -134,7 +136,7 @@ enum prt_status prt_arrival_take(struct prt_sched *s, struct prt_buffer *buffer,
 {
     struct prt_port *port = buffer->port;
     const struct prt_arrivals *arrivals = &port->arrival->arrivals;
-    uint64_t now = present_cycle(s), room = prt_fifo_room(&buffer->fifo);
+    uint64_t now = present_cycle(s), room = core_fifo_room(buffer->fifo);
     uint64_t arrived = prt_arrivals_by(arrivals, now) - port->packets;
     if (arrived == 0 || room == 0) return PRT_OK;
     uint64_t wanted = arrived < room ? arrived : room;
@@ -144,7 +146,7 @@ enum prt_status prt_arrival_take(struct prt_sched *s, struct prt_buffer *buffer,
     if (!ends && packets < room &&
         now - prt_arrivals_cycle(arrivals, port->packets) < latency_cycles)
         return PRT_OK;
-    prt_sched_pass_time(s);
+    core_pass_time(s->core);
     if (packets > 0 && prt_arrivals_is_past_list(arrivals, port->packets + packets - 1))
         return refuse_past_list(s, buffer, error);
     count_rest(s, port, packets);
@@ -157,7 +159,7 @@ uint64_t prt_arrival_next_cycle(struct prt_sched *s, struct prt_buffer *buffer, 
     const struct prt_port *port = buffer->port;
     const struct prt_arrivals *arrivals = &port->arrival->arrivals;
     const struct prt_ahead *ahead = &port->ahead;
-    uint64_t room = prt_fifo_room(&buffer->fifo), first = port->packets;
+    uint64_t room = core_fifo_room(buffer->fifo), first = port->packets;
     assert(lacking > 0);
     read_ahead_for(s, buffer, latency_cycles > 0 || lacking > room ? room : lacking);
     bool comes = ahead->packets >= lacking;

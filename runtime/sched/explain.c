@@ -2,7 +2,7 @@
 #include "runtime/sched/explain.h"
 #include "base/plural.h"
 
-#include "runtime/sched/ready.h"
+#include "core/ready.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ const char *prt_explain_fault_id(enum kernel_status status)
 }
 
 /* "wrote 65 packets in firing 118, declared 64" */
-static void describe_fault_cause(const struct prt_sched_fault *f, const char *where, char *out,
+static void describe_fault_cause(const struct core_fault *f, const char *where, char *out,
                                  size_t size)
 {
     const struct kernel_fault *fault = &f->fault;
@@ -70,7 +70,7 @@ static const char *source_name(const struct prt_container *c, uint32_t source)
 }
 
 /* " in firing 118, in a kernel launched 2 levels below" */
-static void describe_fault_place(const struct prt_sched_fault *f, char *out, size_t size)
+static void describe_fault_place(const struct core_fault *f, char *out, size_t size)
 {
     const struct kernel_fault *fault = &f->fault;
     if (fault->firing == UINT64_MAX)
@@ -83,10 +83,10 @@ static void describe_fault_place(const struct prt_sched_fault *f, char *out, siz
                  fault->firing, fault->level, fault->level == 1 ? "" : "s");
 }
 
-enum prt_status prt_explain_fault(const struct prt_sched *sched, struct prt_error *error)
+enum prt_status prt_explain_fault(const struct prt_sched *s, struct prt_error *error)
 {
-    const struct prt_container *c = sched->container;
-    const struct prt_sched_fault *f = &sched->fault;
+    const struct prt_container *c = s->container;
+    const struct core_fault *f = &s->core->fault;
     char where[96], deed[240];
     if (f->node == CONTAINER_NONE) {
         describe_fault_cause(f, "", deed, sizeof deed);
@@ -122,135 +122,136 @@ static void add_words(struct story *story, const char *format, ...)
     if (story->used >= sizeof story->text) story->used = sizeof story->text - 1;
 }
 
-static const char *stage_name(const struct prt_sched *sched, uint32_t stage)
+static const char *stage_name(const struct prt_sched *s, uint32_t stage)
 {
-    return prt_container_text(sched->container, sched->stages[stage].node->name);
+    return prt_container_text(s->container, prt_stage_node(s, &s->stages[stage])->name);
 }
 
 /* A replay waits only for the stages of its cycle: others have not been asked to fire. */
-static bool is_waited_for(const struct prt_sched *sched, uint32_t node)
+static bool is_waited_for(const struct prt_sched *s, uint32_t node)
 {
-    return sched->among == NULL || sched->among[sched->node_stage[node]];
+    return s->among == NULL || s->among[s->node_stage[node]];
 }
 
-static bool has_reader_waited_for(const struct prt_sched *sched, const struct prt_buffer *buffer)
+static bool has_reader_waited_for(const struct prt_sched *s, const struct prt_buffer *buffer)
 {
     const struct container_buffer *record = buffer->record;
-    for (uint32_t i = 0; sched->among != NULL && i < record->reader_count; i++)
-        if (is_waited_for(sched, sched->container->readers[record->first_reader + i].node))
-            return true;
-    return sched->among == NULL;
+    for (uint32_t i = 0; s->among != NULL && i < record->reader_count; i++)
+        if (is_waited_for(s, s->container->readers[record->first_reader + i].node)) return true;
+    return s->among == NULL;
 }
 
 /* The output with too little room for the stage's next firing or finish, or NULL. */
-static const struct prt_stage_output *find_full_output(const struct prt_sched *sched,
-                                                       const struct prt_stage *stage)
+static const struct core_output *find_full_output(const struct prt_sched *s,
+                                                  const struct core_stage *stage)
 {
-    for (uint32_t i = 0; i < stage->node->output_count; i++) {
-        const struct prt_stage_output *output = &stage->outputs[i];
-        if (prt_fifo_room(&output->buffer->fifo) < prt_ready_wanted_room(stage, output) &&
-            has_reader_waited_for(sched, output->buffer))
+    for (uint32_t i = 0; i < stage->output_count; i++) {
+        const struct core_output *output = core_output(s->core, stage, i);
+        if (core_fifo_room(prt_output_buffer(s, output)->fifo) <
+                core_ready_wanted_room(s->core, stage, output) &&
+            has_reader_waited_for(s, prt_output_buffer(s, output)))
             return output;
     }
     return NULL;
 }
 
 /* The input whose packets the stage waits for, or NULL.  It does not wait for an open in-port that can be filled. */
-static const struct prt_stage_input *find_starved_input(const struct prt_sched *sched,
-                                                        const struct prt_stage *stage)
+static const struct core_input *find_starved_input(const struct prt_sched *s,
+                                                   const struct core_stage *stage)
 {
-    for (uint32_t i = 0; i < stage->node->input_count; i++) {
-        const struct prt_stage_input *input = &stage->inputs[i];
-        bool counts = input->buffer->record->outer == CONTAINER_OUTER_IN ||
-                      is_waited_for(sched, input->buffer->record->writer_node);
-        if (counts && prt_ready_input(stage, input, true, 1) == 0) return input;
+    for (uint32_t i = 0; i < stage->input_count; i++) {
+        const struct core_input *input = core_input(s->core, stage, i);
+        bool counts = prt_input_buffer(s, input)->record->outer == CONTAINER_OUTER_IN ||
+                      is_waited_for(s, prt_input_buffer(s, input)->record->writer_node);
+        if (counts && core_ready_input(s->core, stage, input, true, 1) == 0) return input;
     }
     return NULL;
 }
 
 /* A stage whose packets are the oldest in the buffer; only it can free room.  UINT32_MAX: none that counts. */
-static uint32_t find_slowest_reader(const struct prt_sched *sched, const struct prt_buffer *buffer)
+static uint32_t find_slowest_reader(const struct prt_sched *s, const struct prt_buffer *buffer)
 {
     const struct container_buffer *record = buffer->record;
     for (uint32_t i = 0; i < record->reader_count; i++) {
-        const struct prt_fifo_reader *reader = &buffer->fifo.readers[i];
-        uint32_t node = sched->container->readers[record->first_reader + i].node;
-        if (reader->attached && reader->position_packets == buffer->fifo.oldest_packets &&
-            is_waited_for(sched, node)) {
-            return sched->node_stage[node];
+        const struct core_reader *reader = core_fifo_reader(buffer->fifo, i);
+        uint32_t node = s->container->readers[record->first_reader + i].node;
+        if (reader->attached && reader->position_packets == buffer->fifo->oldest_packets &&
+            is_waited_for(s, node)) {
+            return s->node_stage[node];
         }
     }
     return UINT32_MAX;
 }
 
 /* An in-port cannot be filled for one reader while another reader keeps its packets.  Returns that other reader. */
-static uint32_t append_port_wait(const struct prt_sched *sched, uint32_t waiting,
+static uint32_t append_port_wait(const struct prt_sched *s, uint32_t waiting,
                                  const struct prt_buffer *buffer, struct story *story)
 {
-    const struct prt_fifo *fifo = &buffer->fifo;
-    uint32_t slowest = find_slowest_reader(sched, buffer);
+    const struct core_fifo *fifo = buffer->fifo;
+    uint32_t slowest = find_slowest_reader(s, buffer);
     if (slowest == UINT32_MAX || slowest == waiting) return slowest;
     add_words(story,
               "; '%s' is full (holds %" PRIu64 " of %" PRIu64
               "): its reader '%s' has consumed none of them",
-              prt_container_text(sched->container, buffer->record->name),
+              prt_container_text(s->container, buffer->record->name),
               fifo->written_packets - fifo->oldest_packets, fifo->depth_packets,
-              stage_name(sched, slowest));
+              stage_name(s, slowest));
     return slowest;
 }
 
 /* Appends the wait of one stage.  Returns the stage that it waits for; UINT32_MAX: none. */
-static uint32_t append_wait(const struct prt_sched *sched, uint32_t index, struct story *story)
+static uint32_t append_wait(const struct prt_sched *s, uint32_t index, struct story *story)
 {
-    const struct prt_stage *stage = &sched->stages[index];
-    const struct prt_container *c = sched->container;
-    const struct prt_stage_input *input = find_starved_input(sched, stage);
-    if (stage->life == PRT_STAGE_FAULTED) {
-        add_words(story, "'%s' %s", stage_name(sched, index),
-                  sched->stage_faults[index].there ? "has faulted"
-                                                   : "needs what a fault keeps back");
+    const struct core_stage *stage = &s->stages[index];
+    const struct prt_container *c = s->container;
+    const struct core_input *input = find_starved_input(s, stage);
+    if (stage->life == CORE_FAULTED) {
+        add_words(story, "'%s' %s", stage_name(s, index),
+                  core_faults(s->core)[index].there ? "has faulted"
+                                                    : "needs what a fault keeps back");
         return UINT32_MAX;
     }
-    if (input != NULL && stage->life == PRT_STAGE_RUNNING) {
-        const struct prt_buffer *buffer = input->buffer;
+    if (input != NULL && stage->life == CORE_RUNNING) {
+        const struct prt_buffer *buffer = prt_input_buffer(s, input);
         uint32_t writer = buffer->record->writer_node;
         add_words(story, "'%s' waits for packets in '%s' (holds %" PRIu64 ", needs %" PRIu64 ")",
-                  stage_name(sched, index), prt_container_text(c, buffer->record->name),
-                  prt_fifo_held(&buffer->fifo, input->reader), prt_ready_needs(stage, input));
-        if (writer == CONTAINER_NONE) return append_port_wait(sched, index, buffer, story);
-        return sched->node_stage[writer];
+                  stage_name(s, index), prt_container_text(c, buffer->record->name),
+                  core_fifo_held(buffer->fifo, input->reader),
+                  core_ready_needs(s->core, stage, input));
+        if (writer == CONTAINER_NONE) return append_port_wait(s, index, buffer, story);
+        return s->node_stage[writer];
     }
-    const struct prt_stage_output *output = find_full_output(sched, stage);
+    const struct core_output *output = find_full_output(s, stage);
     if (output == NULL) return UINT32_MAX;
-    const struct prt_fifo *fifo = &output->buffer->fifo;
-    add_words(story,
-              "'%s' waits for room in '%s' (holds %" PRIu64 " of %" PRIu64 ", needs %" PRIu64 ")",
-              stage_name(sched, index), prt_container_text(c, output->buffer->record->name),
-              fifo->written_packets - fifo->oldest_packets, fifo->depth_packets,
-              prt_ready_wanted_room(stage, output));
-    return find_slowest_reader(sched, output->buffer);
+    const struct core_fifo *fifo = prt_output_buffer(s, output)->fifo;
+    add_words(
+        story, "'%s' waits for room in '%s' (holds %" PRIu64 " of %" PRIu64 ", needs %" PRIu64 ")",
+        stage_name(s, index), prt_container_text(c, prt_output_buffer(s, output)->record->name),
+        fifo->written_packets - fifo->oldest_packets, fifo->depth_packets,
+        core_ready_wanted_room(s->core, stage, output));
+    return find_slowest_reader(s, prt_output_buffer(s, output));
 }
 
-uint32_t prt_explain_wait(const struct prt_sched *sched, uint32_t stage, char *text, size_t size)
+uint32_t prt_explain_wait(const struct prt_sched *s, uint32_t stage, char *text, size_t size)
 {
     struct story story = {.used = 0};
-    uint32_t next = append_wait(sched, stage, &story);
+    uint32_t next = append_wait(s, stage, &story);
     snprintf(text, size, "%s", story.text);
     return next;
 }
 
 /* A stage of the cycle of waits that `first` leads to; if there is no cycle, `first`.  Each stage waits for at most one
  * other, so after as many steps as there are stages the walk is in the cycle. */
-static uint32_t find_first_wait(const struct prt_sched *sched, uint32_t first)
+static uint32_t find_first_wait(const struct prt_sched *s, uint32_t first)
 {
     uint32_t at = first, steps = 0;
-    for (; steps < sched->container->stage_count; steps++) {
+    for (; steps < s->container->stage_count; steps++) {
         struct story unheard = {.used = 0};
-        uint32_t next = append_wait(sched, at, &unheard);
+        uint32_t next = append_wait(s, at, &unheard);
         if (next == UINT32_MAX) break;
         at = next;
     }
-    bool cycle = steps == sched->container->stage_count;
+    bool cycle = steps == s->container->stage_count;
     return cycle ? at : first;
 }
 
@@ -267,14 +268,14 @@ static void append_or_omit(struct story *story, const struct story *wait, uint32
         ++*omitted;
 }
 
-enum prt_status prt_explain_stall(const struct prt_sched *sched, uint32_t first,
+enum prt_status prt_explain_stall(const struct prt_sched *s, uint32_t first,
                                   struct prt_error *error)
 {
     struct story story = {.used = 0};
-    uint32_t begin = find_first_wait(sched, first), at = begin, omitted = 0;
+    uint32_t begin = find_first_wait(s, first), at = begin, omitted = 0;
     do {
         struct story wait = {.used = 0};
-        at = append_wait(sched, at, &wait);
+        at = append_wait(s, at, &wait);
         append_or_omit(&story, &wait, &omitted);
     } while (at != UINT32_MAX && at != begin);
     if (omitted > 0)
@@ -282,13 +283,69 @@ enum prt_status prt_explain_stall(const struct prt_sched *sched, uint32_t first,
     return prt_error_set(error, PRT_E_STALL, "the pipeline has stalled: %s", story.text);
 }
 
-void prt_explain_waits(const struct prt_sched *sched, uint32_t first,
+void prt_explain_waits(const struct prt_sched *s, uint32_t first,
                        void (*receive)(void *context, const char *wait), void *context)
 {
-    uint32_t begin = find_first_wait(sched, first), at = begin;
+    uint32_t begin = find_first_wait(s, first), at = begin;
     do {
         struct story wait = {.used = 0};
-        at = append_wait(sched, at, &wait);
+        at = append_wait(s, at, &wait);
         receive(context, wait.text);
     } while (at != UINT32_MAX && at != begin);
+}
+
+/* ---- failures ---- */
+
+static const char *why_misplaced(enum core_failure_kind kind)
+{
+    switch (kind) {
+    case CORE_BAD_REPEAT: return "too many repeats within each other, or one of no round";
+    case CORE_BAD_AGAIN: return "an 'again' outside of what is repeated";
+    case CORE_BAD_CALL: return "a call in a routine";
+    case CORE_BAD_RETURN: return "a return that no call leads to";
+    default: return "an instruction of the prologue after it";
+    }
+}
+
+static enum prt_status explain_run(const struct prt_sched *s, uint32_t index, uint64_t firings,
+                                   struct prt_error *error)
+{
+    const struct core_stage *stage = &s->stages[index];
+    const char *why = stage->life != CORE_RUNNING || stage->stopped
+                          ? "which has ended"
+                          : "for which there are too few packets or too little room";
+    return prt_error_set(error, PRT_E_VERIFY,
+                         "container: the scheduler program runs %" PRIu64 " firing%s of '%s', %s",
+                         firings, firings == 1 ? "" : "s", stage_name(s, index), why);
+}
+
+enum prt_status prt_explain_failure(const struct prt_sched *s, struct prt_error *error)
+{
+    const struct core_failure *f = &s->core->failure;
+    if (s->core->fault.there) return prt_explain_fault(s, error);
+    switch (f->kind) {
+    case CORE_GOOD: return PRT_OK;
+    case CORE_STOPPED:
+    case CORE_BAD_DEVICE: return s->status;
+    case CORE_SINKS_GONE:
+        return prt_error_set(error, PRT_E_CLOSED_PIPE, "%s", prt_status_text(PRT_E_CLOSED_PIPE));
+    case CORE_STALLED: return prt_explain_stall(s, f->stage, error);
+    case CORE_BAD_RUN: return explain_run(s, f->stage, f->number, error);
+    case CORE_BAD_HALT:
+        return prt_error_set(error, PRT_E_VERIFY,
+                             "container: the scheduler program halts although '%s' could go on",
+                             stage_name(s, f->stage));
+    case CORE_BAD_COUNTS:
+        return prt_error_set(
+            error, PRT_E_FAULT,
+            "kernel '%s' reports more or fewer packets or firings than it may make",
+            stage_name(s, f->stage));
+    case CORE_BAD_REPORT:
+        return prt_error_set(error, PRT_E_FAULT,
+                             "kernel '%s' reports a fault in a firing that it was not given",
+                             stage_name(s, f->stage));
+    default:
+        return prt_error_set(error, PRT_E_VERIFY, "container: the scheduler program has %s",
+                             why_misplaced(f->kind));
+    }
 }

@@ -30,4 +30,7 @@ void prt_explain_waits(const struct prt_sched *sched, uint32_t first,
 /* The stable id of a fault: "division-by-zero". */
 const char *prt_explain_fault_id(enum kernel_status status);
 
+/* The status of the run's failure, with its text.  PRT_OK: it has not failed. */
+enum prt_status prt_explain_failure(const struct prt_sched *sched, struct prt_error *error);
+
 #endif

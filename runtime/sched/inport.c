@@ -4,8 +4,9 @@
 #include "runtime/sched/arrival_port.h"
 #include "runtime/sched/stage_profile.h"
 #include "runtime/sched/port_thread.h"
-#include "runtime/sched/ready.h"
-#include "runtime/sched/select.h"
+#include "core/ready.h"
+#include "core/ends.h"
+#include "core/select.h"
 #include "runtime/sched/run_state.h"
 
 #include <assert.h>
@@ -15,7 +16,7 @@
 enum prt_status prt_inport_at_hand(struct prt_buffer *buffer, struct prt_error *error)
 {
     struct prt_ahead *ahead = &buffer->port->ahead;
-    if (ahead->extra == NULL) ahead->extra = calloc(1, (size_t)buffer->fifo.width_bytes);
+    if (ahead->extra == NULL) ahead->extra = calloc(1, (size_t)buffer->fifo->width_bytes);
     return ahead->extra != NULL ? PRT_OK : prt_error_set(error, PRT_E_NOMEM, "out of memory");
 }
 
@@ -49,7 +50,7 @@ static enum prt_status ask_host(struct prt_sched *s, struct prt_buffer *buffer, 
 /* Must the host not be asked any more?  A thread ends by itself, and the packets that it has read are processed. */
 static bool is_interrupted(const struct prt_sched *s, const struct prt_buffer *buffer)
 {
-    return buffer->port->thread == NULL && prt_select_interrupted(s);
+    return buffer->port->thread == NULL && core_is_interrupted(s->core);
 }
 
 /* ---- ahead ---- */
@@ -63,7 +64,7 @@ static size_t read_ahead(struct prt_sched *s, struct prt_buffer *buffer, void *w
     size_t brought = 0;
     while (brought < room && !ahead->over && !is_interrupted(s, buffer)) {
         size_t count;
-        void *place = to == NULL ? NULL : to + brought * (size_t)buffer->fifo.width_bytes;
+        void *place = to == NULL ? NULL : to + brought * (size_t)buffer->fifo->width_bytes;
         ahead->status = ask_host(s, buffer, place, room - brought, &count, &ahead->error);
         ahead->over = count == 0;
         brought += count;
@@ -81,31 +82,32 @@ static void read_ahead_extra(struct prt_sched *s, struct prt_buffer *buffer)
 static void fill_ahead(struct prt_sched *s, struct prt_buffer *buffer)
 {
     struct prt_ahead *ahead = &buffer->port->ahead;
-    struct prt_fifo *fifo = &buffer->fifo;
+    struct core_fifo *fifo = buffer->fifo;
     if (ahead->packets > 0 || ahead->has_extra || ahead->over) return;
     assert(!fifo->closed);
-    size_t room = (size_t)prt_fifo_room(fifo);
-    ahead->packets = read_ahead(s, buffer, prt_fifo_claim(fifo, room), room);
-    prt_fifo_commit(fifo, 0); /* the packets stay in the free room: nothing else writes there */
+    size_t room = (size_t)core_fifo_room(fifo);
+    ahead->packets = read_ahead(s, buffer, prt_ring_claim(&buffer->ring, fifo, room), room);
+    core_fifo_commit(fifo, 0); /* the packets stay in the free room: nothing else writes there */
     if (ahead->packets == room) read_ahead_extra(s, buffer);
 }
 
 /* Will the stage ask for its next input, too? */
-static bool will_ask_next(const struct prt_stage *stage, const struct prt_stage_input *input)
+static bool will_ask_next(const struct prt_sched *s, const struct core_stage *stage,
+                          const struct core_input *input)
 {
-    const struct prt_ahead *ahead = &input->buffer->port->ahead;
-    return prt_ready_input_with(stage, input, ahead->packets, ahead->over) > 0;
+    const struct prt_ahead *ahead = &prt_input_buffer(s, input)->port->ahead;
+    return core_ready_input_with(s->core, stage, input, ahead->packets, ahead->over) > 0;
 }
 
 /* Reads ahead the packets that the stage asks for if it is the first one to be selected. */
-static void read_ahead_for_stage(struct prt_sched *s, struct prt_stage *stage)
+static void read_ahead_for_stage(struct prt_sched *s, struct core_stage *stage)
 {
-    if (!prt_select_wants(s, stage)) return;
-    for (uint32_t i = 0; i < stage->node->input_count; i++) {
-        const struct prt_stage_input *input = &stage->inputs[i];
-        if (!prt_ready_is_filled(input)) continue;
-        fill_ahead(s, input->buffer);
-        if (!will_ask_next(stage, input)) return;
+    if (!core_wants(s->core, stage)) return;
+    for (uint32_t i = 0; i < stage->input_count; i++) {
+        const struct core_input *input = core_input(s->core, stage, i);
+        if (!core_ready_is_filled(s->core, input)) continue;
+        fill_ahead(s, prt_input_buffer(s, input));
+        if (!will_ask_next(s, stage, input)) return;
     }
 }
 
@@ -118,7 +120,7 @@ void prt_inport_begin(struct prt_sched *s)
             read_ahead_for_stage(s, &s->stages[set->stages[k]]);
     }
     for (uint32_t i = 0; i < s->container->input_count; i++) {
-        struct prt_buffer *buffer = s->inputs[i].buffer;
+        struct prt_buffer *buffer = prt_input_buffer(s, &s->inputs[i]);
         if (buffer->port != NULL && buffer->port->ahead.extra != NULL) fill_ahead(s, buffer);
     }
 }
@@ -127,8 +129,8 @@ void prt_inport_begin(struct prt_sched *s)
 
 static void end_stream(struct prt_sched *s, struct prt_buffer *buffer, bool interrupted)
 {
-    s->interrupt_seen |= interrupted;
-    prt_select_close(s, buffer);
+    s->core->interrupt_seen |= interrupted;
+    core_close(s->core, buffer->core);
 }
 
 /* The host has given no packets: ends the stream, or returns its error. */
@@ -144,8 +146,8 @@ static enum prt_status end_by_status(struct prt_sched *s, struct prt_buffer *buf
 
 static void commit_ahead(struct prt_buffer *buffer, uint64_t packets)
 {
-    (void)prt_fifo_claim(&buffer->fifo, packets);
-    prt_fifo_commit(&buffer->fifo, packets);
+    (void)prt_ring_claim(&buffer->ring, buffer->fifo, packets);
+    core_fifo_commit(buffer->fifo, packets);
     buffer->port->packets += packets;
     buffer->port->ahead.packets -= packets;
 }
@@ -157,16 +159,17 @@ static enum prt_status take_ahead(struct prt_sched *s, struct prt_buffer *buffer
 {
     struct prt_port *port = buffer->port;
     struct prt_ahead *ahead = &port->ahead;
-    struct prt_fifo *fifo = &buffer->fifo;
+    struct core_fifo *fifo = buffer->fifo;
     if (ahead->packets > 0) commit_ahead(buffer, ahead->packets);
-    if (ahead->has_extra && prt_fifo_room(fifo) > 0) {
-        void *place = prt_fifo_claim(fifo, 1);
-        if (!prt_fifo_is_placed(fifo)) memcpy(place, ahead->extra, (size_t)fifo->width_bytes);
-        prt_fifo_commit(fifo, 1);
+    if (ahead->has_extra && core_fifo_room(fifo) > 0) {
+        void *place = prt_ring_claim(&buffer->ring, fifo, 1);
+        if (!prt_ring_is_placed(&buffer->ring))
+            memcpy(place, ahead->extra, (size_t)fifo->width_bytes);
+        core_fifo_commit(fifo, 1);
         port->packets++;
         ahead->has_extra = false;
     }
-    if (!ahead->over || prt_fifo_room(fifo) == 0) return PRT_OK;
+    if (!ahead->over || core_fifo_room(fifo) == 0) return PRT_OK;
     if (ahead->status != PRT_OK) *error = ahead->error;
     return end_by_status(s, buffer, ahead->status);
 }
@@ -176,25 +179,25 @@ static enum prt_status take_ahead(struct prt_sched *s, struct prt_buffer *buffer
 static enum prt_status take_from_host(struct prt_sched *s, struct prt_buffer *buffer,
                                       struct prt_error *error)
 {
-    struct prt_fifo *fifo = &buffer->fifo;
+    struct core_fifo *fifo = buffer->fifo;
     const struct prt_port *port = buffer->port;
-    size_t left = (size_t)prt_fifo_room(fifo), room = left, count = 0;
+    size_t left = (size_t)core_fifo_room(fifo), room = left, count = 0;
     const size_t width = (size_t)fifo->width_bytes;
-    uint8_t *window = prt_fifo_claim(fifo, room);
+    uint8_t *window = prt_ring_claim(&buffer->ring, fifo, room);
     enum prt_status status = PRT_OK;
     bool answered = true; /* the source gave packets, and no more than asked for */
     enum prt_doing before = prt_run_state_set(s, PRT_DOING_READ, buffer);
-    while (left > 0 && !prt_select_interrupted(s)) { /* equivalent: asked in either order */
+    while (left > 0 && !core_is_interrupted(s->core)) { /* equivalent: asked in either order */
         count = 0;
         status = port->source(port->context, window, left, &count, error);
         answered = status == PRT_OK && count > 0 && count <= left;
         if (__builtin_expect(!answered, 0)) break;
-        prt_fifo_commit_more(fifo, count);
+        core_fifo_commit_more(fifo, count);
         left -= count;
         window += count * width;
     }
     (void)prt_run_state_set(s, before, NULL);
-    prt_fifo_commit_all(fifo, room - left);
+    core_fifo_commit_all(fifo, room - left);
     buffer->port->packets += room - left;
     if (answered && left > 0) end_stream(s, buffer, true);
     if (answered) return PRT_OK;
@@ -207,10 +210,11 @@ static enum prt_status take_from_host(struct prt_sched *s, struct prt_buffer *bu
 static enum prt_status take_once(struct prt_sched *s, struct prt_buffer *buffer,
                                  struct prt_error *error)
 {
-    struct prt_fifo *fifo = &buffer->fifo;
-    size_t room = (size_t)prt_fifo_room(fifo), count;
-    enum prt_status status = ask_host(s, buffer, prt_fifo_claim(fifo, room), room, &count, error);
-    prt_fifo_commit(fifo, count);
+    struct core_fifo *fifo = buffer->fifo;
+    size_t room = (size_t)core_fifo_room(fifo), count;
+    enum prt_status status =
+        ask_host(s, buffer, prt_ring_claim(&buffer->ring, fifo, room), room, &count, error);
+    core_fifo_commit(fifo, count);
     buffer->port->packets += count;
     return count == 0 ? end_by_status(s, buffer, status) : status;
 }
@@ -225,7 +229,7 @@ static enum prt_status fill_suspended(struct prt_sched *s, struct prt_buffer *bu
     buffer->port->suspensions++;
     if (s->profile != NULL) prt_profile_suspended(s, buffer);
     if (port->thread == NULL) return take_from_host(s, buffer, error);
-    while (status == PRT_OK && !buffer->fifo.closed && prt_fifo_room(&buffer->fifo) > 0)
+    while (status == PRT_OK && !buffer->fifo->closed && core_fifo_room(buffer->fifo) > 0)
         status = take_once(s, buffer, error);
     return status;
 }
@@ -233,17 +237,17 @@ static enum prt_status fill_suspended(struct prt_sched *s, struct prt_buffer *bu
 enum prt_status prt_inport_fill(struct prt_sched *s, struct prt_buffer *buffer,
                                 struct prt_error *error)
 {
-    const struct prt_fifo *fifo = &buffer->fifo;
+    const struct core_fifo *fifo = buffer->fifo;
     enum prt_status status = PRT_OK;
     if (buffer->port->arrival != NULL) status = prt_arrival_await_fill(s, buffer, error);
     if (status == PRT_OK) status = take_ahead(s, buffer, error);
-    bool wants = status == PRT_OK && !fifo->closed && prt_fifo_room(fifo) > 0;
+    bool wants = status == PRT_OK && !fifo->closed && core_fifo_room(fifo) > 0;
     if (wants && is_interrupted(s, buffer))
         end_stream(s, buffer, true);
     else if (wants)
         status = fill_suspended(s, buffer, error);
     if (status == PRT_OK && !fifo->closed) read_ahead_extra(s, buffer);
-    prt_select_readers_changed(s, buffer);
+    core_readers_changed(s->core, buffer->core);
     return status;
 }
 
@@ -253,18 +257,19 @@ enum prt_status prt_inport_fill(struct prt_sched *s, struct prt_buffer *buffer,
 void prt_inport_read_ahead(struct prt_sched *s, struct prt_buffer *buffer)
 {
     struct prt_ahead *ahead = &buffer->port->ahead;
-    struct prt_fifo *fifo = &buffer->fifo;
-    size_t room = (size_t)prt_fifo_room(fifo), width = (size_t)fifo->width_bytes;
+    struct core_fifo *fifo = buffer->fifo;
+    size_t room = (size_t)core_fifo_room(fifo), width = (size_t)fifo->width_bytes;
     if (ahead->packets == room) return;
-    uint8_t *window = prt_fifo_claim(fifo, room);
+    uint8_t *window = prt_ring_claim(&buffer->ring, fifo, room);
     if (ahead->has_extra) {
-        if (!prt_fifo_is_placed(fifo)) memcpy(window + ahead->packets * width, ahead->extra, width);
+        if (!prt_ring_is_placed(&buffer->ring))
+            memcpy(window + ahead->packets * width, ahead->extra, width);
         ahead->packets++;
         ahead->has_extra = false;
     }
     ahead->packets +=
         read_ahead(s, buffer, window + ahead->packets * width, room - (size_t)ahead->packets);
-    prt_fifo_commit(fifo, 0);
+    core_fifo_commit(fifo, 0);
     if (ahead->packets == room || ahead->over) return;
     ahead->over = true; /* equivalent to a source that reports the interrupt */
     ahead->status = PRT_E_INTERRUPTED;
@@ -279,7 +284,7 @@ enum prt_status prt_inport_take_ahead(struct prt_sched *s, struct prt_buffer *bu
     assert(!ends || (ahead->over && ahead->packets == 0));
     if (ends && ahead->status != PRT_OK) *error = ahead->error;
     if (ends) status = end_by_status(s, buffer, ahead->status);
-    prt_select_readers_changed(s, buffer);
+    core_readers_changed(s->core, buffer->core);
     return status;
 }
 
@@ -289,7 +294,7 @@ enum prt_status prt_inport_take(struct prt_sched *s, struct prt_buffer *buffer,
                                 struct prt_error *error)
 {
     enum prt_status status = take_once(s, buffer, error);
-    prt_select_readers_changed(s, buffer);
+    core_readers_changed(s->core, buffer->core);
     return status;
 }
 
@@ -301,7 +306,7 @@ enum prt_status prt_inport_ask(struct prt_sched *s, struct prt_buffer *buffer,
     if (s->profile != NULL) prt_profile_suspended(s, buffer);
     if (!is_interrupted(s, buffer)) return prt_inport_take(s, buffer, error);
     end_stream(s, buffer, true);
-    prt_select_readers_changed(s, buffer);
+    core_readers_changed(s->core, buffer->core);
     return PRT_OK;
 }
 
@@ -320,23 +325,23 @@ static enum prt_status fill_at_end(struct prt_sched *s, struct prt_buffer *buffe
     fill_ahead(s, buffer);
     status = take_ahead(s, buffer, error);
     if (status != PRT_OK) return status;
-    if (!buffer->fifo.closed) read_ahead_extra(s, buffer);
+    if (!buffer->fifo->closed) read_ahead_extra(s, buffer);
     assert(ahead->packets == 0 && (!ahead->over || !ahead->has_extra));
-    if (!buffer->fifo.closed && ahead->over && ahead->status == PRT_OK) {
+    if (!buffer->fifo->closed && ahead->over && ahead->status == PRT_OK) {
         if (buffer->port->arrival != NULL) status = prt_arrival_await_end(s, buffer, error);
         end_stream(s, buffer, false); /* the full buffer holds all that the stream still has */
     }
-    prt_select_readers_changed(s, buffer);
+    core_readers_changed(s->core, buffer->core);
     return status;
 }
 
 enum prt_status prt_inport_end(struct prt_sched *s, struct prt_error *error)
 {
     for (uint32_t i = 0; i < s->container->input_count; i++) {
-        const struct prt_stage_input *input = &s->inputs[i];
-        struct prt_buffer *buffer = input->buffer;
-        if (!prt_ready_is_filled(input) || buffer->port->ahead.extra == NULL) continue;
-        if (!buffer->fifo.readers[input->reader].attached) continue;
+        const struct core_input *input = &s->inputs[i];
+        struct prt_buffer *buffer = prt_input_buffer(s, input);
+        if (!core_ready_is_filled(s->core, input) || buffer->port->ahead.extra == NULL) continue;
+        if (!core_fifo_reader(buffer->fifo, input->reader)->attached) continue;
         enum prt_status status = fill_at_end(s, buffer, error);
         if (status != PRT_OK) return status;
     }
@@ -349,7 +354,7 @@ enum { REST_PACKETS_MAX = 1 << 20, REST_BYTES_MAX = 1 << 26 };
 
 uint64_t prt_inport_countable(const struct prt_buffer *buffer)
 {
-    uint64_t packets = REST_BYTES_MAX / buffer->fifo.width_bytes;
+    uint64_t packets = REST_BYTES_MAX / buffer->fifo->width_bytes;
     if (packets > REST_PACKETS_MAX) return REST_PACKETS_MAX;
     return packets > 0 ? packets : 1;
 }
@@ -359,11 +364,11 @@ uint64_t prt_inport_countable(const struct prt_buffer *buffer)
 static void read_rest(struct prt_sched *s, struct prt_buffer *buffer)
 {
     struct prt_ahead *ahead = &buffer->port->ahead;
-    size_t room = (size_t)prt_fifo_room(&buffer->fifo);
-    void *place = room > 0 ? prt_fifo_claim(&buffer->fifo, room) : ahead->extra;
-    if (prt_fifo_is_placed(&buffer->fifo) || buffer->port->thread != NULL) place = NULL;
+    size_t room = (size_t)core_fifo_room(buffer->fifo);
+    void *place = room > 0 ? prt_ring_claim(&buffer->ring, buffer->fifo, room) : ahead->extra;
+    if (prt_ring_is_placed(&buffer->ring) || buffer->port->thread != NULL) place = NULL;
     size_t brought = read_ahead(s, buffer, place, room > 0 ? room : 1);
-    if (room > 0) prt_fifo_commit(&buffer->fifo, 0);
+    if (room > 0) core_fifo_commit(buffer->fifo, 0);
     ahead->rest_packets += brought;
 }
 
@@ -371,7 +376,7 @@ uint64_t prt_inport_rest(struct prt_sched *s, struct prt_buffer *buffer, bool *e
 {
     struct prt_ahead *ahead = &buffer->port->ahead;
     uint64_t first = ahead->packets + ahead->has_extra;
-    while (ahead->extra != NULL && !ahead->over && !prt_select_interrupted(s) &&
+    while (ahead->extra != NULL && !ahead->over && !core_is_interrupted(s->core) &&
            first + ahead->rest_packets <= prt_inport_countable(buffer))
         read_rest(s, buffer);
     *ended = ahead->over && ahead->status == PRT_OK;

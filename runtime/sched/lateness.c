@@ -3,7 +3,7 @@
 
 #include "core/time/timing.h"
 #include "runtime/sched/arrival_port.h"
-#include "runtime/sched/ready.h"
+#include "core/ready.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static bool allocate_marks(struct prt_lateness *made, const struct prt_sched *s)
     for (uint32_t i = 0; i < made->buffer_count; i++) {
         struct marked_buffer *b = &made->buffers[i];
         b->late.least_cycles = UINT64_MAX;
-        b->depth = s->buffers[i].fifo.depth_packets;
+        b->depth = s->buffers[i].fifo->depth_packets;
         if (s->buffers[i].record->outer == CONTAINER_OUTER_IN) continue;
         if (b->depth <= SIZE_MAX / sizeof *b->marks)
             b->marks = calloc((size_t)b->depth, sizeof *b->marks);
@@ -91,13 +91,15 @@ static uint64_t find_port_mark(const struct prt_port *port, uint64_t number)
 
 /* The mark of the last packet of the input that the firing sees.  At the end of a stream a window may reach past it. */
 static uint64_t find_input_mark(const struct prt_lateness *l, const struct prt_sched *s,
-                                const struct prt_stage_input *input, uint64_t firing)
+                                const struct core_input *input, uint64_t firing)
 {
-    const struct prt_buffer *buffer = input->buffer;
+    const struct prt_buffer *buffer = prt_input_buffer(s, input);
     const struct marked_buffer *b = find_marked(l, s, buffer);
-    uint64_t seen = prt_ready_seen(input, firing), initial = buffer->record->initial_packets;
-    if (seen > buffer->fifo.written_packets) seen = buffer->fifo.written_packets;
-    if (seen <= buffer->fifo.readers[input->reader].position_packets) return 0; /* it sees none */
+    uint64_t seen = core_ready_seen(s->core, input, firing),
+             initial = buffer->record->initial_packets;
+    if (seen > buffer->fifo->written_packets) seen = buffer->fifo->written_packets;
+    if (seen <= core_fifo_reader(buffer->fifo, input->reader)->position_packets)
+        return 0; /* it sees none */
     if (b->marks != NULL) return b->marks[(seen - 1) % b->depth];
     return seen > initial ? find_port_mark(buffer->port, seen - 1 - initial) : 0;
 }
@@ -111,33 +113,38 @@ static void mark_packets(struct marked_buffer *b, uint64_t first, uint64_t packe
 }
 
 static void mark_outputs(struct prt_lateness *l, const struct prt_sched *s,
-                         const struct prt_stage *stage, uint64_t batch_firing, uint64_t mark)
+                         const struct core_stage *stage, uint64_t batch_firing, uint64_t mark)
 {
-    for (uint32_t i = 0; i < stage->node->output_count; i++) {
-        const struct prt_stage_output *output = &stage->outputs[i];
-        struct marked_buffer *b = find_marked(l, s, output->buffer);
+    for (uint32_t i = 0; i < stage->output_count; i++) {
+        const struct core_output *output = core_output(s->core, stage, i);
+        struct marked_buffer *b = find_marked(l, s, prt_output_buffer(s, output));
         bool exact = output->least.cycle == output->most.cycle;
-        uint64_t first = output->buffer->fifo.written_packets;
+        uint64_t first = prt_output_buffer(s, output)->fifo->written_packets;
         if (exact) {
-            first += prt_flow_total(&output->most, stage->firings, batch_firing);
-            mark_packets(b, first, prt_flow_total(&output->most, stage->firings + batch_firing, 1),
+            first +=
+                core_flow_total(core_numbers(s->core), &output->most, stage->firings, batch_firing);
+            mark_packets(b, first,
+                         core_flow_total(core_numbers(s->core), &output->most,
+                                         stage->firings + batch_firing, 1),
                          mark);
         } else if (batch_firing == 0) {
-            mark_packets(b, first, prt_flow_total(&output->most, stage->firings, stage->batch),
-                         mark);
+            mark_packets(
+                b, first,
+                core_flow_total(core_numbers(s->core), &output->most, stage->firings, stage->batch),
+                mark);
         }
     }
 }
 
 /* The latest mark of what the stage has seen, ends included. */
 static uint64_t find_end_mark(const struct prt_lateness *l, const struct prt_sched *s,
-                              const struct prt_stage *stage)
+                              const struct core_stage *stage)
 {
-    uint64_t mark = l->stages[prt_stage_number(s, stage)];
-    for (uint32_t i = 0; i < stage->node->input_count; i++) {
-        const struct prt_buffer *buffer = stage->inputs[i].buffer;
+    uint64_t mark = l->stages[core_stage_number(s->core, stage)];
+    for (uint32_t i = 0; i < stage->input_count; i++) {
+        const struct prt_buffer *buffer = prt_input_buffer(s, core_input(s->core, stage, i));
         const struct marked_buffer *b = find_marked(l, s, buffer);
-        if (!buffer->fifo.closed) continue;
+        if (!buffer->fifo->closed) continue;
         uint64_t end =
             b->marks == NULL ? find_port_mark(buffer->port, buffer->port->packets) : b->end_mark;
         if (end > mark) mark = end;
@@ -146,21 +153,23 @@ static uint64_t find_end_mark(const struct prt_lateness *l, const struct prt_sch
 }
 
 void prt_lateness_dispatched(struct prt_lateness *l, const struct prt_sched *s,
-                             const struct prt_stage *stage)
+                             const struct core_stage *stage)
 {
-    uint64_t *last = &l->stages[prt_stage_number(s, stage)];
-    if (stage->life == PRT_STAGE_FINISHING) {
+    uint64_t *last = &l->stages[core_stage_number(s->core, stage)];
+    if (stage->life == CORE_FINISHING) {
         *last = find_end_mark(l, s, stage);
-        for (uint32_t i = 0; i < stage->node->output_count; i++) {
-            const struct prt_stage_output *output = &stage->outputs[i];
-            mark_packets(find_marked(l, s, output->buffer), output->buffer->fifo.written_packets,
-                         output->finish_max, *last);
+        for (uint32_t i = 0; i < stage->output_count; i++) {
+            const struct core_output *output = core_output(s->core, stage, i);
+            mark_packets(find_marked(l, s, prt_output_buffer(s, output)),
+                         prt_output_buffer(s, output)->fifo->written_packets, output->finish_max,
+                         *last);
         }
         return;
     }
     for (uint64_t k = 0; k < stage->batch; k++) {
-        for (uint32_t i = 0; i < stage->node->input_count; i++) {
-            uint64_t mark = find_input_mark(l, s, &stage->inputs[i], stage->firings + k);
+        for (uint32_t i = 0; i < stage->input_count; i++) {
+            uint64_t mark =
+                find_input_mark(l, s, core_input(s->core, stage, i), stage->firings + k);
             if (mark > *last) *last = mark;
         }
         mark_outputs(l, s, stage, k, *last);
@@ -168,11 +177,11 @@ void prt_lateness_dispatched(struct prt_lateness *l, const struct prt_sched *s,
 }
 
 void prt_lateness_ended(struct prt_lateness *l, const struct prt_sched *s,
-                        const struct prt_stage *stage)
+                        const struct core_stage *stage)
 {
     uint64_t mark = find_end_mark(l, s, stage);
-    for (uint32_t i = 0; i < stage->node->output_count; i++)
-        find_marked(l, s, stage->outputs[i].buffer)->end_mark = mark;
+    for (uint32_t i = 0; i < stage->output_count; i++)
+        find_marked(l, s, prt_output_buffer(s, core_output(s->core, stage, i)))->end_mark = mark;
 }
 
 /* ---- figures ---- */
@@ -181,7 +190,7 @@ void prt_lateness_delivered(struct prt_lateness *l, const struct prt_sched *s,
                             const struct prt_buffer *buffer, uint64_t packets)
 {
     struct marked_buffer *b = find_marked(l, s, buffer);
-    uint64_t now = s->ops->now_cycles(s->device), first = buffer->fifo.written_packets - packets;
+    uint64_t now = s->ops->now_cycles(s->device), first = buffer->fifo->written_packets - packets;
     for (uint64_t i = 0; i < packets; i++) {
         uint64_t mark = b->marks[(first + i) % b->depth];
         if (mark == 0) continue;

@@ -41,10 +41,10 @@ void prt_lateness_destroy(struct prt_lateness *lateness); /* NULL is allowed */
 /* The stage is about to fire stage->batch times, or to finish.  Requires: its inputs are not freed yet, and no packet of
  * this launch is committed. */
 void prt_lateness_dispatched(struct prt_lateness *lateness, const struct prt_sched *sched,
-                             const struct prt_stage *stage);
+                             const struct core_stage *stage);
 /* The stage has ended, and so have its outputs. */
 void prt_lateness_ended(struct prt_lateness *lateness, const struct prt_sched *sched,
-                        const struct prt_stage *stage);
+                        const struct core_stage *stage);
 /* The last `packets` packets of the out-port are given to the host now. */
 void prt_lateness_delivered(struct prt_lateness *lateness, const struct prt_sched *sched,
                             const struct prt_buffer *buffer, uint64_t packets);

@@ -2,86 +2,48 @@
 #include "runtime/sched/leftovers.h"
 
 #include "runtime/sched/inport.h"
-#include "runtime/sched/ready.h"
-
-/* Would the writer, which no in-port feeds, have appended more packets?  A source would; so would a cycle without
- * sources, unless an interrupt has stopped it. */
-static bool would_continue(const struct prt_sched *s, const struct prt_buffer *buffer)
-{
-    uint32_t writer = buffer->record->writer_node;
-    if (writer == CONTAINER_NONE || buffer->fifo.closed) return false;
-    const struct prt_stage *stage = &s->stages[s->node_stage[writer]];
-    return !stage->fed && (stage->driven || !s->interrupt_seen);
-}
-
-/* May another input have ended the stage before all packets of this one arrived?  The moment of their arrival must not
- * change the report. */
-static bool may_still_come(const struct prt_stage *stage, const struct prt_stage_input *input)
-{
-    const struct prt_port *port = input->buffer->port;
-    return port != NULL && port->eager && stage->node->input_count > 1;
-}
-
-void prt_leftovers_note(const struct prt_sched *s, struct prt_stage *stage)
-{
-    for (uint32_t i = 0; i < stage->node->input_count; i++) {
-        struct prt_stage_input *input = &stage->inputs[i];
-        const struct prt_fifo *fifo = &input->buffer->fifo;
-        if (would_continue(s, input->buffer) || !fifo->readers[input->reader].attached) continue;
-        if (may_still_come(stage, input)) continue;
-        input->left.counts = true;
-        input->left.from_packets = fifo->readers[input->reader].position_packets;
-        input->left.history_packets = prt_ready_history(stage, input);
-    }
-}
-
-void prt_leftovers_note_seen(const struct prt_sched *s, struct prt_stage *stage)
-{
-    struct prt_stage_input *input = &stage->inputs[0];
-    prt_leftovers_note(s, stage);
-    if (prt_fifo_held(&input->buffer->fifo, input->reader) <= input->left.history_packets)
-        input->left.history_packets = 0;
-}
+#include "core/ready.h"
 
 /* Packets that the input would hold by now if its reader had not detached; *ended: there will be no more. */
-static uint64_t held_by_now(struct prt_sched *s, const struct prt_stage_input *input, bool *ended)
+static uint64_t held_by_now(struct prt_sched *s, const struct core_input *input, bool *ended)
 {
-    struct prt_buffer *buffer = input->buffer;
+    struct prt_buffer *buffer = prt_input_buffer(s, input);
     uint64_t rest = 0;
-    *ended = buffer->fifo.closed;
+    *ended = buffer->fifo->closed;
     if (buffer->record->outer == CONTAINER_OUTER_IN && !*ended)
         rest = prt_inport_rest(s, buffer, ended);
-    return buffer->fifo.written_packets - input->left.from_packets + rest;
+    return buffer->fifo->written_packets - input->left.from_packets + rest;
 }
 
-static bool is_short(struct prt_sched *s, const struct prt_stage *stage,
-                     const struct prt_stage_input *input)
+static bool is_short(struct prt_sched *s, const struct core_stage *stage,
+                     const struct core_input *input)
 {
     bool ended;
     uint64_t packets = held_by_now(s, input, &ended);
-    return ended && prt_ready_fits(stage, input, packets, true) == 0;
+    return ended && core_ready_fits(s->core, stage, input, packets, true) == 0;
 }
 
 static bool is_fed(const struct prt_sched *s, const struct prt_buffer *buffer)
 {
-    uint32_t writer = buffer->record->writer_node;
-    return writer == CONTAINER_NONE || s->stages[s->node_stage[writer]].fed;
+    uint32_t writer = buffer->core->writer;
+    return writer == CORE_NONE || s->stages[writer].fed;
 }
 
 /* The buffer in which the stage finds too few packets; NULL: there is none.  A closed one is chosen before an open one,
  * and of these one that an in-port feeds before the others. */
-static const struct prt_buffer *short_buffer(struct prt_sched *s, const struct prt_stage *stage)
+static const struct prt_buffer *short_buffer(struct prt_sched *s, const struct core_stage *stage)
 {
     const struct prt_buffer *found = NULL, *open = NULL;
-    for (uint32_t i = 0; i < stage->node->input_count; i++) {
-        const struct prt_stage_input *input = &stage->inputs[i];
+    for (uint32_t i = 0; i < stage->input_count; i++) {
+        const struct core_input *input = core_input(s->core, stage, i);
         bool ended, counts = input->left.counts;
         if (counts && is_short(s, stage, input)) {
-            if (is_fed(s, input->buffer)) return input->buffer;
-            if (found == NULL) found = input->buffer;
+            if (is_fed(s, prt_input_buffer(s, input))) return prt_input_buffer(s, input);
+            if (found == NULL) found = prt_input_buffer(s, input);
         }
         uint64_t packets = counts ? held_by_now(s, input, &ended) : 0;
-        if (open == NULL && prt_ready_fits(stage, input, packets, false) == 0) open = input->buffer;
+        if (open == NULL && core_ready_fits(s->core, stage, input, packets, false) == 0)
+            open = prt_input_buffer(s, input);
     }
     return found != NULL ? found : open;
 }
@@ -92,14 +54,14 @@ static bool is_ahead_only(const struct prt_sched *s, const struct prt_buffer *bu
                           const struct prt_buffer *by, bool few)
 {
     if (is_fed(s, buffer) || buffer == by) return false;
-    if (by == NULL) return !s->interrupt_seen;
+    if (by == NULL) return !s->core->interrupt_seen;
     return !few || is_fed(s, by);
 }
 
-static void count_input(struct prt_sched *s, const struct prt_stage *stage,
-                        const struct prt_stage_input *input, const struct prt_buffer *by)
+static void count_input(struct prt_sched *s, const struct core_stage *stage,
+                        const struct core_input *input, const struct prt_buffer *by)
 {
-    struct prt_buffer *buffer = input->buffer;
+    struct prt_buffer *buffer = prt_input_buffer(s, input);
     bool ended, few = is_short(s, stage, input) || buffer == by;
     uint64_t packets = held_by_now(s, input, &ended), history = input->left.history_packets;
     uint64_t left = packets > history ? packets - history : 0;
@@ -121,9 +83,10 @@ static void count_input(struct prt_sched *s, const struct prt_stage *stage,
 void prt_leftovers_count(struct prt_sched *s)
 {
     for (uint32_t i = 0; i < s->container->stage_count; i++) {
-        const struct prt_stage *stage = &s->stages[i];
+        const struct core_stage *stage = &s->stages[i];
         const struct prt_buffer *by = short_buffer(s, stage);
-        for (uint32_t k = 0; k < stage->node->input_count; k++)
-            if (stage->inputs[k].left.counts) count_input(s, stage, &stage->inputs[k], by);
+        for (uint32_t k = 0; k < stage->input_count; k++)
+            if (core_input(s->core, stage, k)->left.counts)
+                count_input(s, stage, core_input(s->core, stage, k), by);
     }
 }

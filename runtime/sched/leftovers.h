@@ -2,7 +2,7 @@
 /*
  * leftovers: packets that can never be consumed, and why.
  *
- * When a stage fires no more, the packets of its inputs past the history are left over (prt_ready_history).  An input
+ * When a stage fires no more, the packets of its inputs past the history are left over (core_ready_history).  An input
  * is *short* if it holds too few packets for another firing.  The packets of the others are *stranded*: their reader
  * found too few in a short input.
  *
@@ -22,13 +22,6 @@
 #define RUNTIME_SCHED_LEFTOVERS_H
 
 #include "runtime/sched/sched.h"
-
-/* Notes the positions of the inputs of a stage that fires no more.  Inputs that are not attached are left out. */
-void prt_leftovers_note(const struct prt_sched *sched, struct prt_stage *stage);
-
-/* The same for a stage whose `finish` reports that packets are left over.  These are the packets past the history, or
- * all packets of the input if there are none past it. */
-void prt_leftovers_note_seen(const struct prt_sched *sched, struct prt_stage *stage);
 
 /* Fills the figures of the buffers.  Requires: the run has ended normally. */
 void prt_leftovers_count(struct prt_sched *sched);

@@ -5,9 +5,9 @@
 #include "runtime/sched/arrival_port.h"
 #include "runtime/sched/inport.h"
 #include "runtime/sched/port_thread.h"
-#include "runtime/sched/ready.h"
+#include "core/ready.h"
 #include "runtime/sched/run_state.h"
-#include "runtime/sched/select.h"
+#include "core/select.h"
 
 #include <stdlib.h>
 
@@ -50,7 +50,7 @@ static bool is_live_run(const struct prt_sched *s)
 static bool is_asked_eager(const struct prt_buffer *buffer, bool real_time)
 {
     if (buffer->port == NULL || !buffer->port->asked_eager) return false;
-    return real_time ? !prt_fifo_is_placed(&buffer->fifo) : buffer->port->arrival != NULL;
+    return real_time ? !prt_ring_is_placed(&buffer->ring) : buffer->port->arrival != NULL;
 }
 
 static void add_live_port(struct prt_live *live, struct prt_buffer *buffer)
@@ -58,7 +58,7 @@ static void add_live_port(struct prt_live *live, struct prt_buffer *buffer)
     struct prt_port *port = buffer->port;
     bool in = buffer->record->outer == CONTAINER_OUTER_IN;
     if (is_asked_eager(buffer, live->real_time)) {
-        port->eager = true;
+        buffer->core->eager = true;
         if (live->real_time) free(port->ahead.extra); /* its packets are not read ahead */
         if (live->real_time) port->ahead.extra = NULL;
         live->ins[live->in_count++] = (struct live_in){.buffer = buffer, .since = REST_NONE};
@@ -72,14 +72,14 @@ static void add_live_port(struct prt_live *live, struct prt_buffer *buffer)
 static void prepare_stages(struct prt_sched *s)
 {
     for (uint32_t i = 0; i < s->live->out_count; i++)
-        s->live->outs[i].buffer->port->eager = true;
+        s->live->outs[i].buffer->core->eager = true;
     for (uint32_t i = 0; i < s->container->stage_count; i++) {
-        struct prt_stage *stage = &s->stages[i];
+        struct core_stage *stage = &s->stages[i];
         stage->threshold = 1;
         s->live->has_sources |= !stage->fed;
-        for (uint32_t k = 0; k < stage->node->output_count; k++) {
-            const struct prt_port *port = stage->outputs[k].buffer->port;
-            stage->writes_live |= port != NULL && port->eager;
+        for (uint32_t k = 0; k < stage->output_count; k++) {
+            const struct core_output *output = core_output(s->core, stage, k);
+            stage->writes_live |= core_written_buffer(s->core, output)->eager;
         }
     }
 }
@@ -111,6 +111,7 @@ enum prt_status prt_live_begin(struct prt_sched *s, struct prt_error *error)
     for (uint32_t i = 0; i < buffers; i++)
         if (s->buffers[i].port != NULL) add_live_port(s->live, &s->buffers[i]);
     prepare_stages(s);
+    s->core->live = true;
     return PRT_OK;
 }
 
@@ -129,7 +130,7 @@ void prt_live_destroy(struct prt_live *live)
 static int64_t find_arrival(const struct prt_live *live, struct live_in *in)
 {
     bool ended;
-    uint64_t room = prt_fifo_room(&in->buffer->fifo);
+    uint64_t room = core_fifo_room(in->buffer->fifo);
     uint64_t arrived = prt_port_thread_arrived(in->buffer, &ended);
     if (room == 0 || (arrived == 0 && !ended)) return INT64_MAX;
     if (live->latency == 0 || ended || arrived >= room) return AT_ONCE;
@@ -143,16 +144,16 @@ static uint64_t count_lacking(const struct prt_sched *s, const struct prt_buffer
 {
     const struct container_buffer *record = buffer->record;
     uint64_t lacking = 0;
-    if (buffer->fifo.closed || prt_fifo_room(&buffer->fifo) == 0) return 0;
+    if (buffer->fifo->closed || core_fifo_room(buffer->fifo) == 0) return 0;
     for (uint32_t i = 0; i < record->reader_count; i++) {
         const struct container_reader *reader = &s->container->readers[record->first_reader + i];
-        const struct prt_stage *stage = &s->stages[s->node_stage[reader->node]];
-        const struct prt_stage_input *input = &s->inputs[reader->input];
-        if (stage->life != PRT_STAGE_RUNNING || stage->stopped || stage->in_flight ||
-            prt_ready_input(stage, input, false, 1) > 0)
+        const struct core_stage *stage = &s->stages[s->node_stage[reader->node]];
+        const struct core_input *input = &s->inputs[reader->input];
+        if (stage->life != CORE_RUNNING || stage->stopped || stage->in_flight ||
+            core_ready_input(s->core, stage, input, false, 1) > 0)
             continue;
         uint64_t packets =
-            prt_ready_needs(stage, input) - prt_fifo_held(&buffer->fifo, input->reader);
+            core_ready_needs(s->core, stage, input) - core_fifo_held(buffer->fifo, input->reader);
         if (lacking == 0 || packets < lacking) lacking = packets;
     }
     return lacking;
@@ -171,17 +172,35 @@ static enum prt_status take_or_ask(struct prt_sched *s, struct live_in *in, stru
         in->since = REST_NONE;
         return prt_inport_take(s, in->buffer, error);
     }
-    if (!live->has_sources || s->instructions - live->asked < ASK_INSTRUCTIONS) return PRT_OK;
-    live->asked = s->instructions;
+    if (!live->has_sources || s->core->instructions - live->asked < ASK_INSTRUCTIONS) return PRT_OK;
+    live->asked = s->core->instructions;
     return is_port_wanted(s, in->buffer) ? prt_inport_ask(s, in->buffer, error) : PRT_OK;
+}
+
+/* Sets the room that the sinks have made.  True: it is more than the core knows. */
+static bool update_rooms(struct prt_sched *s)
+{
+    bool grown = false;
+    for (uint32_t i = 0; i < s->live->out_count; i++) {
+        struct prt_buffer *buffer = s->live->outs[i].buffer;
+        uint64_t room = UINT64_MAX, end = UINT64_MAX;
+        if (buffer->port->thread != NULL && !buffer->core->gone)
+            room = prt_port_thread_room(buffer);
+        if (room != UINT64_MAX)
+            end = buffer->fifo->written_packets + buffer->fifo->claimed_packets + room;
+        grown |= end > buffer->core->room_end_packets;
+        buffer->core->room_end_packets = end;
+    }
+    return grown;
 }
 
 enum prt_status prt_live_take_arrived(struct prt_sched *s, struct prt_error *error)
 {
     enum prt_status status = PRT_OK;
+    (void)update_rooms(s);
     for (uint32_t i = 0; i < s->live->in_count && status == PRT_OK; i++) {
         struct live_in *in = &s->live->ins[i];
-        if (in->buffer->fifo.closed) continue;
+        if (in->buffer->fifo->closed) continue;
         status = s->live->real_time
                      ? take_or_ask(s, in, error)
                      : prt_arrival_take(s, in->buffer, s->live->latency_cycles, error);
@@ -215,9 +234,10 @@ static struct prt_buffer *mark_rooms(struct prt_sched *s)
         struct live_out *out = &s->live->outs[i];
         const struct prt_port *port = out->buffer->port;
         out->room = UINT64_MAX;
-        if (port->thread != NULL && !port->gone) out->room = prt_port_thread_room(out->buffer);
+        if (port->thread != NULL && !out->buffer->core->gone)
+            out->room = prt_port_thread_room(out->buffer);
         /* equivalent: no stage waits for more room than the depth */
-        if (out->room < out->buffer->fifo.depth_packets && first == NULL) first = out->buffer;
+        if (out->room < out->buffer->fifo->depth_packets && first == NULL) first = out->buffer;
     }
     return first;
 }
@@ -230,7 +250,7 @@ static int64_t find_wake_time(struct prt_sched *s)
     for (uint32_t i = 0; i < live->out_count; i++) {
         const struct live_out *out = &live->outs[i];
         /* equivalent: as above */
-        if (out->room < out->buffer->fifo.depth_packets &&
+        if (out->room < out->buffer->fifo->depth_packets &&
             prt_port_thread_room(out->buffer) > out->room)
             return AT_ONCE;
     }
@@ -276,12 +296,16 @@ enum prt_status prt_live_wait(struct prt_sched *s, bool *on, struct prt_error *e
         *on = first != NULL;
         return *on ? prt_arrival_wait(s, first, cycle, error) : PRT_OK;
     }
+    if (update_rooms(s)) {
+        *on = true; /* stages have been refused for want of room that has come since */
+        return PRT_OK;
+    }
     struct prt_buffer *wanted = mark_wanted_ports(s), *full = mark_rooms(s);
     *on = wanted != NULL || full != NULL;
     if (!*on) return PRT_OK;
     if (s->profile != NULL)
         prt_profile_look(s, 0); /* stages wait for packets or room from now on */
-    s->live->asked = s->instructions;
+    s->live->asked = s->core->instructions;
     if (wanted != NULL && wanted->port->thread == NULL) return prt_inport_ask(s, wanted, error);
     if (wanted != NULL && find_wake_time(s) != AT_ONCE) {
         s->suspensions++;

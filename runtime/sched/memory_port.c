@@ -47,7 +47,7 @@ static enum prt_status set_memory(struct prt_sched *s, uint32_t number, void *pa
                                   size_t capacity, size_t *count, struct prt_error *error)
 {
     struct prt_buffer *buffer = &s->buffers[number];
-    size_t width = (size_t)buffer->fifo.width_bytes;
+    size_t width = (size_t)buffer->fifo->width_bytes;
     if (capacity > SIZE_MAX / 2 / width)
         return prt_error_set(error, PRT_E_USAGE, "port '%s': %zu packets of %zu bytes are too many",
                              prt_container_text(s->container, buffer->record->name), capacity,
@@ -62,8 +62,8 @@ static void place_fifo(struct prt_buffer *buffer, uint64_t end_packets)
 {
     const struct prt_port_memory *memory = &buffer->port->memory;
     if (memory->capacity_packets == 0) return;
-    if ((uintptr_t)memory->packets % prt_fifo_alignment(&buffer->fifo) != 0) return;
-    prt_fifo_place(&buffer->fifo, memory->packets,
+    if ((uintptr_t)memory->packets % prt_ring_alignment(buffer->fifo) != 0) return;
+    prt_ring_place(&buffer->ring, buffer->fifo, memory->packets,
                    (uint64_t)memory->capacity_packets * memory->width_bytes, end_packets);
 }
 
@@ -86,11 +86,13 @@ static bool exceeds_caches(const struct prt_sched *s, const struct prt_port_memo
 /* Sets PRT_KERNEL_PAST_CACHES of the stage that writes this out-port and no other buffer. */
 static void pass_caches(struct prt_sched *s, const struct prt_buffer *buffer)
 {
-    assert(buffer->fifo.reader_count == 1); /* the host: no stage reads an out-port */
-    bool past = prt_fifo_is_placed(&buffer->fifo) && exceeds_caches(s, &buffer->port->memory);
+    assert(buffer->fifo->reader_count == 1); /* the host: no stage reads an out-port */
+    bool past = prt_ring_is_placed(&buffer->ring) && exceeds_caches(s, &buffer->port->memory);
     for (uint32_t i = 0; i < s->container->stage_count; i++) {
-        const struct prt_stage *stage = &s->stages[i];
-        if (stage->node->output_count != 1 || stage->outputs[0].buffer != buffer) continue;
+        const struct core_stage *stage = &s->stages[i];
+        if (stage->output_count != 1 ||
+            prt_output_buffer(s, core_output(s->core, stage, 0)) != buffer)
+            continue;
         s->objects[i].flags &= ~(uint32_t)PRT_KERNEL_PAST_CACHES;
         if (past) s->objects[i].flags |= PRT_KERNEL_PAST_CACHES;
     }

@@ -6,7 +6,7 @@
  * scheduler it is a port like any other, with a source at hand or with a sink.  Its depth is the same as with
  * callbacks, and so is every result.  Source and sink copy packets only in three cases:
  *
- *     - the memory is not aligned as kernels expect (prt_fifo_alignment)
+ *     - the memory is not aligned as kernels expect (prt_ring_alignment)
  *     - the in-port has initial packets
  *     - a batch claims more room than the memory of the out-port has left
  *

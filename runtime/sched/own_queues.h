@@ -2,7 +2,7 @@
 /*
  * own_queues: more queues for stages that need not wait for each other.
  *
- * The launches of a queue execute one after the other, because a buffer in order needs that (sched.h, "Order").  Two
+ * The launches of a queue execute one after the other, because a buffer in order needs that (core.h, "Order").  Two
  * stages of a queue that no chain of such buffers connects would wait for each other in vain.  The queues of a program
  * say how the cores of its device are divided, not how many cores a host has.  So on a device in real time each set of
  * connected stages has a queue of its own, on the same (sub-)device and of the same importance.

@@ -135,22 +135,22 @@ static void end_port_thread(struct prt_port_thread *t, enum prt_status status)
 
 static uint64_t ring_offset(const struct prt_port_thread *t, uint64_t position)
 {
-    const struct prt_fifo *fifo = &t->buffer->fifo;
+    const struct core_fifo *fifo = t->buffer->fifo;
     unsigned __int128 offset = (unsigned __int128)position * fifo->width_bytes % fifo->ring_bytes;
     return (uint64_t)offset;
 }
 
 static void *ring_place(const struct prt_port_thread *t, uint64_t position)
 {
-    return t->buffer->fifo.ring + ring_offset(t, position);
+    return t->buffer->ring.memory + ring_offset(t, position);
 }
 
 /* Does the window lie in the ring?  Then it is the place of `position`: it was claimed for the next packets.  The ring is
  * mapped twice, so a place has two addresses. */
 static bool is_ring_place(const struct prt_port_thread *t, const void *window, uint64_t position)
 {
-    const struct prt_fifo *fifo = &t->buffer->fifo;
-    uint64_t offset = (uint64_t)((uintptr_t)window - (uintptr_t)fifo->ring);
+    const struct core_fifo *fifo = t->buffer->fifo;
+    uint64_t offset = (uint64_t)((uintptr_t)window - (uintptr_t)t->buffer->ring.memory);
     bool inside = offset < 2 * fifo->ring_bytes;
     assert(!inside || offset % fifo->ring_bytes == ring_offset(t, position));
     (void)position;
@@ -214,7 +214,7 @@ static void read_source(void *context)
         uint64_t at = read_position(&t->moved);
         size_t room = wait_for_room(t, at), count = 0;
         if (is_stopping(t)) return;
-        if (atomic_load_explicit(&t->sched->interrupted, memory_order_relaxed)) {
+        if (atomic_load_explicit(&t->sched->core->interrupted, memory_order_relaxed)) {
             end_port_thread(t, PRT_E_INTERRUPTED);
             return;
         }
@@ -261,13 +261,13 @@ enum prt_status prt_port_thread_create(struct prt_sched *s, uint32_t number,
                                        struct prt_error *error)
 {
     struct prt_buffer *buffer = &s->buffers[number];
-    uint64_t chunk = CHUNK_BYTES / buffer->fifo.width_bytes, packets;
+    uint64_t chunk = CHUNK_BYTES / buffer->fifo->width_bytes, packets;
     if (chunk == 0) chunk = 1;
     /* One more than the depth: of an in-port at hand the packet after a full buffer is read, too. */
     /* uncovered: no ring of such a depth can be mapped */
-    if (__builtin_add_overflow(buffer->fifo.depth_packets, CHUNKS * chunk + 1, &packets))
+    if (__builtin_add_overflow(buffer->fifo->depth_packets, CHUNKS * chunk + 1, &packets))
         packets = UINT64_MAX;
-    enum prt_status status = prt_fifo_enlarge(&buffer->fifo, packets, error);
+    enum prt_status status = prt_ring_enlarge(&buffer->ring, buffer->fifo, packets, error);
     if (status != PRT_OK) return status;
     struct prt_port_thread *t = buffer->port->given_thread;
     if (t == NULL) t = calloc(1, sizeof *t);
@@ -296,7 +296,7 @@ static void prepare_port_thread(struct prt_port_thread *t, uint64_t moved, uint6
     pthread_cond_init(&t->to_thread, &monotonic);
     pthread_cond_init(&t->to_scheduler, NULL);
     pthread_condattr_destroy(&monotonic);
-    t->ring_packets = t->buffer->fifo.ring_bytes / t->buffer->fifo.width_bytes;
+    t->ring_packets = t->buffer->fifo->ring_bytes / t->buffer->fifo->width_bytes;
     t->taken = moved;
     atomic_init(&t->moved, moved);
     atomic_init(&t->allowed, allowed);
@@ -318,7 +318,7 @@ static void start_port_thread(struct prt_buffer *buffer)
     struct prt_port *port = buffer->port;
     struct prt_port_thread *t = port->given_thread;
     bool in = buffer->record->outer == CONTAINER_OUTER_IN;
-    if (t == NULL || prt_fifo_is_placed(&buffer->fifo) || (!in && port->sink == NULL)) return;
+    if (t == NULL || prt_ring_is_placed(&buffer->ring) || (!in && port->sink == NULL)) return;
     prepare_port_thread(t, in ? buffer->record->initial_packets : 0, 0);
     if (in) atomic_init(&t->allowed, t->ring_packets);
     if (prt_host_thread_start(&t->thread, in ? read_source : write_sink, t))
@@ -347,14 +347,14 @@ enum prt_status prt_port_thread_take(struct prt_buffer *buffer, void *window, si
                                      size_t *count, struct prt_error *error)
 {
     struct prt_port_thread *t = buffer->port->thread;
-    uint64_t freed = window == NULL ? t->taken : buffer->fifo.oldest_packets;
+    uint64_t freed = window == NULL ? t->taken : buffer->fifo->oldest_packets;
     set_allowed(t, freed + t->ring_packets);
     await_moved(t, t->taken + 1);
     uint64_t there = read_position(&t->moved) - t->taken;
     *count = there < room ? (size_t)there : room;
     if (*count == 0) return ended_status(t, error);
     if (window != NULL && !is_ring_place(t, window, t->taken))
-        memcpy(window, ring_place(t, t->taken), *count * (size_t)buffer->fifo.width_bytes);
+        memcpy(window, ring_place(t, t->taken), *count * (size_t)buffer->fifo->width_bytes);
     t->taken += *count;
     return PRT_OK;
 }
@@ -365,14 +365,14 @@ enum prt_status prt_port_thread_pass(struct prt_buffer *buffer, struct prt_error
 {
     struct prt_port_thread *t = buffer->port->thread;
     if (is_over(t)) return ended_status(t, error);
-    set_allowed(t, buffer->fifo.written_packets);
+    set_allowed(t, buffer->fifo->written_packets);
     return PRT_OK;
 }
 
 void prt_port_thread_reserve(struct prt_sched *s, const struct prt_buffer *buffer, uint64_t packets)
 {
     struct prt_port_thread *t = buffer->port->thread;
-    uint64_t end = buffer->fifo.written_packets + packets;
+    uint64_t end = buffer->fifo->written_packets + packets;
     if (end <= t->ring_packets || has_moved(t, end - t->ring_packets)) return;
     enum prt_doing before = prt_run_state_set(s, PRT_DOING_WRITE, buffer);
     await_moved(t, end - t->ring_packets);
@@ -384,7 +384,7 @@ void prt_port_thread_reserve(struct prt_sched *s, const struct prt_buffer *buffe
 uint64_t prt_port_thread_arrived(const struct prt_buffer *buffer, bool *ended)
 {
     struct prt_port_thread *t = buffer->port->thread;
-    uint64_t room_end = buffer->fifo.oldest_packets + t->ring_packets;
+    uint64_t room_end = buffer->fifo->oldest_packets + t->ring_packets;
     if (atomic_load_explicit(&t->allowed, memory_order_relaxed) != room_end)
         set_allowed(t, room_end);
     *ended = is_over(t);
@@ -395,7 +395,7 @@ uint64_t prt_port_thread_room(const struct prt_buffer *buffer)
 {
     struct prt_port_thread *t = buffer->port->thread;
     if (is_over(t)) return UINT64_MAX;
-    uint64_t claimed_end = buffer->fifo.written_packets + buffer->fifo.claimed_packets;
+    uint64_t claimed_end = buffer->fifo->written_packets + buffer->fifo->claimed_packets;
     return t->ring_packets - (claimed_end - read_position(&t->moved));
 }
 
@@ -491,8 +491,8 @@ static enum prt_status finish_out_port(struct prt_sched *s, struct prt_buffer *b
     enum prt_status status = PRT_OK;
     await_moved(t, read_position(&t->allowed));
     (void)prt_run_state_set(s, before, NULL);
-    if (!port->gone && is_over(t)) status = ended_status(t, error);
-    port->gone |= status != PRT_OK;
+    if (!buffer->core->gone && is_over(t)) status = ended_status(t, error);
+    buffer->core->gone |= status != PRT_OK;
     stop_port_thread(buffer);
     return status;
 }
@@ -510,12 +510,13 @@ enum prt_status prt_port_threads_end(struct prt_sched *s, enum prt_status status
             continue;
         }
         enum prt_status one = finish_out_port(s, buffer, &words);
-        if (one == PRT_E_CLOSED_PIPE) s->sinks_gone |= --s->open_sinks == 0;
+        if (one == PRT_E_CLOSED_PIPE) core_sink_leaves(s->core);
         if (one == PRT_OK || one == PRT_E_CLOSED_PIPE || failed) continue;
         failed = true;
         *error = words;
         status = one;
     }
-    if (failed || !s->sinks_gone || status == PRT_E_CLOSED_PIPE) return status;
+    if (failed || !core_attends(s->core, CORE_NO_SINKS) || status == PRT_E_CLOSED_PIPE)
+        return status;
     return prt_error_set(error, PRT_E_CLOSED_PIPE, "%s", prt_status_text(PRT_E_CLOSED_PIPE));
 }

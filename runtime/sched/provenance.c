@@ -43,7 +43,7 @@ enum prt_status prt_origins_create(struct prt_sched *s, struct prt_error *error)
         return prt_error_set(error, PRT_E_NOMEM, "out of memory for the origins of packets");
     }
     for (uint32_t i = 0; i < 2 * c->stage_count; i++)
-        s->objects[i].origins = o->windows + s->stages[i % c->stage_count].node->first_output;
+        s->objects[i].origins = o->windows + s->stages[i % c->stage_count].first_output;
     s->origins = o;
     return PRT_OK;
 }
@@ -60,26 +60,27 @@ void prt_origins_destroy(struct prt_origins *o)
     free(o);
 }
 
-static struct kept *kept_of(struct prt_sched *s, const struct prt_stage_output *output)
+static struct kept *kept_of(struct prt_sched *s, const struct core_output *output)
 {
-    return &s->origins->buffers[output->buffer - s->buffers];
+    return &s->origins->buffers[prt_output_buffer(s, output) - s->buffers];
 }
 
-void prt_origins_open(struct prt_sched *s, const struct prt_stage *stage)
+void prt_origins_open(struct prt_sched *s, const struct core_stage *stage)
 {
-    for (uint32_t i = 0; i < stage->node->output_count; i++) {
-        const struct prt_stage_output *output = &stage->outputs[i];
+    for (uint32_t i = 0; i < stage->output_count; i++) {
+        const struct core_output *output = core_output(s->core, stage, i);
         struct kept *kept = kept_of(s, output);
-        kept->begin = output->buffer->fifo.written_packets;
-        memset(kept->window, 0, (size_t)output->buffer->fifo.depth_packets * sizeof *kept->window);
+        kept->begin = prt_output_buffer(s, output)->fifo->written_packets;
+        memset(kept->window, 0,
+               (size_t)prt_output_buffer(s, output)->fifo->depth_packets * sizeof *kept->window);
     }
 }
 
-void prt_origins_keep(struct prt_sched *s, const struct prt_stage *stage)
+void prt_origins_keep(struct prt_sched *s, const struct core_stage *stage)
 {
-    for (uint32_t i = 0; i < stage->node->output_count; i++) {
-        const struct prt_fifo *fifo = &stage->outputs[i].buffer->fifo;
-        struct kept *kept = kept_of(s, &stage->outputs[i]);
+    for (uint32_t i = 0; i < stage->output_count; i++) {
+        const struct core_fifo *fifo = prt_output_buffer(s, core_output(s->core, stage, i))->fifo;
+        struct kept *kept = kept_of(s, core_output(s->core, stage, i));
         for (uint64_t n = kept->begin; n < fifo->written_packets; n++)
             kept->ring[n % fifo->depth_packets] = kept->window[n - kept->begin];
     }
@@ -87,7 +88,7 @@ void prt_origins_keep(struct prt_sched *s, const struct prt_stage *stage)
 
 uint32_t prt_origin_of(const struct prt_sched *s, uint32_t buffer, uint64_t packet)
 {
-    const struct prt_fifo *fifo = &s->buffers[buffer].fifo;
+    const struct core_fifo *fifo = s->buffers[buffer].fifo;
     if (s->origins == NULL || s->origins->buffers[buffer].ring == NULL) return 0;
     if (packet >= fifo->written_packets || fifo->written_packets - packet > fifo->depth_packets)
         return 0;

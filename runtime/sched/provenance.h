@@ -21,8 +21,8 @@ enum prt_status prt_origins_create(struct prt_sched *sched, struct prt_error *er
 void prt_origins_destroy(struct prt_origins *origins);
 
 /* Called around each firing and finish of the stage: `open` before it is dispatched, `keep` when it is committed. */
-void prt_origins_open(struct prt_sched *sched, const struct prt_stage *stage);
-void prt_origins_keep(struct prt_sched *sched, const struct prt_stage *stage);
+void prt_origins_open(struct prt_sched *sched, const struct core_stage *stage);
+void prt_origins_keep(struct prt_sched *sched, const struct core_stage *stage);
 
 /* The origin of a packet of the buffer, for prt_debug_origin.  Packets are counted from the start of the run, initial
  * ones included.  0: no statement wrote it, it is older than the depth, or the run keeps no origins. */

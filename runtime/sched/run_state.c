@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/sched/run_state.h"
 
-#include "runtime/sched/ready.h"
-#include "runtime/sched/select.h"
+#include "core/ready.h"
+#include "core/select.h"
 
 #include <assert.h>
 #include <string.h>
@@ -13,7 +13,7 @@ void prt_run_state_ask(struct prt_sched *s, prt_run_state_write write, void *con
 {
     s->ask_write = write;
     s->ask_context = context;
-    atomic_store(&s->asked, true);
+    atomic_store(&s->core->asked, true);
     if (atomic_load(&s->doing) != PRT_DOING_WORK) prt_run_state_answer(s);
 }
 
@@ -123,73 +123,79 @@ static const char *buffer_name(const struct prt_sched *s, const struct prt_buffe
 }
 
 /* Is the host filling this in-port now? */
-static bool is_filled_now(const struct prt_sched *s, const struct prt_stage_input *input)
+static bool is_filled_now(const struct prt_sched *s, const struct core_input *input)
 {
-    return atomic_load(&s->doing) == PRT_DOING_READ && s->doing_buffer == input->buffer;
+    return atomic_load(&s->doing) == PRT_DOING_READ &&
+           s->doing_buffer == prt_input_buffer(s, input);
 }
 
 static void put_packets_wait(struct text *t, const struct prt_sched *s,
-                             const struct prt_stage *stage, const struct prt_stage_input *input)
+                             const struct core_stage *stage, const struct core_input *input)
 {
-    bool port = prt_ready_is_open(input), filled = is_filled_now(s, input);
+    bool port = core_ready_is_open(s->core, input), filled = is_filled_now(s, input);
     put_quoted(t, port ? "waits for input " : "waits for packets in ",
-               buffer_name(s, input->buffer), " (holds ");
-    put_number(t, prt_fifo_held(&input->buffer->fifo, input->reader));
+               buffer_name(s, prt_input_buffer(s, input)), " (holds ");
+    put_number(t, core_fifo_held(prt_input_buffer(s, input)->fifo, input->reader));
     put_string(t, filled ? ", to be filled up to " : ", needs ");
-    put_number(t, filled ? input->buffer->fifo.depth_packets : prt_ready_needs(stage, input));
+    put_number(t, filled ? prt_input_buffer(s, input)->fifo->depth_packets
+                         : core_ready_needs(s->core, stage, input));
     put_string(t, ")");
 }
 
-static void put_room_wait(struct text *t, const struct prt_sched *s, const struct prt_stage *stage,
-                          const struct prt_stage_output *output)
+static void put_room_wait(struct text *t, const struct prt_sched *s, const struct core_stage *stage,
+                          const struct core_output *output)
 {
-    const struct prt_fifo *fifo = &output->buffer->fifo;
-    put_quoted(t, "waits for room in ", buffer_name(s, output->buffer), " (holds ");
+    const struct core_fifo *fifo = prt_output_buffer(s, output)->fifo;
+    put_quoted(t, "waits for room in ", buffer_name(s, prt_output_buffer(s, output)), " (holds ");
     put_number(t, fifo->written_packets - fifo->oldest_packets);
     put_string(t, " of ");
     put_number(t, fifo->depth_packets);
     put_string(t, ", needs ");
-    put_number(t, prt_ready_wanted_room(stage, output));
+    put_number(t, core_ready_wanted_room(s->core, stage, output));
     put_string(t, ")");
 }
 
 /* The first reason why the stage cannot fire or run its finish; false: there is none. */
-static bool put_wait(struct text *t, const struct prt_sched *s, const struct prt_stage *stage)
+static bool put_wait(struct text *t, const struct prt_sched *s, const struct core_stage *stage)
 {
-    bool runs = stage->life == PRT_STAGE_RUNNING;
-    for (uint32_t i = 0; runs && i < stage->node->input_count; i++) {
-        const struct prt_stage_input *input = &stage->inputs[i];
-        if (prt_ready_input(stage, input, false, 1) > 0 && !is_filled_now(s, input)) continue;
+    bool runs = stage->life == CORE_RUNNING;
+    for (uint32_t i = 0; runs && i < stage->input_count; i++) {
+        const struct core_input *input = core_input(s->core, stage, i);
+        if (core_ready_input(s->core, stage, input, false, 1) > 0 && !is_filled_now(s, input))
+            continue;
         put_packets_wait(t, s, stage, input);
         return true;
     }
-    for (uint32_t i = 0; i < stage->node->output_count; i++) {
-        const struct prt_stage_output *output = &stage->outputs[i];
-        if (prt_fifo_room(&output->buffer->fifo) >= prt_ready_wanted_room(stage, output)) continue;
+    for (uint32_t i = 0; i < stage->output_count; i++) {
+        const struct core_output *output = core_output(s->core, stage, i);
+        if (core_fifo_room(prt_output_buffer(s, output)->fifo) >=
+            core_ready_wanted_room(s->core, stage, output))
+            continue;
         put_room_wait(t, s, stage, output);
         return true;
     }
     return false;
 }
 
-static void put_ready(struct text *t, const struct prt_sched *s, struct prt_stage *stage)
+static void put_ready(struct text *t, const struct prt_sched *s, struct core_stage *stage)
 {
-    uint64_t inputs = prt_ready_inputs(stage), firings = prt_ready_outputs(stage);
-    uint64_t left = prt_select_source_left(s, stage);
+    uint64_t inputs = core_ready_inputs(s->core, stage),
+             firings = core_ready_outputs(s->core, stage);
+    uint64_t left = core_ready_source_left(s->core, stage);
     if (inputs < firings) firings = inputs;
     if (left < firings) firings = left;
     put_string(t, "ready: ");
     put_number(t, firings);
     put_string(t, firings == 1 ? " firing" : " firings");
-    if (!prt_select_below_threshold(s, stage, firings)) return;
+    if (!core_is_below_threshold(s->core, stage, firings)) return;
     put_string(t, " of the ");
     put_number(t, stage->threshold);
     put_string(t, " that it is to wait for");
 }
 
-static void put_flight(struct text *t, const struct prt_stage *stage)
+static void put_flight(struct text *t, const struct core_stage *stage)
 {
-    if (stage->life == PRT_STAGE_FINISHING) {
+    if (stage->life == CORE_FINISHING) {
         put_string(t, "in flight: its finish");
         return;
     }
@@ -198,32 +204,32 @@ static void put_flight(struct text *t, const struct prt_stage *stage)
     put_string(t, stage->batch == 1 ? " firing" : " firings");
 }
 
-static void put_state(struct text *t, const struct prt_sched *s, struct prt_stage *stage)
+static void put_state(struct text *t, const struct prt_sched *s, struct core_stage *stage)
 {
     if (stage->in_flight) {
         put_flight(t, stage);
-    } else if (stage->life == PRT_STAGE_ENDED) {
+    } else if (stage->life == CORE_ENDED) {
         put_string(t, "ended");
-    } else if (stage->life == PRT_STAGE_FAULTED) {
-        put_string(t, s->stage_faults[prt_stage_number(s, stage)].there
+    } else if (stage->life == CORE_FAULTED) {
+        put_string(t, core_faults(s->core)[core_stage_number(s->core, stage)].there
                           ? "has faulted"
                           : "needs what a fault keeps back");
     } else if (stage->stopped) {
         put_string(t, "has stopped");
     } else if (!put_wait(t, s, stage)) {
-        if (stage->life == PRT_STAGE_RUNNING)
+        if (stage->life == CORE_RUNNING)
             put_ready(t, s, stage);
         else
             put_string(t, "ready: its finish");
     }
 }
 
-static void put_stage(struct text *t, const struct prt_sched *s, struct prt_stage *stage,
+static void put_stage(struct text *t, const struct prt_sched *s, struct core_stage *stage,
                       size_t width, size_t kernel_width)
 {
     const struct prt_container *c = s->container;
-    put_cell(t, prt_container_text(c, stage->node->name), width);
-    put_cell(t, prt_container_text(c, stage->node->kernel_title), kernel_width);
+    put_cell(t, prt_container_text(c, prt_stage_node(s, stage)->name), width);
+    put_cell(t, prt_container_text(c, prt_stage_node(s, stage)->kernel_title), kernel_width);
     put_column(t, stage->firings, 12);
     put_column(t, stage->dispatches, 10);
     put_column(t, stage->in_flight ? 1 : 0, 9);
@@ -245,8 +251,9 @@ static void put_stages(struct text *t, const struct prt_sched *s)
     const struct prt_container *c = s->container;
     size_t width = strlen("stage"), kernel_width = strlen("kernel");
     for (uint32_t i = 0; i < c->stage_count; i++) {
-        widen_column(&width, prt_container_text(c, s->stages[i].node->name));
-        widen_column(&kernel_width, prt_container_text(c, s->stages[i].node->kernel_title));
+        widen_column(&width, prt_container_text(c, prt_stage_node(s, &s->stages[i])->name));
+        widen_column(&kernel_width,
+                     prt_container_text(c, prt_stage_node(s, &s->stages[i])->kernel_title));
     }
     put_cell(t, "stage", width);
     put_cell(t, "kernel", kernel_width);
@@ -263,17 +270,17 @@ static void put_stages(struct text *t, const struct prt_sched *s)
 
 static void put_buffer_state(struct text *t, const struct prt_buffer *buffer)
 {
-    const struct prt_fifo *fifo = &buffer->fifo;
+    const struct core_fifo *fifo = buffer->fifo;
     bool out = buffer->record->outer == CONTAINER_OUTER_OUT;
     put_string(t, fifo->closed ? "closed" : "open");
-    if (out && buffer->port->gone) put_string(t, ", the host wants no more");
+    if (out && buffer->core->gone) put_string(t, ", the host wants no more");
     if (!out && fifo->attached_count == 0) put_string(t, ", no reader is left");
 }
 
 static void put_buffer(struct text *t, const struct prt_sched *s, const struct prt_buffer *buffer,
                        size_t width)
 {
-    const struct prt_fifo *fifo = &buffer->fifo;
+    const struct core_fifo *fifo = buffer->fifo;
     static const char *const kinds[] = {[CONTAINER_INNER] = "",
                                         [CONTAINER_OUTER_IN] = "in-port, ",
                                         [CONTAINER_OUTER_OUT] = "out-port, "};
@@ -327,10 +334,11 @@ static void put_doing(struct text *t, const struct prt_sched *s, enum prt_doing 
 void prt_run_state_answer(struct prt_sched *s)
 {
     struct text t = {.write = s->ask_write, .context = s->ask_context};
-    atomic_store(&s->asked, false);
+    atomic_store(&s->core->asked, false);
     put_string(&t, "cycle ");
     /* the device's clock does not have the cycles of the last instructions yet */
-    put_number(&t, s->ops->now_cycles(s->device) + s->instruction_cycles - s->passed_cycles);
+    put_number(&t, s->ops->now_cycles(s->device) + s->core->instruction_cycles -
+                       s->core->passed_cycles);
     put_string(&t, ": ");
     put_doing(&t, s, (enum prt_doing)atomic_load(&s->doing));
     put_string(&t, "\n");

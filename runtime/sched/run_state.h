@@ -23,7 +23,8 @@ void prt_run_state_answer(struct prt_sched *sched);
 /* Called before each instruction. */
 static inline void prt_run_state_attend(struct prt_sched *sched)
 {
-    if (atomic_load_explicit(&sched->asked, memory_order_relaxed)) prt_run_state_answer(sched);
+    if (atomic_load_explicit(&sched->core->asked, memory_order_relaxed))
+        prt_run_state_answer(sched);
 }
 
 /* Sets the activity of the scheduler and returns the previous one.  READ and WRITE: `buffer` is that of the port.  All

@@ -1,58 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sched: the state of one run, and the instructions of the scheduler machine, which change it
- * (lang/scheduler.md).
+ * sched: the host's side of one run: ports and their callbacks, kernel objects, the device, and the state of the
+ * scheduler, which is the block of core/core.h.
  *
- * A *stage* is a node with a place to run.  It is idle or in flight, and in one of the states below.  A
- * *port* is an outer buffer with a callback of the host.
+ * The scheduler core executes the program of the container (core/machine.h).  It calls the device by the environment of
+ * this run, and returns where it needs the host: then sched.c fills in-ports, drains out-ports, and goes on.
  *
- *     running ──── can never fire again ────> finish waiting ── room ──> finishing
- *        ├──── can never fire again, has no finish ────> ended <────────────┤
- *        └──── a kernel faults, or a firing lacks ────> faulted <───────────┘
- *              packets that a fault keeps back
- *
- * The guarded loop of the program in the container:
- *
- *     ends      each stage that can never fire again runs its finish, closes its outputs and detaches from its
- *               inputs
- *     select    finds the next stage with enough packets and room; the host fills in-ports
- *     dispatch  claims the windows of the selected stage and adds its launch to a packet
- *     wait      commits the earliest completions; the host drains out-ports
- *
- * A static part, if the program has one, comes before that loop (static_part.h).
- *
- * Order.  A queue executes its launches one after the other: each begins when the one before has completed
- * (device.h).  A buffer inside the pipeline is *in order* if its writer and all its readers are bound to the same
- * queue.  Its positions move when a launch is dispatched, not when it completes:
- *
- *     a reader  frees the packets that the firings will consume
- *     a writer  commits the packets that the firings will append, if its rates are exact and it cannot stop
- *
- * So stages of one queue follow each other without a wait, and their launches can share a packet.  Stages that such
- * buffers do not connect may get queues of their own (own_queues.h).
- *
- * Claim: for each launch L, the positions of an in-order buffer at the dispatch of L hold when L begins to execute.
- *
- *   1. Only launches of this one queue move the positions.  Each moves them by an amount that depends only on the
- *      number of its firings: pops are exact, 2-D windows follow from places, and the pushes of an exact writer
- *      that does not stop are those of its phases.
- *   2. Launches are enqueued in the order in which they are dispatched (packets.h).  So the launches that move the
- *      positions before L is dispatched are the launches that execute before L.  All of them have completed when L
- *      begins.
- *   3. Hence the windows of L hold its packets, and its room is free.  A later launch that writes into room that L
- *      frees executes after L.
- *
- * The packets of a writer with bounded rates, of a writer that stops, and of a `finish` are committed at
- * completion.  Until then the claim stands, and readers do not see them.
- *
- * After a fault the queue executes no later launch.  No packet of a later launch reaches a port, because only
- * completions move the positions of ports.  Such a launch is delivered as skipped, and its moves are taken back.
- *
- * The writer of a closed buffer is idle, and only idle stages end.  So `ends` sees positions that hold.
- *
- * sched_create.c creates a run and executes the prologue of the program.  sched.c has the loop, ready.c the number
- * of firings that a stage could execute now, select.c the next stage, inport.c the packets of the host, flow.c and
- * lang/window.h the arithmetic.
+ * sched_create.c creates a run, program.c decodes its program and executes the prologue, sched.c drives the core.
+ * inport.c reads the packets of in-ports.
  *
  * Requires: a verified container; one run per object.
  * Ownership: the caller keeps container, image and device alive; prt_sched_destroy frees everything else.
@@ -67,15 +22,12 @@
 #ifndef RUNTIME_SCHED_SCHED_H
 #define RUNTIME_SCHED_SCHED_H
 
-#include "lang/dispatch_codec.h"
-#include "lang/window.h"
+#include "core/environment.h"
 #include "runtime/device/device.h"
-#include "runtime/device/fifo.h"
+#include "runtime/device/ring.h"
 #include "runtime/load/image.h"
 #include "runtime/load/reader.h"
-#include "runtime/sched/flow.h"
 #include "runtime/sched/indices.h"
-#include "runtime/sched/stage_marks.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -130,9 +82,6 @@ struct prt_port {
     prt_sched_sink sink; /* NULL: packets are dropped */
     void *context;
     bool asked_eager; /* the host wants this in-port to be eager */
-    bool eager;       /* it is eager in this run (live_port.h) */
-    bool gone;        /* the sink gets no more packets */
-    bool awaited;     /* simulated time passes until its packets have arrived (arrival_port.h) */
     uint64_t packets; /* that have passed through the port */
     uint64_t suspensions;
     struct prt_ahead ahead;
@@ -145,92 +94,16 @@ struct prt_port {
 
 struct prt_buffer {
     const struct container_buffer *record;
-    struct prt_fifo fifo;
+    struct core_buffer *core; /* its row in the block of the core */
+    struct core_fifo *fifo;   /* of that */
+    struct prt_ring ring;
     struct prt_port *port; /* of an outer buffer, else NULL */
     /* Leftover packets (leftovers.h), each the maximum over the readers. */
     uint64_t few_packets;      /* too few for another firing */
     uint64_t stranded_packets; /* the reader has found too few in another buffer */
     bool leftover_more;        /* there are more than these figures say */
-    const struct prt_stage *stranded_reader;
+    const struct core_stage *stranded_reader;
     const struct prt_buffer *stranded_by; /* the other buffer; NULL: the run was interrupted */
-};
-
-struct prt_stage_input {
-    struct prt_buffer *buffer;
-    uint32_t reader; /* of the buffer's fifo */
-    struct prt_take take;
-    struct window window; /* 2-D; it replaces `take`.  Width 0: there is none */
-    struct window_shape shape;
-    bool in_order; /* freed at dispatch: "Order" above */
-    bool lacks;    /* of a FAULTED stage: this input needs a packet that a fault keeps back */
-    struct {       /* noted when the stage fires no more (leftovers.h) */
-        bool counts;
-        /* position of the reader, packets from there that are history */
-        uint64_t from_packets, history_packets;
-    } left;
-};
-
-struct prt_stage_output {
-    struct prt_buffer *buffer;
-    struct prt_flow least, most; /* minimum and maximum packets of a firing */
-    uint64_t finish_max;         /* maximum packets of the finish */
-    /* Of a bundle (lang/container.h): another output of the same bundle, and the shares of both.  Else share is 0. */
-    uint32_t in_step_with;
-    uint64_t share, other_share;
-    bool in_order; /* committed at dispatch: "Order" above */
-};
-
-enum prt_stage_life {
-    PRT_STAGE_RUNNING,
-    PRT_STAGE_FINISH_WAITING,
-    PRT_STAGE_FINISHING,
-    PRT_STAGE_ENDED,
-    PRT_STAGE_FAULTED /* fires no more, and its outputs do not close: faults.h */
-};
-
-struct prt_stage {
-    const struct container_node *node;
-    struct prt_stage_input *inputs;
-    struct prt_stage_output *outputs;
-    enum prt_stage_life life;
-    bool in_flight;
-    bool fed; /* packets of an in-port reach it, directly or not */
-    /* packets of an in-port or a source reach it; else it ends only when its readers have */
-    bool driven;
-    bool stopped; /* by `stop`, or a source by an interrupt: it fires no more */
-    /* FAULTED: an open out-port or a stage without outputs needs the packets that it keeps back */
-    bool demanded;
-    bool open; /* FAULTED, and it is not known yet whether it is demanded; only faults.c uses it */
-    bool reads_tail; /* its finish reads the packets left in its only input */
-    bool reads_port; /* some input is an in-port */
-    bool exact;      /* the minimum and maximum rates of all outputs are equal */
-    bool settled;    /* found not ready, and nothing it depends on has changed since */
-    /* to an eager out-port, whose room changes at any time: it is never settled */
-    bool writes_live;
-    uint32_t component;      /* of the stages that are not fed: self_driven.h */
-    uint32_t component_next; /* another stage of that component; the links form a ring */
-    /* The input and the output that admitted no firing when the stage was last asked: they are asked first. */
-    uint32_t lacking_input, lacking_output;
-    uint32_t roomy_outputs; /* so many outputs, from the first one on, have room for the finish */
-    uint32_t queue, cu_count;
-    uint32_t entry;       /* of the reference table; CONTAINER_NONE: none */
-    bool loads;           /* its first launch fills the entry */
-    bool spilled;         /* it uses another stage's entry */
-    bool ends_pack;       /* the last stage of its pack */
-    bool awaited;         /* a more important stage reads its packets */
-    uint32_t grid_before; /* firings of its previous packed launch */
-    uint32_t threshold;   /* firings for which it is dispatched */
-    uint64_t batch_max;
-    /* if inputs have 2-D windows, which are all at the same place; else 0 */
-    uint64_t frame_packets;
-    uint64_t firings;    /* completed or in flight */
-    uint64_t batch;      /* firings of the launch in flight, or of the last one */
-    uint64_t read_bytes; /* by a firing; 0 if rates have phases */
-    /* Written by the device: firings of the batch that count; of a finish: 1 if packets are left over. */
-    uint64_t completed;
-
-    uint64_t dispatches;
-    uint64_t execute_cycles, launch_cycles, switch_cycles; /* of the launches that have completed */
 };
 
 /* A queue of a (sub-)device, which has one for each importance among its stages, or more (own_queues.h). */
@@ -238,26 +111,16 @@ struct prt_sched_queue {
     struct prt_device_handle on;
     uint32_t importance;
     uint32_t next; /* queue of the same (sub-)device, or PRT_SCHED_NO_QUEUE */
-    bool root;     /* its (sub-)device is that of the whole program */
+    uint32_t cu_count;
+    bool root; /* its (sub-)device is that of the whole program */
 };
 
 #define PRT_SCHED_NO_QUEUE UINT32_MAX
 
-/* The launches that have been dispatched to a queue and are not enqueued yet. */
-struct prt_open_packet {
-    struct dispatch_writer writer;
-    uint32_t stages[DISPATCH_UNITS]; /* of its launches */
-    uint32_t entries;                /* bit i: it refers to entry i of the reference table */
-    uint32_t in_flight;              /* enqueued launches of the queue */
-};
-
-struct prt_sched_fault {
-    bool there;
-    uint32_t node; /* CONTAINER_NONE: an argument */
-    enum kernel_status status;
-    bool finish;     /* in `finish` */
-    uint64_t firing; /* its number; of a `finish`: firings before it */
-    struct kernel_fault fault;
+/* Where the windows of an input are. */
+struct prt_input_window {
+    const struct prt_ring *ring;
+    const struct core_reader *reader;
 };
 
 /* The callbacks of a run that goes one firing at a time.  In such a run guards fail, so the guarded loop does
@@ -272,12 +135,21 @@ struct prt_step {
 
 struct prt_origins; /* provenance.h */
 
-/* All state of one run.  It is one struct because each instruction reads and writes members of most groups. */
 struct prt_sched {
     const struct prt_container *container;
     const struct prt_image *image;
     const struct prt_device_ops *ops;
     struct prt_device *device;
+
+    /* The scheduler, and pointers to tables of it. */
+    struct core *core;
+    struct core_stage *stages;
+    struct core_input *inputs;
+    struct core_output *outputs;
+    struct core_environment environment;
+    struct prt_error *error; /* of the run that is driven: receives the text of its first failure */
+    enum prt_status status;  /* of the first failure, if the host or the device has failed */
+
     struct prt_profile *profile;  /* stage_profile.h; NULL: the run is not measured */
     const struct prt_step *step;  /* NULL: the run does not go one firing at a time */
     struct prt_live *live;        /* live_port.h; NULL: no port is eager */
@@ -287,29 +159,20 @@ struct prt_sched {
 
     struct prt_buffer *buffers;
     struct prt_port *ports; /* one per outer buffer */
-    struct prt_stage *stages;
-    struct prt_stage_input *inputs;
-    struct prt_stage_output *outputs;
-    struct prt_stage_marks ends_due; /* stages that `ends` has to look at */
-    struct prt_stage_marks changed;  /* stages that prt_profile_look has to look at */
-    uint32_t *node_stage;            /* stage of each node */
-    uint64_t *takers;                /* per component: readers outside of it (self_driven.h) */
-    uint32_t *cursors;               /* per set: index after the stage selected last */
-    uint32_t *fullest;               /* per set: selections by `fullest` */
-    uint32_t *by_importance;         /* the stages of each set, the most important first */
-    uint32_t **set_order;            /* per set: its stages in by_importance */
+    uint32_t *node_stage;   /* stage of each node */
 
     struct prt_device_queue **device_queues; /* by stage; NULL: its firings launch nothing */
     struct prt_kernel_object *objects;       /* run of every stage, then finish of every stage */
     /* Per input or output of the container; the objects point into these. */
     const void **windows_in;
     void **windows_out;
-    uint64_t *pop_bytes, *push_bytes, *left, *produced, *claimed_bytes, *packet_bytes;
+    uint64_t *pop_bytes, *push_bytes, *left, *claimed_bytes, *packet_bytes;
     struct kernel_window *window_places;
-    uint64_t *flow_sums; /* prefix sums of rates with phases */
-    struct prt_completion *completions;
-    struct prt_indices indices; /* of kernels with work-items */
-    uint8_t *blocks;            /* arguments, tables and state of all nodes, mapped */
+    struct prt_input_window *read; /* per input: where its windows are */
+    struct prt_buffer **written;   /* per output */
+    uint64_t *read_bytes;          /* per stage: by a firing; 0 if rates have phases */
+    struct prt_indices indices;    /* of kernels with work-items */
+    uint8_t *blocks;               /* arguments, tables and state of all nodes, mapped */
     size_t blocks_bytes;
     void **argument_blocks;
 
@@ -318,45 +181,14 @@ struct prt_sched {
     uint32_t *sub_device_queues; /* the first queue of each; PRT_SCHED_NO_QUEUE: none yet */
     uint32_t sub_device_count;
     uint32_t root_queue;
-    struct prt_sched_queue *queues;    /* by number */
-    uint32_t queue_count, bound_count; /* queues; stages that have been bound */
+    struct prt_sched_queue *queues; /* by number */
+    uint32_t bound_count;           /* stages that have been bound */
+    bool
+        dispatch_given; /* the caller has set the form of packets, and the program cannot change it */
 
-    enum prt_packet_kind dispatch; /* the form of packets, CONDENSED at first */
-    bool dispatch_given; /* the caller has set the form, and the program cannot change it */
-    struct dispatch_table references; /* a copy of the device's reference table */
-    /* whose launch each entry holds; UINT32_MAX: none */
-    uint32_t reference_stages[DISPATCH_ENTRIES_MAX];
-    struct prt_open_packet *open_packets; /* by queue */
-    uint64_t spilled_launches;            /* launches that refer to another stage's entry */
-    uint32_t open_count;                  /* open packets with at least one launch */
-    uint16_t lanes;                       /* items of a work-group */
-
-    uint32_t selected;    /* stage; UINT32_MAX: none */
-    uint32_t instruction; /* the present one, counted from 0 */
-    uint64_t selected_firings;
-    uint32_t in_flight;     /* launches that are dispatched and not delivered */
-    uint32_t open_sinks;    /* sinks that still want packets */
-    uint64_t firings_limit; /* of each source; UINT64_MAX: none */
-    bool waiver;            /* thresholds are waived until the next dispatch */
-    bool found_none;        /* a selection has found no stage since the last wait */
-    bool end_propagated;    /* a stage or stream has ended since a wait last reset this */
-    bool sinks_gone;        /* there were sinks, and none of them wants more */
-
-    uint64_t instruction_cycles; /* of all instructions */
-    uint64_t passed_cycles;      /* of these, given to the device's clock */
-    uint64_t instructions;
-    uint64_t suspensions;                 /* of all in-ports */
-    struct prt_sched_fault fault;         /* the fault that ends the run */
-    struct prt_sched_fault *stage_faults; /* per stage: the fault of one of its firings */
-    uint32_t *fault_walk;                 /* stages still to be looked at; only faults.c uses it */
-    bool faulted;                         /* a firing has faulted: the machine leaves the program */
-    bool ends_at_once;       /* the first fault ends the run: a replay, which has one schedule */
-    atomic_bool interrupted; /* prt_sched_interrupt has been called */
-    bool interrupt_seen;     /* ... and has ended a stream or stopped a stage */
-    uint32_t stalled;        /* after a stall: number of a blocked stage, plus 1; else 0 */
+    uint64_t suspensions; /* of all in-ports */
 
     /* Requests for the state of the run (run_state.h). */
-    atomic_bool asked;
     prt_run_state_write ask_write;
     void *ask_context;
     const struct prt_buffer *doing_buffer; /* buffer of the port that `doing` is about, or NULL */
@@ -365,22 +197,22 @@ struct prt_sched {
     const bool *among;
 };
 
-/* A change may make the stage ready, or change the reason why it is not. */
-static inline void prt_stage_changed(struct prt_sched *s, uint32_t stage)
+static inline const struct container_node *prt_stage_node(const struct prt_sched *s,
+                                                          const struct core_stage *stage)
 {
-    s->stages[stage].settled = false;
-    if (s->profile != NULL) prt_stage_mark(&s->changed, stage);
+    return &s->container->nodes[stage->node];
 }
 
-static inline uint32_t prt_stage_number(const struct prt_sched *s, const struct prt_stage *stage)
+static inline struct prt_buffer *prt_input_buffer(const struct prt_sched *s,
+                                                  const struct core_input *input)
 {
-    return (uint32_t)(stage - s->stages);
+    return &s->buffers[input->buffer];
 }
 
-/* The stage may have fired for the last time, or there may be room for its finish: `ends` looks at it. */
-static inline void prt_stage_may_end(struct prt_sched *s, const struct prt_stage *stage)
+static inline struct prt_buffer *prt_output_buffer(const struct prt_sched *s,
+                                                   const struct core_output *output)
 {
-    prt_stage_mark(&s->ends_due, prt_stage_number(s, stage));
+    return &s->buffers[output->buffer];
 }
 
 /* Allocates all tables, sized from the container.  Requires: a device opened for this run.  PRT_E_NOMEM;
@@ -428,55 +260,18 @@ void prt_sched_set_dispatch(struct prt_sched *sched, enum prt_packet_kind form);
 /* In-ports end where they are; sources stop, and so do cycles that no in-port or source drives. */
 void prt_sched_interrupt(struct prt_sched *sched);
 
-/* ---- the machine's instructions ---- */
+/* Executes the program up to its end, or to the first failure, which *error explains. */
+enum prt_status prt_sched_run(struct prt_sched *sched, struct prt_error *error);
 
-enum prt_status prt_sched_partition_equally(struct prt_sched *sched, uint32_t cu_count,
-                                            struct prt_error *error);
-/* `counts` has `count` numbers. */
-enum prt_status prt_sched_partition_counts(struct prt_sched *sched, const uint32_t *counts,
-                                           uint32_t count, struct prt_error *error);
-/* Into the domains of enum prt_affinity_level `level`, each of `cu_count` CUs. */
-enum prt_status prt_sched_partition_affinity(struct prt_sched *sched, uint32_t level,
-                                             uint32_t cu_count, struct prt_error *error);
-enum prt_status prt_sched_bind_root(struct prt_sched *sched, uint32_t stage,
-                                    struct prt_error *error);
-enum prt_status prt_sched_bind(struct prt_sched *sched, uint32_t stage, uint32_t sub_device,
+/* Fires the stage once, and waits for it.  *ready: it had packets and room. */
+enum prt_status prt_sched_fire(struct prt_sched *sched, uint32_t stage, bool *ready,
                                struct prt_error *error);
 
-void prt_sched_packets(struct prt_sched *sched, enum prt_packet_kind form);
-void prt_sched_load_reference(struct prt_sched *sched, uint32_t stage);
+/* Fills in the environment by which the core of this run calls the device and sends its events. */
+void prt_sched_set_environment(struct prt_sched *sched);
 
-enum prt_status prt_sched_ends(struct prt_sched *sched, struct prt_error *error);
-/* *found: a stage of the set was ready, and is selected. */
-enum prt_status prt_sched_select_round_robin(struct prt_sched *sched, uint32_t set, bool *found,
-                                             struct prt_error *error);
-enum prt_status prt_sched_select_priority(struct prt_sched *sched, uint32_t set, bool *found,
-                                          struct prt_error *error);
-enum prt_status prt_sched_select_fullest(struct prt_sched *sched, uint32_t set, bool *found,
-                                         struct prt_error *error);
-enum prt_status prt_sched_dispatch(struct prt_sched *sched, struct prt_error *error);
-/* Launches so many firings of a running, idle stage.  Requires: its ends admit them. */
-enum prt_status prt_sched_launch(struct prt_sched *s, uint32_t index, uint64_t firings,
-                                 struct prt_error *error);
-/* *jump: the machine goes on at the label; else no packet can arrive any more. */
-enum prt_status prt_sched_wait(struct prt_sched *sched, bool *jump, struct prt_error *error);
-/* Ends the run: PRT_OK, or the reason why the end is not a normal one. */
-enum prt_status prt_sched_halt(struct prt_sched *sched, struct prt_error *error);
-
-/* Advances the device's clock by the cycles of the instructions since the last call. */
-void prt_sched_pass_time(struct prt_sched *sched);
-/* Enqueues the open packets of idle queues and reaps.  Requires: a launch is in flight. */
-enum prt_status prt_sched_await(struct prt_sched *sched, struct prt_error *error);
-/* Waits for the earliest completions and delivers all of them, even after an error; returns the first error. */
-enum prt_status prt_sched_reap(struct prt_sched *sched, struct prt_error *error);
-
-/* The stage fires no more: its inputs discard the packets that they hold for it, and all later ones. */
-void prt_sched_detach(struct prt_sched *s, struct prt_stage *stage);
-/* Ends the claim of an output that is not in order: commits so many packets.  An out-port is drained. */
-enum prt_status prt_sched_deliver(struct prt_sched *s, struct prt_stage *stage, uint32_t output,
-                                  uint64_t packets, struct prt_error *error);
-
-/* Enqueues all open packets and reaps until nothing is in flight, even after an error; returns the first error. */
-enum prt_status prt_sched_settle(struct prt_sched *sched, struct prt_error *error);
+/* Gives the host everything that an out-port holds. */
+enum prt_status prt_sched_drain(struct prt_sched *sched, struct prt_buffer *buffer,
+                                struct prt_error *error);
 
 #endif

@@ -2,8 +2,8 @@
 #include "runtime/sched/sched_replay.h"
 
 #include "runtime/sched/explain.h"
-#include "runtime/sched/ready.h"
-#include "runtime/sched/select.h"
+#include "core/ready.h"
+#include "core/select.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -76,20 +76,17 @@ static enum prt_status fire_stage(struct replay *r, uint32_t stage, struct prt_e
 {
     struct prt_sched *s = r->sched;
     bool ready;
-    enum prt_status status = prt_select_one(s, stage, &ready, error);
+    enum prt_status status = prt_sched_fire(s, stage, &ready, error);
     if (status != PRT_OK) return status;
-    const char *name = prt_container_text(s->container, s->stages[stage].node->name);
-    if (prt_select_interrupted(s))
+    if (core_is_interrupted(s->core))
         return prt_error_set(error, PRT_E_INTERRUPTED, "%s", prt_status_text(PRT_E_INTERRUPTED));
-    if (!ready)
-        return prt_error_set(error, PRT_E_VERIFY,
-                             "the sequence cannot be replayed: as firing %" PRIu64
-                             ", '%s' finds too few packets or too little room",
-                             r->played + 1, name);
-    status = prt_sched_dispatch(s, error);
-    if (status == PRT_OK) status = prt_sched_settle(s, error);
     r->played++;
-    return s->fault.there ? prt_explain_fault(s, error) : status;
+    if (ready) return PRT_OK;
+    return prt_error_set(
+        error, PRT_E_VERIFY,
+        "the sequence cannot be replayed: as firing %" PRIu64
+        ", '%s' finds too few packets or too little room",
+        r->played, prt_container_text(s->container, prt_stage_node(s, &s->stages[stage])->name));
 }
 
 static enum prt_status check_stall(struct replay *r, struct prt_error *error)
@@ -98,12 +95,12 @@ static enum prt_status check_stall(struct replay *r, struct prt_error *error)
     uint32_t first = UINT32_MAX;
     for (uint32_t i = 0; i < s->container->stage_count; i++) {
         if (!r->among[i]) continue;
-        struct prt_stage *stage = &s->stages[i];
+        struct core_stage *stage = &s->stages[i];
         if (first == UINT32_MAX) first = i;
-        if (prt_ready_outputs(stage) > 0 && prt_ready_inputs(stage) > 0)
+        if (core_ready_outputs(s->core, stage) > 0 && core_ready_inputs(s->core, stage) > 0)
             return prt_error_set(error, PRT_E_VERIFY,
                                  "the sequence does not end in a stall: '%s' can still fire",
-                                 prt_container_text(s->container, stage->node->name));
+                                 prt_container_text(s->container, prt_stage_node(s, stage)->name));
     }
     s->among = r->among;
     enum prt_status status = prt_explain_stall(s, first, error);
@@ -129,7 +126,7 @@ enum prt_status prt_replay(struct prt_sched *sched, prt_replay_show show, void *
                            struct prt_error *error)
 {
     struct replay r = {.sched = sched};
-    sched->ends_at_once = true;
+    sched->core->ends_at_once = true;
     enum prt_status status = prepare_rules(&r) ? play_sequence(&r, show, context, error)
                                                : prt_error_set(error, PRT_E_NOMEM, "out of memory");
     free(r.rules);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/sched/self_driven.h"
 
+#include "core/ends.h"
+
 #include <stdlib.h>
 
 enum { UNSEEN = 0 };
@@ -14,25 +16,25 @@ struct visit {              /* of one stage */
 };
 
 struct search {
-    struct prt_sched *sched;
+    struct core *core;
     struct visit *visits;
     uint32_t *open;
     uint32_t open_count, seen, components;
 };
 
-/* The next stage that reads from stage `index`; UINT32_MAX: there is none. */
+/* The next stage that reads from stage `index`; CORE_NONE: there is none. */
 static uint32_t next_reader(const struct search *search, uint32_t index)
 {
-    const struct prt_sched *s = search->sched;
-    const struct prt_stage *stage = &s->stages[index];
+    const struct core *c = search->core;
+    const struct core_stage *stage = core_stage(c, index);
     struct visit *visit = &search->visits[index];
-    for (; visit->output < stage->node->output_count; visit->output++, visit->reader = 0) {
-        const struct container_buffer *record = stage->outputs[visit->output].buffer->record;
-        if (visit->reader == record->reader_count) continue;
-        uint32_t node = s->container->readers[record->first_reader + visit->reader++].node;
-        return s->node_stage[node];
+    for (; visit->output < stage->output_count; visit->output++, visit->reader = 0) {
+        const struct core_buffer *buffer =
+            core_written_buffer(c, core_output(c, stage, visit->output));
+        if (buffer->port == CORE_OUT_PORT || visit->reader == buffer->fifo.reader_count) continue;
+        return core_fifo_reader(&buffer->fifo, visit->reader++)->stage;
     }
-    return UINT32_MAX;
+    return CORE_NONE;
 }
 
 static void enter_stage(struct search *search, uint32_t index, uint32_t parent)
@@ -48,7 +50,7 @@ static uint32_t leave_stage(struct search *search, uint32_t index)
 {
     struct visit *visit = &search->visits[index];
     if (visit->lowest == visit->order) {
-        struct prt_stage *stages = search->sched->stages;
+        struct core_stage *stages = core_stages(search->core);
         uint32_t member, before = index;
         do {
             member = search->open[--search->open_count];
@@ -59,7 +61,7 @@ static uint32_t leave_stage(struct search *search, uint32_t index)
         } while (member != index);
         search->components++;
     }
-    if (visit->parent != UINT32_MAX) {
+    if (visit->parent != CORE_NONE) {
         struct visit *parent = &search->visits[visit->parent];
         if (visit->lowest < parent->lowest) parent->lowest = visit->lowest;
     }
@@ -69,12 +71,12 @@ static uint32_t leave_stage(struct search *search, uint32_t index)
 static void search_component(struct search *search, uint32_t first)
 {
     uint32_t at = first;
-    enter_stage(search, first, UINT32_MAX);
-    while (at != UINT32_MAX) {
+    enter_stage(search, first, CORE_NONE);
+    while (at != CORE_NONE) {
         uint32_t to = next_reader(search, at);
-        if (to == UINT32_MAX) {
+        if (to == CORE_NONE) {
             at = leave_stage(search, at);
-        } else if (search->sched->stages[to].fed) {
+        } else if (core_stages(search->core)[to].fed) {
             continue;
         } else if (search->visits[to].order == UNSEEN) {
             enter_stage(search, to, at);
@@ -86,103 +88,129 @@ static void search_component(struct search *search, uint32_t first)
     }
 }
 
-static bool share_component(const struct prt_stage *writer, const struct prt_stage *reader)
+static bool share_component(const struct core_stage *writer, const struct core_stage *reader)
 {
     return !reader->fed && reader->component == writer->component;
 }
 
 /* A stage without outputs counts as a taker: it keeps its writers running. */
-static void count_takers(struct prt_sched *s, const struct prt_stage *stage)
+static void count_takers(struct core *c, const struct core_stage *stage)
 {
-    uint64_t *takers = &s->takers[stage->component];
-    if (stage->node->output_count == 0) ++*takers;
-    for (uint32_t i = 0; i < stage->node->output_count; i++) {
-        const struct prt_buffer *buffer = stage->outputs[i].buffer;
-        const struct container_buffer *record = buffer->record;
-        if (buffer->port != NULL) ++*takers;
-        for (uint32_t r = 0; r < record->reader_count; r++) {
-            uint32_t node = s->container->readers[record->first_reader + r].node;
-            *takers += !share_component(stage, &s->stages[s->node_stage[node]]);
-        }
+    uint64_t *takers = core_takers(c) + stage->component;
+    if (stage->output_count == 0) ++*takers;
+    for (uint32_t i = 0; i < stage->output_count; i++) {
+        const struct core_buffer *buffer = core_written_buffer(c, core_output(c, stage, i));
+        const struct core_reader *readers = core_fifo_reader(&buffer->fifo, 0);
+        for (uint32_t r = 0; r < buffer->fifo.reader_count; r++)
+            *takers += readers[r].stage == CORE_NONE ||
+                       !share_component(stage, core_stage(c, readers[r].stage));
     }
 }
 
-bool prt_self_driven_find_components(struct prt_sched *s)
+static bool find_components(struct core *c)
 {
-    uint32_t count = s->container->stage_count;
-    struct search search = {.sched = s,
+    uint32_t count = c->stage_count;
+    struct search search = {.core = c,
                             .visits = calloc((size_t)count + 1, sizeof *search.visits),
                             .open = calloc((size_t)count + 1, sizeof *search.open)};
     bool done = search.visits != NULL && search.open != NULL;
     for (uint32_t i = 0; done && i < count; i++)
-        if (!s->stages[i].fed && search.visits[i].order == UNSEEN) search_component(&search, i);
+        if (!core_stage(c, i)->fed && search.visits[i].order == UNSEEN)
+            search_component(&search, i);
     for (uint32_t i = 0; done && i < count; i++)
-        if (!s->stages[i].fed) count_takers(s, &s->stages[i]);
+        if (!core_stage(c, i)->fed) count_takers(c, core_stage(c, i));
     for (uint32_t i = 0; done && i < count; i++)
-        if (prt_self_driven_is_unwanted(s, &s->stages[i])) prt_stage_may_end(s, &s->stages[i]);
+        if (core_is_unwanted(c, core_stage(c, i))) core_stage_may_end(c, core_stage(c, i));
     free(search.visits);
     free(search.open);
     return done;
 }
 
-bool prt_self_driven_is_unwanted(const struct prt_sched *s, const struct prt_stage *stage)
-{
-    return !stage->fed && s->takers[stage->component] == 0;
-}
+/* ---- stages that packets can reach ---- */
 
-void prt_self_driven_leave(struct prt_sched *s, const struct prt_buffer *buffer,
-                           const struct prt_stage *reader)
-{
-    uint32_t node = buffer->record->writer_node;
-    if (node == CONTAINER_NONE) return;
-    const struct prt_stage *writer = &s->stages[s->node_stage[node]], *member = writer;
-    if (writer->fed || (reader != NULL && share_component(writer, reader))) return;
-    if (--s->takers[writer->component] > 0) return;
-    do {
-        prt_stage_may_end(s, member);
-        member = &s->stages[member->component_next];
-    } while (member != writer);
-}
-
-/* Stages that packets of a buffer can reach, each once. */
 struct reach {
-    const struct prt_sched *sched;
-    uint32_t *stages;
+    const struct core *core;
+    uint32_t *stages; /* reached, in the order in which they were; each once */
     bool *seen;
     uint32_t count;
 };
 
-static void push_readers(struct reach *reach, const struct prt_buffer *buffer)
+/* False: out of memory. */
+static bool begin_reach(struct reach *reach, const struct core *core)
 {
-    const struct prt_sched *s = reach->sched;
-    for (uint32_t r = 0; r < buffer->record->reader_count; r++) {
-        uint32_t node = s->container->readers[buffer->record->first_reader + r].node;
-        uint32_t stage = s->node_stage[node];
-        if (reach->seen[stage]) continue;
-        reach->seen[stage] = true;
-        reach->stages[reach->count++] = stage;
+    *reach = (struct reach){.core = core,
+                            .stages = calloc((size_t)core->stage_count + 1, sizeof *reach->stages),
+                            .seen = calloc((size_t)core->stage_count + 1, sizeof *reach->seen)};
+    return reach->stages != NULL && reach->seen != NULL;
+}
+
+static void end_reach(struct reach *reach)
+{
+    free(reach->stages);
+    free(reach->seen);
+}
+
+static void reach_stage(struct reach *reach, uint32_t stage)
+{
+    if (reach->seen[stage]) return;
+    reach->seen[stage] = true;
+    reach->stages[reach->count++] = stage;
+}
+
+static void reach_readers(struct reach *reach, const struct core_buffer *buffer)
+{
+    if (buffer->port == CORE_OUT_PORT) return;
+    for (uint32_t r = 0; r < buffer->fifo.reader_count; r++)
+        reach_stage(reach, core_fifo_reader(&buffer->fifo, r)->stage);
+}
+
+/* Reaches what the stages from number `from` on of those reached can reach. */
+static void follow_reached(struct reach *reach, uint32_t from)
+{
+    const struct core *c = reach->core;
+    for (uint32_t i = from; i < reach->count; i++) {
+        const struct core_stage *stage = core_stage(c, reach->stages[i]);
+        for (uint32_t o = 0; o < stage->output_count; o++)
+            reach_readers(reach, core_written_buffer(c, core_output(c, stage, o)));
     }
 }
 
-bool prt_self_driven_closes_cycle(const struct prt_sched *s, const struct prt_buffer *buffer)
+/* Marks every stage that packets of an in-port can reach, then every stage that packets of a source can reach. */
+static bool mark_driven_stages(struct core *c)
 {
-    uint32_t count = s->container->stage_count;
-    if (buffer->record->writer_node == CONTAINER_NONE) return false;
-    uint32_t writer = s->node_stage[buffer->record->writer_node];
-    struct reach reach = {.sched = s,
-                          .stages = calloc(count, sizeof *reach.stages),
-                          .seen = calloc(count, sizeof *reach.seen)};
-    bool closes = false;
-    if (reach.stages != NULL && reach.seen != NULL) {
-        push_readers(&reach, buffer);
-        for (uint32_t i = 0; i < reach.count; i++) {
-            const struct prt_stage *stage = &s->stages[reach.stages[i]];
-            for (uint32_t o = 0; o < stage->node->output_count; o++)
-                push_readers(&reach, stage->outputs[o].buffer);
-        }
-        closes = reach.seen[writer];
+    struct reach reach;
+    bool good = begin_reach(&reach, c);
+    for (uint32_t i = 0; good && i < c->buffer_count; i++)
+        if (core_buffers(c)[i].port == CORE_IN_PORT) reach_readers(&reach, &core_buffers(c)[i]);
+    follow_reached(&reach, 0);
+    uint32_t fed = reach.count;
+    for (uint32_t i = 0; good && i < c->stage_count; i++)
+        if (core_stage(c, i)->input_count == 0) reach_stage(&reach, i);
+    follow_reached(&reach, fed);
+    for (uint32_t i = 0; i < reach.count; i++) {
+        core_stage(c, reach.stages[i])->fed = i < fed;
+        core_stage(c, reach.stages[i])->driven = true;
     }
-    free(reach.stages);
-    free(reach.seen);
+    end_reach(&reach);
+    return good;
+}
+
+bool prt_self_driven_find(struct core *c)
+{
+    return mark_driven_stages(c) && find_components(c);
+}
+
+bool prt_self_driven_closes_cycle(const struct core *c, uint32_t number)
+{
+    const struct core_buffer *buffer = &core_buffers(c)[number];
+    struct reach reach;
+    if (buffer->writer == CORE_NONE) return false;
+    bool closes = begin_reach(&reach, c);
+    if (closes) {
+        reach_readers(&reach, buffer);
+        follow_reached(&reach, 0);
+        closes = reach.seen[buffer->writer];
+    }
+    end_reach(&reach);
     return closes;
 }

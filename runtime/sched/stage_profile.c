@@ -2,8 +2,8 @@
 #include "runtime/sched/stage_profile.h"
 
 #include "core/time/timing.h"
-#include "runtime/sched/ready.h"
-#include "runtime/sched/select.h"
+#include "core/ready.h"
+#include "core/select.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -80,7 +80,7 @@ static void link_stages(struct prt_sched *s)
     struct prt_profile *c = s->profile;
     uint32_t end = 0;
     for (uint32_t i = 0; i < s->container->stage_count; i++) {
-        const struct container_node *node = s->stages[i].node;
+        const struct container_node *node = prt_stage_node(s, &s->stages[i]);
         c->first_end[i] = end;
         end += node->input_count + node->output_count;
         c->stages[i].cause = PRT_STALL_SCHEDULER;
@@ -109,8 +109,9 @@ enum prt_status prt_profile_create(struct prt_sched *s, const struct prt_observe
         return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     }
     s->profile = made;
+    s->core->observed = true;
     link_stages(s);
-    prt_stage_mark_all(&s->changed);
+    core_mark_all(&s->core->changed);
     return PRT_OK;
 }
 
@@ -139,38 +140,38 @@ struct reason {
     uint32_t end;
 };
 
-static struct reason why_not_finishing(const struct prt_stage *stage)
+static struct reason why_not_finishing(const struct prt_sched *s, const struct core_stage *stage)
 {
-    for (uint32_t i = 0; i < stage->node->output_count; i++) {
-        const struct prt_stage_output *output = &stage->outputs[i];
-        if (prt_fifo_room(&output->buffer->fifo) < output->finish_max)
-            return (struct reason){PRT_STALL_ROOM, stage->node->input_count + i};
+    for (uint32_t i = 0; i < stage->output_count; i++) {
+        const struct core_output *output = core_output(s->core, stage, i);
+        if (core_fifo_room(prt_output_buffer(s, output)->fifo) < output->finish_max)
+            return (struct reason){PRT_STALL_ROOM, stage->input_count + i};
     }
     return (struct reason){PRT_STALL_SCHEDULER, NO_END};
 }
 
 /* The first input with too few packets, else the first output with too little room: the other ends do not matter. */
-static struct reason why_not_running(const struct prt_sched *s, const struct prt_stage *stage)
+static struct reason why_not_running(const struct prt_sched *s, const struct core_stage *stage)
 {
-    const struct container_node *node = stage->node;
     uint64_t firings = stage->batch_max;
-    for (uint32_t i = 0; i < node->input_count; i++) {
-        firings = prt_ready_input(stage, &stage->inputs[i], true, firings);
+    for (uint32_t i = 0; i < stage->input_count; i++) {
+        firings = core_ready_input(s->core, stage, core_input(s->core, stage, i), true, firings);
         if (firings == 0) return (struct reason){PRT_STALL_PACKETS, i};
     }
-    for (uint32_t i = 0; i < node->output_count; i++) {
-        const struct prt_stage_output *output = &stage->outputs[i];
-        firings = prt_flow_fits(&output->most, stage->firings, prt_ready_room(output), firings);
-        if (firings == 0) return (struct reason){PRT_STALL_ROOM, node->input_count + i};
+    for (uint32_t i = 0; i < stage->output_count; i++) {
+        const struct core_output *output = core_output(s->core, stage, i);
+        firings = core_flow_fits(core_numbers(s->core), &output->most, stage->firings,
+                                 core_ready_room(core_written_buffer(s->core, output)), firings);
+        if (firings == 0) return (struct reason){PRT_STALL_ROOM, stage->input_count + i};
     }
-    bool few = prt_select_below_threshold(s, stage, firings);
+    bool few = core_is_below_threshold(s->core, stage, firings);
     return (struct reason){few ? PRT_STALL_THRESHOLD : PRT_STALL_SCHEDULER, NO_END};
 }
 
-static struct reason why_idle(const struct prt_sched *s, const struct prt_stage *stage)
+static struct reason why_idle(const struct prt_sched *s, const struct core_stage *stage)
 {
-    if (stage->life >= PRT_STAGE_ENDED) return (struct reason){PRT_STALL_ENDED, NO_END};
-    if (stage->life == PRT_STAGE_FINISH_WAITING) return why_not_finishing(stage);
+    if (stage->life >= CORE_ENDED) return (struct reason){PRT_STALL_ENDED, NO_END};
+    if (stage->life == CORE_FINISH_WAITING) return why_not_finishing(s, stage);
     if (stage->stopped) return (struct reason){PRT_STALL_SCHEDULER, NO_END};
     return why_not_running(s, stage);
 }
@@ -196,9 +197,9 @@ static void change_state(struct prt_profile *c, uint32_t stage, struct reason re
     w->end = reason.end;
 }
 
-void prt_profile_dispatched(struct prt_sched *s, const struct prt_stage *stage)
+void prt_profile_dispatched(struct prt_sched *s, const struct core_stage *stage)
 {
-    uint32_t number = prt_stage_number(s, stage);
+    uint32_t number = core_stage_number(s->core, stage);
     if (s->profile->lateness != NULL) prt_lateness_dispatched(s->profile->lateness, s, stage);
     change_state(s->profile, number, (struct reason){PRT_STALL_SCHEDULER, NO_END},
                  s->ops->now_cycles(s->device));
@@ -212,9 +213,9 @@ void prt_profile_delivered(const struct prt_sched *s, const struct prt_buffer *b
         prt_lateness_delivered(s->profile->lateness, s, buffer, packets);
 }
 
-void prt_profile_completed(struct prt_sched *s, const struct prt_stage *stage)
+void prt_profile_completed(struct prt_sched *s, const struct core_stage *stage)
 {
-    s->profile->stages[prt_stage_number(s, stage)].in_flight = false;
+    s->profile->stages[core_stage_number(s->core, stage)].in_flight = false;
 }
 
 /* ---- events ---- */
@@ -255,10 +256,10 @@ void prt_profile_suspended(struct prt_sched *s, const struct prt_buffer *buffer)
     send_moment(s, PRT_SCHEDULER_SUSPENDED, UINT32_MAX, (uint32_t)(buffer - s->buffers));
 }
 
-void prt_profile_ended(struct prt_sched *s, const struct prt_stage *stage)
+void prt_profile_ended(struct prt_sched *s, const struct core_stage *stage)
 {
     if (s->profile->lateness != NULL) prt_lateness_ended(s->profile->lateness, s, stage);
-    send_moment(s, PRT_SCHEDULER_ENDS, prt_stage_number(s, stage), UINT32_MAX);
+    send_moment(s, PRT_SCHEDULER_ENDS, core_stage_number(s->core, stage), UINT32_MAX);
 }
 
 void prt_profile_doing(struct prt_sched *s, enum prt_doing doing, const struct prt_buffer *buffer)
@@ -277,7 +278,7 @@ static void send_levels(struct prt_sched *s, uint64_t now)
 {
     struct prt_profile *c = s->profile;
     for (uint32_t i = 0; i < s->container->buffer_count; i++) {
-        const struct prt_fifo *fifo = &s->buffers[i].fifo;
+        const struct core_fifo *fifo = s->buffers[i].fifo;
         uint64_t packets = fifo->written_packets - fifo->oldest_packets;
         if (packets == c->levels[i]) continue;
         c->levels[i] = packets;
@@ -291,9 +292,9 @@ static void send_levels(struct prt_sched *s, uint64_t now)
 static void look_at_stages(struct prt_sched *s, uint64_t now)
 {
     struct prt_profile *c = s->profile;
-    if (s->faulted) return;
-    uint32_t i = prt_stage_marks_take(&s->changed, 0);
-    for (; i != PRT_STAGE_MARKS_NONE; i = prt_stage_marks_take(&s->changed, i + 1))
+    if (core_attends(s->core, CORE_HAS_FAULTED)) return;
+    uint32_t i = core_marks_take(&s->core->changed, 0);
+    for (; i != CORE_NONE; i = core_marks_take(&s->core->changed, i + 1))
         if (!c->stages[i].in_flight) change_state(c, i, why_idle(s, &s->stages[i]), now);
     if (c->observer.level != NULL) send_levels(s, now);
 }
@@ -323,10 +324,10 @@ enum prt_status prt_profile_begin(struct prt_sched *s, struct prt_error *error)
     enum prt_status status = prt_lateness_create(s, &c->lateness, error);
     if (status != PRT_OK) return status;
     for (uint32_t i = 0; i < s->container->stage_count; i++) {
-        const struct prt_stage *stage = &s->stages[i];
-        for (uint32_t k = 0; k < stage->node->output_count; k++)
-            c->outputs[stage->node->first_output + k].packets =
-                stage->outputs[k].buffer->record->initial_packets;
+        const struct core_stage *stage = &s->stages[i];
+        for (uint32_t k = 0; k < stage->output_count; k++)
+            c->outputs[stage->first_output + k].packets =
+                prt_output_buffer(s, core_output(s->core, stage, k))->record->initial_packets;
     }
     if (c->observer.begin != NULL) c->observer.begin(c->observer.context, c->run);
     return PRT_OK;
@@ -408,24 +409,26 @@ static void account_units(struct prt_profile *c, const struct prt_launch_record 
 }
 
 /* The packets that the launch has appended: reported by the kernel, or given by exact rates. */
-static uint64_t produced_packets(const struct prt_sched *s, const struct prt_stage *stage,
+static uint64_t produced_packets(const struct prt_sched *s, const struct core_stage *stage,
                                  uint32_t output, const struct prt_launch_record *r)
 {
     bool said = r->finish || !stage->exact;
-    return said ? s->produced[stage->node->first_output + output]
-                : prt_flow_total(&stage->outputs[output].most, r->first_firing, r->firings);
+    return said ? core_produced(s->core)[stage->first_output + output]
+                : core_flow_total(core_numbers(s->core), &core_output(s->core, stage, output)->most,
+                                  r->first_firing, r->firings);
 }
 
 static void account_outputs(struct prt_sched *s, const struct prt_launch_record *r)
 {
     struct prt_profile *c = s->profile;
-    const struct prt_stage *stage = &s->stages[r->stage];
-    uint32_t first = stage->node->first_output;
-    for (uint32_t i = 0; i < stage->node->output_count; i++) {
+    const struct core_stage *stage = &s->stages[r->stage];
+    uint32_t first = stage->first_output;
+    for (uint32_t i = 0; i < stage->output_count; i++) {
         struct watched_output *o = &c->outputs[first + i];
         uint64_t packets = produced_packets(s, stage, i, r);
-        c->ends[stage->node->input_count + i] = (struct prt_launch_end){
-            (uint32_t)(stage->outputs[i].buffer - s->buffers), o->packets, packets};
+        c->ends[stage->input_count + i] = (struct prt_launch_end){
+            (uint32_t)(prt_output_buffer(s, core_output(s->core, stage, i)) - s->buffers),
+            o->packets, packets};
         o->packets += packets;
         if (r->finish) continue;
         o->firings += r->firings;
@@ -436,30 +439,29 @@ static void account_outputs(struct prt_sched *s, const struct prt_launch_record 
 
 /* From the first packet that the launch has consumed to the last one that it has seen; of a 2-D window only the consumed
  * ones. */
-static struct prt_launch_end seen_packets(const struct prt_sched *s,
-                                          const struct prt_stage_input *input,
+static struct prt_launch_end seen_packets(const struct prt_sched *s, const struct core_input *input,
                                           const struct prt_launch_record *r)
 {
-    struct prt_launch_end end = {.buffer = (uint32_t)(input->buffer - s->buffers)};
+    struct prt_launch_end end = {.buffer = (uint32_t)(prt_input_buffer(s, input) - s->buffers)};
     uint64_t last = r->first_firing + r->firings - 1;
     if (input->window.width > 0) {
         end.first_packet = r->first_firing;
         end.packets = r->firings;
         return end;
     }
-    end.first_packet = prt_flow_total(&input->take.pop, 0, r->first_firing);
-    end.packets = prt_flow_total(&input->take.pop, 0, last) - end.first_packet +
-                  prt_take_needs(&input->take, last);
+    end.first_packet = core_flow_total(core_numbers(s->core), &input->take.pop, 0, r->first_firing);
+    end.packets = core_flow_total(core_numbers(s->core), &input->take.pop, 0, last) -
+                  end.first_packet + core_take_needs(core_numbers(s->core), &input->take, last);
     return end;
 }
 
 static void send_launch(struct prt_sched *s, const struct prt_launch_record *r)
 {
     struct prt_profile *c = s->profile;
-    const struct prt_stage *stage = &s->stages[r->stage];
-    uint32_t inputs = r->finish || r->resumed ? 0 : stage->node->input_count;
+    const struct core_stage *stage = &s->stages[r->stage];
+    uint32_t inputs = r->finish || r->resumed ? 0 : stage->input_count;
     for (uint32_t i = 0; i < inputs; i++)
-        c->ends[i] = seen_packets(s, &stage->inputs[i], r);
+        c->ends[i] = seen_packets(s, core_input(s->core, stage, i), r);
     const struct prt_launch_event event = {
         .stage = r->stage,
         .queue = r->queue,
@@ -485,9 +487,9 @@ static void send_launch(struct prt_sched *s, const struct prt_launch_record *r)
         .cu_count = r->cu_count,
         .cu_cycles = c->launch_cu_cycles,
         .inputs = c->ends,
-        .outputs = c->ends + stage->node->input_count,
+        .outputs = c->ends + stage->input_count,
         .input_count = inputs,
-        .output_count = r->interrupted ? 0 : stage->node->output_count,
+        .output_count = r->interrupted ? 0 : stage->output_count,
         .interrupted = r->interrupted,
         .resumed = r->resumed,
         .importance = r->importance,
@@ -516,35 +518,34 @@ uint64_t prt_profile_wait_cycles(const struct prt_sched *s, uint32_t stage, uint
     return s->profile->waits[s->profile->first_end[stage] + end];
 }
 
-static uint64_t highest_rate(const struct prt_flow *flow)
+static uint64_t highest_rate(const uint64_t *numbers, const struct core_flow *flow)
 {
     if (flow->phases == 1) return flow->cycle;
     uint64_t highest = 0;
     for (uint32_t i = 0; i < flow->phases; i++) {
-        uint64_t rate = flow->sums[i + 1] - flow->sums[i];
+        uint64_t rate = numbers[flow->sums + i + 1] - numbers[flow->sums + i];
         if (rate > highest) highest = rate;
     }
     return highest;
 }
 
-static uint64_t lowest_rate(const struct prt_flow *flow)
+static uint64_t lowest_rate(const uint64_t *numbers, const struct core_flow *flow)
 {
     if (flow->phases == 1) return flow->cycle;
     uint64_t lowest = UINT64_MAX;
     for (uint32_t i = 0; i < flow->phases; i++) {
-        uint64_t rate = flow->sums[i + 1] - flow->sums[i];
+        uint64_t rate = numbers[flow->sums + i + 1] - numbers[flow->sums + i];
         if (rate < lowest) lowest = rate;
     }
     return lowest;
 }
 
 /* Maximum memory that a lower bound frees: the depth that an output needs grows at most in proportion to its bound. */
-static uint64_t freed_bytes(const struct prt_stage_output *output, uint64_t declared,
-                            uint64_t observed)
+static uint64_t freed_bytes(const struct core_buffer *buffer, uint64_t declared, uint64_t observed)
 {
-    const struct prt_fifo *fifo = &output->buffer->fifo;
+    const struct core_fifo *fifo = &buffer->fifo;
     uint64_t bound = observed > 0 ? observed : 1;
-    if (output->buffer->record->outer != CONTAINER_INNER || bound >= declared) return 0;
+    if (buffer->port != CORE_INNER || bound >= declared) return 0;
     unsigned __int128 packets =
         (unsigned __int128)fifo->depth_packets * (declared - bound) / declared;
     return core_cycles_multiply((uint64_t)packets, fifo->width_bytes);
@@ -554,13 +555,13 @@ void prt_profile_output(const struct prt_sched *s, uint32_t output,
                         struct prt_output_statistics *statistics)
 {
     const struct watched_output *w = &s->profile->outputs[output];
-    const struct prt_stage_output *o = &s->outputs[output];
-    uint64_t declared = highest_rate(&o->most);
+    const struct core_output *o = &s->outputs[output];
+    uint64_t declared = highest_rate(core_numbers(s->core), &o->most);
     bool ranges = o->least.cycle != o->most.cycle;
     bool told = ranges && s->profile->executes;
     *statistics = (struct prt_output_statistics){
-        .buffer = prt_container_text(s->container, o->buffer->record->name),
-        .declared_least = lowest_rate(&o->least),
+        .buffer = prt_container_text(s->container, prt_output_buffer(s, o)->record->name),
+        .declared_least = lowest_rate(core_numbers(s->core), &o->least),
         .declared_most = declared,
         .observed_most = w->firings == 0 ? 0
                          : told          ? w->most
@@ -570,7 +571,8 @@ void prt_profile_output(const struct prt_sched *s, uint32_t output,
         .ranges = ranges,
     };
     if (ranges && w->firings > 0)
-        statistics->frees_bytes = freed_bytes(o, declared, statistics->observed_most);
+        statistics->frees_bytes =
+            freed_bytes(core_written_buffer(s->core, o), declared, statistics->observed_most);
 }
 
 bool prt_profile_queue(const struct prt_sched *s, uint32_t queue,

@@ -35,16 +35,16 @@ enum prt_status prt_profile_begin(struct prt_sched *sched, struct prt_error *err
 /* The clock is about to move: by so many cycles of instructions, or, if they are 0, because the scheduler waits. */
 void prt_profile_look(struct prt_sched *sched, uint64_t instruction_cycles);
 /* stage->batch is the number of its firings; nothing else of the launch has been done.  Or it is FINISHING. */
-void prt_profile_dispatched(struct prt_sched *sched, const struct prt_stage *stage);
+void prt_profile_dispatched(struct prt_sched *sched, const struct core_stage *stage);
 /* The last `packets` packets of the out-port are given to the host. */
 void prt_profile_delivered(const struct prt_sched *sched, const struct prt_buffer *buffer,
                            uint64_t packets);
-void prt_profile_completed(struct prt_sched *sched, const struct prt_stage *stage);
+void prt_profile_completed(struct prt_sched *sched, const struct core_stage *stage);
 void prt_profile_suspended(struct prt_sched *sched, const struct prt_buffer *buffer);
 /* The clock is about to move to that cycle, because the scheduler waits for packets of the in-port. */
 void prt_profile_arrival(struct prt_sched *sched, const struct prt_buffer *buffer,
                          uint64_t end_cycles);
-void prt_profile_ended(struct prt_sched *sched, const struct prt_stage *stage);
+void prt_profile_ended(struct prt_sched *sched, const struct core_stage *stage);
 /* The activity of the scheduler from now on, and its port or NULL (run_state.h). */
 void prt_profile_doing(struct prt_sched *sched, enum prt_doing doing,
                        const struct prt_buffer *buffer);

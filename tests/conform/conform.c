@@ -160,33 +160,33 @@ static uint32_t root_queue(struct bench *bench)
     return queue;
 }
 
-static union prt_dispatch make_packet(uint64_t object, uint32_t firings)
+static union dispatch_packet make_packet(uint64_t object, uint32_t firings)
 {
-    return (union prt_dispatch){.full = {.header = DISPATCH_FULL,
-                                         .setup = 1,
-                                         .workgroup_size_x = LANES,
-                                         .workgroup_size_y = 1,
-                                         .workgroup_size_z = 1,
-                                         .grid_size_x = firings,
-                                         .grid_size_y = 1,
-                                         .grid_size_z = 1,
-                                         .kernel_object = object,
-                                         .kernarg_address = object,
-                                         .completion_signal = object + 1}};
+    return (union dispatch_packet){.full = {.header = DISPATCH_FULL,
+                                            .setup = 1,
+                                            .workgroup_size_x = LANES,
+                                            .workgroup_size_y = 1,
+                                            .workgroup_size_z = 1,
+                                            .grid_size_x = firings,
+                                            .grid_size_y = 1,
+                                            .grid_size_z = 1,
+                                            .kernel_object = object,
+                                            .kernarg_address = object,
+                                            .completion_signal = object + 1}};
 }
 
 static enum prt_status enqueue(struct bench *bench, uint32_t queue, uint64_t object,
                                uint32_t firings)
 {
     struct prt_error error = {0};
-    union prt_dispatch packet = make_packet(object, firings);
+    union dispatch_packet packet = make_packet(object, firings);
     return ops->enqueue(bench->device, queue, &packet, &error);
 }
 
 /* Waits for exactly one completion at a time. */
-static struct prt_completion wait_one(struct bench *bench)
+static struct core_completion wait_one(struct bench *bench)
 {
-    struct prt_completion completion = {0};
+    struct core_completion completion = {0};
     uint32_t count = 0;
     assert_int_equal(ops->wait(bench->device, &completion, 1, &count), PRT_OK);
     assert_int_equal(count, 1);
@@ -228,7 +228,7 @@ static void nothing_in_flight_is_not_waited_for(void **unused)
 {
     (void)unused;
     struct bench *bench = open_bench(1, 0);
-    struct prt_completion completion;
+    struct core_completion completion;
     uint32_t count = 77;
     assert_int_equal(ops->wait(bench->device, &completion, 1, &count), PRT_OK);
     assert_int_equal(count, 0);
@@ -243,7 +243,7 @@ static void time_never_goes_back(void **unused)
     uint32_t queue = root_queue(bench);
     assert_int_equal(enqueue(bench, queue, 0, 10), PRT_OK);
     ops->advance(bench->device, 1000000);
-    struct prt_completion completion = wait_one(bench);
+    struct core_completion completion = wait_one(bench);
     uint64_t now = ops->now_cycles(bench->device);
     if (!runs_in_real_time(bench)) assert_int_equal(now, 1000000);
     assert_true(completion.end_cycles <= now);
@@ -278,7 +278,7 @@ static void a_dispatch_completes_once_with_its_signal(void **unused)
     struct bench *bench = open_bench(1, 0);
     uint32_t queue = root_queue(bench), count;
     assert_int_equal(enqueue(bench, queue, 3, 10), PRT_OK);
-    struct prt_completion completion = wait_one(bench);
+    struct core_completion completion = wait_one(bench);
     assert_int_equal(completion.signal, 4);
     assert_int_equal(completion.kernel_status, KERNEL_OK);
     assert_true(completion.begin_cycles <= completion.end_cycles);
@@ -297,9 +297,9 @@ static void completions_come_in_order_of_end_then_enqueuing(void **unused)
     uint32_t queue = root_queue(bench);
     for (uint32_t i = OBJECTS; i-- > 0;)
         assert_int_equal(enqueue(bench, queue, i, 1000), PRT_OK);
-    struct prt_completion before = wait_one(bench);
+    struct core_completion before = wait_one(bench);
     for (uint32_t i = 1; i < OBJECTS; i++) {
-        struct prt_completion next = wait_one(bench);
+        struct core_completion next = wait_one(bench);
         assert_true(before.end_cycles < next.end_cycles ||
                     (before.end_cycles == next.end_cycles && before.signal > next.signal));
         before = next;
@@ -316,7 +316,7 @@ static void outputs_are_those_of_the_kernel(void **unused)
         uint32_t queue = root_queue(bench);
         struct prt_error error;
         bench->objects[0].cost_cycles = 1000; /* worth cutting into ranges */
-        union prt_dispatch packet = make_packet(0, PACKETS - 5);
+        union dispatch_packet packet = make_packet(0, PACKETS - 5);
         for (uint32_t first = 0; first < 3 * (PACKETS - 5); first += PACKETS - 5) {
             /* The same packet: the device counts the firings. */
             assert_int_equal(ops->enqueue(bench->device, queue, &packet, &error), PRT_OK);
@@ -389,7 +389,7 @@ static void the_fault_of_the_lowest_firing_is_reported(void **unused)
         for (uint32_t i = 77; i < PACKETS; i += 500)
             bench->source[0][i] = FAULT_MARK;
         assert_int_equal(enqueue(bench, queue, 0, PACKETS), PRT_OK);
-        struct prt_completion completion = wait_one(bench);
+        struct core_completion completion = wait_one(bench);
         if (executes(bench)) {
             assert_int_equal(completion.kernel_status, KERNEL_FAULT_INDEX);
             assert_int_equal(completion.fault.firing, 77);
@@ -408,7 +408,7 @@ static void malformed_packets_are_refused_and_leave_the_queue_usable(void **unus
     (void)unused;
     struct bench *bench = open_bench(1, 0);
     uint32_t queue = root_queue(bench);
-    union prt_dispatch bad[20];
+    union dispatch_packet bad[20];
     size_t count = 0;
 #define BAD(field, value)                                                                          \
     bad[count] = make_packet(0, 1);                                                                \
@@ -449,8 +449,8 @@ static void malformed_packets_are_refused_and_leave_the_queue_usable(void **unus
 
 /* A condensed packet of objects 0, 1, ... as references 0, 1, ..., of which only the last has a
  * completion signal. */
-static union prt_dispatch store_chain(struct bench *bench, uint32_t queue, uint32_t length,
-                                      uint32_t firings)
+static union dispatch_packet store_chain(struct bench *bench, uint32_t queue, uint32_t length,
+                                         uint32_t firings)
 {
     struct dispatch_table table = {.count = DISPATCH_ENTRIES_MAX};
     struct dispatch_writer writer;
@@ -461,11 +461,11 @@ static union prt_dispatch store_chain(struct bench *bench, uint32_t queue, uint3
         if (i + 1 < length) launch.completion_signal = 0;
         dispatch_store(&table, i, &launch);
         assert_true(dispatch_append(&writer, &table, i, &launch));
-        const union prt_dispatch packet = {.reference = dispatch_refer(&launch, i)};
+        const union dispatch_packet packet = {.reference = dispatch_refer(&launch, i)};
         assert_int_equal(ops->enqueue(bench->device, queue, &packet, &error), PRT_OK);
         assert_int_equal(wait_one(bench).object, i);
     }
-    return (union prt_dispatch){.condensed = writer.packet};
+    return (union dispatch_packet){.condensed = writer.packet};
 }
 
 /* Object i reads what object i - 1 writes. */
@@ -486,14 +486,14 @@ static void launches_of_a_packet_follow_each_other(void **unused)
         uint32_t queue = root_queue(bench);
         struct prt_error error;
         chain_objects(bench, LENGTH, threads % 2 ? 1 : 100000);
-        union prt_dispatch packet = store_chain(bench, queue, LENGTH, FIRINGS);
+        union dispatch_packet packet = store_chain(bench, queue, LENGTH, FIRINGS);
         for (uint32_t i = 0; i < LENGTH; i++)
             memset(bench->target[i], 0, sizeof bench->target[i]);
         assert_int_equal(ops->enqueue(bench->device, queue, &packet, &error), PRT_OK);
         assert_int_equal(ops->enqueue(bench->device, queue, &packet, &error), PRT_E_PACKET);
         uint64_t before = 0;
         for (uint32_t i = 0; i < LENGTH; i++) {
-            struct prt_completion completion = wait_one(bench);
+            struct core_completion completion = wait_one(bench);
             assert_int_equal(completion.object, i);
             assert_int_equal(completion.signal, i + 1 < LENGTH ? 0 : LENGTH);
             assert_true(completion.begin_cycles >= before);
@@ -514,9 +514,9 @@ static void a_packet_is_seen_with_its_signals(void **unused)
     (void)unused;
     struct bench *bench = open_bench(1, 0);
     uint32_t queue = root_queue(bench), count;
-    struct prt_completion completions[OBJECTS];
+    struct core_completion completions[OBJECTS];
     struct prt_error error;
-    union prt_dispatch packet = store_chain(bench, queue, 4, 8);
+    union dispatch_packet packet = store_chain(bench, queue, 4, 8);
     assert_int_equal(ops->enqueue(bench->device, queue, &packet, &error), PRT_OK);
     assert_int_equal(ops->wait(bench->device, completions, OBJECTS, &count), PRT_OK);
     assert_int_equal(count, 4);
@@ -533,7 +533,7 @@ static void a_fault_stops_its_queue(void **unused)
         uint32_t queue = root_queue(bench), other = root_queue(bench);
         struct prt_error error;
         chain_objects(bench, 3, threads == 1 ? 1 : 1000000);
-        union prt_dispatch packet = store_chain(bench, queue, 3, 64);
+        union dispatch_packet packet = store_chain(bench, queue, 3, 64);
         bench->source[0][5] = FAULT_MARK;
         memset(bench->target[2], 0, sizeof bench->target[2]);
         assert_int_equal(ops->enqueue(bench->device, queue, &packet, &error), PRT_OK);
@@ -542,7 +542,7 @@ static void a_fault_stops_its_queue(void **unused)
         enum kernel_status expected = executes(bench) ? KERNEL_FAULT_INDEX : KERNEL_OK;
         assert_int_equal(wait_one(bench).kernel_status, expected);
         for (uint32_t i = 0; i < 4; i++) {
-            struct prt_completion completion = wait_one(bench);
+            struct core_completion completion = wait_one(bench);
             assert_int_equal(completion.kernel_status, KERNEL_OK);
             assert_int_equal(completion.skipped, executes(bench) && completion.object != 4);
         }
@@ -564,7 +564,7 @@ static void packets_are_counted(void **unused)
     uint32_t queue = root_queue(bench);
     struct prt_device_counters counters;
     struct prt_error error;
-    union prt_dispatch packet = store_chain(bench, queue, 4, 8), bad = {.header = 99};
+    union dispatch_packet packet = store_chain(bench, queue, 4, 8), bad = {.header = 99};
     assert_int_equal(ops->enqueue(bench->device, queue, &packet, &error), PRT_OK);
     assert_int_equal(ops->enqueue(bench->device, queue, &bad, &error), PRT_E_PACKET);
     ops->counters(bench->device, &counters);

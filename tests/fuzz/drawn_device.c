@@ -158,7 +158,7 @@ static void draw_times(struct prt_device *device, struct prt_queue *queue, struc
 }
 
 static enum prt_status drawn_enqueue(struct prt_device *device, uint32_t queue,
-                                     const union prt_dispatch *packet, struct prt_error *error)
+                                     const union dispatch_packet *packet, struct prt_error *error)
 {
     struct prt_queue *q;
     struct prt_packet_processor *processor = &device->processor;
@@ -182,7 +182,7 @@ static enum prt_status drawn_enqueue(struct prt_device *device, uint32_t queue,
 /* ---- completions ---- */
 
 static void complete(struct prt_device *device, const struct prt_flight *seen,
-                     struct prt_completion *completion)
+                     struct core_completion *completion)
 {
     struct flight *flight = &device->flights[seen->slot];
     if (!flight->executed) abort();
@@ -191,16 +191,16 @@ static void complete(struct prt_device *device, const struct prt_flight *seen,
     uint64_t firings =
         stopped ? *device->objects[flight->launch.object].completed : flight->launch.firings;
     prt_packet_ended(&device->processor, &flight->launch, flight->skipped ? 0 : firings);
-    *completion = (struct prt_completion){.signal = flight->launch.signal,
-                                          .begin_cycles = flight->begin_cycles,
-                                          .end_cycles = flight->end_cycles,
-                                          .object = flight->launch.object,
-                                          .kernel_status = flight->status,
-                                          .skipped = flight->skipped,
-                                          .fault = flight->fault};
+    *completion = (struct core_completion){.signal = flight->launch.signal,
+                                           .begin_cycles = flight->begin_cycles,
+                                           .end_cycles = flight->end_cycles,
+                                           .object = flight->launch.object,
+                                           .kernel_status = flight->status,
+                                           .skipped = flight->skipped,
+                                           .fault = flight->fault};
 }
 
-static enum prt_status drawn_wait(struct prt_device *device, struct prt_completion *completions,
+static enum prt_status drawn_wait(struct prt_device *device, struct core_completion *completions,
                                   uint32_t capacity, uint32_t *count)
 {
     *count = 0;

@@ -15,8 +15,8 @@
 
 #include "runtime/backend/cpu/cpu.h"
 #include "runtime/backend/sim/sim.h"
+#include "runtime/sched/sched.h"
 #include "runtime/verify/verify.h"
-#include "runtime/sched/vm.h"
 #include "tests/conform/made_certificate.h"
 #include "tests/fuzz/drawn_device.h"
 
@@ -320,7 +320,6 @@ static void execute(const struct prt_container *c, const struct prt_image *image
     struct devdesc description;
     struct prt_device *device = NULL;
     struct prt_sched *sched = NULL;
-    struct prt_vm *vm = NULL;
     struct prt_error error = {0};
     if (!devdesc_builtin("sim16", &description)) abort();
     struct prt_device_options options = {.description = &description,
@@ -329,7 +328,6 @@ static void execute(const struct prt_container *c, const struct prt_image *image
     host->given = host->taken = 0;
     must(ops->open(&options, &device, &error), &error);
     must(prt_sched_create(c, image, ops, device, &sched, &error), &error);
-    must(prt_vm_create(c, &vm, &error), &error);
     for (uint32_t i = 0; i < c->buffer_count; i++) {
         if (c->buffers[i].outer == CONTAINER_OUTER_IN)
             prt_sched_bind_source(sched, i, read_some, host);
@@ -338,10 +336,9 @@ static void execute(const struct prt_container *c, const struct prt_image *image
     }
     if (ops == &drawn_device) drawn_device_follow(device, drawn);
     must(prt_sched_start(sched, NULL, &error), &error);
-    must(prt_vm_run(vm, sched, &error), &error);
+    must(prt_sched_run(sched, &error), &error);
     ops->close(device);
     prt_sched_destroy(sched);
-    prt_vm_destroy(vm);
 }
 
 static void check(const struct pipeline *pipeline, const struct host *host)

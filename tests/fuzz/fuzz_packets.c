@@ -48,7 +48,7 @@ static void check_round_trip(const struct prt_packet_processor *p)
 }
 
 /* Every other packet's launches end at once, the others' when all have been read. */
-static void process(struct prt_packet_processor *p, const union prt_dispatch *packet, bool ends)
+static void process(struct prt_packet_processor *p, const union dispatch_packet *packet, bool ends)
 {
     struct dispatch_table before = p->table;
     struct prt_error error = {0};
@@ -75,8 +75,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct devdesc description = {.reference_entries = 1 + data[0] % ENTRIES_MAX};
     prt_packet_processor_create(&processor, &description, &counters);
     if (prt_packet_objects(&processor, OBJECTS, SIGNALS) == PRT_OK) {
-        for (size_t at = 1; at < size; at += sizeof(union prt_dispatch)) {
-            union prt_dispatch packet;
+        for (size_t at = 1; at < size; at += sizeof(union dispatch_packet)) {
+            union dispatch_packet packet;
             size_t left = size - at;
             memset(&packet, 0, sizeof packet);
             memcpy(&packet, data + at, left < sizeof packet ? left : sizeof packet);

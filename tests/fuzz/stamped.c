@@ -5,8 +5,8 @@
 #include "lang/window.h"
 #include "runtime/backend/cpu/cpu.h"
 #include "runtime/backend/sim/sim.h"
+#include "runtime/sched/sched.h"
 #include "runtime/verify/verify.h"
-#include "runtime/sched/vm.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -519,7 +519,6 @@ static enum prt_status execute(const struct device *on, const struct devdesc *de
     struct prt_device_options options = {.description = description,
                                          .host_threads = on->host_threads};
     struct prt_device *device = NULL;
-    struct prt_vm *vm = NULL;
     struct prt_error error = {0};
     struct alarm alarm;
     now.device = on->name;
@@ -536,12 +535,11 @@ static enum prt_status execute(const struct device *on, const struct devdesc *de
         return status;
     }
     must(status, &error);
-    must(prt_vm_create(now.c, &vm, &error), &error);
     bind();
     prt_sched_limit_firings(now.sched, now.options->firings);
     alarm_begin(&alarm);
     must(prt_sched_start(now.sched, NULL, &error), &error);
-    status = prt_vm_run(vm, now.sched, &error);
+    status = prt_sched_run(now.sched, &error);
     alarm_end(&alarm);
     bool interrupted = now.interrupted && status == PRT_E_INTERRUPTED;
     bool stalled = now.options->may_stall && status == PRT_E_STALL;
@@ -551,7 +549,6 @@ static enum prt_status execute(const struct device *on, const struct devdesc *de
     on->ops->close(device);
     prt_sched_destroy(now.sched);
     now.sched = NULL;
-    prt_vm_destroy(vm);
     return status;
 }
 

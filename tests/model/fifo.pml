@@ -1,18 +1,18 @@
 /*
- * fifo: one writer, two readers, which may detach (runtime/device/fifo.h, fifo.c).
+ * fifo: one writer, two readers, which may detach (core/fifo.h, fifo.c).
  *
- * The scheduler's thread claims, commits, releases and detaches (prt_fifo_claim, prt_fifo_commit, prt_fifo_release,
- * prt_fifo_detach, leave_oldest, find_oldest); kernels on threads of their own touch the packets of their windows, one by one, between
+ * The scheduler's thread claims, commits, releases and detaches (core_fifo_claim, core_fifo_commit, core_fifo_release,
+ * core_fifo_detach, leave_oldest, find_oldest); kernels on threads of their own touch the packets of their windows, one by one, between
  * the launch and the completion.  A writer may append less than has been claimed, as where rates are bounded.
  *
  * Holds: each reader finds every packet up to where it detaches, in order and whole; nothing of a window is written
  * while somebody holds it; the writer is never left waiting for a reader that has gone; counts are what they should be.
  *
- * twin: OLDEST_OF_LAST  prt_fifo_release takes whoever has released for the slowest reader, as if there were one
+ * twin: OLDEST_OF_LAST  core_fifo_release takes whoever has released for the slowest reader, as if there were one
  * twin: OLDEST_UNCOUNTED  the first of the slowest readers that moves on frees the room, though another is as slow
  * twin: COMMIT_EARLY    packets are committed when the writer is launched
  * twin: RELEASE_EARLY   room is freed when a reader is launched
- * twin: DETACH_KEEPS    prt_fifo_detach leaves the oldest packet where it is
+ * twin: DETACH_KEEPS    core_fifo_detach leaves the oldest packet where it is
  * twin: DETACH_UNCOUNTED  a reader that goes is still counted as one of the slowest
  */
 #define PACKETS 5

@@ -1,11 +1,11 @@
 /*
- * stall: when a run that can go on no more has ended, and when it has stalled (runtime/sched).
+ * stall: when a run that can go on no more has ended, and when it has stalled (core).
  *
  *     p (in-port) -> A -> m -> B -> out        B also writes f, which A reads: a circle
  *
- * The scheduler's program is the one that selects among ready stages: ends, select, dispatch, wait, halt (prt_sched_ends,
- * end_one, can_never_fire, look_at, ready_firings, prt_select_close, complete, room_changed, prt_sched_wait, is_stuck,
- * prt_inport_end, prt_sched_halt).  The device ends launches in any order and at any time.  A's threshold is drawn, 1 or
+ * The scheduler's program is the one that selects among ready stages: ends, select, dispatch, wait, halt (core_ends,
+ * core_can_never_fire, select_if_ready, ready_firing_count, core_close, complete_batch, writer_changed, execute_wait, is_stuck,
+ * prt_inport_end, execute_halt).  The device ends launches in any order and at any time.  A's threshold is drawn, 1 or
  * 2; a firing of B brings 0 or 1 packets to f, of which there are 0, 1 or 2 at first: whether the circle runs dry is known
  * at run time only.  The host has up to three packets for p, and then its end, which nobody knows before asking.
  *

@@ -381,7 +381,8 @@ static void wide_packets_are_counted_up_to_their_bytes(void **unused)
         uint64_t width, packets;
     } cases[] = {{4, 1 << 20}, {64, 1 << 20}, {65, 1032444}, {1 << 26, 1}, {(1 << 26) + 1, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const struct prt_buffer buffer = {.fifo.width_bytes = cases[i].width};
+        struct core_fifo fifo = {.width_bytes = cases[i].width};
+        const struct prt_buffer buffer = {.fifo = &fifo};
         assert_int_equal(prt_inport_countable(&buffer), cases[i].packets);
     }
 }

@@ -108,7 +108,7 @@ static struct prt_device_handle root(struct machine *m)
     return prt_device_tree_root(prt_cpu_device.tree(m->device));
 }
 
-static uint32_t reap(struct machine *m, struct prt_completion *completions)
+static uint32_t reap(struct machine *m, struct core_completion *completions)
 {
     uint32_t count;
     assert_int_equal(prt_cpu_device.wait(m->device, completions, STAGES, &count), PRT_OK);
@@ -129,7 +129,7 @@ static void check_expanded(const struct machine *m, uint32_t stage, uint32_t fir
 static void what_ranges_append_is_in_order(void **unused)
 {
     (void)unused;
-    struct prt_completion completions[STAGES];
+    struct core_completion completions[STAGES];
     for (uint32_t threads = 1; threads <= 5; threads++) {
         struct machine *m = machine_open(4, threads);
         uint32_t one = queue_on(m, root(m), 0), other = one;
@@ -151,7 +151,7 @@ static void what_ranges_append_is_in_order(void **unused)
 static void a_sub_device_is_threads_of_its_own(void **unused)
 {
     (void)unused;
-    struct prt_completion completions[STAGES];
+    struct core_completion completions[STAGES];
     struct machine *m = machine_open(2, 2);
     struct prt_device_info info;
     prt_cpu_device.info(m->device, &info);
@@ -180,7 +180,7 @@ static void a_sub_device_is_threads_of_its_own(void **unused)
 static void what_differs_in_importance_is_completed_by_itself(void **unused)
 {
     (void)unused;
-    struct prt_completion completions[STAGES];
+    struct core_completion completions[STAGES];
     for (uint32_t threads = 1; threads <= 3; threads++) {
         struct machine *m = machine_open(4, threads);
         uint32_t queues[STAGES] = {queue_on(m, root(m), 0), queue_on(m, root(m), 9)};
@@ -208,7 +208,7 @@ static void what_differs_in_importance_is_completed_by_itself(void **unused)
 static void what_ends_at_once_is_delivered_once(void **unused)
 {
     (void)unused;
-    struct prt_completion ended, completions[STAGES];
+    struct core_completion ended, completions[STAGES];
     for (uint32_t threads = 1; threads <= 3; threads++) {
         struct machine *m = machine_open(4, threads);
         uint32_t one = queue_on(m, root(m), 0);

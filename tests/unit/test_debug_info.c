@@ -20,7 +20,6 @@
 #include "runtime/verify/verify.h"
 #include "runtime/observe/value_text.h"
 #include "runtime/sched/provenance.h"
-#include "runtime/sched/vm.h"
 #include "tests/conform/made_container.h"
 #include "tests/unit/compile_text.h"
 
@@ -444,7 +443,7 @@ static enum prt_status note_origins(void *context, uint32_t stage, bool finish,
     struct told *told = context;
     (void)stage, (void)finish, (void)error;
     for (uint32_t i = 0; i < told->c->buffer_count; i++) {
-        uint64_t written = told->sched->buffers[i].fifo.written_packets;
+        uint64_t written = told->sched->buffers[i].fifo->written_packets;
         uint64_t depth = told->c->buffers[i].depth_packets;
         assert_int_equal(prt_origin_of(told->sched, i, written), 0); /* not yet */
         if (written > depth)
@@ -471,7 +470,6 @@ static void run_stepped(const struct prt_container *c, struct told *told)
 {
     struct prt_image image;
     struct prt_device *device;
-    struct prt_vm *vm;
     struct prt_error error = {0};
     struct devdesc description;
     uint8_t arguments[64] = {0};
@@ -492,9 +490,7 @@ static void run_stepped(const struct prt_container *c, struct told *told)
             prt_sched_bind_sink(told->sched, i, swallow, told);
     }
     assert_int_equal(prt_sched_start(told->sched, arguments, &error), PRT_OK);
-    assert_int_equal(prt_vm_create(c, &vm, &error), PRT_OK);
-    if (prt_vm_run(vm, told->sched, &error) != PRT_OK) fail_msg("%s", error.message);
-    prt_vm_destroy(vm);
+    if (prt_sched_run(told->sched, &error) != PRT_OK) fail_msg("%s", error.message);
     prt_sim_device.close(device);
     prt_sched_destroy(told->sched);
     prt_image_free(&image);

@@ -2,48 +2,59 @@
 /* Rings: contiguous windows, exact depths, readers of their own pace. */
 #include "tests/test.h"
 
-#include "runtime/device/fifo.h"
+#include "runtime/device/ring.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
-static struct prt_fifo make(uint64_t width, uint64_t depth, uint32_t readers)
+enum { READERS_MAX = 64 };
+
+struct fifo {
+    struct prt_ring ring;
+    struct core_fifo at;
+    struct core_reader readers[READERS_MAX];
+};
+
+/* Readers are found by their distance from the positions, so a fifo can be returned. */
+static struct fifo make(uint64_t width, uint64_t depth, uint32_t readers)
 {
-    struct prt_fifo fifo;
+    struct fifo fifo = {.at.closed = false};
     struct prt_error error;
-    assert_int_equal(prt_fifo_create(&fifo, width, depth, readers, &error), PRT_OK);
+    assert_true(readers <= READERS_MAX);
+    core_fifo_lay_out(&fifo.at, width, depth, fifo.readers, readers);
+    assert_int_equal(prt_ring_create(&fifo.ring, &fifo.at, &error), PRT_OK);
     return fifo;
 }
 
 static void the_depth_is_exact(void **unused)
 {
     (void)unused;
-    struct prt_fifo fifo = make(4, 5, 1);
-    assert_int_equal(prt_fifo_room(&fifo), 5);
-    prt_fifo_claim(&fifo, 3);
-    assert_int_equal(prt_fifo_room(&fifo), 2);
-    prt_fifo_commit(&fifo, 3);
-    assert_int_equal(prt_fifo_room(&fifo), 2);
-    assert_int_equal(prt_fifo_held(&fifo, 0), 3);
-    prt_fifo_claim(&fifo, 2);
-    assert_int_equal(prt_fifo_room(&fifo), 0);
-    prt_fifo_commit(&fifo, 2);
-    prt_fifo_release(&fifo, 0, 5);
-    assert_int_equal(prt_fifo_room(&fifo), 5);
-    assert_int_equal(fifo.high_water_packets, 5);
-    prt_fifo_destroy(&fifo);
+    struct fifo fifo = make(4, 5, 1);
+    assert_int_equal(core_fifo_room(&fifo.at), 5);
+    prt_ring_claim(&fifo.ring, &fifo.at, 3);
+    assert_int_equal(core_fifo_room(&fifo.at), 2);
+    core_fifo_commit(&fifo.at, 3);
+    assert_int_equal(core_fifo_room(&fifo.at), 2);
+    assert_int_equal(core_fifo_held(&fifo.at, 0), 3);
+    prt_ring_claim(&fifo.ring, &fifo.at, 2);
+    assert_int_equal(core_fifo_room(&fifo.at), 0);
+    core_fifo_commit(&fifo.at, 2);
+    core_fifo_release(&fifo.at, 0, 5);
+    assert_int_equal(core_fifo_room(&fifo.at), 5);
+    assert_int_equal(fifo.at.high_water_packets, 5);
+    prt_ring_destroy(&fifo.ring);
 }
 
 static void unused_room_is_given_back_at_the_commit(void **unused)
 {
     (void)unused;
-    struct prt_fifo fifo = make(4, 10, 1);
-    prt_fifo_claim(&fifo, 10);
-    prt_fifo_commit(&fifo, 4);
-    assert_int_equal(prt_fifo_room(&fifo), 6);
-    assert_int_equal(prt_fifo_held(&fifo, 0), 4);
-    prt_fifo_destroy(&fifo);
+    struct fifo fifo = make(4, 10, 1);
+    prt_ring_claim(&fifo.ring, &fifo.at, 10);
+    core_fifo_commit(&fifo.at, 4);
+    assert_int_equal(core_fifo_room(&fifo.at), 6);
+    assert_int_equal(core_fifo_held(&fifo.at, 0), 4);
+    prt_ring_destroy(&fifo.ring);
 }
 
 /* Every width and step: what goes in comes out, in windows that never wrap. */
@@ -53,106 +64,106 @@ static void windows_are_contiguous_across_the_wrap(void **unused)
     const uint64_t widths[] = {1, 3, 4, 12, 49, 4096, 5000};
     for (size_t w = 0; w < sizeof widths / sizeof widths[0]; w++) {
         uint64_t width = widths[w], depth = 7 + w;
-        struct prt_fifo fifo = make(width, depth, 1);
+        struct fifo fifo = make(width, depth, 1);
         uint64_t written = 0, read = 0;
         for (uint32_t round = 0; round < 3000; round++) {
             uint64_t step = 1 + round % depth;
-            if (prt_fifo_room(&fifo) < step) step = prt_fifo_room(&fifo);
-            uint8_t *out = prt_fifo_claim(&fifo, step);
+            if (core_fifo_room(&fifo.at) < step) step = core_fifo_room(&fifo.at);
+            uint8_t *out = prt_ring_claim(&fifo.ring, &fifo.at, step);
             for (uint64_t i = 0; i < step; i++, written++)
                 memset(out + i * width, (int)(written % 251), width);
-            prt_fifo_commit(&fifo, step);
-            uint64_t held = prt_fifo_held(&fifo, 0);
-            const uint8_t *in = prt_fifo_window(&fifo, 0);
+            core_fifo_commit(&fifo.at, step);
+            uint64_t held = core_fifo_held(&fifo.at, 0);
+            const uint8_t *in = prt_ring_window(&fifo.ring, &fifo.at, 0);
             for (uint64_t i = 0; i < held; i++) {
                 assert_int_equal(in[i * width], (read + i) % 251);
                 assert_int_equal(in[i * width + width - 1], (read + i) % 251);
             }
             uint64_t taken = (round * 5 + 1) % (held + 1);
-            prt_fifo_release(&fifo, 0, taken);
+            core_fifo_release(&fifo.at, 0, taken);
             read += taken;
         }
         assert_true(written > 2000);
-        prt_fifo_destroy(&fifo);
+        prt_ring_destroy(&fifo.ring);
     }
 }
 
 static void windows_keep_the_alignment_of_their_packets(void **unused)
 {
     (void)unused;
-    struct prt_fifo fifo = make(8, 3, 1);
+    struct fifo fifo = make(8, 3, 1);
     for (uint32_t i = 0; i < 2000; i++) {
-        assert_int_equal((uintptr_t)prt_fifo_claim(&fifo, 1) % 8, 0);
-        prt_fifo_commit(&fifo, 1);
-        assert_int_equal((uintptr_t)prt_fifo_window(&fifo, 0) % 8, 0);
-        prt_fifo_release(&fifo, 0, 1);
+        assert_int_equal((uintptr_t)prt_ring_claim(&fifo.ring, &fifo.at, 1) % 8, 0);
+        core_fifo_commit(&fifo.at, 1);
+        assert_int_equal((uintptr_t)prt_ring_window(&fifo.ring, &fifo.at, 0) % 8, 0);
+        core_fifo_release(&fifo.at, 0, 1);
     }
-    prt_fifo_destroy(&fifo);
+    prt_ring_destroy(&fifo.ring);
 }
 
 static void room_is_that_of_the_slowest_reader(void **unused)
 {
     (void)unused;
-    struct prt_fifo fifo = make(4, 8, 3);
-    prt_fifo_claim(&fifo, 8);
-    prt_fifo_commit(&fifo, 8);
-    prt_fifo_release(&fifo, 0, 8);
-    assert_int_equal(prt_fifo_room(&fifo), 0);
-    prt_fifo_release(&fifo, 1, 5);
-    assert_int_equal(prt_fifo_room(&fifo), 0);
-    prt_fifo_release(&fifo, 2, 3);
-    assert_int_equal(prt_fifo_room(&fifo), 3);
-    prt_fifo_release(&fifo, 2, 4);
-    assert_int_equal(prt_fifo_room(&fifo), 5);
-    assert_int_equal(prt_fifo_held(&fifo, 1), 3);
-    assert_int_equal(prt_fifo_held(&fifo, 2), 1);
-    prt_fifo_destroy(&fifo);
+    struct fifo fifo = make(4, 8, 3);
+    prt_ring_claim(&fifo.ring, &fifo.at, 8);
+    core_fifo_commit(&fifo.at, 8);
+    core_fifo_release(&fifo.at, 0, 8);
+    assert_int_equal(core_fifo_room(&fifo.at), 0);
+    core_fifo_release(&fifo.at, 1, 5);
+    assert_int_equal(core_fifo_room(&fifo.at), 0);
+    core_fifo_release(&fifo.at, 2, 3);
+    assert_int_equal(core_fifo_room(&fifo.at), 3);
+    core_fifo_release(&fifo.at, 2, 4);
+    assert_int_equal(core_fifo_room(&fifo.at), 5);
+    assert_int_equal(core_fifo_held(&fifo.at, 1), 3);
+    assert_int_equal(core_fifo_held(&fifo.at, 2), 1);
+    prt_ring_destroy(&fifo.ring);
 }
 
 static void a_detached_reader_holds_no_room(void **unused)
 {
     (void)unused;
-    struct prt_fifo fifo = make(4, 4, 2);
-    prt_fifo_claim(&fifo, 4);
-    prt_fifo_commit(&fifo, 4);
-    prt_fifo_release(&fifo, 0, 3);
-    prt_fifo_detach(&fifo, 1);
-    prt_fifo_detach(&fifo, 1);
-    assert_int_equal(prt_fifo_held(&fifo, 1), 0);
-    assert_int_equal(prt_fifo_room(&fifo), 3);
-    assert_int_equal(fifo.discarded_packets, 4);
-    prt_fifo_destroy(&fifo);
+    struct fifo fifo = make(4, 4, 2);
+    prt_ring_claim(&fifo.ring, &fifo.at, 4);
+    core_fifo_commit(&fifo.at, 4);
+    core_fifo_release(&fifo.at, 0, 3);
+    core_fifo_detach(&fifo.at, 1);
+    core_fifo_detach(&fifo.at, 1);
+    assert_int_equal(core_fifo_held(&fifo.at, 1), 0);
+    assert_int_equal(core_fifo_room(&fifo.at), 3);
+    assert_int_equal(fifo.at.discarded_packets, 4);
+    prt_ring_destroy(&fifo.ring);
 }
 
 /* Of several slowest readers the last one that goes, or moves on, frees the room. */
 static void room_is_freed_by_the_last_of_the_slowest_readers(void **unused)
 {
     (void)unused;
-    struct prt_fifo fifo = make(4, 8, 4);
-    prt_fifo_claim(&fifo, 8);
-    prt_fifo_commit(&fifo, 8);
-    prt_fifo_release(&fifo, 3, 5);
-    prt_fifo_release(&fifo, 2, 2);
-    prt_fifo_detach(&fifo, 0);
-    assert_int_equal(prt_fifo_room(&fifo), 0);
-    prt_fifo_release(&fifo, 1, 5);
-    assert_int_equal(prt_fifo_room(&fifo), 2);
-    prt_fifo_detach(&fifo, 3); /* not one of the slowest: nothing of theirs is counted */
-    assert_int_equal(prt_fifo_room(&fifo), 2);
-    prt_fifo_detach(&fifo, 2);
-    assert_int_equal(prt_fifo_room(&fifo), 5);
-    prt_fifo_detach(&fifo, 1);
-    assert_int_equal(prt_fifo_room(&fifo), 8);
-    assert_int_equal(fifo.discarded_packets, 8 + 3 + 6 + 3);
-    prt_fifo_destroy(&fifo);
+    struct fifo fifo = make(4, 8, 4);
+    prt_ring_claim(&fifo.ring, &fifo.at, 8);
+    core_fifo_commit(&fifo.at, 8);
+    core_fifo_release(&fifo.at, 3, 5);
+    core_fifo_release(&fifo.at, 2, 2);
+    core_fifo_detach(&fifo.at, 0);
+    assert_int_equal(core_fifo_room(&fifo.at), 0);
+    core_fifo_release(&fifo.at, 1, 5);
+    assert_int_equal(core_fifo_room(&fifo.at), 2);
+    core_fifo_detach(&fifo.at, 3); /* not one of the slowest: nothing of theirs is counted */
+    assert_int_equal(core_fifo_room(&fifo.at), 2);
+    core_fifo_detach(&fifo.at, 2);
+    assert_int_equal(core_fifo_room(&fifo.at), 5);
+    core_fifo_detach(&fifo.at, 1);
+    assert_int_equal(core_fifo_room(&fifo.at), 8);
+    assert_int_equal(fifo.at.discarded_packets, 8 + 3 + 6 + 3);
+    prt_ring_destroy(&fifo.ring);
     fifo = make(4, 8, 2);
-    prt_fifo_claim(&fifo, 8);
-    prt_fifo_commit(&fifo, 8);
-    prt_fifo_release(&fifo, 1, 8);
-    assert_int_equal(prt_fifo_room(&fifo), 0);
-    prt_fifo_release(&fifo, 0, 3);
-    assert_int_equal(prt_fifo_room(&fifo), 3);
-    prt_fifo_destroy(&fifo);
+    prt_ring_claim(&fifo.ring, &fifo.at, 8);
+    core_fifo_commit(&fifo.at, 8);
+    core_fifo_release(&fifo.at, 1, 8);
+    assert_int_equal(core_fifo_room(&fifo.at), 0);
+    core_fifo_release(&fifo.at, 0, 3);
+    assert_int_equal(core_fifo_room(&fifo.at), 3);
+    prt_ring_destroy(&fifo.ring);
 }
 
 /* The last time only as much of it as there is to be filled. */
@@ -160,66 +171,66 @@ static void a_pattern_is_repeated_up_to_the_last_packet(void **unused)
 {
     (void)unused;
     static const uint32_t pattern[16] = {1, 2, 3, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9};
-    struct prt_fifo fifo = make(4, 8, 1);
-    prt_fifo_fill(&fifo, pattern, 3 * sizeof *pattern, 4);
-    const uint32_t *in = prt_fifo_window(&fifo, 0);
+    struct fifo fifo = make(4, 8, 1);
+    prt_ring_fill(&fifo.ring, &fifo.at, pattern, 3 * sizeof *pattern, 4);
+    const uint32_t *in = prt_ring_window(&fifo.ring, &fifo.at, 0);
     for (uint32_t i = 0; i < 4; i++)
         assert_int_equal(in[i], i % 3 + 1);
-    const uint32_t *next = prt_fifo_claim(&fifo, 4);
+    const uint32_t *next = prt_ring_claim(&fifo.ring, &fifo.at, 4);
     for (uint32_t i = 0; i < 4; i++)
         assert_int_equal(next[i], 0);
-    prt_fifo_destroy(&fifo);
+    prt_ring_destroy(&fifo.ring);
 }
 
 static void without_readers_packets_are_discarded_and_counted(void **unused)
 {
     (void)unused;
-    struct prt_fifo fifo = make(4, 4, 1);
-    prt_fifo_claim(&fifo, 2);
-    prt_fifo_commit(&fifo, 2);
-    prt_fifo_claim(&fifo, 2);
-    prt_fifo_detach(&fifo, 0); /* while a firing of the writer is in flight */
-    assert_int_equal(fifo.discarded_packets, 2);
-    prt_fifo_commit(&fifo, 2);
-    assert_int_equal(fifo.discarded_packets, 4);
+    struct fifo fifo = make(4, 4, 1);
+    prt_ring_claim(&fifo.ring, &fifo.at, 2);
+    core_fifo_commit(&fifo.at, 2);
+    prt_ring_claim(&fifo.ring, &fifo.at, 2);
+    core_fifo_detach(&fifo.at, 0); /* while a firing of the writer is in flight */
+    assert_int_equal(fifo.at.discarded_packets, 2);
+    core_fifo_commit(&fifo.at, 2);
+    assert_int_equal(fifo.at.discarded_packets, 4);
     for (uint32_t i = 0; i < 100; i++) {
-        assert_int_equal(prt_fifo_room(&fifo), 4);
-        prt_fifo_claim(&fifo, 4);
-        prt_fifo_commit(&fifo, 4);
+        assert_int_equal(core_fifo_room(&fifo.at), 4);
+        prt_ring_claim(&fifo.ring, &fifo.at, 4);
+        core_fifo_commit(&fifo.at, 4);
     }
-    assert_int_equal(fifo.discarded_packets, 404);
-    prt_fifo_destroy(&fifo);
+    assert_int_equal(fifo.at.discarded_packets, 404);
+    prt_ring_destroy(&fifo.ring);
 }
 
 static void initial_packets_repeat_their_pattern(void **unused)
 {
     (void)unused;
     const uint16_t pattern[] = {1, 2, 3};
-    struct prt_fifo fifo = make(2, 8, 2);
-    prt_fifo_fill(&fifo, pattern, sizeof pattern, 7);
-    const uint16_t *in = prt_fifo_window(&fifo, 1);
+    struct fifo fifo = make(2, 8, 2);
+    prt_ring_fill(&fifo.ring, &fifo.at, pattern, sizeof pattern, 7);
+    const uint16_t *in = prt_ring_window(&fifo.ring, &fifo.at, 1);
     for (uint32_t i = 0; i < 7; i++)
         assert_int_equal(in[i], i % 3 + 1);
-    assert_int_equal(prt_fifo_held(&fifo, 0), 7);
-    assert_int_equal(fifo.high_water_packets, 7);
-    prt_fifo_destroy(&fifo);
+    assert_int_equal(core_fifo_held(&fifo.at, 0), 7);
+    assert_int_equal(fifo.at.high_water_packets, 7);
+    prt_ring_destroy(&fifo.ring);
 }
 
 static void closing_twice_is_closing_once(void **unused)
 {
     (void)unused;
-    struct prt_fifo fifo = make(2, 8, 1);
-    prt_fifo_close(&fifo);
-    prt_fifo_close(&fifo);
-    assert_true(fifo.closed);
-    prt_fifo_destroy(&fifo);
-    prt_fifo_destroy(&fifo);
+    struct fifo fifo = make(2, 8, 1);
+    core_fifo_close(&fifo.at);
+    core_fifo_close(&fifo.at);
+    assert_true(fifo.at.closed);
+    prt_ring_destroy(&fifo.ring);
+    prt_ring_destroy(&fifo.ring);
 }
 
 static void sizes_that_overflow_are_refused(void **unused)
 {
     (void)unused;
-    struct prt_fifo fifo;
+    struct fifo fifo;
     struct prt_error error;
     const uint64_t huge[][2] = {{UINT64_MAX, 2},
                                 {1, UINT64_MAX},
@@ -228,9 +239,10 @@ static void sizes_that_overflow_are_refused(void **unused)
                                 {8, UINT64_C(1) << 44}};
     for (size_t i = 0; i < sizeof huge / sizeof huge[0]; i++) {
         errno = EBADF; /* of something before */
-        assert_int_equal(prt_fifo_create(&fifo, huge[i][0], huge[i][1], 1, &error), PRT_E_NOMEM);
+        core_fifo_lay_out(&fifo.at, huge[i][0], huge[i][1], fifo.readers, 1);
+        assert_int_equal(prt_ring_create(&fifo.ring, &fifo.at, &error), PRT_E_NOMEM);
         assert_non_null(strstr(error.message, strerror(ENOMEM)));
-        assert_null(fifo.readers);
+        assert_null(fifo.ring.memory);
     }
 }
 
@@ -257,22 +269,21 @@ static void rings_leave_no_mapping(void **unused)
     struct prt_error error;
     size_t before, after;
     const uint64_t packets = 1 << 20;
-    struct prt_fifo kept = make(4, packets, 1); /* beside the others */
+    struct fifo kept = make(4, packets, 1); /* beside the others */
     assert_int_equal(mapped_halves(&before), 2);
     for (int i = 0; i < 8; i++) {
-        struct prt_fifo fifo = make(4, packets, 1);
+        struct fifo fifo = make(4, packets, 1);
         assert_int_equal(mapped_halves(&after), 4);
-        assert_int_equal(prt_fifo_enlarge(&fifo, packets * 2, &error), PRT_OK);
+        assert_int_equal(prt_ring_enlarge(&fifo.ring, &fifo.at, packets * 2, &error), PRT_OK);
         assert_int_equal(mapped_halves(&after), 4);
-        prt_fifo_destroy(&fifo);
-        assert_null(fifo.ring);
-        assert_null(fifo.readers);
-        prt_fifo_destroy(&fifo); /* a second time it does nothing */
+        prt_ring_destroy(&fifo.ring);
+        assert_null(fifo.ring.memory);
+        prt_ring_destroy(&fifo.ring); /* a second time it does nothing */
     }
     assert_int_equal(mapped_halves(&after), 2);
     assert_true(after <
                 before + packets); /* what the C library keeps is less than a quarter of a ring */
-    prt_fifo_destroy(&kept);
+    prt_ring_destroy(&kept.ring);
     assert_int_equal(mapped_halves(&after), 0);
 }
 
@@ -280,101 +291,101 @@ static void rings_leave_no_mapping(void **unused)
 static void a_larger_ring_keeps_the_depth(void **unused)
 {
     (void)unused;
-    struct prt_fifo fifo = make(4, 5, 1);
+    struct fifo fifo = make(4, 5, 1);
     struct prt_error error;
-    assert_int_equal(prt_fifo_enlarge(&fifo, UINT64_MAX, &error), PRT_E_NOMEM);
-    assert_int_equal(prt_fifo_enlarge(&fifo, 5000, &error), PRT_OK);
-    assert_true(fifo.ring_bytes >= 5000 * 4);
-    assert_int_equal(prt_fifo_room(&fifo), 5);
+    assert_int_equal(prt_ring_enlarge(&fifo.ring, &fifo.at, UINT64_MAX, &error), PRT_E_NOMEM);
+    assert_int_equal(prt_ring_enlarge(&fifo.ring, &fifo.at, 5000, &error), PRT_OK);
+    assert_true(fifo.at.ring_bytes >= 5000 * 4);
+    assert_int_equal(core_fifo_room(&fifo.at), 5);
     for (uint32_t n = 0; n < 30000; n += 5) {
-        uint32_t *out = prt_fifo_claim(&fifo, 5);
+        uint32_t *out = prt_ring_claim(&fifo.ring, &fifo.at, 5);
         for (uint32_t i = 0; i < 5; i++)
             out[i] = n + i;
-        prt_fifo_commit(&fifo, 5);
-        assert_int_equal(prt_fifo_room(&fifo), 0);
-        const uint32_t *in = prt_fifo_window(&fifo, 0);
+        core_fifo_commit(&fifo.at, 5);
+        assert_int_equal(core_fifo_room(&fifo.at), 0);
+        const uint32_t *in = prt_ring_window(&fifo.ring, &fifo.at, 0);
         for (uint32_t i = 0; i < 5; i++)
             assert_int_equal(in[i], n + i);
-        prt_fifo_release(&fifo, 0, 5);
+        core_fifo_release(&fifo.at, 0, 5);
     }
-    prt_fifo_destroy(&fifo);
+    prt_ring_destroy(&fifo.ring);
 }
 
 /* Packet n lies at n times the width; past the end of the memory the ring goes on. */
 static void a_placed_fifo_uses_the_memory_up_to_its_end(void **unused)
 {
     (void)unused;
-    struct prt_fifo fifo = make(4, 5, 1);
+    struct fifo fifo = make(4, 5, 1);
     uint32_t memory[12];
-    assert_int_equal(prt_fifo_alignment(&fifo), 4);
-    prt_fifo_place(&fifo, memory, sizeof memory, 12);
-    assert_int_equal(fifo.ring_bytes, sizeof memory);
+    assert_int_equal(prt_ring_alignment(&fifo.at), 4);
+    prt_ring_place(&fifo.ring, &fifo.at, memory, sizeof memory, 12);
+    assert_int_equal(fifo.at.ring_bytes, sizeof memory);
     for (uint32_t n = 0; n < 30; n += 5) {
         bool fits = n + 5 <= 12;
-        uint32_t *out = prt_fifo_claim(&fifo, 5);
+        uint32_t *out = prt_ring_claim(&fifo.ring, &fifo.at, 5);
         if (fits)
             assert_ptr_equal(out, &memory[n]);
         else
             assert_true(out < memory || out >= memory + 12);
-        assert_int_equal(prt_fifo_is_placed(&fifo), fits);
+        assert_int_equal(prt_ring_is_placed(&fifo.ring), fits);
         for (uint32_t i = 0; i < 5; i++)
             out[i] = n + i;
-        prt_fifo_commit(&fifo, 5);
-        const uint32_t *in = prt_fifo_window(&fifo, 0);
+        core_fifo_commit(&fifo.at, 5);
+        const uint32_t *in = prt_ring_window(&fifo.ring, &fifo.at, 0);
         for (uint32_t i = 0; i < 5; i++)
             assert_int_equal(in[i], n + i);
-        prt_fifo_release(&fifo, 0, 5);
+        core_fifo_release(&fifo.at, 0, 5);
     }
-    assert_int_equal(fifo.from_packets, 10);
-    prt_fifo_destroy(&fifo);
+    assert_int_equal(fifo.ring.from_packets, 10);
+    prt_ring_destroy(&fifo.ring);
 }
 
 /* While it is placed its ring is enlarged as well: that is where it goes on. */
 static void a_placed_fifo_leaves_for_the_larger_ring(void **unused)
 {
     (void)unused;
-    struct prt_fifo fifo = make(4, 5000, 1);
+    struct fifo fifo = make(4, 5000, 1);
     struct prt_error error;
     uint32_t memory[8];
-    prt_fifo_place(&fifo, memory, sizeof memory, 8);
-    assert_int_equal(prt_fifo_enlarge(&fifo, 50000, &error), PRT_OK);
-    assert_true(prt_fifo_is_placed(&fifo));
-    assert_ptr_equal(prt_fifo_claim(&fifo, 8), memory);
-    prt_fifo_commit(&fifo, 8);
-    prt_fifo_release(&fifo, 0, 8);
-    uint8_t *out = prt_fifo_claim(&fifo, 5000);
-    assert_false(prt_fifo_is_placed(&fifo));
-    assert_true(fifo.ring_bytes >= 50000 * 4);
+    prt_ring_place(&fifo.ring, &fifo.at, memory, sizeof memory, 8);
+    assert_int_equal(prt_ring_enlarge(&fifo.ring, &fifo.at, 50000, &error), PRT_OK);
+    assert_true(prt_ring_is_placed(&fifo.ring));
+    assert_ptr_equal(prt_ring_claim(&fifo.ring, &fifo.at, 8), memory);
+    core_fifo_commit(&fifo.at, 8);
+    core_fifo_release(&fifo.at, 0, 8);
+    uint8_t *out = prt_ring_claim(&fifo.ring, &fifo.at, 5000);
+    assert_false(prt_ring_is_placed(&fifo.ring));
+    assert_true(fifo.at.ring_bytes >= 50000 * 4);
     memset(out, 1, 5000 * 4);
-    prt_fifo_commit(&fifo, 5000);
-    prt_fifo_destroy(&fifo);
+    core_fifo_commit(&fifo.at, 5000);
+    prt_ring_destroy(&fifo.ring);
 }
 
 /* Back in the ring every reader finds the packets where the writer puts them. */
 static void all_readers_leave_the_memory(void **unused)
 {
     (void)unused;
-    struct prt_fifo fifo = make(4, 5, 3);
+    struct fifo fifo = make(4, 5, 3);
     uint32_t memory[6], *out;
-    prt_fifo_place(&fifo, memory, sizeof memory, 6);
+    prt_ring_place(&fifo.ring, &fifo.at, memory, sizeof memory, 6);
     for (int part = 0; part < 2; part++) {
-        assert_ptr_equal(prt_fifo_claim(&fifo, 3), memory + 3 * part);
-        prt_fifo_commit(&fifo, 3);
+        assert_ptr_equal(prt_ring_claim(&fifo.ring, &fifo.at, 3), memory + 3 * part);
+        core_fifo_commit(&fifo.at, 3);
         for (uint32_t r = 0; r < 3; r++)
-            prt_fifo_release(&fifo, r, 3);
+            core_fifo_release(&fifo.at, r, 3);
     }
-    out = prt_fifo_claim(&fifo, 2);
-    assert_false(prt_fifo_is_placed(&fifo));
+    out = prt_ring_claim(&fifo.ring, &fifo.at, 2);
+    assert_false(prt_ring_is_placed(&fifo.ring));
     out[0] = 17;
     out[1] = 18;
-    prt_fifo_commit(&fifo, 2);
+    core_fifo_commit(&fifo.at, 2);
     for (uint32_t r = 0; r < 3; r++) {
-        const uint32_t *in = prt_fifo_window(&fifo, r);
-        assert_int_equal(prt_fifo_held(&fifo, r), 2);
+        const uint32_t *in = prt_ring_window(&fifo.ring, &fifo.at, r);
+        assert_int_equal(core_fifo_held(&fifo.at, r), 2);
         assert_int_equal(in[0], 17);
         assert_int_equal(in[1], 18);
     }
-    prt_fifo_destroy(&fifo);
+    prt_ring_destroy(&fifo.ring);
 }
 
 /* No page more than it takes. */
@@ -385,9 +396,9 @@ static void rings_are_whole_pages(void **unused)
     for (uint64_t pages = 1; pages <= 3; pages++) {
         const uint64_t depths[] = {pages * page - 1, pages * page, pages * page + 1};
         for (int i = 0; i < 3; i++) {
-            struct prt_fifo fifo = make(1, depths[i], 1);
-            assert_int_equal(fifo.ring_bytes, (pages + (i == 2)) * page);
-            prt_fifo_destroy(&fifo);
+            struct fifo fifo = make(1, depths[i], 1);
+            assert_int_equal(fifo.at.ring_bytes, (pages + (i == 2)) * page);
+            prt_ring_destroy(&fifo.ring);
         }
     }
 }
@@ -395,49 +406,50 @@ static void rings_are_whole_pages(void **unused)
 static void a_fifo_may_have_no_readers_from_the_start(void **unused)
 {
     (void)unused;
-    struct prt_fifo fifo = make(4, 5, 0);
+    struct fifo fifo = make(4, 5, 0);
     for (int i = 0; i < 4; i++) {
-        prt_fifo_claim(&fifo, 5);
-        prt_fifo_commit(&fifo, 3);
-        assert_int_equal(prt_fifo_room(&fifo), 5);
+        prt_ring_claim(&fifo.ring, &fifo.at, 5);
+        core_fifo_commit(&fifo.at, 3);
+        assert_int_equal(core_fifo_room(&fifo.at), 5);
     }
-    assert_int_equal(fifo.discarded_packets, 12);
-    prt_fifo_destroy(&fifo);
+    assert_int_equal(fifo.at.discarded_packets, 12);
+    prt_ring_destroy(&fifo.ring);
 }
 
 /* Packets written and released across the end of the ring are taken back, as if neither had happened. */
 static void steps_are_taken_back_across_the_wrap(void **unused)
 {
     (void)unused;
-    struct prt_fifo fifo = make(4, 6, 2);
-    const uint64_t ring_packets = fifo.ring_bytes / 4;
+    struct fifo fifo = make(4, 6, 2);
+    const uint64_t ring_packets = fifo.at.ring_bytes / 4;
     for (uint64_t written = 0; written < 2 * ring_packets; written += 4) {
         for (int again = 0; again < 2; again++) { /* the first time is taken back */
-            uint32_t *out = prt_fifo_claim(&fifo, 4);
+            uint32_t *out = prt_ring_claim(&fifo.ring, &fifo.at, 4);
             for (uint32_t i = 0; i < 4; i++)
                 out[i] = (uint32_t)(written + i) - (again == 0);
-            prt_fifo_commit(&fifo, 4);
-            prt_fifo_release(&fifo, 0, 3);
+            core_fifo_commit(&fifo.at, 4);
+            core_fifo_release(&fifo.at, 0, 3);
             if (again == 1) break;
-            prt_fifo_reclaim(&fifo, 0, 0);
-            assert_int_equal(prt_fifo_held(&fifo, 0), 1);
-            prt_fifo_reclaim(&fifo, 0, 1);
-            assert_int_equal(prt_fifo_held(&fifo, 0), 2); /* of which reader 1 holds the oldest */
-            prt_fifo_reclaim(&fifo, 0, 2);
-            assert_int_equal(prt_fifo_held(&fifo, 0), 4);
-            assert_int_equal(prt_fifo_room(&fifo), 2);
-            prt_fifo_retract(&fifo, 4);
-            assert_int_equal(prt_fifo_held(&fifo, 1), 0);
+            core_fifo_reclaim(&fifo.at, 0, 0);
+            assert_int_equal(core_fifo_held(&fifo.at, 0), 1);
+            core_fifo_reclaim(&fifo.at, 0, 1);
+            assert_int_equal(core_fifo_held(&fifo.at, 0),
+                             2); /* of which reader 1 holds the oldest */
+            core_fifo_reclaim(&fifo.at, 0, 2);
+            assert_int_equal(core_fifo_held(&fifo.at, 0), 4);
+            assert_int_equal(core_fifo_room(&fifo.at), 2);
+            core_fifo_retract(&fifo.at, 4);
+            assert_int_equal(core_fifo_held(&fifo.at, 1), 0);
         }
-        prt_fifo_release(&fifo, 0, 1);
-        assert_int_equal(prt_fifo_room(&fifo), 2);
-        const uint32_t *in = prt_fifo_window(&fifo, 1);
+        core_fifo_release(&fifo.at, 0, 1);
+        assert_int_equal(core_fifo_room(&fifo.at), 2);
+        const uint32_t *in = prt_ring_window(&fifo.ring, &fifo.at, 1);
         for (uint32_t i = 0; i < 4; i++)
             assert_int_equal(in[i], (uint32_t)(written + i));
-        prt_fifo_release(&fifo, 1, 4);
-        assert_int_equal(prt_fifo_room(&fifo), 6);
+        core_fifo_release(&fifo.at, 1, 4);
+        assert_int_equal(core_fifo_room(&fifo.at), 6);
     }
-    prt_fifo_destroy(&fifo);
+    prt_ring_destroy(&fifo.ring);
 }
 
 TEST_MAIN("fifo", cmocka_unit_test(steps_are_taken_back_across_the_wrap),

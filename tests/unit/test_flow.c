@@ -2,7 +2,7 @@
 /* Packets of firings with phases, against counting them one by one. */
 #include "tests/test.h"
 
-#include "runtime/sched/flow.h"
+#include "core/flow.h"
 
 enum { PHASES_MAX = 5, FIRINGS = 24 };
 
@@ -16,8 +16,9 @@ static uint32_t any(uint32_t below)
 
 struct rates {
     uint32_t phases;
-    uint64_t pops[PHASES_MAX], peeks[PHASES_MAX], sums[PHASES_MAX + 1];
-    struct prt_take take;
+    uint64_t pops[PHASES_MAX];
+    uint64_t numbers[PHASES_MAX + PHASES_MAX + 1]; /* peeks, then sums */
+    struct core_take take;
 };
 
 static void make(struct rates *r)
@@ -25,18 +26,14 @@ static void make(struct rates *r)
     *r = (struct rates){.phases = 1 + any(PHASES_MAX)};
     for (uint32_t i = 0; i < r->phases; i++) {
         r->pops[i] = any(4);
-        r->peeks[i] = r->pops[i] + (uint64_t)any(3) * any(4);
+        r->numbers[i] = r->pops[i] + (uint64_t)any(3) * any(4);
     }
     if (r->phases == 1 || r->pops[0] == 0) r->pops[0]++;
-    if (r->peeks[0] < r->pops[0]) r->peeks[0] = r->pops[0];
-    prt_flow_sum(r->pops, r->phases, r->sums);
+    if (r->numbers[0] < r->pops[0]) r->numbers[0] = r->pops[0];
+    core_flow_sum(r->pops, r->phases, r->numbers + PHASES_MAX);
     for (uint32_t i = 0; i < r->phases; i++)
-        r->take.peek = r->peeks[i] > r->take.peek ? r->peeks[i] : r->take.peek;
-    r->take.pop = (struct prt_flow){r->sums[r->phases], r->phases, r->sums};
-    r->take.peeks = r->peeks;
-    if (r->phases > 1) return;
-    r->take.pop.sums = NULL;
-    r->take.peeks = NULL;
+        r->take.peek = r->numbers[i] > r->take.peek ? r->numbers[i] : r->take.peek;
+    r->take.pop = (struct core_flow){r->numbers[PHASES_MAX + r->phases], r->phases, PHASES_MAX};
 }
 
 static uint64_t counted(const struct rates *r, uint64_t first, uint64_t firings)
@@ -55,7 +52,8 @@ static void totals_are_those_of_single_firings(void **unused)
         make(&r);
         for (uint64_t first = 0; first < FIRINGS; first++) {
             for (uint64_t n = 0; n < FIRINGS; n++)
-                assert_int_equal(prt_flow_total(&r.take.pop, first, n), counted(&r, first, n));
+                assert_int_equal(core_flow_total(r.numbers, &r.take.pop, first, n),
+                                 counted(&r, first, n));
         }
     }
 }
@@ -71,7 +69,7 @@ static void as_many_firings_fit_as_there_is_room_for(void **unused)
                 uint64_t n = 0;
                 while (n < FIRINGS && counted(&r, first, n + 1) <= room)
                     n++;
-                assert_int_equal(prt_flow_fits(&r.take.pop, first, room, FIRINGS), n);
+                assert_int_equal(core_flow_fits(r.numbers, &r.take.pop, first, room, FIRINGS), n);
             }
         }
     }
@@ -88,9 +86,9 @@ static void firings_need_what_they_see(void **unused)
             for (uint64_t held = 0; held < 25; held++) {
                 uint64_t n = 0;
                 while (n < FIRINGS &&
-                       counted(&r, first, n) + r.peeks[(first + n) % r.phases] <= held)
+                       counted(&r, first, n) + r.numbers[(first + n) % r.phases] <= held)
                     n++;
-                assert_int_equal(prt_take_fits(&r.take, first, held, FIRINGS), n);
+                assert_int_equal(core_take_fits(r.numbers, &r.take, first, held, FIRINGS), n);
             }
         }
     }
@@ -105,10 +103,10 @@ static void what_was_seen_is_what_any_firing_saw(void **unused)
         for (uint64_t next = 0; next < FIRINGS; next++) {
             uint64_t taken = counted(&r, 0, next), seen = 0;
             for (uint64_t k = 0; k < next; k++) {
-                uint64_t end = counted(&r, 0, k) + r.peeks[k % r.phases];
+                uint64_t end = counted(&r, 0, k) + r.numbers[k % r.phases];
                 if (end > taken && end - taken > seen) seen = end - taken;
             }
-            assert_int_equal(prt_take_seen(&r.take, next), seen);
+            assert_int_equal(core_take_seen(r.numbers, &r.take, next), seen);
         }
     }
 }
@@ -116,8 +114,8 @@ static void what_was_seen_is_what_any_firing_saw(void **unused)
 static void nothing_appended_fits_always(void **unused)
 {
     (void)unused;
-    const struct prt_flow none = {.cycle = 0, .phases = 1};
-    assert_int_equal(prt_flow_fits(&none, 3, 0, 77), 77);
+    const struct core_flow none = {.cycle = 0, .phases = 1};
+    assert_int_equal(core_flow_fits(NULL, &none, 3, 0, 77), 77);
 }
 
 TEST_MAIN("flow", cmocka_unit_test(totals_are_those_of_single_firings),

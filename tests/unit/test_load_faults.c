@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "runtime/backend/null/null.h"
-#include "runtime/device/fifo.h"
+#include "runtime/device/ring.h"
 #include "runtime/device/queue.h"
 #include "runtime/device/subdevice.h"
 #include "runtime/load/image.h"
@@ -463,21 +463,23 @@ static void buffers_are_made_or_not(void **unused)
     bool hit = true;
     uint64_t call = 0;
     for (; hit; call++) {
-        struct prt_fifo fifo;
+        struct core_fifo fifo;
+        struct core_reader readers[2];
+        struct prt_ring ring;
         struct prt_error error = {0};
+        core_fifo_lay_out(&fifo, 4, 1000, readers, 2);
         arm(FAULT_FAILS, call);
-        enum prt_status status = prt_fifo_create(&fifo, 4, 1000, 2, &error);
+        enum prt_status status = prt_ring_create(&ring, &fifo, &error);
         bool made = status == PRT_OK;
         if (made) {
-            status = prt_fifo_enlarge(&fifo, 5000, &error);
-            if (status != PRT_OK) assert_int_equal(prt_fifo_room(&fifo), 1000);
+            status = prt_ring_enlarge(&ring, &fifo, 5000, &error);
+            if (status != PRT_OK) assert_int_equal(core_fifo_room(&fifo), 1000);
         }
-        prt_fifo_destroy(&fifo);
+        prt_ring_destroy(&ring);
         hit = disarm();
         expect_missing_memory(hit, status, &error);
     }
-    assert_int_equal(call, 1 + 5 + 5 +
-                               1); /* calloc; twice memfd_create, ftruncate, three mappings; none */
+    assert_int_equal(call, 5 + 5 + 1); /* twice memfd_create, ftruncate, three mappings; none */
 }
 
 static void expect_run_made_or_not(const struct prt_program *loaded, const char *device)

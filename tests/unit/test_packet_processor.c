@@ -48,7 +48,7 @@ static struct dispatch_full launch_of(uint64_t object)
                                   .kernarg_address = object};
 }
 
-static enum prt_status decode(struct bench *b, union prt_dispatch packet)
+static enum prt_status decode(struct bench *b, union dispatch_packet packet)
 {
     struct prt_error error = {0};
     enum prt_status status = prt_packet_decode(&b->processor, &packet, &error);
@@ -57,7 +57,7 @@ static enum prt_status decode(struct bench *b, union prt_dispatch packet)
 }
 
 /* Processes it, and all its launches end. */
-static void process(struct bench *b, union prt_dispatch packet)
+static void process(struct bench *b, union dispatch_packet packet)
 {
     assert_int_equal(decode(b, packet), PRT_OK);
     prt_packet_accept(&b->processor);
@@ -67,13 +67,13 @@ static void process(struct bench *b, union prt_dispatch packet)
 
 static void store(struct bench *b, uint32_t entry, struct dispatch_full launch)
 {
-    process(b, (union prt_dispatch){.reference = dispatch_refer(&launch, entry)});
+    process(b, (union dispatch_packet){.reference = dispatch_refer(&launch, entry)});
 }
 
 /* References 0, 1, ... as they are. */
-static union prt_dispatch condensed(uint8_t kernels)
+static union dispatch_packet condensed(uint8_t kernels)
 {
-    union prt_dispatch packet = {.condensed = {DISPATCH_CONDENSED, kernels, {0}}};
+    union dispatch_packet packet = {.condensed = {DISPATCH_CONDENSED, kernels, {0}}};
     for (uint32_t i = 0; i < kernels; i++)
         packet.condensed.diff_values[i] = (uint16_t)i;
     return packet;
@@ -85,7 +85,7 @@ static void a_full_packet_pays_everything(void **unused)
     struct bench *b = bench_make(8);
     struct dispatch_full launch = launch_of(3);
     launch.completion_signal = 4;
-    assert_int_equal(decode(b, (union prt_dispatch){.full = launch}), PRT_OK);
+    assert_int_equal(decode(b, (union dispatch_packet){.full = launch}), PRT_OK);
     const struct prt_launch *l = &b->processor.decoded[0];
     assert_int_equal(b->processor.count, 1);
     assert_int_equal(l->object, 3);
@@ -165,11 +165,11 @@ static void a_repeated_launch_goes_on_where_the_last_one_ended(void **unused)
     struct dispatch_full finish = launch_of(FINISH);
     finish.kernarg_address = 2; /* a finish has the block of its stage, and counts no firing */
     for (int i = 0; i < 2; i++) {
-        process(b, (union prt_dispatch){.full = finish});
+        process(b, (union dispatch_packet){.full = finish});
         assert_int_equal(b->processor.decoded[0].first_firing, 43);
     }
     finish.kernarg_address = FINISH;
-    assert_int_equal(decode(b, (union prt_dispatch){.full = finish}), PRT_E_PACKET);
+    assert_int_equal(decode(b, (union dispatch_packet){.full = finish}), PRT_E_PACKET);
     bench_free(b);
 }
 
@@ -190,7 +190,7 @@ static void entries_are_stored_and_spilled(void **unused)
     process(b, condensed(2));
     assert_int_equal(b->processor.decoded[1].object, 2);
     struct dispatch_full launch = launch_of(3);
-    assert_int_equal(decode(b, (union prt_dispatch){.reference = dispatch_refer(&launch, 2)}),
+    assert_int_equal(decode(b, (union dispatch_packet){.reference = dispatch_refer(&launch, 2)}),
                      PRT_E_PACKET);
     bench_free(b);
 }
@@ -202,7 +202,7 @@ static void what_is_refused_leaves_no_trace(void **unused)
     store(b, 0, launch_of(0));
     store(b, 1, launch_of(1));
     struct prt_device_counters before = b->counters;
-    union prt_dispatch bad[10];
+    union dispatch_packet bad[10];
     for (uint32_t i = 0; i < 10; i++)
         bad[i] = condensed(2);
     bad[0].header = 3;
@@ -236,7 +236,7 @@ static void an_object_in_flight_is_not_launched_again(void **unused)
     (void)unused;
     struct bench *b = bench_make(8);
     struct dispatch_full launch = launch_of(5);
-    union prt_dispatch packet = {.full = launch};
+    union dispatch_packet packet = {.full = launch};
     assert_int_equal(decode(b, packet), PRT_OK);
     assert_int_equal(decode(b, packet), PRT_OK); /* not accepted yet */
     prt_packet_accept(&b->processor);
@@ -264,7 +264,7 @@ static void random_bytes_do_no_harm(void **unused)
     struct bench *b = bench_make(5);
     uint64_t state = 99, accepted = 0;
     for (uint32_t round = 0; round < 300000; round++) {
-        union prt_dispatch packet;
+        union dispatch_packet packet;
         uint8_t *bytes = (uint8_t *)&packet;
         struct dispatch_full launch = launch_of(round % OBJECTS);
         uint64_t firings[SIGNALS];

@@ -76,7 +76,7 @@ static const struct prt_device_ops *real_device;
 static struct prt_device_ops device_that_fails;
 
 static enum prt_status fail_to_enqueue(struct prt_device *device, uint32_t queue,
-                                       const union prt_dispatch *packet, struct prt_error *error)
+                                       const union dispatch_packet *packet, struct prt_error *error)
 {
     if (happens(EVENT_DEVICE_FAILS)) return prt_error_set(error, PRT_E_DEVICE, "it has failed");
     if (launches_left != UINT32_MAX && launches_left > 0)
@@ -88,7 +88,7 @@ static enum prt_status fail_to_enqueue(struct prt_device *device, uint32_t queue
     return status;
 }
 
-static enum prt_status fail_to_wait(struct prt_device *device, struct prt_completion *completions,
+static enum prt_status fail_to_wait(struct prt_device *device, struct core_completion *completions,
                                     uint32_t capacity, uint32_t *count)
 {
     *count = 0;
@@ -99,7 +99,7 @@ static enum prt_status fail_to_wait(struct prt_device *device, struct prt_comple
 }
 
 /* One completion at a time, as the interface admits. */
-static enum prt_status wait_for_one(struct prt_device *device, struct prt_completion *completions,
+static enum prt_status wait_for_one(struct prt_device *device, struct core_completion *completions,
                                     uint32_t capacity, uint32_t *count)
 {
     (void)capacity;

@@ -4,7 +4,7 @@
 
 #include "lang/devdesc.h"
 #include "lang/window.h"
-#include "runtime/sched/ready.h"
+#include "core/ready.h"
 #include "tests/conform/pipelines.h"
 
 #include <stdio.h>
@@ -718,22 +718,23 @@ static void windows_see_their_frame_alone(void **unused)
 static void a_window_needs_the_fewest_packets_that_admit_a_firing(void **unused)
 {
     (void)unused;
+    static const struct core core; /* a 2-D window needs none of its tables */
     const struct window sizes[] = {{1, 1, 0}, {3, 1, 0}, {1, 3, 0},
                                    {3, 3, 0}, {5, 3, 0}, {7, 9, 0}};
     const struct window_shape shapes[] = {{4, 3}, {4, 0}, {1, 5}, {6, 1}, {6, 2}, {3, 0}};
     for (size_t s = 0; s < 6; s++) {
         for (size_t f = 0; f < 6; f++) {
             for (uint32_t border = 0; border < 4; border++) {
-                struct prt_stage stage = {.batch_max = 1000};
-                struct prt_stage_input input = {.window = sizes[s], .shape = shapes[f]};
+                struct core_stage stage = {.batch_max = 1000};
+                struct core_input input = {.window = sizes[s], .shape = shapes[f]};
                 input.window.border = border;
                 bool endless = shapes[f].frame_rows == 0 && sizes[s].height > 1;
                 if (border == CONTAINER_BORDER_WRAP && endless) continue;
                 for (stage.firings = 0; stage.firings < 40; stage.firings++) {
-                    uint64_t needs = prt_ready_needs(&stage, &input);
+                    uint64_t needs = core_ready_needs(&core, &stage, &input);
                     assert_true(needs > 0);
-                    assert_true(prt_ready_fits(&stage, &input, needs, false) > 0);
-                    assert_int_equal(prt_ready_fits(&stage, &input, needs - 1, false), 0);
+                    assert_true(core_ready_fits(&core, &stage, &input, needs, false) > 0);
+                    assert_int_equal(core_ready_fits(&core, &stage, &input, needs - 1, false), 0);
                 }
             }
         }

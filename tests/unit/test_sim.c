@@ -80,23 +80,23 @@ static void machine_close(struct machine *m)
 static void enqueue(struct machine *m, uint32_t queue, uint32_t stage, uint32_t firings)
 {
     struct prt_error error;
-    union prt_dispatch packet = {.full = {.header = DISPATCH_FULL,
-                                          .setup = 1,
-                                          .workgroup_size_x = LANES,
-                                          .workgroup_size_y = 1,
-                                          .workgroup_size_z = 1,
-                                          .grid_size_x = firings,
-                                          .grid_size_y = 1,
-                                          .grid_size_z = 1,
-                                          .kernel_object = stage,
-                                          .kernarg_address = stage,
-                                          .completion_signal = stage + 1}};
+    union dispatch_packet packet = {.full = {.header = DISPATCH_FULL,
+                                             .setup = 1,
+                                             .workgroup_size_x = LANES,
+                                             .workgroup_size_y = 1,
+                                             .workgroup_size_z = 1,
+                                             .grid_size_x = firings,
+                                             .grid_size_y = 1,
+                                             .grid_size_z = 1,
+                                             .kernel_object = stage,
+                                             .kernarg_address = stage,
+                                             .completion_signal = stage + 1}};
     assert_int_equal(prt_sim_device.enqueue(m->device, queue, &packet, &error), PRT_OK);
 }
 
-static struct prt_completion reap(struct machine *m)
+static struct core_completion reap(struct machine *m)
 {
-    struct prt_completion completion;
+    struct core_completion completion;
     uint32_t count;
     assert_int_equal(prt_sim_device.wait(m->device, &completion, 1, &count), PRT_OK);
     assert_int_equal(count, 1);
@@ -123,7 +123,7 @@ static void firings_fill_lanes_of_all_compute_units(void **unused)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct machine *m = machine_open();
         enqueue(m, queue_on(m, root(m)), 0, cases[i].firings);
-        struct prt_completion c = reap(m);
+        struct core_completion c = reap(m);
         assert_int_equal(c.begin_cycles, 0);
         assert_int_equal(c.launch_cycles, LAUNCH);
         assert_int_equal(c.switch_cycles, 0);
@@ -163,7 +163,7 @@ static void a_queue_is_in_order_and_switches_cost(void **unused)
     uint32_t queue = queue_on(m, root(m));
     enqueue(m, queue, 0, 32);
     enqueue(m, queue, 1, 32);
-    struct prt_completion first = reap(m), second = reap(m);
+    struct core_completion first = reap(m), second = reap(m);
     assert_int_equal(first.end_cycles, 110);
     assert_int_equal(second.begin_cycles, 110);
     assert_int_equal(second.switch_cycles, SWITCH);
@@ -184,7 +184,7 @@ static void an_idle_queue_begins_now(void **unused)
     machine_close(m);
 }
 
-static uint32_t reap_until(struct machine *m, uint64_t until_cycles, struct prt_completion *c)
+static uint32_t reap_until(struct machine *m, uint64_t until_cycles, struct core_completion *c)
 {
     uint32_t count = 9;
     assert_int_equal(prt_sim_device.wait_until(m->device, until_cycles, c, 1, &count), PRT_OK);
@@ -196,7 +196,7 @@ static void a_wait_until_a_moment_ends_there_or_with_a_launch(void **unused)
 {
     (void)unused;
     struct machine *m = machine_open();
-    struct prt_completion c;
+    struct core_completion c;
     uint32_t first = queue_on(m, root(m)), second = queue_on(m, root(m));
     assert_int_equal(reap_until(m, 0, &c), 0);
     assert_int_equal(prt_sim_device.now_cycles(m->device), 0);
@@ -235,7 +235,7 @@ static void sub_devices_execute_side_by_side(void **unused)
     uint32_t small = queue_on(m, parts[0]), large = queue_on(m, parts[1]);
     enqueue(m, small, 0, 48);
     enqueue(m, large, 1, 48);
-    struct prt_completion first = reap(m), second = reap(m);
+    struct core_completion first = reap(m), second = reap(m);
     assert_int_equal(first.signal, 2); /* ceil(48 / (4 x 6)) = 2 warps against 6 */
     assert_int_equal(first.end_cycles, LAUNCH + 20);
     assert_int_equal(second.begin_cycles, 0);
@@ -260,7 +260,7 @@ static void the_whole_device_waits_for_its_parts(void **unused)
     uint32_t part = queue_on(m, parts[1]), whole = queue_on(m, root(m));
     enqueue(m, part, 0, 160);
     enqueue(m, whole, 1, 32);
-    struct prt_completion first = reap(m), second = reap(m);
+    struct core_completion first = reap(m), second = reap(m);
     assert_int_equal(first.end_cycles, LAUNCH + 100);
     assert_int_equal(second.begin_cycles, first.end_cycles);
     assert_int_equal(second.switch_cycles, SWITCH);
@@ -274,7 +274,7 @@ static void everything_due_is_delivered_at_once(void **unused)
     (void)unused;
     struct machine *m = machine_open();
     struct prt_device_handle parts[4];
-    struct prt_completion completions[4];
+    struct core_completion completions[4];
     uint32_t count;
     const int64_t quarters[] = {PRT_PARTITION_EQUALLY, 2, 0};
     assert_int_equal(
@@ -314,7 +314,7 @@ static void items_wait_a_cycle_unless_their_indices_are_there(void **unused)
     enum { COUNT = sizeof launches / sizeof launches[0] };
     for (uint32_t i = 0; i < COUNT; i++) {
         enqueue(m, queue, launches[i].stage, 4);
-        struct prt_completion c = reap(m);
+        struct core_completion c = reap(m);
         assert_int_equal(c.end_cycles - c.begin_cycles,
                          c.launch_cycles + c.switch_cycles + c.execute_cycles + launches[i].waits);
     }
@@ -421,7 +421,7 @@ static void a_launch_begins_when_a_counted_one_has_ended(void **unused)
     enqueue(m, queue, 0, 40);
     enqueue(m, queue, 1, 32);
     assert_int_equal(reap(m).end_cycles, LAUNCH + 60);
-    struct prt_completion second = reap(m);
+    struct core_completion second = reap(m);
     assert_int_equal(second.begin_cycles, LAUNCH + 60);
     assert_int_equal(second.end_cycles, LAUNCH + 60 + LAUNCH + SWITCH + 10);
     machine_close(m);
@@ -437,7 +437,7 @@ static void behind_a_fault_estimates_count(void **unused)
     uint32_t queue = queue_on(m, root(m));
     enqueue(m, queue, 0, 4);
     enqueue(m, queue, 1, 40);
-    struct prt_completion first = reap(m), second = reap(m);
+    struct core_completion first = reap(m), second = reap(m);
     assert_int_equal(first.kernel_status, KERNEL_FAULT_INDEX);
     assert_int_equal(first.execute_cycles, 10);
     assert_int_equal(second.execute_cycles, 20);
@@ -570,7 +570,7 @@ static void a_more_important_launch_waits_for_one_work_group(void **unused)
     enqueue(m, low, 0, 320);
     prt_sim_device.advance(m->device, 75);
     enqueue(m, high, 1, 32);
-    struct prt_completion first = reap(m), second = reap(m);
+    struct core_completion first = reap(m), second = reap(m);
     assert_int_equal(first.signal, 2);
     assert_int_equal(first.begin_cycles, 50 + 30);
     assert_int_equal(first.end_cycles, 80 + LAUNCH + SWITCH + 10);
@@ -602,7 +602,7 @@ static void a_launch_at_the_moment_of_a_wait_interrupts(void **unused)
     (void)unused;
     struct machine *m = machine_open();
     uint32_t low = queue_of(m, root(m), 1), high = queue_of(m, root(m), 2);
-    struct prt_completion c;
+    struct core_completion c;
     enqueue(m, low, 0, 320);
     assert_int_equal(reap_until(m, 60, &c), 0);
     assert_int_equal(reap_until(m, 75, &c), 0);
@@ -626,7 +626,7 @@ static void it_goes_on_in_between(void **unused)
     uint32_t low = queue_of(m, root(m), 1), high = queue_of(m, root(m), 2);
     enqueue(m, low, 0, 320);
     enqueue(m, high, 1, 32);
-    struct prt_completion c = reap(m);
+    struct core_completion c = reap(m);
     assert_int_equal(c.signal, 2);
     assert_int_equal(c.end_cycles, LAUNCH + 10);
     enqueue(m, high, 2, 32); /* at the moment at which the other one would have begun */
@@ -659,7 +659,7 @@ static void other_compute_units_are_left_alone(void **unused)
     enqueue(m, right, 1, 160);
     prt_sim_device.advance(m->device, 55);
     enqueue(m, important, 2, 16);
-    struct prt_completion first = reap(m), second = reap(m), third = reap(m);
+    struct core_completion first = reap(m), second = reap(m), third = reap(m);
     assert_int_equal(first.signal, 3);
     assert_int_equal(first.begin_cycles, 60);
     assert_int_equal(second.signal, 1);

@@ -9,7 +9,6 @@
 
 #include "lang/sched_code.h"
 #include "runtime/host/pipert_run.h"
-#include "runtime/sched/vm.h"
 #include "tests/conform/pipelines.h"
 
 #define GUARDED "L9: ends\n round_robin 0, L8\n dispatch\n jump L9\nL8: wait L9\n halt\n"
@@ -730,16 +729,14 @@ static enum prt_status run_unverified_of(const struct prt_program *program, uint
     char whole[TEXT_MAX + 32];
     struct sched_program made;
     struct sched_error wrong;
-    struct prt_vm *vm;
     struct prt_run *run;
     snprintf(whole, sizeof whole, ".stages %u\n%s", stages, text);
     bool assembled = sched_assemble(whole, strlen(whole), &made, &wrong);
     if (!assembled) fail_msg("%s", wrong.message);
-    struct prt_container container = program->container;
-    container.code = made.code;
-    container.code_bytes = made.code_bytes;
-    assert_int_equal(prt_vm_create(&container, &vm, error), PRT_OK);
-    assert_int_equal(prt_run_create(program, NULL, &run, error), PRT_OK);
+    struct prt_program altered = *program;
+    altered.container.code = made.code;
+    altered.container.code_bytes = made.code_bytes;
+    assert_int_equal(prt_run_create(&altered, NULL, &run, error), PRT_OK);
     host_ramp(&in, given);
     out = (struct host){.failure = out.failure, .fails_after = out.fails_after};
     if (firings_limit != UINT64_MAX) prt_run_limit_firings(run, firings_limit);
@@ -747,10 +744,9 @@ static enum prt_status run_unverified_of(const struct prt_program *program, uint
     pipelines_bind(program, run, fed ? &in : NULL, &out);
     run->sched->step = step;
     assert_int_equal(prt_sched_start(run->sched, NULL, error), PRT_OK);
-    enum prt_status status = prt_vm_run(vm, run->sched, error);
+    enum prt_status status = prt_sched_run(run->sched, error);
     run->sched->step = NULL;
     prt_run_destroy(run);
-    prt_vm_destroy(vm);
     sched_program_free(&made);
     return status;
 }
@@ -975,7 +971,7 @@ static enum prt_status look(void *context, uint32_t stage, bool finish, struct p
     (void)stage;
     (void)error;
     assert_false(finish);
-    assert_int_equal(run->sched->in_flight, 0);
+    assert_int_equal(run->sched->core->in_flight, 0);
     steps++;
     return PRT_OK;
 }

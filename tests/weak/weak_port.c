@@ -21,6 +21,8 @@ enum { CHUNK_BYTES = 256 << 10, DEPTH = 2, RING_BYTES = CHUNK_BYTES * (DEPTH + 5
 
 static struct {
     struct prt_sched sched;
+    struct core core;
+    struct core_buffer row;
     struct prt_container container;
     struct container_buffer record;
     struct prt_buffer buffer;
@@ -40,10 +42,11 @@ static uint8_t ring[RING_BYTES];
 
 /* ---- what port_thread asks of others ---- */
 
-enum prt_status prt_fifo_enlarge(struct prt_fifo *fifo, uint64_t packets, struct prt_error *error)
+enum prt_status prt_ring_enlarge(struct prt_ring *made, struct core_fifo *fifo, uint64_t packets,
+                                 struct prt_error *error)
 {
     (void)error;
-    fifo->ring = fifo->own_ring = ring;
+    made->memory = made->own = ring;
     fifo->ring_bytes = packets * fifo->width_bytes;
     explorer_check(fifo->ring_bytes <= RING_BYTES, "the ring is large enough");
     return PRT_OK;
@@ -89,7 +92,7 @@ void prt_host_thread_join(struct prt_host_thread *thread)
 
 static void *packet(uint64_t number)
 {
-    return w.buffer.fifo.ring + number * w.buffer.fifo.width_bytes % w.buffer.fifo.ring_bytes;
+    return w.buffer.ring.memory + number * w.buffer.fifo->width_bytes % w.buffer.fifo->ring_bytes;
 }
 
 static void await_seen(uint64_t packets)
@@ -113,7 +116,7 @@ static enum prt_status bring_packet(void *context, void *window, size_t room, si
                                     struct prt_error *error)
 {
     (void)context, (void)error;
-    explorer_check(room >= 1 && room <= CHUNK_BYTES / w.buffer.fifo.width_bytes,
+    explorer_check(room >= 1 && room <= CHUNK_BYTES / w.buffer.fifo->width_bytes,
                    "a chunk at most is asked for");
     explorer_check(window == packet(w.brought), "in its place");
     if (w.interactive) await_seen(w.brought);
@@ -159,12 +162,14 @@ static void create(bool in)
     w.record.outer = in ? CONTAINER_OUTER_IN : CONTAINER_OUTER_OUT;
     w.container.buffer_count = 1;
     w.container.strings = "x";
-    w.buffer = (struct prt_buffer){.record = &w.record, .port = &w.port};
-    w.buffer.fifo =
-        (struct prt_fifo){.width_bytes = explorer_draw(2) == 0 ? CHUNK_BYTES : CHUNK_BYTES / 4,
-                          .depth_packets = explorer_draw(DEPTH) + 1};
+    w.buffer = (struct prt_buffer){
+        .record = &w.record, .core = &w.row, .fifo = &w.row.fifo, .port = &w.port};
+    w.row.fifo =
+        (struct core_fifo){.width_bytes = explorer_draw(2) == 0 ? CHUNK_BYTES : CHUNK_BYTES / 4,
+                           .depth_packets = explorer_draw(DEPTH) + 1};
     w.port.source = in ? bring_packet : NULL;
     w.port.sink = in ? NULL : take_packets;
+    w.sched.core = &w.core;
     w.sched.buffers = &w.buffer;
     w.sched.container = &w.container;
     w.fails_at = explorer_draw(3) == 0 ? explorer_draw(PACKETS) : PACKETS;
@@ -208,7 +213,7 @@ static void run_in(void)
         }
         for (size_t i = 0; i < count; i++, taken++)
             explorer_check(*(const uint64_t *)packet(taken) == taken, "the packet, whole");
-        w.buffer.fifo.oldest_packets = taken;
+        w.buffer.fifo->oldest_packets = taken;
         see(taken);
     }
     explorer_check(prt_port_threads_end(&w.sched, PRT_OK, &w.error) == PRT_OK, "the run's status");
@@ -218,20 +223,20 @@ static void run_out(void)
 {
     uint64_t packets = explorer_draw(PACKETS + 1);
     enum prt_status status = PRT_OK;
-    while (w.buffer.fifo.written_packets < packets && status == PRT_OK) {
+    while (w.buffer.fifo->written_packets < packets && status == PRT_OK) {
         if (w.sched.bell != NULL) prt_port_threads_await(&w.sched, find_room);
         prt_port_thread_reserve(&w.sched, &w.buffer, 1);
-        *(uint64_t *)packet(w.buffer.fifo.written_packets) = w.buffer.fifo.written_packets;
-        w.buffer.fifo.written_packets++;
+        *(uint64_t *)packet(w.buffer.fifo->written_packets) = w.buffer.fifo->written_packets;
+        w.buffer.fifo->written_packets++;
         status = prt_port_thread_pass(&w.buffer, &w.error);
-        if (w.interactive && explorer_draw(2) == 0) await_seen(w.buffer.fifo.written_packets);
+        if (w.interactive && explorer_draw(2) == 0) await_seen(w.buffer.fifo->written_packets);
     }
-    bool fails = w.fails_at < w.buffer.fifo.written_packets;
-    w.port.gone = status != PRT_OK;
+    bool fails = w.fails_at < w.buffer.fifo->written_packets;
+    w.row.gone = status != PRT_OK;
     explorer_check(status == PRT_OK || (status == PRT_E_WRITE && fails), "what the sink has said");
     enum prt_status end = prt_port_threads_end(&w.sched, status, &w.error);
     explorer_check(end == (fails ? PRT_E_WRITE : PRT_OK), "what the sink has said at the end");
-    explorer_check(fails || w.sunk == w.buffer.fifo.written_packets, "all has been taken");
+    explorer_check(fails || w.sunk == w.buffer.fifo->written_packets, "all has been taken");
 }
 
 static void run(void *argument)

@@ -275,7 +275,7 @@ static void begin_launch(struct prt_device *device, uint32_t queue, struct prt_c
 }
 
 static enum prt_status cpu_enqueue(struct prt_device *device, uint32_t queue,
-                                   const union prt_dispatch *packet, struct prt_error *error)
+                                   const union dispatch_packet *packet, struct prt_error *error)
 {
     struct prt_queue *q;
     enum prt_status status =
@@ -356,7 +356,7 @@ static void observe_ended(struct prt_device *device, uint32_t count)
 }
 
 static void complete(struct prt_device *device, const struct prt_cpu_job *job,
-                     struct prt_completion *c)
+                     struct core_completion *c)
 {
     c->object = job->launch.object;
     c->signal = job->launch.signal;
@@ -410,7 +410,7 @@ static uint32_t await_seen(struct prt_device *device)
     }
 }
 
-static enum prt_status cpu_wait(struct prt_device *device, struct prt_completion *completions,
+static enum prt_status cpu_wait(struct prt_device *device, struct core_completion *completions,
                                 uint32_t capacity, uint32_t *count)
 {
     *count = 0;
@@ -429,7 +429,7 @@ static enum prt_status cpu_wait(struct prt_device *device, struct prt_completion
 /* ---- launches without packets ---- */
 
 static bool cpu_launch(struct prt_device *device, uint32_t queue, uint32_t object,
-                       uint64_t first_firing, uint32_t firings, struct prt_completion *ended)
+                       uint64_t first_firing, uint32_t firings, struct core_completion *ended)
 {
     struct prt_cpu_job *job = &device->jobs[object];
     /* Written field by field: a copy of the structure would be read in larger pieces than it was written in, which stalls. */

@@ -94,7 +94,7 @@ static enum prt_status null_queue_destroy(struct prt_device *device, uint32_t qu
 }
 
 static enum prt_status null_enqueue(struct prt_device *device, uint32_t queue,
-                                    const union prt_dispatch *packet, struct prt_error *error)
+                                    const union dispatch_packet *packet, struct prt_error *error)
 {
     struct prt_queue *q;
     enum prt_status status =
@@ -123,7 +123,7 @@ static void observe(const struct prt_device *device, const struct prt_launch *la
 }
 
 /* All but the fault, of which there is none. */
-static void complete(const struct prt_launch *launch, uint64_t cycles, struct prt_completion *c)
+static void complete(const struct prt_launch *launch, uint64_t cycles, struct core_completion *c)
 {
     c->object = launch->object;
     c->signal = launch->signal;
@@ -133,7 +133,7 @@ static void complete(const struct prt_launch *launch, uint64_t cycles, struct pr
     c->skipped = false;
 }
 
-static enum prt_status null_wait(struct prt_device *device, struct prt_completion *completions,
+static enum prt_status null_wait(struct prt_device *device, struct core_completion *completions,
                                  uint32_t capacity, uint32_t *count)
 {
     for (*count = 0; *count < capacity && device->flights.count > 0; (*count)++) {

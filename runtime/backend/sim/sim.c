@@ -195,7 +195,7 @@ static bool is_idle(const struct prt_device *device)
 }
 
 static enum prt_status sim_enqueue(struct prt_device *device, uint32_t queue,
-                                   const union prt_dispatch *packet, struct prt_error *error)
+                                   const union dispatch_packet *packet, struct prt_error *error)
 {
     struct prt_queue *q;
     if (is_idle(device)) device->ranked = device->queues.ranked;
@@ -417,7 +417,7 @@ static void play(struct prt_device *device, uint64_t until_cycles)
 
 /* ---- completions ---- */
 
-static void complete(const struct prt_sim_job *job, struct prt_completion *c)
+static void complete(const struct prt_sim_job *job, struct core_completion *c)
 {
     const struct prt_launch_record *record = &job->record;
     c->object = job->launch.object;
@@ -433,7 +433,7 @@ static void complete(const struct prt_sim_job *job, struct prt_completion *c)
 }
 
 static enum prt_status sim_wait_until(struct prt_device *device, uint64_t until_cycles,
-                                      struct prt_completion *completions, uint32_t capacity,
+                                      struct core_completion *completions, uint32_t capacity,
                                       uint32_t *count)
 {
     *count = 0;
@@ -460,7 +460,7 @@ static enum prt_status sim_wait_until(struct prt_device *device, uint64_t until_
     return PRT_OK;
 }
 
-static enum prt_status sim_wait(struct prt_device *device, struct prt_completion *completions,
+static enum prt_status sim_wait(struct prt_device *device, struct core_completion *completions,
                                 uint32_t capacity, uint32_t *count)
 {
     return sim_wait_until(device, UINT64_MAX, completions, capacity, count);

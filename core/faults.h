@@ -16,23 +16,24 @@
  * At the first fault the machine leaves its program.  Launches after the fault are taken back, and stages are
  * dispatched in order as they become ready.  That changes no packet.
  *
- * Requires: a run as sched.h describes.  Thread-safety: the scheduler's thread.  Allocation: none.
+ * Thread-safety: the scheduler's thread.  Allocation: none.
  */
-#ifndef RUNTIME_SCHED_FAULTS_H
-#define RUNTIME_SCHED_FAULTS_H
+#ifndef CORE_FAULTS_H
+#define CORE_FAULTS_H
 
-#include "runtime/sched/sched.h"
+#include "core/outcome.h"
 
-/* A launch of the stage has faulted: delivers the packets of the firings before the fault.  PRT_E_FAULT: the report
- * of the kernel is impossible; statuses of the host. */
-enum prt_status prt_faults_note(struct prt_sched *sched, struct prt_stage *stage,
-                                const struct prt_completion *completion, struct prt_error *error);
+/* A launch of the stage has faulted: delivers the packets of the firings before the fault.  False: the report of the
+ * kernel is impossible. */
+bool core_faults_note(struct core *c, struct core_stage *stage,
+                      const struct core_completion *completion);
 
 /* A launch of the stage was skipped after a fault: takes back the moves of its dispatch. */
-void prt_faults_skip(struct prt_sched *sched, struct prt_stage *stage);
+void core_faults_skip(struct core *c, struct core_stage *stage);
 
-/* Executes the rest of a run in which a firing has faulted.  PRT_OK: the run ends normally, as no fault was demanded,
- * or every sink is gone.  PRT_E_FAULT: sched->fault counts.  Else statuses of prt_sched_halt and of the host. */
-enum prt_status prt_faults_conclude(struct prt_sched *sched, struct prt_error *error);
+/* Executes the rest of a run in which a firing has faulted, in rounds, each a guarded loop over all stages.  NEXT: another
+ * round must follow.  JUMP: no fault has been demanded and no stage can go on, so the machine halts.  A fault that counts
+ * becomes the failure of the run. */
+enum core_outcome core_conclude(struct core *c);
 
 #endif

@@ -16,7 +16,7 @@
  *                   differs from the entry's and equals that of the stage's launch before;
  *                 - else a part of the open packet of its queue
  *
- * If the device has `launch` and the caller has not set a form, launches go there without packets.
+ * If the device takes launches without packets and the caller has not set a form, there are no packets.
  *
  * An open packet is enqueued
  *
@@ -30,36 +30,28 @@
  * So launches of one queue are enqueued in the order in which they were dispatched, and every wait waits for a
  * launch in flight.
  *
- * Requires: sched_create's tables; bound queues.  Thread-safety: the scheduler's thread.  Allocation: none.
- * Errors: those of the device's enqueue.  If a queue is full, the scheduler waits for completions, so errors of
- *   prt_sched_reap, too.
+ * Requires: bound queues.  Thread-safety: the scheduler's thread.  Allocation: none.
+ * Errors: CORE_BAD_DEVICE.  If a queue is full, the scheduler waits for completions, so failures of core_reap, too.
+ *   Functions that return bool return false then.
  */
-#ifndef RUNTIME_SCHED_PACKETS_H
-#define RUNTIME_SCHED_PACKETS_H
+#ifndef CORE_PACKETS_H
+#define CORE_PACKETS_H
 
-#include "runtime/sched/sched.h"
+#include "core/environment.h"
 
-/* Launches so many firings of the stage, or its finish.  If `ended` is not NULL, *ended says whether the device has
- * executed the launch already.  Then its completion is in completions[0], and no wait delivers it. */
-enum prt_status prt_packets_launch(struct prt_sched *s, uint32_t index, bool finish,
-                                   uint64_t firings, bool *ended, struct prt_error *error);
+/* Launches `batch` firings of the stage, or its finish. */
+bool core_packets_launch(struct core *c, uint32_t index, bool finish);
 
 /* Enqueues the open packet of the stage's queue if the stage is the last of its pack.  Called when the launch has
- * been accounted for. */
-enum prt_status prt_packets_end_pack(struct prt_sched *s, uint32_t index, struct prt_error *error);
-
-/* A launch of the queue has completed. */
-static inline void prt_packets_completed(struct prt_sched *s, uint32_t queue)
-{
-    s->open_packets[queue].in_flight--;
-}
+ * been accounted for.  Requires: a packet is open. */
+bool core_packets_end_pack(struct core *c, uint32_t index);
 
 /* Enqueues the open packets of queues with nothing in flight. */
-enum prt_status prt_packets_flush_idle(struct prt_sched *s, struct prt_error *error);
+bool core_packets_flush_idle(struct core *c);
 /* Enqueues all open packets. */
-enum prt_status prt_packets_flush(struct prt_sched *s, struct prt_error *error);
+bool core_packets_flush(struct core *c);
 
 /* The run has failed: launches in open packets are dropped. */
-void prt_packets_drop(struct prt_sched *s);
+void core_packets_drop(struct core *c);
 
 #endif
