@@ -32,7 +32,8 @@
  *     a reader  frees the packets that the firings will consume
  *     a writer  commits the packets that the firings will append, if its rates are exact and it cannot stop
  *
- * So stages of one queue follow each other without a wait, and their launches can share a packet.
+ * So stages of one queue follow each other without a wait, and their launches can share a packet.  Stages that such
+ * buffers do not connect may get queues of their own (runtime/sched/own_queues.h).
  *
  * Claim: for each launch L, the positions of an in-order buffer at the dispatch of L hold when L begins to execute.
  *

@@ -142,7 +142,7 @@ static const char *what_stages_have(const struct placement *at)
     return "each stage in turn has the whole device";
 }
 
-/* Behind figures of which one, the least of others, is below that of the choice. */
+/* Follows the figures if one of them is below that of the choice. */
 static const char *margin_text(uint64_t least, uint64_t chosen)
 {
     return least < chosen ? "; faster by less than a hundredth does not count" : "";

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * choose: the layout and the selection that take the least time, by trials.
+ * choose: the layout and the selection that take the shortest time, by trials.
  *
- * Candidates are the layouts of layouts.h that the device admits: in sequence, side by side, in up to
- * GROUPS_MOST groups, in as many equal groups as a level has domains, and the stateful stages apart.
- * Where nothing can be won (one stage, one CU, a device that does not partition by counts, stages that
- * take turns) there is one candidate and no trial.  Beyond STAGES_TRIED stages only some numbers of groups
- * are tried, each for a shorter time.  A candidate replaces one before it if it is faster by more than a
- * hundredth: so the plainer one stays where it does not matter, and the one whose shares are domains
- * of a cache comes before others.
+ * The candidates are the layouts of layouts.h that the device admits: in sequence, side by side, in up to
+ * GROUPS_MOST groups, in as many equal groups as a level has domains, and stages with state apart.  There is one
+ * candidate and no trial if others cannot be faster: with one stage, one CU, a device that does not partition by
+ * counts, stages that take turns, or in debug mode.  Of more than STAGES_TRIED stages only some numbers of groups are
+ * tried.  A candidate replaces an earlier one if it is faster by more than a hundredth.  So the simpler layout stays
+ * if the difference is small, and domains of a cache come before other groups.
  *
- * On the layout that was chosen the three selections are tried, unless the author has named one; in
- * turn stays where none is faster by more than a hundredth.
+ * The three selections are tried on the chosen layout, unless the author has named one.  Round robin stays unless
+ * another one is faster by more than a hundredth.
  *
  * Then a static schedule is tried (choose_schedule.h).
  *

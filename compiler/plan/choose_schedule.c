@@ -94,8 +94,8 @@ static bool share_in_ports(const struct placement *at)
     return false;
 }
 
-/* Is the schedule, which takes so many cycles with the most that stages may append, not faster by a
- * twentieth where in-ports are shared, or slower with the least? */
+/* Rates are bounded.  `cycles` and `guarded`: with the maximum that stages may append.  Returns true if the schedule is
+ * slower with the minimum, or, where stages of both kinds read one in-port, not faster by a twentieth with both. */
 static bool is_uncertain(const struct placement *at, struct trial_size size, uint64_t cycles,
                          uint64_t guarded)
 {
@@ -157,8 +157,8 @@ static void choose_schedule(struct placement *at, struct trial_size size)
                                            iterations, cycles, guarded, plan->policy_reason);
 }
 
-/* All entries, unless a trial with fewer is faster by what counts: with more of them there is every
- * choice that there was before. */
+/* All entries, unless a trial with fewer is faster by more than a hundredth.  Every choice with fewer entries is also a
+ * choice with more. */
 static void choose_entries(struct placement *at, struct trial_size size)
 {
     const struct schedule *schedule = at->plan->schedule;

@@ -2,12 +2,11 @@
 /*
  * choose_schedule: a static schedule where it is no slower than dispatching what is ready.
  *
- * On the layout and with the selection that have been chosen, schedules whose iterations differ in
- * length (schedule.h) are tried, of more than STAGES_TRIED stages two of them.  The fastest is
- * taken, a longer one among equals, unless the guarded loop alone is faster by more than a hundredth.
- * Where rates are bounded, the run may differ from its trial: then that has to hold both with the most
- * and with the least that stages may append, and, where stages of both kinds read one in-port, a
- * schedule has to be faster by a twentieth.
+ * The layout and the selection have been chosen.  Schedules whose iterations differ in length (schedule.h) are tried;
+ * of more than STAGES_TRIED stages, two of them.  The fastest one is used, among equals the longest, unless the guarded
+ * loop by itself is faster by more than a hundredth.  With bounded rates a run may differ from its trial.  Then that has
+ * to hold both with the maximum and with the minimum that stages may append.  If stages of both kinds read one in-port,
+ * a schedule has to be faster by a twentieth.
  *
  *   Requires  the plan as it is to be, but for its schedule.
  *   Fills     plan->schedule; policy_reason, where a schedule has been tried.

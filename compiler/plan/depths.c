@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * depths: raises what is not declared so that dispatches are worth their cost.
+ * depths: raises depths that are not declared, so that dispatches are worth their cost.
  *
- * Depths that are not declared are raised, never lowered, from what bufsize has proven: a deeper
- * buffer is free of deadlock where a shallower one is.  A buffer is to hold two full dispatches
- * (lanes x CUs of the stage) of its larger end, one being written while one is read, and at least
- * the batch of the target, so that a dispatch is worth its fixed cost on a host as well.  Within a cycle the
- * initial packets bound what can be ready at once: only that much is asked for, on simulated devices for full
- * dispatches alone.
+ * Depths are never lowered below those that bufsize has proven: if a depth is free of deadlock, larger ones are, too.
+ * A buffer gets room for two full dispatches (lanes x CUs of the stage) of its larger end, so that one is written while
+ * the other is read.  It gets room for the batch of the target at least, so that a dispatch is worth its fixed cost on a
+ * host as well.  In a cycle the initial packets bound the firings that are ready at once.  There a buffer gets room for
+ * these only; on simulated devices, only for full dispatches of them.
  *
- * With --buffers=min nothing is raised.  With --buffers=fast a buffer whose depth follows from the
- * maximum throughput is not; where that is unbounded a buffer is to hold one full dispatch of its
- * larger end, beside what a window keeps.
+ * --buffers=min raises no depth.  --buffers=fast keeps the depth of a buffer that follows from the maximum throughput.
+ * If the throughput is unbounded, a buffer gets room for one full dispatch of its larger end and the packets that a
+ * window keeps.
  */
 #include "compiler/plan/plan_internal.h"
 
@@ -20,7 +19,7 @@
 
 #include <inttypes.h>
 
-/* What all raises together may take; a quarter of the device's memory, if that is less. */
+/* The maximum for all raises together; a quarter of the device's memory, if that is less. */
 #define RAISE_BYTES_MAX (UINT64_C(64) << 20)
 
 /* Firings of a dispatch that fills every lane of the stage's CUs, or as many as a cycle lets be
@@ -79,7 +78,7 @@ static uint64_t window_rest(const struct graph *graph, const struct graph_buffer
     return most;
 }
 
-/* What is not proven to be free of deadlock gets no less than by default. */
+/* A pipeline that is not proven free of deadlock has at least the default depths. */
 static enum buffers_mode raising_mode(const struct placement *at)
 {
     if (at->graph->unproven) return BUFFERS_DEFAULT;

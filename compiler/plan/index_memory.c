@@ -3,11 +3,11 @@
  * index_memory: where the index generator keeps the packed indices of each kernel with work-items,
  * and how its iterator goes on (lang/index_generator.md, "Index memory").
  *
- * A kernel has memory of its own if the device has as much index memory as its figure asks for, the
- * kernel is launched often enough, and there is room: those launched most come first, and what is
- * left holds the largest group of all others, which share it.  The launches an iteration of a node
- * are its repetitions over its threshold, the most there can be.  A child kernel has no place here:
- * its indices lie in the device-queue cache; but it has to fit the generator, too.
+ * A kernel has memory of its own if three conditions hold: the device has enough index memory, the kernel is launched
+ * often enough, and there is room.  Kernels with more launches come first.  The rest of the memory holds the largest
+ * group of all other kernels, which share it.  The launches of a node in an iteration are at most its repetitions over
+ * its threshold.  The indices of a child kernel lie in the device-queue cache instead, but they have to fit the
+ * generator, too.
  */
 #include "compiler/plan/plan_internal.h"
 
@@ -44,7 +44,7 @@ static bool report_kernel(const struct placing *at, const struct plan_index *ind
     return false;
 }
 
-/* What a device cannot hold is reported where the kernel is. */
+/* Reports indices that the device cannot hold, at the place of the kernel. */
 static bool check_device(const struct placing *at, const struct wanted *wanted,
                          const struct index_format *format)
 {
@@ -107,7 +107,7 @@ static void count_launches(const struct placing *at, struct wanted *wanted, uint
     }
 }
 
-/* ---- who has memory of its own ---- */
+/* ---- kernels with memory of their own ---- */
 
 /* Those launched most first; equals as they stand. */
 static int compare_launches(const void *left, const void *right)
@@ -117,7 +117,7 @@ static int compare_launches(const void *left, const void *right)
     return a->index < b->index ? -1 : 1;
 }
 
-/* The first `own` have memory of their own, one behind the other; the rest share what follows. */
+/* The first `own` have memory of their own, one after the other; the rest share the memory that follows. */
 static void place(struct wanted *wanted, uint32_t count, uint32_t own)
 {
     uint64_t at = 0;

@@ -2,16 +2,14 @@
 /*
  * is_sequential: do the stages of a pipeline take turns, so that never two of them are ready at once?
  *
- * Then nothing is gained by sub-devices of their own: each can have the whole device, and the
- * launches of an iteration fit a few packets (reference_entries.h).  So it is with a loop through
- * which one set of packets goes round.
+ * Then sub-devices gain nothing: each stage can have the whole device, and the launches of an iteration fit a few packets
+ * (reference_entries.h).  An example is a loop through which one set of packets passes.
  *
- * Decided by playing one iteration, buffers as long as one likes and ports always willing: while
- * exactly one node is ready, and that for one firing, there is one way to go on, so what one
- * iteration shows holds for ever.  More room than that could only let fewer be ready.
+ * One iteration is simulated, with unbounded buffers and ports that never make a stage wait.  While exactly one node is
+ * ready, and for one firing, there is only one way to go on.  So the result of one iteration holds for all.  With less
+ * room, at most fewer nodes are ready.
  *
- *   Requires  repetitions; exact rates are all that is looked at, with one phase and no 2-D window:
- *             else the answer is no.
+ *   Requires  repetitions.  With phases, bounded rates or a 2-D window the answer is no.
  *   Work      at most STEPS firings, each O(ends of its node); beyond that the answer is no.
  *   Fails     never.
  */

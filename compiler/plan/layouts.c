@@ -250,7 +250,7 @@ static bool fits_time(struct cutting *c, uint64_t time)
     return c->best[c->groups][c->item_count] <= limit;
 }
 
-/* The least time, to a thousandth. */
+/* The shortest time, to a thousandth. */
 static bool find_time(struct cutting *c)
 {
     uint64_t low = 0, high = INT64_MAX;
@@ -269,7 +269,7 @@ struct group_work {
     uint64_t parallel, serial;
 };
 
-/* CUs that nobody needs go, one by one, to the group that takes longest and can use them. */
+/* Gives CUs that are left, one by one, to the slowest group that can use them. */
 static void give_rest(const struct placement *at, struct plan_layout *layout,
                       const struct group_work *works)
 {

@@ -2,9 +2,9 @@
 /*
  * partition: by which scheme the sub-devices of a plan are made.
  *
- * By affinity where the shares are exactly the domains of a level: then the CUs of a stage share a
- * cache, and no stage shares it with another.  Of several levels with the same domains the
- * narrowest.  Equally where that makes as many as are wanted, else by counts.
+ * By affinity if the shares are exactly the domains of a level: then the CUs of a stage share a cache that no other stage
+ * uses.  Of several levels with the same domains, the narrowest one.  Otherwise equally, if that makes the right number
+ * of sub-devices, else by counts.
  */
 #include "compiler/plan/plan_internal.h"
 

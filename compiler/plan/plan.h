@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan: how a graph is laid out on one device.  The same graph can be planned for many.
+ * plan: how the stages of a graph use a device.  The same graph can be planned for many devices.
  *
  * plan_place
  *   Requires  repetitions, costs and depths of the graph; a device description.
- *   Fills     stages (one per node: nothing is fused yet), sub-devices by counts in proportion to
- *             load (repetitions x cost; see workload.c for several islands), thresholds, batch sizes; raises undeclared depths so that
- *             a full dispatch fits, within --max-memory, and updates depth_reason and memory_bytes.
+ *   Fills     stages (one for each node), the layout and its sub-devices (choose.h), thresholds, batches, packs, and
+ *             the static schedule; raises undeclared depths so that full dispatches fit, within --max-memory, and
+ *             updates depth_reason and memory_bytes.
  *   Fails     RULE_MEMORY_LIMIT; RULE_LOCAL_MEMORY; RULE_TOO_LARGE, for what a group or its indices are to
  *             the device.
  */
@@ -63,7 +63,7 @@ struct plan_index { /* the index generator, for a kernel with work-items */
     bool dedicated;               /* no other kernel uses that memory */
 };
 
-/* Bytes of the device's memory (lang/devices.md, "Memory"); what overflows is UINT64_MAX. */
+/* Bytes of the device's memory (lang/devices.md, "Memory"); a sum that overflows is UINT64_MAX. */
 struct plan_memory {
     uint64_t buffers, ports; /* depth x width */
     uint64_t blocks;         /* arguments, tables and state of the nodes */
@@ -92,8 +92,9 @@ struct plan {
     enum graph_policy selection;
     const char *policy; /* "round_robin" */
     const char *mode_reason, *policy_reason;
-    const struct schedule *schedule; /* schedule.h; NULL: everything is dispatched as it is ready */
-    /* One kernel at a time, a dispatch for each firing, a packet for each launch, nothing static. */
+    const struct schedule
+        *schedule; /* schedule.h; NULL: every stage is dispatched when it is ready */
+    /* One kernel at a time, a dispatch for each firing, a packet for each launch, no static schedule. */
     bool debug_mode;
 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan_internal: what the files of plan share.
+ * plan_internal: declarations that the files of plan share.
  *
- * A plan is tried before it is chosen: a *layout* says which stages share which compute units, and
- * plan_lay_out fills from it depths, thresholds, batches and packs, as often as is wanted; the last
- * time `is_final`, with reasons and messages.
+ * A *layout* says which stages share which compute units.  plan_lay_out fills depths, thresholds, batches and packs from
+ * it.  It is called for each layout that is tried, and last for the one that is chosen, with `is_final`: then it fills
+ * reasons, and reports messages.
  */
 #ifndef PIPEC_PLAN_INTERNAL_H
 #define PIPEC_PLAN_INTERNAL_H
@@ -39,12 +39,12 @@ struct plan_layout {
  * all. */
 void plan_loads(struct arena *arena, const struct graph *graph, struct plan *plan);
 
-/* Fills everything that follows from the layout. */
+/* Fills all members that follow from the layout. */
 void plan_lay_out(struct placement *at, const struct plan_layout *layout);
-/* Fills plan->stages but for what plan_lay_out does.  Requires the device. */
+/* Fills plan->stages, except the members that plan_lay_out fills.  Requires the device. */
 void plan_stages(struct placement *at);
 
-/* depths.c: raises what is not declared.  */
+/* depths.c: raises depths that are not declared. */
 void plan_raise_depths(const struct placement *at);
 
 /* thresholds.c: fills thresholds and batches. */
@@ -61,8 +61,7 @@ void plan_indices(struct compile *cx, struct arena *arena, const struct graph *g
 
 /* Fills how the sub-devices are made.  Requires: sub_devices, device. */
 void plan_choose_partition(struct plan *plan);
-/* What the CUs of one sub-device share, and those of no other: "L3 cache"; NULL: not by affinity.
- */
+/* The cache or memory that the CUs of a sub-device share with no other: "L3 cache"; NULL: not by affinity. */
 const char *plan_shared_by(const struct plan *plan);
 
 /* queue_room.c: the device queue holds the launches of one firing of each kernel that launches.

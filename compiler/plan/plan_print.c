@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan_print: the plan as text tables; stable, for people and golden tests.
+ * plan_print: prints the plan as tables.  Their form is stable, for people and golden tests.
  */
 #include "compiler/plan/program_shape.h"
 #include "compiler/plan/priority_groups.h"
@@ -60,7 +60,7 @@ static void print_device_memory(FILE *to, const struct plan *plan)
     arena_destroy(arena);
 }
 
-/* What the proof leaves out, and why its author accepts that. */
+/* Prints which part the proof leaves out, and why the author accepts that. */
 static void print_accepted(FILE *to, const struct graph *graph)
 {
     for (size_t i = 0; i < graph->buffers.count; i++) {
@@ -72,7 +72,7 @@ static void print_accepted(FILE *to, const struct graph *graph)
     }
 }
 
-/* What is executed by a static schedule; why not, if nothing or not everything is. */
+/* Prints the static schedule, and why it has no stage or not all of them. */
 static void print_schedule(FILE *to, const struct graph *graph, const struct plan *plan,
                            const struct sched_program *program, bool whole)
 {

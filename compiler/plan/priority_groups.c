@@ -26,7 +26,7 @@ static struct place *sort_places(struct arena *arena, const struct graph *graph,
     return places;
 }
 
-/* Behind the stages of the same sub-device. */
+/* The place after the stages of the same sub-device. */
 static uint32_t end_of_units(const struct place *places, uint32_t count, uint32_t first)
 {
     uint32_t end = first;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * priority_groups: stages of different importance that share compute units, those above before those they
- * interrupt (lang/time.md, "Importance").
+ * priority_groups: stages of different importance that share compute units; a stage comes before those that it
+ * interrupts (lang/time.md, "Importance").
  *
- * One rank for each importance on each sub-device, or on the whole device, that has stages of more
- * than one; in the order of sub-devices, the greatest importance first; its stages in their order.
+ * If stages of a sub-device, or of the whole device, differ in importance, there is a rank for each importance.  Ranks
+ * are in the order of sub-devices, with the greatest importance first.  The stages of a rank are in their order.
  *
  *   Requires  the sub-devices of a plan.
  *   Work      n log n for n stages.

@@ -78,7 +78,7 @@ static void append_prologue(struct reading *r, const struct schedule_part *part)
         vec_push(r->arena, &r->prologue, part->ops[i]);
 }
 
-/* A stage is in one iteration alone: runs before others of the same stage were an island's prologue. */
+/* A stage is in only one iteration: earlier runs of it were the prologue of an island. */
 static void take_iteration(struct reading *r, struct schedule_part *part)
 {
     uint32_t before = (uint32_t)r->iterations.count;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * program_shape: what the static part of a scheduler program executes, as looped schedules read
- * from its code, and how large it is.  So a source and a container are shown alike.
+ * program_shape: the static part of a scheduler program as looped schedules, read from its code, and its size.  So
+ * `inspect` shows a source and a container in the same way.
  *
- * The static part is what stands between the bindings and the first `ends`.  Runs before its loop
- * are the prologue; each sequence of runs in the loop is an iteration of one level; what is called
- * are the levels of one iteration, from the last to the first.
+ * The static part lies between the bindings and the first `ends`.  Runs before its loop are the prologue.  Each sequence
+ * of runs in the loop is an iteration of one level.  A routine has the levels of one iteration, from the last to the
+ * first.
  *
- *   Requires  nothing of the code: it may be anything.
+ *   Requires  nothing: the code may be any bytes.
  *   Gives     false: it is no program for so many stages.  All in `arena`.
  *   Size      O(bytes of the code).
  */

@@ -94,8 +94,8 @@ static void release_readers(struct ordering *o, uint32_t index)
     }
 }
 
-/* Nodes that wait for nobody, then those that waited for them alone (Kahn, "Topological sorting of
- * large networks", 1962); where all that are left wait in circles, the first of them. */
+/* First the nodes that wait for no other, then those that waited only for these, and so on (Kahn, "Topological sorting of
+ * large networks", 1962).  If all nodes that are left wait in cycles, the first of them is next. */
 void plan_order_stages(struct arena *scratch, const struct graph *graph, uint32_t *order)
 {
     uint32_t count = (uint32_t)graph->nodes.count, next = 0;
@@ -249,8 +249,8 @@ static void find_varying(struct packing *p)
     }
 }
 
-/* Does a more important stage read what this one writes?  Then its launches have signals of their
- * own, so that nothing behind them in a packet is waited for. */
+/* Does a more important stage read the packets of this one?  Then its launches have signals of their own, so that the
+ * reader does not wait for later launches of a dispatch packet. */
 static bool is_awaited(const struct packing *p, uint32_t stage)
 {
     const struct graph_node *node = &p->graph->nodes.items[p->plan->stages[stage].node];

@@ -7,19 +7,17 @@
  * launches fit the 31 units of a condensed packet: a diff header and, where bounded rates make it
  * vary, the number of firings (grid_size_x).  A loop of the static schedule has packs of its own.  A
  * stage that waits for the completion of another one of its pack, because the rate between them is
- * bounded, begins a new pack.  The last stage of a pack gives the completion signal and has the
- * release scope: what its reference holds.  So has one that a more important stage reads from, for
- * that is not to wait for the rest of the pack; the others have neither.
+ * bounded, begins a new pack.  The reference of the last stage of a pack has the completion signal and the
+ * release scope.  So has that of a stage whose packets a more important stage reads, because that stage must not wait for
+ * the rest of the pack.  The others have neither.
  *
- * Entries are allocated as registers are, over the program: the static schedule says in which loops
- * stages are launched, and how often.  A stage without an entry is spilled: its launches are
- * differences to another stage's entry, which take 8 units more and up to 7 for other firings or
- * another signal.  What is minimised is the packets of an iteration, then the owners, for each costs a
- * packet once, then the units.  That is done exactly, but for which stages of one pack are owners:
- * those for which an entry saves most.  Loops without loops inside may take entries in turn; storing
- * their references anew costs a packet for each whenever the loop begins.  A stage alone in its pack
- * is launched by a full packet, which costs the same, and needs no entry.  In debug mode every stage
- * is.
+ * Entries are allocated over the program as registers are.  The static schedule says in which loops stages are launched,
+ * and how often.  A stage without an entry is spilled: its launches are differences to another stage's entry.  They take
+ * 8 units more, and up to 7 for other firings or another signal.  The allocation minimises the packets of an iteration,
+ * then the owners, since each costs a packet once, then the units.  It is exact, except for the choice of the owners in a
+ * pack: they are the stages for which an entry saves most.  Loops without inner loops may use entries in turn.  Then
+ * storing their references anew costs a packet for each whenever the loop begins.  A stage that is the only one of its
+ * pack needs no entry: a full packet costs the same.  In debug mode that holds for every stage.
  *
  *   Requires  stages with sub-devices and batches; `schedule` may be NULL: all is dispatched as it is
  *             ready.  1 <= entries <= DISPATCH_ENTRIES_MAX.
@@ -36,7 +34,7 @@
 
 #include "compiler/plan/schedule.h"
 
-/* The nodes in the order of an iteration: each behind those whose packets its first firing needs. */
+/* The nodes in the order of an iteration: each after those whose packets its first firing needs. */
 void plan_order_stages(struct arena *scratch, const struct graph *graph, uint32_t *order);
 void plan_reference_entries(struct arena *scratch, const struct graph *graph, struct plan *plan,
                             const struct schedule *schedule, uint32_t entries);

@@ -8,7 +8,7 @@
 #include "compiler/liveness/strong_components.h"
 
 enum {
-    PRIMING_ROUNDS = 8,   /* over circles; without any, one is enough */
+    PRIMING_ROUNDS = 8,   /* over cycles; without any, one is enough */
     LAUNCHES_MOST = 1024, /* of an iteration with loops */
     GUARDS_PER_NODE = 4   /* those that fill a pipeline of levels */
 };
@@ -253,8 +253,8 @@ static bool has_several_queues(const struct scheduling *s, uint32_t buffer)
     return false;
 }
 
-/* Does data decide how much comes?  The trial takes the most; less is not for an iteration that needs
- * nearly all that the buffer holds: its writer would be left with room for a few. */
+/* Does data decide how many packets come?  The trial takes the maximum.  With fewer, an iteration that needs nearly all
+ * packets of the buffer would leave its writer room for a few. */
 static bool is_uncertain(const struct scheduling *s, uint32_t buffer)
 {
     const struct graph_buffer *of = &s->graph->buffers.items[buffer];
@@ -395,7 +395,7 @@ static struct iteration choose_iteration(struct scheduling *s, const struct isla
 
 typedef VEC(struct schedule_guard) guard_list;
 
-/* What `cycles` cycles of the port's node need.  False: more than it ever holds. */
+/* Guards the packets or the room that `cycles` cycles of the port's node need.  False: more than it ever holds. */
 static bool guard_port(struct scheduling *s, guard_list *guards, const struct island *island,
                        const struct island_port *port, uint64_t cycles)
 {
@@ -421,7 +421,7 @@ static bool guard_unfed(struct scheduling *s, guard_list *guards, const struct i
     return true;
 }
 
-/* Is it a source, or in a circle that nobody feeds the stage that every way round passes first? */
+/* Is it a source, or the first stage of a cycle that no in-port feeds? */
 static bool needs_leave(const struct scheduling *s, const struct island *island, uint32_t node)
 {
     uint32_t stage = island->nodes[node].stage;
@@ -454,8 +454,8 @@ static void push_guard(struct scheduling *s, guard_list *guards, enum schedule_g
         vec_push(s->cx->arena, guards, (struct schedule_guard){kind, stage, port, (uint32_t)count});
 }
 
-/* Whether the prologue leaves another number of packets in a buffer that somebody outside reads as well: the room in it
- * tells then how far that reader is, not how far those of the island are, and no guard can pin it. */
+/* Does the prologue leave another number of packets in a buffer with a reader outside of the island?  Then the room of the
+ * buffer shows the position of that reader, not of those of the island, and no guard can determine theirs. */
 static bool moves_shared_buffer(const struct scheduling *s, const struct island *island)
 {
     for (uint32_t first = 0, end = 0; first < island->edge_count; first = end) {

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * schedule: what of a plan is executed by a static schedule, and by which one.
+ * schedule: the part of a plan that a static schedule executes, and that schedule.
  *
- * An *island* is a set of stages joined by buffers of exact rates, or, where it can be the whole
- * pipeline, by an in-port that they read at one pace.  Its *iteration* is a looped
- * schedule, so many firings of one stage after so many of another, that leaves every buffer inside
- * as it found it and is as long as depths and batches admit, or as is asked for: launches are dear.  What a firing
- * sees beyond what it consumes is primed once, by a prologue.  The outer ports, and the buffers
- * that join the island to stages that are not in it, are asked once an iteration, by guards.
+ * An *island* is a set of stages that buffers of exact rates connect.  If it can be the whole pipeline, an in-port that
+ * they read at one pace connects stages, too.  Its *iteration* is a looped schedule: a number of firings of one stage
+ * after a number of another.  It leaves every inner buffer as it was.  It is as long as depths and batches admit, or as
+ * requested, because launches are expensive.  A prologue makes once the packets that a firing sees and does not consume.
+ * Guards test the outer ports, and the buffers to stages outside of the island, once an iteration.
  *
- * An island whose stages share one queue has one level.  Else it has as many as queues follow one
- * another, and is software-pipelined: an iteration of the loop executes the levels from the last to
- * the first, each for an iteration of its own, so that all of them work at once.
+ * An island whose stages share one queue has one level.  Otherwise it has as many as queues follow one another, and is
+ * software-pipelined: an iteration of the loop executes the levels from the last to the first, each for an iteration of
+ * its own.  So all of them work at the same time.
  *
  *   Requires  a plan whose depths, batches, sub-devices and packs are final; repetitions.
  *   Gives     NULL never: a schedule without islands says why everything is dispatched by guards.
  *             All in cx->arena; neither graph nor plan is changed.
  *   Size      of every schedule: O(stages + ends of buffers), whatever the repetition counts.
- *   Work      O((stages + buffers) x depth of the loops), and a bounded simulation of circles.
+ *   Work      O((stages + buffers) x depth of the loops), and a bounded simulation of cycles.
  *
  * Sources: E. A. Lee, D. G. Messerschmitt, "Static scheduling of synchronous data flow programs for
  * digital signal processing", IEEE Trans. Computers C-36(1), 1987; S. S. Bhattacharyya, P. K.
@@ -43,7 +42,7 @@ struct schedule_op {
 enum schedule_guard_kind {
     SCHEDULE_HAS_PACKETS, /* input `port` of `stage` holds `count` packets */
     SCHEDULE_HAS_ROOM,    /* output `port` of `stage` has room for `count` packets */
-    SCHEDULE_GOES_ON,     /* `stage`, which nobody feeds, may fire `count` times more */
+    SCHEDULE_GOES_ON,     /* `stage`, which no in-port feeds, may fire `count` times more */
 };
 
 struct schedule_guard {
@@ -65,7 +64,7 @@ struct schedule_island {
     const struct schedule_part *levels; /* from the first to the last */
     uint32_t level_count;
     uint64_t firings; /* of the first stage in an iteration */
-    uint64_t periods; /* so often the least repetition counts are in an iteration */
+    uint64_t periods; /* so often the minimum repetition counts are in an iteration */
 };
 
 struct schedule {
@@ -88,9 +87,9 @@ enum schedule_length {
     SCHEDULE_LENGTHS
 };
 
-enum { SCHEDULE_NEST_MAX = 8 }; /* loops in loops; what the machine can */
-/* Of all parts: behind each the loader follows all buffers anew, for as long as the size of the file lets it (`work` of
- * lang/container.md), which is half as many again at least. */
+enum { SCHEDULE_NEST_MAX = 8 }; /* loops in loops; the machine admits no more */
+/* Of all parts.  After each part the loader follows all buffers anew.  The size of the file bounds its work (`work` of
+ * lang/container.md), which admits at least half as many again. */
 enum { SCHEDULE_GUARDS_MAX = 768 };
 
 const struct schedule *plan_schedule(struct compile *cx, const struct graph *graph,

@@ -3,7 +3,7 @@
  * schedule_internal: one island as the files of the schedule see it.
  *
  * Everything is counted in *cycles* of a stage's phases: one firing, where there is one phase.
- * Rates are those of a cycle.  What a cycle sees beyond what it consumes is *kept* in the buffer.
+ * Rates are those of a cycle.  The packets that a cycle sees and does not consume are *kept* in the buffer.
  */
 #ifndef PIPEC_SCHEDULE_INTERNAL_H
 #define PIPEC_SCHEDULE_INTERNAL_H
@@ -15,7 +15,7 @@ struct island_node {
     uint32_t stage, phases;
     uint32_t place; /* in the order of packs */
     uint32_t level;
-    uint64_t cycles; /* in a period: the least repetition counts */
+    uint64_t cycles; /* in a period: the minimum repetition counts */
     uint64_t chunk;  /* cycles of one launch at most, 1.. */
     uint64_t primed; /* cycles of the prologue */
 };
@@ -32,7 +32,7 @@ struct island_port { /* an end at an outer port, or of a buffer that leads out o
     bool is_input;
     uint64_t packets, kept; /* of a cycle */
     uint64_t depth;
-    uint64_t spare; /* packets of the depth that whoever is at the other end may need */
+    uint64_t spare; /* packets of the depth that the other end may need */
     uint32_t buffer;
 };
 

@@ -28,7 +28,7 @@ struct cutting {
 
 /* ---- rates of a cycle ---- */
 
-/* The most that a cycle sees of its input beyond what it consumes. */
+/* The maximum of packets that a cycle sees in its input and does not consume. */
 static uint64_t cycle_kept(const struct graph_node *node, const struct graph_input *in)
 {
     uint64_t passed = 0, most = 0;
@@ -244,7 +244,7 @@ static void add_edge(struct cutting *c, struct growing *grow, const struct graph
         vec_push(c->arena, &grow[c->island[from]].edges, edge);
 }
 
-/* The most that one firing of a reader needs and leaves, below a firing's. */
+/* The maximum of packets that one firing of a reader needs and leaves, below those of a firing. */
 static uint64_t reader_spare(const struct cutting *c, const struct graph_buffer *buffer)
 {
     uint64_t most = 0;
@@ -305,9 +305,9 @@ static void add_buffer(struct cutting *c, struct growing *grow, uint32_t b)
     if (leaves && buffer->writer_node != GRAPH_NONE) add_output_port(c, grow, b);
 }
 
-/* ---- circles ---- */
+/* ---- cycles ---- */
 
-/* Islands are one vertex each, and so is every other stage, behind them. */
+/* Each island is a vertex.  Every other stage is one, too; these come after the islands. */
 static uint32_t vertex_of(const struct cutting *c, uint32_t node)
 {
     uint32_t stage = c->node_stage[node];

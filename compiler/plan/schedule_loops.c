@@ -2,16 +2,14 @@
 /*
  * schedule_loops: one iteration of an island as loops of runs.
  *
- * An edge is *binding* where the reader's cycles of the present loop need packets that the writer is
- * to bring in the same one: then the writer is first.  It is *tight* where what the writer brings
- * does not fit beside what is there: then the reader is first, or, if the edge is binding too,
- * both are in a loop of their own, a *cluster*, whose passes bring less.  So are stages that wait
- * for each other in a circle.  A cluster's loop is repeated by a divisor of all of its counts: the
- * least one with which what kept the stages apart no longer does.  Where the counts have no common
- * divisor, a bounded simulation finds a sequence, or there is none.
+ * An edge is *binding* if the reader's cycles in a loop need packets that the writer appends in the same loop.  Then the
+ * writer is first.  An edge is *tight* if the packets of the writer do not fit beside those that the buffer holds.  Then
+ * the reader is first.  If the edge is both, the two stages get a loop of their own, a *cluster*, whose passes append
+ * fewer packets.  So do stages that wait for each other in a cycle.  The loop of a cluster is repeated by a divisor of
+ * all of its counts: the smallest one that lets the stages follow each other.  If the counts have no common divisor, a
+ * bounded simulation finds a sequence, or there is none.
  *
- * Each stage stands in few places: once, but for what a simulation finds; so the size does not
- * depend on the counts.
+ * Each stage appears once, except in the sequence of a simulation.  So the size does not depend on the counts.
  */
 #include "compiler/plan/schedule_internal.h"
 
@@ -200,14 +198,13 @@ static uint64_t divisor_from(uint64_t number, uint64_t least)
     return best;
 }
 
-/* Passes into which the loop is to be cut so that the edge keeps nobody apart; UINT64_MAX: that
- * cannot be. */
+/* Passes into which the loop has to be cut so that the edge keeps no stages apart; UINT64_MAX: that is impossible. */
 static uint64_t passes_to_fit(uint64_t packets, uint64_t room)
 {
     return room == 0 ? UINT64_MAX : packets / room + (packets % room > 0);
 }
 
-/* Enough for every tight edge that passes can mend, and for the circle's edge that needs fewest. */
+/* Enough for every tight edge that passes can loosen, and for the cycle's edge that needs fewest. */
 static uint64_t passes_wanted(const struct looping *l, const struct part *part, uint64_t most)
 {
     uint64_t fit = 0, loosest = UINT64_MAX;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thresholds: how many firings a stage waits for, and how many it is given at most.
+ * thresholds: for how many firings a stage waits, and how many a dispatch has at most.
  *
- * The threshold is the largest number up to the lanes that depths and cycles admit; 1 with state;
- * of a kernel with work-items, as many groups as fill the lanes.
+ * The threshold is the number of firings that fills the lanes of a CU, or the largest smaller one that depths and cycles
+ * admit.  Of a kernel with work-items it counts groups.  With state it is 1.
  */
 #include "compiler/plan/plan_internal.h"
 
@@ -11,9 +11,9 @@
 #include "compiler/target/target.h"
 #include "lang/window.h"
 
-/* A batch is at most so many times lanes x CUs, and so many firings: the scheduler stays
- * responsive.  On the host's processor, where a light firing takes a tenth of a nanosecond,
- * depths alone bound what is cut for its cores. */
+/* A batch is at most so many times lanes x CUs, and so many firings, so that the scheduler stays responsive.  On the host's
+ * processor a light firing takes a tenth of a nanosecond, and a dispatch costs a hand-over between threads: there depths
+ * and the number of firings are the only bounds. */
 #define DISPATCHES_PER_BATCH_MAX UINT64_C(1024)
 #define BATCH_FIRINGS_MAX (UINT64_C(1) << 20)
 
@@ -60,8 +60,8 @@ static bool fits_anywhere(uint64_t packets, uint32_t phases, const uint64_t *tak
     return true;
 }
 
-/* Firings that fit `packets` in whatever phase they begin; at least 1.  `cycle` is what a cycle of
- * phases takes, `most` what a firing needs at most. */
+/* Firings that fit `packets` in every phase in which they may begin; at least 1.  `cycle`: the packets that a cycle of
+ * phases takes; `most`: the maximum that a firing needs. */
 static uint64_t firings_that_fit(uint64_t packets, uint32_t phases, const uint64_t *takes,
                                  const uint64_t *needs, uint64_t cycle, uint64_t most)
 {
@@ -182,7 +182,7 @@ static void set_batch(const struct placement *at, struct plan_stage *stage)
 {
     uint64_t group =
         max64(plan_firings_of_lanes(at, stage->node) * plan_stage_cus(at, stage->node), 1);
-    bool cut = target_of(at->device)->cuts_batches && !at->graph->nodes.items[stage->node].stateful;
+    bool cut = target_of(at->device)->cuts_batches;
     uint64_t most =
         cut ? BATCH_FIRINGS_MAX : min64(group * DISPATCHES_PER_BATCH_MAX, BATCH_FIRINGS_MAX);
     uint64_t batch = min64(admitted(at, stage->node, false).firings, most);

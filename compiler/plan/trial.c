@@ -572,7 +572,7 @@ static void advance(struct playing *p, struct trial_unit *unit, uint64_t time)
         end_packet(p, unit);
 }
 
-/* What runs yields when the warps that have begun have ended, half of one on average. */
+/* The launch that runs yields when the warps that have begun have ended: after half of one, on average. */
 static void interrupt(struct playing *p, struct trial_unit *unit)
 {
     uint32_t packet = p->queues[unit->running].first_packet;
@@ -661,7 +661,7 @@ static void commit(struct playing *p, const struct trial_stage *stage, const str
     wake_readers(p, end->buffer);
 }
 
-/* What changes hands at dispatch, or what does when the launch has been seen to end. */
+/* Frees and commits the packets that change hands at dispatch, or those that do when the launch is seen to end. */
 static void hand_over(struct playing *p, const struct trial_stage *stage, uint64_t first,
                       bool in_order)
 {

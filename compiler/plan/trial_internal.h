@@ -2,8 +2,8 @@
 /*
  * trial_internal: a run that is played, as the files of the trial see it.
  *
- * trial.c has the devices, the buffers and the guarded loop; trial_static.c the static part of a
- * program, which dispatches and waits by what trial.c offers here.
+ * trial.c has the devices, the buffers and the guarded loop.  trial_static.c has the static part of a program, which
+ * dispatches and waits through these functions of trial.c.
  */
 #ifndef PIPEC_TRIAL_INTERNAL_H
 #define PIPEC_TRIAL_INTERNAL_H
@@ -108,7 +108,7 @@ static inline bool trial_goes_on(const struct playing *p)
     return p->looks < p->size.looks;
 }
 
-/* Packets before the input, without those that firings in flight consume; room behind the output. */
+/* Packets before the input, without those that firings in flight consume; room after the output. */
 uint64_t trial_held(struct playing *p, const struct trial_stage *stage,
                     const struct trial_end *end);
 uint64_t trial_room(struct playing *p, const struct trial_end *end);

@@ -2,8 +2,8 @@
 /*
  * trial_static: the static part of a program (emit/emit_static.c), played.
  *
- * The stream ends for the trial where a stage reaches its limit: then a guard on what feeds it
- * fails.  Whatever leaves the static part goes on in the guarded loop.
+ * For the trial the stream ends when a stage reaches its limit: then a guard on its packets fails.  After the static part
+ * the guarded loop goes on.
  */
 #include "compiler/plan/trial_internal.h"
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * workload: what each node contributes to the work of the whole pipeline.
+ * workload: the share of each node in the work of the whole pipeline.
  *
- * Repetitions compare nodes of one island only (liveness/rate).  Over a buffer of a bounded rate an
- * island is weighed by the most that the buffer can bring: its iterations are (packets written at
- * most in an iteration of the writer) / (packets consumed in one of the reader).  An island that no
- * such buffer joins to an earlier one counts by itself.  A firing that launches kernels is weighed by
- * the most that its tree can be.
+ * Repetitions compare only nodes of one island (liveness/rate).  An island that reads a buffer of a bounded rate has the
+ * weight of the maximum that this buffer can bring: its iterations are (maximum of packets written in an iteration of the
+ * writer) / (packets consumed in one of the reader).  An island that no such buffer connects to an earlier one counts by
+ * itself.  A firing that launches kernels has the weight of the largest tree that it may launch.
  */
 #include "compiler/ir/ratio.h"
 #include "compiler/plan/plan_internal.h"

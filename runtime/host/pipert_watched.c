@@ -160,19 +160,20 @@ static void add_time(struct prt_stage_time *sum, const struct prt_stage_time *t)
     sum->memory_bound_cycles += t->memory_bound_cycles;
 }
 
-static bool same_units(const struct prt_queue_statistics *a, const struct prt_queue_statistics *b)
+/* Do the queues share their compute units, so that only one of them executes at a time? */
+static bool take_turns(const struct prt_queue_statistics *a, const struct prt_queue_statistics *b)
 {
-    return a->first_cu == b->first_cu && a->cu_count == b->cu_count;
+    return a->first_cu == b->first_cu && a->cu_count == b->cu_count &&
+           a->importance != b->importance;
 }
 
-/* Cycles in which the compute units of a queue are busy, for this queue and others with the same units: only one of them
- * executes at a time. */
+/* Cycles in which the compute units of a queue are busy for this queue and those that it takes turns with. */
 static uint64_t busy_units(const struct prt_run *run, const struct prt_queue_statistics *of)
 {
     struct prt_queue_statistics q;
-    uint64_t cycles = 0;
+    uint64_t cycles = of->busy_cycles;
     for (uint32_t i = 0; i < run->sched->container->stage_count; i++)
-        if (prt_run_queue(run, i, &q) && same_units(&q, of)) cycles += q.busy_cycles;
+        if (prt_run_queue(run, i, &q) && take_turns(&q, of)) cycles += q.busy_cycles;
     return cycles;
 }
 
@@ -197,7 +198,7 @@ static bool shares_queue(const struct prt_run *run, uint32_t a, uint32_t b)
     struct prt_queue_statistics first, second;
     if (a == b) return true;
     return prt_run_queue(run, a, &first) && prt_run_queue(run, b, &second) &&
-           same_units(&first, &second);
+           take_turns(&first, &second);
 }
 
 /* Waiting for the host, in real time, or for arrivals, in simulated time. */

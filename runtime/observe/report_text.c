@@ -558,13 +558,15 @@ static struct load load_of(const struct prt_run *run, const struct prt_queue_sta
     return load;
 }
 
-/* If several queues share compute units, their importance distinguishes them. */
+/* Do queues of different importance share compute units?  Then their importance distinguishes them. */
 static bool share_units(const struct text *t)
 {
     struct prt_queue_statistics a, b;
     for (uint32_t i = 0; i < t->stage_count; i++) {
         for (uint32_t k = 0; k < i && prt_run_queue(t->run, i, &a); k++)
-            if (prt_run_queue(t->run, k, &b) && a.first_cu == b.first_cu) return true;
+            if (prt_run_queue(t->run, k, &b) && a.first_cu == b.first_cu &&
+                a.importance != b.importance)
+                return true;
     }
     return false;
 }

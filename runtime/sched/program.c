@@ -5,6 +5,7 @@
 #include "lang/sched_code.h"
 #include "runtime/device/device_queue.h"
 #include "runtime/sched/block.h"
+#include "runtime/sched/own_queues.h"
 #include "runtime/sched/run_state.h"
 
 #include <assert.h>
@@ -86,7 +87,7 @@ static enum prt_status open_queue(struct prt_sched *s, struct prt_device_handle 
     if (status != PRT_OK) return status;
     assert(*queue < s->container->stage_count);
     s->queues[*queue] = (struct prt_sched_queue){
-        .importance = importance, .next = *first, .root = first == &s->root_queue};
+        .on = device, .importance = importance, .next = *first, .root = first == &s->root_queue};
     *first = *queue;
     s->core->queue_count = *queue + 1; /* they are numbered from 0 */
     return PRT_OK;
@@ -107,8 +108,10 @@ static enum prt_status bind_queue(struct prt_sched *s, uint32_t stage,
     s->queues[queue].cu_count = information.cu_count;
     if (s->device_queues[stage] != NULL)
         prt_device_queue_bind(s->device_queues[stage], information.cu_count);
-    if (++s->bound_count == s->container->stage_count) prt_block_find_order(s->core);
-    return PRT_OK;
+    if (++s->bound_count < s->container->stage_count) return PRT_OK;
+    prt_block_find_order(s->core);
+    status = prt_own_queues_open(s);
+    return status == PRT_OK ? status : NO_MEMORY(error);
 }
 
 static enum prt_status bind_root(struct prt_sched *s, uint32_t stage, struct prt_error *error)

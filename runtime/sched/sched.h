@@ -106,8 +106,9 @@ struct prt_buffer {
     const struct prt_buffer *stranded_by; /* the other buffer; NULL: the run was interrupted */
 };
 
-/* A queue of a (sub-)device, which has one for each importance among its stages. */
+/* A queue of a (sub-)device, which has one for each importance among its stages, or more (own_queues.h). */
 struct prt_sched_queue {
+    struct prt_device_handle on;
     uint32_t importance;
     uint32_t next; /* queue of the same (sub-)device, or PRT_SCHED_NO_QUEUE */
     uint32_t cu_count;

@@ -181,6 +181,34 @@ for option in plan threads 2 3 5 64 1000000000; do
 done
 check "no depths" says 2 "neither 'plan' nor 'threads' nor a number" "$PIPERUN" depths.pbc --depths=0 x=gen:noise:5:5 y=null
 
+# ---- queues of connected stages ----
+
+cat >pairs.pipe <<'END'
+kernel a(in f32 x, out f32 y) { state f32 z = 0; z = z * 0.5 + x; y <- z; }
+kernel b(in f32 x, out f32 y) { state f32 z = 0; z = z * 0.25 + x; y <- z; }
+pipeline pairs(in f32 x[6], out f32 y[6]) { for (int i = 0; i < 6; i++) x[i] -> a -> b -> y[i]; }
+END
+"$PIPEC" --device=cpu --no-fuse pairs.pipe -o pairs.pbc
+# a and b of each pair on one queue, three pairs on each of two queues
+"$PIPERUN" disasm pairs.pbc | sed '/^#/d' | awk '$1 == "bind" { $3 = int($2 / 2) % 2; $2 = $2 + 0 "," } { print }' >pairs.sasm
+"$PIPERUN" asm pairs.sasm --into pairs.pbc -o bound.pbc
+bound_ports=$(for i in 0 1 2 3 4 5; do echo "x[$i]=gen:noise:$i:100000" --hash "y[$i]"; done)
+# queues OPTION...: the queue of each stage
+queues() {
+    # shellcheck disable=SC2086 # words of a command
+    "$PIPERUN" -q bound.pbc $bound_ports --stats=json:stats.json "$@" >hashes
+    sed -n '/"stages"/,/"buffers"/s/.*"queue": \([0-9]*\).*/\1/p' stats.json
+}
+# pairs_of: how many queues there are, and how many pairs have one queue
+pairs_of() { awk '{ seen[$1] = 1; if (NR % 2 == 0) same += $1 == last; last = $1 } END { print length(seen), same }'; }
+for threads in 1 2 8; do
+    is "pairs that nothing connects have a queue each, $threads threads" '6 6' "$(queues --device cpu:$threads | pairs_of)"
+    [ -e wanted.pairs ] || mv hashes wanted.pairs
+    [ "$threads" -eq 1 ] || check "and the same bits, $threads threads" cmp wanted.pairs hashes
+done
+is "packets of a given form go to the queues of the program" '2 6' "$(queues --device cpu:2 --dispatch=full | pairs_of)"
+check "with the same bits" cmp wanted.pairs hashes
+
 # ---- names for profilers ----
 
 named() { # the functions of stages, in a file that stays

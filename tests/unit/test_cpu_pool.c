@@ -65,4 +65,36 @@ static void the_trial_counts_jobs_that_wait_in_a_line(void **unused)
     assert_int_equal(both, 2 * first);
 }
 
-TEST_MAIN("cpu_pool", cmocka_unit_test(the_trial_counts_jobs_that_wait_in_a_line))
+static atomic_uint longest; /* firings that one execution had */
+static atomic_uint executed;
+
+static int32_t count_firings(const struct kernel_batch *batch)
+{
+    uint32_t firings = (uint32_t)batch->count;
+    atomic_fetch_add(&executed, firings);
+    for (uint32_t seen = atomic_load(&longest);
+         seen < firings && !atomic_compare_exchange_weak(&longest, &seen, firings);)
+        continue;
+    return KERNEL_OK;
+}
+
+/* A worker took three quarters of its share as one range.  If the system stopped it within a range of some milliseconds,
+ * all others waited, and a long dispatch gained little from two threads on a machine with other work. */
+static void a_long_job_is_executed_in_short_pieces(void **unused)
+{
+    (void)unused;
+    static struct fixture f;
+    begin(&f);
+    prt_cpu_pool_line_close(&f.pool, 1);
+    f.objects[0].flags = 0;
+    f.objects[0].entry = count_firings;
+    f.jobs[0].launch.firings = 4096; /* of 6 microseconds, by the cost model */
+    prt_cpu_pool_give(&f.pool, &f.jobs[0]);
+    prt_cpu_pool_wait(&f.pool, 0);
+    prt_cpu_pool_destroy(&f.pool);
+    assert_int_equal(atomic_load(&executed), 4096);
+    assert_in_range(atomic_load(&longest), 16, 64); /* registers of lanes */
+}
+
+TEST_MAIN("cpu_pool", cmocka_unit_test(the_trial_counts_jobs_that_wait_in_a_line),
+          cmocka_unit_test(a_long_job_is_executed_in_short_pieces))

@@ -41,14 +41,33 @@ static void what_is_quicker_together_is_shared(void **unused)
     assert_false(host.trial.alone);
 }
 
-/* Two windows of a trial are enough where they take twice as long; else it would be four. */
+/* A trial of three windows, and the first one, would be four rounds. */
 static void what_is_far_slower_alone_is_hardly_tried(void **unused)
 {
     (void)unused;
     struct host host = begin(60, 120);
     rounds(&host, 2 * PRT_CPU_KEPT_LEAST);
-    assert_in_range(host.alone, 1, 4);
+    assert_in_range(host.alone, 1, 2);
     assert_false(host.trial.alone);
+}
+
+/* With many threads a round without them takes many times as long: a trial ends within its first round. */
+static void a_trial_costs_less_than_two_shared_rounds(void **unused)
+{
+    (void)unused;
+    struct host host = begin(60, 120);
+    uint32_t jobs_alone = 0;
+    uint64_t begun_ns = host.now_ns, work = 0;
+    for (uint32_t i = 0; i < 400 * 8; i++) {
+        bool alone = prt_cpu_trial_alone(&host.trial, i % 8, 1000, 1, host.now_ns);
+        host.now_ns += alone ? 16 * 60000 : 60000;
+        jobs_alone += alone;
+        work++;
+    }
+    assert_true(jobs_alone > 0);
+    uint64_t lost_ns = host.now_ns - begun_ns - work * 60000;
+    assert_in_range(lost_ns / (8 * UINT64_C(60000)), 1,
+                    4 * 2); /* trials after 3, 32, 64 and 128 windows */
 }
 
 static void what_is_quicker_alone_is_not_shared(void **unused)
@@ -114,9 +133,25 @@ static void a_window_lasts_as_many_rounds_as_asked(void **unused)
     }
 }
 
+/* Long rounds need no others beside them. */
+static void a_long_window_needs_one_round(void **unused)
+{
+    (void)unused;
+    struct prt_cpu_trial trial;
+    prt_cpu_trial_begin(&trial);
+    uint64_t now_ns = 1;
+    for (uint32_t round = 0; round < 4; round++) {
+        (void)prt_cpu_trial_alone(&trial, 0, 1, 8, now_ns);
+        assert_int_equal(trial.work, 1 + round % 2);
+        now_ns += round % 2 == 0 ? PRT_CPU_WINDOW_LONG_NS - 1 : 1;
+    }
+}
+
 TEST_MAIN("cpu_trial", cmocka_unit_test(what_is_quicker_together_is_shared),
           cmocka_unit_test(what_is_far_slower_alone_is_hardly_tried),
           cmocka_unit_test(what_is_quicker_alone_is_not_shared),
           cmocka_unit_test(it_follows_a_change), cmocka_unit_test(a_wrong_beginning_is_soon_mended),
           cmocka_unit_test(what_disturbs_for_a_while_does_not_count),
-          cmocka_unit_test(a_window_lasts_as_many_rounds_as_asked))
+          cmocka_unit_test(a_window_lasts_as_many_rounds_as_asked),
+          cmocka_unit_test(a_trial_costs_less_than_two_shared_rounds),
+          cmocka_unit_test(a_long_window_needs_one_round))

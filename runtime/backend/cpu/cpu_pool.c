@@ -15,17 +15,20 @@ enum {
         1200,        /* least chunk of a call: a hand-over between spinning threads takes 200 ns */
     SMALL_NS = 2400, /* a job below two such chunks is not worth a hand-over */
     LINED_NS_LEAST = 6000,  /* least chunk of a job in a line: the mutex takes some microseconds */
-    CHUNK_NS_MOST = 100000, /* a more important job waits for one chunk at most */
+    CHUNK_NS_MOST = 100000, /* a more important job waits for one chunk at most; a call for a
+                             * worker that the system has stopped, for one piece */
     WAKE_NS = 40000,        /* missed work for which a thread is woken, which takes some 50 us */
     START_NS = 50000,       /* missed work of each thread for which the threads are started */
     CHUNKS_PER_WORKER = 4,  /* some threads begin late or are slow */
     GRAIN_NS = 300,         /* chunk of a call: shares differ by no less */
     GRAINS_PER_WORKER = 32,
-    BALANCE_EVERY = 8,      /* calls of a job between two changes of its weights */
-    LINED_ROUNDS = 8,       /* rounds of a trial's window, with several lines */
-    MEASURE_EVERY = 64,     /* launches of a small job between two measurements */
-    LONG_NS = 1000000,      /* a longer job is always worth a hand-over */
-    SPIN_NS = 60000,        /* a thread spins so long before it sleeps: waking it takes as long */
+    BALANCE_EVERY = 8,  /* calls of a job between two changes of its weights */
+    LINED_ROUNDS = 8,   /* rounds of a trial's window, with several lines */
+    MEASURE_EVERY = 64, /* launches of a small job between two measurements */
+    LONG_NS = 1000000,  /* a longer job is always worth a hand-over */
+    SPIN_NS = 60000,    /* a thread spins so long before it sleeps, for each other thread: waking
+                             * one takes as long, and one is woken after the other */
+    SPIN_NS_MOST = 1000000,
     SPIN_CROWDED_NS = 2000, /* the same, with more threads than processors */
     SPINS_PER_LOOK = 64,    /* spins between two looks at the clock */
 };
@@ -479,29 +482,38 @@ static void take_and_execute(struct prt_cpu_worker *worker, uint32_t place)
 
 /* ---- calls ---- */
 
-enum { CHUNK_BITS = 12, CHUNK_MASK = (1 << CHUNK_BITS) - 1, LEAST_MAX = 255 };
+enum { CHUNK_BITS = 9, CHUNK_MASK = (1 << CHUNK_BITS) - 1, LEAST_BITS = 5, LEAST_MAX = 31 };
 
 _Static_assert((PRT_CPU_CHUNKS_MAX & CHUNK_MASK) == PRT_CPU_CHUNKS_MAX,
                "a word has room for the numbers of chunks");
+_Static_assert(3 * CHUNK_BITS + LEAST_BITS == 32, "the other half is the number of the call");
+
+/* The minimum and the maximum of chunks that a worker takes at a time. */
+struct pieces {
+    uint32_t least, most;
+};
 
 /* Chunks of a share that one worker has taken. */
 struct claim {
     uint32_t chunk, chunks;
 };
 
-/* The word of a share: [next, end) are the chunks that no worker has taken.  At least `least` are taken at a time. */
-static uint64_t share_word(uint32_t call, uint32_t least, uint32_t next, uint32_t end)
+/* The word of a share: [next, end) are the chunks that no worker has taken. */
+static uint64_t share_word(uint32_t call, struct pieces pieces, uint32_t next, uint32_t end)
 {
-    return (uint64_t)call << 32 | (uint64_t)least << 2 * CHUNK_BITS | end << CHUNK_BITS | next;
+    uint32_t sizes = pieces.least << CHUNK_BITS | pieces.most;
+    return (uint64_t)call << 32 | (uint64_t)sizes << 2 * CHUNK_BITS | end << CHUNK_BITS | next;
 }
 
 /* The number of chunks to take.  The owner takes most of the rest, in ever smaller pieces, so that others can help if it
- * is slow.  Others take half, and leave enough for the owner to come back to. */
-static uint32_t piece(uint32_t left, uint32_t least, bool own)
+ * is slow.  Others take half, and leave enough for the owner to come back to.  No piece is long: everyone waits for a
+ * worker that the system stops within one. */
+static uint32_t piece(uint32_t left, struct pieces pieces, bool own)
 {
     uint32_t chunks = own ? left - left / 4 : left / 2;
-    if (chunks >= least) return chunks;
-    if (own) return left < least ? left : least;
+    if (chunks > pieces.most) return pieces.most;
+    if (chunks >= pieces.least) return chunks;
+    if (own) return left < pieces.least ? left : pieces.least;
     return 0;
 }
 
@@ -513,9 +525,10 @@ static bool take_claim(struct prt_cpu_worker *owner, uint32_t call, bool own, st
     uint64_t word = atomic_load_explicit(&owner->share, memory_order_relaxed);
     for (;;) {
         uint32_t next = word & CHUNK_MASK, end = word >> CHUNK_BITS & CHUNK_MASK;
-        uint32_t least = word >> 2 * CHUNK_BITS & LEAST_MAX;
+        struct pieces pieces = {.least = word >> 3 * CHUNK_BITS & LEAST_MAX,
+                                .most = word >> 2 * CHUNK_BITS & CHUNK_MASK};
         if (word >> 32 != call || next == end) return false;
-        *claim = (struct claim){next, piece(end - next, least, own)};
+        *claim = (struct claim){next, piece(end - next, pieces, own)};
         if (claim->chunks == 0) return false;
         if (atomic_compare_exchange_weak_explicit(&owner->share, &word, word + claim->chunks,
                                                   memory_order_relaxed, memory_order_relaxed))
@@ -677,13 +690,21 @@ static uint64_t pace_of(const struct call_report *report, uint64_t begin)
     return core_cycles_multiply(report->firings, 1 << 20) / ns + 1;
 }
 
-/* Cuts the job into many chunks, which workers take in pieces.  Returns the minimum to take at a time. */
-static uint32_t cut_call(const struct prt_cpu_pool *pool, struct prt_cpu_job *job)
+/* So many chunks of the job as take about so long, at least 1, at most `limit`. */
+static uint32_t chunks_in(const struct prt_cpu_job *job, uint64_t ns, uint32_t limit)
+{
+    uint64_t chunks = ns * job->chunks / (job->expected_ns + 1) + 1;
+    return chunks < limit ? (uint32_t)chunks : limit;
+}
+
+/* Cuts the job into many chunks, which workers take in pieces. */
+static struct pieces cut_call(const struct prt_cpu_pool *pool, struct prt_cpu_job *job)
 {
     uint64_t all = job->launch.firings, workers = pool->worker_count;
     job->expected_ns = expected_ns(job);
     job->cuts++;
     uint64_t wanted = job->expected_ns / GRAIN_NS, most = workers * GRAINS_PER_WORKER;
+    if (most < job->expected_ns / CHUNK_NS_MOST) most = job->expected_ns / CHUNK_NS_MOST;
     if (wanted > most) wanted = most;
     if (wanted > PRT_CPU_CHUNKS_MAX) wanted = PRT_CPU_CHUNKS_MAX;
     if (wanted < 1 || job->expected_ns < UINT64_C(2) * CHUNK_NS_LEAST) wanted = 1;
@@ -691,15 +712,16 @@ static uint32_t cut_call(const struct prt_cpu_pool *pool, struct prt_cpu_job *jo
     firings = (firings + unit - 1) / unit * unit;
     job->chunk_firings = firings < all ? firings : all;
     job->chunks = (uint32_t)((all + job->chunk_firings - 1) / job->chunk_firings);
-    uint64_t least = CHUNK_NS_LEAST * (uint64_t)job->chunks / (job->expected_ns + 1) + 1;
-    return least < LEAST_MAX ? (uint32_t)least : LEAST_MAX;
+    return (struct pieces){.least = chunks_in(job, CHUNK_NS_LEAST, LEAST_MAX),
+                           .most = chunks_in(job, CHUNK_NS_MOST, PRT_CPU_CHUNKS_MAX)};
 }
 
 /* Gives each worker as many chunks as it is expected to execute in the same time.  The caller's share is written last,
  * so that the others see theirs sooner. */
 static void hand_out(struct prt_cpu_pool *pool, struct prt_cpu_job *job, uint32_t call)
 {
-    uint32_t least = cut_call(pool, job), object = (uint32_t)(job - pool->jobs);
+    struct pieces pieces = cut_call(pool, job);
+    uint32_t object = (uint32_t)(job - pool->jobs);
     uint64_t whole = 0, end = job->chunks;
     for (uint32_t i = 0; i < pool->worker_count; i++)
         whole += weight_of(job, i);
@@ -707,7 +729,7 @@ static void hand_out(struct prt_cpu_pool *pool, struct prt_cpu_job *job, uint32_
         struct prt_cpu_worker *worker = &pool->workers[i];
         before -= weight_of(job, (uint32_t)i);
         uint64_t next = (job->chunks * before + whole / 2) / whole;
-        uint64_t word = share_word(call, least, (uint32_t)next, (uint32_t)end);
+        uint64_t word = share_word(call, pieces, (uint32_t)next, (uint32_t)end);
         atomic_store_explicit(&worker->object, object, memory_order_relaxed);
         atomic_store_explicit(&worker->share, word, memory_order_release);
         end = next;
@@ -1008,12 +1030,19 @@ void prt_cpu_pool_give(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
 
 /* ---- threads ---- */
 
+static uint64_t spin_ns(uint32_t threads)
+{
+    if (threads > prt_host_processors()) return SPIN_CROWDED_NS;
+    uint64_t ns = (uint64_t)SPIN_NS * (threads > 1 ? threads - 1 : 1);
+    return ns < SPIN_NS_MOST ? ns : SPIN_NS_MOST;
+}
+
 /* On Linux these calls cannot fail with default attributes. */
 void prt_cpu_pool_create(struct prt_cpu_pool *pool, uint32_t threads, bool watched)
 {
     *pool = (struct prt_cpu_pool){.threads_wanted = threads, .watched = watched};
     if (pool->threads_wanted > PRT_HOST_THREADS_MAX) pool->threads_wanted = PRT_HOST_THREADS_MAX;
-    pool->spin_ns = pool->threads_wanted <= prt_host_processors() ? SPIN_NS : SPIN_CROWDED_NS;
+    pool->spin_ns = spin_ns(pool->threads_wanted);
     pthread_mutexattr_t adaptive;
     pthread_mutexattr_init(&adaptive);
     pthread_mutexattr_settype(&adaptive, PTHREAD_MUTEX_ADAPTIVE_NP);
@@ -1066,7 +1095,7 @@ static enum prt_status create_workers(struct prt_cpu_pool *pool)
         worker->pool = pool;
         worker->number = i;
         worker->answered = pool->calls;
-        atomic_store_explicit(&worker->share, share_word(pool->calls, 0, 0, 0),
+        atomic_store_explicit(&worker->share, share_word(pool->calls, (struct pieces){0, 0}, 0, 0),
                               memory_order_relaxed);
         if (prt_kernel_scratch_create(pool->objects, pool->job_count, &worker->scratch) != PRT_OK)
             return PRT_E_NOMEM;

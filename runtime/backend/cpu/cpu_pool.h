@@ -22,8 +22,8 @@
  * the other core saves.
  *
  * Threads are started when the missing ones would have had enough work.  So a short run, or one with nothing to share, has no
- * threads.  A worker without work spins for about the time that waking it takes, then sleeps.  It is woken when it has
- * missed as much work.  A worker that finds no job in the lines is *idle*.  A job that may execute is announced to as many
+ * threads.  A worker without work spins for about the time that waking all others takes, then sleeps.  It is woken when
+ * workers have missed so much work that waking one is worth it.  A worker that finds no job in the lines is *idle*.  A job that may execute is announced to as many
  * idle workers as it has chunks; the others do not even look.
  *
  * Calls.  A call is a number that goes up, and a job.  Each worker spins on a word with the number and the chunks of its
@@ -31,8 +31,9 @@
  * call takes nothing of the next one, and a job stays as it is until all taken chunks are counted.
  * A worker counts its chunks when it finds no more: a line of memory takes 100 to 300 ns from core to core, so there is no
  * such transfer for each chunk.  A worker takes most of its share at once, as one range of firings, and the rest in smaller
- * pieces, so that others can help.  Shares follow the work that each worker did in the same time before: cores
- * differ, and called workers begin later.  There is no call while all other workers execute jobs of lines.
+ * pieces, so that others can help.  A piece takes 100 us at most: if the system stops a worker, everyone waits for the piece
+ * that it has taken.  Shares follow the work that each worker did in the same time before: cores differ, and called workers
+ * begin later.  There is no call while all other workers execute jobs of lines.
  *
  * Ownership: the caller owns the jobs, one for each kernel object.  They stay in place while the pool runs.  Between
  *   prt_cpu_pool_give and the job's end the pool uses them.
