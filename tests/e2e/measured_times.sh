@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# sim-h200 against times that were recorded on an H200 (docs/performance.md, "The simulated GPU and a real one"): each
+# sim-h200 against times that were recorded on an H200 (docs/recorded_times.md): each
 # case takes what it took there, to a quarter, and half of them to an eighth.  Simulated cycles: the host's speed is nothing to them.
 set -eu
 cd "$TMP"
