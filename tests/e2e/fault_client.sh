@@ -65,5 +65,5 @@ FAULT_CLIENT_CALLS=$(nm "$BUILD/obj/tests/fault/client.o" | sed -n 's/.* T __wra
 
 planted lost_image runtime/load/image.c 's/if (image->fd >= 0) close(image->fd);/;/' memory 'something is left .* descriptors'
 planted lost_nodes runtime/load/image.c 's/^    free(image->nodes);.*$/;/' memory 'something is left \(.* allocations'
-planted unchecked runtime/load/image.c 's/if (image->nodes == NULL .. pthread_mutex_init/if (pthread_mutex_init/' memory 'it crashes'
+planted unchecked runtime/load/image.c 's/if (image->nodes == NULL .. image->allowed == NULL ../if (/' memory 'it crashes'
 planted wrong_status runtime/load/image.c 's/PRT_E_NOMEM, "out of memory"/PRT_E_VERIFY, "out of memory"/' memory 'PRT_E_VERIFY'

@@ -1138,8 +1138,8 @@ static void every_text_form_is_written(void **state)
 {
     (void)state;
     struct text_compile *c = analysed(fir, 2);
-    static const char *const parts[] = {"define ", "vfmadd", "\177ELF"};
-    for (int kind = 0; kind < 3; kind++) {
+    static const char *const parts[] = {"define ", "vfmadd", ".func ", "\177ELF"};
+    for (int kind = 0; kind < 4; kind++) {
         char *text = NULL;
         size_t size = 0;
         FILE *to = open_memstream(&text, &size);
