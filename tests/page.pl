@@ -71,7 +71,7 @@ sub run {
     open my $script, '>', '.page-block' or die ".page-block: $!\n";
     print $script $block->{text};
     close $script;
-    my $found = qx{timeout 60 bash -euo pipefail .page-block 2>&1 </dev/null};
+    my $found = qx{timeout 800 bash -euo pipefail .page-block 2>&1 </dev/null};
     my $status = $? >> 8;
     unlink '.page-block';
     $found .= "\n" if $found =~ /[^\n]\z/;
