@@ -2,14 +2,14 @@
 /* Creation of a run, and binding of its ports. */
 #include "lang/sched_code.h"
 #include "runtime/device/device_queue.h"
-#include "runtime/sched/self_driven.h"
+#include "model/self_driven.h"
 #include "runtime/sched/stage_profile.h"
 #include "runtime/sched/inport.h"
 #include "runtime/sched/arrival_port.h"
-#include "runtime/sched/cached_buffers.h"
+#include "model/cached_buffers.h"
 #include "runtime/sched/live_port.h"
 #include "runtime/sched/provenance.h"
-#include "runtime/sched/block.h"
+#include "model/block.h"
 #include "runtime/sched/port_thread.h"
 #include "runtime/sched/sched.h"
 
@@ -280,6 +280,14 @@ static enum prt_status create_block(struct prt_sched *s, struct prt_error *error
     return PRT_OK;
 }
 
+static enum prt_status find_cached_buffers(struct prt_sched *s, struct prt_error *error)
+{
+    struct prt_device_info info;
+    s->ops->info(s->device, &info);
+    enum prt_status status = prt_cached_buffers_find(s->container, info.description, s->objects);
+    return status == PRT_OK ? status : NO_MEMORY(error);
+}
+
 enum prt_status prt_sched_create(const struct prt_container *container,
                                  const struct prt_image *image, const struct prt_device_ops *ops,
                                  struct prt_device *device, struct prt_sched **sched,
@@ -303,7 +311,7 @@ enum prt_status prt_sched_create(const struct prt_container *container,
         link_ends(s);
         create_stages(s);
     }
-    if (status == PRT_OK && prt_cached_buffers_find(s) != PRT_OK) status = NO_MEMORY(error);
+    if (status == PRT_OK) status = find_cached_buffers(s, error);
     if (status == PRT_OK) {
         status = ops->set_kernels(device, s->objects, container->stage_count * 2,
                                   container->stage_count);

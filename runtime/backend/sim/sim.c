@@ -2,10 +2,10 @@
 #include "runtime/backend/sim/sim.h"
 
 #include "runtime/backend/sim/sim_pool.h"
-#include "runtime/device/index_units.h"
+#include "model/index_units.h"
 #include "runtime/device/device_queue.h"
-#include "runtime/device/launch_time.h"
-#include "runtime/device/precedence.h"
+#include "model/launch_time.h"
+#include "model/precedence.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -247,6 +247,8 @@ static struct prt_launch_costs find_costs(struct prt_device *device, struct prt_
             job->record.device_queue_cycles = prt_device_queue_cycles(job->object->device_queue);
     }
     struct prt_launch_costs costs = costs_of(job);
+    if (job->object->device_queue != NULL)
+        costs.child_cycles = prt_device_queue_longest(job->object->device_queue);
     if (job->object->index != NULL)
         job->record.index_cycles =
             prt_index_units_ask(&device->indices, &device->queues, job->queue, &device->description,
@@ -292,7 +294,8 @@ static void observe(const struct prt_device *device, struct prt_sim_job *job)
     prt_launch_place(&device->queues, &device->description, job->object, &costs, device->cus,
                      record);
     if (job->object->device_queue != NULL && job->executed)
-        prt_launch_place_trees(job->object, (struct prt_launch_share){0}, device->cus, record);
+        prt_launch_place_trees(prt_device_queue_cus(job->object->device_queue),
+                               (struct prt_launch_share){0}, device->cus, record);
     device->observe(device->observe_context, record);
 }
 
@@ -345,7 +348,7 @@ static void observe_piece(struct prt_device *device, struct prt_sim_job *job,
     prt_precedence_place(&device->precedence, claim, device->cus, &record.busy_cycles,
                          &record.busy_cus);
     if (job->object->device_queue != NULL && job->executed)
-        prt_launch_place_trees(job->object,
+        prt_launch_place_trees(prt_device_queue_cus(job->object->device_queue),
                                prt_precedence_share(claim, job->record.device_queue_cycles),
                                device->cus, &record);
     device->observe(device->observe_context, &record);

@@ -19,7 +19,7 @@
 #ifndef RUNTIME_BACKEND_SIM_SIM_POOL_H
 #define RUNTIME_BACKEND_SIM_SIM_POOL_H
 
-#include "runtime/device/launch_time.h"
+#include "model/launch_time.h"
 
 #include <pthread.h>
 
