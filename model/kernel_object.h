@@ -31,6 +31,7 @@ enum prt_kernel_flags {
      * each into its firings' maximum room; their packets are then moved together */
     PRT_KERNEL_APART = 128,
     PRT_KERNEL_PAST_CACHES = 256, /* kernel_batch.past_caches */
+    PRT_KERNEL_LAUNCHES = 512,    /* its firings launch kernels */
 };
 
 /* The object that a packet's kernel_object names.  The scheduler writes `in`, `out`,

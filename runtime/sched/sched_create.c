@@ -175,7 +175,7 @@ static void isolate_firings(struct prt_kernel_object *object)
 {
     object->warp_cycles = core_cycles_multiply(object->warp_cycles, object->shape.warps_per_firing);
     object->shape = (struct core_warp_shape){1, 1};
-    object->flags |= PRT_KERNEL_BOUNDED;
+    object->flags |= PRT_KERNEL_BOUNDED | PRT_KERNEL_LAUNCHES;
 }
 
 static void create_objects(struct prt_sched *s, uint32_t index, size_t *at)
@@ -224,6 +224,7 @@ static void create_objects(struct prt_sched *s, uint32_t index, size_t *at)
     object.windows = NULL;
     object.index = NULL;
     object.device_queue = NULL;
+    object.flags &= ~(uint32_t)PRT_KERNEL_LAUNCHES;
     object.left = s->left + node->first_input;
     s->objects[c->stage_count + index] = object;
 }
