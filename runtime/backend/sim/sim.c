@@ -30,7 +30,7 @@ struct prt_device {
     struct prt_sim_job *jobs; /* one per object: each is in flight at most once */
     uint32_t *unsettled;      /* objects launched since the last wait, in order */
     uint32_t unsettled_count;
-    struct core_timing_cu *cus; /* scratch: one for each compute unit */
+    struct core_timing_cu *cus; /* scratch: one for each core */
 
     bool ranked; /* launches may interrupt each other: time is precedence's to tell */
     struct prt_precedence precedence;
@@ -73,7 +73,8 @@ static enum prt_status sim_open(const struct prt_device_options *options,
     made->description = *options->description;
     made->queue_entries =
         options->queue_entries > 0 ? options->queue_entries : PRT_QUEUE_ENTRIES_DEFAULT;
-    made->cus = calloc(made->description.cu_count, sizeof *made->cus);
+    size_t cores = (size_t)made->description.cu_count * made->description.cores_per_cu;
+    made->cus = calloc(cores, sizeof *made->cus);
     enum prt_status status =
         made->cus != NULL ? prt_queue_tree_create(&made->description, &made->tree) : PRT_E_NOMEM;
     if (status != PRT_OK) {
@@ -247,7 +248,7 @@ static struct prt_launch_costs find_costs(struct prt_device *device, struct prt_
             job->record.device_queue_cycles = prt_device_queue_cycles(job->object->device_queue);
     }
     struct prt_launch_costs costs = costs_of(job);
-    if (job->object->index != NULL)
+    if (job->object->index != NULL && device->description.index_memory_bytes > 0)
         job->record.index_cycles =
             prt_index_units_ask(&device->indices, &device->queues, job->queue, &device->description,
                                 job->object, job->record.firings, &device->counters);
