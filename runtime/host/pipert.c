@@ -4,7 +4,7 @@
 #include "lang/scalar_text.h"
 #include "runtime/device/host_quota.h"
 #include "runtime/device/host_thread.h"
-#include "runtime/device/queue.h"
+#include "runtime/device/kernel_call.h"
 #include "runtime/load/deepen.h"
 #include "runtime/load/image.h"
 #include "runtime/load/reader.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The statistics of a run, as records. */
 #include "runtime/host/pipert_run.h"
-#include "runtime/sched/self_driven.h"
+#include "model/self_driven.h"
 #include "runtime/sched/arrival_port.h"
 #include "runtime/sched/stage_profile.h"
 

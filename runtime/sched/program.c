@@ -4,7 +4,7 @@
 #include "core/machine.h"
 #include "lang/sched_code.h"
 #include "runtime/device/device_queue.h"
-#include "runtime/sched/block.h"
+#include "model/block.h"
 #include "runtime/sched/own_queues.h"
 #include "runtime/sched/run_state.h"
 

@@ -4,7 +4,7 @@
 #include "core/ends.h"
 #include "core/machine.h"
 #include "core/ready.h"
-#include "runtime/device/queue.h"
+#include "runtime/device/kernel_call.h"
 #include "runtime/sched/explain.h"
 #include "runtime/sched/inport.h"
 #include "runtime/sched/leftovers.h"

@@ -2,14 +2,14 @@
 /* Creation of a run, and binding of its ports. */
 #include "lang/sched_code.h"
 #include "runtime/device/device_queue.h"
-#include "runtime/sched/self_driven.h"
+#include "model/self_driven.h"
 #include "runtime/sched/stage_profile.h"
 #include "runtime/sched/inport.h"
 #include "runtime/sched/arrival_port.h"
-#include "runtime/sched/cached_buffers.h"
+#include "model/cached_buffers.h"
 #include "runtime/sched/live_port.h"
 #include "runtime/sched/provenance.h"
-#include "runtime/sched/block.h"
+#include "model/block.h"
 #include "runtime/sched/port_thread.h"
 #include "runtime/sched/sched.h"
 
@@ -175,7 +175,7 @@ static void isolate_firings(struct prt_kernel_object *object)
 {
     object->warp_cycles = core_cycles_multiply(object->warp_cycles, object->shape.warps_per_firing);
     object->shape = (struct core_warp_shape){1, 1};
-    object->flags |= PRT_KERNEL_BOUNDED;
+    object->flags |= PRT_KERNEL_BOUNDED | PRT_KERNEL_LAUNCHES;
 }
 
 static void create_objects(struct prt_sched *s, uint32_t index, size_t *at)
@@ -224,6 +224,7 @@ static void create_objects(struct prt_sched *s, uint32_t index, size_t *at)
     object.windows = NULL;
     object.index = NULL;
     object.device_queue = NULL;
+    object.flags &= ~(uint32_t)PRT_KERNEL_LAUNCHES;
     object.left = s->left + node->first_input;
     s->objects[c->stage_count + index] = object;
 }
@@ -280,6 +281,14 @@ static enum prt_status create_block(struct prt_sched *s, struct prt_error *error
     return PRT_OK;
 }
 
+static enum prt_status find_cached_buffers(struct prt_sched *s, struct prt_error *error)
+{
+    struct prt_device_info info;
+    s->ops->info(s->device, &info);
+    enum prt_status status = prt_cached_buffers_find(s->container, info.description, s->objects);
+    return status == PRT_OK ? status : NO_MEMORY(error);
+}
+
 enum prt_status prt_sched_create(const struct prt_container *container,
                                  const struct prt_image *image, const struct prt_device_ops *ops,
                                  struct prt_device *device, struct prt_sched **sched,
@@ -303,7 +312,7 @@ enum prt_status prt_sched_create(const struct prt_container *container,
         link_ends(s);
         create_stages(s);
     }
-    if (status == PRT_OK && prt_cached_buffers_find(s) != PRT_OK) status = NO_MEMORY(error);
+    if (status == PRT_OK) status = find_cached_buffers(s, error);
     if (status == PRT_OK) {
         status = ops->set_kernels(device, s->objects, container->stage_count * 2,
                                   container->stage_count);

@@ -22,10 +22,10 @@
  * Work: for each piece, one look at each pair of queues that share compute units.
  * Thread-safety: the scheduler thread only.  Allocation: the calls that return PRT_E_NOMEM.
  */
-#ifndef RUNTIME_DEVICE_PRECEDENCE_H
-#define RUNTIME_DEVICE_PRECEDENCE_H
+#ifndef MODEL_PRECEDENCE_H
+#define MODEL_PRECEDENCE_H
 
-#include "runtime/device/launch_time.h"
+#include "model/launch_time.h"
 
 struct prt_piece {
     uint64_t begin_cycles, end_cycles;

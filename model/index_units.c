@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "runtime/device/index_units.h"
+#include "model/index_units.h"
 
 #include <stdlib.h>
 

@@ -16,8 +16,8 @@
  *   any values; at most PRT_INDEX_LANES_MAX lanes.
  * Ownership: plain data.  Thread-safety: the caller's.  Allocation, errors: none.
  */
-#ifndef RUNTIME_DEVICE_INDEX_ITERATOR_H
-#define RUNTIME_DEVICE_INDEX_ITERATOR_H
+#ifndef MODEL_INDEX_ITERATOR_H
+#define MODEL_INDEX_ITERATOR_H
 
 #include <stdint.h>
 

@@ -11,8 +11,8 @@
  * Requires: room for `capacity` entries, 1 or more; at first `count` is 0.
  * Ownership: `entries` is the caller's.  Thread-safety: the caller's.  Allocation, errors: none.
  */
-#ifndef RUNTIME_DEVICE_INDEX_FILTER_H
-#define RUNTIME_DEVICE_INDEX_FILTER_H
+#ifndef MODEL_INDEX_FILTER_H
+#define MODEL_INDEX_FILTER_H
 
 #include <stdbool.h>
 #include <stdint.h>

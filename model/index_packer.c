@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "runtime/device/index_packer.h"
+#include "model/index_packer.h"
 
 #include <string.h>
 

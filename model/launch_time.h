@@ -14,16 +14,17 @@
  *   last stage is this one.
  * Thread-safety: the scheduler thread only.  Allocation: none.  Errors: none.
  */
-#ifndef RUNTIME_DEVICE_LAUNCH_TIME_H
-#define RUNTIME_DEVICE_LAUNCH_TIME_H
+#ifndef MODEL_LAUNCH_TIME_H
+#define MODEL_LAUNCH_TIME_H
 
-#include "runtime/device/queue.h"
+#include "model/queue.h"
 
 struct prt_launch_costs {
     uint64_t begin_cycles; /* enqueue and processing that the launch pays for */
     uint64_t cleanup_cycles;
     const uint64_t *warp_cycles; /* of a COUNTED object: as counted by the kernel; else NULL */
     uint64_t counted_firings;    /* firings counted, including the one that stopped */
+    uint64_t child_cycles;       /* of the longest firing among those launched */
 };
 
 /* The maximum of numbers that the kernel of a COUNTED object writes into kernel_batch.warp_cycles; 0:
@@ -71,9 +72,9 @@ struct prt_launch_share {
     uint64_t before, after, whole;
 };
 
-/* Adds the children that the object's device queue has executed for a placed launch, or a piece of
- * one, to the work of each compute unit. */
-void prt_launch_place_trees(const struct prt_kernel_object *object, struct prt_launch_share share,
+/* Replaces the work of each compute unit of a placed launch, or of a piece of one, by that share of `cycles`: the work of
+ * its firings and of all that they have launched. */
+void prt_launch_place_trees(const uint64_t *cycles, struct prt_launch_share share,
                             struct core_timing_cu *cus, struct prt_launch_record *record);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "runtime/sched/self_driven.h"
+#include "model/self_driven.h"
 
 #include "core/ends.h"
 

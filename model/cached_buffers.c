@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "runtime/sched/cached_buffers.h"
+#include "model/cached_buffers.h"
 
 #include "core/time/caches.h"
 
@@ -36,31 +36,28 @@ static struct traffic traffic_of(const struct prt_container *c, uint64_t largest
     return traffic;
 }
 
-static void set_objects(struct prt_sched *s, uint64_t largest)
+static void set_objects(const struct prt_container *c, uint64_t largest,
+                        struct prt_kernel_object *objects)
 {
-    const struct prt_container *c = s->container;
     for (uint32_t i = 0; i < c->stage_count; i++) {
         struct traffic traffic = traffic_of(c, largest, &c->nodes[c->stages[i].node]);
-        s->objects[i].moved_bytes = s->objects[c->stage_count + i].moved_bytes =
-            traffic.moved_bytes;
-        s->objects[i].cached_bytes = s->objects[c->stage_count + i].cached_bytes =
-            traffic.cached_bytes;
+        objects[i].moved_bytes = objects[c->stage_count + i].moved_bytes = traffic.moved_bytes;
+        objects[i].cached_bytes = objects[c->stage_count + i].cached_bytes = traffic.cached_bytes;
     }
 }
 
-enum prt_status prt_cached_buffers_find(struct prt_sched *s)
+enum prt_status prt_cached_buffers_find(const struct prt_container *c,
+                                        const struct devdesc *description,
+                                        struct prt_kernel_object *objects)
 {
-    const struct prt_container *c = s->container;
-    struct prt_device_info info;
-    s->ops->info(s->device, &info);
-    uint64_t capacity = core_caches_capacity(info.description);
+    uint64_t capacity = core_caches_capacity(description);
     if (capacity == 0 || c->buffer_count == 0) return PRT_OK;
     uint64_t *bytes = calloc(c->buffer_count, sizeof *bytes);
     if (bytes == NULL) return PRT_E_NOMEM;
     for (uint32_t i = 0; i < c->buffer_count; i++)
         if (c->buffers[i].outer == CONTAINER_INNER)
             bytes[i] = core_cycles_multiply(c->buffers[i].depth_packets, c->buffers[i].width_bytes);
-    set_objects(s, core_caches_largest(capacity, bytes, c->buffer_count));
+    set_objects(c, core_caches_largest(capacity, bytes, c->buffer_count), objects);
     free(bytes);
     return PRT_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "runtime/device/index_filter.h"
+#include "model/index_filter.h"
 
 #include <string.h>
 

@@ -7,8 +7,8 @@
  * Requires: indices below the extents of the format.
  * Ownership: `registers` is the caller's.  Thread-safe: no state.  Allocation, errors: none.
  */
-#ifndef RUNTIME_DEVICE_INDEX_PACKER_H
-#define RUNTIME_DEVICE_INDEX_PACKER_H
+#ifndef MODEL_INDEX_PACKER_H
+#define MODEL_INDEX_PACKER_H
 
 #include "lang/index_format.h"
 

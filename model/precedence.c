@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "runtime/device/precedence.h"
+#include "model/precedence.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -15,11 +15,11 @@
  * Thread-safe: no state; registers are read by all.
  * Allocation, errors: none.
  */
-#ifndef RUNTIME_DEVICE_INDEX_GENERATOR_H
-#define RUNTIME_DEVICE_INDEX_GENERATOR_H
+#ifndef MODEL_INDEX_GENERATOR_H
+#define MODEL_INDEX_GENERATOR_H
 
 #include "lang/devdesc.h"
-#include "runtime/device/index_filter.h"
+#include "model/index_filter.h"
 
 #include <stddef.h>
 #include <stdint.h>

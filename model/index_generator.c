@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "runtime/device/index_generator.h"
+#include "model/index_generator.h"
 
-#include "runtime/device/index_iterator.h"
-#include "runtime/device/index_packer.h"
+#include "model/index_iterator.h"
+#include "model/index_packer.h"
 
 #include <assert.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "runtime/device/packet_processor.h"
+#include "model/packet_processor.h"
 
 #include "core/time/timing.h"
 

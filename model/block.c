@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "runtime/sched/block.h"
+#include "model/block.h"
 
 #include "lang/sched_code.h"
-#include "runtime/sched/self_driven.h"
+#include "model/self_driven.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "runtime/device/index_iterator.h"
+#include "model/index_iterator.h"
 
 #include <string.h>
 

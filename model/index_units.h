@@ -12,10 +12,10 @@
  * Ownership: prt_index_units_free.  Thread-safety: the scheduler thread only.
  * Allocation: only in prt_index_units_add.  Errors: PRT_E_NOMEM.
  */
-#ifndef RUNTIME_DEVICE_INDEX_UNITS_H
-#define RUNTIME_DEVICE_INDEX_UNITS_H
+#ifndef MODEL_INDEX_UNITS_H
+#define MODEL_INDEX_UNITS_H
 
-#include "runtime/device/queue.h"
+#include "model/queue.h"
 
 struct prt_index_units {
     struct prt_index_filter *filters; /* by number of the queue */

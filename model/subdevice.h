@@ -18,8 +18,8 @@
  * Errors: a failed call changes nothing and writes to none of its out-parameters.
  * Rule: OpenCL 1.2 specification, section 4.3.
  */
-#ifndef RUNTIME_DEVICE_SUBDEVICE_H
-#define RUNTIME_DEVICE_SUBDEVICE_H
+#ifndef MODEL_SUBDEVICE_H
+#define MODEL_SUBDEVICE_H
 
 #include "base/status.h"
 

@@ -5,11 +5,11 @@
  * Requires: a verified container.  Ownership: the caller's; the block is one allocation, to be freed.
  * Errors: NULL if memory runs out.
  */
-#ifndef RUNTIME_SCHED_BLOCK_H
-#define RUNTIME_SCHED_BLOCK_H
+#ifndef MODEL_BLOCK_H
+#define MODEL_BLOCK_H
 
 #include "core/core.h"
-#include "runtime/load/reader.h"
+#include "model/container_tables.h"
 
 /* `node_stage`: receives the stage of each node.  `reference_entries`: of the device's reference table. */
 struct core *prt_block_create(const struct prt_container *container, uint32_t reference_entries,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "runtime/device/subdevice.h"
+#include "model/subdevice.h"
 
 #include <pthread.h>
 #include <stdlib.h>

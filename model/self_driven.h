@@ -4,8 +4,8 @@
  *
  * Requires: a block with linked ends.  Thread-safety: no state.  Allocation: none that outlasts a call.
  */
-#ifndef RUNTIME_SCHED_SELF_DRIVEN_H
-#define RUNTIME_SCHED_SELF_DRIVEN_H
+#ifndef MODEL_SELF_DRIVEN_H
+#define MODEL_SELF_DRIVEN_H
 
 #include "core/core.h"
 

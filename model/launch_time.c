@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "runtime/device/launch_time.h"
+#include "model/launch_time.h"
 
 #include "core/time/caches.h"
-#include "runtime/device/device_queue.h"
 
 static bool is_serial(const struct prt_kernel_object *object)
 {
@@ -62,10 +61,9 @@ struct prt_launch_work prt_launch_work(const struct devdesc *description, uint32
         .index_cycles = record->index_cycles,
         .device_queue_cycles = record->device_queue_cycles,
         .cleanup_cycles = costs->cleanup_cycles,
+        .child_cycles = costs->child_cycles,
     };
     work.memory_cycles = core_timing_memory(description, cu_count, &work.timing);
-    if (object->device_queue != NULL)
-        work.child_cycles = prt_device_queue_longest(object->device_queue);
     return work;
 }
 
@@ -136,10 +134,9 @@ static uint64_t share_of(uint64_t cycles, uint64_t part, uint64_t whole)
 
 /* Firings that are scheduled in pieces may take longer than all at once (lang/device_queue.md, "Time"),
  * but the launch does not. */
-void prt_launch_place_trees(const struct prt_kernel_object *object, struct prt_launch_share share,
+void prt_launch_place_trees(const uint64_t *cycles, struct prt_launch_share share,
                             struct core_timing_cu *cus, struct prt_launch_record *record)
 {
-    const uint64_t *cycles = prt_device_queue_cus(object->device_queue);
     uint64_t most = core_cycles_add(record->execute_cycles, record->device_queue_cycles);
     record->busy_cycles = 0;
     record->busy_cus = 0;

@@ -19,14 +19,15 @@
  * pays enqueuing and processing once, by its first launch; a launch with a completion signal or a
  * release scope pays a clean-up of its own, the last one always does, the others do not.
  *
- * Thread-safety: the scheduler thread only, as all of device.h.  Allocation: set_objects only.
+ * Thread-safety: the scheduler thread only.  Allocation: set_objects only.
  * Errors: PRT_E_PACKET with the cause; PRT_E_NOMEM.
  */
-#ifndef RUNTIME_DEVICE_PACKET_PROCESSOR_H
-#define RUNTIME_DEVICE_PACKET_PROCESSOR_H
+#ifndef MODEL_PACKET_PROCESSOR_H
+#define MODEL_PACKET_PROCESSOR_H
 
 #include "lang/dispatch_codec.h"
-#include "runtime/device/device.h"
+#include "base/status.h"
+#include "model/kernel_object.h"
 
 /* One launch of a packet. */
 struct prt_launch {
