@@ -175,8 +175,9 @@ static void cut_warps(const struct prt_precedence *p, const struct prt_claim *c,
                       struct prt_piece *cut)
 {
     const struct core_timing_work rest = warps_from(c, c->done, c->left.timing.warps - c->done);
-    const struct core_timing_cut made = core_timing_cut(queue_of(p, c->queue)->cu_count, &rest,
-                                                        c->left.group_warps, at_cycles, p->cus);
+    const struct core_timing_cut made =
+        core_timing_cut(p->description, queue_of(p, c->queue)->cu_count, &rest, c->left.group_warps,
+                        at_cycles, p->cus);
     cut->count = made.warps;
     cut->compute_cycles = made.cycles;
 }

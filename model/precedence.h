@@ -63,7 +63,7 @@ struct prt_claim_line { /* the present claims of a queue, in order */
 struct prt_precedence {
     struct prt_queue_table *queues;
     const struct devdesc *description;
-    struct core_timing_cu *cus; /* scratch: one for each compute unit */
+    struct core_timing_cu *cus; /* scratch: one for each core */
     struct prt_claim *claims;   /* by the caller's numbers */
     struct prt_claim_line *lines;
     uint32_t line_count;

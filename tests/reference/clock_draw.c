@@ -101,6 +101,7 @@ void clock_draw(struct clock_pipeline *p, struct clock_random *random,
                 const struct clock_device *device, bool side_by_side)
 {
     *p = (struct clock_pipeline){.cus = device->cus,
+                                 .cores = device->cores,
                                  .bytes_per_cycle = device->bytes_per_cycle,
                                  .latency = device->latency,
                                  .in_flight = device->in_flight,

@@ -21,6 +21,11 @@ static long cus_of(const struct clock_units *u, int index)
     return stage_of(u, index)->state ? 1 : u->pipeline->queue_cus[stage_of(u, index)->queue];
 }
 
+static long cores_of(const struct clock_units *u, int index)
+{
+    return stage_of(u, index)->state ? 1 : u->pipeline->cores;
+}
+
 /* Of firings with state only the sum is known: each ends when its share of it has passed. */
 static long unit_cost(const struct clock_units *u, int index, long firing)
 {
@@ -37,7 +42,7 @@ static long unit_cost(const struct clock_units *u, int index, long firing)
 static bool is_busy(const struct clock_launch *l)
 {
     for (int c = 0; c < CLOCK_CUS; c++)
-        if (l->left[c] > 0) return true;
+        if (clock_cu_is_busy(&l->cus[c])) return true;
     return false;
 }
 
@@ -141,13 +146,14 @@ static void execute(struct clock_units *u, int index)
 {
     struct clock_launch *l = &u->launches[index];
     for (long c = 0; c < cus_of(u, index); c++) {
-        while (l->left[c] == 0 && l->next < l->firings && !l->yields) {
-            l->left[c] = unit_cost(u, index, l->next);
+        while (clock_cu_can_begin(&l->cus[c], cores_of(u, index)) && l->next < l->firings &&
+               !l->yields) {
+            clock_cu_begin(&l->cus[c], unit_cost(u, index, l->next));
             l->next += stage_of(u, index)->warp_firings;
         }
     }
     for (int c = 0; c < CLOCK_CUS; c++)
-        l->left[c] -= l->left[c] > 0;
+        (void)clock_cu_pass(&l->cus[c]);
     transfer(u, index);
     u->times->execute[index]++;
 }

@@ -17,7 +17,7 @@ struct clock_launch { /* of a stage: it has one at a time */
      * the latency; units with warps. */
     long latency, missed, through, under_way, at_work;
     long first, firings, next; /* the next one to begin */
-    long left[CLOCK_CUS];      /* of what each compute unit executes */
+    struct clock_cu cus[CLOCK_CUS];
 };
 
 struct clock_units {

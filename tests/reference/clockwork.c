@@ -39,18 +39,19 @@ static long warp_cost(const struct clock_stage *stage, long firing)
     return stage->counted ? clock_counted(firing) : stage->warp_cycles;
 }
 
-/* Compute units that are free take the next warps, the lowest first; then a cycle passes. */
-static long compute(const struct clock_stage *stage, long cus, long first, long firings)
+/* Compute units whose first core is free take the next warps, the lowest first; then a cycle passes. */
+static long compute(const struct clock_stage *stage, long cus, long cores, long first, long firings)
 {
-    long left[CLOCK_CUS] = {0}, next = 0, cycles = 0;
-    if (stage->state) cus = 1;
+    struct clock_cu units[CLOCK_CUS] = {0};
+    long next = 0, cycles = 0;
+    if (stage->state) cus = cores = 1;
     for (bool busy = true; busy;) {
         busy = false;
         for (long c = 0; c < cus; c++) {
-            for (; left[c] == 0 && next < firings; next += stage->warp_firings)
-                left[c] = warp_cost(stage, first + next);
-            busy |= left[c] > 0;
-            left[c] -= left[c] > 0;
+            for (; clock_cu_can_begin(&units[c], cores) && next < firings;
+                 next += stage->warp_firings)
+                clock_cu_begin(&units[c], warp_cost(stage, first + next));
+            busy |= clock_cu_pass(&units[c]);
         }
         cycles += busy;
     }
@@ -182,7 +183,8 @@ static void time_launch(struct play *play, int index, long firings)
     int queue = stage->queue;
     long begin = play->clock > play->free_at[queue] ? play->clock : play->free_at[queue];
     long change = play->last[queue] >= 0 && play->last[queue] != index ? p->change : 0;
-    long computing = compute(stage, p->queue_cus[queue], play->works[index].firings, firings);
+    long computing =
+        compute(stage, p->queue_cus[queue], p->cores, play->works[index].firings, firings);
     long moving = memory(p, stage, p->queue_cus[queue], firings);
     long execute = computing > moving ? computing : moving;
     play->works[index].end = begin + p->launch + change + execute;

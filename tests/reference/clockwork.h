@@ -8,9 +8,11 @@
 #ifndef TESTS_REFERENCE_CLOCKWORK_H
 #define TESTS_REFERENCE_CLOCKWORK_H
 
+#include "tests/reference/clock_cus.h"
+
 #include <stdbool.h>
 
-enum { CLOCK_STAGES = 6, CLOCK_ENDS = 2, CLOCK_BUFFERS = 10, CLOCK_CUS = 16 };
+enum { CLOCK_STAGES = 6, CLOCK_ENDS = 2, CLOCK_BUFFERS = 10 };
 
 struct clock_stage {
     int input_count, output_count;
@@ -35,6 +37,7 @@ struct clock_pipeline {
     struct clock_buffer buffers[CLOCK_BUFFERS];
     long queue_cus[CLOCK_STAGES];
     long cus, bytes_per_cycle; /* of the device; at most CLOCK_CUS */
+    long cores;                /* of a compute unit; at most CLOCK_CORES */
     long latency, in_flight;   /* cycles of an access; bytes under way of a unit, 0: any number */
     long cache_bytes, cache_bytes_per_cycle; /* of all caches; 0: they do not count */
     long launch, change;                     /* of a full packet; of going over to another stage */

@@ -2,8 +2,8 @@
 /*
  * The time of whole runs against an oracle that plays them by hand (clockwork.h), cycle by cycle:
  * chains and joins of exact rates, of known costs and of counted ones, with and without state, on
- * one queue and side by side, with 1 to 4 host threads, on devices with and without caches
- * and latency of memory; and where stages of different importance share compute units.
+ * one queue and side by side, with 1 to 4 host threads, on devices with and without caches,
+ * latency of memory, and several cores in a compute unit; and where stages of different importance share compute units.
  */
 #include "tests/test.h"
 
@@ -83,11 +83,13 @@ static struct machine machine_named(const char *name)
     return m;
 }
 
-/* The same, in a file, whose memory has latency, and perhaps a limit of bytes under way and caches. */
-static struct machine machine_with_memory(const char *name, struct clock_random *random)
+/* The same, in a file, with several cores in a compute unit, and a memory that has latency, and perhaps a limit of
+ * bytes under way and caches. */
+static struct machine machine_with_more(const char *name, struct clock_random *random)
 {
     struct machine m = machine_named(name);
     char text[4096];
+    m.description.cores_per_cu = (uint32_t)clock_number(random, 1, CLOCK_CORES);
     m.description.memory_latency_cycles = (uint32_t)clock_number(random, 1, 400);
     m.description.memory_in_flight_bytes =
         clock_number(random, 0, 1) ? (uint64_t)clock_number(random, 1, 8000) : 0;
@@ -120,6 +122,7 @@ static void draw_for(struct clock_pipeline *p, struct clock_random *random,
     const struct devdesc *d = &machine->description;
     const struct clock_device for_device = {
         .cus = (long)d->cu_count,
+        .cores = (long)d->cores_per_cu,
         .lanes = (long)d->lanes,
         .bytes_per_cycle = (long)d->memory_bytes_per_cycle,
         .launch = (long)d->launch_enqueue_cycles + (long)d->launch_process_cycles +
@@ -255,10 +258,10 @@ static uint64_t compare(const struct clock_pipeline *p, const struct machine *ma
     return interruptions;
 }
 
-/* A device for a round: in one round of two, with figures of the memory. */
+/* A device for a round: in one round of two, with cores and figures of the memory. */
 static struct machine machine_for(const char *name, struct clock_random *random, int round)
 {
-    return round % 2 == 0 ? machine_named(name) : machine_with_memory(name, random);
+    return round % 2 == 0 ? machine_named(name) : machine_with_more(name, random);
 }
 
 static void runs_take_the_cycles_that_they_take_by_hand(void **unused)
