@@ -704,22 +704,19 @@ bool devdesc_host_cores(const char *name, uint32_t *cores)
     return *cores <= DEVDESC_HOST_CORES_MAX;
 }
 
-/* As many cores, which share one last cache. */
-static void set_cores(struct devdesc *device, const char *name, uint32_t cores)
-{
-    snprintf(device->name, sizeof device->name, "%s", name);
-    device->cu_count = device->max_sub_devices = cores;
-    for (int level = 0; level < DEVDESC_LEVELS; level++)
-        if (device->cus_per_domain[level] > 1) device->cus_per_domain[level] = cores;
-}
-
 bool devdesc_builtin(const char *name, struct devdesc *out)
 {
     struct devdesc_findings findings;
     uint32_t cores;
     if (devdesc_host_cores(name, &cores) && cores > 0) {
         bool found = devdesc_builtin("cpu", out);
-        if (found) set_cores(out, name, cores);
+        if (found) {
+            /* As many cores, which share one last cache. */
+            snprintf(out->name, sizeof out->name, "%s", name);
+            out->cu_count = out->max_sub_devices = cores;
+            for (int level = 0; level < DEVDESC_LEVELS; level++)
+                if (out->cus_per_domain[level] > 1) out->cus_per_domain[level] = cores;
+        }
         return found;
     }
     for (const struct embedded_file *file = embedded_device_files; file->name; file++)

@@ -330,20 +330,16 @@ static bool take_one_of(struct assembly *a, char letter, uint32_t *value)
                          operand_name(letter) + strlen("the "), known);
 }
 
-/* "run STAGE, NUMBER", for messages. */
-static void usage_of(enum sched_opcode opcode, char *out, size_t size)
-{
-    const struct sched_opcode_info *info = &sched_opcodes[opcode];
-    size_t used = (size_t)snprintf(out, size, "%s", info->mnemonic);
-    for (size_t i = 0; info->operands[i] != '\0' && used < size; i++)
-        used += (size_t)snprintf(out + used, size - used, "%s %s", i > 0 ? "," : "",
-                                 operand_name(info->operands[i]) + strlen("the "));
-}
-
 static bool miss_operand(struct assembly *a, enum sched_opcode opcode, char letter)
 {
     char usage[120];
-    usage_of(opcode, usage, sizeof usage);
+    /* "run STAGE, NUMBER", for messages. */
+    size_t size = sizeof usage;
+    const struct sched_opcode_info *info = &sched_opcodes[opcode];
+    size_t used = (size_t)snprintf(usage, size, "%s", info->mnemonic);
+    for (size_t i = 0; info->operands[i] != '\0' && used < size; i++)
+        used += (size_t)snprintf(usage + used, size - used, "%s %s", i > 0 ? "," : "",
+                                 operand_name(info->operands[i]) + strlen("the "));
     return fail_assembly(a, "',' and %s are missing: '%s'", operand_name(letter), usage);
 }
 
@@ -397,19 +393,6 @@ static bool assemble_instruction(struct assembly *a, struct word mnemonic)
 
 /* ---- directives ---- */
 
-static bool assemble_stages(struct assembly *a)
-{
-    if (a->stages_seen) return fail_assembly(a, "the number of stages is given twice");
-    a->stages_seen = true;
-    if (!take_operand_number(a, "the number of stages", &a->program->stage_count) ||
-        !expect_end(a)) {
-        return false;
-    }
-    if (a->program->stage_count <= SCHED_MAX_STAGES) return true;
-    return fail_assembly(a, "%" PRIu32 " stages: at most %u are possible", a->program->stage_count,
-                         SCHED_MAX_STAGES);
-}
-
 /* The numbers of a set. */
 static bool are_stages(struct assembly *a, uint32_t count)
 {
@@ -448,7 +431,17 @@ static bool assemble_set(struct assembly *a)
 
 static bool assemble_directive(struct assembly *a, struct word name)
 {
-    if (word_is(name, ".stages")) return assemble_stages(a);
+    if (word_is(name, ".stages")) {
+        if (a->stages_seen) return fail_assembly(a, "the number of stages is given twice");
+        a->stages_seen = true;
+        if (!take_operand_number(a, "the number of stages", &a->program->stage_count) ||
+            !expect_end(a)) {
+            return false;
+        }
+        if (a->program->stage_count <= SCHED_MAX_STAGES) return true;
+        return fail_assembly(a, "%" PRIu32 " stages: at most %u are possible",
+                             a->program->stage_count, SCHED_MAX_STAGES);
+    }
     if (word_is(name, ".set")) return assemble_set(a);
     return fail_assembly(a, "there is no directive '%.*s'; there are .stages and .set", shown(name),
                          name.text);

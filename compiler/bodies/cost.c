@@ -150,19 +150,6 @@ struct graph_warp cost_warp_of(const struct kernel *kernel, bool stateful,
     return warp;
 }
 
-static void cost_of_node(struct graph_node *node, const struct devdesc *device)
-{
-    node->warp = cost_warp_of(node->kernel, node->stateful, device);
-    if (node->cost_declared) {
-        /* The author's cost of a firing covers all its work-items together. */
-        uint32_t items = node->kernel->grouped ? group_items(node->kernel) : 1;
-        node->warp.counted = false;
-        node->warp.cycles = (node->cost_cycles + items - 1) / items;
-        if (node->kernel->finish != NULL) node->warp.finish_cycles = node->cost_cycles;
-    } else
-        node->cost_cycles = node->kernel->cost_cycles;
-}
-
 void cost_estimate(struct compile *cx, struct graph *graph)
 {
     uint32_t ids = 0;
@@ -174,6 +161,16 @@ void cost_estimate(struct compile *cx, struct graph *graph)
         plan_function(cx, graph->functions.items[i], costs);
     for (size_t i = 0; i < graph->kernels.count; i++)
         plan_kernel(cx, graph->kernels.items[i], costs);
-    for (size_t i = 0; i < graph->nodes.count; i++)
-        cost_of_node(&graph->nodes.items[i], cx->device);
+    for (size_t i = 0; i < graph->nodes.count; i++) {
+        struct graph_node *node = &graph->nodes.items[i];
+        node->warp = cost_warp_of(node->kernel, node->stateful, cx->device);
+        if (node->cost_declared) {
+            /* The author's cost of a firing covers all its work-items together. */
+            uint32_t items = node->kernel->grouped ? group_items(node->kernel) : 1;
+            node->warp.counted = false;
+            node->warp.cycles = (node->cost_cycles + items - 1) / items;
+            if (node->kernel->finish != NULL) node->warp.finish_cycles = node->cost_cycles;
+        } else
+            node->cost_cycles = node->kernel->cost_cycles;
+    }
 }

@@ -416,15 +416,6 @@ static void settle_port(const struct forest *f, struct kernel *k, uint32_t p, ui
     port->tree_proven = true;
 }
 
-static void settle_root(const struct forest *f, struct kernel *k, const struct bounds *bounds)
-{
-    size_t kept = diag_kept_count(f->cx->diags);
-    bool bounded = settle_tree(f, k, bounds);
-    for (uint32_t p = 0; bounded && p < k->out_count; p++)
-        settle_port(f, k, p, bounds->packets[p]);
-    graph_trace_kernel(f->cx, k, kept);
-}
-
 static bool is_root(const struct kernel *k)
 {
     return launches(k) && !k->is_child;
@@ -467,8 +458,15 @@ void launches_bound_trees(struct compile *cx, struct graph *graph)
         row = deeper;
         deeper = swap;
         for (size_t i = 0; i < graph->kernels.count; i++)
-            if (is_root(graph->kernels.items[i]) && graph->kernels.items[i]->launches.nesting == d)
-                settle_root(&f, graph->kernels.items[i], &row.of[i]);
+            if (is_root(graph->kernels.items[i]) &&
+                graph->kernels.items[i]->launches.nesting == d) {
+                struct kernel *k = graph->kernels.items[i];
+                size_t kept = diag_kept_count(f.cx->diags);
+                bool bounded = settle_tree(&f, k, &row.of[i]);
+                for (uint32_t p = 0; bounded && p < k->out_count; p++)
+                    settle_port(&f, k, p, row.of[i].packets[p]);
+                graph_trace_kernel(f.cx, k, kept);
+            }
     }
     arena_destroy(f.scratch);
 }

@@ -127,17 +127,6 @@ static void add_binding(struct child *child, word_list *words, const char *port,
              arena_printf(child->cx.arena, "%s=%s%s", port, base_name(path), format));
 }
 
-/* The author of a test wants the libraries that its sources name. */
-static void allow_libraries(struct child *child, word_list *words)
-{
-    const struct foreign_files *files = child->cx.foreign;
-    for (size_t i = 0; files != NULL && i < files->items.count; i++)
-        if (files->items.items[i].soname != NULL)
-            vec_push(
-                child->cx.arena, words,
-                arena_printf(child->cx.arena, "--allow-library=%s", files->items.items[i].soname));
-}
-
 _Noreturn static void execute_piperun(struct child *child, word_list *words)
 {
     vec_push(child->cx.arena, words, NULL);
@@ -226,6 +215,12 @@ void test_child(const struct test_environment *environment, const struct test_jo
     struct passes passes = job->passes;
     passes.cx = &child.cx;
     write_test_container(&child, &passes, container);
-    allow_libraries(&child, &words);
+    /* The author of a test wants the libraries that its sources name. */
+    const struct foreign_files *files = child.cx.foreign;
+    for (size_t i = 0; files != NULL && i < files->items.count; i++)
+        if (files->items.items[i].soname != NULL)
+            vec_push(
+                child.cx.arena, &words,
+                arena_printf(child.cx.arena, "--allow-library=%s", files->items.items[i].soname));
     execute_piperun(&child, &words);
 }

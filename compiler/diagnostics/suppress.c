@@ -21,12 +21,6 @@ static bool begins(const struct source *source, uint32_t at, const char *text)
     return source->size_bytes - at >= length && memcmp(source->bytes + at, text, length) == 0;
 }
 
-static uint32_t end_of_line(const struct source *source, uint32_t at)
-{
-    const char *end = memchr(source->bytes + at, '\n', source->size_bytes - at);
-    return end != NULL ? (uint32_t)(end - source->bytes) : source->size_bytes;
-}
-
 /* The offset after a string or character constant that begins at `at`. */
 static uint32_t skip_quoted(const struct source *source, uint32_t at)
 {
@@ -46,7 +40,10 @@ static uint32_t skip_block_comment(const struct source *source, uint32_t at)
 /* The offset after the comment or constant at `at`, or after one byte. */
 static uint32_t skip_one(const struct source *source, uint32_t at)
 {
-    if (begins(source, at, "//")) return end_of_line(source, at);
+    if (begins(source, at, "//")) {
+        const char *end = memchr(source->bytes + at, '\n', source->size_bytes - at);
+        return end != NULL ? (uint32_t)(end - source->bytes) : source->size_bytes;
+    }
     if (begins(source, at, "/*")) return skip_block_comment(source, at);
     if (source->bytes[at] == '"' || source->bytes[at] == '\'') return skip_quoted(source, at);
     return at + 1;

@@ -424,14 +424,6 @@ static void declare_linted_item(struct names *names, const struct ast_item *item
 
 /* ---- imports ---- */
 
-static const struct ast_file *file_of_source(const struct names *names, uint32_t source)
-{
-    const struct ast_file *file = names->program->files;
-    while (file != NULL && file->source != source)
-        file = file->next;
-    return file;
-}
-
 static bool import_source(const struct names *names, const struct ast_file *from,
                           const struct ast_item *item, uint32_t *id)
 {
@@ -447,7 +439,9 @@ static bool is_file_used(const struct names *names, uint32_t source, bool *seen)
     uint32_t id;
     if (names->source_read[source]) return true;
     seen[source] = true;
-    const struct ast_file *file = file_of_source(names, source);
+    const struct ast_file *file = names->program->files;
+    while (file != NULL && file->source != source)
+        file = file->next;
     for (const struct ast_item *i = file != NULL ? file->items : NULL; i != NULL; i = i->next)
         if (import_source(names, file, i, &id) && !seen[id] && is_file_used(names, id, seen))
             return true;

@@ -96,13 +96,6 @@ const char *elf_view_loading(const struct elf_view *elf)
 
 /* ---- symbols ---- */
 
-static const char *text_of_symbol(const struct elf_view *elf, const Elf64_Sym *symbol)
-{
-    Elf64_Shdr data;
-    if (!section_at(elf, symbol->st_shndx, &data) || symbol->st_value < data.sh_addr) return NULL;
-    return text_at(elf, &data, symbol->st_value - data.sh_addr);
-}
-
 const char *elf_view_text(const struct elf_view *elf, const char *symbol_name)
 {
     Elf64_Shdr table, names;
@@ -112,8 +105,12 @@ const char *elf_view_text(const struct elf_view *elf, const char *symbol_name)
         Elf64_Sym symbol;
         memcpy(&symbol, elf->bytes + table.sh_offset + at, sizeof symbol);
         const char *name = text_at(elf, &names, symbol.st_name);
-        if (symbol.st_shndx != SHN_UNDEF && name != NULL && strcmp(name, symbol_name) == 0)
-            return text_of_symbol(elf, &symbol);
+        if (symbol.st_shndx != SHN_UNDEF && name != NULL && strcmp(name, symbol_name) == 0) {
+            Elf64_Shdr data;
+            if (!section_at(elf, symbol.st_shndx, &data) || symbol.st_value < data.sh_addr)
+                return NULL;
+            return text_at(elf, &data, symbol.st_value - data.sh_addr);
+        }
     }
     return NULL;
 }

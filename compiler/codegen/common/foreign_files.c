@@ -33,14 +33,6 @@ static const char *in_system(struct compile *cx, const char *name)
     return NULL;
 }
 
-static const char *find_path(struct compile *cx, const char *name, struct span span)
-{
-    const char *path = source_find_file(cx->sources, span.source, name, cx->options.import_folders,
-                                        cx->options.import_folder_count);
-    bool is_library = strchr(name, '/') == NULL && strstr(name, ".so") != NULL;
-    return path == NULL && is_library ? in_system(cx, name) : path;
-}
-
 /* ---- what ---- */
 
 static bool begins(struct link_bytes bytes, const char *magic, size_t length)
@@ -128,7 +120,11 @@ static bool add_file(struct compile *cx, struct foreign_files *files, const stru
 {
     struct foreign_file file = {.name = kernel->foreign->files[index],
                                 .span = kernel->foreign->file_spans[index]};
-    file.path = find_path(cx, file.name, file.span);
+    const char *path =
+        source_find_file(cx->sources, file.span.source, file.name, cx->options.import_folders,
+                         cx->options.import_folder_count);
+    bool is_library = strchr(file.name, '/') == NULL && strstr(file.name, ".so") != NULL;
+    file.path = path == NULL && is_library ? in_system(cx, file.name) : path;
     if (file.path == NULL) return report_missing(cx, &file, kernel);
     for (size_t i = 0; i < files->items.count; i++)
         if (strcmp(files->items.items[i].path, file.path) == 0) return true;

@@ -320,18 +320,6 @@ static void drop_text_attribute(LLVMValueRef function, const char *name)
                                      (unsigned)strlen(name));
 }
 
-/* Foreign functions get the instruction set of the image: they could not be put in place otherwise, and each
- * image has its own. */
-static void adopt_functions(LLVMModuleRef module)
-{
-    for (LLVMValueRef f = LLVMGetFirstFunction(module); f != NULL; f = LLVMGetNextFunction(f)) {
-        drop_text_attribute(f, "target-cpu");
-        drop_text_attribute(f, "target-features");
-        drop_text_attribute(f, "tune-cpu");
-        drop_text_attribute(f, "min-legal-vector-width");
-    }
-}
-
 static bool link_file(struct kernel_emitter *e, const struct foreign_file *file)
 {
     LLVMModuleRef module = NULL;
@@ -350,7 +338,14 @@ static bool link_file(struct kernel_emitter *e, const struct foreign_file *file)
         LLVMDisposeModule(module);
         return report_bitcode(e, file, LLVMCreateMessage("it is for another processor"));
     }
-    adopt_functions(module);
+    /* Foreign functions get the instruction set of the image: they could not be put in
+     * place otherwise, and each image has its own. */
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f != NULL; f = LLVMGetNextFunction(f)) {
+        drop_text_attribute(f, "target-cpu");
+        drop_text_attribute(f, "target-features");
+        drop_text_attribute(f, "tune-cpu");
+        drop_text_attribute(f, "min-legal-vector-width");
+    }
     return LLVMLinkModules2(e->module, module) == 0 || report_bitcode(e, file, NULL);
 }
 

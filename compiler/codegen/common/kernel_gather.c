@@ -60,24 +60,21 @@ LLVMValueRef kernel_gather(struct kernel_emitter *e, LLVMTypeRef item, LLVMValue
 
 static LLVMValueRef lane_of(struct kernel_emitter *e, LLVMValueRef value, uint32_t lane);
 
-static LLVMValueRef lane_of_address(struct kernel_emitter *e, LLVMValueRef address, uint32_t lane)
-{
-    unsigned count = (unsigned)LLVMGetNumOperands(address) - 1;
-    LLVMValueRef *indices = ARENA_ARRAY(e->scratch, LLVMValueRef, count);
-    LLVMValueRef base = lane_of(e, LLVMGetOperand(address, 0), lane);
-    LLVMTypeRef item = LLVMGetGEPSourceElementType(address);
-    for (unsigned i = 0; i < count; i++)
-        indices[i] = lane_of(e, LLVMGetOperand(address, i + 1), lane);
-    return LLVMIsInBounds(address)
-               ? LLVMBuildInBoundsGEP2(e->builder, item, base, indices, count, "")
-               : LLVMBuildGEP2(e->builder, item, base, indices, count, "");
-}
-
 /* One lane of a value that may be a vector: calculated as a scalar where that is an address, or an index that widens. */
 static LLVMValueRef lane_of(struct kernel_emitter *e, LLVMValueRef value, uint32_t lane)
 {
     if (LLVMGetTypeKind(LLVMTypeOf(value)) != LLVMVectorTypeKind) return value;
-    if (LLVMIsAGetElementPtrInst(value) != NULL) return lane_of_address(e, value, lane);
+    if (LLVMIsAGetElementPtrInst(value) != NULL) {
+        unsigned count = (unsigned)LLVMGetNumOperands(value) - 1;
+        LLVMValueRef *indices = ARENA_ARRAY(e->scratch, LLVMValueRef, count);
+        LLVMValueRef base = lane_of(e, LLVMGetOperand(value, 0), lane);
+        LLVMTypeRef item = LLVMGetGEPSourceElementType(value);
+        for (unsigned i = 0; i < count; i++)
+            indices[i] = lane_of(e, LLVMGetOperand(value, i + 1), lane);
+        return LLVMIsInBounds(value)
+                   ? LLVMBuildInBoundsGEP2(e->builder, item, base, indices, count, "")
+                   : LLVMBuildGEP2(e->builder, item, base, indices, count, "");
+    }
     if (LLVMIsAZExtInst(value) != NULL) {
         LLVMValueRef narrow = lane_of(e, LLVMGetOperand(value, 0), lane);
         return LLVMBuildZExt(e->builder, narrow, LLVMGetElementType(LLVMTypeOf(value)), "");

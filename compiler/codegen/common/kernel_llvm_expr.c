@@ -79,25 +79,20 @@ static enum kernel_layout value_layout(struct kernel_emitter *e, const struct kx
     return varies ? LAYOUT_LANES : LAYOUT_UNIFORM;
 }
 
-static void struct_into(struct kernel_emitter *e, const struct kx *x, struct kernel_address to)
-{
-    bool whole = x->argument_count == x->type->field_count && !x->type->has_padding;
-    for (uint32_t i = 0; i < x->argument_count; i++)
-        whole = whole && x->arguments[i] != NULL;
-    if (!whole) kernel_store_zero(e, x->type, to);
-    for (uint32_t i = 0; i < x->argument_count; i++) {
-        if (x->arguments[i] != NULL)
-            kernel_expression_into(e, x->arguments[i],
-                                   kernel_member(e, to, x->type->fields[i].offset_bytes), true);
-    }
-}
-
 /* Each argument follows the previous one; one of a vector may be a shorter vector. */
 static void aggregate_into(struct kernel_emitter *e, const struct kx *x, struct kernel_address to)
 {
     uint64_t at = 0;
     if (x->type->kind == TYPE_STRUCT) {
-        struct_into(e, x, to);
+        bool whole = x->argument_count == x->type->field_count && !x->type->has_padding;
+        for (uint32_t i = 0; i < x->argument_count; i++)
+            whole = whole && x->arguments[i] != NULL;
+        if (!whole) kernel_store_zero(e, x->type, to);
+        for (uint32_t i = 0; i < x->argument_count; i++) {
+            if (x->arguments[i] != NULL)
+                kernel_expression_into(e, x->arguments[i],
+                                       kernel_member(e, to, x->type->fields[i].offset_bytes), true);
+        }
         return;
     }
     if (x->argument_count < x->type->length) kernel_store_zero(e, x->type, to);

@@ -172,17 +172,6 @@ static LLVMValueRef most_slot(struct kernel_emitter *e, uint32_t port, LLVMValue
                              element);
 }
 
-static void begin_most(struct kernel_emitter *e)
-{
-    const struct kernel *kernel = e->body->kernel;
-    for (uint32_t i = 0; i < kernel->out_count; i++) {
-        const struct kernel_port *port = &kernel->out[i];
-        if (!out_ranges(port) || port->indexed) continue;
-        e->body->out[i].most = kernel_alloca(e, LLVMArrayType2(e->i64, port->arity), "most");
-        kernel_zero_ends(e, port->arity, e->body->out[i].most);
-    }
-}
-
 static void raise_one(struct kernel_emitter *e, LLVMValueRef element, void *data)
 {
     const struct port_code *code = data;
@@ -222,18 +211,6 @@ static void move_input(struct kernel_emitter *e, LLVMValueRef element, void *dat
     move_pointer(e, port, e->body->in[code->port].pointers, element, code->value);
 }
 
-static void move_inputs(struct kernel_emitter *e)
-{
-    const struct kernel *kernel = e->body->kernel;
-    for (uint32_t i = 0; i < kernel->in_count; i++) {
-        const struct kernel_port *port = &kernel->in[i];
-        if (!e->body->in[i].moves) continue;
-        struct port_code code = {.port = i,
-                                 .value = kernel_phase_rate(e, port->pop, port->pops).value};
-        kernel_each_end(e, port->arity, move_input, &code);
-    }
-}
-
 static void move_output(struct kernel_emitter *e, LLVMValueRef element, void *data)
 {
     const struct port_code *code = data;
@@ -265,7 +242,13 @@ void kernel_rates_begin(struct kernel_emitter *e)
     LLVMBuildStore(e->builder, LLVMGetParam(body->llvm, KERNEL_PARAM_COUNT), body->completed);
     LLVMBuildStore(e->builder, LLVMConstInt(e->i32, KERNEL_OK, 0), body->status);
     begin_phases(e);
-    begin_most(e);
+    const struct kernel *kernel = e->body->kernel;
+    for (uint32_t i = 0; i < kernel->out_count; i++) {
+        const struct kernel_port *port = &kernel->out[i];
+        if (!out_ranges(port) || port->indexed) continue;
+        e->body->out[i].most = kernel_alloca(e, LLVMArrayType2(e->i64, port->arity), "most");
+        kernel_zero_ends(e, port->arity, e->body->out[i].most);
+    }
 }
 
 void kernel_firing_begin(struct kernel_emitter *e)
@@ -282,7 +265,14 @@ void kernel_firing_end(struct kernel_emitter *e)
     if (e->body->lanes > 0) return;
     check_counts(e);
     raise_most(e);
-    move_inputs(e);
+    const struct kernel *kernel = e->body->kernel;
+    for (uint32_t i = 0; i < kernel->in_count; i++) {
+        const struct kernel_port *port = &kernel->in[i];
+        if (!e->body->in[i].moves) continue;
+        struct port_code code = {.port = i,
+                                 .value = kernel_phase_rate(e, port->pop, port->pops).value};
+        kernel_each_end(e, port->arity, move_input, &code);
+    }
     move_outputs(e);
     step_phase(e);
     e->body->phase = NULL;
@@ -375,14 +365,6 @@ static void report_produced(struct kernel_emitter *e, LLVMValueRef produced, LLV
     }
 }
 
-static void canonicalise_later(struct kernel_emitter *e, LLVMValueRef completed)
-{
-    for (uint32_t i = 0; i < e->body->kernel->out_count; i++) {
-        if (!e->body->out[i].canonical_later) continue;
-        kernel_canonical_window(e, i, appended_packets(e, i, kernel_i64(e, 0), completed));
-    }
-}
-
 static void tell_most(struct kernel_emitter *e, LLVMValueRef element, void *data)
 {
     const struct port_code *code = data;
@@ -429,7 +411,10 @@ void kernel_report_batch(struct kernel_emitter *e, LLVMValueRef produced, LLVMVa
                          LLVMValueRef most)
 {
     LLVMValueRef firings = LLVMBuildLoad2(e->builder, e->i64, e->body->completed, "firings");
-    canonicalise_later(e, firings);
+    for (uint32_t i = 0; i < e->body->kernel->out_count; i++) {
+        if (!e->body->out[i].canonical_later) continue;
+        kernel_canonical_window(e, i, appended_packets(e, i, kernel_i64(e, 0), firings));
+    }
     LLVMBasicBlockRef end = kernel_begin_asked(e, produced);
     report_produced(e, produced, firings);
     kernel_end_asked(e, end);

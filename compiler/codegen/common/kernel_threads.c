@@ -256,15 +256,6 @@ static void emit_firings(struct kernel_emitter *e, const struct threads *t, LLVM
     LLVMBuildRet(e->builder, good);
 }
 
-/* A record that the caller has not asked for is the thread's own. */
-static void choose_fault(struct kernel_emitter *e, struct threads *t)
-{
-    LLVMValueRef own = entry_alloca(e, sizeof(struct kernel_fault), "fault");
-    LLVMValueRef asked = t->args[KERNEL_PARAM_FAULT];
-    LLVMValueRef none = LLVMBuildIsNull(e->builder, asked, "");
-    t->fault = LLVMBuildSelect(e->builder, none, own, asked, "");
-}
-
 static void emit_threads(struct kernel_emitter *e, struct threads *t)
 {
     LLVMValueRef number, all;
@@ -272,7 +263,11 @@ static void emit_threads(struct kernel_emitter *e, struct threads *t)
     t->count = t->args[KERNEL_PARAM_COUNT];
     if (has_windows(t->kernel))
         t->seen = entry_alloca(e, t->ends.in * sizeof(struct kernel_window), "seen");
-    choose_fault(e, t);
+    /* A record that the caller has not asked for is the thread's own. */
+    LLVMValueRef own = entry_alloca(e, sizeof(struct kernel_fault), "fault");
+    LLVMValueRef asked = t->args[KERNEL_PARAM_FAULT];
+    LLVMValueRef none = LLVMBuildIsNull(e->builder, asked, "");
+    t->fault = LLVMBuildSelect(e->builder, none, own, asked, "");
     number_threads(e, t, &number, &all);
     emit_firings(e, t, number, all);
 }

@@ -179,24 +179,19 @@ static LLVMValueRef quiet(struct quieter *q, LLVMValueRef function, LLVMValueRef
     return v;
 }
 
-static void quiet_operands(struct quieter *q, LLVMValueRef function)
-{
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL;
-         b = LLVMGetNextBasicBlock(b))
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != NULL;
-             i = LLVMGetNextInstruction(i)) {
-            if (!is_range(i) || LLVMGetOperand(i, 0) == LLVMGetOperand(i, 1)) continue;
-            for (unsigned operand = 0; operand < 2; operand++)
-                LLVMSetOperand(i, operand, quiet(q, function, LLVMGetOperand(i, operand), 0));
-        }
-}
-
 void x86_quiet_ranges(struct kernel_emitter *e)
 {
     struct quieter q = {.e = e,
                         .arithmetic = e->cx->options.optimisation > 0 && !e->cx->options.fast_math};
     for (LLVMValueRef f = LLVMGetFirstFunction(e->module); f != NULL; f = LLVMGetNextFunction(f)) {
         q.made.count = 0;
-        quiet_operands(&q, f);
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b != NULL;
+             b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != NULL;
+                 i = LLVMGetNextInstruction(i)) {
+                if (!is_range(i) || LLVMGetOperand(i, 0) == LLVMGetOperand(i, 1)) continue;
+                for (unsigned operand = 0; operand < 2; operand++)
+                    LLVMSetOperand(i, operand, quiet(&q, f, LLVMGetOperand(i, operand), 0));
+            }
     }
 }
