@@ -9,6 +9,7 @@
 #include "compiler/commands/command_lint.h"
 #include "base/standard_streams.h"
 #include "compiler/commands/commands.h"
+#include "compiler/diagnostics/diag_set.h"
 #include "compiler/driver/driver_files.h"
 #include "compiler/driver/fix_files.h"
 #include "compiler/support/output.h"

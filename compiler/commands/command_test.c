@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "compiler/diagnostics/diag_set.h"
 #include "compiler/driver/command_line.h"
 #include "compiler/commands/command_lint.h"
 #include "compiler/commands/commands.h"

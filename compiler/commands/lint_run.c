@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "compiler/commands/command_lint.h"
+#include "compiler/diagnostics/diag_set.h"
 #include "compiler/driver/driver_files.h"
 #include "compiler/driver/passes.h"
 #include "compiler/sema/sema.h"

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/diagnostics/diag_set.h"
 #include "compiler/ir/graph.h"
 #include "compiler/bodies/checks.h"
 #include "compiler/lint/baseline.h"

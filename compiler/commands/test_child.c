@@ -14,6 +14,7 @@
 
 #include "compiler/codegen/common/foreign_files.h"
 #include "compiler/commands/test_job.h"
+#include "compiler/diagnostics/diag_set.h"
 #include "compiler/support/output.h"
 
 struct child {

@@ -12,6 +12,7 @@
 
 #include "compiler/diagnostics/diag_internal.h"
 #include "base/file_open.h"
+#include "compiler/diagnostics/diag_set.h"
 
 double test_clock_seconds(void)
 {

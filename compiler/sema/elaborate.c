@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "compiler/diagnostics/diag_set.h"
 #include "compiler/sema/elaborate_internal.h"
 #include "base/nearest.h"
 #include "lang/scalar_text.h"

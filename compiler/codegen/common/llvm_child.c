@@ -18,6 +18,7 @@
 #include "compiler/codegen/common/llvm_load.h"
 #include "compiler/codegen/common/source_map.h"
 #include "compiler/context/phase_times.h"
+#include "compiler/diagnostics/diag_set.h"
 #include "compiler/support/child.h"
 #include "compiler/target/target.h"
 
