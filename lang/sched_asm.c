@@ -89,16 +89,16 @@ static void skip_blanks_in_line(struct assembly *a)
         a->at++;
 }
 
-static bool at_end(struct assembly *a)
+static bool assembly_at_end(struct assembly *a)
 {
     skip_blanks_in_line(a);
     return a->at == a->end;
 }
 
 /* Takes `c` if it comes next. */
-static bool take(struct assembly *a, char c)
+static bool take_character(struct assembly *a, char c)
 {
-    if (at_end(a) || *a->at != c) return false;
+    if (assembly_at_end(a) || *a->at != c) return false;
     a->at++;
     return true;
 }
@@ -132,7 +132,7 @@ static int shown(struct word word)
 
 static bool expect_end(struct assembly *a)
 {
-    if (at_end(a)) return true;
+    if (assembly_at_end(a)) return true;
     unsigned char c = (unsigned char)*a->at;
     if (c >= ' ' && c < 0x7f) return fail_assembly(a, "'%c' is not expected here", c);
     return fail_assembly(a, "the byte 0x%02x is not expected here", (unsigned)c);
@@ -161,7 +161,7 @@ static bool take_operand_number(struct assembly *a, const char *what, uint32_t *
 static bool take_list(struct assembly *a, const char *what, uint32_t *count)
 {
     *count = 0;
-    while (!at_end(a)) {
+    while (!assembly_at_end(a)) {
         void *items = a->list;
         bool grown = reserve(a, &items, &a->list_capacity, *count, sizeof *a->list);
         a->list = items;
@@ -244,7 +244,7 @@ static bool resolve_labels(struct assembly *a)
 enum { MNEMONIC_MAX = 32 };
 
 /* Edit distance of a word to a mnemonic. */
-static size_t distance(struct word word, const char *mnemonic)
+static size_t mnemonic_distance(struct word word, const char *mnemonic)
 {
     size_t row[MNEMONIC_MAX + 1], length = strlen(mnemonic);
     for (size_t j = 0; j <= length; j++)
@@ -270,7 +270,7 @@ static const char *nearest_mnemonic(struct word word)
     size_t least = word.length / 3 + 2;
     for (int i = 1; i < SCHED_OPCODE_COUNT; i++) {
         if (strlen(sched_opcodes[i].mnemonic) > MNEMONIC_MAX) continue;
-        size_t d = distance(word, sched_opcodes[i].mnemonic);
+        size_t d = mnemonic_distance(word, sched_opcodes[i].mnemonic);
         if (d >= least) continue;
         least = d;
         nearest = sched_opcodes[i].mnemonic;
@@ -347,7 +347,7 @@ static bool take_operands(struct assembly *a, enum sched_opcode opcode, uint32_t
 {
     const char *letters = sched_opcodes[opcode].operands;
     for (uint32_t i = 0, words; letters[i] != '\0'; i++) {
-        if (i > 0 && !take(a, ',')) return miss_operand(a, opcode, letters[i]);
+        if (i > 0 && !take_character(a, ',')) return miss_operand(a, opcode, letters[i]);
         bool good = letters[i] == 'L'   ? take_label_use(a, i)
                     : letters[i] == '*' ? take_list(a, "an item of the list", &operands[i])
                     : sched_words(letters[i], &words) != NULL
@@ -416,7 +416,8 @@ static bool assemble_set(struct assembly *a)
                              program->set_count);
     }
     if (number >= SCHED_MAX_SETS) return fail_assembly(a, "more than %u sets", SCHED_MAX_SETS);
-    if (!take(a, ':')) return fail_assembly(a, "':' is missing after the number of the set");
+    if (!take_character(a, ':'))
+        return fail_assembly(a, "':' is missing after the number of the set");
     if (!take_list(a, "a stage of the set", &count) || !are_stages(a, count)) return false;
     void *sets = program->sets;
     bool grown = reserve(a, &sets, &a->set_capacity, program->set_count, sizeof *program->sets);
@@ -452,11 +453,11 @@ static bool assemble_directive(struct assembly *a, struct word name)
 /* A line: any labels, then nothing, a directive or an instruction. */
 static bool assemble_line(struct assembly *a)
 {
-    while (!at_end(a)) {
+    while (!assembly_at_end(a)) {
         struct word word = take_next_word(a);
         if (word.length == 0) return expect_end(a);
         if (word.text[0] == '.') return assemble_directive(a, word);
-        if (!take(a, ':')) return assemble_instruction(a, word);
+        if (!take_character(a, ':')) return assemble_instruction(a, word);
         if (!is_label_name(word)) {
             return fail_assembly(a, "'%.*s' cannot be a label", shown(word), word.text);
         }

@@ -37,7 +37,7 @@ static struct estimate walk_cost(struct compile *cx, const struct body *body,
     return estimate;
 }
 
-static uint64_t item_count(const struct body *body)
+static uint64_t body_item_count(const struct body *body)
 {
     bool items = body->kernel != NULL && body->section == WALK_FIRING && body->kernel->grouped;
     return items ? group_items(body->kernel) : 1;
@@ -54,7 +54,7 @@ static uint64_t limited(uint64_t cycles)
 static const struct cost_plan *plan_body(struct compile *cx, const struct body *body,
                                          const uint64_t *function_costs, uint64_t *cycles)
 {
-    uint64_t items = item_count(body);
+    uint64_t items = body_item_count(body);
     bool launches = body->kernel != NULL && kernel_launches_any(&body->kernel->launches);
     struct cost_plan *plan =
         cost_find_regions(cx, cost_table(cx), body->kernel, body->code, items > 1);

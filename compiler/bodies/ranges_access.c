@@ -256,7 +256,7 @@ static void find_operands(const struct walker *w, const struct walk_state *s, co
         find_operands(w, s, kx_child(e, i), o);
 }
 
-static int64_t clamped(wide value)
+static int64_t clamped_index(wide value)
 {
     return value < INT64_MIN ? INT64_MIN : value > INT64_MAX ? INT64_MAX : (int64_t)value;
 }
@@ -268,8 +268,8 @@ static void keep_range(struct kx *at, struct interval index, uint64_t length)
     struct interval all = index;
     if (at->places > 0)
         all = interval_join(all, (struct interval){at->place_least, at->place_most});
-    at->place_least = clamped(all.low);
-    at->place_most = clamped(all.high);
+    at->place_least = clamped_index(all.low);
+    at->place_most = clamped_index(all.high);
     at->places = at->places > 0 && at->places < length ? at->places : length;
 }
 

@@ -220,32 +220,32 @@ struct collection {
     bool *assigned;
 };
 
-static void collect(const struct collection *c, const struct variable *v)
+static void collect_variable(const struct collection *c, const struct variable *v)
 {
     uint32_t slot = v != NULL ? walk_slot(c->walker, v) : WALK_NO_SLOT;
     if (slot != WALK_NO_SLOT) c->assigned[slot] = true;
 }
 
-static bool collect_assigned(const struct kx *x, void *data)
+static bool collect_assigned_slot(const struct kx *x, void *data)
 {
-    if (x->kind == KX_ASSIGN) collect(data, kx_root_variable(x->left));
+    if (x->kind == KX_ASSIGN) collect_variable(data, kx_root_variable(x->left));
     return false;
 }
 
-static bool collect_declared(const struct ks *s, void *data)
+static bool collect_declared_slot(const struct ks *s, void *data)
 {
-    if (s->kind == KS_DECLARE) collect(data, s->variable);
+    if (s->kind == KS_DECLARE) collect_variable(data, s->variable);
     return false;
 }
 
 void walk_collect_kx(const struct walker *w, const struct kx *e, bool *assigned)
 {
     struct collection collection = {w, assigned};
-    kx_any(e, collect_assigned, &collection);
+    kx_any(e, collect_assigned_slot, &collection);
 }
 
 void walk_collect_ks(const struct walker *w, const struct ks *stmt, bool *assigned)
 {
     struct collection collection = {w, assigned};
-    ks_any(stmt, collect_declared, collect_assigned, &collection);
+    ks_any(stmt, collect_declared_slot, collect_assigned_slot, &collection);
 }

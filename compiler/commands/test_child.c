@@ -88,7 +88,8 @@ static void write_value_file(struct child *child, const struct test_values *valu
 }
 
 /* Links the file under a plain name with the same ending, from which piperun takes the format. */
-static const char *link_file(struct child *child, const char *kind, size_t index, const char *path)
+static const char *link_test_file(struct child *child, const char *kind, size_t index,
+                                  const char *path)
 {
     const char *name = strrchr(path, '/') != NULL ? strrchr(path, '/') : path;
     const char *ending = strrchr(name, '.') != NULL ? strrchr(name, '.') : "";
@@ -146,7 +147,7 @@ static void convert_file(struct child *child, size_t index, const struct type *t
     struct passes passes = passes_of_graph(&child->cx, graph);
     write_test_container(child, &passes, container);
     word_list words = piperun_words(child, container);
-    add_binding(child, &words, "x", link_file(child, "file", index, from), "");
+    add_binding(child, &words, "x", link_test_file(child, "file", index, from), "");
     add_binding(child, &words, "y", to, ",raw");
     fflush(NULL);
     pid_t process = fork();
@@ -172,7 +173,7 @@ static void bind_input(struct child *child, word_list *words, uint32_t buffer)
     const char *port = test->graph->buffers.items[buffer].name;
     const struct test_values *values = input != NULL ? input->values : NULL;
     if (values != NULL && values->kind == TEST_FILE) {
-        add_binding(child, words, port, link_file(child, "in", buffer, values->path), "");
+        add_binding(child, words, port, link_test_file(child, "in", buffer, values->path), "");
         return;
     }
     const char *path = test_job_file(child->environment, child->job, "in", buffer, ".raw");

@@ -20,7 +20,7 @@ static void enter_vertex(struct walk *walk, uint32_t vertex)
     walk->open[walk->open_count++] = vertex;
 }
 
-static void leave_vertex(struct walk *walk)
+static void leave_component_vertex(struct walk *walk)
 {
     uint32_t vertex = walk->path[--walk->path_count], member;
     if (walk->path_count) {
@@ -41,7 +41,7 @@ static void walk_from(struct walk *walk, uint32_t root)
     while (walk->path_count) {
         uint32_t vertex = walk->path[walk->path_count - 1];
         if (walk->next[vertex] == walk->first[vertex + 1]) {
-            leave_vertex(walk);
+            leave_component_vertex(walk);
             continue;
         }
         uint32_t head = walk->heads[walk->next[vertex]++];

@@ -506,7 +506,7 @@ struct components { /* of the net */
     uint32_t *first_arc, *arcs;
 };
 
-static struct components find_components(struct arena *arena, const struct net *net)
+static struct components find_net_components(struct arena *arena, const struct net *net)
 {
     struct components to = {0};
     uint32_t *of_node = ARENA_ARRAY(arena, uint32_t, net->node_count);
@@ -588,7 +588,7 @@ struct throughput throughput_of_net(struct arena *arena, const struct net *net,
         .kind = THROUGHPUT_UNBOUNDED, .exact = true, .critical_node = GRAPH_NONE};
     if (net->too_large) return throughput_unknown();
     struct arena *scratch = arena_create(), *memory = arena_create();
-    struct components components = find_components(scratch, net);
+    struct components components = find_net_components(scratch, net);
     struct component of = {.arena = arena,
                            .net = net,
                            .cost = cost,

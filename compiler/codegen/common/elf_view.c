@@ -51,8 +51,8 @@ static const char *text_at(const struct elf_view *elf, const Elf64_Shdr *section
 /* ---- the dynamic section ---- */
 
 /* Whether there is an entry with that tag; *value: its value. */
-static bool find_entry(const struct elf_view *elf, const Elf64_Shdr *dynamic, int64_t tag,
-                       uint64_t *value)
+static bool find_dynamic_entry(const struct elf_view *elf, const Elf64_Shdr *dynamic, int64_t tag,
+                               uint64_t *value)
 {
     for (uint64_t at = 0; dynamic->sh_size - at >= sizeof(Elf64_Dyn); at += sizeof(Elf64_Dyn)) {
         Elf64_Dyn entry;
@@ -69,7 +69,7 @@ const char *elf_view_soname(const struct elf_view *elf)
     Elf64_Shdr dynamic, names;
     uint64_t name;
     if (!find_section(elf, SHT_DYNAMIC, &dynamic) || !section_at(elf, dynamic.sh_link, &names) ||
-        !find_entry(elf, &dynamic, DT_SONAME, &name))
+        !find_dynamic_entry(elf, &dynamic, DT_SONAME, &name))
         return NULL;
     const char *text = text_at(elf, &names, name);
     return text != NULL && *text != '\0' ? text : NULL;
@@ -88,7 +88,7 @@ const char *elf_view_loading(const struct elf_view *elf)
     }
     if (!find_section(elf, SHT_DYNAMIC, &dynamic)) return NULL;
     for (size_t i = 0; i < sizeof code / sizeof *code; i++)
-        if (find_entry(elf, &dynamic, code[i], &value))
+        if (find_dynamic_entry(elf, &dynamic, code[i], &value))
             return "has constructors or destructors, which are executed when it is loaded or "
                    "unloaded";
     return NULL;

@@ -40,7 +40,7 @@ static void note_diagnostic(LLVMDiagnosticInfoRef info, void *context)
 }
 
 /* Reports and disposes of `text`, which may be NULL. */
-static bool report(struct kernel_emitter *e, const char *what, char *text)
+static bool report_llvm(struct kernel_emitter *e, const char *what, char *text)
 {
     struct diag *diag = diag_report(e->cx->diags, RULE_CODEGEN, e->graph->span, "%s", what);
     if (text != NULL && diag != NULL) diag_note(diag, "%s", text);
@@ -68,13 +68,13 @@ static bool create_machine(struct kernel_emitter *e)
     char *text = NULL;
     e->code->register_target();
     if (LLVMGetTargetFromTriple(e->code->triple, &target, &text))
-        return report(
+        return report_llvm(
             e, arena_printf(e->scratch, "this LLVM has no code generator for %s", e->code->name),
             text);
     e->machine = LLVMCreateTargetMachine(target, e->code->triple, e->isa.cpu, e->isa.extra,
                                          codegen_level(e->cx->options.optimisation), LLVMRelocPIC,
                                          LLVMCodeModelDefault);
-    return e->machine != NULL || report(e, "LLVM refuses the target machine", NULL);
+    return e->machine != NULL || report_llvm(e, "LLVM refuses the target machine", NULL);
 }
 
 /* ---- begin and end ---- */
@@ -308,7 +308,7 @@ static bool optimise(struct kernel_emitter *e)
         return true;
     }
     char *text = LLVMGetErrorMessage(error);
-    report(e, "LLVM cannot optimise the kernels", LLVMCreateMessage(text));
+    report_llvm(e, "LLVM cannot optimise the kernels", LLVMCreateMessage(text));
     LLVMDisposeErrorMessage(text);
     return false;
 }
@@ -415,7 +415,7 @@ static bool code_of_memory(struct kernel_emitter *e, enum kernel_text text_kind,
     LLVMBool failed =
         LLVMTargetMachineEmitToMemoryBuffer(e->machine, e->module, kind, &text, &buffer);
     phase_resume(e->cx, before);
-    if (failed) return report(e, "LLVM cannot generate code for the kernels", text);
+    if (failed) return report_llvm(e, "LLVM cannot generate code for the kernels", text);
     code->size_bytes = LLVMGetBufferSize(buffer);
     code->bytes = arena_copy(e->cx->arena, LLVMGetBufferStart(buffer), code->size_bytes);
     if (e->code->linker_emulation == NULL) {

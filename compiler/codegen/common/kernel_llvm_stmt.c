@@ -20,7 +20,7 @@
 #include "compiler/codegen/common/kernel_query.h"
 #include "compiler/codegen/common/kernel_unroll.h"
 
-static void jump(struct kernel_emitter *e, LLVMBasicBlockRef to)
+static void emit_jump(struct kernel_emitter *e, LLVMBasicBlockRef to)
 {
     LLVMBuildBr(e->builder, to);
     kernel_position(e, kernel_block(e, "after"));
@@ -147,7 +147,7 @@ static void emit(struct kernel_emitter *e, const struct ks *s)
     LLVMBuildStore(e->builder, more, counter);
 }
 
-static void store(struct kernel_emitter *e, const struct ks *s)
+static void emit_store(struct kernel_emitter *e, const struct ks *s)
 {
     const struct kernel_port *out = &e->body->kernel->out[s->port];
     LLVMValueRef element = kernel_port_element(e, out, s->element, s->element_check);
@@ -168,7 +168,7 @@ static void store(struct kernel_emitter *e, const struct ks *s)
 
 /* ---- control ---- */
 
-static void declare(struct kernel_emitter *e, const struct ks *s)
+static void emit_declaration(struct kernel_emitter *e, const struct ks *s)
 {
     struct kernel_address to = kernel_variable_address(e, s->variable);
     if (s->expr != NULL)
@@ -272,7 +272,7 @@ static void branch_if(struct kernel_emitter *e, const struct ks *s)
     kernel_position(e, end);
 }
 
-static void loop(struct kernel_emitter *e, const struct ks *s)
+static void emit_loop(struct kernel_emitter *e, const struct ks *s)
 {
     struct kernel_body *b = e->body;
     LLVMBasicBlockRef outer_break = b->break_to, outer_continue = b->continue_to;
@@ -354,7 +354,7 @@ static void leave(struct kernel_emitter *e, const struct ks *s)
 {
     if (e->body->entry != ENTRY_FUNCTION) {
         kernel_items_leave(e);
-        jump(e, e->body->end);
+        emit_jump(e, e->body->end);
         return;
     }
     LLVMValueRef value = NULL;
@@ -373,18 +373,18 @@ void kernel_statement(struct kernel_emitter *e, const struct ks *s)
     if (s->kind != KS_CASE) kernel_count(e, s->region);
     switch (s->kind) {
     case KS_EXPR: kernel_expression(e, s->expr); break;
-    case KS_DECLARE: declare(e, s); break;
+    case KS_DECLARE: emit_declaration(e, s); break;
     case KS_BLOCK: kernel_statements(e, s->body); break;
     case KS_IF: branch_if(e, s); break;
-    case KS_LOOP: loop(e, s); break;
+    case KS_LOOP: emit_loop(e, s); break;
     case KS_SWITCH: branch_switch(e, s); break;
     case KS_CASE: case_label(e, s); break;
-    case KS_BREAK: jump(e, e->body->break_to); break;
-    case KS_CONTINUE: jump(e, e->body->continue_to); break;
+    case KS_BREAK: emit_jump(e, e->body->break_to); break;
+    case KS_CONTINUE: emit_jump(e, e->body->continue_to); break;
     case KS_RETURN: leave(e, s); break;
     case KS_BARRIER: break; /* between two runs of items */
     case KS_EMIT: emit(e, s); break;
-    case KS_STORE: store(e, s); break;
+    case KS_STORE: emit_store(e, s); break;
     case KS_STOP: kernel_stop(e); break;
     case KS_LAUNCH: kernel_launch_statement(e, s); break;
     case KS_FOREIGN: kernel_foreign_call(e, s); break;

@@ -208,7 +208,7 @@ uint64_t compose_size(const struct kernel *kernel)
     return compose_size_of(kernel->body);
 }
 
-static bool is_loop(const struct ks *s, void *data)
+static bool is_loop_node(const struct ks *s, void *data)
 {
     (void)data;
     return s->kind == KS_LOOP;
@@ -216,5 +216,5 @@ static bool is_loop(const struct ks *s, void *data)
 
 bool compose_loops(const struct kernel *kernel)
 {
-    return ks_any(kernel->body, is_loop, NULL, NULL);
+    return ks_any(kernel->body, is_loop_node, NULL, NULL);
 }

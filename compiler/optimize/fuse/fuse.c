@@ -498,7 +498,7 @@ static void add_candidate(struct merger *m, uint32_t buffer, uint32_t from, uint
                                 .versions = {NEVER, NEVER}});
 }
 
-static void add_candidates(struct merger *m)
+static void add_fuse_candidates(struct merger *m)
 {
     for (uint32_t i = 0; i < m->graph->buffers.count; i++) {
         const struct graph_buffer *buffer = &m->graph->buffers.items[i];
@@ -541,7 +541,7 @@ static bool merge_round(struct merger *m, bool side_by_side)
 
 static void merge_all(struct merger *m)
 {
-    add_candidates(m);
+    add_fuse_candidates(m);
     if (m->candidates.count == 0) return;
     qsort(m->candidates.items, m->candidates.count, sizeof *m->candidates.items,
           compare_candidates);
