@@ -82,8 +82,8 @@ struct dispatch_reference dispatch_refer(const struct dispatch_full *launch, uin
     return packet;
 }
 
-static bool refuse(struct dispatch_finding *finding, enum dispatch_defect defect, uint32_t kernel,
-                   uint32_t value)
+static bool refuse_dispatch(struct dispatch_finding *finding, enum dispatch_defect defect,
+                            uint32_t kernel, uint32_t value)
 {
     *finding = (struct dispatch_finding){defect, kernel, value};
     return false;
@@ -94,14 +94,14 @@ bool dispatch_resolve(const struct dispatch_table *table, const struct dispatch_
 {
     uint32_t found = 0;
     if (packet->header != DISPATCH_REFERENCE)
-        return refuse(finding, DISPATCH_BAD_TYPE, 0, packet->header);
+        return refuse_dispatch(finding, DISPATCH_BAD_TYPE, 0, packet->header);
     if (packet->ref_num >= table->count)
-        return refuse(finding, DISPATCH_BAD_ENTRY, 0, packet->ref_num);
+        return refuse_dispatch(finding, DISPATCH_BAD_ENTRY, 0, packet->ref_num);
     __builtin_memcpy(launch, packet, sizeof *launch);
     launch->header = DISPATCH_FULL;
     launch->reserved0 = 0;
     enum dispatch_defect defect = dispatch_check(launch, &found);
-    if (defect != DISPATCH_GOOD) return refuse(finding, defect, 0, found);
+    if (defect != DISPATCH_GOOD) return refuse_dispatch(finding, defect, 0, found);
     return true;
 }
 
@@ -211,9 +211,9 @@ static bool read_values(struct reader *r, uint32_t vector, struct dispatch_full 
     for (; vector != 0; vector &= vector - 1) {
         const struct field *field = &fields[__builtin_ctz(vector)];
         if (field->units > DISPATCH_UNITS - r->at)
-            return refuse(r->finding, DISPATCH_PAST_UNITS, r->kernel, r->at);
+            return refuse_dispatch(r->finding, DISPATCH_PAST_UNITS, r->kernel, r->at);
         if (field->size == 1 && r->values[r->at] > UINT8_MAX)
-            return refuse(r->finding, DISPATCH_WIDE_VALUE, r->kernel, r->values[r->at]);
+            return refuse_dispatch(r->finding, DISPATCH_WIDE_VALUE, r->kernel, r->values[r->at]);
         copy_field((uint8_t *)launch + field->offset, &r->values[r->at], field);
         r->at += field->units;
     }
@@ -228,17 +228,19 @@ static bool read_values(struct reader *r, uint32_t vector, struct dispatch_full 
 
 static bool read_launch(struct reader *r, struct dispatch_full *launch)
 {
-    if (r->at == DISPATCH_UNITS) return refuse(r->finding, DISPATCH_PAST_UNITS, r->kernel, r->at);
+    if (r->at == DISPATCH_UNITS)
+        return refuse_dispatch(r->finding, DISPATCH_PAST_UNITS, r->kernel, r->at);
     uint16_t header = r->values[r->at++];
     uint32_t entry = DISPATCH_DIFF_ENTRY(header), found = 0;
-    if (entry >= r->table->count) return refuse(r->finding, DISPATCH_BAD_ENTRY, r->kernel, entry);
+    if (entry >= r->table->count)
+        return refuse_dispatch(r->finding, DISPATCH_BAD_ENTRY, r->kernel, entry);
     if ((r->table->stored >> entry & 1) == 0)
-        return refuse(r->finding, DISPATCH_EMPTY_ENTRY, r->kernel, entry);
+        return refuse_dispatch(r->finding, DISPATCH_EMPTY_ENTRY, r->kernel, entry);
     *launch = r->table->entries[entry];
     if (!read_values(r, DISPATCH_DIFF_VECTOR(header), launch)) return false;
     if ((DISPATCH_DIFF_VECTOR(header) & ~NEVER_WRONG) == 0) return true;
     enum dispatch_defect defect = dispatch_check(launch, &found);
-    if (defect != DISPATCH_GOOD) return refuse(r->finding, defect, r->kernel, found);
+    if (defect != DISPATCH_GOOD) return refuse_dispatch(r->finding, defect, r->kernel, found);
     return true;
 }
 
@@ -262,8 +264,8 @@ bool dispatch_expand(const struct dispatch_table *table, const struct dispatch_c
 {
     struct reader r = {.table = table, .values = packet->diff_values, .finding = finding};
     if (packet->header != DISPATCH_CONDENSED)
-        return refuse(finding, DISPATCH_BAD_TYPE, 0, packet->header);
-    if (packet->num_kernels == 0) return refuse(finding, DISPATCH_NO_KERNELS, 0, 0);
+        return refuse_dispatch(finding, DISPATCH_BAD_TYPE, 0, packet->header);
+    if (packet->num_kernels == 0) return refuse_dispatch(finding, DISPATCH_NO_KERNELS, 0, 0);
     for (; r.kernel < packet->num_kernels; r.kernel++)
         if (!read_launch(&r, &launches[r.kernel])) return false;
     if (r.at < DISPATCH_UNITS && !rest_is_zero(&r)) {
@@ -271,7 +273,7 @@ bool dispatch_expand(const struct dispatch_table *table, const struct dispatch_c
             r.at++;
             assert(r.at < DISPATCH_UNITS);
         }
-        return refuse(finding, DISPATCH_TRAILING_UNITS, packet->num_kernels, r.at);
+        return refuse_dispatch(finding, DISPATCH_TRAILING_UNITS, packet->num_kernels, r.at);
     }
     *count = packet->num_kernels;
     return true;
