@@ -60,6 +60,7 @@ static const struct field FIELDS[] = {
     {"launch_enqueue", FIELD_U32, UNIT_NONE, false, 0, 1 << 24, 200, AT(launch_enqueue_cycles)},
     {"launch_process", FIELD_U32, UNIT_NONE, false, 0, 1 << 24, 400, AT(launch_process_cycles)},
     {"launch_cleanup", FIELD_U32, UNIT_NONE, false, 0, 1 << 24, 200, AT(launch_cleanup_cycles)},
+    {"processes_ahead", FIELD_U32, UNIT_NONE, false, 0, 1, 0, AT(processes_ahead)},
     {"switch", FIELD_U32, UNIT_NONE, false, 0, 1 << 24, 100, AT(switch_cycles)},
     {"device_queue_entries", FIELD_U32, UNIT_NONE, false, 0, 1 << 24, 1024,
      AT(device_queue_entries)},

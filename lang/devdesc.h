@@ -50,6 +50,7 @@ struct devdesc {
     uint32_t reference_entries; /* 1..8 */
     uint32_t launch_enqueue_cycles, launch_process_cycles,
         launch_cleanup_cycles; /* of a full packet */
+    uint32_t processes_ahead;  /* 1: a packet is processed while launches before it execute */
     uint32_t switch_cycles;    /* a sub-device goes over to another stage */
     uint32_t device_queue_entries;
     /* a kernel launched by a kernel: of its parent, to issue it; before its own code begins */

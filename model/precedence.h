@@ -51,7 +51,10 @@ struct prt_claim {
     uint32_t behind;         /* the next claim of its queue */
     uint64_t compute_cycles; /* of all without an interruption; set when it begins */
     bool begun, holds;
-    bool yields; /* its piece has been cut short, or ends by itself before the cut */
+    bool handed; /* its compute units have it: enqueue and processing are over */
+    uint64_t
+        processed_cycles; /* where the processor works ahead: when its packet has been processed */
+    bool yields;          /* its piece has been cut short, or ends by itself before the cut */
 };
 
 #define PRT_NO_CLAIM UINT32_MAX

@@ -169,7 +169,9 @@ static struct prt_launch_costs costs_of(const struct prt_sim_job *job)
 {
     uint64_t firings = job->record.firings;
     bool counted = job->warp_cycles != NULL && job->executed;
-    return (struct prt_launch_costs){.begin_cycles = job->launch.begin_cycles,
+    return (struct prt_launch_costs){.packet = {.enqueue_cycles = job->launch.enqueue_cycles,
+                                                .process_cycles = job->launch.process_cycles,
+                                                .barrier = job->launch.barrier},
                                      .cleanup_cycles = job->launch.cleanup_cycles,
                                      .warp_cycles = counted ? job->warp_cycles : NULL,
                                      .counted_firings =
