@@ -5,7 +5,7 @@
 #ifndef PIPEC_DIAG_LSP_H
 #define PIPEC_DIAG_LSP_H
 
-#include "compiler/diagnostics/diag.h"
+#include "compiler/diagnostics/diag_set.h"
 #include "base/json_write.h"
 
 /* "file://" and the name, with escapes. */
