@@ -490,6 +490,8 @@ DL := $(DESTDIR)$(LIBDIR)
 # pipert.h, pipert_debug.h and what they include, by the compiler's own account.
 public_headers = $(sort $(filter %.h %.def,\
                    $(shell $(CC) $(all_cpp) -MM runtime/host/pipert.h runtime/host/pipert_debug.h)))
+COMPLETIONS := $(addprefix $(D)/share/,bash-completion/completions/pipec zsh/site-functions/_pipec \
+                 fish/vendor_completions.d/pipec.fish bash-completion/completions/piperun fish/vendor_completions.d/piperun.fish)
 installed = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' -e 's|@VERSION@|$(VERSION)|g' \
               -e 's|@SOVERSION@|$(SOVERSION)|g' -e 's|@LIBS@|$(RUNTIME_LIBS)|g' packaging/$(1).in > $(2)/$(1)
 install: all ## install into $(DESTDIR)$(PREFIX), libraries into $(DESTDIR)$(LIBDIR)
@@ -511,12 +513,18 @@ install: all ## install into $(DESTDIR)$(PREFIX), libraries into $(DESTDIR)$(LIB
 	for m in $(wildcard man/*.[1-8]) $(B)/pipec-rules.7; do \
 	    $(INSTALL) -D -m 644 $$m $(D)/share/man/man$${m##*.}/$${m##*/} || exit 1; done
 	for f in $(EDITOR_FILES); do $(INSTALL) -D -m 644 $$f $(D)/share/pipec/$$f || exit 1; done
+	$(INSTALL) -d $(dir $(COMPLETIONS))
+	$(B)/pipec complete bash > $(word 1,$(COMPLETIONS))
+	$(B)/pipec complete zsh > $(word 2,$(COMPLETIONS))
+	$(B)/pipec complete fish > $(word 3,$(COMPLETIONS))
+	ln -sf pipec $(word 4,$(COMPLETIONS))
+	ln -sf pipec.fish $(word 5,$(COMPLETIONS))
 	$(INSTALL) -D -m 644 LICENSE $(D)/share/doc/pipec/LICENSE
 install-strip: ## install without debugging information
 	@$(MAKE) install STRIP=-s
 uninstall: ## remove what install put there
 	rm -f $(D)/bin/pipec $(D)/bin/piperun $(DL)/libpipert.a $(DL)/libpipert.so $(DL)/libpipert.so.$(SOVERSION) \
-	    $(DL)/pkgconfig/pipert.pc $(DL)/pkgconfig/pipec.pc
+	    $(DL)/pkgconfig/pipert.pc $(DL)/pkgconfig/pipec.pc $(COMPLETIONS)
 	for m in $(wildcard man/*.[1-8]) pipec-rules.7; do rm -f $(D)/share/man/man$${m##*.}/$${m##*/}; done
 	rm -rf $(DL)/cmake/Pipec $(D)/include/pipec $(D)/share/pipec $(D)/share/doc/pipec
 vsix: $(B)/pipec.vsix ## the extension for Visual Studio Code

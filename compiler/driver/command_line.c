@@ -31,6 +31,7 @@ static const char help_text[] =
     "  lint PATH...          what is allowed and probably not meant\n"
     "  lsp                   a language server for editors\n"
     "  explain NAME          a rule, or an item of the library\n"
+    "  complete SHELL        the script that completes command lines in bash, zsh or fish\n"
     "  help [TOPIC]          a command, a topic, a rule; without TOPIC the list of topics\n"
     "\n"
     "  -o FILE               write the container; '-' is standard output\n"
@@ -144,7 +145,7 @@ enum { NEVER = 0, ALWAYS = 1 << 30 };
     X(DIAGNOSTICS,      "diagnostics",      required_argument, ALWAYS)          \
     X(MIN_LEVEL,        "min-level",        required_argument, ALWAYS)          \
     X(FAIL_ON,          "fail-on",          required_argument, ALWAYS)          \
-    X(ERROR_LIMIT,      "error-limit",      required_argument, NEVER)           \
+    X(ERROR_LIMIT,      "error-limit",      required_argument, ALWAYS)          \
     X(FIX,              "fix",              no_argument,       SHARES_BASELINE) \
     X(BASELINE,         "baseline",         required_argument, SHARES_BASELINE) \
     X(WRITE_BASELINE,   "write-baseline",   required_argument, SHARES_BASELINE) \

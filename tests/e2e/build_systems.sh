@@ -246,7 +246,7 @@ END
     builds "$1" build/main.pbc cmake --build build
     cd ..
 }
-# What `make install` leaves for CMake and meson.
+# The files of `make install` for CMake and meson.
 installed() {
     [ -d "$TMP/prefix" ] && return
     case $VARIANT in release | debug) ;; *) return 1 ;; esac
