@@ -246,7 +246,7 @@ END
     builds "$1" build/main.pbc cmake --build build
     cd ..
 }
-# The files of `make install` for CMake and meson.
+# Installs once: the files for CMake and meson come from `make install`.
 installed() {
     [ -d "$TMP/prefix" ] && return
     case $VARIANT in release | debug) ;; *) return 1 ;; esac
