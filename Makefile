@@ -7,6 +7,8 @@
 
 VERSION   := 0.1.0
 SOVERSION := 0
+# For --version=json; empty where the sources are no repository. Only pipec itself is compiled again when it changes.
+COMMIT    ?= $(if $(wildcard .git),$(shell git rev-parse --short=12 HEAD 2>/dev/null))
 
 VARIANT ?= release
 BUILD   ?= build
@@ -210,6 +212,8 @@ $(L)/flags: FORCE
 	$(call stamp,$(call quote,$(LLVM_CONFIG) $(COMPILER_CPP)))
 $(B)/llvm-major: FORCE
 	$(call stamp,$(LLVM_MAJOR))
+$(B)/commit: FORCE
+	$(call stamp,$(COMMIT))
 $(B)/line-editor: FORCE
 	$(call stamp,$(edit_cpp))
 $(B)/sources: FORCE
@@ -241,6 +245,8 @@ $(B)/obj/gen/%.o: $(B)/gen/%.c $(B)/flags
 	$(call compile)
 $(L)/compiler/%.o: compiler/%.c $(B)/flags $(L)/flags | $(GEN_H)
 	$(need_llvm)$(call compile,$(COMPILER_CPP))
+$(L)/compiler/commands/pipec.o: private all_cpp += -DPIPEC_COMMIT='"$(COMMIT)"'
+$(L)/compiler/commands/pipec.o: $(B)/commit
 $(L)/gen/%.o: $(B)/gen/%.c $(B)/flags $(L)/flags | $(GEN_H)
 	$(need_llvm)$(call compile,$(COMPILER_CPP),$(GENERATED_C))
 

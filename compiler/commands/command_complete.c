@@ -7,12 +7,11 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "compiler/commands/command_explain.h"
 #include "compiler/commands/commands.h"
 #include "compiler/commands/piperun_path.h"
+#include "compiler/commands/program_run.h"
 #include "compiler/driver/command_line.h"
 #include "compiler/driver/driver_files.h"
 #include "compiler/syntax/parse.h"
@@ -173,29 +172,6 @@ static void offer_names(const struct completion *c, const char *head, enum wante
 
 /* ---- options, from the help of the command ---- */
 
-/* The output of a program, or "". */
-static const char *output_of(struct arena *arena, const char *program, const char *const *words)
-{
-    int ends[2];
-    char bytes[1 << 16];
-    size_t size = 0;
-    ssize_t got;
-    if (pipe(ends) != 0) return "";
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(ends[1], STDOUT_FILENO);
-        execvp(program, (char *const *)words);
-        _exit(EXIT_FILES);
-    }
-    close(ends[1]);
-    while (size < sizeof bytes && (got = read(ends[0], bytes + size, sizeof bytes - size)) > 0)
-        size += (size_t)got;
-    close(ends[0]);
-    if (child > 0) waitpid(child, NULL, 0);
-    return arena_string(arena, bytes, size);
-}
-
 static bool is_piperun(const struct completion *c)
 {
     const char *slash = strrchr(c->words[0], '/');
@@ -206,8 +182,8 @@ static const char *help_of(const struct completion *c, const char *command)
 {
     const char *of_run[] = {"piperun", "--help", NULL}, *of_pipec[] = {"pipec", "--help", NULL};
     const char *of_command[] = {"pipec", "help", command, NULL};
-    if (is_piperun(c)) return output_of(c->arena, piperun_path(c->arena, NULL), of_run);
-    return output_of(c->arena, "/proc/self/exe", *command != '\0' ? of_command : of_pipec);
+    if (is_piperun(c)) return program_run(c->arena, piperun_path(c->arena, NULL), of_run).text;
+    return program_run(c->arena, "/proc/self/exe", *command != '\0' ? of_command : of_pipec).text;
 }
 
 /* "--name=", "--name" or "-D" of the form in a help; "" if it is no option. */

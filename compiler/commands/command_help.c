@@ -62,6 +62,7 @@ static void print_overview(FILE *to)
           "  lsp                   a language server for editors\n"
           "  explain NAME          a rule, or an item of the library\n"
           "  complete SHELL        the script that completes command lines in bash, zsh or fish\n"
+          "  doctor                what is installed, which devices there are, what is missing\n"
           "\n"
           "topics ('pipec help TOPIC')\n",
           to);

@@ -8,10 +8,19 @@
 #include "base/nearest.h"
 
 static const struct command commands[] = {
-    {"bench", command_bench}, {"complete", command_complete}, {"explain", command_explain},
-    {"fmt", command_fmt},     {"graph", command_graph},       {"help", command_help},
-    {"lint", command_lint},   {"lsp", command_lsp},           {"new", command_new},
-    {"run", command_run},     {"test", command_test},         {NULL, NULL},
+    {"bench", command_bench},
+    {"complete", command_complete},
+    {"doctor", command_doctor},
+    {"explain", command_explain},
+    {"fmt", command_fmt},
+    {"graph", command_graph},
+    {"help", command_help},
+    {"lint", command_lint},
+    {"lsp", command_lsp},
+    {"new", command_new},
+    {"run", command_run},
+    {"test", command_test},
+    {NULL, NULL},
 };
 
 const char *command_name(size_t index)
