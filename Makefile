@@ -7,6 +7,8 @@
 
 VERSION   := 0.1.0
 SOVERSION := 0
+# For --version=json; empty where the sources are no repository. Only pipec itself is compiled again when it changes.
+COMMIT    ?= $(if $(wildcard .git),$(shell git rev-parse --short=12 HEAD 2>/dev/null))
 
 VARIANT ?= release
 BUILD   ?= build
@@ -213,6 +215,8 @@ $(L)/flags: FORCE
 	$(call stamp,$(call quote,$(LLVM_CONFIG) $(COMPILER_CPP)))
 $(B)/llvm-major: FORCE
 	$(call stamp,$(LLVM_MAJOR))
+$(B)/commit: FORCE
+	$(call stamp,$(COMMIT))
 $(B)/line-editor: FORCE
 	$(call stamp,$(edit_cpp))
 $(B)/sources: FORCE
@@ -244,6 +248,8 @@ $(B)/obj/gen/%.o: $(B)/gen/%.c $(B)/flags
 	$(call compile)
 $(L)/compiler/%.o: compiler/%.c $(B)/flags $(L)/flags | $(GEN_H)
 	$(need_llvm)$(call compile,$(COMPILER_CPP))
+$(L)/compiler/commands/pipec.o: private all_cpp += -DPIPEC_COMMIT='"$(COMMIT)"'
+$(L)/compiler/commands/pipec.o: $(B)/commit
 $(L)/gen/%.o: $(B)/gen/%.c $(B)/flags $(L)/flags | $(GEN_H)
 	$(need_llvm)$(call compile,$(COMPILER_CPP),$(GENERATED_C))
 
@@ -515,6 +521,8 @@ DL := $(DESTDIR)$(LIBDIR)
 # pipert.h, pipert_debug.h and what they include, by the compiler's own account.
 public_headers = $(sort $(filter %.h %.def,\
                    $(shell $(CC) $(all_cpp) -MM runtime/host/pipert.h runtime/host/pipert_debug.h)))
+COMPLETIONS := $(addprefix $(D)/share/,bash-completion/completions/pipec zsh/site-functions/_pipec \
+                 fish/vendor_completions.d/pipec.fish bash-completion/completions/piperun fish/vendor_completions.d/piperun.fish)
 installed = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' -e 's|@VERSION@|$(VERSION)|g' \
               -e 's|@SOVERSION@|$(SOVERSION)|g' -e 's|@LIBS@|$(RUNTIME_LIBS)|g' packaging/$(1).in > $(2)/$(1)
 install: all ## install into $(DESTDIR)$(PREFIX), libraries into $(DESTDIR)$(LIBDIR)
@@ -536,12 +544,18 @@ install: all ## install into $(DESTDIR)$(PREFIX), libraries into $(DESTDIR)$(LIB
 	for m in $(wildcard man/*.[1-8]) $(B)/pipec-rules.7; do \
 	    $(INSTALL) -D -m 644 $$m $(D)/share/man/man$${m##*.}/$${m##*/} || exit 1; done
 	for f in $(EDITOR_FILES); do $(INSTALL) -D -m 644 $$f $(D)/share/pipec/$$f || exit 1; done
+	$(INSTALL) -d $(dir $(COMPLETIONS))
+	$(B)/pipec complete bash > $(word 1,$(COMPLETIONS))
+	$(B)/pipec complete zsh > $(word 2,$(COMPLETIONS))
+	$(B)/pipec complete fish > $(word 3,$(COMPLETIONS))
+	ln -sf pipec $(word 4,$(COMPLETIONS))
+	ln -sf pipec.fish $(word 5,$(COMPLETIONS))
 	$(INSTALL) -D -m 644 LICENSE $(D)/share/doc/pipec/LICENSE
 install-strip: ## install without debugging information
 	@$(MAKE) install STRIP=-s
 uninstall: ## remove what install put there
 	rm -f $(D)/bin/pipec $(D)/bin/piperun $(DL)/libpipert.a $(DL)/libpipert.so $(DL)/libpipert.so.$(SOVERSION) \
-	    $(DL)/pkgconfig/pipert.pc $(DL)/pkgconfig/pipec.pc
+	    $(DL)/pkgconfig/pipert.pc $(DL)/pkgconfig/pipec.pc $(COMPLETIONS)
 	for m in $(wildcard man/*.[1-8]) pipec-rules.7; do rm -f $(D)/share/man/man$${m##*.}/$${m##*/}; done
 	rm -rf $(DL)/cmake/Pipec $(D)/include/pipec $(D)/share/pipec $(D)/share/doc/pipec
 vsix: $(B)/pipec.vsix ## the extension for Visual Studio Code

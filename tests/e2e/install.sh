@@ -123,6 +123,12 @@ libraries_of_another_folder() {
         [ -z "$(find "$other" ! -type d)" ]
 }
 verdict libraries_of_another_folder libraries_of_another_folder
+completes_command_lines() {
+    local share=$prefix/share
+    bash -c "PATH=$prefix/bin; . $share/bash-completion/completions/piperun; complete -p pipec" | grep -q -- '-F _pipec' &&
+        grep -q '^#compdef pipec piperun' "$share/zsh/site-functions/_pipec" && [ -s "$share/fish/vendor_completions.d/piperun.fish" ]
+}
+verdict completes_command_lines completes_command_lines
 names_the_programs() {
     [ "$(pkg-config --variable=pipec pipec)" = "$prefix/bin/pipec" ] && [ -x "$(pkg-config --variable=piperun pipec)" ] &&
         [ -e "$(pkg-config --variable=stddir pipec)/dsp.pipe" ] && [ -e "$(pkg-config --variable=devicedir pipec)/sim16.dev" ]
