@@ -24,6 +24,7 @@ struct devdesc_costs {
     uint32_t branch, call, barrier;
 };
 
+/* A device.  One struct because the entries of a file name its members (lang/devdesc.c has a table of them). */
 struct devdesc {
     char name[64];
     uint32_t cu_count; /* compute units */

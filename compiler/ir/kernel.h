@@ -131,7 +131,7 @@ enum access_check {
     ACCESS_GUARDED, /* by a test around it: compiler/optimize has put both there, and no analysis looks again */
 };
 
-/* One struct for all kinds, so that one visitor and one copy suffice.  A member belongs to the kinds that
+/* One struct because one visitor and one copy then suffice for all kinds.  A member belongs to the kinds that
  * its comment names; in other kinds it is zero. */
 struct kx {
     enum kx_kind kind;
@@ -475,7 +475,7 @@ struct foreign {
 struct interval;
 
 /* A specialised kernel.  Sema makes it; each analysis fills the members that name it, so the later passes
- * find everything about a kernel in one place. */
+ * find everything about a kernel in one place.  One struct because the analyses fill it one after the other. */
 struct kernel {
     const char *name;             /* as written: fir */
     const char *title;            /* with parameters: fir<64> */
