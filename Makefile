@@ -159,6 +159,7 @@ sources_in    = $(sort $(foreach folder,$(1),$(wildcard $(folder)/*.c $(folder)/
 BASE_SRC     := $(sort $(wildcard base/*.c))
 LANG_SRC     := $(sort $(wildcard lang/*.c))
 CORE_SRC     := $(sort $(wildcard core/*.c core/*/*.c))
+MODEL_SRC    := $(sort $(wildcard model/*.c))
 TOOL_SRC     := $(call sources_in,tools/piperun)
 RUNTIME_SRC  := $(call sources_in,runtime runtime/backend)
 COMPILER_SRC := $(filter-out compiler/commands/pipec.c,$(call sources_in,compiler compiler/optimize compiler/codegen))
@@ -179,6 +180,7 @@ GEN_H     := $(GEN_C:.c=.h)
 BASE_OBJ     := $(BASE_SRC:%.c=$(B)/obj/%.o)
 LANG_OBJ     := $(LANG_SRC:%.c=$(B)/obj/%.o) $(B)/obj/gen/embedded_devices.o
 CORE_OBJ     := $(CORE_SRC:%.c=$(B)/obj/%.o)
+MODEL_OBJ    := $(MODEL_SRC:%.c=$(B)/obj/%.o)
 RUNTIME_OBJ  := $(RUNTIME_SRC:%.c=$(B)/obj/%.o)
 COMPILER_OBJ := $(COMPILER_SRC:%.c=$(L)/%.o) $(GEN_C:$(B)/gen/%.c=$(L)/gen/%.o) \
                 $(B)/obj/gen/embedded_std.o $(B)/obj/gen/embedded_rules.o \
@@ -191,7 +193,7 @@ ENTRY_OBJ    := $(B)/obj/base/entry/process_entry.o
 TOOL_OBJ     := $(patsubst %.c,$(B)/obj/%.o,$(filter-out tools/piperun/io/%,$(TOOL_SRC)))
 TOOL_IO_OBJ  := $(patsubst %.c,$(B)/obj/%.o,$(filter tools/piperun/io/%,$(TOOL_SRC)))
 MAIN_OBJ     := $(L)/compiler/commands/pipec.o $(TOOL_OBJ) $(ENTRY_OBJ)
-OBJECTS      := $(LANG_OBJ) $(BASE_OBJ) $(CORE_OBJ) $(RUNTIME_OBJ) $(TOOL_IO_OBJ) $(COMPILER_OBJ) $(MAIN_OBJ)
+OBJECTS      := $(LANG_OBJ) $(BASE_OBJ) $(CORE_OBJ) $(MODEL_OBJ) $(RUNTIME_OBJ) $(TOOL_IO_OBJ) $(COMPILER_OBJ) $(MAIN_OBJ)
 
 all: $(B)/pipec $(B)/piperun $(B)/libpipert.a $(B)/libpipert.so $(B)/pipec-rules.7 ## build everything (the default)
 
@@ -209,7 +211,7 @@ $(B)/llvm-major: FORCE
 $(B)/line-editor: FORCE
 	$(call stamp,$(edit_cpp))
 $(B)/sources: FORCE
-	$(call stamp,$(BASE_SRC) $(LANG_SRC) $(CORE_SRC) $(RUNTIME_SRC) $(TOOL_SRC) $(COMPILER_SRC) $(STD_FILES) $(DEVICE_FILES) $(RULE_FILES) $(TOPIC_FILES) $(START_FILES) $(HELPER_SRC))
+	$(call stamp,$(BASE_SRC) $(LANG_SRC) $(CORE_SRC) $(MODEL_SRC) $(RUNTIME_SRC) $(TOOL_SRC) $(COMPILER_SRC) $(STD_FILES) $(DEVICE_FILES) $(RULE_FILES) $(TOPIC_FILES) $(START_FILES) $(HELPER_SRC))
 .PHONY: FORCE
 FORCE:
 
@@ -224,7 +226,8 @@ $(B)/obj/tools/piperun/line_input.o: private all_cpp += $(edit_cpp)
 $(B)/obj/tools/piperun/line_input.o: $(B)/line-editor
 # `make coverage` counts and `make mutation` changes the code that judges foreign bytes, the code that selects the next
 # stage, and the code that threads share.
-MEASURED := $(sort $(wildcard runtime/load/*.c runtime/verify/*.c tools/piperun/io/*.c runtime/sched/*.c core/*.c)) runtime/device/ring.c runtime/device/subdevice.c \
+MEASURED := $(sort $(wildcard runtime/load/*.c runtime/verify/*.c tools/piperun/io/*.c runtime/sched/*.c core/*.c)) runtime/device/ring.c \
+	    model/subdevice.c model/block.c model/self_driven.c model/cached_buffers.c \
 	    runtime/device/subdevice_path.c lang/dispatch_codec.c
 ifeq ($(VARIANT),coverage)
 export LLVM_PROFILE_FILE := $(abspath $(B))/build.profraw
@@ -274,10 +277,10 @@ link    = $(or $(call say,LINK,$@),$(Q)) mkdir -p $(@D) && \
 
 $(B)/libbase.a: $(BASE_OBJ) $(B)/sources
 	$(archive)
-$(B)/libpipert.a: $(RUNTIME_OBJ) $(CORE_OBJ) $(LANG_OBJ) $(BASE_OBJ) $(B)/sources
+$(B)/libpipert.a: $(RUNTIME_OBJ) $(MODEL_OBJ) $(CORE_OBJ) $(LANG_OBJ) $(BASE_OBJ) $(B)/sources
 	$(archive)
 # Of base/ only the modules that the runtime uses: not those that end the process when there is no memory.
-$(B)/libpipert.so.$(SOVERSION): $(RUNTIME_OBJ) $(CORE_OBJ) $(LANG_OBJ) $(B)/libbase.a $(B)/sources $(B)/pipert.map
+$(B)/libpipert.so.$(SOVERSION): $(RUNTIME_OBJ) $(MODEL_OBJ) $(CORE_OBJ) $(LANG_OBJ) $(B)/libbase.a $(B)/sources $(B)/pipert.map
 	$(call link,$(so_flags)) $(RUNTIME_LIBS)
 $(B)/libpipert.so: $(B)/libpipert.so.$(SOVERSION)
 	$(Q)ln -sf $(<F) $@
@@ -292,7 +295,7 @@ $(B)/piperun: $(TOOL_OBJ) $(ENTRY_OBJ) $(B)/libpiperun.a $(B)/libpipert.a $(B)/s
 $(B)/libpiperun.a: $(TOOL_IO_OBJ) $(B)/sources
 	$(archive)
 
-$(L)/libpipec.a: $(COMPILER_OBJ) $(CORE_OBJ) $(B)/sources
+$(L)/libpipec.a: $(COMPILER_OBJ) $(MODEL_OBJ) $(CORE_OBJ) $(B)/sources
 	$(archive)
 $(L)/pipec: $(L)/compiler/commands/pipec.o $(ENTRY_OBJ) $(LLVM_STUBS) $(L)/libpipec.a $(LANG_OBJ) $(BASE_OBJ)
 	$(call link,-pie $(CET_LINK) $(CET_ENTRY)) $(PIPEC_LIBS)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 # Reads `FILE:LINE:#include "PATH"` and reports includes against the flow (CONTRIBUTING.md, "How the tree is cut").
-# The folders of each half stand in one order: a folder includes itself, earlier folders of its half, core/, lang/ and
-# base/.  So no folders can include each other in a cycle.  core/ is freestanding: it includes itself and lang/.
+# The folders of each half stand in one order: a folder includes itself, earlier folders of its half, model/, core/, lang/
+# and base/.  So no folders can include each other in a cycle.  core/ is freestanding: it includes itself and lang/.
 
 BEGIN {
     FS = ":"
-    split("base lang core core/time " \
+    split("base lang core core/time model " \
           "compiler/support compiler/diagnostics compiler/context compiler/target compiler/syntax compiler/format compiler/ir compiler/sema " \
           "compiler/bodies compiler/liveness compiler/pace compiler/lint compiler/optimize/compose compiler/optimize/fuse " \
           "compiler/optimize/region compiler/optimize compiler/plan compiler/codegen/common compiler/codegen/x86 compiler/codegen/ptx compiler/emit compiler/describe " \
@@ -16,6 +16,7 @@ BEGIN {
     half["base"] = "base"
     half["lang"] = "lang"
     half["core"] = half["core/time"] = "core"
+    half["model"] = "model"
     for (i in order)
         if (!(order[i] in half)) half[order[i]] = order[i] ~ /^compiler/ ? "compiler" : "runtime"
 }
@@ -39,8 +40,8 @@ function report(reason) {
         report("write the path from the root of the tree, of a folder that scripts/flow.awk lists")
     else if (half[from] == "core" && half[to] != "core" && half[to] != "lang")
         report("core/ includes lang/ and core/ only")
-    else if (half[to] != "base" && half[to] != "lang" && half[to] != "core" && half[to] != half[from])
-        report("compiler/ and runtime/ meet in lang/, base/ and core/ only")
+    else if (half[to] != "base" && half[to] != "lang" && half[to] != "core" && half[to] != "model" && half[to] != half[from])
+        report("compiler/ and runtime/ meet in lang/, base/, core/ and model/ only")
     else if (target ~ /syntax\/ast/ && from !~ /^compiler\/(syntax|sema|lint|driver|commands)$/)
         report("after sema and lint only driver and commands see the AST")
     else if (rank[to] > rank[from])

@@ -9,7 +9,7 @@ use bigint;
 
 chdir(($0 =~ s{[^/]*$}{}r) . '..') or die $!;
 my @folders = ('base', map({"compiler/$_"} qw(support diagnostics context syntax ir sema bodies liveness pace driver commands)),
-    'lang', 'core', 'runtime', 'tools');
+    'lang', 'core', 'model', 'runtime', 'tools');
 my @files = ('compiler/codegen/common/kernel_llvm.c', 'compiler/emit/container_write.c');
 for my $folder (@folders) {
     push @files, split /\n/, `find $folder -name '*.[chly]' | sort`;

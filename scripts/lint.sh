@@ -9,8 +9,8 @@ export LC_ALL=C
 cd "$(dirname "$0")/.."
 
 build=${BUILD:-build}/lint
-mapfile -t sources < <(find base compiler core runtime tools lang tests examples -name '*.[ch]' | sort)
-mapfile -t units < <(find base compiler core runtime tools lang tests/unit tests/conform tests/reference tests/fuzz -name '*.c' 2>/dev/null | sort)
+mapfile -t sources < <(find base compiler core model runtime tools lang tests examples -name '*.[ch]' | sort)
+mapfile -t units < <(find base compiler core model runtime tools lang tests/unit tests/conform tests/reference tests/fuzz -name '*.c' 2>/dev/null | sort)
 
 # tool NAME: NAME-22, else -19, else NAME.
 tool() {
@@ -20,7 +20,7 @@ tool() {
 # Which module may include which: the flow of CONTRIBUTING.md, as ranks.
 check_structure() {
     local duplicates status=0
-    duplicates=$(find base core compiler runtime tools lang tests -name '*.[chly]' -o -name '*.def' | sed 's|.*/||' | sort | uniq -d)
+    duplicates=$(find base core model compiler runtime tools lang tests -name '*.[chly]' -o -name '*.def' | sed 's|.*/||' | sort | uniq -d)
     if [ -n "$duplicates" ]; then
         echo "file names that are not unique across the tree: ${duplicates//$'\n'/ }"
         status=1
@@ -33,13 +33,13 @@ check_structure() {
         echo "includes what belongs to one instruction set: use a step of struct code_generator"
         status=1
     fi
-    find base core compiler runtime tools lang \( -name '*.[chly]' -o -name '*.def' \) -exec grep -Hn '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' {} + |
+    find base core model compiler runtime tools lang \( -name '*.[chly]' -o -name '*.def' \) -exec grep -Hn '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' {} + |
         awk -f scripts/flow.awk || status=1
     if grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*<' core | grep -vE '<(stdint|stddef|stdbool|stdatomic|immintrin)\.h>'; then
         echo "core/ is freestanding: it includes stdint.h, stddef.h, stdbool.h, stdatomic.h and, for x86, immintrin.h only"
         status=1
     fi
-    find base core compiler runtime tools lang -name '*.h' -exec scripts/headers.pl {} + || status=1
+    find base core model compiler runtime tools lang -name '*.h' -exec scripts/headers.pl {} + || status=1
     scripts/licence.sh || status=1
     return $status
 }

@@ -202,12 +202,20 @@ static void report_unproven_rate(struct compile *cx, struct kernel *k, uint32_t 
 
 /* A child's ports bind by position: one that it does not need may stand before one that it does. */
 static void report_silent(struct compile *cx, const struct kernel *k,
-                          const struct kernel_port *port)
+                          const struct kernel_port *port, const struct walk_result *result)
 {
     if (k->is_child) return;
+    bool ends = false;
+    for (uint32_t i = 0; i < k->phases; i++)
+        ends |= result->returns[i];
     struct diag *d = diag_report(cx->diags, RULE_INVALID_RATE, port->span,
-                                 "'%s' never writes its out-port '%s'", k->name, port->name);
-    diag_help(d, "append a packet with '%s <- value;', or remove the port", port->name);
+                                 "'%s' never writes its out-port '%s'%s", k->name, port->name,
+                                 ends ? "" : ": each firing stops");
+    if (ends)
+        diag_help(d, "append a packet with '%s <- value;', or remove the port", port->name);
+    else
+        diag_help(d,
+                  "let a firing come to its end, or declare the rate that it would have: 'push N'");
 }
 
 static bool is_within(struct walk_count count, struct walk_count stopped, struct walk_count rate)
@@ -271,7 +279,7 @@ static void settle_declared(struct compile *cx, struct kernel *k, uint32_t p,
         most |= count.most;
     }
     if (most == 0 && k->finish == NULL && !port->tree_writes) {
-        report_silent(cx, k, port);
+        report_silent(cx, k, port, result);
     } else if (port->count_proven) {
         port->bounds_exact = is_exact_within_bounds(k, p, result);
         set_rates(cx, k, p, result);
@@ -324,7 +332,7 @@ static void settle_inferred(struct compile *cx, struct kernel *k, uint32_t p,
         if (most) report_unproven_rate(cx, k, p, i, result);
         port->count_proven = false;
     }
-    if (most == 0 && k->finish == NULL && !port->tree_writes) report_silent(cx, k, port);
+    if (most == 0 && k->finish == NULL && !port->tree_writes) report_silent(cx, k, port, result);
 }
 
 /* Both are sound: the narrower bounds. */
@@ -374,6 +382,8 @@ static struct walk_result walk_counts(struct compile *cx, struct kernel *k, stru
     struct walk_result related = walk_body(&request, scratch);
     meet_counts(result.counts, related.counts, count);
     meet_counts(result.stopped, related.stopped, count);
+    for (uint32_t i = 0; section == WALK_FIRING && i < k->phases; i++)
+        result.returns[i] &= related.returns[i];
     count_endless_firing(k, &result, count, &related);
     return result;
 }
@@ -415,6 +425,20 @@ static void settle_port_rate(struct compile *cx, struct kernel *k, uint32_t p,
     port->own_push = port->push;
 }
 
+/* A phase in which every firing stops keeps its declared rates, whatever the body says: no firing shows another number. */
+static void keep_declared(const struct kernel *k, uint32_t p, const struct walk_result *result)
+{
+    for (uint32_t i = 0; i < k->phases; i++) {
+        struct walk_count rate = declared_rate(&k->out[p], i);
+        struct walk_count *count =
+            result->counts + (size_t)i * walk_end_count(k) + walk_first_end(k, p);
+        for (uint64_t e = 0; !result->returns[i] && e < k->out[p].arity; e++, count++) {
+            count->least = rate.least;
+            if (count->most < rate.most) count->most = rate.most; /* more: in a loop without end */
+        }
+    }
+}
+
 static void infer_firing(struct compile *cx, struct kernel *k, struct arena *scratch)
 {
     struct walk_result result = walk_counts(cx, k, k->body, WALK_FIRING, scratch);
@@ -427,8 +451,10 @@ static void infer_firing(struct compile *cx, struct kernel *k, struct arena *scr
     }
     if (result.relation) bundles_of_kernel(cx, k, result.relation);
     if (kernel_launches_any(&k->launches)) launches_count(cx, k, result.counts[walk_launch_end(k)]);
-    for (uint32_t p = 0; p < k->out_count; p++)
+    for (uint32_t p = 0; p < k->out_count; p++) {
+        if (k->out[p].rate_declared) keep_declared(k, p, &result);
         settle_port_rate(cx, k, p, &result);
+    }
 }
 
 /* ---- finish ---- */

@@ -379,6 +379,7 @@ static void walk_once(struct walker *w, const struct walk_request *request,
     keep_ending(w, w->stops, request);
     result->ends = w->returns->reachable || w->stops->reachable;
     result->stops |= w->stops->reachable;
+    result->returns[w->phase] = w->returns->reachable;
     *cost = w->returns->reachable ? w->returns->cost : w->stops->cost;
     uint32_t first = w->phase * w->end_count;
     if (w->relate && w->returns->reachable) relation_join(result->relation, &w->returns->relation);
@@ -503,6 +504,7 @@ static struct walk_result walk_any(const struct walk_request *request, struct ar
     size_t counts = (size_t)phases * w.end_count + 1;
     struct walk_result result = {.counts = ARENA_ARRAY(scratch, struct walk_count, counts),
                                  .stopped = ARENA_ARRAY(scratch, struct walk_count, counts),
+                                 .returns = ARENA_ARRAY(scratch, bool, phases),
                                  .endless_most =
                                      ARENA_ARRAY(scratch, struct walk_endless, w.end_count + 1),
                                  .ends = true};

@@ -107,7 +107,8 @@ void prt_debug_show_stages(struct prt_debugger *d, FILE *to)
         prt_debugger_kernel_place(d, i, &source, &line);
         prt_text_cell(to, debug_stage_name(d, i), NAME_COLUMNS);
         fprintf(to, " %8" PRIu64 " %8" PRIu64 " %4" PRIu32 " %11" PRIu32, stage->firings,
-                stage->execute_cycles, d->sched->queues[stage->queue].cu_count, stage->importance);
+                stage->execute_cycles, d->sched->bindings.queues[stage->queue].cu_count,
+                stage->importance);
         prt_debugger_say(to, "  %s at %s:%" PRIu32 "%s\n",
                          debug_text(d, prt_stage_node(d->sched, stage)->kernel_title),
                          prt_container_source(d->container, source), line,

@@ -2,7 +2,7 @@
 #include "runtime/device/device_queue.h"
 
 #include "lang/index_format.h"
-#include "runtime/device/queue.h"
+#include "runtime/device/kernel_call.h"
 #include "runtime/load/debug_info.h"
 
 #include <assert.h>

@@ -18,7 +18,7 @@
 #ifndef RUNTIME_DEVICE_HOST_CORES_H
 #define RUNTIME_DEVICE_HOST_CORES_H
 
-#include "runtime/device/subdevice.h"
+#include "model/subdevice.h"
 
 struct prt_host_cores;
 

@@ -12,7 +12,7 @@
 #ifndef RUNTIME_DEVICE_SUBDEVICE_PATH_H
 #define RUNTIME_DEVICE_SUBDEVICE_PATH_H
 
-#include "runtime/device/subdevice.h"
+#include "model/subdevice.h"
 
 enum prt_status prt_sub_device_find(struct prt_device_tree *tree,
                                     const struct prt_sub_device_step *steps, uint32_t count,

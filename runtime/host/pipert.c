@@ -4,7 +4,7 @@
 #include "lang/scalar_text.h"
 #include "runtime/device/host_quota.h"
 #include "runtime/device/host_thread.h"
-#include "runtime/device/queue.h"
+#include "runtime/device/kernel_call.h"
 #include "runtime/load/deepen.h"
 #include "runtime/load/image.h"
 #include "runtime/load/reader.h"
@@ -324,6 +324,8 @@ static enum prt_status deepen_program(const struct prt_program *loaded,
     return PRT_OK;
 }
 
+/* A batch that is divided among threads ends with the slowest of them.  If it is twice as large, it ends half as often. */
+#define DEPTH_PER_THREAD 2
 #define GROWTH_BYTES_MAX (UINT64_C(64) << 20) /* of one run, and ... */
 #define GROWTH_MEMORY_PART 16 /* ... one of so many parts of the memory that the process may use */
 
@@ -346,8 +348,11 @@ static void choose_depths(struct prt_run *run, const struct prt_run_options *opt
     struct prt_error refusal;
     run->ops->info(run->device, &info);
     if (!info.real_time || !info.executes) return;
-    uint64_t wanted =
-        options != NULL && options->depth_factor > 0 ? options->depth_factor : info.host_threads;
+    uint64_t wanted = 1;
+    if (options != NULL && options->depth_factor > 0)
+        wanted = options->depth_factor;
+    else if (info.host_threads > 1)
+        wanted = (uint64_t)DEPTH_PER_THREAD * info.host_threads;
     if (wanted <= 1) return;
     uint64_t factor = prt_deepen_factor(&run->loaded->container, wanted, growth_allowed());
     if (factor <= 1) return;

@@ -3,7 +3,7 @@
 
 #include "runtime/device/description.h"
 #include "runtime/device/host_cores.h"
-#include "runtime/device/queue.h"
+#include "model/queue.h"
 
 #include <string.h>
 

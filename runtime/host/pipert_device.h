@@ -14,7 +14,7 @@
  *     prt_device_release(tree, half[0]);
  *     prt_device_tree_destroy(tree);
  *
- * runtime/device/subdevice.h, which this header includes, and lang/subdevices.md define partitions,
+ * model/subdevice.h, which this header includes, and lang/subdevices.md define partitions,
  * their errors, the queries and reference counting.
  *
  * Ownership: the caller of prt_device_open owns the tree.  Figures are filled in place.
@@ -24,7 +24,7 @@
 #ifndef RUNTIME_HOST_PIPERT_DEVICE_H
 #define RUNTIME_HOST_PIPERT_DEVICE_H
 
-#include "runtime/device/subdevice.h"
+#include "model/subdevice.h"
 #include "base/status.h"
 
 #include <stddef.h>

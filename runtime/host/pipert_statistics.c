@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The statistics of a run, as records. */
 #include "runtime/host/pipert_run.h"
-#include "runtime/sched/self_driven.h"
+#include "model/self_driven.h"
 #include "runtime/sched/arrival_port.h"
 #include "runtime/sched/stage_profile.h"
 
@@ -90,7 +90,7 @@ bool prt_run_stage(const struct prt_run *run, uint32_t index,
         .kernel = prt_container_text(c, node->kernel_title),
         .source = prt_container_source(c, node->source),
         .line = node->line,
-        .cu_count = run->sched->queues[stage->queue].cu_count,
+        .cu_count = run->sched->bindings.queues[stage->queue].cu_count,
         .firings = stage->firings,
         .dispatches = stage->dispatches,
         .execute_cycles = stage->execute_cycles,

@@ -104,7 +104,7 @@ void prt_run_device(const struct prt_run *run, struct prt_device_statistics *sta
     struct prt_device_information part;
     run->ops->counters(run->device, &c);
     run->ops->info(run->device, &info);
-    prt_device_query(run->ops->tree(run->device), run->sched->root, &part);
+    prt_device_query(run->ops->tree(run->device), run->sched->bindings.root, &part);
     *d = (struct prt_device_statistics){
         .clock_hz = info.description->clock_hz,
         .real_time = info.real_time,

@@ -2,27 +2,12 @@
 #include "runtime/sched/indices.h"
 
 #include "lang/index_format.h"
+#include "model/stage_objects.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 enum { REGISTER_ALIGNMENT = 4 };
-
-static struct prt_index_configuration make_configuration(const struct prt_container *c,
-                                                         const struct container_index *record)
-{
-    struct prt_index_configuration configuration = {
-        .key = {.address_bytes = record->address_bytes},
-        .items = record->extents[0] * record->extents[1] * record->extents[2],
-        .lanes = c->device->lanes,
-        .first_warp = c->first_warps + record->first_warp,
-    };
-    for (int d = 0; d < 3; d++) {
-        configuration.key.extents[d] = record->extents[d];
-        configuration.step[d] = record->step[d];
-    }
-    return configuration;
-}
 
 /* The container has only a hash of the device description, so the limits are checked here. */
 static enum prt_status check_index_limits(const struct prt_index_configuration *configuration,
@@ -79,7 +64,7 @@ enum prt_status prt_indices_create(const struct prt_container *c,
         (struct prt_indices){.configurations = calloc(count, sizeof *indices->configurations)};
     if (indices->configurations == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     for (uint32_t i = 0; i < c->index_count; i++) {
-        indices->configurations[i] = make_configuration(c, &c->indices[i]);
+        indices->configurations[i] = prt_index_configure(c, &c->indices[i]);
         enum prt_status status = check_index_limits(&indices->configurations[i], info, error);
         if (status != PRT_OK) return status;
     }

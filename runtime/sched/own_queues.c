@@ -43,12 +43,12 @@ static void find_sets(const struct core *core, uint32_t *links)
 
 static enum prt_status open_queue_like(struct prt_sched *s, uint32_t like, uint32_t *queue)
 {
-    const struct prt_sched_queue *model = &s->queues[like];
+    const struct prt_bound_queue *model = &s->bindings.queues[like];
     enum prt_status status = s->ops->queue_create(s->device, model->on, model->importance, queue);
     if (status != PRT_OK) return status;
     assert(*queue < s->core->stage_count); /* each queue has a stage */
-    s->queues[*queue] = *model;
-    s->queues[*queue].next = PRT_SCHED_NO_QUEUE;
+    s->bindings.queues[*queue] = *model;
+    s->bindings.queues[*queue].next = PRT_NO_QUEUE;
     s->core->queue_count = *queue + 1;
     return PRT_OK;
 }
@@ -74,7 +74,7 @@ enum prt_status prt_own_queues_open(struct prt_sched *s)
 {
     struct prt_device_info info;
     s->ops->info(s->device, &info);
-    if (!info.real_time || s->dispatch_given || s->core->queue_count < 2) return PRT_OK;
+    if (!info.real_time || s->bindings.form_given || s->core->queue_count < 2) return PRT_OK;
     size_t count = s->core->stage_count;
     uint32_t *links = calloc(count, sizeof *links);
     bool *kept = calloc(count, sizeof *kept);

@@ -4,7 +4,7 @@
 #include "core/ends.h"
 #include "core/machine.h"
 #include "core/ready.h"
-#include "runtime/device/queue.h"
+#include "runtime/device/kernel_call.h"
 #include "runtime/sched/explain.h"
 #include "runtime/sched/inport.h"
 #include "runtime/sched/leftovers.h"
@@ -45,30 +45,15 @@ static bool note_status(struct prt_sched *s, enum prt_status status)
 
 /* ---- the environment of the core: the device ---- */
 
-/* Bytes that the firings of a batch consume whose rates have phases. */
-static uint64_t count_read_bytes(const struct prt_sched *s, const struct core_stage *stage)
-{
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < stage->input_count; i++) {
-        const struct core_input *input = core_input(s->core, stage, i);
-        uint64_t packets =
-            core_flow_total(core_numbers(s->core), &input->take.pop, stage->firings, stage->batch);
-        uint64_t width = prt_input_buffer(s, input)->fifo->width_bytes;
-        bytes = core_cycles_add(bytes, core_cycles_multiply(packets, width));
-    }
-    return bytes;
-}
-
 static inline void open_outputs(struct prt_sched *s, const struct core_stage *stage)
 {
     for (uint32_t i = 0; i < stage->output_count; i++) {
         uint32_t at = stage->first_output + i;
         struct prt_buffer *buffer = s->written[at];
-        uint64_t packets = buffer->fifo->claimed_packets;
         if (buffer->port != NULL && buffer->port->thread != NULL)
-            prt_port_thread_reserve(s, buffer, packets);
+            prt_port_thread_reserve(s, buffer, buffer->fifo->claimed_packets);
         s->windows_out[at] = prt_ring_open(&buffer->ring, buffer->fifo);
-        s->claimed_bytes[at] = packets * buffer->fifo->width_bytes;
+        prt_stage_objects_claim(&s->work, buffer->fifo, at);
     }
 }
 
@@ -82,21 +67,16 @@ static inline void open_batch(struct prt_sched *s, const struct core_stage *stag
             s->window_places[at] = core_ready_window(s->core, stage, &s->inputs[at]);
     }
     open_outputs(s, stage);
-    s->objects[index].read_bytes = stage->phases == 1
-                                       ? core_cycles_multiply(stage->batch, s->read_bytes[index])
-                                       : count_read_bytes(s, stage);
+    prt_stage_objects_open(&s->work, s->core, stage, index);
 }
 
 static void open_finish(struct prt_sched *s, const struct core_stage *stage, uint32_t index)
 {
-    struct prt_kernel_object *object = &s->objects[s->core->stage_count + index];
-    object->read_bytes = 0;
     for (uint32_t i = 0; i < stage->input_count; i++) {
         uint32_t at = stage->first_input + i;
         const struct prt_input_window *window = &s->read[at];
         s->windows_in[at] = window->ring->memory + window->reader->offset_bytes;
-        s->left[at] = stage->reads_tail ? core_ready_held(s->core, &s->inputs[at]) : 0;
-        object->read_bytes += s->left[at] * prt_input_buffer(s, &s->inputs[at])->fifo->width_bytes;
+        prt_stage_objects_open_tail(&s->work, s->core, stage, index, i);
     }
     open_outputs(s, stage);
 }
@@ -377,7 +357,7 @@ enum prt_status prt_sched_start(struct prt_sched *s, const void *pipeline_argume
     s->core->lanes = (uint16_t)info.description->lanes;
     s->core->stepped = s->step != NULL;
     s->core->ends_at_once |= s->core->stepped;
-    s->core->direct = s->ops->launch != NULL && !s->dispatch_given;
+    s->core->direct = s->ops->launch != NULL && !s->bindings.form_given;
     if (executes) link_entries(s);
     if (executes && s->image->arguments != NULL) {
         struct kernel_fault fault = {.firing = UINT64_MAX};

@@ -23,6 +23,8 @@
 #define RUNTIME_SCHED_SCHED_H
 
 #include "core/environment.h"
+#include "model/bindings.h"
+#include "model/stage_objects.h"
 #include "runtime/device/device.h"
 #include "runtime/device/ring.h"
 #include "runtime/load/image.h"
@@ -106,17 +108,6 @@ struct prt_buffer {
     const struct prt_buffer *stranded_by; /* the other buffer; NULL: the run was interrupted */
 };
 
-/* A queue of a (sub-)device, which has one for each importance among its stages, or more (own_queues.h). */
-struct prt_sched_queue {
-    struct prt_device_handle on;
-    uint32_t importance;
-    uint32_t next; /* queue of the same (sub-)device, or PRT_SCHED_NO_QUEUE */
-    uint32_t cu_count;
-    bool root; /* its (sub-)device is that of the whole program */
-};
-
-#define PRT_SCHED_NO_QUEUE UINT32_MAX
-
 /* Where the windows of an input are. */
 struct prt_input_window {
     const struct prt_ring *ring;
@@ -163,29 +154,21 @@ struct prt_sched {
     uint32_t *node_stage;   /* stage of each node */
 
     struct prt_device_queue **device_queues; /* by stage; NULL: its firings launch nothing */
-    struct prt_kernel_object *objects;       /* run of every stage, then finish of every stage */
+    struct prt_stage_objects work;
+    struct prt_kernel_object
+        *objects; /* of `work`: run of every stage, then finish of every stage */
     /* Per input or output of the container; the objects point into these. */
     const void **windows_in;
     void **windows_out;
-    uint64_t *pop_bytes, *push_bytes, *left, *claimed_bytes, *packet_bytes;
     struct kernel_window *window_places;
     struct prt_input_window *read; /* per input: where its windows are */
     struct prt_buffer **written;   /* per output */
-    uint64_t *read_bytes;          /* per stage: by a firing; 0 if rates have phases */
     struct prt_indices indices;    /* of kernels with work-items */
     uint8_t *blocks;               /* arguments, tables and state of all nodes, mapped */
     size_t blocks_bytes;
     void **argument_blocks;
 
-    struct prt_device_handle root; /* the (sub-)device on which the program runs */
-    struct prt_device_handle *sub_devices;
-    uint32_t *sub_device_queues; /* the first queue of each; PRT_SCHED_NO_QUEUE: none yet */
-    uint32_t sub_device_count;
-    uint32_t root_queue;
-    struct prt_sched_queue *queues; /* by number */
-    uint32_t bound_count;           /* stages that have been bound */
-    bool
-        dispatch_given; /* the caller has set the form of packets, and the program cannot change it */
+    struct prt_bindings bindings; /* own_queues.h adds queues to them */
 
     uint64_t suspensions; /* of all in-ports */
 

@@ -2,14 +2,12 @@
 /* Creation of a run, and binding of its ports. */
 #include "lang/sched_code.h"
 #include "runtime/device/device_queue.h"
-#include "runtime/sched/self_driven.h"
 #include "runtime/sched/stage_profile.h"
 #include "runtime/sched/inport.h"
 #include "runtime/sched/arrival_port.h"
-#include "runtime/sched/cached_buffers.h"
 #include "runtime/sched/live_port.h"
 #include "runtime/sched/provenance.h"
-#include "runtime/sched/block.h"
+#include "model/block.h"
 #include "runtime/sched/port_thread.h"
 #include "runtime/sched/sched.h"
 
@@ -38,25 +36,15 @@ static bool allocate_run_tables(struct prt_sched *s)
     s->buffers = allocate_array(c->buffer_count, sizeof *s->buffers);
     s->ports = allocate_array(ports, sizeof *s->ports);
     s->node_stage = allocate_array(c->node_count, sizeof *s->node_stage);
-    s->objects = allocate_array((size_t)c->stage_count * 2, sizeof *s->objects);
     s->windows_in = allocate_array(c->input_count, sizeof *s->windows_in);
     s->windows_out = allocate_array(c->output_count, sizeof *s->windows_out);
     s->device_queues = allocate_array(c->stage_count, sizeof *s->device_queues);
-    s->pop_bytes = allocate_array(c->input_count, sizeof *s->pop_bytes);
-    s->push_bytes = allocate_array(c->output_count, sizeof *s->push_bytes);
-    s->left = allocate_array(c->input_count, sizeof *s->left);
-    s->claimed_bytes = allocate_array(c->output_count, sizeof *s->claimed_bytes);
-    s->packet_bytes = allocate_array(c->output_count, sizeof *s->packet_bytes);
     s->window_places = allocate_array(c->input_count, sizeof *s->window_places);
     s->argument_blocks = allocate_array(c->node_count, sizeof *s->argument_blocks);
-    s->queues = allocate_array(c->stage_count, sizeof *s->queues);
     s->read = allocate_array(c->input_count, sizeof *s->read);
     s->written = allocate_array(c->output_count, sizeof *s->written);
-    s->read_bytes = allocate_array(c->stage_count, sizeof *s->read_bytes);
-    return s->buffers && s->ports && s->node_stage && s->objects && s->windows_in &&
-           s->windows_out && s->device_queues && s->pop_bytes && s->push_bytes && s->left &&
-           s->queues && s->claimed_bytes && s->packet_bytes && s->window_places &&
-           s->argument_blocks && s->read && s->written && s->read_bytes;
+    return s->buffers && s->ports && s->node_stage && s->windows_in && s->windows_out &&
+           s->device_queues && s->window_places && s->argument_blocks && s->read && s->written;
 }
 
 /* With more buffers, their mappings, two for each, may exceed the limit of a process. */
@@ -90,33 +78,15 @@ static enum prt_status create_buffers(struct prt_sched *s, struct prt_error *err
     return PRT_OK;
 }
 
-static bool has_exact_rates(const struct prt_container *c, const struct container_node *node)
-{
-    for (uint32_t i = 0; i < node->output_count; i++) {
-        const struct container_output *output = &c->outputs[node->first_output + i];
-        if (output->push_least != output->push) return false;
-    }
-    return true;
-}
-
-/* Finds the windows of each end, and the bytes of its packets. */
+/* Finds where the windows of each end are. */
 static void link_ends(struct prt_sched *s)
 {
     const struct prt_container *c = s->container;
-    for (uint32_t i = 0; i < c->input_count; i++) {
-        const struct container_input *input = &c->inputs[i];
-        s->pop_bytes[i] =
-            input->window_width > 0 ? 0 : input->pop * c->buffers[input->buffer].width_bytes;
-        struct prt_buffer *buffer = &s->buffers[input->buffer];
-        s->read[i] =
-            (struct prt_input_window){&buffer->ring, core_input_reader(s->core, &s->inputs[i])};
-    }
-    for (uint32_t i = 0; i < c->output_count; i++) {
-        const struct container_output *output = &c->outputs[i];
-        s->packet_bytes[i] = c->buffers[output->buffer].width_bytes;
-        s->written[i] = &s->buffers[output->buffer];
-        s->push_bytes[i] = output->push * s->packet_bytes[i];
-    }
+    for (uint32_t i = 0; i < c->input_count; i++)
+        s->read[i] = (struct prt_input_window){&s->buffers[c->inputs[i].buffer].ring,
+                                               core_input_reader(s->core, &s->inputs[i])};
+    for (uint32_t i = 0; i < c->output_count; i++)
+        s->written[i] = &s->buffers[c->outputs[i].buffer];
 }
 
 /* Where the next block begins after one of `bytes`.  Both are at most SIZE_MAX / 4, so nothing overflows. */
@@ -153,79 +123,30 @@ static enum prt_status create_indices(struct prt_sched *s, struct prt_error *err
     return prt_indices_create(s->container, &info, &s->indices, error);
 }
 
-/* A batch cannot be cut into ranges of firings: where a range begins in the windows depends on the phase, or is not
- * known before the batch has executed. */
-static bool is_whole(const struct prt_container *c, const struct container_node *node)
-{
-    const uint32_t flags = CONTAINER_NODE_STOPS | CONTAINER_NODE_LAUNCHES;
-    return node->phases > 1 || (node->flags & flags) != 0 || !has_exact_rates(c, node);
-}
-
-/* The node is whole only because its rates are bounded. */
-static bool can_be_apart(const struct prt_container *c, const struct container_node *node)
-{
-    const uint32_t others =
-        CONTAINER_NODE_STOPS | CONTAINER_NODE_LAUNCHES | CONTAINER_NODE_STATEFUL;
-    return node->phases == 1 && (node->flags & others) == 0 && !has_exact_rates(c, node);
-}
-
-/* A firing that launches kernels is a work-group that shares no warp with other firings.  Its cost is known only when
- * it has executed. */
-static void isolate_firings(struct prt_kernel_object *object)
-{
-    object->warp_cycles = core_cycles_multiply(object->warp_cycles, object->shape.warps_per_firing);
-    object->shape = (struct core_warp_shape){1, 1};
-    object->flags |= PRT_KERNEL_BOUNDED;
-}
-
-static void create_objects(struct prt_sched *s, uint32_t index, size_t *at)
+/* Adds to the objects of a stage what executing them needs. */
+static void link_objects(struct prt_sched *s, uint32_t index, size_t *at)
 {
     const struct prt_container *c = s->container;
     uint32_t number = s->stages[index].node;
     const struct container_node *node = &c->nodes[number];
-    struct prt_kernel_object object = {
-        .in = s->windows_in + node->first_input,
-        .out = s->windows_out + node->first_output,
-        .pop_bytes = s->pop_bytes + node->first_input,
-        .push_bytes = s->push_bytes + node->first_output,
-        .input_count = node->input_count,
-        .output_count = node->output_count,
-        .stage = index,
-        .index = prt_indices_find(c, &s->indices, node->kernel),
-        .cost_cycles = node->cost_cycles,
-        .warp_cycles = node->warp_cycles,
-        .shape = {node->warp_firings, node->firing_warps},
-    };
-    object.arguments = s->argument_blocks[number] = s->blocks + *at;
+    struct prt_kernel_object *run = &s->objects[index], *finish = run + c->stage_count;
+    run->arguments = s->argument_blocks[number] = s->blocks + *at;
     *at = next_block(*at, node->arguments_bytes);
-    object.tables = s->blocks + *at;
+    run->tables = s->blocks + *at;
     *at = next_block(*at, node->tables_bytes);
-    object.state = s->blocks + *at;
+    run->state = s->blocks + *at;
     *at = next_block(*at, node->state_bytes);
-    if (node->flags & CONTAINER_NODE_STATEFUL) object.flags |= PRT_KERNEL_STATEFUL;
-    if (node->flags & CONTAINER_NODE_INDEXED) object.flags |= PRT_KERNEL_INDEXED;
-    if (node->flags & CONTAINER_NODE_COUNTED) object.flags |= PRT_KERNEL_COUNTED;
-    if (node->flags & CONTAINER_NODE_STOPS) object.flags |= PRT_KERNEL_STOPS;
-    object.claimed_bytes = s->claimed_bytes + node->first_output;
-    object.produced = core_produced(s->core) + node->first_output;
-    object.packet_bytes = s->packet_bytes + node->first_output;
-    object.batch_max = s->stages[index].batch_max;
-    object.completed = &s->stages[index].completed;
-    if (s->stages[index].frame_packets > 0) object.windows = s->window_places + node->first_input;
-    if (is_whole(c, node)) object.flags |= PRT_KERNEL_WHOLE;
-    if (!has_exact_rates(c, node)) object.flags |= PRT_KERNEL_BOUNDED;
-    if (can_be_apart(c, node)) object.flags |= PRT_KERNEL_APART;
-    object.device_queue = s->device_queues[index];
-    if (object.device_queue != NULL) isolate_firings(&object);
-    s->objects[index] = object;
-    object.flags |= PRT_KERNEL_FINISH;
-    object.warp_cycles = node->finish_cycles;
-    object.shape = (struct core_warp_shape){1, 1};
-    object.windows = NULL;
-    object.index = NULL;
-    object.device_queue = NULL;
-    object.left = s->left + node->first_input;
-    s->objects[c->stage_count + index] = object;
+    run->in = s->windows_in + node->first_input;
+    run->out = s->windows_out + node->first_output;
+    finish->arguments = run->arguments;
+    finish->tables = run->tables;
+    finish->state = run->state;
+    finish->in = run->in;
+    finish->out = run->out;
+    run->index = prt_indices_find(c, &s->indices, node->kernel);
+    if (s->stages[index].frame_packets > 0) run->windows = s->window_places + node->first_input;
+    run->device_queue = s->device_queues[index];
+    if (run->device_queue != NULL) prt_stage_object_isolate(run);
 }
 
 /* Creates a device queue for each stage whose firings launch kernels. */
@@ -246,25 +167,18 @@ static enum prt_status create_device_queues(struct prt_sched *s, struct prt_erro
     return PRT_OK;
 }
 
-/* Bytes that a firing consumes; 0 if they depend on its phase. */
-static uint64_t firing_read_bytes(const struct prt_sched *s, const struct container_node *node)
+static enum prt_status create_objects(struct prt_sched *s, struct prt_error *error)
 {
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < node->input_count && node->phases == 1; i++) {
-        const struct core_input *input = &s->inputs[node->first_input + i];
-        uint64_t width = prt_input_buffer(s, input)->record->width_bytes;
-        bytes = core_cycles_add(bytes, core_cycles_multiply(input->take.pop.cycle, width));
-    }
-    return bytes;
-}
-
-static void create_stages(struct prt_sched *s)
-{
+    struct prt_device_info info;
     size_t at = 0;
-    for (uint32_t i = 0; i < s->container->stage_count; i++) {
-        s->read_bytes[i] = firing_read_bytes(s, prt_stage_node(s, &s->stages[i]));
-        create_objects(s, i, &at);
-    }
+    s->ops->info(s->device, &info);
+    enum prt_status status =
+        prt_stage_objects_create(s->container, s->core, info.description, &s->work);
+    if (status != PRT_OK) return NO_MEMORY(error);
+    s->objects = s->work.items;
+    for (uint32_t i = 0; i < s->container->stage_count; i++)
+        link_objects(s, i, &at);
+    return PRT_OK;
 }
 
 static enum prt_status create_block(struct prt_sched *s, struct prt_error *error)
@@ -280,6 +194,13 @@ static enum prt_status create_block(struct prt_sched *s, struct prt_error *error
     return PRT_OK;
 }
 
+static enum prt_status create_bindings(struct prt_sched *s, struct prt_error *error)
+{
+    s->bindings.container = s->container;
+    s->bindings.root = prt_device_tree_root(s->ops->tree(s->device));
+    return prt_bindings_create(&s->bindings) == PRT_OK ? PRT_OK : NO_MEMORY(error);
+}
+
 enum prt_status prt_sched_create(const struct prt_container *container,
                                  const struct prt_image *image, const struct prt_device_ops *ops,
                                  struct prt_device *device, struct prt_sched **sched,
@@ -291,19 +212,15 @@ enum prt_status prt_sched_create(const struct prt_container *container,
     s->image = image;
     s->ops = ops;
     s->device = device;
-    s->root = prt_device_tree_root(ops->tree(device));
-    s->root_queue = PRT_SCHED_NO_QUEUE;
     enum prt_status status = allocate_run_tables(s) ? PRT_OK : NO_MEMORY(error);
     if (status == PRT_OK) status = create_block(s, error);
     if (status == PRT_OK) status = create_buffers(s, error);
     if (status == PRT_OK) status = create_blocks(s, error);
     if (status == PRT_OK) status = create_indices(s, error);
     if (status == PRT_OK) status = create_device_queues(s, error);
-    if (status == PRT_OK) {
-        link_ends(s);
-        create_stages(s);
-    }
-    if (status == PRT_OK && prt_cached_buffers_find(s) != PRT_OK) status = NO_MEMORY(error);
+    if (status == PRT_OK) status = create_bindings(s, error);
+    if (status == PRT_OK) status = create_objects(s, error);
+    if (status == PRT_OK) link_ends(s);
     if (status == PRT_OK) {
         status = ops->set_kernels(device, s->objects, container->stage_count * 2,
                                   container->stage_count);
@@ -332,35 +249,27 @@ void prt_sched_destroy(struct prt_sched *s)
     prt_profile_destroy(s->profile);
     prt_origins_destroy(s->origins);
     prt_indices_free(&s->indices);
+    prt_stage_objects_free(&s->work);
+    prt_bindings_free(&s->bindings);
     free(s->buffers);
     free(s->ports);
     for (uint32_t i = 0; s->device_queues != NULL && i < s->container->stage_count; i++)
         prt_device_queue_destroy(s->device_queues[i]);
     free(s->device_queues);
     free(s->node_stage);
-    free(s->objects);
     free(s->windows_in);
     free(s->windows_out);
-    free(s->pop_bytes);
-    free(s->push_bytes);
-    free(s->left);
-    free(s->claimed_bytes);
-    free(s->packet_bytes);
     free(s->window_places);
     free(s->argument_blocks);
-    free(s->sub_devices);
-    free(s->sub_device_queues);
-    free(s->queues);
     free(s->read);
     free(s->written);
-    free(s->read_bytes);
     free(s->core);
     free(s);
 }
 
 void prt_sched_set_root(struct prt_sched *s, struct prt_device_handle root)
 {
-    s->root = root;
+    s->bindings.root = root;
 }
 
 _Static_assert((int)PRT_PACKET_FULL == SCHED_FORM_FULL &&
@@ -371,7 +280,7 @@ _Static_assert((int)PRT_PACKET_FULL == SCHED_FORM_FULL &&
 void prt_sched_set_dispatch(struct prt_sched *s, enum prt_packet_kind form)
 {
     s->core->form = (uint8_t)form;
-    s->dispatch_given = true;
+    s->bindings.form_given = true;
 }
 
 void prt_sched_bind_source(struct prt_sched *s, uint32_t buffer, prt_sched_source source,

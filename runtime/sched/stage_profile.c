@@ -580,7 +580,7 @@ bool prt_profile_queue(const struct prt_sched *s, uint32_t queue,
 {
     if (queue >= s->profile->queue_count || s->profile->queues[queue].launches == 0) return false;
     *statistics = s->profile->queues[queue];
-    statistics->root = s->queues[queue].root;
+    statistics->root = s->bindings.queues[queue].root;
     return true;
 }
 

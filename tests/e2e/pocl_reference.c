@@ -8,7 +8,7 @@
  * A difference that a sentence of the specification decides is printed with it; any other is a
  * failure (exit status 1).  Exit status 77: there is no OpenCL with PoCL's CPU device here.
  * The types and values are those of the OpenCL 1.2 specification, so no header is needed. */
-#include "runtime/device/subdevice.h"
+#include "model/subdevice.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>

@@ -5,7 +5,7 @@ set -eu
 cd "$TMP"
 # shellcheck source=tests/checks.sh
 . "$ROOT/tests/checks.sh"
-mkdir -p scripts base core/time lang compiler/target compiler/plan compiler/codegen/x86 compiler/emit runtime/load tools tests
+mkdir -p scripts base core/time model lang compiler/target compiler/plan compiler/codegen/x86 compiler/emit runtime/load tools tests
 cp "$ROOT"/scripts/{lint.sh,flow.awk,headers.pl,licence.sh} scripts
 header='/* SPDX-License-Identifier: MIT */'
 file() { printf '%s\n' "$header" "${@:2}" >"$1"; }
@@ -25,8 +25,9 @@ planted "the kind of device, through a pointer" 'only compiler/target asks' comp
 planted "the kind of device, in a struct" 'only compiler/target asks' compiler/plan/kind.h 'static int f(struct devdesc d) { return d.host; }'
 planted "a header of one instruction set" 'belongs to one instruction set' compiler/emit/emit.c '#include "compiler/codegen/x86/x86.h"'
 planted "an include against the flow" 'against the flow' compiler/target/back.c '#include "compiler/plan/plan.h"'
-planted "an include from the other half" 'meet in lang/, base/ and core/ only' runtime/load/load.c '#include "compiler/plan/plan.h"'
+planted "an include from the other half" 'meet in lang/, base/, core/ and model/ only' runtime/load/load.c '#include "compiler/plan/plan.h"'
 planted "an include of the core from a half" 'core/ includes lang/ and core/ only' core/time/cycles.h '#include "base/status.h"'
+planted "an include of a half from the model" "meet in lang/, base/, core/ and model/ only" model/load.h '#include "runtime/load/reader.h"'
 planted "a file name that exists twice" 'not unique.*plan.c' runtime/load/plan.c 'int load;'
 # many N LINE: N lines; & in LINE is their number.
 many() { seq "$1" | sed "s/.*/$2/"; }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/fuzz/drawn_device.h"
 
-#include "runtime/device/queue.h"
+#include "model/queue.h"
+#include "runtime/device/kernel_call.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "lang/devdesc.h"
-#include "runtime/device/queue.h"
+#include "model/queue.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "runtime/device/packet_processor.h"
+#include "model/packet_processor.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * subdevice: reference counts of sub-devices, handles, and slots that are used again (runtime/device/subdevice.c).
+ * subdevice: reference counts of sub-devices, handles, and slots that are used again (model/subdevice.c).
  *
  * A tree of a root and three slots.  Three threads each own a reference of one sub-device of the root; each does one of:
  * nothing, attach and detach (a queue), make a sub-device of it and release that one; then each releases its reference,

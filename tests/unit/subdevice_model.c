@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/subdevice_model.h"
 
-#include "runtime/device/subdevice.h"
+#include "model/subdevice.h"
 
 #include <stdbool.h>
 #include <stdio.h>

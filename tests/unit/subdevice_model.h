@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * subdevice_model: sub-devices (runtime/device/subdevice.h) against a little model that shares nothing
+ * subdevice_model: sub-devices (model/subdevice.h) against a little model that shares nothing
  * with them: CU sets are sets, domains are found CU by CU, what is alive is found by asking every
  * device.
  */

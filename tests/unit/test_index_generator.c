@@ -2,9 +2,9 @@
 /* index_generator: iterator, filter and packer against division and a history kept by hand. */
 #include "tests/test.h"
 
-#include "runtime/device/index_generator.h"
-#include "runtime/device/index_iterator.h"
-#include "runtime/device/index_packer.h"
+#include "model/index_generator.h"
+#include "model/index_iterator.h"
+#include "model/index_packer.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -15,8 +15,8 @@
 
 #include "runtime/backend/null/null.h"
 #include "runtime/device/ring.h"
-#include "runtime/device/queue.h"
-#include "runtime/device/subdevice.h"
+#include "model/queue.h"
+#include "model/subdevice.h"
 #include "runtime/load/image.h"
 #include "runtime/load/rewrite.h"
 #include "runtime/sched/sched.h"

@@ -5,7 +5,7 @@
 #include "core/ends.h"
 #include "core/machine.h"
 #include "runtime/host/pipert_run.h"
-#include "runtime/sched/block.h"
+#include "model/block.h"
 #include "tests/conform/pipelines.h"
 
 #include <stdlib.h>

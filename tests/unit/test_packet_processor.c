@@ -2,7 +2,7 @@
 /* The packet processor: costs, the reference table, what is refused leaves no trace. */
 #include "tests/test.h"
 
-#include "runtime/device/packet_processor.h"
+#include "model/packet_processor.h"
 
 #include <assert.h>
 

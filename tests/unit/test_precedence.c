@@ -2,7 +2,7 @@
 /* The owner of the compute units, against a clock that ticks; and by hand. */
 #include "tests/test.h"
 
-#include "runtime/device/precedence.h"
+#include "model/precedence.h"
 
 enum { CUS_MOST = 6, LAUNCHES_MOST = 12, WARPS_MOST = 12, QUEUES_MOST = 12 };
 

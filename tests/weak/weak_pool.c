@@ -8,6 +8,7 @@
  */
 #include "runtime/backend/cpu/cpu_pool.h"
 #include "runtime/device/host_thread.h"
+#include "runtime/device/kernel_call.h"
 #include "tests/weak/explorer.h"
 
 #include <stdlib.h>

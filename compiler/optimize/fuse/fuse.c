@@ -608,11 +608,12 @@ static void note_refusals(const struct merger *m)
     for (size_t i = 0; i < m->graph->nodes.count; i++) {
         const struct graph_node *node = &m->graph->nodes.items[i];
         const struct kernel *kernel = node->kernel;
-        if (m->refusals[i] == NULL || noted[kernel->id] || !has_neighbour(m->graph, node)) continue;
+        if (m->refusals[i] == NULL || noted[kernel->id]) continue;
         noted[kernel->id] = true;
-        struct diag *d = diag_report(m->cx->diags, RULE_NOT_FUSED, kernel->span,
-                                     "'%s' is not fused with its neighbours: it %s", kernel->title,
-                                     m->refusals[i]);
+        struct diag *d = diag_report(
+            m->cx->diags, RULE_NOT_FUSED, kernel->span, "'%s' is not fused%s: it %s%s",
+            kernel->title, has_neighbour(m->graph, node) ? " with its neighbours" : "",
+            has_neighbour(m->graph, node) ? "" : "has no neighbours, and it ", m->refusals[i]);
         diag_label(d, node->span, "used here");
     }
 }

@@ -2,6 +2,7 @@
 #include "runtime/backend/cpu/cpu_pool.h"
 
 #include "runtime/device/host_thread.h"
+#include "runtime/device/kernel_call.h"
 
 #include <assert.h>
 #include <sched.h>

@@ -44,7 +44,7 @@
 #define RUNTIME_BACKEND_CPU_CPU_POOL_H
 
 #include "runtime/backend/cpu/cpu_trial.h"
-#include "runtime/device/queue.h"
+#include "model/queue.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/backend/null/null.h"
 
-#include "runtime/device/queue.h"
+#include "model/queue.h"
 
 #include <stdlib.h>
 #include <string.h>

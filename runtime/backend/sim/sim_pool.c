@@ -2,6 +2,7 @@
 #include "runtime/backend/sim/sim_pool.h"
 
 #include "runtime/device/host_thread.h"
+#include "runtime/device/kernel_call.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -19,31 +19,9 @@
 #ifndef RUNTIME_BACKEND_SIM_SIM_POOL_H
 #define RUNTIME_BACKEND_SIM_SIM_POOL_H
 
-#include "runtime/device/launch_time.h"
+#include "model/sim_clock.h"
 
 #include <pthread.h>
-
-struct prt_sim_job {
-    const struct prt_kernel_object *object;
-    struct prt_launch launch;
-    uint64_t *warp_cycles; /* storage for what a COUNTED object counts; else NULL */
-    uint32_t queue;
-
-    /* While the pool has it, guarded by the pool's mutex. */
-    uint64_t chunk_firings;
-    uint64_t chunks, chunks_taken, chunks_done;
-    uint32_t behind; /* the next job of its line, or PRT_SIM_NO_JOB */
-    bool done;       /* executed, or never to be */
-    bool executed;   /* false: there was a fault before it */
-    enum kernel_status status;
-    struct kernel_fault fault; /* of the lowest firing, if the status is a fault */
-
-    struct prt_launch_record record; /* sim.c's */
-    struct prt_launch_before before; /* sim.c's */
-    uint32_t seen_from, seen_next; /* sim.c's: the first that is seen with it, the next after it */
-};
-
-#define PRT_SIM_NO_JOB UINT32_MAX
 
 struct prt_sim_worker;
 struct prt_sim_line;

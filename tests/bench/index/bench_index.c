@@ -11,7 +11,7 @@
 
 #include "lang/index_format.h"
 #include "lang/kernel_abi.h"
-#include "runtime/device/index_generator.h"
+#include "model/index_generator.h"
 
 #include <dlfcn.h>
 #include <math.h>

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/launch_time.h"
+
+#include "core/time/caches.h"
+
+static bool is_serial(const struct prt_kernel_object *object)
+{
+    return (object->flags & (PRT_KERNEL_STATEFUL | PRT_KERNEL_FINISH)) != 0;
+}
+
+uint64_t prt_launch_warps_most(const struct prt_kernel_object *object)
+{
+    if (!(object->flags & PRT_KERNEL_COUNTED)) return 0;
+    if (is_serial(object)) return 1;
+    return core_timing_warps(object->shape, object->batch_max);
+}
+
+/* Where rates are exact, the claimed packets are the appended ones, known before the execution. */
+static uint64_t moved_bytes(const struct prt_kernel_object *object)
+{
+    const uint32_t varies = PRT_KERNEL_BOUNDED | PRT_KERNEL_FINISH | PRT_KERNEL_STOPS;
+    bool exact = (object->flags & varies) == 0;
+    uint64_t bytes = object->read_bytes;
+    for (uint32_t i = 0; i < object->output_count; i++) {
+        uint64_t written = exact
+                               ? object->claimed_bytes[i]
+                               : core_cycles_multiply(object->produced[i], object->packet_bytes[i]);
+        bytes = core_cycles_add(bytes, written);
+    }
+    return bytes;
+}
+
+/* A kernel with state has counted one sum. */
+static struct core_timing_work work_of(const struct prt_kernel_object *object, uint64_t firings,
+                                       const struct prt_launch_costs *costs, uint64_t memory_bytes)
+{
+    struct core_timing_work work = {
+        .warps = core_timing_warps(object->shape, firings),
+        .warp_cycles = object->warp_cycles,
+        .each = costs->warp_cycles,
+        .serial = is_serial(object),
+        .memory_bytes = memory_bytes,
+        .cached_bytes = core_caches_part(memory_bytes, object->cached_bytes, object->moved_bytes)};
+    if (work.each != NULL)
+        work.warps = work.serial ? 1 : core_timing_warps(object->shape, costs->counted_firings);
+    return work;
+}
+
+struct prt_launch_work prt_launch_work(const struct devdesc *description, uint32_t cu_count,
+                                       const struct prt_kernel_object *object,
+                                       const struct prt_launch_costs *costs,
+                                       const struct prt_launch_record *record)
+{
+    uint64_t bytes = moved_bytes(object);
+    bool counted = costs->warp_cycles != NULL;
+    struct prt_launch_work work = {
+        .timing = work_of(object, record->firings, costs, bytes),
+        .group_warps = object->shape.warps_per_firing,
+        .firings = counted ? costs->counted_firings : record->firings,
+        .launch_cycles = costs->begin_cycles,
+        .index_cycles = record->index_cycles,
+        .device_queue_cycles = record->device_queue_cycles,
+        .cleanup_cycles = costs->cleanup_cycles,
+        .child_cycles = costs->child_cycles,
+    };
+    work.memory_cycles = core_timing_memory(description, cu_count, &work.timing);
+    return work;
+}
+
+static uint64_t execute_cycles(const struct devdesc *description, uint32_t cu_count,
+                               const struct prt_kernel_object *object,
+                               const struct prt_launch_costs *costs, uint64_t firings,
+                               struct core_timing_cu *cus, struct prt_launch_before *before)
+{
+    uint64_t bytes = moved_bytes(object);
+    bool equal = costs->warp_cycles == NULL;
+    if (equal && before->firings == firings && before->memory_bytes == bytes &&
+        before->cu_count == cu_count)
+        return before->execute_cycles;
+    const struct core_timing_work work = work_of(object, firings, costs, bytes);
+    uint64_t cycles = core_timing_execute_in_all(description, cu_count, &work, cus).execute_cycles;
+    if (equal) *before = (struct prt_launch_before){firings, bytes, cycles, cu_count};
+    return cycles;
+}
+
+void prt_launch_settle(struct prt_queue_table *queues, const struct devdesc *description,
+                       const struct prt_kernel_object *object, const struct prt_launch_costs *costs,
+                       struct core_timing_cu *cus, struct prt_launch_before *before,
+                       struct prt_launch_record *record)
+{
+    struct prt_queue *queue = &queues->queues[record->queue];
+    bool switches;
+    uint64_t free_at = prt_queue_free_at(queues, record->queue, object->stage, &switches);
+    record->execute_cycles =
+        execute_cycles(description, queue->cu_count, object, costs, record->firings, cus, before);
+    record->switch_cycles = switches ? description->switch_cycles : 0;
+    record->launch_cycles = core_cycles_add(costs->begin_cycles, costs->cleanup_cycles);
+    record->cleanup_cycles = costs->cleanup_cycles;
+    record->begin_cycles = free_at > record->enqueued_cycles ? free_at : record->enqueued_cycles;
+    const struct core_timing_parts parts = {.launch_cycles = costs->begin_cycles,
+                                            .switch_cycles = record->switch_cycles,
+                                            .index_cycles = record->index_cycles,
+                                            .execute_cycles = record->execute_cycles,
+                                            .device_queue_cycles = record->device_queue_cycles,
+                                            .cleanup_cycles = costs->cleanup_cycles};
+    record->end_cycles = core_timing_end(record->begin_cycles, &parts);
+    queue->free_cycles = record->end_cycles;
+    queue->last_stage = object->stage;
+}
+
+void prt_launch_place(const struct prt_queue_table *queues, const struct devdesc *description,
+                      const struct prt_kernel_object *object, const struct prt_launch_costs *costs,
+                      struct core_timing_cu *cus, struct prt_launch_record *record)
+{
+    const struct prt_queue *queue = &queues->queues[record->queue];
+    const struct core_timing_work work =
+        work_of(object, record->firings, costs, moved_bytes(object));
+    const struct core_timing_execution execution =
+        core_timing_execute(description, queue->cu_count, &work, cus);
+    record->compute_cycles = execution.compute_cycles;
+    record->memory_cycles = execution.memory_cycles;
+    record->busy_cycles = execution.busy_cycles;
+    record->busy_cus = execution.busy_cus;
+    record->warps = core_timing_warps(object->shape, record->firings);
+    record->first_cu = queue->first_cu;
+    record->cu_count = queue->cu_count;
+    record->cus = cus;
+}
+
+static uint64_t share_of(uint64_t cycles, uint64_t part, uint64_t whole)
+{
+    return part >= whole ? cycles : (uint64_t)((unsigned __int128)cycles * part / whole);
+}
+
+/* Firings that are scheduled in pieces may take longer than all at once (lang/device_queue.md, "Time"),
+ * but the launch does not. */
+void prt_launch_place_trees(const uint64_t *cycles, struct prt_launch_share share,
+                            struct core_timing_cu *cus, struct prt_launch_record *record)
+{
+    uint64_t most = core_cycles_add(record->execute_cycles, record->device_queue_cycles);
+    record->busy_cycles = 0;
+    record->busy_cus = 0;
+    for (uint32_t i = 0; i < record->cu_count; i++) {
+        uint64_t done = share_of(cycles[i], share.after, share.whole);
+        if (share.before > 0) done -= share_of(cycles[i], share.before, share.whole);
+        cus[i].busy_cycles = done < most ? done : most;
+        record->busy_cycles = core_cycles_add(record->busy_cycles, cus[i].busy_cycles);
+        record->busy_cus += cus[i].busy_cycles > 0;
+    }
+}

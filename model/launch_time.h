@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * launch_time: when a launch begins and ends on its queue, and the parts of its time (lang/time.md,
+ * "A launch"): timing.h applied to a kernel object's work and the state of the queues.
+ *
+ * Launches are settled in the order in which they were enqueued, each after its execution, because
+ * its cost and its packets may depend on data.  So time depends on that order and on the data, not
+ * on the moment at which the host executes a launch.
+ *
+ * Requires: of the record: queue, firings (those that count), enqueued_cycles, index_cycles,
+ *   device_queue_cycles; the object in its state after the launch.
+ * Fills: begin, end, launch, clean-up, switch and execute cycles; prt_launch_place fills the others:
+ *   compute and memory cycles, warps, busy compute units.  The queue is free from the end on, and its
+ *   last stage is this one.
+ * Thread-safety: the scheduler thread only.  Allocation: none.  Errors: none.
+ */
+#ifndef MODEL_LAUNCH_TIME_H
+#define MODEL_LAUNCH_TIME_H
+
+#include "model/queue.h"
+
+struct prt_launch_costs {
+    uint64_t begin_cycles; /* enqueue and processing that the launch pays for */
+    uint64_t cleanup_cycles;
+    const uint64_t *warp_cycles; /* of a COUNTED object: as counted by the kernel; else NULL */
+    uint64_t counted_firings;    /* firings counted, including the one that stopped */
+    uint64_t child_cycles;       /* of the longest firing among those launched */
+};
+
+/* The maximum of numbers that the kernel of a COUNTED object writes into kernel_batch.warp_cycles; 0:
+ * it does not count.  UINT64_MAX: beyond 64 bits. */
+uint64_t prt_launch_warps_most(const struct prt_kernel_object *object);
+
+/* The work of a launch on its compute units, part by part; precedence.h subtracts finished work. */
+struct prt_launch_work {
+    struct core_timing_work timing;
+    uint64_t memory_cycles;
+    uint32_t group_warps;  /* warps of a work-group */
+    uint64_t firings;      /* firings that follow each other */
+    uint64_t child_cycles; /* the longest firing among those launched: a unit of the next member */
+    uint64_t launch_cycles, index_cycles, device_queue_cycles, cleanup_cycles;
+};
+
+/* The work of a launch, from its object and record, on a queue of `cu_count` compute units. */
+struct prt_launch_work prt_launch_work(const struct devdesc *description, uint32_t cu_count,
+                                       const struct prt_kernel_object *object,
+                                       const struct prt_launch_costs *costs,
+                                       const struct prt_launch_record *record);
+
+/* The execution time of an object's previous launch, if all its warps cost the same: most launches
+ * equal the previous one.  Zeroed: there was none. */
+struct prt_launch_before {
+    uint64_t firings, memory_bytes, execute_cycles;
+    uint32_t cu_count;
+};
+
+/* `cus`: room for the compute units of the device; NULL where the object is not COUNTED.  The caller
+ * keeps `before` for the object. */
+void prt_launch_settle(struct prt_queue_table *queues, const struct devdesc *description,
+                       const struct prt_kernel_object *object, const struct prt_launch_costs *costs,
+                       struct core_timing_cu *cus, struct prt_launch_before *before,
+                       struct prt_launch_record *record);
+
+/* Writes the warps of a settled launch, and the work of each compute unit, into the record, which
+ * owns `cus` from now on. */
+void prt_launch_place(const struct prt_queue_table *queues, const struct devdesc *description,
+                      const struct prt_kernel_object *object, const struct prt_launch_costs *costs,
+                      struct core_timing_cu *cus, struct prt_launch_record *record);
+
+/* A piece of an execution: from `before` to `after`, of `whole`. */
+struct prt_launch_share {
+    uint64_t before, after, whole;
+};
+
+/* Replaces the work of each compute unit of a placed launch, or of a piece of one, by that share of `cycles`: the work of
+ * its firings and of all that they have launched. */
+void prt_launch_place_trees(const uint64_t *cycles, struct prt_launch_share share,
+                            struct core_timing_cu *cus, struct prt_launch_record *record);
+
+#endif

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/precedence.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+enum prt_status prt_precedence_queues(struct prt_precedence *p)
+{
+    uint32_t count = p->queues->count;
+    if (count <= p->line_count) return PRT_OK;
+    struct prt_claim_line *lines = realloc(p->lines, count * sizeof *lines);
+    if (lines == NULL) return PRT_E_NOMEM;
+    p->lines = lines;
+    for (; p->line_count < count; p->line_count++)
+        lines[p->line_count] = (struct prt_claim_line){PRT_NO_CLAIM, PRT_NO_CLAIM};
+    return PRT_OK;
+}
+
+enum prt_status prt_precedence_claims(struct prt_precedence *p, uint32_t count)
+{
+    assert(p->present == 0);
+    struct prt_claim *claims = calloc(count > 0 ? count : 1, sizeof *claims);
+    if (claims == NULL) return PRT_E_NOMEM;
+    free(p->claims);
+    p->claims = claims;
+    return PRT_OK;
+}
+
+void prt_precedence_free(struct prt_precedence *p)
+{
+    free(p->claims);
+    free(p->lines);
+    *p = (struct prt_precedence){0};
+}
+
+static const struct prt_queue *queue_of(const struct prt_precedence *p, uint32_t queue)
+{
+    return &p->queues->queues[queue];
+}
+
+/* ---- the rest of an execution ---- */
+
+/* Cycles until `firings` of the firings that follow each other have ended.  Where only their sum is
+ * known, all are taken to cost the same. */
+static uint64_t serial_end(const struct prt_claim *c, uint64_t firings)
+{
+    if (c->left.firings == 0) return 0;
+    return (uint64_t)((unsigned __int128)c->serial_cycles * firings / c->left.firings);
+}
+
+/* The first firing that ends at that moment or after it. */
+static uint64_t serial_reaches(const struct prt_claim *c, uint64_t cycles)
+{
+    uint64_t most = c->left.firings;
+    if (c->serial_cycles == 0) return most;
+    unsigned __int128 product = (unsigned __int128)cycles * most;
+    unsigned __int128 firings = product / c->serial_cycles + (product % c->serial_cycles > 0);
+    return firings < most ? (uint64_t)firings : most;
+}
+
+static uint64_t pieces_in_all(const struct prt_claim *c)
+{
+    return c->left.timing.serial ? c->left.firings : c->left.timing.warps;
+}
+
+/* `count` warps from `done` on. */
+static struct core_timing_work warps_from(const struct prt_claim *c, uint64_t done, uint64_t count)
+{
+    struct core_timing_work work = c->left.timing;
+    if (work.each != NULL) work.each += done;
+    work.warps = count;
+    work.memory_bytes = work.cached_bytes = 0;
+    return work;
+}
+
+static uint64_t compute_left(const struct prt_precedence *p, const struct prt_claim *c)
+{
+    if (c->left.timing.serial) return c->serial_cycles - serial_end(c, c->done);
+    const struct core_timing_work rest = warps_from(c, c->done, c->left.timing.warps - c->done);
+    return core_timing_execute_in_all(p->description, queue_of(p, c->queue)->cu_count, &rest,
+                                      p->cus)
+        .compute_cycles;
+}
+
+/* ---- beginning, and ending ---- */
+
+/* The compute units switch to a stage that has work for them; a clean-up needs no switch. */
+static void begin_piece(struct prt_precedence *p, struct prt_claim *c)
+{
+    const struct prt_launch_work *left = &c->left;
+    struct prt_piece *piece = &c->piece;
+    bool switches;
+    (void)prt_queue_free_at(p->queues, c->queue, c->stage, &switches);
+    *piece = (struct prt_piece){.begin_cycles = p->now_cycles,
+                                .compute_cycles = compute_left(p, c),
+                                .memory_cycles = left->memory_cycles,
+                                .first = c->done,
+                                .count = pieces_in_all(c) - c->done,
+                                .resumed = c->begun};
+    uint64_t execute =
+        piece->compute_cycles > piece->memory_cycles ? piece->compute_cycles : piece->memory_cycles;
+    piece->switched = !c->begun || piece->count > 0 || execute > 0 || left->device_queue_cycles > 0;
+    piece->parts = (struct core_timing_parts){
+        .launch_cycles = left->launch_cycles,
+        .switch_cycles = switches && piece->switched ? p->description->switch_cycles : 0,
+        .index_cycles = left->index_cycles,
+        .execute_cycles = execute,
+        .device_queue_cycles = left->device_queue_cycles,
+        .cleanup_cycles = left->cleanup_cycles};
+    piece->end_cycles = core_timing_end(piece->begin_cycles, &piece->parts);
+    if (!c->begun) c->compute_cycles = piece->compute_cycles;
+    c->holds = true;
+}
+
+static void take_off(struct prt_claim *c)
+{
+    struct prt_launch_work *left = &c->left;
+    const struct prt_piece *piece = &c->piece;
+    c->done += piece->count;
+    left->launch_cycles -= piece->parts.launch_cycles;
+    left->index_cycles -= piece->parts.index_cycles;
+    left->memory_cycles -= piece->memory_cycles;
+    left->device_queue_cycles -= piece->parts.device_queue_cycles;
+    left->cleanup_cycles -= piece->parts.cleanup_cycles;
+}
+
+static void end_piece(struct prt_precedence *p, uint32_t claim)
+{
+    struct prt_claim *c = &p->claims[claim];
+    struct prt_queue *queue = &p->queues->queues[c->queue];
+    struct prt_claim_line *line = &p->lines[c->queue];
+    take_off(c);
+    c->holds = c->yields = false;
+    c->begun = true;
+    if (c->piece.switched) {
+        queue->free_cycles = c->piece.end_cycles;
+        queue->last_stage = c->stage;
+    }
+    if (c->piece.interrupted) return;
+    assert(line->first == claim);
+    line->first = c->behind;
+    if (line->first == PRT_NO_CLAIM) line->last = PRT_NO_CLAIM;
+    p->present--;
+}
+
+/* ---- interrupting ---- */
+
+/* Walks through the parts of a piece up to the moment of its interruption. */
+struct interruption {
+    uint64_t at_cycles; /* from the begin of the part on */
+    bool reached;       /* the moment lies before this part */
+};
+
+/* A part in which no work-group executes stops at once. */
+static uint64_t stop_at_once(struct interruption *i, uint64_t part)
+{
+    if (i->reached) return 0;
+    if (i->at_cycles < part) {
+        i->reached = true;
+        return i->at_cycles;
+    }
+    i->at_cycles -= part;
+    return part;
+}
+
+static void cut_serial(const struct prt_claim *c, uint64_t at_cycles, struct prt_piece *cut)
+{
+    uint64_t before = serial_end(c, c->done);
+    uint64_t end = at_cycles > 0 ? serial_reaches(c, core_cycles_add(before, at_cycles)) : c->done;
+    cut->count = end - c->done;
+    cut->compute_cycles = serial_end(c, end) - before;
+}
+
+static void cut_warps(const struct prt_precedence *p, const struct prt_claim *c, uint64_t at_cycles,
+                      struct prt_piece *cut)
+{
+    const struct core_timing_work rest = warps_from(c, c->done, c->left.timing.warps - c->done);
+    const struct core_timing_cut made = core_timing_cut(queue_of(p, c->queue)->cu_count, &rest,
+                                                        c->left.group_warps, at_cycles, p->cus);
+    cut->count = made.warps;
+    cut->compute_cycles = made.cycles;
+}
+
+/* Work-groups that have begun run to their end; memory goes on meanwhile, and stops then. */
+static void cut_execution(const struct prt_precedence *p, const struct prt_claim *c,
+                          const struct prt_piece *whole, struct interruption *i,
+                          struct prt_piece *cut)
+{
+    uint64_t part = whole->parts.execute_cycles, at = i->at_cycles;
+    if (i->reached) return;
+    if (at >= part) {
+        i->at_cycles -= part;
+        cut->count = whole->count;
+        cut->compute_cycles = whole->compute_cycles;
+        cut->memory_cycles = whole->memory_cycles;
+        cut->parts.execute_cycles = part;
+        return;
+    }
+    i->reached = true;
+    if (c->left.timing.serial)
+        cut_serial(c, at, cut);
+    else
+        cut_warps(p, c, at, cut);
+    uint64_t executed = cut->compute_cycles > at ? cut->compute_cycles : at;
+    cut->memory_cycles = whole->memory_cycles < executed ? whole->memory_cycles : executed;
+    cut->parts.execute_cycles = executed;
+}
+
+/* The cycles of children are taken to be pieces as long as the longest child. */
+static uint64_t cut_children(const struct prt_claim *c, uint64_t part, struct interruption *i)
+{
+    uint64_t at = i->at_cycles, step = c->left.child_cycles;
+    if (i->reached) return 0;
+    if (at >= part) {
+        i->at_cycles -= part;
+        return part;
+    }
+    i->reached = true;
+    if (step == 0 || at % step == 0) return at;
+    uint64_t end = core_cycles_multiply(at / step + 1, step);
+    return end < part ? end : part;
+}
+
+/* Is part of the launch left after the piece? */
+static bool leaves_something(const struct prt_claim *c)
+{
+    const struct prt_launch_work *left = &c->left;
+    const struct prt_piece *piece = &c->piece;
+    const struct core_timing_parts *parts = &piece->parts;
+    return c->done + piece->count < pieces_in_all(c) ||
+           parts->launch_cycles < left->launch_cycles || parts->index_cycles < left->index_cycles ||
+           piece->memory_cycles < left->memory_cycles ||
+           parts->device_queue_cycles < left->device_queue_cycles ||
+           parts->cleanup_cycles < left->cleanup_cycles;
+}
+
+/* An unfinished switch is lost: the launch pays for it again. */
+static void interrupt(const struct prt_precedence *p, struct prt_claim *c)
+{
+    const struct prt_piece whole = c->piece;
+    const struct core_timing_parts *parts = &whole.parts;
+    struct interruption i = {.at_cycles = p->now_cycles - whole.begin_cycles};
+    struct prt_piece *cut = &c->piece;
+    *cut = (struct prt_piece){
+        .begin_cycles = whole.begin_cycles, .first = whole.first, .resumed = whole.resumed};
+    cut->parts.launch_cycles = stop_at_once(&i, parts->launch_cycles);
+    cut->switched = whole.switched && !i.reached;
+    cut->parts.switch_cycles = stop_at_once(&i, parts->switch_cycles);
+    cut->parts.index_cycles = stop_at_once(&i, parts->index_cycles);
+    cut_execution(p, c, &whole, &i, cut);
+    cut->parts.device_queue_cycles = cut_children(c, parts->device_queue_cycles, &i);
+    cut->parts.cleanup_cycles = stop_at_once(&i, parts->cleanup_cycles);
+    cut->end_cycles = core_timing_end(cut->begin_cycles, &cut->parts);
+    cut->interrupted = leaves_something(c);
+    c->yields = true;
+}
+
+/* ---- arriving ---- */
+
+static void append(struct prt_precedence *p, uint32_t claim)
+{
+    struct prt_claim *c = &p->claims[claim];
+    struct prt_claim_line *line = &p->lines[c->queue];
+    c->behind = PRT_NO_CLAIM;
+    if (line->last == PRT_NO_CLAIM)
+        line->first = claim;
+    else
+        p->claims[line->last].behind = claim;
+    line->last = claim;
+    p->present++;
+}
+
+void prt_precedence_arrive(struct prt_precedence *p, uint32_t claim)
+{
+    struct prt_claim *c = &p->claims[claim];
+    const struct prt_queue *queue = queue_of(p, c->queue);
+    c->number = p->arrivals++;
+    c->done = 0;
+    c->begun = c->holds = c->yields = false;
+    if (c->left.timing.serial)
+        c->serial_cycles =
+            core_timing_execute_in_all(p->description, queue->cu_count, &c->left.timing, p->cus)
+                .compute_cycles;
+    append(p, claim);
+    for (uint32_t i = 0; i < queue->neighbour_count; i++) {
+        uint32_t first = p->lines[queue->neighbours[i]].first;
+        if (first == PRT_NO_CLAIM || !p->claims[first].holds || p->claims[first].yields) continue;
+        if (queue_of(p, queue->neighbours[i])->importance < queue->importance)
+            interrupt(p, &p->claims[first]);
+    }
+}
+
+/* ---- playing ---- */
+
+/* Does another queue keep the first launch waiting: one that shares compute units and precedes it, or
+ * still holds them? */
+static bool is_kept_waiting(const struct prt_precedence *p, uint32_t number)
+{
+    const struct prt_queue *queue = queue_of(p, number);
+    const struct prt_claim *c = &p->claims[p->lines[number].first];
+    for (uint32_t i = 0; i < queue->neighbour_count; i++) {
+        uint32_t first = p->lines[queue->neighbours[i]].first;
+        if (first == PRT_NO_CLAIM) continue;
+        const struct prt_claim *other = &p->claims[first];
+        uint32_t importance = queue_of(p, queue->neighbours[i])->importance;
+        if (importance > queue->importance || other->holds) return true;
+        if (importance == queue->importance && other->number < c->number) return true;
+    }
+    return false;
+}
+
+static bool begin_pieces(struct prt_precedence *p)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < p->line_count; i++) {
+        uint32_t first = p->lines[i].first;
+        if (first == PRT_NO_CLAIM || p->claims[first].holds || is_kept_waiting(p, i)) continue;
+        begin_piece(p, &p->claims[first]);
+        any = true;
+    }
+    return any;
+}
+
+static bool ends_before(const struct prt_claim *a, const struct prt_claim *b)
+{
+    if (a->piece.end_cycles != b->piece.end_cycles)
+        return a->piece.end_cycles < b->piece.end_cycles;
+    return a->number < b->number;
+}
+
+static uint32_t first_to_end(const struct prt_precedence *p)
+{
+    uint32_t found = PRT_NO_CLAIM;
+    for (uint32_t i = 0; i < p->line_count; i++) {
+        uint32_t first = p->lines[i].first;
+        if (first == PRT_NO_CLAIM || !p->claims[first].holds) continue;
+        if (found == PRT_NO_CLAIM || ends_before(&p->claims[first], &p->claims[found]))
+            found = first;
+    }
+    return found;
+}
+
+bool prt_precedence_next(struct prt_precedence *p, uint64_t until, uint32_t *claim)
+{
+    for (;;) {
+        uint32_t first = p->present > 0 ? first_to_end(p) : PRT_NO_CLAIM;
+        uint64_t end = first != PRT_NO_CLAIM ? p->claims[first].piece.end_cycles : UINT64_MAX;
+        if (first != PRT_NO_CLAIM && end <= p->now_cycles) {
+            end_piece(p, first);
+            *claim = first;
+            return true;
+        }
+        if (p->now_cycles >= until && until != UINT64_MAX) return false;
+        if (p->present > 0 && begin_pieces(p)) continue;
+        if (first == PRT_NO_CLAIM) {
+            if (until != UINT64_MAX) p->now_cycles = until;
+            return false;
+        }
+        p->now_cycles = end < until ? end : until;
+    }
+}
+
+/* ---- reporting ---- */
+
+/* Without an interruption the firings would take `compute_cycles`. */
+static uint64_t share_of(const struct prt_claim *c, uint64_t done, uint64_t children_left,
+                         uint64_t device_queue_cycles)
+{
+    uint64_t all = pieces_in_all(c);
+    uint64_t share =
+        all > 0 ? (uint64_t)((unsigned __int128)c->compute_cycles * done / all) : c->compute_cycles;
+    return core_cycles_add(share, device_queue_cycles - children_left);
+}
+
+struct prt_launch_share prt_precedence_share(const struct prt_claim *c,
+                                             uint64_t device_queue_cycles)
+{
+    uint64_t left = c->left.device_queue_cycles;
+    uint64_t before = left + c->piece.parts.device_queue_cycles;
+    return (struct prt_launch_share){
+        .before = share_of(c, c->piece.first, before, device_queue_cycles),
+        .after = share_of(c, c->done, left, device_queue_cycles),
+        .whole = core_cycles_add(c->compute_cycles, device_queue_cycles)};
+}
+
+uint64_t prt_precedence_warps(const struct prt_claim *c)
+{
+    if (!c->left.timing.serial) return c->piece.count;
+    return core_cycles_multiply(c->piece.count, c->left.group_warps);
+}
+
+void prt_precedence_place(const struct prt_precedence *p, const struct prt_claim *c,
+                          struct core_timing_cu *cus, uint64_t *busy_cycles, uint32_t *busy_cus)
+{
+    uint32_t cu_count = queue_of(p, c->queue)->cu_count;
+    struct core_timing_work work = warps_from(c, c->piece.first, c->piece.count);
+    if (work.serial) {
+        work.each = NULL;
+        work.warps = 1;
+        work.warp_cycles = c->piece.compute_cycles;
+    }
+    const struct core_timing_execution execution =
+        core_timing_execute(p->description, cu_count, &work, cus);
+    *busy_cycles = execution.busy_cycles;
+    *busy_cus = execution.busy_cus;
+}
