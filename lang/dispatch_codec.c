@@ -108,8 +108,53 @@ bool dispatch_resolve(const struct dispatch_table *table, const struct dispatch_
 void dispatch_store(struct dispatch_table *table, uint32_t entry,
                     const struct dispatch_full *launch)
 {
-    table->entries[entry] = *launch;
+    table->entries[entry] = dispatch_decode(launch);
     table->stored |= 1u << entry;
+}
+
+struct dispatch_full dispatch_stored(const struct dispatch_table *table, uint32_t entry)
+{
+    return dispatch_encode(&table->entries[entry]);
+}
+
+/* ---- decoding ---- */
+
+#define SAME_FIELDS(FIELD)                                                                         \
+    FIELD(kernel_object)                                                                           \
+    FIELD(kernarg_address)                                                                         \
+    FIELD(grid_size_x)                                                                             \
+    FIELD(grid_size_y)                                                                             \
+    FIELD(grid_size_z)                                                                             \
+    FIELD(private_segment_size_bytes)                                                              \
+    FIELD(group_segment_size_bytes)                                                                \
+    FIELD(workgroup_size_x)                                                                        \
+    FIELD(workgroup_size_y)                                                                        \
+    FIELD(workgroup_size_z)                                                                        \
+    FIELD(setup)
+
+struct dispatch_decoded dispatch_decode(const struct dispatch_full *launch)
+{
+    struct dispatch_decoded decoded = {.scheduling = {.barrier = launch->synch_scopes & 1,
+                                                      .acquire = launch->synch_scopes >> 1 & 3},
+                                       .cleanup = {.completion_signal = launch->completion_signal,
+                                                   .release = launch->synch_scopes >> 3 & 3}};
+#define FIELD(member) decoded.scheduling.member = launch->member;
+    SAME_FIELDS(FIELD)
+#undef FIELD
+    return decoded;
+}
+
+struct dispatch_full dispatch_encode(const struct dispatch_decoded *decoded)
+{
+    const struct dispatch_scheduling *s = &decoded->scheduling;
+    struct dispatch_full launch = {
+        .header = DISPATCH_FULL,
+        .synch_scopes = DISPATCH_SCOPES(s->barrier, s->acquire, decoded->cleanup.release),
+        .completion_signal = decoded->cleanup.completion_signal};
+#define FIELD(member) launch.member = s->member;
+    SAME_FIELDS(FIELD)
+#undef FIELD
+    return launch;
 }
 
 /* ---- differences ---- */
@@ -169,7 +214,8 @@ void dispatch_open(struct dispatch_writer *writer)
 bool dispatch_append(struct dispatch_writer *writer, const struct dispatch_table *table,
                      uint32_t entry, const struct dispatch_full *launch)
 {
-    uint32_t vector = dispatch_vector(&table->entries[entry], launch);
+    const struct dispatch_full reference = dispatch_stored(table, entry);
+    uint32_t vector = dispatch_vector(&reference, launch);
     if (writer->units + dispatch_vector_units(vector) > DISPATCH_UNITS) return false;
     uint16_t *values = writer->packet.diff_values;
     values[writer->units++] = DISPATCH_DIFF_HEADER(entry, vector);
@@ -187,7 +233,8 @@ uint32_t dispatch_nearest(const struct dispatch_table *table, const struct dispa
     uint32_t best = 0, fewest = UINT32_MAX;
     for (uint32_t left = table->stored; left != 0; left &= left - 1) {
         uint32_t entry = (uint32_t)__builtin_ctz(left);
-        uint32_t units = dispatch_vector_units(dispatch_vector(&table->entries[entry], launch));
+        const struct dispatch_full reference = dispatch_stored(table, entry);
+        uint32_t units = dispatch_vector_units(dispatch_vector(&reference, launch));
         if (units < fewest) {
             best = entry;
             fewest = units;
@@ -236,7 +283,7 @@ static bool read_launch(struct reader *r, struct dispatch_full *launch)
         return refuse_dispatch(r->finding, DISPATCH_BAD_ENTRY, r->kernel, entry);
     if ((r->table->stored >> entry & 1) == 0)
         return refuse_dispatch(r->finding, DISPATCH_EMPTY_ENTRY, r->kernel, entry);
-    *launch = r->table->entries[entry];
+    *launch = dispatch_stored(r->table, entry);
     if (!read_values(r, DISPATCH_DIFF_VECTOR(header), launch)) return false;
     if ((DISPATCH_DIFF_VECTOR(header) & ~NEVER_WRONG) == 0) return true;
     enum dispatch_defect defect = dispatch_check(launch, &found);

@@ -236,10 +236,12 @@ static void print_overhead(const struct text *t)
 {
     const struct prt_dispatch_account *full = &t->total.as_full;
     uint64_t rest = t->total.execute_cycles + t->total.switch_cycles;
-    uint64_t launch = t->total.launch_cycles;
+    uint64_t launch = t->total.launch_cycles, spent = t->total.dispatched.overhead_cycles;
+    uint64_t hidden = spent > launch ? spent - launch : 0;
     fprintf(t->to, "launch overhead %" PRIu64 " cycles, %.1f%% of all busy time", launch,
             prt_text_percent(launch, launch + rest));
-    if (full->overhead_cycles != launch)
+    if (hidden > 0) fprintf(t->to, ", %" PRIu64 " more while others executed", hidden);
+    if (full->overhead_cycles != launch + hidden)
         fprintf(t->to, " (by full packets: %" PRIu64 " bytes, %" PRIu64 " cycles, %.1f%%)",
                 full->bytes, full->overhead_cycles,
                 prt_text_percent(full->overhead_cycles, full->overhead_cycles + rest));

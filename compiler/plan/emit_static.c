@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "compiler/emit/emit_static.h"
+#include "compiler/plan/emit_static.h"
 
 #include <string.h>
 
