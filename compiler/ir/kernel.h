@@ -348,6 +348,8 @@ const struct kx *kx_find(const struct kx *x, kx_test *test,
                          void *data); /* the expression, or NULL */
 typedef bool ks_test(const struct ks *s, void *data);
 bool ks_any(const struct ks *first, ks_test *statement, kx_test *expression, void *data);
+const struct ks *ks_find(const struct ks *first, ks_test *test,
+                         void *data); /* the statement, or NULL */
 /* Whether the variable, or a part of it, is assigned, other than by its declaration; NULL: any is. */
 bool kx_assigns(const struct kx *x, const struct variable *variable);
 bool ks_assigns(const struct ks *first, const struct variable *variable);
