@@ -167,8 +167,8 @@ static void report_mismatch(struct compile *cx, struct kernel *k, uint32_t p, ui
         help_rate(cx, d, k, port, count);
 }
 
-static void report_unproven(struct compile *cx, struct kernel *k, uint32_t p, uint32_t phase,
-                            const struct walk_result *result)
+static void report_unproven_rate(struct compile *cx, struct kernel *k, uint32_t p, uint32_t phase,
+                                 const struct walk_result *result)
 {
     const struct kernel_port *port = &k->out[p];
     struct walk_count count = port_count(k, p, result->counts, phase);
@@ -273,7 +273,7 @@ static void settle_declared(struct compile *cx, struct kernel *k, uint32_t p,
             return;
         }
         if (port->count_proven && !is_within(count, stopped, declared_rate(port, i))) {
-            report_unproven(cx, k, p, i, result);
+            report_unproven_rate(cx, k, p, i, result);
             port->count_proven = false;
         }
         most |= count.most;
@@ -286,8 +286,8 @@ static void settle_declared(struct compile *cx, struct kernel *k, uint32_t p,
     }
 }
 
-static void report_unbounded(struct compile *cx, struct kernel *k, uint32_t p, uint32_t phase,
-                             const struct walk_result *result)
+static void report_unbounded_rate(struct compile *cx, struct kernel *k, uint32_t p, uint32_t phase,
+                                  const struct walk_result *result)
 {
     const struct kernel_port *port = &k->out[p];
     struct walk_count count = port_count(k, p, result->counts, phase);
@@ -318,7 +318,7 @@ static void settle_inferred(struct compile *cx, struct kernel *k, uint32_t p,
     for (uint32_t i = 0; i < k->phases; i++) {
         struct walk_count count = port_count(k, p, result->counts, i);
         if (count.most > RATE_MAX) {
-            report_unbounded(cx, k, p, i, result);
+            report_unbounded_rate(cx, k, p, i, result);
             return;
         }
         most |= count.most;
@@ -329,7 +329,7 @@ static void settle_inferred(struct compile *cx, struct kernel *k, uint32_t p,
         struct walk_count count = port_count(k, p, result->counts, i),
                           stopped = port_count(k, p, result->stopped, i);
         if (stopped.most <= count.most) continue;
-        if (most) report_unproven(cx, k, p, i, result);
+        if (most) report_unproven_rate(cx, k, p, i, result);
         port->count_proven = false;
     }
     if (most == 0 && k->finish == NULL && !port->tree_writes) report_silent(cx, k, port, result);
@@ -345,8 +345,8 @@ static void meet_counts(struct walk_count *into, const struct walk_count *more, 
 }
 
 /* A firing that may stay in a loop for ever has no bound that its end shows: what it appends there counts, too. */
-static void count_endless(const struct kernel *k, struct walk_result *into, size_t count,
-                          const struct walk_result *more)
+static void count_endless_firing(const struct kernel *k, struct walk_result *into, size_t count,
+                                 const struct walk_result *more)
 {
     for (size_t i = 0; i < count; i++) {
         size_t end = i % walk_end_count(k);
@@ -384,7 +384,7 @@ static struct walk_result walk_counts(struct compile *cx, struct kernel *k, stru
     meet_counts(result.stopped, related.stopped, count);
     for (uint32_t i = 0; section == WALK_FIRING && i < k->phases; i++)
         result.returns[i] &= related.returns[i];
-    count_endless(k, &result, count, &related);
+    count_endless_firing(k, &result, count, &related);
     return result;
 }
 
@@ -401,14 +401,14 @@ static void settle_own(struct compile *cx, struct kernel *k, uint32_t p,
         report_mismatch(cx, k, p, 0, result);
     } else {
         port->count_proven = count.most <= port->push;
-        if (!port->count_proven) report_unproven(cx, k, p, 0, result);
+        if (!port->count_proven) report_unproven_rate(cx, k, p, 0, result);
     }
     port->own_push_least = port->rate_declared ? count.least : port->push_least;
     port->own_push = count.most < port->push || !port->rate_declared ? count.most : port->push;
 }
 
-static void settle_port(struct compile *cx, struct kernel *k, uint32_t p,
-                        const struct walk_result *result)
+static void settle_port_rate(struct compile *cx, struct kernel *k, uint32_t p,
+                             const struct walk_result *result)
 {
     struct kernel_port *port = &k->out[p];
     if (port->tree_writes && !k->is_child) {
@@ -453,7 +453,7 @@ static void infer_firing(struct compile *cx, struct kernel *k, struct arena *scr
     if (kernel_launches_any(&k->launches)) launches_count(cx, k, result.counts[walk_launch_end(k)]);
     for (uint32_t p = 0; p < k->out_count; p++) {
         if (k->out[p].rate_declared) keep_declared(k, p, &result);
-        settle_port(cx, k, p, &result);
+        settle_port_rate(cx, k, p, &result);
     }
 }
 

@@ -9,14 +9,6 @@
 
 /* ---- emissions ---- */
 
-static void relate_append(struct walk_state *s, uint32_t first, uint64_t arity,
-                          struct interval element)
-{
-    wide low = element.low < 0 ? 0 : element.low;
-    wide high = element.high < (wide)arity ? element.high : (wide)arity - 1;
-    if (low <= high) relation_append(&s->relation, first + (uint32_t)low, first + (uint32_t)high);
-}
-
 static void count_one(struct walker *w, struct walk_state *s, const struct ks *stmt, uint32_t end,
                       bool certain)
 {
@@ -36,7 +28,12 @@ static void count_append(struct walker *w, struct walk_state *s, const struct ks
 {
     const struct kernel_port *port = &w->kernel->out[stmt->port];
     uint32_t first = walk_first_end(w->kernel, stmt->port);
-    if (w->relate) relate_append(s, first, port->arity, element);
+    if (w->relate) {
+        wide low = element.low < 0 ? 0 : element.low;
+        wide high = element.high < (wide)port->arity ? element.high : (wide)port->arity - 1;
+        if (low <= high)
+            relation_append(&s->relation, first + (uint32_t)low, first + (uint32_t)high);
+    }
     wide from = element.low < 0 ? 0 : element.low;
     wide last = element.high < (wide)port->arity ? element.high : (wide)port->arity - 1;
     for (wide e = from; e <= last; e++)

@@ -18,6 +18,7 @@
 #include "compiler/emit/launch_tables.h"
 #include "compiler/codegen/common/source_map.h"
 #include "compiler/optimize/compose/compose.h"
+#include "compiler/plan/plan_tables.h"
 #include "lang/container.h"
 #include "lang/index_format.h"
 
@@ -41,8 +42,7 @@ struct writer {
     byte_vec sections[SECTION_KINDS];
     container_string *slots; /* hash table of the strings written; 0: free */
     size_t slot_count, string_count;
-    uint64_t *first_reader;               /* per buffer, in READERS */
-    uint64_t *first_input, *first_output; /* per node, in INPUTS and OUTPUTS */
+    struct prt_container tables; /* what follows from graph and plan */
     struct debug_tables debug;
 };
 
@@ -110,22 +110,6 @@ static container_string add_string(struct writer *w, const char *text)
 
 /* ---- the tables ---- */
 
-/* Computes where the ends of each node and the readers of each buffer begin in their tables. */
-static void sum_ends(struct writer *w)
-{
-    const struct graph *graph = w->graph;
-    w->first_input = ARENA_ARRAY(w->scratch, uint64_t, graph->nodes.count + 1);
-    w->first_output = ARENA_ARRAY(w->scratch, uint64_t, graph->nodes.count + 1);
-    w->first_reader = ARENA_ARRAY(w->scratch, uint64_t, graph->buffers.count + 1);
-    for (size_t i = 0; i < graph->nodes.count; i++) {
-        w->first_input[i + 1] = w->first_input[i] + graph->nodes.items[i].inputs.count;
-        w->first_output[i + 1] = w->first_output[i] + graph->nodes.items[i].outputs.count;
-    }
-    for (size_t i = 0; i < graph->buffers.count; i++) {
-        w->first_reader[i + 1] = w->first_reader[i] + graph->buffers.items[i].readers.count;
-    }
-}
-
 /* End of the pipeline's block of run-time arguments. */
 static uint64_t pipeline_arguments_bytes(const struct graph *graph)
 {
@@ -164,6 +148,15 @@ static void write_device(struct writer *w)
                .lanes = device->lanes,
                .description_hash = devdesc_hash(device),
            });
+}
+
+/* Writes those that have no names. */
+static void write_tables(struct writer *w)
+{
+    const struct prt_container *t = &w->tables;
+    section_append(w, CONTAINER_RATES, t->rates, t->rate_count * sizeof *t->rates);
+    section_append(w, CONTAINER_READERS, t->readers, t->reader_count * sizeof *t->readers);
+    section_append(w, CONTAINER_STAGES, t->stages, t->stage_count * sizeof *t->stages);
 }
 
 /* The bits of a value as its type stores it, in the low bytes. */
@@ -236,15 +229,10 @@ static void source_place(const struct writer *w, struct span span, uint32_t *sou
     source_locate(source_get(w->cx->sources, span.source), span.begin, line, &column);
 }
 
-static uint32_t node_flags(const struct compile *cx, const struct graph_node *node)
+/* The flags that depend on bodies. */
+static uint32_t body_flags(const struct compile *cx, const struct graph_node *node)
 {
-    uint32_t flags = node->stateful ? CONTAINER_NODE_STATEFUL : 0;
-    if (node->kernel->init != NULL) flags |= CONTAINER_NODE_INIT;
-    if (node->kernel->finish != NULL) flags |= CONTAINER_NODE_FINISH;
-    if (node->kernel->stops) flags |= CONTAINER_NODE_STOPS;
-    if (kernel_launches_any(&node->kernel->launches)) flags |= CONTAINER_NODE_LAUNCHES;
-    if (node->warp.counted) flags |= CONTAINER_NODE_COUNTED;
-    if (compose_may_fault(cx, node->kernel)) flags |= CONTAINER_NODE_FAULTS;
+    uint32_t flags = compose_may_fault(cx, node->kernel) ? CONTAINER_NODE_FAULTS : 0;
     for (uint32_t i = 0; i < node->kernel->out_count; i++) {
         if (node->kernel->out[i].indexed && !written_wholly(cx->arena, node->kernel, i))
             flags |= CONTAINER_NODE_INDEXED;
@@ -252,92 +240,44 @@ static uint32_t node_flags(const struct compile *cx, const struct graph_node *no
     return flags;
 }
 
-/* Appends two lists of a value for each phase; returns the index of the first. */
-static uint32_t write_rates(struct writer *w, const uint64_t *first, const uint64_t *second,
-                            uint32_t phases)
+static void write_input(struct writer *w, uint32_t index, const struct graph_input *input)
 {
-    if (first == NULL || second == NULL) return CONTAINER_NONE;
-    size_t at = w->sections[CONTAINER_RATES].count / sizeof *first;
-    section_append(w, CONTAINER_RATES, first, phases * sizeof *first);
-    section_append(w, CONTAINER_RATES, second, phases * sizeof *second);
-    return checked_u32(w, at);
+    struct container_input record = w->tables.inputs[index];
+    record.port = add_string(w, input->port);
+    APPEND(w, CONTAINER_INPUTS, record);
 }
 
-static void write_input(struct writer *w, const struct graph_node *node,
-                        const struct graph_input *input)
+static void write_output(struct writer *w, uint32_t index, const struct graph_output *output)
 {
-    const struct kernel_port *port = &node->kernel->in[input->kernel_port];
-    bool window = port->window_width > 0;
-    APPEND(w, CONTAINER_INPUTS,
-           (struct container_input){
-               .port = add_string(w, input->port),
-               .buffer = input->buffer,
-               .reader = checked_u32(w, w->first_reader[input->buffer] + input->reader),
-               .rates = write_rates(w, input->pops, input->peeks, node->kernel->phases),
-               .pop = input->pop,
-               .peek = window ? 1 : input->peek,
-               .window_width = port->window_width,
-               .window_height = port->window_height,
-               .border = window ? (uint32_t)port->border : 0,
-           });
+    struct container_output record = w->tables.outputs[index];
+    record.port = add_string(w, output->port);
+    APPEND(w, CONTAINER_OUTPUTS, record);
 }
 
-static void write_output(struct writer *w, const struct graph_node *node,
-                         const struct graph_output *output)
+static void write_ends(struct writer *w, const struct container_node *record,
+                       const struct graph_node *node)
 {
-    APPEND(w, CONTAINER_OUTPUTS,
-           (struct container_output){
-               .port = add_string(w, output->port),
-               .buffer = output->buffer,
-               .push_least = output->push_least,
-               .push = output->push,
-               .finish_max = output->finish_max,
-               .rates = write_rates(w, output->push_leasts, output->pushes, node->kernel->phases),
-               .bundle = output->bundle,
-               .share = output->share,
-           });
-}
-
-static void write_ends(struct writer *w, const struct graph_node *node)
-{
-    for (size_t i = 0; i < node->inputs.count; i++) {
-        write_input(w, node, &node->inputs.items[i]);
-    }
-    for (size_t i = 0; i < node->outputs.count; i++) {
-        write_output(w, node, &node->outputs.items[i]);
-    }
+    for (uint32_t i = 0; i < node->inputs.count; i++)
+        write_input(w, record->first_input + i, &node->inputs.items[i]);
+    for (uint32_t i = 0; i < node->outputs.count; i++)
+        write_output(w, record->first_output + i, &node->outputs.items[i]);
 }
 
 static void write_node(struct writer *w, size_t index)
 {
     const struct graph_node *node = &w->graph->nodes.items[index];
     const struct kernel *kernel = node->kernel;
-    struct container_node record = {
-        .kernel = w->image->node_kernel[index],
-        .flags = node_flags(w->cx, node),
-        .importance = node->importance,
-        .first_input = checked_u32(w, w->first_input[index]),
-        .input_count = checked_u32(w, node->inputs.count),
-        .first_output = checked_u32(w, w->first_output[index]),
-        .output_count = checked_u32(w, node->outputs.count),
-        .phases = kernel->phases,
-        .arguments_bytes = kernel->arguments_bytes,
-        .tables_bytes = kernel->tables_bytes,
-        .state_bytes = kernel->state_bytes,
-        .repetitions = node->repetitions,
-        .source_repetitions = node->source_repetitions,
-        .cost_cycles = node->cost_cycles,
-        .warp_cycles = node->warp.cycles,
-        .finish_cycles = node->warp.finish_cycles,
-        .warp_firings = node->warp.firings,
-        .firing_warps = node->warp.pieces,
-        .local_bytes = kernel->shared_bytes,
-    };
+    struct container_node record = w->tables.nodes[index];
+    record.kernel = w->image->node_kernel[index];
+    record.flags |= body_flags(w->cx, node);
+    record.arguments_bytes = kernel->arguments_bytes;
+    record.tables_bytes = kernel->tables_bytes;
+    record.state_bytes = kernel->state_bytes;
     record.name = add_string(w, node->name);
     record.kernel_title = add_string(w, kernel->title);
     source_place(w, node->span, &record.source, &record.line);
     APPEND(w, CONTAINER_NODES, record);
-    write_ends(w, node);
+    write_ends(w, &record, node);
 }
 
 /* ---- buffers ---- */
@@ -460,30 +400,14 @@ static uint64_t write_initials(struct writer *w, const struct graph_buffer *buff
     return packets * type->width_bytes;
 }
 
-static void write_buffer(struct writer *w, const struct graph_buffer *buffer, uint64_t first_reader)
+static void write_buffer(struct writer *w, size_t index)
 {
-    bool written = buffer->writer_node != GRAPH_NONE;
-    struct container_buffer record = {
-        .scalar = element_scalar(buffer->type),
-        .outer = buffer->outer == GRAPH_OUTER_IN    ? CONTAINER_OUTER_IN
-                 : buffer->outer == GRAPH_OUTER_OUT ? CONTAINER_OUTER_OUT
-                                                    : CONTAINER_INNER,
-        .width_bytes = buffer->width_bytes,
-        .depth_packets = buffer->depth_packets,
-        .initial_packets = buffer->initial.packets,
-        .row_packets = buffer->shape.row_packets,
-        .frame_rows = buffer->shape.frame_rows,
-        .initial_offset_bytes = w->sections[CONTAINER_INITIALS].count,
-        .writer_node = written ? buffer->writer_node : CONTAINER_NONE,
-        .writer_output =
-            written ? checked_u32(w, w->first_output[buffer->writer_node] + buffer->writer_output)
-                    : CONTAINER_NONE,
-        .first_reader = checked_u32(w, first_reader),
-        .reader_count = checked_u32(w, buffer->readers.count),
-        .type = debug_type_index(&w->debug, buffer->type),
-        .place = places_add(w->image->places, buffer->span),
-        .flags = buffer->depth_grows ? CONTAINER_BUFFER_GROWS : 0,
-    };
+    const struct graph_buffer *buffer = &w->graph->buffers.items[index];
+    struct container_buffer record = w->tables.buffers[index];
+    record.scalar = element_scalar(buffer->type);
+    record.initial_offset_bytes = w->sections[CONTAINER_INITIALS].count;
+    record.type = debug_type_index(&w->debug, buffer->type);
+    record.place = places_add(w->image->places, buffer->span);
     record.name = add_string(w, buffer->name);
     record.type_text = add_string(w, type_text(w->scratch, buffer->type));
     record.initial_size_bytes = write_initials(w, buffer);
@@ -491,46 +415,7 @@ static void write_buffer(struct writer *w, const struct graph_buffer *buffer, ui
     APPEND(w, CONTAINER_BUFFERS, record);
 }
 
-static void write_buffers(struct writer *w)
-{
-    for (size_t i = 0; i < w->graph->buffers.count; i++) {
-        const struct graph_buffer *buffer = &w->graph->buffers.items[i];
-        write_buffer(w, buffer, w->first_reader[i]);
-        for (size_t r = 0; r < buffer->readers.count; r++) {
-            const struct graph_reader *reader = &buffer->readers.items[r];
-            APPEND(w, CONTAINER_READERS,
-                   (struct container_reader){
-                       .node = reader->node,
-                       .input = checked_u32(w, w->first_input[reader->node] + reader->input),
-                   });
-        }
-    }
-}
-
 /* ---- plan, program, image ---- */
-
-static uint32_t stage_flags(const struct plan_stage *stage)
-{
-    uint32_t flags = stage->spilled ? CONTAINER_STAGE_SPILLED : 0;
-    return stage->ends_pack ? flags | CONTAINER_STAGE_ENDS_PACK : flags;
-}
-
-static void write_stages(struct writer *w)
-{
-    for (uint32_t i = 0; i < w->plan->stage_count; i++) {
-        const struct plan_stage *stage = &w->plan->stages[i];
-        APPEND(w, CONTAINER_STAGES,
-               (struct container_stage){
-                   .node = stage->node,
-                   .threshold = stage->threshold,
-                   .batch_max = stage->batch_max,
-                   .entry = stage->entry == GRAPH_NONE ? CONTAINER_NONE : stage->entry,
-                   .flags = stage_flags(stage),
-                   .pack = stage->pack,
-                   .place = stage->place,
-               });
-    }
-}
 
 /* Writes the step and the first warp, so that the generator needs no division. */
 static void write_index(struct writer *w, uint32_t kernel_id, const struct plan_index *index)
@@ -714,13 +599,15 @@ struct container_bytes container_build(struct compile *cx, const struct graph *g
     write_pipeline(&w);
     write_device(&w);
     write_arguments(&w);
-    sum_ends(&w);
-    for (size_t i = 0; i < graph->nodes.count; i++)
+    bool filled = plan_tables_fill(w.scratch, graph, plan, program, &w.tables);
+    if (!filled) (void)checked_u32(&w, CONTAINER_NONE); /* reports it */
+    for (size_t i = 0; filled && i < graph->nodes.count; i++)
         write_node(&w, i);
     debug_tables_build(cx, w.scratch, graph, image, &w.debug);
-    write_buffers(&w);
+    for (size_t i = 0; filled && i < graph->buffers.count; i++)
+        write_buffer(&w, i);
     write_sources(&w);
-    write_stages(&w);
+    write_tables(&w);
     write_indices(&w);
     write_launches(&w);
     write_debug(&w);

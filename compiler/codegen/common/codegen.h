@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * codegen: kernels to native code, the plan to a scheduler program, everything to a container.
+ * codegen: kernels to native code, everything to a container.
  */
 #ifndef PIPEC_CODEGEN_H
 #define PIPEC_CODEGEN_H
 
 #include "compiler/ir/graph.h"
-#include "compiler/plan/plan.h"
+#include "compiler/plan/emit_sched.h"
 #include "lang/sched_code.h"
 
 /* The kernels for one instruction set. */
@@ -35,11 +35,6 @@ struct kernel_image *kernel_compile(struct compile *cx, const struct graph *grap
 /* The module as text or object bytes, after optimisation, for the first of the instruction sets; PTX for
  * the first GPU among them, or for any from sm_80 on where there is none.  False after an error. */
 bool kernel_emit(struct compile *cx, const struct graph *graph, enum kernel_text kind, FILE *to);
-
-/* The guarded-dispatch program of a plan, in cx->arena: not for sched_program_free.  Without code
- * after RULE_TOO_LARGE. */
-struct sched_program *sched_emit(struct compile *cx, const struct graph *graph,
-                                 const struct plan *plan);
 
 struct container_bytes {
     const unsigned char *bytes;

@@ -24,8 +24,9 @@
  * `fullest` selects from it.  If a static part leaves out some stages, a last set holds them; it is not
  * the guarded loop's.
  */
-#include "compiler/codegen/common/codegen.h"
-#include "compiler/emit/emit_static.h"
+#include "compiler/plan/emit_sched.h"
+
+#include "compiler/plan/emit_static.h"
 
 #include <stdlib.h>
 
@@ -63,8 +64,8 @@ static void build_bindings(struct sched_builder *builder, const struct plan *pla
 }
 
 /* The test of every set jumps to the next one's, the last to `wait`. */
-static void build_loop(struct sched_builder *builder, enum sched_opcode selection,
-                       uint32_t set_count)
+static void build_scheduler_loop(struct sched_builder *builder, enum sched_opcode selection,
+                                 uint32_t set_count)
 {
     uint32_t top = sched_build(builder, SCHED_ENDS, NULL, NULL), select = 0;
     for (uint32_t set = 0; set < set_count; set++) {
@@ -84,29 +85,29 @@ static uint32_t stage_importance(const struct graph *graph, const struct plan *p
     return graph->nodes.items[plan->stages[stage].node].importance;
 }
 
-static void collect_all(struct compile *cx, const struct plan *plan, struct sched_program *program)
+static void collect_all(struct arena *arena, const struct plan *plan, struct sched_program *program)
 {
     program->set_count = 1;
-    program->sets = ARENA_ARRAY(cx->arena, struct sched_set, 1);
+    program->sets = ARENA_ARRAY(arena, struct sched_set, 1);
     program->sets[0].count = plan->stage_count;
-    program->sets[0].stages = ARENA_ARRAY(cx->arena, uint32_t, plan->stage_count);
+    program->sets[0].stages = ARENA_ARRAY(arena, uint32_t, plan->stage_count);
     for (uint32_t i = 0; i < plan->stage_count; i++)
         program->sets[0].stages[i] = i;
 }
 
 /* One set for each importance in use, the greatest first; stages in order. */
-static void collect_sets(struct compile *cx, const struct graph *graph, const struct plan *plan,
+static void collect_sets(struct arena *arena, const struct graph *graph, const struct plan *plan,
                          struct sched_program *program)
 {
     enum { LEVELS = 256 };
     uint32_t counts[LEVELS] = {0}, set_of[LEVELS];
     for (uint32_t i = 0; i < plan->stage_count; i++)
         counts[stage_importance(graph, plan, i)]++;
-    program->sets = ARENA_ARRAY(cx->arena, struct sched_set, LEVELS);
+    program->sets = ARENA_ARRAY(arena, struct sched_set, LEVELS);
     for (uint32_t level = LEVELS; level-- > 0;) {
         if (counts[level] == 0) continue;
         set_of[level] = program->set_count++;
-        program->sets[set_of[level]].stages = ARENA_ARRAY(cx->arena, uint32_t, counts[level]);
+        program->sets[set_of[level]].stages = ARENA_ARRAY(arena, uint32_t, counts[level]);
     }
     for (uint32_t i = 0; i < plan->stage_count; i++) {
         struct sched_set *set = &program->sets[set_of[stage_importance(graph, plan, i)]];
@@ -121,14 +122,14 @@ static bool is_mixed(const struct plan *plan)
            plan->schedule->static_count < plan->stage_count;
 }
 
-static void collect_dynamic(struct compile *cx, const struct plan *plan,
+static void collect_dynamic(struct arena *arena, const struct plan *plan,
                             struct sched_program *program)
 {
-    struct sched_set *sets = ARENA_ARRAY(cx->arena, struct sched_set, program->set_count + 1);
+    struct sched_set *sets = ARENA_ARRAY(arena, struct sched_set, program->set_count + 1);
     for (uint32_t i = 0; i < program->set_count; i++)
         sets[i] = program->sets[i];
     struct sched_set *set = &sets[program->set_count++];
-    set->stages = ARENA_ARRAY(cx->arena, uint32_t, plan->stage_count);
+    set->stages = ARENA_ARRAY(arena, uint32_t, plan->stage_count);
     for (uint32_t i = 0; i < plan->stage_count; i++)
         if (plan->schedule->obstacles[i]) set->stages[set->count++] = i;
     program->sets = sets;
@@ -145,31 +146,37 @@ static enum sched_opcode selection_of(enum graph_policy policy)
     return SCHED_ROUND_ROBIN;
 }
 
-struct sched_program *sched_emit(struct compile *cx, const struct graph *graph,
-                                 const struct plan *plan)
+struct sched_program *sched_program_of(struct arena *arena, const struct graph *graph,
+                                       const struct plan *plan)
 {
     struct sched_builder builder = {0};
-    struct sched_program *program = ARENA_NEW(cx->arena, struct sched_program);
+    struct sched_program *program = ARENA_NEW(arena, struct sched_program);
     if (graph->policy == POLICY_AUTO)
-        collect_sets(cx, graph, plan, program);
+        collect_sets(arena, graph, plan, program);
     else
-        collect_all(cx, plan, program);
+        collect_all(arena, plan, program);
     uint32_t guarded_sets = program->set_count;
-    if (is_mixed(plan)) collect_dynamic(cx, plan, program);
+    if (is_mixed(plan)) collect_dynamic(arena, plan, program);
     build_partition(&builder, plan);
     build_bindings(&builder, plan);
     emit_static(&builder, plan, program->set_count - 1, selection_of(plan->selection));
-    build_loop(&builder, selection_of(plan->selection), guarded_sets);
+    build_scheduler_loop(&builder, selection_of(plan->selection), guarded_sets);
     if (builder.no_memory) arena_out_of_memory();
-    if (builder.failed) {
+    if (builder.failed) builder.code_bytes = 0;
+    program->stage_count = plan->stage_count;
+    program->code = arena_copy(arena, builder.code, builder.code_bytes);
+    program->code_bytes = builder.code_bytes;
+    free(builder.code);
+    return program;
+}
+
+struct sched_program *sched_emit(struct compile *cx, const struct graph *graph,
+                                 const struct plan *plan)
+{
+    struct sched_program *program = sched_program_of(cx->arena, graph, plan);
+    if (program->code_bytes == 0)
         diag_report(cx->diags, RULE_TOO_LARGE, graph->span,
                     "the scheduler program of pipeline '%s' is beyond %u bytes", graph->name,
                     SCHED_MAX_CODE_BYTES);
-        builder.code_bytes = 0;
-    }
-    program->stage_count = plan->stage_count;
-    program->code = arena_copy(cx->arena, builder.code, builder.code_bytes);
-    program->code_bytes = builder.code_bytes;
-    free(builder.code);
     return program;
 }
