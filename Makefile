@@ -7,10 +7,13 @@
 
 VERSION   := 0.1.0
 SOVERSION := 0
+# For --version=json; empty where the sources are no repository. Only pipec itself is compiled again when it changes.
+COMMIT    ?= $(if $(wildcard .git),$(shell git rev-parse --short=12 HEAD 2>/dev/null))
 
 VARIANT ?= release
 BUILD   ?= build
 PREFIX  ?= /usr/local
+LIBDIR  ?= $(PREFIX)/lib
 T       ?= 60
 # However the folder is spelt it is one folder: relative within the sources, absolute elsewhere.  Another spelling would
 # be another set of flags, so a `make install` from a test would build everything again under the other tests.
@@ -61,6 +64,9 @@ LLVM_LIBS   := $(shell $(LLVM_CONFIG) --ldflags --libs --system-libs) \
                $(if $(filter static,$(shell $(LLVM_CONFIG) --shared-mode)),-lstdc++)
 endif
 COMPILER_CPP = $(LLVM_CPP) -DPIPEC_LLVM_MAJOR=$(LLVM_MAJOR) -DPIPEC_LLD='"$(LLVM_LD)"'
+
+# The clang that compiles the scheduler for GPUs.  Without one, the device `cuda` is left out.
+GPU_CLANG ?= $(shell for c in clang-$(LLVM_MAJOR) $(LLVM_BINDIR)/clang clang-22 clang-19 clang-20 clang-21 clang-18; do command -v $$c && break; done)
 
 # The second LLVM that `make check` compiles the language tests with.
 ifneq ($(LLVM_MAJOR),19)
@@ -182,7 +188,7 @@ BASE_OBJ     := $(BASE_SRC:%.c=$(B)/obj/%.o)
 LANG_OBJ     := $(LANG_SRC:%.c=$(B)/obj/%.o) $(B)/obj/gen/embedded_devices.o
 CORE_OBJ     := $(CORE_SRC:%.c=$(B)/obj/%.o)
 MODEL_OBJ    := $(MODEL_SRC:%.c=$(B)/obj/%.o)
-RUNTIME_OBJ  := $(RUNTIME_SRC:%.c=$(B)/obj/%.o)
+RUNTIME_OBJ  := $(RUNTIME_SRC:%.c=$(B)/obj/%.o) $(B)/obj/gen/embedded_resident.o
 COMPILER_OBJ := $(COMPILER_SRC:%.c=$(L)/%.o) $(GEN_C:$(B)/gen/%.c=$(L)/gen/%.o) \
                 $(B)/obj/gen/embedded_std.o $(B)/obj/gen/embedded_rules.o \
                 $(B)/obj/gen/embedded_topics.o $(B)/obj/gen/embedded_starts.o
@@ -209,6 +215,8 @@ $(L)/flags: FORCE
 	$(call stamp,$(call quote,$(LLVM_CONFIG) $(COMPILER_CPP)))
 $(B)/llvm-major: FORCE
 	$(call stamp,$(LLVM_MAJOR))
+$(B)/commit: FORCE
+	$(call stamp,$(COMMIT))
 $(B)/line-editor: FORCE
 	$(call stamp,$(edit_cpp))
 $(B)/sources: FORCE
@@ -240,6 +248,8 @@ $(B)/obj/gen/%.o: $(B)/gen/%.c $(B)/flags
 	$(call compile)
 $(L)/compiler/%.o: compiler/%.c $(B)/flags $(L)/flags | $(GEN_H)
 	$(need_llvm)$(call compile,$(COMPILER_CPP))
+$(L)/compiler/commands/pipec.o: private all_cpp += -DPIPEC_COMMIT='"$(COMMIT)"'
+$(L)/compiler/commands/pipec.o: $(B)/commit
 $(L)/gen/%.o: $(B)/gen/%.c $(B)/flags $(L)/flags | $(GEN_H)
 	$(need_llvm)$(call compile,$(COMPILER_CPP),$(GENERATED_C))
 
@@ -269,6 +279,25 @@ $(B)/gen/embedded_starts.c: scripts/embed.sh $(START_FILES) $(B)/sources
 	@mkdir -p $(@D)
 	$(Q)scripts/embed.sh embedded_start_files \
 	    $(foreach f,$(START_FILES),$(basename $(notdir $(f)))=$(f)) > $@
+
+# The resident scheduler for GPUs: the core and its kernel, without all that the kernel does not reach.
+RESIDENT_SRC := $(wildcard core/*.c) lang/dispatch_codec.c core/resident/resident.c
+RESIDENT_C   := --target=nvptx64-nvidia-cuda -march=sm_80 --cuda-path=/nonexistent -nocudalib -Xclang -target-feature -Xclang +ptx78 \
+                -fconvergent-functions -ffreestanding -std=c11 -Os -Wall -Wextra -Wconversion $(WERROR) -I.
+$(B)/gpu-clang: FORCE
+	$(call stamp,$(call quote,$(GPU_CLANG) $(RESIDENT_C)))
+$(B)/gen/resident.ptx: $(RESIDENT_SRC) core/resident/resident_kernel.c $(wildcard core/*.h core/resident/*.h lang/*.h) $(B)/gpu-clang
+	@mkdir -p $(@D)
+	$(Q)if [ -n "$(GPU_CLANG)" ] && $(GPU_CLANG) --print-targets | grep -q nvptx64; then \
+	    printf '#include "%s"\n' $(RESIDENT_SRC) > $(B)/gen/resident.c && \
+	    $(GPU_CLANG) $(RESIDENT_C) -emit-llvm -c $(B)/gen/resident.c -o $(B)/gen/resident.bc && \
+	    $(GPU_CLANG) $(RESIDENT_C) -Xclang -mlink-builtin-bitcode -Xclang $(B)/gen/resident.bc -S core/resident/resident_kernel.c -o $@.all && \
+	    sed 's|[[:space:]]*//.*||; s/^[[:space:]]*//; /^$$/d' $@.all > $@; \
+	else \
+	    echo 'pipec: no clang for GPUs, so the device cuda is left out'; : > $@; \
+	fi
+$(B)/gen/embedded_resident.c: scripts/embed.sh $(B)/gen/resident.ptx
+	$(Q)scripts/embed.sh embedded_resident_files scheduler=$(B)/gen/resident.ptx > $@
 
 # ---- Linking -------------------------------------------------------------------------------------
 
@@ -350,6 +379,9 @@ $(B)/tests/test_sched_faults: private all_ld += $(SCHED_FAULTS_LD)
 
 # The limit of a control group, which the test chooses.
 $(B)/tests/test_pipert: private all_ld += $(call wraps,prt_host_quota_memory_bytes)
+
+# The driver of a GPU, whose calls fail.
+$(B)/tests/test_cuda: private all_ld += $(call wraps,prt_emulated_driver_open)
 
 # The helpers of tests that fuzz targets need.
 HELPS_program      := conform/made_container fuzz/stamped
@@ -484,19 +516,26 @@ flags:
 flags-headers: $(GEN_H)
 .PHONY: flags-headers
 
-D := $(DESTDIR)$(PREFIX)
+D  := $(DESTDIR)$(PREFIX)
+DL := $(DESTDIR)$(LIBDIR)
 # pipert.h, pipert_debug.h and what they include, by the compiler's own account.
 public_headers = $(sort $(filter %.h %.def,\
                    $(shell $(CC) $(all_cpp) -MM runtime/host/pipert.h runtime/host/pipert_debug.h)))
-install: all ## install into $(DESTDIR)$(PREFIX)
-	$(INSTALL) -d $(D)/bin $(D)/lib/pkgconfig $(D)/include/pipec \
+COMPLETIONS := $(addprefix $(D)/share/,bash-completion/completions/pipec zsh/site-functions/_pipec \
+                 fish/vendor_completions.d/pipec.fish bash-completion/completions/piperun fish/vendor_completions.d/piperun.fish)
+installed = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' -e 's|@VERSION@|$(VERSION)|g' \
+              -e 's|@SOVERSION@|$(SOVERSION)|g' -e 's|@LIBS@|$(RUNTIME_LIBS)|g' packaging/$(1).in > $(2)/$(1)
+install: all ## install into $(DESTDIR)$(PREFIX), libraries into $(DESTDIR)$(LIBDIR)
+	$(INSTALL) -d $(D)/bin $(DL)/pkgconfig $(DL)/cmake/Pipec $(D)/include/pipec \
 	    $(D)/share/pipec/std $(D)/share/pipec/devices
 	$(INSTALL) -m 755 $(STRIP) $(B)/pipec $(B)/piperun $(D)/bin
-	$(INSTALL) -m 644 $(B)/libpipert.a $(D)/lib
-	$(INSTALL) -m 644 $(STRIP) $(B)/libpipert.so.$(SOVERSION) $(D)/lib
-	ln -sf libpipert.so.$(SOVERSION) $(D)/lib/libpipert.so
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(RUNTIME_LIBS)|' \
-	    pipert.pc.in > $(D)/lib/pkgconfig/pipert.pc
+	$(INSTALL) -m 644 $(B)/libpipert.a $(DL)
+	$(INSTALL) -m 644 $(STRIP) $(B)/libpipert.so.$(SOVERSION) $(DL)
+	ln -sf libpipert.so.$(SOVERSION) $(DL)/libpipert.so
+	$(call installed,pipert.pc,$(DL)/pkgconfig)
+	$(call installed,pipec.pc,$(DL)/pkgconfig)
+	$(call installed,PipecConfig.cmake,$(DL)/cmake/Pipec)
+	$(call installed,PipecConfigVersion.cmake,$(DL)/cmake/Pipec)
 	for h in $(public_headers); do \
 	    case $$h in runtime/host/pipert.h|runtime/host/pipert_debug.h) to=$${h##*/};; *) to=$$h;; esac; \
 	    $(INSTALL) -D -m 644 $$h $(D)/include/pipec/$$to || exit 1; done
@@ -505,14 +544,20 @@ install: all ## install into $(DESTDIR)$(PREFIX)
 	for m in $(wildcard man/*.[1-8]) $(B)/pipec-rules.7; do \
 	    $(INSTALL) -D -m 644 $$m $(D)/share/man/man$${m##*.}/$${m##*/} || exit 1; done
 	for f in $(EDITOR_FILES); do $(INSTALL) -D -m 644 $$f $(D)/share/pipec/$$f || exit 1; done
+	$(INSTALL) -d $(dir $(COMPLETIONS))
+	$(B)/pipec complete bash > $(word 1,$(COMPLETIONS))
+	$(B)/pipec complete zsh > $(word 2,$(COMPLETIONS))
+	$(B)/pipec complete fish > $(word 3,$(COMPLETIONS))
+	ln -sf pipec $(word 4,$(COMPLETIONS))
+	ln -sf pipec.fish $(word 5,$(COMPLETIONS))
 	$(INSTALL) -D -m 644 LICENSE $(D)/share/doc/pipec/LICENSE
 install-strip: ## install without debugging information
 	@$(MAKE) install STRIP=-s
 uninstall: ## remove what install put there
-	rm -f $(D)/bin/pipec $(D)/bin/piperun $(D)/lib/libpipert.a $(D)/lib/libpipert.so \
-	    $(D)/lib/libpipert.so.$(SOVERSION) $(D)/lib/pkgconfig/pipert.pc
+	rm -f $(D)/bin/pipec $(D)/bin/piperun $(DL)/libpipert.a $(DL)/libpipert.so $(DL)/libpipert.so.$(SOVERSION) \
+	    $(DL)/pkgconfig/pipert.pc $(DL)/pkgconfig/pipec.pc $(COMPLETIONS)
 	for m in $(wildcard man/*.[1-8]) pipec-rules.7; do rm -f $(D)/share/man/man$${m##*.}/$${m##*/}; done
-	rm -rf $(D)/include/pipec $(D)/share/pipec $(D)/share/doc/pipec
+	rm -rf $(DL)/cmake/Pipec $(D)/include/pipec $(D)/share/pipec $(D)/share/doc/pipec
 vsix: $(B)/pipec.vsix ## the extension for Visual Studio Code
 $(B)/pipec.vsix: scripts/vsix.py LICENSE $(EDITOR_FILES)
 	@mkdir -p $(@D)
