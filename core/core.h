@@ -170,7 +170,7 @@ struct core_stage {
     uint64_t frame_packets;
     uint64_t firings; /* completed or in flight */
     uint64_t batch;   /* firings of the launch in flight, or of the last one */
-    /* Written by the device: firings of the batch that count; of a finish: 1 if packets are left over. */
+    /* Written by the device: firings of the batch that count; of a finish: packets that are left over. */
     uint64_t completed;
 
     uint64_t dispatches;

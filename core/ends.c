@@ -61,13 +61,13 @@ void core_note_leftovers(const struct core *c, const struct core_stage *stage)
     }
 }
 
-/* The same for a stage whose `finish` reports that packets are left over.  These are the packets past the history, or
- * all of them if there are no others. */
+/* The same for a stage whose `finish` reports how many packets are left over. */
 static void note_seen_leftovers(const struct core *c, const struct core_stage *stage)
 {
     struct core_input *input = core_input(c, stage, 0);
+    uint64_t held = core_ready_held(c, input);
     core_note_leftovers(c, stage);
-    if (core_ready_held(c, input) <= input->left.history_packets) input->left.history_packets = 0;
+    input->left.history_packets = stage->completed < held ? held - stage->completed : 0;
 }
 
 /* ---- the end of a stage ---- */

@@ -120,6 +120,31 @@ piperun: note: 1 packet left over in buffer 'v': too few for another firing
 EOP
 same loops x=gen:ramp:10001 v=gen:ramp:3001 u=gen:ramp:7 y=null z=null w=null
 
+# Filters in the frequency domain consume blocks, and say what the filters would have left: a number, or that there are some.
+cat >filter.pipe <<'EOP'
+kernel fir(in f32 x pop 3 peek 1024, out f32 y) {
+    f32 s = 0;
+    for (i32 i = 0; i < 1024; i++) s += x[i] * (f32)(i % 7 + 1);
+    y <- s;
+}
+kernel dec(in f32 x pop 2, out f32 y) { y <- x[0] + x[1]; }
+pipeline main(in f32 x, out f32 y) { x -> fir -> y; }
+EOP
+sed 's/fir -> y/fir -> dec -> y/' filter.pipe >filters.pipe
+for name in filter filters; do
+    "$PIPEC" --device cpu --no-fuse $name.pipe -o apart.pbc && "$PIPEC" --device cpu --fast-math $name.pipe -o blocks.pbc || exit 1
+    bad=0 noted=0
+    "$PIPEC" inspect blocks.pbc | grep -q 'pop 6[0-9][0-9][0-9] ' || { echo "not in the frequency domain"; bad=1; }
+    for length in 0 2 1023 1024 1025 1026 1027 1029 1030 7170 30000 30001 30002 30003 30004; do
+        "$PIPERUN" --device cpu apart.pbc x="gen:ramp:$length" y=null 2>notes.apart || bad=1
+        "$PIPERUN" --device cpu blocks.pbc x="gen:ramp:$length" y=null 2>notes.blocks || bad=1
+        [ ! -s notes.apart ] || noted=$((noted + 1))
+        if [ $name = filter ]; then diff notes.apart notes.blocks || bad=1; fi
+        if [ -s notes.apart ]; then [ -s notes.blocks ] || bad=1; else [ ! -s notes.blocks ] || bad=1; fi
+    done
+    if [ $bad = 0 ] && [ $noted -gt 5 ]; then echo "ok $name in the frequency domain"; else echo "not ok $name in the frequency domain"; fi
+done
+
 # Where the rest is not read: a pipe that has not ended, and more than is counted.
 sed 's/POLICY//' ports.pipe >one.pipe
 "$PIPEC" one.pipe -o one.pbc || exit 1

@@ -14,6 +14,7 @@
 #include "compiler/codegen/common/kernel_ends.h"
 #include "compiler/codegen/common/kernel_llvm_address.h"
 #include "compiler/codegen/common/kernel_llvm_batch.h"
+#include "compiler/codegen/common/kernel_llvm_expr.h"
 #include "compiler/codegen/common/kernel_llvm_types.h"
 #include "compiler/codegen/common/kernel_nans.h"
 
@@ -288,11 +289,11 @@ void kernel_leave_batch(struct kernel_emitter *e, LLVMValueRef status)
     LLVMBuildBr(e->builder, body->stop);
 }
 
-void kernel_stop(struct kernel_emitter *e)
+void kernel_stop(struct kernel_emitter *e, const struct kx *left)
 {
     if (e->body->entry == ENTRY_FINISH) {
         LLVMValueRef left_over = LLVMGetParam(e->body->llvm, KERNEL_PARAM_COMPLETED);
-        LLVMBuildStore(e->builder, kernel_i64(e, 1), left_over);
+        LLVMBuildStore(e->builder, kernel_expression(e, left), left_over);
         return;
     }
     kernel_leave_batch(e, LLVMConstInt(e->i32, KERNEL_STOPPED, 0));

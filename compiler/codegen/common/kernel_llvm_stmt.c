@@ -385,7 +385,7 @@ void kernel_statement(struct kernel_emitter *e, const struct ks *s)
     case KS_BARRIER: break; /* between two runs of items */
     case KS_EMIT: emit(e, s); break;
     case KS_STORE: emit_store(e, s); break;
-    case KS_STOP: kernel_stop(e); break;
+    case KS_STOP: kernel_stop(e, s->expr); break;
     case KS_LAUNCH: kernel_launch_statement(e, s); break;
     case KS_FOREIGN: kernel_foreign_call(e, s); break;
     }

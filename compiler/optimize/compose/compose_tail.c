@@ -236,7 +236,7 @@ bool compose_tail(struct composer *c)
         append_member_tail(c, &c->members.items[i], any, &at);
     struct ks *report = compose_put(c, &at, KS_IF, span), **body = &report->body;
     report->expr = compose_compare(c, OP_GT, compose_variable(c, any, span), compose_integer(c, 0));
-    compose_put(c, &body, KS_STOP, span);
+    compose_put(c, &body, KS_STOP, span)->expr = compose_left(c, span);
     c->kernel->finish = first;
     return true;
 }

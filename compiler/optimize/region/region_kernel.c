@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/optimize/region/region_kernel_internal.h"
 
+#include "compiler/optimize/region/region_report.h"
+
 /*
  * The order of the nodes' numbers is an order of execution.  A value that is used more than once is a local.  A value
  * that is used once is an operand in place, nested up to DEPTH_MAX.  A sum of products of packets at equal distances
@@ -443,55 +445,6 @@ static struct ks *append_region_packet(struct region_writer *w, uint32_t port, u
     return s;
 }
 
-/* first <= left(0) && left(0) <= last; of an interleaved region, in packets of each in-end. */
-static struct kx *left_between(struct region_writer *w, uint64_t first, uint64_t last)
-{
-    const struct expr_build *t = &w->tree;
-    uint64_t each = w->region->interleaved ? w->region->in.count : 1;
-    struct kx *from = build_compare(t, OP_GE, build_left(t, 0), build_i64(t, first * each));
-    struct kx *both = build_kx(t, KX_LOGICAL, from->type);
-    both->op = OP_LOGICAL_AND;
-    both->left = from;
-    both->right = build_compare(t, OP_LE, build_left(t, 0), build_i64(t, last * each));
-    return both;
-}
-
-/* Statements that `stop` if the members would have left some of the remaining packets unused, for `first` to
- * `first + most` remaining packets. */
-static struct ks *report_between(struct region_writer *w, bool fired, uint64_t first, uint64_t most)
-{
-    struct build_list list = {0};
-    for (uint64_t i = 0; i <= most; i++) {
-        if (!region_leaves(w->space, w->region, fired, i)) continue;
-        uint64_t begin = i;
-        while (i < most && region_leaves(w->space, w->region, fired, i + 1))
-            i++;
-        build_append(&list, build_if(&w->tree, left_between(w, first + begin, first + i),
-                                     build_ks(&w->tree, KS_STOP)));
-    }
-    return build_block(&w->tree, &list);
-}
-
-/* The runtime does not report the packets that `finish` sees as left over, so `finish` itself stops if the members would
- * have left some.  After the last iteration the remaining packets are the history and fewer packets than an iteration
- * consumes. */
-static void write_report(struct region_writer *w, struct build_list *list)
-{
-    const struct expr_build *t = &w->tree;
-    const struct region_end *in = &w->region->in.items[0];
-    uint64_t history = in->peek - in->packets;
-    struct ks *never = report_between(w, false, 0, in->peek - 1);
-    if (history == 0) {
-        build_append(list, never);
-        return;
-    }
-    struct kx *firing = build_kx(t, KX_FIRING, scalar_type(w, SCALAR_I64));
-    struct ks *fired = build_if(t, build_compare(t, OP_GT, firing, build_i64(t, 0)),
-                                report_between(w, true, history, in->packets - 1));
-    fired->otherwise = never;
-    build_append(list, fired);
-}
-
 static struct ks *write_region_finish(struct region_writer *w)
 {
     const struct kernel *kernel = w->tree.kernel;
@@ -511,7 +464,7 @@ static struct ks *write_region_finish(struct region_writer *w)
             build_append(&list, build_if(&w->tree, condition, build_block(&w->tree, &packet)));
         }
     }
-    write_report(w, &list);
+    region_report(&w->tree, w->space, w->region, &list);
     return build_block(&w->tree, &list);
 }
 
