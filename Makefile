@@ -65,6 +65,9 @@ LLVM_LIBS   := $(shell $(LLVM_CONFIG) --ldflags --libs --system-libs) \
 endif
 COMPILER_CPP = $(LLVM_CPP) -DPIPEC_LLVM_MAJOR=$(LLVM_MAJOR) -DPIPEC_LLD='"$(LLVM_LD)"'
 
+# The clang that compiles the scheduler for GPUs.  Without one, the device `cuda` is left out.
+GPU_CLANG ?= $(shell for c in clang-$(LLVM_MAJOR) $(LLVM_BINDIR)/clang clang-22 clang-19 clang-20 clang-21 clang-18; do command -v $$c && break; done)
+
 # The second LLVM that `make check` compiles the language tests with.
 ifneq ($(LLVM_MAJOR),19)
 LLVM2_CONFIG ?= $(shell command -v llvm-config-19)
@@ -185,7 +188,7 @@ BASE_OBJ     := $(BASE_SRC:%.c=$(B)/obj/%.o)
 LANG_OBJ     := $(LANG_SRC:%.c=$(B)/obj/%.o) $(B)/obj/gen/embedded_devices.o
 CORE_OBJ     := $(CORE_SRC:%.c=$(B)/obj/%.o)
 MODEL_OBJ    := $(MODEL_SRC:%.c=$(B)/obj/%.o)
-RUNTIME_OBJ  := $(RUNTIME_SRC:%.c=$(B)/obj/%.o)
+RUNTIME_OBJ  := $(RUNTIME_SRC:%.c=$(B)/obj/%.o) $(B)/obj/gen/embedded_resident.o
 COMPILER_OBJ := $(COMPILER_SRC:%.c=$(L)/%.o) $(GEN_C:$(B)/gen/%.c=$(L)/gen/%.o) \
                 $(B)/obj/gen/embedded_std.o $(B)/obj/gen/embedded_rules.o \
                 $(B)/obj/gen/embedded_topics.o $(B)/obj/gen/embedded_starts.o
@@ -277,6 +280,25 @@ $(B)/gen/embedded_starts.c: scripts/embed.sh $(START_FILES) $(B)/sources
 	$(Q)scripts/embed.sh embedded_start_files \
 	    $(foreach f,$(START_FILES),$(basename $(notdir $(f)))=$(f)) > $@
 
+# The resident scheduler for GPUs: the core and its kernel, without all that the kernel does not reach.
+RESIDENT_SRC := $(wildcard core/*.c) lang/dispatch_codec.c core/resident/resident.c
+RESIDENT_C   := --target=nvptx64-nvidia-cuda -march=sm_80 --cuda-path=/nonexistent -nocudalib -Xclang -target-feature -Xclang +ptx78 \
+                -fconvergent-functions -ffreestanding -std=c11 -Os -Wall -Wextra -Wconversion $(WERROR) -I.
+$(B)/gpu-clang: FORCE
+	$(call stamp,$(call quote,$(GPU_CLANG) $(RESIDENT_C)))
+$(B)/gen/resident.ptx: $(RESIDENT_SRC) core/resident/resident_kernel.c $(wildcard core/*.h core/resident/*.h lang/*.h) $(B)/gpu-clang
+	@mkdir -p $(@D)
+	$(Q)if [ -n "$(GPU_CLANG)" ] && $(GPU_CLANG) --print-targets | grep -q nvptx64; then \
+	    printf '#include "%s"\n' $(RESIDENT_SRC) > $(B)/gen/resident.c && \
+	    $(GPU_CLANG) $(RESIDENT_C) -emit-llvm -c $(B)/gen/resident.c -o $(B)/gen/resident.bc && \
+	    $(GPU_CLANG) $(RESIDENT_C) -Xclang -mlink-builtin-bitcode -Xclang $(B)/gen/resident.bc -S core/resident/resident_kernel.c -o $@.all && \
+	    sed 's|[[:space:]]*//.*||; s/^[[:space:]]*//; /^$$/d' $@.all > $@; \
+	else \
+	    echo 'pipec: no clang for GPUs, so the device cuda is left out'; : > $@; \
+	fi
+$(B)/gen/embedded_resident.c: scripts/embed.sh $(B)/gen/resident.ptx
+	$(Q)scripts/embed.sh embedded_resident_files scheduler=$(B)/gen/resident.ptx > $@
+
 # ---- Linking -------------------------------------------------------------------------------------
 
 archive = $(or $(call say,AR,$@),$(Q)) mkdir -p $(@D) && rm -f $@ && $(AR) rcsD $@ $(filter %.o,$^)
@@ -357,6 +379,9 @@ $(B)/tests/test_sched_faults: private all_ld += $(SCHED_FAULTS_LD)
 
 # The limit of a control group, which the test chooses.
 $(B)/tests/test_pipert: private all_ld += $(call wraps,prt_host_quota_memory_bytes)
+
+# The driver of a GPU, whose calls fail.
+$(B)/tests/test_cuda: private all_ld += $(call wraps,prt_emulated_driver_open)
 
 # The helpers of tests that fuzz targets need.
 HELPS_program      := conform/made_container fuzz/stamped

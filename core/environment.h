@@ -3,8 +3,8 @@
  * environment: what the scheduler core needs of the device that executes launches, and where its events go.
  *
  * This is the one table of functions in the core.  A host fills it with calls of a device's interface, a resident thread
- * of a GPU with functions that raise epoch counters and poll others.  No function may change the block, except as its
- * comment says.
+ * of a GPU (core/resident) with functions that raise epoch counters and poll others.  No function may change the block,
+ * except as its comment says.
  */
 #ifndef CORE_ENVIRONMENT_H
 #define CORE_ENVIRONMENT_H
@@ -50,5 +50,14 @@ struct core_environment {
     /* Called if the block is `observed`, or `stepped`.  False ends the run. */
     bool (*event)(void *context, enum core_event event, uint32_t stage, bool finish);
 };
+
+/* The function of an entry.  A program for a GPU has one environment.  Its calls are direct there, so that the assembler
+ * knows the registers and the stack of all that is called. */
+#ifdef __NVPTX__
+#include "core/environment_direct.h"
+#define CORE_ENTRY(environment, entry) core_resident_##entry
+#else
+#define CORE_ENTRY(environment, entry) ((environment)->entry)
+#endif
 
 #endif

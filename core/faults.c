@@ -298,7 +298,7 @@ static enum core_outcome begin_again(struct core *c)
 static void recover_queues(struct core *c)
 {
     const struct core_environment *e = c->environment;
-    e->resume(e->context);
+    CORE_ENTRY(e, resume)(e->context);
     c->selected = CORE_NONE;
     if (!core_attends(c, CORE_HAS_FAILED)) c->attention &= ~(uint32_t)CORE_HAS_FAULTED;
 }

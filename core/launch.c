@@ -47,7 +47,7 @@ void core_pass_time(struct core *c)
     const struct core_environment *e = c->environment;
     uint64_t cycles = c->instruction_cycles - c->passed_cycles;
     if (cycles == 0) return;
-    e->advance(e->context, cycles);
+    CORE_ENTRY(e, advance)(e->context, cycles);
     c->passed_cycles = c->instruction_cycles;
 }
 
@@ -77,7 +77,7 @@ static bool launch_directly(struct core *c, uint32_t index, bool finish)
     const struct core_environment *e = c->environment;
     if (c->observed) core_pass_time(c);
     core_open_packets(c)[core_stage(c, index)->queue].in_flight++;
-    return e->launch(e->context, index, finish);
+    return CORE_ENTRY(e, launch)(e->context, index, finish);
 }
 
 bool core_launch(struct core *c, uint32_t index, uint64_t firings)
@@ -272,7 +272,7 @@ bool core_reap(struct core *c, bool until_arrival)
     uint32_t count;
     bool good = true;
     core_pass_time(c);
-    if (!e->wait(e->context, until_arrival, &count))
+    if (!CORE_ENTRY(e, wait)(e->context, until_arrival, &count))
         return core_fail(c, CORE_BAD_DEVICE, CORE_NONE, 0);
     for (uint32_t i = 0; i < count; i++)
         good &= complete_launch(c, core_completions(c) + i);

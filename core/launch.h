@@ -15,7 +15,8 @@
 static inline bool core_send(struct core *c, enum core_event event, uint32_t stage, bool finish)
 {
     const struct core_environment *e = c->environment;
-    return e->event(e->context, event, stage, finish) || core_fail(c, CORE_STOPPED, stage, 0);
+    return CORE_ENTRY(e, event)(e->context, event, stage, finish) ||
+           core_fail(c, CORE_STOPPED, stage, 0);
 }
 
 /* Advances the device's clock by the cycles of the instructions since the last call. */

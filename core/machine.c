@@ -28,7 +28,7 @@ void core_begin_firing(struct core *c, uint32_t stage)
 /* ---- control ---- */
 
 /* The verifier has proven the nesting; these checks keep the machine safe without the proof. */
-static enum core_outcome refuse(struct core *c, enum core_failure_kind kind)
+static enum core_outcome refuse_program(struct core *c, enum core_failure_kind kind)
 {
     (void)core_fail(c, kind, CORE_NONE, 0);
     return CORE_NEXT;
@@ -36,14 +36,14 @@ static enum core_outcome refuse(struct core *c, enum core_failure_kind kind)
 
 static enum core_outcome begin_repeat(struct core *c, uint32_t rounds)
 {
-    if (c->loop_count == CORE_LOOPS_MAX || rounds == 0) return refuse(c, CORE_BAD_REPEAT);
+    if (c->loop_count == CORE_LOOPS_MAX || rounds == 0) return refuse_program(c, CORE_BAD_REPEAT);
     c->loops[c->loop_count++] = (struct core_loop){c->next, rounds};
     return CORE_NEXT;
 }
 
 static enum core_outcome execute_again(struct core *c)
 {
-    if (c->loop_count == 0) return refuse(c, CORE_BAD_AGAIN);
+    if (c->loop_count == 0) return refuse_program(c, CORE_BAD_AGAIN);
     struct core_loop *loop = &c->loops[c->loop_count - 1];
     if (--loop->left > 0)
         c->next = loop->first;
@@ -54,14 +54,14 @@ static enum core_outcome execute_again(struct core *c)
 
 static enum core_outcome enter_routine(struct core *c)
 {
-    if (c->link != CORE_NONE) return refuse(c, CORE_BAD_CALL);
+    if (c->link != CORE_NONE) return refuse_program(c, CORE_BAD_CALL);
     c->link = c->next;
     return CORE_JUMP;
 }
 
 static enum core_outcome return_from_routine(struct core *c)
 {
-    if (c->link == CORE_NONE) return refuse(c, CORE_BAD_RETURN);
+    if (c->link == CORE_NONE) return refuse_program(c, CORE_BAD_RETURN);
     c->next = c->link;
     c->link = CORE_NONE;
     return CORE_NEXT;
@@ -192,7 +192,7 @@ static enum core_outcome execute_instruction(struct core *c, const struct core_i
     case SCHED_WAIT: return execute_wait(c);
     case SCHED_HALT: return execute_halt(c);
     /* uncovered: the verifier has proven that the prologue comes first */
-    default: return refuse(c, CORE_BAD_OPCODE);
+    default: return refuse_program(c, CORE_BAD_OPCODE);
     }
 }
 

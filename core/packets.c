@@ -31,7 +31,7 @@ static bool enqueue_packet(struct core *c, uint32_t queue, const union dispatch_
     const struct core_environment *e = c->environment;
     for (;;) {
         core_pass_time(c);
-        enum core_taken taken = e->enqueue(e->context, queue, packet);
+        enum core_taken taken = CORE_ENTRY(e, enqueue)(e->context, queue, packet);
         if (taken == CORE_REFUSED) return core_fail(c, CORE_BAD_DEVICE, CORE_NONE, 0);
         if (taken == CORE_TAKEN) break;
         if (!core_reap(c, false)) return false;
@@ -187,7 +187,7 @@ bool core_packets_launch(struct core *c, uint32_t index, bool finish)
     const struct core_environment *e = c->environment;
     const struct core_stage *stage = core_stage(c, index);
     uint64_t firings = finish ? 1 : stage->batch;
-    e->open(e->context, index, finish);
+    CORE_ENTRY(e, open)(e->context, index, finish);
     if (c->form == SCHED_FORM_CONDENSED && !finish && is_packed(c, stage))
         return launch_packed(c, index, firings);
     const struct dispatch_full launch = make_full_packet(c, index, finish, firings, false);

@@ -22,6 +22,8 @@ extern const struct embedded_file embedded_std_files[];    /* "std/math.pipe", a
 extern const struct embedded_file embedded_device_files[]; /* "sim16", as --device names it */
 extern const struct embedded_file embedded_rule_files[];   /* "unknown-name": the rule's page */
 extern const struct embedded_file embedded_topic_files[];  /* "rates", as `pipec help` names it */
-extern const struct embedded_file embedded_start_files[];  /* "sound", as `pipec new` names it */
+/* The resident scheduler as PTX; its size is 0 if clang was not there to compile it. */
+extern const struct embedded_file embedded_resident_files[];
+extern const struct embedded_file embedded_start_files[]; /* "sound", as `pipec new` names it */
 
 #endif

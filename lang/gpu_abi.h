@@ -26,7 +26,7 @@
  * Two kinds of entries differ in the threads that execute a firing:
  *
  *   one thread     init, finish, kernels with `state`, kernels that launch, child kernels, kernels of more than
- *                  1,024 ends, and everything that is compiled in debug mode. Thread 0 of block 0 executes all
+ *                  GPU_ENDS_MAX ends, and everything that is compiled in debug mode. Thread 0 of block 0 executes all
  *                  firings in order, and the contract is that of lang/kernel_abi.h. The others return KERNEL_OK.
  *   threads        Firing i of the batch is executed by thread i mod (blocks x threads) of all threads, so that
  *                  neighbours access neighbouring packets. Of a kernel with `group`, a thread executes the
@@ -55,6 +55,9 @@
 #include "lang/kernel_abi.h"
 
 enum gpu_entry { GPU_ENTRY_RUN, GPU_ENTRY_INIT, GPU_ENTRY_FINISH, GPU_ENTRY_KINDS };
+
+/* A kernel of more ends is executed by one thread. */
+#define GPU_ENDS_MAX UINT32_C(1024)
 
 /* The number of an entry of kernel N, for pipe_call. */
 #define GPU_ENTRY(kernel, entry) ((uint32_t)(kernel) * GPU_ENTRY_KINDS + (uint32_t)(entry))

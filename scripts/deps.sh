@@ -68,11 +68,15 @@ missing_packages() {
     done
 }
 
-# Welcome, not needed: the line editor of `piperun --debug`; for tests the second LLVM that `make check` also compiles
+# Welcome, not needed: the line editor of `piperun --debug`; clang, which compiles the scheduler for GPUs; for tests the second LLVM that `make check` also compiles
 # the language tests with, the programs that it tries pipec with, Python, which draws programs, and the OpenCL that it
 # compares sub-devices with.
 welcome_packages() {
-    local package wanted=(libedit-dev)
+    local package major wanted=(libedit-dev)
+    if [ -z "${LLVM_CONFIG-}" ]; then
+        major=$(llvm_version installed)
+        wanted+=("clang-${major:-22}")
+    fi
     if [ "$goal" = test ]; then
         [ -n "${LLVM_CONFIG-}" ] || wanted+=(llvm-19-dev lld-19)
         command -v ninja >/dev/null || wanted+=(ninja-build)

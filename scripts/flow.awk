@@ -5,17 +5,17 @@
 
 BEGIN {
     FS = ":"
-    split("base lang core core/time model " \
+    split("base lang core core/time core/resident model " \
           "compiler/support compiler/diagnostics compiler/context compiler/target compiler/syntax compiler/format compiler/ir compiler/sema " \
           "compiler/bodies compiler/liveness compiler/pace compiler/lint compiler/optimize/compose compiler/optimize/fuse " \
           "compiler/optimize/region compiler/optimize compiler/plan compiler/codegen/common compiler/codegen/x86 compiler/codegen/ptx compiler/emit compiler/describe " \
           "compiler/driver compiler/editor compiler/commands " \
-          "runtime/load runtime/verify runtime/device runtime/backend/null runtime/backend/sim runtime/backend/cpu " \
+          "runtime/load runtime/verify runtime/device runtime/backend/null runtime/backend/sim runtime/backend/cpu runtime/backend/cuda " \
           "runtime/sched runtime/host runtime/observe runtime/debug tools/piperun/io tools/piperun", order, " ")
     for (i in order) rank[order[i]] = i + 0
     half["base"] = "base"
     half["lang"] = "lang"
-    half["core"] = half["core/time"] = "core"
+    half["core"] = half["core/time"] = half["core/resident"] = "core"
     half["model"] = "model"
     for (i in order)
         if (!(order[i] in half)) half[order[i]] = order[i] ~ /^compiler/ ? "compiler" : "runtime"

@@ -10,7 +10,8 @@
 # of a work of which they otherwise do a part; without PATH it runs these cases only.  `make check` builds first.
 #
 # Environment: BUILD (default build/release), PIPEC, PIPERUN (default: in BUILD), PIPEC2 (a pipec built with
-# another LLVM, which tests/lang and tests/reject are run with as well).
+# another LLVM, which tests/lang and tests/reject are run with as well), RECORD (a folder: tests/lang runs on the emulated
+# GPU only, and leaves its runs there for tests/gpu/pipelines.sh).
 #
 # Cases:
 #   tests/unit/test_*.c, tests/conform/test_*.c, tests/reference/test_*.c
@@ -19,7 +20,7 @@
 #                             those of containers are compiled from tests/fuzz/containers.pipe, and have to load;
 #                             then some of their bits are flipped (tests/fuzz/damage.c; `make damage` takes all)
 #   tests/lang/*.pipe         accepted programs.  Compiled for every device, run with 1 and 4 host threads, and
-#                             once fused (--fuse) and in debug mode: all outputs must be the same bytes.  PIPEC2 compiles
+#                             once fused (--fuse) and in debug mode, and on the emulated GPU: all outputs must be the same bytes.  PIPEC2 compiles
 #                             every fourth program for the first device and fused for the last, with LONG all.  Directives, in // comments:
 #       // compile: ARGS        more arguments for pipec
 #       // devices: LIST        instead of "cpu sim1 sim16" (sim1 in half of the programs), with LONG "cpu sim1 sim4 sim16"
@@ -232,21 +233,40 @@ same_outputs() {
     return $good
 }
 
+# record_run NAME: leaves the run in a folder of RECORD, for a machine with a GPU (tests/gpu/bundle.sh).
+record_run() {
+    local case=$RECORD/${1//[^A-Za-z0-9_.]/_} argument
+    mkdir -p "$case"
+    cp "$TMP/$device.pbc" "$case/program.pbc"
+    one_run "$device" 1 "" || return 0
+    for argument in "${arguments[@]}"; do echo "${argument//"$TMP"\//}"; done >"$case/arguments"
+    for argument in "${!outputs[@]}"; do echo "$argument=out.$argument.raw"; done >>"$case/arguments"
+    for argument in "$TMP"/in.* "$TMP"/out.*; do
+        case $argument in *'*') ;; *) cp "$argument" "$case/$(basename "$argument" | sed 's/^out/expected/')" ;; esac
+    done
+    echo "$want_status" >"$case/status"
+    cp "$TMP/stderr" "$case/stderr"
+}
+
 # run_configurations NAME: one `run` directive on every device, with every number of threads.
 run_configurations() {
     local name=$1 device threads port verdict=pass
     for device in $devices; do
-        for threads in $(case $device in *+debug) echo 1 ;; *+fused) echo 4 ;; cpu) echo 1 4 ${LONG:+2 3 8 16} ;; *) echo 1 4 ;; esac); do
+        for threads in $(case $device in *+debug | cuda*) echo 1 ;; *+fused) echo 4 ;; cpu) echo 1 4 ${LONG:+2 3 8 16} ;; *) echo 1 4 ;; esac); do
             { one_run "$device" "$threads" "" && same_outputs "$name, $device, $threads threads"; } || verdict=fail
-            case $device in *+*) continue ;; cpu*) ;; *) continue ;; esac
+            case $device in *+*) continue ;; cpu* | cuda*) ;; *) continue ;; esac
             { one_run "$device" "$threads" LIVE && same_outputs "$name, $device, $threads threads, in pieces"; } || verdict=fail
         done
+        if [ -n "${RECORD-}" ] && [[ $device = cuda* ]]; then record_run "$name"; fi
         for port in $chunked_ports; do
             { one_run "$device" 1 "$port" && same_outputs "$name, $device, chunked"; } || verdict=fail
         done
     done
     $verdict "$name"
 }
+
+# is_resident FILE FLAGS: does the program run on GPUs?  Kernels that launch do not, nor what is compiled for other sets.
+is_resident() { ! grep -Eq '^[^/"]*\blaunch\b' "$1" && [[ $2 != *--march* ]]; }
 
 run_lang() {
     local file=$1 pipec=$2 name=$3 devices chunked_ports device flags line key count=0 verdict=pass
@@ -264,11 +284,19 @@ run_lang() {
     else
         devices="$devices ${devices##* }+fused ${devices##* }+debug"
     fi
+    if ! is_resident "$file" "${flags[*]}"; then
+        [ -z "${RECORD-}" ] || devices=
+    elif [ -n "${RECORD-}" ]; then
+        devices=cuda-emulated
+    elif [ "$pipec" = "$PIPEC" ]; then
+        devices="$devices cuda-emulated"
+    fi
     for device in $devices; do
         local mode=()
         [[ $device != *+debug ]] || mode=(--debug-mode)
         [[ $device != *+fused ]] || mode=(--fuse)
-        limited "$pipec" --device "${device%+*}" "${mode[@]}" "${flags[@]}" "$file" -o "$TMP/$device.pbc" || verdict=fail
+        local target=${device%+*}
+        limited "$pipec" --device "${target%-emulated}" "${mode[@]}" "${flags[@]}" "$file" -o "$TMP/$device.pbc" || verdict=fail
     done
     if [ $verdict = fail ]; then
         fail "$name"

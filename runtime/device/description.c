@@ -97,20 +97,9 @@ static enum prt_status read_file(const char *path, const struct prt_reporter *re
 
 /* ---- names ---- */
 
-enum prt_status prt_description_refuse_gpu(const char *name, struct prt_error *error)
-{
-    return prt_error_set(error, PRT_E_DEVICE,
-                         "device '%.100s' is a GPU: pipec makes PTX for it, but this version of "
-                         "piperun cannot run on GPUs; run on the host's cores (--device cpu), or "
-                         "compile for a simulated GPU (pipec --device=sim-h100)",
-                         name);
-}
-
 static enum prt_status refuse_name(const char *name, const char *others, struct prt_error *error)
 {
     char why[DEVDESC_WHY_BYTES];
-    if (strncmp(name, "cuda:", strlen("cuda:")) == 0)
-        return prt_description_refuse_gpu(name, error);
     if (strncmp(name, "opencl", strlen("opencl")) == 0)
         return prt_error_set(error, PRT_E_DEVICE, "device '%s' is not supported by this version",
                              name);

@@ -23,7 +23,4 @@ enum prt_status prt_description_open(const char *name, const char *others,
                                      const struct prt_reporter *reporter,
                                      struct devdesc *description, struct prt_error *error);
 
-/* GPUs themselves are compiled for, and not run on: PRT_E_DEVICE. */
-enum prt_status prt_description_refuse_gpu(const char *name, struct prt_error *error);
-
 #endif

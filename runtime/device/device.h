@@ -38,10 +38,12 @@
 #define RUNTIME_DEVICE_DEVICE_H
 
 #include "core/completion.h"
+#include "core/outcome.h"
 #include "lang/devdesc.h"
 #include "lang/dispatch.h"
 #include "model/kernel_object.h"
 #include "model/subdevice.h"
+#include "runtime/device/ring.h"
 #include "base/status.h"
 
 #include <stdbool.h>
@@ -56,6 +58,7 @@ struct prt_device_options {
     void *observe_context;
     /* 0: one per processor that this process may use; 1: only the calling thread */
     uint32_t host_threads;
+    uint32_t number;        /* of several devices of a kind, from 0 */
     uint32_t queue_entries; /* packets a queue holds; 0: PRT_QUEUE_ENTRIES_DEFAULT */
 };
 
@@ -68,6 +71,15 @@ struct prt_device_info {
     uint32_t host_threads; /* that execute kernels, the scheduler's included */
     bool executes;         /* false: outputs are not computed */
     bool real_time;        /* cycles are nanoseconds of the host */
+};
+
+/* A run whose scheduler is resident on the device. */
+struct prt_resident_run {
+    const struct prt_container *container;
+    struct core *core;                   /* the host's copy of the block */
+    const struct prt_ring *const *rings; /* by buffer: inner ones may hold initial packets */
+    const uint8_t *blocks;               /* arguments, tables and state of all nodes */
+    size_t blocks_bytes;
 };
 
 struct prt_device_ops {
@@ -142,6 +154,19 @@ struct prt_device_ops {
     uint64_t (*now_cycles)(const struct prt_device *device);
 
     void (*counters)(const struct prt_device *device, struct prt_device_counters *counters);
+
+    /* Begins a run whose scheduler core the device executes by itself (core/resident); kernels have been set, and queues
+     * made.  Inner buffers move to memory of the device: the rings of the host are not used for them any more, and
+     * `core` says how long the others are.  NULL, as the next one: the host executes the core.  PRT_E_DEVICE,
+     * PRT_E_NOMEM. */
+    enum prt_status (*resident_begin)(struct prt_device *device, const struct prt_resident_run *run,
+                                      struct prt_error *error);
+
+    /* As core_resume: lets the core go on, from the host's copy of the block, until it needs the host.  If the device
+     * does not answer a request for the state of the run (`asked`), the outcome is CORE_ASKED, and the copy is that of
+     * the last outcome; the next call goes on waiting.  PRT_E_DEVICE: the device has failed; the run has ended. */
+    enum prt_status (*resident_resume)(struct prt_device *device, struct core *core,
+                                       enum core_outcome *outcome, struct prt_error *error);
 };
 
 #endif

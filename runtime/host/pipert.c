@@ -239,6 +239,22 @@ static void observe_launch(void *context, const struct prt_launch_record *record
     prt_profile_launch(run->sched, record);
 }
 
+/* Refuses options that a scheduler on the device itself does not know. */
+static enum prt_status check_resident(const struct prt_run *run,
+                                      const struct prt_run_options *options,
+                                      struct prt_error *error)
+{
+    const char *what = NULL;
+    if (run->ops->resident_begin == NULL || options == NULL) return PRT_OK;
+    if (is_watched(options)) what = "measured or observed (--stats, --trace)";
+    if (options->dispatch != PRT_DISPATCH_PROGRAM)
+        what = "given packets of a form (--dispatch): it has none";
+    if (what == NULL) return PRT_OK;
+    return prt_error_set(error, PRT_E_DEVICE,
+                         "device '%s': a run on a GPU cannot be %s in this version", run->ops->name,
+                         what);
+}
+
 static enum prt_status open_device(struct prt_run *run, const struct prt_run_options *options,
                                    struct prt_error *error)
 {
@@ -248,9 +264,12 @@ static enum prt_status open_device(struct prt_run *run, const struct prt_run_opt
     const struct prt_device_options device_options = {
         .description = &choice.description,
         .host_threads = choice.host_threads,
+        .number = choice.number,
         .observe = is_watched(options) ? observe_launch : NULL,
         .observe_context = run};
     run->ops = choice.ops;
+    status = check_resident(run, options, error);
+    if (status != PRT_OK) return status;
     return run->ops->open(&device_options, &run->device, error);
 }
 
@@ -556,6 +575,9 @@ enum prt_status prt_run_give_thread(struct prt_run *run, uint32_t port, prt_wake
 {
     if (port >= run->program->port_count || run->executed)
         return prt_error_set(error, PRT_E_USAGE, "port %" PRIu32 " is no port", port);
+    /* a scheduler that is resident on a device does not wait for the thread of a sink */
+    if (run->ops->resident_begin != NULL && port_buffer(run, port, CONTAINER_OUTER_OUT) != PRT_NONE)
+        return PRT_OK;
     return prt_port_thread_create(run->sched, run->program->ports[port], wake, context, error);
 }
 

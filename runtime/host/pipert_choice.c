@@ -3,6 +3,7 @@
 
 #include "lang/sched_code.h"
 #include "runtime/backend/cpu/cpu.h"
+#include "runtime/backend/cuda/cuda.h"
 #include "runtime/backend/null/null.h"
 #include "runtime/backend/sim/sim.h"
 #include "runtime/device/description.h"
@@ -94,7 +95,11 @@ static enum prt_status choose_own(const struct prt_container *c, const char *nam
 {
     uint32_t cores;
     enum prt_status status = PRT_OK;
-    if (strcmp(name, "null") == 0) {
+    enum prt_cuda_kind gpu = prt_cuda_find_name(name, &choice->number);
+    if (gpu != PRT_CUDA_NONE) {
+        choice->ops = gpu == PRT_CUDA_REAL ? &prt_cuda_device : &prt_cuda_emulated_device;
+        describe_host(c, &choice->description);
+    } else if (strcmp(name, "null") == 0) {
         choice->ops = &prt_null_device;
         describe_own(c, &choice->description);
     } else if (devdesc_host_cores(name, &cores)) {
@@ -104,9 +109,13 @@ static enum prt_status choose_own(const struct prt_container *c, const char *nam
     } else {
         choice->ops = &prt_sim_device;
         status = choose_description(c, name, reporter, &choice->description, error);
-        bool known = status == PRT_OK || status == PRT_E_DEVICE;
-        if (known && choice->description.cuda != 0) return prt_description_refuse_gpu(name, error);
+        if ((status == PRT_OK || status == PRT_E_DEVICE) && choice->description.cuda != 0) {
+            choice->ops = &prt_cuda_device;
+            describe_host(c, &choice->description);
+            status = PRT_OK;
+        }
     }
+    if (choice->ops->resident_begin != NULL) status = prt_cuda_check_container(c, error);
     return status == PRT_OK ? prt_verify_device(c, &choice->description, error) : status;
 }
 
@@ -120,14 +129,18 @@ static enum prt_status choose_whole(const struct prt_container *c, const char *n
 {
     uint32_t cores;
     struct devdesc *whole = &choice->description, part;
-    if (strcmp(name, "null") == 0 || devdesc_host_cores(name, &cores))
+    if (strcmp(name, "null") == 0 || devdesc_host_cores(name, &cores) ||
+        prt_cuda_find_name(name, &choice->number) != PRT_CUDA_NONE)
         return prt_error_set(error, PRT_E_USAGE,
                              "device '%s' has no sub-devices to run on: simulated devices have",
                              name);
     choice->ops = &prt_sim_device;
     enum prt_status status = prt_description_open(name, "", reporter, whole, error);
     if (status != PRT_OK) return status;
-    if (whole->cuda != 0) return prt_description_refuse_gpu(name, error);
+    if (whole->cuda != 0)
+        return prt_error_set(error, PRT_E_DEVICE,
+                             "device '%s' is a GPU: this version does not run on parts of one",
+                             whole->name);
     if (whole->lanes != c->device->lanes)
         return prt_error_set(error, PRT_E_DEVICE,
                              "the container was compiled for device '%s', whose compute units have "

@@ -19,6 +19,7 @@ struct prt_device_choice {
     const struct prt_device_ops *ops;
     struct devdesc description;
     uint32_t host_threads; /* from the options, or from cpu:N */
+    uint32_t number;       /* from cuda:N */
 };
 
 enum prt_status prt_device_choose(const struct prt_container *container,

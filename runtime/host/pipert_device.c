@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/host/pipert_device.h"
 
+#include "runtime/backend/cuda/cuda.h"
 #include "runtime/device/description.h"
 #include "runtime/device/host_cores.h"
 #include "model/queue.h"
@@ -15,6 +16,21 @@ const char *prt_device_name(size_t i)
 _Static_assert(sizeof(((struct prt_device_figures *)NULL)->name) ==
                    sizeof(((struct devdesc *)NULL)->name),
                "names");
+
+enum prt_status prt_gpu_describe(uint32_t number, struct prt_gpu_figures *figures,
+                                 struct prt_error *error)
+{
+    struct prt_cuda_figures found;
+    enum prt_status status = prt_cuda_describe(number, &found, error);
+    if (status != PRT_OK) return status;
+    *figures = (struct prt_gpu_figures){.multiprocessors = found.multiprocessors,
+                                        .capability = found.capability,
+                                        .clock_hz = found.clock_hz,
+                                        .memory_bytes = found.memory_bytes,
+                                        .memory_bytes_per_second = found.memory_bytes_per_second};
+    memcpy(figures->name, found.name, sizeof figures->name);
+    return PRT_OK;
+}
 
 static void fill_figures(const struct devdesc *description, struct prt_device_figures *figures)
 {

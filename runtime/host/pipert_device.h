@@ -51,6 +51,18 @@ struct prt_device_figures {
 /* Name of the i-th device that comes with the library ("sim16"), or NULL past the last. */
 const char *prt_device_name(size_t i);
 
+/* A GPU of this machine, as its driver describes it. */
+struct prt_gpu_figures {
+    char name[128];
+    uint32_t multiprocessors;
+    uint32_t capability; /* compute capability: ten times the major number plus the minor one */
+    uint64_t clock_hz, memory_bytes, memory_bytes_per_second; /* of the memory's clock and width */
+};
+
+/* The GPU "cuda:NUMBER".  PRT_E_DEVICE: there is no driver, or no such GPU. */
+enum prt_status prt_gpu_describe(uint32_t number, struct prt_gpu_figures *figures,
+                                 struct prt_error *error);
+
 /* Opens a device: the name of one that comes with the library, or "FILE.dev", a description.  "cpu"
  * stands for the host's cores that the calling thread may use, "cpu:N" for the first N of them.
  * There, compute units are cores in the order of the topology, and domains are the caches and

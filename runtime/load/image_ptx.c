@@ -121,6 +121,26 @@ static enum prt_status verify_ptx_entries(const struct ptx *ptx)
     return PRT_OK;
 }
 
+/* ---- questions ---- */
+
+bool prt_image_ptx_has_threads(const struct prt_container *c, const struct container_node *node)
+{
+    const uint32_t alone = CONTAINER_NODE_STATEFUL | CONTAINER_NODE_LAUNCHES;
+    uint64_t ends = (uint64_t)node->input_count + node->output_count;
+    return (node->flags & alone) == 0 && node->state_bytes == 0 && ends <= GPU_ENDS_MAX &&
+           (c->pipeline->flags & CONTAINER_PIPELINE_DEBUG) == 0;
+}
+
+const struct container_image *prt_image_ptx_find(const struct prt_container *c, uint64_t capability)
+{
+    for (uint32_t i = 0; i < c->image_count; i++)
+        if (c->images[i].kind == CONTAINER_IMAGE_PTX && c->images[i].features <= capability)
+            return &c->images[i];
+    return NULL;
+}
+
+/* ---- verification ---- */
+
 enum prt_status prt_image_ptx_verify(const struct prt_container *container,
                                      const struct container_image *image, struct prt_error *error)
 {

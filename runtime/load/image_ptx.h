@@ -14,6 +14,17 @@
 #include "base/status.h"
 #include "runtime/load/reader.h"
 
+#include <stdbool.h>
+
+/* Are the firings of the node executed by different threads (lang/gpu_abi.h)? */
+bool prt_image_ptx_has_threads(const struct prt_container *container,
+                               const struct container_node *node);
+
+/* The best image for GPUs of that compute capability (ten times the major number plus the minor one); NULL: there is
+ * none. */
+const struct container_image *prt_image_ptx_find(const struct prt_container *container,
+                                                 uint64_t capability);
+
 enum prt_status prt_image_ptx_verify(const struct prt_container *container,
                                      const struct container_image *image, struct prt_error *error);
 

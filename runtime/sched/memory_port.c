@@ -58,10 +58,11 @@ static enum prt_status set_memory(struct prt_sched *s, uint32_t number, void *pa
     return PRT_OK;
 }
 
-static void place_fifo(struct prt_buffer *buffer, uint64_t end_packets)
+/* A device where the scheduler is resident accesses the rings of ports, and no other memory of the host. */
+static void place_fifo(const struct prt_sched *s, struct prt_buffer *buffer, uint64_t end_packets)
 {
     const struct prt_port_memory *memory = &buffer->port->memory;
-    if (memory->capacity_packets == 0) return;
+    if (memory->capacity_packets == 0 || s->ops->resident_begin != NULL) return;
     if ((uintptr_t)memory->packets % prt_ring_alignment(buffer->fifo) != 0) return;
     prt_ring_place(&buffer->ring, buffer->fifo, memory->packets,
                    (uint64_t)memory->capacity_packets * memory->width_bytes, end_packets);
@@ -107,7 +108,7 @@ enum prt_status prt_memory_port_read(struct prt_sched *s, uint32_t number, const
         status = set_memory(s, number, (void *)(uintptr_t)packets, count, NULL, error);
     if (status != PRT_OK) return status;
     prt_sched_bind_source(s, number, read_memory, &buffer->port->memory);
-    if (buffer->record->initial_packets == 0) place_fifo(buffer, UINT64_MAX);
+    if (buffer->record->initial_packets == 0) place_fifo(s, buffer, UINT64_MAX);
     return PRT_OK;
 }
 
@@ -118,7 +119,7 @@ enum prt_status prt_memory_port_write(struct prt_sched *s, uint32_t number, void
     enum prt_status status = set_memory(s, number, packets, capacity, count, error);
     if (status != PRT_OK) return status;
     prt_sched_bind_sink(s, number, write_memory, &buffer->port->memory);
-    place_fifo(buffer, capacity);
+    place_fifo(s, buffer, capacity);
     pass_caches(s, buffer);
     return PRT_OK;
 }

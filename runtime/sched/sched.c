@@ -16,6 +16,7 @@
 #include "runtime/sched/stage_profile.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 void prt_sched_limit_firings(struct prt_sched *s, uint64_t firings)
 {
@@ -264,12 +265,26 @@ static enum prt_status serve_core(struct prt_sched *s, enum core_outcome outcome
     }
 }
 
+/* On a device where the scheduler is resident, that device executes the core. */
+static enum core_outcome resume_core(struct prt_sched *s)
+{
+    enum core_outcome outcome = CORE_OVER;
+    struct prt_error later;
+    if (s->ops->resident_resume == NULL) return core_resume(s->core, &s->environment);
+    enum prt_status status =
+        s->ops->resident_resume(s->device, s->core, &outcome, error_of(s, &later));
+    if (status == PRT_OK) return outcome;
+    (void)note_status(s, status);
+    (void)core_fail(s->core, CORE_BAD_DEVICE, CORE_NONE, 0);
+    return CORE_OVER;
+}
+
 /* Lets the core go on until the run, or the firing, is over. */
 static enum prt_status drive_core(struct prt_sched *s, struct prt_error *error)
 {
     enum core_outcome outcome;
     s->error = error;
-    while ((outcome = core_resume(s->core, &s->environment)) != CORE_OVER) {
+    while ((outcome = resume_core(s)) != CORE_OVER) {
         struct prt_error later;
         enum prt_status status = serve_core(s, outcome, error_of(s, &later));
         if (status == PRT_OK) continue;
@@ -279,9 +294,28 @@ static enum prt_status drive_core(struct prt_sched *s, struct prt_error *error)
     return prt_explain_failure(s, error);
 }
 
+/* Hands the run over to the scheduler that is resident on the device. */
+static enum prt_status begin_resident(struct prt_sched *s, struct prt_error *error)
+{
+    uint32_t count = s->container->buffer_count;
+    const struct prt_ring **rings = calloc((size_t)count + 1, sizeof(struct prt_ring *));
+    if (rings == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
+    for (uint32_t i = 0; i < count; i++)
+        rings[i] = &s->buffers[i].ring;
+    const struct prt_resident_run run = {.container = s->container,
+                                         .core = s->core,
+                                         .rings = rings,
+                                         .blocks = s->blocks,
+                                         .blocks_bytes = s->blocks_bytes};
+    enum prt_status status = s->ops->resident_begin(s->device, &run, error);
+    free(rings);
+    return status;
+}
+
 enum prt_status prt_sched_run(struct prt_sched *s, struct prt_error *error)
 {
     enum prt_status status = prt_program_begin(s, error);
+    if (status == PRT_OK && s->ops->resident_begin != NULL) status = begin_resident(s, error);
     if (status != PRT_OK) return status;
     status = drive_core(s, error);
     if (core_attends(s->core, CORE_HAS_HALTED)) prt_leftovers_count(s);
@@ -357,7 +391,8 @@ enum prt_status prt_sched_start(struct prt_sched *s, const void *pipeline_argume
     s->core->lanes = (uint16_t)info.description->lanes;
     s->core->stepped = s->step != NULL;
     s->core->ends_at_once |= s->core->stepped;
-    s->core->direct = s->ops->launch != NULL && !s->bindings.form_given;
+    s->core->direct =
+        (s->ops->launch != NULL && !s->bindings.form_given) || s->ops->resident_begin != NULL;
     if (executes) link_entries(s);
     if (executes && s->image->arguments != NULL) {
         struct kernel_fault fault = {.firing = UINT64_MAX};

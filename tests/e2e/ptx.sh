@@ -108,13 +108,6 @@ for device in cpu sim16; do
     check "$device refuses images for GPUs alone" says 6 'only images for GPUs \(sm_80\); add .*--march=x86-64-v3,sm_80' \
         "$PIPERUN" --device $device only.pbc "${ports[@]}"
 done
-for device in cuda cuda:0 cuda:7; do
-    check "$device is refused" says 6 "device '$device' is a GPU: .*cannot run on GPUs; .*--device cpu" \
-        "$PIPERUN" --device $device gpu.pbc "${ports[@]}"
-done
-check "so is the device that it is compiled for" says 6 "device 'cuda' is a GPU" "$PIPERUN" gpu.pbc "${ports[@]}"
-check "and a part of it" says 6 "device 'h100' is a GPU" \
-    "$PIPERUN" --device h100 --partition 'equally 4' --sub-device 1 gpu.pbc "${ports[@]}"
 check "a description of a GPU is one" says 0 'cuda *= 1' "$PIPERUN" partition h100 equally 4 --describe 1
 printf 'name = both\ncu_count = 2\nlanes = 4\nhost = 1\ncuda = 1\nclock = 1 GHz\nmemory = 1 GiB\nmemory_bytes_per_cycle = 8\n' >both.dev
 check "a device is not the host and a GPU" says 1 "both.dev:5:8: error: a device is the host's cores or a GPU, not both" \

@@ -2,14 +2,17 @@
 # SPDX-License-Identifier: MIT
 # bundle.sh FOLDER [PROGRAM...]: a folder that shows on a machine with an NVIDIA GPU that kernels have the same bits there.
 #
-# It needs neither a compiler nor LLVM nor a network there: `FOLDER/run.sh` does it in one command (tests/gpu/gpu_check.c). The
-# programs are those of tests/lang, tests/std and examples, or those named. ROOT, BUILD and PIPEC are set by `make gpu-bundle`.
+# It needs neither a compiler nor LLVM nor a network there: `FOLDER/run.sh` does it in one command. Kernels are called one by
+# one (tests/gpu/gpu_check.c); those are of tests/lang, tests/std and examples, or of the programs named. Without names all runs
+# of tests/lang are repeated, too (tests/gpu/pipelines.sh). ROOT, BUILD and PIPEC are set by `make gpu-bundle`.
 set -eu
 folder=$1
 shift
 mkdir -p "$folder/programs"
 rm -f "$folder"/programs/*
-[ $# -gt 0 ] || set -- "$ROOT"/tests/lang/*.pipe "$ROOT"/tests/std/*.pipe "$ROOT"/examples/*/*.pipe
+all=
+[ $# -gt 0 ] || all=1
+[ -z "$all" ] || set -- "$ROOT"/tests/lang/*.pipe "$ROOT"/tests/std/*.pipe "$ROOT"/examples/*/*.pipe
 
 # compile NAME FILE OPTION...: fused and as it is written.
 compile() {
@@ -33,11 +36,25 @@ done
 read -ra libraries <<<"$(pkg-config --libs libxxhash)"
 "${CC:-cc}" -std=c11 -O2 -D_GNU_SOURCE -I"$ROOT" "$ROOT/tests/gpu/gpu_check.c" "$BUILD/libpipert.a" "$BUILD/libbase.a" \
     -Wl,--as-needed "${libraries[@]}" -lm -ldl -pthread -o "$folder/gpu_check"
-ldd "$folder/gpu_check" | awk '/libxxhash/ { print $3 }' | while read -r library; do cp -L "$library" "$folder"; done
+copy_libraries() {
+    ldd "$1" | awk '$3 ~ /^\// && $1 !~ /^lib(c|m|dl|pthread)\.so/ { print $3 }' | while read -r library; do cp -L "$library" "$folder"; done
+}
+copy_libraries "$folder/gpu_check"
 cat >"$folder/run.sh" <<'END'
 #!/bin/sh
 # Exit status: 0 all bits are equal, 1 some differ, 77 there is no GPU.
 cd "$(dirname "$0")" || exit 2
-LD_LIBRARY_PATH=$PWD${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} exec ./gpu_check programs/*.pbc
+LD_LIBRARY_PATH=$PWD${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH
+status=0
+./gpu_check programs/*.pbc || status=$?
+[ "$status" = 77 ] || [ ! -e pipelines.sh ] || ./pipelines.sh "$PWD/runs" "$PWD/piperun" || status=1
+exit $status
 END
 chmod +x "$folder/run.sh"
+[ -n "$all" ] || exit 0
+rm -rf "$folder/runs"
+mkdir "$folder/runs"
+RECORD=$(cd "$folder/runs" && pwd) "$ROOT/tests/run.sh" "$ROOT/tests/lang"
+cp "$BUILD/piperun" "$ROOT/tests/gpu/pipelines.sh" "$folder"
+copy_libraries "$folder/piperun"

@@ -264,8 +264,9 @@ static void devices_are_those_of_the_container(void **unused)
         const char *message;
     } cases[] = {{"sim4", PRT_E_DEVICE, "sim16"},
                  {"sim17", PRT_E_USAGE, "there is no device 'sim17'; there are: "},
-                 {"cuda", PRT_E_DEVICE, "device 'cuda' is a GPU"},
-                 {"cuda:1", PRT_E_DEVICE, "device 'cuda:1' is a GPU"},
+                 {"cuda", PRT_E_DEVICE, "device 'cuda': the container has no image for GPUs"},
+                 {"cuda:1", PRT_E_DEVICE, "the container has no image for GPUs"},
+                 {"cuda:x", PRT_E_USAGE, "there is no device 'cuda:x'"},
                  {"opencl", PRT_E_DEVICE, "'opencl' is not supported"},
                  {"cpu:0", PRT_E_USAGE, "there is no device 'cpu:0'"},
                  {"sim:/nonexistent.dev", PRT_E_OPEN, "/nonexistent.dev"},

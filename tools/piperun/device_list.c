@@ -129,6 +129,27 @@ static void print_listed_device(const char *name, int width)
     prt_device_tree_destroy(tree);
 }
 
+/* The GPUs of this machine, if it has any. */
+static void print_gpus(int width)
+{
+    struct prt_gpu_figures figures;
+    struct prt_error unread;
+    for (uint32_t i = 0; prt_gpu_describe(i, &figures, &unread) == PRT_OK; i++) {
+        struct text name = {.length = 0}, clock = name, memory = name, bandwidth = name;
+        add_text(&name, "cuda:%" PRIu32, i);
+        add_scaled_text(&clock, figures.clock_hz, 1000, hertz, sizeof hertz / sizeof hertz[0]);
+        add_scaled_text(&memory, figures.memory_bytes, 1024, bytes, sizeof bytes / sizeof bytes[0]);
+        add_scaled_text(&bandwidth, figures.memory_bytes_per_second, 1000, decimal_bytes,
+                        sizeof decimal_bytes / sizeof decimal_bytes[0]);
+        add_text(&bandwidth, "/s");
+        printf("%-*s  %5" PRIu32 "  %5s  %-8s  %-9s  %11s  %11s  %s, compute capability %" PRIu32
+               ".%" PRIu32 "\n",
+               width, name.bytes, figures.multiprocessors, "-", clock.bytes, memory.bytes,
+               bandwidth.bytes, "-", figures.name, figures.capability / 10,
+               figures.capability % 10);
+    }
+}
+
 int prt_command_list_devices(void)
 {
     int width = (int)strlen("device");
@@ -138,6 +159,7 @@ int prt_command_list_devices(void)
            "memory", "bandwidth", "sub-devices", "partitioned by");
     for (size_t i = 0; prt_device_name(i) != NULL; i++)
         print_listed_device(prt_device_name(i), width);
+    print_gpus(width);
     printf("%-*s  executes no kernel: measures the scheduler\n", width, "null");
     return EXIT_DONE;
 }

@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/resident/resident.h"
+
+#include "core/machine.h"
+#include "core/ready.h"
+#include "core/environment_direct.h"
+#include "core/resident/resident_machine.h"
+
+enum {
+    LOOK_NANOSECONDS = 50000, /* between two looks at the mail of the host */
+    BEAT_ROUNDS = 1024,       /* of a loop that waits */
+    SCRATCH_ALIGNMENT = 64
+};
+
+/* ---- jobs: the workers ---- */
+
+/* The thread's number among all threads that execute a job, and how many these are. */
+struct crew {
+    uint64_t number, count;
+};
+
+/* The packets that the firings of the present batch before number `firing` append at most. */
+static uint64_t most_before(const struct core_resident *r, const struct core_output *output,
+                            uint64_t firing)
+{
+    return core_flow_total(core_numbers(r->core), &output->most, r->batch.first_firing, firing);
+}
+
+static void zero_bytes(const struct core_job *job, struct crew crew)
+{
+    uint8_t *to = job->to;
+    for (uint64_t i = crew.number; i < job->bytes; i += crew.count)
+        to[i] = 0;
+}
+
+static void copy_words(const struct core_job *job, struct crew crew)
+{
+    const volatile uint64_t *from = job->from;
+    volatile uint64_t *to = job->to;
+    for (uint64_t i = crew.number; i < job->bytes / 8; i += crew.count)
+        to[i] = from[i];
+    core_fence_system();
+}
+
+/* Makes places of numbers: row i has the packets of the firings before i, the last row those of all.  One block. */
+static void sum_appended(struct core_resident *r, const struct core_job *job)
+{
+    uint32_t outputs = core_stage(r->core, job->stage)->output_count;
+    uint64_t thread = core_thread(), part = (job->count + r->threads - 1) / r->threads;
+    uint64_t begin = thread * part, end = begin + part;
+    if (end > job->count) end = job->count;
+    for (uint32_t q = 0; q < outputs; q++) {
+        uint64_t sum = 0, place = 0;
+        for (uint64_t i = begin; i < end; i++)
+            sum += r->appended[i * outputs + q];
+        r->sums[thread] = sum;
+        core_barrier();
+        for (uint64_t i = 0; i < thread; i++)
+            place += r->sums[i];
+        for (uint64_t i = begin; i < end; i++) {
+            uint64_t packets = r->appended[i * outputs + q];
+            r->appended[i * outputs + q] = place;
+            place += packets;
+        }
+        if (begin < job->count && end == job->count) r->appended[end * outputs + q] = place;
+        core_barrier();
+    }
+}
+
+static void copy_packets(uint8_t *to, const uint8_t *from, uint64_t bytes, uint64_t width)
+{
+    if (width % 8 == 0)
+        for (uint64_t i = 0; i < bytes / 8; i++)
+            ((uint64_t *)(void *)to)[i] = ((const uint64_t *)(const void *)from)[i];
+    else if (width % 4 == 0)
+        for (uint64_t i = 0; i < bytes / 4; i++)
+            ((uint32_t *)(void *)to)[i] = ((const uint32_t *)(const void *)from)[i];
+    else
+        for (uint64_t i = 0; i < bytes; i++)
+            to[i] = from[i];
+}
+
+static void move_packets(const struct core_resident *r, const struct core_job *job,
+                         struct crew crew)
+{
+    const struct core_stage *stage = core_stage(r->core, job->stage);
+    const struct core_output *output = core_output(r->core, stage, job->output);
+    uint64_t width = core_written_buffer(r->core, output)->fifo.width_bytes;
+    uint32_t outputs = stage->output_count;
+    for (uint64_t i = crew.number; i < job->count; i += crew.count) {
+        uint64_t place = r->appended[i * outputs + job->output];
+        uint64_t packets = r->appended[(i + 1) * outputs + job->output] - place;
+        const uint8_t *from = (const uint8_t *)job->from + most_before(r, output, i) * width;
+        copy_packets((uint8_t *)job->to + place * width, from, packets * width, width);
+    }
+}
+
+static void execute_part(struct core_resident *r, uint32_t worker, uint32_t workers)
+{
+    const struct core_job *job = &r->job;
+    struct crew crew = {(uint64_t)worker * r->threads + core_thread(),
+                        (uint64_t)workers * r->threads};
+    switch (job->kind) {
+    case CORE_JOB_RUN: (void)core_call(r, job->entry, worker, workers); break;
+    case CORE_JOB_ZERO: zero_bytes(job, crew); break;
+    case CORE_JOB_SUM: sum_appended(r, job); break;
+    case CORE_JOB_MOVE: move_packets(r, job, crew); break;
+    case CORE_JOB_COPY: copy_words(job, crew); break;
+    case CORE_JOB_LEAVE: break;
+    }
+}
+
+static uint64_t await_epoch(const struct core_resident *r, uint64_t seen)
+{
+    uint64_t epoch = seen;
+    for (uint32_t round = 0; core_thread() == 0; round += round < UINT32_MAX) {
+        epoch = core_load_device(&r->epoch);
+        if (epoch != seen) break;
+        core_pause(r, round);
+    }
+    return core_share(epoch);
+}
+
+static void work(struct core_resident *r, uint32_t worker)
+{
+    for (uint64_t epoch = 0;;) {
+        epoch = await_epoch(r, epoch);
+        uint32_t workers = (uint32_t)epoch;
+        if (worker >= workers) continue;
+        core_fence_device();
+        bool leaves = r->job.kind == CORE_JOB_LEAVE;
+        execute_part(r, worker, workers);
+        core_fence_device();
+        core_barrier();
+        if (core_thread() == 0) core_add_device(&r->done);
+        if (leaves) return;
+    }
+}
+
+/* ---- jobs: the scheduler ---- */
+
+static void begin_job(struct core_resident *r, const struct core_job *job, uint32_t workers)
+{
+    r->job = *job;
+    r->done_wanted += workers;
+    core_fence_device();
+    core_store_device(&r->epoch, ++r->jobs << 32 | workers);
+}
+
+static void await_job(struct core_resident *r)
+{
+    for (uint32_t round = 0; core_load_device(&r->done) != r->done_wanted;
+         round += round < UINT32_MAX) {
+        if (round % BEAT_ROUNDS == 0) core_store_system(&r->mail->beats, r->mail->beats + 1);
+        core_pause(r, round);
+    }
+    core_fence_device();
+}
+
+/* So many workers as have something to do for `count` items, one for each thread. */
+static uint32_t workers_for(const struct core_resident *r, uint64_t count)
+{
+    uint64_t workers = (count + r->threads - 1) / r->threads;
+    if (workers == 0) return 1;
+    return workers < r->workers ? (uint32_t)workers : r->workers;
+}
+
+static void execute_job(struct core_resident *r, const struct core_job *job, uint64_t items)
+{
+    begin_job(r, job, workers_for(r, items));
+    await_job(r);
+}
+
+/* ---- windows ---- */
+
+static uint8_t *read_window(const struct core_resident *r, const struct core_input *input)
+{
+    return r->rings[input->buffer] + core_input_reader(r->core, input)->offset_bytes;
+}
+
+static uint8_t *written_window(const struct core_resident *r, const struct core_output *output)
+{
+    return r->rings[output->buffer] + core_written_buffer(r->core, output)->fifo.write_offset_bytes;
+}
+
+static void open_inputs(struct core_resident *r, const struct core_stage *stage, bool finish)
+{
+    for (uint32_t i = 0; i < stage->input_count; i++) {
+        const struct core_input *input = core_input(r->core, stage, i);
+        uint32_t at = stage->first_input + i;
+        r->in[at] = read_window(r, input);
+        if (stage->frame_packets > 0 && !finish)
+            r->places[at] = core_ready_window(r->core, stage, input);
+        r->left[at] = finish && stage->reads_tail ? core_ready_held(r->core, input) : 0;
+    }
+}
+
+/* Firings of different threads with bounded rates write to scratch memory. */
+static void open_outputs(struct core_resident *r, const struct core_stage *stage, bool scratch)
+{
+    uint64_t place = 0;
+    for (uint32_t i = 0; i < stage->output_count; i++) {
+        const struct core_output *output = core_output(r->core, stage, i);
+        const struct core_fifo *fifo = &core_written_buffer(r->core, output)->fifo;
+        r->out[stage->first_output + i] =
+            scratch ? (void *)(r->scratch + place) : (void *)written_window(r, output);
+        place += (fifo->claimed_packets * fifo->width_bytes + SCRATCH_ALIGNMENT - 1) /
+                 SCRATCH_ALIGNMENT * SCRATCH_ALIGNMENT;
+    }
+}
+
+static void open_batch(struct core_resident *r, uint32_t index, bool finish)
+{
+    struct core_stage *stage = core_stage(r->core, index);
+    const struct core_resident_stage *own = &r->stages[index];
+    bool threads = !finish && (own->flags & CORE_RESIDENT_THREADS) != 0;
+    uint64_t *produced = core_produced(r->core) + stage->first_output;
+    open_inputs(r, stage, finish);
+    open_outputs(r, stage, threads && !stage->exact);
+    for (uint32_t i = 0; i < stage->output_count && !threads; i++)
+        produced[i] = 0;
+    r->fault = (struct kernel_fault){.firing = 0};
+    r->batch = (struct kernel_batch){
+        .arguments = own->arguments,
+        .tables = own->tables,
+        .state = own->state,
+        .in = r->in + stage->first_input,
+        .out = r->out + stage->first_output,
+        .left = finish ? r->left + stage->first_input : NULL,
+        .produced = threads ? r->appended : produced,
+        .first_firing = stage->firings,
+        .count = finish ? 1 : stage->batch,
+        .completed = &stage->completed,
+        .windows = stage->frame_packets > 0 && !finish ? r->places + stage->first_input : NULL,
+        .fault = threads ? NULL : &r->fault};
+}
+
+static void zero_outputs(struct core_resident *r, const struct core_stage *stage)
+{
+    for (uint32_t i = 0; i < stage->output_count; i++) {
+        const struct core_fifo *fifo =
+            &core_written_buffer(r->core, core_output(r->core, stage, i))->fifo;
+        const struct core_job job = {.kind = CORE_JOB_ZERO,
+                                     .to = r->out[stage->first_output + i],
+                                     .bytes = fifo->claimed_packets * fifo->width_bytes};
+        if (job.bytes > 0) execute_job(r, &job, job.bytes);
+    }
+}
+
+/* ---- launches ---- */
+
+/* All firings by this thread, in order; or a finish. */
+static enum kernel_status call_alone(struct core_resident *r, uint32_t entry)
+{
+    enum kernel_status status = (enum kernel_status)core_call(r, entry, 0, 1);
+    core_fence_device();
+    return status;
+}
+
+/* Executes the firing of that number in the batch again, which has stopped or faulted. */
+static enum kernel_status repeat_firing(struct core_resident *r, uint32_t index, uint64_t firing)
+{
+    const struct core_stage *stage = core_stage(r->core, index);
+    const uint64_t *numbers = core_numbers(r->core);
+    struct kernel_batch batch = r->batch;
+    for (uint32_t i = 0; i < stage->input_count; i++) {
+        const struct core_input *input = core_input(r->core, stage, i);
+        uint64_t width = core_read_buffer(r->core, input)->fifo.width_bytes;
+        uint32_t at = stage->first_input + i;
+        if (stage->frame_packets > 0) r->places[at].place += firing;
+        if (input->window.width == 0)
+            r->in[at] =
+                (const uint8_t *)r->in[at] +
+                core_flow_total(numbers, &input->take.pop, batch.first_firing, firing) * width;
+    }
+    for (uint32_t i = 0; i < stage->output_count; i++) {
+        const struct core_output *output = core_output(r->core, stage, i);
+        uint64_t width = core_written_buffer(r->core, output)->fifo.width_bytes;
+        uint8_t **out = (uint8_t **)&r->out[stage->first_output + i];
+        *out += most_before(r, output, firing) * width;
+    }
+    r->completed = r->batch.count = 1;
+    r->batch.first_firing += firing;
+    r->batch.completed = &r->completed;
+    r->batch.produced = r->appended + firing * stage->output_count;
+    r->batch.fault = &r->fault;
+    enum kernel_status status = call_alone(r, r->stages[index].run);
+    r->batch = batch;
+    return status;
+}
+
+/* Moves the packets of the first `count` firings from scratch memory to the out-windows. */
+static void gather_packets(struct core_resident *r, uint32_t index, uint64_t count)
+{
+    const struct core_stage *stage = core_stage(r->core, index);
+    struct core_job job = {.kind = CORE_JOB_SUM, .stage = index, .count = count};
+    uint64_t *produced = core_produced(r->core) + stage->first_output;
+    if (count > 0) execute_job(r, &job, 1);
+    open_outputs(r, stage, true);
+    for (uint32_t i = 0; i < stage->output_count; i++) {
+        produced[i] = count > 0 ? r->appended[count * stage->output_count + i] : 0;
+        job = (struct core_job){.kind = CORE_JOB_MOVE,
+                                .stage = index,
+                                .output = i,
+                                .count = count,
+                                .from = r->out[stage->first_output + i],
+                                .to = written_window(r, core_output(r->core, stage, i))};
+        if (produced[i] > 0) execute_job(r, &job, count);
+    }
+}
+
+static enum kernel_status run_threads(struct core_resident *r, uint32_t index)
+{
+    const struct core_stage *stage = core_stage(r->core, index);
+    const struct core_job job = {.kind = CORE_JOB_RUN, .entry = r->stages[index].run};
+    enum kernel_status status = KERNEL_OK;
+    if ((r->stages[index].flags & CORE_RESIDENT_ZEROED) != 0) zero_outputs(r, stage);
+    execute_job(r, &job, stage->batch);
+    uint64_t completed = stage->completed;
+    if (completed < stage->batch) status = repeat_firing(r, index, completed);
+    if (!stage->exact) gather_packets(r, index, completed);
+    return status;
+}
+
+/* The host may have been interrupted, or asked for the state of the run. */
+static void look_at_mail(struct core_resident *r, uint64_t now)
+{
+    if (now - r->looked < LOOK_NANOSECONDS) return;
+    r->looked = now;
+    uint32_t flags = core_load_system_32(&r->mail->attends);
+    if ((flags & CORE_MAIL_INTERRUPTED) != 0) atomic_store(&r->core->interrupted, true);
+    if ((flags & CORE_MAIL_ASKED) != 0) atomic_store(&r->core->asked, true);
+    core_store_system(&r->mail->beats, r->mail->beats + 1);
+}
+
+static void execute_launch(struct core_resident *r, uint32_t index, bool finish,
+                           struct core_completion *completion)
+{
+    const struct core_resident_stage *own = &r->stages[index];
+    const struct core_stage *stage = core_stage(r->core, index);
+    enum kernel_status status;
+    uint64_t begin = core_now(r);
+    open_batch(r, index, finish);
+    if (finish) {
+        status = call_alone(r, own->finish);
+    } else if ((own->flags & CORE_RESIDENT_THREADS) != 0) {
+        status = run_threads(r, index);
+    } else {
+        if ((own->flags & CORE_RESIDENT_ZEROED) != 0) zero_outputs(r, stage);
+        status = call_alone(r, own->run);
+    }
+    uint64_t end = core_now(r);
+    r->launches++;
+    *completion = (struct core_completion){.object = finish ? r->core->stage_count + index : index,
+                                           .begin_cycles = begin,
+                                           .end_cycles = end,
+                                           .execute_cycles = end - begin,
+                                           .kernel_status = status,
+                                           .fault = r->fault};
+    look_at_mail(r, end);
+}
+
+/* ---- the environment of the core ---- */
+
+bool core_resident_launch(void *context, uint32_t stage, bool finish)
+{
+    struct core_resident *r = context;
+    if (finish)
+        r->finishes[r->finish_count++] = stage;
+    else
+        execute_launch(r, stage, false, core_completions(r->core));
+    return !finish;
+}
+
+/* No packet of the packets that others have is ever in flight: only a finish is waited for. */
+bool core_resident_wait(void *context, bool until_arrival, uint32_t *count)
+{
+    struct core_resident *r = context;
+    (void)until_arrival;
+    for (*count = 0; *count < r->finish_count; (*count)++)
+        execute_launch(r, r->finishes[*count], true, core_completions(r->core) + *count);
+    r->finish_count = 0;
+    return true;
+}
+
+/* Launches are direct: there are no packets of dispatches. */
+void core_resident_open(void *context, uint32_t stage, bool finish)
+{
+    (void)context, (void)stage, (void)finish;
+}
+
+enum core_taken core_resident_enqueue(void *context, uint32_t queue,
+                                      const union dispatch_packet *packet)
+{
+    (void)context, (void)queue, (void)packet;
+    return CORE_REFUSED;
+}
+
+void core_resident_advance(void *context, uint64_t cycles)
+{
+    (void)context, (void)cycles;
+}
+
+void core_resident_resume(void *context)
+{
+    (void)context;
+}
+
+bool core_resident_event(void *context, enum core_event event, uint32_t stage, bool finish)
+{
+    (void)context, (void)event, (void)stage, (void)finish;
+    return true;
+}
+
+static void set_environment(struct core_resident *r)
+{
+    r->environment = (struct core_environment){.context = r};
+#ifndef __NVPTX__
+    r->environment = (struct core_environment){.context = r,
+                                               .open = core_resident_open,
+                                               .launch = core_resident_launch,
+                                               .enqueue = core_resident_enqueue,
+                                               .wait = core_resident_wait,
+                                               .advance = core_resident_advance,
+                                               .resume = core_resident_resume,
+                                               .event = core_resident_event};
+#endif
+}
+
+/* ---- the host ---- */
+
+static void copy_block(struct core_resident *r, void *to, const void *from)
+{
+    const struct core_job job = {
+        .kind = CORE_JOB_COPY, .from = from, .to = to, .bytes = r->core->bytes};
+    execute_job(r, &job, job.bytes / 8);
+}
+
+/* False: the host ends the run. */
+static bool await_host(const struct core_resident *r, uint64_t go)
+{
+    for (uint32_t round = 0; core_load_system(&r->mail->go) != go; round += round < UINT32_MAX) {
+        if (core_load_system_32(&r->mail->stop) != 0) return false;
+        core_pause(r, round);
+    }
+    return true;
+}
+
+static void schedule(struct core_resident *r)
+{
+    enum core_outcome outcome = CORE_REDO;
+    set_environment(r);
+    for (uint64_t go = 1; outcome != CORE_OVER && await_host(r, go); go++) {
+        copy_block(r, r->core, r->image);
+        outcome = core_resume(r->core, &r->environment);
+        core_fence_device();
+        copy_block(r, r->image, r->core);
+        r->mail->outcome = outcome;
+        r->mail->launches = r->launches;
+        core_fence_system();
+        core_store_system(&r->mail->reply, go);
+    }
+    const struct core_job job = {.kind = CORE_JOB_LEAVE};
+    begin_job(r, &job, r->workers);
+    await_job(r);
+}
+
+void core_resident_block(struct core_resident *r, uint32_t block)
+{
+    if (block > 0)
+        work(r, block - 1);
+    else if (core_thread() == 0)
+        schedule(r);
+}

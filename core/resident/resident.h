@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * resident: the scheduler core on the device itself, in one kernel that stays there for the whole run.
+ *
+ * The kernel has one block of threads for each multiprocessor.  All blocks are resident together.
+ *
+ *     block 0          its thread 0 is the scheduler: it executes the program of the run (core/machine.h), and kernels
+ *                      that one thread executes
+ *     other blocks     the *workers*: they execute jobs, all workers one job at a time
+ *
+ *     scheduler                                    worker
+ *     writes the job
+ *     epoch = number of the job, workers   ──────> waits for another epoch
+ *                                                  is it among those workers?  executes its part
+ *     waits until `done` has grown by      <────── done + 1
+ *     the number of workers
+ *
+ * The epoch says how many workers take part.  The others do not look at the job, which the scheduler may change before
+ * they have seen that epoch.
+ *
+ * A launch is executed as a whole before the machine goes on.  Where firings are independent (`CORE_RESIDENT_THREADS`), it
+ * is one job or a few:
+ *
+ *     zero       the out-windows, if the kernel writes by index
+ *     run        the firings, each by one thread (lang/gpu_abi.h)
+ *     sum, move  bounded rates: the firings write to scratch memory, each into room for its maximum.  `sum` makes places
+ *                of their numbers of packets, `move` brings the packets to the out-window, one after the other
+ *
+ * If a firing stops or faults, the scheduler executes it again, with a record, after the firings before it.
+ * A `finish` is executed when the machine waits.
+ *
+ * The host.  The block of the core lies in the device's memory.  While the run rests, the host has a copy of it:
+ *
+ *     host                                         scheduler
+ *     writes `image`; go + 1               ──────> copies `image` to the block; core_resume
+ *     ... polls ...                        <────── copies the block to `image`; outcome; reply = go
+ *     serves the outcome
+ *
+ * So the host serves ports with the code that it always uses.  Packets of ports lie in memory of the host that the
+ * device can access; all others are in the device's memory.  `interrupted` and `asked` reach the block at the latest when
+ * the next launch has ended.
+ *
+ * The same source runs on threads of the host, for tests: each is a block of one thread.  `host` has what such threads
+ * need; on a GPU it is NULL.
+ *
+ * Requires: tables as their members say.  Thread-safety: as above.  Allocation: none.
+ * Errors: those of the core, in its block.
+ */
+#ifndef CORE_RESIDENT_RESIDENT_H
+#define CORE_RESIDENT_RESIDENT_H
+
+#include "core/core.h"
+#include "core/environment.h"
+#include "lang/gpu_abi.h"
+
+/* On threads of the host: what a GPU has by itself. */
+struct core_resident_host {
+    void *context;
+    /* pipe_call of lang/gpu_abi.h */
+    int32_t (*call)(void *context, uint32_t entry, const struct kernel_batch *batch, uint32_t block,
+                    uint32_t blocks);
+    void (*pause)(void *context, uint32_t round); /* of a loop that waits: from 0 */
+    uint64_t (*now)(void *context);               /* nanoseconds */
+};
+
+/* In memory of the host that both sides access. */
+struct core_mail {
+    uint64_t go;      /* by the host: times that it has let the scheduler go on */
+    uint32_t stop;    /* by the host: the kernel ends, wherever the scheduler waits */
+    uint32_t attends; /* by the host: set of enum core_mail_flags */
+    uint64_t reply;   /* by the device: `go` of the outcome */
+    uint32_t outcome; /* by the device: enum core_outcome */
+    uint32_t reserved;
+    uint64_t beats;    /* by the device: it changes while the scheduler works or waits for jobs */
+    uint64_t launches; /* by the device, with each outcome */
+};
+
+enum core_mail_flags { CORE_MAIL_INTERRUPTED = 1, CORE_MAIL_ASKED = 2 };
+
+enum core_resident_flags {
+    CORE_RESIDENT_THREADS = 1, /* firings are executed by different threads */
+    CORE_RESIDENT_ZEROED = 2   /* out-windows are zeroed before */
+};
+
+struct core_resident_stage {
+    uint32_t run, finish; /* numbers of its entries, for pipe_call */
+    uint32_t flags;       /* set of enum core_resident_flags */
+    const void *arguments;
+    void *tables, *state;
+};
+
+enum core_job_kind {
+    CORE_JOB_RUN,  /* `batch` */
+    CORE_JOB_ZERO, /* `bytes` from `to` on */
+    CORE_JOB_SUM,  /* for one block: `appended` of `count` firings becomes places */
+    CORE_JOB_MOVE, /* the packets of output `output` of `count` firings from `from` to `to` */
+    CORE_JOB_COPY, /* `bytes` from `from` to `to`, whole words of 8 bytes */
+    CORE_JOB_LEAVE /* the run has ended */
+};
+
+struct core_job {
+    enum core_job_kind kind;
+    uint32_t stage, output, entry;
+    uint64_t count, bytes;
+    const void *from;
+    void *to;
+};
+
+struct core_resident {
+    struct core *core;
+    struct core_mail *mail;
+    void *image; /* of the block, in the host's memory */
+    const struct core_resident_host *host;
+    struct core_environment environment;
+
+    struct core_resident_stage *stages; /* by stage */
+    uint8_t **rings; /* by buffer: memory that is mapped twice (runtime/device/ring.h) */
+    const void **in; /* by input: windows */
+    struct kernel_window *places; /* by input: 2-D windows */
+    uint64_t *left;               /* by input */
+    void **out;                   /* by output: windows, or scratch memory */
+    uint32_t *finishes;           /* stages whose finish has been launched and not executed */
+    uint8_t *scratch;             /* of bounded rates */
+    uint64_t *appended;           /* by firing and output, and one row more */
+    uint64_t *sums;               /* by thread of a block */
+    uint32_t finish_count;
+    uint32_t workers, threads; /* of a block */
+
+    /* the present launch, and the job */
+    struct kernel_batch batch;
+    struct kernel_fault fault;
+    uint64_t completed; /* of a firing that is executed again */
+    struct core_job job;
+    uint64_t jobs;        /* begun */
+    uint64_t done_wanted; /* `done` when the job has been executed */
+    uint64_t looked;      /* when the mail was looked at last */
+    uint64_t launches;
+    _Alignas(128) uint64_t epoch; /* number of the job x 2^32 + workers that execute it */
+    _Alignas(128) uint64_t done;
+};
+
+/* Executes the block of that number: of 0 to `workers`.  All threads of the block call it. */
+void core_resident_block(struct core_resident *resident, uint32_t block);
+
+#endif

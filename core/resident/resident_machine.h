@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * resident_machine: what the resident scheduler needs of the machine: threads of a block, and memory that others change.
+ *
+ *     the two sides                      counter                      orders
+ *     scheduler and workers              epoch, done                  acquire and release among the GPU's threads
+ *     scheduler and host                 go, reply, outcome, beats    acquire and release in the whole system
+ *     threads of a block                 -                            a barrier
+ *
+ * A ring is mapped twice, so the same packet has two addresses.  core_fence_device orders accesses by one before later ones by
+ * the other.
+ */
+#ifndef CORE_RESIDENT_RESIDENT_MACHINE_H
+#define CORE_RESIDENT_RESIDENT_MACHINE_H
+
+#include "core/resident/resident.h"
+
+#ifdef __NVPTX__
+
+/* Of the container's image. */
+int32_t pipe_call(uint32_t entry, const struct kernel_batch *batch, uint32_t block, uint32_t blocks,
+                  void *local);
+
+static inline uint32_t core_thread(void)
+{
+    uint32_t number;
+    __asm__("mov.u32 %0, %%tid.x;" : "=r"(number));
+    return number;
+}
+
+static inline void core_barrier(void)
+{
+    __asm__ volatile("bar.sync 0;" ::: "memory");
+}
+
+/* The value of thread 0, for all threads of the block. */
+static inline uint64_t core_share(uint64_t value)
+{
+    static __attribute__((address_space(3))) volatile uint64_t shared;
+    if (core_thread() == 0) shared = value;
+    core_barrier();
+    uint64_t of_first = shared;
+    core_barrier();
+    return of_first;
+}
+
+static inline uint64_t core_load_device(const uint64_t *at)
+{
+    uint64_t value;
+    __asm__ volatile("ld.acquire.gpu.u64 %0, [%1];" : "=l"(value) : "l"(at) : "memory");
+    return value;
+}
+
+static inline void core_store_device(uint64_t *at, uint64_t value)
+{
+    __asm__ volatile("st.release.gpu.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
+}
+
+static inline void core_add_device(uint64_t *at)
+{
+    __asm__ volatile("red.release.gpu.add.u64 [%0], 1;" ::"l"(at) : "memory");
+}
+
+static inline uint64_t core_load_system(const uint64_t *at)
+{
+    uint64_t value;
+    __asm__ volatile("ld.acquire.sys.u64 %0, [%1];" : "=l"(value) : "l"(at) : "memory");
+    return value;
+}
+
+static inline uint32_t core_load_system_32(const uint32_t *at)
+{
+    uint32_t value;
+    __asm__ volatile("ld.relaxed.sys.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+    return value;
+}
+
+static inline void core_store_system(uint64_t *at, uint64_t value)
+{
+    __asm__ volatile("st.release.sys.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
+}
+
+static inline void core_fence_device(void)
+{
+    __asm__ volatile("fence.acq_rel.gpu;\n\tfence.proxy.alias;" ::: "memory");
+}
+
+static inline void core_fence_system(void)
+{
+    __asm__ volatile("fence.acq_rel.sys;" ::: "memory");
+}
+
+/* Others are waited for: the longer, the less often they are looked at. */
+static inline void core_pause(const struct core_resident *r, uint32_t round)
+{
+    (void)r;
+    if (round > 4096)
+        __asm__ volatile("nanosleep.u32 1000;");
+    else if (round > 256)
+        __asm__ volatile("nanosleep.u32 100;");
+}
+
+static inline uint64_t core_now(const struct core_resident *r)
+{
+    uint64_t nanoseconds;
+    (void)r;
+    __asm__ volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds));
+    return nanoseconds;
+}
+
+static inline int32_t core_call(const struct core_resident *r, uint32_t entry, uint32_t block,
+                                uint32_t blocks)
+{
+    return pipe_call(entry, &r->batch, block, blocks, NULL);
+}
+
+#else
+
+static inline uint32_t core_thread(void)
+{
+    return 0;
+}
+
+static inline void core_barrier(void)
+{
+}
+
+static inline uint64_t core_share(uint64_t value)
+{
+    return value;
+}
+
+static inline uint64_t core_load_device(const uint64_t *at)
+{
+    return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+}
+
+static inline void core_store_device(uint64_t *at, uint64_t value)
+{
+    __atomic_store_n(at, value, __ATOMIC_RELEASE);
+}
+
+static inline void core_add_device(uint64_t *at)
+{
+    (void)__atomic_fetch_add(at, 1, __ATOMIC_RELEASE);
+}
+
+static inline uint64_t core_load_system(const uint64_t *at)
+{
+    return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+}
+
+static inline uint32_t core_load_system_32(const uint32_t *at)
+{
+    return __atomic_load_n(at, __ATOMIC_RELAXED);
+}
+
+static inline void core_store_system(uint64_t *at, uint64_t value)
+{
+    __atomic_store_n(at, value, __ATOMIC_RELEASE);
+}
+
+static inline void core_fence_device(void)
+{
+}
+
+static inline void core_fence_system(void)
+{
+}
+
+static inline void core_pause(const struct core_resident *r, uint32_t round)
+{
+    r->host->pause(r->host->context, round);
+}
+
+static inline uint64_t core_now(const struct core_resident *r)
+{
+    return r->host->now(r->host->context);
+}
+
+static inline int32_t core_call(const struct core_resident *r, uint32_t entry, uint32_t block,
+                                uint32_t blocks)
+{
+    return r->host->call(r->host->context, entry, &r->batch, block, blocks);
+}
+
+#endif
+#endif

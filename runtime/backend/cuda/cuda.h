@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cuda: NVIDIA GPUs.  The scheduler is resident on the GPU (core/resident): one kernel executes the whole run.
+ *
+ *     open       opens the driver and takes a GPU
+ *     begin      joins the kernels of the container, as PTX, with the scheduler, to one kernel; allocates all memory;
+ *                copies arguments, tables, state and initial packets; launches the kernel (cuda_run.h)
+ *     resume     exchanges letters with the kernel in memory that both can access.  No call of the driver: only if the
+ *                kernel gives no sign of life is the driver asked
+ *     close      waits for the kernel, frees everything
+ *
+ * Compute units are names, as those of the host's cores: every launch is spread over all multiprocessors but one, which
+ * executes the scheduler.  Arguments and `init` are evaluated by the host, by the container's image for processors.
+ *
+ * `prt_cuda_emulated_device` is the same with emulated_driver.h, for tests.
+ *
+ * Refused (PRT_E_DEVICE): a container without an image for GPUs, one whose kernels launch kernels, one that is compiled
+ * for debugging; a GPU that cannot launch cooperative kernels.
+ *
+ * Errors: PRT_E_DEVICE with the driver's name of the error; PRT_E_NOMEM.
+ */
+#ifndef RUNTIME_BACKEND_CUDA_CUDA_H
+#define RUNTIME_BACKEND_CUDA_CUDA_H
+
+#include "runtime/device/device.h"
+
+extern const struct prt_device_ops prt_cuda_device;
+extern const struct prt_device_ops prt_cuda_emulated_device;
+
+/* A GPU, as its driver describes it. */
+struct prt_cuda_figures {
+    char name[128];
+    uint32_t multiprocessors;
+    uint32_t capability; /* ten times the major number plus the minor one */
+    uint64_t clock_hz, memory_bytes, memory_bytes_per_second, l2_bytes;
+};
+
+/* The GPU of that number.  PRT_E_DEVICE: there is no driver, or no such GPU. */
+enum prt_status prt_cuda_describe(uint32_t number, struct prt_cuda_figures *figures,
+                                  struct prt_error *error);
+
+/* PRT_E_DEVICE: the container cannot run on any GPU. */
+enum prt_status prt_cuda_check_container(const struct prt_container *container,
+                                         struct prt_error *error);
+
+/* "cuda", "cuda:3": is it the name of a GPU?  "cuda-emulated": of the emulated one.  *number: from 0. */
+enum prt_cuda_kind { PRT_CUDA_NONE, PRT_CUDA_REAL, PRT_CUDA_EMULATED };
+enum prt_cuda_kind prt_cuda_find_name(const char *name, uint32_t *number);
+
+#endif

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+#include "runtime/backend/cuda/cuda_run.h"
+
+#include "base/arithmetic.h"
+#include "runtime/backend/cuda/cuda_code.h"
+#include "runtime/backend/cuda/cuda_rings.h"
+#include "runtime/load/image_ptx.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    ALIGNMENT = 256,
+    SPINS = 2000,  /* looks at the mail, before others get the processor, and ... */
+    YIELDS = 2000, /* ... before this thread sleeps between two looks */
+    SLEEP_NANOSECONDS = 20000
+};
+#define SILENCE_NANOSECONDS UINT64_C(2000000000) /* then the driver is asked */
+#define ANSWER_NANOSECONDS UINT64_C(1000000000)  /* then a state of before is shown */
+
+uint64_t prt_cuda_now_nanoseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+enum prt_status prt_cuda_refuse(const struct prt_cuda_driver *driver, int result, const char *deed,
+                                struct prt_error *error)
+{
+    if (result == PRT_CUDA_OUT_OF_MEMORY)
+        return prt_error_set(error, PRT_E_NOMEM, "device 'cuda': out of memory while %s", deed);
+    return prt_error_set(error, PRT_E_DEVICE, "device 'cuda': %s while %s",
+                         prt_cuda_error_name(driver, result), deed);
+}
+
+/* ---- the arena ---- */
+
+/* Distances from its beginning. */
+struct layout {
+    uint64_t resident, stages, rings, in, places, left, out, finishes, sums, core; /* then: */
+    uint64_t appended, scratch;
+    uint64_t filled; /* bytes that the host fills: up to `rings` and these */
+    uint64_t bytes;
+};
+
+static bool add_room(uint64_t *at, uint64_t *end, uint64_t count, uint64_t size)
+{
+    uint64_t bytes;
+    *at = *end;
+    return !__builtin_mul_overflow(count, size, &bytes) &&
+           !__builtin_add_overflow(bytes, ALIGNMENT, &bytes) &&
+           !__builtin_add_overflow(*end, bytes / ALIGNMENT * ALIGNMENT, end);
+}
+
+/* The maximum number of firings of a batch that the outputs have room for. */
+static uint64_t most_firings(const struct core *core, const struct core_stage *stage)
+{
+    uint64_t firings = stage->batch_max;
+    for (uint32_t i = 0; i < stage->output_count; i++) {
+        const struct core_output *output = core_output(core, stage, i);
+        uint64_t depth = core_written_buffer(core, output)->fifo.depth_packets;
+        if (output->most.cycle == 0) continue;
+        uint64_t fits = (depth / output->most.cycle + 1) * output->most.phases;
+        if (fits < firings) firings = fits;
+    }
+    return firings;
+}
+
+/* Room for the numbers and the packets of stages with bounded rates. */
+static bool measure_scratch(const struct prt_resident_run *work, uint64_t *numbers,
+                            uint64_t *packets)
+{
+    const struct core *core = work->core;
+    *numbers = *packets = 0;
+    for (uint32_t i = 0; i < core->stage_count; i++) {
+        const struct core_stage *stage = core_stage(core, i);
+        uint64_t rows = most_firings(core, stage), bytes = 0, cells;
+        if (stage->exact ||
+            !prt_image_ptx_has_threads(work->container, &work->container->nodes[stage->node]))
+            continue;
+        if (__builtin_add_overflow(rows, 1, &rows) ||
+            __builtin_mul_overflow(rows, stage->output_count, &cells))
+            return false;
+        for (uint32_t k = 0; k < stage->output_count; k++) {
+            const struct core_fifo *fifo =
+                &core_written_buffer(core, core_output(core, stage, k))->fifo;
+            bytes += fifo->depth_packets * fifo->width_bytes + ALIGNMENT; /* the ring has them */
+        }
+        if (cells > *numbers) *numbers = cells;
+        if (bytes > *packets) *packets = bytes;
+    }
+    return true;
+}
+
+static bool lay_out(const struct prt_cuda_run *run, struct layout *l)
+{
+    const struct core *core = run->work->core;
+    uint64_t end = 0, numbers, packets;
+    *l = (struct layout){.bytes = 0};
+    bool fits = measure_scratch(run->work, &numbers, &packets) &&
+                add_room(&l->resident, &end, 1, sizeof(struct core_resident)) &&
+                add_room(&l->stages, &end, core->stage_count, sizeof(struct core_resident_stage)) &&
+                add_room(&l->rings, &end, core->buffer_count, sizeof(uint8_t *));
+    l->filled = end;
+    fits = fits && add_room(&l->in, &end, core->input_count, sizeof(void *)) &&
+           add_room(&l->places, &end, core->input_count, sizeof(struct kernel_window)) &&
+           add_room(&l->left, &end, core->input_count, sizeof(uint64_t)) &&
+           add_room(&l->out, &end, core->output_count, sizeof(void *)) &&
+           add_room(&l->finishes, &end, core->stage_count, sizeof(uint32_t)) &&
+           add_room(&l->sums, &end, run->threads, sizeof(uint64_t)) &&
+           add_room(&l->core, &end, 1, core->bytes) &&
+           add_room(&l->appended, &end, numbers, sizeof(uint64_t)) &&
+           add_room(&l->scratch, &end, packets, 1);
+    l->bytes = end;
+    return fits && end <= SIZE_MAX / 4;
+}
+
+/* An address on the device, as its code writes it. */
+static void *on_device(prt_cuda_address base, uint64_t distance)
+{
+    return (void *)(uintptr_t)(base + distance);
+}
+
+static void fill_stage(const struct prt_cuda_run *run, uint32_t index,
+                       struct core_resident_stage *stage)
+{
+    const struct prt_container *c = run->work->container;
+    const struct container_node *node = &c->nodes[core_stage(run->work->core, index)->node];
+    const struct prt_kernel_object *object = &run->objects[index];
+    const uint8_t *blocks = run->work->blocks;
+    uint32_t number = run->driver->emulates ? index : node->kernel;
+    *stage = (struct core_resident_stage){
+        .run = GPU_ENTRY(number, GPU_ENTRY_RUN),
+        .finish = GPU_ENTRY(number, GPU_ENTRY_FINISH),
+        .arguments =
+            on_device(run->blocks, (uint64_t)((const uint8_t *)object->arguments - blocks)),
+        .tables = on_device(run->blocks, (uint64_t)((const uint8_t *)object->tables - blocks)),
+        .state = on_device(run->blocks, (uint64_t)((const uint8_t *)object->state - blocks))};
+    if (prt_image_ptx_has_threads(c, node)) stage->flags |= CORE_RESIDENT_THREADS;
+    if ((node->flags & CONTAINER_NODE_INDEXED) != 0) stage->flags |= CORE_RESIDENT_ZEROED;
+}
+
+/* Fills in a copy of the first part of the arena. */
+static void fill_arena(const struct prt_cuda_run *run, const struct layout *l, uint8_t *copy)
+{
+    struct core_resident *resident = (struct core_resident *)(void *)(copy + l->resident);
+    uint8_t **rings = (uint8_t **)(void *)(copy + l->rings);
+    prt_cuda_address arena = run->arena;
+    *resident = (struct core_resident){
+        .core = on_device(arena, l->core),
+        .mail = on_device(run->mail_address, 0),
+        .image = on_device(run->mail_address, ALIGNMENT),
+        .host = run->emulated != NULL ? prt_emulated_kernels_host(run->emulated) : NULL,
+        .stages = on_device(arena, l->stages),
+        .rings = on_device(arena, l->rings),
+        .in = on_device(arena, l->in),
+        .places = on_device(arena, l->places),
+        .left = on_device(arena, l->left),
+        .out = on_device(arena, l->out),
+        .finishes = on_device(arena, l->finishes),
+        .scratch = on_device(arena, l->scratch),
+        .appended = on_device(arena, l->appended),
+        .sums = on_device(arena, l->sums),
+        .workers = run->multiprocessors - 1,
+        .threads = run->threads};
+    for (uint32_t i = 0; i < run->work->core->stage_count; i++)
+        fill_stage(run, i, (struct core_resident_stage *)(void *)(copy + l->stages) + i);
+    for (uint32_t i = 0; i < run->ring_count; i++)
+        rings[i] = on_device(run->rings[i].address, 0);
+}
+
+static enum prt_status create_arena(struct prt_cuda_run *run, struct prt_error *error)
+{
+    const struct prt_cuda_driver *driver = run->driver;
+    struct layout layout;
+    if (!lay_out(run, &layout))
+        return prt_cuda_refuse(driver, PRT_CUDA_OUT_OF_MEMORY, "allocating tables", error);
+    int result = driver->memory_allocate(&run->arena, (size_t)layout.bytes);
+    if (result != PRT_CUDA_SUCCESS)
+        return prt_cuda_refuse(driver, result, "allocating tables", error);
+    uint8_t *copy = aligned_alloc(ALIGNMENT, (size_t)layout.filled);
+    if (copy == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
+    memset(copy, 0, (size_t)layout.filled);
+    fill_arena(run, &layout, copy);
+    result = driver->copy_to_device(run->arena, copy, (size_t)layout.filled);
+    free(copy);
+    /* The scheduler reads the size of its block before the first letter. */
+    if (result == PRT_CUDA_SUCCESS)
+        result = driver->copy_to_device(run->arena + layout.core, run->work->core,
+                                        (size_t)run->work->core->bytes);
+    return result == PRT_CUDA_SUCCESS ? PRT_OK
+                                      : prt_cuda_refuse(driver, result, "copying tables", error);
+}
+
+/* ---- the other memory ---- */
+
+static enum prt_status create_blocks(struct prt_cuda_run *run, struct prt_error *error)
+{
+    const struct prt_cuda_driver *driver = run->driver;
+    size_t bytes = run->work->blocks_bytes;
+    int result = driver->memory_allocate(&run->blocks, bytes);
+    if (result == PRT_CUDA_SUCCESS)
+        result = driver->copy_to_device(run->blocks, run->work->blocks, bytes);
+    return result == PRT_CUDA_SUCCESS
+               ? PRT_OK
+               : prt_cuda_refuse(driver, result, "copying arguments and state", error);
+}
+
+static enum prt_status create_mail(struct prt_cuda_run *run, struct prt_error *error)
+{
+    const struct prt_cuda_driver *driver = run->driver;
+    void *memory = NULL;
+    size_t bytes = ALIGNMENT + (size_t)run->work->core->bytes;
+    int result = driver->host_allocate(&memory, bytes, PRT_CUDA_HOST_MAPPED);
+    if (result == PRT_CUDA_SUCCESS) {
+        memset(memory, 0, bytes);
+        run->mail = memory;
+        run->letter = (uint8_t *)memory + ALIGNMENT;
+        result = driver->host_address(&run->mail_address, memory, 0);
+    }
+    return result == PRT_CUDA_SUCCESS
+               ? PRT_OK
+               : prt_cuda_refuse(driver, result, "making memory that it shares", error);
+}
+
+static enum prt_status create_emulated(struct prt_cuda_run *run, struct prt_error *error)
+{
+    if (!run->driver->emulates) return PRT_OK;
+    run->emulated = prt_emulated_kernels_create(run->work->container, run->work->core, run->objects,
+                                                run->multiprocessors);
+    return run->emulated != NULL ? PRT_OK : prt_error_set(error, PRT_E_NOMEM, "out of memory");
+}
+
+static enum prt_status launch_kernel(struct prt_cuda_run *run, struct prt_error *error)
+{
+    enum { NON_BLOCKING = 1 };
+    const struct prt_cuda_driver *driver = run->driver;
+    void *parameters[] = {&run->arena};
+    int result = driver->stream_create(&run->stream, NON_BLOCKING);
+    if (result == PRT_CUDA_SUCCESS)
+        result = driver->launch(run->function, run->multiprocessors, 1, 1, run->threads, 1, 1, 0,
+                                run->stream, parameters);
+    run->launched = result == PRT_CUDA_SUCCESS;
+    return run->launched ? PRT_OK
+                         : prt_cuda_refuse(driver, result, "launching the scheduler", error);
+}
+
+enum prt_status prt_cuda_run_begin(struct prt_cuda_run *run, const struct prt_resident_run *work,
+                                   struct prt_error *error)
+{
+    run->work = work;
+    enum prt_status status = prt_cuda_code_load(run, error);
+    if (status == PRT_OK) status = prt_cuda_rings_create(run, error);
+    if (status == PRT_OK) status = create_blocks(run, error);
+    if (status == PRT_OK) status = create_mail(run, error);
+    if (status == PRT_OK) status = create_emulated(run, error);
+    if (status == PRT_OK) status = create_arena(run, error);
+    if (status == PRT_OK) status = launch_kernel(run, error);
+    run->work = NULL;
+    return status;
+}
+
+void prt_cuda_run_end(struct prt_cuda_run *run)
+{
+    const struct prt_cuda_driver *driver = run->driver;
+    if (driver == NULL) return;
+    if (run->launched) {
+        __atomic_store_n(&run->mail->stop, 1, __ATOMIC_RELEASE);
+        (void)driver->stream_wait(run->stream);
+    }
+    if (run->stream != NULL) (void)driver->stream_destroy(run->stream);
+    prt_cuda_rings_destroy(run);
+    if (run->arena != 0) (void)driver->memory_free(run->arena);
+    if (run->blocks != 0) (void)driver->memory_free(run->blocks);
+    if (run->mail != NULL) (void)driver->host_free(run->mail);
+    prt_cuda_code_unload(run);
+    prt_emulated_kernels_destroy(run->emulated);
+    *run = (struct prt_cuda_run){.driver = NULL};
+}
+
+/* ---- letters ---- */
+
+/* The word of the block that signal handlers of the host write: the device's copy of it is not taken over. */
+#define FLAGS_AT offsetof(struct core, interrupted)
+#define FLAGS_END offsetof(struct core, firings_limit)
+_Static_assert(FLAGS_END - FLAGS_AT == 8, "a word of the block");
+
+static void tell_flags(const struct prt_cuda_run *run, struct core *core)
+{
+    uint32_t flags = core_is_interrupted(core) ? CORE_MAIL_INTERRUPTED : 0;
+    if (atomic_load_explicit(&core->asked, memory_order_relaxed)) flags |= CORE_MAIL_ASKED;
+    __atomic_store_n(&run->mail->attends, flags, __ATOMIC_RELEASE);
+}
+
+static void send_letter(struct prt_cuda_run *run, struct core *core)
+{
+    tell_flags(run, core);
+    memcpy(run->letter, core, (size_t)core->bytes);
+    __atomic_store_n(&run->mail->go, ++run->go, __ATOMIC_RELEASE);
+    run->awaiting = true;
+}
+
+static void take_letter(struct prt_cuda_run *run, struct core *core)
+{
+    const struct core_environment *environment = core->environment;
+    size_t bytes = (size_t)core->bytes;
+    memcpy(core, run->letter, FLAGS_AT);
+    memcpy((uint8_t *)core + FLAGS_END, run->letter + FLAGS_END, bytes - FLAGS_END);
+    core->environment = environment;
+    run->launches = run->mail->launches;
+    run->awaiting = false;
+}
+
+static bool has_answered(const struct prt_cuda_run *run)
+{
+    return __atomic_load_n(&run->mail->reply, __ATOMIC_ACQUIRE) == run->go;
+}
+
+/* A kernel that has given no sign of life for long may have failed. */
+static enum prt_status check_life(struct prt_cuda_run *run, uint64_t now, struct prt_error *error)
+{
+    uint64_t beats = __atomic_load_n(&run->mail->beats, __ATOMIC_RELAXED);
+    if (beats != run->beats) run->beat_nanoseconds = now;
+    run->beats = beats;
+    if (now - run->beat_nanoseconds < SILENCE_NANOSECONDS) return PRT_OK;
+    run->beat_nanoseconds = now;
+    int result = run->driver->stream_query(run->stream);
+    if (result == PRT_CUDA_NOT_READY || has_answered(run)) return PRT_OK;
+    run->launched = false;
+    if (result == PRT_CUDA_SUCCESS) result = PRT_CUDA_LAUNCH_FAILED;
+    return prt_cuda_refuse(run->driver, result, "executing the pipeline", error);
+}
+
+static void pause_host(const struct prt_cuda_run *run, uint32_t round)
+{
+    const struct timespec time = {.tv_nsec = SLEEP_NANOSECONDS};
+    if (round < SPINS && !run->driver->emulates)
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    else if (round < SPINS + YIELDS)
+        sched_yield();
+    else
+        nanosleep(&time, NULL);
+}
+
+/* Has a request for the state of the run been there for so long that the host answers it by itself? */
+static bool answers_itself(struct prt_cuda_run *run, struct core *core, uint64_t now)
+{
+    if (!atomic_load_explicit(&core->asked, memory_order_relaxed))
+        run->asked_nanoseconds = 0;
+    else if (run->asked_nanoseconds == 0)
+        run->asked_nanoseconds = now;
+    return run->asked_nanoseconds > 0 && now - run->asked_nanoseconds > ANSWER_NANOSECONDS;
+}
+
+static enum prt_status end_kernel(struct prt_cuda_run *run, struct prt_error *error)
+{
+    run->launched = false;
+    int result = run->driver->stream_wait(run->stream);
+    return result == PRT_CUDA_SUCCESS
+               ? PRT_OK
+               : prt_cuda_refuse(run->driver, result, "executing the pipeline", error);
+}
+
+enum prt_status prt_cuda_run_resume(struct prt_cuda_run *run, struct core *core,
+                                    enum core_outcome *outcome, struct prt_error *error)
+{
+    if (!run->awaiting) send_letter(run, core);
+    run->asked_nanoseconds = 0;
+    run->beat_nanoseconds = prt_cuda_now_nanoseconds();
+    for (uint32_t round = 0; !has_answered(run); round += round < UINT32_MAX) {
+        pause_host(run, round);
+        if (round < SPINS) continue;
+        uint64_t now = prt_cuda_now_nanoseconds();
+        tell_flags(run, core);
+        *outcome = CORE_ASKED;
+        if (answers_itself(run, core, now)) return PRT_OK;
+        enum prt_status status = check_life(run, now, error);
+        if (status != PRT_OK) return status;
+    }
+    take_letter(run, core);
+    *outcome = (enum core_outcome)run->mail->outcome;
+    return *outcome == CORE_OVER ? end_kernel(run, error) : PRT_OK;
+}

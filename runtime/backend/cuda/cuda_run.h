@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cuda_run: the memory and the kernel of one run on a GPU.
+ *
+ * Memory:
+ *
+ *     arena       on the device: struct core_resident, the block of the core, tables, scratch memory
+ *     blocks      on the device: arguments, tables and state of the nodes
+ *     rings       of inner buffers: on the device, mapped twice.  Of ports: the rings of the host, which the device accesses
+ *     mail        on the host, which the device accesses: struct core_mail, and the image of the block
+ *
+ * Requires: a driver and a current context.  Ownership: prt_cuda_run_end frees everything, whatever has failed before.
+ * Errors: PRT_E_DEVICE, PRT_E_NOMEM.
+ */
+#ifndef RUNTIME_BACKEND_CUDA_CUDA_RUN_H
+#define RUNTIME_BACKEND_CUDA_CUDA_RUN_H
+
+#include "runtime/backend/cuda/cuda_driver.h"
+#include "runtime/backend/cuda/emulated_driver.h"
+#include "runtime/device/device.h"
+
+struct prt_cuda_ring {
+    prt_cuda_address address;
+    uint64_t bytes;   /* of one of the two mappings; 0: none has been made */
+    uint64_t handle;  /* of its memory */
+    void *registered; /* memory of the host, of a port; NULL: it is memory of the device */
+    bool created;
+    uint32_t mapped; /* of the two */
+};
+
+struct prt_cuda_run {
+    const struct prt_cuda_driver *driver;
+    const struct prt_kernel_object *objects;
+    const struct container_image *image; /* that the GPU executes */
+    const struct prt_resident_run *work; /* during prt_cuda_run_begin */
+    int device;                          /* the driver's number of the GPU */
+    uint32_t multiprocessors, threads;   /* that have been found: of a block */
+
+    void *link, *module, *function, *stream;
+    prt_cuda_address arena, blocks;
+    struct prt_cuda_ring *rings; /* by buffer */
+    uint32_t ring_count;
+    struct core_mail *mail;
+    uint8_t *letter; /* the image of the block */
+    prt_cuda_address mail_address;
+    struct prt_emulated_kernels *emulated;
+
+    uint64_t go;
+    bool launched; /* the kernel may still be there */
+    bool awaiting; /* the device has not answered yet */
+    uint64_t beats, beat_nanoseconds, asked_nanoseconds;
+    uint64_t launches;
+};
+
+/* `run` has driver, objects, image, device and multiprocessors. */
+enum prt_status prt_cuda_run_begin(struct prt_cuda_run *run, const struct prt_resident_run *work,
+                                   struct prt_error *error);
+enum prt_status prt_cuda_run_resume(struct prt_cuda_run *run, struct core *core,
+                                    enum core_outcome *outcome, struct prt_error *error);
+void prt_cuda_run_end(struct prt_cuda_run *run);
+
+/* The error of a call, with its cause and what was done. */
+enum prt_status prt_cuda_refuse(const struct prt_cuda_driver *driver, int result, const char *deed,
+                                struct prt_error *error);
+
+uint64_t prt_cuda_now_nanoseconds(void);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+#include "runtime/backend/cuda/emulated_driver.h"
+#include "runtime/device/kernel_call.h"
+#include "runtime/load/image_ptx.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { YIELDS = 200, SLEEP_NANOSECONDS = 20000 };
+
+struct prt_emulated_kernels {
+    struct core_resident_host host;
+    const struct core *core;
+    const struct prt_kernel_object *objects; /* runs, then finishes */
+    bool *threads;                      /* by stage: firings are executed by different threads */
+    struct prt_kernel_scratch *scratch; /* by block */
+    uint32_t blocks;
+};
+
+/* ---- one firing ---- */
+
+static void place_ends(const struct prt_emulated_kernels *k, const struct core_stage *stage,
+                       const struct kernel_batch *batch, uint64_t firing,
+                       const struct prt_kernel_scratch *scratch)
+{
+    const uint64_t *numbers = core_numbers(k->core);
+    for (uint32_t i = 0; i < stage->input_count; i++) {
+        const struct core_input *input = core_input(k->core, stage, i);
+        uint64_t width = core_read_buffer(k->core, input)->fifo.width_bytes, packets = 0;
+        if (input->window.width == 0)
+            packets = core_flow_total(numbers, &input->take.pop, batch->first_firing, firing);
+        scratch->in[i] = (const uint8_t *)batch->in[i] + packets * width;
+        if (batch->windows == NULL) continue;
+        scratch->windows[i] = batch->windows[i];
+        scratch->windows[i].place += firing;
+    }
+    for (uint32_t i = 0; i < stage->output_count; i++) {
+        const struct core_output *output = core_output(k->core, stage, i);
+        uint64_t width = core_written_buffer(k->core, output)->fifo.width_bytes;
+        uint64_t packets = core_flow_total(numbers, &output->most, batch->first_firing, firing);
+        scratch->out[i] = (uint8_t *)batch->out[i] + packets * width;
+    }
+}
+
+static enum kernel_status execute_firing(const struct prt_emulated_kernels *k, uint32_t index,
+                                         const struct kernel_batch *batch, uint64_t firing,
+                                         const struct prt_kernel_scratch *scratch)
+{
+    const struct core_stage *stage = core_stage(k->core, index);
+    const struct prt_kernel_object *object = &k->objects[index];
+    struct kernel_fault unread;
+    uint64_t completed = 1;
+    place_ends(k, stage, batch, firing, scratch);
+    for (uint32_t i = 0; i < stage->output_count; i++)
+        scratch->produced[i] = 0;
+    struct kernel_batch one = *batch;
+    one.in = scratch->in;
+    one.out = scratch->out;
+    one.produced = scratch->produced;
+    one.first_firing += firing;
+    one.count = 1;
+    one.completed = &completed;
+    one.windows = batch->windows != NULL ? scratch->windows : NULL;
+    one.indices = object->index != NULL ? object->index->registers : NULL;
+    one.fault = batch->fault != NULL ? batch->fault : &unread;
+    enum kernel_status status = prt_kernel_call(object, object->entry, &one);
+    if (stage->exact) return status;
+    for (uint32_t i = 0; i < stage->output_count; i++)
+        batch->produced[firing * stage->output_count + i] = scratch->produced[i];
+    return status;
+}
+
+/* ---- entries ---- */
+
+static void lower(uint64_t *number, uint64_t to)
+{
+    uint64_t now = __atomic_load_n(number, __ATOMIC_RELAXED);
+    while (to < now &&
+           !__atomic_compare_exchange_n(number, &now, to, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        continue;
+}
+
+static int32_t execute_strided(const struct prt_emulated_kernels *k, uint32_t index,
+                               const struct kernel_batch *batch, uint32_t block, uint32_t blocks)
+{
+    for (uint64_t i = block; i < batch->count; i += blocks) {
+        enum kernel_status status = execute_firing(k, index, batch, i, &k->scratch[block]);
+        if (status == KERNEL_OK) continue;
+        lower(batch->completed, i);
+        return (int32_t)status;
+    }
+    return KERNEL_OK;
+}
+
+static int32_t execute_alone(const struct prt_kernel_object *object,
+                             const struct kernel_batch *batch)
+{
+    struct kernel_batch whole = *batch;
+    bool finish = (object->flags & PRT_KERNEL_FINISH) != 0;
+    whole.indices = object->index != NULL && !finish ? object->index->registers : NULL;
+    return (int32_t)prt_kernel_call(object, object->entry, &whole);
+}
+
+/* On the host all threads are first threads of a block. */
+static int32_t call_entry(void *context, uint32_t entry, const struct kernel_batch *batch,
+                          uint32_t block, uint32_t blocks)
+{
+    const struct prt_emulated_kernels *k = context;
+    uint32_t index = entry / GPU_ENTRY_KINDS;
+    const struct prt_kernel_object *run = &k->objects[index];
+    if (entry % GPU_ENTRY_KINDS == GPU_ENTRY_FINISH)
+        return block > 0 ? KERNEL_OK : execute_alone(run + k->core->stage_count, batch);
+    if (k->threads[index]) return execute_strided(k, index, batch, block, blocks);
+    return block > 0 ? KERNEL_OK : execute_alone(run, batch);
+}
+
+/* ---- time ---- */
+
+static void pause_thread(void *context, uint32_t round)
+{
+    const struct timespec time = {.tv_nsec = SLEEP_NANOSECONDS};
+    (void)context;
+    if (round < YIELDS)
+        sched_yield();
+    else
+        nanosleep(&time, NULL);
+}
+
+static uint64_t read_clock(void *context)
+{
+    struct timespec now;
+    (void)context;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* ---- creation ---- */
+
+static bool create_scratch(struct prt_emulated_kernels *k)
+{
+    k->scratch = calloc(k->blocks, sizeof *k->scratch);
+    for (uint32_t i = 0; k->scratch != NULL && i < k->blocks; i++)
+        if (prt_kernel_scratch_create(k->objects, k->core->stage_count, &k->scratch[i]) != PRT_OK)
+            return false;
+    return k->scratch != NULL;
+}
+
+struct prt_emulated_kernels *prt_emulated_kernels_create(const struct prt_container *container,
+                                                         const struct core *core,
+                                                         const struct prt_kernel_object *objects,
+                                                         uint32_t workers)
+{
+    struct prt_emulated_kernels *k = calloc(1, sizeof *k);
+    if (k == NULL) return NULL;
+    k->host = (struct core_resident_host){k, call_entry, pause_thread, read_clock};
+    k->core = core;
+    k->objects = objects;
+    k->blocks = workers;
+    k->threads = calloc((size_t)core->stage_count + 1, sizeof *k->threads);
+    if (k->threads == NULL || !create_scratch(k)) {
+        prt_emulated_kernels_destroy(k);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < core->stage_count; i++)
+        k->threads[i] =
+            prt_image_ptx_has_threads(container, &container->nodes[core_stage(core, i)->node]);
+    return k;
+}
+
+void prt_emulated_kernels_destroy(struct prt_emulated_kernels *k)
+{
+    if (k == NULL) return;
+    for (uint32_t i = 0; k->scratch != NULL && i < k->blocks; i++)
+        prt_kernel_scratch_free(&k->scratch[i]);
+    free(k->scratch);
+    free(k->threads);
+    free(k);
+}
+
+const struct core_resident_host *prt_emulated_kernels_host(const struct prt_emulated_kernels *k)
+{
+    return &k->host;
+}

@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Runs with the scheduler resident on the device: signals, time limits, the state of a run, refusals, and the scheduler as PTX.
+# The device is the emulated one; tests/lang runs on it as well.  tests/gpu/bundle.sh is for machines with a GPU.
+# shellcheck disable=SC2317 # functions are called through check
+set -eu
+cd "$TMP"
+# shellcheck source=tests/checks.sh
+. "$ROOT/tests/checks.sh"
+
+gpu=(--device cuda-emulated)
+cat >p.pipe <<'END'
+kernel twice(in i32 x, out i32 y) { y <- x + x; }
+kernel total(in i32 x, out i32 y) { state i32 s; s += x; y <- s; }
+kernel careful(in i32 x, out i32 y) { y <- 1000 / (x - 5000); }
+pipeline main(in i32 x, out i32 y) { x -> twice -> total -> y; }
+pipeline faulty(in i32 x, out i32 y) { x -> careful -> y; }
+pipeline endless(out i32 y) { one -> twice -> total -> y; }
+kernel one(out i32 y) { y <- 1; }
+END
+for pipeline in main faulty endless; do "$PIPEC" --device=cuda -p $pipeline p.pipe -o $pipeline.pbc; done
+
+# ---- what a run does ----
+
+same() {
+    "$PIPERUN" --device cpu:1 main.pbc x=gen:ramp:100000 y=cpu.raw && "$PIPERUN" "${gpu[@]}" main.pbc x=gen:ramp:100000 y=gpu.raw &&
+        cmp cpu.raw gpu.raw
+}
+check "the bits are those of the processor" same
+piped() { printf '1\n2\n3\n' | "$PIPERUN" "${gpu[@]}" main.pbc x=-,csv y=-,csv; }
+check "standard input and output" says 0 '^12$' piped
+check "a fault has kernel, firing and line" says 4 "kernel 'careful'.* divided by zero in firing 5000" \
+    "$PIPERUN" "${gpu[@]}" faulty.pbc x=gen:ramp:20000 y=faulty.raw
+check "and leaves no output" [ ! -e faulty.raw ]
+first_four() { "$PIPERUN" "${gpu[@]}" endless.pbc y=-,csv | head -4; }
+check "a sink that wants no more ends the run" says 0 '^8$' first_four
+
+# ---- while it runs ----
+
+# signalled SIGNAL: exit status of a run that gets it when it has been running for a while; `said` has its messages.
+signalled() {
+    local status=0
+    "$PIPERUN" "${gpu[@]}" main.pbc x=gen:ramp y=null >said 2>&1 &
+    local run=$!
+    sleep 0.7
+    kill -s "$1" $run
+    if [ "$1" = USR1 ]; then
+        sleep 0.7
+        kill -s INT $run
+    fi
+    wait $run || status=$?
+    echo "exit status $status"
+    cat said
+}
+check "Ctrl-C ends the inputs" says 0 'exit status 130' signalled INT
+# shows: the state that has been asked for is that of now.
+shows() {
+    signalled USR1 >text
+    grep -qE '^twice.total +twice.total +[1-9][0-9]{3,}' text || { cat text; return 1; }
+}
+check "SIGUSR1 shows how often stages have fired" shows
+check "a time limit ends the run" says 5 'time limit' "$PIPERUN" "${gpu[@]}" --timeout 0.7 endless.pbc y=null
+
+# ---- refusals ----
+
+sum=$ROOT/tests/lang/launch_order.pipe
+"$PIPEC" --device=cuda "$sum" -o launch.pbc
+check "kernels that launch kernels" says 6 "launch kernels, which this version does not do on GPUs" "$PIPERUN" "${gpu[@]}" launch.pbc x=gen:ramp:8 y=null
+"$PIPEC" --device=cuda --debug-mode -p main p.pipe -o debug.pbc
+check "debug mode" says 6 'compiled for debugging' "$PIPERUN" "${gpu[@]}" debug.pbc x=gen:ramp:8 y=null
+for option in --stats --trace=t.json --dispatch=full; do
+    check "$option" says 6 'cannot be (measured|given packets)' "$PIPERUN" "${gpu[@]}" $option main.pbc x=gen:ramp:8 y=null
+done
+check "parts of a GPU" says 6 "'h100' is a GPU: this version does not run on parts of one" "$PIPERUN" --device h100 --partition 'equally 4' --sub-device 1 main.pbc x=gen:ramp:8 y=null
+"$PIPEC" --march=x86-64-v3 -p main p.pipe -o processors.pbc
+check "a container for processors only" says 6 'no image for GPUs: .*--march=x86-64-v3,sm_80' "$PIPERUN" "${gpu[@]}" processors.pbc x=gen:ramp:8 y=null
+if [ ! -e /dev/nvidiactl ]; then
+    for device in cuda cuda:0 h100; do
+        check "$device without a driver" says 6 "device 'cuda': (NVIDIA's driver is not installed|this machine has no NVIDIA GPU).*--device cpu" \
+            "$PIPERUN" --device $device main.pbc x=gen:ramp:8 y=null
+    done
+fi
+
+# ---- the scheduler as PTX ----
+
+ptx=$(dirname "$PIPERUN")/gen/resident.ptx
+check "a build without clang leaves it out, and says so" says 0 'no clang for GPUs, so the device cuda is left out' \
+    make -s -C "$ROOT" GPU_CLANG= BUILD="$TMP/build" "$TMP/build/release/gen/resident.ptx"
+if [ -s "$ptx" ]; then
+    check "it calls the kernels and nothing else" [ "$(grep '^\.extern' "$ptx" | grep -cv pipe_call)" = 0 ]
+    check "one kernel" [ "$(grep -c '\.entry' "$ptx")" = 1 ]
+    # Tables of constants are read so, for packets of dispatches; nothing that changes is.
+    coherent() {
+        awk '/^\.(func|visible|entry)/ { name = $0 } /ld\.global\.nc/ && name !~ /dispatch_|core_packets_/ { print name; bad = 1 }
+            END { exit bad }' "$ptx"
+    }
+    check "no load goes past coherence but those of constants" coherent
+    cuda=$(dirname "$(command -v nvlink || echo /usr/local/cuda/bin/nvlink)")
+    if [ -x "$cuda/nvlink" ] && [ -x "$cuda/ptxas" ]; then
+        "$PIPEC" --device=cuda -p main --emit=ptx:kernels.ptx p.pipe
+        links() {
+            "$cuda/ptxas" -arch="$1" -c "$ptx" -o scheduler.o && "$cuda/ptxas" -arch="$1" -c kernels.ptx -o kernels.o &&
+                "$cuda/nvlink" -arch="$1" scheduler.o kernels.o -o all.cubin
+        }
+        check "it becomes one program with the kernels" links sm_90
+    else
+        echo "skip it becomes one program with the kernels: ptxas and nvlink are not installed"
+    fi
+else
+    echo "skip the scheduler as PTX: it was built without clang"
+fi
