@@ -201,7 +201,7 @@ static void put_edge(struct drawing *d, const struct layout_edge *edge)
     fputs("<g><title>", d->to);
     put_escaped(d->to,
                 arena_printf(d->arena, "%s: %s", buffer->name, type_text(d->arena, buffer->type)));
-    if (buffer->outer == GRAPH_INNER) fprintf(d->to, ", depth %s", depth_text(d, buffer));
+    if (has_depth(buffer)) fprintf(d->to, ", depth %s", depth_text(d, buffer));
     if (buffer->depth_reason != NULL) {
         fputs(": ", d->to);
         put_escaped(d->to, buffer->depth_reason);
