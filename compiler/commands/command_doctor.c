@@ -122,8 +122,9 @@ static void examine_options(struct examination *x)
 {
     examine_library(x, "sndfile", "libsndfile.so.1",
                     "reads and writes flac, ogg and aiff: install the package libsndfile1");
-    examine_program(x, "dot", "-V",
-                    "draws 'pipec graph --format=svg': install the package graphviz");
+    examine_program(
+        x, "dot", "-V",
+        "draws the text of 'pipec graph' in other forms than svg: install the package graphviz");
     examine_program(x, "cc", "--version",
                     "compiles extern kernels and programs that embed pipelines: install the "
                     "package gcc");

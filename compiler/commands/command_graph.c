@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* pipec graph: the topology as a drawing, as JSON, as a command list. */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "compiler/driver/command_line.h"
 #include "compiler/commands/commands.h"
+#include "compiler/commands/graph_load.h"
 #include "compiler/describe/describe.h"
+#include "compiler/describe/graph_svg.h"
 #include "compiler/driver/kernel_sources.h"
 #include "compiler/driver/driver_files.h"
 #include "compiler/driver/passes.h"
@@ -16,12 +14,16 @@
 #include "base/words.h"
 
 static const char help_text[] =
-    "usage: pipec graph [--format=FORMAT] [-o FILE] [options] FILE\n"
+    "usage: pipec graph [--format=FORMAT] [--stats=FILE] [-o FILE] [options] FILE\n"
     "\n"
     "Prints the flattened topology of a source or a command list.\n"
     "\n"
-    "  --format=FORMAT       dot (the default), svg (drawn by Graphviz' dot), json, or cmds: the\n"
-    "                        command list, which pipec takes in place of a source\n"
+    "  --format=FORMAT       dot (the default, for Graphviz), svg: a picture, html: a page with "
+    "it\n"
+    "                        and the reasons for depths, json, or cmds: the command list, which\n"
+    "                        pipec takes in place of a source\n"
+    "  --stats=FILE          in a picture, show how busy each kernel was in a run; FILE is from\n"
+    "                        'piperun --stats=json:FILE'\n"
     "  --embed               the command list carries the text of its kernels itself, and needs "
     "no\n"
     "                        other files than the library's\n"
@@ -37,18 +39,20 @@ static const char help_text[] =
     "\n"
     "examples:\n"
     "  $ pipec graph smooth.pipe                         # text for Graphviz\n"
+    "  $ pipec graph --format=svg -o smooth.svg smooth.pipe\n"
     "  $ pipec graph --format=json -o smooth.json smooth.pipe\n"
     "  $ pipec graph --format=cmds --embed -o smooth.cmds smooth.pipe\n"
     "\n"
     "Exit status: 0 done, 1 the program is refused, 2 usage or files, 3 internal error.\n";
 
-enum { OPTION_FORMAT = COMMAND_OPTION, OPTION_EMBED };
-enum format { FORMAT_DOT, FORMAT_SVG, FORMAT_JSON, FORMAT_CMDS };
+enum { OPTION_FORMAT = COMMAND_OPTION, OPTION_EMBED, OPTION_STATS };
+enum format { FORMAT_DOT, FORMAT_SVG, FORMAT_HTML, FORMAT_JSON, FORMAT_CMDS };
 
 struct request {
     enum format format;
     bool embed;
     const char *output, *pipeline;
+    const char *stats; /* the report of a run, or NULL */
 };
 
 static const char *take_graph_option(void *data, struct arena *arena, int option, const char *value)
@@ -56,59 +60,17 @@ static const char *take_graph_option(void *data, struct arena *arena, int option
     struct request *request = data;
     switch (option) {
     case OPTION_FORMAT: {
-        static const char *const names[] = {"dot", "svg", "json", "cmds"};
+        static const char *const names[] = {"dot", "svg", "html", "json", "cmds"};
         size_t format = WORD_INDEX(value, names);
         request->format = (enum format)format;
         if (format < sizeof names / sizeof *names) return NULL;
-        if (strcmp(value, "html") == 0) return "--format=html is not supported yet";
-        return arena_printf(arena, "--format=%s: dot, svg, json or cmds", value);
+        return arena_printf(arena, "--format=%s: dot, svg, html, json or cmds", value);
     }
     case OPTION_EMBED: request->embed = true; return NULL;
+    case OPTION_STATS: request->stats = value; return NULL;
     case 'o': request->output = value; return NULL;
     default: request->pipeline = value; return NULL;
     }
-}
-
-/* ---- drawing with Graphviz ---- */
-
-static int report_no_graphviz(void)
-{
-    fputs("pipec: error: 'dot' of Graphviz, which draws the SVG, cannot be run: install it, or use "
-          "--format=dot\n",
-          stderr);
-    return EXIT_FILES;
-}
-
-/* Runs `dot -Tsvg` from the text in `input` to `to`; its exit status, or -1. */
-static int run_dot(FILE *input, FILE *to)
-{
-    pid_t child = fork();
-    if (child < 0) return -1;
-    if (child == 0) {
-        dup2(fileno(input), STDIN_FILENO);
-        dup2(fileno(to), STDOUT_FILENO);
-        execlp("dot", "dot", "-Tsvg", (char *)NULL);
-        _exit(127);
-    }
-    int status;
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR) return -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-static int draw(const struct graph *graph, FILE *to)
-{
-    FILE *text = tmpfile();
-    if (text == NULL) return file_failure("write", "a temporary file");
-    graph_dot(text, graph);
-    int status = EXIT_FILES;
-    if (fflush(text) != 0 || fseek(text, 0, SEEK_SET) != 0 || fflush(to) != 0) {
-        status = file_failure("write", "a temporary file");
-    } else {
-        status = run_dot(text, to) == 0 ? EXIT_DONE : report_no_graphviz();
-    }
-    fclose(text);
-    return status;
 }
 
 /* ---- writing ---- */
@@ -116,13 +78,23 @@ static int draw(const struct graph *graph, FILE *to)
 static int write_graph_form(struct compile *cx, const struct request *request,
                             const struct graph *graph, const struct ast_program *program, FILE *to)
 {
+    const double *loads = NULL;
+    const char *reason;
+    if (request->stats != NULL) {
+        loads = graph_load_read(cx->arena, graph, request->stats, &reason);
+        if (loads == NULL) {
+            fprintf(stderr, "pipec: error: cannot read '%s': %s\n", request->stats, reason);
+            return EXIT_FILES;
+        }
+    }
     switch (request->format) {
     case FORMAT_DOT: graph_dot(to, graph); break;
     case FORMAT_JSON: graph_json(to, cx, graph); break;
     case FORMAT_CMDS:
         graph_cmds(to, kernel_sources(cx, program, request->output, request->embed), graph);
         break;
-    case FORMAT_SVG: return draw(graph, to);
+    case FORMAT_SVG: graph_svg(to, cx, graph, loads); break;
+    case FORMAT_HTML: graph_html(to, cx, graph, loads); break;
     }
     return EXIT_DONE;
 }
@@ -175,6 +147,7 @@ int command_graph(int argc, char **argv)
 {
     static const struct option options[] = {{"format", required_argument, NULL, OPTION_FORMAT},
                                             {"embed", no_argument, NULL, OPTION_EMBED},
+                                            {"stats", required_argument, NULL, OPTION_STATS},
                                             {NULL, 0, NULL, 0}};
     struct request request = {0};
     struct arena *arena = arena_create();
@@ -192,6 +165,9 @@ int command_graph(int argc, char **argv)
         fprintf(stderr, "pipec: error: a second input file '%s'\n", line.inputs[1]);
     } else if (line.action != COMMAND_USAGE && request.embed && request.format != FORMAT_CMDS) {
         fputs("pipec: error: --embed goes with --format=cmds\n", stderr);
+    } else if (line.action != COMMAND_USAGE && request.stats != NULL &&
+               request.format != FORMAT_SVG && request.format != FORMAT_HTML) {
+        fputs("pipec: error: --stats goes with --format=svg or html\n", stderr);
     } else if (line.action != COMMAND_USAGE) {
         struct compile cx = compile_begin(arena, line.options);
         cx.options.pipeline = request.pipeline;

@@ -26,7 +26,7 @@ static const char help_text[] =
     "  run FILE.pipe ...     compile and run\n"
     "  test PATH...          run the test blocks\n"
     "  bench FILE.pipe       time each stage on this machine's devices, and compare\n"
-    "  graph FILE            the shape: nodes and buffers, as dot, svg, json or a command list\n"
+    "  graph FILE            the shape: nodes and buffers, as a picture, text or data\n"
     "  inspect FILE          the proofs and the plan: rates, depths and why, memory, speed\n"
     "  fmt PATH...           lay out sources in the one canonical way\n"
     "  lint PATH...          what is allowed and probably not meant\n"

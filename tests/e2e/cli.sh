@@ -121,7 +121,6 @@ done
 expect "inspect --emit" 2 '' 'does not belong' "$PIPEC" inspect --emit=ast two.pipe
 expect "a word that takes no value" 2 '' 'takes no value' "$PIPEC" --fast-math=1 two.pipe
 expect "--emit=opencl" 2 '' 'not supported yet' "$PIPEC" --emit=opencl two.pipe
-expect "graph --format=html" 2 '' 'not supported yet' "$PIPEC" graph --format=html two.pipe
 expect "--version of piperun" 0 'piperun' '' "$PIPERUN" --version
 expect "--help of pipec" 0 'usage' '' "$PIPEC" --help
 expect "--help of piperun" 0 'usage' '' "$PIPERUN" --help

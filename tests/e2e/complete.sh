@@ -20,7 +20,7 @@ check "commands" offers "bench" pipec be
 check "all of them, and nothing that is none" offers "$(printf '%s\n' bench complete doctor explain fmt graph help inspect lint lsp new run test | tr '\n' ' ' | sed 's/ $//')" pipec ''
 check "options of a command" offers "--format=" pipec graph --fo
 check "with what they share with a compilation" offers "--baseline --buffers=" pipec inspect --b
-check "values" offers "--format=cmds --format=dot --format=json --format=svg" pipec graph --format=
+check "values" offers "--format=cmds --format=dot --format=html --format=json --format=svg" pipec graph --format=
 check "of this command" offers "--format=tap" pipec test --format=ta
 check "devices" offers "--device=sim-h100 --device=sim-h200" pipec --device=sim-h
 check "devices after a blank" offers "sim-h100 sim-h200" pipec --device sim-h
@@ -72,7 +72,7 @@ for option in --emit=:11 --buffers=:3 --layout=:4 --policy=:4 --color=:3 --diagn
     check "each value of ${option%:*} is taken, nonsense is not" values "" "${option%:*}"
 done
 check "each value of the formats of test is taken" env wanted=2 bash -c 'for v in $(pipec complete -- pipec test --format=); do pipec test "$v" smooth.pipe >/dev/null || exit 1; done'
-check "and of graph" bash -c 'for v in $(pipec complete -- pipec graph --format= | grep -v svg); do pipec graph "$v" smooth.pipe >/dev/null || exit 1; done'
+check "and of graph" bash -c 'for v in $(pipec complete -- pipec graph --format= ); do pipec graph "$v" smooth.pipe >/dev/null || exit 1; done'
 check "and each kind of new" bash -c 'n=0; for v in $(pipec complete -- pipec new --kind=); do n=$((n + 1)); pipec new -q "$v" k$n.pipe || exit 1; done; [ $n = 3 ]'
 for form in --dispatch --depths; do
     check "and of piperun $form" bash -c 'for v in $(pipec complete -- piperun '$form'=); do piperun -q smooth.pipe samples=gen:ramp:4 smooth=null --device=cpu "$v" || exit 1; done'

@@ -78,11 +78,6 @@ printf 'import "all.cmds";\n' >imports.pipe
 check "a list is not imported" says 1 'compiled by itself' "$PIPEC" imports.pipe
 
 # Drawings.
-printf '#!/bin/sh\n[ "$1" = -Tsvg ] && echo "<svg/>" && grep -c . >/dev/null\n' >./dot && chmod +x dot
-check "svg through dot" sh -c 'PATH=.:$PATH; [ "$("$0" graph --format=svg all.pipe)" = "<svg/>" ]' "$PIPEC"
-mkdir -p none
-check "svg without dot" says 2 "'dot' of Graphviz" env PATH="$TMP/none" "$PIPEC" graph --format=svg all.pipe
-check "svg without dot leaves no file" sh -c 'PATH=none "$0" graph --format=svg -o drawn.svg all.pipe 2>/dev/null; [ ! -e drawn.svg ]' "$PIPEC"
 if command -v dot >/dev/null; then check "Graphviz reads it" sh -c '"$0" graph all.pipe | dot -Tsvg | grep -q "<svg"' "$PIPEC"; fi
 check "a refused program is drawn" sh -c '"$0" graph "$1/tests/reject/deadlock_no_initial_packets.pipe" 2>/dev/null | grep -q "^digraph"' "$PIPEC" "$ROOT"
 check "and refused" says 1 'deadlock' "$PIPEC" graph "$ROOT/tests/reject/deadlock_no_initial_packets.pipe"
@@ -121,5 +116,5 @@ check "inspect says that they are no device's" says 0 '"depths_for": null' "$PIP
 check "and whose they are" says 0 '"depths_for": "sim4"' "$PIPEC" inspect --json --device=sim4 depths.pipe
 "$PIPEC" --device=sim4 depths.pipe -o depths.pbc
 check "in a container" says 0 '"depths_for": "sim4"' "$PIPEC" inspect --json depths.pbc
-check "an unknown format" says 2 'dot, svg, json or cmds' "$PIPEC" graph --format=png all.pipe
+check "an unknown format" says 2 'dot, svg, html, json or cmds' "$PIPEC" graph --format=png all.pipe
 check "a full device" says 2 'cannot write' "$PIPEC" graph -o /dev/full all.pipe

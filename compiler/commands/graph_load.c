@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#include "compiler/commands/graph_load.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <string.h>
+
+/* Whether `name` is one of the names in `stage`, with '+' between them. */
+static bool stage_has(const char *stage, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = stage; at != NULL;
+         at = strchr(at, '+') != NULL ? strchr(at, '+') + 1 : NULL)
+        if (strncmp(at, name, length) == 0 && (at[length] == '\0' || at[length] == '+'))
+            return true;
+    return false;
+}
+
+static double busy_time(json_t *stages, const char *name)
+{
+    size_t i;
+    json_t *stage;
+    json_array_foreach(stages, i, stage)
+    {
+        const char *of = json_string_value(json_object_get(stage, "name"));
+        if (of != NULL && stage_has(of, name))
+            return json_number_value(json_object_get(stage, "execute_cycles"));
+    }
+    return 0;
+}
+
+const double *graph_load_read(struct arena *arena, const struct graph *graph, const char *path,
+                              const char **reason)
+{
+    json_error_t error;
+    double most = 0, *loads = ARENA_ARRAY(arena, double, graph->nodes.count + 1);
+    errno = 0;
+    json_t *report = json_load_file(path, 0, &error);
+    json_t *stages = json_object_get(report, "stages");
+    *reason = report == NULL && errno != 0 ? strerror(errno)
+                                           : "it is no report of piperun --stats=json:FILE";
+    for (size_t i = 0; i < graph->nodes.count; i++) {
+        loads[i] = busy_time(stages, graph->nodes.items[i].name);
+        if (loads[i] > most) most = loads[i];
+    }
+    for (size_t i = 0; most > 0 && i < graph->nodes.count; i++)
+        loads[i] /= most;
+    bool is_report = json_is_array(stages);
+    json_decref(report);
+    return is_report ? loads : NULL;
+}
