@@ -22,7 +22,7 @@
 #include "model/launch_time.h"
 #include "model/precedence.h"
 
-/* What the firings of a launch have launched. */
+/* The kernels that the firings of a launch have launched. */
 struct prt_sim_trees {
     uint64_t cycles; /* until all of it had ended, beyond the time of firings that launch nothing */
     uint64_t longest_cycles;   /* of the longest firing among those launched */

@@ -33,7 +33,7 @@ void prt_stage_objects_free(struct prt_stage_objects *objects);
  * it has executed. */
 void prt_stage_object_isolate(struct prt_kernel_object *object);
 
-/* What the index generator needs of a kernel with work-items; without its registers. */
+/* The configuration of the index generator for a kernel with work-items; without its registers. */
 struct prt_index_configuration prt_index_configure(const struct prt_container *container,
                                                    const struct container_index *record);
 
