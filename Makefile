@@ -167,6 +167,7 @@ GRAMMAR      := $(wildcard compiler/syntax/lexer.l compiler/syntax/parser.y)
 STD_FILES    := $(sort $(wildcard lang/std/*.pipe))
 DEVICE_FILES := $(sort $(wildcard lang/devices/*.dev))
 RULE_FILES   := $(sort $(wildcard compiler/rules/*.md))
+EDITOR_FILES := $(sort $(wildcard editors/*/*.* editors/*/*/*.*))
 TOPIC_FILES  := $(sort $(wildcard compiler/topics/*.txt))
 START_FILES  := $(sort $(wildcard compiler/starts/*.pipe))
 TEST_SRC     := $(sort $(wildcard tests/unit/test_*.c tests/conform/test_*.c tests/reference/test_*.c))
@@ -465,7 +466,7 @@ fuzz-run: $(B)/pipec $(FUZZ_SRC:tests/fuzz/%.c=$(B)/%)
 
 # ---- Everything else -----------------------------------------------------------------------------
 
-.PHONY: run deps lint format flags install install-strip uninstall dist clean help
+.PHONY: run deps lint format flags install install-strip vsix uninstall dist clean help
 run: ## install what is missing, build, run the example
 	@scripts/deps.sh build
 	+@$(submake) all
@@ -503,6 +504,7 @@ install: all ## install into $(DESTDIR)$(PREFIX)
 	    $(INSTALL) -m 644 $$f $(D)/share/pipec/$${f#lang/} || exit 1; done
 	for m in $(wildcard man/*.[1-8]) $(B)/pipec-rules.7; do \
 	    $(INSTALL) -D -m 644 $$m $(D)/share/man/man$${m##*.}/$${m##*/} || exit 1; done
+	for f in $(EDITOR_FILES); do $(INSTALL) -D -m 644 $$f $(D)/share/pipec/$$f || exit 1; done
 	$(INSTALL) -D -m 644 LICENSE $(D)/share/doc/pipec/LICENSE
 install-strip: ## install without debugging information
 	@$(MAKE) install STRIP=-s
@@ -511,6 +513,10 @@ uninstall: ## remove what install put there
 	    $(D)/lib/libpipert.so.$(SOVERSION) $(D)/lib/pkgconfig/pipert.pc
 	for m in $(wildcard man/*.[1-8]) pipec-rules.7; do rm -f $(D)/share/man/man$${m##*.}/$${m##*/}; done
 	rm -rf $(D)/include/pipec $(D)/share/pipec $(D)/share/doc/pipec
+vsix: $(B)/pipec.vsix ## the extension for Visual Studio Code
+$(B)/pipec.vsix: scripts/vsix.py LICENSE $(EDITOR_FILES)
+	@mkdir -p $(@D)
+	$(Q)scripts/vsix.py editors/vscode LICENSE $@
 dist: ## a source archive of the committed tree
 	@mkdir -p $(BUILD)
 	git archive --prefix=pipec-$(VERSION)/ -o $(BUILD)/pipec-$(VERSION).tar.gz HEAD

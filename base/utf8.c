@@ -52,6 +52,19 @@ bool utf8_in_ranges(const struct code_range *ranges, size_t count, uint32_t code
     return false;
 }
 
+size_t utf16_prefix_bytes(const char *line, size_t available, size_t units)
+{
+    size_t at = 0;
+    for (size_t passed = 0; passed < units && at < available && line[at] != '\n';) {
+        uint32_t code = 0;
+        size_t length = utf8_decode(line + at, available - at, &code);
+        if (length == 0) length = utf8_broken_length(line + at, available - at);
+        at += length;
+        passed += code >= 0x10000 ? 2 : 1;
+    }
+    return at;
+}
+
 bool utf8_is_unprintable(uint32_t code)
 {
     static const struct code_range unprintable[] = {

@@ -17,6 +17,10 @@ size_t utf8_decode(const char *text, size_t available, uint32_t *code);
  * the longest incomplete character, or one byte. */
 size_t utf8_broken_length(const char *text, size_t available);
 
+/* The bytes of the line's first `units` UTF-16 code units, or of the whole line if it is shorter. A character that is
+ * cut counts as a whole. */
+size_t utf16_prefix_bytes(const char *line, size_t available, size_t units);
+
 /* Controls, line separators, and characters that reorder or hide text. */
 bool utf8_is_unprintable(uint32_t code);
 

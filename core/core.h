@@ -154,6 +154,7 @@ struct core_stage {
     bool spilled;            /* it uses another stage's entry */
     bool ends_pack;          /* the last stage of its pack */
     bool awaited;            /* a more important stage reads its packets */
+    bool depends;            /* a stage of its queue is at the other end of one of its buffers */
     uint32_t component;      /* of the stages that are not fed: ends.h */
     uint32_t component_next; /* another stage of that component; the links form a ring */
     /* The input and the output that admitted no firing when the stage was last asked: they are asked first. */

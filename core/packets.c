@@ -8,19 +8,20 @@ static struct dispatch_full make_full_packet(const struct core *c, uint32_t inde
                                              uint64_t firings, bool quiet)
 {
     uint8_t release = quiet ? DISPATCH_SCOPE_NONE : DISPATCH_SCOPE_AGENT;
-    return (struct dispatch_full){.header = DISPATCH_FULL,
-                                  .synch_scopes = DISPATCH_SCOPES(0, DISPATCH_SCOPE_AGENT, release),
-                                  .setup = 1,
-                                  .workgroup_size_x = c->lanes,
-                                  .workgroup_size_y = 1,
-                                  .workgroup_size_z = 1,
-                                  .grid_size_x = (uint32_t)firings,
-                                  .grid_size_y = 1,
-                                  .grid_size_z = 1,
-                                  .kernel_object =
-                                      finish ? (uint64_t)c->stage_count + index : index,
-                                  .kernarg_address = index,
-                                  .completion_signal = quiet ? 0 : (uint64_t)index + 1};
+    uint8_t barrier = core_stage(c, index)->depends;
+    return (struct dispatch_full){
+        .header = DISPATCH_FULL,
+        .synch_scopes = DISPATCH_SCOPES(barrier, DISPATCH_SCOPE_AGENT, release),
+        .setup = 1,
+        .workgroup_size_x = c->lanes,
+        .workgroup_size_y = 1,
+        .workgroup_size_z = 1,
+        .grid_size_x = (uint32_t)firings,
+        .grid_size_y = 1,
+        .grid_size_z = 1,
+        .kernel_object = finish ? (uint64_t)c->stage_count + index : index,
+        .kernarg_address = index,
+        .completion_signal = quiet ? 0 : (uint64_t)index + 1};
 }
 
 /* Enqueues the packet.  If the queue is full, waits for completions. */
@@ -127,7 +128,7 @@ static bool is_stored(const struct core *c, uint32_t index, const struct dispatc
     uint32_t holds = c->reference_stages[stage->entry];
     if (stage->spilled) return true;
     if (holds != index) return false;
-    uint32_t grid = c->references.entries[stage->entry].grid_size_x;
+    uint32_t grid = c->references.entries[stage->entry].scheduling.grid_size_x;
     return grid == launch->grid_size_x || stage->grid_before != launch->grid_size_x;
 }
 

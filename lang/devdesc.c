@@ -60,15 +60,16 @@ static const struct field FIELDS[] = {
     {"launch_enqueue", FIELD_U32, UNIT_NONE, false, 0, 1 << 24, 200, AT(launch_enqueue_cycles)},
     {"launch_process", FIELD_U32, UNIT_NONE, false, 0, 1 << 24, 400, AT(launch_process_cycles)},
     {"launch_cleanup", FIELD_U32, UNIT_NONE, false, 0, 1 << 24, 200, AT(launch_cleanup_cycles)},
+    {"processes_ahead", FIELD_U32, UNIT_NONE, false, 0, 1, 0, AT(processes_ahead)},
     {"switch", FIELD_U32, UNIT_NONE, false, 0, 1 << 24, 100, AT(switch_cycles)},
     {"device_queue_entries", FIELD_U32, UNIT_NONE, false, 0, 1 << 24, 1024,
      AT(device_queue_entries)},
     {"child_issue", FIELD_U32, UNIT_NONE, false, 0, 1 << 24, 100, AT(child_issue_cycles)},
     {"child_start", FIELD_U32, UNIT_NONE, false, 0, 1 << 24, 2400, AT(child_start_cycles)},
-    {"cores_per_cu", FIELD_U32, UNIT_NONE, false, 1, 1024, 4, AT(cores_per_cu)},
+    {"cores_per_cu", FIELD_U32, UNIT_NONE, false, 1, 64, 1, AT(cores_per_cu)},
     {"index_register_bits", FIELD_U32, UNIT_NONE, false, 8, 64, 16, AT(index_register_bits)},
     {"index_history", FIELD_U32, UNIT_NONE, false, 1, 64, 4, AT(index_history_entries)},
-    {"index_memory", FIELD_U64, UNIT_BYTES, false, 16, 1 << 30, 16384, AT(index_memory_bytes)},
+    {"index_memory", FIELD_U64, UNIT_BYTES, false, 0, 1 << 30, 16384, AT(index_memory_bytes)},
     {"index_shared_below", FIELD_U64, UNIT_BYTES, false, 0, 1 << 30, 4096,
      AT(index_shared_below_bytes)},
     {"index_dedicated_launches", FIELD_U32, UNIT_NONE, false, 1, 1 << 24, 2,
@@ -151,7 +152,7 @@ static void skip_line_blanks(struct devdesc_reader *reader)
         reader->at++;
 }
 
-static bool at_end(struct devdesc_reader *reader)
+static bool devdesc_at_end(struct devdesc_reader *reader)
 {
     skip_line_blanks(reader);
     return reader->at == reader->length || reader->line[reader->at] == '#';
@@ -212,7 +213,7 @@ static uint32_t min3(uint32_t a, uint32_t b, uint32_t c)
 }
 
 /* Levenshtein distance of two short words. */
-static uint32_t distance(struct part part, const char *key)
+static uint32_t word_distance(struct part part, const char *key)
 {
     uint32_t row[KEY_MAX + 1];
     size_t length = strlen(key);
@@ -234,7 +235,7 @@ static uint32_t distance(struct part part, const char *key)
 static bool is_nearer_word(struct part part, const char *word, size_t *best)
 {
     if (part.length > KEY_MAX) return false;
-    size_t far = distance(part, word);
+    size_t far = word_distance(part, word);
     if (far >= *best || far * 2 > part.length) return false;
     *best = far;
     return true;
@@ -405,7 +406,7 @@ static bool read_field_number(struct devdesc_reader *reader, const struct field 
     size_t number_end = (size_t)(part.text - reader->line) + digits;
     struct part suffix = {part.text + digits, part.length - digits,
                           place_in_line(reader, number_end, reader->at)};
-    if (suffix.length == 0 && field->unit != UNIT_NONE && !at_end(reader))
+    if (suffix.length == 0 && field->unit != UNIT_NONE && !devdesc_at_end(reader))
         suffix = next_part(reader);
     if (suffix.length && !scale(reader, field, suffix, &value)) return false;
     if (!check_range(reader, field, place_up_to_here(reader, part.place), value)) return false;
@@ -413,7 +414,7 @@ static bool read_field_number(struct devdesc_reader *reader, const struct field 
     return true;
 }
 
-static bool read_scheme(struct devdesc_reader *reader, uint32_t *scheme, struct part *part)
+static bool read_scheme_field(struct devdesc_reader *reader, uint32_t *scheme, struct part *part)
 {
     *part = next_part(reader);
     size_t i = 0, count = sizeof SCHEMES / sizeof SCHEMES[0];
@@ -436,20 +437,20 @@ static bool read_scheme(struct devdesc_reader *reader, uint32_t *scheme, struct 
     return false;
 }
 
-static bool read_schemes(struct devdesc_reader *reader, const struct field *field)
+static bool read_scheme_list(struct devdesc_reader *reader, const struct field *field)
 {
     uint32_t schemes = 0, scheme = 0;
     struct part part, none = {NULL, 0, {0}};
     size_t count = 0;
     do {
-        if (!read_scheme(reader, &scheme, &part)) return false;
+        if (!read_scheme_field(reader, &scheme, &part)) return false;
         if (scheme == 0) none = part;
         if (scheme & schemes)
             devdesc_report(reader->findings, DEVDESC_WARNING, part.place, "'%.*s' is named twice",
                            shown_length(part), part.text);
         schemes |= scheme;
         count++;
-    } while (!at_end(reader));
+    } while (!devdesc_at_end(reader));
     if (none.length && count > 1) {
         devdesc_help(REFUSE(reader, none.place, "'none' excludes schemes"),
                      "leave 'none' out, or the schemes");
@@ -479,7 +480,7 @@ static bool find_field(struct devdesc_reader *reader, struct part key, size_t *i
 
 static bool read_field_value(struct devdesc_reader *reader, const struct field *field)
 {
-    if (at_end(reader)) {
+    if (devdesc_at_end(reader)) {
         help_range(REFUSE(reader, place_in_line(reader, reader->at, reader->at),
                           "'%s' has no value", field->key),
                    field);
@@ -487,7 +488,7 @@ static bool read_field_value(struct devdesc_reader *reader, const struct field *
     }
     switch (field->kind) {
     case FIELD_NAME: return read_device_name(reader, field);
-    case FIELD_SCHEMES: return read_schemes(reader, field);
+    case FIELD_SCHEMES: return read_scheme_list(reader, field);
     case FIELD_U32:
     case FIELD_U64: return read_field_number(reader, field);
     }
@@ -512,7 +513,7 @@ static bool enter_key(struct devdesc_reader *reader, size_t index, struct part k
 static void read_device_line(struct devdesc_reader *reader)
 {
     size_t index;
-    if (at_end(reader)) return;
+    if (devdesc_at_end(reader)) return;
     struct part key = next_part(reader);
     if (key.length == 0) {
         REFUSE(reader, key.place, "a line is `key = value`");
@@ -531,7 +532,7 @@ static void read_device_line(struct devdesc_reader *reader)
     skip_line_blanks(reader);
     given->value = rest_of_line(reader);
     if (!read_field_value(reader, &FIELDS[index])) return;
-    if (!at_end(reader)) {
+    if (!devdesc_at_end(reader)) {
         REFUSE(reader, rest_of_line(reader), "nothing may follow the value of '%s'",
                FIELDS[index].key);
         return;
@@ -663,7 +664,7 @@ size_t devdesc_write(const struct devdesc *d, char *to, size_t capacity)
 /* ---- names and parts ---- */
 
 /* At least 1 of a bandwidth that there is. */
-static uint64_t share_of(uint64_t bandwidth, const struct devdesc *whole, uint32_t cu_count)
+static uint64_t bandwidth_share(uint64_t bandwidth, const struct devdesc *whole, uint32_t cu_count)
 {
     unsigned __int128 share = (unsigned __int128)bandwidth * cu_count / whole->cu_count;
     return share == 0 && bandwidth > 0 ? 1 : (uint64_t)share;
@@ -677,8 +678,8 @@ void devdesc_part(const struct devdesc *whole, uint32_t first_cu, uint32_t cu_co
     snprintf(part->name, sizeof part->name, "%s", name);
     part->cu_count = cu_count;
     if (part->max_sub_devices > cu_count) part->max_sub_devices = cu_count;
-    part->memory_bytes_per_cycle = share_of(whole->memory_bytes_per_cycle, whole, cu_count);
-    part->cache_bytes_per_cycle = share_of(whole->cache_bytes_per_cycle, whole, cu_count);
+    part->memory_bytes_per_cycle = bandwidth_share(whole->memory_bytes_per_cycle, whole, cu_count);
+    part->cache_bytes_per_cycle = bandwidth_share(whole->cache_bytes_per_cycle, whole, cu_count);
     for (int level = 0; level < DEVDESC_LEVELS; level++) {
         uint32_t each = whole->cus_per_domain[level];
         if (each == 0 || first_cu % each || cu_count % each)
@@ -704,22 +705,19 @@ bool devdesc_host_cores(const char *name, uint32_t *cores)
     return *cores <= DEVDESC_HOST_CORES_MAX;
 }
 
-/* As many cores, which share one last cache. */
-static void set_cores(struct devdesc *device, const char *name, uint32_t cores)
-{
-    snprintf(device->name, sizeof device->name, "%s", name);
-    device->cu_count = device->max_sub_devices = cores;
-    for (int level = 0; level < DEVDESC_LEVELS; level++)
-        if (device->cus_per_domain[level] > 1) device->cus_per_domain[level] = cores;
-}
-
 bool devdesc_builtin(const char *name, struct devdesc *out)
 {
     struct devdesc_findings findings;
     uint32_t cores;
     if (devdesc_host_cores(name, &cores) && cores > 0) {
         bool found = devdesc_builtin("cpu", out);
-        if (found) set_cores(out, name, cores);
+        if (found) {
+            /* As many cores, which share one last cache. */
+            snprintf(out->name, sizeof out->name, "%s", name);
+            out->cu_count = out->max_sub_devices = cores;
+            for (int level = 0; level < DEVDESC_LEVELS; level++)
+                if (out->cus_per_domain[level] > 1) out->cus_per_domain[level] = cores;
+        }
         return found;
     }
     for (const struct embedded_file *file = embedded_device_files; file->name; file++)

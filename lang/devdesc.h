@@ -27,7 +27,7 @@ struct devdesc_costs {
 struct devdesc {
     char name[64];
     uint32_t cu_count; /* compute units */
-    uint32_t lanes;    /* work-items a CU executes in lock step */
+    uint32_t lanes;    /* work-items that a core of a CU executes in lock step */
     /* 1: the processor that the runtime itself runs on: time is real, its caches decide depths and
      * batches, and neighbours are fused; 0: simulated */
     uint32_t host;
@@ -50,15 +50,16 @@ struct devdesc {
     uint32_t reference_entries; /* 1..8 */
     uint32_t launch_enqueue_cycles, launch_process_cycles,
         launch_cleanup_cycles; /* of a full packet */
+    uint32_t processes_ahead;  /* 1: a packet is processed while launches before it execute */
     uint32_t switch_cycles;    /* a sub-device goes over to another stage */
     uint32_t device_queue_entries;
     /* a kernel launched by a kernel: of its parent, to issue it; before its own code begins */
     uint32_t child_issue_cycles, child_start_cycles;
-    uint32_t cores_per_cu;
+    uint32_t cores_per_cu; /* warps that a CU executes at a time */
     /* The index generator of a CU (lang/index_generator.md). */
     uint32_t index_register_bits;
     uint32_t index_history_entries;
-    uint64_t index_memory_bytes;
+    uint64_t index_memory_bytes;       /* 0: there is no generator, items divide */
     uint64_t index_shared_below_bytes; /* with less index memory than that all kernels share it */
     uint32_t index_dedicated_launches; /* an iteration: from there on a kernel has its own */
     struct devdesc_costs costs;

@@ -125,7 +125,7 @@ static void check_schemes(const struct check *check)
 }
 
 /* A work-group is executed by one CU. */
-static void check_groups(const struct check *check)
+static void check_group_limits(const struct check *check)
 {
     const struct devdesc *d = check->description;
     if (!field_is_given(check, "max_group_items") || !field_is_given(check, "lanes")) return;
@@ -191,7 +191,7 @@ void devdesc_check(const struct devdesc_reader *reader, const struct devdesc *de
     check_nesting(&check);
     check_caches(&check);
     check_schemes(&check);
-    check_groups(&check);
+    check_group_limits(&check);
     check_kind(&check);
     check_local_memory(&check);
     check_memory_time(&check);

@@ -84,6 +84,7 @@ size_t devdesc_text(const struct devdesc *d, char *to, size_t capacity)
     add_number(&text, "launch_enqueue_cycles", d->launch_enqueue_cycles);
     add_number(&text, "launch_process_cycles", d->launch_process_cycles);
     add_number(&text, "launch_cleanup_cycles", d->launch_cleanup_cycles);
+    if (d->processes_ahead > 0) add_number(&text, "processes_ahead", d->processes_ahead);
     add_number(&text, "switch_cycles", d->switch_cycles);
     add_number(&text, "device_queue_entries", d->device_queue_entries);
     add_number(&text, "child_issue_cycles", d->child_issue_cycles);

@@ -82,8 +82,8 @@ struct dispatch_reference dispatch_refer(const struct dispatch_full *launch, uin
     return packet;
 }
 
-static bool refuse(struct dispatch_finding *finding, enum dispatch_defect defect, uint32_t kernel,
-                   uint32_t value)
+static bool refuse_dispatch(struct dispatch_finding *finding, enum dispatch_defect defect,
+                            uint32_t kernel, uint32_t value)
 {
     *finding = (struct dispatch_finding){defect, kernel, value};
     return false;
@@ -94,22 +94,67 @@ bool dispatch_resolve(const struct dispatch_table *table, const struct dispatch_
 {
     uint32_t found = 0;
     if (packet->header != DISPATCH_REFERENCE)
-        return refuse(finding, DISPATCH_BAD_TYPE, 0, packet->header);
+        return refuse_dispatch(finding, DISPATCH_BAD_TYPE, 0, packet->header);
     if (packet->ref_num >= table->count)
-        return refuse(finding, DISPATCH_BAD_ENTRY, 0, packet->ref_num);
+        return refuse_dispatch(finding, DISPATCH_BAD_ENTRY, 0, packet->ref_num);
     __builtin_memcpy(launch, packet, sizeof *launch);
     launch->header = DISPATCH_FULL;
     launch->reserved0 = 0;
     enum dispatch_defect defect = dispatch_check(launch, &found);
-    if (defect != DISPATCH_GOOD) return refuse(finding, defect, 0, found);
+    if (defect != DISPATCH_GOOD) return refuse_dispatch(finding, defect, 0, found);
     return true;
 }
 
 void dispatch_store(struct dispatch_table *table, uint32_t entry,
                     const struct dispatch_full *launch)
 {
-    table->entries[entry] = *launch;
+    table->entries[entry] = dispatch_decode(launch);
     table->stored |= 1u << entry;
+}
+
+struct dispatch_full dispatch_stored(const struct dispatch_table *table, uint32_t entry)
+{
+    return dispatch_encode(&table->entries[entry]);
+}
+
+/* ---- decoding ---- */
+
+#define SAME_FIELDS(FIELD)                                                                         \
+    FIELD(kernel_object)                                                                           \
+    FIELD(kernarg_address)                                                                         \
+    FIELD(grid_size_x)                                                                             \
+    FIELD(grid_size_y)                                                                             \
+    FIELD(grid_size_z)                                                                             \
+    FIELD(private_segment_size_bytes)                                                              \
+    FIELD(group_segment_size_bytes)                                                                \
+    FIELD(workgroup_size_x)                                                                        \
+    FIELD(workgroup_size_y)                                                                        \
+    FIELD(workgroup_size_z)                                                                        \
+    FIELD(setup)
+
+struct dispatch_decoded dispatch_decode(const struct dispatch_full *launch)
+{
+    struct dispatch_decoded decoded = {.scheduling = {.barrier = launch->synch_scopes & 1,
+                                                      .acquire = launch->synch_scopes >> 1 & 3},
+                                       .cleanup = {.completion_signal = launch->completion_signal,
+                                                   .release = launch->synch_scopes >> 3 & 3}};
+#define FIELD(member) decoded.scheduling.member = launch->member;
+    SAME_FIELDS(FIELD)
+#undef FIELD
+    return decoded;
+}
+
+struct dispatch_full dispatch_encode(const struct dispatch_decoded *decoded)
+{
+    const struct dispatch_scheduling *s = &decoded->scheduling;
+    struct dispatch_full launch = {
+        .header = DISPATCH_FULL,
+        .synch_scopes = DISPATCH_SCOPES(s->barrier, s->acquire, decoded->cleanup.release),
+        .completion_signal = decoded->cleanup.completion_signal};
+#define FIELD(member) launch.member = s->member;
+    SAME_FIELDS(FIELD)
+#undef FIELD
+    return launch;
 }
 
 /* ---- differences ---- */
@@ -169,7 +214,8 @@ void dispatch_open(struct dispatch_writer *writer)
 bool dispatch_append(struct dispatch_writer *writer, const struct dispatch_table *table,
                      uint32_t entry, const struct dispatch_full *launch)
 {
-    uint32_t vector = dispatch_vector(&table->entries[entry], launch);
+    const struct dispatch_full reference = dispatch_stored(table, entry);
+    uint32_t vector = dispatch_vector(&reference, launch);
     if (writer->units + dispatch_vector_units(vector) > DISPATCH_UNITS) return false;
     uint16_t *values = writer->packet.diff_values;
     values[writer->units++] = DISPATCH_DIFF_HEADER(entry, vector);
@@ -187,7 +233,8 @@ uint32_t dispatch_nearest(const struct dispatch_table *table, const struct dispa
     uint32_t best = 0, fewest = UINT32_MAX;
     for (uint32_t left = table->stored; left != 0; left &= left - 1) {
         uint32_t entry = (uint32_t)__builtin_ctz(left);
-        uint32_t units = dispatch_vector_units(dispatch_vector(&table->entries[entry], launch));
+        const struct dispatch_full reference = dispatch_stored(table, entry);
+        uint32_t units = dispatch_vector_units(dispatch_vector(&reference, launch));
         if (units < fewest) {
             best = entry;
             fewest = units;
@@ -211,9 +258,9 @@ static bool read_values(struct reader *r, uint32_t vector, struct dispatch_full 
     for (; vector != 0; vector &= vector - 1) {
         const struct field *field = &fields[__builtin_ctz(vector)];
         if (field->units > DISPATCH_UNITS - r->at)
-            return refuse(r->finding, DISPATCH_PAST_UNITS, r->kernel, r->at);
+            return refuse_dispatch(r->finding, DISPATCH_PAST_UNITS, r->kernel, r->at);
         if (field->size == 1 && r->values[r->at] > UINT8_MAX)
-            return refuse(r->finding, DISPATCH_WIDE_VALUE, r->kernel, r->values[r->at]);
+            return refuse_dispatch(r->finding, DISPATCH_WIDE_VALUE, r->kernel, r->values[r->at]);
         copy_field((uint8_t *)launch + field->offset, &r->values[r->at], field);
         r->at += field->units;
     }
@@ -228,17 +275,19 @@ static bool read_values(struct reader *r, uint32_t vector, struct dispatch_full 
 
 static bool read_launch(struct reader *r, struct dispatch_full *launch)
 {
-    if (r->at == DISPATCH_UNITS) return refuse(r->finding, DISPATCH_PAST_UNITS, r->kernel, r->at);
+    if (r->at == DISPATCH_UNITS)
+        return refuse_dispatch(r->finding, DISPATCH_PAST_UNITS, r->kernel, r->at);
     uint16_t header = r->values[r->at++];
     uint32_t entry = DISPATCH_DIFF_ENTRY(header), found = 0;
-    if (entry >= r->table->count) return refuse(r->finding, DISPATCH_BAD_ENTRY, r->kernel, entry);
+    if (entry >= r->table->count)
+        return refuse_dispatch(r->finding, DISPATCH_BAD_ENTRY, r->kernel, entry);
     if ((r->table->stored >> entry & 1) == 0)
-        return refuse(r->finding, DISPATCH_EMPTY_ENTRY, r->kernel, entry);
-    *launch = r->table->entries[entry];
+        return refuse_dispatch(r->finding, DISPATCH_EMPTY_ENTRY, r->kernel, entry);
+    *launch = dispatch_stored(r->table, entry);
     if (!read_values(r, DISPATCH_DIFF_VECTOR(header), launch)) return false;
     if ((DISPATCH_DIFF_VECTOR(header) & ~NEVER_WRONG) == 0) return true;
     enum dispatch_defect defect = dispatch_check(launch, &found);
-    if (defect != DISPATCH_GOOD) return refuse(r->finding, defect, r->kernel, found);
+    if (defect != DISPATCH_GOOD) return refuse_dispatch(r->finding, defect, r->kernel, found);
     return true;
 }
 
@@ -262,8 +311,8 @@ bool dispatch_expand(const struct dispatch_table *table, const struct dispatch_c
 {
     struct reader r = {.table = table, .values = packet->diff_values, .finding = finding};
     if (packet->header != DISPATCH_CONDENSED)
-        return refuse(finding, DISPATCH_BAD_TYPE, 0, packet->header);
-    if (packet->num_kernels == 0) return refuse(finding, DISPATCH_NO_KERNELS, 0, 0);
+        return refuse_dispatch(finding, DISPATCH_BAD_TYPE, 0, packet->header);
+    if (packet->num_kernels == 0) return refuse_dispatch(finding, DISPATCH_NO_KERNELS, 0, 0);
     for (; r.kernel < packet->num_kernels; r.kernel++)
         if (!read_launch(&r, &launches[r.kernel])) return false;
     if (r.at < DISPATCH_UNITS && !rest_is_zero(&r)) {
@@ -271,7 +320,7 @@ bool dispatch_expand(const struct dispatch_table *table, const struct dispatch_c
             r.at++;
             assert(r.at < DISPATCH_UNITS);
         }
-        return refuse(finding, DISPATCH_TRAILING_UNITS, packet->num_kernels, r.at);
+        return refuse_dispatch(finding, DISPATCH_TRAILING_UNITS, packet->num_kernels, r.at);
     }
     *count = packet->num_kernels;
     return true;

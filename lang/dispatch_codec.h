@@ -4,7 +4,7 @@
  * (lang/dispatch.md).
  *
  * A *launch* is a full packet: header DISPATCH_FULL, reserved fields 0.  A *table* is the device's
- * reference state: what was stored last in each of its entries.
+ * reference state: the launch that was stored last in each of its entries, decoded.
  *
  *     dispatch_append(writer, table, entry, launch) for each of a list of launches, and
  *     dispatch_expand(table, writer.packet), give the list again
@@ -20,10 +20,28 @@
 
 #include <stdbool.h>
 
+/* A launch, decoded: for starting it, and for its end. */
+struct dispatch_scheduling {
+    uint64_t kernel_object, kernarg_address;
+    uint32_t grid_size_x, grid_size_y, grid_size_z;
+    uint32_t private_segment_size_bytes, group_segment_size_bytes;
+    uint16_t workgroup_size_x, workgroup_size_y, workgroup_size_z;
+    uint16_t setup;
+    uint8_t barrier, acquire; /* the scope */
+};
+struct dispatch_cleanup {
+    uint64_t completion_signal;
+    uint8_t release; /* the scope */
+};
+struct dispatch_decoded {
+    struct dispatch_scheduling scheduling;
+    struct dispatch_cleanup cleanup;
+};
+
 struct dispatch_table {
-    struct dispatch_full entries[DISPATCH_ENTRIES_MAX]; /* as launches */
-    uint32_t count;                                     /* that the device has: 1.. */
-    uint32_t stored;                                    /* set of entries that hold something */
+    struct dispatch_decoded entries[DISPATCH_ENTRIES_MAX];
+    uint32_t count;  /* that the device has: 1.. */
+    uint32_t stored; /* set of entries that hold something */
 };
 
 enum dispatch_defect {
@@ -60,9 +78,14 @@ struct dispatch_reference dispatch_refer(const struct dispatch_full *launch, uin
 bool dispatch_resolve(const struct dispatch_table *table, const struct dispatch_reference *packet,
                       struct dispatch_full *launch, struct dispatch_finding *finding);
 
-/* Stores what a good reference packet says. */
+/* What a good launch says, and back. */
+struct dispatch_decoded dispatch_decode(const struct dispatch_full *launch);
+struct dispatch_full dispatch_encode(const struct dispatch_decoded *decoded);
+
+/* Stores what a good reference packet says, and the launch of an entry that holds something. */
 void dispatch_store(struct dispatch_table *table, uint32_t entry,
                     const struct dispatch_full *launch);
+struct dispatch_full dispatch_stored(const struct dispatch_table *table, uint32_t entry);
 
 /* Set of the fields in which the launch is different from the reference; units that it then takes in
  * a condensed packet, its diff header included: 1 to 28. */

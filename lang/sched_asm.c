@@ -89,16 +89,16 @@ static void skip_blanks_in_line(struct assembly *a)
         a->at++;
 }
 
-static bool at_end(struct assembly *a)
+static bool assembly_at_end(struct assembly *a)
 {
     skip_blanks_in_line(a);
     return a->at == a->end;
 }
 
 /* Takes `c` if it comes next. */
-static bool take(struct assembly *a, char c)
+static bool take_character(struct assembly *a, char c)
 {
-    if (at_end(a) || *a->at != c) return false;
+    if (assembly_at_end(a) || *a->at != c) return false;
     a->at++;
     return true;
 }
@@ -132,7 +132,7 @@ static int shown(struct word word)
 
 static bool expect_end(struct assembly *a)
 {
-    if (at_end(a)) return true;
+    if (assembly_at_end(a)) return true;
     unsigned char c = (unsigned char)*a->at;
     if (c >= ' ' && c < 0x7f) return fail_assembly(a, "'%c' is not expected here", c);
     return fail_assembly(a, "the byte 0x%02x is not expected here", (unsigned)c);
@@ -161,7 +161,7 @@ static bool take_operand_number(struct assembly *a, const char *what, uint32_t *
 static bool take_list(struct assembly *a, const char *what, uint32_t *count)
 {
     *count = 0;
-    while (!at_end(a)) {
+    while (!assembly_at_end(a)) {
         void *items = a->list;
         bool grown = reserve(a, &items, &a->list_capacity, *count, sizeof *a->list);
         a->list = items;
@@ -244,7 +244,7 @@ static bool resolve_labels(struct assembly *a)
 enum { MNEMONIC_MAX = 32 };
 
 /* Edit distance of a word to a mnemonic. */
-static size_t distance(struct word word, const char *mnemonic)
+static size_t mnemonic_distance(struct word word, const char *mnemonic)
 {
     size_t row[MNEMONIC_MAX + 1], length = strlen(mnemonic);
     for (size_t j = 0; j <= length; j++)
@@ -270,7 +270,7 @@ static const char *nearest_mnemonic(struct word word)
     size_t least = word.length / 3 + 2;
     for (int i = 1; i < SCHED_OPCODE_COUNT; i++) {
         if (strlen(sched_opcodes[i].mnemonic) > MNEMONIC_MAX) continue;
-        size_t d = distance(word, sched_opcodes[i].mnemonic);
+        size_t d = mnemonic_distance(word, sched_opcodes[i].mnemonic);
         if (d >= least) continue;
         least = d;
         nearest = sched_opcodes[i].mnemonic;
@@ -330,20 +330,16 @@ static bool take_one_of(struct assembly *a, char letter, uint32_t *value)
                          operand_name(letter) + strlen("the "), known);
 }
 
-/* "run STAGE, NUMBER", for messages. */
-static void usage_of(enum sched_opcode opcode, char *out, size_t size)
-{
-    const struct sched_opcode_info *info = &sched_opcodes[opcode];
-    size_t used = (size_t)snprintf(out, size, "%s", info->mnemonic);
-    for (size_t i = 0; info->operands[i] != '\0' && used < size; i++)
-        used += (size_t)snprintf(out + used, size - used, "%s %s", i > 0 ? "," : "",
-                                 operand_name(info->operands[i]) + strlen("the "));
-}
-
 static bool miss_operand(struct assembly *a, enum sched_opcode opcode, char letter)
 {
     char usage[120];
-    usage_of(opcode, usage, sizeof usage);
+    /* "run STAGE, NUMBER", for messages. */
+    size_t size = sizeof usage;
+    const struct sched_opcode_info *info = &sched_opcodes[opcode];
+    size_t used = (size_t)snprintf(usage, size, "%s", info->mnemonic);
+    for (size_t i = 0; info->operands[i] != '\0' && used < size; i++)
+        used += (size_t)snprintf(usage + used, size - used, "%s %s", i > 0 ? "," : "",
+                                 operand_name(info->operands[i]) + strlen("the "));
     return fail_assembly(a, "',' and %s are missing: '%s'", operand_name(letter), usage);
 }
 
@@ -351,7 +347,7 @@ static bool take_operands(struct assembly *a, enum sched_opcode opcode, uint32_t
 {
     const char *letters = sched_opcodes[opcode].operands;
     for (uint32_t i = 0, words; letters[i] != '\0'; i++) {
-        if (i > 0 && !take(a, ',')) return miss_operand(a, opcode, letters[i]);
+        if (i > 0 && !take_character(a, ',')) return miss_operand(a, opcode, letters[i]);
         bool good = letters[i] == 'L'   ? take_label_use(a, i)
                     : letters[i] == '*' ? take_list(a, "an item of the list", &operands[i])
                     : sched_words(letters[i], &words) != NULL
@@ -397,19 +393,6 @@ static bool assemble_instruction(struct assembly *a, struct word mnemonic)
 
 /* ---- directives ---- */
 
-static bool assemble_stages(struct assembly *a)
-{
-    if (a->stages_seen) return fail_assembly(a, "the number of stages is given twice");
-    a->stages_seen = true;
-    if (!take_operand_number(a, "the number of stages", &a->program->stage_count) ||
-        !expect_end(a)) {
-        return false;
-    }
-    if (a->program->stage_count <= SCHED_MAX_STAGES) return true;
-    return fail_assembly(a, "%" PRIu32 " stages: at most %u are possible", a->program->stage_count,
-                         SCHED_MAX_STAGES);
-}
-
 /* The numbers of a set. */
 static bool are_stages(struct assembly *a, uint32_t count)
 {
@@ -433,7 +416,8 @@ static bool assemble_set(struct assembly *a)
                              program->set_count);
     }
     if (number >= SCHED_MAX_SETS) return fail_assembly(a, "more than %u sets", SCHED_MAX_SETS);
-    if (!take(a, ':')) return fail_assembly(a, "':' is missing after the number of the set");
+    if (!take_character(a, ':'))
+        return fail_assembly(a, "':' is missing after the number of the set");
     if (!take_list(a, "a stage of the set", &count) || !are_stages(a, count)) return false;
     void *sets = program->sets;
     bool grown = reserve(a, &sets, &a->set_capacity, program->set_count, sizeof *program->sets);
@@ -448,7 +432,17 @@ static bool assemble_set(struct assembly *a)
 
 static bool assemble_directive(struct assembly *a, struct word name)
 {
-    if (word_is(name, ".stages")) return assemble_stages(a);
+    if (word_is(name, ".stages")) {
+        if (a->stages_seen) return fail_assembly(a, "the number of stages is given twice");
+        a->stages_seen = true;
+        if (!take_operand_number(a, "the number of stages", &a->program->stage_count) ||
+            !expect_end(a)) {
+            return false;
+        }
+        if (a->program->stage_count <= SCHED_MAX_STAGES) return true;
+        return fail_assembly(a, "%" PRIu32 " stages: at most %u are possible",
+                             a->program->stage_count, SCHED_MAX_STAGES);
+    }
     if (word_is(name, ".set")) return assemble_set(a);
     return fail_assembly(a, "there is no directive '%.*s'; there are .stages and .set", shown(name),
                          name.text);
@@ -459,11 +453,11 @@ static bool assemble_directive(struct assembly *a, struct word name)
 /* A line: any labels, then nothing, a directive or an instruction. */
 static bool assemble_line(struct assembly *a)
 {
-    while (!at_end(a)) {
+    while (!assembly_at_end(a)) {
         struct word word = take_next_word(a);
         if (word.length == 0) return expect_end(a);
         if (word.text[0] == '.') return assemble_directive(a, word);
-        if (!take(a, ':')) return assemble_instruction(a, word);
+        if (!take_character(a, ':')) return assemble_instruction(a, word);
         if (!is_label_name(word)) {
             return fail_assembly(a, "'%.*s' cannot be a label", shown(word), word.text);
         }

@@ -323,13 +323,19 @@ void prt_block_find_order(struct core *core)
         struct core_stage *stage = core_stage(core, i);
         bool known = stage->exact && (stage->flags & CONTAINER_NODE_STOPS) == 0;
         stage->awaited = has_important_reader(core, stage);
+        stage->depends = false;
         for (uint32_t k = 0; k < stage->input_count; k++) {
             struct core_input *input = core_input(core, stage, k);
-            input->in_order = is_on_one_queue(core, core_read_buffer(core, input));
+            const struct core_buffer *buffer = core_read_buffer(core, input);
+            input->in_order = is_on_one_queue(core, buffer);
+            stage->depends |= input->in_order;
         }
         for (uint32_t k = 0; k < stage->output_count; k++) {
             struct core_output *output = core_output(core, stage, k);
-            output->in_order = known && is_on_one_queue(core, core_written_buffer(core, output));
+            const struct core_buffer *buffer = core_written_buffer(core, output);
+            bool on_one_queue = is_on_one_queue(core, buffer);
+            output->in_order = known && on_one_queue;
+            stage->depends |= on_one_queue;
         }
     }
 }

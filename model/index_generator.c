@@ -53,16 +53,12 @@ struct prt_index_issue prt_index_issue(uint64_t warp, uint64_t instruction, uint
                                     .cycle = warp + instruction + 1};
 }
 
-struct prt_index_cost prt_index_cycles(enum prt_index_outcome outcome, uint64_t warps,
-                                       uint64_t warp_cycles)
+struct prt_index_cost prt_index_cycles(enum prt_index_outcome outcome, uint64_t warps)
 {
     if (outcome == PRT_INDEX_RESIDENT) return (struct prt_index_cost){.cycles = 0};
-    /* Warps that take no time end when the last one is issued. */
-    uint64_t waited_for = warp_cycles > 0 ? 0 : warps - 1;
-    struct prt_index_issue issued = prt_index_issue(waited_for, 0, 1);
-    return (struct prt_index_cost){.warps_iterated = outcome == PRT_INDEX_MISS ? warps : 0,
-                                   .warps_packed = warps,
-                                   .cycles = issued.cycle};
+    if (outcome == PRT_INDEX_HIT) return (struct prt_index_cost){.warps_packed = warps};
+    return (struct prt_index_cost){
+        .warps_iterated = warps, .warps_packed = warps, .cycles = prt_index_issue(0, 0, 1).cycle};
 }
 
 struct prt_index_operations prt_index_operations(const uint32_t extents[3])

@@ -44,14 +44,13 @@ void prt_index_generate(const struct prt_index_configuration *configuration, voi
 struct prt_index_cost {
     uint64_t warps_iterated; /* clocks of the iterator */
     uint64_t warps_packed;   /* warps that the packer has stored */
-    uint64_t cycles;         /* until the launch's first warp can start, and while it waits later */
+    uint64_t cycles;         /* until the launch's first warp can start: only this one waits */
 };
 
-/* Of a launch of groups that take `warps` warps each, 1 or more, each of `warp_cycles` or more.
- * Warp w is issued at cycle w + 1 at the earliest: warps that take a cycle or longer wait for the
- * first one only. */
-struct prt_index_cost prt_index_cycles(enum prt_index_outcome outcome, uint64_t warps,
-                                       uint64_t warp_cycles);
+/* Of a launch of groups that take `warps` warps each, 1 or more.  The iterator makes warp w in clock w,
+ * and its first instruction can be issued in the next one (prt_index_issue).  Indices that the history knows can be
+ * used at once. */
+struct prt_index_cost prt_index_cycles(enum prt_index_outcome outcome, uint64_t warps);
 
 /* Operations with which an item finds x, y, z: dividing its number, or unpacking its register. */
 struct prt_index_operations {

@@ -45,14 +45,16 @@ static uint64_t saved_by_warp(const struct devdesc *description, const uint32_t 
     return divided > unpacked ? divided - unpacked : 0;
 }
 
-/* Warps that the compute unit with most of them executes; those of a kernel with state follow one
+/* Warps that the core with most of them executes; those of a kernel with state follow one
  * another on one. */
-static uint64_t longest(const struct prt_queue *queue, const struct prt_kernel_object *object,
-                        uint64_t group_warps, uint64_t firings)
+static uint64_t longest(const struct prt_queue *queue, const struct devdesc *description,
+                        const struct prt_kernel_object *object, uint64_t group_warps,
+                        uint64_t firings)
 {
     if (object->flags & PRT_KERNEL_STATEFUL) return core_cycles_multiply(firings, group_warps);
     uint64_t warps = core_timing_warps(object->shape, firings);
-    return warps / queue->cu_count + (warps % queue->cu_count > 0);
+    uint64_t cores = (uint64_t)queue->cu_count * description->cores_per_cu;
+    return warps / cores + (warps % cores > 0);
 }
 
 uint64_t prt_index_units_ask(struct prt_index_units *units, const struct prt_queue_table *queues,
@@ -65,8 +67,8 @@ uint64_t prt_index_units_ask(struct prt_index_units *units, const struct prt_que
     const struct prt_queue *on = &queues->queues[queue];
     const uint64_t group_warps = (index->items - 1) / index->lanes + 1;
     enum prt_index_outcome outcome = ask_filters(units, on, queue, &index->key);
-    struct prt_index_cost cost = prt_index_cycles(outcome, group_warps, object->warp_cycles);
-    uint64_t saved = core_cycles_multiply(longest(on, object, group_warps, firings),
+    struct prt_index_cost cost = prt_index_cycles(outcome, group_warps);
+    uint64_t saved = core_cycles_multiply(longest(on, description, object, group_warps, firings),
                                           saved_by_warp(description, index->key.extents));
     counters->index_requests[outcome]++;
     counters->index_warps_iterated += cost.warps_iterated;

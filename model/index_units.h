@@ -28,10 +28,11 @@ enum prt_status prt_index_units_add(struct prt_index_units *units,
 void prt_index_units_free(struct prt_index_units *units);
 
 /* Generates the indices of a launch of `firings` firings on the queue; returns the cycles that the
- * launch waits for them.  Requires: the object has work-items.
+ * launch waits for them.  Requires: the object has work-items, and the
+ * device a generator.
  *
  * Each further dimension saves a division and a remainder, less a shift and a mask, for every warp
- * of the compute unit that executes the largest number of warps. */
+ * of the core that executes the largest number of warps. */
 uint64_t prt_index_units_ask(struct prt_index_units *units, const struct prt_queue_table *queues,
                              uint32_t queue, const struct devdesc *description,
                              const struct prt_kernel_object *object, uint64_t firings,

@@ -57,7 +57,9 @@ struct prt_launch_work prt_launch_work(const struct devdesc *description, uint32
         .timing = work_of(object, record->firings, costs, bytes),
         .group_warps = object->shape.warps_per_firing,
         .firings = counted ? costs->counted_firings : record->firings,
-        .launch_cycles = costs->begin_cycles,
+        .packet = costs->packet,
+        .enqueued_cycles = record->enqueued_cycles,
+        .launch_cycles = costs->packet.enqueue_cycles + costs->packet.process_cycles,
         .index_cycles = record->index_cycles,
         .device_queue_cycles = record->device_queue_cycles,
         .cleanup_cycles = costs->cleanup_cycles,
@@ -83,6 +85,26 @@ static uint64_t execute_cycles(const struct devdesc *description, uint32_t cu_co
     return cycles;
 }
 
+uint64_t prt_launch_processed(const struct prt_queue *queue, uint64_t enqueued_cycles,
+                              const struct prt_launch_packet *packet)
+{
+    uint64_t from = packet->barrier ? queue->ended_cycles : queue->handed_cycles;
+    uint64_t there = core_cycles_add(enqueued_cycles, packet->enqueue_cycles);
+    return core_cycles_add(there > from ? there : from, packet->process_cycles);
+}
+
+/* The part of enqueue and processing that is left when the compute units are free. */
+static uint64_t launch_cycles(const struct prt_queue *queue, const struct devdesc *description,
+                              const struct prt_launch_costs *costs,
+                              const struct prt_launch_record *record)
+{
+    const struct prt_launch_packet *packet = &costs->packet;
+    uint64_t all = packet->enqueue_cycles + packet->process_cycles;
+    if (description->processes_ahead == 0 || all == 0) return all;
+    uint64_t processed = prt_launch_processed(queue, record->enqueued_cycles, packet);
+    return processed > record->begin_cycles ? processed - record->begin_cycles : 0;
+}
+
 void prt_launch_settle(struct prt_queue_table *queues, const struct devdesc *description,
                        const struct prt_kernel_object *object, const struct prt_launch_costs *costs,
                        struct core_timing_cu *cus, struct prt_launch_before *before,
@@ -94,17 +116,19 @@ void prt_launch_settle(struct prt_queue_table *queues, const struct devdesc *des
     record->execute_cycles =
         execute_cycles(description, queue->cu_count, object, costs, record->firings, cus, before);
     record->switch_cycles = switches ? description->switch_cycles : 0;
-    record->launch_cycles = core_cycles_add(costs->begin_cycles, costs->cleanup_cycles);
     record->cleanup_cycles = costs->cleanup_cycles;
     record->begin_cycles = free_at > record->enqueued_cycles ? free_at : record->enqueued_cycles;
-    const struct core_timing_parts parts = {.launch_cycles = costs->begin_cycles,
+    uint64_t launch = launch_cycles(queue, description, costs, record);
+    record->launch_cycles = core_cycles_add(launch, costs->cleanup_cycles);
+    const struct core_timing_parts parts = {.launch_cycles = launch,
                                             .switch_cycles = record->switch_cycles,
                                             .index_cycles = record->index_cycles,
                                             .execute_cycles = record->execute_cycles,
                                             .device_queue_cycles = record->device_queue_cycles,
                                             .cleanup_cycles = costs->cleanup_cycles};
     record->end_cycles = core_timing_end(record->begin_cycles, &parts);
-    queue->free_cycles = record->end_cycles;
+    queue->free_cycles = queue->ended_cycles = record->end_cycles;
+    queue->handed_cycles = core_cycles_add(record->begin_cycles, launch);
     queue->last_stage = object->stage;
 }
 

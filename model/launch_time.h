@@ -19,8 +19,20 @@
 
 #include "model/queue.h"
 
+/* The part of a launch before its compute units have it: enqueue and processing that it pays for. */
+struct prt_launch_packet {
+    uint64_t enqueue_cycles, process_cycles;
+    bool barrier;
+};
+
+/* When the packet has been processed, of a launch enqueued then: where the processor works ahead, in the
+ * time of earlier launches of the queue.  The processor takes a packet when it has handed over
+ * the launch before, with a barrier when that launch has ended. */
+uint64_t prt_launch_processed(const struct prt_queue *queue, uint64_t enqueued_cycles,
+                              const struct prt_launch_packet *packet);
+
 struct prt_launch_costs {
-    uint64_t begin_cycles; /* enqueue and processing that the launch pays for */
+    struct prt_launch_packet packet;
     uint64_t cleanup_cycles;
     const uint64_t *warp_cycles; /* of a COUNTED object: as counted by the kernel; else NULL */
     uint64_t counted_firings;    /* firings counted, including the one that stopped */
@@ -38,6 +50,8 @@ struct prt_launch_work {
     uint32_t group_warps;  /* warps of a work-group */
     uint64_t firings;      /* firings that follow each other */
     uint64_t child_cycles; /* the longest firing among those launched: a unit of the next member */
+    struct prt_launch_packet packet;
+    uint64_t enqueued_cycles;
     uint64_t launch_cycles, index_cycles, device_queue_cycles, cleanup_cycles;
 };
 

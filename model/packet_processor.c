@@ -125,22 +125,24 @@ static enum prt_status check_launches(struct prt_packet_processor *p, struct prt
 
 static void describe_launch(struct prt_packet_processor *p, uint32_t index)
 {
-    const struct dispatch_full *launch = &p->launches[index];
+    const struct dispatch_decoded launch = dispatch_decode(&p->launches[index]);
+    const struct dispatch_scheduling *scheduling = &launch.scheduling;
+    const struct dispatch_cleanup *cleanup = &launch.cleanup;
     bool first = index == 0, last = index + 1 == p->count;
-    bool asks = launch->completion_signal != 0 || (launch->synch_scopes >> 3 & 3) != 0;
-    bool cleans = asks || last;
-    p->decoded[index] =
-        (struct prt_launch){.object = (uint32_t)launch->kernel_object,
-                            .firings = launch->grid_size_x,
-                            .first_firing = p->firings[launch->kernarg_address],
-                            .signal = launch->completion_signal,
-                            .packet = p->kind,
-                            .first_of_packet = first,
-                            .last_of_packet = last,
-                            .cleaned_up = cleans,
-                            .seen = last || launch->completion_signal != 0,
-                            .begin_cycles = first ? p->enqueue_cycles + p->process_cycles : 0,
-                            .cleanup_cycles = cleans ? p->cleanup_cycles : 0};
+    bool cleans = cleanup->completion_signal != 0 || cleanup->release != 0 || last;
+    p->decoded[index] = (struct prt_launch){.object = (uint32_t)scheduling->kernel_object,
+                                            .firings = scheduling->grid_size_x,
+                                            .first_firing = p->firings[scheduling->kernarg_address],
+                                            .signal = cleanup->completion_signal,
+                                            .packet = p->kind,
+                                            .first_of_packet = first,
+                                            .last_of_packet = last,
+                                            .cleaned_up = cleans,
+                                            .seen = last || cleanup->completion_signal != 0,
+                                            .barrier = scheduling->barrier != 0,
+                                            .enqueue_cycles = first ? p->enqueue_cycles : 0,
+                                            .process_cycles = first ? p->process_cycles : 0,
+                                            .cleanup_cycles = cleans ? p->cleanup_cycles : 0};
 }
 
 static enum prt_status refuse(const struct dispatch_finding *finding, uint32_t header,
@@ -176,7 +178,7 @@ enum prt_status prt_packet_decode(struct prt_packet_processor *p,
 
 static void store_reference(struct prt_packet_processor *p)
 {
-    const struct dispatch_full *before = &p->table.entries[p->entry];
+    const struct dispatch_scheduling *before = &p->table.entries[p->entry].scheduling;
     bool held = (p->table.stored >> p->entry & 1) != 0;
     p->counters->reference_stores++;
     p->counters->spills += held && before->kernel_object != p->launches[0].kernel_object;

@@ -40,8 +40,8 @@ struct prt_launch {
     bool cleaned_up;
     /* The host sees its end: it has a signal, or is the last of its packet. */
     bool seen;
-    uint32_t begin_cycles; /* enqueue and processing that it pays for */
-    uint32_t cleanup_cycles;
+    bool barrier; /* its packet is processed when all launches before it in its queue have ended */
+    uint32_t enqueue_cycles, process_cycles, cleanup_cycles; /* that it pays for */
 };
 
 /* Fills in the members of the record that are the same on every device: stage, packet and first firing. */

@@ -84,11 +84,28 @@ static uint64_t compute_left(const struct prt_precedence *p, const struct prt_cl
 
 /* ---- beginning, and ending ---- */
 
+/* What is left of enqueue and processing, which go on without compute units where the processor works ahead. */
+static void find_launch_left(struct prt_precedence *p, struct prt_claim *c)
+{
+    struct prt_queue *queue = &p->queues->queues[c->queue];
+    const struct prt_launch_packet *packet = &c->left.packet;
+    if (c->handed) return;
+    if (p->description->processes_ahead > 0 &&
+        packet->enqueue_cycles + packet->process_cycles > 0) {
+        if (!c->begun)
+            c->processed_cycles = prt_launch_processed(queue, c->left.enqueued_cycles, packet);
+        uint64_t processed = c->processed_cycles;
+        c->left.launch_cycles = processed > p->now_cycles ? processed - p->now_cycles : 0;
+    }
+    queue->handed_cycles = core_cycles_add(p->now_cycles, c->left.launch_cycles);
+}
+
 /* The compute units switch to a stage that has work for them; a clean-up needs no switch. */
 static void begin_piece(struct prt_precedence *p, struct prt_claim *c)
 {
     const struct prt_launch_work *left = &c->left;
     struct prt_piece *piece = &c->piece;
+    find_launch_left(p, c);
     bool switches;
     (void)prt_queue_free_at(p->queues, c->queue, c->stage, &switches);
     *piece = (struct prt_piece){.begin_cycles = p->now_cycles,
@@ -118,6 +135,7 @@ static void take_off(struct prt_claim *c)
     const struct prt_piece *piece = &c->piece;
     c->done += piece->count;
     left->launch_cycles -= piece->parts.launch_cycles;
+    c->handed = left->launch_cycles == 0;
     left->index_cycles -= piece->parts.index_cycles;
     left->memory_cycles -= piece->memory_cycles;
     left->device_queue_cycles -= piece->parts.device_queue_cycles;
@@ -138,6 +156,7 @@ static void end_piece(struct prt_precedence *p, uint32_t claim)
     }
     if (c->piece.interrupted) return;
     assert(line->first == claim);
+    queue->ended_cycles = c->piece.end_cycles;
     line->first = c->behind;
     if (line->first == PRT_NO_CLAIM) line->last = PRT_NO_CLAIM;
     p->present--;
@@ -175,8 +194,9 @@ static void cut_warps(const struct prt_precedence *p, const struct prt_claim *c,
                       struct prt_piece *cut)
 {
     const struct core_timing_work rest = warps_from(c, c->done, c->left.timing.warps - c->done);
-    const struct core_timing_cut made = core_timing_cut(queue_of(p, c->queue)->cu_count, &rest,
-                                                        c->left.group_warps, at_cycles, p->cus);
+    const struct core_timing_cut made =
+        core_timing_cut(p->description, queue_of(p, c->queue)->cu_count, &rest, c->left.group_warps,
+                        at_cycles, p->cus);
     cut->count = made.warps;
     cut->compute_cycles = made.cycles;
 }
@@ -276,7 +296,7 @@ void prt_precedence_arrive(struct prt_precedence *p, uint32_t claim)
     const struct prt_queue *queue = queue_of(p, c->queue);
     c->number = p->arrivals++;
     c->done = 0;
-    c->begun = c->holds = c->yields = false;
+    c->begun = c->holds = c->yields = c->handed = false;
     if (c->left.timing.serial)
         c->serial_cycles =
             core_timing_execute_in_all(p->description, queue->cu_count, &c->left.timing, p->cus)

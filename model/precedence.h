@@ -51,7 +51,10 @@ struct prt_claim {
     uint32_t behind;         /* the next claim of its queue */
     uint64_t compute_cycles; /* of all without an interruption; set when it begins */
     bool begun, holds;
-    bool yields; /* its piece has been cut short, or ends by itself before the cut */
+    bool handed; /* its compute units have it: enqueue and processing are over */
+    uint64_t
+        processed_cycles; /* where the processor works ahead: when its packet has been processed */
+    bool yields;          /* its piece has been cut short, or ends by itself before the cut */
 };
 
 #define PRT_NO_CLAIM UINT32_MAX
@@ -63,7 +66,7 @@ struct prt_claim_line { /* the present claims of a queue, in order */
 struct prt_precedence {
     struct prt_queue_table *queues;
     const struct devdesc *description;
-    struct core_timing_cu *cus; /* scratch: one for each compute unit */
+    struct core_timing_cu *cus; /* scratch: one for each core */
     struct prt_claim *claims;   /* by the caller's numbers */
     struct prt_claim_line *lines;
     uint32_t line_count;

@@ -29,7 +29,10 @@ struct prt_queue {
     uint32_t in_flight, capacity; /* packets */
     uint64_t free_cycles;         /* when its last dispatch ends */
     uint64_t last_stage;          /* of that dispatch; UINT64_MAX: none yet */
-    uint32_t *neighbours;         /* queues whose sub-devices share CUs with this one's */
+    /* Its packet processor is free from when it has handed its last launch to the compute units; and
+     * the end of the last launch that it has handed over. */
+    uint64_t handed_cycles, ended_cycles;
+    uint32_t *neighbours; /* queues whose sub-devices share CUs with this one's */
     uint32_t neighbour_count;
 };
 

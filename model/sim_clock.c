@@ -38,7 +38,8 @@ enum prt_status prt_sim_clock_create(struct prt_sim_clock *clock, const struct d
                                     .queue_entries = queue_entries,
                                     .executor = executor,
                                     .context = context};
-    clock->cus = calloc(description->cu_count, sizeof *clock->cus);
+    size_t cores = (size_t)description->cu_count * description->cores_per_cu;
+    clock->cus = calloc(cores, sizeof *clock->cus);
     enum prt_status status =
         clock->cus != NULL ? prt_queue_tree_create(description, &clock->tree) : PRT_E_NOMEM;
     if (status != PRT_OK) {
@@ -168,7 +169,9 @@ static struct prt_launch_costs costs_of(const struct prt_sim_job *job)
 {
     uint64_t firings = job->record.firings;
     bool counted = job->warp_cycles != NULL && job->executed;
-    return (struct prt_launch_costs){.begin_cycles = job->launch.begin_cycles,
+    return (struct prt_launch_costs){.packet = {.enqueue_cycles = job->launch.enqueue_cycles,
+                                                .process_cycles = job->launch.process_cycles,
+                                                .barrier = job->launch.barrier},
                                      .cleanup_cycles = job->launch.cleanup_cycles,
                                      .warp_cycles = counted ? job->warp_cycles : NULL,
                                      .counted_firings =
@@ -190,7 +193,7 @@ static struct prt_launch_costs find_costs(struct prt_sim_clock *clock, struct pr
     }
     struct prt_launch_costs costs = costs_of(job);
     costs.child_cycles = job->trees.longest_cycles;
-    if (job->object->index != NULL)
+    if (job->object->index != NULL && clock->description.index_memory_bytes > 0)
         job->record.index_cycles =
             prt_index_units_ask(&clock->indices, &clock->queues, job->queue, &clock->description,
                                 job->object, job->record.firings, &clock->counters);

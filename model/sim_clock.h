@@ -22,7 +22,7 @@
 #include "model/launch_time.h"
 #include "model/precedence.h"
 
-/* The kernels that the firings of a launch have launched. */
+/* The child kernels that the firings of a launch have launched. */
 struct prt_sim_trees {
     uint64_t cycles; /* until all of it had ended, beyond the time of firings that launch nothing */
     uint64_t longest_cycles;   /* of the longest firing among those launched */
@@ -82,7 +82,7 @@ struct prt_sim_clock {
     struct prt_sim_job *jobs; /* one per object */
     uint32_t *unsettled;      /* objects launched since the last wait, in order */
     uint32_t unsettled_count;
-    struct core_timing_cu *cus; /* scratch: one for each compute unit */
+    struct core_timing_cu *cus; /* scratch: one for each core */
 
     bool ranked; /* launches may interrupt each other: time is precedence's to tell */
     struct prt_precedence precedence;

@@ -33,7 +33,7 @@ void prt_stage_objects_free(struct prt_stage_objects *objects);
  * it has executed. */
 void prt_stage_object_isolate(struct prt_kernel_object *object);
 
-/* The configuration of the index generator for a kernel with work-items; without its registers. */
+/* The needs of a kernel with work-items on the index generator; without its registers. */
 struct prt_index_configuration prt_index_configure(const struct prt_container *container,
                                                    const struct container_index *record);
 

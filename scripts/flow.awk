@@ -9,7 +9,7 @@ BEGIN {
           "compiler/support compiler/diagnostics compiler/context compiler/target compiler/syntax compiler/format compiler/ir compiler/sema " \
           "compiler/bodies compiler/liveness compiler/pace compiler/lint compiler/optimize/compose compiler/optimize/fuse " \
           "compiler/optimize/region compiler/optimize compiler/plan compiler/codegen/common compiler/codegen/x86 compiler/codegen/ptx compiler/emit compiler/describe " \
-          "compiler/driver compiler/commands " \
+          "compiler/driver compiler/editor compiler/commands " \
           "runtime/load runtime/verify runtime/device runtime/backend/null runtime/backend/sim runtime/backend/cpu " \
           "runtime/sched runtime/host runtime/observe runtime/debug tools/piperun/io tools/piperun", order, " ")
     for (i in order) rank[order[i]] = i + 0
@@ -42,8 +42,8 @@ function report(reason) {
         report("core/ includes lang/ and core/ only")
     else if (half[to] != "base" && half[to] != "lang" && half[to] != "core" && half[to] != "model" && half[to] != half[from])
         report("compiler/ and runtime/ meet in lang/, base/, core/ and model/ only")
-    else if (target ~ /syntax\/ast/ && from !~ /^compiler\/(syntax|sema|lint|driver|commands)$/)
-        report("after sema and lint only driver and commands see the AST")
+    else if (target ~ /syntax\/ast/ && from !~ /^compiler\/(syntax|sema|lint|driver|editor|commands)$/)
+        report("after sema and lint only driver, editor and commands see the AST")
     else if (rank[to] > rank[from])
         report("against the flow")
 }

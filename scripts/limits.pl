@@ -8,7 +8,7 @@ use warnings;
 use bigint;
 
 chdir(($0 =~ s{[^/]*$}{}r) . '..') or die $!;
-my @folders = ('base', map({"compiler/$_"} qw(support diagnostics context syntax ir sema bodies liveness pace driver commands)),
+my @folders = ('base', map({"compiler/$_"} qw(support diagnostics context syntax ir sema bodies liveness pace driver editor commands)),
     'lang', 'core', 'model', 'runtime', 'tools');
 my @files = ('compiler/codegen/common/kernel_llvm.c', 'compiler/emit/container_write.c');
 for my $folder (@folders) {

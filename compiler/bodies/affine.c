@@ -145,18 +145,6 @@ static bool solvable(const struct equation *e, uint32_t first, affine_wide const
     return false;
 }
 
-static bool equation_solvable(struct equation *e)
-{
-    int tries = TRIES_MAX;
-    for (uint32_t i = 1; i < e->count; i++)
-        for (uint32_t n = i; n > 0 && e->unknowns[n].factor > e->unknowns[n - 1].factor; n--) {
-            struct unknown moved = e->unknowns[n];
-            e->unknowns[n] = e->unknowns[n - 1];
-            e->unknowns[n - 1] = moved;
-        }
-    return solvable(e, 0, e->constant, &tries);
-}
-
 /* Factors are kept positive, and each once: f a + f b is f (a + b). */
 static void add_unknown(struct equation *e, affine_wide factor, affine_wide low, affine_wide high)
 {
@@ -366,15 +354,6 @@ static void index_equations(struct meeting *m, const struct affine_place *a,
     if (flat) add_equation(m, &flat_a, &flat_b);
 }
 
-/* Where both stand under equalities, these hold for p and for q. */
-static void guard_equations(struct meeting *m, const struct affine_place *a,
-                            const struct affine_place *b)
-{
-    for (const struct affine_guard *g = a->guards; g; g = g->outer)
-        for (const struct affine_guard *h = b->guards; h; h = h->outer)
-            if (g->kind == GUARD_ZERO && h->kind == GUARD_ZERO) add_equation(m, &g->form, &h->form);
-}
-
 static bool excluded_by_choice(const struct affine_place *a, const struct affine_place *b)
 {
     for (const struct affine_guard *g = a->guards; g; g = g->outer)
@@ -463,7 +442,14 @@ static bool holds(const struct meeting *m, const struct affine *a, const struct 
         }
     }
     add_symbols(m, &e, a, b, bound ? &bound->form : NULL, bound ? a->item[bound->dimension] : 0);
-    return equation_solvable(&e);
+    int tries = TRIES_MAX;
+    for (uint32_t i = 1; i < e.count; i++)
+        for (uint32_t n = i; n > 0 && e.unknowns[n].factor > e.unknowns[n - 1].factor; n--) {
+            struct unknown moved = e.unknowns[n];
+            e.unknowns[n] = e.unknowns[n - 1];
+            e.unknowns[n - 1] = moved;
+        }
+    return solvable(&e, 0, e.constant, &tries);
 }
 
 /* With the present ranges of d. */
@@ -508,7 +494,11 @@ bool affine_may_meet(const struct affine_symbols *symbols, const uint32_t group[
     combine_bounds(&m, &p, &q);
     narrow_by_bounds(&m);
     index_equations(&m, a, b);
-    guard_equations(&m, a, b);
+    /* Where both stand under equalities, these hold for p and for q. */
+    for (const struct affine_guard *g = a->guards; g; g = g->outer)
+        for (const struct affine_guard *h = b->guards; h; h = h->outer)
+            if (g->kind == GUARD_ZERO && h->kind == GUARD_ZERO)
+                add_equation(&m, &g->form, &h->form);
     for (int d = 0; d < 3; d++)
         for (int sign = -1; sign <= 1; sign += 2) {
             struct range all = m.d[d];

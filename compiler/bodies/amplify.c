@@ -167,8 +167,8 @@ static void report_mismatch(struct compile *cx, struct kernel *k, uint32_t p, ui
         help_rate(cx, d, k, port, count);
 }
 
-static void report_unproven(struct compile *cx, struct kernel *k, uint32_t p, uint32_t phase,
-                            const struct walk_result *result)
+static void report_unproven_rate(struct compile *cx, struct kernel *k, uint32_t p, uint32_t phase,
+                                 const struct walk_result *result)
 {
     const struct kernel_port *port = &k->out[p];
     struct walk_count count = port_count(k, p, result->counts, phase);
@@ -202,12 +202,20 @@ static void report_unproven(struct compile *cx, struct kernel *k, uint32_t p, ui
 
 /* A child's ports bind by position: one that it does not need may stand before one that it does. */
 static void report_silent(struct compile *cx, const struct kernel *k,
-                          const struct kernel_port *port)
+                          const struct kernel_port *port, const struct walk_result *result)
 {
     if (k->is_child) return;
+    bool ends = false;
+    for (uint32_t i = 0; i < k->phases; i++)
+        ends |= result->returns[i];
     struct diag *d = diag_report(cx->diags, RULE_INVALID_RATE, port->span,
-                                 "'%s' never writes its out-port '%s'", k->name, port->name);
-    diag_help(d, "append a packet with '%s <- value;', or remove the port", port->name);
+                                 "'%s' never writes its out-port '%s'%s", k->name, port->name,
+                                 ends ? "" : ": each firing stops");
+    if (ends)
+        diag_help(d, "append a packet with '%s <- value;', or remove the port", port->name);
+    else
+        diag_help(d,
+                  "let a firing come to its end, or declare the rate that it would have: 'push N'");
 }
 
 static bool is_within(struct walk_count count, struct walk_count stopped, struct walk_count rate)
@@ -265,21 +273,21 @@ static void settle_declared(struct compile *cx, struct kernel *k, uint32_t p,
             return;
         }
         if (port->count_proven && !is_within(count, stopped, declared_rate(port, i))) {
-            report_unproven(cx, k, p, i, result);
+            report_unproven_rate(cx, k, p, i, result);
             port->count_proven = false;
         }
         most |= count.most;
     }
     if (most == 0 && k->finish == NULL && !port->tree_writes) {
-        report_silent(cx, k, port);
+        report_silent(cx, k, port, result);
     } else if (port->count_proven) {
         port->bounds_exact = is_exact_within_bounds(k, p, result);
         set_rates(cx, k, p, result);
     }
 }
 
-static void report_unbounded(struct compile *cx, struct kernel *k, uint32_t p, uint32_t phase,
-                             const struct walk_result *result)
+static void report_unbounded_rate(struct compile *cx, struct kernel *k, uint32_t p, uint32_t phase,
+                                  const struct walk_result *result)
 {
     const struct kernel_port *port = &k->out[p];
     struct walk_count count = port_count(k, p, result->counts, phase);
@@ -310,7 +318,7 @@ static void settle_inferred(struct compile *cx, struct kernel *k, uint32_t p,
     for (uint32_t i = 0; i < k->phases; i++) {
         struct walk_count count = port_count(k, p, result->counts, i);
         if (count.most > RATE_MAX) {
-            report_unbounded(cx, k, p, i, result);
+            report_unbounded_rate(cx, k, p, i, result);
             return;
         }
         most |= count.most;
@@ -321,10 +329,10 @@ static void settle_inferred(struct compile *cx, struct kernel *k, uint32_t p,
         struct walk_count count = port_count(k, p, result->counts, i),
                           stopped = port_count(k, p, result->stopped, i);
         if (stopped.most <= count.most) continue;
-        if (most) report_unproven(cx, k, p, i, result);
+        if (most) report_unproven_rate(cx, k, p, i, result);
         port->count_proven = false;
     }
-    if (most == 0 && k->finish == NULL && !port->tree_writes) report_silent(cx, k, port);
+    if (most == 0 && k->finish == NULL && !port->tree_writes) report_silent(cx, k, port, result);
 }
 
 /* Both are sound: the narrower bounds. */
@@ -337,8 +345,8 @@ static void meet_counts(struct walk_count *into, const struct walk_count *more, 
 }
 
 /* A firing that may stay in a loop for ever has no bound that its end shows: what it appends there counts, too. */
-static void count_endless(const struct kernel *k, struct walk_result *into, size_t count,
-                          const struct walk_result *more)
+static void count_endless_firing(const struct kernel *k, struct walk_result *into, size_t count,
+                                 const struct walk_result *more)
 {
     for (size_t i = 0; i < count; i++) {
         size_t end = i % walk_end_count(k);
@@ -374,7 +382,9 @@ static struct walk_result walk_counts(struct compile *cx, struct kernel *k, stru
     struct walk_result related = walk_body(&request, scratch);
     meet_counts(result.counts, related.counts, count);
     meet_counts(result.stopped, related.stopped, count);
-    count_endless(k, &result, count, &related);
+    for (uint32_t i = 0; section == WALK_FIRING && i < k->phases; i++)
+        result.returns[i] &= related.returns[i];
+    count_endless_firing(k, &result, count, &related);
     return result;
 }
 
@@ -391,14 +401,14 @@ static void settle_own(struct compile *cx, struct kernel *k, uint32_t p,
         report_mismatch(cx, k, p, 0, result);
     } else {
         port->count_proven = count.most <= port->push;
-        if (!port->count_proven) report_unproven(cx, k, p, 0, result);
+        if (!port->count_proven) report_unproven_rate(cx, k, p, 0, result);
     }
     port->own_push_least = port->rate_declared ? count.least : port->push_least;
     port->own_push = count.most < port->push || !port->rate_declared ? count.most : port->push;
 }
 
-static void settle_port(struct compile *cx, struct kernel *k, uint32_t p,
-                        const struct walk_result *result)
+static void settle_port_rate(struct compile *cx, struct kernel *k, uint32_t p,
+                             const struct walk_result *result)
 {
     struct kernel_port *port = &k->out[p];
     if (port->tree_writes && !k->is_child) {
@@ -415,6 +425,20 @@ static void settle_port(struct compile *cx, struct kernel *k, uint32_t p,
     port->own_push = port->push;
 }
 
+/* A phase in which every firing stops keeps its declared rates, whatever the body says: no firing shows another number. */
+static void keep_declared(const struct kernel *k, uint32_t p, const struct walk_result *result)
+{
+    for (uint32_t i = 0; i < k->phases; i++) {
+        struct walk_count rate = declared_rate(&k->out[p], i);
+        struct walk_count *count =
+            result->counts + (size_t)i * walk_end_count(k) + walk_first_end(k, p);
+        for (uint64_t e = 0; !result->returns[i] && e < k->out[p].arity; e++, count++) {
+            count->least = rate.least;
+            if (count->most < rate.most) count->most = rate.most; /* more: in a loop without end */
+        }
+    }
+}
+
 static void infer_firing(struct compile *cx, struct kernel *k, struct arena *scratch)
 {
     struct walk_result result = walk_counts(cx, k, k->body, WALK_FIRING, scratch);
@@ -427,8 +451,10 @@ static void infer_firing(struct compile *cx, struct kernel *k, struct arena *scr
     }
     if (result.relation) bundles_of_kernel(cx, k, result.relation);
     if (kernel_launches_any(&k->launches)) launches_count(cx, k, result.counts[walk_launch_end(k)]);
-    for (uint32_t p = 0; p < k->out_count; p++)
-        settle_port(cx, k, p, &result);
+    for (uint32_t p = 0; p < k->out_count; p++) {
+        if (k->out[p].rate_declared) keep_declared(k, p, &result);
+        settle_port_rate(cx, k, p, &result);
+    }
 }
 
 /* ---- finish ---- */

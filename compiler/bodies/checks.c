@@ -82,7 +82,7 @@ static bool count_statement(const struct ks *s, void *data)
 }
 
 /* Each function counts once. */
-static bool count_expression(const struct kx *x, void *data)
+static bool count_checked_expression(const struct kx *x, void *data)
 {
     struct counter *c = data;
     if (x->kind == KX_INDEX || x->kind == KX_PEEK) count_access(c, x->right, x->check);
@@ -96,15 +96,15 @@ static bool count_expression(const struct kx *x, void *data)
     for (size_t i = 0; i < c->visited.count; i++)
         if (c->visited.items[i] == x->function) return false;
     vec_push(c->arena, &c->visited, x->function);
-    return ks_any(x->function->body, count_statement, count_expression, c);
+    return ks_any(x->function->body, count_statement, count_checked_expression, c);
 }
 
 struct kernel_checks checks_of_kernel(struct arena *arena, const struct kernel *kernel)
 {
     struct counter c = {.arena = arena};
-    ks_any(kernel->init, count_statement, count_expression, &c);
-    ks_any(kernel->body, count_statement, count_expression, &c);
-    ks_any(kernel->finish, count_statement, count_expression, &c);
+    ks_any(kernel->init, count_statement, count_checked_expression, &c);
+    ks_any(kernel->body, count_statement, count_checked_expression, &c);
+    ks_any(kernel->finish, count_statement, count_checked_expression, &c);
     return c.checks;
 }
 
@@ -136,7 +136,7 @@ static void print_places(FILE *to, const struct sources *sources, struct kernel_
 }
 
 /* Nothing shows what this code does. */
-static void print_foreign(FILE *to, const struct graph *graph)
+static void print_foreign_checks(FILE *to, const struct graph *graph)
 {
     for (size_t i = 0; i < graph->kernels.count; i++) {
         const struct kernel *kernel = graph->kernels.items[i];
@@ -173,6 +173,6 @@ void checks_print(FILE *to, const struct sources *sources, const struct graph *g
     const char *of = graph_is_foreign(graph) ? " in pipec's own code" : "";
     if (!any)
         fprintf(to, "\nno checks at run time%s: every append and every index is proven\n", of);
-    print_foreign(to, graph);
+    print_foreign_checks(to, graph);
     arena_destroy(arena);
 }

@@ -37,7 +37,7 @@ static struct estimate walk_cost(struct compile *cx, const struct body *body,
     return estimate;
 }
 
-static uint64_t item_count(const struct body *body)
+static uint64_t body_item_count(const struct body *body)
 {
     bool items = body->kernel != NULL && body->section == WALK_FIRING && body->kernel->grouped;
     return items ? group_items(body->kernel) : 1;
@@ -48,23 +48,41 @@ static uint64_t limited(uint64_t cycles)
     return cycles < GRAPH_COST_MAX ? cycles : GRAPH_COST_MAX;
 }
 
+/* Cycles that each work-item takes to find its x, y, z: a shift and a mask for each further dimension where the
+ * device generates indices, else a division and a remainder (lang/index_generator.md, "Time"). */
+static uint64_t index_cycles(struct compile *cx, const struct body *body)
+{
+    uint64_t dimensions = 0;
+    if (body->kernel == NULL || body->section != WALK_FIRING || !body->kernel->grouped) return 0;
+    const struct devdesc_costs *costs = cost_table(cx);
+    if (!target_of(cx->device)->counts_cycles) return 0;
+    for (int d = 0; d < 3; d++)
+        dimensions += body->kernel->group[d] > 1;
+    uint64_t each = cx->device->index_memory_bytes > 0 ? costs->integer : costs->divide;
+    return dimensions > 1 ? 2 * (dimensions - 1) * each : 0;
+}
+
 /* The plan of a body; *cycles: what an execution costs, of all work-items, exact where nothing is
  * counted.  A body that the walk has followed to the end needs no counters, unless it launches: it
  * has to tell where its launches stand. */
 static const struct cost_plan *plan_body(struct compile *cx, const struct body *body,
                                          const uint64_t *function_costs, uint64_t *cycles)
 {
-    uint64_t items = item_count(body);
+    uint64_t items = body_item_count(body), indices = index_cycles(cx, body);
     bool launches = body->kernel != NULL && kernel_launches_any(&body->kernel->launches);
     struct cost_plan *plan =
         cost_find_regions(cx, cost_table(cx), body->kernel, body->code, items > 1);
     if (plan->counter_count > 0) {
         struct estimate walked = walk_cost(cx, body, function_costs);
-        *cycles = limited(walked.cycles);
-        if (!walked.exact || launches) return plan;
+        if (!walked.exact || launches) {
+            plan->constant = cost_add(plan->constant, indices);
+            *cycles = limited(cost_add(walked.cycles, cost_multiply(indices, items)));
+            return plan;
+        }
         plan->counter_count = 0;
         plan->constant = walked.cycles / items;
     }
+    plan->constant = cost_add(plan->constant, indices);
     *cycles = limited(cost_multiply(plan->constant, items));
     return plan;
 }
@@ -150,19 +168,6 @@ struct graph_warp cost_warp_of(const struct kernel *kernel, bool stateful,
     return warp;
 }
 
-static void cost_of_node(struct graph_node *node, const struct devdesc *device)
-{
-    node->warp = cost_warp_of(node->kernel, node->stateful, device);
-    if (node->cost_declared) {
-        /* The author's cost of a firing covers all its work-items together. */
-        uint32_t items = node->kernel->grouped ? group_items(node->kernel) : 1;
-        node->warp.counted = false;
-        node->warp.cycles = (node->cost_cycles + items - 1) / items;
-        if (node->kernel->finish != NULL) node->warp.finish_cycles = node->cost_cycles;
-    } else
-        node->cost_cycles = node->kernel->cost_cycles;
-}
-
 void cost_estimate(struct compile *cx, struct graph *graph)
 {
     uint32_t ids = 0;
@@ -174,6 +179,16 @@ void cost_estimate(struct compile *cx, struct graph *graph)
         plan_function(cx, graph->functions.items[i], costs);
     for (size_t i = 0; i < graph->kernels.count; i++)
         plan_kernel(cx, graph->kernels.items[i], costs);
-    for (size_t i = 0; i < graph->nodes.count; i++)
-        cost_of_node(&graph->nodes.items[i], cx->device);
+    for (size_t i = 0; i < graph->nodes.count; i++) {
+        struct graph_node *node = &graph->nodes.items[i];
+        node->warp = cost_warp_of(node->kernel, node->stateful, cx->device);
+        if (node->cost_declared) {
+            /* The author's cost of a firing covers all its work-items together. */
+            uint32_t items = node->kernel->grouped ? group_items(node->kernel) : 1;
+            node->warp.counted = false;
+            node->warp.cycles = (node->cost_cycles + items - 1) / items;
+            if (node->kernel->finish != NULL) node->warp.finish_cycles = node->cost_cycles;
+        } else
+            node->cost_cycles = node->kernel->cost_cycles;
+    }
 }

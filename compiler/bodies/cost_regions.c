@@ -86,7 +86,7 @@ static void mark(struct regions *r, struct kx *x)
     }
 }
 
-static void evaluate(struct regions *r, struct kx *x)
+static void count_evaluation(struct regions *r, struct kx *x)
 {
     charge(r, cost_of_evaluation(r->costs, x));
     mark(r, x);
@@ -118,7 +118,7 @@ static bool starts_at(const struct ks *init, const struct variable *v, __int128 
     return false;
 }
 
-static bool launches(const struct ks *s, void *data)
+static bool is_launch(const struct ks *s, void *data)
 {
     (void)data;
     return s->kind == KS_LAUNCH;
@@ -136,14 +136,14 @@ static bool is_timed(const struct regions *r, struct ks *s)
     if (!r->launches) return false;
     struct ks alone = *s;
     alone.next = NULL;
-    return ks_any(&alone, launches, asks, NULL);
+    return ks_any(&alone, is_launch, asks, NULL);
 }
 
 struct range {
     __int128 low, high;
 };
 
-static struct range range_of(const struct type *type)
+static struct range type_number_range(const struct type *type)
 {
     unsigned bits = (unsigned)(8 * type->width_bytes);
     if (!scalar_is_signed(type->scalar))
@@ -155,7 +155,7 @@ static struct range range_of(const struct type *type)
 static const struct variable *plain_variable(const struct kx *x)
 {
     while (x->kind == KX_CONVERT && type_is_integer(x->type) && type_is_integer(x->left->type)) {
-        struct range to = range_of(x->type), from = range_of(x->left->type);
+        struct range to = type_number_range(x->type), from = type_number_range(x->left->type);
         if (from.low < to.low || from.high > to.high) return NULL;
         x = x->left;
     }
@@ -199,7 +199,7 @@ bool cost_known_rounds(const struct ks *loop, uint64_t *rounds)
         return false;
     __int128 bound = arith_as_exact(test->right->value);
     if (!count_rounds(test->op, start, bound, by, &count)) return false;
-    struct range all = range_of(v->type);
+    struct range all = type_number_range(v->type);
     __int128 last = start + count * by;
     if (count > INT64_MAX || last < all.low || last > all.high) return false;
     *rounds = (uint64_t)count;
@@ -208,7 +208,7 @@ bool cost_known_rounds(const struct ks *loop, uint64_t *rounds)
 
 /* ---- control ---- */
 
-static void branch(struct regions *r, struct ks *first, const char *what)
+static void mark_branch(struct regions *r, struct ks *first, const char *what)
 {
     if (first == NULL) return;
     struct place before = r->at;
@@ -218,10 +218,10 @@ static void branch(struct regions *r, struct ks *first, const char *what)
     r->at = before;
 }
 
-static void choose(struct regions *r, struct ks *s)
+static void mark_choice(struct regions *r, struct ks *s)
 {
     charge(r, cost_of_statement(r->costs, s));
-    evaluate(r, s->expr);
+    count_evaluation(r, s->expr);
     if (s->expr->kind == KX_CONSTANT) {
         struct ks *taken = arith_truth(s->expr->value) ? s->body : s->otherwise;
         if (taken != NULL) list(r, taken);
@@ -229,8 +229,8 @@ static void choose(struct regions *r, struct ks *s)
     }
     uint32_t outer_jumps = r->jumps;
     r->jumps = 0;
-    branch(r, s->body, "then");
-    branch(r, s->otherwise, "else");
+    mark_branch(r, s->body, "then");
+    mark_branch(r, s->otherwise, "else");
     r->split = r->jumps != 0;
     r->jumps |= outer_jumps;
 }
@@ -241,21 +241,21 @@ static void known_loop(struct regions *r, struct ks *s, uint64_t rounds)
     struct place before = r->at;
     repeat(r, rounds + 1);
     r->at.factor = cost_multiply(before.factor, rounds + 1);
-    evaluate(r, s->expr);
+    count_evaluation(r, s->expr);
     r->at = before;
     repeat(r, rounds);
     r->at.factor = cost_multiply(before.factor, rounds);
     struct place round = r->at;
     list(r, s->body);
     r->at = round;
-    evaluate(r, s->step);
+    count_evaluation(r, s->step);
     charge(r, cost_of_statement(r->costs, s));
     r->at = before;
 }
 
 /* The step and the next test have a region of their own where the body may leave the loop, and in a
  * timed loop. */
-static void open_loop(struct regions *r, struct ks *s, uint64_t rounds, bool timed)
+static void open_loop_region(struct regions *r, struct ks *s, uint64_t rounds, bool timed)
 {
     struct place before = r->at;
     uint64_t test = cost_of_evaluation(r->costs, s->expr);
@@ -269,11 +269,11 @@ static void open_loop(struct regions *r, struct ks *s, uint64_t rounds, bool tim
         s->step_region = open_region(r, s->span, "next round");
     charge(r, cost_add(test, cost_of_statement(r->costs, s)));
     mark(r, s->expr);
-    if (s->step != NULL) evaluate(r, s->step);
+    if (s->step != NULL) count_evaluation(r, s->step);
     r->at = before;
 }
 
-static void loop(struct regions *r, struct ks *s)
+static void mark_loop(struct regions *r, struct ks *s)
 {
     uint32_t outer_jumps = r->jumps;
     bool outer_together = r->together, timed = is_timed(r, s);
@@ -286,7 +286,7 @@ static void loop(struct regions *r, struct ks *s)
     if (known && !timed)
         known_loop(r, s, rounds);
     else
-        open_loop(r, s, known ? rounds : COST_UNBOUNDED, timed);
+        open_loop_region(r, s, known ? rounds : COST_UNBOUNDED, timed);
     r->split = (r->jumps & JUMP_RETURN) != 0;
     r->jumps = outer_jumps | (r->jumps & JUMP_RETURN);
     r->together = outer_together;
@@ -298,7 +298,7 @@ static void choose_case(struct regions *r, struct ks *s)
     uint32_t outer_jumps = r->jumps;
     struct place before = r->at;
     charge(r, cost_of_statement(r->costs, s));
-    evaluate(r, s->expr);
+    count_evaluation(r, s->expr);
     r->jumps = 0;
     r->split = true;
     if (s->body != NULL) list(r, s->body);
@@ -308,7 +308,7 @@ static void choose_case(struct regions *r, struct ks *s)
     r->jumps |= outer_jumps;
 }
 
-static void jump(struct regions *r, uint32_t where)
+static void mark_jump(struct regions *r, uint32_t where)
 {
     r->jumps |= where;
     r->split = true;
@@ -318,14 +318,14 @@ static void statement(struct regions *r, struct ks *s)
 {
     switch (s->kind) {
     case KS_BLOCK: list(r, s->body); return;
-    case KS_IF: choose(r, s); return;
-    case KS_LOOP: loop(r, s); return;
+    case KS_IF: mark_choice(r, s); return;
+    case KS_LOOP: mark_loop(r, s); return;
     case KS_SWITCH: choose_case(r, s); return;
-    case KS_BREAK: jump(r, JUMP_BREAK); return;
-    case KS_CONTINUE: jump(r, JUMP_CONTINUE); return;
+    case KS_BREAK: mark_jump(r, JUMP_BREAK); return;
+    case KS_CONTINUE: mark_jump(r, JUMP_CONTINUE); return;
     case KS_RETURN:
-        if (s->expr != NULL) evaluate(r, s->expr);
-        jump(r, JUMP_RETURN);
+        if (s->expr != NULL) count_evaluation(r, s->expr);
+        mark_jump(r, JUMP_RETURN);
         return;
     case KS_EXPR:
     case KS_DECLARE:
@@ -340,7 +340,7 @@ static void statement(struct regions *r, struct ks *s)
     charge(r, cost_of_statement(r->costs, s));
     struct kx *parts[] = {s->element, s->index, s->expr};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (parts[i] != NULL) evaluate(r, parts[i]);
+        if (parts[i] != NULL) count_evaluation(r, parts[i]);
 }
 
 /* Whether the number of executing work-items changes: after some items have ended their firing, only

@@ -110,15 +110,15 @@ static void mark_varying(struct uniform *u, const struct variable *v, struct gro
 }
 
 /* Finds the assignments of an expression. */
-static void visit(struct uniform *u, const struct kx *x)
+static void visit_assignments(struct uniform *u, const struct kx *x)
 {
     if (x == NULL) return;
     bool choice = x->kind == KX_SELECT || x->kind == KX_LOGICAL;
-    visit(u, x->left);
+    visit_assignments(u, x->left);
     uint32_t deeper = choice && group_varies(u->facts, x->left) ? 1 : 0;
     u->depth += deeper;
     for (uint32_t i = 1; i < kx_child_count(x); i++)
-        visit(u, kx_child(x, i));
+        visit_assignments(u, kx_child(x, i));
     u->depth -= deeper;
     const struct variable *v = x->kind == KX_ASSIGN ? kx_root_variable(x->left) : NULL;
     if (v == NULL || v->kind != VARIABLE_LOCAL) return;
@@ -179,7 +179,7 @@ static const struct ks *first_barrier(const struct ks *s)
 
 /* ---- control ---- */
 
-static void walk(struct uniform *u, const struct ks *first);
+static void walk_uniform_statements(struct uniform *u, const struct ks *first);
 
 static const struct divergence *find_divergence(const struct uniform *u, const struct ks *s)
 {
@@ -188,7 +188,7 @@ static const struct divergence *find_divergence(const struct uniform *u, const s
     return NULL;
 }
 
-static void jump(struct uniform *u, const struct ks *s, struct target to)
+static void record_jump(struct uniform *u, const struct ks *s, struct target to)
 {
     if (u->depth <= to.depth || find_divergence(u, to.statement) != NULL) return;
     vec_push(u->facts->arena, &u->divergences, (struct divergence){to.statement, s->span});
@@ -210,33 +210,33 @@ static struct control below(const struct uniform *u, const struct ks *s, bool *v
     return control;
 }
 
-static void walk_if(struct uniform *u, const struct ks *s)
+static void walk_uniform_if(struct uniform *u, const struct ks *s)
 {
     struct control control = {.outer = u->control, .condition = s->expr};
-    visit(u, s->expr);
+    visit_assignments(u, s->expr);
     bool varies = group_varies(u->facts, s->expr);
     u->depth += varies;
     if (varies) u->control = &control;
-    walk(u, s->body);
-    walk(u, s->otherwise);
+    walk_uniform_statements(u, s->body);
+    walk_uniform_statements(u, s->otherwise);
     u->depth -= varies;
     u->control = control.outer;
 }
 
-static void walk_loop(struct uniform *u, const struct ks *s)
+static void walk_uniform_loop(struct uniform *u, const struct ks *s)
 {
     struct target outer_break = u->break_to, outer_continue = u->continue_to;
     const struct control *outer_control = u->control;
     struct span left = u->left;
     bool varies;
-    walk(u, s->init);
+    walk_uniform_statements(u, s->init);
     struct control control = below(u, s, &varies);
     u->depth += varies;
     u->control = varies ? &control : outer_control;
     u->break_to = u->continue_to = (struct target){s, u->depth};
-    visit(u, s->expr);
-    walk(u, s->body);
-    visit(u, s->step);
+    visit_assignments(u, s->expr);
+    walk_uniform_statements(u, s->body);
+    visit_assignments(u, s->step);
     u->depth -= varies;
     u->control = outer_control;
     u->break_to = outer_break;
@@ -246,52 +246,52 @@ static void walk_loop(struct uniform *u, const struct ks *s)
         report_left(u, barrier); /* in the next round */
 }
 
-static void walk_switch(struct uniform *u, const struct ks *s)
+static void walk_uniform_switch(struct uniform *u, const struct ks *s)
 {
     struct target outer_break = u->break_to;
     const struct control *outer_control = u->control;
     bool varies;
-    visit(u, s->expr);
+    visit_assignments(u, s->expr);
     struct control control = below(u, s, &varies);
     u->depth += varies;
     u->control = varies ? &control : outer_control;
     u->break_to = (struct target){s, u->depth};
-    walk(u, s->body);
+    walk_uniform_statements(u, s->body);
     u->depth -= varies;
     u->control = outer_control;
     u->break_to = outer_break;
 }
 
-static void walk_statement(struct uniform *u, const struct ks *s)
+static void walk_uniform_statement(struct uniform *u, const struct ks *s)
 {
     switch (s->kind) {
-    case KS_EXPR: visit(u, s->expr); break;
+    case KS_EXPR: visit_assignments(u, s->expr); break;
     case KS_DECLARE:
         u->declared[s->variable->index] = u->depth;
         if (s->expr != NULL) {
-            visit(u, s->expr);
+            visit_assignments(u, s->expr);
             if (group_varies(u->facts, s->expr))
                 mark_varying(u, s->variable, cause_of(u->facts, s->expr));
         }
         break;
-    case KS_BLOCK: walk(u, s->body); break;
-    case KS_IF: walk_if(u, s); break;
-    case KS_LOOP: walk_loop(u, s); break;
-    case KS_SWITCH: walk_switch(u, s); break;
+    case KS_BLOCK: walk_uniform_statements(u, s->body); break;
+    case KS_IF: walk_uniform_if(u, s); break;
+    case KS_LOOP: walk_uniform_loop(u, s); break;
+    case KS_SWITCH: walk_uniform_switch(u, s); break;
     case KS_CASE: break;
-    case KS_BREAK: jump(u, s, u->break_to); break;
-    case KS_CONTINUE: jump(u, s, u->continue_to); break;
+    case KS_BREAK: record_jump(u, s, u->break_to); break;
+    case KS_CONTINUE: record_jump(u, s, u->continue_to); break;
     case KS_RETURN:
         if (u->depth > 0 && !u->left.source) u->left = s->span;
         break;
     case KS_EMIT:
     case KS_STORE:
-        visit(u, s->element);
-        visit(u, s->index);
-        visit(u, s->expr);
+        visit_assignments(u, s->element);
+        visit_assignments(u, s->index);
+        visit_assignments(u, s->expr);
         break;
     case KS_LAUNCH:
-        visit(u, s->expr);
+        visit_assignments(u, s->expr);
         if (s->variable != NULL)
             mark_varying(u, s->variable,
                          (struct group_cause){s->span, "each item launches a child of its own"});
@@ -308,10 +308,10 @@ static void walk_statement(struct uniform *u, const struct ks *s)
     }
 }
 
-static void walk(struct uniform *u, const struct ks *first)
+static void walk_uniform_statements(struct uniform *u, const struct ks *first)
 {
     for (const struct ks *s = first; s != NULL; s = s->next)
-        walk_statement(u, s);
+        walk_uniform_statement(u, s);
 }
 
 /* ---- what is done together ---- */
@@ -533,11 +533,11 @@ static bool check_uniformity(struct group_facts *facts)
     do {
         u.changed = false;
         u.left = (struct span){0};
-        walk(&u, kernel->body);
+        walk_uniform_statements(&u, kernel->body);
     } while (u.changed);
     u.report = true;
     u.left = (struct span){0};
-    walk(&u, kernel->body);
+    walk_uniform_statements(&u, kernel->body);
     if (u.failed) return false;
     struct together t;
     do {

@@ -84,7 +84,7 @@ static struct interval multiply(struct interval a, struct interval b)
     return r;
 }
 
-static wide magnitude(struct interval a)
+static wide largest_magnitude(struct interval a)
 {
     wide low = a.low < 0 ? -a.low : a.low, high = a.high < 0 ? -a.high : a.high;
     return low > high ? low : high;
@@ -98,11 +98,11 @@ static struct interval without_zero(struct interval b)
     return b;
 }
 
-static struct interval divide(struct interval a, struct interval divisor)
+static struct interval divide_range(struct interval a, struct interval divisor)
 {
     struct interval b = without_zero(divisor);
     if (b.low <= 0 && b.high >= 0) {
-        wide most = magnitude(a);
+        wide most = largest_magnitude(a);
         return (struct interval){-most, most};
     }
     wide q[4] = {a.low / b.low, a.low / b.high, a.high / b.low, a.high / b.high};
@@ -121,7 +121,7 @@ static struct interval remainder_of(struct interval a, struct interval divisor)
         return (struct interval){a.low % b.low, a.high % b.low};
     bool smaller = b.low > 0 && a.low > -b.low && a.high < b.low;
     if (smaller) return a;
-    wide most = magnitude(b) - 1;
+    wide most = largest_magnitude(b) - 1;
     struct interval r = {a.low < 0 ? -most : 0, a.high > 0 ? most : 0};
     if (a.low > r.low && a.low < 0) r.low = a.low;
     if (a.high < r.high && a.high > 0) r.high = a.high;
@@ -151,8 +151,8 @@ static struct interval bitwise_or(enum kx_op op, struct interval a, struct inter
     return (struct interval){op == OP_OR ? low : 0, top - 1};
 }
 
-static struct interval shift(enum kx_op op, struct interval a, struct interval count,
-                             const struct type *type)
+static struct interval shift_range(enum kx_op op, struct interval a, struct interval count,
+                                   const struct type *type)
 {
     wide width = 8 * (wide)scalar_of(type)->width_bytes;
     if (count.low < 0 || count.high >= width) {
@@ -175,13 +175,13 @@ struct interval interval_binary(enum kx_op op, struct interval a, struct interva
     case OP_ADD: return (struct interval){a.low + b.low, a.high + b.high};
     case OP_SUB: return (struct interval){a.low - b.high, a.high - b.low};
     case OP_MUL: return multiply(a, b);
-    case OP_DIV: return divide(a, b);
+    case OP_DIV: return divide_range(a, b);
     case OP_REM: return remainder_of(a, b);
     case OP_AND: return bitwise_and(a, b);
     case OP_OR:
     case OP_XOR: return bitwise_or(op, a, b);
     case OP_SHL:
-    case OP_SHR: return shift(op, a, b, type);
+    case OP_SHR: return shift_range(op, a, b, type);
     default: return INTERVAL_ALL;
     }
 }

@@ -10,7 +10,7 @@
 #define RATE_MAX ((uint64_t)1 << 31) /* packets of a firing */
 #define LEVELS_MAX SEMA_MAX_LAUNCH_LEVELS
 
-static bool launches(const struct kernel *kernel)
+static bool kernel_launches_some(const struct kernel *kernel)
 {
     return kernel_launches_any(&kernel->launches);
 }
@@ -43,7 +43,7 @@ void launches_find_writers(struct graph *graph)
         changed = false;
         for (size_t i = 0; i < graph->kernels.count; i++) {
             const struct kernel *k = graph->kernels.items[i];
-            for (uint32_t p = 0; launches(k) && p < k->out_count; p++)
+            for (uint32_t p = 0; kernel_launches_some(k) && p < k->out_count; p++)
                 if (!k->out[p].tree_writes && child_writes(k, p))
                     changed = k->out[p].tree_writes = true;
         }
@@ -145,7 +145,7 @@ struct forest {
     uint64_t **widest; /* by position and out-port: maximum packets of one firing of a descendant */
 };
 
-static size_t place_of(const struct forest *f, const struct kernel *kernel)
+static size_t kernel_place(const struct forest *f, const struct kernel *kernel)
 {
     return f->place[kernel->id];
 }
@@ -175,19 +175,19 @@ static struct row new_row(const struct forest *f)
 }
 
 /* `deeper` from `row`, the bounds with one level less. */
-static void step(const struct forest *f, const struct row *row, struct row *deeper)
+static void step_launch_level(const struct forest *f, const struct row *row, struct row *deeper)
 {
     for (size_t i = 0; i < f->graph->kernels.count; i++) {
         const struct kernel *k = f->graph->kernels.items[i];
         const struct kernel_launches *l = &k->launches;
         struct bounds *to = &deeper->of[i];
         uint64_t entries = 0, tree = 0;
-        if (!launches(k)) continue;
+        if (!kernel_launches_some(k)) continue;
         for (uint32_t p = 0; p < k->out_count; p++)
             to->packets[p] = 0;
         for (size_t c = 0; c < l->children.count; c++) {
             const struct kernel *child = l->children.items[c];
-            const struct bounds *from = &row->of[place_of(f, child)];
+            const struct bounds *from = &row->of[kernel_place(f, child)];
             entries = max64(entries, from->entries);
             tree = max64(tree, from->tree);
             for (uint32_t p = 0; p < child->out_count; p++)
@@ -209,7 +209,7 @@ static bool deepen(const struct forest *f, const struct kernel *k, size_t at)
     uint64_t most = 0, least = LEVELS_MAX;
     bool changed = false;
     for (size_t c = 0; c < l->children.count; c++) {
-        size_t child = place_of(f, l->children.items[c]);
+        size_t child = kernel_place(f, l->children.items[c]);
         most = max64(most, f->deepest[child]);
         least = min64(least, f->certain[child]);
         for (uint32_t p = 0; p < l->children.items[c]->out_count; p++) {
@@ -228,7 +228,7 @@ static bool deepen(const struct forest *f, const struct kernel *k, size_t at)
 }
 
 /* To a fixed point: no path without a cycle is longer than there are kernels. */
-static void find_levels(struct forest *f)
+static void find_launch_levels(struct forest *f)
 {
     size_t count = f->graph->kernels.count;
     f->deepest = ARENA_ARRAY(f->scratch, uint64_t, count + 1);
@@ -240,7 +240,7 @@ static void find_levels(struct forest *f)
     while (changed) {
         changed = false;
         for (size_t i = count; i-- > 0;)
-            if (launches(f->graph->kernels.items[i]))
+            if (kernel_launches_some(f->graph->kernels.items[i]))
                 changed |= deepen(f, f->graph->kernels.items[i], i);
     }
 }
@@ -253,7 +253,7 @@ static const struct launch *deep_launch(const struct forest *f, const struct ker
     for (size_t steps = 0; steps <= f->graph->kernels.count; steps++) {
         const struct kernel_launches *l = &at->launches;
         for (size_t i = 0; i < l->statements.count; i++)
-            if (f->deepest[place_of(f, l->statements.items[i]->child)] > LEVELS_MAX) {
+            if (f->deepest[kernel_place(f, l->statements.items[i]->child)] > LEVELS_MAX) {
                 last = l->statements.items[i];
                 break;
             }
@@ -280,7 +280,7 @@ static void report_endless_nesting(const struct forest *f, const struct kernel *
 static void settle_nesting(const struct forest *f, struct kernel *k)
 {
     struct kernel_launches *l = &k->launches;
-    uint64_t deepest = f->deepest[place_of(f, k)], certain = f->certain[place_of(f, k)];
+    uint64_t deepest = f->deepest[kernel_place(f, k)], certain = f->certain[kernel_place(f, k)];
     l->nesting_proven = true;
     l->nesting = min64(deepest, LEVELS_MAX);
     if (l->nesting_declared == 0) {
@@ -392,11 +392,11 @@ static void report_too_many(const struct forest *f, const struct kernel *k,
         d, "or the maximum number of launches of a whole tree, after the parameter list: total N");
 }
 
-static void settle_port(const struct forest *f, struct kernel *k, uint32_t p, uint64_t worst)
+static void settle_launch_port(const struct forest *f, struct kernel *k, uint32_t p, uint64_t worst)
 {
     struct kernel_port *port = &k->out[p];
     uint64_t flat = saturating_add(
-        port->own_push, saturating_multiply(k->launches.tree, f->widest[place_of(f, k)][p]));
+        port->own_push, saturating_multiply(k->launches.tree, f->widest[kernel_place(f, k)][p]));
     uint64_t total = min64(worst, flat);
     if (!port->tree_writes) {
         port->tree_proven = port->count_proven;
@@ -416,18 +416,9 @@ static void settle_port(const struct forest *f, struct kernel *k, uint32_t p, ui
     port->tree_proven = true;
 }
 
-static void settle_root(const struct forest *f, struct kernel *k, const struct bounds *bounds)
-{
-    size_t kept = diag_kept_count(f->cx->diags);
-    bool bounded = settle_tree(f, k, bounds);
-    for (uint32_t p = 0; bounded && p < k->out_count; p++)
-        settle_port(f, k, p, bounds->packets[p]);
-    graph_trace_kernel(f->cx, k, kept);
-}
-
 static bool is_root(const struct kernel *k)
 {
-    return launches(k) && !k->is_child;
+    return kernel_launches_some(k) && !k->is_child;
 }
 
 static void check_statements(struct compile *cx, const struct graph *graph)
@@ -450,7 +441,7 @@ void launches_bound_trees(struct compile *cx, struct graph *graph)
     check_statements(cx, graph);
     struct forest f = {.cx = cx, .graph = graph, .scratch = arena_create()};
     f.place = number_kernels(graph, f.scratch);
-    find_levels(&f);
+    find_launch_levels(&f);
     uint64_t levels = 0;
     for (size_t i = 0; i < graph->kernels.count; i++) {
         struct kernel *k = graph->kernels.items[i];
@@ -462,13 +453,20 @@ void launches_bound_trees(struct compile *cx, struct graph *graph)
     }
     struct row row = new_row(&f), deeper = new_row(&f);
     for (uint64_t d = 1; d <= levels; d++) {
-        step(&f, &row, &deeper);
+        step_launch_level(&f, &row, &deeper);
         struct row swap = row;
         row = deeper;
         deeper = swap;
         for (size_t i = 0; i < graph->kernels.count; i++)
-            if (is_root(graph->kernels.items[i]) && graph->kernels.items[i]->launches.nesting == d)
-                settle_root(&f, graph->kernels.items[i], &row.of[i]);
+            if (is_root(graph->kernels.items[i]) &&
+                graph->kernels.items[i]->launches.nesting == d) {
+                struct kernel *k = graph->kernels.items[i];
+                size_t kept = diag_kept_count(f.cx->diags);
+                bool bounded = settle_tree(&f, k, &row.of[i]);
+                for (uint32_t p = 0; bounded && p < k->out_count; p++)
+                    settle_launch_port(&f, k, p, row.of[i].packets[p]);
+                graph_trace_kernel(f.cx, k, kept);
+            }
     }
     arena_destroy(f.scratch);
 }

@@ -76,7 +76,7 @@ static void execute_list(struct racer *r, const struct ks *first);
 
 /* ---- ranges ---- */
 
-static size_t slot_of(const struct racer *r, const struct kx *key)
+static size_t range_slot(const struct racer *r, const struct kx *key)
 {
     size_t slot = ((uintptr_t)key >> 4) * 0x9E3779B97F4A7C15u >> 16;
     slot &= r->observed_capacity - 1;
@@ -90,7 +90,7 @@ static struct interval join_ranges(struct interval a, struct interval b)
     return (struct interval){a.low < b.low ? a.low : b.low, a.high > b.high ? a.high : b.high};
 }
 
-static void observe(void *data, const struct kx *e, struct interval value)
+static void observe_range(void *data, const struct kx *e, struct interval value)
 {
     struct racer *r = data;
     if (2 * r->observed_count >= r->observed_capacity) {
@@ -99,9 +99,9 @@ static void observe(void *data, const struct kx *e, struct interval value)
         r->observed_capacity = old_capacity ? 2 * old_capacity : 256;
         r->observed = ARENA_ARRAY(r->arena, struct observed, r->observed_capacity);
         for (size_t i = 0; i < old_capacity; i++)
-            if (old[i].key != NULL) r->observed[slot_of(r, old[i].key)] = old[i];
+            if (old[i].key != NULL) r->observed[range_slot(r, old[i].key)] = old[i];
     }
-    struct observed *at = &r->observed[slot_of(r, e)];
+    struct observed *at = &r->observed[range_slot(r, e)];
     r->observed_count += at->key == NULL;
     at->range = at->key != NULL ? join_ranges(at->range, value) : value;
     at->key = e;
@@ -121,7 +121,7 @@ static struct interval type_range(const struct type *type)
     return (struct interval){-((wide)1 << (bits - 1)), ((wide)1 << (bits - 1)) - 1};
 }
 
-static struct interval narrowed(struct interval range, const struct type *type)
+static struct interval range_within_type(struct interval range, const struct type *type)
 {
     struct interval all = type_range(type);
     if (range.low > all.high || range.high < all.low) return all;
@@ -129,14 +129,14 @@ static struct interval narrowed(struct interval range, const struct type *type)
                              range.high < all.high ? range.high : all.high};
 }
 
-static struct interval range_of(const struct racer *r, const struct kx *x)
+static struct interval observed_range(const struct racer *r, const struct kx *x)
 {
     if (r->observed_capacity == 0) return type_range(x->type);
-    const struct observed *at = &r->observed[slot_of(r, x)];
-    return at->key != NULL ? narrowed(at->range, x->type) : type_range(x->type);
+    const struct observed *at = &r->observed[range_slot(r, x)];
+    return at->key != NULL ? range_within_type(at->range, x->type) : type_range(x->type);
 }
 
-static bool fits(const struct type *type, wide low, wide high)
+static bool fits_type(const struct type *type, wide low, wide high)
 {
     struct interval all = type_range(type);
     return type_is_integer(type) && low >= all.low && high <= all.high;
@@ -152,10 +152,10 @@ static struct affine fresh(struct racer *r, struct interval range, bool stable)
 static struct affine unknown(struct racer *r, const struct kx *x)
 {
     if (!type_is_integer(x->type)) return affine_constant(0); /* never part of an index */
-    return fresh(r, range_of(r, x), r->loops == 0 && !group_varies(r->facts, x));
+    return fresh(r, observed_range(r, x), r->loops == 0 && !group_varies(r->facts, x));
 }
 
-static bool is_tracked(const struct variable *v)
+static bool is_tracked_form(const struct variable *v)
 {
     return v->kind == VARIABLE_LOCAL && type_is_integer(v->type);
 }
@@ -163,7 +163,7 @@ static bool is_tracked(const struct variable *v)
 static void forget(struct racer *r, const struct variable *v, bool stable)
 {
     struct interval range = type_range(v->type);
-    if (r->variable_read[v->index]) range = narrowed(r->variable_range[v->index], v->type);
+    if (r->variable_read[v->index]) range = range_within_type(r->variable_range[v->index], v->type);
     r->locals[v->index] = fresh(r, range, stable && !r->facts->varying[v->index]);
 }
 
@@ -173,14 +173,14 @@ static bool collect_assigned(const struct kx *x, void *data)
 {
     struct assigned *set = data;
     const struct variable *v = x->kind == KX_ASSIGN ? kx_root_variable(x->left) : NULL;
-    if (v != NULL && is_tracked(v)) set->by_index[v->index] = v;
+    if (v != NULL && is_tracked_form(v)) set->by_index[v->index] = v;
     return false;
 }
 
 static bool collect_declared(const struct ks *s, void *data)
 {
     struct assigned *set = data;
-    if (s->kind == KS_DECLARE && is_tracked(s->variable))
+    if (s->kind == KS_DECLARE && is_tracked_form(s->variable))
         set->by_index[s->variable->index] = s->variable;
     return false;
 }
@@ -200,7 +200,7 @@ static struct assigned loop_assigned(struct racer *r, const struct ks *s)
     return set;
 }
 
-static void forget_assigned(struct racer *r, const struct assigned *set)
+static void forget_assigned_forms(struct racer *r, const struct assigned *set)
 {
     for (uint32_t i = 0; i < r->kernel->local_count; i++)
         if (set->by_index[i] != NULL) forget(r, set->by_index[i], r->loops == 0);
@@ -273,7 +273,7 @@ static void report_budget(struct racer *r, struct span span)
               "use fewer statements between two barriers, or loops that are not unrolled by hand");
 }
 
-static void compare(struct racer *r, const struct access *a, const struct access *b)
+static void compare_accesses(struct racer *r, const struct access *a, const struct access *b)
 {
     if (a->variable != b->variable || a->port != b->port || (!a->write && !b->write)) return;
     if (r->reports >= REPORTS_MAX) return;
@@ -299,7 +299,7 @@ static bool check_state(struct racer *r, const struct access *a)
     return false;
 }
 
-static void record(struct racer *r, struct access model)
+static void record_access(struct racer *r, struct access model)
 {
     if (r->silent) return;
     struct access *a = ARENA_NEW(r->arena, struct access);
@@ -310,18 +310,18 @@ static void record(struct racer *r, struct access model)
         report_budget(r, a->span);
         return;
     }
-    compare(r, a, a);
+    compare_accesses(r, a, a);
     for (size_t i = 0; i < r->pending.all.count; i++)
-        compare(r, r->pending.all.items[i], a);
+        compare_accesses(r, r->pending.all.items[i], a);
     vec_push(r->arena, &r->pending.all, a);
 }
 
 /* The path to an element, from its variable outwards; evaluates the indices.  Other
  * selections stand for the whole value from which they select. */
-static bool follow(struct racer *r, const struct kx *x, struct affine_place *place)
+static bool follow_place(struct racer *r, const struct kx *x, struct affine_place *place)
 {
     if (x->kind == KX_VARIABLE) return true;
-    bool exact = follow(r, x->left, place);
+    bool exact = follow_place(r, x->left, place);
     if (x->kind != KX_INDEX) {
         if (x->right != NULL) eval(r, x->right);
         return false;
@@ -341,7 +341,7 @@ static bool is_shared(const struct variable *v)
 static struct access access_of(struct racer *r, const struct kx *x)
 {
     struct access a = {.variable = kx_root_variable(x), .span = x->span};
-    follow(r, x, &a.place);
+    follow_place(r, x, &a.place);
     return a;
 }
 
@@ -363,8 +363,8 @@ static struct affine quotient(struct racer *r, const struct affine *of, int64_t 
 }
 
 /* Division and remainder of what is not negative by a constant, also as shift and mask. */
-static bool divide(struct racer *r, enum kx_op op, const struct affine *left,
-                   const struct affine *right, struct interval range, struct affine *out)
+static bool divide_affine(struct racer *r, enum kx_op op, const struct affine *left,
+                          const struct affine *right, struct interval range, struct affine *out)
 {
     int64_t divisor = right->constant;
     if (!affine_is_constant(right) || range.low < 0) return false;
@@ -412,7 +412,7 @@ static bool combine(struct racer *r, enum kx_op op, const struct operand *left,
     case OP_DIV:
     case OP_REM:
     case OP_SHR:
-    case OP_AND: return divide(r, op, &left->form, &right->form, left->range, out);
+    case OP_AND: return divide_affine(r, op, &left->form, &right->form, left->range, out);
     default: return false;
     }
 }
@@ -422,8 +422,8 @@ static bool exact_fits(enum kx_op op, struct interval a, struct interval b, cons
 {
     const wide limit = (wide)1 << 62;
     switch (op) {
-    case OP_ADD: return fits(type, a.low + b.low, a.high + b.high);
-    case OP_SUB: return fits(type, a.low - b.high, a.high - b.low);
+    case OP_ADD: return fits_type(type, a.low + b.low, a.high + b.high);
+    case OP_SUB: return fits_type(type, a.low - b.high, a.high - b.low);
     case OP_SHL:
         if (b.low != b.high || b.low < 0 || b.low > 24) return false;
         b.low = b.high = (wide)1 << b.low;
@@ -434,14 +434,14 @@ static bool exact_fits(enum kx_op op, struct interval a, struct interval b, cons
     if (a.low < -limit || a.high > limit || b.low < -limit || b.high > limit) return false;
     wide p[4] = {a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high};
     for (int i = 0; i < 4; i++)
-        if (!fits(type, p[i], p[i])) return false;
+        if (!fits_type(type, p[i], p[i])) return false;
     return true;
 }
 
 static struct affine eval_binary(struct racer *r, const struct kx *x)
 {
-    struct operand left = {eval(r, x->left), range_of(r, x->left)};
-    struct operand right = {eval(r, x->right), range_of(r, x->right)};
+    struct operand left = {eval(r, x->left), observed_range(r, x->left)};
+    struct operand right = {eval(r, x->right), observed_range(r, x->right)};
     struct affine form;
     bool integers = type_is_integer(x->type) && type_is_integer(x->left->type) &&
                     type_is_integer(x->right->type);
@@ -453,8 +453,8 @@ static struct affine eval_binary(struct racer *r, const struct kx *x)
 
 static bool keeps_value(const struct racer *r, const struct kx *x, const struct type *to)
 {
-    struct interval range = range_of(r, x);
-    return type_is_integer(x->type) && fits(to, range.low, range.high);
+    struct interval range = observed_range(r, x);
+    return type_is_integer(x->type) && fits_type(to, range.low, range.high);
 }
 
 static struct affine eval_convert(struct racer *r, const struct kx *x)
@@ -463,21 +463,21 @@ static struct affine eval_convert(struct racer *r, const struct kx *x)
     return keeps_value(r, x->left, x->type) ? form : unknown(r, x);
 }
 
-static struct affine eval_assign(struct racer *r, const struct kx *x)
+static struct affine assign_affine(struct racer *r, const struct kx *x)
 {
     const struct variable *v = kx_root_variable(x->left);
     struct access target = access_of(r, x->left);
-    struct operand old = {affine_constant(0), range_of(r, x->left)};
-    bool tracked = x->left->kind == KX_VARIABLE && is_tracked(v);
+    struct operand old = {affine_constant(0), observed_range(r, x->left)};
+    bool tracked = x->left->kind == KX_VARIABLE && is_tracked_form(v);
     if (tracked)
         old.form = r->locals[v->index];
     else if (x->op != OP_NONE && is_shared(v))
-        record(r, target);
-    struct operand right = {eval(r, x->right), range_of(r, x->right)};
+        record_access(r, target);
+    struct operand right = {eval(r, x->right), observed_range(r, x->right)};
     struct affine form = right.form;
     if (is_shared(v)) {
         target.write = true;
-        record(r, target);
+        record_access(r, target);
     }
     if (!tracked) return unknown(r, x);
     bool known = type_is_integer(x->right->type);
@@ -497,7 +497,7 @@ static struct affine eval_assign(struct racer *r, const struct kx *x)
 
 /* ---- guards ---- */
 
-static void push_guard(struct racer *r, int kind, struct affine form)
+static void push_race_guard(struct racer *r, int kind, struct affine form)
 {
     struct affine_guard *guard = ARENA_NEW(r->arena, struct affine_guard);
     *guard = (struct affine_guard){.outer = r->guards, .form = form};
@@ -516,7 +516,7 @@ static void guard_compare(struct racer *r, enum kx_op op, struct affine left, st
     form = less || op == OP_EQ ? left : right;
     if (op == OP_NE || !affine_add(&form, less || op == OP_EQ ? &right : &left, -1)) return;
     if ((op == OP_LT || op == OP_GT) && !affine_add(&form, &one, 1)) return;
-    push_guard(r, op == OP_EQ ? GUARD_ZERO : GUARD_AT_MOST_ZERO, form);
+    push_race_guard(r, op == OP_EQ ? GUARD_ZERO : GUARD_AT_MOST_ZERO, form);
 }
 
 static void guard_by(struct racer *r, const struct kx *c, bool truth)
@@ -538,7 +538,7 @@ static void guard_by(struct racer *r, const struct kx *c, bool truth)
         if (type_is_bool(c->left->type))
             guard_by(r, c->left, truth);
         else if (type_is_integer(c->left->type) && !truth)
-            push_guard(r, GUARD_ZERO, eval(r, c->left));
+            push_race_guard(r, GUARD_ZERO, eval(r, c->left));
         break;
     default: break;
     }
@@ -582,7 +582,7 @@ static struct affine eval_choice(struct racer *r, const struct kx *x)
         if (sides[i] == NULL) continue;
         assume(r, x->left, i == 0 ? first : !first, 0);
         eval(r, sides[i]);
-        forget_assigned(r, &set);
+        forget_assigned_forms(r, &set);
         r->guards = guards;
     }
     return unknown(r, x);
@@ -591,8 +591,8 @@ static struct affine eval_choice(struct racer *r, const struct kx *x)
 static struct affine eval_variable(struct racer *r, const struct kx *x)
 {
     const struct variable *v = x->variable;
-    if (is_shared(v)) record(r, access_of(r, x));
-    if (is_tracked(v)) return r->locals[v->index];
+    if (is_shared(v)) record_access(r, access_of(r, x));
+    if (is_tracked_form(v)) return r->locals[v->index];
     for (uint32_t i = 0; v->kind == VARIABLE_ARGUMENT && i < r->kernel->argument_count; i++)
         if (r->kernel->arguments[i] == v) return r->arguments[i];
     return unknown(r, x);
@@ -609,8 +609,8 @@ static struct affine eval_constant(struct racer *r, const struct kx *x)
 static struct affine eval_negate(struct racer *r, const struct kx *x)
 {
     struct affine form = affine_constant(0), operand = eval(r, x->left);
-    struct interval range = range_of(r, x->left);
-    bool exact = type_is_integer(x->type) && fits(x->type, -range.high, -range.low);
+    struct interval range = observed_range(r, x->left);
+    bool exact = type_is_integer(x->type) && fits_type(x->type, -range.high, -range.low);
     return exact && affine_add(&form, &operand, -1) ? form : unknown(r, x);
 }
 
@@ -625,7 +625,7 @@ static struct affine eval(struct racer *r, const struct kx *x)
     case KX_NEGATE: return eval_negate(r, x);
     case KX_BINARY: return eval_binary(r, x);
     case KX_CONVERT: return eval_convert(r, x);
-    case KX_ASSIGN: return eval_assign(r, x);
+    case KX_ASSIGN: return assign_affine(r, x);
     case KX_LOGICAL:
     case KX_SELECT: return eval_choice(r, x);
     case KX_COMMA: eval(r, x->left); return eval(r, x->right);
@@ -633,7 +633,7 @@ static struct affine eval(struct racer *r, const struct kx *x)
     }
     const struct variable *root = kx_root_variable(x);
     if (is_shared(root))
-        record(r, access_of(r, x));
+        record_access(r, access_of(r, x));
     else
         for (uint32_t i = 0; i < kx_child_count(x); i++)
             if (kx_child(x, i) != NULL) eval(r, kx_child(x, i));
@@ -689,14 +689,14 @@ static void execute_switch(struct racer *r, const struct ks *s)
     bool barrier = group_has_barrier(s);
     eval(r, s->expr);
     ks_any(s->body, collect_declared, collect_assigned, &set);
-    forget_assigned(r, &set);
+    forget_assigned_forms(r, &set);
     if (barrier) entry = copy_accesses(r, &r->pending);
     r->switch_guards = outer.guards;
     r->switch_entry = barrier ? &entry : NULL;
     r->breaks = barrier ? &breaks : NULL;
     r->switch_set = &set;
     execute_list(r, s->body);
-    forget_assigned(r, &set);
+    forget_assigned_forms(r, &set);
     add_all(r, &r->pending, &entry);
     add_all(r, &r->pending, &breaks);
     r->switch_guards = outer.switch_guards;
@@ -720,21 +720,21 @@ struct loop {
     struct counter counter;
 };
 
-static struct counter find_counter(struct racer *r, const struct ks *s)
+static struct counter find_loop_counter(struct racer *r, const struct ks *s)
 {
     struct counter none = {.variable = NULL};
     const struct kx *step = s->step;
     struct assigned inside = no_assigned(r);
     if (step == NULL || step->kind != KX_ASSIGN || step->left->kind != KX_VARIABLE ||
         (step->op != OP_ADD && step->op != OP_SUB) || step->right->kind != KX_CONSTANT ||
-        !is_tracked(step->left->variable) || !type_is_integer(step->right->type))
+        !is_tracked_form(step->left->variable) || !type_is_integer(step->right->type))
         return none;
     const struct variable *v = step->left->variable;
     kx_any(s->expr, collect_assigned, &inside);
     ks_any(s->body, collect_declared, collect_assigned, &inside);
     if (inside.by_index[v->index] != NULL) return none;
     wide pace = arith_as_exact(step->right->value);
-    struct interval range = range_of(r, step->left), by = {pace, pace};
+    struct interval range = observed_range(r, step->left), by = {pace, pace};
     bool exact = exact_fits(step->op, range, by, v->type) &&
                  exact_fits(step->op, range, by, step->operation) &&
                  keeps_value(r, step->left, step->operation);
@@ -744,7 +744,7 @@ static struct counter find_counter(struct racer *r, const struct ks *s)
 
 static struct loop loop_of(struct racer *r, const struct ks *s)
 {
-    return (struct loop){loop_assigned(r, s), find_counter(r, s)};
+    return (struct loop){loop_assigned(r, s), find_loop_counter(r, s)};
 }
 
 /* Before any round: the counter is its beginning and so many steps, everything else unknown. */
@@ -752,7 +752,7 @@ static void any_round(struct racer *r, const struct loop *loop)
 {
     const wide most = (wide)1 << 64;
     struct affine value = loop->counter.begin;
-    forget_assigned(r, &loop->set);
+    forget_assigned_forms(r, &loop->set);
     if (loop->counter.variable == NULL) return;
     bool stable = r->loops == 0 && !r->facts->varying[loop->counter.variable->index];
     struct affine rounds = fresh(r, (struct interval){0, most}, stable);
@@ -779,11 +779,11 @@ static void execute_free_loop(struct racer *r, const struct ks *s)
     if (s->step != NULL) eval(r, s->step);
     r->loops--;
     r->breaks = breaks, r->continues = continues;
-    forget_assigned(r, &loop.set);
+    forget_assigned_forms(r, &loop.set);
     r->reachable = true;
 }
 
-static bool holds(const struct accesses *accesses, const struct access *access)
+static bool holds_access(const struct accesses *accesses, const struct access *access)
 {
     for (size_t i = 0; i < accesses->all.count; i++)
         if (accesses->all.items[i] == access) return true;
@@ -825,11 +825,11 @@ static void execute_loop_of_barriers(struct racer *r, const struct ks *s)
     mark->port = UINT32_MAX;
     vec_push(r->arena, &r->pending.all, mark);
     execute_round(r, s, &loop, &out);
-    if (holds(&r->pending, mark)) any_round(r, &loop);
+    if (holds_access(&r->pending, mark)) any_round(r, &loop);
     execute_round(r, s, &loop, &out);
     r->breaks = breaks, r->continues = continues;
     add_all(r, &r->pending, &out);
-    forget_assigned(r, &loop.set);
+    forget_assigned_forms(r, &loop.set);
     r->reachable = true;
 }
 
@@ -853,16 +853,16 @@ static void execute_store(struct racer *r, const struct ks *s)
     eval(r, s->expr);
     a.place.index[a.place.dimensions] = index;
     a.place.length[a.place.dimensions++] = port->push;
-    record(r, a);
+    record_access(r, a);
 }
 
-static void execute(struct racer *r, const struct ks *s)
+static void race_statement(struct racer *r, const struct ks *s)
 {
     switch (s->kind) {
     case KS_EXPR: eval(r, s->expr); break;
     case KS_DECLARE: {
         struct affine form = s->expr != NULL ? eval(r, s->expr) : affine_constant(0);
-        if (is_tracked(s->variable)) r->locals[s->variable->index] = form;
+        if (is_tracked_form(s->variable)) r->locals[s->variable->index] = form;
         break;
     }
     case KS_BLOCK: execute_list(r, s->body); break;
@@ -878,7 +878,7 @@ static void execute(struct racer *r, const struct ks *s)
     case KS_CASE: /* a label: comes from the switch or falls through */
         r->guards = r->switch_guards;
         r->reachable = true;
-        forget_assigned(r, r->switch_set);
+        forget_assigned_forms(r, r->switch_set);
         if (r->switch_entry != NULL) add_all(r, &r->pending, r->switch_entry);
         break;
     case KS_BREAK: execute_jump(r, r->breaks); break;
@@ -902,7 +902,7 @@ static void execute_list(struct racer *r, const struct ks *first)
 {
     const struct affine_guard *guards = r->guards;
     for (const struct ks *s = first; s != NULL && r->reports < REPORTS_MAX; s = s->next)
-        execute(r, s);
+        race_statement(r, s);
     r->guards = guards;
 }
 
@@ -925,7 +925,7 @@ void race_check(const struct group_facts *facts)
                                    .local_count = kernel->local_count,
                                    .section = WALK_FIRING,
                                    .mark = true,
-                                   .observe = observe,
+                                   .observe = observe_range,
                                    .observer = &r};
     walk_body(&request, r.arena);
     for (uint32_t i = 0; i < kernel->argument_count; i++)

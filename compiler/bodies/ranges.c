@@ -9,14 +9,6 @@
 
 /* ---- emissions ---- */
 
-static void relate_append(struct walk_state *s, uint32_t first, uint64_t arity,
-                          struct interval element)
-{
-    wide low = element.low < 0 ? 0 : element.low;
-    wide high = element.high < (wide)arity ? element.high : (wide)arity - 1;
-    if (low <= high) relation_append(&s->relation, first + (uint32_t)low, first + (uint32_t)high);
-}
-
 static void count_one(struct walker *w, struct walk_state *s, const struct ks *stmt, uint32_t end,
                       bool certain)
 {
@@ -36,7 +28,12 @@ static void count_append(struct walker *w, struct walk_state *s, const struct ks
 {
     const struct kernel_port *port = &w->kernel->out[stmt->port];
     uint32_t first = walk_first_end(w->kernel, stmt->port);
-    if (w->relate) relate_append(s, first, port->arity, element);
+    if (w->relate) {
+        wide low = element.low < 0 ? 0 : element.low;
+        wide high = element.high < (wide)port->arity ? element.high : (wide)port->arity - 1;
+        if (low <= high)
+            relation_append(&s->relation, first + (uint32_t)low, first + (uint32_t)high);
+    }
     wide from = element.low < 0 ? 0 : element.low;
     wide last = element.high < (wide)port->arity ? element.high : (wide)port->arity - 1;
     for (wide e = from; e <= last; e++)
@@ -382,6 +379,7 @@ static void walk_once(struct walker *w, const struct walk_request *request,
     keep_ending(w, w->stops, request);
     result->ends = w->returns->reachable || w->stops->reachable;
     result->stops |= w->stops->reachable;
+    result->returns[w->phase] = w->returns->reachable;
     *cost = w->returns->reachable ? w->returns->cost : w->stops->cost;
     uint32_t first = w->phase * w->end_count;
     if (w->relate && w->returns->reachable) relation_join(result->relation, &w->returns->relation);
@@ -506,6 +504,7 @@ static struct walk_result walk_any(const struct walk_request *request, struct ar
     size_t counts = (size_t)phases * w.end_count + 1;
     struct walk_result result = {.counts = ARENA_ARRAY(scratch, struct walk_count, counts),
                                  .stopped = ARENA_ARRAY(scratch, struct walk_count, counts),
+                                 .returns = ARENA_ARRAY(scratch, bool, phases),
                                  .endless_most =
                                      ARENA_ARRAY(scratch, struct walk_endless, w.end_count + 1),
                                  .ends = true};

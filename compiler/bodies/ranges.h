@@ -126,6 +126,7 @@ struct walk_result {
      * number of ends (walk_end_count).  `stopped`: the maximum that a firing appends if it stops.
      * With `trace`, where no firing comes to its end, `least` is above `most`. */
     struct walk_count *counts, *stopped;
+    bool *returns; /* by phase: some firing comes to its end; where not, its counts are 0 */
     /* By end, in any phase. */
     struct walk_endless *endless_most;
     uint64_t cost_cycles;

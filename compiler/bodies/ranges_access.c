@@ -256,7 +256,7 @@ static void find_operands(const struct walker *w, const struct walk_state *s, co
         find_operands(w, s, kx_child(e, i), o);
 }
 
-static int64_t clamped(wide value)
+static int64_t clamped_index(wide value)
 {
     return value < INT64_MIN ? INT64_MIN : value > INT64_MAX ? INT64_MAX : (int64_t)value;
 }
@@ -268,8 +268,8 @@ static void keep_range(struct kx *at, struct interval index, uint64_t length)
     struct interval all = index;
     if (at->places > 0)
         all = interval_join(all, (struct interval){at->place_least, at->place_most});
-    at->place_least = clamped(all.low);
-    at->place_most = clamped(all.high);
+    at->place_least = clamped_index(all.low);
+    at->place_most = clamped_index(all.high);
     at->places = at->places > 0 && at->places < length ? at->places : length;
 }
 
@@ -318,19 +318,6 @@ static const char *array_name(const struct walker *w, const struct kx *e)
     return "";
 }
 
-/* Of all items of a constant array; found once. */
-static struct interval whole_range(struct walker *w, const struct variable *v)
-{
-    for (size_t i = 0; i < w->constants.count; i++)
-        if (w->constants.items[i].variable == v) return w->constants.items[i].range;
-    struct interval r = interval_of_value(v->constant[0]);
-    uint64_t count = type_scalar_count(v->type);
-    for (uint64_t i = 1; i < count; i++)
-        r = interval_join(r, interval_of_value(v->constant[i]));
-    vec_push(w->scratch, &w->constants, (struct walk_constant){v, r});
-    return r;
-}
-
 /* The value of an item of a constant array: of those that `index` can name, where that is cheap to
  * tell. */
 static struct interval constant_range(struct walker *w, const struct kx *e, struct interval index,
@@ -344,8 +331,18 @@ static struct interval constant_range(struct walker *w, const struct kx *e, stru
     if (!type_is_integer(e->type) || root->type->width_bytes == 0) return whole;
     wide last = (wide)e->left->type->length - 1;
     wide from = index.low < 0 ? 0 : index.low, to = index.high > last ? last : index.high;
-    if (e->left != root || from > to || to - from > ITEMS_MAX)
-        return whole_range(w, root->variable);
+    if (e->left != root || from > to || to - from > ITEMS_MAX) {
+        /* Of all items of a constant array; found once. */
+        const struct variable *v = root->variable;
+        for (size_t i = 0; i < w->constants.count; i++)
+            if (w->constants.items[i].variable == v) return w->constants.items[i].range;
+        struct interval r = interval_of_value(v->constant[0]);
+        uint64_t count = type_scalar_count(v->type);
+        for (uint64_t i = 1; i < count; i++)
+            r = interval_join(r, interval_of_value(v->constant[i]));
+        vec_push(w->scratch, &w->constants, (struct walk_constant){v, r});
+        return r;
+    }
     struct interval r = interval_of_value(root->variable->constant[from]);
     for (wide i = from; i <= to; i++)
         r = interval_join(r, interval_of_value(root->variable->constant[i]));

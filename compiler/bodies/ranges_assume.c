@@ -57,7 +57,7 @@ bool walk_known_value(const struct walker *w, const struct walk_state *s, const 
     return true;
 }
 
-static enum kx_op mirrored(enum kx_op op)
+static enum kx_op mirrored_comparison(enum kx_op op)
 {
     switch (op) {
     case OP_LT: return OP_GT;
@@ -228,7 +228,7 @@ static void assume_compare(struct walker *w, struct walk_state *s, const struct 
     if (op == OP_NE && is_exact_shift(w, s, left) && is_exact_shift(w, s, right))
         op = walk_fact_unequal(w, s, left.at, right.at, left.offset - right.offset);
     assume_side(w, s, left, op, holder_value(w, s, right));
-    if (s->reachable) assume_side(w, s, right, mirrored(op), holder_value(w, s, left));
+    if (s->reachable) assume_side(w, s, right, mirrored_comparison(op), holder_value(w, s, left));
     if (s->reachable && is_exact_shift(w, s, left) && is_exact_shift(w, s, right))
         walk_fact_compare(w, s, left.at, op, right.at, left.offset - right.offset);
 }
@@ -318,7 +318,7 @@ static void expect(struct walker *w, struct walk_state *s, const struct kx *cond
         if (v == NULL) {
             v = stepped_operand(condition->right);
             other = condition->left;
-            op = mirrored(op);
+            op = mirrored_comparison(op);
         }
         if (v == NULL || kx_assigns(other, NULL) || kx_mentions(other, v->variable)) break;
         walk_assume_value(w, s, v, op, other_side(w, s, other));
@@ -336,7 +336,7 @@ struct interval walk_test(struct walker *w, struct walk_state *s, struct kx *con
 
 /* Evaluates a condition with effects where it comes out as `truth`.  Operands that all have to be
  * evaluated for that are taken one after the other. */
-static void take(struct walker *w, struct walk_state *s, struct kx *condition, bool truth)
+static void take_condition(struct walker *w, struct walk_state *s, struct kx *condition, bool truth)
 {
     if (!s->reachable) return;
     bool conjunction = condition->kind == KX_LOGICAL && (condition->op == OP_LOGICAL_AND) == truth;
@@ -347,8 +347,8 @@ static void take(struct walker *w, struct walk_state *s, struct kx *condition, b
         return;
     }
     walk_charge(s, cost_of_expression(w->costs, condition));
-    take(w, s, condition->left, conjunction ? truth : !truth);
-    if (conjunction) take(w, s, condition->right, truth);
+    take_condition(w, s, condition->left, conjunction ? truth : !truth);
+    if (conjunction) take_condition(w, s, condition->right, truth);
     if (w->observe != NULL && w->mark && s->reachable)
         w->observe(w->observer, condition, (struct interval){truth, truth});
 }
@@ -356,7 +356,7 @@ static void take(struct walker *w, struct walk_state *s, struct kx *condition, b
 void walk_take(struct walker *w, struct walk_state *s, struct kx *condition, bool truth)
 {
     if (kx_assigns(condition, NULL))
-        take(w, s, condition, truth);
+        take_condition(w, s, condition, truth);
     else
         walk_assume(w, s, condition, truth);
 }

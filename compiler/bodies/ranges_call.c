@@ -6,7 +6,7 @@
 
 #include "compiler/bodies/ranges_internal.h"
 
-static void record(struct walker *w, const struct kx *e, const struct interval *arguments)
+static void record_call(struct walker *w, const struct kx *e, const struct interval *arguments)
 {
     const struct function *f = e->function;
     struct walk_call *call = &w->calls[f->id];
@@ -65,7 +65,7 @@ struct interval walk_call_value(struct walker *w, struct walk_state *s, struct k
     const struct function *f = e->function;
     struct interval all = interval_of_type(e->type);
     const struct type *base = type_base(f->result);
-    if (w->mark && w->calls != NULL && s->reachable) record(w, e, arguments);
+    if (w->mark && w->calls != NULL && s->reachable) record_call(w, e, arguments);
     bool known = f->result->kind != TYPE_VOID && (type_is_integer(base) || type_is_bool(base));
     if (!known || f->body == NULL || e->argument_count != f->param_count) return all;
     if (w->calls_left == 0 || w->call_depth >= WALK_CALL_DEPTH) return all;

@@ -2,8 +2,8 @@
 #include "compiler/bodies/cost.h"
 #include "compiler/bodies/ranges_internal.h"
 
-static struct interval binary(enum kx_op op, struct interval a, struct interval b,
-                              const struct type *type)
+static struct interval binary_range(enum kx_op op, struct interval a, struct interval b,
+                                    const struct type *type)
 {
     if (!type_is_integer(type_base(type))) return interval_of_type(type);
     return interval_wrapped(interval_binary(op, a, b, type), type);
@@ -99,7 +99,7 @@ static bool assign_step(struct walker *w, struct walk_state *s, const struct kx 
     return true;
 }
 
-static struct interval eval_assign(struct walker *w, struct walk_state *s, struct kx *e)
+static struct interval assigned_range(struct walker *w, struct walk_state *s, struct kx *e)
 {
     bool plain = e->op == OP_NONE && e->left->kind == KX_VARIABLE;
     uint32_t number = plain ? walk_number(w, s, e->right) : 0;
@@ -110,8 +110,8 @@ static struct interval eval_assign(struct walker *w, struct walk_state *s, struc
         mark_divisor(w, s, e, e->operation, by);
         mark_count(w, s, e, e->operation, by);
         struct interval left = interval_convert(old, e->left->type, e->operation);
-        value =
-            interval_convert(binary(e->op, left, by, e->operation), e->operation, e->left->type);
+        value = interval_convert(binary_range(e->op, left, by, e->operation), e->operation,
+                                 e->left->type);
     }
     const struct variable *v = kx_root_variable(e->left);
     if (v != NULL && !assign_step(w, s, e, old, by, value)) {
@@ -276,7 +276,7 @@ static struct interval eval_scalar(struct walker *w, struct walk_state *s, struc
     case KX_PHASE: return (struct interval){w->phase, w->phase};
     case KX_NEGATE:
         a = walk_eval(w, s, e->left);
-        return binary(OP_SUB, (struct interval){0, 0}, a, e->type);
+        return binary_range(OP_SUB, (struct interval){0, 0}, a, e->type);
     case KX_COMPLEMENT:
         a = walk_eval(w, s, e->left);
         return interval_wrapped((struct interval){-1 - a.high, -1 - a.low}, e->type);
@@ -289,7 +289,7 @@ static struct interval eval_scalar(struct walker *w, struct walk_state *s, struc
         mark_wrap(w, s, e, a, b);
         mark_divisor(w, s, e, e->type, b);
         mark_count(w, s, e, e->type, b);
-        return binary(e->op, a, b, e->type);
+        return binary_range(e->op, a, b, e->type);
     case KX_COMPARE:
         a = walk_eval(w, s, e->left);
         b = walk_eval(w, s, e->right);
@@ -301,7 +301,7 @@ static struct interval eval_scalar(struct walker *w, struct walk_state *s, struc
     case KX_CONVERT:
         a = walk_eval(w, s, e->left);
         return interval_convert(a, e->left->type, e->type);
-    case KX_ASSIGN: return eval_assign(w, s, e);
+    case KX_ASSIGN: return assigned_range(w, s, e);
     case KX_CALL: return eval_call(w, s, e);
     case KX_BUILTIN: return eval_builtin(w, s, e);
     case KX_COMMA: walk_eval(w, s, e->left); return walk_eval(w, s, e->right);

@@ -120,8 +120,8 @@ static bool add_form(struct walk_form *to, const struct walk_form *more, int64_t
 }
 
 /* Narrows without contradiction: what cannot be is not reached. */
-static struct interval form_range(const struct walker *w, const struct walk_state *s,
-                                  const struct walk_form *form, int chain)
+static struct interval fact_form_range(const struct walker *w, const struct walk_state *s,
+                                       const struct walk_form *form, int chain)
 {
     struct interval range = {form->constant, form->constant};
     for (uint32_t i = 0; i < form->count; i++) {
@@ -137,7 +137,7 @@ static struct interval form_range(const struct walker *w, const struct walk_stat
             struct walk_form rest = *form;
             if (!add_form(&rest, &fact->form, -sign)) continue;
             if (rest.count > form->count) continue;
-            struct interval more = form_range(w, s, &rest, chain - 1), by = fact->range;
+            struct interval more = fact_form_range(w, s, &rest, chain - 1), by = fact->range;
             if (sign < 0) by = (struct interval){-by.high, -by.low};
             range = interval_meet(range, (struct interval){more.low + by.low, more.high + by.high});
         }
@@ -164,7 +164,8 @@ static bool form_of(const struct walker *w, const struct walk_state *s, const st
                  add_form(form, &right, e->op == OP_ADD ? 1 : -1);
     else if (e->kind == KX_CONVERT && type_is_integer(e->left->type))
         linear = form_of(w, s, e->left, depth + 1, form);
-    if (linear && interval_contains(interval_of_type(e->type), form_range(w, s, form, CHAIN_MAX)))
+    if (linear &&
+        interval_contains(interval_of_type(e->type), fact_form_range(w, s, form, CHAIN_MAX)))
         return true;
     *form = (struct walk_form){0};
     if (!is_pure(w, e, 0)) return false;
@@ -240,7 +241,7 @@ enum kx_op walk_fact_unequal(const struct walker *w, const struct walk_state *s,
         !add_form(&form, &other, -1))
         return OP_NE;
     form.constant += offset;
-    struct interval difference = form_range(w, s, &form, CHAIN_MAX);
+    struct interval difference = fact_form_range(w, s, &form, CHAIN_MAX);
     return difference.high <= 0 ? OP_LT : difference.low >= 0 ? OP_GT : OP_NE;
 }
 
@@ -349,9 +350,9 @@ struct interval walk_fact_value(const struct walker *w, const struct walk_state 
     default: return value;
     }
     if (value.low == value.high || !form_of(w, s, e, 0, &form)) return value;
-    value = interval_meet(value, form_range(w, s, &form, CHAIN_MAX));
+    value = interval_meet(value, fact_form_range(w, s, &form, CHAIN_MAX));
     /* Where a fact was found, it may have been an atom still. */
     if (e->kind != KX_BINARY || form.count < 2 || !is_pure(w, e, 0)) return value;
     const struct walk_form atom = {.count = 1, .terms = {{e, 1}}};
-    return interval_meet(value, form_range(w, s, &atom, 1));
+    return interval_meet(value, fact_form_range(w, s, &atom, 1));
 }

@@ -67,7 +67,8 @@ static bool stabilise(struct compile *cx, struct kernel *k, struct interval *kep
 }
 
 /* False: nothing is known. */
-static bool find(struct compile *cx, struct kernel *k, struct interval *kept, size_t count)
+static bool find_kept_ranges(struct compile *cx, struct kernel *k, struct interval *kept,
+                             size_t count)
 {
     struct interval *begun = ARENA_ARRAY(cx->arena, struct interval, count);
     struct interval *next = ARENA_ARRAY(cx->arena, struct interval, count);
@@ -95,7 +96,7 @@ const struct interval *walk_kept_ranges(struct compile *cx, struct kernel *kerne
         kernel->tables.items[i]->index = (uint32_t)i;
         any |= is_tracked(kernel->tables.items[i]);
     }
-    if (!any || kernel->grouped || !find(cx, kernel, kept, count)) {
+    if (!any || kernel->grouped || !find_kept_ranges(cx, kernel, kept, count)) {
         for (size_t i = 0; i < count; i++)
             kept[i] = interval_of_type(kept_type(kernel, i));
     }

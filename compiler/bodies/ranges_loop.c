@@ -15,7 +15,7 @@ static void collect_loop(const struct walker *w, const struct ks *loop, bool *as
     walk_collect_ks(w, loop->body, assigned);
 }
 
-static void forget_assigned(struct walker *w, struct walk_state *s, const bool *assigned)
+static void forget_loop_assigned(struct walker *w, struct walk_state *s, const bool *assigned)
 {
     for (uint32_t i = 0; i < w->local_count; i++)
         if (assigned[i]) s->locals[i] = INTERVAL_ALL;
@@ -260,8 +260,8 @@ static bool widen_all(const struct walker *w, struct interval *now, const struct
 }
 
 /* True if anything grew.  Ties hold small differences: they go to anything at once. */
-static bool widen(struct walker *w, struct walk_state *at_test, const struct walk_state *next,
-                  bool last)
+static bool widen_state(struct walker *w, struct walk_state *at_test, const struct walk_state *next,
+                        bool last)
 {
     bool grew = widen_all(w, at_test->locals, next->locals, w->local_count, last);
     return widen_all(w, at_test->ties, next->ties, w->tie_count, true) || grew;
@@ -369,17 +369,17 @@ static struct walk_state *stable_on_side(struct walker *w, const struct walk_sta
     w->settling = true;
     w->trace = NULL;
     if (w->fixed_points > WALK_MAX_NESTING || w->settling_left == 0 || walk_is_spent(w)) {
-        forget_assigned(w, at_test, assigned);
+        forget_loop_assigned(w, at_test, assigned);
         forget_ties(w, at_test);
     } else {
         for (int round = 0; !stable && round < steps + STRAIGHT && !walk_is_spent(w); round++) {
             if (w->settling_left > 0) w->settling_left--;
             assume_side_of_bound(w, at_test, loop->expr, side);
             loop_round(w, loop, at_test, next, lost, any);
-            stable = !next->reachable || !widen(w, at_test, next, round >= steps);
+            stable = !next->reachable || !widen_state(w, at_test, next, round >= steps);
         }
         if (!stable) {
-            forget_assigned(w, at_test, assigned);
+            forget_loop_assigned(w, at_test, assigned);
             forget_ties(w, at_test);
         }
         /* Narrowing: one more round from the widened state, joined with the entry. */

@@ -22,7 +22,7 @@ static const struct kx *without_conversions(const struct kx *e)
     return e;
 }
 
-static bool is_variable(const struct kx *e, const struct variable *v)
+static bool is_the_variable(const struct kx *e, const struct variable *v)
 {
     e = without_conversions(e);
     return e->kind == KX_VARIABLE && e->variable == v;
@@ -34,7 +34,7 @@ static bool is_one_less(const struct kx *e, const struct variable *v)
     e = without_conversions(e);
     if (e->kind != KX_BINARY || (e->op != OP_SUB && e->op != OP_ADD)) return false;
     const struct kx *by = without_conversions(e->right);
-    if (!is_variable(e->left, v) || by->kind != KX_CONSTANT || !type_is_integer(by->type))
+    if (!is_the_variable(e->left, v) || by->kind != KX_CONSTANT || !type_is_integer(by->type))
         return false;
     return interval_of_value(by->value).low == (e->op == OP_SUB ? 1 : -1);
 }
@@ -52,7 +52,7 @@ static bool scaling_of(const struct variable *v, enum kx_op op, const struct kx 
     }
     if (op == OP_ADD) {
         to->factor = 2;
-        return is_variable(right, v);
+        return is_the_variable(right, v);
     }
     const struct kx *by = without_conversions(right);
     if (by->kind != KX_CONSTANT || !type_is_integer(by->type)) return false;
@@ -72,7 +72,7 @@ static bool is_scaling(const struct walker *w, const struct kx *e, struct scalin
     const struct variable *v = e->left->variable;
     if (e->op != OP_NONE) return scaling_of(v, e->op, e->right, e->operation, to);
     const struct kx *right = without_conversions(e->right);
-    return right->kind == KX_BINARY && is_variable(right->left, v) &&
+    return right->kind == KX_BINARY && is_the_variable(right->left, v) &&
            scaling_of(v, right->op, right->right, right->type, to);
 }
 
@@ -98,7 +98,7 @@ struct assignments {
     uint32_t count;
 };
 
-static bool count_assignment(const struct kx *x, void *data)
+static bool count_scaling(const struct kx *x, void *data)
 {
     struct assignments *a = data;
     a->count += x->kind == KX_ASSIGN && kx_root_variable(x->left) == a->variable;
@@ -121,9 +121,9 @@ static bool continues(const struct ks *s, void *data)
 static bool is_assigned_once(const struct ks *loop, const struct variable *v)
 {
     struct assignments a = {.variable = v};
-    kx_any(loop->expr, count_assignment, &a);
-    kx_any(loop->step, count_assignment, &a);
-    ks_any(loop->body, count_declaration, count_assignment, &a);
+    kx_any(loop->expr, count_scaling, &a);
+    kx_any(loop->step, count_scaling, &a);
+    ks_any(loop->body, count_declaration, count_scaling, &a);
     return a.count == 1;
 }
 

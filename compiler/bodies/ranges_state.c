@@ -75,18 +75,6 @@ struct walk_state *walk_copy_state(struct walker *w, const struct walk_state *fr
     return to;
 }
 
-static void join_count(struct walk_count *to, const struct walk_count *from)
-{
-    if (from->least < to->least) {
-        to->least = from->least;
-        to->least_path = from->least_path;
-    }
-    if (from->most > to->most) {
-        to->most = from->most;
-        to->most_path = from->most_path;
-    }
-}
-
 /* Nearly all locals and counts are the same on both ways, so they are compared a block at a time. */
 enum { JOIN_BLOCK = 64 };
 
@@ -96,8 +84,16 @@ static void join_counts(const struct walker *w, struct walk_count *to,
     for (uint32_t i = 0; i < w->end_count && to != from; i += JOIN_BLOCK) {
         uint32_t end = w->end_count - i < JOIN_BLOCK ? w->end_count : i + JOIN_BLOCK;
         if (memcmp(&to[i], &from[i], (end - i) * sizeof *to) == 0) continue;
-        for (uint32_t k = i; k < end; k++)
-            join_count(&to[k], &from[k]);
+        for (uint32_t k = i; k < end; k++) {
+            if (from[k].least < to[k].least) {
+                to[k].least = from[k].least;
+                to[k].least_path = from[k].least_path;
+            }
+            if (from[k].most > to[k].most) {
+                to[k].most = from[k].most;
+                to[k].most_path = from[k].most_path;
+            }
+        }
     }
 }
 
@@ -224,32 +220,32 @@ struct collection {
     bool *assigned;
 };
 
-static void collect(const struct collection *c, const struct variable *v)
+static void collect_variable(const struct collection *c, const struct variable *v)
 {
     uint32_t slot = v != NULL ? walk_slot(c->walker, v) : WALK_NO_SLOT;
     if (slot != WALK_NO_SLOT) c->assigned[slot] = true;
 }
 
-static bool collect_assigned(const struct kx *x, void *data)
+static bool collect_assigned_slot(const struct kx *x, void *data)
 {
-    if (x->kind == KX_ASSIGN) collect(data, kx_root_variable(x->left));
+    if (x->kind == KX_ASSIGN) collect_variable(data, kx_root_variable(x->left));
     return false;
 }
 
-static bool collect_declared(const struct ks *s, void *data)
+static bool collect_declared_slot(const struct ks *s, void *data)
 {
-    if (s->kind == KS_DECLARE) collect(data, s->variable);
+    if (s->kind == KS_DECLARE) collect_variable(data, s->variable);
     return false;
 }
 
 void walk_collect_kx(const struct walker *w, const struct kx *e, bool *assigned)
 {
     struct collection collection = {w, assigned};
-    kx_any(e, collect_assigned, &collection);
+    kx_any(e, collect_assigned_slot, &collection);
 }
 
 void walk_collect_ks(const struct walker *w, const struct ks *stmt, bool *assigned)
 {
     struct collection collection = {w, assigned};
-    ks_any(stmt, collect_declared, collect_assigned, &collection);
+    ks_any(stmt, collect_declared_slot, collect_assigned_slot, &collection);
 }

@@ -78,7 +78,7 @@ static uint32_t constant(struct walker *w, const struct type *type, uint64_t bit
 }
 
 /* An index counts by its value, whatever its type is. */
-static uint32_t index_number(struct walker *w, uint32_t number)
+static uint32_t number_of_index(struct walker *w, uint32_t number)
 {
     const struct walk_node *n = &w->nodes.items[number];
     return n->kind == NODE_CONSTANT ? constant(w, NULL, n->bits) : number;
@@ -161,8 +161,8 @@ static uint32_t made_of(struct walker *w, struct walk_state *s, const struct kx 
     if (left != NULL && (n.a = number(w, s, left, depth)) == 0) return 0;
     if (right != NULL && (n.b = number(w, s, right, depth)) == 0) return 0;
     if (e->kind == KX_INDEX || e->kind == KX_PEEK) {
-        if (left != NULL && e->kind == KX_PEEK) n.a = index_number(w, n.a);
-        n.b = right != NULL ? index_number(w, n.b) : constant(w, NULL, 0);
+        if (left != NULL && e->kind == KX_PEEK) n.a = number_of_index(w, n.a);
+        n.b = right != NULL ? number_of_index(w, n.b) : constant(w, NULL, 0);
     }
     return number_of_node(w, n);
 }
@@ -242,7 +242,7 @@ static int compare_atoms(const struct walk_product *a, const struct walk_product
 
 static const struct walk_sum unknown_sum = {.known = false};
 
-static bool fits(wide value)
+static bool fits_term(wide value)
 {
     return value >= INT64_MIN && value <= INT64_MAX;
 }
@@ -251,7 +251,7 @@ static bool fits(wide value)
 static struct walk_sum kept(struct walker *w, wide constant, uint32_t count)
 {
     w->cx->walk_steps += count / TERMS_IN_A_STEP;
-    if (!fits(constant) || count > TERMS_MAX || count > TERMS_KEPT_MAX - w->terms_kept)
+    if (!fits_term(constant) || count > TERMS_MAX || count > TERMS_KEPT_MAX - w->terms_kept)
         return unknown_sum;
     w->terms_kept += count;
     return (struct walk_sum){
@@ -281,7 +281,7 @@ static struct walk_sum added(struct walker *w, struct walk_sum a, int64_t factor
         struct walk_product next = order <= 0 ? a.terms[i] : b.terms[j];
         wide sum = (order <= 0 ? a.terms[i].factor : 0) +
                    (order >= 0 ? (wide)factor * b.terms[j].factor : 0);
-        if (!fits(sum)) return unknown_sum;
+        if (!fits_term(sum)) return unknown_sum;
         next.factor = (int64_t)sum;
         i += order <= 0;
         j += order >= 0;
@@ -314,7 +314,7 @@ static int order_products(const void *a, const void *b)
 }
 
 /* Sorts products and adds up those of the same conditions; false: a factor is too large. */
-static bool gather(struct walk_product *terms, uint32_t *count)
+static bool gather_terms(struct walk_product *terms, uint32_t *count)
 {
     uint32_t sums = 0;
     qsort(terms, *count, sizeof *terms, order_products);
@@ -323,7 +323,7 @@ static bool gather(struct walk_product *terms, uint32_t *count)
         wide sum = 0;
         for (; i < *count && compare_atoms(&terms[i], &next) == 0; i++)
             sum += terms[i].factor;
-        if (!fits(sum)) return false;
+        if (!fits_term(sum)) return false;
         next.factor = (int64_t)sum;
         if (sum != 0) terms[sums++] = next;
     }
@@ -350,12 +350,12 @@ static struct walk_sum multiplied(struct walker *w, struct walk_sum a, struct wa
         }
     }
     w->cx->walk_steps += count / TERMS_IN_A_STEP;
-    if (!gather(terms, &count)) return unknown_sum;
+    if (!gather_terms(terms, &count)) return unknown_sum;
     return kept(w, (wide)a.constant * b.constant, count);
 }
 
 /* 1 where the condition of that number holds, else 0. */
-static struct walk_sum holds(struct walker *w, uint32_t condition)
+static struct walk_sum sum_where_true(struct walker *w, uint32_t condition)
 {
     static const struct walk_sum one = {.known = true, .constant = 1};
     if (condition == 0) return unknown_sum;
@@ -364,8 +364,8 @@ static struct walk_sum holds(struct walker *w, uint32_t condition)
     struct walk_sum sum = unknown_sum;
     switch ((enum node_kind)n.kind) {
     case NODE_CONSTANT: sum = (struct walk_sum){.known = true, .constant = n.bits != 0}; break;
-    case NODE_NOT: sum = added(w, one, -1, holds(w, n.a)); break;
-    case NODE_AND: sum = multiplied(w, holds(w, n.a), holds(w, n.b)); break;
+    case NODE_NOT: sum = added(w, one, -1, sum_where_true(w, n.a)); break;
+    case NODE_AND: sum = multiplied(w, sum_where_true(w, n.a), sum_where_true(w, n.b)); break;
     case NODE_FRESH:
     case NODE_VALUE:
         *products_of(w) = (struct walk_product){.atoms = {condition}, .factor = 1};
@@ -421,7 +421,7 @@ struct walk_sum *walk_sum_choice(struct walker *w, uint32_t condition,
         sums[i] = otherwise;
         if (same_sum(after, otherwise)) continue;
         struct walk_sum more = added(w, after, -1, otherwise);
-        sums[i] = added(w, otherwise, 1, multiplied(w, holds(w, condition), more));
+        sums[i] = added(w, otherwise, 1, multiplied(w, sum_where_true(w, condition), more));
     }
     return sums;
 }

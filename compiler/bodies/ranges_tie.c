@@ -46,7 +46,7 @@ static void add_tie(struct chooser *c, struct walk_tie tie)
 }
 
 /* Appends to `end` that stand in the list, loops not entered. */
-static int64_t count_appends(const struct walker *w, const struct ks *list, uint32_t end)
+static int64_t count_end_appends(const struct walker *w, const struct ks *list, uint32_t end)
 {
     int64_t count = 0;
     for (; list != NULL; list = list->next) {
@@ -59,8 +59,8 @@ static int64_t count_appends(const struct walker *w, const struct ks *list, uint
         }
         count += list->kind == KS_LAUNCH && end == walk_launch_end(w->kernel);
         if (list->kind == KS_LOOP) continue;
-        count += count_appends(w, list->body, end);
-        count += count_appends(w, list->otherwise, end);
+        count += count_end_appends(w, list->body, end);
+        count += count_end_appends(w, list->otherwise, end);
     }
     return count;
 }
@@ -103,8 +103,8 @@ static void choose_kx(struct chooser *c, const struct kx *e, const struct ks *li
         for (uint32_t level = 1; level <= LEVELS; level++)
             add_tie(c, (struct walk_tie){WALK_NO_SLOT, slot, level, -1});
         for (uint32_t end = 0; end < c->w->end_count; end++) {
-            int64_t appends = count_appends(c->w, list, end);
-            if (appends == 0) appends = count_appends(c->w, loop_body, end);
+            int64_t appends = count_end_appends(c->w, list, end);
+            if (appends == 0) appends = count_end_appends(c->w, loop_body, end);
             if (appends == 0 || appends % step != 0 || appends / step > FACTOR_MAX) continue;
             add_tie(c, (struct walk_tie){end, slot, 0, appends / step});
         }

@@ -29,7 +29,8 @@ struct route {
 
 /* ---- along the execution ---- */
 
-static struct place *place_of(struct route *r, enum walk_step_kind kind, const struct ks *stmt)
+static struct place *place_on_route(struct route *r, enum walk_step_kind kind,
+                                    const struct ks *stmt)
 {
     for (size_t i = 0; i < r->count; i++)
         if (r->places[i].kind == kind && r->places[i].stmt == stmt) return &r->places[i];
@@ -38,7 +39,7 @@ static struct place *place_of(struct route *r, enum walk_step_kind kind, const s
     return &r->places[r->count++];
 }
 
-static void append(struct route *r, struct place *p, bool many)
+static void append_place(struct route *r, struct place *p, bool many)
 {
     p->count++;
     p->many |= many || r->packets == WALK_UNBOUNDED;
@@ -59,8 +60,8 @@ static void begin_round(struct place *p, uint64_t round)
     if (round > p->rounds) p->rounds = round;
 }
 
-static void follow(struct route *r, const struct walk_step *last, const struct walk_step *until,
-                   bool many);
+static void follow_steps(struct route *r, const struct walk_step *last,
+                         const struct walk_step *until, bool many);
 
 static void follow_step(struct route *r, const struct walk_step *step, bool many)
 {
@@ -68,10 +69,10 @@ static void follow_step(struct route *r, const struct walk_step *step, bool many
         r->ends_at = step->stmt;
         return;
     }
-    struct place *p = place_of(r, step->kind, step->stmt);
+    struct place *p = place_on_route(r, step->kind, step->stmt);
     if (p == NULL) return;
     switch (step->kind) {
-    case STEP_APPEND: append(r, p, many); break;
+    case STEP_APPEND: append_place(r, p, many); break;
     case STEP_BRANCH:
         p->taken += step->taken;
         p->skipped += !step->taken;
@@ -81,7 +82,7 @@ static void follow_step(struct route *r, const struct walk_step *step, bool many
     case STEP_LOOP:
         p->unbounded |= step->rounds == WALK_UNBOUNDED;
         if (step->rounds > p->rounds) p->rounds = step->rounds;
-        if (step->inside != NULL) follow(r, step->inside, step->before, true);
+        if (step->inside != NULL) follow_steps(r, step->inside, step->before, true);
         if (many || r->packets == WALK_UNBOUNDED) break;
         if (__builtin_add_overflow(r->packets, step->packets, &r->packets))
             r->packets = WALK_UNBOUNDED;
@@ -92,8 +93,8 @@ static void follow_step(struct route *r, const struct walk_step *step, bool many
 }
 
 /* The steps after `until` up to `last`, in order. */
-static void follow(struct route *r, const struct walk_step *last, const struct walk_step *until,
-                   bool many)
+static void follow_steps(struct route *r, const struct walk_step *last,
+                         const struct walk_step *until, bool many)
 {
     struct arena *scratch = arena_create();
     VEC(const struct walk_step *) steps = {0};
@@ -246,12 +247,12 @@ static void label_end(const struct route *r, struct diag *d)
 
 /* ---- the fix ---- */
 
-static uint32_t count_appends(const struct ks *first, uint32_t port)
+static uint32_t count_port_appends(const struct ks *first, uint32_t port)
 {
     uint32_t count = 0;
     for (const struct ks *s = first; s != NULL; s = s->next)
-        count += (s->kind == KS_EMIT && s->port == port) + count_appends(s->init, port) +
-                 count_appends(s->body, port) + count_appends(s->otherwise, port);
+        count += (s->kind == KS_EMIT && s->port == port) + count_port_appends(s->init, port) +
+                 count_port_appends(s->body, port) + count_port_appends(s->otherwise, port);
     return count;
 }
 
@@ -276,11 +277,12 @@ static bool counts_packets(const struct route *r, const struct ks *loop)
     return step != NULL && step->kind == KX_ASSIGN && step->op == OP_ADD &&
            step->left->kind == KX_VARIABLE && step->left->variable == i->variable &&
            is_number(step->right, 1) && !kx_assigns(body->expr, NULL) &&
-           !kx_assigns(body->element, NULL) && count_appends(r->path->body, r->path->port) == 1;
+           !kx_assigns(body->element, NULL) &&
+           count_port_appends(r->path->body, r->path->port) == 1;
 }
 
 /* How to bound the loop.  The number is named where it is certainly enough. */
-static void help_loop(const struct route *r, struct diag *d, const struct ks *loop)
+static void help_path_loop(const struct route *r, struct diag *d, const struct ks *loop)
 {
     const struct kx *c = loop->expr;
     const char *most = "N";
@@ -319,7 +321,7 @@ void rate_path_show(struct compile *cx, struct diag *d, const struct rate_path *
     int labels = 0;
     r->cx = cx;
     r->path = path;
-    follow(r, path->last, NULL, false);
+    follow_steps(r, path->last, NULL, false);
     for (size_t i = 0; i < r->count && labels < RATE_PATH_LABELS; i++) {
         struct place *p = &r->places[i];
         if (p->kind == STEP_ROUND && p->times > 1 && p->last < p->least_rounds)
@@ -339,5 +341,5 @@ void rate_path_show(struct compile *cx, struct diag *d, const struct rate_path *
     if (path->too_few && r->packets != WALK_UNBOUNDED) label_end(r, d);
     if (path->kernel->grouped && path->body == path->kernel->body)
         diag_note(d, "this is what one work-item of the firing does");
-    if (unbounded != NULL && !path->too_few) help_loop(r, d, unbounded);
+    if (unbounded != NULL && !path->too_few) help_path_loop(r, d, unbounded);
 }

@@ -115,8 +115,8 @@ static void pass_shape_on(struct passing *p, const struct graph_buffer *buffer)
 
 /* ---- windows ---- */
 
-static void report_missing(struct compile *cx, const struct graph *graph,
-                           const struct graph_node *node, const struct graph_input *input)
+static void report_missing_shape(struct compile *cx, const struct graph *graph,
+                                 const struct graph_node *node, const struct graph_input *input)
 {
     const struct kernel_port *port = &node->kernel->in[input->kernel_port];
     const struct graph_buffer *buffer = &graph->buffers.items[input->buffer];
@@ -190,7 +190,7 @@ static void check_windows(struct compile *cx, const struct graph *graph,
         const struct graph_buffer *buffer = &graph->buffers.items[input->buffer];
         if (node->kernel->in[input->kernel_port].window_width == 0) continue;
         if (!has_shape(buffer)) {
-            report_missing(cx, graph, node, input);
+            report_missing_shape(cx, graph, node, input);
             continue;
         }
         if (check_wrap(cx, node, input, buffer)) check_reach(cx, node, input, buffer);

@@ -25,7 +25,7 @@ static bool is_narrow(const struct type *type)
 static struct interval exact_range(const struct kx *e, int depth);
 
 /* The range of the expression, from its form only. */
-static struct interval range_of(const struct kx *e, int depth)
+static struct interval range_by_form(const struct kx *e, int depth)
 {
     struct interval all = interval_of_type(type_item(e->type));
     if (depth > DEPTH_MAX || !type_is_integer(type_item(e->type))) return all;
@@ -40,9 +40,9 @@ static struct interval exact_range(const struct kx *e, int depth)
     if (depth > DEPTH_MAX || !type_is_integer(type_item(e->type))) return all;
     switch (e->kind) {
     case KX_CONSTANT: return interval_of_value(e->value);
-    case KX_BROADCAST: return range_of(e->left, depth + 1);
+    case KX_BROADCAST: return range_by_form(e->left, depth + 1);
     case KX_CONVERT:
-        return type_is_integer(type_item(e->left->type)) ? range_of(e->left, depth + 1) : all;
+        return type_is_integer(type_item(e->left->type)) ? range_by_form(e->left, depth + 1) : all;
     case KX_BINARY:
         return interval_binary(e->op, exact_range(e->left, depth + 1),
                                exact_range(e->right, depth + 1), type_item(e->type));
@@ -55,8 +55,8 @@ static bool may_wrap(const struct kx *e)
     if (!is_operation(e) || e->cast || !is_narrow(e->type)) return false;
     if (e->type->kind != TYPE_VECTOR) return e->may_wrap;
     struct interval all = interval_of_type(type_item(e->type));
-    struct interval exact =
-        interval_binary(e->op, range_of(e->left, 0), range_of(e->right, 0), type_item(e->type));
+    struct interval exact = interval_binary(e->op, range_by_form(e->left, 0),
+                                            range_by_form(e->right, 0), type_item(e->type));
     return exact.low < all.low || exact.high > all.high;
 }
 
@@ -107,8 +107,8 @@ static enum scalar_type wide_enough(const struct kx *value)
     return SCALAR_I64;
 }
 
-static void report(struct compile *cx, const struct kx *value, const struct kx *operation,
-                   const char *before)
+static void report_wrap(struct compile *cx, const struct kx *value, const struct kx *operation,
+                        const char *before)
 {
     static const char *const names[] = {
         [OP_ADD] = "sum", [OP_SUB] = "difference", [OP_MUL] = "product", [OP_SHL] = "left shift"};
@@ -138,7 +138,7 @@ static void check(struct compile *cx, const struct kx *value, const char *before
 {
     const struct kx *operation = value != NULL ? find_wrapped(value, 0) : NULL;
     if (operation != NULL && !operation->widening_reported && !value->widening_reported)
-        report(cx, value, operation, before);
+        report_wrap(cx, value, operation, before);
 }
 
 /* An index that wraps at the end of what it indexes is a ring. */
@@ -167,7 +167,7 @@ static bool extracts_bits(const struct kx *e)
 }
 
 /* A count that is beyond the width whenever the shift is executed; constants are sema's. */
-static void check_count(struct compile *cx, const struct kx *e, const struct type *type)
+static void check_shift_count(struct compile *cx, const struct kx *e, const struct type *type)
 {
     if ((e->op != OP_SHL && e->op != OP_SHR) || !e->visited || e->count_inside) return;
     const struct kx *count = e->right;
@@ -185,7 +185,7 @@ static void check_count(struct compile *cx, const struct kx *e, const struct typ
 
 static void check_binary(struct compile *cx, const struct kx *e)
 {
-    check_count(cx, e, e->type);
+    check_shift_count(cx, e, e->type);
     switch (e->op) {
     case OP_DIV:
         check(cx, e->left, "divided");
@@ -207,7 +207,7 @@ static void visit_kx(struct compile *cx, const struct kernel *kernel, const stru
     switch (e->kind) {
     case KX_BINARY: check_binary(cx, e); break;
     case KX_ASSIGN:
-        if (e->op != OP_NONE) check_count(cx, e, e->operation);
+        if (e->op != OP_NONE) check_shift_count(cx, e, e->operation);
         break;
     case KX_BUILTIN:
         if (e->builtin == BUILTIN_MIN || e->builtin == BUILTIN_MAX || e->builtin == BUILTIN_ABS)

@@ -70,7 +70,7 @@ static void set(struct count *c, const struct variable *local, struct scalar_val
 
 /* ---- statements ---- */
 
-static void walk(struct count *c, const struct ks *s);
+static void count_written(struct count *c, const struct ks *s);
 
 static void walk_store(struct count *c, const struct ks *s)
 {
@@ -106,13 +106,13 @@ static bool declares(struct count *c, const struct ks *init, const struct variab
     return true;
 }
 
-static void walk_loop(struct count *c, const struct ks *loop)
+static void count_written_loop(struct count *c, const struct ks *loop)
 {
     const struct variable *counter = counter_of(c, loop);
     struct scalar_value more, pace, next;
     if (counter == NULL || loop->test_after || !declares(c, loop->init, counter)) return;
     while (c->steps < STEPS_MAX && find_value(c, loop->expr, &more) && arith_truth(more)) {
-        walk(c, loop->body);
+        count_written(c, loop->body);
         if (!find_value(c, loop->step->right, &pace) ||
             !arith_binary(OP_ADD, c->values[counter->index],
                           arith_convert(pace, counter->type->scalar), &next))
@@ -123,10 +123,10 @@ static void walk_loop(struct count *c, const struct ks *loop)
 }
 
 /* Does not enter an `if`: its statements may not be executed. */
-static void walk(struct count *c, const struct ks *s)
+static void count_written(struct count *c, const struct ks *s)
 {
     for (; s != NULL && c->steps++ < STEPS_MAX; s = s->next) {
-        if (s->kind == KS_BLOCK) walk(c, s->body);
+        if (s->kind == KS_BLOCK) count_written(c, s->body);
         if (s->kind == KS_STORE) walk_store(c, s);
         if (s->kind == KS_DECLARE) {
             struct scalar_value value;
@@ -134,7 +134,7 @@ static void walk(struct count *c, const struct ks *s)
             if (c->assignments[s->variable->index] == 0 && find_value(c, s->expr, &value))
                 set(c, s->variable, value);
         }
-        if (s->kind == KS_LOOP) walk_loop(c, s);
+        if (s->kind == KS_LOOP) count_written_loop(c, s);
     }
 }
 
@@ -150,6 +150,6 @@ bool written_wholly(struct arena *scratch, const struct kernel *kernel, uint32_t
     c.assignments = ARENA_ARRAY(scratch, uint32_t, kernel->local_count + 1u);
     c.written = ARENA_ARRAY(scratch, bool, out->push + 1);
     ks_any(kernel->body, note_jump, count_assignment, &c);
-    if (!c.ends_early) walk(&c, kernel->body);
+    if (!c.ends_early) count_written(&c, kernel->body);
     return c.left == 0;
 }

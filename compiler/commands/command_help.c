@@ -54,6 +54,7 @@ static void print_overview(FILE *to)
           "  run FILE.pipe ...     compile and run\n"
           "  FILE.pipe -o F.pbc    compile; without -o only check\n"
           "  test FILE.pipe        run the test blocks\n"
+          "  bench FILE.pipe       time each stage on this machine's devices, and compare\n"
           "  graph FILE.pipe       the shape: nodes and buffers, for a picture\n"
           "  inspect FILE.pipe     the proofs and the plan: rates, depths and why, memory, speed\n"
           "  --emit=KIND FILE.pipe what a step of the compiler made: ast, llvm, asm, sched, ...\n"

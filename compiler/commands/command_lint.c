@@ -9,6 +9,7 @@
 #include "compiler/commands/command_lint.h"
 #include "base/standard_streams.h"
 #include "compiler/commands/commands.h"
+#include "compiler/diagnostics/diag_set.h"
 #include "compiler/driver/driver_files.h"
 #include "compiler/driver/fix_files.h"
 #include "compiler/support/output.h"
@@ -49,14 +50,6 @@ static const char help_text[] =
     "2 usage or files, 3 internal error.\n";
 
 enum { THREADS_MAX = 256, KEPT_MAX = 1000000 };
-
-static unsigned thread_count(const struct command_line *line)
-{
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    unsigned count = line->jobs;
-    if (count == 0) count = processors > 0 ? (unsigned)processors : 1;
-    return count < THREADS_MAX ? count : THREADS_MAX;
-}
 
 static bool path_is_linted(const struct lint_paths *paths, const char *path)
 {
@@ -116,7 +109,10 @@ static int write_findings(struct lint_run *run, struct command_line *line)
 bool lint_find(struct lint_run *run, struct arena *arena)
 {
     const struct diagnostic_options *options = &run->line->diagnostics;
-    run->threads = thread_count(run->line);
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned count = run->line->jobs;
+    if (count == 0) count = processors > 0 ? (unsigned)processors : 1;
+    run->threads = count < THREADS_MAX ? count : THREADS_MAX;
     run->sources = sources_create(arena);
     run->diags = diags_create(arena, run->sources);
     run->defines = ARENA_ARRAY(arena, bool, run->line->options.definition_count + 1);

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "compiler/diagnostics/diag_set.h"
 #include "compiler/driver/command_line.h"
 #include "compiler/commands/command_lint.h"
 #include "compiler/commands/commands.h"
@@ -142,18 +143,6 @@ static bool matches(const struct test_options *options, struct arena *arena, con
     return options->patterns.count == 0;
 }
 
-static void add_tests(struct test_run *run, const struct ast_program *program, const char *file)
-{
-    for (const struct ast_item *item = program->files->items; item != NULL; item = item->next) {
-        if (item->kind != AST_ITEM_TEST || !matches(run->options, run->cx->arena, item->name.text))
-            continue;
-        struct test_job *job = ARENA_NEW(run->cx->arena, struct test_job);
-        *job = (struct test_job){.program = program, .item = item, .file = file};
-        vec_push(run->cx->arena, &run->jobs, job);
-        job->number = run->jobs.count;
-    }
-}
-
 /* A file with errors has no tests. */
 static int read_tests(struct test_run *run, const char *path)
 {
@@ -170,7 +159,18 @@ static int read_tests(struct test_run *run, const char *path)
     diag_take(all, own);
     cx->diags = all;
     run->files_refused += failed;
-    if (!failed) add_tests(run, passes.program, path);
+    if (!failed) {
+        for (const struct ast_item *item = passes.program->files->items; item != NULL;
+             item = item->next) {
+            if (item->kind != AST_ITEM_TEST ||
+                !matches(run->options, run->cx->arena, item->name.text))
+                continue;
+            struct test_job *job = ARENA_NEW(run->cx->arena, struct test_job);
+            *job = (struct test_job){.program = passes.program, .item = item, .file = path};
+            vec_push(run->cx->arena, &run->jobs, job);
+            job->number = run->jobs.count;
+        }
+    }
     return EXIT_DONE;
 }
 

@@ -8,11 +8,17 @@
 #include "base/nearest.h"
 
 static const struct command commands[] = {
-    {"explain", command_explain}, {"fmt", command_fmt},
-    {"graph", command_graph},     {"help", command_help},
-    {"lint", command_lint},       {"lsp", command_lsp},
-    {"new", command_new},         {"run", command_run},
-    {"test", command_test},       {NULL, NULL},
+    {"bench", command_bench},
+    {"explain", command_explain},
+    {"fmt", command_fmt},
+    {"graph", command_graph},
+    {"help", command_help},
+    {"lint", command_lint},
+    {"lsp", command_lsp},
+    {"new", command_new},
+    {"run", command_run},
+    {"test", command_test},
+    {NULL, NULL},
 };
 
 const char *command_name(size_t index)

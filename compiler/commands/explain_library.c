@@ -225,17 +225,6 @@ static bool load_library(struct library *lib)
     return true;
 }
 
-static int unknown_file(const char *name)
-{
-    fputs("pipec: error: the library has no file '", stderr);
-    terminal_text_print(stderr, name);
-    fputs("'; there are:", stderr);
-    for (const struct embedded_file *file = embedded_std_files; file->name != NULL; file++)
-        fprintf(stderr, " %.*s", (int)(strlen(file->name) - strlen(".pipe")), file->name);
-    fputc('\n', stderr);
-    return EXIT_FILES;
-}
-
 static int unknown_item(const struct library *lib, const char *wanted)
 {
     VEC(const char *) names = {0};
@@ -263,7 +252,15 @@ static const char *split_name(struct library *lib, const char *name)
 static int show_named(struct json *json, struct library *lib, const char *name, bool as_json)
 {
     const char *wanted = split_name(lib, name);
-    if (!load_library(lib)) return unknown_file(name);
+    if (!load_library(lib)) {
+        fputs("pipec: error: the library has no file '", stderr);
+        terminal_text_print(stderr, name);
+        fputs("'; there are:", stderr);
+        for (const struct embedded_file *file = embedded_std_files; file->name != NULL; file++)
+            fprintf(stderr, " %.*s", (int)(strlen(file->name) - strlen(".pipe")), file->name);
+        fputc('\n', stderr);
+        return EXIT_FILES;
+    }
     if (wanted != NULL && !is_there(lib, wanted)) return unknown_item(lib, wanted);
     show_items(json, lib, wanted, as_json);
     return EXIT_DONE;

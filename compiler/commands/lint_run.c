@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "compiler/commands/command_lint.h"
+#include "compiler/diagnostics/diag_set.h"
 #include "compiler/driver/driver_files.h"
 #include "compiler/driver/passes.h"
 #include "compiler/sema/sema.h"
@@ -147,19 +148,6 @@ static void add_findings(struct lint_run *run, const struct compile *cx, const c
         fprintf(stderr, "pipec: error: cannot read '%s': %s\n", path, file_error_text(error));
 }
 
-/* Adds findings in order of path: a thread that is early waits for its turn. */
-static void take_turn(struct pool *pool, size_t index, const struct compile *cx,
-                      enum source_status status, int error)
-{
-    pthread_mutex_lock(&pool->lock);
-    while (pool->turn != index)
-        pthread_cond_wait(&pool->turned, &pool->lock);
-    add_findings(pool->run, cx, pool->run->paths->items.items[index].path, status, error);
-    pool->turn++;
-    pthread_cond_broadcast(&pool->turned);
-    pthread_mutex_unlock(&pool->lock);
-}
-
 static void lint_file(struct pool *pool, size_t index)
 {
     const struct command_line *line = pool->run->line;
@@ -182,7 +170,14 @@ static void lint_file(struct pool *pool, size_t index)
         if (baseline != NULL && !diag_failed(cx.diags))
             baseline_examined(baseline, source_get(cx.sources, source)->name);
     }
-    take_turn(pool, index, &cx, status, error);
+    /* Adds findings in order of path: a thread that is early waits for its turn. */
+    pthread_mutex_lock(&pool->lock);
+    while (pool->turn != index)
+        pthread_cond_wait(&pool->turned, &pool->lock);
+    add_findings(pool->run, &cx, pool->run->paths->items.items[index].path, status, error);
+    pool->turn++;
+    pthread_cond_broadcast(&pool->turned);
+    pthread_mutex_unlock(&pool->lock);
     arena_destroy(arena);
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/diagnostics/diag_set.h"
 #include "compiler/ir/graph.h"
 #include "compiler/bodies/checks.h"
 #include "compiler/lint/baseline.h"
@@ -97,7 +98,8 @@ static int write_depfile(const struct compile *cx, const struct command_line *li
 
 /* Publishes the output and its dependencies together, the dependencies first. A new output with
  * old dependencies would not be rebuilt when necessary. */
-static int publish(const struct compile *cx, const struct command_line *line, struct output *output)
+static int publish_output(const struct compile *cx, const struct command_line *line,
+                          struct output *output)
 {
     output->keep_equal = line->write_if_changed;
     if (!output_complete(output)) return file_failure("write", output->path);
@@ -121,7 +123,7 @@ static int write_program_output(struct passes *passes, const struct command_line
         output_abandon(&output);
         return refusal_status(cx);
     }
-    if (written) return publish(cx, line, &output);
+    if (written) return publish_output(cx, line, &output);
     int status = file_failure("write", path);
     output_abandon(&output);
     return status;
@@ -133,7 +135,7 @@ static int emit_ast(const struct compile *cx, const struct command_line *line,
     struct output output;
     if (!output_open(&output, line->emit_path)) return file_failure("write", line->emit_path);
     ast_print(output.file, program);
-    return publish(cx, line, &output);
+    return publish_output(cx, line, &output);
 }
 
 static bool shows_declarations(const struct command_line *line)
@@ -157,7 +159,7 @@ static int emit_declarations(struct passes *passes, const struct command_line *l
         header_print(output.file, cx, source);
     else
         skeleton_print(output.file, cx, source);
-    return publish(cx, line, &output);
+    return publish_output(cx, line, &output);
 }
 
 /* Prints the time of a run of the plan. */
@@ -439,7 +441,7 @@ static int compile_with_baseline(struct compile *cx, const struct command_line *
     return diagnostics_fail(options, cx->diags) ? EXIT_REFUSED : EXIT_DONE;
 }
 
-static int run_command(struct compile *cx, struct command_line *line)
+static int run_chosen_command(struct compile *cx, struct command_line *line)
 {
     const char *path = NULL;
     diagnostics_set_levels(&line->diagnostics, cx->diags);
@@ -489,7 +491,7 @@ int main(int argc, char **argv)
         struct compile cx = compile_begin(arena, line.options);
         cleanup_install();
         signal(SIGCHLD, SIG_DFL); /* if it is ignored, a child leaves no status */
-        status = run_command(&cx, &line);
+        status = run_chosen_command(&cx, &line);
     }
     arena_destroy(arena);
     return status;

@@ -14,6 +14,7 @@
 
 #include "compiler/codegen/common/foreign_files.h"
 #include "compiler/commands/test_job.h"
+#include "compiler/diagnostics/diag_set.h"
 #include "compiler/support/output.h"
 
 struct child {
@@ -87,7 +88,8 @@ static void write_value_file(struct child *child, const struct test_values *valu
 }
 
 /* Links the file under a plain name with the same ending, from which piperun takes the format. */
-static const char *link_file(struct child *child, const char *kind, size_t index, const char *path)
+static const char *link_test_file(struct child *child, const char *kind, size_t index,
+                                  const char *path)
 {
     const char *name = strrchr(path, '/') != NULL ? strrchr(path, '/') : path;
     const char *ending = strrchr(name, '.') != NULL ? strrchr(name, '.') : "";
@@ -127,17 +129,6 @@ static void add_binding(struct child *child, word_list *words, const char *port,
              arena_printf(child->cx.arena, "%s=%s%s", port, base_name(path), format));
 }
 
-/* The author of a test wants the libraries that its sources name. */
-static void allow_libraries(struct child *child, word_list *words)
-{
-    const struct foreign_files *files = child->cx.foreign;
-    for (size_t i = 0; files != NULL && i < files->items.count; i++)
-        if (files->items.items[i].soname != NULL)
-            vec_push(
-                child->cx.arena, words,
-                arena_printf(child->cx.arena, "--allow-library=%s", files->items.items[i].soname));
-}
-
 _Noreturn static void execute_piperun(struct child *child, word_list *words)
 {
     vec_push(child->cx.arena, words, NULL);
@@ -156,7 +147,7 @@ static void convert_file(struct child *child, size_t index, const struct type *t
     struct passes passes = passes_of_graph(&child->cx, graph);
     write_test_container(child, &passes, container);
     word_list words = piperun_words(child, container);
-    add_binding(child, &words, "x", link_file(child, "file", index, from), "");
+    add_binding(child, &words, "x", link_test_file(child, "file", index, from), "");
     add_binding(child, &words, "y", to, ",raw");
     fflush(NULL);
     pid_t process = fork();
@@ -182,7 +173,7 @@ static void bind_input(struct child *child, word_list *words, uint32_t buffer)
     const char *port = test->graph->buffers.items[buffer].name;
     const struct test_values *values = input != NULL ? input->values : NULL;
     if (values != NULL && values->kind == TEST_FILE) {
-        add_binding(child, words, port, link_file(child, "in", buffer, values->path), "");
+        add_binding(child, words, port, link_test_file(child, "in", buffer, values->path), "");
         return;
     }
     const char *path = test_job_file(child->environment, child->job, "in", buffer, ".raw");
@@ -226,6 +217,12 @@ void test_child(const struct test_environment *environment, const struct test_jo
     struct passes passes = job->passes;
     passes.cx = &child.cx;
     write_test_container(&child, &passes, container);
-    allow_libraries(&child, &words);
+    /* The author of a test wants the libraries that its sources name. */
+    const struct foreign_files *files = child.cx.foreign;
+    for (size_t i = 0; files != NULL && i < files->items.count; i++)
+        if (files->items.items[i].soname != NULL)
+            vec_push(
+                child.cx.arena, &words,
+                arena_printf(child.cx.arena, "--allow-library=%s", files->items.items[i].soname));
     execute_piperun(&child, &words);
 }

@@ -12,6 +12,7 @@
 
 #include "compiler/diagnostics/diag_internal.h"
 #include "base/file_open.h"
+#include "compiler/diagnostics/diag_set.h"
 
 double test_clock_seconds(void)
 {
@@ -83,7 +84,7 @@ static bool compile_test(const struct test_environment *environment, struct test
 }
 
 /* True for a regular file: piperun would wait for the writer of a named pipe. */
-static bool is_readable(const char *path)
+static bool is_readable_file(const char *path)
 {
     int fd = file_open_input(path);
     return fd >= 0 && close(fd) == 0;
@@ -94,7 +95,7 @@ static bool check_files(const struct test_environment *environment, struct test_
 {
     for (size_t i = 0; i < count; i++) {
         const struct test_values *v = streams[i].values;
-        if (v == NULL || v->kind != TEST_FILE || is_readable(v->path)) continue;
+        if (v == NULL || v->kind != TEST_FILE || is_readable_file(v->path)) continue;
         test_job_fail(environment, job, v->span, "cannot read '%s': %s", v->path,
                       file_error_text(errno));
         return false;

@@ -16,7 +16,7 @@ static void put_scalar(struct json *json, const char *key, struct scalar_value v
     json_printed_end(json, key, &text);
 }
 
-static void put_place(struct json *json, const struct compile *cx, struct span span)
+static void put_span(struct json *json, const struct compile *cx, struct span span)
 {
     uint32_t line, column;
     const struct source *source = source_get(cx->sources, span.source);
@@ -60,7 +60,7 @@ static void put_node(struct json *json, const struct compile *cx, const struct g
     json_begin(json, NULL, '{');
     json_text(json, "name", node->name);
     json_text(json, "kernel", node->kernel->title);
-    put_place(json, cx, node->span);
+    put_span(json, cx, node->span);
     json_number(json, "importance", node->importance);
     if (node->cost_declared) json_number(json, "cost", node->cost_cycles);
     json_begin(json, "arguments", '[');
@@ -95,7 +95,7 @@ static void put_graph_buffer(struct json *json, struct arena *arena, const struc
     json_begin(json, NULL, '{');
     json_text(json, "name", buffer->name);
     json_text(json, "kind", outer_words[buffer->outer]);
-    put_place(json, cx, buffer->span);
+    put_span(json, cx, buffer->span);
     json_text(json, "type", type_text(arena, buffer->type));
     json_number(json, "width_bytes", buffer->width_bytes);
     json_text(json, "writer",

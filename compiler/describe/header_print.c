@@ -11,7 +11,7 @@
 /* ---- names ---- */
 
 /* The name without its folder and ending: "fir" of "dsp/fir.pipe". */
-static const char *stem_of(struct arena *arena, const char *source)
+static const char *file_stem(struct arena *arena, const char *source)
 {
     const char *slash = strrchr(source, '/'), *name = slash != NULL ? slash + 1 : source;
     const char *dot = strrchr(name, '.');
@@ -42,7 +42,7 @@ static const char *c_name_of(enum scalar_type scalar)
     return names[scalar];
 }
 
-static void print_base(FILE *to, const struct type *type)
+static void print_c_base(FILE *to, const struct type *type)
 {
     const struct type *base = type_base(type);
     if (base->kind == TYPE_STRUCT)
@@ -61,7 +61,7 @@ static void print_lengths(FILE *to, const struct type *type)
 static void print_window(FILE *to, const struct type *type, const char *name, bool is_out)
 {
     fputs(is_out ? "" : "const ", to);
-    print_base(to, type);
+    print_c_base(to, type);
     fprintf(to, type_is_indexed(type) ? " (*%s)" : " *%s", name);
     print_lengths(to, type);
 }
@@ -80,19 +80,19 @@ struct printed_structs {
     VEC(const struct type *) items;
 };
 
-static void print_struct(FILE *to, struct printed_structs *printed, const struct type *type)
+static void print_c_struct(FILE *to, struct printed_structs *printed, const struct type *type)
 {
     type = type_base(type);
     if (type->kind != TYPE_STRUCT) return;
     for (size_t i = 0; i < printed->items.count; i++)
         if (printed->items.items[i] == type) return;
     for (uint32_t i = 0; i < type->field_count; i++)
-        print_struct(to, printed, type->fields[i].type);
+        print_c_struct(to, printed, type->fields[i].type);
     vec_push(printed->arena, &printed->items, type);
     fprintf(to, "\nstruct %s {\n", type->name);
     for (uint32_t i = 0; i < type->field_count; i++) {
         fputs("    ", to);
-        print_base(to, type->fields[i].type);
+        print_c_base(to, type->fields[i].type);
         fprintf(to, " %s", type->fields[i].name);
         print_lengths(to, type->fields[i].type);
         fputs(";\n", to);
@@ -103,9 +103,9 @@ static void print_struct(FILE *to, struct printed_structs *printed, const struct
 static void print_structs(FILE *to, struct printed_structs *printed, const struct kernel *kernel)
 {
     for (uint32_t i = 0; i < kernel->in_count; i++)
-        print_struct(to, printed, kernel->in[i].type);
+        print_c_struct(to, printed, kernel->in[i].type);
     for (uint32_t i = 0; i < kernel->out_count; i++)
-        print_struct(to, printed, kernel->out[i].type);
+        print_c_struct(to, printed, kernel->out[i].type);
 }
 
 /* ---- functions ---- */
@@ -119,7 +119,7 @@ static bool has_section(const struct kernel *kernel, enum section section)
            (section == SECTION_FINISH && kernel->finish != NULL);
 }
 
-static bool is_counted(const struct kernel_port *port, enum section section)
+static bool is_port_counted(const struct kernel_port *port, enum section section)
 {
     return section == SECTION_FINISH || port->push_least != port->push;
 }
@@ -141,7 +141,7 @@ static void print_function(FILE *to, const struct kernel *kernel, enum section s
     for (uint32_t i = 0; section != SECTION_INIT && i < kernel->out_count; i++, before = ", ") {
         fputs(before, to);
         print_window(to, kernel->out[i].type, kernel->out[i].name, true);
-        if (is_counted(&kernel->out[i], section))
+        if (is_port_counted(&kernel->out[i], section))
             fprintf(to, ", uint64_t *%s_count", kernel->out[i].name);
     }
     for (uint32_t i = 0; i < kernel->argument_count; i++, before = ", ") {
@@ -184,7 +184,7 @@ static void print_comments(FILE *to, const struct kernel *kernel)
           to);
 }
 
-static void print_kernel(FILE *to, const struct kernel *kernel)
+static void print_c_kernel(FILE *to, const struct kernel *kernel)
 {
     print_comments(to, kernel);
     fprintf(to,
@@ -205,7 +205,7 @@ static void print_kernel(FILE *to, const struct kernel *kernel)
 
 void header_print(FILE *to, const struct compile *cx, const char *source)
 {
-    const char *stem = stem_of(cx->arena, source);
+    const char *stem = file_stem(cx->arena, source);
     struct printed_structs printed = {.arena = cx->arena};
     fprintf(to, "/* The extern kernels of %s.pipe, by 'pipec --emit=header'. */\n#ifndef ", stem);
     print_guard(to, stem);
@@ -221,13 +221,13 @@ void header_print(FILE *to, const struct compile *cx, const char *source)
     for (size_t i = 0; i < cx->foreign_kernels.count; i++)
         print_structs(to, &printed, cx->foreign_kernels.items[i]);
     for (size_t i = 0; i < cx->foreign_kernels.count; i++)
-        print_kernel(to, cx->foreign_kernels.items[i]);
+        print_c_kernel(to, cx->foreign_kernels.items[i]);
     fputs("\n#ifdef __cplusplus\n}\n#endif\n#endif\n", to);
 }
 
 /* ---- the skeleton ---- */
 
-static void print_unused(FILE *to, const struct kernel *kernel, enum section section)
+static void print_unused_arguments(FILE *to, const struct kernel *kernel, enum section section)
 {
     if (kernel->foreign->state_bytes > 0) fputs("    (void)state;\n", to);
     bool reads = section == SECTION_RUN || (section == SECTION_FINISH && kernel->in_count == 1);
@@ -249,14 +249,14 @@ static void print_zeros(FILE *to, const struct kernel *kernel, enum section sect
                     port->name);
         else
             fprintf(to, "    (void)%s;\n", port->name);
-        if (is_counted(port, section))
+        if (is_port_counted(port, section))
             fprintf(to, "    *%s_count = %" PRIu64 ";\n", port->name, packets);
     }
 }
 
 void skeleton_print(FILE *to, const struct compile *cx, const char *source)
 {
-    const char *stem = stem_of(cx->arena, source);
+    const char *stem = file_stem(cx->arena, source);
     fprintf(to,
             "/* The extern kernels of %s.pipe, by 'pipec --emit=skeleton': they write zeros so "
             "far. */\n"
@@ -269,7 +269,7 @@ void skeleton_print(FILE *to, const struct compile *cx, const char *source)
             fputc('\n', to);
             print_function(to, kernel, (enum section)section);
             fputs("\n{\n", to);
-            print_unused(to, kernel, (enum section)section);
+            print_unused_arguments(to, kernel, (enum section)section);
             print_zeros(to, kernel, (enum section)section);
             bool ends = section == SECTION_RUN && kernel->in_count == 0;
             fputs(ends ? "    return PIPE_STOP;\n}\n" : "    return 0;\n}\n", to);

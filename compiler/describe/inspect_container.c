@@ -449,16 +449,6 @@ static void measure_windows(struct container *c, const struct inspection *to)
     }
 }
 
-/* The needs of an image, in words. */
-static void describe_need(const struct container_image *image, char *text, size_t size)
-{
-    if (image->kind == CONTAINER_IMAGE_PTX)
-        snprintf(text, size, "a GPU of compute capability %" PRIu64 ".%" PRIu64,
-                 image->features / 10, image->features % 10);
-    else
-        cpu_features_text(image->features, text, size);
-}
-
 static void read_images(struct container *c, struct inspection *to)
 {
     enum { FEATURES_BYTES = 512 };
@@ -470,7 +460,13 @@ static void read_images(struct container *c, struct inspection *to)
     for (uint32_t i = 0; i < to->image_count; i++) {
         struct container_image image;
         if (!read_record(c, CONTAINER_IMAGES, i, &image, sizeof image)) return;
-        describe_need(&image, features, sizeof features);
+        /* The needs of an image, in words. */
+        size_t size = sizeof features;
+        if (image.kind == CONTAINER_IMAGE_PTX)
+            snprintf(features, size, "a GPU of compute capability %" PRIu64 ".%" PRIu64,
+                     image.features / 10, image.features % 10);
+        else
+            cpu_features_text(image.features, features, size);
         to->images[i] = (struct inspected_image){
             .isa = read_string(c, image.isa),
             .features = arena_printf(c->arena, "%s", features),

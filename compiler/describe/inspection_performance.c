@@ -134,19 +134,6 @@ static void print_inspected_latency(FILE *to, const struct inspection *inspectio
         fprintf(to, "'%s' has fired\n", inspection->nodes[latency->node].name);
 }
 
-/* The packets of an iteration; 0: not known. */
-static uint64_t iteration_packets(const struct inspected_node *node,
-                                  const struct inspected_end *end)
-{
-    uint64_t sum = end->low, cycles = node->repetitions / node->phases, packets;
-    if (end->lows != NULL) {
-        sum = 0;
-        for (uint32_t p = 0; p < node->phases; p++)
-            sum += end->lows[p]; /* 1024 phases of 2^31 at most */
-    }
-    return __builtin_mul_overflow(sum, cycles, &packets) ? 0 : packets;
-}
-
 /* In an iteration, all nodes that read one port read the same number of packets. */
 static uint64_t packets_at(const struct inspection *inspection, uint32_t buffer)
 {
@@ -156,7 +143,16 @@ static uint64_t packets_at(const struct inspection *inspection, uint32_t buffer)
         const struct inspected_end *ends = out ? node->outputs : node->inputs;
         uint32_t count = out ? node->output_count : node->input_count;
         for (uint32_t i = 0; i < count; i++)
-            if (ends[i].buffer == buffer) return iteration_packets(node, &ends[i]);
+            if (ends[i].buffer == buffer) {
+                /* The packets of an iteration; 0: not known. */
+                uint64_t sum = ends[i].low, cycles = node->repetitions / node->phases, packets;
+                if (ends[i].lows != NULL) {
+                    sum = 0;
+                    for (uint32_t p = 0; p < node->phases; p++)
+                        sum += ends[i].lows[p]; /* 1024 phases of 2^31 at most */
+                }
+                return __builtin_mul_overflow(sum, cycles, &packets) ? 0 : packets;
+            }
     }
     return 0;
 }

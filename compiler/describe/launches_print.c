@@ -31,7 +31,7 @@ static void print_order(FILE *to, const struct launch *launch)
     fprintf(to, ": %s\n", launch->order_reason);
 }
 
-static void print_kernel(FILE *to, const struct sources *sources, const struct kernel *k)
+static void print_launching_kernel(FILE *to, const struct sources *sources, const struct kernel *k)
 {
     const struct kernel_launches *l = &k->launches;
     fprintf(to, "%s: up to %" PRIu64 " a firing%s\n", k->title, l->most, proof_words(l->proven));
@@ -55,5 +55,5 @@ void launches_print(FILE *to, const struct sources *sources, const struct graph 
     }
     for (size_t i = 0; i < graph->kernels.count; i++)
         if (kernel_launches_any(&graph->kernels.items[i]->launches))
-            print_kernel(to, sources, graph->kernels.items[i]);
+            print_launching_kernel(to, sources, graph->kernels.items[i]);
 }

@@ -5,7 +5,7 @@
 #ifndef PIPEC_DIAG_INTERNAL_H
 #define PIPEC_DIAG_INTERNAL_H
 
-#include "compiler/diagnostics/diag.h"
+#include "compiler/diagnostics/diag_set.h"
 #include "base/vec.h"
 
 struct place {

@@ -8,11 +8,19 @@
 
 const char *lsp_uri(struct arena *arena, const char *path)
 {
-    const char *uri = "file://";
-    for (; *path != '\0'; path++)
-        uri = byte_is_word(*path) || strchr("/.-~", *path) != NULL
-                  ? arena_printf(arena, "%s%c", uri, *path)
-                  : arena_printf(arena, "%s%%%02X", uri, (unsigned char)*path);
+    static const char scheme[] = "file://", digits[] = "0123456789ABCDEF";
+    char *uri = arena_array(arena, strlen(path) + sizeof scheme, 3), *to = uri + sizeof scheme - 1;
+    memcpy(uri, scheme, sizeof scheme);
+    for (; *path != '\0'; path++) {
+        if (byte_is_word(*path) || strchr("/.-~", *path) != NULL) {
+            *to++ = *path;
+            continue;
+        }
+        *to++ = '%';
+        *to++ = digits[(unsigned char)*path >> 4];
+        *to++ = digits[(unsigned char)*path & 15];
+    }
+    *to = '\0';
     return uri;
 }
 
@@ -35,6 +43,35 @@ void lsp_put_range(struct json *json, const char *key, const struct sources *sou
     put_place(json, "start", &extent.begin);
     put_place(json, "end", &extent.end);
     json_end(json, '}');
+}
+
+void lsp_put_place(struct json *json, const char *key, const struct sources *sources,
+                   struct span span)
+{
+    struct locator locator = {.sources = sources};
+    struct extent extent = {0};
+    if (!locate_span(&locator, span, &extent)) extent.end = (struct position){1, 1, 1, 1};
+    put_place(json, key, &extent.end);
+}
+
+void lsp_put_tokens(struct json *json, const char *key, const struct sources *sources,
+                    const struct lsp_token *tokens, size_t count)
+{
+    struct locator locator = {.sources = sources};
+    struct position last = {.line = 1, .utf16 = 1};
+    struct extent extent;
+    json_begin(json, key, '[');
+    for (size_t i = 0; i < count; i++) {
+        if (!locate_span(&locator, tokens[i].span, &extent)) continue;
+        bool same_line = extent.begin.line == last.line;
+        json_number(json, NULL, extent.begin.line - last.line);
+        json_number(json, NULL, extent.begin.utf16 - (same_line ? last.utf16 : 1));
+        json_number(json, NULL, extent.end.utf16 - extent.begin.utf16);
+        json_number(json, NULL, tokens[i].type);
+        json_number(json, NULL, tokens[i].modifiers);
+        last = extent.begin;
+    }
+    json_end(json, ']');
 }
 
 static const char *whole_message(struct arena *arena, const struct diag *diag)

@@ -79,8 +79,8 @@ static void put_physical_location(const struct report *report, struct json *json
     json_end(json, '}');
 }
 
-static void put_location(const struct report *report, struct json *json, struct locator *locator,
-                         const struct diag *diag)
+static void put_sarif_location(const struct report *report, struct json *json,
+                               struct locator *locator, const struct diag *diag)
 {
     struct extent extent;
     if (!locate_span(locator, diag->primary.span, &extent)) return;
@@ -149,7 +149,7 @@ static void put_result(const struct report *report, struct json *json, struct lo
     json_number(json, "ruleIndex", diag->rule);
     json_text(json, "level", diag_level_name(diag->level));
     put_message(report, json, "message", diag_full_text(report, diag, false));
-    put_location(report, json, locator, diag);
+    put_sarif_location(report, json, locator, diag);
     put_related_locations(report, json, diag);
     put_fixes(report, json, diag);
     json_begin(json, "partialFingerprints", '{');

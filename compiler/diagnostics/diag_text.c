@@ -55,14 +55,6 @@ static void print_marked_lines(struct printer *printer, const struct place *plac
     caret_snippet_print(printer->to, &snippet);
 }
 
-static int count_digits(uint32_t number)
-{
-    int digits = 1;
-    while (number /= 10)
-        digits++;
-    return digits;
-}
-
 static void print_diag_head(struct printer *printer, const struct diag *diag)
 {
     const struct source *source = source_get(printer->sources, diag->primary.span.source);
@@ -93,7 +85,10 @@ static void print_diag(struct printer *printer, const struct diag *diag)
         uint32_t line, column;
         if (!source) continue;
         source_locate(source, span.begin, &line, &column);
-        int digits = count_digits(line);
+        uint32_t number = line;
+        int digits = 1;
+        while (number /= 10)
+            digits++;
         if (digits > widest) widest = digits;
     }
     printer->gutter_columns = widest;

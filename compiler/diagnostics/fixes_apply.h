@@ -10,7 +10,7 @@
 #ifndef PIPEC_FIXES_APPLY_H
 #define PIPEC_FIXES_APPLY_H
 
-#include "compiler/diagnostics/diag.h"
+#include "compiler/diagnostics/diag_set.h"
 
 struct fixes_applied {
     size_t findings, files;

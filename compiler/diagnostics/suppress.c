@@ -15,16 +15,10 @@ struct scanner {
 
 /* ---- parts of a source ---- */
 
-static bool begins(const struct source *source, uint32_t at, const char *text)
+static bool text_begins_at(const struct source *source, uint32_t at, const char *text)
 {
     size_t length = strlen(text);
     return source->size_bytes - at >= length && memcmp(source->bytes + at, text, length) == 0;
-}
-
-static uint32_t end_of_line(const struct source *source, uint32_t at)
-{
-    const char *end = memchr(source->bytes + at, '\n', source->size_bytes - at);
-    return end != NULL ? (uint32_t)(end - source->bytes) : source->size_bytes;
 }
 
 /* The offset after a string or character constant that begins at `at`. */
@@ -39,22 +33,25 @@ static uint32_t skip_quoted(const struct source *source, uint32_t at)
 static uint32_t skip_block_comment(const struct source *source, uint32_t at)
 {
     for (at += 2; at < source->size_bytes; at++)
-        if (begins(source, at, "*/")) return at + 2;
+        if (text_begins_at(source, at, "*/")) return at + 2;
     return source->size_bytes;
 }
 
 /* The offset after the comment or constant at `at`, or after one byte. */
 static uint32_t skip_one(const struct source *source, uint32_t at)
 {
-    if (begins(source, at, "//")) return end_of_line(source, at);
-    if (begins(source, at, "/*")) return skip_block_comment(source, at);
+    if (text_begins_at(source, at, "//")) {
+        const char *end = memchr(source->bytes + at, '\n', source->size_bytes - at);
+        return end != NULL ? (uint32_t)(end - source->bytes) : source->size_bytes;
+    }
+    if (text_begins_at(source, at, "/*")) return skip_block_comment(source, at);
     if (source->bytes[at] == '"' || source->bytes[at] == '\'') return skip_quoted(source, at);
     return at + 1;
 }
 
 static bool is_comment(const struct source *source, uint32_t at)
 {
-    return begins(source, at, "//") || begins(source, at, "/*");
+    return text_begins_at(source, at, "//") || text_begins_at(source, at, "/*");
 }
 
 static uint32_t skip_to_code(const struct source *source, uint32_t at)
@@ -188,7 +185,7 @@ struct suppressions *suppressions_read(struct arena *arena, const struct source 
         return scanner.found;
     for (uint32_t at = 0; at < source->size_bytes;) {
         uint32_t next = skip_one(source, at);
-        if (begins(source, at, "//")) visit_comment(&scanner, at, next);
+        if (text_begins_at(source, at, "//")) visit_comment(&scanner, at, next);
         at = next;
     }
     return scanner.found;

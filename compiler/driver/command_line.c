@@ -24,6 +24,7 @@ static const char help_text[] =
     "  new FILE.pipe         write a small pipeline to begin with\n"
     "  run FILE.pipe ...     compile and run\n"
     "  test PATH...          run the test blocks\n"
+    "  bench FILE.pipe       time each stage on this machine's devices, and compare\n"
     "  graph FILE            the shape: nodes and buffers, as dot, svg, json or a command list\n"
     "  inspect FILE          the proofs and the plan: rates, depths and why, memory, speed\n"
     "  fmt PATH...           lay out sources in the one canonical way\n"
@@ -292,14 +293,14 @@ static bool is_set(const char *name)
     return value != NULL && *value != '\0';
 }
 
-/* Without --color: false if NO_COLOR is set, true if CLICOLOR_FORCE is set and not 0. Otherwise
- * true if the descriptor is a terminal that shows colours. */
+/* Without --color: false if NO_COLOR is set or TERM is dumb: a terminal that says so shows no colours at all.
+ * Otherwise true if CLICOLOR_FORCE is set and not 0, or the descriptor is a terminal. */
 static bool colour_suits(int descriptor)
 {
     const char *terminal = getenv("TERM"), *force = getenv("CLICOLOR_FORCE");
-    if (is_set("NO_COLOR")) return false;
+    if (is_set("NO_COLOR") || (terminal != NULL && strcmp(terminal, "dumb") == 0)) return false;
     if (force != NULL && *force != '\0' && strcmp(force, "0") != 0) return true;
-    return isatty(descriptor) && terminal != NULL && strcmp(terminal, "dumb") != 0;
+    return isatty(descriptor) && terminal != NULL;
 }
 
 static void parse_colour(struct parser *p, const char *when)

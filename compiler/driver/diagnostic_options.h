@@ -8,7 +8,7 @@
 #define PIPEC_DIAGNOSTIC_OPTIONS_H
 
 #include "compiler/context/context.h"
-#include "compiler/diagnostics/diag.h"
+#include "compiler/diagnostics/diag_set.h"
 #include "compiler/support/output.h"
 #include "base/vec.h"
 

@@ -64,20 +64,6 @@ static bool is_source_command(const struct ast_command *command)
     return command->kind == AST_COMMAND_SET && strcmp(command->verb.text, "source") == 0;
 }
 
-/* Adds the files that a list names, with paths that hold in the folder of the output. */
-static void name_listed(const struct collector *c, const struct ast_file *list)
-{
-    const char *main_name = source_get(c->cx->sources, list->source)->name;
-    bool stays = c->output == NULL || same_folder(c->output, main_name);
-    for (const struct ast_command *command = list->commands; command; command = command->next) {
-        if (!is_source_command(command)) continue;
-        const char *path = command->subject.text;
-        uint32_t id = stays ? 0 : resolve(c, list->source, path);
-        bool is_elsewhere = id != 0 && source_is_file(c->cx->sources, id);
-        add_name(c, is_elsewhere ? name_from(c, source_get(c->cx->sources, id)->name) : path);
-    }
-}
-
 /* Adds the library files that `file` needs, by their own names. */
 static void name_library(const struct collector *c, const struct ast_file *file)
 {
@@ -190,7 +176,16 @@ const struct kernel_sources *kernel_sources(struct compile *cx, const struct ast
     if (embed || (!has_file && !file->is_commands)) {
         embed_all(&c);
     } else if (file->is_commands) {
-        name_listed(&c, file);
+        /* Adds the files that a list names, with paths that hold in the folder of the output. */
+        const char *main_name = source_get(c.cx->sources, file->source)->name;
+        bool stays = c.output == NULL || same_folder(c.output, main_name);
+        for (const struct ast_command *command = file->commands; command; command = command->next) {
+            if (!is_source_command(command)) continue;
+            const char *path = command->subject.text;
+            uint32_t id = stays ? 0 : resolve(&c, file->source, path);
+            bool is_elsewhere = id != 0 && source_is_file(c.cx->sources, id);
+            add_name(&c, is_elsewhere ? name_from(&c, source_get(c.cx->sources, id)->name) : path);
+        }
         carry_items(&c, file);
     } else {
         add_name(&c, name_from(&c, source_get(cx->sources, file->source)->name));

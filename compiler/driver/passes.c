@@ -7,6 +7,7 @@
 #include "compiler/bodies/amplify.h"
 #include "compiler/bodies/divergence.h"
 #include "compiler/bodies/cost.h"
+#include "compiler/diagnostics/diag_set.h"
 #include "compiler/liveness/rate.h"
 #include "compiler/liveness/bounded.h"
 #include "compiler/liveness/deadlock.h"

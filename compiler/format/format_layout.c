@@ -251,7 +251,7 @@ static void open_line(struct layout *l, uint32_t index, uint32_t indent, uint32_
 
 /* ---- tokens ---- */
 
-static bool is_word_byte(char c)
+static bool is_source_word_byte(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            (unsigned char)c >= 0x80 || c == '"' || c == '\'';
@@ -262,7 +262,7 @@ static bool would_merge(const struct format_token *left, const struct format_tok
 {
     if (left->size_bytes == 0 || right->size_bytes == 0) return false;
     char a = left->text[left->size_bytes - 1], b = right->text[0];
-    if (is_word_byte(a) && is_word_byte(b)) return true;
+    if (is_source_word_byte(a) && is_source_word_byte(b)) return true;
     if (left->kind == TOKEN_NUMBER && b == '.')
         return memchr(left->text, '.', left->size_bytes) != NULL;
     if (a == '.' && b == '.') return true;

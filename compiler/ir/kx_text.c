@@ -25,20 +25,15 @@ static const char *builtin_name(enum builtin builtin)
     return names[builtin];
 }
 
-static double kx_float_of(struct scalar_value value)
+static void print_float(FILE *to, struct scalar_value value)
 {
+    const char *name = scalar_name(value.type);
     float single;
     double whole;
     uint32_t low = (uint32_t)value.bits;
     memcpy(&single, &low, sizeof single);
     memcpy(&whole, &value.bits, sizeof whole);
-    return value.type == SCALAR_F64 ? whole : (double)single;
-}
-
-static void print_float(FILE *to, struct scalar_value value)
-{
-    const char *name = scalar_name(value.type);
-    double number = kx_float_of(value);
+    double number = value.type == SCALAR_F64 ? whole : (double)single;
     char text[64];
     if (!isfinite(number)) {
         bool is_double = value.type == SCALAR_F64;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "compiler/diagnostics/diag_set.h"
 #include "compiler/lint/baseline_internal.h"
 
 #include <ctype.h>

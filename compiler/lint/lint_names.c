@@ -51,7 +51,7 @@ static size_t symbol_slot(const struct binding *table, size_t capacity, const ch
     return slot;
 }
 
-static void grow_names(struct names *names)
+static void grow_linted_names(struct names *names)
 {
     size_t capacity = names->capacity ? names->capacity * 2 : 256;
     struct binding *table = ARENA_ARRAY(names->arena, struct binding, capacity);
@@ -64,7 +64,7 @@ static void grow_names(struct names *names)
 
 static struct binding *bind(struct names *names, const char *text)
 {
-    if (names->count * 2 >= names->capacity) grow_names(names);
+    if (names->count * 2 >= names->capacity) grow_linted_names(names);
     struct binding *binding = &names->table[symbol_slot(names->table, names->capacity, text)];
     if (binding->text == NULL) names->count++;
     binding->text = text;
@@ -424,14 +424,6 @@ static void declare_linted_item(struct names *names, const struct ast_item *item
 
 /* ---- imports ---- */
 
-static const struct ast_file *file_of_source(const struct names *names, uint32_t source)
-{
-    const struct ast_file *file = names->program->files;
-    while (file != NULL && file->source != source)
-        file = file->next;
-    return file;
-}
-
 static bool import_source(const struct names *names, const struct ast_file *from,
                           const struct ast_item *item, uint32_t *id)
 {
@@ -447,7 +439,9 @@ static bool is_file_used(const struct names *names, uint32_t source, bool *seen)
     uint32_t id;
     if (names->source_read[source]) return true;
     seen[source] = true;
-    const struct ast_file *file = file_of_source(names, source);
+    const struct ast_file *file = names->program->files;
+    while (file != NULL && file->source != source)
+        file = file->next;
     for (const struct ast_item *i = file != NULL ? file->items : NULL; i != NULL; i = i->next)
         if (import_source(names, file, i, &id) && !seen[id] && is_file_used(names, id, seen))
             return true;
@@ -504,7 +498,7 @@ void lint_names(struct compile *cx, const struct ast_program *program)
     struct arena *arena = arena_create();
     struct names names = {.cx = cx, .arena = arena, .program = program};
     names.source_read = ARENA_ARRAY(arena, bool, source_count(cx->sources) + 1);
-    grow_names(&names);
+    grow_linted_names(&names);
     declare_files(&names, true);
     declare_files(&names, false);
     for (const struct ast_file *file = program->files; file != NULL; file = file->next) {

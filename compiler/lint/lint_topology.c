@@ -33,14 +33,6 @@ static double node_load(const struct graph_node *node)
     return (double)node->cost_cycles * (double)node->repetitions;
 }
 
-static double total_load(const struct graph *graph)
-{
-    double total = 0;
-    for (size_t i = 0; i < graph->nodes.count; i++)
-        total += node_load(&graph->nodes.items[i]);
-    return total;
-}
-
 static void lint_node(struct compile *cx, const struct graph_node *node, double total)
 {
     const struct kernel *k = node->kernel;
@@ -86,7 +78,9 @@ static void lint_rates(struct compile *cx, const struct kernel *k)
 void lint_topology(struct compile *cx, const struct graph *graph)
 {
     if (!lint_wants(cx, rules, sizeof rules / sizeof rules[0])) return;
-    double total = total_load(graph);
+    double total = 0;
+    for (size_t i = 0; i < graph->nodes.count; i++)
+        total += node_load(&graph->nodes.items[i]);
     for (size_t i = 0; i < graph->buffers.count; i++)
         check_depth(cx, &graph->buffers.items[i]);
     for (size_t i = 0; i < graph->kernels.count; i++)

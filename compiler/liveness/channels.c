@@ -298,18 +298,6 @@ static void cut_step(struct cut_walk *walk, uint32_t node)
         walk->low[node] = walk->order[at.other];
 }
 
-static void cut_from(struct cut_walk *walk, uint32_t root)
-{
-    cut_enter(walk, root, GRAPH_NONE);
-    while (walk->path_count) {
-        uint32_t node = walk->path[walk->path_count - 1];
-        if (walk->next[node] == walk->edges.first[node + 1])
-            cut_leave(walk);
-        else
-            cut_step(walk, node);
-    }
-}
-
 static void list_blocks(struct arena *arena, struct channels *channels)
 {
     uint32_t *slots = ARENA_ARRAY(arena, uint32_t, channels->count);
@@ -345,7 +333,16 @@ void channels_cut(struct arena *arena, struct channels *channels, const uint32_t
     };
     channels->block_count = 0;
     for (uint32_t i = 0; i < n; i++)
-        if (walk.order[i] == 0) cut_from(&walk, i);
+        if (walk.order[i] == 0) {
+            cut_enter(&walk, i, GRAPH_NONE);
+            while (walk.path_count) {
+                uint32_t node = walk.path[walk.path_count - 1];
+                if (walk.next[node] == walk.edges.first[node + 1])
+                    cut_leave(&walk);
+                else
+                    cut_step(&walk, node);
+            }
+        }
     list_blocks(arena, channels);
 }
 

@@ -273,19 +273,6 @@ static void choose_initial(struct block_case *at, struct wait_cycle *cycle)
     }
 }
 
-/* Several cycles: the others are reported separately, so this one is opened at one of its own
- * buffers. */
-static void open_cycle(struct block_case *at, struct wait_cycle *cycle)
-{
-    uint32_t arc = cycle->arcs[0];
-    for (uint32_t i = 1; i < cycle->count; i++)
-        if (is_better_initial(at, &(struct wait_cycle){.buffer = 0}, cycle->arcs[i], 0, 0, arc))
-            arc = cycle->arcs[i];
-    cycle->buffer = arc_channel(at, arc)->buffer;
-    cycle->initial = 0;
-    set_initial(at, cycle->buffer, 0, true);
-}
-
 /* All cycles have been opened by removing one buffer of each.  Returns the buffers one by one,
  * each with the minimum that works while the later ones are still removed.  So one less of any
  * fails, and all together are enough.  A buffer that works unchanged did not need a fix of its
@@ -336,7 +323,15 @@ static void find_wait_cycles(struct block_case *at)
     choose_initial(at, cycle);
     if (cycle->buffer != GRAPH_NONE) return;
     do {
-        open_cycle(at, cycle);
+        /* Several cycles: the others are reported separately, so this one is opened at one of
+         * its own buffers. */
+        uint32_t arc = cycle->arcs[0];
+        for (uint32_t i = 1; i < cycle->count; i++)
+            if (is_better_initial(at, &(struct wait_cycle){.buffer = 0}, cycle->arcs[i], 0, 0, arc))
+                arc = cycle->arcs[i];
+        cycle->buffer = arc_channel(at, arc)->buffer;
+        cycle->initial = 0;
+        set_initial(at, cycle->buffer, 0, true);
         if (rerun_block(at) != NET_STUCK) break;
         cycle = record_wait_cycle(at);
     } while (cycle);

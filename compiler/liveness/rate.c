@@ -203,17 +203,12 @@ static void collect_buffer_balances(struct rate_solver *solver, uint32_t index)
     }
 }
 
-static void prepare_rate_bundles(struct rate_solver *solver)
+static void collect_balances(struct rate_solver *solver)
 {
     size_t nodes = solver->graph->nodes.count;
     solver->first_output = graph_number_outputs(solver->arena, solver->graph);
     solver->bundle_sources =
         ARENA_ARRAY(solver->arena, uint32_t, (size_t)solver->first_output[nodes] + 1);
-}
-
-static void collect_balances(struct rate_solver *solver)
-{
-    prepare_rate_bundles(solver);
     for (uint32_t i = 0; i < solver->graph->buffers.count; i++)
         collect_buffer_balances(solver, i);
     size_t vertices = solver->graph->nodes.count + solver->bundle_writers.count;

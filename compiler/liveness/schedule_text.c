@@ -49,16 +49,6 @@ static struct pair *find_pair(const struct pairs *pairs, const struct schedule_i
     return &pairs->slots[slot];
 }
 
-static void count_pairs(struct pairs *pairs, const schedule_items *items)
-{
-    for (size_t i = 0; i + 1 < items->count; i++) {
-        struct pair *pair = find_pair(pairs, &items->items[i]);
-        pair->first = items->items[i];
-        pair->second = items->items[i + 1];
-        pair->seen++;
-    }
-}
-
 static void join_equal(schedule_items *items)
 {
     size_t kept = 0;
@@ -108,7 +98,12 @@ void schedule_fold(struct schedule_text *text, schedule_items *items)
         while (pairs.slot_count < 2 * items->count)
             pairs.slot_count *= 2;
         pairs.slots = ARENA_ARRAY(scratch, struct pair, pairs.slot_count);
-        count_pairs(&pairs, items);
+        for (size_t i = 0; i + 1 < items->count; i++) {
+            struct pair *pair = find_pair(&pairs, &items->items[i]);
+            pair->first = items->items[i];
+            pair->second = items->items[i + 1];
+            pair->seen++;
+        }
         replace_pairs(text, &pairs, items);
         join_equal(items);
         arena_destroy(scratch);

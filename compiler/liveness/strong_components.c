@@ -12,17 +12,6 @@ struct walk {
     uint32_t path_count, open_count, visited, component_count;
 };
 
-static void index_arcs(struct arena *arena, struct walk *walk, uint32_t vertex_count,
-                       const struct strong_arc *arcs, uint32_t arc_count)
-{
-    struct buckets by_tail = bucket_by(arena, arcs, sizeof *arcs, offsetof(struct strong_arc, from),
-                                       arc_count, vertex_count);
-    walk->first = by_tail.first;
-    walk->heads = by_tail.items;
-    for (uint32_t i = 0; i < arc_count; i++)
-        walk->heads[i] = arcs[by_tail.items[i]].to;
-}
-
 static void enter_vertex(struct walk *walk, uint32_t vertex)
 {
     walk->order[vertex] = walk->low[vertex] = ++walk->visited;
@@ -31,7 +20,7 @@ static void enter_vertex(struct walk *walk, uint32_t vertex)
     walk->open[walk->open_count++] = vertex;
 }
 
-static void leave_vertex(struct walk *walk)
+static void leave_component_vertex(struct walk *walk)
 {
     uint32_t vertex = walk->path[--walk->path_count], member;
     if (walk->path_count) {
@@ -52,7 +41,7 @@ static void walk_from(struct walk *walk, uint32_t root)
     while (walk->path_count) {
         uint32_t vertex = walk->path[walk->path_count - 1];
         if (walk->next[vertex] == walk->first[vertex + 1]) {
-            leave_vertex(walk);
+            leave_component_vertex(walk);
             continue;
         }
         uint32_t head = walk->heads[walk->next[vertex]++];
@@ -74,7 +63,12 @@ uint32_t strong_components(struct arena *arena, uint32_t vertex_count,
         .open = ARENA_ARRAY(arena, uint32_t, vertex_count),
         .component = component,
     };
-    index_arcs(arena, &walk, vertex_count, arcs, arc_count);
+    struct buckets by_tail = bucket_by(arena, arcs, sizeof *arcs, offsetof(struct strong_arc, from),
+                                       arc_count, vertex_count);
+    walk.first = by_tail.first;
+    walk.heads = by_tail.items;
+    for (uint32_t i = 0; i < arc_count; i++)
+        walk.heads[i] = arcs[by_tail.items[i]].to;
     for (uint32_t v = 0; v < vertex_count; v++)
         component[v] = NO_COMPONENT;
     for (uint32_t v = 0; v < vertex_count; v++)

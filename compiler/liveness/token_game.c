@@ -244,15 +244,6 @@ static void index_net_arcs(struct arena *arena, struct net *net)
     }
 }
 
-static void divide_repetitions(struct net *net)
-{
-    uint64_t common = 0;
-    for (uint32_t i = 0; i < net->node_count; i++)
-        common = gcd64(common, net->nodes[i].repetitions / net->nodes[i].phases);
-    for (uint32_t i = 0; i < net->node_count && common; i++)
-        net->nodes[i].repetitions /= common;
-}
-
 static bool product_fits(uint64_t a, uint64_t b)
 {
     uint64_t product;
@@ -329,7 +320,11 @@ struct net *net_create(struct arena *arena, const struct channels *channels,
     }
     for (uint32_t i = 0; i < net->node_count; i++)
         local[net->nodes[i].node] = 0;
-    divide_repetitions(net);
+    uint64_t common = 0;
+    for (uint32_t i = 0; i < net->node_count; i++)
+        common = gcd64(common, net->nodes[i].repetitions / net->nodes[i].phases);
+    for (uint32_t i = 0; i < net->node_count && common; i++)
+        net->nodes[i].repetitions /= common;
     complete_net(arena, net);
     return net;
 }
@@ -432,12 +427,6 @@ uint64_t net_enabled(const struct net *net, uint32_t node)
     return count;
 }
 
-static void trace_add_run(struct net_trace *trace, uint32_t node, uint64_t count)
-{
-    trace->is_cut |= trace->runs.count == trace->most;
-    if (!trace->is_cut) vec_push(trace->arena, &trace->runs, (struct net_firings){node, count});
-}
-
 uint64_t net_ready(const struct net *net, uint32_t node)
 {
     const struct net_node *at = &net->nodes[node];
@@ -448,7 +437,11 @@ void net_fire(struct net *net, uint32_t node, uint64_t count)
 {
     struct net_node *at = &net->nodes[node];
     uint32_t phase = phase_of(at);
-    if (net->trace) trace_add_run(net->trace, node, count);
+    if (net->trace) {
+        struct net_trace *trace = net->trace;
+        trace->is_cut |= trace->runs.count == trace->most;
+        if (!trace->is_cut) vec_push(trace->arena, &trace->runs, (struct net_firings){node, count});
+    }
     bool finished = at->fired >= at->repetitions;
     at->fired += count;
     if (at->fired >= at->repetitions && !finished) net->unfinished--;
@@ -487,13 +480,6 @@ static uint32_t out_count(const struct net *net, uint32_t node)
     return net->nodes[node + 1].first_out - net->nodes[node].first_out;
 }
 
-/* The arc that the node waits for may have changed. */
-static void cut_trail(struct net *net, uint32_t node)
-{
-    uint32_t place = net->trail->place[node];
-    if (place && place <= net->trail->valid) net->trail->valid = place - 1;
-}
-
 static void note_blocked(struct net *net, uint32_t node)
 {
     struct net_node *at = &net->nodes[node];
@@ -512,7 +498,9 @@ static bool run_queue(struct net *net, uint64_t *budget)
             seen += out_count(net, node);
         }
         if (!pay_attempt(net, node, seen, budget)) return false;
-        cut_trail(net, node);
+        /* The arc that the node waits for may have changed. */
+        uint32_t place = net->trail->place[node];
+        if (place && place <= net->trail->valid) net->trail->valid = place - 1;
         note_blocked(net, node);
     }
     return true;

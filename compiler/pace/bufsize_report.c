@@ -199,13 +199,6 @@ static const char *word_arc(struct arena *arena, const struct channels *channels
         ends.writer, arena_counted(arena, need, "packet"), buffer->name, found, after, ends.reader);
 }
 
-static uint32_t waiting_node(const struct channels *channels, const struct net *net,
-                             const struct net_arc *arc)
-{
-    uint32_t node = net->nodes[arc->to].node;
-    return node < channels->graph->nodes.count ? node : GRAPH_NONE;
-}
-
 struct waiting *bufsize_word_waiting(struct arena *arena, const struct channels *channels,
                                      const struct net *net, const struct net_cycle *cycle)
 {
@@ -217,7 +210,8 @@ struct waiting *bufsize_word_waiting(struct arena *arena, const struct channels 
     for (uint32_t i = 0; i < waiting->shown; i++) {
         const struct net_arc *arc = &net->arcs[cycle->arcs[i]];
         waiting->lines[i] = word_arc(arena, channels, net, arc);
-        waiting->nodes[i] = waiting_node(channels, net, arc);
+        uint32_t node = net->nodes[arc->to].node;
+        waiting->nodes[i] = node < channels->graph->nodes.count ? node : GRAPH_NONE;
     }
     return waiting;
 }

@@ -108,20 +108,6 @@ static void weigh_circuit(struct howard *howard, uint32_t vertex, bool *larger)
     *larger = true;
 }
 
-/* Visits each cycle of the choices once. */
-static void weigh_circuits(struct howard *howard, bool *larger)
-{
-    uint32_t n = howard->graph->vertex_count;
-    for (uint32_t v = 0; v < n; v++)
-        howard->mark[v] = NOBODY;
-    for (uint32_t v = 0; v < n; v++) {
-        uint32_t at = v;
-        for (; howard->mark[at] == NOBODY; at = chosen_next(howard, at))
-            howard->mark[at] = v + 1;
-        if (howard->mark[at] == v + 1) weigh_circuit(howard, at, larger);
-    }
-}
-
 /* ---- values ---- */
 
 static void weigh_arcs(struct howard *howard)
@@ -148,18 +134,6 @@ static uint32_t reach_vertices(struct howard *howard, uint32_t count, bool any)
         }
     }
     return count;
-}
-
-/* Afterwards all choices lead to the cycle of p/r. */
-static void find_values(struct howard *howard)
-{
-    for (uint32_t v = 0; v < howard->graph->vertex_count; v++)
-        howard->mark[v] = 0;
-    howard->mark[howard->root] = 1;
-    howard->value[howard->root] = 0;
-    howard->queue[0] = howard->root;
-    uint32_t count = reach_vertices(howard, 1, false);
-    if (count < howard->graph->vertex_count) reach_vertices(howard, count, true);
 }
 
 static bool improve_choices(struct howard *howard)
@@ -190,17 +164,6 @@ static void list_circuit(const struct howard *howard, uint32_t root, arc_list *t
         vec_push(howard->arena, to, howard->choice[at]);
         at = chosen_next(howard, at);
     } while (at != root);
-}
-
-static struct cycle_ratio answer_finite(const struct howard *howard)
-{
-    arc_list circuit = {0};
-    list_circuit(howard, howard->root, &circuit);
-    return (struct cycle_ratio){.kind = CYCLE_RATIO_FINITE,
-                                .cost = (uint128)howard->ratio_cost,
-                                .height = (uint128)howard->ratio_height,
-                                .circuit = circuit.items,
-                                .circuit_count = (uint32_t)circuit.count};
 }
 
 static struct cycle_ratio answer_infinite(const struct howard *howard)
@@ -237,10 +200,32 @@ struct cycle_ratio cycle_ratio_maximum(struct arena *arena, const struct ratio_g
     do {
         bool larger = false;
         if (!pay_round(&howard, budget)) return unknown;
-        weigh_circuits(&howard, &larger);
+        /* Visits each cycle of the choices once. */
+        uint32_t n = howard.graph->vertex_count;
+        for (uint32_t v = 0; v < n; v++)
+            howard.mark[v] = NOBODY;
+        for (uint32_t v = 0; v < n; v++) {
+            uint32_t at = v;
+            for (; howard.mark[at] == NOBODY; at = chosen_next(&howard, at))
+                howard.mark[at] = v + 1;
+            if (howard.mark[at] == v + 1) weigh_circuit(&howard, at, &larger);
+        }
         if (howard.infinite.count > 0) return answer_infinite(&howard);
         if (larger) weigh_arcs(&howard);
-        find_values(&howard);
+        /* Afterwards all choices lead to the cycle of p/r. */
+        for (uint32_t v = 0; v < howard.graph->vertex_count; v++)
+            howard.mark[v] = 0;
+        howard.mark[howard.root] = 1;
+        howard.value[howard.root] = 0;
+        howard.queue[0] = howard.root;
+        uint32_t count = reach_vertices(&howard, 1, false);
+        if (count < howard.graph->vertex_count) reach_vertices(&howard, count, true);
     } while (improve_choices(&howard));
-    return answer_finite(&howard);
+    arc_list circuit = {0};
+    list_circuit(&howard, howard.root, &circuit);
+    return (struct cycle_ratio){.kind = CYCLE_RATIO_FINITE,
+                                .cost = (uint128)howard.ratio_cost,
+                                .height = (uint128)howard.ratio_height,
+                                .circuit = circuit.items,
+                                .circuit_count = (uint32_t)circuit.count};
 }

@@ -29,13 +29,6 @@ static void restore_declared(struct graph *graph, const struct declared *declare
     }
 }
 
-static void restore_all(struct graph *graph, struct declared *declared)
-{
-    for (size_t i = 0; i < graph->buffers.count; i++)
-        declared[i].kept = declared[i].packets;
-    restore_declared(graph, declared);
-}
-
 /* Keeps the declarations that would have been raised; false: there is none. */
 static bool keep_raised(const struct graph *graph, struct declared *declared)
 {
@@ -106,7 +99,9 @@ void debug_cut_depths(struct compile *cx, struct graph *graph)
         goes_on = assigned && (raised || cut_kept(graph, declared));
     }
     if (!good) {
-        restore_all(graph, declared);
+        for (size_t i = 0; i < graph->buffers.count; i++)
+            declared[i].kept = declared[i].packets;
+        restore_declared(graph, declared);
         bufsize_assign(cx, graph);
     }
     word_cuts(cx, graph, declared);

@@ -272,18 +272,6 @@ static int compare_groups(const void *left, const void *right)
     return a->group < b->group ? -1 : a->group > b->group;
 }
 
-static void order_groups(struct mode *mode)
-{
-    struct ranked_group *ranked =
-        ARENA_ARRAY(mode->arena, struct ranked_group, mode->group_count + 1);
-    mode->order = ARENA_ARRAY(mode->arena, uint32_t, mode->group_count + 1);
-    for (uint32_t g = 0; g < mode->group_count; g++)
-        ranked[g] = (struct ranked_group){mode->groups[g].choice_count, g};
-    qsort(ranked, mode->group_count, sizeof *ranked, compare_groups);
-    for (uint32_t g = 0; g < mode->group_count; g++)
-        mode->order[g] = ranked[g].group;
-}
-
 static struct mode mode_begin(struct bufsize *pass, bool timed)
 {
     uint32_t blocks = pass->channels.block_count, buffers = (uint32_t)pass->graph->buffers.count;
@@ -306,7 +294,14 @@ static struct mode mode_begin(struct bufsize *pass, bool timed)
     join_groups(&mode);
     number_groups(&mode);
     fill_groups(&mode);
-    order_groups(&mode);
+    struct ranked_group *ranked =
+        ARENA_ARRAY(mode.arena, struct ranked_group, mode.group_count + 1);
+    mode.order = ARENA_ARRAY(mode.arena, uint32_t, mode.group_count + 1);
+    for (uint32_t g = 0; g < mode.group_count; g++)
+        ranked[g] = (struct ranked_group){mode.groups[g].choice_count, g};
+    qsort(ranked, mode.group_count, sizeof *ranked, compare_groups);
+    for (uint32_t g = 0; g < mode.group_count; g++)
+        mode.order[g] = ranked[g].group;
     return mode;
 }
 
@@ -425,20 +420,6 @@ static uint32_t waiter_node(const struct mode *mode, const struct depth_group *g
     return node < mode->pass->graph->nodes.count ? node : GRAPH_NONE;
 }
 
-static void take_least(struct mode *mode, const struct depth_group *group,
-                       const struct depth_found *found)
-{
-    for (uint32_t i = 0; i < group->choice_count; i++) {
-        struct sizing *sizing = &mode->pass->sizings[group->choices[i].buffer];
-        if (sizing->depth_packets == found->depths[i]) continue;
-        bool raised = found->depths[i] > sizing->floor_packets;
-        sizing->depth_packets = found->depths[i];
-        sizing->chosen = true;
-        sizing->why = raised ? WHY_WAIT : sizing->floor_why;
-        sizing->waiter = waiter_node(mode, group, i, found->waiters[i]);
-    }
-}
-
 /* Was every raise so far unavoidable, or was there none? */
 static bool has_forced_raises(const struct mode *mode, const struct depth_group *group)
 {
@@ -463,7 +444,17 @@ static void minimise_groups(struct mode *mode)
     for (uint32_t k = 0; k < mode->group_count; k++) {
         const struct depth_group *group = &mode->groups[mode->order[k]];
         struct depth_found found = search_least(mode, group);
-        if (found.depths) take_least(mode, group, &found);
+        if (found.depths) {
+            for (uint32_t i = 0; i < group->choice_count; i++) {
+                struct sizing *sizing = &mode->pass->sizings[group->choices[i].buffer];
+                if (sizing->depth_packets == found.depths[i]) continue;
+                bool raised = found.depths[i] > sizing->floor_packets;
+                sizing->depth_packets = found.depths[i];
+                sizing->chosen = true;
+                sizing->why = raised ? WHY_WAIT : sizing->floor_why;
+                sizing->waiter = waiter_node(mode, group, i, found.waiters[i]);
+            }
+        }
         count_group(mode, group, &found);
     }
 }
@@ -636,19 +627,6 @@ static const uint64_t *depths_of_row(const struct exploration *at)
     return depths;
 }
 
-static void add_row(struct exploration *at, uint32_t component, const struct throughput *pace)
-{
-    struct bufsize *pass = at->mode->pass;
-    struct graph_tradeoff row = {.component = component, .depths = depths_of_row(at)};
-    for (uint32_t i = 0; i < pass->graph->buffers.count; i++)
-        row.memory_bytes = add_clamped(row.memory_bytes, bytes_at_depth(pass, i, row.depths[i]));
-    if (pace->kind == THROUGHPUT_RATIO) {
-        row.iterations = pace->iterations;
-        row.cycles = pace->cycles;
-    }
-    vec_push(pass->cx->arena, &at->front->points, row);
-}
-
 /* The slowest group of the part at the present points; GRAPH_NONE: some groups have no points. */
 static uint32_t slowest_of(const struct exploration *at, uint32_t component)
 {
@@ -688,7 +666,16 @@ static void explore_component(struct exploration *at, uint32_t component)
     uint32_t slowest, rows = 0;
     while ((slowest = slowest_of(at, component)) != GRAPH_NONE) {
         struct throughput pace = at->ascents[slowest].points[at->ascents[slowest].at].pace;
-        add_row(at, component, &pace);
+        struct bufsize *pass = at->mode->pass;
+        struct graph_tradeoff row = {.component = component, .depths = depths_of_row(at)};
+        for (uint32_t i = 0; i < pass->graph->buffers.count; i++)
+            row.memory_bytes =
+                add_clamped(row.memory_bytes, bytes_at_depth(pass, i, row.depths[i]));
+        if (pace.kind == THROUGHPUT_RATIO) {
+            row.iterations = pace.iterations;
+            row.cycles = pace.cycles;
+        }
+        vec_push(pass->cx->arena, &at->front->points, row);
         if (!advance_groups(at, component, &pace)) break;
         if (++rows < POINTS_MAX) continue;
         note_missing(at->front, "there are more points than are shown");

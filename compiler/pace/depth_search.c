@@ -87,16 +87,6 @@ static size_t hash_depths(const uint64_t *depths, uint32_t count)
     return (size_t)hash;
 }
 
-static void seen_insert(struct search *search, uint32_t vector)
-{
-    size_t mask = search->seen_count - 1;
-    size_t slot =
-        hash_depths(search->vectors.items[vector].depths, search->group->choice_count) & mask;
-    while (search->seen[slot])
-        slot = (slot + 1) & mask;
-    search->seen[slot] = vector + 1;
-}
-
 /* At most half full. */
 static void seen_grow(struct search *search)
 {
@@ -104,8 +94,14 @@ static void seen_grow(struct search *search)
     if (2 * count < search->seen_count) return;
     search->seen_count = search->seen_count ? 2 * search->seen_count : 64;
     search->seen = ARENA_ARRAY(search->arena, uint32_t, search->seen_count);
-    for (uint32_t i = 0; i + 1 < count; i++)
-        seen_insert(search, i);
+    for (uint32_t i = 0; i + 1 < count; i++) {
+        size_t mask = search->seen_count - 1;
+        size_t slot =
+            hash_depths(search->vectors.items[i].depths, search->group->choice_count) & mask;
+        while (search->seen[slot])
+            slot = (slot + 1) & mask;
+        search->seen[slot] = i + 1;
+    }
 }
 
 /* Remembers the last vector; false if it was known. */
@@ -191,21 +187,16 @@ static const uint32_t *collect_waiters(const struct search *search, uint32_t ind
     return waiters;
 }
 
-/* A faster point of the same memory replaces the point before. */
-static void add_point(struct search *search, uint32_t index)
+/* The vector is faster than the target; is there a higher target? */
+static bool raise_target(struct search *search, const struct depth_verdict *verdict, uint32_t index)
 {
+    search->pace = verdict->pace;
+    /* A faster point of the same memory replaces the point before. */
     const struct vector *at = &search->vectors.items[index];
     struct depth_point point = {at->depths, depth_cost_bytes(at->cost), search->pace};
     size_t count = search->points.count;
     if (count && search->points.items[count - 1].bytes == point.bytes) search->points.count--;
     vec_push(search->arena, &search->points, point);
-}
-
-/* The vector is faster than the target; is there a higher target? */
-static bool raise_target(struct search *search, const struct depth_verdict *verdict, uint32_t index)
-{
-    search->pace = verdict->pace;
-    add_point(search, index);
     if (search->points.count == search->request->points_max) {
         search->whole = false;
         return false;

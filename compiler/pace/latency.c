@@ -149,12 +149,6 @@ static void sift_up(struct machine *machine, size_t at)
     events[at] = event;
 }
 
-static void push_event(struct machine *machine, struct event event)
-{
-    vec_push(machine->arena, &machine->events, event);
-    sift_up(machine, machine->events.count - 1);
-}
-
 static struct event pop_event(struct machine *machine)
 {
     struct event *events = machine->events.items, first = events[0];
@@ -234,16 +228,9 @@ static void try_start(struct machine *machine, uint32_t node, uint64_t now)
         machine->failed = true;
         return;
     }
-    push_event(machine, (struct event){.time = time, .count = count, .node = node});
-}
-
-static void wake_neighbours(struct machine *machine, uint32_t node)
-{
-    actor_queue_push(machine, node);
-    for (uint32_t i = machine->first_out[node]; i < machine->first_out[node + 1]; i++)
-        actor_queue_push(machine, machine->channels.items[machine->out[i]].to);
-    for (uint32_t i = machine->first_in[node]; i < machine->first_in[node + 1]; i++)
-        actor_queue_push(machine, machine->channels.items[machine->in[i]].from);
+    struct event event = (struct event){.time = time, .count = count, .node = node};
+    vec_push(machine->arena, &machine->events, event);
+    sift_up(machine, machine->events.count - 1);
 }
 
 struct target { /* the end of firing `firings` of the node */
@@ -285,7 +272,12 @@ static struct latency run_to_targets(struct machine *machine, const target_list 
         while (machine->events.count > 0 && machine->events.items[0].time == now) {
             struct event event = pop_event(machine);
             machine->actors[event.node].ended += event.count;
-            wake_neighbours(machine, event.node);
+            uint32_t node = event.node;
+            actor_queue_push(machine, node);
+            for (uint32_t i = machine->first_out[node]; i < machine->first_out[node + 1]; i++)
+                actor_queue_push(machine, machine->channels.items[machine->out[i]].to);
+            for (uint32_t i = machine->first_in[node]; i < machine->first_in[node + 1]; i++)
+                actor_queue_push(machine, machine->channels.items[machine->in[i]].from);
         }
         const struct target *reached = find_reached(machine, targets);
         if (reached) return (struct latency){true, now, reached->node, reached->buffer};

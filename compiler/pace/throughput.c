@@ -172,12 +172,6 @@ static void add_order(struct expansion *expansion, uint32_t node)
             (int128)(expansion->parts / nodes_share(of, node)));
 }
 
-/* The firing that adds the token of that number, 1 and up. */
-static uint64_t firing_that_adds(const struct net_arc *arc, uint32_t phases, uint64_t token)
-{
-    return (uint64_t)channels_firings(arc->add_sums, arc->add, phases, token) - 1;
-}
-
 /* The tokens that the first `firings` of the adder add. */
 static int128 first_added(const struct net_arc *arc, uint32_t phases, uint64_t firings)
 {
@@ -217,7 +211,9 @@ static void pair_each_beta(struct expansion *expansion, const struct pairs *pair
     uint64_t last = UINT64_MAX;
     for (uint64_t k = 0; k < pairs->a / pairs->g; k++, times--) {
         uint64_t wanted = (uint64_t)(token - times * (int128)pairs->g);
-        uint64_t j = firing_that_adds(arc, pairs->from_phases, wanted);
+        /* The firing that adds the token of that number, 1 and up. */
+        uint64_t j =
+            (uint64_t)channels_firings(arc->add_sums, arc->add, pairs->from_phases, wanted) - 1;
         if (j == last) continue;
         last = j;
         add_arc(expansion, first + (uint32_t)j, vertex, pairs->index,
@@ -478,18 +474,6 @@ static struct throughput throughput_unknown(void)
     return (struct throughput){.kind = THROUGHPUT_UNKNOWN, .critical_node = GRAPH_NONE};
 }
 
-/* The result of a round whose critical cycle demands no larger K. */
-static struct throughput conclude_round(const struct component *of, const struct round *round,
-                                        const struct throughput *best)
-{
-    struct throughput result = {.kind = THROUGHPUT_STUCK, .exact = true};
-    if (round->expansion.part_bits) return *best;
-    if (round->ratio.kind == CYCLE_RATIO_FINITE && !put_ratio(of, round, &result))
-        return throughput_unknown();
-    name_critical(of, round, &result);
-    return result;
-}
-
 static struct throughput improve_component(const struct component *of, struct arena *memory,
                                            uint64_t *budget)
 {
@@ -502,7 +486,15 @@ static struct throughput improve_component(const struct component *of, struct ar
             return (struct throughput){
                 .kind = THROUGHPUT_UNBOUNDED, .exact = true, .critical_node = GRAPH_NONE};
         keep_bound(of, &round, &best);
-        if (!raise_blocks(of, &round, rounds)) return conclude_round(of, &round, &best);
+        if (!raise_blocks(of, &round, rounds)) {
+            /* The result of a round whose critical cycle demands no larger K. */
+            struct throughput result = {.kind = THROUGHPUT_STUCK, .exact = true};
+            if (round.expansion.part_bits) return best;
+            if (round.ratio.kind == CYCLE_RATIO_FINITE && !put_ratio(of, &round, &result))
+                return throughput_unknown();
+            name_critical(of, &round, &result);
+            return result;
+        }
     }
 }
 
@@ -514,7 +506,7 @@ struct components { /* of the net */
     uint32_t *first_arc, *arcs;
 };
 
-static struct components find_components(struct arena *arena, const struct net *net)
+static struct components find_net_components(struct arena *arena, const struct net *net)
 {
     struct components to = {0};
     uint32_t *of_node = ARENA_ARRAY(arena, uint32_t, net->node_count);
@@ -596,7 +588,7 @@ struct throughput throughput_of_net(struct arena *arena, const struct net *net,
         .kind = THROUGHPUT_UNBOUNDED, .exact = true, .critical_node = GRAPH_NONE};
     if (net->too_large) return throughput_unknown();
     struct arena *scratch = arena_create(), *memory = arena_create();
-    struct components components = find_components(scratch, net);
+    struct components components = find_net_components(scratch, net);
     struct component of = {.arena = arena,
                            .net = net,
                            .cost = cost,

@@ -42,6 +42,7 @@ static uint64_t index_bytes_at_most(const struct graph *graph, const struct devd
 static uint64_t index_bytes_placed(const struct plan *plan)
 {
     uint64_t end = 0;
+    if (plan->device->index_memory_bytes == 0) return 0;
     for (uint32_t i = 0; i < plan->index_count; i++)
         end = max64(end, plan->indices[i].address_bytes + plan->indices[i].bytes);
     return end;

@@ -64,8 +64,8 @@ static void build_bindings(struct sched_builder *builder, const struct plan *pla
 }
 
 /* The test of every set jumps to the next one's, the last to `wait`. */
-static void build_loop(struct sched_builder *builder, enum sched_opcode selection,
-                       uint32_t set_count)
+static void build_scheduler_loop(struct sched_builder *builder, enum sched_opcode selection,
+                                 uint32_t set_count)
 {
     uint32_t top = sched_build(builder, SCHED_ENDS, NULL, NULL), select = 0;
     for (uint32_t set = 0; set < set_count; set++) {
@@ -160,7 +160,7 @@ struct sched_program *sched_program_of(struct arena *arena, const struct graph *
     build_partition(&builder, plan);
     build_bindings(&builder, plan);
     emit_static(&builder, plan, program->set_count - 1, selection_of(plan->selection));
-    build_loop(&builder, selection_of(plan->selection), guarded_sets);
+    build_scheduler_loop(&builder, selection_of(plan->selection), guarded_sets);
     if (builder.no_memory) arena_out_of_memory();
     if (builder.failed) builder.code_bytes = 0;
     program->stage_count = plan->stage_count;

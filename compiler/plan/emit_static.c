@@ -128,20 +128,6 @@ static void build_pipeline(struct emission *e, const struct schedule_island *isl
 
 /* ---- islands beside others ---- */
 
-/* Builds its prologue and the iteration; a guard that fails in the first leads to the second. */
-static void build_island(struct emission *e, const struct schedule_island *island,
-                         offset_list *failing)
-{
-    if (island->prologue.op_count > 0) {
-        build_guards(e, &island->prologue, 1, failing);
-        build_ops(e, &island->prologue);
-        set_labels(e, failing, program_offset(e));
-        failing->count = 0;
-    }
-    build_guards(e, island->levels, 1, failing);
-    build_ops(e, island->levels);
-}
-
 static void build_islands(struct emission *e, const struct plan *plan, uint32_t set,
                           enum sched_opcode selection)
 {
@@ -151,7 +137,17 @@ static void build_islands(struct emission *e, const struct plan *plan, uint32_t 
     for (uint32_t i = 0; i < schedule->island_count; i++) {
         set_labels(e, &failing, program_offset(e));
         failing.count = 0;
-        build_island(e, &schedule->islands[i], &failing);
+        /* Builds its prologue and the iteration; a guard that fails in the first leads to the
+         * second. */
+        const struct schedule_island *island = &schedule->islands[i];
+        if (island->prologue.op_count > 0) {
+            build_guards(e, &island->prologue, 1, &failing);
+            build_ops(e, &island->prologue);
+            set_labels(e, &failing, program_offset(e));
+            failing.count = 0;
+        }
+        build_guards(e, island->levels, 1, &failing);
+        build_ops(e, island->levels);
     }
     if (schedule->static_count < plan->stage_count) {
         set_labels(e, &failing, program_offset(e));

@@ -7,7 +7,7 @@
  * often enough, and there is room.  Kernels with more launches come first.  The rest of the memory holds the largest
  * group of all other kernels, which share it.  The launches of a node in an iteration are at most its repetitions over
  * its threshold.  The indices of a child kernel lie in the device-queue cache instead, but they have to fit the
- * generator, too.
+ * generator, too.  A device without index memory has no generator: all kernels share address 0, which takes nothing.
  */
 #include "compiler/plan/plan_internal.h"
 
@@ -51,6 +51,7 @@ static bool check_device(const struct placing *at, const struct wanted *wanted,
 {
     const struct devdesc *device = at->device;
     const struct plan_index *index = wanted->index;
+    if (device->index_memory_bytes == 0) return true; /* no generator: items divide */
     if (format->total_bits > device->index_register_bits)
         return report_kernel(at, index,
                              arena_printf(at->arena,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan_tables: the tables of a container that follow from a graph and its plan only.
+ * plan_tables: the tables of a container that follow from a graph and its plan, and from nothing else.
  *
  * The container has them, with names, places and code (emit/container_write.c); a trial runs on them as they are.  So both
  * have the same rates, depths, costs and stages.

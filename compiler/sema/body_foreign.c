@@ -41,7 +41,7 @@ static bool ranged(struct body *b, const struct ast_attribute *at, int64_t least
     return false;
 }
 
-static bool plain_name(const struct ast_expr *e)
+static bool is_plain_name(const struct ast_expr *e)
 {
     if (e->kind != AST_EXPR_STRING || e->string.size_bytes == 0) return false;
     for (uint32_t i = 0; i < e->string.size_bytes; i++) {
@@ -68,7 +68,7 @@ static void read_files(struct body *b, const struct ast_attribute *at)
     const char **files = ARENA_ARRAY(b->arena, const char *, count + 1);
     struct span *spans = ARENA_ARRAY(b->arena, struct span, count + 1);
     for (e = first; e; e = e->next) {
-        if (!plain_name(e)) {
+        if (!is_plain_name(e)) {
             struct diag *diag =
                 body_report(b, RULE_FOREIGN_KERNEL, e->span,
                             "'from' names files, each as a string without control characters");
@@ -159,7 +159,7 @@ static void check_packets(struct body *b, const struct kernel_port *port)
                "order the fields from the widest to the narrowest, and fill the end with a field");
 }
 
-static void check_ports(struct body *b, const struct ast_signature *signature)
+static void check_foreign_ports(struct body *b, const struct ast_signature *signature)
 {
     const struct kernel *kernel = b->kernel->kernel;
     for (uint32_t i = 0; i < kernel->in_count; i++) {
@@ -271,7 +271,7 @@ static void settle_rates(struct kernel *kernel)
 }
 
 /* A kernel whose second windows would take more than a node may have is not checked. */
-static void fire_twice(struct kernel *kernel, struct foreign *foreign)
+static void make_fire_twice(struct kernel *kernel, struct foreign *foreign)
 {
     uint64_t bytes = 2 * foreign_align(foreign->state_bytes);
     for (uint32_t i = 0; i < kernel->out_count; i++) {
@@ -292,7 +292,7 @@ void body_foreign(struct body *b, const struct ast_item *item)
     struct kernel *kernel = b->kernel->kernel;
     struct foreign *foreign = foreign_of(b);
     check_name(b);
-    check_ports(b, &item->signature);
+    check_foreign_ports(b, &item->signature);
     if (b->failed) return;
     settle_rates(kernel);
     foreign->signature = signature_text(b->arena, kernel);
@@ -301,7 +301,7 @@ void body_foreign(struct body *b, const struct ast_item *item)
     kernel->state_bytes = (kernel->state_bytes + 7) / 8 * 8;
     const struct compile_options *options = &b->cx->options;
     if (foreign->pure && (options->debug_mode || options->checks_purity))
-        fire_twice(kernel, foreign);
+        make_fire_twice(kernel, foreign);
     kernel->body = foreign_section(b);
     if (foreign->state_bytes > 0) kernel->init = foreign_section(b);
     if (foreign->finishes) kernel->finish = foreign_section(b);

@@ -63,9 +63,9 @@ static void misplaced_attribute(struct body *b, const struct ast_attribute *attr
                            is_out ? out_names : in_names, is_out ? 2 : 4);
 }
 
-static void port_attribute(struct body *b, const struct ast_port *ast,
-                           const struct ast_attribute *attribute, struct kernel_port *port,
-                           struct port_rates *rates)
+static void body_port_attribute(struct body *b, const struct ast_port *ast,
+                                const struct ast_attribute *attribute, struct kernel_port *port,
+                                struct port_rates *rates)
 {
     struct written_rate *rate = NULL;
     if (!ast->is_out && attribute_is(attribute, "pop")) rate = &rates->pop;
@@ -117,7 +117,7 @@ static void declare_kernel_port(struct body *b, const struct ast_port *ast,
     port_arity(b, ast, port);
     for (const struct ast_attribute *at = ast->attributes; at; at = at->next)
         if (!body_repeated_attribute(b, ast->attributes, at))
-            port_attribute(b, ast, at, port, rates);
+            body_port_attribute(b, ast, at, port, rates);
     usable = usable && port->type != NULL;
     enum symbol_kind kind = ast->is_out ? SYMBOL_OUT_PORT : SYMBOL_IN_PORT;
     body_declare(b, (struct symbol){.kind = usable ? kind : SYMBOL_POISON,

@@ -22,7 +22,7 @@ static struct ks *new_ks(struct body *b, enum ks_kind kind, struct span span)
     return ks;
 }
 
-static struct ks *block_of(struct body *b, struct ks_list list, struct span span)
+static struct ks *block_statement(struct body *b, struct ks_list list, struct span span)
 {
     struct ks *block = new_ks(b, KS_BLOCK, span);
     block->body = list.first;
@@ -46,7 +46,7 @@ static struct ks *scoped(struct body *b, const struct ast_stmt *s)
     else
         build_statement(b, s, &list);
     b->scope = outer;
-    return block_of(b, list, s->span);
+    return block_statement(b, list, s->span);
 }
 
 static struct diag *report_misplaced_statement(struct body *b, struct span span, const char *text)
@@ -401,7 +401,7 @@ static struct ks *for_init(struct body *b, const struct ast_stmt *s)
     else
         build_statement(b, s->init, &list);
     if (!list.first || !list.first->next) return list.first;
-    return block_of(b, list, s->init->span);
+    return block_statement(b, list, s->init->span);
 }
 
 static void for_statement(struct body *b, const struct ast_stmt *s, struct ks_list *out)

@@ -10,14 +10,6 @@ enum { FIELDS_MAX = 4096 };
 
 /* ---- declarations ---- */
 
-static uint32_t count_fields(const struct ast_item *item)
-{
-    uint32_t count = 0;
-    for (const struct ast_field *field = item->fields; field; field = field->next)
-        count++;
-    return count;
-}
-
 static bool check_field_name(struct body *b, const struct ast_field *field,
                              const struct type_field *earlier, uint32_t count)
 {
@@ -47,7 +39,9 @@ static bool build_fields(struct body *b, const struct ast_item *item, struct typ
 
 static const struct type *declared_struct(struct body *b, const struct ast_item *item)
 {
-    uint32_t count = count_fields(item);
+    uint32_t count = 0;
+    for (const struct ast_field *field = item->fields; field; field = field->next)
+        count++;
     if (item->fields_missing) return NULL; /* already reported */
     if (count == 0) {
         body_report(b, RULE_TYPE_MISMATCH, item->name.span, "the struct '%s' has no fields",

@@ -88,23 +88,21 @@ static struct kx *fold_index(struct body *b, struct kx *kx)
     return body_constant(b, kx->span, base->variable->constant[at]);
 }
 
-/* A condition that is known chooses, if both arms have one type. */
-static struct kx *fold_choice(struct kx *kx)
-{
-    if (kx->left->kind != KX_CONSTANT) return kx;
-    bool truth = arith_truth(kx->left->value);
-    if (kx->kind == KX_LOGICAL) return truth == (kx->op == OP_LOGICAL_OR) ? kx->left : kx->right;
-    struct kx *chosen = truth ? kx->right : kx->third;
-    return chosen->type == kx->type ? chosen : kx;
-}
-
 struct kx *body_fold(struct body *b, struct kx *kx)
 {
     const struct kx *parts[KX_OPERANDS_MAX];
     struct scalar_value operands[KX_OPERANDS_MAX] = {0}, value;
     if (kx->kind == KX_INDEX || kx->kind == KX_MEMBER) return fold_index(b, kx);
     if (type_is_aggregate(kx->type)) return kx;
-    if (kx->kind == KX_LOGICAL || kx->kind == KX_SELECT) return fold_choice(kx);
+    if (kx->kind == KX_LOGICAL || kx->kind == KX_SELECT) {
+        /* A condition that is known chooses, if both arms have one type. */
+        if (kx->left->kind != KX_CONSTANT) return kx;
+        bool truth = arith_truth(kx->left->value);
+        if (kx->kind == KX_LOGICAL)
+            return truth == (kx->op == OP_LOGICAL_OR) ? kx->left : kx->right;
+        struct kx *chosen = truth ? kx->right : kx->third;
+        return chosen->type == kx->type ? chosen : kx;
+    }
     if (is_untyped(kx->type)) return kx;
     uint32_t count = kx_operands(kx, parts);
     for (uint32_t i = 0; i < count; i++) {

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/diagnostics/diag_set.h"
 #include "compiler/sema/elaborate_internal.h"
 #include "base/nearest.h"
 #include "base/plural.h"

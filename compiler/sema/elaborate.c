@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "compiler/diagnostics/diag_set.h"
 #include "compiler/sema/elaborate_internal.h"
 #include "base/nearest.h"
 #include "lang/scalar_text.h"
@@ -295,19 +296,6 @@ static void refuse_initial(struct elaboration *el, const struct ast_expr *value)
         diag_help(d, "write 'init {1, 2, 3}', or 'init 8 x 0' for 8 packets of 0");
 }
 
-static bool init_attribute(struct elaboration *el, struct scope *scope,
-                           const struct ast_attribute *a, const struct type *type,
-                           struct graph_buffer *model)
-{
-    model->initial.span = a->span;
-    if (a->value->kind == AST_EXPR_REPEAT)
-        return initial_repeat(el, scope, a->value, type, &model->initial);
-    if (a->value->kind == AST_EXPR_BRACES)
-        return initial_list(el, scope, a->value, type, &model->initial);
-    refuse_initial(el, a->value);
-    return false;
-}
-
 void unknown_attribute(struct elaboration *el, const struct ast_attribute *a, const char *of,
                        const char *const *known, size_t count)
 {
@@ -335,7 +323,15 @@ bool buffer_attribute(struct elaboration *el, struct scope *scope, const struct 
 {
     static const char *const known[] = {"depth", "init", "rows", "frame"};
     if (strcmp(a->name.text, "depth") == 0) return depth_attribute(el, scope, a, model);
-    if (strcmp(a->name.text, "init") == 0) return init_attribute(el, scope, a, type, model);
+    if (strcmp(a->name.text, "init") == 0) {
+        model->initial.span = a->span;
+        if (a->value->kind == AST_EXPR_REPEAT)
+            return initial_repeat(el, scope, a->value, type, &model->initial);
+        if (a->value->kind == AST_EXPR_BRACES)
+            return initial_list(el, scope, a->value, type, &model->initial);
+        refuse_initial(el, a->value);
+        return false;
+    }
     if (is_shape_attribute(a)) return shape_attribute(el, scope, a, &model->shape);
     unknown_attribute(el, a, "a buffer", known, 4);
     return false;
@@ -413,26 +409,22 @@ static bool apply_integer(enum ast_operator op, int64_t left, int64_t right, int
     }
 }
 
-static bool step_assign(struct elaboration *el, struct scope *scope, const struct ast_expr *e)
-{
-    struct symbol *symbol = loop_integer(el, scope, e->left);
-    int64_t right = 1;
-    if (symbol == NULL) return false;
-    if (e->kind == AST_EXPR_ASSIGN && !sema_integer(el->sema, scope, e->right, &right))
-        return false;
-    if (apply_integer(e->op, symbol->integer, right, &symbol->integer)) return true;
-    diag_report(el->cx->diags, RULE_CONSTANT_RANGE, e->span,
-                "the loop variable '%s' cannot be stepped this way", symbol->name);
-    return false;
-}
-
 static bool run_step(struct elaboration *el, struct scope *scope, const struct ast_expr *e)
 {
     if (e == NULL) return true;
     if (e->kind == AST_EXPR_COMMA)
         return run_step(el, scope, e->left) && run_step(el, scope, e->right);
-    if (e->kind == AST_EXPR_ASSIGN || e->kind == AST_EXPR_INCREMENT)
-        return step_assign(el, scope, e);
+    if (e->kind == AST_EXPR_ASSIGN || e->kind == AST_EXPR_INCREMENT) {
+        struct symbol *symbol = loop_integer(el, scope, e->left);
+        int64_t right = 1;
+        if (symbol == NULL) return false;
+        if (e->kind == AST_EXPR_ASSIGN && !sema_integer(el->sema, scope, e->right, &right))
+            return false;
+        if (apply_integer(e->op, symbol->integer, right, &symbol->integer)) return true;
+        diag_report(el->cx->diags, RULE_CONSTANT_RANGE, e->span,
+                    "the loop variable '%s' cannot be stepped this way", symbol->name);
+        return false;
+    }
     diag_report(el->cx->diags, RULE_MISPLACED_STATEMENT, e->span, "this does not step a loop");
     return false;
 }

@@ -107,19 +107,6 @@ static bool copy_values(struct evaluator *in, struct span span, struct scalar_va
 
 /* ---- places: where the scalars of a variable, or of a part of it, are ---- */
 
-static struct scalar_value *variable_place(struct evaluator *in, const struct kx *x)
-{
-    const struct variable *variable = x->variable;
-    struct scalar_value *values = NULL;
-    if (variable->kind == VARIABLE_CONSTANT) return (struct scalar_value *)variable->constant;
-    if (variable->kind != VARIABLE_LOCAL)
-        values = in->domain->find ? in->domain->find(in->data, variable) : NULL;
-    else if (in->frame)
-        values = in->frame->locals[variable->index];
-    if (!values) fail_at(in, EVALUATE_VARIABLE, x);
-    return values;
-}
-
 bool evaluate_index(struct evaluator *in, const struct kx *index, uint64_t bound, uint64_t *at)
 {
     struct scalar_value value = {0};
@@ -138,7 +125,17 @@ bool evaluate_index(struct evaluator *in, const struct kx *index, uint64_t bound
 /* A value that is not a variable gets a place of its own, until the end of the statement. */
 static struct scalar_value *place_of_value(struct evaluator *in, const struct kx *x)
 {
-    if (x->kind == KX_VARIABLE) return variable_place(in, x);
+    if (x->kind == KX_VARIABLE) {
+        const struct variable *variable = x->variable;
+        struct scalar_value *values = NULL;
+        if (variable->kind == VARIABLE_CONSTANT) return (struct scalar_value *)variable->constant;
+        if (variable->kind != VARIABLE_LOCAL)
+            values = in->domain->find ? in->domain->find(in->data, variable) : NULL;
+        else if (in->frame)
+            values = in->frame->locals[variable->index];
+        if (!values) fail_at(in, EVALUATE_VARIABLE, x);
+        return values;
+    }
     struct scalar_value *values = NULL;
     uint64_t at = 0;
     if (++in->depth > DEPTH_MAX) {

@@ -1044,13 +1044,6 @@ static uint32_t unnamed_buffer(struct elaboration *el, const struct instance *fr
     return graph_add_buffer(el->cx, el->graph, buffer);
 }
 
-static void name_between(struct elaboration *el, uint32_t between, const struct instance *from,
-                         const struct instance *to)
-{
-    el->graph->buffers.items[between].name =
-        arena_printf(el->cx->arena, "%s->%s", from->name, to->name + strlen(el->prefix));
-}
-
 static bool check_chain_begin(struct elaboration *el, const struct instance *instance, bool first)
 {
     if (!first || instance->callee.in_count == 0) return true;
@@ -1087,7 +1080,9 @@ static bool chain_instance(struct elaboration *el, struct scope *scope, const st
         !check_chain_instance(el, &instance, first, ast->next == NULL) ||
         !check_chain_begin(el, &instance, first))
         return false;
-    if (chain->has_instance) name_between(el, end.buffer, &chain->instance, &instance);
+    if (chain->has_instance)
+        el->graph->buffers.items[end.buffer].name = arena_printf(
+            el->cx->arena, "%s->%s", chain->instance.name, instance.name + strlen(el->prefix));
     if (!first && !connect_port(el, &instance, &first_in, &end)) return false;
     if (instance.callee.out_count == 0) complete_instance(el, &instance);
     *chain = (struct chain){.has_instance = true, .instance = instance};

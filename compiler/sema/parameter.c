@@ -81,25 +81,21 @@ static const struct type *written_type(struct inference *inf, const struct ast_e
     return NULL;
 }
 
-static bool wrong_kind(struct inference *inf, const struct ast_expr *e,
-                       const struct ast_type_param *param)
-{
-    struct diag *d = report_parameter(
-        inf, RULE_TYPE_MISMATCH, e->span,
-        arena_printf(arena_of(inf), "'%s' of '%s' is %s, and this is %s", param->name.text,
-                     inf->signature->name.text, param->is_type ? "a type" : "an integer",
-                     param->is_type ? "a value" : "a type"));
-    diag_label(d, param->name.span, "declared here");
-    return false;
-}
-
 static bool write_value(struct inference *inf, const struct ast_expr *e,
                         const struct ast_type_param *param, size_t at)
 {
     struct compile_argument *value = &inf->values[at];
     const struct ast_expr *root = root_name(e);
     bool unknown = root != NULL && scope_find(inf->scope, root->name.text) == NULL;
-    if (!unknown && is_type(inf, e) != param->is_type) return wrong_kind(inf, e, param);
+    if (!unknown && is_type(inf, e) != param->is_type) {
+        struct diag *d = report_parameter(
+            inf, RULE_TYPE_MISMATCH, e->span,
+            arena_printf(arena_of(inf), "'%s' of '%s' is %s, and this is %s", param->name.text,
+                         inf->signature->name.text, param->is_type ? "a type" : "an integer",
+                         param->is_type ? "a value" : "a type"));
+        diag_label(d, param->name.span, "declared here");
+        return false;
+    }
     inf->known[at] = true;
     if (!param->is_type) return sema_integer(inf->el->sema, inf->scope, e, &value->integer);
     inf->spans[at] = e->span;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "compiler/diagnostics/diag_set.h"
 #include "compiler/sema/sema.h"
 #include "base/vec.h"
 #include "base/words.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/diagnostics/diag_set.h"
 #include "compiler/sema/sema_internal.h"
 #include "compiler/sema/test_internal.h"
 #include "base/nearest.h"

@@ -214,7 +214,7 @@ static void bind_inner_ports(struct elaboration *el, const struct instance *inst
     }
 }
 
-static void check_ports(struct elaboration *el, const struct callee *callee)
+static void check_subpipeline_ports(struct elaboration *el, const struct callee *callee)
 {
     for (uint32_t i = 0; i < callee->net_count; i++) {
         const struct net_buffer *net = &callee->nets[i];
@@ -293,5 +293,6 @@ void inner_elaborate(struct elaboration *el, const struct instance *instance)
     el->prefix = prefix;
     el->frame = frame.outer;
     elaborate_trace(el, frame.use, kept);
-    if (!el->incomplete && diag_error_count(el->cx->diags) == errors) check_ports(el, callee);
+    if (!el->incomplete && diag_error_count(el->cx->diags) == errors)
+        check_subpipeline_ports(el, callee);
 }

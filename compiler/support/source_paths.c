@@ -14,6 +14,15 @@ static bool is_source_name(const char *name)
     return length > 5 && strcmp(name + length - 5, ".pipe") == 0;
 }
 
+/* Counts the visit. */
+static bool is_visited(struct source_paths *paths, const char *name)
+{
+    if (name[0] == '.') return false;
+    paths->cut |= paths->visits_max != 0 && paths->visits == paths->visits_max;
+    if (!paths->cut) paths->visits++;
+    return !paths->cut;
+}
+
 static void add_folder(struct source_paths *paths, struct arena *arena, const char *folder,
                        unsigned depth)
 {
@@ -22,7 +31,7 @@ static void add_folder(struct source_paths *paths, struct arena *arena, const ch
     errno = 0;
     DIR *open = depth < SOURCE_FOLDERS_MAX ? opendir(folder) : NULL;
     while (open != NULL && (errno = 0, entry = readdir(open)) != NULL)
-        if (entry->d_name[0] != '.')
+        if (is_visited(paths, entry->d_name))
             vec_push(arena, &names, arena_string(arena, entry->d_name, strlen(entry->d_name)));
     if (open == NULL || errno != 0)
         vec_push(arena, &paths->unread, (struct unread_folder){folder, errno});

@@ -24,6 +24,9 @@ struct unread_folder {
 struct source_paths {
     VEC(const char *) items;
     VEC(struct unread_folder) unread; /* folders that could not be read, or not as a whole */
+    size_t visits_max;                /* of files and folders of any name; 0: any number */
+    size_t visits;
+    bool cut; /* there are more */
 };
 
 void source_paths_add(struct source_paths *paths, struct arena *arena, const char *argument);

@@ -343,22 +343,19 @@ static void drop_brackets(struct parser *ps)
     }
 }
 
-/* Returns the tokens of the whole line to the stream: they begin the next statement. */
-static struct token repeat_line(struct parser *ps)
-{
-    struct token first = ps->line[0];
-    while (ps->line_count > 0)
-        hand_back(ps, ps->line[--ps->line_count]);
-    return made_up(TOKEN_RESYNC, first.span);
-}
-
 /* Skips from the current token on, which the parser has refused. */
 static struct token resync(struct parser *ps)
 {
     struct token token = ps->current, before = ps->previous;
     bool stuck = ps->repeated_count > (size_t)BRACKET_DEPTH_MAX * 4; /* lists and loops */
     ps->resyncing = false;
-    if (ps->repeats_line) return repeat_line(ps);
+    if (ps->repeats_line) {
+        /* Returns the tokens of the whole line to the stream: they begin the next statement. */
+        struct token first = ps->line[0];
+        while (ps->line_count > 0)
+            hand_back(ps, ps->line[--ps->line_count]);
+        return made_up(TOKEN_RESYNC, first.span);
+    }
     if (ps->missing_semicolon || ps->ends_do) {
         hand_back(ps, token);
         if (ps->ends_do) hand_back(ps, made_up(TOKEN_NO_WHILE, token.span));

@@ -58,15 +58,33 @@ uint64_t core_timing_memory(const struct devdesc *description, uint32_t cu_count
     return core_cycles_add(both_ways, flow > under_way ? flow : under_way);
 }
 
+/* ---- places of compute units ---- */
+
+/* A warp of so many cycles keeps its place for whole rounds of the cores. */
+static uint64_t place_cycles(uint64_t warp_cycles, uint32_t cores)
+{
+    uint64_t rounds = warp_cycles / cores + (warp_cycles % cores > 0);
+    return core_cycles_multiply(rounds, cores);
+}
+
+/* The end of the last of `warps` equal warps on one compute unit. */
+static uint64_t equal_end(uint64_t warps, uint64_t warp_cycles, uint32_t cores)
+{
+    if (warps == 0 || warp_cycles == 0) return 0;
+    uint64_t last = warps - 1;
+    uint64_t begin = core_cycles_multiply(last / cores, place_cycles(warp_cycles, cores));
+    return core_cycles_add(core_cycles_add(begin, last % cores), warp_cycles);
+}
+
 /* ---- warps of different costs ---- */
 
 static bool is_free_before(const struct core_timing_cu *a, const struct core_timing_cu *b)
 {
-    return a->busy_cycles != b->busy_cycles ? a->busy_cycles < b->busy_cycles
+    return a->free_cycles != b->free_cycles ? a->free_cycles < b->free_cycles
                                             : a->number < b->number;
 }
 
-/* Restores the heap after its first unit became busier. */
+/* Restores the heap after its first place became busier. */
 static void sift_down(struct core_timing_cu *heap, uint32_t count)
 {
     struct core_timing_cu moved = heap[0];
@@ -82,41 +100,63 @@ static void sift_down(struct core_timing_cu *heap, uint32_t count)
     heap[at] = moved;
 }
 
-/* Puts every compute unit back at the index of its number, along the cycles of the permutation. */
-static void sort_by_number(struct core_timing_cu *cus, uint32_t count)
+/* Puts every place back at the index of its number, along the cycles of the permutation. */
+static void sort_by_number(struct core_timing_cu *places, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        while (cus[i].number != i) {
-            struct core_timing_cu other = cus[cus[i].number];
-            cus[cus[i].number] = cus[i];
-            cus[i] = other;
+        while (places[i].number != i) {
+            struct core_timing_cu other = places[places[i].number];
+            places[places[i].number] = places[i];
+            places[i] = other;
         }
     }
 }
 
-/* Makes a heap by (busy, number): idle compute units in order are a heap. */
-static void begin_idle(struct core_timing_cu *cus, uint32_t count)
+/* Place p of compute unit c has the number p x cu_count + c, and is free from cycle p on.  Idle places
+ * in order are a heap by (free, number). */
+static void begin_idle(struct core_timing_cu *places, uint32_t cu_count, uint32_t cores)
 {
-    for (uint32_t i = 0; i < count; i++)
-        cus[i] = (struct core_timing_cu){.number = i};
+    for (uint32_t i = 0; i < cu_count * cores; i++)
+        places[i] = (struct core_timing_cu){.free_cycles = i / cu_count, .number = i};
 }
 
-/* A warp of no cycles takes a place all the same, and its compute unit stays the first.  So `warps`,
- * not `busy_cycles`, shows which compute units got a warp. */
-static void list_schedule(const struct core_timing_work *work, uint32_t cu_count,
-                          struct core_timing_cu *cus, struct core_timing_execution *out)
+/* The next warp, on the place that is free first. */
+static void take_place(struct core_timing_cu *heap, uint32_t count, uint64_t cycles, uint32_t cores)
 {
-    begin_idle(cus, cu_count);
-    for (uint64_t i = 0; i < work->warps; i++) {
-        uint64_t cycles = work->each[i];
-        out->busy_cycles = core_cycles_add(out->busy_cycles, cycles);
-        out->busy_cus += cus[0].warps == 0;
-        cus[0].warps++;
-        cus[0].busy_cycles = core_cycles_add(cus[0].busy_cycles, cycles);
-        if (cus[0].busy_cycles > out->compute_cycles) out->compute_cycles = cus[0].busy_cycles;
-        sift_down(cus, cu_count);
+    struct core_timing_cu *first = &heap[0];
+    first->warps++;
+    if (cycles > 0) first->busy_cycles = core_cycles_add(first->free_cycles, cycles);
+    first->free_cycles = core_cycles_add(first->free_cycles, place_cycles(cycles, cores));
+    sift_down(heap, count);
+}
+
+/* The work of a compute unit is that of its places, and ends with the last of them. */
+static void add_places(struct core_timing_cu *places, uint32_t cu_count, uint32_t cores)
+{
+    for (uint32_t i = cu_count; i < cu_count * cores; i++) {
+        struct core_timing_cu *cu = &places[i % cu_count];
+        cu->warps += places[i].warps;
+        if (places[i].busy_cycles > cu->busy_cycles) cu->busy_cycles = places[i].busy_cycles;
     }
-    sort_by_number(cus, cu_count);
+}
+
+/* A warp of no cycles takes a place all the same, which stays the first one.  So `warps`, not
+ * `busy_cycles`, shows which compute units got a warp. */
+static void list_schedule(const struct core_timing_work *work, uint32_t cu_count, uint32_t cores,
+                          struct core_timing_cu *places, struct core_timing_execution *out)
+{
+    const uint32_t count = cu_count * cores;
+    begin_idle(places, cu_count, cores);
+    for (uint64_t i = 0; i < work->warps; i++)
+        take_place(places, count, work->each[i], cores);
+    sort_by_number(places, count);
+    add_places(places, cu_count, cores);
+    for (uint32_t i = 0; i < cu_count; i++) {
+        uint64_t busy = places[i].busy_cycles;
+        out->busy_cus += places[i].warps > 0;
+        out->busy_cycles = core_cycles_add(out->busy_cycles, busy);
+        if (busy > out->compute_cycles) out->compute_cycles = busy;
+    }
 }
 
 /* Number of compute units that get a warp.  Warps that take time go to idle units as long as there are
@@ -132,12 +172,13 @@ static uint32_t busy_cus(const struct core_timing_work *work, uint32_t cu_count)
 
 /* list_schedule without the work of each compute unit. */
 static void list_schedule_in_all(const struct core_timing_work *work, uint32_t cu_count,
-                                 struct core_timing_cu *scratch, struct core_timing_execution *out)
+                                 uint32_t cores, struct core_timing_cu *scratch,
+                                 struct core_timing_execution *out)
 {
-    if (!core_warp_loads_end(work->each, work->warps, cu_count, &out->compute_cycles,
-                             &out->busy_cycles)) {
+    if (cores > 1 || !core_warp_loads_end(work->each, work->warps, cu_count, &out->compute_cycles,
+                                          &out->busy_cycles)) {
         out->busy_cycles = 0;
-        list_schedule(work, cu_count, scratch, out);
+        list_schedule(work, cu_count, cores, scratch, out);
         return;
     }
     out->busy_cus = busy_cus(work, cu_count);
@@ -156,12 +197,12 @@ static uint64_t serial_cycles(const struct core_timing_work *work)
 
 /* Warp i goes to compute unit i modulo `width`. */
 static void deal_in_turn(const struct core_timing_work *work, uint32_t cu_count, uint32_t width,
-                         struct core_timing_cu *cus)
+                         uint32_t cores, struct core_timing_cu *cus)
 {
-    begin_idle(cus, cu_count);
+    begin_idle(cus, cu_count, 1);
     for (uint32_t i = 0; i < width; i++) {
         cus[i].warps = work->warps / width + (i < work->warps % width);
-        cus[i].busy_cycles = core_cycles_multiply(cus[i].warps, work->warp_cycles);
+        cus[i].busy_cycles = equal_end(cus[i].warps, work->warp_cycles, cores);
     }
 }
 
@@ -171,20 +212,24 @@ static void schedule_serially(const struct core_timing_work *work, uint32_t cu_c
     out->compute_cycles = out->busy_cycles = serial_cycles(work);
     out->busy_cus = work->warps > 0;
     if (cus == NULL) return;
-    begin_idle(cus, cu_count);
+    begin_idle(cus, cu_count, 1);
     cus[0].warps = work->warps;
     cus[0].busy_cycles = out->busy_cycles;
 }
 
-static void schedule_equal(const struct core_timing_work *work, uint32_t cu_count,
+static void schedule_equal(const struct core_timing_work *work, uint32_t cu_count, uint32_t cores,
                            struct core_timing_cu *cus, struct core_timing_execution *out)
 {
-    uint64_t rounds = work->warps / cu_count + (work->warps % cu_count > 0);
-    out->compute_cycles = core_cycles_multiply(rounds, work->warp_cycles);
-    out->busy_cycles = core_cycles_multiply(work->warps, work->warp_cycles);
+    uint64_t each = work->warps / cu_count, cycles = work->warp_cycles;
+    uint32_t with_one_more = (uint32_t)(work->warps % cu_count);
+    uint64_t longer = equal_end(each + 1, cycles, cores), shorter = equal_end(each, cycles, cores);
+    out->compute_cycles = with_one_more > 0 ? longer : shorter;
+    out->busy_cycles = core_cycles_add(core_cycles_multiply(longer, with_one_more),
+                                       core_cycles_multiply(shorter, cu_count - with_one_more));
     out->busy_cus = work->warps < cu_count ? (uint32_t)work->warps : cu_count;
-    if (work->warp_cycles == 0 && work->warps > 0) out->busy_cus = 1;
-    if (cus != NULL) deal_in_turn(work, cu_count, out->busy_cus > 0 ? out->busy_cus : 1, cus);
+    if (cycles == 0 && work->warps > 0) out->busy_cus = 1;
+    if (cus != NULL)
+        deal_in_turn(work, cu_count, out->busy_cus > 0 ? out->busy_cus : 1, cores, cus);
 }
 
 static void add_memory(const struct devdesc *description, uint32_t cu_count,
@@ -210,9 +255,9 @@ struct core_timing_execution core_timing_execute(const struct devdesc *descripti
     if (work->serial)
         schedule_serially(work, cu_count, cus, &out);
     else if (work->each == NULL)
-        schedule_equal(work, cu_count, cus, &out);
+        schedule_equal(work, cu_count, description->cores_per_cu, cus, &out);
     else
-        list_schedule(work, cu_count, cus, &out);
+        list_schedule(work, cu_count, description->cores_per_cu, cus, &out);
     add_memory(description, cu_count, work, &out);
     return out;
 }
@@ -227,9 +272,9 @@ struct core_timing_execution core_timing_execute_in_all(const struct devdesc *de
     if (work->serial)
         schedule_serially(work, cu_count, NULL, &out);
     else if (work->each == NULL)
-        schedule_equal(work, cu_count, NULL, &out);
+        schedule_equal(work, cu_count, description->cores_per_cu, NULL, &out);
     else
-        list_schedule_in_all(work, cu_count, scratch, &out);
+        list_schedule_in_all(work, cu_count, description->cores_per_cu, scratch, &out);
     add_memory(description, cu_count, work, &out);
     return out;
 }
@@ -244,45 +289,54 @@ static uint64_t whole_groups(uint64_t warps, uint32_t group_warps, uint64_t most
     return whole < most ? whole : most;
 }
 
-static struct core_timing_cut cut_equal(uint32_t cu_count, const struct core_timing_work *work,
-                                        uint32_t group_warps, uint64_t at_cycles)
+/* Warps that begin on a compute unit before that moment, of any number of equal ones. */
+static uint64_t begun_before(uint64_t at_cycles, uint64_t warp_cycles, uint32_t cores)
+{
+    uint64_t step = place_cycles(warp_cycles, cores), last = at_cycles - 1;
+    uint64_t of_round = last % step < cores ? last % step + 1 : cores;
+    return core_cycles_add(core_cycles_multiply(last / step, cores), of_round);
+}
+
+static struct core_timing_cut cut_equal(uint32_t cu_count, uint32_t cores,
+                                        const struct core_timing_work *work, uint32_t group_warps,
+                                        uint64_t at_cycles)
 {
     struct core_timing_cut cut = {.warps = work->warps};
     uint64_t cycles = work->warp_cycles;
     if (cycles > 0) {
-        uint64_t begun =
-            core_cycles_multiply(at_cycles / cycles + (at_cycles % cycles > 0), cu_count);
+        uint64_t begun = core_cycles_multiply(begun_before(at_cycles, cycles, cores), cu_count);
         cut.warps = whole_groups(begun, group_warps, work->warps);
     }
-    uint64_t rounds = cut.warps / cu_count + (cut.warps % cu_count > 0);
-    cut.cycles = core_cycles_multiply(rounds, cycles);
+    cut.cycles = equal_end(cut.warps / cu_count + (cut.warps % cu_count > 0), cycles, cores);
     return cut;
 }
 
-/* The next warp begins on the first compute unit of the heap. */
-static struct core_timing_cut cut_listed(uint32_t cu_count, const struct core_timing_work *work,
-                                         uint32_t group_warps, uint64_t at_cycles,
-                                         struct core_timing_cu *cus)
+/* The next warp begins on the first place of the heap. */
+static struct core_timing_cut cut_listed(uint32_t cu_count, uint32_t cores,
+                                         const struct core_timing_work *work, uint32_t group_warps,
+                                         uint64_t at_cycles, struct core_timing_cu *places)
 {
     struct core_timing_cut cut = {0};
-    begin_idle(cus, cu_count);
+    begin_idle(places, cu_count, cores);
     for (; cut.warps < work->warps; cut.warps++) {
-        if (cut.warps % group_warps == 0 && cus[0].busy_cycles >= at_cycles) break;
-        cus[0].busy_cycles = core_cycles_add(cus[0].busy_cycles, work->each[cut.warps]);
-        if (cus[0].busy_cycles > cut.cycles) cut.cycles = cus[0].busy_cycles;
-        sift_down(cus, cu_count);
+        uint64_t cycles = work->each[cut.warps];
+        if (cut.warps % group_warps == 0 && places[0].free_cycles >= at_cycles) break;
+        uint64_t end = cycles > 0 ? core_cycles_add(places[0].free_cycles, cycles) : 0;
+        if (end > cut.cycles) cut.cycles = end;
+        take_place(places, cu_count * cores, cycles, cores);
     }
     return cut;
 }
 
-struct core_timing_cut core_timing_cut(uint32_t cu_count, const struct core_timing_work *work,
-                                       uint32_t group_warps, uint64_t at_cycles,
-                                       struct core_timing_cu *cus)
+struct core_timing_cut core_timing_cut(const struct devdesc *description, uint32_t cu_count,
+                                       const struct core_timing_work *work, uint32_t group_warps,
+                                       uint64_t at_cycles, struct core_timing_cu *cus)
 {
+    const uint32_t cores = description->cores_per_cu;
     assert(cu_count >= 1 && group_warps >= 1 && !work->serial);
     if (at_cycles == 0) return (struct core_timing_cut){0};
-    if (work->each == NULL) return cut_equal(cu_count, work, group_warps, at_cycles);
-    return cut_listed(cu_count, work, group_warps, at_cycles, cus);
+    if (work->each == NULL) return cut_equal(cu_count, cores, work, group_warps, at_cycles);
+    return cut_listed(cu_count, cores, work, group_warps, at_cycles, cus);
 }
 
 uint64_t core_timing_end(uint64_t begin_cycles, const struct core_timing_parts *parts)

@@ -13,9 +13,16 @@
  *               ceil(bytes x D / (K x C))     share of the caches' bandwidth K, if it counts
  *               ceil(bytes x L / (F x U))     F bytes under way on each of U compute units at work
  *               L: latency; U = min(C, W), 1 of serial work; 0 is no limit
- *     compute = the end of the last warp, warps going in order, each to the first compute unit
- *               that is free (of several the lowest): list scheduling.  For W warps of the same
- *               cost that is ceil(W / C) x cost, and no warp is looked at
+ *     compute = the end of the last warp, warps going in order, each to the place that is free first
+ *               (of several, that of the lowest compute unit): list scheduling.  A compute unit has a
+ *               place for each of its P cores.  Place p is free from cycle p on, and a warp of k cycles
+ *               keeps it for P x ceil(k / P) of them.  For W warps of k cycles, with n = ceil(W / C),
+ *               that is floor((n - 1) / P) x P x ceil(k / P) + (n - 1) mod P + k; with one core,
+ *               n x k.  No warp is looked at
+ *
+ * Why places: instruction i of warp w goes to core i modulo P in cycle w + i (incremental mode,
+ * lang/index_generator.md).  Of two warps that begin at different cycles modulo P, no instructions
+ * meet on one core; of two that begin at the same one, they do until the first has ended.
  *
  * Firings with state, and a finish, execute one after the other on one lane of one compute unit.
  *
@@ -29,14 +36,16 @@
  * numbers l'(1) + p'(j), l'(2), ..., l'(m) are one by one at most l(1) + p(j), l(2), ..., l(m),
  * thus also when both are sorted; and the m least of all m' loads are at most the m least of these.
  * Hence each warp ends at l'(1) + p'(j) <= l(1) + p(j), and so does the last one to end.  max keeps
- * the order.  (The warps have to come in the same order.)
+ * the order.  (The warps have to come in the same order.)  With P cores the loads are those of places:
+ * at first p for each place p of each compute unit, and a warp adds P x ceil(p(j) / P), which is
+ * monotone in p(j); it ends at l(1) + p(j).  More cores can take longer, by that rounding.
  * For a whole run see lang/time.md: there it is no theorem.
  *
  * Source: list scheduling: R. L. Graham, "Bounds on multiprocessing timing anomalies", SIAM J.
  * Appl. Math. 17 (1969), which also has the anomalies of dependent jobs.  Roofline: S. Williams, A.
  * Waterman, D. Patterson, "Roofline", CACM 52 (2009).
  *
- * Requires: 1 <= cu_count <= description->cu_count.
+ * Requires: 1 <= cu_count <= description->cu_count; cores_per_cu is 1 or more.
  * Thread-safe: no state.  Allocation: none.  Errors: none; sums and products beyond 64 bits are
  * UINT64_MAX.
  */
@@ -73,23 +82,24 @@ struct core_timing_execution {
     uint32_t busy_cus;       /* those that get a warp: the lowest ones of the sub-device */
 };
 
-/* A compute unit of the sub-device while warps are assigned. */
+/* A compute unit of the sub-device, and while warps are assigned, a place of one. */
 struct core_timing_cu {
-    uint64_t busy_cycles; /* of its warps: from the begin of the execution on, without a gap */
+    uint64_t busy_cycles; /* the end of its last warp, from the begin of the execution on */
+    uint64_t free_cycles; /* of a place: when the next warp can begin */
     uint64_t warps;
     uint32_t number; /* within the sub-device */
 };
 
-/* Time of the work on `cu_count` compute units of the device.  `cus` has room for `cu_count` and
- * receives the work of each, in order of their numbers; it may be NULL where `each`
+/* Time of the work on `cu_count` compute units of the device.  `cus` has room for all cores of these
+ * and receives the work of each compute unit, in order of their numbers; it may be NULL where `each`
  * is NULL or the work is serial. */
 struct core_timing_execution core_timing_execute(const struct devdesc *description,
                                                  uint32_t cu_count,
                                                  const struct core_timing_work *work,
                                                  struct core_timing_cu *cus);
 
-/* The same figures, faster, without the work of each compute unit.  `scratch` has room for
- * `cu_count`; it may be NULL where `cus` may be. */
+/* The same figures, faster, without the work of each compute unit.  `scratch` has room as `cus` has;
+ * it may be NULL where `cus` may be. */
 struct core_timing_execution core_timing_execute_in_all(const struct devdesc *description,
                                                         uint32_t cu_count,
                                                         const struct core_timing_work *work,
@@ -103,9 +113,9 @@ struct core_timing_cut {
 
 /* Interrupts `at_cycles` after the begin; `group_warps` (1..) warps are a work-group, and the first of
  * them is the first warp of the work.  `cus` as in core_timing_execute_in_all. */
-struct core_timing_cut core_timing_cut(uint32_t cu_count, const struct core_timing_work *work,
-                                       uint32_t group_warps, uint64_t at_cycles,
-                                       struct core_timing_cu *cus);
+struct core_timing_cut core_timing_cut(const struct devdesc *description, uint32_t cu_count,
+                                       const struct core_timing_work *work, uint32_t group_warps,
+                                       uint64_t at_cycles, struct core_timing_cu *cus);
 
 /* Cycles that the bytes of the work take to and from memory. */
 uint64_t core_timing_memory(const struct devdesc *description, uint32_t cu_count,

@@ -10,7 +10,7 @@ static bool is_family_name(const char *part, size_t length)
 }
 
 /* Bytes in front of the numbers. */
-static size_t stem_of(const char *name, size_t length)
+static size_t stem_length(const char *name, size_t length)
 {
     for (size_t i = 0; i < length; i++)
         if (strchr("[#(", name[i]) != NULL) return i;
@@ -21,8 +21,8 @@ static bool is_part(const char *part, size_t length, const char *node)
 {
     size_t node_length = strlen(node);
     if (is_family_name(part, length)) {
-        length = stem_of(part, length);
-        node_length = stem_of(node, node_length);
+        length = stem_length(part, length);
+        node_length = stem_length(node, node_length);
     }
     return length == node_length && memcmp(part, node, length) == 0;
 }

@@ -12,7 +12,7 @@
 
 /* ---- names ---- */
 
-static bool is_word_byte(char c)
+static bool is_name_byte(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' ||
            c == '#';
@@ -22,7 +22,7 @@ static bool is_word_byte(char c)
 static int word_length(const char *text)
 {
     int length = 0;
-    while (is_word_byte(text[length]) ||
+    while (is_name_byte(text[length]) ||
            (length > 0 && strchr(".[]<>", text[length]) != NULL && text[length] != '\0'))
         length++;
     return length > 0 || text[0] == '\0' ? length : 1;
@@ -32,7 +32,7 @@ static int word_length(const char *text)
 static size_t match_name(const char *text, const char *name)
 {
     size_t length = strlen(name);
-    return length > 0 && strncmp(text, name, length) == 0 && !is_word_byte(text[length]) ? length
+    return length > 0 && strncmp(text, name, length) == 0 && !is_name_byte(text[length]) ? length
                                                                                          : 0;
 }
 
@@ -67,7 +67,7 @@ uint32_t prt_debugger_take_stage(const struct prt_debugger *d, const char **at)
 bool prt_debugger_path_take(const char **at, char path[static DEBUG_PATH_MAX])
 {
     size_t length = 0;
-    while (is_word_byte((*at)[length]) || (*at)[length] == '.' || (*at)[length] == '[' ||
+    while (is_name_byte((*at)[length]) || (*at)[length] == '.' || (*at)[length] == '[' ||
            (*at)[length] == ']')
         length++;
     if (length >= DEBUG_PATH_MAX) return false;

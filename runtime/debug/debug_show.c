@@ -100,8 +100,8 @@ static void print_block(FILE *to, const struct prt_debugger *d, const struct deb
 }
 
 /* Reads a text that consists of one place.  PRT_E_USAGE: it is no place, or more text follows. */
-static enum prt_status read_whole(const struct prt_debugger *d, const char *text,
-                                  struct debug_place *place, struct prt_error *error)
+static enum prt_status read_whole_place(const struct prt_debugger *d, const char *text,
+                                        struct debug_place *place, struct prt_error *error)
 {
     *place = (struct debug_place){.kind = DEBUG_VALUE};
     prt_debugger_skip_blanks(&text);
@@ -141,7 +141,7 @@ enum prt_status prt_debug_print(struct prt_debugger *d, const char *text, FILE *
     struct debug_value value;
     struct prt_error other;
     prt_debugger_skip_blanks(&text);
-    enum prt_status status = read_whole(d, text, &place, error);
+    enum prt_status status = read_whole_place(d, text, &place, error);
     if (status != PRT_OK && is_condition(text)) {
         uint64_t firing = d->next.stage != PRT_NONE ? d->next.firing : d->last.firing;
         status = prt_debugger_evaluate(d, text, firing, &value, &other);
@@ -179,7 +179,7 @@ enum prt_status prt_debug_examine(struct prt_debugger *d, const char *text, FILE
                                   struct prt_error *error)
 {
     struct debug_place place;
-    enum prt_status status = read_whole(d, text, &place, error);
+    enum prt_status status = read_whole_place(d, text, &place, error);
     if (status != PRT_OK) return status;
     if (place.kind == DEBUG_BLOCK)
         return prt_error_set(error, PRT_E_USAGE, "'%s' is several values: name one of them",
@@ -242,7 +242,7 @@ enum prt_status prt_debug_origin_of(struct prt_debugger *d, const char *text, FI
                                     struct prt_error *error)
 {
     struct debug_place place;
-    enum prt_status status = read_whole(d, text, &place, error);
+    enum prt_status status = read_whole_place(d, text, &place, error);
     if (status != PRT_OK) return status;
     if (place.buffer == PRT_NONE)
         return prt_error_set(error, PRT_E_USAGE, "'%s' is no packet", place.name);

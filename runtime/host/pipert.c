@@ -233,7 +233,7 @@ static bool is_watched(const struct prt_run_options *options)
     return options != NULL && (options->measure || options->observer != NULL);
 }
 
-static void observe(void *context, const struct prt_launch_record *record)
+static void observe_launch(void *context, const struct prt_launch_record *record)
 {
     struct prt_run *run = context;
     prt_profile_launch(run->sched, record);
@@ -245,11 +245,11 @@ static enum prt_status open_device(struct prt_run *run, const struct prt_run_opt
     struct prt_device_choice choice;
     enum prt_status status = prt_device_choose(&run->program->container, options, &choice, error);
     if (status != PRT_OK) return status;
-    const struct prt_device_options device_options = {.description = &choice.description,
-                                                      .host_threads = choice.host_threads,
-                                                      .observe =
-                                                          is_watched(options) ? observe : NULL,
-                                                      .observe_context = run};
+    const struct prt_device_options device_options = {
+        .description = &choice.description,
+        .host_threads = choice.host_threads,
+        .observe = is_watched(options) ? observe_launch : NULL,
+        .observe_context = run};
     run->ops = choice.ops;
     return run->ops->open(&device_options, &run->device, error);
 }
@@ -324,6 +324,8 @@ static enum prt_status deepen_program(const struct prt_program *loaded,
     return PRT_OK;
 }
 
+/* A batch that is divided among threads ends with the slowest of them.  If it is twice as large, it ends half as often. */
+#define DEPTH_PER_THREAD 2
 #define GROWTH_BYTES_MAX (UINT64_C(64) << 20) /* of one run, and ... */
 #define GROWTH_MEMORY_PART 16 /* ... one of so many parts of the memory that the process may use */
 
@@ -346,8 +348,11 @@ static void choose_depths(struct prt_run *run, const struct prt_run_options *opt
     struct prt_error refusal;
     run->ops->info(run->device, &info);
     if (!info.real_time || !info.executes) return;
-    uint64_t wanted =
-        options != NULL && options->depth_factor > 0 ? options->depth_factor : info.host_threads;
+    uint64_t wanted = 1;
+    if (options != NULL && options->depth_factor > 0)
+        wanted = options->depth_factor;
+    else if (info.host_threads > 1)
+        wanted = (uint64_t)DEPTH_PER_THREAD * info.host_threads;
     if (wanted <= 1) return;
     uint64_t factor = prt_deepen_factor(&run->loaded->container, wanted, growth_allowed());
     if (factor <= 1) return;
@@ -487,7 +492,7 @@ enum prt_status prt_run_input_eager(struct prt_run *run, uint32_t port, struct p
     return PRT_OK;
 }
 
-static const char *port_name(const struct prt_run *run, uint32_t port)
+static const char *run_port_name(const struct prt_run *run, uint32_t port)
 {
     const struct prt_container *c = &run->program->container;
     return prt_container_text(c, c->buffers[run->program->ports[port]].name);
@@ -504,7 +509,7 @@ static enum prt_status check_arrivals(const struct prt_run *run, uint32_t port,
     return prt_error_set(error, PRT_E_USAGE,
                          "port '%s': packets arrive in simulated time only on a simulated device, "
                          "and device '%s' %s",
-                         port_name(run, port), run->ops->name,
+                         run_port_name(run, port), run->ops->name,
                          info->real_time ? "runs in real time" : "has no time");
 }
 
@@ -518,7 +523,7 @@ enum prt_status prt_run_input_rate(struct prt_run *run, uint32_t port, uint64_t 
     if (status != PRT_OK) return status;
     status = prt_arrivals_of_rate(info.description->clock_hz, packets, seconds, &arrivals, &why);
     if (status != PRT_OK)
-        return prt_error_set(error, status, "port '%s': %s", port_name(run, port), why.message);
+        return prt_error_set(error, status, "port '%s': %s", run_port_name(run, port), why.message);
     return prt_sched_source_arrivals(run->sched, run->program->ports[port], &arrivals, error);
 }
 
@@ -599,7 +604,7 @@ static enum prt_status open_image(const struct prt_run *run, struct prt_error *e
     return info.executes ? prt_image_open(&program->container, program->image, error) : PRT_OK;
 }
 
-static enum prt_status start(struct prt_run *run, struct prt_error *error)
+static enum prt_status start_run(struct prt_run *run, struct prt_error *error)
 {
     if (run->executed)
         return prt_error_set(error, PRT_E_USAGE, "the run has been executed already");
@@ -665,7 +670,7 @@ enum prt_status prt_run_replay(struct prt_run *run, prt_replay_callback show, vo
     struct replay_view view = {run, show, context, calloc(ends + 1, sizeof *view.levels)};
     if (view.levels == NULL) return NO_MEMORY(error);
     bool before = run->executed;
-    enum prt_status status = start(run, error);
+    enum prt_status status = start_run(run, error);
     if (status == PRT_OK) status = prt_program_begin(run->sched, error);
     if (status == PRT_OK) status = prt_replay(run->sched, show_stage, &view, error);
     if (!before) status = prt_port_threads_end(run->sched, status, error);
@@ -683,7 +688,7 @@ enum prt_status prt_run_execute(struct prt_run *run, struct prt_error *error)
                              "the container is a counterexample: its pipeline deadlocks; "
                              "'piperun --replay' shows how");
     bool before = run->executed;
-    enum prt_status status = start(run, error);
+    enum prt_status status = start_run(run, error);
     const struct prt_run_watch *watch = run->executed && !before ? run->watch : NULL;
     if (status == PRT_OK && watch != NULL) status = watch->begins(watch->context, error);
     if (status == PRT_OK) status = prt_sched_run(run->sched, error);

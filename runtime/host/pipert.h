@@ -186,8 +186,8 @@ struct prt_run_options { /* all zero: the defaults */
      * NULL: the error record has the first error. */
     prt_report_callback report;
     void *report_context;
-    /* On "cpu": multiplies the depths that the plan chose (lang/cpu.md, "Depths from threads").  0: by the number of
-     * threads.  1: they stay.  Outputs do not depend on it.  prt_run_buffer has the depths of the run.  It has no
+    /* On "cpu": multiplies the depths that the plan chose (lang/cpu.md, "Depths from threads").  0: by twice
+     * the number of threads, and not at all for one thread.  1: they stay.  Outputs do not depend on it.  prt_run_buffer has the depths of the run.  It has no
      * effect on other devices. */
     uint32_t depth_factor;
 };

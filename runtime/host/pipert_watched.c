@@ -133,13 +133,13 @@ void prt_run_device(const struct prt_run *run, struct prt_device_statistics *sta
 
 /* ---- the limit of the run ---- */
 
-static uint64_t busy_cycles(const struct prt_stage_time *t)
+static uint64_t stage_busy_cycles(const struct prt_stage_time *t)
 {
     return t->execute_cycles + t->launch_cycles + t->switch_cycles + t->index_cycles +
            t->device_queue_cycles;
 }
 
-static enum prt_limit limit_of(const struct prt_stage_time *t)
+static enum prt_limit stage_limit(const struct prt_stage_time *t)
 {
     uint64_t executing = t->execute_cycles + t->index_cycles + t->device_queue_cycles;
     if (t->launch_cycles > executing && t->launch_cycles >= t->switch_cycles)
@@ -149,7 +149,7 @@ static enum prt_limit limit_of(const struct prt_stage_time *t)
     return t->memory_bound_cycles > t->execute_cycles / 2 ? PRT_LIMIT_BANDWIDTH : PRT_LIMIT_COMPUTE;
 }
 
-/* Adds the members that limit_of reads. */
+/* Adds the members that stage_limit reads. */
 static void add_time(struct prt_stage_time *sum, const struct prt_stage_time *t)
 {
     sum->execute_cycles += t->execute_cycles;
@@ -225,15 +225,15 @@ bool prt_run_bottleneck(const struct prt_run *run, struct prt_bottleneck *b)
         if (!shares_queue(run, t.queue, b->queue)) continue;
         b->stage_count++;
         add_time(&sum, &t);
-        if (b->stage != PRT_NONE && busy_cycles(&t) <= b->stage_cycles) continue;
+        if (b->stage != PRT_NONE && stage_busy_cycles(&t) <= b->stage_cycles) continue;
         b->stage = i;
-        b->stage_cycles = busy_cycles(&t);
+        b->stage_cycles = stage_busy_cycles(&t);
     }
     uint64_t port_cycles = port_cycles_of(run);
     struct prt_device_info info;
     run->ops->info(run->device, &info);
     if (b->busy_cycles >= total - total / 2 && b->busy_cycles >= port_cycles) {
-        b->limit = limit_of(&sum);
+        b->limit = stage_limit(&sum);
     } else if (port_cycles >= total - total / 2) {
         b->limit = info.real_time ? PRT_LIMIT_HOST : PRT_LIMIT_ARRIVALS;
         b->busy_cycles = port_cycles;

@@ -89,7 +89,9 @@ struct prt_device_need prt_device_need(const struct prt_container *c, const stru
         add_bytes(&need.blocks, whole_blocks(node->tables_bytes));
         add_bytes(&need.blocks, whole_blocks(node->state_bytes));
     }
-    need.indices = saturating_multiply(need_of_indices(c), device->cu_count);
+    need.indices = device->index_memory_bytes > 0
+                       ? saturating_multiply(need_of_indices(c), device->cu_count)
+                       : 0;
     need.launching = saturating_multiply((uint64_t)c->stage_count + device->reference_entries,
                                          sizeof(struct dispatch_full));
     const uint64_t parts[] = {need.buffers, need.ports,        need.blocks,

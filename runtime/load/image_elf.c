@@ -39,11 +39,11 @@ struct elf {
     uint64_t symbol_count;
 };
 
-static enum prt_status refuse(const struct elf *elf, enum prt_status status, const char *format,
-                              ...) PRT_PRINTF(3, 4);
+static enum prt_status refuse_elf(const struct elf *elf, enum prt_status status, const char *format,
+                                  ...) PRT_PRINTF(3, 4);
 
-static enum prt_status refuse(const struct elf *elf, enum prt_status status, const char *format,
-                              ...)
+static enum prt_status refuse_elf(const struct elf *elf, enum prt_status status, const char *format,
+                                  ...)
 {
     char reason[200];
     va_list arguments;
@@ -55,7 +55,7 @@ static enum prt_status refuse(const struct elf *elf, enum prt_status status, con
 
 #define CHECK(condition, ...)                                                                      \
     do {                                                                                           \
-        if (!PRT_HOLDS(condition)) return refuse(elf, PRT_E_FORMAT, __VA_ARGS__);                  \
+        if (!PRT_HOLDS(condition)) return refuse_elf(elf, PRT_E_FORMAT, __VA_ARGS__);              \
     } while (0)
 
 /* ---- segments ---- */
@@ -70,7 +70,7 @@ static enum prt_status verify_header(struct elf *elf)
               header->e_type == ET_DYN,
           "is not a 64-bit shared object");
     if (PRT_BREAKS(header->e_machine != EM_X86_64))
-        return refuse(elf, PRT_E_DEVICE, "is not for x86-64");
+        return refuse_elf(elf, PRT_E_DEVICE, "is not for x86-64");
     CHECK(header->e_phentsize == sizeof(Elf64_Phdr) && header->e_phnum <= HEADERS_MAX &&
               header->e_phoff <= elf->size_bytes &&
               header->e_phnum * sizeof(Elf64_Phdr) <= elf->size_bytes - header->e_phoff,
@@ -302,32 +302,33 @@ static enum prt_status read_dynamic(struct elf *elf)
     return PRT_OK;
 }
 
-static bool has(const struct elf *elf, int64_t tag)
+static bool has_dynamic_tag(const struct elf *elf, int64_t tag)
 {
     return elf->present[tag];
 }
 
 static enum prt_status verify_entries(const struct elf *elf)
 {
-    CHECK(has(elf, DT_STRTAB) && has(elf, DT_STRSZ) && has(elf, DT_SYMTAB) && has(elf, DT_SYMENT) &&
-              elf->has_hash,
+    CHECK(has_dynamic_tag(elf, DT_STRTAB) && has_dynamic_tag(elf, DT_STRSZ) &&
+              has_dynamic_tag(elf, DT_SYMTAB) && has_dynamic_tag(elf, DT_SYMENT) && elf->has_hash,
           "has no table of symbols");
     CHECK(elf->values[DT_SYMENT] == sizeof(Elf64_Sym), "has symbols of another size");
     CHECK((elf->values[DT_FLAGS] & ~(uint64_t)(DF_BIND_NOW | DF_SYMBOLIC)) == 0,
           "has the flags %#" PRIx64, elf->values[DT_FLAGS]);
-    CHECK(has(elf, DT_RELA) == has(elf, DT_RELASZ) && has(elf, DT_RELA) == has(elf, DT_RELAENT) &&
-              has(elf, DT_JMPREL) == has(elf, DT_PLTRELSZ) &&
-              has(elf, DT_JMPREL) == has(elf, DT_PLTREL),
+    CHECK(has_dynamic_tag(elf, DT_RELA) == has_dynamic_tag(elf, DT_RELASZ) &&
+              has_dynamic_tag(elf, DT_RELA) == has_dynamic_tag(elf, DT_RELAENT) &&
+              has_dynamic_tag(elf, DT_JMPREL) == has_dynamic_tag(elf, DT_PLTRELSZ) &&
+              has_dynamic_tag(elf, DT_JMPREL) == has_dynamic_tag(elf, DT_PLTREL),
           "has half a table of relocations");
-    CHECK((!has(elf, DT_RELA) || elf->values[DT_RELAENT] == sizeof(Elf64_Rela)) &&
-              (!has(elf, DT_JMPREL) || elf->values[DT_PLTREL] == DT_RELA),
+    CHECK((!has_dynamic_tag(elf, DT_RELA) || elf->values[DT_RELAENT] == sizeof(Elf64_Rela)) &&
+              (!has_dynamic_tag(elf, DT_JMPREL) || elf->values[DT_PLTREL] == DT_RELA),
           "has relocations of another kind");
     return PRT_OK;
 }
 
 /* ---- symbols ---- */
 
-static uint32_t word_at(const uint8_t *words, uint64_t index)
+static uint32_t hash_word_at(const uint8_t *words, uint64_t index)
 {
     uint32_t word;
     memcpy(&word, words + index * sizeof word, sizeof word);
@@ -339,8 +340,10 @@ static enum prt_status count_symbols(struct elf *elf)
 {
     const uint8_t *head = mapped(elf, elf->hash, 16, true);
     CHECK(head != NULL, "has a hash table outside of its constant segments");
-    uint64_t buckets = word_at(head, 0), first = word_at(head, 1), filters = word_at(head, 2);
-    CHECK(buckets > 0 && filters > 0 && (filters & (filters - 1)) == 0 && word_at(head, 3) < 32,
+    uint64_t buckets = hash_word_at(head, 0), first = hash_word_at(head, 1),
+             filters = hash_word_at(head, 2);
+    CHECK(buckets > 0 && filters > 0 && (filters & (filters - 1)) == 0 &&
+              hash_word_at(head, 3) < 32,
           "has a hash table that is none");
     uint64_t at = elf->hash + 16 + filters * 8;
     CHECK(mapped(elf, elf->hash, 16 + filters * 8 + buckets * 4, true) != NULL,
@@ -348,7 +351,7 @@ static enum prt_status count_symbols(struct elf *elf)
     const uint8_t *starts = mapped(elf, at, buckets * 4, true);
     uint64_t last = 0;
     for (uint64_t i = 0; i < buckets; i++) {
-        uint32_t start = word_at(starts, i);
+        uint32_t start = hash_word_at(starts, i);
         CHECK(start == 0 || start >= first, "has a hash table that is none");
         if (start > last) last = start;
     }
@@ -357,7 +360,7 @@ static enum prt_status count_symbols(struct elf *elf)
     for (bool ends = false; !ends; last++) {
         const uint8_t *link = mapped(elf, at + buckets * 4 + (last - first) * 4, 4, true);
         CHECK(link != NULL, "has a hash table without an end");
-        ends = (word_at(link, 0) & 1) != 0;
+        ends = (hash_word_at(link, 0) & 1) != 0;
     }
     elf->symbol_count = last;
     return PRT_OK;
@@ -372,7 +375,7 @@ static bool is_c_library(const char *name)
     return false;
 }
 
-static bool is_library(const struct prt_container *c, const char *name)
+static bool is_foreign_library(const struct prt_container *c, const char *name)
 {
     for (uint32_t i = 0; i < c->library_count; i++)
         if (strcmp(name, prt_container_text(c, c->libraries[i].name)) == 0) return true;
@@ -384,7 +387,7 @@ static enum prt_status verify_needed(const struct elf *elf)
     for (uint32_t i = 0; i < elf->needed_count; i++) {
         CHECK(elf->needed[i] < elf->values[DT_STRSZ], "needs a library without a name");
         const char *name = (const char *)elf->names + elf->needed[i];
-        CHECK(is_library(elf->foreign, name),
+        CHECK(is_foreign_library(elf->foreign, name),
               "needs the library '%s', which the container does not name", name);
     }
     return PRT_OK;
@@ -523,9 +526,9 @@ static enum prt_status verify_relocations(const struct elf *elf, uint64_t addres
 static enum prt_status verify_all_relocations(const struct elf *elf)
 {
     enum prt_status status = PRT_OK;
-    if (has(elf, DT_RELA))
+    if (has_dynamic_tag(elf, DT_RELA))
         status = verify_relocations(elf, elf->values[DT_RELA], elf->values[DT_RELASZ]);
-    if (status == PRT_OK && has(elf, DT_JMPREL))
+    if (status == PRT_OK && has_dynamic_tag(elf, DT_JMPREL))
         status = verify_relocations(elf, elf->values[DT_JMPREL], elf->values[DT_PLTRELSZ]);
     if (status != PRT_OK) return status;
     /* The linker takes the first ones for relative ones without a look. */
@@ -541,8 +544,8 @@ static enum prt_status verify_all_relocations(const struct elf *elf)
               "has fewer relative relocations than it says");
     }
     const Elf64_Phdr *load =
-        has(elf, DT_PLTGOT) ? segment_of(elf, elf->values[DT_PLTGOT], 24) : NULL;
-    CHECK(!has(elf, DT_PLTGOT) || (load != NULL && (load->p_flags & PF_W)),
+        has_dynamic_tag(elf, DT_PLTGOT) ? segment_of(elf, elf->values[DT_PLTGOT], 24) : NULL;
+    CHECK(!has_dynamic_tag(elf, DT_PLTGOT) || (load != NULL && (load->p_flags & PF_W)),
           "has a table of addresses outside of its data");
     return PRT_OK;
 }

@@ -21,10 +21,10 @@ struct ptx {
     bool has_arguments, has_call;
 };
 
-static enum prt_status refuse(const struct ptx *ptx, uint64_t at, const char *format, ...)
+static enum prt_status refuse_ptx(const struct ptx *ptx, uint64_t at, const char *format, ...)
     PRT_PRINTF(3, 4);
 
-static enum prt_status refuse(const struct ptx *ptx, uint64_t at, const char *format, ...)
+static enum prt_status refuse_ptx(const struct ptx *ptx, uint64_t at, const char *format, ...)
 {
     char reason[200];
     va_list arguments;
@@ -44,13 +44,14 @@ static bool is_text(char byte)
 
 static enum prt_status verify_text(const struct ptx *ptx)
 {
-    if (!PRT_HOLDS(ptx->size_bytes > 0)) return refuse(ptx, 0, "is empty");
+    if (!PRT_HOLDS(ptx->size_bytes > 0)) return refuse_ptx(ptx, 0, "is empty");
     uint64_t last = ptx->size_bytes - 1;
-    if (!PRT_HOLDS(ptx->text[last] == '\0')) return refuse(ptx, last, "does not end with a NUL");
+    if (!PRT_HOLDS(ptx->text[last] == '\0'))
+        return refuse_ptx(ptx, last, "does not end with a NUL");
     for (uint64_t i = 0; i < last; i++)
         if (!PRT_HOLDS(is_text(ptx->text[i])))
-            return refuse(ptx, i, "has a byte that no text has: 0x%02x",
-                          (unsigned)(unsigned char)ptx->text[i]);
+            return refuse_ptx(ptx, i, "has a byte that no text has: 0x%02x",
+                              (unsigned)(unsigned char)ptx->text[i]);
     return PRT_OK;
 }
 
@@ -58,7 +59,7 @@ static enum prt_status verify_text(const struct ptx *ptx)
 
 static const char *const entry_names[GPU_ENTRY_KINDS] = {"_run(", "_init(", "_finish("};
 
-static bool begins_with(const char *text, const char *word)
+static bool line_begins_with(const char *text, const char *word)
 {
     return strncmp(text, word, strlen(word)) == 0;
 }
@@ -73,19 +74,19 @@ static void note_kernel(struct ptx *ptx, const char *text)
         number = number * 10 + (uint64_t)(text[i] - '0');
     if (number >= ptx->kernels) return;
     for (unsigned kind = 0; kind < GPU_ENTRY_KINDS; kind++)
-        if (begins_with(text + digits, entry_names[kind]))
+        if (line_begins_with(text + digits, entry_names[kind]))
             ptx->found[number] |= (uint8_t)(1u << kind);
 }
 
 /* A function is declared where "(", its parameters, follows its name; calls have "," or end there. */
-static void find_entries(struct ptx *ptx)
+static void find_ptx_entries(struct ptx *ptx)
 {
     static const char prefix[] = "pipe_";
     for (const char *at = strstr(ptx->text, prefix); at != NULL; at = strstr(at, prefix)) {
         at += strlen(prefix);
         if (at[0] == 'k') note_kernel(ptx, at + 1);
-        if (begins_with(at, "arguments(")) ptx->has_arguments = true;
-        if (begins_with(at, "call(")) ptx->has_call = true;
+        if (line_begins_with(at, "arguments(")) ptx->has_arguments = true;
+        if (line_begins_with(at, "call(")) ptx->has_call = true;
     }
 }
 
@@ -103,19 +104,20 @@ static bool has_entries(const struct ptx *ptx, const struct container_node *node
             has_entry(ptx, node->kernel, GPU_ENTRY_FINISH));
 }
 
-static enum prt_status verify_entries(const struct ptx *ptx)
+static enum prt_status verify_ptx_entries(const struct ptx *ptx)
 {
     const struct prt_container *c = ptx->container;
-    if (!PRT_HOLDS(ptx->has_arguments)) return refuse(ptx, 0, "has no 'pipe_arguments'");
-    if (!PRT_HOLDS(ptx->has_call)) return refuse(ptx, 0, "has no 'pipe_call'");
+    if (!PRT_HOLDS(ptx->has_arguments)) return refuse_ptx(ptx, 0, "has no 'pipe_arguments'");
+    if (!PRT_HOLDS(ptx->has_call)) return refuse_ptx(ptx, 0, "has no 'pipe_call'");
     for (uint32_t i = 0; i < c->node_count; i++)
         if (!PRT_HOLDS(has_entries(ptx, &c->nodes[i])))
-            return refuse(ptx, 0, "lacks an entry of kernel %" PRIu32 " (node '%.100s')",
-                          c->nodes[i].kernel, prt_container_text(c, c->nodes[i].name));
+            return refuse_ptx(ptx, 0, "lacks an entry of kernel %" PRIu32 " (node '%.100s')",
+                              c->nodes[i].kernel, prt_container_text(c, c->nodes[i].name));
     for (uint32_t i = 0; i < c->interface_count; i++)
         if (!PRT_HOLDS(has_entry(ptx, c->interfaces[i].kernel, GPU_ENTRY_RUN)))
-            return refuse(ptx, 0, "lacks the entry of kernel %" PRIu32 " ('%.100s')",
-                          c->interfaces[i].kernel, prt_container_text(c, c->interfaces[i].title));
+            return refuse_ptx(ptx, 0, "lacks the entry of kernel %" PRIu32 " ('%.100s')",
+                              c->interfaces[i].kernel,
+                              prt_container_text(c, c->interfaces[i].title));
     return PRT_OK;
 }
 
@@ -133,8 +135,8 @@ enum prt_status prt_image_ptx_verify(const struct prt_container *container,
     if (status != PRT_OK) return status;
     ptx.found = calloc(ptx.kernels + 1, 1);
     if (ptx.found == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
-    find_entries(&ptx);
-    status = verify_entries(&ptx);
+    find_ptx_entries(&ptx);
+    status = verify_ptx_entries(&ptx);
     free(ptx.found);
     return status;
 }

@@ -116,7 +116,7 @@ static enum prt_status check_header(struct reading *reading, struct container_he
     return PRT_OK;
 }
 
-static bool is_zero(const uint8_t *bytes, uint64_t from, uint64_t to)
+static bool are_zero_bytes(const uint8_t *bytes, uint64_t from, uint64_t to)
 {
     for (; from < to; from++) {
         if (bytes[from] != 0) return false;
@@ -125,8 +125,8 @@ static bool is_zero(const uint8_t *bytes, uint64_t from, uint64_t to)
 }
 
 /* One entry of the table: `end` is where the one before ended, and becomes the end of this one. */
-static enum prt_status check_section(struct reading *reading, uint32_t kind, uint64_t at,
-                                     uint64_t *end)
+static enum prt_status check_section_entry(struct reading *reading, uint32_t kind, uint64_t at,
+                                           uint64_t *end)
 {
     const struct prt_container *c = reading->container;
     const struct section_form *form = &forms[kind];
@@ -139,7 +139,7 @@ static enum prt_status check_section(struct reading *reading, uint32_t kind, uin
     if (PRT_BREAKS(section.offset_bytes != begin || begin > c->size_bytes ||
                    section.size_bytes > c->size_bytes - begin))
         return REFUSE(reading, at, "container: section '%s' lies where it must not", form->name);
-    if (PRT_BREAKS(!is_zero(c->bytes, *end, begin)))
+    if (PRT_BREAKS(!are_zero_bytes(c->bytes, *end, begin)))
         return REFUSE(reading, *end, "container: the bytes before section '%s' are not zero",
                       form->name);
     if (PRT_BREAKS(section.size_bytes % form->record_bytes != 0 ||
@@ -162,7 +162,7 @@ static enum prt_status check_sections(struct reading *reading)
         return prt_error_set_at(reading->error, PRT_E_TRUNCATED, reading->container->size_bytes,
                                 "container: ends inside the section table");
     for (uint32_t kind = 1; kind < SECTION_KINDS; kind++) {
-        enum prt_status status = check_section(reading, kind, at, &end);
+        enum prt_status status = check_section_entry(reading, kind, at, &end);
         if (status != PRT_OK) return status;
         at += sizeof(struct container_section);
     }
@@ -272,7 +272,7 @@ static bool is_index_or_none(uint32_t index, uint32_t count)
     return index < count || index == CONTAINER_NONE;
 }
 
-static bool is_range(uint32_t first, uint32_t count, uint32_t total)
+static bool is_index_range(uint32_t first, uint32_t count, uint32_t total)
 {
     return first <= total && count <= total - first;
 }
@@ -329,7 +329,7 @@ static enum prt_status check_images(struct reading *reading)
         CHECK(image->offset_bytes == begin && begin <= c->image_bytes &&
                   image->size_bytes <= c->image_bytes - begin,
               IMAGES, i, "lies where it must not");
-        CHECK(is_zero(c->image, end, begin), IMAGES, i, "the bytes before it are not zero");
+        CHECK(are_zero_bytes(c->image, end, begin), IMAGES, i, "the bytes before it are not zero");
         end = begin + image->size_bytes;
     }
     if (PRT_BREAKS(end != c->image_bytes))
@@ -371,9 +371,9 @@ static enum prt_status check_nodes(struct reading *reading)
         CHECK((n->flags & ~flags) == 0, NODES, i, "unknown flags");
         CHECK(n->importance <= 255, NODES, i, "importance above 255");
         CHECK(n->phases >= 1, NODES, i, "no phase");
-        CHECK(is_range(n->first_input, n->input_count, c->input_count), NODES, i,
+        CHECK(is_index_range(n->first_input, n->input_count, c->input_count), NODES, i,
               "inputs outside the section 'inputs'");
-        CHECK(is_range(n->first_output, n->output_count, c->output_count), NODES, i,
+        CHECK(is_index_range(n->first_output, n->output_count, c->output_count), NODES, i,
               "outputs outside the section 'outputs'");
         CHECK(n->arguments_bytes <= SIZE_MAX / 4 && n->tables_bytes <= SIZE_MAX / 4 &&
                   n->state_bytes <= SIZE_MAX / 4,
@@ -382,7 +382,7 @@ static enum prt_status check_nodes(struct reading *reading)
     return PRT_OK;
 }
 
-static enum prt_status check_ends(struct reading *reading)
+static enum prt_status check_stage_ends(struct reading *reading)
 {
     const struct prt_container *c = reading->container;
     for (uint32_t i = 0; i < c->input_count; i++) {
@@ -432,9 +432,9 @@ static enum prt_status check_buffers(struct reading *reading)
               "an unknown writer");
         CHECK(b->writer_output < c->output_count || b->writer_output == CONTAINER_NONE, BUFFERS, i,
               "an unknown output");
-        CHECK(is_range(b->first_reader, b->reader_count, c->reader_count), BUFFERS, i,
+        CHECK(is_index_range(b->first_reader, b->reader_count, c->reader_count), BUFFERS, i,
               "readers outside the section 'readers'");
-        CHECK(is_range(b->first_field, b->field_count, c->field_count), BUFFERS, i,
+        CHECK(is_index_range(b->first_field, b->field_count, c->field_count), BUFFERS, i,
               "fields outside the section 'fields'");
         CHECK(is_index_or_none(b->type, c->type_count), BUFFERS, i, "an unknown type");
         CHECK(is_index_or_none(b->place, c->place_count), BUFFERS, i, "an unknown place");
@@ -496,7 +496,7 @@ static enum prt_status check_indices(struct reading *reading)
               INDICES, i, "a group of no work-items, or of too many");
         uint32_t items = (uint32_t)plane * x->extents[2];
         uint32_t first = items < c->device->lanes ? items : c->device->lanes;
-        CHECK(is_range(x->first_warp, first, c->first_warp_count), INDICES, i,
+        CHECK(is_index_range(x->first_warp, first, c->first_warp_count), INDICES, i,
               "a first warp outside the section 'first_warps'");
         CHECK((x->flags & ~(uint32_t)CONTAINER_INDEX_DEDICATED) == 0 && x->reserved == 0, INDICES,
               i, "unknown flags, or a reserved field is not zero");
@@ -517,12 +517,13 @@ static enum prt_status check_interfaces(struct reading *reading)
         const uint32_t known = CONTAINER_INTERFACE_ASKS | CONTAINER_INTERFACE_COUNTED;
         CHECK((f->flags & ~known) == 0, INTERFACES, i, "unknown flags");
         CHECK(f->reserved == 0, INTERFACES, i, "a reserved field is not zero");
-        CHECK(is_range(f->first_launch, f->launch_count, c->launch_count), INTERFACES, i,
+        CHECK(is_index_range(f->first_launch, f->launch_count, c->launch_count), INTERFACES, i,
               "launches outside the section 'launches'");
-        CHECK(f->in_count <= c->interface_port_count && f->out_count <= c->interface_port_count &&
-                  is_range(f->first_port, f->in_count, c->interface_port_count) &&
-                  is_range(f->first_port + f->in_count, f->out_count, c->interface_port_count),
-              INTERFACES, i, "ports outside the section 'interface_ports'");
+        CHECK(
+            f->in_count <= c->interface_port_count && f->out_count <= c->interface_port_count &&
+                is_index_range(f->first_port, f->in_count, c->interface_port_count) &&
+                is_index_range(f->first_port + f->in_count, f->out_count, c->interface_port_count),
+            INTERFACES, i, "ports outside the section 'interface_ports'");
     }
     for (uint32_t i = 0; i < c->interface_port_count; i++) {
         const struct container_interface_port *p = &c->interface_ports[i];
@@ -533,7 +534,7 @@ static enum prt_status check_interfaces(struct reading *reading)
     return PRT_OK;
 }
 
-static enum prt_status check_launches(struct reading *reading)
+static enum prt_status check_launch_tables(struct reading *reading)
 {
     const struct prt_container *c = reading->container;
     for (uint32_t i = 0; i < c->launch_count; i++) {
@@ -559,7 +560,7 @@ static enum prt_status check_types(struct reading *reading)
         CHECK(t->scalar < SCALAR_COUNT, TYPES, i, "unknown scalar type");
         CHECK(t->element < i || t->element == CONTAINER_NONE, TYPES, i,
               "its element is not a type before it");
-        CHECK(is_range(t->first_member, t->member_count, c->member_count), TYPES, i,
+        CHECK(is_index_range(t->first_member, t->member_count, c->member_count), TYPES, i,
               "members outside the section 'members'");
         for (uint32_t m = 0; m < t->member_count; m++)
             CHECK(c->members[t->first_member + m].type < i, TYPES, i,
@@ -591,10 +592,10 @@ static enum prt_status check_kernels(struct reading *reading)
         CHECK(is_string(c, k->title), KERNELS, i, "a string outside the section 'strings'");
         CHECK(is_index_or_none(k->place, c->place_count), KERNELS, i, "an unknown place");
         CHECK(k->in_count <= c->kernel_port_count && k->out_count <= c->kernel_port_count &&
-                  is_range(k->first_port, k->in_count, c->kernel_port_count) &&
-                  is_range(k->first_port + k->in_count, k->out_count, c->kernel_port_count),
+                  is_index_range(k->first_port, k->in_count, c->kernel_port_count) &&
+                  is_index_range(k->first_port + k->in_count, k->out_count, c->kernel_port_count),
               KERNELS, i, "ports outside the section 'kernel_ports'");
-        CHECK(is_range(k->first_variable, k->variable_count, c->variable_count), KERNELS, i,
+        CHECK(is_index_range(k->first_variable, k->variable_count, c->variable_count), KERNELS, i,
               "variables outside the section 'variables'");
     }
     for (uint32_t i = 0; i < c->kernel_port_count; i++) {
@@ -671,13 +672,13 @@ static enum prt_status read_sets(struct reading *reading)
     return PRT_OK;
 }
 
-static enum prt_status read_bytes(struct reading *reading)
+static enum prt_status read_container_bytes(struct reading *reading)
 {
     static enum prt_status (*const steps[])(struct reading *) = {
-        check_strings,  check_heads,   check_arguments, check_nodes,   check_ends,
-        check_buffers,  check_fields,  check_stages,    check_indices, check_interfaces,
-        check_launches, check_types,   check_places,    check_kernels, check_variables,
-        check_images,   check_foreign, read_sets,
+        check_strings,       check_heads,   check_arguments, check_nodes,   check_stage_ends,
+        check_buffers,       check_fields,  check_stages,    check_indices, check_interfaces,
+        check_launch_tables, check_types,   check_places,    check_kernels, check_variables,
+        check_images,        check_foreign, read_sets,
     };
     struct container_header header;
     enum prt_status status = check_header(reading, &header);
@@ -705,7 +706,7 @@ static enum prt_status read_owned(uint8_t *bytes, size_t size, struct prt_contai
     *container = (struct prt_container){.size_bytes = size};
     container->bytes = bytes;
     struct reading reading = {.container = container, .error = error};
-    enum prt_status status = read_bytes(&reading);
+    enum prt_status status = read_container_bytes(&reading);
     if (status != PRT_OK) prt_container_free(container);
     return status;
 }

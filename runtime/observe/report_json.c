@@ -53,7 +53,7 @@ static void put_stage_time(struct json *json, const struct prt_run *run, uint32_
     put_waits_of(json, run, stage);
 }
 
-static void put_stages(struct json *json, const struct prt_run *run)
+static void put_run_stages(struct json *json, const struct prt_run *run)
 {
     struct prt_stage_statistics s;
     struct prt_stage_time t;
@@ -77,7 +77,7 @@ static void put_stages(struct json *json, const struct prt_run *run)
 
 /* ---- buffers and outputs ---- */
 
-static void put_buffers(struct json *json, const struct prt_run *run)
+static void put_run_buffers(struct json *json, const struct prt_run *run)
 {
     struct prt_buffer_statistics b;
     json_begin(json, "buffers", '[');
@@ -293,8 +293,8 @@ void prt_report_json(FILE *to, const struct prt_program *program, const struct p
     put_device_memory(&json, &d);
     if (d.index_requests > 0) put_index_generator(&json, &d);
     if (d.child_launches > 0) put_device_queue(&json, &d);
-    put_stages(&json, run);
-    put_buffers(&json, run);
+    put_run_stages(&json, run);
+    put_run_buffers(&json, run);
     if (prt_run_stage_time(run, 0, &measured)) {
         put_outputs(&json, run);
         put_queues(&json, run, p.stage_count);

@@ -26,7 +26,7 @@ static double share(const struct text *t, uint64_t cycles)
     return prt_text_percent(cycles, t->total.total_cycles);
 }
 
-static void widen_column(unsigned *width, const char *name)
+static void widen_report_column(unsigned *width, const char *name)
 {
     unsigned columns = terminal_text_columns(name);
     if (columns > *width) *width = columns < NAME_COLUMNS_MAX ? columns : NAME_COLUMNS_MAX;
@@ -38,10 +38,10 @@ static unsigned name_width(const struct prt_run *run)
     struct prt_buffer_statistics buffer;
     unsigned width = 6;
     for (uint32_t i = 0; prt_run_stage(run, i, &stage); i++)
-        widen_column(&width, stage.name);
+        widen_report_column(&width, stage.name);
     for (uint32_t i = 0; prt_run_buffer(run, i, &buffer); i++) {
-        widen_column(&width, buffer.name);
-        if (buffer.arrives) widen_column(&width, "arrivals");
+        widen_report_column(&width, buffer.name);
+        if (buffer.arrives) widen_report_column(&width, "arrivals");
     }
     return width;
 }
@@ -236,10 +236,12 @@ static void print_overhead(const struct text *t)
 {
     const struct prt_dispatch_account *full = &t->total.as_full;
     uint64_t rest = t->total.execute_cycles + t->total.switch_cycles;
-    uint64_t launch = t->total.launch_cycles;
+    uint64_t launch = t->total.launch_cycles, spent = t->total.dispatched.overhead_cycles;
+    uint64_t hidden = spent > launch ? spent - launch : 0;
     fprintf(t->to, "launch overhead %" PRIu64 " cycles, %.1f%% of all busy time", launch,
             prt_text_percent(launch, launch + rest));
-    if (full->overhead_cycles != launch)
+    if (hidden > 0) fprintf(t->to, ", %" PRIu64 " more while others executed", hidden);
+    if (full->overhead_cycles != launch + hidden)
         fprintf(t->to, " (by full packets: %" PRIu64 " bytes, %" PRIu64 " cycles, %.1f%%)",
                 full->bytes, full->overhead_cycles,
                 prt_text_percent(full->overhead_cycles, full->overhead_cycles + rest));
@@ -280,7 +282,7 @@ static void print_scheduler(const struct text *t, const struct prt_program_infor
 }
 
 /* Prints the device's memory, part by part. */
-static void print_device_memory(const struct text *t)
+static void print_run_memory(const struct text *t)
 {
     const struct prt_device_statistics *d = &t->device;
     const struct {
@@ -384,7 +386,7 @@ static void print_run_head(const struct text *t, const struct prt_program_inform
                 t->total.dispatched.launches == 1 ? "" : "es");
     if (!t->device.real_time) print_overhead(t);
     print_scheduler(t, program);
-    print_device_memory(t);
+    print_run_memory(t);
     print_growth(t);
     if (t->device.real_time && t->measured) print_host(t);
 }

@@ -41,8 +41,9 @@ static void print_list(FILE *to, const struct prt_container *c, const struct con
     fputc(']', to);
 }
 
-static void print_struct(FILE *to, const struct prt_container *c, const struct container_type *type,
-                         const uint8_t *bytes, uint64_t items_max)
+static void print_struct_value(FILE *to, const struct prt_container *c,
+                               const struct container_type *type, const uint8_t *bytes,
+                               uint64_t items_max)
 {
     fputc('{', to);
     for (uint32_t i = 0; i < type->member_count; i++) {
@@ -62,7 +63,7 @@ void prt_value_print(FILE *to, const struct prt_container *c, uint32_t type, con
     else if (record->kind == CONTAINER_TYPE_SCALAR)
         print_scalar(to, record->scalar, bytes);
     else if (record->kind == CONTAINER_TYPE_STRUCT)
-        print_struct(to, c, record, bytes, items_max);
+        print_struct_value(to, c, record, bytes, items_max);
     else
         print_list(to, c, record, bytes, items_max);
 }
@@ -85,7 +86,8 @@ void prt_packet_print(FILE *to, const struct prt_container *c,
     if (count > 1) fputc(']', to);
 }
 
-static void print_base(FILE *to, const struct prt_container *c, const struct container_type *base)
+static void print_base_value(FILE *to, const struct prt_container *c,
+                             const struct container_type *base)
 {
     if (base->kind == CONTAINER_TYPE_STRUCT)
         fputs(prt_container_text(c, base->name), to);
@@ -106,7 +108,7 @@ void prt_type_print(FILE *to, const struct prt_container *c, uint32_t type)
     const struct container_type *base = record;
     while (base->kind == CONTAINER_TYPE_ARRAY)
         base = &c->types[base->element];
-    print_base(to, c, base);
+    print_base_value(to, c, base);
     for (; record != base; record = &c->types[record->element])
         fprintf(to, "[%" PRIu64 "]", record->length);
 }

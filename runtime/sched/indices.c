@@ -17,7 +17,7 @@ static enum prt_status check_index_limits(const struct prt_index_configuration *
     const struct devdesc *device = info->description;
     uint64_t end = (uint64_t)configuration->key.address_bytes + prt_index_bytes(configuration);
     uint32_t bits = index_format_of(configuration->key.extents).total_bits;
-    if (!info->executes) return PRT_OK;
+    if (!info->executes || device->index_memory_bytes == 0) return PRT_OK;
     if (end > device->index_memory_bytes)
         return prt_error_set(error, PRT_E_DEVICE,
                              "packed indices end at byte %" PRIu64

@@ -742,7 +742,7 @@ static enum prt_status interpret_all(struct levels *x)
 }
 
 /* There are stages, and instructions after the prologue (verify_flow.c), so no array is empty. */
-static bool allocate_levels(struct levels *x)
+static bool create_levels(struct levels *x)
 {
     uint32_t count = x->code->count;
     x->label_of = calloc(count, sizeof *x->label_of);
@@ -800,7 +800,7 @@ enum prt_status prt_verify_levels(struct prt_code *code)
     struct levels x = {.code = code, .c = code->container};
     x.asked_words = ((size_t)x.c->set_count + 63) / 64;
     enum prt_status status = prt_quantities_build(x.c, &x.q, code->error);
-    if (status == PRT_OK && !allocate_levels(&x))
+    if (status == PRT_OK && !create_levels(&x))
         status = prt_error_set(code->error, PRT_E_NOMEM, "out of memory");
     if (status == PRT_OK) status = verify_guards(&x);
     if (status == PRT_OK) status = interpret_all(&x);

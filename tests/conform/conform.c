@@ -78,6 +78,7 @@ static void describe(struct devdesc *description)
         .name = "bench",
         .cu_count = CUS,
         .lanes = LANES,
+        .cores_per_cu = 1,
         .schemes = DEVDESC_EQUALLY | DEVDESC_BY_COUNTS,
         .max_sub_devices = CUS,
         .reference_entries = 8,

@@ -137,10 +137,10 @@ plain() { ! "$@" 2>&1 | grep -q '[0-9]m'; }
 coloured() { "$@" 2>&1 | grep -q '[0-9]m'; }
 on_terminal() { script -qec "$*" /dev/null; }
 expect "no colour without a terminal" 0 '' '' plain "$PIPEC" two.pipe
-expect "CLICOLOR_FORCE" 0 '' '' coloured env -u NO_COLOR CLICOLOR_FORCE=1 "$PIPEC" two.pipe
-expect "CLICOLOR_FORCE=0" 0 '' '' plain env -u NO_COLOR CLICOLOR_FORCE=0 "$PIPEC" two.pipe
-expect "NO_COLOR is stronger" 0 '' '' plain env NO_COLOR=1 CLICOLOR_FORCE=1 "$PIPEC" two.pipe
-expect "CLICOLOR_FORCE of lint" 0 '' '' coloured env -u NO_COLOR CLICOLOR_FORCE=1 "$PIPEC" lint two.pipe
+expect "CLICOLOR_FORCE" 0 '' '' coloured env -u NO_COLOR TERM=xterm CLICOLOR_FORCE=1 "$PIPEC" two.pipe
+expect "CLICOLOR_FORCE=0" 0 '' '' plain env -u NO_COLOR TERM=xterm CLICOLOR_FORCE=0 "$PIPEC" two.pipe
+expect "NO_COLOR is stronger" 0 '' '' plain env NO_COLOR=1 TERM=xterm CLICOLOR_FORCE=1 "$PIPEC" two.pipe
+expect "CLICOLOR_FORCE of lint" 0 '' '' coloured env -u NO_COLOR TERM=xterm CLICOLOR_FORCE=1 "$PIPEC" lint two.pipe
 if command -v script >/dev/null; then
     expect "a terminal has colours" 0 '' '' coloured on_terminal env -u NO_COLOR TERM=xterm "$PIPEC" two.pipe
     expect "TERM=dumb has none" 0 '' '' plain on_terminal env -u NO_COLOR TERM=dumb "$PIPEC" two.pipe

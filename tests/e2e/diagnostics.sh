@@ -409,10 +409,12 @@ if command -v python3 >/dev/null; then
     check "an empty NO_COLOR says nothing" coloured -u CLICOLOR_FORCE NO_COLOR= TERM=xterm $terminal "$PIPEC" main.pipe
 fi
 check "a pipe has no colours" plain -u NO_COLOR -u CLICOLOR_FORCE "$PIPEC" main.pipe
-check "CLICOLOR_FORCE gives it some" coloured -u NO_COLOR CLICOLOR_FORCE=1 TERM=dumb "$PIPEC" main.pipe
-check "CLICOLOR_FORCE=0 does not" plain -u NO_COLOR CLICOLOR_FORCE=0 "$PIPEC" main.pipe
-check "NO_COLOR is stronger" plain NO_COLOR=1 CLICOLOR_FORCE=1 "$PIPEC" main.pipe
-check "--color=never is strongest" plain -u NO_COLOR CLICOLOR_FORCE=1 "$PIPEC" --color=never main.pipe
+check "CLICOLOR_FORCE gives it some" coloured -u NO_COLOR -u TERM CLICOLOR_FORCE=1 "$PIPEC" main.pipe
+check "TERM=dumb is stronger" plain -u NO_COLOR CLICOLOR_FORCE=1 TERM=dumb "$PIPEC" main.pipe
+check "--color=always is stronger than TERM=dumb" coloured -u NO_COLOR TERM=dumb "$PIPEC" --color=always main.pipe
+check "CLICOLOR_FORCE=0 does not" plain -u NO_COLOR TERM=xterm CLICOLOR_FORCE=0 "$PIPEC" main.pipe
+check "NO_COLOR is stronger" plain NO_COLOR=1 TERM=xterm CLICOLOR_FORCE=1 "$PIPEC" main.pipe
+check "--color=never is strongest" plain -u NO_COLOR TERM=xterm CLICOLOR_FORCE=1 "$PIPEC" --color=never main.pipe
 check "--color=always too" coloured NO_COLOR=1 "$PIPEC" --color=always main.pipe
 if [ -c /dev/full ]; then
     full() { "$@" >/dev/full; }

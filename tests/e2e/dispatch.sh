@@ -36,3 +36,24 @@ check "a form that there is not" says 2 "'short' is none of condensed, reference
     "$PIPERUN" --dispatch=short ten.pbc x=gen:ramp:1 y=null
 check "a form is missing" says 2 'an argument is missing' "$PIPERUN" ten.pbc x=gen:ramp:1 y=null --dispatch
 check "the null device takes packets" "$PIPERUN" -q --device null ten.pbc x=gen:ramp:1000 y=null
+
+# Two stages that have nothing to do with each other, on one compute unit; a chain of two.
+cat >two.pipe <<'END'
+kernel add(in i32 x, out i32 y) { y <- x + 1; }
+pipeline apart(in i32 x, in i32 u, out i32 y, out i32 v) { add(x -> y) cost 10000; add(u -> v) cost 10000; }
+pipeline chain(in i32 x, out i32 y) { buffer i32 s; add(x -> s) cost 10000; add(s -> y) cost 10000; }
+END
+for ahead in 0 1; do
+    { sed -e "s/^name .*/name = ahead$ahead/" "$ROOT/lang/devices/sim1.dev"; echo "processes_ahead = $ahead"; } >ahead$ahead.dev
+    for main in apart chain; do
+        "$PIPEC" --device ahead$ahead.dev --layout=sequence --no-fuse -p $main two.pipe -o $main.pbc
+        ports='x=x.csv y=y.raw'
+        [ $main = chain ] || ports="$ports u=x.csv v=null"
+        echo 1 >x.csv
+        # shellcheck disable=SC2086 # words
+        "$PIPERUN" -q --device sim:ahead$ahead.dev --dispatch=full --stats=json:$main$ahead.json $main.pbc $ports
+    done
+done
+check "without ahead each launch pays its packet" [ "$(overhead apart0.json),$(overhead chain0.json)" = 1600,1600 ]
+check "a launch that depends on nothing is processed behind the one before" [ "$(overhead apart1.json)" = 1000 ]
+check "one with a barrier is enqueued behind it" [ "$(overhead chain1.json)" = 1400 ]

@@ -31,6 +31,20 @@ END
 chmod +x flip/piperun
 BUILD=$TMP/flip noticed "outputs with wrong bytes" -n 8
 
+mkdir refuse
+ln -s "$PIPERUN" refuse/piperun
+cat >refuse/pipec <<END
+#!/bin/sh
+for word; do case \$word in *.pipe) source=\$word ;; esac; done
+if grep -q 'stop;' "\$source"; then
+    echo "\$source:1:1: error: 'k' declares push 3 on 'y', its body appends 0 packets [rate-mismatch]" >&2
+    exit 1
+fi
+exec "$PIPEC" "\$@"
+END
+chmod +x refuse/pipec
+BUILD=$TMP/refuse noticed "a compiler that refuses what the interpreter runs" -n 30
+
 # mistake NAME EXPRESSION [OPTION]: an interpreter with a mistake differs from the compiler within 60 programs
 mistake() {
     interpreter "$1" "$2" || { check "mistake $1" false; return; }

@@ -48,7 +48,7 @@ check "the timeline" says 0 '"CU 1[2-5]"' "$PIPERUN" -q groups.pbc --device sim1
 run() { check "$1" says "$2" "$3" "$PIPERUN" -q groups.pbc x=gen:ramp:100 y=null "${@:4}"; }
 run "too many compute units" 6 "of 4 compute units, the sub-device has 8: .*partition --describe" \
     --device sim16 --partition 'equally 8' --sub-device 1
-run "other lanes" 6 "have 8 lanes; those of 'sim-h100' have 128" --device sim-h100 --partition 'by-counts 4' --sub-device 0
+run "other lanes" 6 "have 8 lanes; those of 'sim-h100' have 32" --device sim-h100 --partition 'by-counts 4' --sub-device 0
 run "no such sub-device" 2 "sim16 has no sub-device 2: the last one is 1" --device sim16 --partition 'equally 8' --sub-device 2
 run "none below it" 2 "sub-device 1 of sim16 has no sub-device 9: the last one is 1" --device sim16 --partition "$part" --sub-device 1.9
 for path in x '' 1. .1 1.0.0 -1 99999999999; do

@@ -11,7 +11,7 @@
 
 #include "compiler/driver/kernel_sources.h"
 #include "compiler/sema/sema.h"
-#include "compiler/diagnostics/diag.h"
+#include "compiler/diagnostics/diag_set.h"
 #include "compiler/support/intern.h"
 #include "compiler/syntax/parse.h"
 

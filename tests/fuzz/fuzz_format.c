@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "compiler/format/format.h"
-#include "compiler/diagnostics/diag.h"
+#include "compiler/diagnostics/diag_set.h"
 #include "compiler/support/intern.h"
 #include "compiler/syntax/parse.h"
 

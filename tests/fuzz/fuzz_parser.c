@@ -3,6 +3,7 @@
  * Fuzz target: any bytes as a source file in memory, parsed, printed as a tree and as messages.  A
  * source from memory has no folder, so its imports reach the embedded library only.
  */
+#include "compiler/diagnostics/diag_set.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>

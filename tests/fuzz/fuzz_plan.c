@@ -5,6 +5,7 @@
  * zero byte; after it the bytes choose a device and options, so that a program as it is, is compiled
  * as by default.  A refused program has an error; the loader accepts an accepted one.
  */
+#include "compiler/diagnostics/diag_set.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>

@@ -261,13 +261,16 @@ def prepare(folder, text, inputs):
 
 
 def rightly_refused(expected, message):
-    """Does the interpreter confirm the reason?  A kernel that certainly faults may never have fired."""
+    """Does the interpreter confirm each rule by which the program is refused?  A kernel that certainly faults, or that
+    writes nothing, may never have fired: then some buffer has carried nothing.  There is no other rule."""
     nothing = 0 in expected.carried.values()
-    if "[constant-fault]" in message and expected.status != 4 and not nothing:
-        return False
-    if re.search("never writes|writes nothing", message) and not nothing:
-        return False
-    return ("[deadlock]" in message) == (expected.status == 5)
+    fault = expected.status == 4 or nothing
+    confirmed = {"constant-fault": fault, "out-of-window": fault, "out-of-range": fault,
+                 "invalid-rate": nothing and re.search("never writes|writes nothing", message),
+                 "deadlock": expected.status == 5}
+    rules = re.findall(r": error: .*\[([a-z-]+)\]$", message, re.M)
+    return bool(rules) and all(confirmed.get(rule) for rule in rules) and \
+        ("deadlock" in rules) == (expected.status == 5)
 
 
 def related(folder, expected, text, inputs, configuration):

@@ -101,12 +101,16 @@ void clock_draw(struct clock_pipeline *p, struct clock_random *random,
                 const struct clock_device *device, bool side_by_side)
 {
     *p = (struct clock_pipeline){.cus = device->cus,
+                                 .cores = device->cores,
                                  .bytes_per_cycle = device->bytes_per_cycle,
                                  .latency = device->latency,
                                  .in_flight = device->in_flight,
                                  .cache_bytes = device->cache_bytes,
                                  .cache_bytes_per_cycle = device->cache_bytes_per_cycle,
-                                 .launch = device->launch,
+                                 .enqueue = device->enqueue,
+                                 .process = device->process,
+                                 .cleanup = device->cleanup,
+                                 .ahead = device->ahead,
                                  .change = device->change,
                                  .packets = clock_number(random, 0, 500)};
     if (clock_number(random, 0, 2) == 0)

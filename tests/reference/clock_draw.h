@@ -18,8 +18,9 @@ struct clock_random {
 long clock_number(struct clock_random *random, long low, long high);
 
 struct clock_device {
-    long cus, lanes, bytes_per_cycle;
-    long launch, change; /* cycles */
+    long cus, cores, lanes, bytes_per_cycle;
+    long enqueue, process, cleanup, change; /* cycles */
+    bool ahead;                             /* packets are processed while launches execute */
     long latency, in_flight, cache_bytes, cache_bytes_per_cycle;
 };
 

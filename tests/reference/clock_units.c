@@ -21,6 +21,11 @@ static long cus_of(const struct clock_units *u, int index)
     return stage_of(u, index)->state ? 1 : u->pipeline->queue_cus[stage_of(u, index)->queue];
 }
 
+static long cores_of(const struct clock_units *u, int index)
+{
+    return stage_of(u, index)->state ? 1 : u->pipeline->cores;
+}
+
 /* Of firings with state only the sum is known: each ends when its share of it has passed. */
 static long unit_cost(const struct clock_units *u, int index, long firing)
 {
@@ -37,7 +42,7 @@ static long unit_cost(const struct clock_units *u, int index, long firing)
 static bool is_busy(const struct clock_launch *l)
 {
     for (int c = 0; c < CLOCK_CUS; c++)
-        if (l->left[c] > 0) return true;
+        if (clock_cu_is_busy(&l->cus[c])) return true;
     return false;
 }
 
@@ -47,9 +52,15 @@ static bool executes(const struct clock_launch *l)
            l->through > 0 || l->under_way > 0;
 }
 
+/* The packet has not been processed yet. */
+static bool is_before(const struct clock_launch *l)
+{
+    return l->enqueue > 0 || l->process > 0;
+}
+
 static bool is_done(const struct clock_launch *l)
 {
-    return l->before == 0 && l->change == 0 && !executes(l) && l->behind == 0;
+    return !is_before(l) && l->change == 0 && !executes(l) && l->behind == 0;
 }
 
 /* ---- owners of the units ---- */
@@ -82,7 +93,7 @@ static void take_units(struct clock_units *u, int index)
     l->holds = l->begun = true;
     l->on_units = false;
     l->change = goes_over && last >= 0 && last != index ? u->pipeline->change : 0;
-    if (goes_over && l->before == 0) l->on_units = true;
+    if (goes_over && !is_before(l)) l->on_units = true;
 }
 
 static void leave_units(struct clock_units *u, int index)
@@ -141,13 +152,14 @@ static void execute(struct clock_units *u, int index)
 {
     struct clock_launch *l = &u->launches[index];
     for (long c = 0; c < cus_of(u, index); c++) {
-        while (l->left[c] == 0 && l->next < l->firings && !l->yields) {
-            l->left[c] = unit_cost(u, index, l->next);
+        while (clock_cu_can_begin(&l->cus[c], cores_of(u, index)) && l->next < l->firings &&
+               !l->yields) {
+            clock_cu_begin(&l->cus[c], unit_cost(u, index, l->next));
             l->next += stage_of(u, index)->warp_firings;
         }
     }
     for (int c = 0; c < CLOCK_CUS; c++)
-        l->left[c] -= l->left[c] > 0;
+        (void)clock_cu_pass(&l->cus[c]);
     transfer(u, index);
     u->times->execute[index]++;
 }
@@ -155,16 +167,47 @@ static void execute(struct clock_units *u, int index)
 static void pass_cycle(struct clock_units *u, int index)
 {
     struct clock_launch *l = &u->launches[index];
-    if (l->before > 0) {
-        if (--l->before == 0) l->on_units = true;
-    } else if (l->change > 0) {
+    if (l->change > 0) {
         l->change--;
         u->times->changes[index]++;
     } else if (executes(l)) {
         execute(u, index);
     } else {
         l->behind--;
+        u->times->launch[index]++;
     }
+}
+
+/* Of the same queue and importance. */
+static bool is_in_line(const struct clock_units *u, int a, int b)
+{
+    return stage_of(u, a)->queue == stage_of(u, b)->queue &&
+           stage_of(u, a)->importance == stage_of(u, b)->importance;
+}
+
+/* Whether the packet processor of its queue takes the launch: those before it are on the compute units, or, with a
+ * barrier, have ended. */
+static bool may_process(const struct clock_units *u, int index)
+{
+    bool barrier = clock_has_barrier(u->pipeline, stage_of(u, index));
+    for (int i = 0; i < u->pipeline->stage_count; i++) {
+        const struct clock_launch *other = &u->launches[i];
+        if (i == index || !other->present || !is_in_line(u, i, index)) continue;
+        if (other->number < u->launches[index].number && (barrier || !other->handed)) return false;
+    }
+    return true;
+}
+
+static void process(struct clock_units *u, int index)
+{
+    struct clock_launch *l = &u->launches[index];
+    if (l->enqueue > 0)
+        l->enqueue--;
+    else if (!u->pipeline->ahead || may_process(u, index))
+        l->process--;
+    if (!l->holds) return;
+    u->times->launch[index]++;
+    if (!is_before(l)) l->on_units = true;
 }
 
 static void tick(struct clock_units *u)
@@ -172,7 +215,14 @@ static void tick(struct clock_units *u)
     settle_ends(u);
     settle_begins(u);
     for (int i = 0; i < u->pipeline->stage_count; i++)
-        if (u->launches[i].holds) pass_cycle(u, i);
+        if (u->launches[i].holds && !is_before(&u->launches[i])) u->launches[i].handed = true;
+    for (int i = 0; i < u->pipeline->stage_count; i++) {
+        const struct clock_launch *l = &u->launches[i];
+        if (l->present && is_before(l) && (l->holds || u->pipeline->ahead))
+            process(u, i);
+        else if (l->holds)
+            pass_cycle(u, i);
+    }
     u->now++;
 }
 
@@ -189,7 +239,8 @@ void clock_units_enqueue(struct clock_units *u, int index, long at, long first, 
     u->launches[index] =
         (struct clock_launch){.present = true,
                               .number = u->count++,
-                              .before = p->launch - p->cleanup,
+                              .enqueue = p->enqueue,
+                              .process = p->process,
                               .behind = p->cleanup,
                               .missed = clock_bytes(p, stage, firings, false) * p->cus,
                               .through = p->cache_bytes_per_cycle > 0 ? bytes * p->cus : 0,

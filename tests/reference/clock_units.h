@@ -11,13 +11,15 @@
 
 struct clock_launch { /* of a stage: it has one at a time */
     bool present, holds, yields, begun, on_units, ended;
-    long number;                 /* in order of coming */
-    long before, change, behind; /* launch, switch and clean-up */
+    bool handed;           /* its compute units have had it after enqueue and processing */
+    long number;           /* in order of coming */
+    long enqueue, process; /* before the compute units have it */
+    long change, behind;   /* switch and clean-up */
     /* Transfers: both ways; bytes from memory and through the caches, x the device's units; under way, x
      * the latency; units with warps. */
     long latency, missed, through, under_way, at_work;
     long first, firings, next; /* the next one to begin */
-    long left[CLOCK_CUS];      /* of what each compute unit executes */
+    struct clock_cu cus[CLOCK_CUS];
 };
 
 struct clock_units {

@@ -20,7 +20,8 @@ struct play {
     struct place places[CLOCK_BUFFERS];
     struct work works[CLOCK_STAGES];
     long free_at[CLOCK_STAGES];
-    int last[CLOCK_STAGES]; /* stage of a queue's last launch, -1: none */
+    long handed[CLOCK_STAGES]; /* when the compute units got the last launch of the queue */
+    int last[CLOCK_STAGES];    /* stage of a queue's last launch, -1: none */
     long clock;
     struct clock_units units; /* where importances differ */
     int turn;
@@ -39,18 +40,19 @@ static long warp_cost(const struct clock_stage *stage, long firing)
     return stage->counted ? clock_counted(firing) : stage->warp_cycles;
 }
 
-/* Compute units that are free take the next warps, the lowest first; then a cycle passes. */
-static long compute(const struct clock_stage *stage, long cus, long first, long firings)
+/* Compute units whose first core is free take the next warps, the lowest first; then a cycle passes. */
+static long compute(const struct clock_stage *stage, long cus, long cores, long first, long firings)
 {
-    long left[CLOCK_CUS] = {0}, next = 0, cycles = 0;
-    if (stage->state) cus = 1;
+    struct clock_cu units[CLOCK_CUS] = {0};
+    long next = 0, cycles = 0;
+    if (stage->state) cus = cores = 1;
     for (bool busy = true; busy;) {
         busy = false;
         for (long c = 0; c < cus; c++) {
-            for (; left[c] == 0 && next < firings; next += stage->warp_firings)
-                left[c] = warp_cost(stage, first + next);
-            busy |= left[c] > 0;
-            left[c] -= left[c] > 0;
+            for (; clock_cu_can_begin(&units[c], cores) && next < firings;
+                 next += stage->warp_firings)
+                clock_cu_begin(&units[c], warp_cost(stage, first + next));
+            busy |= clock_cu_pass(&units[c]);
         }
         cycles += busy;
     }
@@ -142,9 +144,7 @@ static long look(struct play *play, int index)
     }
 }
 
-/* Between stages of one queue packets change hands as launches are dispatched: they execute in that
- * order. */
-static bool is_in_order(const struct clock_pipeline *p, int buffer)
+bool clock_is_in_order(const struct clock_pipeline *p, int buffer)
 {
     const struct clock_stage *writer = NULL, *reader = NULL;
     for (int s = 0; s < p->stage_count; s++) {
@@ -163,15 +163,33 @@ static void hand_over(struct play *play, const struct clock_stage *stage, long f
                       bool in_order)
 {
     for (int i = 0; i < stage->input_count; i++)
-        if (is_in_order(play->p, stage->inputs[i]) == in_order)
+        if (clock_is_in_order(play->p, stage->inputs[i]) == in_order)
             play->places[stage->inputs[i]].held -= firings * stage->pops[i];
     for (int i = 0; i < stage->output_count; i++) {
         struct place *place = &play->places[stage->outputs[i]];
-        if (is_in_order(play->p, stage->outputs[i]) != in_order) continue;
+        if (clock_is_in_order(play->p, stage->outputs[i]) != in_order) continue;
         long packets = firings * stage->pushes[i];
         place->claimed -= packets;
         if (!play->p->buffers[stage->outputs[i]].out_port && !place->unread) place->held += packets;
     }
+}
+
+/* Cycles before the compute units have a launch that begins then.  They pass from the begin on, or, where
+ * packets are processed ahead, one by one from the moment of dispatch on. */
+static long launch_cycles(const struct play *play, const struct clock_stage *stage, long begin)
+{
+    const struct clock_pipeline *p = play->p;
+    long enqueue = p->enqueue, process = p->process, now = play->clock;
+    long from =
+        clock_has_barrier(p, stage) ? play->free_at[stage->queue] : play->handed[stage->queue];
+    if (!p->ahead) return enqueue + process;
+    for (; enqueue + process > 0; now++) {
+        if (enqueue > 0)
+            enqueue--;
+        else
+            process -= now >= from;
+    }
+    return now > begin ? now - begin : 0;
 }
 
 /* When it ends, where launches do not interrupt each other. */
@@ -182,10 +200,14 @@ static void time_launch(struct play *play, int index, long firings)
     int queue = stage->queue;
     long begin = play->clock > play->free_at[queue] ? play->clock : play->free_at[queue];
     long change = play->last[queue] >= 0 && play->last[queue] != index ? p->change : 0;
-    long computing = compute(stage, p->queue_cus[queue], play->works[index].firings, firings);
+    long computing =
+        compute(stage, p->queue_cus[queue], p->cores, play->works[index].firings, firings);
     long moving = memory(p, stage, p->queue_cus[queue], firings);
     long execute = computing > moving ? computing : moving;
-    play->works[index].end = begin + p->launch + change + execute;
+    long launch = launch_cycles(play, stage, begin);
+    play->works[index].end = begin + launch + change + execute + p->cleanup;
+    play->handed[queue] = begin + launch;
+    play->times.launch[index] += launch + p->cleanup;
     play->free_at[queue] = play->works[index].end;
     play->last[queue] = index;
     play->times.execute[index] += execute;

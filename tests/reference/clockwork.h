@@ -8,9 +8,11 @@
 #ifndef TESTS_REFERENCE_CLOCKWORK_H
 #define TESTS_REFERENCE_CLOCKWORK_H
 
+#include "tests/reference/clock_cus.h"
+
 #include <stdbool.h>
 
-enum { CLOCK_STAGES = 6, CLOCK_ENDS = 2, CLOCK_BUFFERS = 10, CLOCK_CUS = 16 };
+enum { CLOCK_STAGES = 6, CLOCK_ENDS = 2, CLOCK_BUFFERS = 10 };
 
 struct clock_stage {
     int input_count, output_count;
@@ -35,10 +37,12 @@ struct clock_pipeline {
     struct clock_buffer buffers[CLOCK_BUFFERS];
     long queue_cus[CLOCK_STAGES];
     long cus, bytes_per_cycle; /* of the device; at most CLOCK_CUS */
+    long cores;                /* of a compute unit; at most CLOCK_CORES */
     long latency, in_flight;   /* cycles of an access; bytes under way of a unit, 0: any number */
     long cache_bytes, cache_bytes_per_cycle; /* of all caches; 0: they do not count */
-    long launch, change;                     /* of a full packet; of going over to another stage */
-    long cleanup;                            /* the part of `launch` that follows the execution */
+    long enqueue, process, cleanup;          /* of a full packet */
+    bool ahead;                              /* packets are processed while launches execute */
+    long change;                             /* of going over to another stage */
     bool ranked;   /* some importances differ: clock_units.h computes the time */
     long packets;  /* that the host has for each in-port */
     long prologue; /* instructions before the loop */
@@ -47,6 +51,7 @@ struct clock_pipeline {
 struct clock_times {
     long total;
     long dispatches[CLOCK_STAGES], execute[CLOCK_STAGES], changes[CLOCK_STAGES];
+    long launch[CLOCK_STAGES]; /* with clean-up */
 };
 
 /* Cycles of a counted warp that begins with that firing; with state: of the firing. */
@@ -90,6 +95,21 @@ static inline long clock_at_work(const struct clock_stage *stage, long cus, long
         warps++;
     if (stage->state || warps == 0) return 1;
     return warps < cus ? warps : cus;
+}
+
+/* Between stages of one queue packets change hands as launches are dispatched: they execute in that
+ * order. */
+bool clock_is_in_order(const struct clock_pipeline *p, int buffer);
+
+/* Such a buffer is at the stage: its packets have a barrier. */
+static inline bool clock_has_barrier(const struct clock_pipeline *p,
+                                     const struct clock_stage *stage)
+{
+    for (int i = 0; i < stage->input_count; i++)
+        if (clock_is_in_order(p, stage->inputs[i])) return true;
+    for (int i = 0; i < stage->output_count; i++)
+        if (clock_is_in_order(p, stage->outputs[i])) return true;
+    return false;
 }
 
 struct clock_times clock_run(const struct clock_pipeline *pipeline);

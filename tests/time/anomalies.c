@@ -34,7 +34,9 @@ static void more_bandwidth(struct clock_pipeline *p)
 
 static void cheaper_launches(struct clock_pipeline *p)
 {
-    p->launch /= 2;
+    p->enqueue /= 2;
+    p->process /= 2;
+    p->cleanup /= 2;
 }
 
 static void cheaper_switches(struct clock_pipeline *p)
@@ -170,7 +172,14 @@ int main(int argc, char **argv)
     static struct found found[BETTER_COUNT];
     bool lawful = true;
     for (long n = 0; n < pipelines; n++) {
-        const struct clock_device device = {CUS, LANES, BYTES, LAUNCH, CHANGE};
+        const struct clock_device device = {.cus = CUS,
+                                            .cores = 1,
+                                            .lanes = LANES,
+                                            .bytes_per_cycle = BYTES,
+                                            .enqueue = LAUNCH / 4,
+                                            .process = LAUNCH / 2,
+                                            .cleanup = LAUNCH / 4,
+                                            .change = CHANGE};
         struct clock_pipeline p;
         clock_draw(&p, &random, &device, clock_number(&random, 0, 1) == 1);
         for (int i = 0; i < BETTER_COUNT; i++)

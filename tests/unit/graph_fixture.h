@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/diagnostics/diag_set.h"
 #include "compiler/ir/graph.h"
 
 struct fixture {

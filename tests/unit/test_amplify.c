@@ -165,6 +165,23 @@ static bool every_access_proven(const struct ks *s)
     return true;
 }
 
+static void phases_in_which_every_firing_stops_keep_their_rates(void **state)
+{
+    (void)state;
+    const char *stops = "state i32 n; if (n == 0) stop; n++; y <- x; y <- x; y <- x;";
+    expect_bounds(stops, "in i32 x, out i32 y push 3", 3, 3, true);
+    expect_bounds(stops, "in i32 x, out i32 y push ..2", 0, 2, true);
+    expect_bounds("y <- x; y <- x; stop;", "in i32 x, out i32 y push 1", 1, 1, false);
+    expect_phases("if (phase == 1) stop; y <- x;", "in i32 x pop {1, 1}, out i32 y push {1, 2}",
+                  (const uint64_t[]){1, 2});
+    expect_message("if (phase == 1) stop; y <- x;", "in i32 x pop {1, 1}, out i32 y push {2, 2}",
+                   "'k' declares push 2 on 'y' in phase 0, its body appends 1 packet");
+    expect_message("while (true) { y <- x; if (x > 3) stop; }", "in i32 x, out i32 y push 3",
+                   "does not show that it appends exactly 3 packets");
+    expect_message(stops, "in i32 x, out i32 y",
+                   "'k' never writes its out-port 'y': each firing stops");
+}
+
 static void expect_checks(const char *body, bool proven)
 {
     struct text_compile *c = analyse(body, "in i32 x peek 8, out i32 y");
@@ -586,6 +603,7 @@ TEST_MAIN("amplify", cmocka_unit_test(production_of_work_items_adds_up),
           cmocka_unit_test(what_is_proven_narrows_what_is_declared),
           cmocka_unit_test(production_follows_the_phase),
           cmocka_unit_test(declared_production_is_compared_with_the_body),
+          cmocka_unit_test(phases_in_which_every_firing_stops_keep_their_rates),
           cmocka_unit_test(accesses_in_range_need_no_check),
           cmocka_unit_test(guards_and_relations_prove_accesses),
           cmocka_unit_test(counters_bound_what_loops_append),

@@ -57,6 +57,7 @@ static struct machine *machine_open(uint32_t cus, uint32_t threads)
     m->description = (struct devdesc){.name = "host",
                                       .cu_count = cus,
                                       .lanes = 4,
+                                      .cores_per_cu = 1,
                                       .schemes = DEVDESC_EQUALLY,
                                       .max_sub_devices = cus,
                                       .reference_entries = 8};

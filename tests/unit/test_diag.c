@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "compiler/diagnostics/diag_set.h"
 #include "tests/test.h"
 
 #include <stdio.h>

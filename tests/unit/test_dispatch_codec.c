@@ -61,12 +61,13 @@ static void another_completion_signal_is_one_header_and_four_units(void **unused
 {
     (void)unused;
     struct dispatch_table table = full_table(8);
-    struct dispatch_full launch = table.entries[4], back[DISPATCH_UNITS];
+    struct dispatch_full launch = dispatch_stored(&table, 4), back[DISPATCH_UNITS];
     struct dispatch_writer writer;
     struct dispatch_finding finding;
     uint32_t count;
     launch.completion_signal = UINT64_C(0x1122334455667788);
-    assert_int_equal(dispatch_vector(&table.entries[4], &launch), 0x1000);
+    const struct dispatch_full fourth = dispatch_stored(&table, 4);
+    assert_int_equal(dispatch_vector(&fourth, &launch), 0x1000);
     dispatch_open(&writer);
     assert_true(dispatch_append(&writer, &table, 4, &launch));
     assert_int_equal(writer.units, 5);
@@ -82,12 +83,13 @@ static void other_arguments_are_one_header_and_four_units(void **unused)
 {
     (void)unused;
     struct dispatch_table table = full_table(8);
-    struct dispatch_full launch = table.entries[6], back[DISPATCH_UNITS];
+    struct dispatch_full launch = dispatch_stored(&table, 6), back[DISPATCH_UNITS];
     struct dispatch_writer writer;
     struct dispatch_finding finding;
     uint32_t count;
     launch.kernarg_address = 9;
-    assert_int_equal(dispatch_vector(&table.entries[6], &launch), 0x0800);
+    const struct dispatch_full sixth = dispatch_stored(&table, 6);
+    assert_int_equal(dispatch_vector(&sixth, &launch), 0x0800);
     dispatch_open(&writer);
     assert_true(dispatch_append(&writer, &table, 6, &launch));
     const uint8_t bytes[] = {DISPATCH_CONDENSED, 1, 0x06, 0x40, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0};
@@ -100,18 +102,19 @@ static void the_reference_as_it_is_takes_one_unit(void **unused)
 {
     (void)unused;
     struct dispatch_table table = full_table(1);
+    const struct dispatch_full first = dispatch_stored(&table, 0);
     struct dispatch_full back[DISPATCH_UNITS];
     struct dispatch_writer writer;
     struct dispatch_finding finding;
     uint32_t count;
     dispatch_open(&writer);
     for (uint32_t i = 0; i < DISPATCH_UNITS; i++)
-        assert_true(dispatch_append(&writer, &table, 0, &table.entries[0]));
-    assert_false(dispatch_append(&writer, &table, 0, &table.entries[0]));
+        assert_true(dispatch_append(&writer, &table, 0, &first));
+    assert_false(dispatch_append(&writer, &table, 0, &first));
     assert_true(dispatch_expand(&table, &writer.packet, back, &count, &finding));
     assert_int_equal(count, DISPATCH_UNITS);
     for (uint32_t i = 0; i < count; i++)
-        assert_same(&back[i], &table.entries[0]);
+        assert_same(&back[i], &first);
 }
 
 /* As few condensed packets as keep the order: each launch as different from the entry that it is
@@ -140,7 +143,7 @@ static void six_launches_with_other_arguments_fit_one_packet(void **unused)
     struct dispatch_full launches[7];
     struct dispatch_condensed packets[7];
     for (uint32_t i = 0; i < 7; i++) {
-        launches[i] = table.entries[i];
+        launches[i] = dispatch_stored(&table, i);
         launches[i].kernarg_address = 1000 + i;
     }
     assert_int_equal(condense(&table, launches, 6, packets), 1);
@@ -153,7 +156,7 @@ static void the_nearest_entry_takes_the_fewest_units(void **unused)
 {
     (void)unused;
     struct dispatch_table table = full_table(8);
-    struct dispatch_full launch = table.entries[5];
+    struct dispatch_full launch = dispatch_stored(&table, 5);
     assert_int_equal(dispatch_nearest(&table, &launch), 5);
     launch.grid_size_x++;
     assert_int_equal(dispatch_nearest(&table, &launch), 5);
@@ -188,7 +191,7 @@ static void every_field_alone_has_its_bit_and_width(void **unused)
 
 static struct dispatch_full random_launch(const struct dispatch_table *table)
 {
-    struct dispatch_full launch = table->entries[random_below(table->count)];
+    struct dispatch_full launch = dispatch_stored(table, random_below(table->count));
     uint32_t change = random_below(4) == 0 ? (uint32_t)random_next() : 1u << random_below(13);
     if (change & 1u)
         launch.synch_scopes =
@@ -214,7 +217,8 @@ static void assert_greedy(const struct dispatch_table *table, const struct dispa
         for (uint32_t k = 0; k <= packets[i].num_kernels; k++) {
             uint32_t fewest = UINT32_MAX;
             for (uint32_t e = 0; e < table->count; e++) {
-                uint32_t vector = dispatch_vector(&table->entries[e], &launches[at + k]);
+                const struct dispatch_full reference = dispatch_stored(table, e);
+                uint32_t vector = dispatch_vector(&reference, &launches[at + k]);
                 uint32_t takes = dispatch_vector_units(vector);
                 if (takes < fewest) fewest = takes;
             }

@@ -51,7 +51,7 @@ static void devices_are_as_large_as_they_may_be(void **state)
                 {"reference_entries", DISPATCH_ENTRIES_MAX},
                 {"lanes", 1024},
                 {"max_group_items", 65535},
-                {"cores_per_cu", 1024},
+                {"cores_per_cu", 64},
                 {"memory_bytes_per_cycle", 1 << 20},
                 {"memory_latency", 1 << 20},
                 {"memory_in_flight", 1 << 30},

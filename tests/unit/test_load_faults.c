@@ -523,7 +523,7 @@ static void very_many_buffers_say_what_bounds_them(void **unused)
     static const char told[] = "no memory for buffer 1 of 16385, each of which takes two memory "
                                "mappings: is vm.max_map_count above 32770?";
     const struct devdesc description = {
-        .name = "d", .cu_count = 4, .lanes = 8, .max_sub_devices = 4};
+        .name = "d", .cu_count = 4, .lanes = 8, .cores_per_cu = 1, .max_sub_devices = 4};
     const struct prt_device_options options = {.description = &description, .host_threads = 1};
     struct prt_device *device;
     struct prt_error error = {0};

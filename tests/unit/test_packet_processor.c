@@ -92,7 +92,9 @@ static void a_full_packet_pays_everything(void **unused)
     assert_int_equal(l->firings, 10);
     assert_int_equal(l->first_firing, 0);
     assert_int_equal(l->signal, 4);
-    assert_int_equal(l->begin_cycles, ENQUEUE + PROCESS);
+    assert_int_equal(l->enqueue_cycles, ENQUEUE);
+    assert_int_equal(l->process_cycles, PROCESS);
+    assert_false(l->barrier);
     assert_int_equal(l->cleanup_cycles, CLEANUP);
     assert_true(l->first_of_packet && l->last_of_packet && l->cleaned_up && l->seen);
     assert_int_equal(b->counters.bytes_enqueued, 0);
@@ -115,7 +117,8 @@ static void a_condensed_packet_pays_once(void **unused)
     for (uint32_t i = 0; i < 6; i++) {
         const struct prt_launch *l = &b->processor.decoded[i];
         assert_int_equal(l->object, i);
-        assert_int_equal(l->begin_cycles, i == 0 ? ENQUEUE + PROCESS : 0);
+        assert_int_equal(l->enqueue_cycles, i == 0 ? ENQUEUE : 0);
+        assert_int_equal(l->process_cycles, i == 0 ? PROCESS : 0);
         assert_int_equal(l->cleanup_cycles, i == 5 ? CLEANUP : 0);
         assert_int_equal(l->seen, i == 5);
     }

@@ -16,6 +16,7 @@ static struct devdesc device(uint32_t cus, uint32_t lanes)
 {
     struct devdesc d = {.cu_count = cus,
                         .lanes = lanes,
+                        .cores_per_cu = 1,
                         .memory_bytes = UINT64_C(1) << 30,
                         .schemes = DEVDESC_BY_COUNTS,
                         .max_sub_devices = cus};

@@ -39,6 +39,7 @@ static void scene_open(struct scene *s, uint32_t cu_count, uint64_t switch_cycle
 {
     *s = (struct scene){.description = {.cu_count = cu_count,
                                         .lanes = 1,
+                                        .cores_per_cu = 1,
                                         .memory_bytes_per_cycle = 1,
                                         .schemes = DEVDESC_BY_COUNTS,
                                         .max_sub_devices = CUS_MOST,

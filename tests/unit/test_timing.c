@@ -19,8 +19,10 @@ static uint64_t draw(struct random *random, uint64_t low, uint64_t high)
 
 static struct devdesc device_of(uint32_t cu_count, uint64_t memory_bytes_per_cycle)
 {
-    return (struct devdesc){
-        .cu_count = cu_count, .lanes = 8, .memory_bytes_per_cycle = memory_bytes_per_cycle};
+    return (struct devdesc){.cu_count = cu_count,
+                            .lanes = 8,
+                            .cores_per_cu = 1,
+                            .memory_bytes_per_cycle = memory_bytes_per_cycle};
 }
 
 /* ---- warps ---- */
@@ -135,15 +137,58 @@ static void what_all_take_does_not_depend_on_how_it_is_found(void **unused)
     }
 }
 
+/* Several cores: lang/time.md, "Compute", has these figures. */
+static void cores_share_the_warps_of_a_compute_unit(void **unused)
+{
+    (void)unused;
+    static const struct {
+        uint32_t cores;
+        uint64_t warps, cycles, end; /* on two compute units */
+    } cases[] = {{4, 0, 10, 0},  {4, 2, 10, 10}, {4, 8, 10, 13}, {4, 9, 10, 22}, {4, 16, 10, 25},
+                 {4, 17, 8, 24}, {2, 8, 5, 12},  {1, 8, 5, 20},  {3, 1, 7, 7},   {4, 40, 0, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct devdesc device = device_of(2, 1);
+        device.cores_per_cu = cases[i].cores;
+        struct core_timing_work work = {.warps = cases[i].warps, .warp_cycles = cases[i].cycles};
+        assert_int_equal(core_timing_execute(&device, 2, &work, NULL).compute_cycles, cases[i].end);
+    }
+}
+
+/* 4 cores, warps of 10 cycles, one compute unit: warps begin in cycles 0 to 3, 12 to 15, 24 .. */
+static void an_interruption_counts_the_warps_of_all_cores(void **unused)
+{
+    (void)unused;
+    static const struct {
+        uint64_t at, warps, end;
+    } cases[] = {{1, 1, 10}, {2, 2, 11}, {4, 4, 13}, {12, 4, 13}, {13, 5, 22}, {100, 9, 34}};
+    uint64_t each[9];
+    struct devdesc device = device_of(1, 1);
+    device.cores_per_cu = 4;
+    for (size_t i = 0; i < 9; i++)
+        each[i] = 10;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct core_timing_cu places[4];
+        struct core_timing_work work = {.warps = 9, .warp_cycles = 10};
+        struct core_timing_cut equal = core_timing_cut(&device, 1, &work, 1, cases[i].at, NULL);
+        work.each = each;
+        struct core_timing_cut listed = core_timing_cut(&device, 1, &work, 1, cases[i].at, places);
+        assert_int_equal(equal.warps, cases[i].warps);
+        assert_int_equal(equal.cycles, cases[i].end);
+        assert_int_equal(listed.warps, cases[i].warps);
+        assert_int_equal(listed.cycles, cases[i].end);
+    }
+}
+
 static void equal_warps_need_no_looking_at(void **unused)
 {
     (void)unused;
     uint64_t each[WARPS_MOST];
     for (uint32_t cu_count = 1; cu_count <= CUS_MOST; cu_count++) {
         for (uint64_t warps = 0; warps <= WARPS_MOST; warps++) {
-            struct core_timing_cu closed[CUS_MOST], listed[CUS_MOST];
+            struct core_timing_cu closed[CUS_MOST * 4], listed[CUS_MOST * 4];
             uint64_t cost = warps % 5 * 7;
             struct devdesc device = device_of(CUS_MOST, 1);
+            device.cores_per_cu = 1 + (uint32_t)(warps + cu_count) % 4;
             for (uint64_t i = 0; i < warps; i++)
                 each[i] = cost;
             struct core_timing_work work = {.warps = warps, .warp_cycles = cost};
@@ -151,7 +196,8 @@ static void equal_warps_need_no_looking_at(void **unused)
             struct core_timing_execution c = core_timing_execute(&device, cu_count, &work, NULL);
             work.each = each;
             struct core_timing_execution b = core_timing_execute(&device, cu_count, &work, listed);
-            assert_int_equal(a.compute_cycles, (warps + cu_count - 1) / cu_count * cost);
+            if (device.cores_per_cu == 1)
+                assert_int_equal(a.compute_cycles, (warps + cu_count - 1) / cu_count * cost);
             assert_same(&a, &b);
             assert_same(&a, &c);
             for (uint32_t i = 0; i < cu_count; i++) {
@@ -415,6 +461,8 @@ static void what_is_beyond_64_bits_is_the_end_of_time(void **unused)
 TEST_MAIN("timing", cmocka_unit_test(warps_are_those_that_firings_fill),
           cmocka_unit_test(warps_go_to_the_compute_unit_that_is_free_first),
           cmocka_unit_test(what_all_take_does_not_depend_on_how_it_is_found),
+          cmocka_unit_test(cores_share_the_warps_of_a_compute_unit),
+          cmocka_unit_test(an_interruption_counts_the_warps_of_all_cores),
           cmocka_unit_test(equal_warps_need_no_looking_at),
           cmocka_unit_test(state_leaves_one_compute_unit_busy),
           cmocka_unit_test(the_share_of_the_bandwidth_is_exact),

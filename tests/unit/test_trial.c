@@ -19,6 +19,7 @@ static struct devdesc device(uint32_t cus)
 {
     struct devdesc d = {.cu_count = cus,
                         .lanes = 8,
+                        .cores_per_cu = 1,
                         .memory_bytes = UINT64_C(1) << 30,
                         .memory_bytes_per_cycle = 1 << 20,
                         .schemes = DEVDESC_BY_COUNTS,

@@ -243,8 +243,8 @@ static int partition_all(struct table *table, const struct prt_scheme *schemes, 
 }
 
 /* The CUs that a partition leaves unused: the parent's CUs after the end of its last sub-device. */
-static void print_unused(const struct table *table, uint32_t row, const uint64_t *own,
-                         uint64_t *words, size_t word_count, int width)
+static void print_unused_units(const struct table *table, uint32_t row, const uint64_t *own,
+                               uint64_t *words, size_t word_count, int width)
 {
     struct text set = {.length = 0};
     uint32_t last = 0, unused = 0;
@@ -287,7 +287,7 @@ static int print_table(const struct table *table)
                    set.bytes, made_by.bytes, schemes.bytes);
             if (row > 0 &&
                 (row + 1 == table->count || table->rows[row + 1].parent != table->rows[row].parent))
-                print_unused(table, row, words, rest, word_count, width);
+                print_unused_units(table, row, words, rest, word_count, width);
         }
     }
     free(words);

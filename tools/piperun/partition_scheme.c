@@ -69,7 +69,7 @@ static int find_scheme(const char *word, const struct prt_scheme_word **scheme)
 }
 
 /* `count` words: the scheme's, and its values. */
-static int read_scheme(int count, char **words, struct prt_scheme *scheme)
+static int read_scheme_words(int count, char **words, struct prt_scheme *scheme)
 {
     if (count == 0) return PRT_COMPLAIN(EXIT_USAGE, "a scheme is missing beside '/'");
     int exit_code = find_scheme(words[0], &scheme->word);
@@ -102,7 +102,7 @@ int prt_schemes_read(int argc, char **argv, struct prt_scheme **schemes, size_t 
     for (int begin = 0, end; argc > 0 && begin <= argc; begin = end + 1) {
         for (end = begin; end < argc && strcmp(argv[end], "/") != 0; end++)
             ;
-        int exit_code = read_scheme(end - begin, argv + begin, &(*schemes)[(*count)++]);
+        int exit_code = read_scheme_words(end - begin, argv + begin, &(*schemes)[(*count)++]);
         if (exit_code != EXIT_DONE) return exit_code;
     }
     return EXIT_DONE;

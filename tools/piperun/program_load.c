@@ -134,7 +134,7 @@ static int load_source(const struct prt_command *command, struct prt_program **p
     return exit_code;
 }
 
-static int load(const struct prt_command *command, struct prt_program **program)
+static int load_program(const struct prt_command *command, struct prt_program **program)
 {
     struct prt_error error;
     if (prt_is_source(command->file)) return load_source(command, program);
@@ -147,7 +147,7 @@ static int load(const struct prt_command *command, struct prt_program **program)
 
 int prt_command_load(const struct prt_command *command, struct prt_program **program)
 {
-    int exit_code = load(command, program);
+    int exit_code = load_program(command, program);
     for (size_t i = 0; exit_code == EXIT_DONE && i < command->library_count; i++)
         prt_program_allow_library(*program, command->libraries[i]);
     return exit_code;

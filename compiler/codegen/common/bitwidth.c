@@ -35,7 +35,7 @@ struct narrowing {
 
 /* ---- what is known of expressions ---- */
 
-static struct seen *slot_of(const struct narrowing *n, const struct kx *x)
+static struct seen *seen_slot(const struct narrowing *n, const struct kx *x)
 {
     size_t slot = ((uintptr_t)x >> 4) * 0x9E3779B97F4A7C15u >> 16;
     slot &= n->capacity - 1;
@@ -52,9 +52,9 @@ static struct seen *seen_of(struct narrowing *n, const struct kx *x)
         n->capacity = old_capacity > 0 ? 2 * old_capacity : 256;
         n->table = ARENA_ARRAY(n->scratch, struct seen, n->capacity);
         for (size_t i = 0; i < old_capacity; i++)
-            if (old[i].x != NULL) *slot_of(n, old[i].x) = old[i];
+            if (old[i].x != NULL) *seen_slot(n, old[i].x) = old[i];
     }
-    struct seen *seen = slot_of(n, x);
+    struct seen *seen = seen_slot(n, x);
     if (seen->x == NULL) {
         *seen = (struct seen){.x = x, .island = NO_ISLAND};
         n->count++;
@@ -62,7 +62,7 @@ static struct seen *seen_of(struct narrowing *n, const struct kx *x)
     return seen;
 }
 
-static void observe(void *data, const struct kx *x, struct interval value)
+static void observe_value(void *data, const struct kx *x, struct interval value)
 {
     struct seen *seen = seen_of(data, x);
     seen->range = seen->visited ? interval_join(seen->range, value) : value;
@@ -97,7 +97,7 @@ static void add_range(struct island *island, struct interval range)
     island->has_range = true;
 }
 
-static void join(struct narrowing *n, uint32_t a, uint32_t b)
+static void join_islands(struct narrowing *n, uint32_t a, uint32_t b)
 {
     struct island *to = island_at(n, a), *from = island_at(n, b);
     if (to == from) return;
@@ -109,24 +109,24 @@ static void join(struct narrowing *n, uint32_t a, uint32_t b)
     to->widened += from->widened;
 }
 
-static void refuse(struct narrowing *n, uint32_t island)
+static void refuse_island(struct narrowing *n, uint32_t island)
 {
     if (island != NO_ISLAND) island_at(n, island)->refused = true;
 }
 
-static uint32_t visit(struct narrowing *n, const struct kx *x);
+static uint32_t visit_island(struct narrowing *n, const struct kx *x);
 
 /* An operation outside of all islands uses the value. */
 static void visit_taken(struct narrowing *n, const struct kx *x)
 {
-    uint32_t island = x != NULL ? visit(n, x) : NO_ISLAND;
+    uint32_t island = x != NULL ? visit_island(n, x) : NO_ISLAND;
     if (island != NO_ISLAND) island_at(n, island)->widened++;
 }
 
 /* The value is a place, or decides a jump. */
 static void visit_refused(struct narrowing *n, const struct kx *x)
 {
-    if (x != NULL) refuse(n, visit(n, x));
+    if (x != NULL) refuse_island(n, visit_island(n, x));
 }
 
 static void visit_parts(struct narrowing *n, const struct kx *x)
@@ -142,11 +142,11 @@ static void visit_parts(struct narrowing *n, const struct kx *x)
 
 static void join_value(struct narrowing *n, uint32_t island, const struct kx *x)
 {
-    uint32_t other = visit(n, x);
+    uint32_t other = visit_island(n, x);
     if (other == NO_ISLAND)
-        refuse(n, island);
+        refuse_island(n, island);
     else
-        join(n, island, other);
+        join_islands(n, island, other);
 }
 
 /* The right operand, of an operation that is the same in few bits; others refuse. */
@@ -157,12 +157,12 @@ static void join_operand(struct narrowing *n, uint32_t island, enum kx_op op,
     switch (op) {
     case OP_SHL:
     case OP_SHR:
-        if (!constant || right->value.bits >= NARROW_BITS) refuse(n, island);
+        if (!constant || right->value.bits >= NARROW_BITS) refuse_island(n, island);
         visit_taken(n, right);
         return;
     case OP_DIV:
     case OP_REM:
-        if (!constant || right->value.bits == 0) refuse(n, island);
+        if (!constant || right->value.bits == 0) refuse_island(n, island);
         break;
     default: break;
     }
@@ -174,16 +174,16 @@ static bool is_local(const struct kx *x)
     return x->kind == KX_VARIABLE && x->variable->kind == VARIABLE_LOCAL && is_wide(x->type);
 }
 
-static void visit_assign(struct narrowing *n, uint32_t island, const struct kx *x)
+static void visit_island_assign(struct narrowing *n, uint32_t island, const struct kx *x)
 {
     if (!is_local(x->left) || x->postfix || (x->op != OP_NONE && !is_wide(x->operation))) {
-        refuse(n, island);
+        refuse_island(n, island);
         visit_taken(n, x->left);
         visit_taken(n, x->right);
-        if (is_local(x->left)) refuse(n, x->left->variable->index);
+        if (is_local(x->left)) refuse_island(n, x->left->variable->index);
         return;
     }
-    join(n, island, x->left->variable->index);
+    join_islands(n, island, x->left->variable->index);
     if (x->op == OP_NONE)
         join_value(n, island, x->right);
     else
@@ -201,14 +201,14 @@ static void visit_convert(struct narrowing *n, uint32_t island, const struct kx 
     if (type_is_integer(from) || type_is_bool(from))
         island_at(n, island)->sources++;
     else
-        refuse(n, island);
+        refuse_island(n, island);
 }
 
 static void visit_builtin(struct narrowing *n, uint32_t island, const struct kx *x)
 {
     bool admitted =
         x->builtin == BUILTIN_ABS || x->builtin == BUILTIN_MIN || x->builtin == BUILTIN_MAX;
-    if (!admitted) refuse(n, island);
+    if (!admitted) refuse_island(n, island);
     for (uint32_t i = 0; i < x->argument_count; i++)
         if (admitted)
             join_value(n, island, x->arguments[i]);
@@ -223,9 +223,9 @@ static void visit_wide(struct narrowing *n, uint32_t island, const struct kx *x)
     case KX_CONSTANT: return;
     case KX_VARIABLE:
         if (is_local(x))
-            join(n, island, x->variable->index);
+            join_islands(n, island, x->variable->index);
         else
-            refuse(n, island);
+            refuse_island(n, island);
         return;
     case KX_NEGATE:
     case KX_COMPLEMENT: join_value(n, island, x->left); break;
@@ -245,11 +245,11 @@ static void visit_wide(struct narrowing *n, uint32_t island, const struct kx *x)
     case KX_CONVERT: visit_convert(n, island, x); return;
     case KX_BUILTIN: visit_builtin(n, island, x); break;
     case KX_ASSIGN:
-        visit_assign(n, island, x);
+        visit_island_assign(n, island, x);
         if (x->op == OP_NONE) return;
         break;
     default:
-        refuse(n, island);
+        refuse_island(n, island);
         visit_parts(n, x);
         return;
     }
@@ -263,19 +263,19 @@ static void visit_compare(struct narrowing *n, const struct kx *x)
         visit_parts(n, x);
         return;
     }
-    uint32_t left = visit(n, x->left), right = visit(n, x->right);
-    join(n, left, right);
+    uint32_t left = visit_island(n, x->left), right = visit_island(n, x->right);
+    join_islands(n, left, right);
     island_at(n, left)->operations++;
 }
 
 /* The island of the value; NO_ISLAND: it is no wide integer. */
-static uint32_t visit(struct narrowing *n, const struct kx *x)
+static uint32_t visit_island(struct narrowing *n, const struct kx *x)
 {
     if (!is_wide(x->type)) {
         if (x->kind == KX_COMPARE)
             visit_compare(n, x);
         else if (x->kind == KX_CONVERT && type_is_integer(x->type) && is_wide(x->left->type))
-            visit(n, x->left); /* cut off: nothing has to be widened */
+            visit_island(n, x->left); /* cut off: nothing has to be widened */
         else
             visit_parts(n, x);
         return NO_ISLAND;
@@ -288,7 +288,7 @@ static uint32_t visit(struct narrowing *n, const struct kx *x)
     else if (seen->visited)
         add_range(island_at(n, island), seen->range);
     else
-        refuse(n, island);
+        refuse_island(n, island);
     visit_wide(n, island, x);
     return island;
 }
@@ -301,7 +301,8 @@ static void refuse_counters(struct narrowing *n, const struct ks *init)
 {
     for (const struct ks *s = init; s != NULL; s = s->next) {
         if (s->kind == KS_BLOCK) refuse_counters(n, s->body);
-        if (s->kind == KS_DECLARE && is_wide(s->variable->type)) refuse(n, s->variable->index);
+        if (s->kind == KS_DECLARE && is_wide(s->variable->type))
+            refuse_island(n, s->variable->index);
     }
 }
 
@@ -329,10 +330,10 @@ static void visit_statement(struct narrowing *n, const struct ks *s)
     else if (s->kind == KS_SWITCH)
         visit_refused(n, s->expr);
     else if (s->kind == KS_EXPR)
-        visit(n, s->expr);
+        visit_island(n, s->expr);
     else
         visit_taken(n, s->expr);
-    if (s->step != NULL) visit(n, s->step);
+    if (s->step != NULL) visit_island(n, s->step);
     visit_list(n, s->body);
     visit_list(n, s->otherwise);
 }
@@ -381,27 +382,27 @@ static const struct variable *new_local(struct narrowing *n, const struct variab
     return *local;
 }
 
-static struct kx *copy(const struct kx *x, void *data);
+static struct kx *copy_narrowed(const struct kx *x, void *data);
 
 /* For an expression that takes the value as it was. */
 static struct kx *copy_taken(const struct kx *x, void *data)
 {
     struct narrowing *n = data;
     if (x == NULL) return NULL;
-    struct kx *value = copy(x, n);
+    struct kx *value = copy_narrowed(x, n);
     if (value->type == x->type) return value;
     struct kx *widened = ARENA_NEW(n->arena, struct kx);
     *widened = (struct kx){.kind = KX_CONVERT, .type = x->type, .span = x->span, .left = value};
     return widened;
 }
 
-static struct kx *copy(const struct kx *x, void *data)
+static struct kx *copy_narrowed(const struct kx *x, void *data)
 {
     struct narrowing *n = data;
     const struct type *type = new_type(n, x);
     /* A comparison and a conversion take narrow operands without becoming narrow themselves. */
     bool takes_narrow = type != NULL || x->kind == KX_COMPARE || x->kind == KX_CONVERT;
-    struct kx *clone = kx_copy(n->arena, x, takes_narrow ? copy : copy_taken, n);
+    struct kx *clone = kx_copy(n->arena, x, takes_narrow ? copy_narrowed : copy_taken, n);
     if (type != NULL) {
         clone->type = type;
         if (x->kind == KX_CONSTANT) clone->value.type = type->scalar;
@@ -422,7 +423,7 @@ static struct ks *copy_list(struct narrowing *n, const struct ks *first)
         clone->init = copy_list(n, s->init);
         clone->index = copy_taken(s->index, n);
         clone->element = copy_taken(s->element, n);
-        clone->expr = alone && s->expr != NULL ? copy(s->expr, n) : copy_taken(s->expr, n);
+        clone->expr = alone && s->expr != NULL ? copy_narrowed(s->expr, n) : copy_taken(s->expr, n);
         clone->step = copy_taken(s->step, n);
         clone->body = copy_list(n, s->body);
         clone->otherwise = copy_list(n, s->otherwise);
@@ -476,7 +477,7 @@ struct kernel *narrow_kernel(struct compile *cx, struct types *types, struct are
                                    .local_count = kernel->local_count,
                                    .section = WALK_FIRING,
                                    .mark = true,
-                                   .observe = observe,
+                                   .observe = observe_value,
                                    .observer = &n};
     struct diags *reported = cx->diags;
     cx->diags = diags_create(cx->arena, cx->sources);

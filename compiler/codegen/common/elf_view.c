@@ -51,8 +51,8 @@ static const char *text_at(const struct elf_view *elf, const Elf64_Shdr *section
 /* ---- the dynamic section ---- */
 
 /* Whether there is an entry with that tag; *value: its value. */
-static bool find_entry(const struct elf_view *elf, const Elf64_Shdr *dynamic, int64_t tag,
-                       uint64_t *value)
+static bool find_dynamic_entry(const struct elf_view *elf, const Elf64_Shdr *dynamic, int64_t tag,
+                               uint64_t *value)
 {
     for (uint64_t at = 0; dynamic->sh_size - at >= sizeof(Elf64_Dyn); at += sizeof(Elf64_Dyn)) {
         Elf64_Dyn entry;
@@ -69,7 +69,7 @@ const char *elf_view_soname(const struct elf_view *elf)
     Elf64_Shdr dynamic, names;
     uint64_t name;
     if (!find_section(elf, SHT_DYNAMIC, &dynamic) || !section_at(elf, dynamic.sh_link, &names) ||
-        !find_entry(elf, &dynamic, DT_SONAME, &name))
+        !find_dynamic_entry(elf, &dynamic, DT_SONAME, &name))
         return NULL;
     const char *text = text_at(elf, &names, name);
     return text != NULL && *text != '\0' ? text : NULL;
@@ -88,20 +88,13 @@ const char *elf_view_loading(const struct elf_view *elf)
     }
     if (!find_section(elf, SHT_DYNAMIC, &dynamic)) return NULL;
     for (size_t i = 0; i < sizeof code / sizeof *code; i++)
-        if (find_entry(elf, &dynamic, code[i], &value))
+        if (find_dynamic_entry(elf, &dynamic, code[i], &value))
             return "has constructors or destructors, which are executed when it is loaded or "
                    "unloaded";
     return NULL;
 }
 
 /* ---- symbols ---- */
-
-static const char *text_of_symbol(const struct elf_view *elf, const Elf64_Sym *symbol)
-{
-    Elf64_Shdr data;
-    if (!section_at(elf, symbol->st_shndx, &data) || symbol->st_value < data.sh_addr) return NULL;
-    return text_at(elf, &data, symbol->st_value - data.sh_addr);
-}
 
 const char *elf_view_text(const struct elf_view *elf, const char *symbol_name)
 {
@@ -112,8 +105,12 @@ const char *elf_view_text(const struct elf_view *elf, const char *symbol_name)
         Elf64_Sym symbol;
         memcpy(&symbol, elf->bytes + table.sh_offset + at, sizeof symbol);
         const char *name = text_at(elf, &names, symbol.st_name);
-        if (symbol.st_shndx != SHN_UNDEF && name != NULL && strcmp(name, symbol_name) == 0)
-            return text_of_symbol(elf, &symbol);
+        if (symbol.st_shndx != SHN_UNDEF && name != NULL && strcmp(name, symbol_name) == 0) {
+            Elf64_Shdr data;
+            if (!section_at(elf, symbol.st_shndx, &data) || symbol.st_value < data.sh_addr)
+                return NULL;
+            return text_at(elf, &data, symbol.st_value - data.sh_addr);
+        }
     }
     return NULL;
 }

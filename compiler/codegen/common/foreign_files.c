@@ -33,17 +33,9 @@ static const char *in_system(struct compile *cx, const char *name)
     return NULL;
 }
 
-static const char *find_path(struct compile *cx, const char *name, struct span span)
-{
-    const char *path = source_find_file(cx->sources, span.source, name, cx->options.import_folders,
-                                        cx->options.import_folder_count);
-    bool is_library = strchr(name, '/') == NULL && strstr(name, ".so") != NULL;
-    return path == NULL && is_library ? in_system(cx, name) : path;
-}
-
 /* ---- what ---- */
 
-static bool begins(struct link_bytes bytes, const char *magic, size_t length)
+static bool begins_with_magic(struct link_bytes bytes, const char *magic, size_t length)
 {
     return bytes.size_bytes >= length && memcmp(bytes.bytes, magic, length) == 0;
 }
@@ -79,12 +71,13 @@ static bool classify_elf(struct compile *cx, struct foreign_file *file)
 
 static bool classify(struct compile *cx, struct foreign_file *file)
 {
-    if (begins(file->bytes, ELFMAG, SELFMAG)) return classify_elf(cx, file);
-    if (begins(file->bytes, "!<arch>\n", 8)) {
+    if (begins_with_magic(file->bytes, ELFMAG, SELFMAG)) return classify_elf(cx, file);
+    if (begins_with_magic(file->bytes, "!<arch>\n", 8)) {
         file->kind = FOREIGN_ARCHIVE;
         return true;
     }
-    if (begins(file->bytes, "BC\xc0\xde", 4) || begins(file->bytes, "\xde\xc0\x17\x0b", 4)) {
+    if (begins_with_magic(file->bytes, "BC\xc0\xde", 4) ||
+        begins_with_magic(file->bytes, "\xde\xc0\x17\x0b", 4)) {
         file->kind = FOREIGN_BITCODE;
         return true;
     }
@@ -95,7 +88,7 @@ static bool classify(struct compile *cx, struct foreign_file *file)
                        "compile the code: cc -O2 -c CODE.c, or clang -O2 -emit-llvm -c CODE.c");
 }
 
-static bool read_whole(struct compile *cx, struct foreign_file *file)
+static bool read_foreign_file(struct compile *cx, struct foreign_file *file)
 {
     FILE *stream = file_open_input_stream(file->path);
     if (stream == NULL) return refuse_file(cx, file, file_error_text(errno), NULL);
@@ -111,8 +104,8 @@ static bool read_whole(struct compile *cx, struct foreign_file *file)
     return true;
 }
 
-static bool report_missing(struct compile *cx, const struct foreign_file *file,
-                           const struct kernel *kernel)
+static bool report_missing_file(struct compile *cx, const struct foreign_file *file,
+                                const struct kernel *kernel)
 {
     struct diag *diag =
         diag_report(cx->diags, RULE_CODEGEN, file->span,
@@ -123,16 +116,20 @@ static bool report_missing(struct compile *cx, const struct foreign_file *file,
     return false;
 }
 
-static bool add_file(struct compile *cx, struct foreign_files *files, const struct kernel *kernel,
-                     uint32_t index)
+static bool add_foreign_file(struct compile *cx, struct foreign_files *files,
+                             const struct kernel *kernel, uint32_t index)
 {
     struct foreign_file file = {.name = kernel->foreign->files[index],
                                 .span = kernel->foreign->file_spans[index]};
-    file.path = find_path(cx, file.name, file.span);
-    if (file.path == NULL) return report_missing(cx, &file, kernel);
+    const char *path =
+        source_find_file(cx->sources, file.span.source, file.name, cx->options.import_folders,
+                         cx->options.import_folder_count);
+    bool is_library = strchr(file.name, '/') == NULL && strstr(file.name, ".so") != NULL;
+    file.path = path == NULL && is_library ? in_system(cx, file.name) : path;
+    if (file.path == NULL) return report_missing_file(cx, &file, kernel);
     for (size_t i = 0; i < files->items.count; i++)
         if (strcmp(files->items.items[i].path, file.path) == 0) return true;
-    if (!read_whole(cx, &file) || !classify(cx, &file)) return false;
+    if (!read_foreign_file(cx, &file) || !classify(cx, &file)) return false;
     vec_push(cx->arena, &files->items, file);
     vec_push(cx->arena, &cx->read_files, file.path);
     return true;
@@ -145,7 +142,7 @@ const struct foreign_files *foreign_files_find(struct compile *cx, const struct 
     for (size_t i = 0; i < graph->kernels.count; i++) {
         const struct kernel *kernel = graph->kernels.items[i];
         for (uint32_t f = 0; kernel->foreign != NULL && f < kernel->foreign->file_count; f++)
-            good = add_file(cx, files, kernel, f) && good;
+            good = add_foreign_file(cx, files, kernel, f) && good;
     }
     if (!good || files->items.count == 0) return NULL;
     files->system[0] = in_system(cx, "libc.so.6");
@@ -170,8 +167,8 @@ static const char *find_signature(struct compile *cx, const struct foreign_files
     return text == NULL ? NULL : arena_string(cx->arena, text, strlen(text));
 }
 
-static bool check_signature(struct compile *cx, const struct foreign_files *files,
-                            const struct elf_view *image, const struct kernel *kernel)
+static bool check_foreign_signature(struct compile *cx, const struct foreign_files *files,
+                                    const struct elf_view *image, const struct kernel *kernel)
 {
     const char *symbol = arena_printf(cx->arena, "%s_signature", kernel->name);
     const char *found = find_signature(cx, files, image, symbol);
@@ -219,6 +216,6 @@ bool foreign_image_check(struct compile *cx, const struct graph *graph,
     bool good = check_loading(cx, graph, &image);
     for (size_t i = 0; i < graph->kernels.count; i++)
         if (graph->kernels.items[i]->foreign != NULL)
-            good = check_signature(cx, files, &image, graph->kernels.items[i]) && good;
+            good = check_foreign_signature(cx, files, &image, graph->kernels.items[i]) && good;
     return good;
 }

@@ -21,14 +21,14 @@ static bool find(struct arena *arena, const char *name, struct instruction_set *
     return false;
 }
 
-static bool has(const struct instruction_set *sets, uint32_t count, const char *name)
+static bool has_set(const struct instruction_set *sets, uint32_t count, const char *name)
 {
     for (uint32_t i = 0; i < count; i++)
         if (strcmp(sets[i].name, name) == 0) return true;
     return false;
 }
 
-static int place_of(const struct code_generator *code)
+static int generator_place(const struct code_generator *code)
 {
     int place = 0;
     while (generators[place] != code)
@@ -36,9 +36,9 @@ static int place_of(const struct code_generator *code)
     return place;
 }
 
-static bool comes_before(const struct instruction_set *a, const struct instruction_set *b)
+static bool set_comes_before(const struct instruction_set *a, const struct instruction_set *b)
 {
-    if (a->code != b->code) return place_of(a->code) < place_of(b->code);
+    if (a->code != b->code) return generator_place(a->code) < generator_place(b->code);
     return a->code->rank(a) >= b->code->rank(b);
 }
 
@@ -46,7 +46,7 @@ static bool comes_before(const struct instruction_set *a, const struct instructi
 static void insert(struct instruction_set *sets, uint32_t count, struct instruction_set set)
 {
     uint32_t at = count;
-    for (; at > 0 && !comes_before(&sets[at - 1], &set); at--)
+    for (; at > 0 && !set_comes_before(&sets[at - 1], &set); at--)
         sets[at] = sets[at - 1];
     sets[at] = set;
 }
@@ -56,7 +56,7 @@ struct name_list {
     const char *text; /* with commas between them */
 };
 
-static struct name_list list_names(struct arena *arena)
+static struct name_list list_set_names(struct arena *arena)
 {
     struct name_list list = {.text = ""};
     for (int i = 0; i < GENERATOR_COUNT; i++)
@@ -81,7 +81,7 @@ static const char *suggest(struct arena *arena, const struct name_list *list, co
 
 static const char *explain_unknown(struct arena *arena, const char *name)
 {
-    struct name_list list = list_names(arena);
+    struct name_list list = list_set_names(arena);
     const char *what = name[0] != '\0'
                            ? arena_printf(arena, "there is no instruction set '%s'", name)
                            : "a name is missing";
@@ -101,7 +101,7 @@ uint32_t instruction_sets_read(struct arena *arena, const char *list,
             *problem = explain_unknown(arena, name);
             return 0;
         }
-        if (has(sets, count, name)) {
+        if (has_set(sets, count, name)) {
             *problem = arena_printf(arena, "'%s' is named twice", name);
             return 0;
         }

@@ -30,7 +30,7 @@ struct append_count {
     uint32_t appends;
 };
 
-static bool count_append(const struct ks *s, void *data)
+static bool count_append_statement(const struct ks *s, void *data)
 {
     struct append_count *count = data;
     bool here = (s->kind == KS_EMIT || s->kind == KS_STORE) && s->port == count->port;
@@ -45,7 +45,7 @@ bool kernel_port_compacts(struct kernel_emitter *e, const struct kernel *kernel,
     if (out->is_array || out->indexed || out->push != 1 || out->push_least != 0 ||
         out->pushes != NULL || !has_compress(e, out->type))
         return false;
-    ks_any(kernel->body, count_append, NULL, &count);
+    ks_any(kernel->body, count_append_statement, NULL, &count);
     return count.appends <= 1;
 }
 
@@ -82,7 +82,7 @@ static LLVMValueRef set_lanes(struct kernel_emitter *e, LLVMValueRef mask, uint3
     return LLVMBuildZExtOrBitCast(e->builder, set, e->i64, "");
 }
 
-static void raise_most(struct kernel_emitter *e, uint32_t port, LLVMValueRef appended)
+static void raise_compact_most(struct kernel_emitter *e, uint32_t port, LLVMValueRef appended)
 {
     LLVMValueRef slot = e->body->out[port].most;
     if (slot == NULL) return;
@@ -115,5 +115,5 @@ void kernel_append_some(struct kernel_emitter *e, uint32_t port, LLVMValueRef va
         total = LLVMBuildNUWAdd(e->builder, total, set, "");
     }
     LLVMBuildStore(e->builder, to, slot);
-    raise_most(e, port, total);
+    raise_compact_most(e, port, total);
 }

@@ -34,7 +34,8 @@ static bool is_constant(const struct kx *x, struct scalar_value *value)
     return value->type == SCALAR_F32 || value->type == SCALAR_F64;
 }
 
-static size_t place_of(const struct scalar_value *values, size_t count, struct scalar_value value)
+static size_t find_constant(const struct scalar_value *values, size_t count,
+                            struct scalar_value value)
 {
     size_t i = 0;
     while (i < count && (values[i].type != value.type || values[i].bits != value.bits))
@@ -42,12 +43,12 @@ static size_t place_of(const struct scalar_value *values, size_t count, struct s
     return i;
 }
 
-static bool collect(const struct kx *x, void *data)
+static bool collect_constant(const struct kx *x, void *data)
 {
     struct constants *constants = data;
     struct scalar_value value;
     size_t count = constants->values.count;
-    if (is_constant(x, &value) && place_of(constants->values.items, count, value) == count)
+    if (is_constant(x, &value) && find_constant(constants->values.items, count, value) == count)
         vec_push(constants->scratch, &constants->values, value);
     return false;
 }
@@ -67,7 +68,7 @@ struct kernel_constants *kernel_collect_constants(struct kernel_emitter *e,
                                                   const struct kernel *kernel, uint32_t registers)
 {
     struct constants all = {.scratch = e->scratch};
-    ks_any(kernel->body, NULL, collect, &all);
+    ks_any(kernel->body, NULL, collect_constant, &all);
     if (all.values.count <= registers) return NULL;
     struct kernel_constants *made = ARENA_NEW(e->scratch, struct kernel_constants);
     LLVMValueRef *parts = ARENA_ARRAY(e->scratch, LLVMValueRef, all.values.count);
@@ -86,7 +87,7 @@ LLVMValueRef kernel_constant_in_lanes(struct kernel_emitter *e, struct scalar_va
 {
     const struct kernel_constants *all = e->body->constants;
     size_t place = 0, count = e->body->lanes > 0 && all != NULL ? all->count : 0;
-    if (count > 0) place = place_of(all->values, count, value);
+    if (count > 0) place = find_constant(all->values, count, value);
     if (place == count || is_neutral(e, value)) return kernel_constant(e, value);
     LLVMValueRef at =
         LLVMBuildStructGEP2(e->builder, all->type, e->body->constants_at, (unsigned)place, "");

@@ -81,7 +81,7 @@ LLVMValueRef kernel_counter_create(struct kernel_emitter *e, LLVMBuilderRef rese
 }
 
 /* The variable of a counter, for one number or for one in each lane. */
-static LLVMValueRef slot_of(struct kernel_emitter *e, uint32_t counter, bool lanes)
+static LLVMValueRef counter_slot(struct kernel_emitter *e, uint32_t counter, bool lanes)
 {
     struct kernel_counting *c = e->body->counting;
     LLVMTypeRef type = kernel_counter_type(e, c, counter);
@@ -106,7 +106,7 @@ void kernel_counters_create(struct kernel_emitter *e)
     const struct kernel *kernel = e->body->kernel;
     if (kernel == NULL || !kernel_launches_any(&kernel->launches)) return;
     for (uint32_t i = 0; i < e->body->counting->plan->counter_count; i++)
-        slot_of(e, i, false);
+        counter_slot(e, i, false);
 }
 
 /* counter += amount, which is uniform or of each lane, where the code counts. */
@@ -114,7 +114,7 @@ void kernel_counter_add(struct kernel_emitter *e, uint32_t counter, LLVMValueRef
 {
     LLVMValueRef when = condition(e);
     bool lanes = kernel_is_vector(amount) || (when != NULL && kernel_is_vector(when));
-    LLVMValueRef slot = slot_of(e, counter, lanes);
+    LLVMValueRef slot = counter_slot(e, counter, lanes);
     if (lanes && !kernel_is_vector(amount)) amount = kernel_splat(e, amount, e->body->lanes);
     if (when != NULL && lanes && !kernel_is_vector(when))
         when = kernel_splat(e, when, e->body->lanes);
@@ -385,7 +385,7 @@ static void emit_reduction(struct kernel_emitter *e, const struct kernel_countin
     kernel_body_end(e, outer, outer_at);
 }
 
-static LLVMValueRef reduction(struct kernel_emitter *e, struct kernel_counting *c)
+static LLVMValueRef count_reduction(struct kernel_emitter *e, struct kernel_counting *c)
 {
     if (c->reduction != NULL) return c->reduction;
     LLVMTypeRef params[] = {e->pointer, e->i64, e->pointer};
@@ -404,7 +404,7 @@ static LLVMValueRef reduction(struct kernel_emitter *e, struct kernel_counting *
 static void reduce_block(struct kernel_emitter *e, LLVMValueRef to)
 {
     struct kernel_counting *c = e->body->counting;
-    LLVMValueRef function = reduction(e, c);
+    LLVMValueRef function = count_reduction(e, c);
     LLVMBasicBlockRef some = kernel_block(e, "reduce"), end = kernel_block(e, "reduced");
     LLVMBuildCondBr(e->builder, LLVMBuildIsNull(e->builder, c->out, ""), end, some);
     kernel_position(e, some);

@@ -36,7 +36,7 @@ void kernel_count_items_begin(struct kernel_emitter *e)
     kernel_counters_create(e);
 }
 
-static LLVMValueRef most_slot(struct kernel_emitter *e, uint32_t counter)
+static LLVMValueRef counter_most_slot(struct kernel_emitter *e, uint32_t counter)
 {
     struct kernel_counting *c = e->body->counting;
     LLVMValueRef *slot = &c->items_most[counter];
@@ -50,7 +50,7 @@ static void take_item(struct kernel_emitter *e, uint32_t counter)
 {
     struct kernel_counting *c = e->body->counting;
     LLVMTypeRef type = kernel_counter_type(e, c, counter);
-    LLVMValueRef slot = c->items[counter], most = most_slot(e, counter);
+    LLVMValueRef slot = c->items[counter], most = counter_most_slot(e, counter);
     LLVMValueRef args[] = {LLVMBuildLoad2(e->builder, type, most, ""),
                            LLVMBuildLoad2(e->builder, type, slot, "")};
     LLVMBuildStore(e->builder, kernel_intrinsic(e, "llvm.umax", args, 2, &type, 1), most);
@@ -60,7 +60,7 @@ static void take_item(struct kernel_emitter *e, uint32_t counter)
 static LLVMValueRef take_most(struct kernel_emitter *e, uint32_t counter)
 {
     LLVMTypeRef type = kernel_counter_type(e, e->body->counting, counter);
-    LLVMValueRef slot = most_slot(e, counter);
+    LLVMValueRef slot = counter_most_slot(e, counter);
     LLVMValueRef most = LLVMBuildLoad2(e->builder, type, slot, "");
     LLVMBuildStore(e->builder, LLVMConstNull(type), slot);
     return most;
@@ -79,7 +79,7 @@ static void add_to(struct kernel_emitter *e, LLVMValueRef slot, LLVMValueRef cyc
 }
 
 /* After the last item of a warp. */
-static void end_piece(struct kernel_emitter *e)
+static void end_warp_piece(struct kernel_emitter *e)
 {
     struct kernel_counting *c = e->body->counting;
     LLVMValueRef lanes = kernel_i64(e, c->lane_count), item = e->body->item_index;
@@ -118,7 +118,7 @@ void kernel_count_item_end(struct kernel_emitter *e)
     if (c == NULL || !counts_items(c)) return;
     for (uint32_t i = 0; i < c->plan->counter_count; i++)
         if (c->items[i] != NULL) take_item(e, i);
-    if (c->kind == COUNT_PIECES) end_piece(e);
+    if (c->kind == COUNT_PIECES) end_warp_piece(e);
 }
 
 /* Few items: the run counts for the firing as its longest item. */

@@ -34,7 +34,7 @@ struct foreign_call {
     unsigned count;
 };
 
-static void pass(struct foreign_call *call, LLVMValueRef value, const char *extension)
+static void pass_argument(struct foreign_call *call, LLVMValueRef value, const char *extension)
 {
     call->values[call->count] = value;
     call->types[call->count] = LLVMTypeOf(value);
@@ -49,8 +49,8 @@ static const char *extension_of(const struct type *type)
 
 /* ---- functions ---- */
 
-static LLVMValueRef declare(struct kernel_emitter *e, const char *name,
-                            const struct foreign_call *call)
+static LLVMValueRef declare_foreign(struct kernel_emitter *e, const char *name,
+                                    const struct foreign_call *call)
 {
     LLVMValueRef function = LLVMGetNamedFunction(e->module, name);
     if (function != NULL) return function;
@@ -67,7 +67,7 @@ static LLVMValueRef make_call(struct kernel_emitter *e, const char *section,
                               const struct foreign_call *call)
 {
     const char *name = arena_printf(e->scratch, "%s_%s", e->body->kernel->name, section);
-    LLVMValueRef function = declare(e, name, call);
+    LLVMValueRef function = declare_foreign(e, name, call);
     LLVMTypeRef type = LLVMFunctionType(e->i32, (LLVMTypeRef *)call->types, call->count, 0);
     return LLVMBuildCall2(e->builder, type, function, (LLVMValueRef *)call->values, call->count,
                           "foreign");
@@ -79,12 +79,12 @@ static void pass_arguments(struct kernel_emitter *e, struct foreign_call *call)
 {
     const struct kernel *kernel = e->body->kernel;
     for (uint32_t i = 0; i < kernel->argument_count; i++)
-        pass(call, e->body->argument_values[i], extension_of(kernel->arguments[i]->type));
+        pass_argument(call, e->body->argument_values[i], extension_of(kernel->arguments[i]->type));
 }
 
 static void pass_state(struct kernel_emitter *e, struct foreign_call *call, LLVMValueRef state)
 {
-    if (e->body->kernel->foreign->state_bytes > 0) pass(call, state, NULL);
+    if (e->body->kernel->foreign->state_bytes > 0) pass_argument(call, state, NULL);
 }
 
 static LLVMValueRef window(struct kernel_emitter *e, bool is_out, uint32_t port)
@@ -94,13 +94,13 @@ static LLVMValueRef window(struct kernel_emitter *e, bool is_out, uint32_t port)
                   : kernel_in_packet(e, port, zero, zero).pointer;
 }
 
-static bool is_counted(const struct kernel_emitter *e, const struct kernel_port *port)
+static bool has_packet_count(const struct kernel_emitter *e, const struct kernel_port *port)
 {
     return e->body->entry == ENTRY_FINISH || port->push_least != port->push;
 }
 
 /* Where the packets of the port are counted. */
-static LLVMValueRef counter(struct kernel_emitter *e, uint32_t port)
+static LLVMValueRef port_counter(struct kernel_emitter *e, uint32_t port)
 {
     return kernel_array_item(e, e->i64, 1, e->body->out[port].counts, kernel_i64(e, 0));
 }
@@ -126,16 +126,16 @@ static void check_status(struct kernel_emitter *e, LLVMValueRef status, struct s
 
 /* Foreign code has written its packets before they are counted: more than there is room for has done harm, and is
  * reported for that reason. */
-static void check_counts(struct kernel_emitter *e, struct span span)
+static void check_foreign_counts(struct kernel_emitter *e, struct span span)
 {
     const struct kernel *kernel = e->body->kernel;
     for (uint32_t i = 0; i < kernel->out_count; i++) {
         const struct kernel_port *port = &kernel->out[i];
-        if (!is_counted(e, port)) continue;
+        if (!has_packet_count(e, port)) continue;
         bool finishes = e->body->entry == ENTRY_FINISH;
         LLVMValueRef most = kernel_i64(e, finishes ? port->finish_max : port->push);
         LLVMValueRef least = kernel_i64(e, finishes ? 0 : port->push_least);
-        LLVMValueRef count = LLVMBuildLoad2(e->builder, e->i64, counter(e, i), "count");
+        LLVMValueRef count = LLVMBuildLoad2(e->builder, e->i64, port_counter(e, i), "count");
         LLVMValueRef bad = LLVMBuildICmp(e->builder, LLVMIntUGT, count, most, "");
         kernel_fault_if(e, bad, KERNEL_FAULT_PUSH, span, count, most);
         bad = LLVMBuildICmp(e->builder, LLVMIntULT, count, least, "");
@@ -163,7 +163,7 @@ static struct firing real_firing(struct kernel_emitter *e)
                        .counters = ARENA_ARRAY(e->scratch, LLVMValueRef, kernel->out_count + 1u)};
     for (uint32_t i = 0; i < kernel->out_count; i++) {
         f.windows[i] = window(e, true, i);
-        f.counters[i] = counter(e, i);
+        f.counters[i] = port_counter(e, i);
     }
     return f;
 }
@@ -186,16 +186,16 @@ static struct firing second_firing(struct kernel_emitter *e)
     return f;
 }
 
-static LLVMValueRef fire(struct kernel_emitter *e, const struct firing *f)
+static LLVMValueRef fire_foreign(struct kernel_emitter *e, const struct firing *f)
 {
     struct foreign_call *call = ARENA_NEW(e->scratch, struct foreign_call);
     const struct kernel *kernel = e->body->kernel;
     pass_state(e, call, f->state);
     for (uint32_t i = 0; i < kernel->in_count; i++)
-        pass(call, window(e, false, i), NULL);
+        pass_argument(call, window(e, false, i), NULL);
     for (uint32_t i = 0; i < kernel->out_count; i++) {
-        pass(call, f->windows[i], NULL);
-        if (is_counted(e, &kernel->out[i])) pass(call, f->counters[i], NULL);
+        pass_argument(call, f->windows[i], NULL);
+        if (has_packet_count(e, &kernel->out[i])) pass_argument(call, f->counters[i], NULL);
     }
     pass_arguments(e, call);
     return make_call(e, "run", call);
@@ -234,7 +234,7 @@ static void expect_equal(struct kernel_emitter *e, LLVMValueRef a, LLVMValueRef 
     kernel_fault_if(e, bad, KERNEL_FAULT_IMPURE, span, NULL, NULL);
 }
 
-static void fire_twice(struct kernel_emitter *e, const struct ks *s)
+static void fire_foreign_twice(struct kernel_emitter *e, const struct ks *s)
 {
     const struct kernel *kernel = e->body->kernel;
     struct firing first = real_firing(e), second = second_firing(e);
@@ -243,13 +243,13 @@ static void fire_twice(struct kernel_emitter *e, const struct ks *s)
         LLVMBuildMemCpy(e->builder, second.state, 8, first.state, 8, kernel_i64(e, state_bytes));
     clear_windows(e, &first);
     clear_windows(e, &second);
-    LLVMValueRef status = fire(e, &first);
+    LLVMValueRef status = fire_foreign(e, &first);
     check_status(e, status, s->span);
-    check_counts(e, s->span);
-    expect_equal(e, status, fire(e, &second), s->span);
+    check_foreign_counts(e, s->span);
+    expect_equal(e, status, fire_foreign(e, &second), s->span);
     for (uint32_t i = 0; i < kernel->out_count; i++) {
         const struct kernel_port *port = &kernel->out[i];
-        if (is_counted(e, port))
+        if (has_packet_count(e, port))
             expect_equal(e, LLVMBuildLoad2(e->builder, e->i64, first.counters[i], ""),
                          LLVMBuildLoad2(e->builder, e->i64, second.counters[i], ""), s->span);
         expect_equal_bytes(e, first.windows[i], second.windows[i],
@@ -274,12 +274,12 @@ static LLVMValueRef call_finish(struct kernel_emitter *e)
     const struct kernel *kernel = e->body->kernel;
     pass_state(e, call, e->body->state);
     if (kernel->in_count == 1) {
-        pass(call, window(e, false, 0), NULL);
-        pass(call, LLVMBuildLoad2(e->builder, e->i64, e->body->left, "left"), NULL);
+        pass_argument(call, window(e, false, 0), NULL);
+        pass_argument(call, LLVMBuildLoad2(e->builder, e->i64, e->body->left, "left"), NULL);
     }
     for (uint32_t i = 0; i < kernel->out_count; i++) {
-        pass(call, window(e, true, i), NULL);
-        pass(call, counter(e, i), NULL);
+        pass_argument(call, window(e, true, i), NULL);
+        pass_argument(call, port_counter(e, i), NULL);
     }
     pass_arguments(e, call);
     return make_call(e, "finish", call);
@@ -289,16 +289,16 @@ void kernel_foreign_call(struct kernel_emitter *e, const struct ks *s)
 {
     enum kernel_entry_kind entry = e->body->entry;
     if (checks_purity(e)) {
-        fire_twice(e, s);
+        fire_foreign_twice(e, s);
         return;
     }
     struct firing firing = {0};
     if (entry == ENTRY_RUN) firing = real_firing(e);
     LLVMValueRef status = entry == ENTRY_INIT     ? call_init(e)
                           : entry == ENTRY_FINISH ? call_finish(e)
-                                                  : fire(e, &firing);
+                                                  : fire_foreign(e, &firing);
     check_status(e, status, s->span);
-    if (entry != ENTRY_INIT) check_counts(e, s->span);
+    if (entry != ENTRY_INIT) check_foreign_counts(e, s->span);
 }
 
 /* ---- bitcode ---- */
@@ -320,19 +320,7 @@ static void drop_text_attribute(LLVMValueRef function, const char *name)
                                      (unsigned)strlen(name));
 }
 
-/* Foreign functions get the instruction set of the image: they could not be put in place otherwise, and each
- * image has its own. */
-static void adopt_functions(LLVMModuleRef module)
-{
-    for (LLVMValueRef f = LLVMGetFirstFunction(module); f != NULL; f = LLVMGetNextFunction(f)) {
-        drop_text_attribute(f, "target-cpu");
-        drop_text_attribute(f, "target-features");
-        drop_text_attribute(f, "tune-cpu");
-        drop_text_attribute(f, "min-legal-vector-width");
-    }
-}
-
-static bool link_file(struct kernel_emitter *e, const struct foreign_file *file)
+static bool link_foreign_file(struct kernel_emitter *e, const struct foreign_file *file)
 {
     LLVMModuleRef module = NULL;
     LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(
@@ -350,7 +338,14 @@ static bool link_file(struct kernel_emitter *e, const struct foreign_file *file)
         LLVMDisposeModule(module);
         return report_bitcode(e, file, LLVMCreateMessage("it is for another processor"));
     }
-    adopt_functions(module);
+    /* Foreign functions get the instruction set of the image: they could not be put in
+     * place otherwise, and each image has its own. */
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f != NULL; f = LLVMGetNextFunction(f)) {
+        drop_text_attribute(f, "target-cpu");
+        drop_text_attribute(f, "target-features");
+        drop_text_attribute(f, "tune-cpu");
+        drop_text_attribute(f, "min-legal-vector-width");
+    }
     return LLVMLinkModules2(e->module, module) == 0 || report_bitcode(e, file, NULL);
 }
 
@@ -374,7 +369,8 @@ bool kernel_link_bitcode(struct kernel_emitter *e)
     const struct foreign_files *files = e->cx->foreign;
     if (files == NULL) return true;
     for (size_t i = 0; i < files->items.count; i++)
-        if (files->items.items[i].kind == FOREIGN_BITCODE && !link_file(e, &files->items.items[i]))
+        if (files->items.items[i].kind == FOREIGN_BITCODE &&
+            !link_foreign_file(e, &files->items.items[i]))
             return false;
     for (size_t i = 0; i < e->graph->kernels.count; i++)
         if (e->graph->kernels.items[i]->foreign != NULL)

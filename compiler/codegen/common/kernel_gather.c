@@ -25,7 +25,7 @@ static unsigned memory_read(bool invariant)
     return invariant ? NOTHING : EVERY_LOCATION;
 }
 
-static void describe(struct kernel_emitter *e, LLVMValueRef function, bool invariant)
+static void describe_gather(struct kernel_emitter *e, LLVMValueRef function, bool invariant)
 {
     static const char memory[] = "memory", *const flags[] = {"nounwind", "willreturn", "nofree",
                                                              "nosync", "nocallback"};
@@ -50,7 +50,7 @@ LLVMValueRef kernel_gather(struct kernel_emitter *e, LLVMTypeRef item, LLVMValue
     LLVMValueRef function = LLVMGetNamedFunction(e->module, name);
     if (function == NULL) {
         function = LLVMAddFunction(e->module, name, type);
-        describe(e, function, invariant);
+        describe_gather(e, function, invariant);
     }
     e->body->added_instructions += (uint64_t)PER_LANE * lanes;
     return LLVMBuildCall2(e->builder, type, function, &pointers, 1, "");
@@ -60,24 +60,21 @@ LLVMValueRef kernel_gather(struct kernel_emitter *e, LLVMTypeRef item, LLVMValue
 
 static LLVMValueRef lane_of(struct kernel_emitter *e, LLVMValueRef value, uint32_t lane);
 
-static LLVMValueRef lane_of_address(struct kernel_emitter *e, LLVMValueRef address, uint32_t lane)
-{
-    unsigned count = (unsigned)LLVMGetNumOperands(address) - 1;
-    LLVMValueRef *indices = ARENA_ARRAY(e->scratch, LLVMValueRef, count);
-    LLVMValueRef base = lane_of(e, LLVMGetOperand(address, 0), lane);
-    LLVMTypeRef item = LLVMGetGEPSourceElementType(address);
-    for (unsigned i = 0; i < count; i++)
-        indices[i] = lane_of(e, LLVMGetOperand(address, i + 1), lane);
-    return LLVMIsInBounds(address)
-               ? LLVMBuildInBoundsGEP2(e->builder, item, base, indices, count, "")
-               : LLVMBuildGEP2(e->builder, item, base, indices, count, "");
-}
-
 /* One lane of a value that may be a vector: calculated as a scalar where that is an address, or an index that widens. */
 static LLVMValueRef lane_of(struct kernel_emitter *e, LLVMValueRef value, uint32_t lane)
 {
     if (LLVMGetTypeKind(LLVMTypeOf(value)) != LLVMVectorTypeKind) return value;
-    if (LLVMIsAGetElementPtrInst(value) != NULL) return lane_of_address(e, value, lane);
+    if (LLVMIsAGetElementPtrInst(value) != NULL) {
+        unsigned count = (unsigned)LLVMGetNumOperands(value) - 1;
+        LLVMValueRef *indices = ARENA_ARRAY(e->scratch, LLVMValueRef, count);
+        LLVMValueRef base = lane_of(e, LLVMGetOperand(value, 0), lane);
+        LLVMTypeRef item = LLVMGetGEPSourceElementType(value);
+        for (unsigned i = 0; i < count; i++)
+            indices[i] = lane_of(e, LLVMGetOperand(value, i + 1), lane);
+        return LLVMIsInBounds(value)
+                   ? LLVMBuildInBoundsGEP2(e->builder, item, base, indices, count, "")
+                   : LLVMBuildGEP2(e->builder, item, base, indices, count, "");
+    }
     if (LLVMIsAZExtInst(value) != NULL) {
         LLVMValueRef narrow = lane_of(e, LLVMGetOperand(value, 0), lane);
         return LLVMBuildZExt(e->builder, narrow, LLVMGetElementType(LLVMTypeOf(value)), "");
@@ -85,7 +82,7 @@ static LLVMValueRef lane_of(struct kernel_emitter *e, LLVMValueRef value, uint32
     return LLVMBuildExtractElement(e->builder, value, kernel_i64(e, lane), "");
 }
 
-static void expand(struct kernel_emitter *e, LLVMValueRef call, bool invariant)
+static void expand_gather(struct kernel_emitter *e, LLVMValueRef call, bool invariant)
 {
     LLVMValueRef pointers = LLVMGetOperand(call, 0), vector = LLVMGetPoison(LLVMTypeOf(call));
     LLVMTypeRef item = LLVMGetElementType(LLVMTypeOf(call));
@@ -103,7 +100,7 @@ static void expand(struct kernel_emitter *e, LLVMValueRef call, bool invariant)
         LLVMInstructionEraseFromParent(pointers);
 }
 
-static bool begins_with(LLVMValueRef function, const char *prefix)
+static bool name_begins_with(LLVMValueRef function, const char *prefix)
 {
     size_t length;
     const char *name = LLVMGetValueName2(function, &length);
@@ -115,10 +112,10 @@ void kernel_expand_gathers(struct kernel_emitter *e)
     LLVMValueRef next;
     for (LLVMValueRef f = LLVMGetFirstFunction(e->module); f != NULL; f = next) {
         next = LLVMGetNextFunction(f);
-        bool invariant = begins_with(f, of_invariant);
-        if (!LLVMIsDeclaration(f) || (!invariant && !begins_with(f, of_any))) continue;
+        bool invariant = name_begins_with(f, of_invariant);
+        if (!LLVMIsDeclaration(f) || (!invariant && !name_begins_with(f, of_any))) continue;
         for (LLVMUseRef use = LLVMGetFirstUse(f); use != NULL; use = LLVMGetFirstUse(f))
-            expand(e, LLVMGetUser(use), invariant);
+            expand_gather(e, LLVMGetUser(use), invariant);
         LLVMDeleteFunction(f);
     }
 }

@@ -167,7 +167,7 @@ static void end_items(struct kernel_emitter *e, struct item_loop loop)
 
 /* ---- what is done together ---- */
 
-static bool assigns_per_item(const struct kx *x, void *data)
+static bool assigns_item_variable(const struct kx *x, void *data)
 {
     (void)data;
     const struct variable *variable = x->kind == KX_ASSIGN ? kx_root_variable(x->left) : NULL;
@@ -176,7 +176,7 @@ static bool assigns_per_item(const struct kx *x, void *data)
 
 LLVMValueRef kernel_items_value(struct kernel_emitter *e, const struct kx *x)
 {
-    if (!kx_any(x, assigns_per_item, NULL)) return kernel_expression(e, x);
+    if (!kx_any(x, assigns_item_variable, NULL)) return kernel_expression(e, x);
     bool scalar = type_is_scalar(x->type);
     LLVMValueRef result =
         scalar ? kernel_alloca(e, kernel_scalar_type(e, x->type->scalar), "together") : NULL;
@@ -188,7 +188,7 @@ LLVMValueRef kernel_items_value(struct kernel_emitter *e, const struct kx *x)
     return LLVMBuildLoad2(e->builder, kernel_scalar_type(e, x->type->scalar), result, "");
 }
 
-static void run(struct kernel_emitter *e, const struct ks *first, const struct ks *end)
+static void run_items(struct kernel_emitter *e, const struct ks *first, const struct ks *end)
 {
     if (first == end) return;
     struct item_loop loop = begin_items(e);
@@ -200,7 +200,7 @@ static void run(struct kernel_emitter *e, const struct ks *first, const struct k
 static bool is_per_item(const struct ks *s)
 {
     return (s->kind == KS_DECLARE && s->variable->per_item) ||
-           kx_any(s->expr, assigns_per_item, NULL);
+           kx_any(s->expr, assigns_item_variable, NULL);
 }
 
 void kernel_items_init(struct kernel_emitter *e, const struct ks *first)
@@ -209,7 +209,7 @@ void kernel_items_init(struct kernel_emitter *e, const struct ks *first)
         if (s->kind == KS_BLOCK) {
             kernel_items_init(e, s->body);
         } else if (is_per_item(s)) {
-            run(e, s, s->next);
+            run_items(e, s, s->next);
         } else {
             e->body->together = false;
             kernel_statement(e, s);
@@ -234,11 +234,11 @@ void kernel_items_statements(struct kernel_emitter *e, const struct ks *first)
     const struct ks *begin = first;
     for (const struct ks *s = first; s != NULL; s = s->next) {
         if (!s->together && s->kind != KS_CASE) continue;
-        run(e, begin, s);
+        run_items(e, begin, s);
         kernel_statement(e, s);
         begin = s->next;
     }
-    run(e, begin, NULL);
+    run_items(e, begin, NULL);
 }
 
 /* ---- the registers of a batch ---- */

@@ -58,8 +58,8 @@ struct lanes {
     bool changed, denied;
 };
 
-static bool visit(struct lanes *l, const struct kx *x);
-static void walk(struct lanes *l, const struct ks *first);
+static bool visit_lane_value(struct lanes *l, const struct kx *x);
+static void walk_lane_statements(struct lanes *l, const struct ks *first);
 
 static bool deny(struct lanes *l)
 {
@@ -67,7 +67,7 @@ static bool deny(struct lanes *l)
     return true;
 }
 
-static void mark_varying(struct lanes *l, const struct variable *variable)
+static void mark_lane_varying(struct lanes *l, const struct variable *variable)
 {
     if (l->varying[variable->index]) return;
     l->varying[variable->index] = true;
@@ -159,7 +159,7 @@ static bool visit_member(struct lanes *l, const struct kx *x)
     if (!has_parts(x->left)) return deny(l);
     const struct variable *root = kx_root_variable(x);
     if (root != NULL && root->kind == VARIABLE_LOCAL) return deny(l);
-    return visit(l, x->left);
+    return visit_lane_value(l, x->left);
 }
 
 static bool visit_index(struct lanes *l, const struct kx *x)
@@ -167,8 +167,8 @@ static bool visit_index(struct lanes *l, const struct kx *x)
     const struct kx *base = x->left;
     if (!has_parts(base)) return deny(l);
     if (kernel_index_is_checked(l->e, x->right, x->check, base->type->length)) return deny(l);
-    bool varying = visit(l, base);
-    return visit(l, x->right) || varying;
+    bool varying = visit_lane_value(l, base);
+    return visit_lane_value(l, x->right) || varying;
 }
 
 static bool visit_peek(struct lanes *l, const struct kx *x)
@@ -178,9 +178,9 @@ static bool visit_peek(struct lanes *l, const struct kx *x)
     if (kernel_index_is_checked(l->e, x->right, x->check, port->peek)) return deny(l);
     if (x->left != NULL) {
         if (kernel_index_is_checked(l->e, x->left, x->element_check, port->arity)) return deny(l);
-        if (visit(l, x->left)) return deny(l);
+        if (visit_lane_value(l, x->left)) return deny(l);
     }
-    visit(l, x->right);
+    visit_lane_value(l, x->right);
     return true;
 }
 
@@ -193,10 +193,10 @@ static bool visit_window(struct lanes *l, const struct kx *x)
         return deny(l);
     if (x->third != NULL) {
         if (kernel_index_is_checked(l->e, x->third, x->element_check, port->arity)) return deny(l);
-        if (visit(l, x->third)) return deny(l);
+        if (visit_lane_value(l, x->third)) return deny(l);
     }
-    visit(l, x->left);
-    visit(l, x->right);
+    visit_lane_value(l, x->left);
+    visit_lane_value(l, x->right);
     return true;
 }
 
@@ -208,18 +208,18 @@ static bool is_small(const struct type *type)
 }
 
 /* Assignments are to locals. */
-static bool visit_assign(struct lanes *l, const struct kx *x)
+static bool visit_lane_assign(struct lanes *l, const struct kx *x)
 {
     if (checks_divides_by_zero(x)) return deny(l);
     if (!type_is_scalar(x->type) && (l->depth > 0 || !is_small(x->type))) return deny(l);
     const struct kx *root = x->left;
     for (; root->kind == KX_INDEX; root = root->left) {
-        if (visit(l, root->right)) return deny(l);
+        if (visit_lane_value(l, root->right)) return deny(l);
     }
     if (root->kind != KX_VARIABLE || root->variable->kind != VARIABLE_LOCAL) return deny(l);
-    visit(l, x->left);
-    if (visit(l, x->right) || l->depth > l->declared[root->variable->index]) {
-        mark_varying(l, root->variable);
+    visit_lane_value(l, x->left);
+    if (visit_lane_value(l, x->right) || l->depth > l->declared[root->variable->index]) {
+        mark_lane_varying(l, root->variable);
     }
     return l->varying[root->variable->index];
 }
@@ -227,15 +227,15 @@ static bool visit_assign(struct lanes *l, const struct kx *x)
 /* Under a varying condition both sides are evaluated. */
 static bool visit_choice(struct lanes *l, const struct kx *x)
 {
-    bool varying = visit(l, x->left);
+    bool varying = visit_lane_value(l, x->left);
     uint32_t deeper = varying ? 1 : 0;
     if (varying &&
         (kernel_has_effects(x->right) || (x->third != NULL && kernel_has_effects(x->third)))) {
         return deny(l);
     }
     l->speculative += deeper;
-    if (visit(l, x->right)) varying = true;
-    if (x->third != NULL && visit(l, x->third)) varying = true;
+    if (visit_lane_value(l, x->right)) varying = true;
+    if (x->third != NULL && visit_lane_value(l, x->third)) varying = true;
     l->speculative -= deeper;
     return varying;
 }
@@ -248,7 +248,7 @@ static bool visit_call(struct lanes *l, const struct kx *x)
     if (for_nobody && has_open_loop(l->e, x->function)) return deny(l);
     for (uint32_t i = 0; i < x->argument_count; i++) {
         const struct kx *argument = x->arguments[i];
-        bool varies = visit(l, argument);
+        bool varies = visit_lane_value(l, argument);
         if (!type_is_scalar(argument->type) && (varies || argument->kind != KX_VARIABLE)) {
             return deny(l);
         }
@@ -262,11 +262,11 @@ static bool visit_operands(struct lanes *l, const struct kx *x)
 {
     bool varying = false;
     for (uint32_t i = 0; i < kx_child_count(x); i++)
-        if (kx_child(x, i) != NULL && visit(l, kx_child(x, i))) varying = true;
+        if (kx_child(x, i) != NULL && visit_lane_value(l, kx_child(x, i))) varying = true;
     return varying;
 }
 
-static bool visit(struct lanes *l, const struct kx *x)
+static bool visit_lane_value(struct lanes *l, const struct kx *x)
 {
     if (l->denied) return true;
     if (type_is_aggregate(x->type) && !has_parts(x) && !is_small(x->type)) return deny(l);
@@ -281,11 +281,11 @@ static bool visit(struct lanes *l, const struct kx *x)
     case KX_MEMBER: return visit_member(l, x);
     case KX_PEEK: return visit_peek(l, x);
     case KX_WINDOW: return visit_window(l, x);
-    case KX_ASSIGN: return visit_assign(l, x);
+    case KX_ASSIGN: return visit_lane_assign(l, x);
     case KX_LOGICAL:
     case KX_SELECT: return type_is_scalar(x->type) ? visit_choice(l, x) : deny(l);
     case KX_CALL: return visit_call(l, x);
-    case KX_COMMA: visit(l, x->left); return visit(l, x->right);
+    case KX_COMMA: visit_lane_value(l, x->left); return visit_lane_value(l, x->right);
     case KX_BINARY: return checks_divides_by_zero(x) ? deny(l) : visit_operands(l, x);
     case KX_NEGATE:
     case KX_COMPLEMENT:
@@ -308,7 +308,7 @@ static bool visit(struct lanes *l, const struct kx *x)
 /* The items of an initialiser are written one by one. */
 static bool visit_initialiser(struct lanes *l, const struct kx *x)
 {
-    if (x->kind != KX_AGGREGATE) return visit(l, x);
+    if (x->kind != KX_AGGREGATE) return visit_lane_value(l, x);
     if (!type_is_indexed(x->type)) return deny(l);
     bool varying = false;
     for (uint32_t i = 0; i < x->argument_count; i++) {
@@ -317,36 +317,36 @@ static bool visit_initialiser(struct lanes *l, const struct kx *x)
     return varying;
 }
 
-static void walk_if(struct lanes *l, const struct ks *s)
+static void walk_lane_if(struct lanes *l, const struct ks *s)
 {
-    uint32_t deeper = visit(l, s->expr) ? 1 : 0;
+    uint32_t deeper = visit_lane_value(l, s->expr) ? 1 : 0;
     l->depth += deeper;
-    walk(l, s->body);
-    walk(l, s->otherwise);
+    walk_lane_statements(l, s->body);
+    walk_lane_statements(l, s->otherwise);
     l->depth -= deeper;
 }
 
-static void walk_loop(struct lanes *l, const struct ks *s)
+static void walk_lane_loop(struct lanes *l, const struct ks *s)
 {
     uint32_t outer_break = l->break_depth, outer_continue = l->continue_depth;
     if (l->depth > 0 && !certainly_ends(s)) deny(l);
-    walk(l, s->init);
+    walk_lane_statements(l, s->init);
     l->break_depth = l->continue_depth = l->depth;
     l->loops++;
-    if (s->expr != NULL && visit(l, s->expr)) deny(l);
-    walk(l, s->body);
+    if (s->expr != NULL && visit_lane_value(l, s->expr)) deny(l);
+    walk_lane_statements(l, s->body);
     l->loops--;
-    if (s->step != NULL) visit(l, s->step);
+    if (s->step != NULL) visit_lane_value(l, s->step);
     l->break_depth = outer_break;
     l->continue_depth = outer_continue;
 }
 
-static void walk_switch(struct lanes *l, const struct ks *s)
+static void walk_lane_switch(struct lanes *l, const struct ks *s)
 {
     uint32_t outer = l->break_depth;
-    if (visit(l, s->expr)) deny(l);
+    if (visit_lane_value(l, s->expr)) deny(l);
     l->break_depth = l->depth;
-    walk(l, s->body);
+    walk_lane_statements(l, s->body);
     l->break_depth = outer;
 }
 
@@ -364,31 +364,31 @@ static void walk_output(struct lanes *l, const struct ks *s)
     if (s->kind == KS_EMIT && !s->count_proven) deny(l);
     if (s->element != NULL &&
         (kernel_index_is_checked(l->e, s->element, s->element_check, port->arity) ||
-         visit(l, s->element))) {
+         visit_lane_value(l, s->element))) {
         deny(l);
     }
     if (s->kind == KS_STORE) {
         if (kernel_index_is_checked(l->e, s->index, s->check, port->push))
             deny(l);
         else
-            visit(l, s->index);
+            visit_lane_value(l, s->index);
     }
-    if (!l->denied) visit(l, s->expr);
+    if (!l->denied) visit_lane_value(l, s->expr);
 }
 
-static void walk_statement(struct lanes *l, const struct ks *s)
+static void walk_lane_statement(struct lanes *l, const struct ks *s)
 {
     switch (s->kind) {
-    case KS_EXPR: visit(l, s->expr); break;
+    case KS_EXPR: visit_lane_value(l, s->expr); break;
     case KS_DECLARE:
         l->declared[s->variable->index] = l->depth;
         if (type_base(s->variable->type)->kind == TYPE_STRUCT) deny(l);
-        if (s->expr != NULL && visit_initialiser(l, s->expr)) mark_varying(l, s->variable);
+        if (s->expr != NULL && visit_initialiser(l, s->expr)) mark_lane_varying(l, s->variable);
         break;
-    case KS_BLOCK: walk(l, s->body); break;
-    case KS_IF: walk_if(l, s); break;
-    case KS_LOOP: walk_loop(l, s); break;
-    case KS_SWITCH: walk_switch(l, s); break;
+    case KS_BLOCK: walk_lane_statements(l, s->body); break;
+    case KS_IF: walk_lane_if(l, s); break;
+    case KS_LOOP: walk_lane_loop(l, s); break;
+    case KS_SWITCH: walk_lane_switch(l, s); break;
     case KS_CASE: break;
     case KS_LAUNCH:
     case KS_FOREIGN:
@@ -403,7 +403,7 @@ static void walk_statement(struct lanes *l, const struct ks *s)
         if (l->depth > 0)
             deny(l);
         else if (s->expr != NULL)
-            visit(l, s->expr);
+            visit_lane_value(l, s->expr);
         break;
     case KS_STOP: deny(l); break;
     case KS_EMIT:
@@ -411,10 +411,10 @@ static void walk_statement(struct lanes *l, const struct ks *s)
     }
 }
 
-static void walk(struct lanes *l, const struct ks *first)
+static void walk_lane_statements(struct lanes *l, const struct ks *first)
 {
     for (const struct ks *s = first; s != NULL && !l->denied; s = s->next)
-        walk_statement(l, s);
+        walk_lane_statement(l, s);
 }
 
 static bool solve(struct lanes *l, const struct ks *body)
@@ -422,7 +422,7 @@ static bool solve(struct lanes *l, const struct ks *body)
     l->declared = ARENA_ARRAY(l->e->scratch, uint32_t, l->local_count);
     do {
         l->changed = false;
-        walk(l, body);
+        walk_lane_statements(l, body);
     } while (l->changed && !l->denied);
     return !l->denied;
 }
@@ -457,7 +457,7 @@ const bool *kernel_function_lanes(struct kernel_emitter *e, const struct functio
 
 /* ---- kernels ---- */
 
-static bool is_loop(const struct ks *s, void *data)
+static bool is_loop_in_lanes(const struct ks *s, void *data)
 {
     (void)data;
     return s->kind == KS_LOOP;
@@ -468,7 +468,7 @@ static bool calls_loop(const struct kx *x, void *data)
     struct kernel_emitter *e = data;
     if (x->kind != KX_CALL) return false;
     if (kernel_function_of(e, x->function)->loops == 0) {
-        bool loops = ks_any(x->function->body, is_loop, calls_loop, e);
+        bool loops = ks_any(x->function->body, is_loop_in_lanes, calls_loop, e);
         kernel_function_of(e, x->function)->loops = loops ? 1 : -1;
     }
     return kernel_function_of(e, x->function)->loops > 0;
@@ -495,7 +495,7 @@ static bool is_varying(const struct kx *x, void *data)
            count->varying[x->variable->index];
 }
 
-static void widen(struct width_count *count, uint64_t bytes)
+static void widen_count(struct width_count *count, uint64_t bytes)
 {
     if (bytes > count->widest_bytes) count->widest_bytes = bytes;
 }
@@ -507,7 +507,7 @@ static bool widen_to(const struct kx *x, void *data)
     const struct type *item = type_base(x->type);
     if (item->kind == TYPE_SCALAR && item->width_bytes > count->widest_bytes &&
         kx_any(x, is_varying, count))
-        widen(count, item->width_bytes);
+        widen_count(count, item->width_bytes);
     if (x->kind != KX_CALL || !kx_any(x, is_varying, count)) return false;
     const bool *varying = kernel_function_lanes(count->e, x->function);
     if (varying == NULL) return false;
@@ -516,7 +516,7 @@ static bool widen_to(const struct kx *x, void *data)
         ks_any(x->function->body, NULL, widen_to, &inside);
         kernel_function_of(count->e, x->function)->widest_bytes = inside.widest_bytes;
     }
-    widen(count, kernel_function_of(count->e, x->function)->widest_bytes);
+    widen_count(count, kernel_function_of(count->e, x->function)->widest_bytes);
     return false;
 }
 
@@ -545,7 +545,7 @@ static uint32_t best_width(struct lanes *l, uint32_t *register_lanes)
     uint64_t alive = kernel_live_bytes(l->e->scratch, l->kernel->body, l->varying, l->local_count);
     ks_any(l->kernel->body, NULL, widen_to, &width_of);
     for (uint32_t i = 0; i < l->kernel->out_count; i++)
-        widen(&width_of, type_base(l->kernel->out[i].type)->width_bytes);
+        widen_count(&width_of, type_base(l->kernel->out[i].type)->width_bytes);
     uint64_t vector_max = narrow ? vector_bytes : VECTOR_BYTES_MAX, widest = width_of.widest_bytes;
     uint32_t width = KERNEL_LANES_MAX;
     *register_lanes = (uint32_t)(vector_bytes / widest);
@@ -628,8 +628,8 @@ bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
     if (kernel->within && !has_packets_for_lanes(e, kernel)) return false;
     bool vary = kernel_rates_vary(kernel);
     if (e->cx->options.debug_mode || (vary && !kernel_compacts(e, kernel))) return false;
-    if (!vary && !ks_any(kernel->body, is_loop, calls_loop, e) && !is_long_chain(e, kernel) &&
-        !has_windows(kernel))
+    if (!vary && !ks_any(kernel->body, is_loop_in_lanes, calls_loop, e) &&
+        !is_long_chain(e, kernel) && !has_windows(kernel))
         return false;
     if (kernel_size(e, kernel->body) > KERNEL_LANES_SIZE_MAX) return false;
     if (kernel_locals_bytes(kernel->body) > LOCAL_BYTES_MAX) return false;

@@ -29,7 +29,7 @@ static LLVMValueRef load_field(struct kernel_emitter *e, LLVMTypeRef type, size_
 }
 
 /* The child's block of arguments, or NULL where it has none. */
-static LLVMValueRef evaluate_arguments(struct kernel_emitter *e, const struct launch *launch)
+static LLVMValueRef evaluate_launch_arguments(struct kernel_emitter *e, const struct launch *launch)
 {
     const struct kernel *child = launch->child;
     if (child->argument_count == 0) return NULL;
@@ -71,7 +71,7 @@ void kernel_launch_statement(struct kernel_emitter *e, const struct ks *s)
 {
     const struct launch *launch = s->launch;
     const size_t count_offset = offsetof(struct kernel_launch_list, count);
-    LLVMValueRef arguments = evaluate_arguments(e, launch);
+    LLVMValueRef arguments = evaluate_launch_arguments(e, launch);
     LLVMValueRef count = load_field(e, e->i64, count_offset, "launches");
     LLVMValueRef capacity =
         load_field(e, e->i64, offsetof(struct kernel_launch_list, capacity), "capacity");

@@ -40,7 +40,7 @@ static void note_diagnostic(LLVMDiagnosticInfoRef info, void *context)
 }
 
 /* Reports and disposes of `text`, which may be NULL. */
-static bool report(struct kernel_emitter *e, const char *what, char *text)
+static bool report_llvm(struct kernel_emitter *e, const char *what, char *text)
 {
     struct diag *diag = diag_report(e->cx->diags, RULE_CODEGEN, e->graph->span, "%s", what);
     if (text != NULL && diag != NULL) diag_note(diag, "%s", text);
@@ -68,13 +68,13 @@ static bool create_machine(struct kernel_emitter *e)
     char *text = NULL;
     e->code->register_target();
     if (LLVMGetTargetFromTriple(e->code->triple, &target, &text))
-        return report(
+        return report_llvm(
             e, arena_printf(e->scratch, "this LLVM has no code generator for %s", e->code->name),
             text);
     e->machine = LLVMCreateTargetMachine(target, e->code->triple, e->isa.cpu, e->isa.extra,
                                          codegen_level(e->cx->options.optimisation), LLVMRelocPIC,
                                          LLVMCodeModelDefault);
-    return e->machine != NULL || report(e, "LLVM refuses the target machine", NULL);
+    return e->machine != NULL || report_llvm(e, "LLVM refuses the target machine", NULL);
 }
 
 /* ---- begin and end ---- */
@@ -127,16 +127,6 @@ static bool emitter_begin(struct kernel_emitter *e, struct compile *cx, const st
     return true;
 }
 
-static void emitter_end(struct kernel_emitter *e)
-{
-    LLVMDisposeModule(e->module);
-    LLVMDisposeBuilder(e->builder);
-    if (e->machine != NULL) LLVMDisposeTargetMachine(e->machine);
-    LLVMContextDispose(e->context);
-    LLVMResetFatalErrorHandler();
-    arena_destroy(e->scratch);
-}
-
 /* ---- variants ---- */
 
 /* NaNs reach an out-port of the pipeline in canonical form, bytes between fields as zeros: whether a port can be bound to one. */
@@ -165,20 +155,14 @@ static uint64_t window_rows(const struct kernel_emitter *e, const struct graph_n
     return 0;
 }
 
-/* A bundle may make the maximum of an output larger than its kernel's. */
-static uint64_t *most_of_outputs(struct kernel_emitter *e, const struct graph_node *node)
-{
-    uint64_t *most = ARENA_ARRAY(e->scratch, uint64_t, node->outputs.count + 1);
-    for (size_t i = 0; i < node->outputs.count; i++)
-        most[i] = node->outputs.items[i].push;
-    return most;
-}
-
 static uint32_t find_variant(struct kernel_emitter *e, const struct graph_node *node)
 {
     bool *canonical = canonical_ports(e, node);
     uint64_t row_packets = window_rows(e, node);
-    uint64_t *most = most_of_outputs(e, node);
+    /* A bundle may make the maximum of an output larger than its kernel's. */
+    uint64_t *most = ARENA_ARRAY(e->scratch, uint64_t, node->outputs.count + 1);
+    for (size_t i = 0; i < node->outputs.count; i++)
+        most[i] = node->outputs.items[i].push;
     size_t most_bytes = node->outputs.count * sizeof *most;
     size_t size = node->kernel->out_count * sizeof *canonical;
     struct graph_warp warp = node->warp;
@@ -219,18 +203,6 @@ static uint32_t add_child(struct kernel_emitter *e, struct kernel *kernel)
     return id;
 }
 
-static void find_variants(struct kernel_emitter *e)
-{
-    e->node_kernel = ARENA_ARRAY(e->cx->arena, uint32_t, e->graph->nodes.count);
-    for (size_t i = 0; i < e->graph->nodes.count; i++) {
-        e->node_kernel[i] = find_variant(e, &e->graph->nodes.items[i]);
-    }
-    size_t children = e->graph->child_kernels, first = e->graph->kernels.count - children;
-    e->child_kernel = ARENA_ARRAY(e->cx->arena, uint32_t, children);
-    for (size_t i = 0; i < children; i++)
-        e->child_kernel[i] = add_child(e, e->graph->kernels.items[first + i]);
-}
-
 /* ---- the module ---- */
 
 void kernel_text_attribute(struct kernel_emitter *e, LLVMValueRef function, const char *name,
@@ -239,17 +211,6 @@ void kernel_text_attribute(struct kernel_emitter *e, LLVMValueRef function, cons
     LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                             LLVMCreateStringAttribute(e->context, name, (unsigned)strlen(name),
                                                       value, (unsigned)strlen(value)));
-}
-
-/* Loops must not become calls of the C library. */
-static void mark_functions(struct kernel_emitter *e)
-{
-    for (LLVMValueRef f = LLVMGetFirstFunction(e->module); f != NULL; f = LLVMGetNextFunction(f)) {
-        if (LLVMIsDeclaration(f)) continue;
-        kernel_text_attribute(e, f, "no-builtin-strlen", "");
-        kernel_text_attribute(e, f, "no-builtin-wcslen", "");
-        e->code->mark_function(e, f);
-    }
 }
 
 static void verify(struct kernel_emitter *e)
@@ -347,7 +308,7 @@ static bool optimise(struct kernel_emitter *e)
         return true;
     }
     char *text = LLVMGetErrorMessage(error);
-    report(e, "LLVM cannot optimise the kernels", LLVMCreateMessage(text));
+    report_llvm(e, "LLVM cannot optimise the kernels", LLVMCreateMessage(text));
     LLVMDisposeErrorMessage(text);
     return false;
 }
@@ -402,7 +363,14 @@ static bool check_all_locals(struct kernel_emitter *e)
 
 static bool build_module(struct kernel_emitter *e)
 {
-    find_variants(e);
+    e->node_kernel = ARENA_ARRAY(e->cx->arena, uint32_t, e->graph->nodes.count);
+    for (size_t i = 0; i < e->graph->nodes.count; i++) {
+        e->node_kernel[i] = find_variant(e, &e->graph->nodes.items[i]);
+    }
+    size_t children = e->graph->child_kernels, first = e->graph->kernels.count - children;
+    e->child_kernel = ARENA_ARRAY(e->cx->arena, uint32_t, children);
+    for (size_t i = 0; i < children; i++)
+        e->child_kernel[i] = add_child(e, e->graph->kernels.items[first + i]);
     if (!check_all_locals(e) || !kernel_link_bitcode(e)) return false;
     for (size_t i = 0; i < e->variants.count; i++) {
         const struct kernel *kernel = e->variants.items[i].kernel;
@@ -413,7 +381,13 @@ static bool build_module(struct kernel_emitter *e)
     }
     kernel_emit_arguments_entry(e);
     if (e->code->threads) kernel_emit_call(e);
-    mark_functions(e);
+    /* Loops must not become calls of the C library. */
+    for (LLVMValueRef f = LLVMGetFirstFunction(e->module); f != NULL; f = LLVMGetNextFunction(f)) {
+        if (LLVMIsDeclaration(f)) continue;
+        kernel_text_attribute(e, f, "no-builtin-strlen", "");
+        kernel_text_attribute(e, f, "no-builtin-wcslen", "");
+        e->code->mark_function(e, f);
+    }
     verify(e);
     count_work(e);
     if (!optimise(e)) return false;
@@ -441,7 +415,7 @@ static bool code_of_memory(struct kernel_emitter *e, enum kernel_text text_kind,
     LLVMBool failed =
         LLVMTargetMachineEmitToMemoryBuffer(e->machine, e->module, kind, &text, &buffer);
     phase_resume(e->cx, before);
-    if (failed) return report(e, "LLVM cannot generate code for the kernels", text);
+    if (failed) return report_llvm(e, "LLVM cannot generate code for the kernels", text);
     code->size_bytes = LLVMGetBufferSize(buffer);
     code->bytes = arena_copy(e->cx->arena, LLVMGetBufferStart(buffer), code->size_bytes);
     if (e->code->linker_emulation == NULL) {
@@ -478,6 +452,11 @@ bool kernel_generate(struct compile *cx, const struct graph *graph,
     bool good = emitter_begin(&e, cx, graph, isa, places);
     e.watch = watch;
     good = good && make_code(&e, kind, code) && !diag_failed(cx->diags);
-    emitter_end(&e);
+    LLVMDisposeModule(e.module);
+    LLVMDisposeBuilder(e.builder);
+    if (e.machine != NULL) LLVMDisposeTargetMachine(e.machine);
+    LLVMContextDispose(e.context);
+    LLVMResetFatalErrorHandler();
+    arena_destroy(e.scratch);
     return good;
 }

@@ -66,22 +66,18 @@ static struct kernel_address spread(struct kernel_emitter *e, const struct type 
     return base;
 }
 
-/* The item of an object whose scalars lie `item_bytes` apart. */
-static struct kernel_address item_apart(struct kernel_emitter *e, const struct type *array,
-                                        struct kernel_address base, LLVMValueRef index)
-{
-    uint64_t bytes = type_scalar_count(array->element) * base.item_bytes;
-    if (kernel_is_vector(index)) base = spread(e, type_base(array), base);
-    LLVMValueRef offset =
-        LLVMBuildMul(e->builder, index, kernel_integer_like(e, index, 64, bytes), "");
-    base.pointer = LLVMBuildInBoundsGEP2(e->builder, e->i8, base.pointer, &offset, 1, "");
-    return base;
-}
-
 struct kernel_address kernel_item(struct kernel_emitter *e, const struct type *array,
                                   struct kernel_address base, LLVMValueRef index)
 {
-    if (base.item_bytes > 0) return item_apart(e, array, base, index);
+    if (base.item_bytes > 0) {
+        /* The item of an object whose scalars lie `item_bytes` apart. */
+        uint64_t bytes = type_scalar_count(array->element) * base.item_bytes;
+        if (kernel_is_vector(index)) base = spread(e, type_base(array), base);
+        LLVMValueRef offset =
+            LLVMBuildMul(e->builder, index, kernel_integer_like(e, index, 64, bytes), "");
+        base.pointer = LLVMBuildInBoundsGEP2(e->builder, e->i8, base.pointer, &offset, 1, "");
+        return base;
+    }
     LLVMTypeRef item = kernel_layout_type(e, array->element, base.layout);
     if (kernel_is_vector(index)) {
         base = spread(e, type_base(array), base);

@@ -91,8 +91,8 @@ static LLVMValueRef division(struct kernel_emitter *e, bool remainder, const str
 }
 
 /* The count is taken modulo the width, which is a power of two: its low bits tell. */
-static LLVMValueRef shift(struct kernel_emitter *e, enum kx_op op, const struct type *type,
-                          LLVMValueRef left, LLVMValueRef right)
+static LLVMValueRef emit_shift(struct kernel_emitter *e, enum kx_op op, const struct type *type,
+                               LLVMValueRef left, LLVMValueRef right)
 {
     LLVMTypeRef scalar = kernel_scalar_type(e, type->scalar);
     unsigned bits = LLVMGetIntTypeWidth(scalar);
@@ -109,7 +109,7 @@ static LLVMValueRef shift(struct kernel_emitter *e, enum kx_op op, const struct 
 static LLVMValueRef integer_binary(struct kernel_emitter *e, enum kx_op op, const struct type *type,
                                    LLVMValueRef left, LLVMValueRef right, const struct kx *at)
 {
-    if (op == OP_SHL || op == OP_SHR) return shift(e, op, type, left, right);
+    if (op == OP_SHL || op == OP_SHR) return emit_shift(e, op, type, left, right);
     kernel_unify(e, &left, &right);
     switch (op) {
     case OP_ADD: return LLVMBuildAdd(e->builder, left, right, "");

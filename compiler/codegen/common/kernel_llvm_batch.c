@@ -61,7 +61,7 @@ static const char *const param_names[] = {
     "completed", "seen",   "most",  "launches", "indices", "cycles", "origins", "past.caches"};
 
 /* The others are pointers. */
-static bool is_number(unsigned param)
+static bool is_number_parameter(unsigned param)
 {
     return param == KERNEL_PARAM_FIRST || param == KERNEL_PARAM_COUNT ||
            param == KERNEL_PARAM_PAST_CACHES;
@@ -74,7 +74,7 @@ static LLVMValueRef add_internal(struct kernel_emitter *e, const char *name,
     unsigned count = (unsigned)(KERNEL_PARAM_WINDOWS + windows);
     LLVMTypeRef *types = ARENA_ARRAY(e->scratch, LLVMTypeRef, count);
     for (unsigned i = 0; i < count; i++) {
-        types[i] = is_number(i) ? e->i64 : e->pointer;
+        types[i] = is_number_parameter(i) ? e->i64 : e->pointer;
     }
     LLVMValueRef function =
         LLVMAddFunction(e->module, name, LLVMFunctionType(e->i32, types, count, 0));
@@ -83,7 +83,7 @@ static LLVMValueRef add_internal(struct kernel_emitter *e, const char *name,
         LLVMValueRef param = LLVMGetParam(function, i);
         if (i < KERNEL_PARAM_WINDOWS)
             LLVMSetValueName2(param, param_names[i], strlen(param_names[i]));
-        if (is_number(i)) continue;
+        if (is_number_parameter(i)) continue;
         kernel_parameter_attribute(e, function, i, "noalias");
         bool read_only = i == KERNEL_PARAM_ARGUMENTS || i == KERNEL_PARAM_LEFT ||
                          i == KERNEL_PARAM_SEEN || i == KERNEL_PARAM_INDICES ||
@@ -136,7 +136,7 @@ unsigned kernel_batch_arguments(struct kernel_emitter *e, LLVMValueRef batch,
         offsetof(struct kernel_batch, indices),   offsetof(struct kernel_batch, warp_cycles),
         offsetof(struct kernel_batch, origins),   offsetof(struct kernel_batch, past_caches)};
     for (unsigned i = 0; i < KERNEL_PARAM_WINDOWS; i++) {
-        LLVMTypeRef field = is_number(i) ? e->i64 : e->pointer;
+        LLVMTypeRef field = is_number_parameter(i) ? e->i64 : e->pointer;
         args[i] = kernel_batch_field(e, batch, field, offsets[i]);
     }
     return KERNEL_PARAM_WINDOWS + load_windows(e, batch, ends, args + KERNEL_PARAM_WINDOWS);
@@ -583,7 +583,7 @@ static const char *entry_name(enum kernel_entry_kind entry)
 }
 
 /* Reports to the caller; returns the status. */
-static LLVMValueRef report(struct kernel_emitter *e)
+static LLVMValueRef report_to_caller(struct kernel_emitter *e)
 {
     struct kernel_body *body = e->body;
     LLVMValueRef produced = LLVMGetParam(body->llvm, KERNEL_PARAM_PRODUCED);
@@ -620,7 +620,7 @@ static uint32_t emit_internal(struct kernel_emitter *e, const struct kernel_vari
         emit_once(e, entry == ENTRY_INIT ? kernel->init : kernel->finish);
     store_state_scalars(e);
     kernel_count_report(e);
-    LLVMBuildRet(e->builder, report(e));
+    LLVMBuildRet(e->builder, report_to_caller(e));
     kernel_body_end(e, NULL, NULL);
     return padded;
 }

@@ -100,8 +100,8 @@ static LLVMValueRef integer_extreme(struct kernel_emitter *e, bool maximum, enum
 
 /* minimumNumber, maximumNumber: a NaN is ignored, -0 is less than +0.  Equal operands differ in the
  * sign of zero at most, so joining their bits chooses. */
-static LLVMValueRef float_extreme(struct kernel_emitter *e, bool maximum, enum scalar_type scalar,
-                                  LLVMValueRef *args)
+static LLVMValueRef emit_float_extreme(struct kernel_emitter *e, bool maximum,
+                                       enum scalar_type scalar, LLVMValueRef *args)
 {
     LLVMBuilderRef b = e->builder;
     LLVMValueRef whole = e->code->float_extreme(e, maximum, args);
@@ -121,7 +121,7 @@ static LLVMValueRef float_extreme(struct kernel_emitter *e, bool maximum, enum s
 static LLVMValueRef extreme(struct kernel_emitter *e, bool maximum, enum scalar_type scalar,
                             LLVMValueRef *args)
 {
-    return scalar_is_float(scalar) ? float_extreme(e, maximum, scalar, args)
+    return scalar_is_float(scalar) ? emit_float_extreme(e, maximum, scalar, args)
                                    : integer_extreme(e, maximum, scalar, args);
 }
 

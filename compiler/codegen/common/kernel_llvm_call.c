@@ -110,7 +110,7 @@ void kernel_return(struct kernel_emitter *e, LLVMValueRef value)
 }
 
 /* The mathematics of the library depend on exact operations. */
-static bool is_library(const struct kernel_emitter *e, const struct function *f)
+static bool is_library_function(const struct kernel_emitter *e, const struct function *f)
 {
     if (f->span.source == 0) return false;
     return strcmp(source_get(e->cx->sources, f->span.source)->name, "std/math.pipe") == 0;
@@ -133,7 +133,7 @@ static LLVMValueRef define(struct kernel_emitter *e, const struct function *f, u
                                .lanes = lanes,
                                .varying = varying,
                                .loops = lanes > 0 ? kernel_plan_loops(e, f->body, varying) : NULL,
-                               .strict = is_library(e, f),
+                               .strict = is_library_function(e, f),
                                .speculative = speculative};
     struct kernel_counting counting;
     kernel_body_begin(e, &body, function, f->local_count);

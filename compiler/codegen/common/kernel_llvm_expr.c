@@ -16,23 +16,23 @@
 #include "compiler/codegen/common/kernel_pairs.h"
 #include "compiler/codegen/common/kernel_query.h"
 
-static void copy_items(struct kernel_emitter *e, const struct type *type, struct kernel_address to,
-                       struct kernel_address from)
+static void copy_array_items(struct kernel_emitter *e, const struct type *type,
+                             struct kernel_address to, struct kernel_address from)
 {
     if (type_is_scalar(type)) {
         kernel_store(e, type, to, kernel_load(e, type, from));
         return;
     }
     for (uint64_t i = 0; i < type->length; i++)
-        copy_items(e, type->element, kernel_item(e, type, to, kernel_i64(e, i)),
-                   kernel_item(e, type, from, kernel_i64(e, i)));
+        copy_array_items(e, type->element, kernel_item(e, type, to, kernel_i64(e, i)),
+                         kernel_item(e, type, from, kernel_i64(e, i)));
 }
 
 void kernel_copy(struct kernel_emitter *e, const struct type *type, struct kernel_address to,
                  struct kernel_address from)
 {
     if (to.layout != LAYOUT_UNIFORM || from.layout != LAYOUT_UNIFORM)
-        copy_items(e, type, to, from);
+        copy_array_items(e, type, to, from);
     else
         LLVMBuildMemCpy(e->builder, to.pointer, type->alignment_bytes, from.pointer,
                         type->alignment_bytes, kernel_i64(e, type->width_bytes));
@@ -79,25 +79,20 @@ static enum kernel_layout value_layout(struct kernel_emitter *e, const struct kx
     return varies ? LAYOUT_LANES : LAYOUT_UNIFORM;
 }
 
-static void struct_into(struct kernel_emitter *e, const struct kx *x, struct kernel_address to)
-{
-    bool whole = x->argument_count == x->type->field_count && !x->type->has_padding;
-    for (uint32_t i = 0; i < x->argument_count; i++)
-        whole = whole && x->arguments[i] != NULL;
-    if (!whole) kernel_store_zero(e, x->type, to);
-    for (uint32_t i = 0; i < x->argument_count; i++) {
-        if (x->arguments[i] != NULL)
-            kernel_expression_into(e, x->arguments[i],
-                                   kernel_member(e, to, x->type->fields[i].offset_bytes), true);
-    }
-}
-
 /* Each argument follows the previous one; one of a vector may be a shorter vector. */
 static void aggregate_into(struct kernel_emitter *e, const struct kx *x, struct kernel_address to)
 {
     uint64_t at = 0;
     if (x->type->kind == TYPE_STRUCT) {
-        struct_into(e, x, to);
+        bool whole = x->argument_count == x->type->field_count && !x->type->has_padding;
+        for (uint32_t i = 0; i < x->argument_count; i++)
+            whole = whole && x->arguments[i] != NULL;
+        if (!whole) kernel_store_zero(e, x->type, to);
+        for (uint32_t i = 0; i < x->argument_count; i++) {
+            if (x->arguments[i] != NULL)
+                kernel_expression_into(e, x->arguments[i],
+                                       kernel_member(e, to, x->type->fields[i].offset_bytes), true);
+        }
         return;
     }
     if (x->argument_count < x->type->length) kernel_store_zero(e, x->type, to);
@@ -356,8 +351,8 @@ static LLVMValueRef assign(struct kernel_emitter *e, const struct kx *x)
 /* ---- choices ---- */
 
 /* Joins the values of two blocks, which are not yet ended. */
-static LLVMValueRef join(struct kernel_emitter *e, LLVMValueRef value[2],
-                         LLVMBasicBlockRef block[2])
+static LLVMValueRef join_sides(struct kernel_emitter *e, LLVMValueRef value[2],
+                               LLVMBasicBlockRef block[2])
 {
     for (int i = 0; i < 2; i++) {
         if (!kernel_is_vector(value[i]) && kernel_is_vector(value[1 - i])) {
@@ -382,8 +377,8 @@ struct side {
     uint32_t region;
 };
 
-static LLVMValueRef branch(struct kernel_emitter *e, LLVMValueRef condition, struct side yes,
-                           struct side no)
+static LLVMValueRef emit_choice_branch(struct kernel_emitter *e, LLVMValueRef condition,
+                                       struct side yes, struct side no)
 {
     LLVMBasicBlockRef block[2] = {kernel_block(e, "yes"), kernel_block(e, "no")};
     LLVMValueRef value[2];
@@ -396,7 +391,7 @@ static LLVMValueRef branch(struct kernel_emitter *e, LLVMValueRef condition, str
             sides[i].x != NULL ? kernel_expression(e, sides[i].x) : LLVMConstInt(e->i1, i == 0, 0);
         block[i] = LLVMGetInsertBlock(e->builder);
     }
-    return join(e, value, block);
+    return join_sides(e, value, block);
 }
 
 /* Evaluates what may not be wanted: it is where `condition` is `truth`. */
@@ -424,7 +419,7 @@ static LLVMValueRef logical(struct kernel_emitter *e, const struct kx *x)
     bool both = x->op == OP_LOGICAL_AND;
     const struct side other = {x->right, x->regions[0]}, constant = {NULL, 0};
     if (!kernel_is_vector(left) && !kernel_is_speculatable(e, x->right)) {
-        return branch(e, left, both ? other : constant, both ? constant : other);
+        return emit_choice_branch(e, left, both ? other : constant, both ? constant : other);
     }
     LLVMValueRef right = speculate(e, other, left, both);
     kernel_unify(e, &left, &right);
@@ -432,13 +427,13 @@ static LLVMValueRef logical(struct kernel_emitter *e, const struct kx *x)
                 : LLVMBuildOr(e->builder, left, right, "");
 }
 
-static LLVMValueRef choose(struct kernel_emitter *e, const struct kx *x)
+static LLVMValueRef emit_choice(struct kernel_emitter *e, const struct kx *x)
 {
     LLVMValueRef condition = kernel_expression(e, x->left);
     const struct side sides[2] = {{x->right, x->regions[0]}, {x->third, x->regions[1]}};
     bool speculatable = kernel_is_speculatable(e, x->right) && kernel_is_speculatable(e, x->third);
     if (!kernel_is_vector(condition) && !speculatable)
-        return branch(e, condition, sides[0], sides[1]);
+        return emit_choice_branch(e, condition, sides[0], sides[1]);
     LLVMValueRef yes = speculate(e, sides[0], condition, true);
     LLVMValueRef no = speculate(e, sides[1], condition, false);
     return kernel_select(e, condition, yes, no);
@@ -446,7 +441,7 @@ static LLVMValueRef choose(struct kernel_emitter *e, const struct kx *x)
 
 /* ---- all ---- */
 
-static LLVMValueRef binary(struct kernel_emitter *e, const struct kx *x)
+static LLVMValueRef emit_binary(struct kernel_emitter *e, const struct kx *x)
 {
     LLVMValueRef left = kernel_expression(e, x->left);
     LLVMValueRef right = kernel_expression(e, x->right);
@@ -474,9 +469,9 @@ static LLVMValueRef scalar_expression(struct kernel_emitter *e, const struct kx 
     case KX_COMPLEMENT:
     case KX_NOT: return LLVMBuildNot(e->builder, kernel_expression(e, x->left), "");
     case KX_BINARY:
-    case KX_COMPARE: return binary(e, x);
+    case KX_COMPARE: return emit_binary(e, x);
     case KX_LOGICAL: return logical(e, x);
-    case KX_SELECT: return choose(e, x);
+    case KX_SELECT: return emit_choice(e, x);
     case KX_CONVERT:
         if (e->body->pairs && kernel_is_packet_word(x))
             return kernel_load_pair_words(e, kernel_address_of(e, x->left),

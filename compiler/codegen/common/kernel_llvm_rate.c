@@ -140,7 +140,7 @@ struct port_code {
     LLVMValueRef told;     /* one number for each output */
 };
 
-static void check_count(struct kernel_emitter *e, LLVMValueRef element, void *data)
+static void check_end_count(struct kernel_emitter *e, LLVMValueRef element, void *data)
 {
     const struct port_code *code = data;
     LLVMValueRef count = load_count(e, code->port, element);
@@ -150,7 +150,7 @@ static void check_count(struct kernel_emitter *e, LLVMValueRef element, void *da
 
 /* A firing must have appended what it declares; that it is not more every append has checked.  Of one
  * that launches its tree counts, and the device queue checks that. */
-static void check_counts(struct kernel_emitter *e)
+static void check_firing_counts(struct kernel_emitter *e)
 {
     const struct kernel *kernel = e->body->kernel;
     if (kernel_launches_any(&kernel->launches)) return;
@@ -160,40 +160,29 @@ static void check_counts(struct kernel_emitter *e)
         struct span span = port->rate_declared ? port->rate_span : port->span;
         LLVMValueRef bound = kernel_phase_rate(e, port->push_least, port->push_leasts).value;
         struct port_code code = {.port = i, .value = bound, .span = span};
-        kernel_each_end(e, port->arity, check_count, &code);
+        kernel_each_end(e, port->arity, check_end_count, &code);
     }
 }
 
 /* ---- the largest firing ---- */
 
-static LLVMValueRef most_slot(struct kernel_emitter *e, uint32_t port, LLVMValueRef element)
+static LLVMValueRef port_most_slot(struct kernel_emitter *e, uint32_t port, LLVMValueRef element)
 {
     return kernel_array_item(e, e->i64, e->body->kernel->out[port].arity, e->body->out[port].most,
                              element);
 }
 
-static void begin_most(struct kernel_emitter *e)
-{
-    const struct kernel *kernel = e->body->kernel;
-    for (uint32_t i = 0; i < kernel->out_count; i++) {
-        const struct kernel_port *port = &kernel->out[i];
-        if (!out_ranges(port) || port->indexed) continue;
-        e->body->out[i].most = kernel_alloca(e, LLVMArrayType2(e->i64, port->arity), "most");
-        kernel_zero_ends(e, port->arity, e->body->out[i].most);
-    }
-}
-
 static void raise_one(struct kernel_emitter *e, LLVMValueRef element, void *data)
 {
     const struct port_code *code = data;
-    LLVMValueRef slot = most_slot(e, code->port, element);
+    LLVMValueRef slot = port_most_slot(e, code->port, element);
     LLVMValueRef count = load_count(e, code->port, element);
     LLVMValueRef most = LLVMBuildLoad2(e->builder, e->i64, slot, "most");
     LLVMValueRef more = LLVMBuildICmp(e->builder, LLVMIntUGT, count, most, "");
     LLVMBuildStore(e->builder, LLVMBuildSelect(e->builder, more, count, most, ""), slot);
 }
 
-static void raise_most(struct kernel_emitter *e)
+static void raise_port_most(struct kernel_emitter *e)
 {
     const struct kernel *kernel = e->body->kernel;
     for (uint32_t i = 0; i < kernel->out_count; i++) {
@@ -220,18 +209,6 @@ static void move_input(struct kernel_emitter *e, LLVMValueRef element, void *dat
     const struct port_code *code = data;
     const struct kernel_port *port = &e->body->kernel->in[code->port];
     move_pointer(e, port, e->body->in[code->port].pointers, element, code->value);
-}
-
-static void move_inputs(struct kernel_emitter *e)
-{
-    const struct kernel *kernel = e->body->kernel;
-    for (uint32_t i = 0; i < kernel->in_count; i++) {
-        const struct kernel_port *port = &kernel->in[i];
-        if (!e->body->in[i].moves) continue;
-        struct port_code code = {.port = i,
-                                 .value = kernel_phase_rate(e, port->pop, port->pops).value};
-        kernel_each_end(e, port->arity, move_input, &code);
-    }
 }
 
 static void move_output(struct kernel_emitter *e, LLVMValueRef element, void *data)
@@ -265,7 +242,13 @@ void kernel_rates_begin(struct kernel_emitter *e)
     LLVMBuildStore(e->builder, LLVMGetParam(body->llvm, KERNEL_PARAM_COUNT), body->completed);
     LLVMBuildStore(e->builder, LLVMConstInt(e->i32, KERNEL_OK, 0), body->status);
     begin_phases(e);
-    begin_most(e);
+    const struct kernel *kernel = e->body->kernel;
+    for (uint32_t i = 0; i < kernel->out_count; i++) {
+        const struct kernel_port *port = &kernel->out[i];
+        if (!out_ranges(port) || port->indexed) continue;
+        e->body->out[i].most = kernel_alloca(e, LLVMArrayType2(e->i64, port->arity), "most");
+        kernel_zero_ends(e, port->arity, e->body->out[i].most);
+    }
 }
 
 void kernel_firing_begin(struct kernel_emitter *e)
@@ -280,9 +263,16 @@ void kernel_firing_begin(struct kernel_emitter *e)
 void kernel_firing_end(struct kernel_emitter *e)
 {
     if (e->body->lanes > 0) return;
-    check_counts(e);
-    raise_most(e);
-    move_inputs(e);
+    check_firing_counts(e);
+    raise_port_most(e);
+    const struct kernel *kernel = e->body->kernel;
+    for (uint32_t i = 0; i < kernel->in_count; i++) {
+        const struct kernel_port *port = &kernel->in[i];
+        if (!e->body->in[i].moves) continue;
+        struct port_code code = {.port = i,
+                                 .value = kernel_phase_rate(e, port->pop, port->pops).value};
+        kernel_each_end(e, port->arity, move_input, &code);
+    }
     move_outputs(e);
     step_phase(e);
     e->body->phase = NULL;
@@ -375,18 +365,10 @@ static void report_produced(struct kernel_emitter *e, LLVMValueRef produced, LLV
     }
 }
 
-static void canonicalise_later(struct kernel_emitter *e, LLVMValueRef completed)
-{
-    for (uint32_t i = 0; i < e->body->kernel->out_count; i++) {
-        if (!e->body->out[i].canonical_later) continue;
-        kernel_canonical_window(e, i, appended_packets(e, i, kernel_i64(e, 0), completed));
-    }
-}
-
 static void tell_most(struct kernel_emitter *e, LLVMValueRef element, void *data)
 {
     const struct port_code *code = data;
-    LLVMValueRef slot = most_slot(e, code->port, element);
+    LLVMValueRef slot = port_most_slot(e, code->port, element);
     tell(e, code, element, LLVMBuildLoad2(e->builder, e->i64, slot, ""));
 }
 
@@ -401,7 +383,7 @@ static void report_most(struct kernel_emitter *e, LLVMValueRef most)
     }
 }
 
-static bool has_ranges(const struct kernel_emitter *e)
+static bool has_rate_ranges(const struct kernel_emitter *e)
 {
     bool any = false;
     for (uint32_t i = 0; i < e->body->kernel->out_count; i++)
@@ -429,14 +411,17 @@ void kernel_report_batch(struct kernel_emitter *e, LLVMValueRef produced, LLVMVa
                          LLVMValueRef most)
 {
     LLVMValueRef firings = LLVMBuildLoad2(e->builder, e->i64, e->body->completed, "firings");
-    canonicalise_later(e, firings);
+    for (uint32_t i = 0; i < e->body->kernel->out_count; i++) {
+        if (!e->body->out[i].canonical_later) continue;
+        kernel_canonical_window(e, i, appended_packets(e, i, kernel_i64(e, 0), firings));
+    }
     LLVMBasicBlockRef end = kernel_begin_asked(e, produced);
     report_produced(e, produced, firings);
     kernel_end_asked(e, end);
     end = kernel_begin_asked(e, completed);
     LLVMBuildStore(e->builder, firings, completed);
     kernel_end_asked(e, end);
-    if (!has_ranges(e)) return;
+    if (!has_rate_ranges(e)) return;
     end = kernel_begin_asked(e, most);
     report_most(e, most);
     kernel_end_asked(e, end);

@@ -20,7 +20,7 @@
 #include "compiler/codegen/common/kernel_query.h"
 #include "compiler/codegen/common/kernel_unroll.h"
 
-static void jump(struct kernel_emitter *e, LLVMBasicBlockRef to)
+static void emit_jump(struct kernel_emitter *e, LLVMBasicBlockRef to)
 {
     LLVMBuildBr(e->builder, to);
     kernel_position(e, kernel_block(e, "after"));
@@ -71,26 +71,20 @@ static void zero_between(struct kernel_emitter *e, LLVMValueRef at, uint64_t fro
                         LLVMConstInt(e->i8, 0, 0), kernel_i64(e, to - from), 1);
 }
 
-static void canonicalise_struct(struct kernel_emitter *e, const struct type *type,
-                                struct kernel_address at)
-{
-    uint64_t end = 0;
-    for (uint32_t i = 0; i < type->field_count; i++) {
-        const struct type_field *field = &type->fields[i];
-        zero_between(e, at.pointer, end, field->offset_bytes);
-        canonicalise(e, field->type, kernel_member(e, at, field->offset_bytes));
-        end = field->offset_bytes + field->type->width_bytes;
-    }
-    zero_between(e, at.pointer, end, type->width_bytes);
-}
-
 /* Makes the NaNs of a value in memory canonical and what lies between fields zero. */
 static void canonicalise(struct kernel_emitter *e, const struct type *type,
                          struct kernel_address at)
 {
     if (!type->has_floats && !type->has_padding) return;
     if (type->kind == TYPE_STRUCT) {
-        canonicalise_struct(e, type, at);
+        uint64_t end = 0;
+        for (uint32_t i = 0; i < type->field_count; i++) {
+            const struct type_field *field = &type->fields[i];
+            zero_between(e, at.pointer, end, field->offset_bytes);
+            canonicalise(e, field->type, kernel_member(e, at, field->offset_bytes));
+            end = field->offset_bytes + field->type->width_bytes;
+        }
+        zero_between(e, at.pointer, end, type->width_bytes);
     } else if (type_is_indexed(type)) {
         canonicalise_list(e, type, at);
     } else {
@@ -123,22 +117,17 @@ static struct kernel_bound room(struct kernel_emitter *e, uint32_t port)
     return kernel_phase_rate(e, out->push, out->pushes);
 }
 
-/* In lanes, to a port whose rate varies. */
-static void emit_some(struct kernel_emitter *e, const struct ks *s)
-{
-    const struct type *type = s->expr->type;
-    LLVMValueRef value = kernel_expression(e, s->expr);
-    if (!kernel_is_vector(value)) value = kernel_splat(e, value, e->body->lanes);
-    if (e->body->out[s->port].canonical && type_is_float(type))
-        value = kernel_canonical_bits(e, value, type->scalar);
-    kernel_append_some(e, s->port, kernel_memory_value(e, type, value));
-}
-
 static void emit(struct kernel_emitter *e, const struct ks *s)
 {
     const struct kernel_port *out = &e->body->kernel->out[s->port];
     if (e->body->lanes > 0 && e->body->out[s->port].moves) {
-        emit_some(e, s);
+        /* In lanes, to a port whose rate varies. */
+        const struct type *type = s->expr->type;
+        LLVMValueRef value = kernel_expression(e, s->expr);
+        if (!kernel_is_vector(value)) value = kernel_splat(e, value, e->body->lanes);
+        if (e->body->out[s->port].canonical && type_is_float(type))
+            value = kernel_canonical_bits(e, value, type->scalar);
+        kernel_append_some(e, s->port, kernel_memory_value(e, type, value));
         return;
     }
     LLVMValueRef element = kernel_port_element(e, out, s->element, s->element_check);
@@ -158,7 +147,7 @@ static void emit(struct kernel_emitter *e, const struct ks *s)
     LLVMBuildStore(e->builder, more, counter);
 }
 
-static void store(struct kernel_emitter *e, const struct ks *s)
+static void emit_store(struct kernel_emitter *e, const struct ks *s)
 {
     const struct kernel_port *out = &e->body->kernel->out[s->port];
     LLVMValueRef element = kernel_port_element(e, out, s->element, s->element_check);
@@ -179,7 +168,7 @@ static void store(struct kernel_emitter *e, const struct ks *s)
 
 /* ---- control ---- */
 
-static void declare(struct kernel_emitter *e, const struct ks *s)
+static void emit_declaration(struct kernel_emitter *e, const struct ks *s)
 {
     struct kernel_address to = kernel_variable_address(e, s->variable);
     if (s->expr != NULL)
@@ -192,20 +181,6 @@ static void declare(struct kernel_emitter *e, const struct ks *s)
 static LLVMValueRef control_value(struct kernel_emitter *e, const struct kx *x)
 {
     return e->body->together ? kernel_items_value(e, x) : kernel_expression(e, x);
-}
-
-/* Both sides are executed, each for the lanes that take it. */
-static void masked_if(struct kernel_emitter *e, const struct ks *s, LLVMValueRef condition)
-{
-    LLVMValueRef outer = e->body->mask;
-    const struct ks *sides[] = {s->body, s->otherwise};
-    for (int i = 0; i < 2; i++) {
-        LLVMValueRef mask = i == 0 ? condition : LLVMBuildNot(e->builder, condition, "");
-        if (outer != NULL) mask = LLVMBuildAnd(e->builder, outer, mask, "");
-        e->body->mask = mask;
-        kernel_statements(e, sides[i]);
-    }
-    e->body->mask = outer;
 }
 
 /* The append that is all that `if` guards, where it costs less to make it and not to count it than
@@ -266,7 +241,16 @@ static void branch_if(struct kernel_emitter *e, const struct ks *s)
 {
     LLVMValueRef condition = control_value(e, s->expr);
     if (kernel_is_vector(condition)) {
-        masked_if(e, s, condition);
+        /* Both sides are executed, each for the lanes that take it. */
+        LLVMValueRef outer = e->body->mask;
+        const struct ks *sides[] = {s->body, s->otherwise};
+        for (int i = 0; i < 2; i++) {
+            LLVMValueRef mask = i == 0 ? condition : LLVMBuildNot(e->builder, condition, "");
+            if (outer != NULL) mask = LLVMBuildAnd(e->builder, outer, mask, "");
+            e->body->mask = mask;
+            kernel_statements(e, sides[i]);
+        }
+        e->body->mask = outer;
         return;
     }
     const struct ks *append = LLVMIsConstant(condition) ? NULL : lone_append(e, s);
@@ -288,7 +272,7 @@ static void branch_if(struct kernel_emitter *e, const struct ks *s)
     kernel_position(e, end);
 }
 
-static void loop(struct kernel_emitter *e, const struct ks *s)
+static void emit_loop(struct kernel_emitter *e, const struct ks *s)
 {
     struct kernel_body *b = e->body;
     LLVMBasicBlockRef outer_break = b->break_to, outer_continue = b->continue_to;
@@ -370,7 +354,7 @@ static void leave(struct kernel_emitter *e, const struct ks *s)
 {
     if (e->body->entry != ENTRY_FUNCTION) {
         kernel_items_leave(e);
-        jump(e, e->body->end);
+        emit_jump(e, e->body->end);
         return;
     }
     LLVMValueRef value = NULL;
@@ -389,18 +373,18 @@ void kernel_statement(struct kernel_emitter *e, const struct ks *s)
     if (s->kind != KS_CASE) kernel_count(e, s->region);
     switch (s->kind) {
     case KS_EXPR: kernel_expression(e, s->expr); break;
-    case KS_DECLARE: declare(e, s); break;
+    case KS_DECLARE: emit_declaration(e, s); break;
     case KS_BLOCK: kernel_statements(e, s->body); break;
     case KS_IF: branch_if(e, s); break;
-    case KS_LOOP: loop(e, s); break;
+    case KS_LOOP: emit_loop(e, s); break;
     case KS_SWITCH: branch_switch(e, s); break;
     case KS_CASE: case_label(e, s); break;
-    case KS_BREAK: jump(e, e->body->break_to); break;
-    case KS_CONTINUE: jump(e, e->body->continue_to); break;
+    case KS_BREAK: emit_jump(e, e->body->break_to); break;
+    case KS_CONTINUE: emit_jump(e, e->body->continue_to); break;
     case KS_RETURN: leave(e, s); break;
     case KS_BARRIER: break; /* between two runs of items */
     case KS_EMIT: emit(e, s); break;
-    case KS_STORE: store(e, s); break;
+    case KS_STORE: emit_store(e, s); break;
     case KS_STOP: kernel_stop(e); break;
     case KS_LAUNCH: kernel_launch_statement(e, s); break;
     case KS_FOREIGN: kernel_foreign_call(e, s); break;

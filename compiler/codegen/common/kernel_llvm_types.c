@@ -124,15 +124,6 @@ LLVMValueRef kernel_constant(struct kernel_emitter *e, struct scalar_value value
 static LLVMValueRef constant_tree(struct kernel_emitter *e, const struct type *type,
                                   const struct scalar_value **values);
 
-static LLVMValueRef constant_list(struct kernel_emitter *e, const struct type *type,
-                                  const struct scalar_value **values)
-{
-    LLVMValueRef *items = ARENA_ARRAY(e->scratch, LLVMValueRef, type->length);
-    for (uint64_t i = 0; i < type->length; i++)
-        items[i] = constant_tree(e, type->element, values);
-    return LLVMConstArray2(LLVMTypeOf(items[0]), items, type->length);
-}
-
 /* Adds zeros from *at to `end`. */
 static void pad_constant(struct kernel_emitter *e, LLVMValueRef *parts, unsigned *count,
                          uint64_t at, uint64_t end)
@@ -161,7 +152,12 @@ static LLVMValueRef constant_tree(struct kernel_emitter *e, const struct type *t
                                   const struct scalar_value **values)
 {
     if (type->kind == TYPE_STRUCT) return constant_struct(e, type, values);
-    if (type->kind != TYPE_SCALAR) return constant_list(e, type, values);
+    if (type->kind != TYPE_SCALAR) {
+        LLVMValueRef *items = ARENA_ARRAY(e->scratch, LLVMValueRef, type->length);
+        for (uint64_t i = 0; i < type->length; i++)
+            items[i] = constant_tree(e, type->element, values);
+        return LLVMConstArray2(LLVMTypeOf(items[0]), items, type->length);
+    }
     struct scalar_value value = *(*values)++;
     if (value.type == SCALAR_BOOL) return LLVMConstInt(e->i8, value.bits & 1, 0);
     return kernel_constant(e, value);
@@ -298,14 +294,6 @@ void kernel_unroll_loop(struct kernel_emitter *e, LLVMValueRef branch)
 
 /* ---- loads and stores of scalars ---- */
 
-/* The register value of a scalar as memory holds it (i8 for bool). */
-static LLVMValueRef from_memory(struct kernel_emitter *e, const struct type *type,
-                                LLVMValueRef value)
-{
-    if (type->scalar != SCALAR_BOOL) return value;
-    return LLVMBuildICmp(e->builder, LLVMIntNE, value, LLVMConstNull(LLVMTypeOf(value)), "");
-}
-
 LLVMValueRef kernel_memory_value(struct kernel_emitter *e, const struct type *type,
                                  LLVMValueRef value)
 {
@@ -408,7 +396,9 @@ LLVMValueRef kernel_load(struct kernel_emitter *e, const struct type *type,
     } else {
         value = load_lanes(e, memory, type, from);
     }
-    return from_memory(e, type, value);
+    /* The register value of a scalar as memory holds it (i8 for bool). */
+    if (type->scalar != SCALAR_BOOL) return value;
+    return LLVMBuildICmp(e->builder, LLVMIntNE, value, LLVMConstNull(LLVMTypeOf(value)), "");
 }
 
 static void store_at(struct kernel_emitter *e, const struct type *type, LLVMValueRef value,

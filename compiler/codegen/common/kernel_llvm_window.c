@@ -113,8 +113,8 @@ bool kernel_has_borders(const struct kernel *kernel)
     return reach.rows > 0 || reach.columns > 0;
 }
 
-static LLVMValueRef compare(struct kernel_emitter *e, LLVMIntPredicate how, LLVMValueRef a,
-                            uint64_t b)
+static LLVMValueRef compare_offset(struct kernel_emitter *e, LLVMIntPredicate how, LLVMValueRef a,
+                                   uint64_t b)
 {
     return LLVMBuildICmp(e->builder, how, a, kernel_i64(e, b), "");
 }
@@ -125,7 +125,8 @@ static LLVMValueRef inner_row(struct kernel_emitter *e, LLVMValueRef row, struct
     LLVMValueRef lowest = LLVMBuildAdd(e->builder, row, kernel_i64(e, reach.rows), "");
     LLVMValueRef below =
         LLVMBuildICmp(e->builder, LLVMIntULT, lowest, e->body->rows_least, "inner.below");
-    return LLVMBuildAnd(e->builder, compare(e, LLVMIntUGE, row, reach.rows), below, "inner.row");
+    return LLVMBuildAnd(e->builder, compare_offset(e, LLVMIntUGE, row, reach.rows), below,
+                        "inner.row");
 }
 
 /* The column after the run that begins at `column`. */
@@ -135,7 +136,7 @@ static LLVMValueRef run_end(struct kernel_emitter *e, LLVMValueRef column,
     uint64_t length = e->body->row_packets;
     LLVMValueRef row_end = kernel_i64(e, length);
     if (length <= 2 * reach.columns) return row_end;
-    LLVMValueRef before = compare(e, LLVMIntULT, column, reach.columns);
+    LLVMValueRef before = compare_offset(e, LLVMIntULT, column, reach.columns);
     before = LLVMBuildAnd(e->builder, before, row_is_inner, "");
     LLVMValueRef end =
         LLVMBuildSelect(e->builder, before, kernel_i64(e, reach.columns), row_end, "");
@@ -177,8 +178,10 @@ void kernel_emit_rows(struct kernel_emitter *e, const struct kernel_lane_plan *p
     LLVMValueRef column = LLVMBuildURem(e->builder, place, length, "column");
     LLVMValueRef row_is_inner = inner_row(e, row, reach), inner = LLVMConstInt(e->i1, 0, 0);
     if (body->row_packets > 2 * reach.columns) {
-        LLVMValueRef right = compare(e, LLVMIntULT, column, body->row_packets - reach.columns);
-        inner = LLVMBuildAnd(e->builder, compare(e, LLVMIntUGE, column, reach.columns), right, "");
+        LLVMValueRef right =
+            compare_offset(e, LLVMIntULT, column, body->row_packets - reach.columns);
+        inner = LLVMBuildAnd(e->builder, compare_offset(e, LLVMIntUGE, column, reach.columns),
+                             right, "");
         inner = LLVMBuildAnd(e->builder, inner, row_is_inner, "inner");
     }
     LLVMValueRef run_columns =
@@ -229,7 +232,7 @@ static LLVMValueRef signed_extreme(struct kernel_emitter *e, const char *name, L
     return kernel_intrinsic(e, name, args, 2, &e->i64, 1);
 }
 
-static LLVMValueRef clamped(struct kernel_emitter *e, LLVMValueRef at, LLVMValueRef last)
+static LLVMValueRef clamped_row(struct kernel_emitter *e, LLVMValueRef at, LLVMValueRef last)
 {
     return signed_extreme(e, "llvm.smax", signed_extreme(e, "llvm.smin", at, last),
                           kernel_i64(e, 0));
@@ -244,7 +247,7 @@ static LLVMValueRef modulo(struct kernel_emitter *e, LLVMValueRef at, LLVMValueR
                            "");
 }
 
-static LLVMValueRef mirrored(struct kernel_emitter *e, LLVMValueRef at, LLVMValueRef last)
+static LLVMValueRef mirrored_row(struct kernel_emitter *e, LLVMValueRef at, LLVMValueRef last)
 {
     LLVMValueRef twice = LLVMBuildShl(e->builder, last, kernel_i64(e, 1), "");
     /* Of a side of one packet every packet is that one. */
@@ -261,19 +264,19 @@ static LLVMValueRef border_place(struct kernel_emitter *e, enum border border, L
 {
     LLVMValueRef last = LLVMBuildSub(e->builder, size, kernel_i64(e, 1), "");
     switch (border) {
-    case BORDER_MIRROR: return mirrored(e, at, last);
+    case BORDER_MIRROR: return mirrored_row(e, at, last);
     case BORDER_WRAP: return modulo(e, at, size);
     case BORDER_ZERO: {
         LLVMValueRef beyond = LLVMBuildICmp(e->builder, LLVMIntUGE, at, size, "outside");
         *outside = *outside == NULL ? beyond : LLVMBuildOr(e->builder, *outside, beyond, "");
-        return clamped(e, at, last);
+        return clamped_row(e, at, last);
     }
     case BORDER_CLAMP: break;
     }
-    return clamped(e, at, last);
+    return clamped_row(e, at, last);
 }
 
-static bool is_zero(LLVMValueRef value)
+static bool is_zero_constant(LLVMValueRef value)
 {
     return LLVMIsAConstantInt(value) != NULL && LLVMConstIntGetZExtValue(value) == 0;
 }
@@ -301,13 +304,13 @@ static struct kernel_address border_packet(struct kernel_emitter *e, uint32_t in
     LLVMValueRef row_begin = LLVMBuildMul(e->builder, body->border_row, length, "");
     LLVMValueRef own_column = LLVMBuildSub(e->builder, place, row_begin, "column");
     LLVMValueRef y = body->border_row, x = own_column;
-    if (!is_zero(row)) {
+    if (!is_zero_constant(row)) {
         LLVMValueRef slot = kernel_array_item(e, e->i64, port->arity, body->in[in].rows, element);
         LLVMValueRef rows = LLVMBuildLoad2(e->builder, e->i64, slot, "rows");
         y = LLVMBuildAdd(e->builder, y, row, "");
         y = border_place(e, port->border, y, rows, &outside);
     }
-    if (!is_zero(column)) {
+    if (!is_zero_constant(column)) {
         x = LLVMBuildAdd(e->builder, x, column, "");
         x = border_place(e, port->border, x, length, &outside);
     }
@@ -327,7 +330,7 @@ struct kernel_address kernel_window_address(struct kernel_emitter *e, const stru
     LLVMValueRef element = kernel_port_element(e, port, x->third, x->element_check);
     LLVMValueRef row = window_offset(e, x->left, x->check, port->window_height);
     LLVMValueRef column = window_offset(e, x->right, x->column_check, port->window_width);
-    if (e->body->border_row != NULL && !(is_zero(row) && is_zero(column)))
+    if (e->body->border_row != NULL && !(is_zero_constant(row) && is_zero_constant(column)))
         return border_packet(e, x->port, element, row, column);
     LLVMValueRef length = kernel_i64(e, e->body->row_packets);
     kernel_unify(e, &row, &length);

@@ -12,7 +12,7 @@
 #include "compiler/codegen/common/kernel_llvm_types.h"
 #include "compiler/codegen/common/source_map.h"
 
-static bool tells_origins(const struct kernel_emitter *e)
+static bool is_origin_told(const struct kernel_emitter *e)
 {
     return e->cx->options.debug_mode;
 }
@@ -21,7 +21,7 @@ void kernel_origins_begin(struct kernel_emitter *e, uint32_t port)
 {
     struct kernel_body *body = e->body;
     struct kernel_port_state *out = &body->out[port];
-    if (!tells_origins(e)) return;
+    if (!is_origin_told(e)) return;
     out->begins = kernel_bind_windows(e, &body->kernel->out[port], out, "begins", false);
 }
 
@@ -41,7 +41,7 @@ static LLVMValueRef number_of(struct kernel_emitter *e, uint32_t port, LLVMValue
 void kernel_origin_store(struct kernel_emitter *e, uint32_t port, LLVMValueRef element,
                          LLVMValueRef packet, struct span span)
 {
-    uint32_t place = tells_origins(e) ? places_add(e->places, span) : CONTAINER_NONE;
+    uint32_t place = is_origin_told(e) ? places_add(e->places, span) : CONTAINER_NONE;
     if (place == CONTAINER_NONE) return;
     LLVMValueRef origins = LLVMGetParam(e->body->llvm, KERNEL_PARAM_ORIGINS);
     LLVMBasicBlockRef wanted = kernel_block(e, "origin"), end = kernel_block(e, "origin.end");

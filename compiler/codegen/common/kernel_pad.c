@@ -17,7 +17,7 @@
 
 enum { WINDOWS_MAX = 8, BYTES_MAX = 32768, FIRINGS_MIN = 2 };
 
-static bool is_loop(const struct ks *s, void *data)
+static bool is_loop_statement(const struct ks *s, void *data)
 {
     (void)data;
     return s->kind == KS_LOOP;
@@ -60,7 +60,7 @@ static bool gives_floats(const struct kernel *kernel)
 bool kernel_pads(const struct kernel_emitter *e, const struct kernel *kernel)
 {
     return e->body->counting == NULL && !e->cx->options.fast_math && gives_floats(kernel) &&
-           windows_fit(kernel) && ks_any(kernel->body, is_loop, NULL, NULL);
+           windows_fit(kernel) && ks_any(kernel->body, is_loop_statement, NULL, NULL);
 }
 
 /* ---- code ---- */
@@ -87,8 +87,8 @@ static LLVMValueRef scratch(const struct padding *p, uint64_t bytes)
     return room;
 }
 
-static void copy(const struct padding *p, const struct type *type, LLVMValueRef to,
-                 LLVMValueRef from, LLVMValueRef bytes)
+static void copy_packets(const struct padding *p, const struct type *type, LLVMValueRef to,
+                         LLVMValueRef from, LLVMValueRef bytes)
 {
     unsigned alignment = (unsigned)type_base(type)->width_bytes;
     LLVMBuildMemCpy(p->e->builder, to, alignment, from, alignment, bytes);
@@ -102,7 +102,7 @@ static void fill_in(const struct padding *p, const struct kernel_port *port, LLV
     LLVMValueRef more = LLVMBuildSub(e->builder, p->count, kernel_i64(e, 1), "");
     LLVMValueRef bytes = LLVMBuildAdd(e->builder, times(p, port->pop * width, more),
                                       kernel_i64(e, port->peek * width), "");
-    copy(p, port->type, to, from, bytes);
+    copy_packets(p, port->type, to, from, bytes);
     LLVMValueRef rest = LLVMBuildSub(e->builder, kernel_i64(e, all), bytes, "");
     LLVMValueRef behind = LLVMBuildGEP2(e->builder, e->i8, to, &bytes, 1, "");
     LLVMBuildMemSet(e->builder, behind, LLVMConstInt(e->i8, 0, 0), rest, 1);
@@ -147,13 +147,13 @@ static void empty_windows(const struct padding *p, LLVMValueRef *room, LLVMValue
     for (uint32_t i = 0; i < p->kernel->out_count; i++) {
         const struct kernel_port *port = &p->kernel->out[i];
         for (uint64_t n = 0; n < port->arity; n++)
-            copy(p, port->type, *windows++, *room++,
-                 times(p, port->push * port->type->width_bytes, p->count));
+            copy_packets(p, port->type, *windows++, *room++,
+                         times(p, port->push * port->type->width_bytes, p->count));
     }
 }
 
 /* Replaces the report of the block, which counts all its firings. */
-static void report(const struct padding *p, LLVMValueRef produced, LLVMValueRef completed)
+static void report_padded(const struct padding *p, LLVMValueRef produced, LLVMValueRef completed)
 {
     struct kernel_emitter *e = p->e;
     uint64_t output = 0;
@@ -198,7 +198,7 @@ void kernel_emit_padded(struct kernel_emitter *e, const struct kernel *kernel,
     LLVMValueRef status = LLVMBuildCall2(e->builder, LLVMGlobalGetValueType(internal), internal,
                                          padded, arg_count, "");
     empty_windows(&p, padded + KERNEL_PARAM_WINDOWS + ins, windows + ins);
-    report(&p, args[KERNEL_PARAM_PRODUCED], args[KERNEL_PARAM_COMPLETED]);
+    report_padded(&p, args[KERNEL_PARAM_PRODUCED], args[KERNEL_PARAM_COMPLETED]);
     LLVMBuildRet(e->builder, status);
     kernel_position(e, whole);
 }

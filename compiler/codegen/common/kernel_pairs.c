@@ -23,7 +23,7 @@ static LLVMTypeRef vector_of(struct kernel_emitter *e, LLVMTypeRef item)
     return LLVMVectorType(item, e->body->lanes / PARTS);
 }
 
-static LLVMTypeRef word_type(struct kernel_emitter *e)
+static LLVMTypeRef pair_word_type(struct kernel_emitter *e)
 {
     return LLVMInt16TypeInContext(e->context);
 }
@@ -34,7 +34,7 @@ static LLVMValueRef load_part(struct kernel_emitter *e, struct kernel_address fr
 {
     LLVMBuilderRef b = e->builder;
     unsigned lanes = e->body->lanes / PARTS;
-    LLVMTypeRef word = word_type(e);
+    LLVMTypeRef word = pair_word_type(e);
     LLVMValueRef place = LLVMBuildAdd(b, from.parts[0], kernel_i64(e, part), "");
     LLVMValueRef odd = LLVMBuildAnd(b, place, kernel_i64(e, 1), "odd");
     LLVMValueRef offset = LLVMBuildSub(b, kernel_i64(e, part), odd, "");
@@ -82,9 +82,9 @@ void kernel_store_pairs(struct kernel_emitter *e, struct kernel_address to, LLVM
     unsigned lanes = e->body->lanes / PARTS;
     for (unsigned k = 0; k < PARTS; k++) {
         part[k] = kernel_register_of(e, bytes, PARTS, k);
-        part[k] = LLVMBuildZExt(e->builder, part[k], vector_of(e, word_type(e)), "");
+        part[k] = LLVMBuildZExt(e->builder, part[k], vector_of(e, pair_word_type(e)), "");
     }
-    LLVMValueRef bits = kernel_splat(e, LLVMConstInt(word_type(e), BYTE_BITS, 0), lanes);
+    LLVMValueRef bits = kernel_splat(e, LLVMConstInt(pair_word_type(e), BYTE_BITS, 0), lanes);
     LLVMValueRef high = LLVMBuildShl(e->builder, part[1], bits, "");
     LLVMValueRef words = LLVMBuildOr(e->builder, part[0], high, "words");
     LLVMSetAlignment(LLVMBuildStore(e->builder, words, to.pointer), 1);

@@ -33,14 +33,14 @@ struct phases {
     uint32_t tile;    /* words of a vector */
 };
 
-static uint64_t phase_count(const struct phases *p)
+static uint64_t count_of_phases(const struct phases *p)
 {
     return p->stride * p->scalars;
 }
 
 static uint64_t phases_bytes(const struct phases *p)
 {
-    return phase_count(p) * p->length * p->scalar->width_bytes;
+    return count_of_phases(p) * p->length * p->scalar->width_bytes;
 }
 
 /* How many integers of a firing's `count` make a word. */
@@ -59,8 +59,8 @@ static uint64_t odd_part(uint64_t n)
 }
 
 /* Of a port whose firings take or give so many packets, and see or give `seen` of them. */
-static bool describe(struct kernel_emitter *e, const struct kernel_port *port, uint64_t packets,
-                     uint64_t seen, uint32_t lanes, struct phases *p)
+static bool describe_phase_port(struct kernel_emitter *e, const struct kernel_port *port,
+                                uint64_t packets, uint64_t seen, uint32_t lanes, struct phases *p)
 {
     enum { SCALARS_MAX = WORDS_MAX * WORD_BYTES };
     p->scalar = type_base(port->type);
@@ -86,8 +86,8 @@ static bool describe_in(struct kernel_emitter *e, const struct kernel_port *port
                         uint32_t weave, struct phases *p)
 {
     return port->window_width == 0 && port->peek >= port->pop && port->peek < IN_BYTES_MAX &&
-           describe(e, port, port->pop * weave, port->peek + port->pop * (weave - 1), lanes / weave,
-                    p) &&
+           describe_phase_port(e, port, port->pop * weave, port->peek + port->pop * (weave - 1),
+                               lanes / weave, p) &&
            phases_bytes(p) <= IN_BYTES_MAX;
 }
 
@@ -95,7 +95,7 @@ static bool describe_out(struct kernel_emitter *e, const struct kernel_port *por
                          uint32_t weave, struct phases *p)
 {
     return port->push <= OUT_BYTES_MAX &&
-           describe(e, port, port->push * weave, port->push * weave, lanes / weave, p) &&
+           describe_phase_port(e, port, port->push * weave, port->push * weave, lanes / weave, p) &&
            phases_bytes(p) <= OUT_BYTES_MAX;
 }
 
@@ -218,7 +218,7 @@ static void zip(struct kernel_emitter *e, LLVMValueRef *v, uint64_t count)
 
 /* ---- tiles ---- */
 
-static LLVMTypeRef word_type(struct kernel_emitter *e, const struct phases *p)
+static LLVMTypeRef phase_word_type(struct kernel_emitter *e, const struct phases *p)
 {
     return p->scalars > 1 ? e->i32 : kernel_memory_type(e, p->scalar);
 }
@@ -251,7 +251,7 @@ static LLVMValueRef load_last(struct kernel_emitter *e, const struct phases *p, 
                               uint64_t first, uint64_t i, uint64_t end)
 {
     uint64_t begin = first + i * p->tile;
-    LLVMTypeRef word = word_type(e, p), type = LLVMVectorType(word, p->tile);
+    LLVMTypeRef word = phase_word_type(e, p), type = LLVMVectorType(word, p->tile);
     if (begin + p->tile <= end) return load_vector(e, p, word, window, kernel_i64(e, begin));
     if (begin >= end) return LLVMGetPoison(type);
     uint64_t from = end - p->tile;
@@ -271,7 +271,7 @@ static void store_phases(struct kernel_emitter *e, const struct phases *p, LLVMV
 {
     LLVMTypeRef scalars = LLVMVectorType(kernel_memory_type(e, p->scalar), p->tile);
     unzip(e, v, p->stride);
-    for (uint64_t i = 0; i < phase_count(p); i++) {
+    for (uint64_t i = 0; i < count_of_phases(p); i++) {
         LLVMValueRef phase = v[i / p->scalars];
         if (p->scalars > 1) {
             phase = LLVMBuildLShr(e->builder, phase, shift_of(e, p, i), "");
@@ -284,7 +284,7 @@ static void store_phases(struct kernel_emitter *e, const struct phases *p, LLVMV
 /* Where phase `i` of what the lanes append begins: each scalar is a vector of all lanes'. */
 static uint64_t appended_phase(const struct kernel_body *body, const struct phases *p, uint64_t i)
 {
-    uint64_t own = phase_count(p) / body->weave;
+    uint64_t own = count_of_phases(p) / body->weave;
     return i % own * p->length * body->weave + i / own * p->length;
 }
 
@@ -347,13 +347,14 @@ static void cut(struct kernel_emitter *e, const struct phases *p, LLVMValueRef w
         struct tile_loop loop = begin_tiles(e);
         LLVMValueRef from = LLVMBuildNUWMul(e->builder, loop.at, kernel_i64(e, p->stride), "");
         for (uint64_t i = 0; i < p->stride; i++)
-            v[i] = load_vector(e, p, word_type(e, p), window, plus(e, from, i * p->tile));
+            v[i] = load_vector(e, p, phase_word_type(e, p), window, plus(e, from, i * p->tile));
         for (uint64_t i = 0; i < p->stride && p->stride >= FETCHED_MIN; i++) {
             /* The line of the same word of the firings that follow these.  The processor reads
              * all packets of a block at once and then computes for long, so it does not fetch
              * this line by itself. */
             LLVMValueRef next = plus(e, plus(e, from, i * p->tile), window_words);
-            kernel_prefetch(e, LLVMBuildGEP2(e->builder, word_type(e, p), window, &next, 1, ""));
+            kernel_prefetch(e,
+                            LLVMBuildGEP2(e->builder, phase_word_type(e, p), window, &next, 1, ""));
         }
         store_phases(e, p, v, to, loop.at);
         end_tiles(e, p, loop, whole);
@@ -364,11 +365,13 @@ static void cut(struct kernel_emitter *e, const struct phases *p, LLVMValueRef w
     store_phases(e, p, v, to, kernel_i64(e, whole));
 }
 
-static LLVMValueRef allocate(struct kernel_emitter *e, const struct phases *p, const char *name)
+static LLVMValueRef allocate_phase_slot(struct kernel_emitter *e, const struct phases *p,
+                                        const char *name)
 {
     enum { LINE_BYTES = 64 };
     LLVMTypeRef scalar = kernel_memory_type(e, p->scalar);
-    LLVMValueRef place = kernel_alloca(e, LLVMArrayType2(scalar, phase_count(p) * p->length), name);
+    LLVMValueRef place =
+        kernel_alloca(e, LLVMArrayType2(scalar, count_of_phases(p) * p->length), name);
     LLVMSetAlignment(place, LINE_BYTES);
     return place;
 }
@@ -378,7 +381,7 @@ static LLVMValueRef allocate(struct kernel_emitter *e, const struct phases *p, c
 static void begin_out(struct kernel_emitter *e, uint32_t port, const struct phases *p)
 {
     LLVMValueRef *out = &e->body->out[port].phases;
-    *out = allocate(e, p, "appended");
+    *out = allocate_phase_slot(e, p, "appended");
     if (!e->body->kernel->out[port].indexed || written_wholly(e->scratch, e->body->kernel, port))
         return;
     LLVMBuildMemSet(e->builder, *out, LLVMConstInt(e->i8, 0, 0), kernel_i64(e, phases_bytes(p)),
@@ -395,7 +398,7 @@ void kernel_cut_phases(struct kernel_emitter *e)
         body->in[i].phases = NULL;
         if (body->lanes == 0 || body->pairs || !describe_in(e, port, body->lanes, body->weave, &p))
             continue;
-        LLVMValueRef phases = allocate(e, &p, "phases");
+        LLVMValueRef phases = allocate_phase_slot(e, &p, "phases");
         struct kernel_address window = kernel_in_packet(e, i, kernel_i64(e, 0), kernel_i64(e, 0));
         uint64_t parts = type_scalar_count(port->type);
         uint64_t seen = ((body->lanes - 1) * port->pop + port->peek) * parts / p.scalars;

@@ -41,7 +41,7 @@ static bool is_sequential(struct kernel_emitter *e, const struct threads *t,
            e->cx->options.debug_mode;
 }
 
-static bool has_ranges(const struct kernel *kernel)
+static bool has_output_ranges(const struct kernel *kernel)
 {
     for (uint32_t i = 0; i < kernel->out_count; i++)
         if (kernel->out[i].push_least != kernel->out[i].push) return true;
@@ -199,9 +199,10 @@ static LLVMValueRef call_firing(struct kernel_emitter *e, const struct threads *
     args[KERNEL_PARAM_FIRST] = LLVMBuildAdd(e->builder, t->first, i, "firing");
     args[KERNEL_PARAM_COUNT] = kernel_i64(e, 1);
     args[KERNEL_PARAM_FAULT] = t->fault;
-    args[KERNEL_PARAM_PRODUCED] = has_ranges(t->kernel) ? moved(e, args[KERNEL_PARAM_PRODUCED], i,
-                                                                t->ends.out * sizeof(uint64_t))
-                                                        : nothing;
+    args[KERNEL_PARAM_PRODUCED] =
+        has_output_ranges(t->kernel)
+            ? moved(e, args[KERNEL_PARAM_PRODUCED], i, t->ends.out * sizeof(uint64_t))
+            : nothing;
     args[KERNEL_PARAM_SEEN] = t->seen != NULL ? move_windows(e, t, i) : nothing;
     args[KERNEL_PARAM_PAST_CACHES] = kernel_i64(e, 0);
     static const enum kernel_param unused[] = {
@@ -256,15 +257,6 @@ static void emit_firings(struct kernel_emitter *e, const struct threads *t, LLVM
     LLVMBuildRet(e->builder, good);
 }
 
-/* A record that the caller has not asked for is the thread's own. */
-static void choose_fault(struct kernel_emitter *e, struct threads *t)
-{
-    LLVMValueRef own = entry_alloca(e, sizeof(struct kernel_fault), "fault");
-    LLVMValueRef asked = t->args[KERNEL_PARAM_FAULT];
-    LLVMValueRef none = LLVMBuildIsNull(e->builder, asked, "");
-    t->fault = LLVMBuildSelect(e->builder, none, own, asked, "");
-}
-
 static void emit_threads(struct kernel_emitter *e, struct threads *t)
 {
     LLVMValueRef number, all;
@@ -272,7 +264,11 @@ static void emit_threads(struct kernel_emitter *e, struct threads *t)
     t->count = t->args[KERNEL_PARAM_COUNT];
     if (has_windows(t->kernel))
         t->seen = entry_alloca(e, t->ends.in * sizeof(struct kernel_window), "seen");
-    choose_fault(e, t);
+    /* A record that the caller has not asked for is the thread's own. */
+    LLVMValueRef own = entry_alloca(e, sizeof(struct kernel_fault), "fault");
+    LLVMValueRef asked = t->args[KERNEL_PARAM_FAULT];
+    LLVMValueRef none = LLVMBuildIsNull(e->builder, asked, "");
+    t->fault = LLVMBuildSelect(e->builder, none, own, asked, "");
     number_threads(e, t, &number, &all);
     emit_firings(e, t, number, all);
 }

@@ -27,7 +27,7 @@ struct weaving {
     const struct kernel_loops *loops; /* that may be written out */
 };
 
-static bool is_varying(const struct kx *x, void *data)
+static bool is_woven_varying(const struct kx *x, void *data)
 {
     const struct weaving *w = data;
     if (x->kind == KX_PEEK || x->kind == KX_WINDOW) return true;
@@ -37,7 +37,7 @@ static bool is_varying(const struct kx *x, void *data)
 
 static bool varies(struct weaving *w, const struct kx *x)
 {
-    return kx_any(x, is_varying, w);
+    return kx_any(x, is_woven_varying, w);
 }
 
 /* A packet, or a part of one, whose place differs between the lanes: it is read where the window is. */

@@ -78,7 +78,7 @@ static bool write_file(const char *path, struct link_bytes bytes)
     return good;
 }
 
-static bool read_file(struct arena *arena, const char *path, struct link_bytes *out)
+static bool read_object(struct arena *arena, const char *path, struct link_bytes *out)
 {
     struct stat status;
     FILE *file = fopen(path, "rbe");
@@ -177,7 +177,7 @@ static bool report_linker(struct compile *cx, const struct workshop *shop, const
                             : diag_report(cx->diags, RULE_CODEGEN, (struct span){0},
                                           "the linker '%s' failed with status %d", linker, status);
     if (status == STATUS_KILLED) cx->halt = HALT_RESOURCES;
-    if (read_file(cx->arena, shop->files[FILE_MESSAGES], &messages) && messages.size_bytes > 0) {
+    if (read_object(cx->arena, shop->files[FILE_MESSAGES], &messages) && messages.size_bytes > 0) {
         const char *text = (const char *)messages.bytes;
         diag_note(diag, "%.*s", (int)strcspn(text, "\n"), text);
     }
@@ -246,7 +246,7 @@ static bool link_with_any(struct compile *cx, const struct workshop *shop, size_
 
 /* ---- what the object needs ---- */
 
-static bool is_available(const char *symbol)
+static bool is_linkable_symbol(const char *symbol)
 {
     static const char *const names[] = {"", "memcpy", "memmove", "memset", "_GLOBAL_OFFSET_TABLE_"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -270,7 +270,7 @@ static const char *missing_symbol(struct link_bytes object)
             Elf64_Sym symbol;
             memcpy(&symbol, object.bytes + table.sh_offset + at, sizeof symbol);
             const char *name = (const char *)object.bytes + names.sh_offset + symbol.st_name;
-            if (symbol.st_shndx == SHN_UNDEF && !is_available(name)) return name;
+            if (symbol.st_shndx == SHN_UNDEF && !is_linkable_symbol(name)) return name;
         }
     }
     return NULL;
@@ -295,7 +295,7 @@ static bool link_in_folder(struct compile *cx, const struct workshop *shop,
         return report_files(cx,
                             arena_printf(cx->arena, "cannot write '%s'", shop->files[FILE_OBJECT]));
     if (!link_with_any(cx, shop, object.size_bytes)) return false;
-    return read_file(cx->arena, shop->files[FILE_IMAGE], image) ||
+    return read_object(cx->arena, shop->files[FILE_IMAGE], image) ||
            report_files(cx, "cannot read what the linker wrote");
 }
 

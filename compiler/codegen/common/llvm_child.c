@@ -18,6 +18,7 @@
 #include "compiler/codegen/common/llvm_load.h"
 #include "compiler/codegen/common/source_map.h"
 #include "compiler/context/phase_times.h"
+#include "compiler/diagnostics/diag_set.h"
 #include "compiler/support/child.h"
 #include "compiler/target/target.h"
 
@@ -138,19 +139,6 @@ static void take_code(const struct order *order, struct result *result,
     code->bytes = unpack_bytes(reader, &code->size_bytes);
 }
 
-/* When the child has ended: its times are known to this process then. */
-static void take_findings(const struct order *order, struct result *result)
-{
-    struct parcel_reader *reader = &result->findings;
-    const struct sources *sources = order->cx->sources;
-    diag_unpack(order->cx->diags, reader, sources);
-    for (size_t count = unpack_count(reader, sizeof(uint64_t)), i = 0; i < count; i++)
-        if (places_add(result->places, unpack_span(reader, source_count(sources))) != i)
-            reader->damaged = true;
-    phase_times_unpack(order->cx, reader);
-    if (reader->damaged || reader->size_bytes > 0) result->damaged = true;
-}
-
 static void take_message(const struct order *order, struct result *result,
                          struct child_message *message)
 {
@@ -224,7 +212,17 @@ static struct child_end converse(const struct order *order, struct result *resul
     while (!result->damaged && child_receive(child, &message))
         take_message(order, result, &message);
     struct child_end end = child_finish(child);
-    if (end.fate == CHILD_ENDED && result->no_llvm == NULL) take_findings(order, result);
+    if (end.fate == CHILD_ENDED && result->no_llvm == NULL) {
+        /* When the child has ended: its times are known to this process then. */
+        struct parcel_reader *reader = &result->findings;
+        const struct sources *sources = order->cx->sources;
+        diag_unpack(order->cx->diags, reader, sources);
+        for (size_t count = unpack_count(reader, sizeof(uint64_t)), i = 0; i < count; i++)
+            if (places_add(result->places, unpack_span(reader, source_count(sources))) != i)
+                reader->damaged = true;
+        phase_times_unpack(order->cx, reader);
+        if (reader->damaged || reader->size_bytes > 0) result->damaged = true;
+    }
     if (end.fate == CHILD_ENDED && result->damaged) end.fate = CHILD_DAMAGED;
     return end;
 }

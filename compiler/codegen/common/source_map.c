@@ -9,7 +9,7 @@ struct place_table *places_create(struct arena *arena, const struct sources *sou
     return places;
 }
 
-static uint32_t *find_slot(const struct place_table *places, struct span span)
+static uint32_t *find_place_slot(const struct place_table *places, struct span span)
 {
     size_t mask = places->slot_count - 1;
     uint64_t mixed = ((uint64_t)span.source << 32 | span.begin) * UINT64_C(0x9E3779B97F4A7C15);
@@ -28,9 +28,9 @@ uint32_t places_add(struct place_table *places, struct span span)
         places->slot_count = places->slot_count > 0 ? places->slot_count * 2 : 64;
         places->slots = ARENA_ARRAY(places->arena, uint32_t, places->slot_count);
         for (size_t i = 0; i < places->spans.count; i++)
-            *find_slot(places, places->spans.items[i]) = (uint32_t)i + 1;
+            *find_place_slot(places, places->spans.items[i]) = (uint32_t)i + 1;
     }
-    uint32_t *slot = find_slot(places, span);
+    uint32_t *slot = find_place_slot(places, span);
     if (*slot != 0) return *slot - 1;
     struct container_place place = {.source = span.source - 1};
     source_locate(source_get(places->sources, span.source), span.begin, &place.line, &place.column);

@@ -72,14 +72,14 @@ static bool calls(LLVMValueRef v, const char *prefix)
     return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
-static bool is_range(LLVMValueRef v)
+static bool is_range_call(LLVMValueRef v)
 {
     return calls(v, RANGE_PREFIX);
 }
 
 /* ---- what is quiet ---- */
 
-static bool is_number(double value)
+static bool is_exact_number(double value)
 {
     return value == value;
 }
@@ -87,7 +87,7 @@ static bool is_number(double value)
 /* Arithmetic with another may leave its operand as it is, and be left out for that. */
 static bool is_changing(double value)
 {
-    return is_number(value) && value != 0 && value != 1 && value != -1;
+    return is_exact_number(value) && value != 0 && value != 1 && value != -1;
 }
 
 static bool all_lanes(LLVMValueRef constant, bool (*holds)(double value))
@@ -116,7 +116,7 @@ static bool is_arithmetic(LLVMValueRef v)
 
 static bool makes_quiet(const struct quieter *q, LLVMValueRef v)
 {
-    if (is_range(v)) return true;
+    if (is_range_call(v)) return true;
     if (!q->arithmetic || !is_arithmetic(v)) return false;
     int operands = LLVMIsACallInst(v) != NULL ? (int)LLVMGetNumArgOperands(v) : 2;
     for (int i = 0; i < operands; i++) {
@@ -143,7 +143,7 @@ static LLVMValueRef quiet_copy(struct quieter *q, LLVMValueRef function, LLVMVal
                           ? first_behind(v)
                           : LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function));
     LLVMPositionBuilderBefore(q->e->builder, at);
-    for (LLVMValueRef i = at; is_range(i); i = LLVMGetNextInstruction(i)) {
+    for (LLVMValueRef i = at; is_range_call(i); i = LLVMGetNextInstruction(i)) {
         if (LLVMGetOperand(i, 0) != v || LLVMGetOperand(i, 1) != v) continue;
         if (i == at) return i;
         LLVMInstructionRemoveFromParent(i);
@@ -168,7 +168,7 @@ static bool is_made(const struct quieter *q, LLVMValueRef v)
 /* The value or, where it may be a signalling NaN, the quiet copy that takes its place. */
 static LLVMValueRef quiet(struct quieter *q, LLVMValueRef function, LLVMValueRef v, unsigned depth)
 {
-    if (LLVMIsConstant(v) && all_lanes(v, is_number)) return v;
+    if (LLVMIsConstant(v) && all_lanes(v, is_exact_number)) return v;
     if (LLVMIsAInstruction(v) != NULL && (makes_quiet(q, v) || is_made(q, v))) return v;
     if (!passes_on(v) || depth == DEPTH_MAX) return quiet_copy(q, function, v);
     vec_push(q->e->scratch, &q->made, v);
@@ -179,24 +179,19 @@ static LLVMValueRef quiet(struct quieter *q, LLVMValueRef function, LLVMValueRef
     return v;
 }
 
-static void quiet_operands(struct quieter *q, LLVMValueRef function)
-{
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL;
-         b = LLVMGetNextBasicBlock(b))
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != NULL;
-             i = LLVMGetNextInstruction(i)) {
-            if (!is_range(i) || LLVMGetOperand(i, 0) == LLVMGetOperand(i, 1)) continue;
-            for (unsigned operand = 0; operand < 2; operand++)
-                LLVMSetOperand(i, operand, quiet(q, function, LLVMGetOperand(i, operand), 0));
-        }
-}
-
 void x86_quiet_ranges(struct kernel_emitter *e)
 {
     struct quieter q = {.e = e,
                         .arithmetic = e->cx->options.optimisation > 0 && !e->cx->options.fast_math};
     for (LLVMValueRef f = LLVMGetFirstFunction(e->module); f != NULL; f = LLVMGetNextFunction(f)) {
         q.made.count = 0;
-        quiet_operands(&q, f);
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b != NULL;
+             b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != NULL;
+                 i = LLVMGetNextInstruction(i)) {
+                if (!is_range_call(i) || LLVMGetOperand(i, 0) == LLVMGetOperand(i, 1)) continue;
+                for (unsigned operand = 0; operand < 2; operand++)
+                    LLVMSetOperand(i, operand, quiet(&q, f, LLVMGetOperand(i, operand), 0));
+            }
     }
 }

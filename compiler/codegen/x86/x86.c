@@ -9,7 +9,7 @@
 #include "compiler/target/target.h"
 #include "lang/container.h"
 
-static void register_target(void)
+static void x86_register_target(void)
 {
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
@@ -19,7 +19,7 @@ static void register_target(void)
 
 /* The image is marked for indirect branch tracking and shadow stacks: a process with an image that is not
  * marked would lose them. */
-static void mark_module(struct kernel_emitter *e)
+static void x86_mark_module(struct kernel_emitter *e)
 {
     static const char *const flags[] = {"cf-protection-branch", "cf-protection-return"};
     for (size_t i = 0; i < 2; i++)
@@ -30,7 +30,7 @@ static void mark_module(struct kernel_emitter *e)
 /* Vectors are as wide as the registers, which LLVM's generic processors with AVX-512 would not use whole.
  * Registers that are spilled lie in one line of the cache each; LLVM sees to that only if it knows of it
  * before it assigns registers. */
-static void mark_function(struct kernel_emitter *e, LLVMValueRef function)
+static void x86_mark_function(struct kernel_emitter *e, LLVMValueRef function)
 {
     char *host = e->isa.native ? LLVMGetHostCPUName() : NULL;
     const char *width = arena_printf(e->scratch, "%u", e->isa.vector_bits);
@@ -40,13 +40,13 @@ static void mark_function(struct kernel_emitter *e, LLVMValueRef function)
     LLVMDisposeMessage(host);
 }
 
-static char register_letter(unsigned bits)
+static char x86_register_letter(unsigned bits)
 {
     (void)bits;
     return 'r';
 }
 
-static void rewrite_module(struct kernel_emitter *e)
+static void x86_rewrite_module(struct kernel_emitter *e)
 {
     x86_quiet_ranges(e);
     if (e->cx->options.optimisation > 0) x86_fix_nans(e);
@@ -61,10 +61,10 @@ const struct code_generator code_generator_x86 = {
     .image_kind = CONTAINER_IMAGE_X86,
     .find_set = x86_find_set,
     .rank = x86_rank,
-    .register_letter = register_letter,
-    .register_target = register_target,
-    .mark_module = mark_module,
-    .mark_function = mark_function,
+    .register_letter = x86_register_letter,
+    .register_target = x86_register_target,
+    .mark_module = x86_mark_module,
+    .mark_function = x86_mark_function,
     .float_extreme = x86_range_extreme,
-    .rewrite_module = rewrite_module,
+    .rewrite_module = x86_rewrite_module,
 };

@@ -349,18 +349,6 @@ static uint32_t find_in_port(struct composer *c, const struct member *m,
     return i;
 }
 
-static void add_outer_input(struct composer *c, const struct member *m, struct member_input *in)
-{
-    const struct graph_input *end = in->end;
-    in->port = find_in_port(c, m, end);
-    struct kernel_port *port = &c->in.items[in->port];
-    uint64_t before = (m->firings + m->ahead - 1) * end->pop;
-    uint64_t kernel_peek = before + m->kernel->in[end->kernel_port].peek;
-    uint64_t peek = before + end->peek; /* a 2-D window sees more of the buffer */
-    if (kernel_peek > port->peek) port->peek = kernel_peek;
-    if (peek > c->inputs.items[in->port].peek) c->inputs.items[in->port].peek = peek;
-}
-
 static void add_outer_output(struct composer *c, const struct member *m, struct member_output *out)
 {
     const struct graph_output *end = out->end;
@@ -427,7 +415,17 @@ static bool add_outer_ports(struct composer *c)
     for (size_t i = 0; i < c->members.count; i++) {
         struct member *m = &c->members.items[i];
         for (uint32_t n = 0; n < m->input_count; n++)
-            if (m->inputs[n].edge == NULL) add_outer_input(c, m, &m->inputs[n]);
+            if (m->inputs[n].edge == NULL) {
+                struct member_input *in = &m->inputs[n];
+                const struct graph_input *end = in->end;
+                in->port = find_in_port(c, m, end);
+                struct kernel_port *port = &c->in.items[in->port];
+                uint64_t before = (m->firings + m->ahead - 1) * end->pop;
+                uint64_t kernel_peek = before + m->kernel->in[end->kernel_port].peek;
+                uint64_t peek = before + end->peek; /* a 2-D window sees more of the buffer */
+                if (kernel_peek > port->peek) port->peek = kernel_peek;
+                if (peek > c->inputs.items[in->port].peek) c->inputs.items[in->port].peek = peek;
+            }
         for (uint32_t o = 0; o < m->output_count; o++)
             if (is_read_outside_composite(c, m->outputs[o].end->buffer))
                 add_outer_output(c, m, &m->outputs[o]);
@@ -552,16 +550,6 @@ static void initialise_rest(struct composer *c, const struct edge *edge, struct 
 
 /* ---- the kernel ---- */
 
-static struct ks *make_init(struct composer *c)
-{
-    struct ks *first = NULL, **at = &first;
-    for (size_t i = 0; i < c->edges.count; i++)
-        initialise_rest(c, &c->edges.items[i], &at);
-    for (size_t i = 0; i < c->members.count; i++)
-        if (c->members.items[i].kernel->init != NULL) compose_init(c, &c->members.items[i], &at);
-    return first;
-}
-
 static struct ks *make_body(struct composer *c)
 {
     struct ks *first = NULL, **at = &first;
@@ -606,7 +594,12 @@ static bool make_kernel(struct composer *c)
     k->out_count = (uint32_t)c->out.count;
     keep_steps(c);
     k->state_bytes = begin_block(k->state_bytes);
-    k->init = make_init(c);
+    struct ks *first = NULL, **at = &first;
+    for (size_t i = 0; i < c->edges.count; i++)
+        initialise_rest(c, &c->edges.items[i], &at);
+    for (size_t i = 0; i < c->members.count; i++)
+        if (c->members.items[i].kernel->init != NULL) compose_init(c, &c->members.items[i], &at);
+    k->init = first;
     k->body = make_body(c);
     compose_zip(c);
     if (!compose_tail(c)) return false;

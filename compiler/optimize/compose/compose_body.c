@@ -89,20 +89,14 @@ static struct ks *clone_parts(struct firing *f, const struct ks *s, struct ks **
     return clone;
 }
 
-static uint64_t *save_places(const struct firing *f)
-{
-    uint64_t *places = ARENA_ARRAY(f->c->cx->arena, uint64_t, f->m->output_count + 1u);
-    for (uint32_t i = 0; i < f->m->output_count; i++)
-        places[i] = f->m->outputs[i].place;
-    return places;
-}
-
 /* Both sides begin with the same places of packets.  They also end with the same ones, except where `counted`. */
 static void clone_if(struct firing *f, const struct ks *s, struct ks ***at)
 {
     struct ks *clone = clone_parts(f, s, at), **to = &clone->body;
     clone->expr = compose_clone(f, s->expr);
-    const uint64_t *places = save_places(f);
+    uint64_t *places = ARENA_ARRAY(f->c->cx->arena, uint64_t, f->m->output_count + 1u);
+    for (uint32_t i = 0; i < f->m->output_count; i++)
+        places[i] = f->m->outputs[i].place;
     f->depth++;
     clone_list(f, s->body, &to);
     for (uint32_t i = 0; s->otherwise != NULL && i < f->m->output_count; i++)

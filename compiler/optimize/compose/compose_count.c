@@ -77,8 +77,8 @@ static bool find_initial(const struct kernel *k, const struct variable *state,
     return true;
 }
 
-static bool find_counter(const struct kernel *k, const struct variable *state,
-                         struct counter *found)
+static bool find_state_counter(const struct kernel *k, const struct variable *state,
+                               struct counter *found)
 {
     if (!type_is_scalar(state->type) || !type_is_integer(state->type)) return false;
     return find_step(k, state, found) && find_initial(k, state, found);
@@ -88,7 +88,7 @@ bool compose_has_state(const struct kernel *k)
 {
     struct counter counter;
     for (size_t i = 0; i < k->states.count; i++)
-        if (!find_counter(k, k->states.items[i], &counter)) return true;
+        if (!find_state_counter(k, k->states.items[i], &counter)) return true;
     return false;
 }
 
@@ -99,7 +99,7 @@ void compose_find_counters(struct composer *c, struct member *m)
     m->stateful = false;
     for (size_t i = 0; i < k->states.count; i++) {
         struct counter found = {0};
-        if (!m->inlined && find_counter(k, k->states.items[i], &found))
+        if (!m->inlined && find_state_counter(k, k->states.items[i], &found))
             m->counters[i] = found;
         else
             m->stateful = true;

@@ -30,25 +30,22 @@ static struct kx *array_packet(struct firing *f, const struct edge *edge, struct
 
 /* ---- reading ---- */
 
-static struct kx *outside_packet(struct firing *f, const struct member_input *in, struct kx *index)
-{
-    struct kx *x = ARENA_NEW(f->c->cx->arena, struct kx);
-    *x = (struct kx){.kind = KX_PEEK,
-                     .type = f->c->in.items[in->port].type,
-                     .span = index->span,
-                     .port = in->port,
-                     .check = ACCESS_PROVEN,
-                     .element_check = ACCESS_PROVEN,
-                     .right = packet_place(f, index, in->end->pop, 0)};
-    return x;
-}
-
 static struct kx *input_packet(struct firing *f, const struct member_input *in, struct kx *index)
 {
     struct composer *c = f->c;
     struct edge *edge = in->edge;
     if (f->packet != NULL) return compose_variable(c, f->packet, index->span);
-    if (edge == NULL) return outside_packet(f, in, index);
+    if (edge == NULL) {
+        struct kx *x = ARENA_NEW(f->c->cx->arena, struct kx);
+        *x = (struct kx){.kind = KX_PEEK,
+                         .type = f->c->in.items[in->port].type,
+                         .span = index->span,
+                         .port = in->port,
+                         .check = ACCESS_PROVEN,
+                         .element_check = ACCESS_PROVEN,
+                         .right = packet_place(f, index, in->end->pop, 0)};
+        return x;
+    }
     struct kx *place = packet_place(f, index, in->end->pop, 0);
     if (is_array(edge)) return array_packet(f, edge, place);
     return compose_variable(c, compose_edge_packet(c, edge, place->value.bits), index->span);

@@ -155,18 +155,6 @@ bool compose_may_fault(const struct compile *cx, const struct kernel *kernel)
            may_fault(kernel->finish, &search);
 }
 
-/* "may divide by zero (fft.pipe:12:5)" */
-static const char *add_place(const struct compile *cx, const char *what, struct span where)
-{
-    uint32_t line, column;
-    const struct source *source = source_get(cx->sources, where.source);
-    if (source == NULL) return what;
-    source_locate(source, where.begin, &line, &column);
-    const char *slash = strrchr(source->name, '/');
-    return arena_printf(cx->arena, "%s (%s:%" PRIu32 ":%" PRIu32 ")", what,
-                        slash != NULL ? slash + 1 : source->name, line, column);
-}
-
 const char *compose_refuses(const struct compile *cx, const struct graph *graph, uint32_t node)
 {
     const struct kernel *kernel = graph->nodes.items[node].kernel;
@@ -185,8 +173,16 @@ const char *compose_refuses(const struct compile *cx, const struct graph *graph,
     if (leaves_early(kernel->body) || leaves_early(kernel->init) || leaves_early(kernel->finish))
         return "leaves its body early";
     if (may_fault(kernel->body, &search) || may_fault(kernel->init, &search) ||
-        may_fault(kernel->finish, &search))
-        return add_place(cx, what, where);
+        may_fault(kernel->finish, &search)) {
+        /* "may divide by zero (fft.pipe:12:5)" */
+        uint32_t line, column;
+        const struct source *source = source_get(cx->sources, where.source);
+        if (source == NULL) return what;
+        source_locate(source, where.begin, &line, &column);
+        const char *slash = strrchr(source->name, '/');
+        return arena_printf(cx->arena, "%s (%s:%" PRIu32 ":%" PRIu32 ")", what,
+                            slash != NULL ? slash + 1 : source->name, line, column);
+    }
     return NULL;
 }
 
@@ -212,7 +208,7 @@ uint64_t compose_size(const struct kernel *kernel)
     return compose_size_of(kernel->body);
 }
 
-static bool is_loop(const struct ks *s, void *data)
+static bool is_loop_node(const struct ks *s, void *data)
 {
     (void)data;
     return s->kind == KS_LOOP;
@@ -220,5 +216,5 @@ static bool is_loop(const struct ks *s, void *data)
 
 bool compose_loops(const struct kernel *kernel)
 {
-    return ks_any(kernel->body, is_loop, NULL, NULL);
+    return ks_any(kernel->body, is_loop_node, NULL, NULL);
 }

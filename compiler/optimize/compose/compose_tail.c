@@ -143,19 +143,6 @@ static struct variable *declare_firings(struct composer *c, const struct member 
     return firings;
 }
 
-/* Declares an array for the edge's packets, which replaces the variables of the body. */
-static void open_edge(struct composer *c, struct edge *edge, struct ks ***at)
-{
-    const struct graph_buffer *buffer = &c->graph->buffers.items[edge->buffer];
-    uint64_t places = edge->have_max > 0 ? edge->have_max : 1;
-    const struct type *type = type_array(c->graph->types, edge->type, places);
-    edge->array = compose_local(c, buffer->name, type, buffer->span);
-    edge->streamed = false;
-    struct ks *s = compose_put(c, at, KS_DECLARE, buffer->span);
-    s->variable = edge->array;
-    s->unset = true;
-}
-
 static void count_edge(struct composer *c, const struct member_output *out,
                        const struct variable *firings, struct ks ***at)
 {
@@ -211,7 +198,18 @@ static void append_member_tail(struct composer *c, struct member *m, const struc
                                struct ks ***at)
 {
     for (uint32_t o = 0; o < m->output_count; o++)
-        if (m->outputs[o].edge != NULL) open_edge(c, m->outputs[o].edge, at);
+        if (m->outputs[o].edge != NULL) {
+            /* Declares an array for the edge's packets, which replaces the variables of the body. */
+            struct edge *edge = m->outputs[o].edge;
+            const struct graph_buffer *buffer = &c->graph->buffers.items[edge->buffer];
+            uint64_t places = edge->have_max > 0 ? edge->have_max : 1;
+            const struct type *type = type_array(c->graph->types, edge->type, places);
+            edge->array = compose_local(c, buffer->name, type, buffer->span);
+            edge->streamed = false;
+            struct ks *s = compose_put(c, at, KS_DECLARE, buffer->span);
+            s->variable = edge->array;
+            s->unset = true;
+        }
     struct variable *firings = declare_firings(c, m, at);
     if (most_firings(c, m) > 0) add_firings(c, m, firings, at);
     for (uint32_t o = 0; o < m->output_count; o++)

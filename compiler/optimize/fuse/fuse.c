@@ -204,14 +204,6 @@ static bool has_few_ports(const struct graph_node *node)
     return node->inputs.count <= FUSE_PORTS_MAX && node->outputs.count <= FUSE_PORTS_MAX;
 }
 
-static const struct kernel *kernel_at(const struct merger *m, uint32_t node)
-{
-    const struct group *part = &m->groups[m->group_of[node]];
-    const struct graph_node *of =
-        part->composite != NULL ? &part->composite->node : &m->graph->nodes.items[node];
-    return of->kernel;
-}
-
 /* Code that fills lanes has a limit (kernel_lanes.c).  Is each part below it, but not the composite? */
 static bool leaves_lanes(const struct merger *m, const struct fuse_group *group,
                          const struct composite *composite)
@@ -219,7 +211,11 @@ static bool leaves_lanes(const struct merger *m, const struct fuse_group *group,
     if (composite->node.stateful || compose_size(composite->node.kernel) <= KERNEL_LANES_SIZE_MAX)
         return false;
     for (uint32_t i = 0; i < group->count; i++) {
-        const struct kernel *kernel = kernel_at(m, group->nodes[i]);
+        const struct group *part = &m->groups[m->group_of[group->nodes[i]]];
+        const struct graph_node *of = part->composite != NULL
+                                          ? &part->composite->node
+                                          : &m->graph->nodes.items[group->nodes[i]];
+        const struct kernel *kernel = of->kernel;
         if (kernel->within || compose_size(kernel) > KERNEL_LANES_SIZE_MAX) return false;
     }
     return true;
@@ -502,7 +498,7 @@ static void add_candidate(struct merger *m, uint32_t buffer, uint32_t from, uint
                                 .versions = {NEVER, NEVER}});
 }
 
-static void add_candidates(struct merger *m)
+static void add_fuse_candidates(struct merger *m)
 {
     for (uint32_t i = 0; i < m->graph->buffers.count; i++) {
         const struct graph_buffer *buffer = &m->graph->buffers.items[i];
@@ -545,7 +541,7 @@ static bool merge_round(struct merger *m, bool side_by_side)
 
 static void merge_all(struct merger *m)
 {
-    add_candidates(m);
+    add_fuse_candidates(m);
     if (m->candidates.count == 0) return;
     qsort(m->candidates.items, m->candidates.count, sizeof *m->candidates.items,
           compare_candidates);
@@ -612,24 +608,13 @@ static void note_refusals(const struct merger *m)
     for (size_t i = 0; i < m->graph->nodes.count; i++) {
         const struct graph_node *node = &m->graph->nodes.items[i];
         const struct kernel *kernel = node->kernel;
-        if (m->refusals[i] == NULL || noted[kernel->id] || !has_neighbour(m->graph, node)) continue;
+        if (m->refusals[i] == NULL || noted[kernel->id]) continue;
         noted[kernel->id] = true;
-        struct diag *d = diag_report(m->cx->diags, RULE_NOT_FUSED, kernel->span,
-                                     "'%s' is not fused with its neighbours: it %s", kernel->title,
-                                     m->refusals[i]);
+        struct diag *d = diag_report(
+            m->cx->diags, RULE_NOT_FUSED, kernel->span, "'%s' is not fused%s: it %s%s",
+            kernel->title, has_neighbour(m->graph, node) ? " with its neighbours" : "",
+            has_neighbour(m->graph, node) ? "" : "has no neighbours, and it ", m->refusals[i]);
         diag_label(d, node->span, "used here");
-    }
-}
-
-/* Removes the obstacles of buffers whose ends have become one group after all, through other buffers. */
-static void forget_obstacles(const struct merger *m)
-{
-    for (size_t i = 0; i < m->graph->buffers.count; i++) {
-        const struct graph_buffer *buffer = &m->graph->buffers.items[i];
-        bool apart = buffer->writer_node == GRAPH_NONE || m->scratch.kept[i];
-        for (size_t r = 0; r < buffer->readers.count && !apart; r++)
-            apart = m->group_of[buffer->readers.items[r].node] != m->group_of[buffer->writer_node];
-        if (!apart) m->fusion->obstacles[i] = NULL;
     }
 }
 
@@ -687,7 +672,16 @@ struct fusion *fuse_neighbours(struct compile *cx, struct graph *graph,
     if (asked) note_refusals(&merger);
     merge_cycles(&merger);
     merge_all(&merger);
-    forget_obstacles(&merger);
+    /* Removes the obstacles of buffers whose ends have become one group after all, through
+     * other buffers. */
+    const struct merger *m = &merger;
+    for (size_t i = 0; i < m->graph->buffers.count; i++) {
+        const struct graph_buffer *buffer = &m->graph->buffers.items[i];
+        bool apart = buffer->writer_node == GRAPH_NONE || m->scratch.kept[i];
+        for (size_t r = 0; r < buffer->readers.count && !apart; r++)
+            apart = m->group_of[buffer->readers.items[r].node] != m->group_of[buffer->writer_node];
+        if (!apart) m->fusion->obstacles[i] = NULL;
+    }
     take_composites(&merger, fusion);
     arena_destroy(arena);
     if (fusion->composites.count == 0) return leave_unfused(fusion, NULL, false);

@@ -119,17 +119,6 @@ static bool writes_outside(const struct graph *graph, const struct fuse_group *g
     return false;
 }
 
-/* Adds the firings ahead to the firings of an iteration. */
-static void raise_repetitions(struct net *net, const struct fuse_group *group,
-                              const struct composite *composite)
-{
-    for (size_t m = 0; m < composite->members.count; m++)
-        for (uint32_t i = 0; i < group->count; i++)
-            if (group->nodes[i] == composite->members.items[m].node)
-                net->nodes[i].repetitions =
-                    add_clamped(net->nodes[i].repetitions, composite->members.items[m].ahead);
-}
-
 /* Resets the net to the initial packets.  The outside buffer of `short_one` gets one packet less than an iteration needs;
  * all other outside buffers always have enough. */
 static void begin_short(struct net *net, const struct graph_input *short_one)
@@ -164,7 +153,12 @@ const struct graph_buffer *fuse_partial(const struct fuse_scratch *scratch,
                                         const struct composite *composite)
 {
     struct net *net = make_net(scratch, graph, group, false);
-    raise_repetitions(net, group, composite);
+    /* Adds the firings ahead to the firings of an iteration. */
+    for (size_t m = 0; m < composite->members.count; m++)
+        for (uint32_t i = 0; i < group->count; i++)
+            if (group->nodes[i] == composite->members.items[m].node)
+                net->nodes[i].repetitions =
+                    add_clamped(net->nodes[i].repetitions, composite->members.items[m].ahead);
     bool *outside = ARENA_ARRAY(scratch->arena, bool, group->count);
     for (uint32_t i = 0; i < group->count; i++)
         outside[i] = writes_outside(graph, group, composite, group->nodes[i]);

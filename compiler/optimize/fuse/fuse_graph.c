@@ -59,7 +59,7 @@ static void add_nodes(struct compile *cx, struct fusion *fusion)
     }
 }
 
-static void add_buffers(struct compile *cx, const struct fusion *fusion)
+static void add_fused_buffers(struct compile *cx, const struct fusion *fusion)
 {
     const struct graph *written = fusion->written;
     for (size_t c = 0; c < fusion->composites.count; c++) {
@@ -99,7 +99,7 @@ static void connect_ends(struct compile *cx, const struct fusion *fusion, uint32
     }
 }
 
-static void connect(struct compile *cx, const struct fusion *fusion)
+static void connect_fused_nodes(struct compile *cx, const struct fusion *fusion)
 {
     uint32_t next = 0;
     for (uint32_t i = 0; i < fusion->written->nodes.count; i++) {
@@ -143,8 +143,8 @@ bool fuse_build(struct compile *cx, struct fusion *fusion, fuse_prover *prove)
                             .policy = written->policy};
     fusion->graph = graph;
     add_nodes(cx, fusion);
-    add_buffers(cx, fusion);
-    connect(cx, fusion);
+    add_fused_buffers(cx, fusion);
+    connect_fused_nodes(cx, fusion);
     uint32_t next = 0;
     for (size_t i = 0; i < fusion->written->kernels.count; i++)
         if (fusion->written->kernels.items[i]->id >= next)

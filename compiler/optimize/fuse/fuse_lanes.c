@@ -38,7 +38,7 @@ static uint64_t in_words(const struct type *base, uint64_t scalars)
     return scalars % many == 0 ? scalars / many : scalars;
 }
 
-static void add_end(struct block *block, const struct graph_buffer *buffer, uint64_t packets)
+static void add_block_end(struct block *block, const struct graph_buffer *buffer, uint64_t packets)
 {
     const struct type *base = type_base(buffer->type);
     uint64_t scalars = in_words(base, mul_clamped(type_scalar_count(buffer->type), packets));
@@ -76,13 +76,13 @@ static struct block fused_block(const struct fuse_scratch *scratch, const struct
         for (size_t k = 0; k < node->inputs.count; k++) {
             const struct graph_buffer *buffer = &graph->buffers.items[node->inputs.items[k].buffer];
             if (!is_in_part(part, group, buffer->writer_node))
-                add_end(&block, buffer, mul_clamped(firings, node->inputs.items[k].pop));
+                add_block_end(&block, buffer, mul_clamped(firings, node->inputs.items[k].pop));
         }
         for (size_t k = 0; k < node->outputs.count; k++) {
             const struct graph_buffer *buffer =
                 &graph->buffers.items[node->outputs.items[k].buffer];
             if (is_read_outside(part, group, buffer))
-                add_end(&block, buffer, mul_clamped(firings, node->outputs.items[k].push));
+                add_block_end(&block, buffer, mul_clamped(firings, node->outputs.items[k].push));
         }
         if (scratch->serial[group->nodes[i]]) block.scalars = UINT64_MAX;
     }

@@ -395,7 +395,7 @@ static bool writes_for(const struct graph *graph, const struct growth *g, uint32
     return true;
 }
 
-static bool may_grow(struct collapser *c, const struct growth *g, uint32_t node)
+static bool may_grow_transform(struct collapser *c, const struct growth *g, uint32_t node)
 {
     const struct graph_node *of = &c->graph->nodes.items[node];
     const struct graph_node *first = &c->graph->nodes.items[g->nodes[0]];
@@ -412,7 +412,8 @@ static bool grow_region(struct collapser *c, struct growth *g)
         const struct graph_node *node = &c->graph->nodes.items[g->nodes[i]];
         for (size_t e = 0; e < node->inputs.count && g->count < MEMBERS_MAX; e++) {
             uint32_t writer = c->graph->buffers.items[node->inputs.items[e].buffer].writer_node;
-            if (writer != GRAPH_NONE && may_grow(c, g, writer)) g->nodes[g->count++] = writer;
+            if (writer != GRAPH_NONE && may_grow_transform(c, g, writer))
+                g->nodes[g->count++] = writer;
         }
     }
     return g->count > before;

@@ -402,23 +402,20 @@ static bool add_member_ends(struct build *b, const struct region_member *member,
 
 /* ---- needs ---- */
 
-/* Resets `required` of the node's buffers. */
-static void forget_required(struct build *b, const struct graph_node *node)
-{
-    for (size_t i = 0; i < node->inputs.count; i++)
-        b->required[node->inputs.items[i].buffer] = 0;
-    for (size_t o = 0; o < node->outputs.count; o++)
-        b->required[node->outputs.items[o].buffer] = 0;
-}
-
 /* Sets needs: the packets of each in-end that packet `packet` of the out-end needs.  False: too many. */
 static bool find_needs(struct build *b, const struct region_end *out, uint64_t packet,
                        uint64_t *needs)
 {
     const struct graph *graph = b->space->graph;
     struct region *region = b->region;
-    for (size_t m = 0; m < region->members.count; m++)
-        forget_required(b, &graph->nodes.items[region->members.items[m].node]);
+    for (size_t m = 0; m < region->members.count; m++) {
+        /* Resets `required` of the node's buffers. */
+        const struct graph_node *node = &graph->nodes.items[region->members.items[m].node];
+        for (size_t i = 0; i < node->inputs.count; i++)
+            b->required[node->inputs.items[i].buffer] = 0;
+        for (size_t o = 0; o < node->outputs.count; o++)
+            b->required[node->outputs.items[o].buffer] = 0;
+    }
     b->required[out->buffer] = packet + 1;
     for (size_t m = region->members.count; m-- > 0;) {
         const struct graph_node *node = &graph->nodes.items[region->members.items[m].node];

@@ -34,20 +34,6 @@ static struct ks *write_interleaved_body(const struct expr_build *t)
     return build_block(t, &list);
 }
 
-static void add_interleaved_ends(const struct expr_build *t, const struct region *region,
-                                 struct graph_node *node)
-{
-    for (uint32_t i = 0; i < t->kernel->in_count; i++)
-        vec_push(t->arena, &node->inputs,
-                 (struct graph_input){.port = t->kernel->in[i].name,
-                                      .kernel_port = i,
-                                      .span = t->span,
-                                      .buffer = region->in.items[i].buffer});
-    vec_push(t->arena, &node->outputs,
-             (struct graph_output){
-                 .port = t->kernel->out[0].name, .span = t->span, .buffer = GRAPH_NONE});
-}
-
 void region_interleave(struct region_space *space, const struct region *region,
                        struct replacement *replacement)
 {
@@ -69,7 +55,15 @@ void region_interleave(struct region_space *space, const struct region *region,
     struct graph_node *node = ARENA_NEW(arena, struct graph_node);
     *node = (struct graph_node){
         .name = name, .span = span, .kernel = kernel, .importance = replacement->node.importance};
-    add_interleaved_ends(&tree, region, node);
+    for (uint32_t i = 0; i < tree.kernel->in_count; i++)
+        vec_push(tree.arena, &node->inputs,
+                 (struct graph_input){.port = tree.kernel->in[i].name,
+                                      .kernel_port = i,
+                                      .span = tree.span,
+                                      .buffer = region->in.items[i].buffer});
+    vec_push(tree.arena, &node->outputs,
+             (struct graph_output){
+                 .port = tree.kernel->out[0].name, .span = tree.span, .buffer = GRAPH_NONE});
     replacement->before = node;
     replacement->between = (struct graph_buffer){.name = name,
                                                  .span = span,

@@ -181,16 +181,6 @@ static void hide_products(struct region_writer *w, uint64_t number, uint64_t cou
     }
 }
 
-static void find_rolls(struct region_writer *w)
-{
-    for (size_t i = w->space->symbols.nodes.count; i-- > 0;) {
-        struct region_shape *shape = &w->shapes[i];
-        if (!shape->wanted || shape->hidden) continue;
-        shape->roll = find_roll(w, i);
-        if (shape->roll != NULL) hide_products(w, i, shape->roll->count);
-    }
-}
-
 /* ---- expressions ---- */
 
 static uint32_t port_of(const struct region_writer *w, uint32_t buffer)
@@ -351,7 +341,12 @@ static void write_values(struct region_writer *w, struct build_list *list, const
                          size_t count)
 {
     mark_wanted(w, values, count);
-    find_rolls(w);
+    for (size_t i = w->space->symbols.nodes.count; i-- > 0;) {
+        struct region_shape *shape = &w->shapes[i];
+        if (!shape->wanted || shape->hidden) continue;
+        shape->roll = find_roll(w, i);
+        if (shape->roll != NULL) hide_products(w, i, shape->roll->count);
+    }
     for (size_t i = 0; i < w->space->symbols.nodes.count; i++) {
         struct region_shape *shape = &w->shapes[i];
         if (!shape->wanted || shape->hidden) continue;
@@ -384,11 +379,6 @@ static struct kx *packet_value(struct region_writer *w, const struct type *type,
     return x;
 }
 
-static uint64_t scalars_of(const struct region_writer *w, uint32_t port)
-{
-    return w->region->out.items[port].packets * type_scalar_count(w->tree.kernel->out[port].type);
-}
-
 static struct ks *write_region_body(struct region_writer *w)
 {
     struct build_list list = {0};
@@ -398,7 +388,9 @@ static struct ks *write_region_body(struct region_writer *w)
     for (uint32_t o = 0; o < kernel->out_count; o++) {
         if (region_write_alike(w, &list, o)) continue;
         kernel->within = kernel->packet_by_packet = false;
-        for (uint64_t i = 0; i < scalars_of(w, o); i++)
+        for (uint64_t i = 0;
+             i < (w->region->out.items[o].packets * type_scalar_count(w->tree.kernel->out[o].type));
+             i++)
             vec_push(w->space->scratch, &all, w->region->out.items[o].values[i]);
     }
     write_values(w, &list, all.items, all.count);

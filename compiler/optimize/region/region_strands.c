@@ -83,15 +83,6 @@ static struct kx *strand_constant(struct strand_writer *s, const sym *values)
     return build_index(t, build_variable(t, array), build_variable(t, s->c));
 }
 
-static struct kx *strand_packet(struct strand_writer *s, const struct sym_node *n)
-{
-    const struct expr_build *t = &s->w->tree;
-    if (s->in != NULL)
-        return spare_item(s, s->in, s->number[n->packet] * s->in_parts + n->component);
-    struct kx *x = build_peek(t, 0, strand_place(s, n->packet));
-    return type_is_vector(x->type) ? build_index(t, x, build_i32(t, n->component)) : x;
-}
-
 static struct kx *operand(struct strand_writer *s, const sym *row, uint32_t k)
 {
     sym first = region_node_at(s->w, row[0].bits)->operands[k];
@@ -106,7 +97,13 @@ static struct kx *value(struct strand_writer *s, const sym *row)
 {
     const struct sym_node *n = region_node_at(s->w, row[0].bits);
     struct kx *operands[SYM_OPERANDS] = {NULL};
-    if (n->kind == SYM_PACKET) return strand_packet(s, n);
+    if (n->kind == SYM_PACKET) {
+        const struct expr_build *t = &s->w->tree;
+        if (s->in != NULL)
+            return spare_item(s, s->in, s->number[n->packet] * s->in_parts + n->component);
+        struct kx *x = build_peek(t, 0, strand_place(s, n->packet));
+        return type_is_vector(x->type) ? build_index(t, x, build_i32(t, n->component)) : x;
+    }
     if (n->kind == SYM_ARGUMENT) return build_variable(&s->w->tree, s->w->arguments[n->stream]);
     for (uint32_t k = 0; k < n->operand_count; k++)
         operands[k] = operand(s, row, k);

@@ -307,7 +307,7 @@ static void store_pair(struct transform *t, struct build_list *list, struct tran
     store_part(t, list, transform_item(t, to.im, offset_place(t, at, offset)), value.im);
 }
 
-static struct variable *counter(struct transform *t)
+static struct variable *transform_counter(struct transform *t)
 {
     return build_local(&t->tree, fresh_name(t), type_scalar(t->tree.types, SCALAR_I32), false);
 }
@@ -346,7 +346,7 @@ struct round {
 static struct round begin_transform_round(struct transform *t, const struct stage *stage,
                                           uint64_t points)
 {
-    struct round round = {.block = counter(t), .in_part = counter(t)};
+    struct round round = {.block = transform_counter(t), .in_part = transform_counter(t)};
     struct kx *at = build_variable(&t->tree, round.in_part);
     if (stage->length < points) {
         struct kx *first =
@@ -448,7 +448,7 @@ void transform_multiply(struct transform *t, struct build_list *list, struct tra
 {
     struct transform_pair values[TRANSFORM_ROW];
     struct build_list body = {0};
-    struct variable *row = counter(t);
+    struct variable *row = transform_counter(t);
     struct kx *first = build_binary(&t->tree, OP_MUL, row->type, build_variable(&t->tree, row),
                                     build_i32(&t->tree, TRANSFORM_ROW));
     const struct variable *at = keep_value(t, &body, first);

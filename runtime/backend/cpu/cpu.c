@@ -440,7 +440,7 @@ static bool cpu_launch(struct prt_device *device, uint32_t queue, uint32_t objec
     job->launch.packet = PRT_PACKET_FULL;
     job->launch.first_of_packet = job->launch.last_of_packet = job->launch.cleaned_up = false;
     job->launch.seen = true;
-    job->launch.begin_cycles = job->launch.cleanup_cycles = 0;
+    job->launch.enqueue_cycles = job->launch.process_cycles = job->launch.cleanup_cycles = 0;
     device->counters.launches[PRT_PACKET_FULL]++;
     if (object < device->processor.stage_count) device->processor.firings[object] += firings;
     begin_launch(device, queue, job);

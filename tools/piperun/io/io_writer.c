@@ -129,7 +129,7 @@ static enum prt_status open_descriptor(struct prt_io_writer *writer, int descrip
 }
 
 /* The opening of a named pipe waits for a reader. */
-static int open_output(const char *path, const struct prt_io_environment *environment)
+static int open_writer_output(const char *path, const struct prt_io_environment *environment)
 {
     int fd;
     if (environment != NULL && environment->no_named_pipes) return file_open_output_device(path);
@@ -226,7 +226,7 @@ static enum prt_status open_by_kind(struct prt_io_writer *writer, const char *pa
     if (target.path == NULL) return open_descriptor(writer, target.descriptor, patched, error);
     if (direct) {
         free(target.path);
-        return take_descriptor(writer, open_output(path, environment), patched, error);
+        return take_descriptor(writer, open_writer_output(path, environment), patched, error);
     }
     writer->target = target.path;
     return open_temporary(writer, environment, error);
