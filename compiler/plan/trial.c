@@ -446,13 +446,16 @@ static uint128 most_work(const struct playing *p)
 
 static uint64_t steady_cycles(const struct playing *p)
 {
-    uint128 work = p->last.progress - p->first.progress, goal = p->goal;
+    static const struct mark begin;
+    /* in one launch from before the first mark to past the last one: from the begin on */
+    const struct mark first = p->first.progress < p->last.progress ? p->first : begin;
+    uint128 work = p->last.progress - first.progress, goal = p->goal;
     while (goal >> 62) {
         goal >>= 1;
         work >>= 1;
     }
     if (work == 0) return UINT64_MAX;
-    uint128 cycles = (uint128)(p->last.clock - p->first.clock) * goal / work;
+    uint128 cycles = (uint128)(p->last.clock - first.clock) * goal / work;
     uint128 most = most_work(p);
     if (most > cycles) cycles = most;
     return cycles >> 62 ? INT64_MAX : (uint64_t)cycles;
