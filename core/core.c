@@ -62,7 +62,6 @@ struct core *core_lay_out(void *memory, const struct core_shape *shape)
     c->buffer_count = shape->buffers;
     c->set_count = shape->sets;
     c->code_count = shape->code;
-    c->firings_limit = UINT64_MAX;
     c->form = SCHED_FORM_CONDENSED;
     c->selected = c->link = c->undrained_first = CORE_NONE;
     c->window = 1;

@@ -168,8 +168,9 @@ struct core_stage {
     uint64_t batch_max;
     /* if inputs have 2-D windows, which are all at the same place; else 0 */
     uint64_t frame_packets;
-    uint64_t firings; /* completed or in flight */
-    uint64_t batch;   /* firings of the launch in flight, or of the last one */
+    uint64_t firings_limit; /* of a stage that no in-port drives; UINT64_MAX: none */
+    uint64_t firings;       /* completed or in flight */
+    uint64_t batch;         /* firings of the launch in flight, or of the last one */
     /* Written by the device: firings of the batch that count; of a finish: packets that are left over. */
     uint64_t completed;
 
@@ -285,13 +286,12 @@ struct core {
     atomic_bool asked; /* the host wants to be returned to before the next instruction */
 
     /* what the host has set before the run */
-    uint64_t firings_limit; /* of each source; UINT64_MAX: none */
-    uint16_t lanes;         /* items of a work-group */
-    uint8_t form;           /* of the packets that launches become: enum sched_form */
-    bool direct;            /* launches need no packets */
-    bool observed;          /* events are sent, and `changed` is kept */
-    bool live;              /* some port is eager */
-    bool stepped; /* firings go one by one; guards fail, so the guarded loop does everything */
+    uint16_t lanes; /* items of a work-group */
+    uint8_t form;   /* of the packets that launches become: enum sched_form */
+    bool direct;    /* launches need no packets */
+    bool observed;  /* events are sent, and `changed` is kept */
+    bool live;      /* some port is eager */
+    bool stepped;   /* firings go one by one; guards fail, so the guarded loop does everything */
     bool
         ends_at_once; /* the first fault ends the run: a run that is stepped, or has one schedule */
     uint32_t open_sinks; /* sinks that still want packets */

@@ -125,7 +125,7 @@ void core_end_finished(struct core *c, struct core_stage *stage)
 
 bool core_can_never_fire(const struct core *c, const struct core_stage *stage)
 {
-    if (stage->stopped || core_ready_source_left(c, stage) == 0 || core_is_unwanted(c, stage))
+    if (stage->stopped || core_ready_source_left(stage) == 0 || core_is_unwanted(c, stage))
         return true;
     for (uint32_t i = 0; i < stage->input_count; i++)
         if (core_ready_ends(c, stage, core_input(c, stage, i))) return true;

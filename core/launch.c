@@ -223,7 +223,7 @@ static bool complete_batch(struct core *c, struct core_stage *stage,
         if (!count_produced(c, stage, i, &packets)) return refuse_counts(c, stage);
         core_commit_output(c, output, packets);
     }
-    if (stage->stopped || core_ready_source_left(c, stage) == 0 || core_is_unwanted(c, stage))
+    if (stage->stopped || core_ready_source_left(stage) == 0 || core_is_unwanted(c, stage))
         core_stage_may_end(c, stage);
     return true;
 }

@@ -35,10 +35,10 @@ static inline uint64_t core_ready_held(const struct core *c, const struct core_i
     return reader->attached ? buffer->fifo.written_packets - reader->position_packets : 0;
 }
 
-/* Firings that the run's limit leaves to a source; UINT64_MAX for other stages. */
-static inline uint64_t core_ready_source_left(const struct core *c, const struct core_stage *stage)
+/* Firings that its limit leaves to a stage; without one more than it will ever fire. */
+static inline uint64_t core_ready_source_left(const struct core_stage *stage)
 {
-    return stage->input_count > 0 ? UINT64_MAX : c->firings_limit - stage->firings;
+    return stage->firings_limit - stage->firings;
 }
 
 /* Packets that the buffer has room for.  An eager out-port has at most the room that the host has made. */

@@ -12,7 +12,7 @@ static bool is_cut_short(const struct core *c, const struct core_stage *stage, u
 {
     uint64_t frame = stage->frame_packets;
     if (frame > 0 && firings == frame - stage->firings % frame) return true;
-    if (firings == core_ready_source_left(c, stage)) return true;
+    if (firings == core_ready_source_left(stage)) return true;
     for (uint32_t i = 0; i < stage->input_count; i++)
         if (core_read_buffer(c, core_input(c, stage, i))->fifo.closed) return true;
     return false;
@@ -27,7 +27,7 @@ static uint64_t ready_firing_count(const struct core *c, struct core_stage *stag
 {
     uint64_t firings = core_ready_outputs(c, stage);
     if (firings == 0) return 0;
-    uint64_t inputs = core_ready_inputs(c, stage), left = core_ready_source_left(c, stage);
+    uint64_t inputs = core_ready_inputs(c, stage), left = core_ready_source_left(stage);
     if (inputs < firings) firings = inputs;
     if (left < firings) firings = left;
     if (firings >= stage->threshold || c->waiver || c->stepped) return firings;

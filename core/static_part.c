@@ -59,7 +59,7 @@ enum core_outcome core_goes_on(struct core *c, uint32_t index, uint32_t firings)
     struct core_stage *stage = core_stage(c, index);
     if (c->stepped || stage->life != CORE_RUNNING) return CORE_JUMP;
     if (core_stops_by_interrupt(c, stage) || core_is_unwanted(c, stage)) return CORE_JUMP;
-    bool holds = !stage->stopped && core_ready_source_left(c, stage) >= firings;
+    bool holds = !stage->stopped && core_ready_source_left(stage) >= firings;
     return holds ? CORE_NEXT : CORE_JUMP;
 }
 
@@ -91,10 +91,10 @@ static bool ends_admit(const struct core *c, const struct core_stage *stage, uin
 }
 
 /* Can the stage still fire so many times in one batch? */
-static bool may_run(const struct core *c, const struct core_stage *stage, uint64_t firings)
+static bool may_run(const struct core_stage *stage, uint64_t firings)
 {
     return stage->life == CORE_RUNNING && !stage->stopped && firings > 0 &&
-           firings <= stage->batch_max && core_ready_source_left(c, stage) >= firings;
+           firings <= stage->batch_max && core_ready_source_left(stage) >= firings;
 }
 
 static enum core_outcome refuse_run(struct core *c, uint32_t index, uint64_t firings)
@@ -111,7 +111,7 @@ static enum core_outcome step_run(struct core *c, uint32_t index, uint32_t firin
     if (p->step == 0) p->left = firings;
     p->step = 1;
     if (p->left == 0) return CORE_NEXT;
-    if (!may_run(c, stage, 1) || !ends_admit(c, stage, 1)) return refuse_run(c, index, p->left);
+    if (!may_run(stage, 1) || !ends_admit(c, stage, 1)) return refuse_run(c, index, p->left);
     p->left--;
     c->selected = index;
     return core_dispatch(c) ? CORE_REDO : CORE_NEXT;
@@ -121,7 +121,7 @@ enum core_outcome core_run(struct core *c, uint32_t index, uint32_t firings)
 {
     const struct core_stage *stage = core_stage(c, index);
     if (c->stepped) return step_run(c, index, firings);
-    if (!may_run(c, stage, firings)) return refuse_run(c, index, firings);
+    if (!may_run(stage, firings)) return refuse_run(c, index, firings);
     if (!stage->in_flight && ends_admit(c, stage, firings)) {
         (void)core_launch(c, index, firings);
         return CORE_NEXT;

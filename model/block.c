@@ -201,7 +201,8 @@ static void fill_stage(const struct builder *b, uint32_t index)
         .spilled = has_flag(record, CONTAINER_STAGE_SPILLED),
         .ends_pack = has_flag(record, CONTAINER_STAGE_ENDS_PACK),
         .threshold = record->threshold,
-        .batch_max = record->batch_max};
+        .batch_max = record->batch_max,
+        .firings_limit = UINT64_MAX};
     for (uint32_t i = 0; i < stage->input_count; i++) {
         const struct core_input *input = core_input(b->core, stage, i);
         stage->reads_port |= core_read_buffer(b->core, input)->port != CORE_INNER;

@@ -26,6 +26,8 @@
 #include "compiler/describe/inspection_performance.h"
 #include "compiler/describe/launches_print.h"
 #include "compiler/describe/dead_work_print.h"
+#include "compiler/describe/prediction.h"
+#include "compiler/target/target.h"
 #include "compiler/driver/driver_files.h"
 #include "compiler/driver/fix_files.h"
 #include "compiler/driver/kernel_sources.h"
@@ -161,6 +163,29 @@ static int emit_declarations(struct passes *passes, const struct command_line *l
     return publish_output(cx, line, &output);
 }
 
+/* Prints the time of a run of the plan. */
+static int predict(struct passes *passes, const struct command_line *line)
+{
+    struct compile *cx = passes->cx;
+    struct prediction_extent extent;
+    if (!passes_run(passes, PASS_SCHEDULE)) return EXIT_REFUSED;
+    const char *problem = NULL;
+    if (!target_of(cx->device)->counts_cycles)
+        problem = arena_printf(cx->arena, "the time of device '%s' is no model", cx->device->name);
+    else
+        problem = prediction_parse(cx->arena, passes->graph, line->predicts, &extent);
+    if (problem != NULL) {
+        fprintf(stderr, "pipec: error: --predict: %s\n", problem);
+        return EXIT_FILES;
+    }
+    if (!prediction_print(stdout, cx->arena, passes->graph, passes->plan, &extent, line->as_json)) {
+        fprintf(stderr, "pipec: error: --predict: a run with so many packets does not end\n");
+        return EXIT_REFUSED;
+    }
+    int written = standard_output_status();
+    return written == EXIT_DONE ? write_depfile(cx, line) : written;
+}
+
 static int inspect(struct passes *passes, const struct command_line *line)
 {
     struct compile *cx = passes->cx;
@@ -276,6 +301,7 @@ static int inspect_file_of_container(struct compile *cx, const struct command_li
     const struct source *file = source_get(cx->sources, source);
     const char *problem;
     const char *chooses = line->options.explores                     ? "--pareto"
+                          : line->predicts != NULL                   ? "--predict"
                           : line->options.debug_mode                 ? "--debug-mode"
                           : line->options.buffers != BUFFERS_DEFAULT ? "--buffers"
                           : line->options.layout != LAYOUT_ANY       ? "--layout"
@@ -364,6 +390,7 @@ static int compile_file(struct compile *cx, const struct command_line *line)
     passes_run(&passes, PASS_PARSE);
     if (inspects && line->traces_deadlock && !line->depfile.alone)
         return trace_deadlock(&passes, line);
+    if (inspects && line->predicts != NULL && !line->depfile.alone) return predict(&passes, line);
     if (inspects && line->as_json && !line->depfile.alone) return inspect_as_json(&passes, line);
     if (refuse_over_source(cx, "output", output_path(line))) return EXIT_FILES;
     bool shows_tree = line->emit == EMIT_AST && !line->depfile.alone;

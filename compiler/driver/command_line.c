@@ -102,6 +102,7 @@ static const char help_text[] =
 const char command_line_inspect_help[] =
     "usage: pipec inspect [--json] [options] FILE\n"
     "       pipec inspect --pareto [--json] [options] FILE.pipe\n"
+    "       pipec inspect --predict=COUNT[,PORT=COUNT...] [--json] [options] FILE.pipe\n"
     "       pipec inspect --trace-deadlock[=OUT.pbc] [--json] [options] FILE.pipe\n"
     "\n"
     "Prints what pipec has proven and planned: rates, firings, every depth and the reason for it,\n"
@@ -109,6 +110,9 @@ const char command_line_inspect_help[] =
     "\n"
     "  --json                one JSON object, also of a program that is refused\n"
     "  --pareto              memory against throughput\n"
+    "  --predict=COUNT[,PORT=COUNT...]  cycles of a run with COUNT packets at each in-port and "
+    "COUNT\n"
+    "                        firings of each source\n"
     "  --trace-deadlock[=OUT.pbc]  the shortest way into a deadlock; OUT.pbc: for piperun "
     "--replay\n"
     "  -v                    every row and the whole schedule\n"
@@ -137,6 +141,7 @@ enum { NEVER = 0, ALWAYS = 1 << 30 };
     X(LAYOUT,           "layout",           required_argument, NEVER)           \
     X(POLICY,           "policy",           required_argument, NEVER)           \
     X(PARETO,           "pareto",           no_argument,       NEVER)           \
+    X(PREDICT,          "predict",          required_argument, NEVER)           \
     X(FUSE,             "fuse",             no_argument,       SHARES_CODE)     \
     X(NO_FUSE,          "no-fuse",          no_argument,       SHARES_CODE)     \
     X(DEBUG_MODE,       "debug-mode",       no_argument,       SHARES_CODE)     \
@@ -452,6 +457,7 @@ static void parse_option(struct parser *p, int option, char **argv)
     case OPTION_LAYOUT: parse_layout(p, optarg); break;
     case OPTION_POLICY: parse_policy(p, optarg); break;
     case OPTION_PARETO: p->line.options.explores = true; break;
+    case OPTION_PREDICT: p->line.predicts = optarg; break;
     case OPTION_FUSE: p->line.options.fuse = FUSE_ALWAYS; break;
     case OPTION_NO_FUSE: p->line.options.fuse = FUSE_NEVER; break;
     case OPTION_DEBUG_MODE: p->line.options.debug_mode = true; break;
@@ -549,6 +555,12 @@ static void check_line(struct parser *p, int argc, char **argv)
     else if (p->line.options.explores && p->line.traces_deadlock)
         refuse_line(p, "%s",
                     "--pareto and --trace-deadlock are two inspections: ask for one at a time");
+    else if (p->line.predicts != NULL && p->line.action != COMMAND_INSPECT)
+        refuse_line(p, "%s", "--predict belongs to 'pipec inspect'");
+    else if (p->line.predicts != NULL && (p->line.options.explores || p->line.traces_deadlock))
+        refuse_line(
+            p, "%s",
+            "--predict, --pareto and --trace-deadlock are inspections: ask for one at a time");
     else if (p->line.options.debug_mode && (p->line.options.explores || p->line.traces_deadlock))
         refuse_line(p, "%s", "--debug-mode does not go with --pareto or --trace-deadlock");
     else if (p->line.options.debug_mode && p->line.options.buffers == BUFFERS_FAST)

@@ -47,6 +47,7 @@ struct command_line {
     bool device_given;
     bool as_json;               /* inspect */
     bool traces_deadlock;       /* inspect */
+    const char *predicts;       /* inspect: the extent of a run whose time is wanted; or NULL */
     const char *counterexample; /* the container to write it to, or NULL */
     bool write_if_changed;
     bool fix; /* fix_files.h */

@@ -73,12 +73,16 @@ static void keep_wished(struct choice *choice, enum plan_mode mode)
 
 /* ---- trials ---- */
 
-static uint64_t try_selection(const struct choice *choice, enum graph_policy selection)
+/* `best_cycles`: of the trials before; 0: the figure is wanted whatever it is. */
+static uint64_t try_selection(const struct choice *choice, enum graph_policy selection,
+                              uint64_t best_cycles)
 {
     struct placement *at = choice->at;
+    struct trial_size size = choice->size;
+    size.best_cycles = best_cycles;
     struct arena *scratch = arena_create();
     enum compile_phase before = phase_begin(at->cx, PHASE_TRIALS);
-    struct trial trial = trial_run(scratch, at->graph, at->plan, NULL, selection, choice->size);
+    struct trial trial = trial_run(scratch, at->graph, at->plan, NULL, selection, size);
     phase_resume(at->cx, before);
     arena_destroy(scratch);
     return trial.steady_cycles;
@@ -90,10 +94,31 @@ static uint32_t try_layouts(struct choice *choice)
     for (uint32_t i = 0; i < choice->count; i++) {
         struct candidate *candidate = &choice->items[i];
         plan_lay_out(choice->at, candidate->layout);
-        candidate->cycles = try_selection(choice, choice->selection);
+        uint64_t before = choice->items[best].cycles;
+        candidate->cycles =
+            try_selection(choice, choice->selection, before == UINT64_MAX ? 0 : before);
         if (trial_is_faster(candidate->cycles, choice->items[best].cycles)) best = i;
     }
     return best;
+}
+
+/* Trials of a few iterations do not see buffers full.  The layout has to be faster than in sequence in longer ones, too.
+ * Returns the better one of both. */
+static uint32_t confirm_layout(struct choice *choice, uint32_t best)
+{
+    enum { ITERATIONS = 16, LOOKS = 4 };
+    const struct trial_size size = choice->size;
+    uint32_t tried[] = {0, best};
+    if (best == 0 || size.iterations >= ITERATIONS) return best;
+    choice->size.iterations = ITERATIONS;
+    choice->size.looks = mul_clamped(size.looks, LOOKS);
+    uint64_t cycles[2];
+    for (size_t i = 0; i < 2; i++) {
+        plan_lay_out(choice->at, choice->items[tried[i]].layout);
+        cycles[i] = try_selection(choice, choice->selection, 0);
+    }
+    choice->size = size;
+    return trial_is_faster(cycles[1], cycles[0]) ? best : 0;
 }
 
 /* ---- reasons ---- */
@@ -231,8 +256,8 @@ static const char *selections_text(const struct choice *choice, const uint64_t *
     return arena_printf(arena, "%s%s", text, margin_text(least, cycles[best]));
 }
 
-/* Requires the plan as it is to be. */
-static void choose_selection(const struct choice *choice)
+/* Requires the plan as it is to be: the layout `chosen`, whose trial in turn is that of the first policy. */
+static void choose_selection(const struct choice *choice, uint32_t chosen)
 {
     struct placement *at = choice->at;
     struct arena *arena = at->cx->arena;
@@ -240,7 +265,9 @@ static void choose_selection(const struct choice *choice)
     enum graph_policy best = POLICY_ROUND_ROBIN;
     bool tried = at->plan->stage_count > 1 && !at->plan->debug_mode;
     for (enum graph_policy s = POLICY_ROUND_ROBIN; tried && s <= POLICY_FULLEST; s++) {
-        cycles[s] = try_selection(choice, s);
+        cycles[s] = s == choice->selection && choice->items[chosen].cycles != UINT64_MAX
+                        ? choice->items[chosen].cycles
+                        : try_selection(choice, s, 0);
         if (trial_is_faster(cycles[s], cycles[best])) best = s;
     }
     const char *text = arena_printf(arena, "%s%s",
@@ -298,12 +325,12 @@ void plan_choose(struct placement *at)
         best = choose_wished(&choice, mode_of_wish(wish));
     } else if (obstacle == NULL) {
         add_candidates(&choice);
-        best = try_layouts(&choice);
+        best = confirm_layout(&choice, try_layouts(&choice));
     }
     at->is_final = true;
     plan_lay_out(at, choice.items[best].layout);
     if (at->graph->policy == POLICY_AUTO)
-        choose_selection(&choice);
+        choose_selection(&choice, best);
     else
         declare_selection(at);
     plan_choose_schedule(at, choice.size);

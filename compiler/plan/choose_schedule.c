@@ -41,6 +41,12 @@ static uint64_t try_entries(const struct placement *at, const struct schedule *s
     return trial.steady_cycles;
 }
 
+static struct trial_size bounded_by(struct trial_size size, uint64_t best_cycles)
+{
+    size.best_cycles = best_cycles == UINT64_MAX ? 0 : best_cycles;
+    return size;
+}
+
 static uint64_t try_schedule(const struct placement *at, const struct schedule *schedule,
                              struct trial_size size)
 {
@@ -116,7 +122,7 @@ static void choose_schedule(struct placement *at, struct trial_size size)
     uint64_t cycles = UINT64_MAX;
     if (tried.count == 0) return;
     for (uint32_t i = 0; i < tried.count; i++) {
-        uint64_t taken = try_schedule(at, tried.schedules[i], tried.size);
+        uint64_t taken = try_schedule(at, tried.schedules[i], bounded_by(tried.size, cycles));
         if (i > 0 && taken >= cycles) continue;
         plan->schedule = tried.schedules[i];
         cycles = taken;
@@ -164,12 +170,15 @@ static void choose_entries(struct placement *at, struct trial_size size)
     const struct schedule *schedule = at->plan->schedule;
     bool fixed = schedule != NULL && schedule->island_count > 0;
     uint32_t entries = at->device->reference_entries, best = entries;
-    uint64_t cycles = UINT64_MAX;
     if (fixed) grow_size(at->plan, schedule, &size);
     size.looks = mul_clamped(size.looks, LOOKS);
-    for (uint32_t e = entries; e > 0 && at->plan->stage_count <= STAGES_TRIED; e--) {
-        uint64_t taken = try_entries(at, fixed ? schedule : NULL, e, size);
-        if (e < entries && !trial_is_faster(taken, cycles)) continue;
+    plan_reference_entries(at->arena, at->graph, at->plan, schedule, entries);
+    uint32_t used = at->plan->stage_count <= STAGES_TRIED ? at->plan->entry_count : 0;
+    uint64_t cycles =
+        used > 1 ? try_entries(at, fixed ? schedule : NULL, entries, size) : UINT64_MAX;
+    for (uint32_t e = used; e-- > 1;) {
+        uint64_t taken = try_entries(at, fixed ? schedule : NULL, e, bounded_by(size, cycles));
+        if (!trial_is_faster(taken, cycles)) continue;
         cycles = taken;
         best = e;
     }

@@ -39,6 +39,7 @@ struct wanted {
 static bool report_kernel(const struct placing *at, const struct plan_index *index,
                           const char *text)
 {
+    if (at->cx == NULL) return false;
     struct diag *diag = diag_report(at->cx->diags, RULE_TOO_LARGE, index->kernel->span, "%s", text);
     diag_help(diag, "make its group smaller, or choose a device with a larger index generator");
     return false;
@@ -150,7 +151,7 @@ void plan_indices(struct compile *cx, struct arena *arena, const struct graph *g
 {
     const struct placing at = {cx, arena, graph, plan, plan->device};
     size_t all = graph->kernels.count, nodes = all - graph->child_kernels;
-    plan->indices = ARENA_ARRAY(cx->arena, struct plan_index, all);
+    plan->indices = ARENA_ARRAY(cx != NULL ? cx->arena : arena, struct plan_index, all);
     struct wanted *wanted = ARENA_ARRAY(arena, struct wanted, all);
     bool fits = true;
     uint32_t count = 0;

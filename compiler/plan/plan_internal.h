@@ -54,7 +54,8 @@ uint64_t plan_stage_cus(const struct placement *at, uint32_t node);
 /* Firings that fill the lanes of one CU: of a kernel with work-items, its groups. */
 uint64_t plan_firings_of_lanes(const struct placement *at, uint32_t node);
 
-/* Fills the indices of all kernels with work-items.  Requires: thresholds.  Fails: RULE_TOO_LARGE,
+/* Fills the indices of all kernels with work-items, in cx->arena; `cx` NULL: in `arena`, for a trial, which reports
+ * nothing.  Requires: thresholds.  Fails: RULE_TOO_LARGE,
  * where the device cannot hold a group's. */
 void plan_indices(struct compile *cx, struct arena *arena, const struct graph *graph,
                   struct plan *plan);

@@ -84,7 +84,10 @@ static uint32_t fill_rates(struct filling *f, const uint64_t *first, const uint6
 static void fill_input(struct filling *f, const struct graph_node *node,
                        const struct graph_input *input)
 {
-    const struct kernel_port *port = &node->kernel->in[input->kernel_port];
+    static const struct kernel_port none;
+    const struct kernel *kernel = node->kernel;
+    const struct kernel_port *port =
+        kernel->in_count > 0 ? &kernel->in[input->kernel_port] : &none; /* graphs made by hand */
     bool window = port->window_width > 0;
     f->inputs[f->tables->input_count++] = (struct container_input){
         .buffer = input->buffer,

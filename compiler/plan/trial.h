@@ -2,21 +2,24 @@
 /*
  * trial: a run of a plan on its device, played while compiling.
  *
- * A simulation by discrete events.  It executes the static part of the program, if there is one, and the guarded loop of
- * the scheduler machine, instruction by instruction: selections under a policy, thresholds and their waiver, open packets,
- * completions.  Each importance on each sub-device has a queue, and the more important one interrupts.  A launch takes
- * the overhead of its place in a packet, a switch if the launch before was another stage's, and the longer of computing
- * (warps over compute units) and memory (lang/time.md).  Buffers are counters of packets, so their depth costs nothing.
+ * It executes the real program of the plan on the scheduler core (core/machine.h), on the tables that the container gets
+ * (plan_tables.h).  Launches take the time of the simulated GPU's clock (model/sim_clock.h), but no kernel is executed.
+ * So the cycles are those of a run on the simulated device, to the cycle, as long as no data decides.  Where it does, a
+ * trial assumes:
  *
- * A trial leaves out indices of work-items, ends of frames, `finish`, reference packets that are stored anew, and the
- * depth of the device queue: a firing that launches costs the maximum of its tree, spread over the compute units.  An
- * interrupted launch yields after half a warp.  Where data decides, estimates of the analyses serve: counted kernels
- * have the cost of bodies/cost, bounded rates append their maximum, or their minimum.  Phases are averaged.
+ *   a warp whose cost is counted   the estimate of bodies/cost
+ *   bounded rates                  the maximum that a firing appends, or the minimum (`least`)
+ *   a `finish`                     appends its maximum
+ *   `stop`, faults                 none
+ *   a firing that launches         the maximum of its tree, each child as dear as the dearest, spread over the compute
+ *                                  units of its stage
+ *
+ * Buffers are counters of packets, so their depth costs nothing.
  *
  *   Requires  depths, thresholds, batches, sub-devices, packs and paces of the plan.
  *   Gives     the same on every host: only integers.
- *   Work      at most `looks` looks at an end of a buffer, about as many dispatches as that allows.
- *   Fails     never.
+ *   Work      about as many dispatches as `looks` allow: each counts the readers of the buffers at its ends.
+ *   Fails     never; without memory the compiler ends.
  */
 #ifndef PIPEC_TRIAL_H
 #define PIPEC_TRIAL_H
@@ -28,22 +31,30 @@ struct trial_size {
     uint64_t iterations;
     uint64_t looks;
     bool least; /* bounded rates append their minimum, not their maximum */
+    /* The best steady cycles so far; 0: none.  A trial ends early when it is slower by more than a hundredth. */
+    uint64_t best_cycles;
 };
 
 struct trial {
-    uint64_t cycles; /* from the begin to the end of the last launch */
-    /* Of so many iterations once buffers are filled.  UINT64_MAX: it stalls, or `looks` were too few. */
+    uint64_t cycles; /* from the begin to where the trial ended */
+    /* Of so many iterations once buffers are filled, by the part that was played.  UINT64_MAX: it stalls, or `looks`
+     * were too few. */
     uint64_t steady_cycles;
     uint64_t dispatches;
-    bool whole; /* all iterations were played; else `cycles` are those until it was cut off */
+    bool whole; /* trial_stream: the run has ended, and did not stall */
 };
 
 /* The extent with which every stage is dispatched some times.  Requires batches. */
 struct trial_size trial_size_for(const struct plan *plan);
-/* `schedule`: of the static part; NULL: there is none. */
+/* In-ports and sources end after the iterations.  The trial ends when three quarters of their work are done.
+ * `schedule`: of the static part; NULL: there is none. */
 struct trial trial_run(struct arena *scratch, const struct graph *graph, const struct plan *plan,
                        const struct schedule *schedule, enum graph_policy selection,
                        struct trial_size size);
+/* A whole run of the plan, with its own schedule and selection: `packets` of each in-port, by buffer; a source ends after
+ * `firings` firings. */
+struct trial trial_stream(struct arena *scratch, const struct graph *graph, const struct plan *plan,
+                          const uint64_t *packets, uint64_t firings);
 /* Is one figure of a trial more than a hundredth less than another?  A smaller difference does not count. */
 bool trial_is_faster(uint64_t cycles, uint64_t than);
 /* "1 iteration takes", "64 iterations take". */

@@ -36,8 +36,7 @@ static uint32_t state_text(const struct prt_debugger *d, uint32_t index, char *t
         snprintf(text, size, "has failed");
         return UINT32_MAX;
     }
-    if (stage->stopped ||
-        (stage->life == CORE_RUNNING && core_ready_source_left(d->sched->core, stage) == 0)) {
+    if (stage->stopped || (stage->life == CORE_RUNNING && core_ready_source_left(stage) == 0)) {
         snprintf(text, size, "fires no more");
         return UINT32_MAX;
     }

@@ -62,9 +62,6 @@ struct prt_device_options {
     uint32_t queue_entries; /* packets a queue holds; 0: PRT_QUEUE_ENTRIES_DEFAULT */
 };
 
-#define PRT_QUEUE_ENTRIES_DEFAULT 256u
-#define PRT_QUEUE_ENTRIES_MAX 65536u
-
 struct prt_device_info {
     const char *backend; /* "sim" */
     const struct devdesc *description;

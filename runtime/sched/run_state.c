@@ -181,7 +181,7 @@ static void put_ready(struct text *t, const struct prt_sched *s, struct core_sta
 {
     uint64_t inputs = core_ready_inputs(s->core, stage),
              firings = core_ready_outputs(s->core, stage);
-    uint64_t left = core_ready_source_left(s->core, stage);
+    uint64_t left = core_ready_source_left(stage);
     if (inputs < firings) firings = inputs;
     if (left < firings) firings = left;
     put_string(t, "ready: ");

@@ -20,7 +20,8 @@
 
 void prt_sched_limit_firings(struct prt_sched *s, uint64_t firings)
 {
-    s->core->firings_limit = firings;
+    for (uint32_t i = 0; i < s->core->stage_count; i++)
+        if (s->stages[i].input_count == 0) s->stages[i].firings_limit = firings;
     core_mark_all(&s->core->ends_due);
 }
 

@@ -88,7 +88,7 @@ TESTS = {  # those that are about a file come first
     "static_part.c": ["test_static_part"] + SCHEDULER,
     "explain.c": ["test_stalls"] + SCHEDULER,
     "sched_replay.c": ["test_stalls"] + SCHEDULER,
-    **{name + ".c": ["test_machine"] + SCHEDULER for name in ("block", "core", "ends", "flow", "launch", "machine", "packets", "program",
+    **{name + ".c": ["test_machine"] + SCHEDULER for name in ("block", "core", "ends", "flow", "launch", "machine", "packets", "bindings", "program",
                                            "provenance", "ready", "run_state", "sched", "select", "self_driven",
                                            "stage_profile")},
 }

@@ -6,6 +6,7 @@
 
 #include "compiler/plan/layouts.h"
 #include "compiler/plan/plan.h"
+#include "tests/unit/plan_fixture.h"
 #include "compiler/liveness/rate.h"
 #include "compiler/liveness/deadlock.h"
 #include "compiler/pace/bufsize.h"
@@ -198,7 +199,7 @@ static void more_stages_than_cus_run_in_sequence(void **state)
     struct fixture *f = row((uint64_t[]){1, 2, 3}, 3);
     struct devdesc d = device(2, 8);
     analyse(f);
-    struct plan *plan = plan_place(&f->cx, &f->graph, &d);
+    struct plan *plan = fixture_plan(f, &d);
     assert_int_equal(plan->mode, PLAN_IN_SEQUENCE);
     assert_int_equal(plan->sub_device_count, 0);
     for (int i = 0; i < 3; i++) {
@@ -207,12 +208,12 @@ static void more_stages_than_cus_run_in_sequence(void **state)
     }
     d = device(16, 8);
     d.schemes = DEVDESC_EQUALLY;
-    assert_int_equal(plan_place(&f->cx, &f->graph, &d)->mode, PLAN_IN_SEQUENCE);
+    assert_int_equal(fixture_plan(f, &d)->mode, PLAN_IN_SEQUENCE);
     fixture_free(f);
     f = row((uint64_t[]){1}, 1); /* one stage has the device, too */
     d = device(16, 8);
     analyse(f);
-    plan = plan_place(&f->cx, &f->graph, &d);
+    plan = fixture_plan(f, &d);
     assert_int_equal(plan->mode, PLAN_IN_SEQUENCE);
     assert_int_equal(plan->stages[0].cu_count, 16);
     fixture_free(f);
@@ -224,7 +225,7 @@ static void depths_hold_two_full_dispatches(void **state)
     struct fixture *f = row((uint64_t[]){1, 1}, 2);
     struct devdesc d = device(16, 64);
     analyse(f);
-    struct plan *plan = plan_place(&f->cx, &f->graph, &d);
+    struct plan *plan = fixture_plan(f, &d);
     assert_int_equal(fixture_depth(f, 1), 8192); /* 32 KiB of f32 is more than 2 x 8 x 64 */
     assert_int_equal(plan->stages[0].threshold, 64);
     assert_int_equal(plan->stages[0].batch_max % 512, 0);
@@ -236,7 +237,7 @@ static void depths_hold_two_full_dispatches(void **state)
     f = row((uint64_t[]){1, 1}, 2);
     d = device(16, 1024);
     analyse(f);
-    plan_place(&f->cx, &f->graph, &d);
+    fixture_plan(f, &d);
     assert_int_equal(fixture_depth(f, 1), 32769);
     assert_non_null(strstr(f->graph.buffers.items[1].depth_reason, "two full dispatches of 'n'"));
     fixture_free(f);
@@ -256,7 +257,7 @@ static void declared_depths_stay_and_bound_the_threshold(void **state)
     fixture_write(f, c, fixture_port(f, "out", GRAPH_OUTER_OUT), 1);
     struct devdesc d = device(4, 8);
     analyse(f);
-    struct plan *plan = plan_place(&f->cx, &f->graph, &d);
+    struct plan *plan = fixture_plan(f, &d);
     assert_int_equal(fixture_depth(f, ab), 10);
     assert_int_equal(plan->stages[a].threshold, 5);
     assert_int_equal(plan->stages[b].threshold, 4); /* 3 x 2 + 4 = 10 */
@@ -297,7 +298,7 @@ static void thresholds_are_the_largest_that_depths_admit(void **state)
         d.max_group_items = 64;
         d.index_register_bits = 16;
         analyse(f);
-        struct plan *plan = plan_place(&f->cx, &f->graph, &d);
+        struct plan *plan = fixture_plan(f, &d);
         uint64_t fill = (lanes + items - 1) / items, most = 0;
         while (most < lanes && (most + 1) * push <= depth)
             most++;
@@ -321,7 +322,7 @@ static void cycle_bounds_what_is_ready(void **state)
     uint32_t back = fixture_edge(f, "ba", b, 1, a, 1, 3, 0);
     struct devdesc d = device(4, 8);
     analyse(f);
-    struct plan *plan = plan_place(&f->cx, &f->graph, &d);
+    struct plan *plan = fixture_plan(f, &d);
     assert_int_equal(plan->stages[a].threshold, 3);
     assert_int_equal(plan->stages[b].threshold, 3);
     assert_int_equal(plan->stages[a].batch_max, 3);
@@ -366,7 +367,7 @@ static void window_in_a_cycle_is_ready_by_places(void **state)
         }
         struct devdesc d = device(1, 1000);
         analyse(f);
-        struct plan *plan = plan_place(&f->cx, &f->graph, &d);
+        struct plan *plan = fixture_plan(f, &d);
         assert_int_equal(plan->stages[see].threshold, ready);
         assert_int_equal(plan->stages[copy].threshold, ready);
         rounds += window.border == CONTAINER_BORDER_WRAP;
@@ -418,7 +419,7 @@ static void window_threshold_is_the_largest_that_its_depth_admits(void **state)
         fixture_write(f, see, fixture_port(f, "out", GRAPH_OUTER_OUT), 1);
         struct devdesc d = device(1, (uint32_t)lanes);
         analyse(f);
-        struct plan *plan = plan_place(&f->cx, &f->graph, &d);
+        struct plan *plan = fixture_plan(f, &d);
         uint64_t threshold = plan->stages[see].threshold;
         if (most == UINT64_MAX) most = depth; /* only the end of a frame cuts dispatches short */
         assert_int_equal(threshold, most < lanes ? most : lanes);
@@ -444,7 +445,7 @@ static void cycle_that_is_not_followed_to_its_end_claims_no_maximum(void **state
     fixture_edge(f, "ec", e, 2, c, 1, 4, 0);
     struct devdesc d = device(1, 8);
     analyse(f);
-    struct plan *plan = plan_place(&f->cx, &f->graph, &d);
+    struct plan *plan = fixture_plan(f, &d);
     assert_string_equal(plan->stages[a].threshold_reason, "no more are ready at once in its cycle");
     assert_non_null(strstr(plan->stages[e].threshold_reason, "known to be ready"));
     fixture_free(f);
@@ -457,14 +458,14 @@ static void memory_limit_scales_the_raise_and_never_the_least(void **state)
     struct devdesc d = device(16, 8);
     f->cx.options.max_memory_bytes = 1000;
     analyse(f);
-    plan_place(&f->cx, &f->graph, &d);
+    fixture_plan(f, &d);
     assert_false(diag_failed(f->cx.diags));
     assert_true(f->graph.memory_bytes <= 1000 && f->graph.memory_bytes > 500);
     fixture_free(f);
     f = row((uint64_t[]){1, 1}, 2);
     analyse(f);
     d.memory_bytes = 3;
-    plan_place(&f->cx, &f->graph, &d);
+    fixture_plan(f, &d);
     assert_true(diag_failed(f->cx.diags));
     fixture_free(f);
 }
@@ -488,7 +489,7 @@ static void raised_depths_stay_free_of_deadlock(void **state)
             bufsize_assign(&f->cx, &f->graph);
             for (int b = 0; b < g.buffer_count; b++)
                 depths[b] = (int)fixture_depth(f, (uint32_t)b);
-            struct plan *plan = plan_place(&f->cx, &f->graph, &d);
+            struct plan *plan = fixture_plan(f, &d);
             for (int b = 0; b < g.buffer_count; b++) {
                 assert_true((int)fixture_depth(f, (uint32_t)b) >= depths[b]);
                 depths[b] = (int)fixture_depth(f, (uint32_t)b);
@@ -515,7 +516,7 @@ static void text_names_stages_buffers_and_reasons(void **state)
     char *text = NULL;
     size_t size;
     analyse(f);
-    struct plan *plan = plan_place(&f->cx, &f->graph, &d);
+    struct plan *plan = fixture_plan(f, &d);
     FILE *to = open_memstream(&text, &size);
     plan_print(to, &f->graph, plan, NULL, false);
     fclose(to);
@@ -545,7 +546,7 @@ static void ten_thousand_stages_are_planned(void **state)
     }
     struct devdesc d = device(16, 8);
     analyse(f);
-    const struct plan *plan = plan_place(&f->cx, &f->graph, &d);
+    const struct plan *plan = fixture_plan(f, &d);
     assert_int_equal(plan->stage_count, 10000);
     assert_true(f->graph.memory_bytes < UINT64_C(100) << 20);
     fixture_free(f);

@@ -3,6 +3,7 @@
 #include "tests/test.h"
 
 #include "tests/unit/graph_reference.h"
+#include "tests/unit/plan_fixture.h"
 
 #include "compiler/plan/reference_entries.h"
 #include "compiler/plan/is_sequential.h"
@@ -35,7 +36,7 @@ static struct plan *plan_of(struct fixture *f, const struct devdesc *d)
     deadlock_check(&f->cx, &f->graph);
     bufsize_assign(&f->cx, &f->graph);
     assert_false(diag_failed(f->cx.diags));
-    return plan_place(&f->cx, &f->graph, d);
+    return fixture_plan(f, d);
 }
 
 /* in -> n nodes in a row -> out; written backwards if so wanted. */

@@ -3,6 +3,7 @@
 #include "tests/test.h"
 
 #include "tests/unit/graph_reference.h"
+#include "tests/unit/plan_fixture.h"
 
 #include "compiler/plan/schedule.h"
 #include "compiler/liveness/rate.h"
@@ -240,7 +241,7 @@ static void play_random(unsigned *seed, bool cyclic, bool phases, uint32_t cus, 
     if (!diag_failed(f->cx.diags)) deadlock_check(&f->cx, &f->graph);
     if (!diag_failed(f->cx.diags)) bufsize_assign(&f->cx, &f->graph);
     if (!diag_failed(f->cx.diags)) {
-        struct plan *plan = plan_place(&f->cx, &f->graph, &d);
+        struct plan *plan = fixture_plan(f, &d);
         const struct schedule *schedule = plan_schedule(&f->cx, &f->graph, plan, SCHEDULE_LONGEST);
         bool whole = schedule->static_count == plan->stage_count && schedule->island_count == 1;
         tally->graphs++;
