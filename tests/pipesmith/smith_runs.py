@@ -72,6 +72,9 @@ CONFIGURATIONS = {
     "cpu16": Configuration("--device=cpu --march=native", "--device cpu:16", whole=False),
     "cpunofuse": Configuration("--device=cpu --march=native --no-fuse", "--device cpu:2"),
     "cpumin": Configuration("--device=cpu --buffers=min", "--device cpu:1", whole=False),
+    "gpu": Configuration("--device=cuda", "--device cuda-emulated", "pieces", whole=False),
+    "gpunofuse": Configuration("--device=h200 --no-fuse", "--device cuda-emulated", whole=False),
+    "gpumin": Configuration("--device=cuda --buffers=min --policy=fullest", "--device cuda-emulated", whole=False),
 }
 
 
@@ -174,11 +177,18 @@ def cut(data, feed, kind):
 def execute(folder, source, inputs, outs, name):
     """Compiles and runs; (True, Outcome), or (False, message) where it is refused."""
     how = CONFIGURATIONS[name]
+    resident = "cuda-emulated" in how.run
+    with open(source, encoding="utf-8") as file:
+        if resident and re.search(r"\blaunch\b", file.read()):  # refused on GPUs
+            name, resident = "cpu", False
+            how = CONFIGURATIONS[name]
     command = [f"{BUILD}/pipec", "--min-level=error", source, "-o", f"{folder}/p.pbc"]
     status, _, errors = run(command + how.compile + how.device(folder))
     if status != 0:
         return False, f"pipec exits {status}: {errors}"
-    command = [f"{BUILD}/piperun", f"{folder}/p.pbc", f"--stats=json:{folder}/stats"] + how.run
+    command = [f"{BUILD}/piperun", f"{folder}/p.pbc"] + how.run
+    if not resident:
+        command.append(f"--stats=json:{folder}/stats")
     fed = inputs[0] if inputs and how.feed != "file" else None
     for i, port in enumerate(inputs):
         path = "-,raw" if port == fed else f"{folder}/in.{port[0]}.raw"
@@ -194,7 +204,7 @@ def execute(folder, source, inputs, outs, name):
         outcome.left[buffer] = max(int(count), outcome.left.get(buffer, 0))
     with open(source, encoding="utf-8") as file:
         outcome.longest_window = max(map(int, re.findall(r"\bpeek (\d+)", file.read())), default=0)
-    if status == 0:
+    if status == 0 and not resident:
         with open(f"{folder}/stats", "rb") as file:
             stats = json.load(file)
         outcome.carried = {b["name"]: b["packets"] for b in stats["buffers"]}
