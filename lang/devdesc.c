@@ -201,7 +201,7 @@ static bool part_is(struct part part, const char *text)
     return strlen(text) == part.length && memcmp(text, part.text, part.length) == 0;
 }
 
-/* For messages: what a reader of them can bear. */
+/* The bytes of a part that messages show. */
 static int shown_length(struct part part)
 {
     return part.length > 40 ? 40 : (int)part.length;

@@ -102,13 +102,7 @@ static LLVMValueRef sum_table(struct kernel_emitter *e, const uint64_t *rates, u
         sums[i] = kernel_i64(e, sum);
         sum += rates[i];
     }
-    LLVMValueRef values = LLVMConstArray2(e->i64, sums, phases);
-    LLVMValueRef table = LLVMAddGlobal(e->module, LLVMTypeOf(values), "sums");
-    LLVMSetInitializer(table, values);
-    LLVMSetLinkage(table, LLVMPrivateLinkage);
-    LLVMSetGlobalConstant(table, 1);
-    LLVMSetUnnamedAddress(table, LLVMGlobalUnnamedAddr);
-    return table;
+    return kernel_private_constant(e, LLVMConstArray2(e->i64, sums, phases), "sums");
 }
 
 static LLVMValueRef sum_before(struct kernel_emitter *e, LLVMValueRef table, uint32_t phases,
