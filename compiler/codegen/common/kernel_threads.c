@@ -48,7 +48,7 @@ static bool has_output_ranges(const struct kernel *kernel)
     return false;
 }
 
-static bool has_windows(const struct kernel *kernel)
+static bool has_batch_windows(const struct kernel *kernel)
 {
     for (uint32_t i = 0; i < kernel->in_count; i++)
         if (kernel->in[i].window_width > 0) return true;
@@ -256,7 +256,7 @@ static void emit_threads(struct kernel_emitter *e, struct threads *t)
     LLVMValueRef number, all;
     t->first = t->args[KERNEL_PARAM_FIRST];
     t->count = t->args[KERNEL_PARAM_COUNT];
-    if (has_windows(t->kernel))
+    if (has_batch_windows(t->kernel))
         t->seen = entry_alloca(e, t->ends.in * sizeof(struct kernel_window), "seen");
     /* A record that the caller has not asked for is the thread's own. */
     LLVMValueRef own = entry_alloca(e, sizeof(struct kernel_fault), "fault");
