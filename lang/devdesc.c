@@ -141,7 +141,7 @@ static bool is_inline_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-static bool is_word(char c)
+static bool is_key_character(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '-' || c == '.';
@@ -189,7 +189,7 @@ static struct part next_part(struct devdesc_reader *reader)
 {
     skip_line_blanks(reader);
     size_t begin = reader->at;
-    while (reader->at < reader->length && is_word(reader->line[reader->at]))
+    while (reader->at < reader->length && is_key_character(reader->line[reader->at]))
         reader->at++;
     if (reader->at == begin) return (struct part){reader->line + begin, 0, rest_of_line(reader)};
     return (struct part){reader->line + begin, reader->at - begin,
@@ -201,7 +201,7 @@ static bool part_is(struct part part, const char *text)
     return strlen(text) == part.length && memcmp(text, part.text, part.length) == 0;
 }
 
-/* For messages: what a reader of them can bear. */
+/* The bytes of a part that messages show. */
 static int shown_length(struct part part)
 {
     return part.length > 40 ? 40 : (int)part.length;

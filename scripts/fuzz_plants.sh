@@ -51,7 +51,7 @@ plants() {
     plant devdesc lang/devdesc_text.c 's/return text\.length;/return text.length + 1;/'
     plant commands compiler/describe/graph_cmds.c 's/"depth %" PRIu64 ";\\n", buffer->depth_packets/"depth %" PRIu64 ";\\n", buffer->depth_packets + 1/'
     plant packets lang/dispatch_codec.c 's/DIFFERS\(KERNEL_OBJECT, kernel_object\) \| DIFFERS\(KERNARG_ADDRESS, kernarg_address\) \|$//'
-    plant program model/block.c 's/out->target = index_at\[decoded->operands\[i\]\];/out->target = index_at[decoded->operands[i]] + 1;/'
+    plant program model/block.c 's/out->target = index_at\[decoded\.operands\[i\]\];/out->target = index_at[decoded.operands[i]] + 1;/'
     plant program runtime/verify/verify_levels.c 's/^    bool all;$/    bool all, launched = x->now.done;/; /on some path to it no stage has been selected/{n;s/forget_questions\(x\);/forget_questions(x); x->now.done = true;/;}; s/x->now.done = all;/x->now.done = all || launched;/'
     plant program runtime/device/kernel_call.c 's/ \+ skip \* object->push_bytes\[i\];/;/'
     plant container core/launch.c 's/^    core_fifo_release\(&buffer->fifo, input->reader, packets\);/    core_fifo_release(\&buffer->fifo, input->reader, packets > 2 ? packets - 1 : packets);/'

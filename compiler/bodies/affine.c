@@ -428,8 +428,8 @@ static void add_symbols(const struct meeting *m, struct equation *e, const struc
 }
 
 /* a(p) = b(q), with d of the bound's dimension replaced by the bound less (or plus) something. */
-static bool holds(const struct meeting *m, const struct affine *a, const struct affine *b,
-                  const struct bound *bound)
+static bool has_solution(const struct meeting *m, const struct affine *a, const struct affine *b,
+                         const struct bound *bound)
 {
     struct equation e = {.constant = (affine_wide)a->constant - b->constant};
     for (int d = 0; d < 3; d++) {
@@ -459,10 +459,10 @@ static bool may_meet_within(const struct meeting *m)
         if (is_empty(m->d[d])) return false;
     for (uint32_t i = 0; i < m->equation_count; i++) {
         const struct affine *a = &m->equations[i].a, *b = &m->equations[i].b;
-        if (!holds(m, a, b, NULL)) return false;
+        if (!has_solution(m, a, b, NULL)) return false;
         for (uint32_t k = 0; k < m->bounds.count; k++)
             if (a->item[m->bounds.items[k].dimension] != 0 && m->bounds.items[k].form.count > 0 &&
-                !holds(m, a, b, &m->bounds.items[k]))
+                !has_solution(m, a, b, &m->bounds.items[k]))
                 return false;
     }
     return true;

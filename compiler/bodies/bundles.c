@@ -22,7 +22,8 @@ static bool join_bundle(struct kernel_step *steps, uint32_t ends, uint32_t bundl
     uint64_t scale = 0, common;
     for (uint32_t i = 0; i < ends && scale == 0; i++)
         if (steps[i].bundle == bundle) scale = steps[i].share;
-    /* The first member has `scale` now; both shares as multiples of it and of first_share. */
+    /* The first member has the share `scale` here and `first_share` in the relation: all shares are scaled to their
+     * least common multiple. */
     common = gcd64(scale, first_share);
     uint64_t others = first_share / common, mine;
     if (!mul63(scale / common, share, &mine)) return false;

@@ -135,7 +135,7 @@ static void visit_assignments(struct uniform *u, const struct kx *x)
 
 /* ---- errors ---- */
 
-/* Says what of the condition varies, and of a variable why. */
+/* Names the part of the condition that varies; for a variable also the reason. */
 static void label_cause(struct uniform *u, struct diag *d, const struct kx *condition)
 {
     const struct group_facts *facts = u->facts;

@@ -61,7 +61,7 @@ static void walk_emit(struct walker *w, struct walk_state *s, struct ks *stmt)
     if (stmt->kind == KS_EMIT) count_append(w, s, stmt, element);
 }
 
-static void walk_launch(struct walker *w, struct walk_state *s, const struct ks *stmt)
+static void walk_launch_statement(struct walker *w, struct walk_state *s, const struct ks *stmt)
 {
     if (stmt->expr != NULL) walk_eval(w, s, stmt->expr);
     walk_charge(s, cost_of_statement(w->costs, stmt));
@@ -250,7 +250,7 @@ void walk_statement(struct walker *w, struct walk_state *s, struct ks *stmt)
         break;
     case KS_EMIT:
     case KS_STORE: walk_emit(w, s, stmt); break;
-    case KS_LAUNCH: walk_launch(w, s, stmt); break;
+    case KS_LAUNCH: walk_launch_statement(w, s, stmt); break;
     case KS_FOREIGN: break; /* it keeps nothing that other statements see */
     }
 }

@@ -188,7 +188,7 @@ static bool same_form(const struct walk_form *a, const struct walk_form *b)
            difference.constant == 0;
 }
 
-static void add_fact(struct walk_state *s, struct walk_form form, struct interval range)
+static void add_range_fact(struct walk_state *s, struct walk_form form, struct interval range)
 {
     range.low -= form.constant;
     range.high -= form.constant;
@@ -230,7 +230,7 @@ void walk_fact_compare(const struct walker *w, struct walk_state *s, const struc
     if (!add_form(&form, &other, -1) || form.count == 0) return;
     form.constant += offset;
     if (form.count == 1 && is_kept(w, s, form.terms[0].atom)) return;
-    add_fact(s, form, range);
+    add_range_fact(s, form, range);
 }
 
 enum kx_op walk_fact_unequal(const struct walker *w, const struct walk_state *s,
@@ -285,7 +285,7 @@ void walk_fact_assigned(const struct walker *w, struct walk_state *s, const stru
     for (uint32_t i = 0; i < form.count; i++)
         if (!is_kept(w, s, form.terms[i].atom)) return;
     const struct walk_form own = {.count = 1, .terms = {{stripped(target), 1}}};
-    if (add_form(&form, &own, -1)) add_fact(s, form, (struct interval){0, 0});
+    if (add_form(&form, &own, -1)) add_range_fact(s, form, (struct interval){0, 0});
 }
 
 void walk_fact_kill(struct walk_state *s, const struct variable *v)

@@ -14,7 +14,7 @@ static bool is_operation(const struct kx *e)
            (e->op == OP_ADD || e->op == OP_SUB || e->op == OP_MUL || e->op == OP_SHL);
 }
 
-static bool is_narrow(const struct type *type)
+static bool is_narrow_type(const struct type *type)
 {
     const struct type *item = type_item(type);
     return type_is_integer(item) && item->width_bytes <= NARROW_BYTES;
@@ -52,7 +52,7 @@ static struct interval exact_range(const struct kx *e, int depth)
 
 static bool may_wrap(const struct kx *e)
 {
-    if (!is_operation(e) || e->cast || !is_narrow(e->type)) return false;
+    if (!is_operation(e) || e->cast || !is_narrow_type(e->type)) return false;
     if (e->type->kind != TYPE_VECTOR) return e->may_wrap;
     struct interval all = interval_of_type(type_item(e->type));
     struct interval exact = interval_binary(e->op, range_by_form(e->left, 0),
@@ -206,7 +206,7 @@ struct checked_body {
     const struct kernel *kernel; /* NULL: a function */
 };
 
-static bool check_operands(const struct kx *e, void *data)
+static bool check_wrapping_operands(const struct kx *e, void *data)
 {
     const struct checked_body *in = data;
     struct compile *cx = in->cx;
@@ -254,11 +254,11 @@ void wraps_check_bodies(struct compile *cx, const struct graph *graph)
         return;
     struct checked_body in = {.cx = cx};
     for (size_t i = 0; i < graph->functions.count; i++)
-        ks_any(graph->functions.items[i]->body, check_store, check_operands, &in);
+        ks_any(graph->functions.items[i]->body, check_store, check_wrapping_operands, &in);
     for (size_t i = 0; i < graph->kernels.count; i++) {
         const struct kernel *k = in.kernel = graph->kernels.items[i];
         const struct ks *sections[] = {k->init, k->body, k->finish};
         for (int n = 0; n < 3; n++)
-            ks_any(sections[n], check_store, check_operands, &in);
+            ks_any(sections[n], check_store, check_wrapping_operands, &in);
     }
 }

@@ -71,7 +71,7 @@ static void print_commands(const struct embedded_file *start, const char *path)
     }
 }
 
-static int write_source(const struct embedded_file *start, const char *path)
+static int write_new_source(const struct embedded_file *start, const char *path)
 {
     const char *slash = strrchr(path, '/');
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -105,7 +105,7 @@ static int run_new_command(const struct command_line *line, const struct embedde
         fprintf(stderr, "pipec: error: '%s': the name of a source ends in .pipe\n", path);
         return EXIT_FILES;
     }
-    int status = write_source(start, path);
+    int status = write_new_source(start, path);
     if (status != EXIT_DONE) return status;
     if (!line->quiet) {
         printf("'%s' is written. Try it:\n", path);

@@ -6,7 +6,7 @@
 #include "base/plural.h"
 
 /* Within a string of DOT: names in a command list are arbitrary strings, not markup. */
-static void print_text(FILE *to, const char *text, size_t length)
+static void print_dot_text(FILE *to, const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
         if (text[i] == '"' || text[i] == '\\') fputc('\\', to);
@@ -16,7 +16,7 @@ static void print_text(FILE *to, const char *text, size_t length)
 
 static void print_dot_name(FILE *to, const char *name)
 {
-    print_text(to, name, strlen(name));
+    print_dot_text(to, name, strlen(name));
 }
 
 static void print_dot_rate(FILE *to, uint64_t rate, const uint64_t *phases, uint32_t count)
@@ -66,7 +66,7 @@ static void print_dot_nodes(FILE *to, const struct graph *graph, size_t begin, s
             next++;
         fprintf(to, "%*ssubgraph cluster_%zu_%u {\n%*slabel=\"", (int)indent * 4, "", i, indent,
                 (int)(indent + 1) * 4, "");
-        print_text(to, name + from, length - from);
+        print_dot_text(to, name + from, length - from);
         fputs("\";\n", to);
         print_dot_nodes(to, graph, i, next, length + 1, indent + 1);
         fprintf(to, "%*s}\n", (int)indent * 4, "");

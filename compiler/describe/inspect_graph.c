@@ -107,8 +107,9 @@ static const char *foreign_word(const struct kernel *kernel)
     return kernel->foreign->pure ? "pure" : "impure";
 }
 
-static void fill_node(const struct compile *cx, const struct graph *graph,
-                      const struct graph_node *node, bool consistent, struct inspected_node *to)
+static void fill_inspected_node(const struct compile *cx, const struct graph *graph,
+                                const struct graph_node *node, bool consistent,
+                                struct inspected_node *to)
 {
     const struct source *source = source_get(cx->sources, node->span.source);
     uint32_t line = 0, column;
@@ -139,8 +140,8 @@ static void fill_node(const struct compile *cx, const struct graph *graph,
 
 /* ---- buffers ---- */
 
-static void fill_buffer(struct arena *arena, const struct graph_buffer *buffer, bool depths,
-                        struct inspected_buffer *to)
+static void fill_inspected_buffer(struct arena *arena, const struct graph_buffer *buffer,
+                                  bool depths, struct inspected_buffer *to)
 {
     *to = (struct inspected_buffer){.name = buffer->name,
                                     .type = type_text(arena, buffer->type),
@@ -191,8 +192,8 @@ static void fill_memory(const struct graph *graph, struct inspection *to)
 
 /* ---- the plan ---- */
 
-static void fill_program(struct arena *arena, const struct plan *plan,
-                         const struct sched_program *program, struct inspected_plan *to)
+static void fill_inspected_program(struct arena *arena, const struct plan *plan,
+                                   const struct sched_program *program, struct inspected_plan *to)
 {
     struct program_shape *shape = ARENA_NEW(arena, struct program_shape);
     if (program_shape_read(arena, program->code, program->code_bytes, plan->stage_count, shape))
@@ -256,7 +257,7 @@ static const struct inspected_plan *fill_plan(struct arena *arena, const struct 
                                                  .spilled = stage->spilled};
         fill_members(arena, fusion, stage->node, &to->stages[i]);
     }
-    fill_program(arena, plan, program, to);
+    fill_inspected_program(arena, plan, program, to);
     return to;
 }
 
@@ -275,14 +276,15 @@ struct inspection inspect_graph(const struct compile *cx, const struct graph *gr
     to.nodes = ARENA_ARRAY(arena, struct inspected_node, graph->nodes.count + 1);
     for (uint32_t i = 0; i < to.node_count; i++) {
         const struct graph_node *node = &graph->nodes.items[i];
-        fill_node(cx, graph, node, verdict->consistent == KNOWN_TRUE, &to.nodes[i]);
+        fill_inspected_node(cx, graph, node, verdict->consistent == KNOWN_TRUE, &to.nodes[i]);
         for (size_t o = 0; o < node->outputs.count; o++)
             to.rates_bounded |= !has_exact_rate(&node->outputs.items[o], node->kernel->phases);
     }
     to.buffer_count = (uint32_t)graph->buffers.count;
     to.buffers = ARENA_ARRAY(arena, struct inspected_buffer, graph->buffers.count + 1);
     for (uint32_t i = 0; i < to.buffer_count; i++)
-        fill_buffer(arena, &graph->buffers.items[i], verdict->depths_assigned, &to.buffers[i]);
+        fill_inspected_buffer(arena, &graph->buffers.items[i], verdict->depths_assigned,
+                              &to.buffers[i]);
     if (verdict->depths_assigned) fill_memory(graph, &to);
     if (verdict->consistent == KNOWN_TRUE) {
         struct performance *performance = ARENA_NEW(arena, struct performance);

@@ -236,7 +236,7 @@ static void put_ranks(struct json *json, const struct inspected_plan *plan)
 /* ---- the schedule ---- */
 
 /* By stage. */
-static const char **stage_names(struct arena *arena, const struct inspection *inspection)
+static const char **list_stage_names(struct arena *arena, const struct inspection *inspection)
 {
     const struct inspected_plan *plan = inspection->plan;
     const char **names = ARENA_ARRAY(arena, const char *, (size_t)plan->stage_count + 1);
@@ -273,7 +273,7 @@ static void put_schedule(struct json *json, const struct inspection *inspection)
     const struct inspected_plan *plan = inspection->plan;
     const struct program_shape *program = plan->program;
     struct arena *arena = arena_create();
-    const char *const *names = stage_names(arena, inspection);
+    const char *const *names = list_stage_names(arena, inspection);
     json_begin(json, "schedule", '{');
     json_text(json, "kind", program_shape_kind(program));
     json_text(json, "reason", plan->guarded_reason);
@@ -598,7 +598,8 @@ void inspection_print_text(FILE *to, const struct inspection *inspection, bool w
     print_foreign(to, inspection);
     if (inspection->debug_mode) fputs("mode     debug: minimum depths, one kernel at a time\n", to);
     struct arena *arena = arena_create();
-    program_shape_print(to, stage_names(arena, inspection), inspection->plan->program, NULL, whole);
+    program_shape_print(to, list_stage_names(arena, inspection), inspection->plan->program, NULL,
+                        whole);
     arena_destroy(arena);
     fprintf(to, "memory   %" PRIu64 " bytes in buffers\n\n", inspection->memory_bytes);
     print_inspected_nodes(to, inspection, whole);

@@ -527,7 +527,7 @@ static void refuse_command(struct parser *p, const char *word)
             : arena_printf(p->arena, "there is no command '%s', and no such file", word));
 }
 
-static void check_line(struct parser *p, int argc, char **argv)
+static void check_command_line(struct parser *p, int argc, char **argv)
 {
     if (p->line.action != COMMAND_COMPILE && p->line.action != COMMAND_INSPECT) return;
     if (optind >= argc)
@@ -657,7 +657,7 @@ struct command_line command_line_parse(int argc, char **argv, struct arena *aren
     while (parser_goes_on(&p) &&
            (option = getopt_long(argc, argv, ":o:p:D:I:O:W:M::j:qvh", long_options, NULL)) != -1)
         parse_option(&p, option, argv);
-    check_line(&p, argc, argv);
+    check_command_line(&p, argc, argv);
     check_dependencies(&p);
     check_diagnostics(&p);
     return end_line_parser(&p);

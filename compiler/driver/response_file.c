@@ -59,7 +59,7 @@ static char *next_argument(char **text)
     return first;
 }
 
-static bool add_file(struct expansion *x, const char *path)
+static bool add_response_file(struct expansion *x, const char *path)
 {
     if (++x->files > RESPONSE_FILES_MAX) {
         fprintf(stderr, "pipec: error: '@%s': over %d response files; does one name itself?\n",
@@ -75,7 +75,7 @@ static bool add_file(struct expansion *x, const char *path)
 
 static bool add_argument(struct expansion *x, char *argument)
 {
-    if (argument[0] == '@') return add_file(x, argument + 1);
+    if (argument[0] == '@') return add_response_file(x, argument + 1);
     vec_push(x->arena, &x->arguments, argument);
     return x->arguments.count < INT_MAX;
 }

@@ -17,7 +17,7 @@ void version_set_commit(const char *commit)
     commit_of_sources = *commit != '\0' ? commit : NULL;
 }
 
-static void print_json(FILE *to)
+static void print_version_json(FILE *to)
 {
     struct json json = {.to = to};
     unsigned hash = XXH_versionNumber();
@@ -47,6 +47,6 @@ bool version_print(FILE *to, const char *form)
     bool as_json = form != NULL && strcmp(form, "json") == 0;
     if (form == NULL)
         fprintf(to, "pipec %s (LLVM %d)\nLicence: MIT\n", PIPEC_VERSION, PIPEC_LLVM_MAJOR);
-    if (as_json) print_json(to);
+    if (as_json) print_version_json(to);
     return form == NULL || as_json;
 }

@@ -62,7 +62,7 @@ static void grow_linted_names(struct names *names)
     names->capacity = capacity;
 }
 
-static struct binding *bind(struct names *names, const char *text)
+static struct binding *bind_linted_name(struct names *names, const char *text)
 {
     if (names->count * 2 >= names->capacity) grow_linted_names(names);
     struct binding *binding = &names->table[symbol_slot(names->table, names->capacity, text)];
@@ -102,7 +102,7 @@ static void declare_name(struct names *names, struct ast_name name, enum kind ki
 {
     struct symbol symbol = {.name = name, .kind = kind, .noun = noun};
     if (name.text == NULL) return;
-    struct binding *binding = bind(names, name.text);
+    struct binding *binding = bind_linted_name(names, name.text);
     symbol.outer = binding->symbol;
     if (!is_item_symbol(&symbol) && symbol.outer && !names->quiet)
         check_hidden(names, &symbol, &names->symbols.items[symbol.outer - 1]);
@@ -145,7 +145,7 @@ static void leave_scope(struct names *names, size_t first)
 {
     for (size_t i = names->symbols.count; i-- > first;) {
         const struct symbol *s = &names->symbols.items[i];
-        bind(names, s->name.text)->symbol = s->outer;
+        bind_linted_name(names, s->name.text)->symbol = s->outer;
         if (!names->quiet) report_unused(names, s);
     }
     names->symbols.count = first;

@@ -255,8 +255,8 @@ static void label_hop(const struct rate_solver *solver, struct diag *d, const st
 }
 
 /* In a long cycle the buffers with one rate at both ends are left out. */
-static bool is_shown(const struct rate_solver *solver, const struct balance_cycle *cycle,
-                     uint32_t i)
+static bool is_hop_shown(const struct rate_solver *solver, const struct balance_cycle *cycle,
+                         uint32_t i)
 {
     const struct hop *hop = &cycle->hops[i];
     return cycle->count <= CYCLE_LABELS_MAX || i == 0 ||
@@ -268,7 +268,7 @@ static void label_hops(const struct rate_solver *solver, struct diag *d,
 {
     uint32_t shown = 0, same = 0, hidden = 0;
     for (uint32_t i = first; i < cycle->count; i++) {
-        if (!is_shown(solver, cycle, i))
+        if (!is_hop_shown(solver, cycle, i))
             same++;
         else if (shown == CYCLE_LABELS_MAX)
             hidden++;

@@ -210,8 +210,8 @@ static const uint64_t *room_needs(struct arena *arena, const struct channel *cha
     return needs;
 }
 
-static void add_room(struct arena *arena, struct net *net, const struct channels *channels,
-                     uint32_t index, uint32_t from, uint32_t to, struct net_depth depth)
+static void add_room_arc(struct arena *arena, struct net *net, const struct channels *channels,
+                         uint32_t index, uint32_t from, uint32_t to, struct net_depth depth)
 {
     const struct channel *channel = &channels->items[index];
     net->arcs[net->arc_count++] = (struct net_arc){
@@ -316,7 +316,7 @@ struct net *net_create(struct arena *arena, const struct channels *channels,
         uint32_t from = net_node_of(net, local, channel->from, channels, channel->from_phases);
         uint32_t to = net_node_of(net, local, channel->to, channels, channel->to_phases);
         add_packets(net, channels, index, from, to);
-        if (depths) add_room(arena, net, channels, index, from, to, depths[channel->buffer]);
+        if (depths) add_room_arc(arena, net, channels, index, from, to, depths[channel->buffer]);
     }
     for (uint32_t i = 0; i < net->node_count; i++)
         local[net->nodes[i].node] = 0;

@@ -41,7 +41,7 @@ static bool ranged(struct body *b, const struct ast_attribute *at, int64_t least
     return false;
 }
 
-static bool is_plain_name(const struct ast_expr *e)
+static bool is_bare_name(const struct ast_expr *e)
 {
     if (e->kind != AST_EXPR_STRING || e->string.size_bytes == 0) return false;
     for (uint32_t i = 0; i < e->string.size_bytes; i++) {
@@ -68,7 +68,7 @@ static void read_files(struct body *b, const struct ast_attribute *at)
     const char **files = ARENA_ARRAY(b->arena, const char *, count + 1);
     struct span *spans = ARENA_ARRAY(b->arena, struct span, count + 1);
     for (e = first; e; e = e->next) {
-        if (!is_plain_name(e)) {
+        if (!is_bare_name(e)) {
             struct diag *diag =
                 body_report(b, RULE_FOREIGN_KERNEL, e->span,
                             "'from' names files, each as a string without control characters");
@@ -129,8 +129,8 @@ void body_foreign_attributes(struct body *b, const struct ast_item *item)
 
 /* ---- what a declaration cannot have ---- */
 
-static void refuse(struct body *b, struct span span, const char *what, const char *name,
-                   const char *help)
+static void refuse_extern(struct body *b, struct span span, const char *what, const char *name,
+                          const char *help)
 {
     struct diag *diag = body_report(b, RULE_FOREIGN_KERNEL, span, "an extern kernel has no %s%s",
                                     what, name ? arena_printf(b->arena, ": '%s'", name) : "");
@@ -152,11 +152,12 @@ static void check_packets(struct body *b, const struct kernel_port *port)
     if (!port->type) return;
     type_each_scalar(port->type, note_bool, &has_bool);
     if (has_bool)
-        refuse(b, port->span, "out-port with bool packets", port->name,
-               "use u8, and convert it in a kernel of the pipeline: y <- x != 0");
+        refuse_extern(b, port->span, "out-port with bool packets", port->name,
+                      "use u8, and convert it in a kernel of the pipeline: y <- x != 0");
     else if (port->type->has_padding)
-        refuse(b, port->span, "out-port whose packets have bytes between fields", port->name,
-               "order the fields from the widest to the narrowest, and fill the end with a field");
+        refuse_extern(
+            b, port->span, "out-port whose packets have bytes between fields", port->name,
+            "order the fields from the widest to the narrowest, and fill the end with a field");
 }
 
 static void check_foreign_ports(struct body *b, const struct ast_signature *signature)
@@ -165,37 +166,39 @@ static void check_foreign_ports(struct body *b, const struct ast_signature *sign
     for (uint32_t i = 0; i < kernel->in_count; i++) {
         const struct kernel_port *port = &kernel->in[i];
         if (port->is_array)
-            refuse(b, port->span, "array of ports", port->name, "declare each port by itself");
+            refuse_extern(b, port->span, "array of ports", port->name,
+                          "declare each port by itself");
         if (port->window_width > 0)
-            refuse(b, port->window_span, "2-D window", port->name,
-                   "collect the rows in a kernel of the pipeline, and pass whole rows");
+            refuse_extern(b, port->window_span, "2-D window", port->name,
+                          "collect the rows in a kernel of the pipeline, and pass whole rows");
     }
     for (uint32_t i = 0; i < kernel->out_count; i++) {
         const struct kernel_port *port = &kernel->out[i];
         const struct ast_attribute *amplify = b->kernel->in_rates[kernel->in_count + i].amplify;
         if (port->is_array)
-            refuse(b, port->span, "array of ports", port->name, "declare each port by itself");
+            refuse_extern(b, port->span, "array of ports", port->name,
+                          "declare each port by itself");
         if (amplify)
-            refuse(b, amplify->span, "amplification", port->name,
-                   "declare the rate of its out-port: push N, or push L..M");
+            refuse_extern(b, amplify->span, "amplification", port->name,
+                          "declare the rate of its out-port: push N, or push L..M");
         check_packets(b, port);
     }
     if (kernel->phases > 1)
-        refuse(
+        refuse_extern(
             b, kernel->span, "phases", NULL,
             "give each port one rate; a kernel of the pipeline may collect or distribute packets");
     if (signature->type_params)
-        refuse(b, signature->type_params->name.span, "compile-time parameters",
-               signature->type_params->name.text,
-               "declare a kernel for each value, or pass the value as a run-time argument");
+        refuse_extern(b, signature->type_params->name.span, "compile-time parameters",
+                      signature->type_params->name.text,
+                      "declare a kernel for each value, or pass the value as a run-time argument");
 }
 
 static void check_name(struct body *b)
 {
     const struct kernel *kernel = b->kernel->kernel;
     if (strncmp(kernel->name, "pipe_", 5) == 0)
-        refuse(b, kernel->span, "name that begins with 'pipe_'", kernel->name,
-               "its functions would have the names of pipec's own");
+        refuse_extern(b, kernel->span, "name that begins with 'pipe_'", kernel->name,
+                      "its functions would have the names of pipec's own");
 }
 
 /* ---- the signature ---- */

@@ -314,7 +314,7 @@ static void add_wait(struct body *b, const struct ast_expr *e, struct launch *la
     vec_push(b->arena, &event->waited, b->scope);
 }
 
-static bool is_word(struct body *b, const struct ast_expr *e, const char *word)
+static bool is_launch_word(struct body *b, const struct ast_expr *e, const char *word)
 {
     if (e->kind != AST_EXPR_NAME || strcmp(e->name.text, word) != 0) return false;
     const struct symbol *symbol = scope_find(b->scope, word);
@@ -345,9 +345,9 @@ static void after_order(struct body *b, const struct ast_launch *ast, struct lau
     launch->waits = ARENA_ARRAY(b->arena, struct kx *, count + 1);
     launch->wait_events = ARENA_ARRAY(b->arena, struct body_event *, count + 1);
     for (const struct ast_expr *e = ast->order_arguments; e; e = e->next) {
-        if (is_word(b, e, "parent"))
+        if (is_launch_word(b, e, "parent"))
             written_order(b, e, launch, LAUNCH_AFTER_PARENT);
-        else if (is_word(b, e, "group"))
+        else if (is_launch_word(b, e, "group"))
             written_order(b, e, launch, LAUNCH_AFTER_GROUP);
         else
             add_wait(b, e, launch);
@@ -364,7 +364,7 @@ static void launch_order(struct body *b, const struct ast_launch *ast, struct la
         return;
     }
     if (strcmp(ast->order.text, "with") == 0) {
-        if (first && !first->next && is_word(b, first, "parent")) {
+        if (first && !first->next && is_launch_word(b, first, "parent")) {
             written_order(b, first, launch, LAUNCH_WITH_PARENT);
             return;
         }

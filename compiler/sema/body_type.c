@@ -158,7 +158,7 @@ struct interval {
     __int128 low, high;
 };
 
-static struct interval interval_of_type(enum scalar_type type)
+static struct interval scalar_type_interval(enum scalar_type type)
 {
     unsigned width = 8 * (unsigned)scalar_width_bytes(type);
     if (type == SCALAR_BOOL) return (struct interval){0, 1};
@@ -226,7 +226,7 @@ static bool operation_interval(const struct kx *kx, int depth, struct interval *
 static struct interval interval_of(const struct kx *kx, int depth)
 {
     enum { DEPTH_MAX = 12 };
-    struct interval whole = interval_of_type(kx->type->scalar), found = whole;
+    struct interval whole = scalar_type_interval(kx->type->scalar), found = whole;
     if (depth > DEPTH_MAX) return whole;
     if (kx->kind == KX_CONSTANT) {
         __int128 value = arith_as_exact(kx->value);
@@ -259,7 +259,7 @@ static struct kx *find_overflow(struct kx *kx, int depth)
     case OP_MUL:
     case OP_SHL:
         if (!operation_interval(kx, 0, &result)) return kx;
-        return interval_within(result, interval_of_type(kx->type->scalar)) ? NULL : kx;
+        return interval_within(result, scalar_type_interval(kx->type->scalar)) ? NULL : kx;
     default: return NULL;
     }
 }
@@ -295,7 +295,7 @@ static bool loses_range(const struct kx *from, const struct type *to)
     if (from_float && type_is_float(to)) return to->width_bytes < from->type->width_bytes;
     if (!type_is_integer(from->type) || !type_is_integer(to)) return false;
     return to->width_bytes < from->type->width_bytes &&
-           !interval_within(interval_of(from, 0), interval_of_type(to->scalar));
+           !interval_within(interval_of(from, 0), scalar_type_interval(to->scalar));
 }
 
 static void warn_narrowed(struct body *b, const struct kx *from, const struct type *to)

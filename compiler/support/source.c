@@ -130,7 +130,8 @@ uint32_t source_adopt(struct sources *sources, const struct source *source, bool
 }
 
 /* Reads to the end of file into malloc'ed memory; *bytes is NULL unless SOURCE_OK. */
-static enum source_status read_all(int fd, size_t expected_bytes, char **bytes, size_t *size_bytes)
+static enum source_status read_all_bytes(int fd, size_t expected_bytes, char **bytes,
+                                         size_t *size_bytes)
 {
     size_t capacity = expected_bytes + 1, size = 0;
     enum source_status status = SOURCE_OK;
@@ -217,7 +218,7 @@ static enum source_status load_open_file(struct sources *sources, const char *na
         kept = arena_string(sources->arena, overlay->bytes, size_bytes = overlay->size_bytes);
     } else {
         enum source_status status =
-            read_all(fd, regular ? (size_t)info.st_size : 4096, &bytes, &size_bytes);
+            read_all_bytes(fd, regular ? (size_t)info.st_size : 4096, &bytes, &size_bytes);
         if (status != SOURCE_OK) return status;
         kept = arena_string(sources->arena, bytes, size_bytes);
         free(bytes);

@@ -23,8 +23,8 @@ static bool is_visited(struct source_paths *paths, const char *name)
     return !paths->cut;
 }
 
-static void add_folder(struct source_paths *paths, struct arena *arena, const char *folder,
-                       unsigned depth)
+static void add_source_folder(struct source_paths *paths, struct arena *arena, const char *folder,
+                              unsigned depth)
 {
     VEC(const char *) names = {0};
     struct dirent *entry;
@@ -43,7 +43,7 @@ static void add_folder(struct source_paths *paths, struct arena *arena, const ch
         struct stat status;
         if (lstat(path, &status) != 0) continue; /* removed in the meantime */
         if (S_ISDIR(status.st_mode))
-            add_folder(paths, arena, path, depth + 1);
+            add_source_folder(paths, arena, path, depth + 1);
         else if (is_source_name(path) && stat(path, &status) == 0 && S_ISREG(status.st_mode))
             vec_push(arena, &paths->items, path);
     }
@@ -55,7 +55,7 @@ void source_paths_add(struct source_paths *paths, struct arena *arena, const cha
     bool is_folder = strcmp(argument, "-") != 0 && argument[0] != '\0' &&
                      stat(argument, &status) == 0 && S_ISDIR(status.st_mode);
     if (is_folder)
-        add_folder(paths, arena, argument, 0);
+        add_source_folder(paths, arena, argument, 0);
     else
         vec_push(arena, &paths->items, argument);
 }

@@ -65,7 +65,7 @@ struct words {
     int count;
 };
 
-static void add_word(struct words *words, const char *text)
+static void add_expected_word(struct words *words, const char *text)
 {
     for (int i = 0; i < words->count; i++)
         if (strcmp(words->text[i], text) == 0) return;
@@ -80,25 +80,26 @@ static struct words expected_words(const struct syntax_error *error)
     bool expression = syntax_error_expects(error, "a number") && syntax_error_expects(error, "'('");
     if (!name && error->expected_count == 2 && syntax_error_expects(error, "type") &&
         syntax_error_expects(error, "a built-in type")) {
-        add_word(&words, "int");
-        add_word(&words, "type");
+        add_expected_word(&words, "int");
+        add_expected_word(&words, "type");
         return words;
     } else if (syntax_error_expects(error, "return")) {
-        add_word(&words, "a statement");
+        add_expected_word(&words, "a statement");
     } else if (syntax_error_expects(error, "buffer")) {
-        add_word(&words, "a statement of a pipeline");
+        add_expected_word(&words, "a statement of a pipeline");
     } else if (syntax_error_expects(error, "import")) {
-        add_word(&words, "an import, constant, struct, function, kernel, pipeline or test");
+        add_expected_word(&words,
+                          "an import, constant, struct, function, kernel, pipeline or test");
         return words;
     } else if (syntax_error_expects(error, "dimensions")) {
-        add_word(&words, "a value");
+        add_expected_word(&words, "a value");
         return words;
     } else if (expression) {
-        add_word(&words, "an expression");
+        add_expected_word(&words, "an expression");
     }
     bool statement = words.count > 0 && strcmp(words.text[0], "an expression") != 0;
     bool type = !expression && !statement && name && syntax_error_expects(error, "a built-in type");
-    if (type) add_word(&words, "a type");
+    if (type) add_expected_word(&words, "a type");
     bool after_expression = !expression && is_one_of(error->after, expressions);
     for (int i = 0; i < error->expected_count; i++) {
         const char *symbol = error->expected[i];
@@ -112,7 +113,7 @@ static struct words expected_words(const struct syntax_error *error)
             (after_expression || error->expected_count > 4))
             continue;
         bool attribute = strcmp(symbol, "a name") == 0 && strcmp(error->after, "attributes") == 0;
-        add_word(&words, attribute ? "an attribute" : symbol);
+        add_expected_word(&words, attribute ? "an attribute" : symbol);
     }
     return words;
 }

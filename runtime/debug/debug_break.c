@@ -70,7 +70,7 @@ static const char *stage_title(const struct prt_debugger *d, uint32_t stage)
     return debug_text(d, prt_stage_node(d->sched, &d->sched->stages[stage])->kernel_title);
 }
 
-static uint32_t find_kernel(const struct prt_debugger *d, const char *name)
+static uint32_t find_kernel_name(const struct prt_debugger *d, const char *name)
 {
     for (uint32_t i = 0; i < d->container->stage_count && name[0] != '\0'; i++)
         if (is_kernel(stage_title(d, i), name)) return i;
@@ -80,7 +80,7 @@ static uint32_t find_kernel(const struct prt_debugger *d, const char *name)
 enum prt_status prt_debug_find_stage(const struct prt_debugger *d, const char *name,
                                      uint32_t *stage, struct prt_error *error)
 {
-    *stage = find_kernel(d, name);
+    *stage = find_kernel_name(d, name);
     for (uint32_t i = d->container->stage_count; i-- > 0;)
         if (strcmp(debug_stage_name(d, i), name) == 0) *stage = i;
     if (*stage != PRT_NONE) return PRT_OK;
@@ -130,7 +130,7 @@ static enum prt_status read_kernel(const struct prt_debugger *d, const char **at
     prt_debugger_skip_blanks(at);
     size_t length = strcspn(*at, ": \t");
     snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : 0), *at);
-    uint32_t stage = find_kernel(d, name);
+    uint32_t stage = find_kernel_name(d, name);
     if (stage == PRT_NONE)
         return prt_debugger_refuse_name(d, DEBUG_NODES | DEBUG_KERNELS, *at, error);
     b->kind = BREAK_FIRING;

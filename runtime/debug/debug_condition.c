@@ -222,7 +222,7 @@ enum prt_status prt_debugger_refuse_rest(const char *rest, struct prt_error *err
                          assigns ? ": '==' compares" : "");
 }
 
-static enum prt_status take_place(struct condition *c, struct debug_value *value)
+static enum prt_status take_condition_place(struct condition *c, struct debug_value *value)
 {
     struct debug_place place;
     enum prt_status status = prt_debugger_place_read(c->d, &c->at, &place, c->error);
@@ -271,7 +271,7 @@ static enum prt_status take_operand(struct condition *c, struct debug_value *val
     else if (strncmp(c->at, "level(", 6) == 0)
         return take_level(c, value);
     else
-        return take_place(c, value);
+        return take_condition_place(c, value);
     return PRT_OK;
 }
 

@@ -255,8 +255,8 @@ static enum prt_status check_resident(const struct prt_run *run,
                          what);
 }
 
-static enum prt_status open_device(struct prt_run *run, const struct prt_run_options *options,
-                                   struct prt_error *error)
+static enum prt_status open_run_device(struct prt_run *run, const struct prt_run_options *options,
+                                       struct prt_error *error)
 {
     struct prt_device_choice choice;
     enum prt_status status = prt_device_choose(&run->program->container, options, &choice, error);
@@ -395,7 +395,7 @@ enum prt_status prt_run_create(const struct prt_program *program,
     struct prt_run *made = calloc(1, sizeof *made);
     if (made == NULL) return NO_MEMORY(error);
     made->loaded = made->program = program;
-    enum prt_status status = open_device(made, options, error);
+    enum prt_status status = open_run_device(made, options, error);
     if (status == PRT_OK) status = create_arguments(made, error);
     if (status == PRT_OK) {
         choose_depths(made, options);

@@ -177,7 +177,7 @@ static uint32_t record_count(const struct reading *reading, enum container_secti
 }
 
 /* The tables as typed pointers: sections are aligned to 64 bytes, and so is the memory. */
-static void place_tables(struct reading *reading)
+static void place_container_tables(struct reading *reading)
 {
     struct prt_container *c = reading->container;
 #define TABLE(kind) ((const void *)(c->bytes + reading->sections[CONTAINER_##kind].offset_bytes))
@@ -684,7 +684,7 @@ static enum prt_status read_container_bytes(struct reading *reading)
     enum prt_status status = check_header(reading, &header);
     if (status == PRT_OK) status = check_sections(reading);
     if (status != PRT_OK) return status;
-    place_tables(reading);
+    place_container_tables(reading);
     count_records(reading);
     for (size_t i = 0; i < sizeof steps / sizeof steps[0] && status == PRT_OK; i++)
         status = steps[i](reading);

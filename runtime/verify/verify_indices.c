@@ -18,14 +18,14 @@ static uint64_t index_number(const uint32_t extents[3], uint64_t x, uint64_t y, 
     return x + y * extents[0] + z * extents[0] * extents[1];
 }
 
-static uint32_t index_items(const struct container_index *x)
+static uint32_t count_index_items(const struct container_index *x)
 {
     return x->extents[0] * x->extents[1] * x->extents[2];
 }
 
 static uint64_t index_register_bytes(const struct container_index *x)
 {
-    return (uint64_t)index_items(x) * (x->register_bits / 8);
+    return (uint64_t)count_index_items(x) * (x->register_bits / 8);
 }
 
 /* A packed index has a value for each of x, y and z below its extent, and they make up its number:
@@ -52,7 +52,7 @@ static enum prt_status verify_index(const struct prt_container *c, uint32_t inde
                                     uint32_t *first_warp, struct prt_error *error)
 {
     const struct container_index *x = &c->indices[index];
-    uint32_t lanes = c->device->lanes, items = index_items(x);
+    uint32_t lanes = c->device->lanes, items = count_index_items(x);
     CHECK(x->register_bits == index_format_of(x->extents).register_bits, INDICES, index,
           "registers of %" PRIu32 " bits are not those of this group", x->register_bits);
     CHECK(x->step[0] < x->extents[0] && x->step[1] < x->extents[1] && x->step[2] <= lanes &&
@@ -125,7 +125,7 @@ static enum prt_status verify_node_warps(const struct prt_container *c, uint32_t
 {
     const struct container_node *node = &c->nodes[i];
     const struct container_index *x = prt_container_index(c, node->kernel);
-    uint32_t items = x != NULL ? index_items(x) : 1, lanes = c->device->lanes;
+    uint32_t items = x != NULL ? count_index_items(x) : 1, lanes = c->device->lanes;
     assert(items > 0 && lanes > 0); /* the reader has seen to it */
     uint32_t firings = items < lanes ? lanes / items : 1;
     uint32_t warps = items / lanes + (items % lanes != 0);

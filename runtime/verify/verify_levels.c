@@ -661,8 +661,8 @@ static enum prt_status ask_all(struct levels *x, uint32_t index, bool *all)
 }
 
 /* It may fall through, even right after a launch: on some devices a launch has completed by then. */
-static enum prt_status execute_wait(struct levels *x, uint32_t index,
-                                    const struct sched_instruction *wait)
+static enum prt_status replay_wait(struct levels *x, uint32_t index,
+                                   const struct sched_instruction *wait)
 {
     bool all;
     enum prt_status status = ask_all(x, index, &all);
@@ -685,7 +685,7 @@ static enum prt_status interpret_instruction(struct levels *x, uint32_t index, b
     switch (i.opcode) {
     case SCHED_JUMP: *goes_on = false; return meet_label(x, index, prt_code_target(x->code, &i));
     case SCHED_ENDS: return end_stages(x, index);
-    case SCHED_WAIT: return execute_wait(x, index, &i);
+    case SCHED_WAIT: return replay_wait(x, index, &i);
     case SCHED_DISPATCH:
         RULE(x->code, index, x->now.selected, "dispatch",
              "on some path to it no stage has been selected");

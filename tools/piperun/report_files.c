@@ -25,7 +25,7 @@ static bool reports_conflict(const char *a, const char *b)
     return a != NULL && b != NULL && prt_ports_share(a, b, PRT_PORT_OUT);
 }
 
-static int refuse_report(const char *report, const char *path, const char *owner)
+static int refuse_report_file(const char *report, const char *path, const char *owner)
 {
     bool standard = strcmp(path, "-") == 0;
     return PRT_COMPLAIN(EXIT_USAGE, "%s: %s is taken by '%s'", report,
@@ -42,13 +42,13 @@ int prt_reports_check(const struct prt_session *session)
             bool in = b->port.direction == PRT_PORT_IN;
             if (in && (b->spec.path == NULL || strcmp(b->spec.path, "-") == 0)) continue;
             if (reports_conflict(paths[i], b->spec.path))
-                return refuse_report(names[i], paths[i], b->port.name);
+                return refuse_report_file(names[i], paths[i], b->port.name);
         }
         if (reports_conflict(paths[i], command->file))
             return PRT_COMPLAIN(EXIT_USAGE, "%s: '%s' is the program that is run", names[i],
                                 paths[i]);
     }
-    return reports_conflict(paths[0], paths[1]) ? refuse_report(names[1], paths[1], names[0])
+    return reports_conflict(paths[0], paths[1]) ? refuse_report_file(names[1], paths[1], names[0])
                                                 : EXIT_DONE;
 }
 

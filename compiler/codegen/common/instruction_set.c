@@ -11,7 +11,7 @@
 static const struct code_generator *const generators[] = {&code_generator_x86, &code_generator_ptx};
 enum { GENERATOR_COUNT = sizeof generators / sizeof generators[0] };
 
-static bool find(struct arena *arena, const char *name, struct instruction_set *out)
+static bool find_instruction_set(struct arena *arena, const char *name, struct instruction_set *out)
 {
     for (int i = 0; i < GENERATOR_COUNT; i++) {
         if (!generators[i]->find_set(arena, name, out)) continue;
@@ -74,7 +74,7 @@ static const char *suggest(struct arena *arena, const struct name_list *list, co
     struct instruction_set set;
     const char *meant = arena_printf(arena, "x86-64-%s", name);
     if (strcmp(name, "") == 0) return "";
-    if (!find(arena, meant, &set))
+    if (!find_instruction_set(arena, meant, &set))
         meant = nearest_name(name, list->names.items, (unsigned)list->names.count);
     return meant != NULL ? arena_printf(arena, "; did you mean '%s'?", meant) : "";
 }
@@ -97,7 +97,7 @@ uint32_t instruction_sets_read(struct arena *arena, const char *list,
         size_t length = strcspn(list, ",");
         struct instruction_set set;
         const char *name = arena_printf(arena, "%.*s", (int)length, list);
-        if (!find(arena, name, &set)) {
+        if (!find_instruction_set(arena, name, &set)) {
             *problem = explain_unknown(arena, name);
             return 0;
         }

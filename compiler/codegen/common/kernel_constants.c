@@ -53,17 +53,6 @@ static bool collect_constant(const struct kx *x, void *data)
     return false;
 }
 
-static LLVMValueRef add_table(struct kernel_emitter *e, LLVMValueRef initial)
-{
-    static const char name[] = "constants";
-    LLVMValueRef global = LLVMAddGlobal(e->module, LLVMTypeOf(initial), name);
-    LLVMSetInitializer(global, initial);
-    LLVMSetGlobalConstant(global, 1);
-    LLVMSetLinkage(global, LLVMPrivateLinkage);
-    LLVMSetUnnamedAddress(global, LLVMGlobalUnnamedAddr);
-    return global;
-}
-
 struct kernel_constants *kernel_collect_constants(struct kernel_emitter *e,
                                                   const struct kernel *kernel, uint32_t registers)
 {
@@ -78,7 +67,7 @@ struct kernel_constants *kernel_collect_constants(struct kernel_emitter *e,
         parts[i] = kernel_constant(e, made->values[i]);
     LLVMValueRef initial =
         LLVMConstStructInContext(e->context, parts, (unsigned)made->count, false);
-    made->table = add_table(e, initial);
+    made->table = kernel_private_constant(e, initial, "constants");
     made->type = LLVMTypeOf(initial);
     return made;
 }

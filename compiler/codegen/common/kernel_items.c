@@ -253,12 +253,7 @@ static LLVMValueRef numbered_registers(struct kernel_emitter *e, const struct in
     for (uint32_t n = 0; n < items; n++)
         values[n] =
             LLVMConstInt(type, index_pack(format, n % d[0], n / d[0] % d[1], n / d[0] / d[1]), 0);
-    LLVMValueRef array = LLVMAddGlobal(e->module, LLVMArrayType2(type, items), "numbered");
-    LLVMSetInitializer(array, LLVMConstArray2(type, values, items));
-    LLVMSetGlobalConstant(array, 1);
-    LLVMSetLinkage(array, LLVMPrivateLinkage);
-    LLVMSetUnnamedAddress(array, LLVMGlobalUnnamedAddr);
-    return array;
+    return kernel_private_constant(e, LLVMConstArray2(type, values, items), "numbered");
 }
 
 LLVMValueRef kernel_items_numbered(struct kernel_emitter *e)

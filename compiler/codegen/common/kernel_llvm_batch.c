@@ -170,7 +170,7 @@ static LLVMValueRef windows_from(struct kernel_emitter *e, unsigned array_param,
     return kernel_offset(e, body->setup, all, first * sizeof(void *));
 }
 
-static void bind_ports(struct kernel_emitter *e, const struct kernel_variant *variant)
+static void bind_batch_ports(struct kernel_emitter *e, const struct kernel_variant *variant)
 {
     struct kernel_body *body = e->body;
     const struct kernel *kernel = variant->kernel;
@@ -610,7 +610,7 @@ static uint32_t emit_internal(struct kernel_emitter *e, const struct kernel_vari
     body.fault = LLVMGetParam(function, KERNEL_PARAM_FAULT);
     body.left = LLVMGetParam(function, KERNEL_PARAM_LEFT);
     body.launches = LLVMGetParam(function, KERNEL_PARAM_LAUNCHES);
-    if (entry != ENTRY_INIT) bind_ports(e, variant);
+    if (entry != ENTRY_INIT) bind_batch_ports(e, variant);
     load_block_scalars(e);
     struct kernel_counting counting;
     kernel_count_begin(e, &counting, variant, LLVMGetParam(function, KERNEL_PARAM_CYCLES));

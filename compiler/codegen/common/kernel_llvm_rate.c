@@ -64,13 +64,7 @@ static LLVMValueRef phase_table(struct kernel_emitter *e, const uint64_t *list)
     LLVMValueRef *items = ARENA_ARRAY(e->scratch, LLVMValueRef, phases);
     for (uint32_t i = 0; i < phases; i++)
         items[i] = kernel_i64(e, list[i]);
-    LLVMValueRef values = LLVMConstArray2(e->i64, items, phases);
-    LLVMValueRef table = LLVMAddGlobal(e->module, LLVMTypeOf(values), "rates");
-    LLVMSetInitializer(table, values);
-    LLVMSetLinkage(table, LLVMPrivateLinkage);
-    LLVMSetGlobalConstant(table, 1);
-    LLVMSetUnnamedAddress(table, LLVMGlobalUnnamedAddr);
-    return table;
+    return kernel_private_constant(e, LLVMConstArray2(e->i64, items, phases), "rates");
 }
 
 static bool all_equal(const struct kernel *kernel, const uint64_t *list)

@@ -163,6 +163,16 @@ static LLVMValueRef constant_tree(struct kernel_emitter *e, const struct type *t
     return kernel_constant(e, value);
 }
 
+LLVMValueRef kernel_private_constant(struct kernel_emitter *e, LLVMValueRef value, const char *name)
+{
+    LLVMValueRef global = LLVMAddGlobal(e->module, LLVMTypeOf(value), name);
+    LLVMSetInitializer(global, value);
+    LLVMSetGlobalConstant(global, 1);
+    LLVMSetLinkage(global, LLVMPrivateLinkage);
+    LLVMSetUnnamedAddress(global, LLVMGlobalUnnamedAddr);
+    return global;
+}
+
 LLVMValueRef kernel_constant_global(struct kernel_emitter *e, const struct variable *variable)
 {
     for (size_t i = 0; i < e->constants.count; i++) {
@@ -171,12 +181,8 @@ LLVMValueRef kernel_constant_global(struct kernel_emitter *e, const struct varia
     const struct scalar_value *values = variable->constant;
     LLVMValueRef initial = constant_tree(e, variable->type, &values);
     const char *name = arena_printf(e->scratch, "const.%s", variable->name);
-    LLVMValueRef global = LLVMAddGlobal(e->module, LLVMTypeOf(initial), name);
-    LLVMSetInitializer(global, initial);
-    LLVMSetGlobalConstant(global, 1);
+    LLVMValueRef global = kernel_private_constant(e, initial, name);
     LLVMSetExternallyInitialized(global, variable->loaded);
-    LLVMSetLinkage(global, LLVMPrivateLinkage);
-    LLVMSetUnnamedAddress(global, LLVMGlobalUnnamedAddr);
     LLVMSetAlignment(global, variable->type->alignment_bytes);
     struct kernel_constant entry = {variable, global};
     vec_push(e->scratch, &e->constants, entry);

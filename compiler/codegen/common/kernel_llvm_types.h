@@ -26,6 +26,9 @@ LLVMValueRef kernel_i64(struct kernel_emitter *e, uint64_t value);
 LLVMValueRef kernel_integer_like(struct kernel_emitter *e, LLVMValueRef like, unsigned bits,
                                  uint64_t value);
 LLVMValueRef kernel_constant(struct kernel_emitter *e, struct scalar_value value);
+/* A private constant of the module with this value. */
+LLVMValueRef kernel_private_constant(struct kernel_emitter *e, LLVMValueRef value,
+                                     const char *name);
 LLVMValueRef kernel_constant_global(struct kernel_emitter *e, const struct variable *variable);
 LLVMValueRef kernel_alloca(struct kernel_emitter *e, LLVMTypeRef type, const char *name);
 /* The same for a value of the language, with its alignment. */

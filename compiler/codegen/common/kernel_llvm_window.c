@@ -283,12 +283,8 @@ static bool is_zero_constant(LLVMValueRef value)
 
 static LLVMValueRef zero_packet(struct kernel_emitter *e, const struct type *type)
 {
-    LLVMTypeRef memory = kernel_memory_type(e, type);
-    LLVMValueRef zero = LLVMAddGlobal(e->module, memory, "zero");
-    LLVMSetInitializer(zero, LLVMConstNull(memory));
-    LLVMSetLinkage(zero, LLVMPrivateLinkage);
-    LLVMSetGlobalConstant(zero, 1);
-    LLVMSetUnnamedAddress(zero, LLVMGlobalUnnamedAddr);
+    LLVMValueRef zero =
+        kernel_private_constant(e, LLVMConstNull(kernel_memory_type(e, type)), "zero");
     LLVMSetAlignment(zero, type->alignment_bytes);
     return zero;
 }

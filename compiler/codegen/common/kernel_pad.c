@@ -87,8 +87,8 @@ static LLVMValueRef scratch(const struct padding *p, uint64_t bytes)
     return room;
 }
 
-static void copy_packets(const struct padding *p, const struct type *type, LLVMValueRef to,
-                         LLVMValueRef from, LLVMValueRef bytes)
+static void copy_padded_packets(const struct padding *p, const struct type *type, LLVMValueRef to,
+                                LLVMValueRef from, LLVMValueRef bytes)
 {
     unsigned alignment = (unsigned)type_base(type)->width_bytes;
     LLVMBuildMemCpy(p->e->builder, to, alignment, from, alignment, bytes);
@@ -102,7 +102,7 @@ static void fill_in(const struct padding *p, const struct kernel_port *port, LLV
     LLVMValueRef more = LLVMBuildSub(e->builder, p->count, kernel_i64(e, 1), "");
     LLVMValueRef bytes = LLVMBuildAdd(e->builder, times(p, port->pop * width, more),
                                       kernel_i64(e, port->peek * width), "");
-    copy_packets(p, port->type, to, from, bytes);
+    copy_padded_packets(p, port->type, to, from, bytes);
     LLVMValueRef rest = LLVMBuildSub(e->builder, kernel_i64(e, all), bytes, "");
     LLVMValueRef behind = LLVMBuildGEP2(e->builder, e->i8, to, &bytes, 1, "");
     LLVMBuildMemSet(e->builder, behind, LLVMConstInt(e->i8, 0, 0), rest, 1);
@@ -147,8 +147,8 @@ static void empty_windows(const struct padding *p, LLVMValueRef *room, LLVMValue
     for (uint32_t i = 0; i < p->kernel->out_count; i++) {
         const struct kernel_port *port = &p->kernel->out[i];
         for (uint64_t n = 0; n < port->arity; n++)
-            copy_packets(p, port->type, *windows++, *room++,
-                         times(p, port->push * port->type->width_bytes, p->count));
+            copy_padded_packets(p, port->type, *windows++, *room++,
+                                times(p, port->push * port->type->width_bytes, p->count));
     }
 }
 

@@ -48,7 +48,7 @@ static bool has_output_ranges(const struct kernel *kernel)
     return false;
 }
 
-static bool has_windows(const struct kernel *kernel)
+static bool has_batch_windows(const struct kernel *kernel)
 {
     for (uint32_t i = 0; i < kernel->in_count; i++)
         if (kernel->in[i].window_width > 0) return true;
@@ -102,13 +102,7 @@ static LLVMValueRef sum_table(struct kernel_emitter *e, const uint64_t *rates, u
         sums[i] = kernel_i64(e, sum);
         sum += rates[i];
     }
-    LLVMValueRef values = LLVMConstArray2(e->i64, sums, phases);
-    LLVMValueRef table = LLVMAddGlobal(e->module, LLVMTypeOf(values), "sums");
-    LLVMSetInitializer(table, values);
-    LLVMSetLinkage(table, LLVMPrivateLinkage);
-    LLVMSetGlobalConstant(table, 1);
-    LLVMSetUnnamedAddress(table, LLVMGlobalUnnamedAddr);
-    return table;
+    return kernel_private_constant(e, LLVMConstArray2(e->i64, sums, phases), "sums");
 }
 
 static LLVMValueRef sum_before(struct kernel_emitter *e, LLVMValueRef table, uint32_t phases,
@@ -262,7 +256,7 @@ static void emit_threads(struct kernel_emitter *e, struct threads *t)
     LLVMValueRef number, all;
     t->first = t->args[KERNEL_PARAM_FIRST];
     t->count = t->args[KERNEL_PARAM_COUNT];
-    if (has_windows(t->kernel))
+    if (has_batch_windows(t->kernel))
         t->seen = entry_alloca(e, t->ends.in * sizeof(struct kernel_window), "seen");
     /* A record that the caller has not asked for is the thread's own. */
     LLVMValueRef own = entry_alloca(e, sizeof(struct kernel_fault), "fault");

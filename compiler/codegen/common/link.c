@@ -203,7 +203,7 @@ static bool report_no_linker(struct compile *cx, const char *linker)
 }
 
 /* More than the image takes, which is little more than the object.  False: errno says why. */
-static bool is_room(const struct workshop *shop, size_t object_bytes)
+static bool has_link_room(const struct workshop *shop, size_t object_bytes)
 {
     static const unsigned char zeros[1 << 16];
     FILE *file = fopen(shop->files[FILE_IMAGE], "wbe");
@@ -233,7 +233,7 @@ static bool link_with_any(struct compile *cx, const struct workshop *shop, size_
         const char *linker = chosen != NULL ? chosen : linkers[i];
         int status = run_linker(cx, shop, linker);
         if (status == 0) return true;
-        if (status > 0 && !is_room(shop, object_bytes))
+        if (status > 0 && !has_link_room(shop, object_bytes))
             return report_files(
                 cx, arena_printf(cx->arena, "cannot write '%s'", shop->files[FILE_IMAGE]));
         /* Some C libraries report a failed exec as status 127. */

@@ -84,7 +84,7 @@ static void send_findings(struct worker *w, const struct place_table *places)
 }
 
 /* The places that the code names are numbered alike for all instruction sets. */
-static void work(struct child_line *line, void *data)
+static void work_as_child(struct child_line *line, void *data)
 {
     const struct order *order = data;
     struct worker w = {.cx = *order->cx, .line = line};
@@ -235,7 +235,7 @@ static bool generate(const struct order *order, struct result *result)
     result->places = places_create(cx->arena, cx->sources);
     result->at = order->graph->span;
     enum compile_phase before = phase_begin(cx, PHASE_LLVM_BUILD);
-    struct child *child = child_start(cx->arena, work, (void *)order);
+    struct child *child = child_start(cx->arena, work_as_child, (void *)order);
     if (child != NULL) end = converse(order, result, child);
     phase_resume(cx, before);
     if (child == NULL) {

@@ -65,7 +65,7 @@ static bool group_admits_finish(struct composer *c)
 
 /* ---- maximum numbers of packets ---- */
 
-static uint64_t most_firings(const struct composer *c, const struct member *m)
+static uint64_t most_tail_firings(const struct composer *c, const struct member *m)
 {
     uint64_t most = UINT64_MAX;
     for (uint32_t i = 0; i < m->input_count; i++) {
@@ -78,7 +78,7 @@ static uint64_t most_firings(const struct composer *c, const struct member *m)
 
 static bool bound_member_packets(struct composer *c, struct member *m, uint64_t *bytes)
 {
-    uint64_t firings = most_firings(c, m), size;
+    uint64_t firings = most_tail_firings(c, m), size;
     for (uint32_t o = 0; o < m->output_count; o++) {
         const struct member_output *out = &m->outputs[o];
         uint64_t packets;
@@ -211,7 +211,7 @@ static void append_member_tail(struct composer *c, struct member *m, const struc
             s->unset = true;
         }
     struct variable *firings = declare_firings(c, m, at);
-    if (most_firings(c, m) > 0) add_firings(c, m, firings, at);
+    if (most_tail_firings(c, m) > 0) add_firings(c, m, firings, at);
     for (uint32_t o = 0; o < m->output_count; o++)
         m->outputs[o].counter = NULL;
     if (m->kernel->finish != NULL) add_finish(c, m, firings, at);

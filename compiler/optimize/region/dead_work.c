@@ -38,7 +38,7 @@ static struct group *group_at(struct reducer *r, uint32_t node)
 
 /* ---- convexity ---- */
 
-static bool is_listed(const uint32_t *nodes, size_t count, uint32_t node)
+static bool is_listed_node(const uint32_t *nodes, size_t count, uint32_t node)
 {
     for (size_t i = 0; i < count; i++)
         if (nodes[i] == node) return true;
@@ -57,13 +57,13 @@ static bool has_path_back(const struct reducer *r, const uint32_t *nodes, size_t
     while (top > 0) {
         uint32_t at = stack[--top];
         const struct graph_node *node = &graph->nodes.items[at];
-        bool outside = !is_listed(nodes, count, at);
+        bool outside = !is_listed_node(nodes, count, at);
         for (size_t o = 0; o < node->outputs.count; o++) {
             const struct graph_buffer *buffer =
                 &graph->buffers.items[node->outputs.items[o].buffer];
             for (size_t i = 0; i < buffer->readers.count; i++) {
                 uint32_t next = buffer->readers.items[i].node;
-                bool back = is_listed(nodes, count, next);
+                bool back = is_listed_node(nodes, count, next);
                 if (back && outside) return true;
                 if (back || seen[next]) continue;
                 seen[next] = true;
@@ -114,7 +114,7 @@ static struct group *build_joined_group(struct reducer *r, struct group *const *
     for (size_t p = 0; p < count; p++) {
         const struct group *from = parts[p];
         for (size_t i = 0; i < from->nodes.count; i++)
-            if (!is_listed(whole->nodes.items, whole->nodes.count, from->nodes.items[i]))
+            if (!is_listed_node(whole->nodes.items, whole->nodes.count, from->nodes.items[i]))
                 vec_push(r->space.scratch, &whole->nodes, from->nodes.items[i]);
     }
     if (!same_importance(r, whole) || !same_component(r, whole) ||

@@ -34,7 +34,7 @@ static int open_retrying(const char *path)
 }
 
 /* Looks at what was opened: its kind, and the bytes it has from where reading begins. */
-static enum prt_status examine(struct prt_io_reader *reader, struct prt_error *error)
+static enum prt_status examine_reader(struct prt_io_reader *reader, struct prt_error *error)
 {
     struct stat status;
     if (fstat(reader->fd, &status) != 0)
@@ -70,7 +70,7 @@ enum prt_status prt_io_reader_open(struct prt_io_reader *reader, const char *pat
         reader->fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open_retrying(path);
         status = reader->fd < 0 ? prt_error_set(error, PRT_E_OPEN, "%s: cannot open: %s",
                                                 reader->name, strerror(errno))
-                                : examine(reader, error);
+                                : examine_reader(reader, error);
     }
     reader->is_open = true;
     if (status != PRT_OK) prt_io_reader_close(reader);

@@ -12,7 +12,7 @@
 #define LIBRARY "libsndfile.so.1" /* the interface that sndfile.h declares */
 
 /* Fills the functions.  Addresses go through memcpy: ISO C has no cast from void * to a function. */
-static bool find_functions(struct prt_sound_library *library)
+static bool find_sound_functions(struct prt_sound_library *library)
 {
     const struct {
         const char *symbol;
@@ -46,7 +46,7 @@ enum prt_status prt_sound_library_load(struct prt_sound_library *library, const 
     *library = (struct prt_sound_library){0};
     if (!memory_left()) return prt_io_no_memory(error);
     *library = (struct prt_sound_library){.handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL)};
-    if (library->handle != NULL && find_functions(library)) return PRT_OK;
+    if (library->handle != NULL && find_sound_functions(library)) return PRT_OK;
     const char *why = dlerror(); /* not NULL: a call has failed just now */
     enum prt_status status = prt_error_set(error, PRT_E_OPEN,
                                            "%s: cannot load %s, which reads sound and writes aiff "
