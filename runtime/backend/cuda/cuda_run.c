@@ -283,10 +283,10 @@ void prt_cuda_run_end(struct prt_cuda_run *run)
 
 /* ---- letters ---- */
 
-/* The word of the block that signal handlers of the host write: the device's copy of it is not taken over. */
+/* The two flags of the block that signal handlers of the host write: the device's copies are not taken over. */
 #define FLAGS_AT offsetof(struct core, interrupted)
-#define FLAGS_END offsetof(struct core, firings_limit)
-_Static_assert(FLAGS_END - FLAGS_AT == 8, "a word of the block");
+#define FLAGS_END offsetof(struct core, lanes)
+_Static_assert(FLAGS_END - FLAGS_AT == 2 * sizeof(atomic_bool), "two flags");
 
 static void tell_flags(const struct prt_cuda_run *run, struct core *core)
 {
