@@ -7,10 +7,13 @@
 
 VERSION   := 0.1.0
 SOVERSION := 0
+# For --version=json; empty where the sources are no repository. Only pipec itself is compiled again when it changes.
+COMMIT    ?= $(if $(wildcard .git),$(shell git rev-parse --short=12 HEAD 2>/dev/null))
 
 VARIANT ?= release
 BUILD   ?= build
 PREFIX  ?= /usr/local
+LIBDIR  ?= $(PREFIX)/lib
 T       ?= 60
 # However the folder is spelt it is one folder: relative within the sources, absolute elsewhere.  Another spelling would
 # be another set of flags, so a `make install` from a test would build everything again under the other tests.
@@ -212,6 +215,8 @@ $(L)/flags: FORCE
 	$(call stamp,$(call quote,$(LLVM_CONFIG) $(COMPILER_CPP)))
 $(B)/llvm-major: FORCE
 	$(call stamp,$(LLVM_MAJOR))
+$(B)/commit: FORCE
+	$(call stamp,$(COMMIT))
 $(B)/line-editor: FORCE
 	$(call stamp,$(edit_cpp))
 $(B)/sources: FORCE
@@ -243,6 +248,8 @@ $(B)/obj/gen/%.o: $(B)/gen/%.c $(B)/flags
 	$(call compile)
 $(L)/compiler/%.o: compiler/%.c $(B)/flags $(L)/flags | $(GEN_H)
 	$(need_llvm)$(call compile,$(COMPILER_CPP))
+$(L)/compiler/commands/pipec.o: private all_cpp += -DPIPEC_COMMIT='"$(COMMIT)"'
+$(L)/compiler/commands/pipec.o: $(B)/commit
 $(L)/gen/%.o: $(B)/gen/%.c $(B)/flags $(L)/flags | $(GEN_H)
 	$(need_llvm)$(call compile,$(COMPILER_CPP),$(GENERATED_C))
 
@@ -509,19 +516,26 @@ flags:
 flags-headers: $(GEN_H)
 .PHONY: flags-headers
 
-D := $(DESTDIR)$(PREFIX)
+D  := $(DESTDIR)$(PREFIX)
+DL := $(DESTDIR)$(LIBDIR)
 # pipert.h, pipert_debug.h and what they include, by the compiler's own account.
 public_headers = $(sort $(filter %.h %.def,\
                    $(shell $(CC) $(all_cpp) -MM runtime/host/pipert.h runtime/host/pipert_debug.h)))
-install: all ## install into $(DESTDIR)$(PREFIX)
-	$(INSTALL) -d $(D)/bin $(D)/lib/pkgconfig $(D)/include/pipec \
+COMPLETIONS := $(addprefix $(D)/share/,bash-completion/completions/pipec zsh/site-functions/_pipec \
+                 fish/vendor_completions.d/pipec.fish bash-completion/completions/piperun fish/vendor_completions.d/piperun.fish)
+installed = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' -e 's|@VERSION@|$(VERSION)|g' \
+              -e 's|@SOVERSION@|$(SOVERSION)|g' -e 's|@LIBS@|$(RUNTIME_LIBS)|g' packaging/$(1).in > $(2)/$(1)
+install: all ## install into $(DESTDIR)$(PREFIX), libraries into $(DESTDIR)$(LIBDIR)
+	$(INSTALL) -d $(D)/bin $(DL)/pkgconfig $(DL)/cmake/Pipec $(D)/include/pipec \
 	    $(D)/share/pipec/std $(D)/share/pipec/devices
 	$(INSTALL) -m 755 $(STRIP) $(B)/pipec $(B)/piperun $(D)/bin
-	$(INSTALL) -m 644 $(B)/libpipert.a $(D)/lib
-	$(INSTALL) -m 644 $(STRIP) $(B)/libpipert.so.$(SOVERSION) $(D)/lib
-	ln -sf libpipert.so.$(SOVERSION) $(D)/lib/libpipert.so
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(RUNTIME_LIBS)|' \
-	    pipert.pc.in > $(D)/lib/pkgconfig/pipert.pc
+	$(INSTALL) -m 644 $(B)/libpipert.a $(DL)
+	$(INSTALL) -m 644 $(STRIP) $(B)/libpipert.so.$(SOVERSION) $(DL)
+	ln -sf libpipert.so.$(SOVERSION) $(DL)/libpipert.so
+	$(call installed,pipert.pc,$(DL)/pkgconfig)
+	$(call installed,pipec.pc,$(DL)/pkgconfig)
+	$(call installed,PipecConfig.cmake,$(DL)/cmake/Pipec)
+	$(call installed,PipecConfigVersion.cmake,$(DL)/cmake/Pipec)
 	for h in $(public_headers); do \
 	    case $$h in runtime/host/pipert.h|runtime/host/pipert_debug.h) to=$${h##*/};; *) to=$$h;; esac; \
 	    $(INSTALL) -D -m 644 $$h $(D)/include/pipec/$$to || exit 1; done
@@ -530,14 +544,20 @@ install: all ## install into $(DESTDIR)$(PREFIX)
 	for m in $(wildcard man/*.[1-8]) $(B)/pipec-rules.7; do \
 	    $(INSTALL) -D -m 644 $$m $(D)/share/man/man$${m##*.}/$${m##*/} || exit 1; done
 	for f in $(EDITOR_FILES); do $(INSTALL) -D -m 644 $$f $(D)/share/pipec/$$f || exit 1; done
+	$(INSTALL) -d $(dir $(COMPLETIONS))
+	$(B)/pipec complete bash > $(word 1,$(COMPLETIONS))
+	$(B)/pipec complete zsh > $(word 2,$(COMPLETIONS))
+	$(B)/pipec complete fish > $(word 3,$(COMPLETIONS))
+	ln -sf pipec $(word 4,$(COMPLETIONS))
+	ln -sf pipec.fish $(word 5,$(COMPLETIONS))
 	$(INSTALL) -D -m 644 LICENSE $(D)/share/doc/pipec/LICENSE
 install-strip: ## install without debugging information
 	@$(MAKE) install STRIP=-s
 uninstall: ## remove what install put there
-	rm -f $(D)/bin/pipec $(D)/bin/piperun $(D)/lib/libpipert.a $(D)/lib/libpipert.so \
-	    $(D)/lib/libpipert.so.$(SOVERSION) $(D)/lib/pkgconfig/pipert.pc
+	rm -f $(D)/bin/pipec $(D)/bin/piperun $(DL)/libpipert.a $(DL)/libpipert.so $(DL)/libpipert.so.$(SOVERSION) \
+	    $(DL)/pkgconfig/pipert.pc $(DL)/pkgconfig/pipec.pc $(COMPLETIONS)
 	for m in $(wildcard man/*.[1-8]) pipec-rules.7; do rm -f $(D)/share/man/man$${m##*.}/$${m##*/}; done
-	rm -rf $(D)/include/pipec $(D)/share/pipec $(D)/share/doc/pipec
+	rm -rf $(DL)/cmake/Pipec $(D)/include/pipec $(D)/share/pipec $(D)/share/doc/pipec
 vsix: $(B)/pipec.vsix ## the extension for Visual Studio Code
 $(B)/pipec.vsix: scripts/vsix.py LICENSE $(EDITOR_FILES)
 	@mkdir -p $(@D)

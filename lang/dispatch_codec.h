@@ -78,7 +78,7 @@ struct dispatch_reference dispatch_refer(const struct dispatch_full *launch, uin
 bool dispatch_resolve(const struct dispatch_table *table, const struct dispatch_reference *packet,
                       struct dispatch_full *launch, struct dispatch_finding *finding);
 
-/* What a good launch says, and back. */
+/* The contents of a good launch, and the launch of such contents. */
 struct dispatch_decoded dispatch_decode(const struct dispatch_full *launch);
 struct dispatch_full dispatch_encode(const struct dispatch_decoded *decoded);
 

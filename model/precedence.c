@@ -84,7 +84,7 @@ static uint64_t compute_left(const struct prt_precedence *p, const struct prt_cl
 
 /* ---- beginning, and ending ---- */
 
-/* What is left of enqueue and processing, which go on without compute units where the processor works ahead. */
+/* Finds the rest of enqueue and processing, which go on without compute units where the processor works ahead. */
 static void find_launch_left(struct prt_precedence *p, struct prt_claim *c)
 {
     struct prt_queue *queue = &p->queues->queues[c->queue];

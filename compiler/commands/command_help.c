@@ -61,6 +61,8 @@ static void print_overview(FILE *to)
           "  fmt, lint PATH...     the one layout of sources; code that is probably a mistake\n"
           "  lsp                   a language server for editors\n"
           "  explain NAME          a rule, or an item of the library\n"
+          "  complete SHELL        the script that completes command lines in bash, zsh or fish\n"
+          "  doctor                what is installed, which devices there are, what is missing\n"
           "\n"
           "topics ('pipec help TOPIC')\n",
           to);

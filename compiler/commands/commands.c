@@ -9,6 +9,8 @@
 
 static const struct command commands[] = {
     {"bench", command_bench},
+    {"complete", command_complete},
+    {"doctor", command_doctor},
     {"explain", command_explain},
     {"fmt", command_fmt},
     {"graph", command_graph},

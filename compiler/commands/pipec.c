@@ -14,6 +14,7 @@
 #include "compiler/bodies/checks.h"
 #include "compiler/lint/baseline.h"
 #include "compiler/codegen/common/codegen.h"
+#include "compiler/driver/version.h"
 #include "compiler/driver/command_line.h"
 #include "compiler/commands/commands.h"
 #include "compiler/describe/cost_print.h"
@@ -448,11 +449,16 @@ static int examine_to_fix(const struct command_line *line, struct arena *arena,
     return status;
 }
 
+#ifndef PIPEC_COMMIT
+#define PIPEC_COMMIT ""
+#endif
+
 int main(int argc, char **argv)
 {
     const struct command *command = argc > 1 ? command_find(argv[1]) : NULL;
     standard_streams_occupy();
     signal(SIGPIPE, SIG_IGN);
+    version_set_commit(PIPEC_COMMIT);
     if (command != NULL) return command->run(argc - 1, argv + 1);
     struct arena *arena = arena_create();
     struct command_line line = command_line_parse(argc, argv, arena, command_nearest);

@@ -11,6 +11,7 @@
 #include "compiler/codegen/common/instruction_set.h"
 #include "compiler/ir/graph.h"
 #include "compiler/driver/response_file.h"
+#include "compiler/driver/version.h"
 #include "base/vec.h"
 #include "compiler/target/target.h"
 #include "base/nearest.h"
@@ -31,6 +32,8 @@ static const char help_text[] =
     "  lint PATH...          what is allowed and probably not meant\n"
     "  lsp                   a language server for editors\n"
     "  explain NAME          a rule, or an item of the library\n"
+    "  complete SHELL        the script that completes command lines in bash, zsh or fish\n"
+    "  doctor                what is installed, which devices there are, what is missing\n"
     "  help [TOPIC]          a command, a topic, a rule; without TOPIC the list of topics\n"
     "\n"
     "  -o FILE               write the container; '-' is standard output\n"
@@ -144,7 +147,7 @@ enum { NEVER = 0, ALWAYS = 1 << 30 };
     X(DIAGNOSTICS,      "diagnostics",      required_argument, ALWAYS)          \
     X(MIN_LEVEL,        "min-level",        required_argument, ALWAYS)          \
     X(FAIL_ON,          "fail-on",          required_argument, ALWAYS)          \
-    X(ERROR_LIMIT,      "error-limit",      required_argument, NEVER)           \
+    X(ERROR_LIMIT,      "error-limit",      required_argument, ALWAYS)          \
     X(FIX,              "fix",              no_argument,       SHARES_BASELINE) \
     X(BASELINE,         "baseline",         required_argument, SHARES_BASELINE) \
     X(WRITE_BASELINE,   "write-baseline",   required_argument, SHARES_BASELINE) \
@@ -378,20 +381,6 @@ static void parse_jobs(struct parser *p, const char *text)
         p->line.jobs = (unsigned)count;
 }
 
-/* Prints the version as text, or as JSON if `form` is "json". False: unknown form. */
-static bool print_version(FILE *to, const char *form)
-{
-    if (form == NULL)
-        fprintf(to, "pipec %s (LLVM %d)\nLicence: MIT\n", PIPEC_VERSION, PIPEC_LLVM_MAJOR);
-    else if (strcmp(form, "json") == 0)
-        fprintf(to,
-                "{\"version\": 1, \"tool\": \"pipec %s\", \"llvm\": %d, \"license\": \"MIT\"}\n",
-                PIPEC_VERSION, PIPEC_LLVM_MAJOR);
-    else
-        return false;
-    return true;
-}
-
 bool command_line_answer(const char *argument, const char *help)
 {
     static const char version[] = "--version";
@@ -402,13 +391,13 @@ bool command_line_answer(const char *argument, const char *help)
         return true;
     }
     if (strncmp(argument, version, sizeof version - 1) != 0) return false;
-    if (*form == '\0') return print_version(stdout, NULL);
-    return *form == '=' && print_version(stdout, form + 1);
+    if (*form == '\0') return version_print(stdout, NULL);
+    return *form == '=' && version_print(stdout, form + 1);
 }
 
 static void show_version(struct parser *p, const char *form)
 {
-    if (print_version(stdout, form))
+    if (version_print(stdout, form))
         p->line.action = COMMAND_DONE;
     else
         refuse_line(p, "--version=%s: the only form is json", form);

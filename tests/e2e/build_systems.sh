@@ -246,8 +246,49 @@ END
     builds "$1" build/main.pbc cmake --build build
     cd ..
 }
+# Installs once: the files for CMake and meson come from `make install`.
+installed() {
+    [ -d "$TMP/prefix" ] && return
+    case $VARIANT in release | debug) ;; *) return 1 ;; esac
+    make -s -C "$ROOT" VARIANT="$VARIANT" BUILD="$(dirname "$BUILD")" PREFIX="$TMP/prefix" install >"$TMP/said" 2>&1
+}
+
+# package_builds NAME GENERATOR: find_package(Pipec) and pipec_add_pipeline().
+package_builds() {
+    project "$1"
+    cd "$1" || exit 1
+    cat >CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.20)
+project(example C)
+find_package(Pipec 0.1 REQUIRED)
+pipec_add_pipeline(main SOURCE "a b/m .pipe" OPTIONS --policy=auto)
+pipec_add_pipeline(named SOURCE "a b/m .pipe" OUTPUT "two words.pbc" PIPELINE main DEVICE sim4)
+file(WRITE ${CMAKE_BINARY_DIR}/user.c "#include <pipert.h>\nint main(void) { struct prt_program *p = 0; struct prt_error e; return prt_program_load_file(\"/nowhere\", &p, &e) == PRT_OK; }\n")
+add_executable(user ${CMAKE_BINARY_DIR}/user.c)
+target_link_libraries(user Pipec::pipert)
+get_target_property(container named PIPEC_CONTAINER)
+file(WRITE ${CMAKE_BINARY_DIR}/container "${container}")
+END
+    verdict "$1 configures" cmake -G "$2" -S . -B build -DCMAKE_PREFIX_PATH="$TMP/prefix"
+    builds "$1" build/main.pbc cmake --build build
+    verdict "$1: the library is linked" build/user
+    verdict "$1: a target knows its container" [ -e "$(cat build/container)" ]
+    cat >CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.20)
+project(example LANGUAGES NONE)
+find_package(Pipec REQUIRED)
+pipec_add_pipeline(main)
+END
+    verdict "$1: a pipeline without a source is refused" bash -c "! cmake -G '$2' -S . -B wrong -DCMAKE_PREFIX_PATH='$TMP/prefix' >out 2>&1 && grep -q 'SOURCE is missing' out"
+    sed -i 's/Pipec REQUIRED/Pipec 0.2 REQUIRED/' CMakeLists.txt
+    verdict "$1: another minor version is refused" bash -c "! cmake -G '$2' -S . -B other -DCMAKE_PREFIX_PATH='$TMP/prefix' >out 2>&1 && grep -q 'version: 0.1.0' out"
+    cd ..
+}
 if has cmake-make cmake && has cmake-make make; then cmake_builds cmake-make 'Unix Makefiles'; fi
 if has cmake-ninja cmake && has cmake-ninja ninja; then cmake_builds cmake-ninja Ninja; fi
+
+if has package-make cmake && has package-make make && installed; then package_builds package-make 'Unix Makefiles'; fi
+if has package-ninja cmake && has package-ninja ninja && installed; then package_builds package-ninja Ninja; fi
 
 if has meson meson && has meson ninja; then
     project meson
@@ -260,6 +301,19 @@ custom_target('main', input: 'a b/m .pipe', output: 'main.pbc', depfile: 'main.d
 END
     verdict "meson configures" meson setup build
     builds meson build/main.pbc meson compile -C build
+    cd ..
+fi
+if has meson-package meson && has meson-package pkg-config && installed; then
+    project meson-package
+    cd meson-package || exit 1
+    cat >meson.build <<'END'
+project('example')
+pipec = find_program(dependency('pipec').get_variable('pipec'))
+custom_target('main', input: 'a b/m .pipe', output: 'main.pbc', depfile: 'main.d', build_by_default: true,
+    command: [pipec, '-MD', '-MF', '@DEPFILE@', '@INPUT@', '-o', '@OUTPUT@'])
+END
+    verdict "meson-package configures" env PKG_CONFIG_PATH="$TMP/prefix/lib/pkgconfig" meson setup build
+    builds meson-package build/main.pbc meson compile -C build
     cd ..
 fi
 exit 0

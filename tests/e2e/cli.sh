@@ -98,7 +98,7 @@ expect "-v says what was made" 0 '' 'for sim16' "$PIPEC" -v -I lib -p first two.
 expect "--version of pipec" 0 'pipec .*LLVM' '' "$PIPEC" --version
 expect "--version names the licence" 0 '^Licence: MIT$' '' "$PIPEC" --version
 expect "--version of piperun, too" 0 '^Licence: MIT$' '' "$PIPERUN" --version
-expect "--version=json" 0 '"tool": "pipec [0-9.]*", "llvm": [0-9]*, "license": "MIT"' '' "$PIPEC" --version=json
+expect "--version=json" 0 '"tool": "pipec [0-9.]*", "commit": .*, "llvm": [0-9]*, "llvm_version": "[0-9.a-z-]*", "libraries": .*"xxhash": "[0-9.]*".*"devices": .*"sim16".*"license": "MIT"' '' "$PIPEC" --version=json
 expect "--version in another form" 2 '' 'the only form is json' "$PIPEC" --version=xml
 expect "--help=all" 0 'usage' '' "$PIPEC" --help=all
 expect "help on something else" 2 '' 'all, or nothing' "$PIPEC" --help=some

@@ -13,7 +13,7 @@ export PATH=$TMP/bin:$PATH
 # ---- help ----
 check "help lists the commands and the topics" says 0 "run FILE.pipe" pipec help
 pipec help >overview
-commands=(bench explain fmt graph help inspect lint lsp new run test)
+commands=(bench complete doctor explain fmt graph help inspect lint lsp new run test)
 for topic in "$ROOT"/compiler/topics/*.txt; do
     name=$(basename "$topic" .txt)
     topics+=("$name")

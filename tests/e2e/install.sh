@@ -109,6 +109,32 @@ verdict partitions_devices partitions_devices
 verdict links_shared links_shared
 verdict links_static links_static
 
+# The same with libraries in another folder, as Debian has it.
+libraries_of_another_folder() {
+    local other=$TMP/other
+    make --no-print-directory -s -C "$ROOT" VARIANT="$VARIANT" BUILD="$(dirname "$BUILD")" DESTDIR="$other" \
+        PREFIX=/usr LIBDIR=/usr/lib/some-linux-gnu install >/dev/null &&
+        [ ! -e "$other/usr/lib/pkgconfig" ] && [ -e "$other/usr/lib/some-linux-gnu/libpipert.so.0" ] &&
+        grep -qx 'libdir=/usr/lib/some-linux-gnu' "$other/usr/lib/some-linux-gnu/pkgconfig/pipert.pc" &&
+        grep -q '"/usr/lib/some-linux-gnu/libpipert.so.0"' "$other/usr/lib/some-linux-gnu/cmake/Pipec/PipecConfig.cmake" &&
+        ! grep -r '@[A-Z]*@' "$other/usr/lib" --include='*.pc' --include='*.cmake' &&
+        make --no-print-directory -s -C "$ROOT" VARIANT="$VARIANT" BUILD="$(dirname "$BUILD")" DESTDIR="$other" \
+            PREFIX=/usr LIBDIR=/usr/lib/some-linux-gnu uninstall >/dev/null &&
+        [ -z "$(find "$other" ! -type d)" ]
+}
+verdict libraries_of_another_folder libraries_of_another_folder
+completes_command_lines() {
+    local share=$prefix/share
+    bash -c "PATH=$prefix/bin; . $share/bash-completion/completions/piperun; complete -p pipec" | grep -q -- '-F _pipec' &&
+        grep -q '^#compdef pipec piperun' "$share/zsh/site-functions/_pipec" && [ -s "$share/fish/vendor_completions.d/piperun.fish" ]
+}
+verdict completes_command_lines completes_command_lines
+names_the_programs() {
+    [ "$(pkg-config --variable=pipec pipec)" = "$prefix/bin/pipec" ] && [ -x "$(pkg-config --variable=piperun pipec)" ] &&
+        [ -e "$(pkg-config --variable=stddir pipec)/dsp.pipe" ] && [ -e "$(pkg-config --variable=devicedir pipec)/sim16.dev" ]
+}
+verdict names_the_programs names_the_programs
+
 uninstall_removes_all() {
     make --no-print-directory -s -C "$ROOT" VARIANT="$VARIANT" BUILD="$(dirname "$BUILD")" \
         PREFIX="$prefix" uninstall >/dev/null

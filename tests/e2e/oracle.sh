@@ -17,6 +17,8 @@ check "$N programs from ${SEED:-1} on do as the interpreter says" \
     differ -n "$N" -s "${SEED:-1}" ${KEEP:+--keep "$KEEP"}
 check "programs on the border of what is right are refused if and only if the interpreter says so" \
     differ -n "$N" -s "${SEED:-1}" --border
+check "of several faults in one iteration every device reports the one that the interpreter reports" \
+    differ -n "$N" -s "${SEED:-1}" --faults
 if [ -n "${SOAK-}" ]; then
     check "graphs of up to 2048 nodes" differ -n $((N / 20)) -s "${SEED:-1}" --extreme 2048
     exit

@@ -16,7 +16,7 @@ unset MAKELEVEL MFLAGS
 # copy FOLDER: what is built from, with times of its own.
 copy() {
     mkdir -p "$1"
-    tar -C "$ROOT" -cf - Makefile pipert.pc.in base compiler core model runtime tools lang scripts man | tar -C "$1" -xf -
+    tar -C "$ROOT" -cf - Makefile packaging base compiler core model runtime tools lang scripts man | tar -C "$1" -xf -
     find "$1" -exec touch -d "$2" {} +
 }
 # build SOURCES BUILD WORD...: with these words before make.

@@ -91,8 +91,8 @@ static bool relate_readers(struct node *node)
     return any;
 }
 
-/* Two readers of one in-port are of one part as well. */
-static bool relate_port(const struct channel *channel)
+/* The readers of one channel are of one part, whatever its writer does. */
+static bool relate_shared(const struct channel *channel)
 {
     bool any = false;
     for (struct end *a = channel->readers; a; a = a->next)
@@ -108,7 +108,7 @@ static void relate_all(struct graph *graph)
         for (struct node *node = graph->nodes; node; node = node->next)
             any |= relate_readers(node);
         for (size_t i = 0; i < graph->channel_count; i++)
-            if (graph->channels[i]->outer_in) any |= relate_port(graph->channels[i]);
+            any |= relate_shared(graph->channels[i]);
     }
 }
 

@@ -14,10 +14,11 @@ import re
 import sys
 import tempfile
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from pipesmith import Program  # noqa: E402
-from smith_bad import Border, Extreme  # noqa: E402
+from smith_bad import Border, Extreme, Faulty  # noqa: E402
 from smith_relations import RELATIONS  # noqa: E402
 from smith_runs import CONFIGURATIONS, examine, examine_border  # noqa: E402
 from smith_shrink import shrink  # noqa: E402
@@ -76,17 +77,17 @@ def one(arguments):
         return seed, "different", report
 
 
-def border(arguments):
-    """A program on the border of what is right, or of an extreme size."""
-    seed, configurations, size = arguments
+def special(arguments):
+    """A program on the border of what is right, of an extreme size, or with several faults."""
+    seed, configurations, draw = arguments
+    drawn = draw(seed)
     with tempfile.TemporaryDirectory() as folder:
-        if size:
-            extreme = Extreme(seed, size)
-            wrong = examine(folder, extreme.text, extreme.inputs, configurations)
-            what, text = wrong if isinstance(wrong, str) else "; ".join(f"{c}: {w}" for c, w in wrong), extreme.text
+        text = drawn.text
+        if isinstance(drawn, Border):
+            what = examine_border(folder, drawn, configurations[0])
         else:
-            drawn = Border(seed)
-            what, text = examine_border(folder, drawn, configurations[0]), drawn.text
+            wrong = examine(folder, text, drawn.inputs, configurations)
+            what = wrong if isinstance(wrong, str) else "; ".join(f"{c}: {w}" for c, w in wrong)
     return seed, "different" if what else "same", f"{what}\n{text[:1500]}" if what else ""
 
 
@@ -102,6 +103,7 @@ def main():
     parser.add_argument("--progress", action="store_true", help="counts on standard error, after every 50 programs")
     parser.add_argument("--border", action="store_true", help="programs on the border of what is right instead")
     parser.add_argument("--extreme", type=int, default=0, help="graphs of up to so many nodes instead")
+    parser.add_argument("--faults", action="store_true", help="graphs in which several nodes fault instead")
     parser.add_argument("--keep")
     parser.add_argument("--budget", type=int, default=500)
     options = parser.parse_args()
@@ -114,8 +116,11 @@ def main():
     work = [(seed, chosen(seed), change(seed), options.keep, options.budget)
             for seed in range(options.s, options.s + options.n)]
     examination = one
-    if options.border or options.extreme:
-        examination, work = border, [(seed, c, options.extreme) for seed, c, *_ in work]
+    draw = Border if options.border else Faulty if options.faults else None
+    if options.extreme:
+        draw = partial(Extreme, size=options.extreme)
+    if draw:
+        examination, work = special, [(seed, c, draw) for seed, c, *_ in work]
     with ProcessPoolExecutor(options.j) as pool:
         for seed, verdict, text in pool.map(examination, work):
             count[verdict] += 1

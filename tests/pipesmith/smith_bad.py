@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Programs on the border of what is right, whose verdict the interpreter gives: rates that balance or not, circles with
 enough initial packets or not, depths that suffice or not, declared numbers that a body keeps to or not, streams whose
-rates vary and meet again or not; and graphs of extreme sizes.
+rates vary and meet again or not; graphs of extreme sizes; and graphs of which several nodes fault in one iteration.
 
 A verdict is one of VERDICTS: what the interpreter shows for inputs of so many whole iterations and of twice as many.
 """
@@ -200,3 +200,55 @@ class Extreme:
             number = pop
         packets = (3 * number + 5) if style == 3 else 9
         self.inputs = {"a": b"".join((i * 2654435761 % 2**31).to_bytes(4, "little") for i in range(packets))}
+
+
+class Faulty:
+    """A graph whose nodes divide by zero in a firing each, most of them in the same iteration; declared in any order.
+    Every node writes at the rate at which it reads, or at another exact rate, so all but those of `some` are one
+    exact part."""
+
+    FIRINGS = 12  # packets of the in-port in an iteration
+
+    def __init__(self, seed):
+        self.rng = random.Random(seed)
+        self.iteration = self.rng.randint(3, 40)
+        streams, nets, read = [("x", self.FIRINGS, 0)], [], set()
+        for i in range(self.rng.randint(3, 7)):
+            source = self.rng.choice(streams[-3:])
+            net, result = self.node(i, source, [s for s in streams if s[1:] == source[1:] and s != source], read)
+            nets.append(net)
+            streams.append((f"b{i}", *result))
+        self.rng.shuffle(nets)
+        inner = [name for name, *_ in streams[1:] if name in read]
+        ports = ["in i32 x"] + [f"out i32 {name}" for name, *_ in streams[1:] if name not in read]
+        self.text = (
+            "kernel over<int P, int U>(in i32 x pop P, out i32 y push U; i32 at) {\n    state i32 n;\n"
+            "    i32 q = 100 / (at - n++);\n    for (i32 i = 0; i < U; i++)\n        y <- x[0] + q + i;\n}\n"
+            "kernel both(in i32 a, in i32 b, out i32 y; i32 at) {\n    state i32 n;\n"
+            "    y <- a + b + 100 / (at - n++);\n}\n"
+            "kernel some(in i32 x, out i32 y; i32 at) {\n    state i32 n;\n"
+            "    if (x % 3 != 0)\n        y <- x / (at - n++);\n}\n"
+            f"pipeline main({', '.join(ports)}) {{\n" + (f"    buffer i32 {', '.join(inner)};\n" if inner else "")
+            + "".join(f"    {net}\n" for net in nets) + "}\n")
+        packets = self.FIRINGS * (self.iteration + self.rng.choice([1, 2, 10, 200]))
+        self.inputs = {"x": b"".join((i % 11 - 3).to_bytes(4, "little", signed=True) for i in range(packets))}
+
+    def node(self, i, source, alike, read):
+        """(net, (packets an iteration, part)) of a node that reads `source`, or it and another one of `alike`."""
+        name, rate, part = source
+        read.add(name)
+        if alike and self.rng.random() < 0.3:
+            other = self.rng.choice(alike)[0]
+            read.add(other)
+            return f"n{i}: both({name}, {other} -> b{i}; {self.fault(rate)});", (rate, part)
+        if self.rng.random() < 0.15:
+            return f"n{i}: some({name} -> b{i}; {self.fault(rate)});", (self.FIRINGS, i + 1)
+        pop = self.rng.choice([p for p in (1, 1, 2, 3, 4) if rate % p == 0])
+        push = self.rng.choice([1, 1, 2, 3])
+        return f"n{i}: over<{pop}, {push}>({name} -> b{i}; {self.fault(rate // pop)});", (rate // pop * push, part)
+
+    def fault(self, firings):
+        """The firing that faults, of a node with so many firings an iteration; or one that never comes."""
+        if self.rng.random() < 0.2:
+            return 1000000
+        return firings * (self.iteration + self.rng.choice([0, 0, 0, 1])) + self.rng.randrange(firings)

@@ -5,6 +5,8 @@
 #include "tools/piperun/device_list.h"
 #include "tools/piperun/line_input.h"
 #include "tools/piperun/message.h"
+#include "base/json_write.h"
+#include "lang/embedded.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -104,7 +106,7 @@ static const char usage_text[] =
     "  --hash PORT             print XXH64 of the port's bytes; binds the port to null if it is "
     "not bound\n"
     "  -q                      no notes          -v   report each step\n"
-    "  -h, --help              this              --version\n"
+    "  -h, --help              this              --version[=json]\n"
     "\n"
     "signals\n"
     "  Ctrl-C (SIGINT) ends the inputs; what has been read is processed, outputs and timelines are "
@@ -282,7 +284,7 @@ static const struct option options[] = {
     {"skip-if-unavailable", no_argument, NULL, OPTION_SKIP},
     {"replay", no_argument, NULL, OPTION_REPLAY},
     {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, OPTION_VERSION},
+    {"version", optional_argument, NULL, OPTION_VERSION},
     {"sandbox", optional_argument, NULL, OPTION_LATER},
     {"progress", optional_argument, NULL, OPTION_LATER},
     {"debug", optional_argument, NULL, OPTION_DEBUG},
@@ -302,6 +304,28 @@ static int refuse_run_option(char **argv)
     if (meant != NULL)
         return PRT_COMPLAIN(EXIT_USAGE, "unknown option '%s'; did you mean '--%s'?", shown, meant);
     return PRT_COMPLAIN(EXIT_USAGE, "unknown option '%s' (piperun --help)", shown);
+}
+
+static int print_run_version(const char *form)
+{
+    struct json json = {.to = stdout};
+    if (form == NULL) {
+        printf("piperun " PIPEC_VERSION "%s\nLicence: MIT\n", prt_lines_editor());
+        return EXIT_DONE;
+    }
+    if (strcmp(form, "json") != 0)
+        return PRT_COMPLAIN(EXIT_USAGE, "--version=%s: the only form is json", form);
+    json_begin_line(&json, NULL, '{');
+    json_number(&json, "version", 1);
+    json_text(&json, "tool", "piperun " PIPEC_VERSION);
+    json_boolean(&json, "edits_lines", *prt_lines_editor() != '\0');
+    json_begin(&json, "devices", '[');
+    for (const struct embedded_file *file = embedded_device_files; file->name != NULL; file++)
+        json_text(&json, NULL, file->name);
+    json_end(&json, ']');
+    json_text(&json, "license", "MIT");
+    json_end(&json, '}');
+    return EXIT_DONE;
 }
 
 /* PRT_COMMAND_RUN: go on.  Else the exit code. */
@@ -346,9 +370,7 @@ static int take_run_option(int option, int index, char **argv, struct prt_comman
     case 'q': command->quiet = true; break;
     case 'v': command->verbose = true; break;
     case 'h': fputs(usage_text, stdout); return EXIT_DONE;
-    case OPTION_VERSION:
-        printf("piperun " PIPEC_VERSION "%s\nLicence: MIT\n", prt_lines_editor());
-        return EXIT_DONE;
+    case OPTION_VERSION: return print_run_version(optarg);
     case OPTION_LATER:
         return PRT_COMPLAIN(EXIT_USAGE, "--%s: not supported by this version", options[index].name);
     case ':': return PRT_COMPLAIN(EXIT_USAGE, "%s: an argument is missing", argv[optind - 1]);

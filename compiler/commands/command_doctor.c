@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* pipec doctor: looks at what pipec needs on this machine, and says how to get what is missing. */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compiler/commands/commands.h"
+#include "compiler/commands/piperun_path.h"
+#include "compiler/commands/program_run.h"
+#include "compiler/driver/command_line.h"
+#include "compiler/driver/driver_files.h"
+#include "compiler/support/output.h"
+#include "base/json_write.h"
+#include "base/vec.h"
+#include "lang/embedded.h"
+
+static const char help_text[] =
+    "usage: pipec doctor [--json]\n"
+    "\n"
+    "Says what is installed, which devices there are, what is missing and how to get it. A small\n"
+    "pipeline is compiled and run on a simulated device and on the host's cores.\n"
+    "\n"
+    "  --json                one JSON object\n"
+    "  -h, --help, --version[=json]  this text; the version\n"
+    "\n"
+    "examples:\n"
+    "  $ pipec doctor\n"
+    "  $ pipec doctor --json\n"
+    "\n"
+    "Exit status: 0 all that is needed works (what is optional may be missing), 1 something that "
+    "is\n"
+    "needed does not work, 2 usage or files.\n";
+
+enum { STATUS_SKIPPED = 77 }; /* of piperun --skip-if-unavailable */
+
+struct finding {
+    const char *name;
+    bool is_there, is_needed;
+    const char *text; /* what it is, or what it is for and how to get it */
+};
+
+struct examination {
+    struct arena *arena;
+    const char *piperun, *folder, *source; /* a temporary folder, with a pipeline in it */
+    VEC(struct finding) findings;
+};
+
+static void add(struct examination *x, const char *name, bool is_needed, bool is_there,
+                const char *text)
+{
+    vec_push(x->arena, &x->findings, (struct finding){name, is_there, is_needed, text});
+}
+
+static const char *first_line(struct arena *arena, const char *text)
+{
+    return arena_string(arena, text, strcspn(text, "\n"));
+}
+
+/* ---- the programs ---- */
+
+static void examine_piperun(struct examination *x)
+{
+    const char *words[] = {"piperun", "--version", NULL};
+    struct program_run run = program_run(x->arena, x->piperun, words);
+    bool is_there = run.status == EXIT_DONE;
+    bool is_same =
+        strncmp(run.text, "piperun " PIPEC_VERSION, sizeof "piperun " PIPEC_VERSION - 1) == 0;
+    const char *text = arena_printf(x->arena, "%s: %s", x->piperun, first_line(x->arena, run.text));
+    if (!is_there)
+        text = "it runs what pipec compiles: install it beside pipec, or into a folder of PATH";
+    else if (!is_same)
+        text = arena_printf(x->arena, "%s, but pipec is version " PIPEC_VERSION, text);
+    add(x, "piperun", true, is_there && is_same, text);
+}
+
+/* Compiles and runs the pipeline, and compares its output: needs LLVM and the linker. */
+static void examine_device(struct examination *x, const char *device, const char *text)
+{
+    const char *words[] = {"pipec",   "test", "-q", arena_printf(x->arena, "--device=%s", device),
+                           x->source, NULL};
+    struct program_run run = program_run(x->arena, "/proc/self/exe", words);
+    if (run.status != EXIT_DONE)
+        text = arena_printf(x->arena, "a pipeline does not compile and run: %s",
+                            first_line(x->arena, run.text));
+    add(x, device, true, run.status == EXIT_DONE, text);
+}
+
+static void examine_gpu(struct examination *x)
+{
+    const char *words[] = {"piperun",       x->source, "samples=gen:ramp:8",    "smooth=null",
+                           "--device=cuda", "-q",      "--skip-if-unavailable", NULL};
+    struct program_run run = program_run(x->arena, x->piperun, words);
+    bool is_there = run.status == EXIT_DONE;
+    add(x, "cuda", false, is_there,
+        is_there                       ? "an NVIDIA GPU"
+        : run.status == STATUS_SKIPPED ? "piperun can use no NVIDIA GPU here; PTX can be compiled"
+                                       : first_line(x->arena, run.text));
+}
+
+/* ---- what is optional ---- */
+
+static void examine_library(struct examination *x, const char *name, const char *file,
+                            const char *purpose)
+{
+    void *library = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
+    add(x, name, false, library != NULL,
+        library != NULL ? file : arena_printf(x->arena, "%s", purpose));
+    if (library != NULL) dlclose(library);
+}
+
+static void examine_program(struct examination *x, const char *name, const char *option,
+                            const char *purpose)
+{
+    const char *words[] = {name, option, NULL};
+    struct program_run run = program_run(x->arena, name, words);
+    bool is_there = run.status == EXIT_DONE;
+    add(x, name, false, is_there, is_there ? first_line(x->arena, run.text) : purpose);
+}
+
+static void examine_options(struct examination *x)
+{
+    examine_library(x, "sndfile", "libsndfile.so.1",
+                    "reads and writes flac, ogg and aiff: install the package libsndfile1");
+    examine_program(x, "dot", "-V",
+                    "draws 'pipec graph --format=svg': install the package graphviz");
+    examine_program(x, "cc", "--version",
+                    "compiles extern kernels and programs that embed pipelines: install the "
+                    "package gcc");
+    examine_program(x, "pkg-config", "--version",
+                    "finds libpipert for a C compiler: install the package pkgconf");
+}
+
+/* ---- the report ---- */
+
+static bool is_well(const struct examination *x)
+{
+    for (size_t i = 0; i < x->findings.count; i++)
+        if (x->findings.items[i].is_needed && !x->findings.items[i].is_there) return false;
+    return true;
+}
+
+static void print_text(const struct examination *x)
+{
+    printf("pipec %s, LLVM %d\n\n", PIPEC_VERSION, PIPEC_LLVM_MAJOR);
+    for (size_t i = 0; i < x->findings.count; i++) {
+        const struct finding *finding = &x->findings.items[i];
+        const char *word = finding->is_there ? "ok" : finding->is_needed ? "WRONG" : "missing";
+        printf("%-8s %-11s %s\n", word, finding->name, finding->text);
+    }
+    puts(is_well(x) ? "\nAll that is needed works." : "\nSomething that is needed does not work.");
+}
+
+static void print_json(const struct examination *x)
+{
+    struct json json = {.to = stdout};
+    json_begin(&json, NULL, '{');
+    json_number(&json, "version", 1);
+    json_text(&json, "tool", "pipec " PIPEC_VERSION);
+    json_boolean(&json, "works", is_well(x));
+    json_begin(&json, "findings", '[');
+    for (size_t i = 0; i < x->findings.count; i++) {
+        const struct finding *finding = &x->findings.items[i];
+        json_begin_line(&json, NULL, '{');
+        json_text(&json, "name", finding->name);
+        json_boolean(&json, "there", finding->is_there);
+        json_boolean(&json, "needed", finding->is_needed);
+        json_text(&json, "text", finding->text);
+        json_end(&json, '}');
+    }
+    json_end(&json, ']');
+    json_end(&json, '}');
+}
+
+/* ---- the pipeline that is tried ---- */
+
+static bool write_source(struct examination *x)
+{
+    const struct embedded_file *start = embedded_start_files;
+    char *folder = arena_printf(x->arena, "%s/pipec-doctor-XXXXXX",
+                                getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp");
+    while (strcmp(start->name, "numbers") != 0)
+        start++;
+    if (!cleanup_make_folder(folder)) return false;
+    x->folder = folder;
+    x->source = arena_printf(x->arena, "%s/doctor.pipe", folder);
+    FILE *file = fopen(x->source, "w");
+    if (file == NULL) return false;
+    bool written = fwrite(start->bytes, 1, start->size, file) == start->size;
+    return fclose(file) == 0 && written;
+}
+
+static int examine(struct arena *arena, bool as_json)
+{
+    struct examination x = {.arena = arena, .piperun = piperun_path(arena, NULL)};
+    if (!write_source(&x))
+        return file_failure("write", x.source != NULL ? x.source : "a temporary folder");
+    examine_piperun(&x);
+    examine_device(&x, "sim16", "a simulated GPU: a pipeline compiles and runs");
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    examine_device(
+        &x, "cpu",
+        arena_printf(arena, "%s: a pipeline compiles and runs",
+                     arena_counted(arena, cores > 0 ? (uint64_t)cores : 1, "processor")));
+    examine_gpu(&x);
+    examine_options(&x);
+    if (as_json)
+        print_json(&x);
+    else
+        print_text(&x);
+    cleanup_remove(x.folder);
+    int status = standard_output_status();
+    return status == EXIT_DONE && !is_well(&x) ? EXIT_REFUSED : status;
+}
+
+int command_doctor(int argc, char **argv)
+{
+    bool as_json = false;
+    for (int i = 1; i < argc; i++) {
+        if (command_line_answer(argv[i], help_text)) return standard_output_status();
+        if (strcmp(argv[i], "--json") == 0) {
+            as_json = true;
+            continue;
+        }
+        fprintf(stderr,
+                "pipec: error: unknown %s '%s'\n"
+                "pipec: 'pipec doctor --help' lists the options\n",
+                argv[i][0] == '-' ? "option" : "argument", argv[i]);
+        return EXIT_FILES;
+    }
+    struct arena *arena = arena_create();
+    cleanup_install();
+    int status = examine(arena, as_json);
+    arena_destroy(arena);
+    return status;
+}
