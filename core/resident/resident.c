@@ -110,6 +110,13 @@ static void execute_part(struct core_resident *r, uint32_t worker, uint32_t work
     }
 }
 
+/* Thread 0 orders the accesses of its whole block, on both sides of a barrier. */
+static void finish_part(struct core_resident *r)
+{
+    core_fence_device();
+    core_add_device(&r->done);
+}
+
 static uint64_t await_epoch(const struct core_resident *r, uint64_t seen)
 {
     uint64_t epoch = seen;
@@ -118,6 +125,7 @@ static uint64_t await_epoch(const struct core_resident *r, uint64_t seen)
         if (epoch != seen) break;
         core_pause(r, round);
     }
+    if (core_thread() == 0) core_fence_device();
     return core_share(epoch);
 }
 
@@ -127,12 +135,10 @@ static void work(struct core_resident *r, uint32_t worker)
         epoch = await_epoch(r, epoch);
         uint32_t workers = (uint32_t)epoch;
         if (worker >= workers) continue;
-        core_fence_device();
         bool leaves = r->job.kind == CORE_JOB_LEAVE;
         execute_part(r, worker, workers);
-        core_fence_device();
         core_barrier();
-        if (core_thread() == 0) core_add_device(&r->done);
+        if (core_thread() == 0) finish_part(r);
         if (leaves) return;
     }
 }
@@ -143,18 +149,22 @@ static void begin_job(struct core_resident *r, const struct core_job *job, uint3
 {
     r->job = *job;
     r->done_wanted += workers;
-    core_fence_device();
     core_store_device(&r->epoch, ++r->jobs << 32 | workers);
 }
 
+static void give_sign(struct core_resident *r)
+{
+    core_poke_system(&r->mail->beats, ++r->beats);
+}
+
+/* If the scheduler reads what workers have written, a fence follows. */
 static void await_job(struct core_resident *r)
 {
-    for (uint32_t round = 0; core_load_device(&r->done) != r->done_wanted;
+    for (uint32_t round = 1; core_peek_device(&r->done) != r->done_wanted;
          round += round < UINT32_MAX) {
-        if (round % BEAT_ROUNDS == 0) core_store_system(&r->mail->beats, r->mail->beats + 1);
+        if (round % BEAT_ROUNDS == 0) give_sign(r);
         core_pause(r, round);
     }
-    core_fence_device();
 }
 
 /* So many workers as have something to do for `count` items, one for each thread. */
@@ -252,6 +262,7 @@ static void zero_outputs(struct core_resident *r, const struct core_stage *stage
 /* All firings by this thread, in order; or a finish. */
 static enum kernel_status call_alone(struct core_resident *r, uint32_t entry)
 {
+    core_fence_device();
     enum kernel_status status = (enum kernel_status)core_call(r, entry, 0, 1);
     core_fence_device();
     return status;
@@ -296,6 +307,7 @@ static void gather_packets(struct core_resident *r, uint32_t index, uint64_t cou
     struct core_job job = {.kind = CORE_JOB_SUM, .stage = index, .count = count};
     uint64_t *produced = core_produced(r->core) + stage->first_output;
     if (count > 0) execute_job(r, &job, 1);
+    core_fence_device();
     open_outputs(r, stage, true);
     for (uint32_t i = 0; i < stage->output_count; i++) {
         produced[i] = count > 0 ? r->appended[count * stage->output_count + i] : 0;
@@ -316,6 +328,7 @@ static enum kernel_status run_threads(struct core_resident *r, uint32_t index)
     enum kernel_status status = KERNEL_OK;
     if ((r->stages[index].flags & CORE_RESIDENT_ZEROED) != 0) zero_outputs(r, stage);
     execute_job(r, &job, stage->batch);
+    if ((r->stages[index].flags & CORE_RESIDENT_ENDS) != 0) core_fence_device();
     uint64_t completed = stage->completed;
     if (completed < stage->batch) status = repeat_firing(r, index, completed);
     if (!stage->exact) gather_packets(r, index, completed);
@@ -330,7 +343,7 @@ static void look_at_mail(struct core_resident *r, uint64_t now)
     uint32_t flags = core_load_system_32(&r->mail->attends);
     if ((flags & CORE_MAIL_INTERRUPTED) != 0) atomic_store(&r->core->interrupted, true);
     if ((flags & CORE_MAIL_ASKED) != 0) atomic_store(&r->core->asked, true);
-    core_store_system(&r->mail->beats, r->mail->beats + 1);
+    give_sign(r);
 }
 
 static void execute_launch(struct core_resident *r, uint32_t index, bool finish,
@@ -434,6 +447,7 @@ static void copy_block(struct core_resident *r, void *to, const void *from)
     const struct core_job job = {
         .kind = CORE_JOB_COPY, .from = from, .to = to, .bytes = r->core->bytes};
     execute_job(r, &job, job.bytes / 8);
+    core_fence_device();
 }
 
 /* False: the host ends the run. */

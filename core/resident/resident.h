@@ -26,6 +26,9 @@
  *     sum, move  bounded rates: the firings write to scratch memory, each into room for its maximum.  `sum` makes places
  *                of their numbers of packets, `move` brings the packets to the out-window, one after the other
  *
+ * The scheduler reads its block again and again, and only it writes there.  So it keeps what it has read in its cache: it
+ * orders its reads after the writes of workers only where it reads such writes (`core_fence_device`).
+ *
  * If a firing stops or faults, the scheduler executes it again, with a record, after the firings before it.
  * A `finish` is executed when the machine waits.
  *
@@ -79,7 +82,8 @@ enum core_mail_flags { CORE_MAIL_INTERRUPTED = 1, CORE_MAIL_ASKED = 2 };
 
 enum core_resident_flags {
     CORE_RESIDENT_THREADS = 1, /* firings are executed by different threads */
-    CORE_RESIDENT_ZEROED = 2   /* out-windows are zeroed before */
+    CORE_RESIDENT_ZEROED = 2,  /* out-windows are zeroed before */
+    CORE_RESIDENT_ENDS = 4     /* a firing may stop or fault */
 };
 
 struct core_resident_stage {
@@ -134,6 +138,7 @@ struct core_resident {
     uint64_t jobs;        /* begun */
     uint64_t done_wanted; /* `done` when the job has been executed */
     uint64_t looked;      /* when the mail was looked at last */
+    uint64_t beats;
     uint64_t launches;
     _Alignas(128) uint64_t epoch; /* number of the job x 2^32 + workers that execute it */
     _Alignas(128) uint64_t done;

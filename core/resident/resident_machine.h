@@ -51,6 +51,14 @@ static inline uint64_t core_load_device(const uint64_t *at)
     return value;
 }
 
+/* Without an order: what the thread has read before stays in its cache. */
+static inline uint64_t core_peek_device(const uint64_t *at)
+{
+    uint64_t value;
+    __asm__ volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(value) : "l"(at) : "memory");
+    return value;
+}
+
 static inline void core_store_device(uint64_t *at, uint64_t value)
 {
     __asm__ volatile("st.release.gpu.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
@@ -78,6 +86,12 @@ static inline uint32_t core_load_system_32(const uint32_t *at)
 static inline void core_store_system(uint64_t *at, uint64_t value)
 {
     __asm__ volatile("st.release.sys.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
+}
+
+/* Without an order. */
+static inline void core_poke_system(uint64_t *at, uint64_t value)
+{
+    __asm__ volatile("st.relaxed.sys.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
 }
 
 static inline void core_fence_device(void)
@@ -135,6 +149,11 @@ static inline uint64_t core_load_device(const uint64_t *at)
     return __atomic_load_n(at, __ATOMIC_ACQUIRE);
 }
 
+static inline uint64_t core_peek_device(const uint64_t *at)
+{
+    return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+}
+
 static inline void core_store_device(uint64_t *at, uint64_t value)
 {
     __atomic_store_n(at, value, __ATOMIC_RELEASE);
@@ -158,6 +177,11 @@ static inline uint32_t core_load_system_32(const uint32_t *at)
 static inline void core_store_system(uint64_t *at, uint64_t value)
 {
     __atomic_store_n(at, value, __ATOMIC_RELEASE);
+}
+
+static inline void core_poke_system(uint64_t *at, uint64_t value)
+{
+    __atomic_store_n(at, value, __ATOMIC_RELAXED);
 }
 
 static inline void core_fence_device(void)

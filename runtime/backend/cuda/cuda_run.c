@@ -141,6 +141,8 @@ static void fill_stage(const struct prt_cuda_run *run, uint32_t index,
         .state = on_device(run->blocks, (uint64_t)((const uint8_t *)object->state - blocks))};
     if (prt_image_ptx_has_threads(c, node)) stage->flags |= CORE_RESIDENT_THREADS;
     if ((node->flags & CONTAINER_NODE_INDEXED) != 0) stage->flags |= CORE_RESIDENT_ZEROED;
+    if ((node->flags & (CONTAINER_NODE_STOPS | CONTAINER_NODE_FAULTS)) != 0)
+        stage->flags |= CORE_RESIDENT_ENDS;
 }
 
 /* Fills in a copy of the first part of the arena. */
