@@ -79,7 +79,8 @@ static enum prt_status reach(struct prt_code *code, uint32_t *stack)
 
 /* ---- loops ---- */
 
-enum { NEW = 0, DONE = 4 }; /* between them: it is on the path, and one less of its edges are followed */
+/* Between NEW and DONE: the instruction is on the path, and one less of its edges have been followed. */
+enum { NEW = 0, DONE = 4 };
 
 /* Depth-first over idle edges. */
 static enum prt_status search_idle_edges(const struct prt_code *code, uint32_t root, uint8_t *marks,
