@@ -165,7 +165,7 @@ for keep in 8 63 64 1000 $((size - 1)); do
 done
 check "a full device" says 2 'cannot write' sh -c '"$0" inspect --json radio.pbc >/dev/full' "$PIPEC"
 
-# A trial looks at the ends of buffers only so often: with one in-port for so many stages it is cut off before it finds anything.
+# A dispatch counts for as much as its buffers have readers, so with one in-port for so many stages a trial sees few of them.
 awk 'BEGIN {
     n = 400
     print "kernel copy(in i32 x, out i32 y) { y <- x; }"
@@ -175,5 +175,5 @@ awk 'BEGIN {
     for (i = 0; i < n; i++) printf "    x -> copy -> y%d;\n", i
     print "}"
 }' >fan.pipe
-check "trials that did not finish are named as such" says 0 'no trial of a layout finished' "$PIPEC" inspect fan.pipe
-check "and without a number of cycles" sh -c '! grep -q 18446744073709551615 text'
+check "a trial of 400 stages at one in-port finds a figure" says 0 'by a trial [0-9]+ iterations take [0-9]+ cycles' "$PIPEC" inspect fan.pipe
+check "and never the number of no figure" sh -c '! grep -q 18446744073709551615 text'
