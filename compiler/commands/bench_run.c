@@ -61,12 +61,10 @@ static json_t *run_once(const char *program, const char *const *words, FILE *mes
 
 static void copy_messages(FILE *messages)
 {
-    char bytes[4096];
-    size_t count;
-    if (messages == NULL) return;
-    rewind(messages);
-    while ((count = fread(bytes, 1, sizeof bytes, messages)) > 0)
-        fwrite(bytes, 1, count, stderr);
+    char line[4096];
+    if (messages == NULL || fseek(messages, 0, SEEK_SET) != 0) return;
+    while (fgets(line, sizeof line, messages) != NULL)
+        fputs(line, stderr);
 }
 
 /* ---- the report of a run ---- */

@@ -217,7 +217,7 @@ static int run_bench_command(struct command_line *line, const struct request *re
     cx.options.pipeline = request->pipeline;
     diagnostics_set_levels(&line->diagnostics, cx.diags);
     if (!diagnostics_open(&line->diagnostics, &path)) return file_failure("write", path);
-    int status = input_read(&cx, line->inputs[0], &source);
+    int failure = EXIT_DONE, status = input_read(&cx, line->inputs[0], &source);
     struct passes passes = {0};
     if (status == EXIT_DONE) {
         passes = passes_of_source(&cx, source);
@@ -226,8 +226,10 @@ static int run_bench_command(struct command_line *line, const struct request *re
     if (status == EXIT_DONE && diagnostics_fail(&line->diagnostics, cx.diags))
         status = EXIT_REFUSED;
     if (!diagnostics_write(&line->diagnostics, cx.diags, line->colour, status == EXIT_FILES, &path))
-        status = file_failure("write", path);
-    if (status == EXIT_DONE) status = bench_graph(cx.arena, line, request, passes.written);
+        failure = file_failure("write", path);
+    if (failure != EXIT_DONE) status = failure;
+    if (status == EXIT_DONE && passes.written != NULL)
+        status = bench_graph(cx.arena, line, request, passes.written);
     arena_destroy(cx.arena);
     return status;
 }

@@ -290,7 +290,8 @@ static void want_places(struct graph_layout *layout, struct columns *columns, ui
                         bool from_left)
 {
     const uint32_t *boxes = columns->boxes[layer];
-    uint32_t next = from_left && layer == 0 ? 0 : columns->first_link[layer - from_left];
+    bool has_links = columns->links.items != NULL && !(from_left && layer == 0);
+    uint32_t next = has_links ? columns->first_link[layer - from_left] : 0;
     for (; next != 0; next = columns->links.items[next - 1].next) {
         const struct link *link = &columns->links.items[next - 1];
         const struct layout_box *left = &layout->boxes.items[link->left];
