@@ -429,7 +429,7 @@ static uint128 work_of_stage(const struct playing *p, uint32_t index)
     return firings > 0 ? busy * p->stages[index].limit / firings : 0;
 }
 
-/* The most work of a sub-device.  While some stages fill buffers for others, and where one group of stages has less to do
+/* The largest work of a sub-device.  While some stages fill buffers for others, and where one group of stages has less to do
  * than another, the progress of all together is no measure. */
 static uint128 most_work(const struct playing *p)
 {
