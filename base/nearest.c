@@ -5,16 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME_COMPARED_MAX = 128 };
-
 static bool same_letter(char a, char b, bool fold)
 {
     return a == b || (fold && tolower((unsigned char)a) == tolower((unsigned char)b));
 }
 
-/* Damerau-Levenshtein (adjacent transpositions); lengths at most NAME_COMPARED_MAX. */
-static size_t edit_distance(const char *a, size_t a_length, const char *b, size_t b_length,
-                            bool fold)
+size_t edit_distance(const char *a, size_t a_length, const char *b, size_t b_length, bool fold)
 {
     size_t rows[3][NAME_COMPARED_MAX + 1];
     size_t *before = rows[0], *above = rows[1], *row = rows[2];

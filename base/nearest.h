@@ -11,6 +11,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Longer names are not compared. */
+enum { NAME_COMPARED_MAX = 128 };
+
+/* Damerau-Levenshtein: insertions, deletions, replacements, and exchanges of neighbours. The lengths are at most
+ * NAME_COMPARED_MAX. `fold`: without regard to case. */
+size_t edit_distance(const char *a, size_t a_length, const char *b, size_t b_length, bool fold);
+
 /* Begins as {.wanted = WORD}. */
 struct nearest {
     const char *wanted;
@@ -19,7 +26,7 @@ struct nearest {
     size_t distance, folded; /* edits from `wanted` to `name`, with and without regard to case */
 };
 
-/* Ignores names of more than 128 bytes. */
+/* Ignores names of more than NAME_COMPARED_MAX bytes. */
 void nearest_consider(struct nearest *nearest, const char *candidate);
 /* The candidate that is near enough for "did you mean", or NULL. */
 const char *nearest_name(const char *wanted, const char *const *candidates, size_t count);

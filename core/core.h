@@ -125,6 +125,7 @@ enum core_life {
     CORE_FAULTED /* fires no more, and its outputs do not close: faults.h */
 };
 
+/* One struct because the core is one block of memory, with an array of stages in it. */
 struct core_stage {
     uint64_t inputs_at, outputs_at; /* distances of its inputs and outputs from the header */
     uint32_t first_input, input_count;
@@ -257,6 +258,7 @@ enum core_attention {
 
 struct core_environment; /* environment.h */
 
+/* One struct because it is the block of memory that a device gets: positions in it are distances from its beginning. */
 struct core {
     /* Distances of the tables from the header, in bytes. */
     uint64_t stages_at, inputs_at, outputs_at, buffers_at, readers_at, sets_at;

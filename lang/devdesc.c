@@ -3,6 +3,7 @@
  * devdesc: reads device descriptions.  The table FIELDS is the format; lang/devices.md explains it,
  * and a unit test holds the two together.
  */
+#include "base/nearest.h"
 #include "lang/devdesc_internal.h"
 #include "lang/embedded.h"
 
@@ -89,7 +90,7 @@ static const struct field FIELDS[] = {
     {"cost_barrier", FIELD_U32, UNIT_NONE, false, 0, COST_MAX, 1, AT(costs.barrier)},
 };
 
-enum { FIELD_COUNT = sizeof FIELDS / sizeof FIELDS[0], KEY_MAX = 32 };
+enum { FIELD_COUNT = sizeof FIELDS / sizeof FIELDS[0] };
 
 static const struct {
     const char *word;
@@ -206,36 +207,11 @@ static int shown_length(struct part part)
     return part.length > 40 ? 40 : (int)part.length;
 }
 
-static uint32_t min3(uint32_t a, uint32_t b, uint32_t c)
-{
-    uint32_t least = a < b ? a : b;
-    return least < c ? least : c;
-}
-
-/* Levenshtein distance of two short words. */
-static uint32_t word_distance(struct part part, const char *key)
-{
-    uint32_t row[KEY_MAX + 1];
-    size_t length = strlen(key);
-    for (uint32_t j = 0; j <= length; j++)
-        row[j] = j;
-    for (uint32_t i = 1; i <= part.length; i++) {
-        uint32_t diagonal = row[0];
-        row[0] = i;
-        for (uint32_t j = 1; j <= length; j++) {
-            uint32_t above = row[j], differs = part.text[i - 1] != key[j - 1];
-            row[j] = min3(above + 1, row[j - 1] + 1, diagonal + differs);
-            diagonal = above;
-        }
-    }
-    return row[length];
-}
-
 /* True: `word` is near to what was written, and nearer than *best, which it becomes. */
 static bool is_nearer_word(struct part part, const char *word, size_t *best)
 {
-    if (part.length > KEY_MAX) return false;
-    size_t far = word_distance(part, word);
+    if (part.length > NAME_COMPARED_MAX) return false;
+    size_t far = edit_distance(part.text, part.length, word, strlen(word), false);
     if (far >= *best || far * 2 > part.length) return false;
     *best = far;
     return true;
@@ -703,6 +679,12 @@ bool devdesc_host_cores(const char *name, uint32_t *cores)
     for (size_t i = 0; i < length; i++)
         *cores = *cores * 10 + (uint32_t)(digits[i] - '0');
     return *cores <= DEVDESC_HOST_CORES_MAX;
+}
+
+bool devdesc_is_file_name(const char *name)
+{
+    size_t length = strlen(name);
+    return length > 4 && strcmp(name + length - 4, ".dev") == 0;
 }
 
 bool devdesc_builtin(const char *name, struct devdesc *out)

@@ -24,6 +24,7 @@ struct devdesc_costs {
     uint32_t branch, call, barrier;
 };
 
+/* A device.  One struct because the entries of a file name its members (lang/devdesc.c has a table of them). */
 struct devdesc {
     char name[64];
     uint32_t cu_count; /* compute units */
@@ -106,6 +107,8 @@ enum { DEVDESC_HOST_CORES_MAX = 256 };
 bool devdesc_host_cores(const char *name, uint32_t *cores);
 /* The embedded description of that name (`sim16`), or false.  "cpu:N": that of `cpu`, with N cores. */
 bool devdesc_builtin(const char *name, struct devdesc *out);
+/* True: the name is that of a file: it ends in .dev. */
+bool devdesc_is_file_name(const char *name);
 /* Name of the i-th embedded description, or NULL past the last. */
 const char *devdesc_builtin_name(size_t i);
 /* Writes why `name` is no device: what is wrong with N of "cpu:N", else which names there are; `others`

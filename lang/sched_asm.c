@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Text to scheduler program.  The text is untrusted: every count is bounded, every number
  * range-checked. */
+#include "base/nearest.h"
 #include "lang/sched_code.h"
 
 #include <inttypes.h>
@@ -241,39 +242,17 @@ static bool resolve_labels(struct assembly *a)
 
 /* ---- instructions ---- */
 
-enum { MNEMONIC_MAX = 32 };
-
-/* Edit distance of a word to a mnemonic. */
-static size_t mnemonic_distance(struct word word, const char *mnemonic)
-{
-    size_t row[MNEMONIC_MAX + 1], length = strlen(mnemonic);
-    for (size_t j = 0; j <= length; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= word.length; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= length; j++) {
-            size_t best = diagonal + (word.text[i - 1] != mnemonic[j - 1]);
-            if (row[j] + 1 < best) best = row[j] + 1;
-            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-            diagonal = row[j];
-            row[j] = best;
-        }
-    }
-    return row[length];
-}
-
 static const char *nearest_mnemonic(struct word word)
 {
     const char *nearest = NULL;
-    if (word.length > MNEMONIC_MAX) return NULL;
+    if (word.length > NAME_COMPARED_MAX) return NULL;
     size_t least = word.length / 3 + 2;
     for (int i = 1; i < SCHED_OPCODE_COUNT; i++) {
-        if (strlen(sched_opcodes[i].mnemonic) > MNEMONIC_MAX) continue;
-        size_t d = mnemonic_distance(word, sched_opcodes[i].mnemonic);
+        const char *mnemonic = sched_opcodes[i].mnemonic;
+        size_t d = edit_distance(word.text, word.length, mnemonic, strlen(mnemonic), false);
         if (d >= least) continue;
         least = d;
-        nearest = sched_opcodes[i].mnemonic;
+        nearest = mnemonic;
     }
     return nearest;
 }

@@ -20,7 +20,7 @@ struct prt_stage_set {
     uint32_t count;
 };
 
-/* One array and one count for each section of the file (lang/container.h). */
+/* One array and one count for each section of the file (lang/container.h).  One struct because it is the whole file. */
 struct prt_container {
     uint8_t *bytes;
     size_t size_bytes;

@@ -39,6 +39,7 @@ check_structure() {
         echo "core/ is freestanding: it includes stdint.h, stddef.h, stdbool.h, stdatomic.h and, for x86, immintrin.h only"
         status=1
     fi
+    find base core model compiler runtime tools lang -name '*.h' -exec scripts/headers.pl {} + || status=1
     scripts/licence.sh || status=1
     return $status
 }

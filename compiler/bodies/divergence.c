@@ -86,17 +86,21 @@ static struct group_cause cause_of(const struct group_facts *facts, const struct
                                              varying->variable->name)};
 }
 
-bool group_has_barrier(const struct ks *s)
+static bool is_barrier(const struct ks *s, void *data)
 {
-    return s->kind == KS_BARRIER || group_any_barrier(s->init) || group_any_barrier(s->body) ||
-           group_any_barrier(s->otherwise);
+    (void)data;
+    return s->kind == KS_BARRIER;
 }
 
 bool group_any_barrier(const struct ks *s)
 {
-    for (; s != NULL; s = s->next)
-        if (group_has_barrier(s)) return true;
-    return false;
+    return ks_any(s, is_barrier, NULL, NULL);
+}
+
+bool group_has_barrier(const struct ks *s)
+{
+    return s->kind == KS_BARRIER || group_any_barrier(s->init) || group_any_barrier(s->body) ||
+           group_any_barrier(s->otherwise);
 }
 
 /* ---- what varies ---- */
@@ -164,19 +168,6 @@ static void report_left(struct uniform *u, const struct ks *s)
     diag_help(d, "let those items skip the work instead, and come to the barrier");
 }
 
-static const struct ks *first_barrier(const struct ks *s)
-{
-    for (; s != NULL; s = s->next) {
-        if (s->kind == KS_BARRIER) return s;
-        const struct ks *parts[] = {s->init, s->body, s->otherwise};
-        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-            const struct ks *found = first_barrier(parts[i]);
-            if (found != NULL) return found;
-        }
-    }
-    return NULL;
-}
-
 /* ---- control ---- */
 
 static void walk_uniform_statements(struct uniform *u, const struct ks *first);
@@ -241,7 +232,7 @@ static void walk_uniform_loop(struct uniform *u, const struct ks *s)
     u->control = outer_control;
     u->break_to = outer_break;
     u->continue_to = outer_continue;
-    const struct ks *barrier = first_barrier(s->body);
+    const struct ks *barrier = ks_find(s->body, is_barrier, NULL);
     if (u->report && !u->failed && !left.source && u->left.source && barrier != NULL)
         report_left(u, barrier); /* in the next round */
 }
@@ -363,13 +354,10 @@ static bool join_all(struct together *t, struct ks *first)
     return found;
 }
 
-static bool any_leaves(const struct ks *s)
+static bool leaves_apart(const struct ks *s, void *data)
 {
-    for (; s != NULL; s = s->next)
-        if ((s->kind == KS_RETURN && !s->together) || any_leaves(s->body) ||
-            any_leaves(s->otherwise))
-            return true;
-    return false;
+    (void)data;
+    return s->kind == KS_RETURN && !s->together;
 }
 
 /* ---- what is kept for each item ---- */
@@ -544,7 +532,8 @@ static bool check_uniformity(struct group_facts *facts)
         t = (struct together){0};
         join_all(&t, kernel->body);
     } while (t.changed);
-    kernel->items_leave = group_any_barrier(kernel->body) && any_leaves(kernel->body);
+    kernel->items_leave =
+        group_any_barrier(kernel->body) && ks_any(kernel->body, leaves_apart, NULL, NULL);
     return place_variables(facts);
 }
 

@@ -3,7 +3,8 @@
  * ranges_internal: declarations that the parts of ranges share: states (ranges_state.c), statements (ranges.c), loops
  * (ranges_loop.c), expressions (ranges_expr.c), calls (ranges_call.c), accesses (ranges_access.c),
  * conditions (ranges_assume.c), facts (ranges_fact.c), ties (ranges_tie.c), rounds of loops that scale a variable
- * (ranges_scaling.c), sums (ranges_sum.c).
+ * (ranges_scaling.c), sums (ranges_sum.c).  One header because all of them work on one struct walker, and an
+ * expression in any of them may need any other.
  */
 #ifndef PIPEC_RANGES_INTERNAL_H
 #define PIPEC_RANGES_INTERNAL_H
@@ -125,6 +126,8 @@ struct walk_tie {
     int64_t factor; /* end - factor x variable, or variable - its value then (factor -1) */
 };
 
+/* The walk through one section of a kernel.  One struct because each part of the walk reads what the others have found
+ * so far. */
 struct walker {
     struct compile *cx;
     struct arena *scratch;

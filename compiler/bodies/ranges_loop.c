@@ -183,9 +183,8 @@ static void add_threshold(struct thresholds *t, wide value)
     t->values[at] = value;
 }
 
-static void find_thresholds_kx(struct thresholds *t, const struct kx *e)
+static bool add_thresholds_of(const struct kx *e, void *data)
 {
-    if (e == NULL) return;
     bool bounds = e->kind == KX_COMPARE ||
                   (e->kind == KX_BINARY && (e->op == OP_REM || e->op == OP_AND)) ||
                   (e->kind == KX_ASSIGN && (e->op == OP_REM || e->op == OP_AND));
@@ -197,18 +196,17 @@ static void find_thresholds_kx(struct thresholds *t, const struct kx *e)
         if (side->kind != KX_CONSTANT || !type_is_integer(side->type)) continue;
         wide value = interval_of_value(side->value).low;
         for (wide v = value - 1; v <= value + 1; v++)
-            add_threshold(t, v);
+            add_threshold(data, v);
     }
-    for (uint32_t i = 0; i < kx_child_count(e); i++)
-        find_thresholds_kx(t, kx_child(e, i));
+    return false;
 }
 
 static void find_thresholds_ks(struct thresholds *t, const struct ks *stmt)
 {
     for (; stmt != NULL; stmt = stmt->next) {
-        find_thresholds_kx(t, stmt->expr);
-        find_thresholds_kx(t, stmt->step);
-        find_thresholds_kx(t, stmt->index);
+        kx_any(stmt->expr, add_thresholds_of, t);
+        kx_any(stmt->step, add_thresholds_of, t);
+        kx_any(stmt->index, add_thresholds_of, t);
         if (stmt->kind == KS_CASE && !stmt->is_default)
             add_threshold(t, interval_of_value(stmt->label).low);
         find_thresholds_ks(t, stmt->init);
@@ -280,16 +278,17 @@ static void forget_ties(const struct walker *w, struct walk_state *s)
         s->ties[i] = INTERVAL_ALL;
 }
 
-static bool reads_assigned(const struct walker *w, const struct kx *e, const bool *assigned)
+struct assigned_slots {
+    const struct walker *walker;
+    const bool *slots;
+};
+
+static bool reads_assigned(const struct kx *e, void *data)
 {
-    if (e == NULL) return false;
-    if (e->kind == KX_VARIABLE) {
-        uint32_t slot = walk_slot(w, e->variable);
-        return slot == WALK_NO_SLOT || assigned[slot];
-    }
-    for (uint32_t i = 0; i < kx_child_count(e); i++)
-        if (reads_assigned(w, kx_child(e, i), assigned)) return true;
-    return false;
+    const struct assigned_slots *assigned = data;
+    if (e->kind != KX_VARIABLE) return false;
+    uint32_t slot = walk_slot(assigned->walker, e->variable);
+    return slot == WALK_NO_SLOT || assigned->slots[slot];
 }
 
 /* A counter that begins on one side of the bound in the condition, and comes nearer by at most 1 in a round, never passes
@@ -306,9 +305,10 @@ static struct side side_of_bound(struct walker *w, const struct ks *loop,
 {
     const struct kx *c = loop->expr;
     struct side side = {0};
+    struct assigned_slots reads = {w, assigned};
     if (w->tie_count == 0 || c == NULL || c->kind != KX_COMPARE || kx_assigns(c, NULL)) return side;
     const struct variable *v = walk_plain_local(w, c->left);
-    if (v == NULL || c->op == OP_EQ || reads_assigned(w, c->right, assigned)) return side;
+    if (v == NULL || c->op == OP_EQ || kx_any(c->right, reads_assigned, &reads)) return side;
     wide past = c->op == OP_LE || c->op == OP_GE;
     struct interval from = walk_peek_value(w, entry, c->left);
     side.slot = walk_slot(w, v);

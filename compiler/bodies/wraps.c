@@ -201,9 +201,15 @@ static void check_binary(struct compile *cx, const struct kx *e)
     }
 }
 
-static void visit_kx(struct compile *cx, const struct kernel *kernel, const struct kx *e)
+struct checked_body {
+    struct compile *cx;
+    const struct kernel *kernel; /* NULL: a function */
+};
+
+static bool check_operands(const struct kx *e, void *data)
 {
-    if (e == NULL) return;
+    const struct checked_body *in = data;
+    struct compile *cx = in->cx;
     switch (e->kind) {
     case KX_BINARY: check_binary(cx, e); break;
     case KX_ASSIGN:
@@ -223,30 +229,22 @@ static void visit_kx(struct compile *cx, const struct kernel *kernel, const stru
         if (type_is_float(type_item(e->type))) check(cx, e->left, "converted to a float");
         break;
     case KX_INDEX: check_index(cx, e->right, e->left->type->length); break;
-    case KX_PEEK: check_index(cx, e->right, kernel->in[e->port].peek); break;
+    case KX_PEEK: check_index(cx, e->right, in->kernel->in[e->port].peek); break;
     case KX_WINDOW:
         check_index(cx, e->left, 0);
         check_index(cx, e->right, 0);
         break;
     default: break;
     }
-    for (uint32_t i = 0; i < kx_child_count(e); i++)
-        visit_kx(cx, kernel, kx_child(e, i));
+    return false;
 }
 
-static void visit_ks(struct compile *cx, const struct kernel *kernel, const struct ks *first)
+static bool check_store(const struct ks *s, void *data)
 {
-    for (const struct ks *s = first; s != NULL; s = s->next) {
-        if (s->kind == KS_STORE && kernel != NULL)
-            check_index(cx, s->index, kernel->out[s->port].push);
-        visit_kx(cx, kernel, s->expr);
-        visit_kx(cx, kernel, s->step);
-        visit_kx(cx, kernel, s->element);
-        visit_kx(cx, kernel, s->index);
-        visit_ks(cx, kernel, s->init);
-        visit_ks(cx, kernel, s->body);
-        visit_ks(cx, kernel, s->otherwise);
-    }
+    const struct checked_body *in = data;
+    if (s->kind == KS_STORE && in->kernel != NULL)
+        check_index(in->cx, s->index, in->kernel->out[s->port].push);
+    return false;
 }
 
 void wraps_check_bodies(struct compile *cx, const struct graph *graph)
@@ -254,12 +252,13 @@ void wraps_check_bodies(struct compile *cx, const struct graph *graph)
     if (!diag_wants(cx->diags, RULE_WRAPS_BEFORE_USE) &&
         !diag_wants(cx->diags, RULE_SHIFT_BEYOND_WIDTH))
         return;
+    struct checked_body in = {.cx = cx};
     for (size_t i = 0; i < graph->functions.count; i++)
-        visit_ks(cx, NULL, graph->functions.items[i]->body);
+        ks_any(graph->functions.items[i]->body, check_store, check_operands, &in);
     for (size_t i = 0; i < graph->kernels.count; i++) {
-        const struct kernel *k = graph->kernels.items[i];
-        visit_ks(cx, k, k->init);
-        visit_ks(cx, k, k->body);
-        visit_ks(cx, k, k->finish);
+        const struct kernel *k = in.kernel = graph->kernels.items[i];
+        const struct ks *sections[] = {k->init, k->body, k->finish};
+        for (int n = 0; n < 3; n++)
+            ks_any(sections[n], check_store, check_operands, &in);
     }
 }

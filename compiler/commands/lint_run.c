@@ -161,7 +161,7 @@ static void lint_file(struct pool *pool, size_t index)
     const char *path = pool->run->paths->items.items[index].path;
     enum source_status status = source_read(cx.sources, path, &source);
     int error = status == SOURCE_NOT_FOUND ? ENOENT : errno;
-    if (status == SOURCE_OK && is_description_name(path)) {
+    if (status == SOURCE_OK && devdesc_is_file_name(path)) {
         struct devdesc device;
         device_read(&cx, source, &device);
     } else if (status == SOURCE_OK) {

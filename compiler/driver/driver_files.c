@@ -96,12 +96,6 @@ int input_read(struct compile *cx, const char *path, uint32_t *source)
 
 /* ---- devices ---- */
 
-bool is_description_name(const char *name)
-{
-    size_t length = strlen(name);
-    return length > 4 && strcmp(name + length - 4, ".dev") == 0;
-}
-
 static struct span description_span(uint32_t source, struct devdesc_place place)
 {
     return (struct span){source, (uint32_t)place.begin, (uint32_t)place.end};
@@ -138,7 +132,7 @@ int device_load(struct compile *cx, const char *name, struct devdesc *device)
 {
     if (strncmp(name, "sim:", 4) == 0) /* the spelling of piperun for a file */
         return load_device_file(cx, name + 4, device);
-    if (strchr(name, '/') != NULL || is_description_name(name))
+    if (strchr(name, '/') != NULL || devdesc_is_file_name(name))
         return load_device_file(cx, name, device);
     if (devdesc_builtin(name, device)) return EXIT_DONE;
     char why[DEVDESC_WHY_BYTES];

@@ -32,8 +32,6 @@ bool file_is_same(const char *a, const char *b);
 /* Reports, and returns true, if `path` is a source of the program: writing `what` ("output") would
  * overwrite it. Source 1 is the input; `path` may be NULL. */
 bool refuse_over_source(const struct compile *cx, const char *what, const char *path);
-/* True if the name ends in .dev. */
-bool is_description_name(const char *name);
 /* Parses and reports.  False: it is not valid. */
 bool device_read(struct compile *cx, uint32_t source, struct devdesc *device);
 /* The built-in device of that name, or the device that a file NAME.dev describes. */

@@ -131,7 +131,7 @@ enum access_check {
     ACCESS_GUARDED, /* by a test around it: compiler/optimize has put both there, and no analysis looks again */
 };
 
-/* One struct for all kinds, so that one visitor and one copy suffice.  A member belongs to the kinds that
+/* One struct because one visitor and one copy then suffice for all kinds.  A member belongs to the kinds that
  * its comment names; in other kinds it is zero. */
 struct kx {
     enum kx_kind kind;
@@ -348,6 +348,8 @@ const struct kx *kx_find(const struct kx *x, kx_test *test,
                          void *data); /* the expression, or NULL */
 typedef bool ks_test(const struct ks *s, void *data);
 bool ks_any(const struct ks *first, ks_test *statement, kx_test *expression, void *data);
+const struct ks *ks_find(const struct ks *first, ks_test *test,
+                         void *data); /* the statement, or NULL */
 /* Whether the variable, or a part of it, is assigned, other than by its declaration; NULL: any is. */
 bool kx_assigns(const struct kx *x, const struct variable *variable);
 bool ks_assigns(const struct ks *first, const struct variable *variable);
@@ -475,7 +477,7 @@ struct foreign {
 struct interval;
 
 /* A specialised kernel.  Sema makes it; each analysis fills the members that name it, so the later passes
- * find everything about a kernel in one place. */
+ * find everything about a kernel in one place.  One struct because the analyses fill it one after the other. */
 struct kernel {
     const char *name;             /* as written: fir */
     const char *title;            /* with parameters: fir<64> */

@@ -43,6 +43,18 @@ uint32_t kx_operands(const struct kx *x, const struct kx *operands[KX_OPERANDS_M
     return count;
 }
 
+const struct ks *ks_find(const struct ks *first, ks_test *test, void *data)
+{
+    for (const struct ks *s = first; s != NULL; s = s->next) {
+        if (test(s, data)) return s;
+        const struct ks *found = ks_find(s->init, test, data);
+        if (found == NULL) found = ks_find(s->body, test, data);
+        if (found == NULL) found = ks_find(s->otherwise, test, data);
+        if (found != NULL) return found;
+    }
+    return NULL;
+}
+
 static bool any_part(const struct ks *s, kx_test *test, void *data)
 {
     return kx_any(s->expr, test, data) || kx_any(s->element, test, data) ||

@@ -66,6 +66,7 @@ struct mark {
     bool passed;
 };
 
+/* One struct because a trial is one state of a device: each step reads and writes most of it. */
 struct playing {
     const struct graph *graph;
     const struct plan *plan;

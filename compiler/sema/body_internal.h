@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * body_internal: the interface between the files of body.  It is one header because all of them work on
+ * body_internal: the interface between the files of body.  One header because all of them work on
  * one struct body, and any construct may contain any other.
  *
  *   body.c          specialisation of kernels, functions and their signatures, recursion

@@ -157,7 +157,7 @@ static struct graph_buffer buffer_model(struct span span, const struct type *typ
 }
 
 /* Declares a name with an error, so that uses of it are not reported. */
-static void declare_poison(struct scope *scope, struct ast_name name)
+static void declare_refused(struct scope *scope, struct ast_name name)
 {
     scope_declare(scope,
                   (struct symbol){.kind = SYMBOL_POISON, .name = name.text, .span = name.span});
@@ -212,7 +212,7 @@ void declare_port(struct elaboration *el, struct scope *scope, const struct ast_
                                   .type = type,
                                   .outer = port->is_out ? GRAPH_OUTER_OUT : GRAPH_OUTER_IN};
     if (type == NULL || !array_dims(el, scope, port->dims, buffer)) {
-        declare_poison(scope, port->name);
+        declare_refused(scope, port->name);
         return;
     }
     struct graph_buffer model = buffer_model(buffer->span, type);
@@ -356,7 +356,7 @@ void declare_buffer(struct elaboration *el, struct scope *scope, const struct ty
     struct net_buffer *buffer = ARENA_NEW(el->cx->arena, struct net_buffer);
     *buffer = (struct net_buffer){.name = ast->name.text, .span = ast->name.span, .type = type};
     if (!array_dims(el, scope, ast->dims, buffer)) {
-        declare_poison(scope, ast->name);
+        declare_refused(scope, ast->name);
         return;
     }
     buffer->dims_span = bracket_span(el, ast);
@@ -524,7 +524,7 @@ void elaborate_statements(struct elaboration *el, struct scope *scope, const str
                 if (type != NULL)
                     declare_buffer(el, scope, type, b);
                 else
-                    declare_poison(scope, b->name);
+                    declare_refused(scope, b->name);
             break;
         case AST_NET_CONST:
             sema_const_declaration(el->sema, scope, net->type, net->declarators);

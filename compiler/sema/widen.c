@@ -24,7 +24,7 @@ struct widening {
 };
 
 /* An implicit conversion has the span of its operand. */
-static const struct kx *without_conversions(const struct kx *e)
+static const struct kx *written_operand(const struct kx *e)
 {
     while ((e->kind == KX_CONVERT || e->kind == KX_BROADCAST) &&
            e->span.begin == e->left->span.begin && e->span.end == e->left->span.end)
@@ -36,7 +36,7 @@ static const struct kx *without_conversions(const struct kx *e)
  * intended. */
 static bool is_computed(const struct kx *e, int depth)
 {
-    e = without_conversions(e);
+    e = written_operand(e);
     if (e->cast || depth > DEPTH_MAX) return false;
     if (e->kind == KX_NEGATE) return true;
     if (e->kind == KX_SELECT)
@@ -80,7 +80,7 @@ static bool has_place(const struct widening *w, const struct kx *e)
 static bool cast_operand(struct widening *w, const struct kx *e)
 {
     struct arena *arena = w->cx->arena;
-    e = without_conversions(e);
+    e = written_operand(e);
     if (!has_place(w, e)) return false;
     struct cast cast = {e->span, "", ""};
     if (w->is_vector)
@@ -98,7 +98,7 @@ static bool widen_operands(struct widening *w, const struct kx *e, int depth);
 /* Casts one of two operands without operations: preferably a variable, not a constant. */
 static bool widen_one(struct widening *w, const struct kx *a, const struct kx *b)
 {
-    bool second = without_conversions(a)->kind == KX_CONSTANT || !has_place(w, a);
+    bool second = written_operand(a)->kind == KX_CONSTANT || !has_place(w, a);
     const struct kx *preferred = second ? b : a, *other = second ? a : b;
     return cast_operand(w, preferred) || cast_operand(w, other);
 }
@@ -113,7 +113,7 @@ static bool widen_both(struct widening *w, const struct kx *a, const struct kx *
 
 static bool widen_operands(struct widening *w, const struct kx *e, int depth)
 {
-    e = without_conversions(e);
+    e = written_operand(e);
     if (depth > DEPTH_MAX) return false;
     if (!is_computed(e, 0)) return cast_operand(w, e);
     switch (e->kind) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * ast_build: builds one node per call, for the actions of the grammar: one function per kind of node.
+ * One header because the grammar needs all of them.
  *
  * Lists of children are passed by their first node.  Each function computes the node's depth. A node
  * deeper than AST_DEPTH_MAX is reported (RULE_TOO_DEEP), becomes a leaf, and ends the file

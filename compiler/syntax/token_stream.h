@@ -63,7 +63,7 @@ struct documentation {
 };
 
 /* Everything that a file needs while it is read: the tokens, the state of recovery after an error, and the
- * tree so far.  The generated parser passes one pointer, so it is one struct. */
+ * tree so far.  One struct because the generated parser passes one pointer. */
 struct parser {
     struct compile *cx;
     struct arena *scratch; /* lives while the file is parsed */

@@ -107,19 +107,12 @@ static enum prt_status refuse_name(const char *name, const char *others, struct 
     return prt_error_set(error, PRT_E_USAGE, "%s", why);
 }
 
-/* As pipec takes it. */
-static bool is_description_name(const char *name)
-{
-    size_t length = strlen(name);
-    return length > 4 && strcmp(name + length - 4, ".dev") == 0;
-}
-
 enum prt_status prt_description_open(const char *name, const char *others,
                                      const struct prt_reporter *reporter,
                                      struct devdesc *description, struct prt_error *error)
 {
     if (strncmp(name, "sim:", 4) == 0) return read_file(name + 4, reporter, description, error);
-    if (is_description_name(name)) return read_file(name, reporter, description, error);
+    if (devdesc_is_file_name(name)) return read_file(name, reporter, description, error);
     if (devdesc_builtin(name, description)) return PRT_OK;
     return refuse_name(name, others, error);
 }

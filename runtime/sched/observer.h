@@ -183,7 +183,7 @@ bool prt_run_queue(const struct prt_run *run, uint32_t queue,
 /* Cycles that a compute unit of the device, numbered from 0, has computed. */
 bool prt_run_cu(const struct prt_run *run, uint32_t cu, uint64_t *busy_cycles);
 
-/* Counters of the device, for every run, measured or not. */
+/* Counters of the device, for every run, measured or not.  One struct because one call copies them all at one time. */
 struct prt_device_statistics {
     uint64_t clock_hz; /* 0: not known */
     bool real_time;    /* the host's own device: a cycle is a nanosecond of its clock */

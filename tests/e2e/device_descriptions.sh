@@ -81,3 +81,16 @@ check "errors behind a mark" says 1 'marked.dev:4:9' "$PIPERUN" small.pbc --devi
 check "are the same" diff <(sed '$d' compiled) <(sed '$d' text)
 head -c 70000 /dev/zero | tr '\0' 'a' >long.dev
 check "a long line" says 1 'more than 65535 bytes' "$PIPERUN" small.pbc --device sim:long.dev x=null y=null
+
+# Every figure of the descriptions of real cards names its source, and every source is there.
+for card in sim-h100 sim-h200 sim-rtx3080; do
+    text=$ROOT/lang/devices/$card.dev
+    bare=$(grep -E '^[a-z]' "$text" | grep -vE '^name ' | grep -vE '#.*\[[0-9A-Z]\]' | sed 's/ *=.*//' | tr '\n' ' ')
+    if [ -z "$bare" ]; then echo "ok every figure of $card has a source"; else echo "not ok every figure of $card has a source: $bare"; fi
+    missing=
+    grep -E '^[a-z]' "$text" | grep -oE '\[[0-9A-Z]\]' | sort -u >sources
+    while read -r source; do
+        grep -qF "# $source " "$text" || missing="$missing $source"
+    done <sources
+    if [ -z "$missing" ]; then echo "ok the sources of $card are named"; else echo "not ok the sources of $card are named:$missing"; fi
+done

@@ -7,7 +7,7 @@ cd "$TMP"
 # shellcheck source=tests/checks.sh
 . "$ROOT/tests/checks.sh"
 cat >cases.pipe <<'END'
-const int MANY = 8388608, BATCH = 4096;
+const int MANY = 8388608, BATCH = 4096, LARGE = 1048576;
 kernel coarse(in f32 x pop 64, out f32 y push 64; f32 a, f32 b) { for (i32 i = 0; i < 64; i++) y <- x[i] * a + b; }
 kernel affine(in f32 x, out f32 y; f32 a, f32 b) { y <- x * a + b; }
 pipeline chain(in f32 x depth MANY, out f32 y depth MANY) {
@@ -22,6 +22,12 @@ pipeline batches(in f32 x depth BATCH, out f32 y depth BATCH) {
     x -> affine(1, 0.125) -> s[0];
     for (int i = 1; i < 7; i++) s[i - 1] -> affine(1 - 0.015625 * i, 0.125 * (i + 1)) -> s[i];
     s[6] -> affine(1, 2) -> y;
+}
+pipeline large(in f32 x depth LARGE, out f32 y depth LARGE) {
+    buffer f32 s[7] depth LARGE;
+    x -> coarse(1, 0.125) -> s[0];
+    for (int i = 1; i < 7; i++) s[i - 1] -> coarse(1 - 0.015625 * i, 0.125 * (i + 1)) -> s[i];
+    s[6] -> coarse(1, 2) -> y;
 }
 END
 cat >child.pipe <<'END'
@@ -59,5 +65,6 @@ takes "eight coarse kernels, one after the other" sim-h200 cases.pipe chain many
 takes "the same fused by hand" sim-h200 cases.pipe fused many.f32 1 15840
 takes "a batch through eight launches" host.dev cases.pipe batches batches.f32 64 25200
 takes "a batch through eight nodes of a graph" sim-h200 cases.pipe batches batches.f32 64 7300
+takes "a million floats through eight nodes of a graph" sim-h200 cases.pipe large many.f32 8 23100
 takes "a kernel that a kernel launches" sim-h200 child.pipe main child.csv 32 10300
 check "half of them to an eighth" test "$close" -ge 3

@@ -6,7 +6,7 @@ cd "$TMP"
 # shellcheck source=tests/checks.sh
 . "$ROOT/tests/checks.sh"
 mkdir -p scripts base core/time model lang compiler/target compiler/plan compiler/codegen/x86 compiler/emit runtime/load tools tests
-cp "$ROOT"/scripts/{lint.sh,flow.awk,licence.sh} scripts
+cp "$ROOT"/scripts/{lint.sh,flow.awk,headers.pl,licence.sh} scripts
 header='/* SPDX-License-Identifier: MIT */'
 file() { printf '%s\n' "$header" "${@:2}" >"$1"; }
 file compiler/codegen/x86/x86.h
@@ -29,4 +29,16 @@ planted "an include from the other half" 'meet in lang/, base/, core/ and model/
 planted "an include of the core from a half" 'core/ includes lang/ and core/ only' core/time/cycles.h '#include "base/status.h"'
 planted "an include of a half from the model" "meet in lang/, base/, core/ and model/ only" model/load.h '#include "runtime/load/reader.h"'
 planted "a file name that exists twice" 'not unique.*plan.c' runtime/load/plan.c 'int load;'
+# many N LINE: N lines; & in LINE is their number.
+many() { seq "$1" | sed "s/.*/$2/"; }
+planted "a header of too many prototypes" 'many.h: 37 prototypes' base/many.h "$(many 37 'int f&(int);')"
+planted "a struct of too many members" 'struct many has 31 members' base/many.h "struct many {
+$(many 31 '    int m&;')
+};"
+file base/many.h "/* One header because it says so. */" "$(many 37 'int f&(int);')" "/* One
+ * struct because it says so. */
+struct many {
+$(many 31 '    int m&;')
+};"
+check "both with a reason" scripts/lint.sh structure
 check "the tree is clean again" scripts/lint.sh structure

@@ -474,6 +474,51 @@ static void compare_fault(struct program *p, const struct container_node *node,
     p->faults++;
 }
 
+/* Executes `init` on both; what it returned here. */
+static int32_t compare_init(struct program *p, const struct container_node *node,
+                            const struct prt_image_kernel *kernel, struct kernel_batch *host,
+                            const struct kernel_batch *batch, const uint8_t *tables,
+                            const uint8_t *state)
+{
+    int32_t expected = kernel->init(host);
+    int32_t status = call_device(p, GPU_ENTRY(node->kernel, GPU_ENTRY_INIT), batch, BLOCKS);
+    if (status != expected) differs(p, node, "status of init");
+    if (memcmp(tables, host->tables, node->tables_bytes) != 0) differs(p, node, "table");
+    if (memcmp(state, host->state, node->state_bytes) != 0) differs(p, node, "state after init");
+    return expected;
+}
+
+/* The indices of a firing's work-items, numbered x first, packed as index_format.h says: this processor's code compares
+ * them.  NULL: there are none. */
+static const void *indices_of(const struct container_index *index)
+{
+    static uint32_t registers[1024];
+    static uint16_t narrow[1024];
+    if (index == NULL) return NULL;
+    uint32_t group[3] = {index->extents[0], index->extents[1], index->extents[2]};
+    const struct index_format format = index_format_of(group);
+    for (uint32_t i = 0; i < group[0] * group[1] * group[2]; i++) {
+        registers[i] =
+            index_pack(&format, i % group[0], i / group[0] % group[1], i / group[0] / group[1]);
+        narrow[i] = (uint16_t)registers[i];
+    }
+    return format.register_bits == 16 ? (const void *)narrow : registers;
+}
+
+static void compare_outputs(struct program *p, const struct container_node *node,
+                            const struct ends *ends, uint64_t completed, bool sequential)
+{
+    const struct prt_container *c = &p->container;
+    for (uint32_t q = 0; q < node->output_count; q++) {
+        const struct container_buffer *b = &c->buffers[c->outputs[node->first_output + q].buffer];
+        uint64_t packets = gather(c, node, ends, q, completed, sequential);
+        if (packets != ends->expected_produced[q])
+            differs(p, node, "number of packets");
+        else if (!same_packets(b, ends->out[q], ends->expected[q], packets * b->width_bytes))
+            differs(p, node, "packet");
+    }
+}
+
 static void compare_run(struct program *p, uint32_t n, int kind)
 {
     const struct prt_container *c = &p->container;
@@ -504,12 +549,7 @@ static void compare_run(struct program *p, uint32_t n, int kind)
                                  .produced = on_device(ends.produced),
                                  .fault = fault_device};
     if (kernel->init != NULL) {
-        expected = kernel->init(&host);
-        status = call_device(p, GPU_ENTRY(node->kernel, GPU_ENTRY_INIT), &batch, BLOCKS);
-        if (status != expected) differs(p, node, "status of init");
-        if (memcmp(tables, initial_tables, node->tables_bytes) != 0) differs(p, node, "table");
-        if (memcmp(state, initial_state, node->state_bytes) != 0)
-            differs(p, node, "state after init");
+        expected = compare_init(p, node, kernel, &host, &batch, tables, state);
         if (expected != KERNEL_OK) goto done;
     }
     host.in = (const void *const *)ends.in;
@@ -525,20 +565,7 @@ static void compare_run(struct program *p, uint32_t n, int kind)
         host.windows = ends.windows;
         batch.windows = on_device(ends.windows);
     }
-    const struct container_index *index = prt_container_index(c, node->kernel);
-    if (index != NULL) {
-        /* numbered x first, packed as index_format.h says; this processor's code compares them */
-        static uint32_t registers[1024];
-        static uint16_t narrow[1024];
-        uint32_t group[3] = {index->extents[0], index->extents[1], index->extents[2]};
-        const struct index_format format = index_format_of(group);
-        for (uint32_t i = 0; i < group[0] * group[1] * group[2]; i++) {
-            registers[i] =
-                index_pack(&format, i % group[0], i / group[0] % group[1], i / group[0] / group[1]);
-            narrow[i] = (uint16_t)registers[i];
-        }
-        host.indices = format.register_bits == 16 ? (const void *)narrow : registers;
-    }
+    host.indices = indices_of(prt_container_index(c, node->kernel));
     if (!call_processor(kernel->run, &host, &expected)) {
         p->skipped++;
         goto done;
@@ -550,14 +577,7 @@ static void compare_run(struct program *p, uint32_t n, int kind)
         differs(p, node, "number of firings");
         goto done;
     }
-    for (uint32_t q = 0; q < node->output_count; q++) {
-        const struct container_buffer *b = &c->buffers[c->outputs[node->first_output + q].buffer];
-        uint64_t packets = gather(c, node, &ends, q, expected_completed, sequential);
-        if (packets != ends.expected_produced[q])
-            differs(p, node, "number of packets");
-        else if (!same_packets(b, ends.out[q], ends.expected[q], packets * b->width_bytes))
-            differs(p, node, "packet");
-    }
+    compare_outputs(p, node, &ends, expected_completed, sequential);
     if (!same_but_nans(state, initial_state, node->state_bytes)) differs(p, node, "state");
     if (sequential && status != expected) differs(p, node, "status");
     if (expected != KERNEL_OK && !sequential)

@@ -232,7 +232,7 @@ static void expect_refusal(struct made *m, const char *what, const char *section
     made_free(m);
 }
 
-static void records_that_point_outside_are_refused(void **unused)
+static void records_of_images_and_devices_that_point_outside_are_refused(void **unused)
 {
     (void)unused;
     REFUSED(pipeline.name, 20000, "'pipeline', record 0");
@@ -262,6 +262,11 @@ static void records_that_point_outside_are_refused(void **unused)
     REFUSED(device.lanes, 0, "'device'");
     REFUSED(device.lanes, CONTAINER_LANES_MAX + 1, "'device'");
     REFUSED(device.reserved, 1, "'device'");
+}
+
+static void records_of_the_graph_that_point_outside_are_refused(void **unused)
+{
+    (void)unused;
     REFUSED(arguments[0].name, 20000, "'arguments', record 0");
     REFUSED(arguments[0].scalar, SCALAR_COUNT, "'arguments'");
     REFUSED(arguments[0].has_default, 2, "'arguments'");
@@ -303,6 +308,11 @@ static void records_that_point_outside_are_refused(void **unused)
     REFUSED(buffers[1].reader_count, 9, "'buffers'");
     REFUSED(readers[0].node, 2, "'readers'");
     REFUSED(readers[0].input, 2, "'readers'");
+}
+
+static void records_of_the_plan_that_point_outside_are_refused(void **unused)
+{
+    (void)unused;
     REFUSED(stages[0].node, 2, "'stages'");
     REFUSED(stages[0].threshold, 0, "'stages'");
     REFUSED(stages[0].entry, 8, "a reference entry that no device has");
@@ -412,6 +422,8 @@ TEST_MAIN("reader", cmocka_unit_test(a_good_container_is_read),
           cmocka_unit_test(files_of_more_than_4_gib_are_refused_before_they_are_read),
           cmocka_unit_test(other_files_are_told_at_their_beginning),
           cmocka_unit_test(other_versions_are_named),
-          cmocka_unit_test(records_that_point_outside_are_refused),
+          cmocka_unit_test(records_of_images_and_devices_that_point_outside_are_refused),
+          cmocka_unit_test(records_of_the_graph_that_point_outside_are_refused),
+          cmocka_unit_test(records_of_the_plan_that_point_outside_are_refused),
           cmocka_unit_test(nodes_of_no_source_are_read), cmocka_unit_test(files_are_named),
           cmocka_unit_test(a_file_that_changes_is_read_or_refused))

@@ -19,7 +19,7 @@ struct prt_definition {
     const char *text, *value; /* text: as given, NAME=VALUE */
 };
 
-/* One member for each option. */
+/* One struct because it has one member for each option. */
 struct prt_command {
     const char *file;
     const char *device;

@@ -108,6 +108,7 @@ struct kernel_port_state {
     bool checked_end;     /* out-ports: the number of packets is checked when the firing ends */
 };
 
+/* The function that is being emitted.  One struct because a function that is emitted in between has one of its own. */
 struct kernel_body {
     enum kernel_entry_kind entry;
     const struct kernel *kernel;     /* NULL in functions and pipe_arguments */
@@ -200,6 +201,7 @@ struct kernel_watch { /* called as a step begins; `doing` completes "it ended wh
     void *data;
 };
 
+/* The module that is being emitted.  One struct because every function of code generation gets it. */
 struct kernel_emitter {
     struct compile *cx;
     const struct graph *graph;

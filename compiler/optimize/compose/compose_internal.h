@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compose_internal: the interfaces between the files of optimize/compose; private to them.  It is one
+ * compose_internal: the interfaces between the files of optimize/compose; private to them.  One
  * header because all of them work on one struct composer; its sections are the files.
  *
  *   compose.c        a group: its members, the buffers inside and outside, the kernel, the node
