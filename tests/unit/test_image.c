@@ -164,6 +164,29 @@ static void damaged_images_for_gpus_are_refused(void **unused)
     prt_container_free(&c);
 }
 
+/* Names that only look like an entry's are none; a kernel has the entries that its node needs, and may lack others. */
+static void entries_in_images_for_gpus_are_numbered_by_kernel(void **unused)
+{
+    (void)unused;
+    static const char *const names[] = {"pipe_kq_run(", "pipe_k9_run(", "pipe_k00000000000_run("};
+    struct prt_container c = built_container(program, "plain", "cuda");
+    struct prt_error error = {0};
+    struct container_image *image = (struct container_image *)EDITED(c, images) + 1;
+    char *at = in_image(&c, image, "pipe_k0_run("), before[32];
+    memcpy(before, at, sizeof before);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        memcpy(at, names[i], strlen(names[i]));
+        ptx_refused(&c, "lacks an entry of kernel 0 (node 'count')");
+        memcpy(at, before, sizeof before);
+    }
+    *in_image(&c, image, "pipe_k0_finish(") = 'q';
+    ptx_refused(&c, "lacks an entry of kernel 0 (node 'count')");
+    struct container_node *nodes = EDITED(c, nodes);
+    nodes[0].flags &= ~(uint32_t)CONTAINER_NODE_FINISH;
+    assert_int_equal(prt_image_verify_all(&c, &error), PRT_OK);
+    prt_container_free(&c);
+}
+
 static void entries_of_launched_kernels_are_looked_for_in_images_for_gpus(void **unused)
 {
     (void)unused;
@@ -599,6 +622,7 @@ static void stages_are_listed(void **unused)
 TEST_MAIN("image", cmocka_unit_test(entries_are_found),
           cmocka_unit_test(entries_that_are_missing_are_named),
           cmocka_unit_test(damaged_images_for_gpus_are_refused),
+          cmocka_unit_test(entries_in_images_for_gpus_are_numbered_by_kernel),
           cmocka_unit_test(entries_of_launched_kernels_are_looked_for_in_images_for_gpus),
           cmocka_unit_test(images_for_gpus_are_not_loaded_for_a_processor),
           cmocka_unit_test(an_image_without_arguments_is_refused),

@@ -327,8 +327,8 @@ static void nothing_is_executed_when_it_is_loaded(void **unused)
         {DT_FINI_ARRAY, "has a destructor"},     {DT_NEEDED, "needs another library"},
         {DT_TEXTREL, "relocates its code"},      {DT_HASH, "an entry 0x4 in its dynamic section"},
         {DT_RUNPATH, "an entry 0x1d"},           {DT_AUDIT, "an entry 0x6ffffefc"},
-        {DT_VERSYM, "an entry 0x6ffffff0"},      {DT_FILTER, "an entry 0x7fffffff"},
-        {-1, "an entry 0xffffffffffffffff"},
+        {DT_VERSYM, "an entry 0x6ffffff0"},      {DT_VERNEED, "an entry 0x6ffffffe"},
+        {DT_FILTER, "an entry 0x7fffffff"},      {-1, "an entry 0xffffffffffffffff"},
     };
     make();
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
@@ -586,6 +586,11 @@ static void versions_of_symbols_lie_in_constant_tables(void **unused)
     FOREIGN_REFUSED(need(1)->vn_file = sizeof tiny.names, "versions of a library without a name");
     FOREIGN_REFUSED(version(1)->vna_name = sizeof tiny.names, "a version without a name");
     FOREIGN_REFUSED(*number(MEMCPY) = 5, "a symbol of an unknown version");
+    make_foreign();
+    version(0)->vna_other = 4; /* in any order */
+    version(2)->vna_other = 2;
+    *number(MEMCPY) = 4;
+    accepted();
     foreign = NULL;
 }
 
