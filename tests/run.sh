@@ -20,7 +20,8 @@
 #                             those of containers are compiled from tests/fuzz/containers.pipe, and have to load;
 #                             then some of their bits are flipped (tests/fuzz/damage.c; `make damage` takes all)
 #   tests/lang/*.pipe         accepted programs.  Compiled for every device, run with 1 and 4 host threads, and
-#                             once fused (--fuse) and in debug mode, and on the emulated GPU: all outputs must be the same bytes.  PIPEC2 compiles
+#                             once fused (--fuse) and in debug mode, and on the emulated GPU (half of them; with LONG all): all
+#                             outputs must be the same bytes.  PIPEC2 compiles
 #                             every fourth program for the first device and fused for the last, with LONG all.  Directives, in // comments:
 #       // compile: ARGS        more arguments for pipec
 #       // devices: LIST        instead of "cpu sim1 sim16" (sim1 in half of the programs), with LONG "cpu sim1 sim4 sim16"
@@ -274,7 +275,7 @@ run_lang() {
     local -A outputs=()
     read -ra flags <<<"$(directive compile "$file" | tr '\n' ' ')"
     devices=$(directive devices "$file")
-    # sim1 in every second program: the length of its name decides.
+    # sim1 in every second program, the emulated GPU in the others: the length of its name decides.
     local base=${file##*/} sim1='sim1 '
     [ -n "$LONG" ] || [ $((${#base} % 2)) = 0 ] || sim1=
     devices=${devices:-cpu $sim1${LONG:+sim4 }sim16}
@@ -288,7 +289,7 @@ run_lang() {
         [ -z "${RECORD-}" ] || devices=
     elif [ -n "${RECORD-}" ]; then
         devices=cuda-emulated
-    elif [ "$pipec" = "$PIPEC" ]; then
+    elif [ "$pipec" = "$PIPEC" ] && [ "${LONG:-${sim1:-no}}" != 'sim1 ' ]; then
         devices="$devices cuda-emulated"
     fi
     for device in $devices; do
