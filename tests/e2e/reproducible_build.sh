@@ -19,11 +19,13 @@ copy() {
     tar -C "$ROOT" -cf - Makefile packaging base compiler core model runtime tools lang scripts man | tar -C "$1" -xf -
     find "$1" -exec touch -d "$2" {} +
 }
+# The copies are no checkouts, so they are told the commit, which `pipec --version=json` names.
+commit=$(cat "$BUILD/commit")
 # build SOURCES BUILD WORD...: with these words before make.
 build() {
     local sources=$1 folder=$2
     shift 2
-    "$@" make --no-print-directory -s -C "$sources" VARIANT=release BUILD="$folder" all
+    "$@" make --no-print-directory -s -C "$sources" VARIANT=release BUILD="$folder" COMMIT="$commit" all
 }
 # settings FILE: the flags of a build, without folders.
 settings() { sed -e 's/-ffile-prefix-map=[^ ]*//g' -e 's/-I[^ ]*//g' "$1"; }
