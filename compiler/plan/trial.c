@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SELECTED_A_LOOK = 256 }; /* stages that a selection passes over in the time of a look */
+
 struct mark {
     uint128 progress;
     uint64_t clock;
@@ -280,9 +282,10 @@ static uint64_t dearest_child(const struct graph *graph)
     return dearest;
 }
 
-static uint64_t looks_of(const struct graph *graph, const struct graph_node *node)
+/* A selection passes over all stages, which are many more than the buffers of one of them in a large graph. */
+static uint64_t looks_of(const struct graph *graph, const struct graph_node *node, uint32_t stages)
 {
-    uint64_t looks = 2;
+    uint64_t looks = 2 + stages / SELECTED_A_LOOK;
     for (size_t i = 0; i < node->inputs.count; i++)
         looks += 1 + graph->buffers.items[node->inputs.items[i].buffer].readers.count;
     for (size_t i = 0; i < node->outputs.count; i++)
@@ -329,7 +332,7 @@ static void set_stage(struct playing *p, uint32_t index)
     uint128 limit = (uint128)from->pace * p->size.iterations / PLAN_PACE_ONE;
     uint128 weight = (uint128)from->load * PLAN_PACE_ONE / from->pace;
     stage->weight = weight >> 44 ? UINT64_C(1) << 44 : max64((uint64_t)weight, 1);
-    stage->looks = looks_of(p->graph, node);
+    stage->looks = looks_of(p->graph, node, p->core->stage_count);
     if (node->kernel->launches.tree > 0) stage->child_cycles = dearest_child(p->graph);
     stage->tree_cycles = mul_clamped(node->kernel->launches.tree, stage->child_cycles);
     stage->limit = limit >> 62 ? INT64_MAX : max64((uint64_t)limit, 1);

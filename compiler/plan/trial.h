@@ -18,7 +18,8 @@
  *
  *   Requires  depths, thresholds, batches, sub-devices, packs and paces of the plan.
  *   Gives     the same on every host: only integers.
- *   Work      about as many dispatches as `looks` allow: each counts the readers of the buffers at its ends.
+ *   Work      about as many dispatches as `looks` allow: each counts the readers of the buffers at its ends, and a
+ *             part of all stages for its selection.
  *   Fails     never; without memory the compiler ends.
  */
 #ifndef PIPEC_TRIAL_H

@@ -19,7 +19,7 @@ copy() {
     tar -C "$ROOT" -cf - Makefile packaging base compiler core model runtime tools lang scripts man | tar -C "$1" -xf -
     find "$1" -exec touch -d "$2" {} +
 }
-# The copies are no checkouts, so they are told the commit, which `pipec --version=json` names.
+# The copies are no checkouts, so make is given the commit, which `pipec --version=json` names.
 commit=$(cat "$BUILD/commit")
 # build SOURCES BUILD WORD...: with these words before make.
 build() {
