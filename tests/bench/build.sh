@@ -4,7 +4,7 @@
 # OUT/peers says which there are, and which not and why.  MAIN (default: bench.c) has its function `main`.
 #
 # Environment: ROOT, BUILD (set by make); BENCH_CC, the compiler of the hand-written code (default: the newest clang,
-# else CC); BENCH_MARCH, for which machine (default: native); PEERS: a part of the names in
+# else CC); BENCH_MARCH, for which machine (default: native); BENCH_OPTIMISE (default: -O3); PEERS: a part of the names in
 # peers/ to build, or `no` (default: all).  Exit status 77: the machine has no AVX2, FMA and BMI2, or no compiler.
 set -eu
 ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
@@ -26,7 +26,7 @@ if [ -z "$cc" ]; then
 fi
 
 # No flag changes a result: contraction is off, and what is fused is an fma in the pipelines too.
-flags=(-Wall -Wextra -O3 -march="${BENCH_MARCH:-native}" -ffp-contract=off -fno-math-errno -fno-trapping-math
+flags=(-Wall -Wextra "${BENCH_OPTIMISE:--O3}" -march="${BENCH_MARCH:-native}" -ffp-contract=off -fno-math-errno -fno-trapping-math
        -D_GNU_SOURCE -I"$ROOT" -pthread)
 case $cc in *clang*) flags+=(-mprefer-vector-width=512) ;; esac
 

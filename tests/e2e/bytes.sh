@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Every byte value, in a name of the source and in the name of the file: what is printed is UTF-8 without control
-# characters, in every form of the diagnostics.
+# characters, in every form of the diagnostics.  One process reports on all files.
 set -eu
 cd "$TMP"
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
@@ -9,37 +9,42 @@ cat >bytes.py <<'END'
 import os, subprocess, sys
 
 FORMS = 'short json jsonl sarif github gitlab checkstyle'.split()
-COMMAND = [os.environ['PIPEC'], '--diagnostics=text'] + [f'--diagnostics={f}:out.{f}' for f in FORMS]
 
-def problem(text):
-    try:
-        characters = text.decode('utf-8')
-    except UnicodeDecodeError:
-        return 'not UTF-8'
-    bad = [c for c in characters if (c < ' ' and c not in '\n\t') or '\x7f' <= c < '\xa0']
-    return f'control character {bad[0]!r}' if bad else None
+def write(name, wrong):
+    with open(b'sources/' + name, 'wb') as file:
+        file.write(b'kernel k(in i32 x, out i32 y) { y <- ' + wrong + b'; }\n')
 
-def run(name):
-    result = subprocess.run(COMMAND + [name], capture_output=True)
-    assert result.returncode in (0, 1), (name, result)
-    found = {'text': problem(result.stderr)}
-    for form in FORMS:
-        with open('out.' + form, 'rb') as file:
-            found[form] = problem(file.read())
-    return [f'{name!r}: {form}: {what}' for form, what in found.items() if what]
+def problems(text):
+    for line in text.split(b'\n'):
+        try:
+            characters = line.decode('utf-8')
+        except UnicodeDecodeError:
+            yield f'not UTF-8: {line!r}'
+            continue
+        bad = [c for c in characters if (c < ' ' and c != '\t') or '\x7f' <= c < '\xa0']
+        if bad:
+            yield f'control character {bad[0]!r}: {line!r}'
 
-bad = []
+os.mkdir('sources')
+files = 0
 for value in range(256):
     byte = bytes([value])
-    with open('in.pipe', 'wb') as file:
-        file.write(b'kernel k(in i32 x, out i32 y) { y <- n' + byte + b'm; }\n')
-    bad += run(b'in.pipe')
-    if value in (0, ord('/')):
-        continue
-    name = b'./n' + byte + b'.pipe'
-    with open(name, 'wb') as file:
-        file.write(b'kernel k(in i32 x, out i32 y) { y <- q; }\n')
-    bad += run(name)
+    write(b'in%03d.pipe' % value, b'n' + byte + b'm')
+    files += 1
+    if value not in (0, ord('/')):
+        write(b'n' + byte + b'.pipe', b'q')
+        files += 1
+result = subprocess.run([os.environ['PIPEC'], 'lint', '--error-limit=0', '--diagnostics=text']
+                        + [f'--diagnostics={form}:out.{form}' for form in FORMS] + ['sources'], capture_output=True)
+bad = [f'text: {what}' for what in problems(result.stdout + result.stderr)]
+if result.returncode != 1 or b' errors in %d files' % files not in result.stderr:
+    bad.append(f'exit status {result.returncode}: {result.stderr!r}')
+for form in FORMS:
+    with open('out.' + form, 'rb') as file:
+        text = file.read()
+    bad += [f'{form}: {what}' for what in problems(text)]
+    if text.count(b'.pipe') < files:
+        bad.append(f'{form}: not all {files} files are in it')
 print('\n'.join(bad))
 sys.exit(bool(bad))
 END

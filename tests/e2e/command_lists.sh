@@ -21,7 +21,7 @@ packets() {
     for port in $(sed -n 's/^create in "\(.*\)" .*/\1/p' "$list"); do set -- "$@" "$port=gen:noise:3:500"; done
     for port in $(sed -n 's/^create out "\(.*\)" .*/\1/p' "$list"); do set -- "$@" "$port=$name.$port.raw,raw"; done
     for value in $(sed -n 's/^argument [a-z0-9]* \([^ ]*\);/\1/p' "$list"); do set -- "$@" -D "$value=3"; done
-    "$PIPEC" -q "$program" -o "$name.pbc" 2>/dev/null || return
+    "$PIPEC" -q -O0 "$program" -o "$name.pbc" 2>/dev/null || return
     timeout 20 "$PIPERUN" "$name.pbc" "$@" 2>/dev/null
     echo "exit status $?" >"$name.status.raw"
 }

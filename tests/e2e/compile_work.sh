@@ -24,8 +24,8 @@ within_bound() {
     done
     echo "ok $1 $2 on $3"
 }
-# `make check` takes one program in four for the cores of the host, `make check-long` all of them for all devices.
-devices=cpu part=4
+# `make check` takes one program in eight for the cores of the host, `make check-long` all of them for all devices.
+devices=cpu part=8
 [ -z "${LONG-}" ] || devices="cpu sim1 sim4 sim16" part=1
 seen=0
 for device in $devices; do

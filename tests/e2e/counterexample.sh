@@ -129,11 +129,14 @@ check "what a bounded rate feeds has a sequence" says 1 "is not written: the dat
 check "but not to be replayed" test ! -e fed.pbc
 
 # Every program that is refused for a deadlock: its sequence is fired, and ends in a stall.  `make check-long` asks every
-# refused program for one, `make check` those with a message of these rules.
-count=0 bad=''
+# refused program for one, `make check` every third of those with a message of these rules.
+count=0 bad='' seen=0
 rules='deadlock|depth-too-small|buffer-below-burst'
 for source in "$ROOT"/tests/reject/*.pipe; do
-    [ -n "${LONG-}" ] || grep -qE "\[($rules)\]" "${source%.pipe}.stderr" || continue
+    if [ -z "${LONG-}" ]; then
+        grep -qE "\[($rules)\]" "${source%.pipe}.stderr" || continue
+        [ $(((seen += 1) % 3)) = 1 ] || continue
+    fi
     rm -f one.pbc
     "$PIPEC" inspect --trace-deadlock=one.pbc "$source" >found 2>/dev/null
     [ $? -le 1 ] || bad="$bad $source"
@@ -143,4 +146,4 @@ for source in "$ROOT"/tests/reject/*.pipe; do
     timeout 60 "$PIPERUN" --replay one.pbc >/dev/null 2>messages
     { [ $? -eq 5 ] && grep -q 'the pipeline has stalled' messages; } || bad="$bad $source:replay"
 done
-check "$count refused programs are replayed:$bad" test -z "$bad" -a "$count" -ge 8
+check "$count refused programs are replayed:$bad" test -z "$bad" -a "$count" -ge 4

@@ -172,6 +172,8 @@ def check_shape(value, shape):
 def check_schema(log):
     """SARIF_SCHEMA names the published schema where somebody has it."""
     if os.environ.get('SARIF_SCHEMA'):
+        import site
+        site.main()
         import jsonschema
         jsonschema.Draft7Validator(json.loads(load(os.environ['SARIF_SCHEMA']))).validate(log)
 
@@ -315,7 +317,7 @@ else
 fi
 if [ -z "${SARIF_SCHEMA:-}" ]; then
     echo "skip sarif-schema SARIF_SCHEMA does not name the published schema"
-elif ! python3 -c 'import jsonschema' 2>/dev/null; then
+elif ! python3 -c 'import site; site.main(); import jsonschema' 2>/dev/null; then
     echo "skip sarif-schema python3-jsonschema is not installed"
 else
     check "the published schema accepts it" python3 wellformed.py --sarif "$@"

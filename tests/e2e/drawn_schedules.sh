@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # shellcheck disable=SC2013 # names have no blanks
-# Random programs (N of them from SEED on), as they are and with a stage that drops packets and a chain after each out-port: every
+# Random programs (N of them from SEED on; `make check` draws two, `make check-long` six), as they are and with a stage that drops packets and a chain after each out-port: every
 # layout's scheduler program is verified, and, without its static part, with each form of packets, and on 1, 4 and 16 compute units,
 # it writes the same packets and leaves the same ones over.
 set -u
@@ -59,7 +59,7 @@ same() {
 
 # whole DEVICE LAYOUT: compiles p.pipe and compares its runs.
 whole() {
-    "$PIPEC" -q --device "$1" --layout="$2" p.pipe -o p.pbc 2>>errors || { refused="$refused $seed:$kind:$1:$2"; return; }
+    "$PIPEC" -q -O0 --device "$1" --layout="$2" p.pipe -o p.pbc 2>>errors || { refused="$refused $seed:$kind:$1:$2"; return; }
     "$PIPERUN" verify p.pbc >>errors 2>&1 || refused="$refused $seed:$kind:$1:$2"
     "$PIPEC" inspect --json p.pbc | sed -n 's/.*"kind": "\([a-z]*\)".*/\1/p' >>kinds
     twin p.pbc 2>>errors && "$PIPERUN" verify twin.pbc >>errors 2>&1 || refused="$refused $seed:$kind:$1:$2:twin"
@@ -72,7 +72,8 @@ whole() {
     same one || other="$other $seed:$kind:$1:$2:twin"
 }
 
-refused='' stopped='' other='' seed=${SEED:-1} last=$((${SEED:-1} + ${N:-4}))
+refused='' stopped='' other='' seed=${SEED:-1}
+N=${N:-$((2 + 4 * ${LONG:-0}))} last=$((seed + N))
 : >kinds
 while [ "$seed" -lt "$last" ]; do
     ./draw "$seed" >plain.pipe
@@ -90,7 +91,7 @@ while [ "$seed" -lt "$last" ]; do
     seed=$((seed + 1))
 done
 [ -z "$refused$stopped$other" ] || cat errors
-check "${N:-4} programs, and as many that drop packets, are accepted, and so are their schedules:$refused" test -z "$refused"
+check "$N programs, and as many that drop packets, are accepted, and so are their schedules:$refused" test -z "$refused"
 check "they run to their end:$stopped" test -z "$stopped"
 check "they write the same packets and leave the same ones over:$other" test -z "$other"
 for kind in static mixed guarded; do check "some are $kind" grep -q $kind kinds; done

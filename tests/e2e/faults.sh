@@ -19,7 +19,7 @@ mkdir cores
 
 # shellcheck source=tests/fault/planted.sh
 . "$ROOT/tests/fault/planted.sh"
-every_point() { sweep "$2" "$3" 1 "$1"; }
+every_point() { TMP=$2 python3 "$ROOT/tests/fault/sweep.py" "$3" --only "$1" --first; }
 planted unchecked_memory tools/piperun/io/temporaries.c '/made == NULL/d' every_point "memory of a run, and"
 planted unchecked_rename base/file_publish.c 's/rename(\([^)]*\)) == 0/(rename(\1), true)/' \
     every_point "system calls of a run: EIO"

@@ -31,8 +31,9 @@ lengths='0 1 2 3 4 5 7 12 19 37 1001'
 try() {
     local name=$1 stages=$2 body=$3 n bad='' device found
     printf '%s\npipeline main(%s\n' "$kernels" "$body" >"$name.pipe"
-    "$PIPEC" --no-fuse "$name.pipe" -o apart.pbc
-    for device in sim1 sim16 cpu; do "$PIPEC" --fuse --device "$device" "$name.pipe" -o "$device.pbc"; done
+    "$PIPEC" -O0 --no-fuse "$name.pipe" -o apart.pbc
+    "$PIPEC" -O0 --fuse --device sim1 "$name.pipe" -o sim1.pbc
+    for device in sim16 cpu; do "$PIPEC" --fuse --device "$device" "$name.pipe" -o "$device.pbc"; done
     for n in $lengths; do
         "$PIPERUN" -q apart.pbc x=gen:noise:5:"$n" y=apart.raw,raw
         for device in sim1 sim16 cpu; do

@@ -15,7 +15,7 @@ same() {
             for buffers in min fast default; do
                 combination=$((combination + 1))
                 [ -n "${LONG-}" ] || [ $((combination % 4)) = 1 ] || continue # all policies, devices and depths occur
-                "$PIPEC" one.pipe -o one.pbc --device $device --buffers=$buffers 2>log || { cat log; return 1; }
+                "$PIPEC" -O0 one.pipe -o one.pbc --device $device --buffers=$buffers 2>log || { cat log; return 1; }
                 form=full
                 [ $((ways % 2)) = 0 ] || form=condensed
                 threads=$((ways / 2 % 2 + 1))

@@ -96,7 +96,7 @@ lengths='0 1 2 3 4 5 8 13 24 31 63 64 65 100 129 1001'
 try() {
     local name=$1 what=$2 type=$3 body=$4 n bad=
     printf '%s\npipeline main(%s) %s\n' "$std" "$type" "$body" > "$name.pipe"
-    "$PIPEC" --device sim16 "$name.pipe" -o whole.pbc
+    "$PIPEC" -O0 --device sim16 "$name.pipe" -o whole.pbc
     "$PIPEC" --device cpu "$name.pipe" -o less.pbc
     for n in $lengths; do
         "$PIPERUN" -q whole.pbc x=gen:noise:3:"$n" y=whole.raw,raw

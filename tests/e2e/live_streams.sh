@@ -24,7 +24,8 @@ kernel check(in i32 x, out i32 y) { y <- 60 / x; }
 '
 ways=("" "--no-fuse")
 [ -z "${LONG-}" ] || ways+=("--no-fuse --policy=fullest" "--no-fuse --policy=priority")
-# answers NAME PIPELINE SCRIPT: compiled with and without fusion, and with LONG with policies, and run with 1 and 4 threads.
+# answers NAME PIPELINE SCRIPT: compiled with and without fusion, and run with 4 and with 1 thread; with LONG both with both, and with
+# policies.
 answers() {
     local name=$1 options device
     { echo "$kernels"; echo "$2"; } >"$name.pipe"
@@ -32,8 +33,8 @@ answers() {
     for options in "${ways[@]}"; do
         # shellcheck disable=SC2086 # they are words
         "$PIPEC" --device=cpu $options "$name.pipe" -o "$name.pbc" || return 1
-        for device in cpu:1 cpu:4; do
-            python3 "$ROOT/tests/e2e/live_partner.py" "$PIPERUN" -q --device $device ${latency:+"--latency=$latency"} "$name.pbc" <"$name.script" && continue
+        for device in $(if [ -n "${LONG-}" ]; then echo cpu:1 cpu:4; elif [ -n "$options" ]; then echo cpu:1; else echo cpu:4; fi); do
+            python3 "$ROOT/tests/e2e/live_partner.py" "$PIPERUN" -q --device "$device" ${latency:+"--latency=$latency"} "$name.pbc" <"$name.script" && continue
             echo "$name: $options, on $device"
             return 1
         done

@@ -27,7 +27,7 @@ try() {
     local name=$1 says=$2 ports=$3 body=$4 n bad=
     shift 4
     printf '%s\npipeline main(%s) %s\n' "$std" "$ports" "$body" > "$name.pipe"
-    "$PIPEC" --device sim16 "$name.pipe" -o whole.pbc
+    "$PIPEC" -O0 --device sim16 "$name.pipe" -o whole.pbc
     "$PIPEC" --device cpu --fast-math "$name.pipe" -o one.pbc
     for n in "${lengths[@]}"; do
         "$PIPERUN" -q whole.pbc "$@" x=gen:noise:3:"$n" y=whole.raw,raw

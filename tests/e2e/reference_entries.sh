@@ -58,7 +58,7 @@ drawn() {
 never_slower() {
     local before='' cycles row='' good=1 hash='' found
     for k in 1 2 3 4 5 6 7 8; do
-        "$PIPEC" --device e$k.dev graph.pipe -o graph.pbc
+        "$PIPEC" -O0 --device e$k.dev graph.pipe -o graph.pbc
         "$PIPERUN" -q --device e$k.dev --stats=json:$k.json graph.pbc x=gen:ramp:2000 y=null --hash y >found
         found=$(cat found)
         [ -z "$hash" ] || [ "$found" = "$hash" ] || good=0

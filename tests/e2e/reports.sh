@@ -59,14 +59,14 @@ END
 agree() { # agree PROGRAM DEVICE OPTION...: timeline and statistics of one run
     program=$1 device=$2
     shift 2
-    "$PIPEC" --device "$device" "$program.pipe" -o "$program.$device.pbc" || return 1
+    "$PIPEC" -O0 --device "$device" "$program.pipe" -o "$program.$device.pbc" || return 1
     "$PIPERUN" -q "$program.$device.pbc" x=gen:ramp:1024 y=null "$@" --stats=json:"$program.$device.stats" \
         --trace="$program.$device.json" || return 1
     python3 "$ROOT/tests/e2e/timeline.py" "$program.$device.json" "$program.$device.stats"
 }
 # An example with noise at its in-ports.
 example() { # example FILE DEVICE
-    "$PIPEC" inspect --json "$1" >about.json && "$PIPEC" --device "$2" "$1" -o example.pbc || return 1
+    "$PIPEC" inspect --json "$1" >about.json && "$PIPEC" -O0 --device "$2" "$1" -o example.pbc || return 1
     bindings=$(python3 -c 'import json
 for b in json.load(open("about.json"))["buffers"]:
     if b["writer"] is None: print(b["name"] + "=gen:noise:7:6144")

@@ -7,7 +7,7 @@ cd "$TMP"
 
 # Bytes that are nothing in particular, and the same for all runs below.
 i=0
-while [ $i -lt 40 ]; do cat "$ROOT/lang/reference.md"; i=$((i + 1)); done | head -c 1200000 >bytes
+while [ $i -lt 40 ]; do cat "$ROOT/lang/reference.md"; i=$((i + 1)); done | head -c ${LONG:+1}200000 >bytes
 
 # Data-dependent loops, branches and early ends; state; work-items; bounded and cyclo-static rates; a source that stops.
 cat >mixed.pipe <<'PIPE'

@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: MIT
 """sweep.py: the k-th call of a program fails, for every k until the program is done before it.
 
-    sweep.py BUILD [--every N] [--only CASE] [--seconds S]
+    sweep.py BUILD [--every N] [--only CASE] [--seconds S] [--first]
 
 Each case is a command, the files it makes, and which of its calls fail.  Whatever fails, the command ends in time
 with a documented exit status; if that is not 0 it has said why on standard error, and each of its files is what
 it was before; if it is 0, they are what they should be.  Nothing else is left in their folder or in $TMPDIR.  Where
 the command is killed its files are as before or as they should be, and only temporaries may be left.
 
-`--every N` tries a k, then the N-th after it; which one is first depends on the case only.  A line of results for
-each: ok or not ok, with the number of points.  TMP is a folder to work in.
+`--every N` tries a k, then the N-th after it, and at least two; which one is first depends on the case only.  A line of
+results for each: ok or not ok, with the number of points.  `--first` ends with the first complaint.  TMP is a folder to
+work in.
 """
 import argparse
 import errno
@@ -252,16 +253,16 @@ def without_faults(folder, case):
     return {name: folder.read(name) for name in case.files}, folder.counts()[0]
 
 
-def sweep(folder, case, every, deadline):
-    """Points tried, and the first few complaints."""
+def sweep(folder, case, every, most, deadline):
+    """Points tried, and at most `most` complaints."""
     good, calls = without_faults(folder, case)
     if good is None:
         return None, []
     if calls == 0:
         return 0, ["no call was seen"]
-    stride = max(1, min(case.stride * every, calls // 3))
+    stride = max(1, min(case.stride * every, calls // 2))
     points, found, k = 0, [], 1 + sum(case.name.encode()) % stride
-    while k <= calls + 1000000 and len(found) < 5 and time.monotonic() < deadline:
+    while k <= calls + 1000000 and len(found) < most and time.monotonic() < deadline:
         prepare(folder, case)
         status, text = folder.run(case, k)
         if status is not None and folder.counts()[1] == 0:
@@ -280,6 +281,7 @@ def main():
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--only", default="")
     parser.add_argument("--seconds", type=float, default=1e9)
+    parser.add_argument("--first", action="store_true")
     options = parser.parse_args()
     folder = Folder(os.path.abspath(options.build))
     deadline = time.monotonic() + options.seconds
@@ -287,7 +289,7 @@ def main():
     for case in cases(folder.build):
         if options.only not in case.name:
             continue
-        points, found = sweep(folder, case, options.every, deadline)
+        points, found = sweep(folder, case, options.every, 1 if options.first else 5, deadline)
         if points is None:
             print(f"skip {case.name} no process can be traced here")
             continue
@@ -296,6 +298,8 @@ def main():
         for text in found:
             print("# " + text.replace("\n", "\n#   "))
         print(("not ok " if found else "ok ") + f"{case.name} ({points} points)", flush=True)
+        if found and options.first:
+            break
     print(f"# {tried} points, {failed} found")
     return 1 if failed else 0
 
