@@ -220,7 +220,10 @@ static void document_change(struct server *server, const char *uri, json_t *chan
     json_t *change;
     struct document *document = document_find(server, uri);
     if (document == NULL) return;
-    json_array_foreach(changes, i, change) document_edit(document, change);
+    json_array_foreach(changes, i, change)
+    {
+        document_edit(document, change);
+    }
     for (i = 0; i < server->count; i++)
         server->documents[i].changed = true;
 }

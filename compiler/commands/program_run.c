@@ -22,7 +22,8 @@ _Noreturn static void become(const char *program, const char *const *words, int 
 /* Reads to the end, so that the program is never stopped by a full pipe. */
 static const char *read_all(struct arena *arena, int from)
 {
-    char *bytes = malloc(PROGRAM_OUTPUT_MAX_BYTES), rest[4096];
+    char rest[4096];
+    char *bytes = malloc(PROGRAM_OUTPUT_MAX_BYTES);
     size_t size = 0;
     ssize_t got;
     if (bytes == NULL) arena_out_of_memory();

@@ -120,6 +120,7 @@ void folded_table_end(struct folded_table *table, FILE *to, const int *widths, s
     struct cells cells = {.arena = table->arena, .columns = columns}, folded = cells;
     char *text = memory_text_end(&table->text, NULL);
     if (text == NULL) arena_out_of_memory();
+    // cppcheck-suppress nullPointerRedundantCheck
     read_cells(text, &cells);
     free(text);
     if (!whole) fold_rows(&cells, &folded);

@@ -154,6 +154,7 @@ static void the_factor_keeps_the_limits_of_memory(void **state)
     uint64_t all = 0, inner = c.pipeline->memory_bytes;
     for (uint32_t i = 0; i < c.buffer_count; i++)
         all += c.buffers[i].depth_packets * c.buffers[i].width_bytes;
+    assert_true(all > 0);
     assert_int_equal(prt_deepen_factor(&c, 9, ANY), 9);
     assert_int_equal(prt_deepen_factor(&c, 1, ANY), 1);
     assert_int_equal(prt_deepen_factor(&c, 9, all * 4), 5);
