@@ -388,9 +388,14 @@ static void publish_diagnostics(struct server *server, struct document *document
     document->changed = false;
     if (answer == NULL) return;
     json_array_foreach(document->others, i, file)
+    {
         publish(server, json_string_value(file), json_array());
+    }
     json_array_clear(document->others);
-    json_array_foreach(answer, i, file) publish_file(server, document, file);
+    json_array_foreach(answer, i, file)
+    {
+        publish_file(server, document, file);
+    }
     json_decref(answer);
 }
 

@@ -29,6 +29,7 @@ static const char *read_all(struct arena *arena, int from)
     if (bytes == NULL) arena_out_of_memory();
     for (;;) {
         bool full = size == PROGRAM_OUTPUT_MAX_BYTES;
+        // cppcheck-suppress legacyUninitvar
         got = read(from, full ? rest : bytes + size,
                    full ? sizeof rest : PROGRAM_OUTPUT_MAX_BYTES - size);
         if (got < 0 && errno == EINTR) continue;

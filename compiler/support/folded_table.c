@@ -30,6 +30,7 @@ FILE *folded_table_begin(struct folded_table *table, struct arena *arena)
 
 static void read_cells(const char *text, struct cells *cells)
 {
+    // cppcheck-suppress nullPointerRedundantCheck
     while (*text != '\0') {
         for (size_t column = 0; column < cells->columns; column++) {
             size_t length = strcspn(text, "\t\n");
@@ -120,7 +121,6 @@ void folded_table_end(struct folded_table *table, FILE *to, const int *widths, s
     struct cells cells = {.arena = table->arena, .columns = columns}, folded = cells;
     char *text = memory_text_end(&table->text, NULL);
     if (text == NULL) arena_out_of_memory();
-    // cppcheck-suppress nullPointerRedundantCheck
     read_cells(text, &cells);
     free(text);
     if (!whole) fold_rows(&cells, &folded);
