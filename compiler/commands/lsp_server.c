@@ -506,7 +506,9 @@ static void initialize(struct server *server, json_t *params)
     size_t i;
     json_t *folder, *folders = json_object_get(params, "workspaceFolders");
     json_array_foreach(folders, i, folder)
+    {
         folder_add(server, json_string_value(json_object_get(folder, "uri")));
+    }
     if (json_array_size(folders) == 0)
         folder_add(server, json_string_value(json_object_get(params, "rootUri")));
     server->initialized = true;
