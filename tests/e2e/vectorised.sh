@@ -41,6 +41,24 @@ fi
 # Six for three rows of three columns: each brings the packets of two columns.
 pairs=$("$PIPEC" --device=cpu --emit=llvm box.pipe | grep -Ec 'load <[0-9]+ x i16>, .*align 1')
 if [ "$pairs" = 6 ]; then echo "ok bytes of two firings are loaded in one word"; else echo "not ok $pairs loads of words"; fi
+cat >table.pipe <<'END'
+kernel look_up(in u32 x, out u32 y) {
+    const u32 box[16] = {12, 5, 6, 11, 9, 0, 10, 13, 3, 14, 15, 8, 4, 7, 1, 2};
+    y <- box[x & 15];
+}
+pipeline main(in u32 x, out u32 y) { x -> look_up -> y; }
+END
+# tables INSTRUCTION_SET PERMUTATION: it is there, and no items are put together in lanes; LLVM's own vectors have eight.
+tables() {
+    "$PIPEC" --device=cpu "--march=$1" --emit=llvm table.pipe >table.ll
+    if grep -q "call .*$2" table.ll && ! grep -Eq 'insertelement <(16|32|64) ' table.ll; then
+        echo "ok items of a small table are selected from registers of $1"
+    else
+        echo "not ok items of a small table are selected from registers of $1"
+    fi
+}
+tables x86-64-v3 'avx2\.permd(<8 x i32>'
+tables x86-64-v4 'avx512\.permvar\.si\.512(<16 x i32>'
 "$PIPEC" --emit=asm fir.pipe >fir.s
 if grep -q 'vfmadd.*ymm' fir.s; then echo "ok the FIR's assembly has vector fma"; else echo "not ok the FIR's assembly has vector fma"; fi
 "$PIPEC" --emit=obj:fir.o fir.pipe

@@ -39,6 +39,9 @@ struct code_generator {
     void (*mark_function)(struct kernel_emitter *e, LLVMValueRef function);
     /* minimumNumber or maximumNumber of floats in fewer instructions than LLVM's; NULL: not of these operands. */
     LLVMValueRef (*float_extreme)(struct kernel_emitter *e, bool maximum, LLVMValueRef *args);
+    /* For each lane of `index` the item of `table`, a constant array, without a load; NULL: loads are as good.  Each index
+     * is below the length.  Called after LLVM's optimiser. */
+    LLVMValueRef (*table_items)(struct kernel_emitter *e, LLVMValueRef table, LLVMValueRef index);
     /* Rewrites the module after LLVM's optimiser. Bits stay the same. */
     void (*rewrite_module)(struct kernel_emitter *e);
 };

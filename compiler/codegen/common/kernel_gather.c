@@ -5,7 +5,7 @@
  * Each lane needs a load, an address and two moves.  LLVM's passes take time for each of these and gain nothing.  So they
  * see the call of a function that is only declared, and the loads take its place after them.  The address of a lane
  * is then calculated as a scalar: LLVM sees the object that it leads to, and the processor adds base and index as it
- * loads.
+ * loads.  Items of a small constant table need no load where the target can select them from registers.
  */
 #include "compiler/codegen/common/kernel_gather.h"
 
@@ -82,18 +82,46 @@ static LLVMValueRef lane_of(struct kernel_emitter *e, LLVMValueRef value, uint32
     return LLVMBuildExtractElement(e->builder, value, kernel_i64(e, lane), "");
 }
 
-static void expand_gather(struct kernel_emitter *e, LLVMValueRef call, bool invariant)
+/* The items that the pointers lead to, if these are items of a constant table, and it is better not to load them; or
+ * NULL. */
+static LLVMValueRef items_of_table(struct kernel_emitter *e, LLVMTypeRef item,
+                                   LLVMValueRef pointers)
 {
-    LLVMValueRef pointers = LLVMGetOperand(call, 0), vector = LLVMGetPoison(LLVMTypeOf(call));
-    LLVMTypeRef item = LLVMGetElementType(LLVMTypeOf(call));
-    LLVMPositionBuilderBefore(e->builder, call);
-    for (uint32_t lane = 0; lane < LLVMGetVectorSize(LLVMTypeOf(call)); lane++) {
+    if (e->code->table_items == NULL || LLVMIsAGetElementPtrInst(pointers) == NULL) return NULL;
+    LLVMValueRef base = LLVMGetOperand(pointers, 0);
+    bool is_table = LLVMGetNumOperands(pointers) == 2 && LLVMIsAGlobalVariable(base) != NULL &&
+                    LLVMIsGlobalConstant(base) && !LLVMIsExternallyInitialized(base) &&
+                    LLVMGetGEPSourceElementType(pointers) == item;
+    LLVMValueRef table = is_table ? LLVMGetInitializer(base) : NULL;
+    if (table == NULL || LLVMGetTypeKind(LLVMTypeOf(table)) != LLVMArrayTypeKind ||
+        LLVMGetElementType(LLVMTypeOf(table)) != item)
+        return NULL;
+    LLVMValueRef index = LLVMGetOperand(pointers, 1);
+    if (LLVMIsAZExtInst(index) != NULL) index = LLVMGetOperand(index, 0);
+    return e->code->table_items(e, table, index);
+}
+
+static LLVMValueRef load_lanes(struct kernel_emitter *e, LLVMTypeRef type, LLVMValueRef pointers,
+                               bool invariant)
+{
+    LLVMTypeRef item = LLVMGetElementType(type);
+    LLVMValueRef vector = LLVMGetPoison(type);
+    for (uint32_t lane = 0; lane < LLVMGetVectorSize(type); lane++) {
         LLVMValueRef load = LLVMBuildLoad2(e->builder, item, lane_of(e, pointers, lane), "");
         if (invariant)
             LLVMSetMetadata(load, e->invariant_kind,
                             LLVMMetadataAsValue(e->context, e->empty_node));
         vector = LLVMBuildInsertElement(e->builder, vector, load, kernel_i64(e, lane), "");
     }
+    return vector;
+}
+
+static void expand_gather(struct kernel_emitter *e, LLVMValueRef call, bool invariant)
+{
+    LLVMValueRef pointers = LLVMGetOperand(call, 0);
+    LLVMPositionBuilderBefore(e->builder, call);
+    LLVMValueRef vector = items_of_table(e, LLVMGetElementType(LLVMTypeOf(call)), pointers);
+    if (vector == NULL) vector = load_lanes(e, LLVMTypeOf(call), pointers, invariant);
     LLVMReplaceAllUsesWith(call, vector);
     LLVMInstructionEraseFromParent(call);
     if (LLVMIsAInstruction(pointers) != NULL && LLVMGetFirstUse(pointers) == NULL)

@@ -220,14 +220,18 @@ static void verify(struct kernel_emitter *e)
     LLVMDisposeMessage(text);
 }
 
-/* The SLP vectoriser of LLVM (19 to 22 at least) narrows negative integers that are then converted
- * to floats as unsigned ones, which gives other values (tests/lang/unsigned_to_float.pipe).  Pipelines
- * of passes contain it whatever their options say; this switch leaves it out. */
-static void leave_out_slp(void)
+/* Switches of LLVM that only its command line has:
+ *   - Its SLP vectoriser (19 to 22 at least) narrows negative integers that are then converted to floats as unsigned
+ *     ones, which gives other values (tests/lang/unsigned_to_float.pipe).  Pipelines of passes contain it whatever their
+ *     options say.
+ *   - Its scheduler compares each access of a block to memory with all others, up to 1000 of them.  The blocks of a
+ *     fused stage with 256 outputs have as many, and half of their machine code's time went there. */
+static void set_switches(void)
 {
     static bool done;
-    static const char *const arguments[] = {"pipec", "-vectorize-slp=false"};
-    if (!done) LLVMParseCommandLineOptions(2, arguments, NULL);
+    static const char *const arguments[] = {"pipec", "-vectorize-slp=false",
+                                            "-dag-maps-huge-region=200"};
+    if (!done) LLVMParseCommandLineOptions(3, arguments, NULL);
     done = true;
 }
 
@@ -287,7 +291,7 @@ static const char *choose_passes(const struct kernel_emitter *e)
 
 static bool optimise(struct kernel_emitter *e)
 {
-    leave_out_slp();
+    set_switches();
     if (is_large(e)) {
         /* Few firings execute the remainders, but LLVM would write out their loops in each
          * kernel. */

@@ -66,5 +66,6 @@ const struct code_generator code_generator_x86 = {
     .mark_module = x86_mark_module,
     .mark_function = x86_mark_function,
     .float_extreme = x86_range_extreme,
+    .table_items = x86_table_items,
     .rewrite_module = x86_rewrite_module,
 };

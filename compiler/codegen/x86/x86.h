@@ -25,6 +25,11 @@ LLVMValueRef x86_range_extreme(struct kernel_emitter *e, bool maximum, LLVMValue
 /* In the module as LLVM has optimised it: no operand of these instructions is a signalling NaN. */
 void x86_quiet_ranges(struct kernel_emitter *e);
 
+/* ---- kernel_lookup.c ---- */
+
+/* As code_generator.table_items. */
+LLVMValueRef x86_table_items(struct kernel_emitter *e, LLVMValueRef table, LLVMValueRef index);
+
 /* ---- kernel_fixup.c ---- */
 
 /* In the module as LLVM has optimised it: vectors of 512 bits choose canonical NaNs in one instruction. */
