@@ -772,7 +772,7 @@ static void help_array(struct elaboration *el, struct diag *d, struct net_buffer
     if (dims.source != 0) diag_fix(d, dims, " depth %" PRIu64, buffer->total);
 }
 
-/* Says nothing where the declaration of the array has been reported: one edit of it mends all of its uses. */
+/* Says nothing where the declaration of the array has been reported: one edit of it fixes all of its uses. */
 static bool is_array_explained(struct elaboration *el, const struct binding *binding)
 {
     if (!binding->buffer->depth_meant) return false;
