@@ -3,6 +3,7 @@
 
 enum { WORD_BITS = 64, BLOCK_STAGES = WORD_BITS * WORD_BITS };
 
+/* The marks write through `words`.  NOLINTNEXTLINE(readability-non-const-parameter) */
 void core_marks_lay_out(struct core_marks *marks, uint64_t *words, uint32_t count)
 {
     uint64_t at = (uintptr_t)words - (uintptr_t)marks;

@@ -14,6 +14,7 @@
  */
 #include "compiler/bodies/divergence.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 #include "compiler/bodies/race.h"
@@ -149,13 +150,15 @@ static void label_cause(struct uniform *u, struct diag *d, const struct kx *cond
 
 static void report_control(struct uniform *u, const struct ks *s, const char *what)
 {
+    const struct control *control = u->control;
+    assert(control != NULL); /* depth > 0 */
     u->failed = true;
     struct diag *d = diag_report(u->facts->cx->diags, RULE_DIVERGENT_BARRIER, s->span,
                                  "not every work-item comes to this %s", what);
-    if (u->control->condition != NULL)
-        label_cause(u, d, u->control->condition);
+    if (control->condition != NULL)
+        label_cause(u, d, control->condition);
     else
-        diag_label(d, u->control->jump, "some items leave here");
+        diag_label(d, control->jump, "some items leave here");
     if (s->kind == KS_BARRIER) diag_help(d, "move the barrier out of what only some items execute");
 }
 

@@ -220,7 +220,10 @@ static void document_change(struct server *server, const char *uri, json_t *chan
     json_t *change;
     struct document *document = document_find(server, uri);
     if (document == NULL) return;
-    json_array_foreach(changes, i, change) document_edit(document, change);
+    json_array_foreach(changes, i, change)
+    {
+        document_edit(document, change);
+    }
     for (i = 0; i < server->count; i++)
         server->documents[i].changed = true;
 }
@@ -385,9 +388,14 @@ static void publish_diagnostics(struct server *server, struct document *document
     document->changed = false;
     if (answer == NULL) return;
     json_array_foreach(document->others, i, file)
+    {
         publish(server, json_string_value(file), json_array());
+    }
     json_array_clear(document->others);
-    json_array_foreach(answer, i, file) publish_file(server, document, file);
+    json_array_foreach(answer, i, file)
+    {
+        publish_file(server, document, file);
+    }
     json_decref(answer);
 }
 
@@ -498,7 +506,9 @@ static void initialize(struct server *server, json_t *params)
     size_t i;
     json_t *folder, *folders = json_object_get(params, "workspaceFolders");
     json_array_foreach(folders, i, folder)
+    {
         folder_add(server, json_string_value(json_object_get(folder, "uri")));
+    }
     if (json_array_size(folders) == 0)
         folder_add(server, json_string_value(json_object_get(params, "rootUri")));
     server->initialized = true;

@@ -22,12 +22,14 @@ _Noreturn static void become(const char *program, const char *const *words, int 
 /* Reads to the end, so that the program is never stopped by a full pipe. */
 static const char *read_all(struct arena *arena, int from)
 {
-    char *bytes = malloc(PROGRAM_OUTPUT_MAX_BYTES), rest[4096];
+    char rest[4096];
+    char *bytes = malloc(PROGRAM_OUTPUT_MAX_BYTES);
     size_t size = 0;
     ssize_t got;
     if (bytes == NULL) arena_out_of_memory();
     for (;;) {
         bool full = size == PROGRAM_OUTPUT_MAX_BYTES;
+        // cppcheck-suppress legacyUninitvar
         got = read(from, full ? rest : bytes + size,
                    full ? sizeof rest : PROGRAM_OUTPUT_MAX_BYTES - size);
         if (got < 0 && errno == EINTR) continue;

@@ -114,30 +114,27 @@ struct inspected_image {
 struct inspection {
     const char *pipeline;
     const char *compiler; /* that made the container; else NULL */
-    const char
-        *isa; /* of a container: the instruction sets of its images, as --march accepts them */
+    /* Of a container: the instruction sets of its images, as --march accepts them. */
+    const char *isa;
     struct inspected_image *images; /* of a container */
-    uint32_t image_count;
-    const char *const *libraries; /* of a container: that its foreign code needs */
-    uint32_t library_count;
-    bool has_topology;
-    bool rates_bounded; /* some end has no exact rate */
-    enum known consistent, deadlock_free;
-    bool has_memory;
+    const char *const *libraries;   /* of a container: that its foreign code needs */
     uint64_t memory_bytes, physical_bytes;
-    bool debug_mode;              /* pipec --debug-mode */
     const char *buffers_mode;     /* the purpose of undeclared depths: "min"; NULL: not known */
-    enum known memory_is_least;   /* UNKNOWN: no minimum was requested */
     uint64_t memory_least_bytes;  /* no less is enough; 0: not known */
     const struct graph *explored; /* the graph with a front; or NULL */
     struct inspected_node *nodes;
-    uint32_t node_count;
     struct inspected_buffer *buffers;
-    uint32_t buffer_count;
     const struct performance *performance; /* NULL: not measured */
     const struct inspected_plan *plan;
     const struct diags *diags;                   /* or NULL */
     const struct counterexample *counterexample; /* if requested; or NULL */
+    uint32_t image_count, library_count, node_count, buffer_count;
+    enum known consistent, deadlock_free;
+    enum known memory_is_least; /* UNKNOWN: no minimum was requested */
+    bool has_topology;
+    bool rates_bounded; /* some end has no exact rate */
+    bool has_memory;
+    bool debug_mode; /* pipec --debug-mode */
 };
 
 /* How far the analyses of a graph came. */

@@ -175,7 +175,7 @@ static struct editor_document renamed(const struct editor_view *view, uint32_t s
 static struct editor_request renamed_request(const struct editor_view *view, uint32_t named,
                                              const char *text)
 {
-    VEC(struct editor_document) documents = {0};
+    VEC(struct editor_document) documents = {0}; /* its items belong to the arena */
     struct editor_request request = *view->request;
     size_t current = 0;
     uint32_t last = 0;
@@ -199,6 +199,7 @@ static struct editor_request renamed_request(const struct editor_view *view, uin
     request.documents = documents.items;
     request.document_count = documents.count;
     request.document = &documents.items[current];
+    // cppcheck-suppress returnDanglingLifetime
     return request;
 }
 

@@ -365,7 +365,7 @@ static void walk_checks(struct walk *w, const struct ast_item *item)
         struct shape value = walk_expr(w, c->value, shape);
         if (value.known) value.dims++;
         walk_expr(w, c->other, value);
-        add_word(w, c->kind == AST_CHECK_SET ? (struct span){0} : c->name.span);
+        if (c->kind != AST_CHECK_SET) add_word(w, c->name.span);
         add_word(w, c->tolerance.span);
         add_word(w, c->tolerance_unit.span);
         walk_expr(w, c->tolerance_value, unknown_shape);

@@ -67,17 +67,21 @@ static void sum_appended(struct core_resident *r, const struct core_job *job)
     }
 }
 
-static void copy_packets(uint8_t *to, const uint8_t *from, uint64_t bytes, uint64_t width)
+static void copy_packets(void *to, const void *from, uint64_t bytes, uint64_t width)
 {
-    if (width % 8 == 0)
-        for (uint64_t i = 0; i < bytes / 8; i++)
-            ((uint64_t *)(void *)to)[i] = ((const uint64_t *)(const void *)from)[i];
-    else if (width % 4 == 0)
-        for (uint64_t i = 0; i < bytes / 4; i++)
-            ((uint32_t *)(void *)to)[i] = ((const uint32_t *)(const void *)from)[i];
-    else
+    if (width % sizeof(uint64_t) == 0) {
+        uint64_t *words = to;
+        for (uint64_t i = 0; i < bytes / sizeof *words; i++)
+            words[i] = ((const uint64_t *)from)[i];
+    } else if (width % sizeof(uint32_t) == 0) {
+        uint32_t *words = to;
+        for (uint64_t i = 0; i < bytes / sizeof *words; i++)
+            words[i] = ((const uint32_t *)from)[i];
+    } else {
+        uint8_t *words = to;
         for (uint64_t i = 0; i < bytes; i++)
-            to[i] = from[i];
+            words[i] = ((const uint8_t *)from)[i];
+    }
 }
 
 static void move_packets(const struct core_resident *r, const struct core_job *job,

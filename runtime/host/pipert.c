@@ -527,17 +527,18 @@ static const char *run_port_name(const struct prt_run *run, uint32_t port)
 
 /* Can packets arrive at the port in the time of the device? */
 static enum prt_status check_arrivals(const struct prt_run *run, uint32_t port,
-                                      struct prt_device_info *info, struct prt_error *error)
+                                      struct prt_error *error)
 {
+    struct prt_device_info info;
     uint32_t buffer = port_buffer(run, port, CONTAINER_OUTER_IN);
     if (buffer == PRT_NONE || run->executed) return refuse_port("in", port, error);
-    run->ops->info(run->device, info);
+    run->ops->info(run->device, &info);
     if (run->ops->wait_until != NULL) return PRT_OK;
     return prt_error_set(error, PRT_E_USAGE,
                          "port '%s': packets arrive in simulated time only on a simulated device, "
                          "and device '%s' %s",
                          run_port_name(run, port), run->ops->name,
-                         info->real_time ? "runs in real time" : "has no time");
+                         info.real_time ? "runs in real time" : "has no time");
 }
 
 enum prt_status prt_run_input_rate(struct prt_run *run, uint32_t port, uint64_t packets,
@@ -546,8 +547,9 @@ enum prt_status prt_run_input_rate(struct prt_run *run, uint32_t port, uint64_t 
     struct prt_device_info info;
     struct prt_arrivals arrivals;
     struct prt_error why;
-    enum prt_status status = check_arrivals(run, port, &info, error);
+    enum prt_status status = check_arrivals(run, port, error);
     if (status != PRT_OK) return status;
+    run->ops->info(run->device, &info);
     status = prt_arrivals_of_rate(info.description->clock_hz, packets, seconds, &arrivals, &why);
     if (status != PRT_OK)
         return prt_error_set(error, status, "port '%s': %s", run_port_name(run, port), why.message);
@@ -558,10 +560,9 @@ enum prt_status prt_run_input_arrivals(struct prt_run *run, uint32_t port, const
                                        const uint64_t *packets, size_t count, size_t *line,
                                        struct prt_error *error)
 {
-    struct prt_device_info info;
     struct prt_arrivals arrivals;
     size_t wrong = SIZE_MAX;
-    enum prt_status status = check_arrivals(run, port, &info, error);
+    enum prt_status status = check_arrivals(run, port, error);
     if (status == PRT_OK)
         status = prt_arrivals_of_list(cycles, packets, count, &arrivals, &wrong, error);
     if (line != NULL) *line = wrong;

@@ -9,7 +9,6 @@
 #include "runtime/load/reader.h"
 #include "runtime/host/pipert.h"
 #include "runtime/sched/sched.h"
-#include "runtime/sched/sched.h"
 
 struct prt_program {
     struct prt_container container;

@@ -115,22 +115,22 @@ enum prt_status prt_profile_create(struct prt_sched *s, const struct prt_observe
     return PRT_OK;
 }
 
-void prt_profile_destroy(struct prt_profile *c)
+void prt_profile_destroy(struct prt_profile *profile)
 {
-    if (c == NULL) return;
-    free(c->stages);
-    free(c->outputs);
-    free(c->batch_most);
-    free(c->waits);
-    free(c->first_end);
-    free(c->levels);
-    free(c->ends);
-    free(c->host_cycles);
-    free(c->queues);
-    free(c->cu_cycles);
-    free(c->launch_cu_cycles);
-    prt_lateness_destroy(c->lateness);
-    free(c);
+    if (profile == NULL) return;
+    free(profile->stages);
+    free(profile->outputs);
+    free(profile->batch_most);
+    free(profile->waits);
+    free(profile->first_end);
+    free(profile->levels);
+    free(profile->ends);
+    free(profile->host_cycles);
+    free(profile->queues);
+    free(profile->cu_cycles);
+    free(profile->launch_cu_cycles);
+    prt_lateness_destroy(profile->lateness);
+    free(profile);
 }
 
 /* ---- why a stage does not execute ---- */

@@ -50,10 +50,12 @@ static void check_round_trip(const struct prt_packet_processor *p)
 /* Every other packet's launches end at once, the others' when all have been read. */
 static void process(struct prt_packet_processor *p, const union dispatch_packet *packet, bool ends)
 {
-    struct dispatch_table before = p->table;
+    struct dispatch_table before;
     struct prt_error error = {0};
+    memcpy(&before, &p->table, sizeof before);
     if (prt_packet_decode(p, packet, &error) != PRT_OK) {
         expect(error.message[0] != '\0');
+        /* Every byte is as before.  NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
         expect(memcmp(&before, &p->table, sizeof before) == 0);
         return;
     }

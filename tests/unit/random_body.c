@@ -673,7 +673,7 @@ static struct scalar_value binary(struct body_run *x, enum kx_op op, struct scal
 /* A struct from its parts. */
 static struct scalar_value assign_parts(struct body_run *x, const struct kx *e)
 {
-    struct scalar_value parts[BODY_ITEMS], *place = storage_of(x, e->left->variable);
+    struct scalar_value parts[BODY_ITEMS] = {0}, *place = storage_of(x, e->left->variable);
     uint32_t count = e->right->argument_count;
     for (uint32_t i = 0; i < count; i++)
         parts[i] = evaluate(x, e->right->arguments[i]);

@@ -167,6 +167,7 @@ static void the_factor_keeps_the_limits_of_memory(void **state)
     limited.memory_limit_bytes = inner - 1;
     assert_int_equal(prt_deepen_factor(&c, 9, ANY), 1);
     limited.memory_limit_bytes = 0;
+    // cppcheck-suppress zerodiv
     assert_int_equal(prt_deepen_factor(&c, UINT64_MAX, UINT64_MAX), 1 + UINT64_MAX / all);
     prt_container_free(&c);
 }

@@ -31,7 +31,7 @@ static bool has_set(const struct instruction_set *sets, uint32_t count, const ch
 static int generator_place(const struct code_generator *code)
 {
     int place = 0;
-    while (generators[place] != code)
+    while (place < GENERATOR_COUNT && generators[place] != code)
         place++;
     return place;
 }

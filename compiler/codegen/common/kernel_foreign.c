@@ -292,11 +292,13 @@ void kernel_foreign_call(struct kernel_emitter *e, const struct ks *s)
         fire_foreign_twice(e, s);
         return;
     }
-    struct firing firing = {0};
-    if (entry == ENTRY_RUN) firing = real_firing(e);
-    LLVMValueRef status = entry == ENTRY_INIT     ? call_init(e)
-                          : entry == ENTRY_FINISH ? call_finish(e)
-                                                  : fire_foreign(e, &firing);
+    LLVMValueRef status;
+    if (entry == ENTRY_RUN) {
+        struct firing firing = real_firing(e);
+        status = fire_foreign(e, &firing);
+    } else {
+        status = entry == ENTRY_INIT ? call_init(e) : call_finish(e);
+    }
     check_status(e, status, s->span);
     if (entry != ENTRY_INIT) check_foreign_counts(e, s->span);
 }

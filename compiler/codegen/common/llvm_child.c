@@ -5,6 +5,7 @@
  * The child reports each step as it begins, so that the message about a crash has a place. Then it sends the
  * code of each instruction set. Last it sends its diagnostics, the places that the code names, and its times.
  */
+#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -361,6 +362,7 @@ bool kernel_emit(struct compile *cx, const struct graph *graph, enum kernel_text
     const struct instruction_set *set = kind == KERNEL_TEXT_PTX ? gpu_set(cx, sets, count) : sets;
     struct order order = {cx, graph, set, 1, kind};
     if (!find_foreign(cx, graph, set, 1) || !generate(&order, &result)) return false;
+    assert(result.codes[0].bytes != NULL);
     size_t size = result.codes[0].size_bytes;
     if (set->code->threads && kind != KERNEL_TEXT_LLVM) size--; /* without the NUL of an image */
     fwrite(result.codes[0].bytes, 1, size, to);

@@ -145,11 +145,17 @@ static void fill_stage(const struct prt_cuda_run *run, uint32_t index,
         stage->flags |= CORE_RESIDENT_ENDS;
 }
 
+static void *copy_at(uint8_t *copy, uint64_t offset)
+{
+    return copy + offset;
+}
+
 /* Fills in a copy of the first part of the arena. */
 static void fill_arena(const struct prt_cuda_run *run, const struct layout *l, uint8_t *copy)
 {
-    struct core_resident *resident = (struct core_resident *)(void *)(copy + l->resident);
-    uint8_t **rings = (uint8_t **)(void *)(copy + l->rings);
+    struct core_resident *resident = copy_at(copy, l->resident);
+    struct core_resident_stage *stages = copy_at(copy, l->stages);
+    uint8_t **rings = copy_at(copy, l->rings);
     prt_cuda_address arena = run->arena;
     *resident = (struct core_resident){
         .core = on_device(arena, l->core),
@@ -169,7 +175,7 @@ static void fill_arena(const struct prt_cuda_run *run, const struct layout *l, u
         .workers = run->multiprocessors - 1,
         .threads = run->threads};
     for (uint32_t i = 0; i < run->work->core->stage_count; i++)
-        fill_stage(run, i, (struct core_resident_stage *)(void *)(copy + l->stages) + i);
+        fill_stage(run, i, &stages[i]);
     for (uint32_t i = 0; i < run->ring_count; i++)
         rings[i] = on_device(run->rings[i].address, 0);
 }

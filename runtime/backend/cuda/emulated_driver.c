@@ -83,6 +83,7 @@ static int emulated_handle_done(void *handle)
 
 /* ---- code ---- */
 
+// NOLINTNEXTLINE(readability-non-const-parameter): the type is the driver's
 static int emulated_link_create(unsigned count, int *options, void **values, void **link)
 {
     (void)count, (void)options, (void)values;
@@ -91,6 +92,7 @@ static int emulated_link_create(unsigned count, int *options, void **values, voi
 }
 
 static int emulated_link_add(void *link, int type, void *data, size_t bytes, const char *name,
+                             // NOLINTNEXTLINE(readability-non-const-parameter): as above
                              unsigned count, int *options, void **values)
 {
     (void)link, (void)type, (void)name, (void)count, (void)options, (void)values;

@@ -49,7 +49,7 @@ static enum kernel_status execute_firing(const struct prt_emulated_kernels *k, u
 {
     const struct core_stage *stage = core_stage(k->core, index);
     const struct prt_kernel_object *object = &k->objects[index];
-    struct kernel_fault unread;
+    struct kernel_fault unread = {0};
     uint64_t completed = 1;
     place_ends(k, stage, batch, firing, scratch);
     for (uint32_t i = 0; i < stage->output_count; i++)
@@ -73,6 +73,7 @@ static enum kernel_status execute_firing(const struct prt_emulated_kernels *k, u
 
 /* ---- entries ---- */
 
+// NOLINTNEXTLINE(readability-non-const-parameter): the builtin writes
 static void lower(uint64_t *number, uint64_t to)
 {
     uint64_t now = __atomic_load_n(number, __ATOMIC_RELAXED);
