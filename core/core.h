@@ -83,6 +83,8 @@ struct core_buffer {
     bool awaited;    /* of an in-port: simulated time passes until its packets have arrived */
     bool gone;       /* of an out-port: the host wants no more packets */
     bool
+        endless; /* of an in-port: its stream never ends by itself, so it may be cut off (ends.h) */
+    bool
         undrained; /* of an out-port: packets have been committed that the host has not been given */
     uint32_t undrained_next; /* another such out-port; CORE_NONE: none */
     /* of an eager out-port: the host has room up to this position; else UINT64_MAX */
@@ -140,6 +142,8 @@ struct core_stage {
     bool fed; /* packets of an in-port reach it, directly or not */
     /* packets of an in-port or a source reach it; else it ends only when its readers have */
     bool driven;
+    bool wanted;  /* something takes what follows from its packets; only ends.c uses it */
+    bool cut_off; /* packets of an endless in-port that was cut off reach it */
     bool stopped; /* by `stop`, or a source by an interrupt: it fires no more */
     /* FAULTED: an open out-port or a stage without outputs needs the packets that it keeps back */
     bool demanded;
@@ -291,11 +295,14 @@ struct core {
     bool direct;    /* launches need no packets */
     bool observed;  /* events are sent, and `changed` is kept */
     bool live;      /* some port is eager */
+    bool endless;   /* the stream of some in-port never ends by itself */
     bool stepped;   /* firings go one by one; guards fail, so the guarded loop does everything */
     bool
         ends_at_once; /* the first fault ends the run: a run that is stepped, or has one schedule */
     uint32_t open_sinks; /* sinks that still want packets */
 
+    bool
+        fewer_takers; /* since endless in-ports were looked at, a stage has ended or an out-port gone */
     struct core_marks ends_due; /* stages that `ends` has to look at */
     struct core_marks changed;  /* stages that may wait for another reason than before */
 

@@ -25,8 +25,85 @@ static void leave_buffer(struct core *c, const struct core_buffer *buffer,
 void core_leave_port(struct core *c, struct core_buffer *buffer)
 {
     buffer->gone = true;
+    c->fewer_takers = true;
     core_sink_leaves(c);
     leave_buffer(c, buffer, NULL);
+}
+
+/* ---- endless in-ports ---- */
+
+/* Does a reader of the buffer that has not detached want its packets? */
+static bool is_read(const struct core *c, const struct core_buffer *buffer)
+{
+    const struct core_reader *readers = core_fifo_reader(&buffer->fifo, 0);
+    for (uint32_t r = 0; r < buffer->fifo.reader_count; r++)
+        if (readers[r].stage != CORE_NONE && readers[r].attached &&
+            core_stage(c, readers[r].stage)->wanted)
+            return true;
+    return false;
+}
+
+static bool is_wanted(const struct core *c, const struct core_stage *stage)
+{
+    if (stage->life != CORE_RUNNING) return false;
+    if (stage->output_count == 0) return true;
+    for (uint32_t i = 0; i < stage->output_count; i++) {
+        const struct core_buffer *buffer = core_written_buffer(c, core_output(c, stage, i));
+        if (buffer->port == CORE_OUT_PORT ? !buffer->gone : is_read(c, buffer)) return true;
+    }
+    return false;
+}
+
+/* Backwards, because most stages come before their readers. */
+static void find_wanted(struct core *c)
+{
+    for (uint32_t i = 0; i < c->stage_count; i++)
+        core_stage(c, i)->wanted = false;
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t i = c->stage_count; i-- > 0;) {
+            struct core_stage *stage = core_stage(c, i);
+            if (stage->wanted || !is_wanted(c, stage)) continue;
+            stage->wanted = more = true;
+        }
+    }
+}
+
+static bool is_cut_off(const struct core *c, const struct core_stage *stage)
+{
+    for (uint32_t i = 0; i < stage->input_count; i++) {
+        const struct core_buffer *buffer = core_read_buffer(c, core_input(c, stage, i));
+        if (buffer->writer == CORE_NONE ? buffer->endless && buffer->fifo.closed
+                                        : core_stage(c, buffer->writer)->cut_off)
+            return true;
+    }
+    return false;
+}
+
+static void mark_cut_off(struct core *c)
+{
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t i = 0; i < c->stage_count; i++) {
+            struct core_stage *stage = core_stage(c, i);
+            if (stage->cut_off || !is_cut_off(c, stage)) continue;
+            stage->cut_off = more = true;
+        }
+    }
+}
+
+/* Not after a fault: until it is known which fault counts, stages may need packets that nothing takes. */
+void core_cut_off_ports(struct core *c)
+{
+    if (!c->endless || !c->fewer_takers || core_attends(c, CORE_HAS_FAULTED)) return;
+    c->fewer_takers = false;
+    find_wanted(c);
+    for (uint32_t i = 0; i < c->buffer_count; i++) {
+        struct core_buffer *buffer = &core_buffers(c)[i];
+        if (!buffer->endless || buffer->fifo.closed || is_read(c, buffer)) continue;
+        core_close(c, buffer);
+        mark_cut_off(c);
+    }
 }
 
 /* ---- leftovers ---- */
@@ -49,7 +126,7 @@ static bool may_still_come(const struct core_stage *stage, const struct core_buf
 
 void core_note_leftovers(const struct core *c, const struct core_stage *stage)
 {
-    for (uint32_t i = 0; i < stage->input_count; i++) {
+    for (uint32_t i = 0; i < stage->input_count && !stage->cut_off; i++) {
         struct core_input *input = core_input(c, stage, i);
         const struct core_buffer *buffer = core_read_buffer(c, input);
         const struct core_reader *reader = core_input_reader(c, input);
@@ -90,6 +167,7 @@ static void end_stage(struct core *c, struct core_stage *stage)
     for (uint32_t i = 0; i < stage->output_count; i++)
         core_close(c, core_written_buffer(c, core_output(c, stage, i)));
     stage->life = CORE_ENDED;
+    c->fewer_takers = true;
     core_stage_changed(c, core_stage_number(c, stage));
     if (c->observed) (void)core_send(c, CORE_EVENT_ENDED, core_stage_number(c, stage), false);
     c->end_propagated = true;

@@ -6,6 +6,9 @@
  * each other's packets.  So readers are counted for each strongly connected *component* of these stages: the *takers* are
  * readers outside of the component, out-ports, and stages of the component that have no outputs.
  *
+ * An in-port whose stream never ends by itself is *cut off*, as if its stream had ended, once nothing takes what follows
+ * from its packets: no out-port, and no stage without outputs.  The stages that it feeds could fire for ever otherwise.
+ *
  * When a stage fires no more, the packets that its inputs still hold are *left over*: the inputs note their positions,
  * from which the host makes its report.
  *
@@ -19,6 +22,9 @@
 
 /* The instruction `ends`. */
 enum core_outcome core_ends(struct core *c);
+
+/* Cuts off the endless in-ports whose packets nothing takes any more. */
+void core_cut_off_ports(struct core *c);
 
 /* Ends the stream of the buffer, and marks the readers that end with it. */
 void core_close(struct core *c, struct core_buffer *buffer);

@@ -183,7 +183,9 @@ static enum core_outcome execute_instruction(struct core *c, const struct core_i
     case SCHED_CALL: return enter_routine(c);
     case SCHED_RETURN: return return_from_routine(c);
     case SCHED_FENCE: return core_fence(c);
-    case SCHED_ENDS: return c->ends_due.marked > 0 ? core_ends(c) : CORE_NEXT;
+    case SCHED_ENDS:
+        if (c->endless) core_cut_off_ports(c);
+        return c->ends_due.marked > 0 ? core_ends(c) : CORE_NEXT;
     case SCHED_ROUND_ROBIN: return core_select_round_robin(c, operands[0]);
     case SCHED_PRIORITY: return core_select_priority(c, operands[0]);
     case SCHED_FULLEST: return core_select_fullest(c, operands[0]);
@@ -217,6 +219,13 @@ static bool leaves_program(struct core *c)
     return c->activity != RUNS_PROGRAM;
 }
 
+/* Is the in-port that is to be filled cut off, since nothing takes its packets?  Then its stream has ended. */
+static bool is_cut_off_instead(struct core *c)
+{
+    core_cut_off_ports(c);
+    return core_buffers(c)[c->request_buffer].fifo.closed;
+}
+
 /* Executes instructions until one needs the host, or more than the next instruction has to be done. */
 static enum core_outcome run_program(struct core *c)
 {
@@ -236,6 +245,10 @@ static enum core_outcome run_program(struct core *c)
             c->instructions++;
         }
         enum core_outcome outcome = execute_instruction(c, i);
+        if (outcome == CORE_FILL && is_cut_off_instead(c)) {
+            resumed = true;
+            continue;
+        }
         if (outcome > CORE_JUMP) {
             c->resumes = true;
             return outcome;

@@ -99,7 +99,7 @@ static void walk_if(struct walker *w, struct walk_state *s, const struct ks *stm
         return;
     }
     if (guided != NULL) {
-        walk_way(w, s, stmt, guided->taken, false);
+        walk_way(w, s, stmt, walk_guided_truth(w, condition, guided->taken), false);
         return;
     }
     s->certain = false;

@@ -37,6 +37,12 @@ struct walk_fact {
 
 /* ---- sums ---- */
 
+enum walk_truth {
+    TRUTH_OPEN,
+    TRUTH_NO,
+    TRUTH_YES
+}; /* of a condition, in the execution that a walk follows */
+
 enum { SUM_DEGREE = 4 };
 
 struct walk_product { /* of conditions, by their numbers, ascending, then 0 */
@@ -166,6 +172,7 @@ struct walker {
     const struct walk_trace *trace;      /* of this phase, or NULL */
     VEC(const struct walk_step *) guide; /* choices that are to be made, in order */
     size_t guide_at;                     /* the next one */
+    VEC(enum walk_truth) truths;         /* by the number of a condition */
     const struct walk_tie *ties;
     uint32_t tie_count;
     VEC(struct walk_node) nodes;
@@ -308,6 +315,9 @@ void walk_sum_assigned(const struct walker *w, struct walk_state *s, const struc
 void walk_sum_begin(const struct walker *w, struct walk_state *s);
 void walk_sum_append(const struct walker *w, struct walk_state *s, uint32_t end, bool certain);
 void walk_sum_join(const struct walker *w, struct walk_state *to, const struct walk_state *from);
+/* The truth of the condition of that number in the execution that a walk follows: `value`, unless earlier choices of
+ * the same condition, or of those that it is made of, have decided otherwise. */
+bool walk_guided_truth(struct walker *w, uint32_t number, bool value);
 /* The sums where the two paths from the condition of that number meet; NULL without sums. */
 struct walk_sum *walk_sum_choice(struct walker *w, uint32_t condition,
                                  const struct walk_state *taken, const struct walk_state *skipped);

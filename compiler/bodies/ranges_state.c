@@ -167,7 +167,7 @@ void walk_step(struct walker *w, struct walk_state *s, struct walk_step step)
 
 void walk_guide_begin(struct walker *w)
 {
-    w->guide.count = w->guide_at = 0;
+    w->guide.count = w->guide_at = w->truths.count = 0;
     if (w->trace == NULL) return;
     for (const struct walk_step *step = w->trace->guide; step != NULL; step = step->before)
         if (step->kind == STEP_BRANCH || step->kind == STEP_CASE || step->kind == STEP_LOOP)

@@ -28,6 +28,7 @@ struct net_buffer {
     const uint32_t *bound;  /* by element; NULL: from `first` on */
     bool *touched;          /* by element, with `bound`: whether a kernel reads or writes it */
     enum graph_outer outer; /* a port of the pipeline being elaborated */
+    bool depth_meant;       /* it was reported that its length may be meant as a depth */
 };
 
 static inline uint32_t net_element(const struct net_buffer *buffer, uint64_t element)
@@ -122,8 +123,8 @@ void unknown_attribute(struct elaboration *el, const struct ast_attribute *a, co
 bool repeated_attribute(struct elaboration *el, const struct ast_attribute *first,
                         const struct ast_attribute *a);
 /* The named buffer, or NULL after an error. */
-const struct net_buffer *elaborate_find_buffer(struct elaboration *el, struct scope *scope,
-                                               struct ast_name name);
+struct net_buffer *elaborate_find_buffer(struct elaboration *el, struct scope *scope,
+                                         struct ast_name name);
 
 /* ---- parameter.c ---- */
 

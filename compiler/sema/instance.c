@@ -13,7 +13,7 @@
 
 /* One binding of a port list: a buffer, or the rest of an array of buffers after its subscripts. */
 struct binding {
-    const struct net_buffer *buffer;
+    struct net_buffer *buffer;
     uint64_t first; /* element of `buffer` */
     uint64_t count; /* buffers */
     bool is_array;
@@ -23,8 +23,8 @@ struct binding {
 
 /* ---- buffers that a statement names ---- */
 
-const struct net_buffer *elaborate_find_buffer(struct elaboration *el, struct scope *scope,
-                                               struct ast_name name)
+struct net_buffer *elaborate_find_buffer(struct elaboration *el, struct scope *scope,
+                                         struct ast_name name)
 {
     struct symbol *symbol = scope_find(scope, name.text);
     if (symbol != NULL && symbol->kind == SYMBOL_BUFFER) {
@@ -77,7 +77,7 @@ static bool bind_name(struct elaboration *el, struct scope *scope, struct ast_na
                       const struct ast_expr *const *subscripts, size_t subscript_count,
                       struct binding *binding)
 {
-    const struct net_buffer *buffer = elaborate_find_buffer(el, scope, name);
+    struct net_buffer *buffer = elaborate_find_buffer(el, scope, name);
     if (buffer == NULL) return false;
     *binding = (struct binding){.buffer = buffer, .count = buffer->total, .text = name.text};
     if (subscript_count > buffer->dims.count) {
@@ -755,7 +755,7 @@ static void report_port_count(struct elaboration *el, const struct instance *ins
 }
 
 /* `buffer f32 t[16]` may have been meant as a depth. */
-static void help_array(struct elaboration *el, struct diag *d, const struct net_buffer *buffer)
+static void help_array(struct elaboration *el, struct diag *d, struct net_buffer *buffer)
 {
     if (buffer->outer != GRAPH_INNER || buffer->dims.count != 1) {
         diag_help(d, "choose one of them: '%s[0]'", buffer->name);
@@ -767,8 +767,17 @@ static void help_array(struct elaboration *el, struct diag *d, const struct net_
               "', one of the buffers is '%s[0]'",
               buffer->name, buffer->total, buffer->total, type_text(el->cx->arena, buffer->type),
               buffer->name, buffer->total, buffer->name);
+    buffer->depth_meant = true;
     const struct span dims = buffer->dims_span;
     if (dims.source != 0) diag_fix(d, dims, " depth %" PRIu64, buffer->total);
+}
+
+/* Says nothing where the declaration of the array has been reported: one edit of it fixes all of its uses. */
+static bool is_array_explained(struct elaboration *el, const struct binding *binding)
+{
+    if (!binding->buffer->depth_meant) return false;
+    el->incomplete = true;
+    return true;
 }
 
 static bool check_array_fits(struct elaboration *el, const struct port_walk *walk,
@@ -778,6 +787,7 @@ static bool check_array_fits(struct elaboration *el, const struct port_walk *wal
     const struct kernel_port *port = &walk->ports[walk->at.port];
     bool fits = port->is_array && walk->at.element == 0 && binding->count == port->arity;
     if (!binding->is_array || fits) return true;
+    if (!port->is_array && is_array_explained(el, binding)) return false;
     struct diag *d;
     if (port->is_array)
         d = diag_report(el->cx->diags, RULE_TYPE_MISMATCH, binding->span,
@@ -915,6 +925,7 @@ static const struct place first_in = {.is_out = false}, first_out = {.is_out = t
 static bool single_buffer(struct elaboration *el, const struct binding *binding)
 {
     if (!binding->is_array) return true;
+    if (is_array_explained(el, binding)) return false;
     struct diag *d = diag_report(el->cx->diags, RULE_TYPE_MISMATCH, binding->span,
                                  "a chain goes through one buffer; '%s' is an array of %" PRIu64,
                                  binding->text, binding->count);

@@ -511,6 +511,14 @@ enum prt_status prt_run_input_eager(struct prt_run *run, uint32_t port, struct p
     return PRT_OK;
 }
 
+enum prt_status prt_run_input_endless(struct prt_run *run, uint32_t port, struct prt_error *error)
+{
+    uint32_t buffer = port_buffer(run, port, CONTAINER_OUTER_IN);
+    if (buffer == PRT_NONE || run->executed) return refuse_port("in", port, error);
+    prt_sched_source_endless(run->sched, buffer);
+    return PRT_OK;
+}
+
 static const char *run_port_name(const struct prt_run *run, uint32_t port)
 {
     const struct prt_container *c = &run->program->container;

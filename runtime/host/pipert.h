@@ -248,6 +248,11 @@ enum prt_status prt_run_input_at_hand(struct prt_run *run, uint32_t port, struct
  * it is bound to memory, the port is full all the same.  Outputs do not depend on it.  Call it before prt_run_execute.  PRT_E_USAGE: there is no such
  * in-port. */
 enum prt_status prt_run_input_eager(struct prt_run *run, uint32_t port, struct prt_error *error);
+/* The stream of the in-port never ends by itself, like that of a generator.  So the port closes when nothing takes what
+ * follows from its packets any more: no out-port, and no kernel without out-ports.  Without this call the nodes that the
+ * port feeds run to the end of its stream, and with them the run.  Packets that are left over after such a port are not
+ * counted.  Outputs do not depend on it.  Call it before prt_run_execute.  PRT_E_USAGE: there is no such in-port. */
+enum prt_status prt_run_input_endless(struct prt_run *run, uint32_t port, struct prt_error *error);
 /* On a simulated device, the packets of the in-port arrive in the course of the run, and not all of them at cycle 0
  * (lang/time.md, "Arrivals").  Packet k, counted from 0, arrives in the first cycle that is not before
  * k x seconds / packets seconds of the device's clock, and so does the end of a stream of k packets.  The port is full

@@ -219,6 +219,8 @@ enum prt_status prt_sched_source_at_hand(struct prt_sched *sched, uint32_t buffe
 
 /* Makes the in-port eager (live_port.h).  Before the start. */
 void prt_sched_source_eager(struct prt_sched *sched, uint32_t buffer);
+/* The stream of the in-port never ends by itself (core/ends.h).  Before the start. */
+void prt_sched_source_endless(struct prt_sched *sched, uint32_t buffer);
 /* The packets of the in-port arrive at these cycles.  Takes over what `arrivals` owns, also on failure.  Before the
  * start.  Requires: a device with `wait_until`.  PRT_E_NOMEM. */
 enum prt_status prt_sched_source_arrivals(struct prt_sched *sched, uint32_t buffer,

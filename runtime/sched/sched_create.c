@@ -303,6 +303,12 @@ void prt_sched_source_eager(struct prt_sched *s, uint32_t buffer)
     s->buffers[buffer].port->asked_eager = true;
 }
 
+void prt_sched_source_endless(struct prt_sched *s, uint32_t buffer)
+{
+    s->buffers[buffer].core->endless = true;
+    s->core->endless = s->core->fewer_takers = true;
+}
+
 enum prt_status prt_sched_source_arrivals(struct prt_sched *s, uint32_t buffer,
                                           struct prt_arrivals *arrivals, struct prt_error *error)
 {

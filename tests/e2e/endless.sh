@@ -50,3 +50,47 @@ for policy in fullest auto; do
     check "$policy on cpu:1, smallest buffers" comes_out cpu:1 --policy=$policy --no-fuse --buffers=min
     check "$policy on sim4, fast buffers" comes_out sim4 --policy=$policy --buffers=fast
 done
+
+# An endless generator is cut off when nothing takes what follows from its packets; a stream with an end is read to its end.
+cat >take.def <<'EOP'
+kernel take(in i32 x, out i32 y) { state i32 i; if (i == 5) stop; y <- x; i++; }
+kernel copy(in i32 x, out i32 y) { y <- x; }
+kernel tens(in i32 x, out i32 y) { y <- 100000 / (100 - x); }
+kernel pairs(in i32 x pop 2, out i32 y) { y <- x[0] + x[1]; }
+kernel mix(in i32 x, in i32 back, out i32 y) { y <- x + back; }
+kernel add(in i32 a, in i32 b pop 3, out i32 y) { y <- a + b[0]; }
+EOP
+program() { { cat take.def; echo "pipeline main(in i32 x, $2) { $3 }"; } >"$1.pipe"; }
+program direct 'out i32 y' 'x -> take -> y;'
+program copied 'out i32 y' 'x -> copy -> take -> y;'
+program fewer 'out i32 y' 'x -> copy -> pairs -> copy -> take -> y;'
+program faulty 'out i32 y' 'x -> tens -> take -> y;'
+program ring 'out i32 y' 'buffer i32 s; buffer i32 back init 3 x 0; mix(x, back -> s); s -> copy -> back; s -> take -> y;'
+program two 'in i32 f, out i32 y, out i32 z' 'buffer i32 c; x -> copy -> c; c -> take -> y; add(c, f -> z);'
+
+# cut_off NAME DEVICE PACKETS ARGUMENT...: the run ends, with these packets, and says nothing.
+cut_off() {
+    local name=$1 device=$2 packets=$3 compiled=${2%:*}
+    shift 3
+    [ "$device" != cuda-emulated ] || compiled=cuda
+    "$PIPEC" --min-level=error --device="$compiled" ${options:+"$options"} "$name.pipe" -o "$name.pbc" || return
+    "$PIPERUN" --timeout 120 --device "$device" "$name.pbc" y=y.csv "$@" 2>notes || { cat notes; return 1; }
+    [ "$(tr '\n' ' ' <y.csv)" = "$packets " ] && [ ! -s notes ] && return
+    cat y.csv notes
+    return 1
+}
+for device in sim1 sim16 cpu:1 cpu:3 cuda-emulated; do
+    for options in '' --no-fuse --buffers=min; do
+        for case in 'direct:0 1 2 3 4' 'copied:0 1 2 3 4' 'fewer:1 5 9 13 17' 'faulty:1000 1010 1020 1030 1041'; do
+            check "$case on $device $options" cut_off "${case%%:*}" $device "${case#*:}" x=gen:ramp
+        done
+        check "both outputs of $device $options" cut_off two $device '0 1 2 3 4' x=gen:ramp f=gen:ramp:300 z=z.raw
+        check "the second output on $device $options is whole" [ "$(stat -c %s z.raw)" = 400 ]
+    done
+    options=--buffers=min
+    check "a ring on $device" cut_off ring $device '0 1 2 3 5' x=gen:ramp
+done
+options=
+check "a generator whose packets arrive" cut_off copied sim1 '0 1 2 3 4' x=gen:ramp,arrive=1MHz
+check "a generator with a count runs to its end" cut_off copied sim1 '0 1 2 3 4' x=gen:ramp:100000 --stats=json:stats
+check "its packets are counted" grep -Eq '"name": *"x".*"packets": *100000' stats

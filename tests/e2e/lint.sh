@@ -55,6 +55,7 @@ check "no path" says 2 'no input file' "$PIPEC" lint
 check "threads that are no number" says 2 'a whole number' "$PIPEC" lint -j x tree
 check "a sink over a source" says 2 'is a source' "$PIPEC" lint --diagnostics=json:tree/a/2.pipe tree
 check "help" says 0 '^usage: pipec lint' "$PIPEC" lint --help
+check "help says the exit status" says 0 '^Exit status: 0 no finding of the level of --fail-on or above, 1 there are some' "$PIPEC" lint --help
 check "a full device" says 2 'cannot write' sh -c '"$0" lint tree >/dev/full' "$PIPEC"
 check "--fail-on=error" says 0 unused-variable "$PIPEC" lint --fail-on=error tree/a/2.pipe
 check "-Wno-NAME" silent 0 "$PIPEC" lint -Wno-unused-variable tree/a/2.pipe

@@ -289,6 +289,7 @@ static void a_host_at_hand_is_asked_ahead(void **unused)
             pipelines_bind(program, run, &in, &out);
             if (at_hand) assert_int_equal(prt_run_input_at_hand(run, x, NULL), PRT_OK);
             assert_int_equal(prt_run_input_at_hand(run, y, NULL), PRT_E_USAGE);
+            assert_int_equal(prt_run_input_endless(run, y, NULL), PRT_E_USAGE);
             assert_int_equal(prt_run_execute(run, NULL), PRT_OK);
             assert_int_equal(out.count, length / 2);
             prt_run_statistics(run, &total);

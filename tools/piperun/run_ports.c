@@ -235,6 +235,8 @@ static enum prt_status open_input(struct prt_session *session, uint32_t port,
     prt_source_information(b->source, &source);
     if (status == PRT_OK && source.at_hand)
         status = prt_run_input_at_hand(session->run, port, error);
+    if (status == PRT_OK && prt_binding_is_endless(b) && !b->limited)
+        status = prt_run_input_endless(session->run, port, error);
     if (status == PRT_OK) status = choose_eager(session, port, source.at_hand, error);
     return status == PRT_OK ? give_thread(session, port, error) : status;
 }
