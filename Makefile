@@ -363,14 +363,14 @@ $(foreach t,$(TEST_SRC),$(eval $(call test_rule,$(t))))
 # Where each call for memory, files or work of the verifier fails in turn: the linker leads them to the test.
 # tests/unit/failing_calls.c has those for memory.
 wraps     = $(patsubst %,-Wl$(comma)--wrap=%,$(1))
-MEMORY_LD := $(call wraps,malloc calloc realloc aligned_alloc posix_memalign free)
+MEMORY_LD := $(call wraps,malloc calloc realloc aligned_alloc posix_memalign free strdup strndup asprintf)
 FAULTS_LD := $(MEMORY_LD) $(call wraps,mmap munmap memfd_create ftruncate mkostemps fstat pthread_mutex_init read __read_chk \
                write prt_code_work)
 $(B)/tests/test_load_faults: private all_ld += $(FAULTS_LD)
 
 # The same for reading and writing files.
-IO_FAULTS_LD := $(MEMORY_LD) $(call wraps,strdup open fcntl close fstat stat access lseek poll fsync rename mkostemp read \
-                  pread write pwrite strndup asprintf getrandom)
+IO_FAULTS_LD := $(MEMORY_LD) $(call wraps,open fcntl close fstat stat access lseek poll fsync rename mkostemp read \
+                  pread write pwrite getrandom)
 $(B)/tests/test_io_faults: private all_ld += $(IO_FAULTS_LD)
 
 # The same for runs, where also threads and the device fail.
