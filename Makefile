@@ -378,7 +378,8 @@ SCHED_FAULTS_LD := $(MEMORY_LD) $(call wraps,mmap munmap memfd_create ftruncate 
 $(B)/tests/test_sched_faults: private all_ld += $(SCHED_FAULTS_LD)
 
 # The limit of a control group, which the test chooses.
-$(B)/tests/test_pipert: private all_ld += $(call wraps,prt_host_quota_memory_bytes)
+QUOTA_LD := $(call wraps,prt_host_quota_memory_bytes)
+$(B)/tests/test_pipert: private all_ld += $(QUOTA_LD)
 
 # The driver of a GPU, whose calls fail.
 $(B)/tests/test_cuda: private all_ld += $(call wraps,prt_emulated_driver_open)
@@ -480,7 +481,7 @@ mutation: ## N mutants of each of FILES (by default those that `make coverage` i
 	+@$(submake) mutation-run VARIANT=debug
 mutation-run: tests
 	@CC="$(CC)" MUTATION_LIBS="$(CMOCKA_LIBS) $(TOOL_LIBS) $(COMPILER_LIBS) -pthread" MUTATION_FAULTS="$(FAULTS_LD)" \
-	    MUTATION_IO_FAULTS="$(IO_FAULTS_LD)" MUTATION_SCHED_FAULTS="$(SCHED_FAULTS_LD)" \
+	    MUTATION_IO_FAULTS="$(IO_FAULTS_LD)" MUTATION_SCHED_FAULTS="$(SCHED_FAULTS_LD)" MUTATION_QUOTA="$(QUOTA_LD)" \
 	    tests/mutation/mutate.py -n $(or $(N),20) -s $(or $(SEED),1) $(B) $(or $(FILES),$(MEASURED))
 
 damage: all $(DAMAGE) ## every prefix and every single-bit flip of seed containers (a quarter of an hour)

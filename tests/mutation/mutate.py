@@ -16,7 +16,8 @@ be told from the original the source says why, on the line or in the comment tha
     /* equivalent: a depth is never 0 here */
 
 Exit 0 if none survives that is not excused so, else 1.  Environment: CC (default cc), MUTATION_FLAGS (for compiling),
-MUTATION_LIBS, MUTATION_FAULTS, MUTATION_IO_FAULTS and MUTATION_SCHED_FAULTS (for linking): `make mutation` sets them.
+MUTATION_LIBS, MUTATION_FAULTS, MUTATION_IO_FAULTS, MUTATION_SCHED_FAULTS and MUTATION_QUOTA (for linking): `make mutation`
+sets them.
 """
 import argparse
 import glob
@@ -299,7 +300,7 @@ class Builder:
         archives = [f"{self.folder}/tests/libhelper.a"] + self.pipec + [f"{self.folder}/libpiperun.a", f"{self.folder}/libpipert.a"]
         words = shlex.split(os.environ.get("MUTATION_LIBS", ""))
         faults = {"test_load_faults": "MUTATION_FAULTS", "test_io_faults": "MUTATION_IO_FAULTS",
-                  "test_sched_faults": "MUTATION_SCHED_FAULTS"}.get(program)
+                  "test_sched_faults": "MUTATION_SCHED_FAULTS", "test_pipert": "MUTATION_QUOTA"}.get(program)
         if faults is not None:
             words += shlex.split(os.environ.get(faults, ""))
         link = self.compiler + ["-Wl,--strip-debug", f"{self.work}/mutant.o", test] + archives + words + ["-o", f"{self.work}/test"]

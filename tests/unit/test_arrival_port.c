@@ -339,6 +339,52 @@ static enum prt_status measure(void *context, const void *packets, size_t count,
     return PRT_OK;
 }
 
+/* Packet k rests from its arrival to that of `end`, or to its own, and a few instructions. */
+static void expect_rest(const struct prt_buffer_statistics *x, uint64_t end)
+{
+    uint64_t all = end * (end + 1) / 2 * STEP, more = x->rest_most_cycles - end * STEP;
+    assert_in_range(more, 0, 20);
+    assert_in_range(x->rest_cycles, all, all + FEW * more);
+}
+
+/* With a latency that is longer than all arrivals, packets rest until the port is full, or to the end. */
+static void packets_rest_until_the_port_is_full(void **unused)
+{
+    (void)unused;
+    struct way way = {.host = CALLBACK, .rate = 100000, .eager = true};
+    way.latency_nanoseconds = UINT64_C(1000000000);
+    struct prt_run_statistics found = run_copy(&way);
+    assert_int_equal(found.dispatches, (PACKETS + DEPTH - 1) / DEPTH);
+    assert_int_equal(found.suspensions, (PACKETS + DEPTH - 1) / DEPTH);
+}
+
+/* Each packet fills it. */
+static void a_port_of_one_packet_takes_what_arrives(void **unused)
+{
+    (void)unused;
+    static struct stream t;
+    struct made *m = made_create("p", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 1, CONTAINER_OUTER_IN);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, DEPTH, CONTAINER_OUTER_OUT);
+    made_input(m, made_node(m, "k", 0), x, 1, 1);
+    made_output(m, 0, y, 1, 0);
+    made_loop(m);
+    struct prt_program *program = pipelines_load(m, &copy);
+    struct prt_run_options options = {.measure = true};
+    struct prt_run *run;
+    size_t total = 0;
+    t.piece = PACKETS;
+    assert_int_equal(prt_run_create(program, &options, &run, NULL), PRT_OK);
+    assert_int_equal(prt_run_bind_input(run, x, give, &t, NULL), PRT_OK);
+    assert_int_equal(prt_run_bind_output(run, y, drop, &total, NULL), PRT_OK);
+    assert_int_equal(prt_run_input_rate(run, x, 100000, 1, NULL), PRT_OK);
+    assert_int_equal(prt_run_input_eager(run, x, NULL), PRT_OK);
+    assert_int_equal(prt_run_execute(run, NULL), PRT_OK);
+    assert_int_equal(total, PACKETS);
+    prt_run_destroy(run);
+    prt_program_free(program);
+}
+
 static void packets_are_late_by_the_last_arrival_that_they_depend_on(void **unused)
 {
     (void)unused;
@@ -370,6 +416,11 @@ static void packets_are_late_by_the_last_arrival_that_they_depend_on(void **unus
         assert_int_equal(found.late_cycles, sink.sum);
         assert_int_equal(found.late_least_cycles, sink.least);
         assert_int_equal(found.late_most_cycles, sink.most);
+        assert_true(prt_run_buffer(run, 1, &found));
+        /* x is taken when a stage lacks it: with the second packet, or with that of w */
+        bool waits = k->eager && (k->peek > 1 || k->joined);
+        assert_int_equal(found.late_packets, 0);
+        if (!waits) expect_rest(&found, k->eager ? 0 : FEW);
         prt_run_destroy(run);
         prt_program_free(program);
     }
@@ -378,4 +429,6 @@ static void packets_are_late_by_the_last_arrival_that_they_depend_on(void **unus
 TEST_MAIN("arrival_port", cmocka_unit_test(cycles_do_not_depend_on_the_host),
           cmocka_unit_test(initial_packets_are_not_late),
           cmocka_unit_test(a_stage_may_lack_more_than_there_is_room_for),
+          cmocka_unit_test(packets_rest_until_the_port_is_full),
+          cmocka_unit_test(a_port_of_one_packet_takes_what_arrives),
           cmocka_unit_test(packets_are_late_by_the_last_arrival_that_they_depend_on))
