@@ -61,6 +61,8 @@ struct way {
     uint64_t latency_nanoseconds;
 };
 
+static struct prt_buffer_statistics of_x; /* of the last run_copy */
+
 /* A run of `copy` must give the packets back. */
 static struct prt_run_statistics run_copy(const struct way *way)
 {
@@ -91,6 +93,7 @@ static struct prt_run_statistics run_copy(const struct way *way)
     if (prt_run_execute(run, &error) != PRT_OK) fail_msg("%s", error.message);
     assert_int_equal(t.got, PACKETS);
     prt_run_statistics(run, &statistics);
+    assert_true(prt_run_buffer(run, 0, &of_x));
     prt_run_destroy(run);
     prt_program_free(program);
     return statistics;
@@ -345,6 +348,7 @@ static void expect_rest(const struct prt_buffer_statistics *x, uint64_t end)
     uint64_t all = end * (end + 1) / 2 * STEP, more = x->rest_most_cycles - end * STEP;
     assert_in_range(more, 0, 20);
     assert_in_range(x->rest_cycles, all, all + FEW * more);
+    assert_int_equal(x->suspensions, end > 0 ? 1 : FEW); /* the first packet is there */
 }
 
 /* With a latency that is longer than all arrivals, packets rest until the port is full, or to the end. */
@@ -356,6 +360,10 @@ static void packets_rest_until_the_port_is_full(void **unused)
     struct prt_run_statistics found = run_copy(&way);
     assert_int_equal(found.dispatches, (PACKETS + DEPTH - 1) / DEPTH);
     assert_int_equal(found.suspensions, (PACKETS + DEPTH - 1) / DEPTH);
+    assert_int_equal(of_x.suspensions, found.suspensions);
+    uint64_t step = found.total_cycles / PACKETS; /* the end of the stream comes last */
+    assert_in_range(of_x.rest_most_cycles, (DEPTH - 1) * step - step / 2,
+                    (DEPTH - 1) * step + step / 2);
 }
 
 /* Each packet fills it. */
