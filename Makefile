@@ -363,14 +363,14 @@ $(foreach t,$(TEST_SRC),$(eval $(call test_rule,$(t))))
 # Where each call for memory, files or work of the verifier fails in turn: the linker leads them to the test.
 # tests/unit/failing_calls.c has those for memory.
 wraps     = $(patsubst %,-Wl$(comma)--wrap=%,$(1))
-MEMORY_LD := $(call wraps,malloc calloc realloc aligned_alloc posix_memalign free)
+MEMORY_LD := $(call wraps,malloc calloc realloc aligned_alloc posix_memalign free strdup strndup asprintf)
 FAULTS_LD := $(MEMORY_LD) $(call wraps,mmap munmap memfd_create ftruncate mkostemps fstat pthread_mutex_init read __read_chk \
                write prt_code_work)
 $(B)/tests/test_load_faults: private all_ld += $(FAULTS_LD)
 
 # The same for reading and writing files.
-IO_FAULTS_LD := $(MEMORY_LD) $(call wraps,strdup open fcntl close fstat stat access lseek poll fsync rename mkostemp read \
-                  pread write pwrite strndup asprintf getrandom)
+IO_FAULTS_LD := $(MEMORY_LD) $(call wraps,open fcntl close fstat stat access lseek poll fsync rename mkostemp read \
+                  pread write pwrite getrandom)
 $(B)/tests/test_io_faults: private all_ld += $(IO_FAULTS_LD)
 
 # The same for runs, where also threads and the device fail.
@@ -378,7 +378,8 @@ SCHED_FAULTS_LD := $(MEMORY_LD) $(call wraps,mmap munmap memfd_create ftruncate 
 $(B)/tests/test_sched_faults: private all_ld += $(SCHED_FAULTS_LD)
 
 # The limit of a control group, which the test chooses.
-$(B)/tests/test_pipert: private all_ld += $(call wraps,prt_host_quota_memory_bytes)
+QUOTA_LD := $(call wraps,prt_host_quota_memory_bytes)
+$(B)/tests/test_pipert: private all_ld += $(QUOTA_LD)
 
 # The driver of a GPU, whose calls fail.
 $(B)/tests/test_cuda: private all_ld += $(call wraps,prt_emulated_driver_open)
@@ -480,7 +481,7 @@ mutation: ## N mutants of each of FILES (by default those that `make coverage` i
 	+@$(submake) mutation-run VARIANT=debug
 mutation-run: tests
 	@CC="$(CC)" MUTATION_LIBS="$(CMOCKA_LIBS) $(TOOL_LIBS) $(COMPILER_LIBS) -pthread" MUTATION_FAULTS="$(FAULTS_LD)" \
-	    MUTATION_IO_FAULTS="$(IO_FAULTS_LD)" MUTATION_SCHED_FAULTS="$(SCHED_FAULTS_LD)" \
+	    MUTATION_IO_FAULTS="$(IO_FAULTS_LD)" MUTATION_SCHED_FAULTS="$(SCHED_FAULTS_LD)" MUTATION_QUOTA="$(QUOTA_LD)" \
 	    tests/mutation/mutate.py -n $(or $(N),20) -s $(or $(SEED),1) $(B) $(or $(FILES),$(MEASURED))
 
 damage: all $(DAMAGE) ## every prefix and every single-bit flip of seed containers (a quarter of an hour)

@@ -261,8 +261,8 @@ static bool is_decided(struct core *c, uint32_t first)
     for (uint32_t i = 0; i < c->stage_count; i++) {
         const struct core_stage *stage = core_stage(c, i);
         if (core_faults(c)[i].there) {
-            if (stage->open && !stage->demanded && place_is_before(fault_place(c, i), place))
-                return false;
+            /* of those that are demanded, none is before the first */
+            if (stage->open && place_is_before(fault_place(c, i), place)) return false;
             continue;
         }
         if (stage->life >= CORE_ENDED || !(stage->flags & CONTAINER_NODE_FAULTS)) continue;
@@ -328,7 +328,7 @@ static enum core_outcome reach_stages(struct core *c)
 static enum core_outcome dispatch_ready(struct core *c)
 {
     struct core_progress *p = &c->progress;
-    for (; p->at < c->stage_count && !core_attends(c, CORE_NO_SINKS); p->at++) {
+    for (; p->at < c->stage_count; p->at++) {
         if (p->step == STAGES_DISPATCHED) {
             enum core_outcome outcome = core_select_stage(c, p->at);
             if (outcome == CORE_FILL) return outcome;
@@ -429,7 +429,6 @@ enum core_outcome core_conclude(struct core *c)
     }
     if (p->step == ROUND_SETTLES) {
         if (!core_settle(c)) return CORE_REDO;
-        if (core_attends(c, CORE_NO_SINKS)) return CORE_JUMP;
         if (core_attends(c, CORE_HAS_FAULTED) || p->most > 0 || c->ends_due.marked > 0)
             return begin_again(c);
     }

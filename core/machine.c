@@ -10,7 +10,7 @@
 #include "core/static_part.h"
 #include "lang/sched_opcode.h"
 
-enum { RUNS_PROGRAM, FIRES_ONCE, CONCLUDES, HALTS, SETTLES, IS_OVER }; /* activities */
+enum { RUNS_PROGRAM, FIRES_ONCE, CONCLUDES, SETTLES, IS_OVER }; /* activities */
 
 void core_begin(struct core *c, uint32_t instruction)
 {
@@ -198,25 +198,17 @@ static enum core_outcome execute_instruction(struct core *c, const struct core_i
     }
 }
 
-/* After these instructions, which deliver packets to sinks, the run ends if the last sink is gone. */
-static bool delivers_packets(uint32_t opcode)
+/* The machine leaves the program after the present instruction: the run ends, or a firing has faulted. */
+static void leave_program(struct core *c)
 {
-    return opcode == SCHED_RUN || opcode == SCHED_FENCE || opcode == SCHED_DISPATCH ||
-           opcode == SCHED_WAIT || opcode == SCHED_HALT;
-}
-
-/* Does the machine leave the program after the present instruction? */
-static bool leaves_program(struct core *c)
-{
-    if (core_attends(c, CORE_NO_SINKS) && delivers_packets(core_code(c)[c->instruction].opcode))
-        (void)core_fail(c, CORE_SINKS_GONE, CORE_NONE, 0);
+    if (core_attends(c, CORE_NO_SINKS)) (void)core_fail(c, CORE_SINKS_GONE, CORE_NONE, 0);
     if (core_attends(c, CORE_HAS_FAILED) || core_attends(c, CORE_HAS_HALTED)) {
         c->activity = SETTLES;
-    } else if (core_attends(c, CORE_HAS_FAULTED)) {
+    } else {
+        assert(core_attends(c, CORE_HAS_FAULTED));
         c->activity = CONCLUDES;
         core_all_stages_changed(c);
     }
-    return c->activity != RUNS_PROGRAM;
 }
 
 /* Is the in-port that is to be filled cut off, since nothing takes its packets?  Then its stream has ended. */
@@ -234,9 +226,11 @@ static enum core_outcome run_program(struct core *c)
     c->resumes = false;
     for (;;) {
         if (!resumed) {
-            if (c->attention != 0 && (core_attends(c, CORE_UNDRAINED) ||
-                                      core_attends(c, CORE_STEPPING) || leaves_program(c)))
+            if (c->attention != 0) {
+                bool stays = core_attends(c, CORE_UNDRAINED) || core_attends(c, CORE_STEPPING);
+                if (!stays) leave_program(c);
                 return CORE_REDO;
+            }
             if (atomic_load_explicit(&c->asked, memory_order_relaxed)) return CORE_ASKED;
             assert(c->next < c->code_count); /* the verifier: code halts */
             i = code + c->next;
@@ -281,8 +275,8 @@ static void conclude(struct core *c, enum core_outcome outcome)
     if (outcome == CORE_JUMP && core_attends(c, CORE_NO_SINKS))
         (void)core_fail(c, CORE_SINKS_GONE, CORE_NONE, 0);
     else if (outcome == CORE_JUMP)
-        c->activity = HALTS;
-    if (core_attends(c, CORE_HAS_FAILED)) c->activity = SETTLES;
+        (void)execute_halt(c); /* nothing is in flight */
+    if (core_attends(c, CORE_HAS_FAILED) || core_attends(c, CORE_HAS_HALTED)) c->activity = SETTLES;
 }
 
 static enum core_outcome settle_at_end(struct core *c)
@@ -302,13 +296,6 @@ static enum core_outcome act(struct core *c)
     case CONCLUDES:
         outcome = !core_attends(c, CORE_HAS_FAILED) ? core_conclude(c) : CORE_NEXT;
         conclude(c, outcome);
-        return outcome;
-    case HALTS:
-        outcome = execute_halt(c);
-        if (core_attends(c, CORE_HAS_HALTED) && core_attends(c, CORE_NO_SINKS))
-            (void)core_fail(c, CORE_SINKS_GONE, CORE_NONE, 0);
-        if (core_attends(c, CORE_HAS_FAILED) || core_attends(c, CORE_HAS_HALTED))
-            c->activity = SETTLES;
         return outcome;
     case SETTLES: return settle_at_end(c);
     default: return CORE_OVER;

@@ -17,12 +17,12 @@ static uint64_t unclaimed(const struct core *c, const struct core_stage *stage,
     return held - core_ready_frees(c, input, stage->firings - stage->batch, stage->batch);
 }
 
-/* Are packets missing, and has the in-port room for them?  Without room, launches in flight must free some first. */
+/* Has the in-port room for the packets that are missing?  Without room, launches in flight must free some first. */
 static bool can_be_filled(const struct core *c, const struct core_stage *stage,
                           const struct core_input *input, uint32_t packets)
 {
     uint64_t held = unclaimed(c, stage, input);
-    return held < packets && core_ready_is_filled(c, input) &&
+    return core_ready_is_filled(c, input) &&
            core_fifo_room(&core_read_buffer(c, input)->fifo) >= packets - held;
 }
 

@@ -51,8 +51,8 @@ enum prt_status prt_cached_buffers_find(const struct prt_container *c,
                                         struct prt_kernel_object *objects)
 {
     uint64_t capacity = core_caches_capacity(description);
-    if (capacity == 0 || c->buffer_count == 0) return PRT_OK;
-    uint64_t *bytes = calloc(c->buffer_count, sizeof *bytes);
+    if (capacity == 0) return PRT_OK;
+    uint64_t *bytes = calloc((size_t)c->buffer_count + 1, sizeof *bytes);
     if (bytes == NULL) return PRT_E_NOMEM;
     for (uint32_t i = 0; i < c->buffer_count; i++)
         if (c->buffers[i].outer == CONTAINER_INNER)

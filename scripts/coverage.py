@@ -26,13 +26,13 @@ TESTS = ["test_verify", "test_container_rules", "test_reader", "test_verify_prog
          "test_image_elf", "test_deepen", "test_effects", "test_io_faults", "test_io_image", "test_io_npy", "test_io_raw", "test_io_sink",
          "test_io_spec", "test_io_sound", "test_io_wav", "test_limits",
          "test_port_thread", "test_live_port", "test_arrivals", "test_arrival_port", "test_arrival_text", "test_memory_port", "test_sched_faults", "test_stage_marks", "test_stalls", "test_sched_rates", "test_static_part",
-         "test_observer", "test_debugger", "test_piperun", "test_machine", "test_cpu_trial", "test_cpu_pool"]
+         "test_observer", "test_debugger", "test_piperun", "test_machine", "test_cpu_trial", "test_cpu_pool", "test_trial", "test_sim", "test_time", "test_cuda"]
 REPLAYS = ["program", "packets", "subdevices", "interleaving", "streams"]  # with seeds in tests/fuzz/corpus
 # Cases of tests/run.sh: what files, ports and the scheduler do in whole runs.
 COMMANDS = ["tests/lang"] + [f"tests/e2e/{name}.sh" for name in (
     "formats", "packets", "audio_rates", "bad_input", "leftovers", "reports", "debugger", "signals", "interrupt",
     "counterexample", "device_queue", "endless", "suspensions", "importance", "kernel_faults", "shrinking_input", "cpu", "live_streams",
-    "arrivals", "extern_kernels")]
+    "arrivals", "extern_kernels", "time", "time_report", "measured_times", "predict", "cuda")]
 CONSTANTS = {"0", "1", "true", "false"}  # conditions that are no choice
 MARK = "uncovered:"
 

@@ -14,8 +14,7 @@ static void add_bytes(uint64_t *sum, uint64_t bytes)
 
 static uint64_t whole_blocks(uint64_t bytes)
 {
-    uint64_t whole;
-    return align_checked(bytes, BLOCK_BYTES, &whole) ? whole : UINT64_MAX;
+    return saturating_add(bytes, BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES;
 }
 
 static uint64_t packed_bytes(const uint32_t extents[3])

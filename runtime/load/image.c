@@ -111,7 +111,7 @@ static const char *reason_of_linker(const char *path)
     size_t length = strlen(path);
     /* uncovered: the C library has a reason for each failure */
     if (why == NULL) return "unknown reason";
-    /* uncovered: it begins with the name, other libraries may say it otherwise */
+    /* a library that the image needs has a name of its own */
     if (strncmp(why, path, length) != 0) return why;
     return why + length + strspn(why + length, ": ");
 }

@@ -139,7 +139,7 @@ enum prt_status prt_arrival_take(struct prt_sched *s, struct prt_buffer *buffer,
     uint64_t now = present_cycle(s), room = core_fifo_room(buffer->fifo);
     uint64_t arrived = prt_arrivals_by(arrivals, now) - port->packets;
     if (arrived == 0 || room == 0) return PRT_OK;
-    uint64_t wanted = arrived < room ? arrived : room;
+    uint64_t wanted = arrived < room ? arrived : room; /* equivalent: of two equals either */
     read_ahead_for(s, buffer, wanted);
     uint64_t packets = wanted < port->ahead.packets ? wanted : port->ahead.packets;
     bool ends = packets < wanted;
@@ -171,6 +171,6 @@ uint64_t prt_arrival_next_cycle(struct prt_sched *s, struct prt_buffer *buffer, 
         uint64_t rests_until = prt_arrivals_cycle(arrivals, last);
         if (rests_until < taken) taken = rests_until;
     }
-    if (taken > cycle) cycle = taken;
+    if (taken > cycle) cycle = taken; /* equivalent: of two equals either */
     return cycle > PRT_ARRIVAL_CYCLES_MAX ? PRT_ARRIVAL_LATE : cycle;
 }

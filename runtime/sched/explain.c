@@ -310,6 +310,7 @@ static const char *why_misplaced(enum core_failure_kind kind)
     case CORE_BAD_AGAIN: return "an 'again' outside of what is repeated";
     case CORE_BAD_CALL: return "a call in a routine";
     case CORE_BAD_RETURN: return "a return that no call leads to";
+    /* uncovered: the verifier has proven that the prologue comes first */
     default: return "an instruction of the prologue after it";
     }
 }

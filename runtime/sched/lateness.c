@@ -44,8 +44,7 @@ static bool allocate_marks(struct prt_lateness *made, const struct prt_sched *s)
         b->late.least_cycles = UINT64_MAX;
         b->depth = s->buffers[i].fifo->depth_packets;
         if (s->buffers[i].record->outer == CONTAINER_OUTER_IN) continue;
-        if (b->depth <= SIZE_MAX / sizeof *b->marks)
-            b->marks = calloc((size_t)b->depth, sizeof *b->marks);
+        b->marks = calloc((size_t)b->depth, sizeof *b->marks); /* its ring is in memory */
         if (b->marks == NULL) return false;
     }
     return true;

@@ -289,7 +289,6 @@ uint64_t prt_live_find_arrival(struct prt_sched *s)
 enum prt_status prt_live_wait(struct prt_sched *s, bool *on, struct prt_error *error)
 {
     *on = false;
-    if (s->live == NULL) return PRT_OK;
     if (!s->live->real_time) {
         struct prt_buffer *first;
         uint64_t cycle = find_arrival_of(s, &first);

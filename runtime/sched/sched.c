@@ -167,7 +167,7 @@ static bool call_step(struct prt_sched *s, step_callback told, uint32_t stage, b
     enum prt_doing before = prt_run_state_set(s, PRT_DOING_STEP, NULL);
     enum prt_status status = told(s->step->context, stage, finish, error_of(s, &later));
     (void)prt_run_state_set(s, before, NULL);
-    return status == PRT_OK || note_status(s, status);
+    return status == PRT_OK ? true : note_status(s, status);
 }
 
 static bool receive_event(void *context, enum core_event event, uint32_t index, bool finish)

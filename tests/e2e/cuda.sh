@@ -85,7 +85,7 @@ fi
 
 ptx=$(dirname "$PIPERUN")/gen/resident.ptx
 check "a build without clang leaves it out, and says so" says 0 'no clang for GPUs, so the device cuda is left out' \
-    make -s -C "$ROOT" GPU_CLANG= BUILD="$TMP/build" "$TMP/build/release/gen/resident.ptx"
+    make -s -C "$ROOT" VARIANT=release GPU_CLANG= BUILD="$TMP/build" "$TMP/build/release/gen/resident.ptx"
 if [ -s "$ptx" ]; then
     check "it calls the kernels and nothing else" [ "$(grep '^\.extern' "$ptx" | grep -cv pipe_call)" = 0 ]
     check "one kernel" [ "$(grep -c '\.entry' "$ptx")" = 1 ]

@@ -16,7 +16,8 @@ be told from the original the source says why, on the line or in the comment tha
     /* equivalent: a depth is never 0 here */
 
 Exit 0 if none survives that is not excused so, else 1.  Environment: CC (default cc), MUTATION_FLAGS (for compiling),
-MUTATION_LIBS, MUTATION_FAULTS, MUTATION_IO_FAULTS and MUTATION_SCHED_FAULTS (for linking): `make mutation` sets them.
+MUTATION_LIBS, MUTATION_FAULTS, MUTATION_IO_FAULTS, MUTATION_SCHED_FAULTS and MUTATION_QUOTA (for linking): `make mutation`
+sets them.
 """
 import argparse
 import glob
@@ -52,6 +53,8 @@ TESTS = {  # those that are about a file come first
     "verify_bounded.c": ["test_verify", "test_certify"] + LOADER,
     "image.c": ["test_image", "test_load_faults"],
     "image_elf.c": ["test_image_elf", "test_image"],
+    "image_ptx.c": ["test_image", "test_load_faults"],
+    "cached_buffers.c": ["test_load_faults", "test_time"],
     "faults.c": ["test_fault_order", "test_at_hand"] + SCHEDULER,
     "deepen.c": ["test_deepen", "test_sched_faults"],
     "device_need.c": ["test_device_queue"] + LOADER,
@@ -83,8 +86,8 @@ TESTS = {  # those that are about a file come first
     "live_port.c": ["test_live_port", "test_arrival_port"] + SCHEDULER,
     "arrivals.c": ["test_arrivals", "test_arrival_port"],
     "arrival_port.c": ["test_arrival_port", "test_arrivals"],
-    "lateness.c": ["test_arrival_port"],
-    "arrival_text.c": ["test_arrival_text"],
+    "lateness.c": ["test_arrival_port", "test_sched_faults"],
+    "arrival_text.c": ["test_arrival_text", "test_io_faults"],
     "static_part.c": ["test_static_part"] + SCHEDULER,
     "explain.c": ["test_stalls"] + SCHEDULER,
     "sched_replay.c": ["test_stalls"] + SCHEDULER,
@@ -297,7 +300,7 @@ class Builder:
         archives = [f"{self.folder}/tests/libhelper.a"] + self.pipec + [f"{self.folder}/libpiperun.a", f"{self.folder}/libpipert.a"]
         words = shlex.split(os.environ.get("MUTATION_LIBS", ""))
         faults = {"test_load_faults": "MUTATION_FAULTS", "test_io_faults": "MUTATION_IO_FAULTS",
-                  "test_sched_faults": "MUTATION_SCHED_FAULTS"}.get(program)
+                  "test_sched_faults": "MUTATION_SCHED_FAULTS", "test_pipert": "MUTATION_QUOTA"}.get(program)
         if faults is not None:
             words += shlex.split(os.environ.get(faults, ""))
         link = self.compiler + ["-Wl,--strip-debug", f"{self.work}/mutant.o", test] + archives + words + ["-o", f"{self.work}/test"]

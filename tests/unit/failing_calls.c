@@ -2,7 +2,10 @@
 #include "tests/unit/failing_calls.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct faults faults;
 
@@ -70,6 +73,27 @@ REAL(int, posix_memalign, void **block, size_t alignment, size_t size)
     int status = __real_posix_memalign(block, alignment, size);
     if (status == 0) counted(*block);
     return status;
+}
+
+REAL(char *, strdup, const char *text)
+{
+    return fails(ENOMEM) ? NULL : counted(__real_strdup(text));
+}
+
+REAL(char *, strndup, const char *text, size_t length)
+{
+    return fails(ENOMEM) ? NULL : counted(__real_strndup(text, length));
+}
+
+__attribute__((format(printf, 2, 3))) int __wrap_asprintf(char **text, const char *format, ...);
+__attribute__((format(printf, 2, 3))) int __wrap_asprintf(char **text, const char *format, ...)
+{
+    va_list more;
+    va_start(more, format);
+    int length = fails(ENOMEM) ? -1 : vasprintf(text, format, more);
+    va_end(more);
+    if (length >= 0) (void)counted(*text);
+    return length;
 }
 
 REAL(void, free, void *block)

@@ -10,8 +10,8 @@
  *         assert_int_equal(faults.blocks, 0);
  *     }
  *
- * The calls for memory are here: malloc, calloc, realloc, aligned_alloc, posix_memalign, free (Makefile: MEMORY_LD).  A test
- * adds other calls with REAL.
+ * The calls for memory are here: malloc, calloc, realloc, aligned_alloc, posix_memalign, free, strdup,
+ * strndup, asprintf (Makefile: MEMORY_LD).  A test adds other calls with REAL.
  * Thread-safety: calls may come from any thread; arm and disarm, while no other thread makes any.
  */
 #ifndef TESTS_FAILING_CALLS_H

@@ -56,6 +56,8 @@ static void other_words_are_no_rates(void **unused)
                                         "1/2kHz/s",
                                         "nan",
                                         "9223372036854775808",
+                                        "92233720368547758070",
+                                        "9223372036854775807/0.001",
                                         "9223372036854775807kHz",
                                         "1/9223372036854775808",
                                         "0.00000000000000000001"};
@@ -169,6 +171,7 @@ static void a_wrong_line_is_named(void **unused)
                                         "9223372036854775808 1",
                                         "1 9223372036854775808",
                                         "9223372036854775807s 1",
+                                        "0.000000000000000001ns 1",
                                         "0.0000000000000000001s 1"};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         char text[80];
@@ -181,6 +184,31 @@ static void a_wrong_line_is_named(void **unused)
         assert_non_null(strstr(error.message, "list:3: '"));
         assert_int_equal(list.count, 0);
     }
+}
+
+static void only_the_beginning_of_a_long_line_is_shown(void **unused)
+{
+    (void)unused;
+    char text[200];
+    struct prt_arrival_list list;
+    struct prt_error error;
+    memset(text, '7', sizeof text);
+    const char *path = write_list(text, sizeof text);
+    assert_int_equal(prt_arrival_list_read(path, 1000, &list, &error), PRT_E_FORMAT);
+    const char *shown = strchr(error.message, '\'');
+    assert_non_null(shown);
+    assert_int_equal(strspn(shown + 1, "7"), 80);
+}
+
+/* The memory of the process cannot be read where nothing is. */
+static void a_list_that_cannot_be_read_is_named(void **unused)
+{
+    (void)unused;
+    struct prt_arrival_list list;
+    struct prt_error error;
+    assert_int_equal(prt_arrival_list_read("/proc/self/mem", 1000, &list, &error), PRT_E_READ);
+    assert_string_equal(error.message, "/proc/self/mem: Input/output error");
+    assert_int_equal(list.count, 0);
 }
 
 static void bytes_that_are_no_text_are_refused(void **unused)
@@ -201,4 +229,6 @@ IO_TEST_MAIN("arrival_text", cmocka_unit_test(rates_are_exact_fractions),
              cmocka_unit_test(a_list_has_cycles_or_times_with_units),
              cmocka_unit_test(a_long_list_is_read_to_its_end), cmocka_unit_test(a_list_has_a_limit),
              cmocka_unit_test(a_wrong_line_is_named),
+             cmocka_unit_test(only_the_beginning_of_a_long_line_is_shown),
+             cmocka_unit_test(a_list_that_cannot_be_read_is_named),
              cmocka_unit_test(bytes_that_are_no_text_are_refused))

@@ -234,6 +234,50 @@ static void the_rest_behind_a_full_buffer_is_counted(void **unused)
     prt_program_free(program);
 }
 
+/* x has `count` packets, of which the list of arrivals does not name the last `lacking`. */
+static void expect_arrivals(const struct prt_program *program, unsigned parts, size_t count,
+                            size_t lacking)
+{
+    enum { MOST = FIRINGS + DEPTH, STEP = 1000000 };
+    static struct host y, z;
+    uint64_t cycles[2 * DEPTH], packets[2 * DEPTH];
+    struct source source = {.count = count};
+    struct prt_run_statistics statistics;
+    struct prt_run *run = create(program);
+    for (size_t i = 0; i < count; i++) {
+        cycles[i] = STEP * (i + 1);
+        packets[i] = 1;
+    }
+    bind(run, "x", &source, true);
+    bind_sink(run, "y", &y);
+    if (parts & TOTAL) bind_sink(run, "z", &z);
+    assert_int_equal(prt_run_input_arrivals(run, prt_program_find_port(program, "x"), cycles,
+                                            packets, count - lacking, NULL, NULL),
+                     PRT_OK);
+    enum prt_status expected = count > MOST ? PRT_E_STALL : PRT_OK;
+    if (lacking && count <= MOST) expected = PRT_E_FORMAT;
+    assert_int_equal(prt_run_execute(run, NULL), expected);
+    prt_run_statistics(run, &statistics);
+    if (expected == PRT_OK) assert_true(statistics.total_cycles >= STEP * count);
+    if (expected != PRT_E_FORMAT) assert_int_equal(y.count, FIRINGS < count ? FIRINGS : count);
+    prt_run_destroy(run);
+}
+
+/* The join starves.  x is filled although no stage lacks its packets: these arrive, and so does its end.  Packets that the
+ * list of arrivals does not name are refused. */
+static void packets_and_ends_of_full_ports_arrive(void **unused)
+{
+    (void)unused;
+    static const unsigned parts[] = {0, TOTAL};
+    for (size_t p = 0; p < 2; p++) {
+        struct prt_program *program = starving(parts[p]);
+        for (size_t count = 2; count <= 2 * DEPTH; count++)
+            for (size_t lacking = 0; lacking < 2; lacking++)
+                expect_arrivals(program, parts[p], count, lacking);
+        prt_program_free(program);
+    }
+}
+
 /* ---- what is counted ---- */
 
 /* x and w -> add -> y */
@@ -490,6 +534,7 @@ static void a_finish_may_leave_packets_over(void **unused)
 TEST_MAIN("at_hand", cmocka_unit_test(whether_a_run_has_stalled_follows_from_the_streams),
           cmocka_unit_test(a_port_is_filled_before_a_fault_is_demanded),
           cmocka_unit_test(the_rest_behind_a_full_buffer_is_counted),
+          cmocka_unit_test(packets_and_ends_of_full_ports_arrive),
           cmocka_unit_test(a_rest_is_counted_up_to_its_limit),
           cmocka_unit_test(the_rest_of_a_stream_that_breaks_is_not_all),
           cmocka_unit_test(an_interrupted_run_reads_no_rest),

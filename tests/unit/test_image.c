@@ -14,7 +14,9 @@
 #include <unistd.h>
 
 #include "lang/cpu_features.h"
+#include "lang/gpu_abi.h"
 #include "runtime/load/image.h"
+#include "runtime/load/image_ptx.h"
 #include "runtime/load/rewrite.h"
 #include "runtime/load/stage_listing.h"
 #include "runtime/verify/verify.h"
@@ -202,6 +204,42 @@ static void entries_of_launched_kernels_are_looked_for_in_images_for_gpus(void *
     }
     interfaces[c.interface_count - 1].kernel = kernel;
     assert_int_equal(prt_image_verify_all(&c, &error), PRT_OK);
+    prt_container_free(&c);
+}
+
+/* Each firing has a thread of its own, unless firings depend on each other, launch, or leave traces for a debugger. */
+static void firings_have_threads_of_a_gpu_unless_one_follows_the_other(void **unused)
+{
+    (void)unused;
+    struct prt_container c = built_container(program, "shapes", "cuda");
+    struct container_pipeline pipeline = *c.pipeline;
+    const struct container_node good = c.nodes[0];
+    c.pipeline = &pipeline;
+    assert_true(prt_image_ptx_has_threads(&c, &good));
+    for (int i = 0; i < 5; i++) {
+        struct container_node node = good;
+        if (i == 0) node.flags |= CONTAINER_NODE_STATEFUL;
+        if (i == 1) node.flags |= CONTAINER_NODE_LAUNCHES;
+        if (i == 2) node.state_bytes = 8;
+        if (i == 3) node.input_count = GPU_ENDS_MAX - node.output_count + 1;
+        if (i == 4) pipeline.flags |= CONTAINER_PIPELINE_DEBUG;
+        assert_false(prt_image_ptx_has_threads(&c, &node));
+    }
+    pipeline.flags = 0;
+    struct container_node most = good;
+    most.input_count = GPU_ENDS_MAX - most.output_count;
+    assert_true(prt_image_ptx_has_threads(&c, &most));
+    prt_container_free(&c);
+}
+
+static void the_first_image_for_no_newer_gpu_is_found(void **unused)
+{
+    (void)unused;
+    struct prt_container c = built_container(program, "plain", "cuda");
+    assert_int_equal(c.images[1].features, 80);
+    assert_ptr_equal(prt_image_ptx_find(&c, 80), &c.images[1]);
+    assert_ptr_equal(prt_image_ptx_find(&c, 90), &c.images[1]);
+    assert_null(prt_image_ptx_find(&c, 75));
     prt_container_free(&c);
 }
 
@@ -624,6 +662,8 @@ TEST_MAIN("image", cmocka_unit_test(entries_are_found),
           cmocka_unit_test(damaged_images_for_gpus_are_refused),
           cmocka_unit_test(entries_in_images_for_gpus_are_numbered_by_kernel),
           cmocka_unit_test(entries_of_launched_kernels_are_looked_for_in_images_for_gpus),
+          cmocka_unit_test(firings_have_threads_of_a_gpu_unless_one_follows_the_other),
+          cmocka_unit_test(the_first_image_for_no_newer_gpu_is_found),
           cmocka_unit_test(images_for_gpus_are_not_loaded_for_a_processor),
           cmocka_unit_test(an_image_without_arguments_is_refused),
           cmocka_unit_test(what_is_no_shared_object_is_refused),

@@ -594,6 +594,47 @@ static void versions_of_symbols_lie_in_constant_tables(void **unused)
     foreign = NULL;
 }
 
+/* 100 times the same library, each with a part of one chain of versions: so many steps in all. */
+static void make_shared_versions(uint64_t steps)
+{
+    enum { LIBRARIES = 100, VERSIONS = 244, NEEDS = 528, CHAIN = NEEDS + LIBRARIES * 16 };
+    make_foreign();
+    for (uint32_t i = 0; i <= VERSIONS; i++) { /* the end of each is the beginning of the next */
+        const uint32_t name_and_next[] = {1, i < VERSIONS ? 8 : 0};
+        memcpy(tiny.code + CHAIN + (uint64_t)i * 8, name_and_next, sizeof name_and_next);
+    }
+    for (uint32_t i = 0; i < LIBRARIES; i++) {
+        uint32_t later = LIBRARIES - 1 - i, here = NEEDS + i * 16; /* two steps each, or more */
+        uint64_t seen = steps - 2 * later - 1 < VERSIONS ? steps - 2 * later - 1 : VERSIONS;
+        const Elf64_Verneed need = {.vn_version = 1,
+                                    .vn_file = LIBRARY_NAME,
+                                    .vn_aux = CHAIN + (VERSIONS - (uint32_t)seen) * 8 - here,
+                                    .vn_next = later > 0 ? 16 : 0};
+        memcpy(tiny.code + here, &need, sizeof need);
+        steps -= seen + 1;
+    }
+    assert_int_equal(steps, 0);
+    entry(DT_VERNEED)->d_un.d_ptr = AT(code) + NEEDS;
+    *number(MEMCPY) = 0;
+}
+
+/* Chains that share their ends would be followed again and again: a file is worth as many steps as it has bytes. */
+static void versions_are_not_followed_without_end(void **unused)
+{
+    (void)unused;
+    struct container_library library = {1};
+    struct prt_container container = {
+        .strings = "\0libz.so.1", .libraries = &library, .library_count = 1};
+    foreign = &container;
+    make_shared_versions(sizeof tiny);
+    accepted();
+    make_shared_versions(sizeof tiny + 1); /* the last version is one too many */
+    refused("outside of its constant segments");
+    make_shared_versions(sizeof tiny + 2); /* with its library */
+    refused("outside of its constant segments");
+    foreign = NULL;
+}
+
 /* Entries of one tag are counted before they are kept. */
 static void more_libraries_than_there_is_room_for_are_refused(void **unused)
 {
@@ -653,5 +694,6 @@ TEST_MAIN("image_elf", cmocka_unit_test(an_image_that_the_linker_loads_is_accept
           cmocka_unit_test(relocations_change_data_alone),
           cmocka_unit_test(foreign_code_has_the_libraries_of_its_container),
           cmocka_unit_test(versions_of_symbols_lie_in_constant_tables),
+          cmocka_unit_test(versions_are_not_followed_without_end),
           cmocka_unit_test(more_libraries_than_there_is_room_for_are_refused),
           cmocka_unit_test(damage_is_refused_or_harmless))

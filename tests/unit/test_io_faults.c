@@ -8,6 +8,7 @@
 #include "tests/unit/test_io.h"
 
 #include "base/file_publish.h"
+#include "tools/piperun/io/arrival_text.h"
 
 #include <poll.h>
 #include <sndfile.h>
@@ -38,27 +39,6 @@ static ssize_t moves(size_t size, int why)
 }
 
 /* NOLINTBEGIN(bugprone-reserved-identifier,misc-use-internal-linkage): the linker's names */
-REAL(char *, strdup, const char *text)
-{
-    return fails(ENOMEM) ? NULL : counted(__real_strdup(text));
-}
-
-REAL(char *, strndup, const char *text, size_t length)
-{
-    return fails(ENOMEM) ? NULL : counted(__real_strndup(text, length));
-}
-
-__attribute__((format(printf, 2, 3))) int __wrap_asprintf(char **text, const char *format, ...);
-__attribute__((format(printf, 2, 3))) int __wrap_asprintf(char **text, const char *format, ...)
-{
-    va_list more;
-    va_start(more, format);
-    int length = fails(ENOMEM) ? -1 : vasprintf(text, format, more);
-    va_end(more);
-    if (length >= 0) (void)counted(*text);
-    return length;
-}
-
 /* Without random numbers the name of a temporary is less random. */
 REAL(ssize_t, getrandom, void *bytes, size_t size, unsigned flags)
 {
@@ -378,6 +358,35 @@ static void inputs_are_read_or_refused(void **state)
     __real_close(idle[1]);
 }
 
+static void lists_of_arrivals_are_read_or_memory_is_missing(void **state)
+{
+    (void)state;
+    enum { LINES = 300 }; /* more than a list has room for at first */
+    static char text[LINES * 4 + 1];
+    for (size_t i = 0; i < LINES; i++)
+        memcpy(text + i * 4, "1 2\n", 4);
+    const char *path = io_path("arrivals");
+    io_write_file(path, text, LINES * 4);
+    bool hit = true;
+    for (uint64_t call = 0; hit; call++) {
+        struct prt_error error = {0};
+        struct prt_port_spec spec = {0};
+        struct prt_arrival_list list = {0};
+        char items[256];
+        snprintf(items, sizeof items, ",arrive=@%s", path);
+        arm(FAULT_FAILS, call);
+        enum prt_status status = parse("in", "x.raw", items, &spec, &error);
+        if (status == PRT_OK) status = prt_arrival_list_read(spec.arrive_path, 1000, &list, &error);
+        prt_arrival_list_free(&list);
+        prt_port_spec_free(&spec);
+        hit = disarm();
+        check_message(status, &error);
+        if (status != PRT_E_OPEN) assert_int_equal(status, hit ? PRT_E_NOMEM : PRT_OK);
+        assert_true(faults.blocks <= 0);
+    }
+    unlink(path);
+}
+
 /* More than a writer keeps: what fails is a write in the middle of a line, of a picture, of sound.  Every second error is
  * not asked for. */
 static void large_outputs_fail_where_they_are_written(void **state)
@@ -569,7 +578,8 @@ static void pipes_are_written_or_an_error_says_so(void **state)
                 FILE *all = tmpfile();
                 assert_non_null(all);
                 snprintf(name, sizeof name, "/dev/fd/%d", fileno(all));
-                bool has_format = strncmp(row->items + 1, format, strlen(format)) == 0;
+                bool has_format =
+                    row->items[0] == ',' && strncmp(row->items + 1, format, strlen(format)) == 0;
                 snprintf(items, sizeof items, "%s%s%s", has_format ? "" : ",",
                          has_format ? "" : format, row->items);
                 to.items = items;
@@ -739,6 +749,7 @@ IO_TEST_MAIN("io_faults", cmocka_unit_test(generators_are_made_or_refused),
              cmocka_unit_test(other_sound_is_read_or_refused),
              cmocka_unit_test(outputs_are_whole_or_not_there),
              cmocka_unit_test(inputs_are_read_or_refused),
+             cmocka_unit_test(lists_of_arrivals_are_read_or_memory_is_missing),
              cmocka_unit_test(a_read_that_fails_inside_a_header_is_reported),
              cmocka_unit_test(a_read_that_fails_before_the_end_is_reported),
              cmocka_unit_test(large_outputs_fail_where_they_are_written),

@@ -2,10 +2,13 @@
 /* Eager ports in a program: what is pushed comes out before more is asked for. */
 #include "tests/test.h"
 
+#include <sched.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <time.h>
 
+#include "runtime/host/pipert_run.h"
+#include "runtime/sched/port_thread.h"
 #include "tests/conform/pipelines.h"
 
 static const struct prt_image_kernel copy = {.run = kernel_copy}, diff = {.run = kernel_diff},
@@ -729,6 +732,90 @@ static void slow_sinks_get_all_packets(void **state)
     prt_program_free(program);
 }
 
+/* ---- room that comes while the scheduler fills ports ---- */
+
+static struct {
+    sem_t goes_on;
+    const struct prt_buffer *y;
+    size_t got, left;
+    bool found_full;
+} late_room;
+
+/* The first packets are kept until the source lets the sink go on. */
+static enum prt_status keep_packets(void *context, const void *packets, size_t count,
+                                    struct prt_error *error)
+{
+    (void)context, (void)packets, (void)error;
+    if (late_room.got == 0) sem_wait(&late_room.goes_on);
+    late_room.got += count;
+    return PRT_OK;
+}
+
+/* Gives as many packets as it is asked for.  Once y is full, which is when no stage can go on, there is room in y before it
+ * returns. */
+static enum prt_status give_room(void *context, void *packets, size_t capacity, size_t *count,
+                                 struct prt_error *error)
+{
+    (void)context, (void)error;
+    *count = capacity < late_room.left ? capacity : late_room.left;
+    late_room.left -= *count;
+    memset(packets, 0, *count * sizeof(int32_t));
+    bool is_full = !late_room.found_full && prt_port_thread_room(late_room.y) == 0;
+    late_room.found_full |= is_full;
+    if (is_full || *count == 0) sem_post(&late_room.goes_on);
+    while (is_full && prt_port_thread_room(late_room.y) == 0)
+        sched_yield();
+    return PRT_OK;
+}
+
+static enum prt_status give_none(void *context, void *packets, size_t capacity, size_t *count,
+                                 struct prt_error *error)
+{
+    (void)context, (void)packets, (void)capacity, (void)error;
+    *count = 0;
+    return PRT_OK;
+}
+
+/* The sink keeps its packets until y is full, which is a megabyte of them.  x, which is at hand, is filled then.  Beside it, w is
+ * eager, so that stages do not wait for the sink. */
+static void room_that_comes_late_is_not_missed(void **state)
+{
+    (void)state;
+    enum { MANY = 500000 };
+    static const struct prt_image_kernel copies[] = {{.run = kernel_copy}, {.run = kernel_copy}};
+    const struct prt_run_options options = {.device = "cpu:1"};
+    struct made *m = made_create("p", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, DEPTH, CONTAINER_OUTER_IN);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, DEPTH, CONTAINER_OUTER_OUT);
+    uint32_t w = made_buffer(m, "w", SCALAR_I32, DEPTH, CONTAINER_OUTER_IN);
+    uint32_t v = made_buffer(m, "v", SCALAR_I32, DEPTH, CONTAINER_OUTER_OUT);
+    for (uint32_t i = 0; i < 2; i++) {
+        made_input(m, made_node(m, i == 0 ? "a" : "b", 0), i == 0 ? x : w, 1, 1);
+        made_output(m, i, i == 0 ? y : v, 1, 0);
+    }
+    made_loop(m);
+    struct prt_program *program = pipelines_load(m, copies);
+    struct prt_run *run;
+    assert_int_equal(prt_run_create(program, &options, &run, NULL), PRT_OK);
+    late_room.got = 0;
+    late_room.found_full = false;
+    late_room.left = MANY;
+    late_room.y = &run->sched->buffers[y];
+    assert_int_equal(sem_init(&late_room.goes_on, 0, 0), 0);
+    assert_int_equal(prt_run_bind_input(run, x, give_room, NULL, NULL), PRT_OK);
+    assert_int_equal(prt_run_input_at_hand(run, x, NULL), PRT_OK);
+    assert_int_equal(prt_run_bind_input(run, w, give_none, NULL, NULL), PRT_OK);
+    assert_int_equal(prt_run_input_eager(run, w, NULL), PRT_OK);
+    assert_int_equal(prt_run_bind_output(run, y, keep_packets, NULL, NULL), PRT_OK);
+    assert_int_equal(prt_run_give_thread(run, y, NULL, NULL, NULL), PRT_OK);
+    assert_int_equal(prt_run_execute(run, NULL), PRT_OK);
+    assert_int_equal(late_room.got, MANY);
+    assert_true(late_room.found_full);
+    prt_run_destroy(run);
+    prt_program_free(program);
+    sem_destroy(&late_room.goes_on);
+}
+
 TEST_MAIN("live_port", cmocka_unit_test(a_pushed_packet_comes_out_before_the_next_push),
           cmocka_unit_test(so_do_several_packets_and_those_of_a_window),
           cmocka_unit_test(two_sources_are_asked_in_turns),
@@ -744,4 +831,5 @@ TEST_MAIN("live_port", cmocka_unit_test(a_pushed_packet_comes_out_before_the_nex
           cmocka_unit_test(a_source_that_fails_ends_the_run),
           cmocka_unit_test(a_guard_hears_a_source_that_fails),
           cmocka_unit_test(a_failing_source_goes_before_the_next_port),
-          cmocka_unit_test(slow_sinks_get_all_packets))
+          cmocka_unit_test(slow_sinks_get_all_packets),
+          cmocka_unit_test(room_that_comes_late_is_not_missed))

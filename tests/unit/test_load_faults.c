@@ -15,6 +15,7 @@
 
 #include "runtime/backend/null/null.h"
 #include "runtime/device/ring.h"
+#include "model/cached_buffers.h"
 #include "model/queue.h"
 #include "model/subdevice.h"
 #include "runtime/load/image.h"
@@ -434,6 +435,35 @@ static void images_are_loaded_or_refused(void **unused)
     prt_container_free(&c);
 }
 
+/* The names of entries for foreign code are put together; those of an image for a GPU are noted. */
+static void entries_of_images_are_looked_for_or_memory_is_missing(void **unused)
+{
+    (void)unused;
+    const struct container_foreign foreign = {.name = 0};
+    for (int for_gpu = 0; for_gpu < 2; for_gpu++) {
+        struct prt_container c = built_container(program, "bounded", for_gpu ? "cuda" : "sim4");
+        bool hit = true;
+        if (!for_gpu) c.foreign = &foreign;
+        c.foreign_count = !for_gpu;
+        for (uint64_t call = 0; hit; call++) {
+            struct prt_image image = {.fd = -1};
+            struct prt_error error = {0};
+            arm(FAULT_FAILS, call);
+            enum prt_status status =
+                for_gpu ? prt_image_verify_all(&c, &error) : prt_image_choose(&c, &image, &error);
+            if (status == PRT_OK && !for_gpu) status = prt_image_open(&c, &image, &error);
+            hit = disarm();
+            if (!for_gpu) prt_image_free(&image);
+            if (hit && status != PRT_E_OPEN)
+                expect_told(status, PRT_E_NOMEM, PRT_E_NOMEM, &error);
+            else if (!hit)
+                assert_int_equal(status, for_gpu ? PRT_OK : PRT_E_FORMAT);
+        }
+        c.foreign_count = 0;
+        prt_container_free(&c);
+    }
+}
+
 static void programs_are_replaced_or_not(void **unused)
 {
     (void)unused;
@@ -456,6 +486,27 @@ static void programs_are_replaced_or_not(void **unused)
 }
 
 /* ---- buffers, sub-devices ---- */
+
+static void the_traffic_of_buffers_is_found_or_memory_is_missing(void **unused)
+{
+    (void)unused;
+    struct prt_container c = built_container(program, "chain", "sim-h100");
+    struct prt_kernel_object objects[32];
+    struct devdesc description;
+    assert_true(devdesc_builtin("sim-h100", &description) && 2 * c.stage_count <= 32);
+    description.cache_bytes_per_cycle = 64;
+    bool hit = true;
+    for (uint64_t call = 0; hit; call++) {
+        memset(objects, 0, sizeof objects);
+        arm(FAULT_FAILS, call);
+        enum prt_status status = prt_cached_buffers_find(&c, &description, objects);
+        hit = disarm();
+        assert_int_equal(status, hit ? PRT_E_NOMEM : PRT_OK);
+        assert_int_equal(faults.blocks, 0);
+        assert_int_equal(objects[0].cached_bytes > 0, !hit);
+    }
+    prt_container_free(&c);
+}
 
 static void buffers_are_made_or_not(void **unused)
 {
@@ -600,9 +651,10 @@ TEST_MAIN("load_faults", cmocka_unit_test(loading_says_that_there_is_no_memory),
           cmocka_unit_test(programs_of_all_instructions_need_memory),
           cmocka_unit_test(programs_are_refused_wherever_work_ends),
           cmocka_unit_test(files_are_read_or_refused), cmocka_unit_test(pipes_are_read_or_refused),
-          cmocka_unit_test(pipes_are_read_or_refused),
           cmocka_unit_test(images_are_loaded_or_refused),
+          cmocka_unit_test(entries_of_images_are_looked_for_or_memory_is_missing),
           cmocka_unit_test(programs_are_replaced_or_not), cmocka_unit_test(buffers_are_made_or_not),
+          cmocka_unit_test(the_traffic_of_buffers_is_found_or_memory_is_missing),
           cmocka_unit_test(runs_are_made_or_not),
           cmocka_unit_test(very_many_buffers_say_what_bounds_them),
           cmocka_unit_test(devices_are_made_or_not),

@@ -12,15 +12,19 @@
 
 static const struct prt_image_kernel copies[] = {{.run = kernel_copy}, {.run = kernel_copy}};
 
-enum { DEPTH = 8, PACKETS = 21, OUTCOMES_MAX = 200 };
+enum { DEPTH = 8, PACKETS = 21, OUTCOMES_MAX = 200, STAGES_MAX = 3 };
 
 struct served {
     struct core *core;
     struct core_environment environment;
     uint64_t to_give, given, taken;
-    bool moves;     /* the block moves at each outcome */
-    bool in_flight; /* launches complete at the next wait */
-    uint32_t waiting[2], waiting_count, launches;
+    bool moves;                /* the block moves at each outcome */
+    bool in_flight;            /* launches complete at the next wait */
+    bool fails;                /* each wait fails */
+    enum kernel_status status; /* of each launch */
+    uint32_t waiting[STAGES_MAX], waiting_count, launches;
+    uint32_t keeps; /* the batch of the stage before this one stays in flight in the next wait */
+    bool full_at[STAGES_MAX]; /* the queue is full when the finish of that stage comes */
     enum core_outcome outcomes[OUTCOMES_MAX];
     uint32_t outcome_count;
 };
@@ -40,18 +44,45 @@ static bool launch(void *context, uint32_t stage, bool finish)
     if (h->in_flight)
         h->waiting[h->waiting_count++] = stage;
     else
-        core_completions(h->core)[0] = (struct core_completion){.object = stage};
+        core_completions(h->core)[0] =
+            (struct core_completion){.object = stage, .kernel_status = h->status};
     return !h->in_flight;
+}
+
+static enum core_taken enqueue(void *context, uint32_t queue, const union dispatch_packet *packet)
+{
+    struct served *h = context;
+    uint32_t object = (uint32_t)packet->full.kernel_object, stages = h->core->stage_count;
+    (void)queue;
+    if (object >= stages && h->full_at[object - stages]) {
+        h->full_at[object - stages] = false;
+        return CORE_BUSY;
+    }
+    h->waiting[h->waiting_count++] = object;
+    return CORE_TAKEN;
 }
 
 static bool wait_for_completions(void *context, bool until_arrival, uint32_t *count)
 {
     struct served *h = context;
+    uint32_t kept_count = 0;
     (void)until_arrival;
     assert_true(h->waiting_count > 0);
-    for (*count = 0; *count < h->waiting_count; ++*count)
-        core_completions(h->core)[*count] = (struct core_completion){.object = h->waiting[*count]};
-    h->waiting_count = 0;
+    if (h->fails) return false;
+    *count = 0;
+    for (uint32_t i = 0; i < h->waiting_count; i++) {
+        uint32_t object = h->waiting[i], stages = h->core->stage_count;
+        if (object + 1 == h->keeps) {
+            h->waiting[kept_count++] = object;
+            continue;
+        }
+        /* a finish appends a packet */
+        if (object >= stages)
+            core_produced(h->core)[core_stage(h->core, object - stages)->first_output] = 1;
+        core_completions(h->core)[(*count)++] = (struct core_completion){.object = object};
+    }
+    h->waiting_count = kept_count;
+    h->keeps = 0;
     return true;
 }
 
@@ -64,7 +95,7 @@ static void advance(void *context, uint64_t cycles)
 
 static struct core *make_block(struct prt_program *program)
 {
-    uint32_t node_stage[2];
+    uint32_t node_stage[STAGES_MAX];
     struct core *c = prt_block_create(&program->container, 8, node_stage);
     assert_non_null(c);
     for (uint32_t i = 0; i < c->buffer_count; i++)
@@ -121,6 +152,7 @@ static void run(struct served *h)
     h->environment = (struct core_environment){.context = h,
                                                .open = open_windows,
                                                .launch = launch,
+                                               .enqueue = enqueue,
                                                .wait = wait_for_completions,
                                                .advance = advance};
     enum core_outcome outcome;
@@ -235,14 +267,94 @@ static void a_host_that_gives_up_gets_the_end_of_the_run(void **unused)
     free(h.core);
 }
 
+static void a_fault_that_ends_a_run_at_once_is_its_failure(void **unused)
+{
+    (void)unused;
+    struct served h = {.to_give = PACKETS, .status = KERNEL_FAULT_DIVISION};
+    struct prt_program *program = load_chain();
+    h.core = make_block(program);
+    h.core->ends_at_once = true;
+    run(&h);
+    assert_int_equal(h.core->failure.kind, CORE_FAULT);
+    assert_int_equal(h.core->failure.stage, 0);
+    assert_int_equal(h.launches, 1);
+    prt_program_free(program);
+    free(h.core);
+}
+
+/* The verifier refuses such a program: here the jump after the dispatch becomes a halt. */
+static void halt_with_a_launch_in_flight_waits_for_it(void **unused)
+{
+    (void)unused;
+    struct prt_program *program = load_chain();
+    for (int fails = 0; fails < 2; fails++) {
+        struct served h = {.to_give = 3, .in_flight = true, .fails = fails};
+        h.core = make_block(program);
+        struct core_instruction *at = core_code(h.core);
+        while (at->opcode != SCHED_DISPATCH)
+            at++;
+        at[1].opcode = SCHED_HALT;
+        run(&h);
+        assert_int_equal(h.core->failure.kind, fails ? CORE_BAD_DEVICE : CORE_BAD_HALT);
+        assert_int_equal(h.launches, 1);
+        free(h.core);
+    }
+    prt_program_free(program);
+}
+
+/* x -> three stages with a finish -> three out-ports, in packets. */
+static struct prt_program *load_finishes(void)
+{
+    static const struct prt_image_kernel finishes[] = {{.run = kernel_copy, .finish = kernel_copy},
+                                                       {.run = kernel_copy, .finish = kernel_copy},
+                                                       {.run = kernel_copy, .finish = kernel_copy}};
+    static const char *const names[] = {"a", "b", "c"}, *const ports[] = {"ya", "yb", "yc"};
+    struct made *m = made_create("p", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, DEPTH, CONTAINER_OUTER_IN);
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t y = made_buffer(m, ports[i], SCALAR_I32, DEPTH, CONTAINER_OUTER_OUT);
+        uint32_t node = made_node(m, names[i], CONTAINER_NODE_FINISH);
+        made_input(m, node, x, 1, 1);
+        made_output(m, node, y, 1, 1);
+    }
+    made_loop(m);
+    return pipelines_load(m, finishes);
+}
+
+/* In one `ends`, b's last batch completes while the queue is full for the finish of a, and b's finish while it is full for
+ * that of c: the host is given both at once. */
+static void packets_of_a_batch_and_its_finish_are_drained_at_once(void **unused)
+{
+    (void)unused;
+    struct served h = {.to_give = 3, .keeps = 2, .full_at = {[0] = true, [2] = true}};
+    struct prt_program *program = load_finishes();
+    h.core = make_block(program);
+    h.core->direct = false;
+    h.core->open_sinks = 3;
+    run(&h);
+    assert_int_equal(h.core->failure.kind, CORE_GOOD);
+    assert_int_equal(h.taken, 3 * (3 + 1));
+    assert_false(h.full_at[0] || h.full_at[2]);
+    uint32_t drains = 0;
+    for (uint32_t i = 0; i < h.outcome_count; i++)
+        drains += h.outcomes[i] == CORE_DRAIN;
+    assert_int_equal(drains, 3); /* of a and c; of b; of the finishes of a and c */
+    prt_program_free(program);
+    free(h.core);
+}
+
 static void sizes_beyond_an_address_are_none(void **unused)
 {
     (void)unused;
     const struct core_shape small = {.stages = 3, .buffers = 2};
     const struct core_shape many = {.numbers = UINT64_MAX}, large = {.members = SIZE_MAX / 8};
+    const struct core_shape product = {.numbers = UINT64_MAX / 2};
+    const struct core_shape sum = {.numbers = UINT64_MAX / 8 - 1};
     assert_true(core_size(&small) > sizeof(struct core));
     assert_int_equal(core_size(&many), 0);
     assert_int_equal(core_size(&large), 0);
+    assert_int_equal(core_size(&product), 0);
+    assert_int_equal(core_size(&sum), 0);
 }
 
 TEST_MAIN("machine", cmocka_unit_test(all_packets_pass_by_a_host_of_a_few_lines),
@@ -250,4 +362,7 @@ TEST_MAIN("machine", cmocka_unit_test(all_packets_pass_by_a_host_of_a_few_lines)
           cmocka_unit_test(a_launch_in_flight_is_waited_for),
           cmocka_unit_test(a_host_that_asks_is_returned_to_before_the_next_instruction),
           cmocka_unit_test(a_host_that_gives_up_gets_the_end_of_the_run),
+          cmocka_unit_test(a_fault_that_ends_a_run_at_once_is_its_failure),
+          cmocka_unit_test(halt_with_a_launch_in_flight_waits_for_it),
+          cmocka_unit_test(packets_of_a_batch_and_its_finish_are_drained_at_once),
           cmocka_unit_test(sizes_beyond_an_address_are_none))

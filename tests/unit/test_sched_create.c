@@ -126,6 +126,8 @@ static void indices_fit_the_index_memory_and_the_registers_of_the_device(void **
     assert_string_equal(error.message,
                         "packed indices end at byte 94, the index memory of device 'd' has 93");
     assert_int_equal(create_indices(&device, false, &error), PRT_OK); /* kernels do not run */
+    device.index_memory_bytes = 0; /* the description does not say */
+    assert_int_equal(create_indices(&device, true, &error), PRT_OK);
     device.index_memory_bytes = 94;
     device.index_register_bits = 4;
     assert_int_equal(create_indices(&device, true, &error), PRT_E_DEVICE);

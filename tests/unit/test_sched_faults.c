@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
+#include "runtime/sched/arrivals.h"
 #include "runtime/sched/observer.h"
 #include "runtime/host/pipert.h"
 #include "runtime/host/pipert_choice.h"
@@ -226,6 +227,14 @@ static const char text[] =
     "  buffer i32 a, b, c, d init {5}; turns(x -> a, b); add(a, b -> c); add(c, d -> y);\n"
     "  w -> copy -> d;\n"
     "}\n"
+    "kernel blur(in i32 x window 3x3 border zero, out i32 y) { y <- x[-1][0] + x[0][0] + x[1][0]; "
+    "}\n"
+    "kernel every(in i32 x pop {0, 2}, in i32 w, out i32 y) {\n"
+    "  if (phase == 0) y <- w; else y <- x[0] + x[1];\n"
+    "}\n"
+    "pipeline paced(in i32 x frame 4x3, in i32 w, in i32 v, out i32 y, out i32 z) {\n"
+    "  buffer i32 b; x -> blur -> b; every(b, w -> y); v -> copy -> z;\n"
+    "}\n"
     "pipeline trees(in i32 x, out i32 y) { x -> grow -> two importance 9 -> y; }\n"
     "pipeline sources(out i32 y, out i32 z) {\n"
     "  buffer i32 p init {1, 1}, q, shown, ticks; tick(-> ticks); copy(p -> q);\n"
@@ -251,7 +260,7 @@ static const char text[] =
     "z; "
     "}\n";
 
-enum { PACKETS = 36, PORTS = 4 };
+enum { PACKETS = 36, PORTS = 5 };
 
 static const struct pipeline {
     const char *name;
@@ -262,14 +271,15 @@ static const struct pipeline {
     {"phased", false, false},  {"trees", false, false},      {"sources", false, false},
     {"faulting", true, false}, {"spared", true, false},      {"spared", true, true},
     {"joined", true, true},    {"twice_spared", true, true}, {"even", false, true},
-    {"finishing", true, true},
+    {"paced", true, false},    {"finishing", true, true},
 };
 
 static const struct way {
     const char *device;
     uint32_t host_threads;
     bool measured, threads, at_hand, memory, debugged, eager;
-    bool busy; /* the device takes one packet at a time: for small buffers only */
+    bool arrives; /* packets of two in-ports arrive in the course of the run */
+    bool busy;    /* the device takes one packet at a time: for small buffers only */
     enum prt_dispatch_mode dispatch;
 } ways[] = {
     {.device = "sim4", .host_threads = 1},
@@ -278,6 +288,8 @@ static const struct way {
     {.device = "sim4", .host_threads = 1, .memory = true, .dispatch = PRT_DISPATCH_FULL},
     {.device = "sim4", .host_threads = 1, .debugged = true, .dispatch = PRT_DISPATCH_REFERENCE},
     {.device = "sim4", .host_threads = 1, .busy = true},
+    {.device = "sim4", .host_threads = 1, .measured = true, .arrives = true},
+    {.device = "sim4", .host_threads = 2, .measured = true, .arrives = true, .eager = true},
     {.device = "cpu:2"},
     {.device = "cpu:1", .measured = true, .threads = true},
     {.device = "cpu:2", .threads = true, .eager = true},
@@ -378,6 +390,19 @@ static void see_stop(void *context, const struct prt_stop *stop)
     (void)happens(EVENT_ASK);
 }
 
+/* One packet a microsecond, at the first two of the ports. */
+static enum prt_status let_arrive(struct prt_run *run, uint32_t port, struct prt_error *error)
+{
+    uint64_t cycles[PACKETS], packets[PACKETS];
+    if (port > 1) return PRT_OK;
+    for (size_t i = 0; i < PACKETS; i++) {
+        cycles[i] = 1000 * (i + 1);
+        packets[i] = 1;
+    }
+    if (port % 2 == 0) return prt_run_input_rate(run, port, 1000000, 1, error);
+    return prt_run_input_arrivals(run, port, cycles, packets, PACKETS, NULL, error);
+}
+
 /* Ports of the program to the arrays; in-ports bring 0, 1, ... */
 static enum prt_status bind(const struct prt_program *program, const struct way *way,
                             struct prt_run *run, struct port *in, struct port *out,
@@ -404,6 +429,7 @@ static enum prt_status bind(const struct prt_program *program, const struct way 
                          : PRT_E_INTERNAL;
         for (int times = 0; times < 2 && status == PRT_OK && is_in && way->at_hand; times++)
             status = prt_run_input_at_hand(run, i, error);
+        if (status == PRT_OK && is_in && way->arrives) status = let_arrive(run, i, error);
         if (status == PRT_OK && is_in && way->eager) status = prt_run_input_eager(run, i, error);
         if (status == PRT_OK && way->threads)
             status = prt_run_give_thread(run, i, NULL, NULL, error);
@@ -546,7 +572,7 @@ static void expect(const struct prt_program *program, const struct pipeline *pip
     }
     if (event != EVENT_ASK && !(event == EVENT_CALL_FAILS && o->status == whole->status)) return;
     assert_int_equal(o->status, whole->status);
-    if (!way->eager || !stops_soon(way, whole)) expect_same_packets(o, whole);
+    if (!way->eager || way->arrives || !stops_soon(way, whole)) expect_same_packets(o, whole);
     if (strncmp(way->device, "sim", 3) == 0) assert_int_equal(o->cycles, whole->cycles);
 }
 
@@ -596,8 +622,8 @@ static void try_events(enum event event)
             if (!stops_soon(&ways[w], &whole)) {
                 assert_int_equal(whole.status, first.status);
                 expect_same_packets(&whole, &first);
-            } else if (ways[w].eager) {
-                whole = first; /* no more than these */
+            } else if (ways[w].eager && !ways[w].arrives) {
+                whole = first; /* no more than these; when they come is not in the program */
             }
             uint64_t step = (uint64_t)draw_step(); /* each way begins with another turn */
             for (uint64_t turn = (p + w) % step; run_with(program, &ways[w], event, turn, &o);
@@ -903,6 +929,94 @@ static void a_device_that_fails_among_open_packets_ends_the_run(void **unused)
     }
 }
 
+/* x -> a -> s -> b -> t -> c -> y on one queue.  a and c are a pack, so launches of a wait in an open packet; b has no
+ * entry, so its launches are full packets, before which that one is sent. */
+static struct prt_program *static_part(void)
+{
+    static const struct prt_image_kernel kernels[] = {
+        {.run = pass_packets}, {.run = pass_packets}, {.run = pass_packets}};
+    static const char *const names[] = {"a", "b", "c"};
+    struct made *m = made_create("static", "sim4");
+    const uint32_t buffers[] = {made_buffer(m, "x", SCALAR_I32, 16, CONTAINER_OUTER_IN),
+                                made_buffer(m, "s", SCALAR_I32, 16, CONTAINER_INNER),
+                                made_buffer(m, "t", SCALAR_I32, 16, CONTAINER_INNER),
+                                made_buffer(m, "y", SCALAR_I32, 16, CONTAINER_OUTER_OUT)};
+    for (uint32_t i = 0; i < 3; i++) {
+        made_input(m, made_node(m, names[i], 0), buffers[i], 1, 1);
+        made_output(m, i, buffers[i + 1], 1, 0);
+    }
+    m->stages[0].entry = m->stages[0].flags = 0;
+    m->stages[2].entry = m->stages[2].place = 1;
+    m->stages[2].pack = 0;
+    made_program(m, "packets condensed\nbind_root 0\nload_reference 0\nbind_root 1\nbind_root 2\n"
+                    "load_reference 2\n"
+                    "L1: has_packets 0, 0, 8, L2\nhas_room 2, 0, 8, L2\nrun 0, 4\nfence\n"
+                    "run 0, 2\nrun 0, 2\nrun 1, 4\nrun 1, 4\nrun 2, 8\nfence\njump L1\n"
+                    "L2: wait L1\nL3: ends\nround_robin 0, L4\ndispatch\njump L3\n"
+                    "L4: wait L3\nhalt\n");
+    struct prt_program *program = NULL;
+    struct prt_error error;
+    size_t size;
+    uint8_t *bytes = made_finish(m, &size);
+    made_free(m);
+    if (prt_program_load_with_entries(bytes, size, kernels, NULL, &program, &error) != PRT_OK)
+        fail_msg("%s", error.message);
+    free(bytes);
+    return program;
+}
+
+static void a_device_that_fails_in_a_static_part_ends_the_run(void **unused)
+{
+    (void)unused;
+    static const struct way way = {.device = "sim4", .host_threads = 1};
+    static struct outcome whole, o;
+    given_packets = PACKETS;
+    struct prt_program *program = static_part();
+    (void)run_with(program, &way, EVENT_KINDS, UINT64_MAX, &whole);
+    assert_int_equal(whole.status, PRT_OK);
+    for (uint64_t turn = 0; run_with(program, &way, EVENT_DEVICE_FAILS, turn, &o); turn++) {
+        assert_int_equal(o.status, PRT_E_DEVICE);
+        expect_first_packets(&o, &whole);
+    }
+    prt_program_free(program);
+}
+
+static void lists_of_arrivals_need_memory(void **unused)
+{
+    (void)unused;
+    const uint64_t cycles[] = {1, 2}, packets[] = {1, 1};
+    struct prt_arrivals arrivals;
+    size_t line;
+    arm(FAULT_FAILS, 0);
+    assert_int_equal(prt_arrivals_of_list(cycles, packets, 2, &arrivals, &line, NULL), PRT_E_NOMEM);
+    assert_true(disarm());
+    assert_int_equal(line, SIZE_MAX);
+}
+
+/* On the emulated GPU, whose scheduler gets the run as a whole. */
+static void a_run_is_handed_over_or_memory_is_missing(void **unused)
+{
+    (void)unused;
+    static struct outcome first, whole, o;
+    size_t size;
+    uint8_t *bytes = built_container_bytes(text, "chain", "cuda", &size);
+    struct prt_program *program = load(bytes, size);
+    given_packets = PACKETS;
+    for (int memory = 0; memory < 2; memory++) {
+        const struct way way = {.device = "cuda-emulated", .memory = memory};
+        (void)run_with(program, &way, EVENT_KINDS, UINT64_MAX, &whole);
+        if (whole.status != PRT_OK) fail_msg("%s", whole.message);
+        if (!memory) first = whole;
+        assert_true(whole.out[1].count > 0);
+        expect_same_packets(&whole, &first);
+        for (uint64_t turn = 0; run_with(program, &way, EVENT_CALL_FAILS, turn, &o); turn++) {
+            expect_first_packets(&o, &whole);
+            expect_status(&o, &whole, PRT_E_NOMEM, PRT_E_DEVICE);
+        }
+    }
+    prt_program_free(program);
+}
+
 /* ---- eager ports ---- */
 
 enum { FEW = 5, LONG_CYCLES = 3000000 };
@@ -1014,5 +1128,8 @@ TEST_MAIN("sched_faults", cmocka_unit_test(counterexamples_are_replayed_or_say_w
           cmocka_unit_test(runs_tell_how_they_stand_anywhere),
           cmocka_unit_test(levels_stay_within_depths_while_launches_are_taken_back),
           cmocka_unit_test(a_device_that_fails_among_open_packets_ends_the_run),
+          cmocka_unit_test(a_device_that_fails_in_a_static_part_ends_the_run),
+          cmocka_unit_test(lists_of_arrivals_need_memory),
+          cmocka_unit_test(a_run_is_handed_over_or_memory_is_missing),
           cmocka_unit_test(a_stage_in_flight_lacks_nothing),
           cmocka_unit_test(a_debugger_fills_eager_ports))
