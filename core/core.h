@@ -82,8 +82,7 @@ struct core_buffer {
     bool eager;      /* of a port: packets are taken as they arrive, or given as there is room */
     bool awaited;    /* of an in-port: simulated time passes until its packets have arrived */
     bool gone;       /* of an out-port: the host wants no more packets */
-    bool
-        endless; /* of an in-port: its stream never ends by itself, so it may be cut off (ends.h) */
+    bool endless;    /* of an in-port: its stream never ends by itself (ends.h) */
     bool
         undrained; /* of an out-port: packets have been committed that the host has not been given */
     uint32_t undrained_next; /* another such out-port; CORE_NONE: none */
@@ -301,8 +300,8 @@ struct core {
         ends_at_once; /* the first fault ends the run: a run that is stepped, or has one schedule */
     uint32_t open_sinks; /* sinks that still want packets */
 
-    bool
-        fewer_takers; /* since endless in-ports were looked at, a stage has ended or an out-port gone */
+    /* A stage has ended, or an out-port has gone, since endless in-ports were looked at. */
+    bool fewer_takers;
     struct core_marks ends_due; /* stages that `ends` has to look at */
     struct core_marks changed;  /* stages that may wait for another reason than before */
 

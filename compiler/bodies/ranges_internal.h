@@ -37,11 +37,8 @@ struct walk_fact {
 
 /* ---- sums ---- */
 
-enum walk_truth {
-    TRUTH_OPEN,
-    TRUTH_NO,
-    TRUTH_YES
-}; /* of a condition, in the execution that a walk follows */
+/* Of a condition, in the execution that a walk follows. */
+enum walk_truth { TRUTH_OPEN, TRUTH_NO, TRUTH_YES };
 
 enum { SUM_DEGREE = 4 };
 

@@ -529,11 +529,11 @@ static const char *run_port_name(const struct prt_run *run, uint32_t port)
 static enum prt_status check_arrivals(const struct prt_run *run, uint32_t port,
                                       struct prt_error *error)
 {
-    struct prt_device_info info;
     uint32_t buffer = port_buffer(run, port, CONTAINER_OUTER_IN);
     if (buffer == PRT_NONE || run->executed) return refuse_port("in", port, error);
-    run->ops->info(run->device, &info);
     if (run->ops->wait_until != NULL) return PRT_OK;
+    struct prt_device_info info;
+    run->ops->info(run->device, &info);
     return prt_error_set(error, PRT_E_USAGE,
                          "port '%s': packets arrive in simulated time only on a simulated device, "
                          "and device '%s' %s",

@@ -2,6 +2,7 @@
 #include "tests/conform/pipelines.h"
 
 #include "tests/conform/made_certificate.h"
+#include "tests/conform/made_load.h"
 
 #include "tests/test.h"
 
@@ -86,18 +87,9 @@ int32_t kernel_divide(const struct kernel_batch *batch)
 
 struct prt_program *pipelines_load(struct made *made, const struct prt_image_kernel *kernels)
 {
-    struct prt_program *program = NULL;
-    struct prt_error error = {0};
-    size_t size;
     /* A pipeline that stops for ever is loaded as one that its author accepts. */
     if (!made_certify(made)) made->pipeline.flags |= CONTAINER_PIPELINE_UNPROVEN;
-    uint8_t *bytes = made_finish(made, &size);
-    enum prt_status status =
-        prt_program_load_with_entries(bytes, size, kernels, NULL, &program, &error);
-    if (status != PRT_OK) fail_msg("%s", error.message);
-    free(bytes);
-    made_free(made);
-    return program;
+    return made_load(made, kernels);
 }
 
 enum prt_status host_read(void *context, void *packets, size_t capacity, size_t *count,

@@ -15,7 +15,7 @@
 #include "runtime/host/pipert_choice.h"
 #include "runtime/host/pipert_debug.h"
 #include "runtime/host/pipert_internal.h"
-#include "tests/conform/made_container.h"
+#include "tests/conform/made_load.h"
 #include "tests/unit/built_container.h"
 #include "tests/unit/failing_calls.h"
 
@@ -681,15 +681,7 @@ static struct prt_program *counterexample(void)
     m->certificate_count = sizeof words / sizeof *words;
     m->pipeline.flags = CONTAINER_PIPELINE_COUNTEREXAMPLE;
     made_loop(m);
-    struct prt_program *program = NULL;
-    struct prt_error error;
-    size_t size;
-    uint8_t *bytes = made_finish(m, &size);
-    made_free(m);
-    if (prt_program_load_with_entries(bytes, size, &drop, NULL, &program, &error) != PRT_OK)
-        fail_msg("%s", error.message);
-    free(bytes);
-    return program;
+    return made_load(m, &drop);
 }
 
 static void see_replay(void *context, const struct prt_replay_step *step)
@@ -900,15 +892,7 @@ static struct prt_program *open_packets(bool faults)
     made_program(m, "partition_counts 1 1 1\nbind 0, 0\nbind 1, 1\nbind 2, 0\nbind 3, 1\n"
                     "bind 4, 2\nload_reference 4\nbind 5, 2\nload_reference 5\nL1: ends\n"
                     "round_robin 0, L2\ndispatch\njump L1\nL2: wait L1\nhalt\n");
-    struct prt_program *program = NULL;
-    struct prt_error error;
-    size_t size;
-    uint8_t *bytes = made_finish(m, &size);
-    made_free(m);
-    if (prt_program_load_with_entries(bytes, size, kernels, NULL, &program, &error) != PRT_OK)
-        fail_msg("%s", error.message);
-    free(bytes);
-    return program;
+    return made_load(m, kernels);
 }
 
 static void a_device_that_fails_among_open_packets_ends_the_run(void **unused)
@@ -954,15 +938,7 @@ static struct prt_program *static_part(void)
                     "run 0, 2\nrun 0, 2\nrun 1, 4\nrun 1, 4\nrun 2, 8\nfence\njump L1\n"
                     "L2: wait L1\nL3: ends\nround_robin 0, L4\ndispatch\njump L3\n"
                     "L4: wait L3\nhalt\n");
-    struct prt_program *program = NULL;
-    struct prt_error error;
-    size_t size;
-    uint8_t *bytes = made_finish(m, &size);
-    made_free(m);
-    if (prt_program_load_with_entries(bytes, size, kernels, NULL, &program, &error) != PRT_OK)
-        fail_msg("%s", error.message);
-    free(bytes);
-    return program;
+    return made_load(m, kernels);
 }
 
 static void a_device_that_fails_in_a_static_part_ends_the_run(void **unused)
@@ -1065,10 +1041,9 @@ static void a_stage_in_flight_lacks_nothing(void **unused)
     static struct port y;
     const struct prt_run_options options = {.device = "sim4", .host_threads = 1};
     struct waiting_source source = {.out = &y};
-    struct prt_program *program = NULL;
     struct prt_error error;
     struct prt_run *run;
-    size_t size, z = 0;
+    size_t z = 0;
     struct made *m = made_create("beside", "sim4");
     uint32_t from = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
     uint32_t to = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
@@ -1078,11 +1053,7 @@ static void a_stage_in_flight_lacks_nothing(void **unused)
     uint32_t ticks = made_buffer(m, "z", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
     made_output(m, made_node(m, "tick", 0), ticks, 1, 0);
     made_side_by_side(m);
-    uint8_t *bytes = made_finish(m, &size);
-    made_free(m);
-    if (prt_program_load_with_entries(bytes, size, kernels, NULL, &program, &error) != PRT_OK)
-        fail_msg("%s", error.message);
-    free(bytes);
+    struct prt_program *program = made_load(m, kernels);
     memset(&now, 0, sizeof now);
     launches_left = UINT32_MAX;
     is_live = true;

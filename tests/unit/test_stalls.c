@@ -3,6 +3,7 @@
  * certificates are made by hand, so that they may show nothing. */
 #include "tests/test.h"
 
+#include "tests/conform/made_load.h"
 #include "tests/conform/pipelines.h"
 
 static struct host in, out, b;
@@ -32,15 +33,7 @@ static struct prt_program *counterexample(struct made *m, uint64_t firings,
     m->pipeline.flags = CONTAINER_PIPELINE_COUNTEREXAMPLE;
     made_program(m, " partition_equally 4\n bind 0, 0\n bind 1, 1\n bind 2, 2\n"
                     "L1: ends\n round_robin 0, L2\n dispatch\n jump L1\nL2: wait L1\n halt\n");
-    struct prt_program *program = NULL;
-    struct prt_error error;
-    size_t size;
-    uint8_t *bytes = made_finish(m, &size);
-    made_free(m);
-    if (prt_program_load_with_entries(bytes, size, kernels, NULL, &program, &error) != PRT_OK)
-        fail_msg("%s", error.message);
-    free(bytes);
-    return program;
+    return made_load(m, kernels);
 }
 
 /* x -> a, b; a -> t -> c: x and t hold that many packets; b reads t if `aside` is false. */

@@ -104,10 +104,10 @@ LLVMValueRef x86_table_items(struct kernel_emitter *e, LLVMValueRef table, LLVMV
 {
     LLVMTypeRef item = LLVMGetElementType(LLVMTypeOf(table));
     unsigned items = (unsigned)LLVMGetArrayLength2(LLVMTypeOf(table));
-    unsigned all = LLVMGetVectorSize(LLVMTypeOf(index)), registers = all;
+    unsigned all = LLVMGetVectorSize(LLVMTypeOf(index));
     struct lookup l = {.e = e, .word = e->i32, .lanes = e->isa.vector_bits / ITEM_BITS};
     if (l.lanes < 8 || !fits_word(item) || all % l.lanes != 0) return NULL;
-    registers = all / l.lanes;
+    unsigned registers = all / l.lanes;
     l.parts = parts_of(items, l.lanes);
     if (l.parts == 0 || registers > KERNEL_REGISTERS_MAX || (registers & (registers - 1)) != 0)
         return NULL;
