@@ -49,8 +49,11 @@ static enum prt_status examine_reader(struct prt_io_reader *reader, struct prt_e
         return PRT_OK;
     }
     off_t at = lseek(reader->fd, 0, SEEK_CUR);
-    reader->began_at = at > 0 ? (uint64_t)at : 0;
-    reader->size_bytes = at >= 0 && status.st_size > at ? (uint64_t)(status.st_size - at) : 0;
+    if (at < 0)
+        return prt_error_set(error, PRT_E_OPEN, "%s: cannot open: %s", reader->name,
+                             strerror(errno));
+    reader->began_at = (uint64_t)at;
+    reader->size_bytes = status.st_size > at ? (uint64_t)(status.st_size - at) : 0;
     return PRT_OK;
 }
 
