@@ -133,7 +133,7 @@ static uint64_t await_epoch(const struct core_resident *r, uint64_t seen)
     return core_share(epoch);
 }
 
-static void work(struct core_resident *r, uint32_t worker)
+static void worker_loop(struct core_resident *r, uint32_t worker)
 {
     for (uint64_t epoch = 0;;) {
         epoch = await_epoch(r, epoch);
@@ -465,7 +465,7 @@ static bool await_host(const struct core_resident *r, uint64_t go)
     return true;
 }
 
-static void schedule(struct core_resident *r)
+static void run_scheduler(struct core_resident *r)
 {
     enum core_outcome outcome = CORE_REDO;
     set_environment(r);
@@ -487,7 +487,7 @@ static void schedule(struct core_resident *r)
 void core_resident_block(struct core_resident *r, uint32_t block)
 {
     if (block > 0)
-        work(r, block - 1);
+        worker_loop(r, block - 1);
     else if (core_thread() == 0)
-        schedule(r);
+        run_scheduler(r);
 }
