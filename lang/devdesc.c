@@ -438,7 +438,7 @@ static bool read_scheme_list(struct devdesc_reader *reader, const struct field *
 
 /* ---- lines ---- */
 
-static bool find_field(struct devdesc_reader *reader, struct part key, size_t *index)
+static bool find_device_field(struct devdesc_reader *reader, struct part key, size_t *index)
 {
     for (*index = 0; *index < FIELD_COUNT; ++*index)
         if (part_is(key, FIELDS[*index].key)) return true;
@@ -495,7 +495,7 @@ static void read_device_line(struct devdesc_reader *reader)
         REFUSE(reader, key.place, "a line is `key = value`");
         return;
     }
-    if (!find_field(reader, key, &index) || !enter_key(reader, index, key)) return;
+    if (!find_device_field(reader, key, &index) || !enter_key(reader, index, key)) return;
     struct devdesc_given *given = &reader->given[index];
     skip_line_blanks(reader);
     if (reader->at == reader->length || reader->line[reader->at] != '=') {

@@ -211,7 +211,8 @@ static struct device_slot *find_existing(struct prt_device_tree *tree,
 }
 
 /* The device a handle names, if it has not been released. */
-static struct device_slot *find(struct prt_device_tree *tree, struct prt_device_handle device)
+static struct device_slot *find_referenced_slot(struct prt_device_tree *tree,
+                                                struct prt_device_handle device)
 {
     struct device_slot *slot = find_existing(tree, device);
     return slot != NULL && slot->reference_count != 0 ? slot : NULL;
@@ -274,7 +275,7 @@ static void free_slot(struct prt_device_tree *tree, uint32_t index)
 }
 
 /* Frees the device if nothing holds it any more, and then its parents likewise. */
-static void collect(struct prt_device_tree *tree, uint32_t index)
+static void free_unused_slots(struct prt_device_tree *tree, uint32_t index)
 {
     while (index != ROOT_SLOT) {
         struct device_slot *slot = &tree->slots[index];
@@ -467,7 +468,7 @@ static enum prt_status create_locked(struct prt_device_tree *tree, struct prt_de
                                      struct prt_device_handle *out_devices,
                                      uint32_t *num_devices_ret)
 {
-    const struct device_slot *slot = find(tree, device);
+    const struct device_slot *slot = find_referenced_slot(tree, device);
     if (slot == NULL) return PRT_E_INVALID_DEVICE;
     struct partition partition;
     enum prt_status status = read_properties(tree, slot, properties, &partition);
@@ -498,7 +499,7 @@ enum prt_status prt_create_sub_devices(struct prt_device_tree *tree,
 
 static enum prt_status retain_locked(struct prt_device_tree *tree, struct prt_device_handle device)
 {
-    struct device_slot *slot = find(tree, device);
+    struct device_slot *slot = find_referenced_slot(tree, device);
     if (slot == NULL) return PRT_E_INVALID_DEVICE;
     if (device.slot == ROOT_SLOT) return PRT_OK;
     /* uncovered: after four billion calls */
@@ -509,17 +510,17 @@ static enum prt_status retain_locked(struct prt_device_tree *tree, struct prt_de
 
 static enum prt_status release_locked(struct prt_device_tree *tree, struct prt_device_handle device)
 {
-    struct device_slot *slot = find(tree, device);
+    struct device_slot *slot = find_referenced_slot(tree, device);
     if (slot == NULL) return PRT_E_INVALID_DEVICE;
     if (device.slot == ROOT_SLOT) return PRT_OK;
     slot->reference_count--;
-    collect(tree, device.slot);
+    free_unused_slots(tree, device.slot);
     return PRT_OK;
 }
 
 static enum prt_status attach_locked(struct prt_device_tree *tree, struct prt_device_handle device)
 {
-    struct device_slot *slot = find(tree, device);
+    struct device_slot *slot = find_referenced_slot(tree, device);
     if (slot == NULL) return PRT_E_INVALID_DEVICE;
     /* uncovered: after four billion calls */
     if (slot->attachment_count == UINT32_MAX) return PRT_E_OUT_OF_RESOURCES;
@@ -532,7 +533,7 @@ static enum prt_status detach_locked(struct prt_device_tree *tree, struct prt_de
     struct device_slot *slot = find_existing(tree, device);
     if (slot == NULL || slot->attachment_count == 0) return PRT_E_INVALID_DEVICE;
     slot->attachment_count--;
-    collect(tree, device.slot);
+    free_unused_slots(tree, device.slot);
     return PRT_OK;
 }
 

@@ -545,7 +545,7 @@ static void guard_by(struct racer *r, const struct kx *c, bool truth)
 }
 
 /* A condition that has been evaluated came out as `truth`. */
-static void assume(struct racer *r, const struct kx *condition, bool truth, uint32_t choice)
+static void assume_truth(struct racer *r, const struct kx *condition, bool truth, uint32_t choice)
 {
     if (kx_assigns(condition, NULL)) return;
     bool silent = r->silent;
@@ -580,7 +580,7 @@ static struct affine eval_choice(struct racer *r, const struct kx *x)
     kx_any(x->third, collect_assigned, &set);
     for (int i = 0; i < 2; i++) {
         if (sides[i] == NULL) continue;
-        assume(r, x->left, i == 0 ? first : !first, 0);
+        assume_truth(r, x->left, i == 0 ? first : !first, 0);
         eval(r, sides[i]);
         forget_assigned_forms(r, &set);
         r->guards = guards;
@@ -656,7 +656,7 @@ static void execute_if(struct racer *r, const struct ks *s)
         arena_copy(r->arena, r->locals, (r->kernel->local_count + 1) * sizeof *r->locals);
     struct accesses entry = {0};
     if (barrier) entry = copy_accesses(r, &r->pending);
-    assume(r, s->expr, true, choice);
+    assume_truth(r, s->expr, true, choice);
     execute_list(r, s->body);
     bool back = r->reachable;
     struct affine *after = r->locals;
@@ -665,7 +665,7 @@ static void execute_if(struct racer *r, const struct ks *s)
     r->reachable = true;
     if (barrier) r->pending = entry;
     r->guards = guards;
-    assume(r, s->expr, false, choice);
+    assume_truth(r, s->expr, false, choice);
     execute_list(r, s->otherwise);
     if (barrier) add_all(r, &r->pending, &pending);
     if (back && r->reachable) {
@@ -676,7 +676,7 @@ static void execute_if(struct racer *r, const struct ks *s)
     } else if (back) {
         r->locals = after;
         r->guards = guards;
-        assume(r, s->expr, true, choice);
+        assume_truth(r, s->expr, true, choice);
     }
     r->reachable |= back;
 }
@@ -771,7 +771,7 @@ static void execute_free_loop(struct racer *r, const struct ks *s)
     any_round(r, &loop);
     if (s->expr != NULL && !s->test_after) {
         eval(r, s->expr);
-        assume(r, s->expr, true, 0);
+        assume_truth(r, s->expr, true, 0);
     }
     execute_list(r, s->body);
     r->guards = guards;
@@ -801,7 +801,7 @@ static void execute_round(struct racer *r, const struct ks *s, const struct loop
     if (s->expr != NULL && !s->test_after) {
         eval(r, s->expr);
         add_all(r, out, &r->pending);
-        assume(r, s->expr, true, 0);
+        assume_truth(r, s->expr, true, 0);
     }
     execute_list(r, s->body);
     r->guards = guards;

@@ -235,7 +235,7 @@ void walk_sum_assigned(const struct walker *w, struct walk_state *s, const struc
 
 enum { PARTS_DEPTH_MAX = 6 }; /* of a condition that are looked at: they may share parts */
 
-static enum walk_truth negated(enum walk_truth truth)
+static enum walk_truth truth_negate(enum walk_truth truth)
 {
     return truth == TRUTH_OPEN ? truth : truth == TRUTH_NO ? TRUTH_YES : TRUTH_NO;
 }
@@ -247,24 +247,24 @@ static enum walk_truth known_truth(const struct walker *w, uint32_t number, int 
     const struct walk_node *n = &w->nodes.items[number];
     if (depth == PARTS_DEPTH_MAX || (n->kind != NODE_NOT && n->kind != NODE_AND)) return TRUTH_OPEN;
     enum walk_truth of_a = known_truth(w, n->a, depth + 1);
-    if (n->kind == NODE_NOT) return negated(of_a);
+    if (n->kind == NODE_NOT) return truth_negate(of_a);
     enum walk_truth of_b = known_truth(w, n->b, depth + 1);
     if (of_a == TRUTH_NO || of_b == TRUTH_NO) return TRUTH_NO;
     return of_a == TRUTH_YES ? of_b : TRUTH_OPEN;
 }
 
 /* A negation decides its operand, too, and a conjunction that is true both of them. */
-static void decide(struct walker *w, uint32_t number, enum walk_truth truth, int depth)
+static void decide_node(struct walker *w, uint32_t number, enum walk_truth truth, int depth)
 {
     const struct walk_node n = w->nodes.items[number];
     while (w->truths.count <= number)
         vec_push(w->scratch, &w->truths, TRUTH_OPEN);
     w->truths.items[number] = truth;
     if (depth == PARTS_DEPTH_MAX) return;
-    if (n.kind == NODE_NOT) decide(w, n.a, negated(truth), depth + 1);
+    if (n.kind == NODE_NOT) decide_node(w, n.a, truth_negate(truth), depth + 1);
     if (n.kind != NODE_AND || truth != TRUTH_YES) return;
-    decide(w, n.a, truth, depth + 1);
-    decide(w, n.b, truth, depth + 1);
+    decide_node(w, n.a, truth, depth + 1);
+    decide_node(w, n.b, truth, depth + 1);
 }
 
 bool walk_guided_truth(struct walker *w, uint32_t number, bool value)
@@ -272,7 +272,7 @@ bool walk_guided_truth(struct walker *w, uint32_t number, bool value)
     if (number == 0) return value;
     enum walk_truth truth = known_truth(w, number, 0);
     if (truth != TRUTH_OPEN) return truth == TRUTH_YES;
-    decide(w, number, value ? TRUTH_YES : TRUTH_NO, 0);
+    decide_node(w, number, value ? TRUTH_YES : TRUTH_NO, 0);
     return value;
 }
 

@@ -136,7 +136,7 @@ static void offer_rules(const struct completion *c, const char *head)
 
 enum wanted_name { WANTS_PORT, WANTS_PIPELINE, WANTS_TEST, WANTS_ARGUMENT };
 
-static const struct ast_item *items_of(const struct completion *c)
+static const struct ast_item *parse_completed_file(const struct completion *c)
 {
     uint32_t source;
     struct compile cx = compile_begin(c->arena, (struct compile_options){0});
@@ -161,7 +161,7 @@ static void offer_arguments(const struct completion *c, const char *head,
 
 static void offer_names(const struct completion *c, const char *head, enum wanted_name wanted)
 {
-    for (const struct ast_item *item = items_of(c); item != NULL; item = item->next) {
+    for (const struct ast_item *item = parse_completed_file(c); item != NULL; item = item->next) {
         if (item->kind == AST_ITEM_TEST && wanted == WANTS_TEST) offer(c, head, item->name.text);
         if (item->kind != AST_ITEM_PIPELINE) continue;
         if (wanted == WANTS_PORT) offer_ports(c, item);

@@ -37,7 +37,7 @@ static void read_imports(struct name_table *table, struct name_file *added)
         }
 }
 
-static void read_file(struct name_table *table, uint32_t source)
+static void read_source_file(struct name_table *table, uint32_t source)
 {
     struct name_file added = {.file = parse_one_file(table->cx, source)};
     if (table->files.count == 0)
@@ -266,7 +266,7 @@ void name_table_resolve(struct name_table *table)
 {
     struct compile *cx = table->cx;
     for (size_t i = 0; i < table->sources.count; i++)
-        read_file(table, table->sources.items[i]);
+        read_source_file(table, table->sources.items[i]);
     read_mathematics(table);
     for (uint32_t i = 0; i < table->files.count; i++) {
         table->files.items[i].reaches = ARENA_ARRAY(cx->arena, bool, table->files.count);

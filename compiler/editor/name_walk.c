@@ -42,7 +42,7 @@ static void bind(struct walk *w, uint32_t named)
                  (struct local){w->table->names.items[named].text, named});
 }
 
-static uint32_t find(const struct walk *w, const char *text)
+static uint32_t find_name(const struct walk *w, const char *text)
 {
     for (size_t i = w->locals.count; i-- > 0;)
         if (w->locals.items[i].text == text) return w->locals.items[i].named;
@@ -60,7 +60,7 @@ static uint32_t use(struct walk *w, struct ast_name name, uint32_t named, bool i
 
 static uint32_t use_found(struct walk *w, struct ast_name name)
 {
-    return name.text == NULL ? NAME_NONE : use(w, name, find(w, name.text), false);
+    return name.text == NULL ? NAME_NONE : use(w, name, find_name(w, name.text), false);
 }
 
 static void declare(struct walk *w, enum name_kind kind, struct ast_name name,
@@ -103,7 +103,7 @@ static struct shape shape_of_type(const struct walk *w, const struct ast_type *t
     for (const struct ast_expr *e = type->dims; e != NULL; e = e->next)
         shape.dims++;
     if (type->kind != AST_TYPE_NAMED || type->name.text == NULL) return shape;
-    uint32_t found = find(w, type->name.text);
+    uint32_t found = find_name(w, type->name.text);
     if (found == NAME_NONE || w->table->names.items[found].kind != NAME_STRUCT)
         return unknown_shape;
     shape.of = found;
@@ -119,7 +119,7 @@ static struct shape shape_of_named(const struct walk *w, uint32_t named)
 
 /* ---- fields ---- */
 
-static uint32_t find_field(const struct walk *w, struct shape shape, const char *text)
+static uint32_t find_field_name(const struct walk *w, struct shape shape, const char *text)
 {
     if (!shape.known || shape.of == NAME_NONE) return NAME_NONE;
     const struct named *of = &w->table->names.items[shape.of];
@@ -163,7 +163,7 @@ static struct shape walk_call(struct walk *w, const struct ast_expr *e)
 static struct shape walk_member(struct walk *w, const struct ast_expr *e)
 {
     struct shape left = walk_expr(w, e->left, unknown_shape);
-    uint32_t field = find_field(w, left, e->name.text);
+    uint32_t field = find_field_name(w, left, e->name.text);
     bool is_other = left.known && left.of == NAME_NONE; /* an element of a vector */
     if (!is_other) use(w, e->name, field, true);
     return is_other ? scalar_shape : shape_of_named(w, field);
@@ -174,7 +174,7 @@ static struct shape walk_name(struct walk *w, const struct ast_expr *e)
     return shape_of_named(w, use_found(w, e->name));
 }
 
-static struct shape walk_index(struct walk *w, const struct ast_expr *e)
+static struct shape walk_subscript(struct walk *w, const struct ast_expr *e)
 {
     struct shape left = walk_expr(w, e->left, unknown_shape);
     walk_expr(w, e->right, unknown_shape);
@@ -195,7 +195,7 @@ static struct shape walk_expr(struct walk *w, const struct ast_expr *e, struct s
     walk_type(w, e->type);
     switch (e->kind) {
     case AST_EXPR_NAME: return walk_name(w, e);
-    case AST_EXPR_INDEX: return walk_index(w, e);
+    case AST_EXPR_INDEX: return walk_subscript(w, e);
     case AST_EXPR_MEMBER: return walk_member(w, e);
     case AST_EXPR_CALL: return walk_call(w, e);
     case AST_EXPR_CONDITIONAL:
@@ -207,7 +207,7 @@ static struct shape walk_expr(struct walk *w, const struct ast_expr *e, struct s
     }
     case AST_EXPR_BRACES: walk_braces(w, e->arguments, expected); return expected;
     case AST_EXPR_FIELD: {
-        uint32_t field = use(w, e->name, find_field(w, expected, e->name.text), true);
+        uint32_t field = use(w, e->name, find_field_name(w, expected, e->name.text), true);
         return walk_expr(w, e->left, shape_of_named(w, field));
     }
     default:
@@ -260,7 +260,7 @@ static void walk_launch(struct walk *w, const struct ast_launch *launch)
     walk_exprs(w, launch->arguments);
     add_word(w, launch->order.span);
     for (const struct ast_expr *e = launch->order_arguments; e != NULL; e = e->next) {
-        bool is_word = e->kind == AST_EXPR_NAME && find(w, e->name.text) == NAME_NONE;
+        bool is_word = e->kind == AST_EXPR_NAME && find_name(w, e->name.text) == NAME_NONE;
         if (is_word)
             add_word(w, e->span);
         else

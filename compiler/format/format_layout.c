@@ -82,7 +82,7 @@ static void blank_line(struct layout *l)
     if (l->lines.count > 0) begin_line(l, 0);
 }
 
-static void put_text(struct layout *l, const char *text, size_t size, uint32_t columns)
+static void put_layout_text(struct layout *l, const char *text, size_t size, uint32_t columns)
 {
     if (l->fresh) put_blanks(l, l->line);
     l->fresh = false;
@@ -119,7 +119,7 @@ static void put_comment(struct layout *l, const struct format_comment *comment)
     size_t first = newline != NULL ? (size_t)(newline - text) : comment->size_bytes;
     while (first > 0 && strchr(" \t\r\v\f", text[first - 1]) != NULL && text[first - 1] != '\0')
         first--;
-    put_text(l, text, first, format_columns(text, first));
+    put_layout_text(l, text, first, format_columns(text, first));
     while (newline != NULL) {
         const char *line = newline + 1;
         newline = memchr(line, '\n', (size_t)(end - line));
@@ -182,7 +182,7 @@ static void put_trailing(struct layout *l, const struct format_token *token)
             l->column += GAP;
             l->comment_under = comment->is_line ? comment->column + 1 : 0;
         } else {
-            put_text(l, " ", 1, 1);
+            put_layout_text(l, " ", 1, 1);
         }
         put_comment(l, comment);
     }
@@ -218,7 +218,7 @@ static void put_own(struct layout *l, const struct format_token *token, uint32_t
         }
         l->comment_under = 0;
         if (i > 0 && comment->newlines == 0 && !l->fresh && i > token->comment_first) {
-            put_text(l, " ", 1, 1);
+            put_layout_text(l, " ", 1, 1);
         } else {
             if (comment->newlines > 1 && !*first) blank_line(l);
             begin_line(l, indent);
@@ -245,7 +245,7 @@ static void open_line(struct layout *l, uint32_t index, uint32_t indent, uint32_
     begin_line(l, column);
     for (uint32_t i = leading; i < token->comment_behind; i++) {
         put_comment(l, comment_at(l, i));
-        if (token->kind != TOKEN_END) put_text(l, " ", 1, 1);
+        if (token->kind != TOKEN_END) put_layout_text(l, " ", 1, 1);
     }
 }
 
@@ -310,16 +310,16 @@ static void put_token(struct layout *l, uint32_t index, bool on_new_line)
         for (uint32_t i = token->comment_first; i < token->comment_behind; i++) {
             if (!l->fresh && (has_space(l, index) || i > token->comment_first ||
                               !strchr("([{", l->tokens[index - 1].text[0])))
-                put_text(l, " ", 1, 1);
+                put_layout_text(l, " ", 1, 1);
             put_comment(l, comment_at(l, i));
         }
         bool commented = token->comment_first < token->comment_behind;
         bool tight = strchr(",;)]", token->text[0]) != NULL && !token->space;
-        if (!l->fresh && (commented ? !tight : has_space(l, index))) put_text(l, " ", 1, 1);
+        if (!l->fresh && (commented ? !tight : has_space(l, index))) put_layout_text(l, " ", 1, 1);
     }
     l->line_of[index] = l->line;
     l->column_of[index] = l->column;
-    put_text(l, token->text, token->size_bytes, token->columns);
+    put_layout_text(l, token->text, token->size_bytes, token->columns);
 }
 
 /* Writes the first token of a statement at the current position. */
@@ -328,7 +328,7 @@ static void put_first_token(struct layout *l, uint32_t index)
     const struct format_token *token = &l->tokens[index];
     l->line_of[index] = l->line;
     l->column_of[index] = l->column;
-    put_text(l, token->text, token->size_bytes, token->columns);
+    put_layout_text(l, token->text, token->size_bytes, token->columns);
 }
 
 /* ---- runs ---- */

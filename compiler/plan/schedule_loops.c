@@ -80,7 +80,7 @@ static uint64_t brought(const struct looping *l, const struct island_edge *edge)
     return mul_clamped(l->counts[edge->from], edge->push);
 }
 
-static bool is_binding(const struct looping *l, const struct island_edge *edge)
+static bool edge_is_binding(const struct looping *l, const struct island_edge *edge)
 {
     return edge->base < add_clamped(brought(l, edge), edge->kept);
 }
@@ -211,7 +211,7 @@ static uint64_t passes_wanted(const struct looping *l, const struct part *part, 
     for (uint32_t i = 0; i < part->edge_count; i++) {
         const struct island_edge *edge = &l->island->edges[part->edges[i]];
         uint64_t packets = brought(l, edge);
-        if (!is_binding(l, edge)) continue;
+        if (!edge_is_binding(l, edge)) continue;
         uint64_t passes =
             passes_to_fit(packets, edge->depth > edge->base ? edge->depth - edge->base : 0);
         if (is_tight(l, edge) && passes <= most) fit = max64(fit, passes);
@@ -267,7 +267,7 @@ static struct strong_arc *collect_arcs(struct looping *l, const struct part *par
     for (uint32_t i = 0; i < part->edge_count; i++) {
         const struct island_edge *edge = &l->island->edges[part->edges[i]];
         uint32_t from = l->local[edge->from], to = l->local[edge->to];
-        if (is_binding(l, edge)) arcs[(*count)++] = (struct strong_arc){from, to};
+        if (edge_is_binding(l, edge)) arcs[(*count)++] = (struct strong_arc){from, to};
         if (is_tight(l, edge)) arcs[(*count)++] = (struct strong_arc){to, from};
     }
     return arcs;
@@ -428,7 +428,7 @@ static struct part whole_part(struct arena *arena, const struct island *island, 
     return part;
 }
 
-static struct looping start(const struct island *island, struct arena *to)
+static struct looping looping_start(const struct island *island, struct arena *to)
 {
     struct looping l = {
         .island = island, .arena = arena_create(), .to = to, .passes = 1, .flat = true};
@@ -440,7 +440,7 @@ static struct looping start(const struct island *island, struct arena *to)
 bool loops_build(const struct island *island, uint32_t level, const uint64_t *counts,
                  struct arena *to, struct loops_made *made)
 {
-    struct looping l = start(island, to);
+    struct looping l = looping_start(island, to);
     for (uint32_t i = 0; i < island->node_count; i++)
         l.counts[i] = counts[i];
     struct part part = whole_part(l.arena, island, level);
@@ -453,7 +453,7 @@ bool loops_build(const struct island *island, uint32_t level, const uint64_t *co
 
 bool loops_prime(const struct island *island, struct arena *to, schedule_ops *ops)
 {
-    struct looping l = start(island, to);
+    struct looping l = looping_start(island, to);
     for (uint32_t i = 0; i < island->node_count; i++)
         l.counts[i] = island->nodes[i].primed;
     struct part part = whole_part(l.arena, island, GRAPH_NONE);

@@ -37,7 +37,7 @@ struct admission { /* firings that fit, and what bounds them */
     const char *buffer; /* NULL: the cycle */
 };
 
-static void admit(struct admission *admission, uint64_t firings, const char *buffer)
+static void limit_admission(struct admission *admission, uint64_t firings, const char *buffer)
 {
     if (firings >= admission->firings) return;
     admission->firings = firings;
@@ -135,16 +135,18 @@ static struct admission admitted(const struct placement *at, uint32_t index, boo
         const struct graph_input *in = &node->inputs.items[i];
         const struct graph_buffer *buffer = &at->graph->buffers.items[in->buffer];
         uint64_t depth = depth_for_one(at, in->buffer, whole);
-        if (in->pop) admit(&admission, input_firings_that_fit(at, node, in, depth), buffer->name);
+        if (in->pop)
+            limit_admission(&admission, input_firings_that_fit(at, node, in, depth), buffer->name);
     }
     for (size_t i = 0; i < node->outputs.count; i++) {
         const struct graph_output *out = &node->outputs.items[i];
         const struct graph_buffer *buffer = &at->graph->buffers.items[out->buffer];
         if (out->push)
-            admit(&admission,
-                  firings_that_fit(depth_for_one(at, out->buffer, whole), graph_phases(node),
-                                   out->pushes, out->pushes, out->push, graph_push_most(node, out)),
-                  buffer->name);
+            limit_admission(&admission,
+                            firings_that_fit(depth_for_one(at, out->buffer, whole),
+                                             graph_phases(node), out->pushes, out->pushes,
+                                             out->push, graph_push_most(node, out)),
+                            buffer->name);
     }
     admission.firings = max64(admission.firings, 1);
     return admission;

@@ -102,7 +102,7 @@ static void read_attribute(struct body *b, const struct ast_attribute *at)
         body_unknown_attribute(b, at, "an extern kernel", known, sizeof known / sizeof *known);
 }
 
-static void require(struct body *b, bool there, const char *what, const char *help)
+static void require_property(struct body *b, bool there, const char *what, const char *help)
 {
     if (there || b->failed) return;
     const struct kernel *kernel = b->kernel->kernel;
@@ -119,12 +119,14 @@ void body_foreign_attributes(struct body *b, const struct ast_item *item)
     b->kernel->kernel->foreign = foreign;
     for (const struct ast_attribute *at = signature->attributes; at; at = at->next)
         if (!body_repeated_attribute(b, signature->attributes, at)) read_attribute(b, at);
-    require(b, foreign->file_count > 0, "which file has its code",
-            "write from \"FILE\" after the parameter list: an object file, an archive, a shared "
-            "object, or LLVM bitcode");
-    require(b, foreign->cost_cycles > 0, "how long a firing takes",
-            "write 'cost N' after the parameter list: N cycles of one firing, for the plan and for "
-            "simulated time");
+    require_property(
+        b, foreign->file_count > 0, "which file has its code",
+        "write from \"FILE\" after the parameter list: an object file, an archive, a shared "
+        "object, or LLVM bitcode");
+    require_property(
+        b, foreign->cost_cycles > 0, "how long a firing takes",
+        "write 'cost N' after the parameter list: N cycles of one firing, for the plan and for "
+        "simulated time");
 }
 
 /* ---- what a declaration cannot have ---- */

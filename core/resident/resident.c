@@ -207,7 +207,8 @@ static void open_inputs(struct core_resident *r, const struct core_stage *stage,
 }
 
 /* Firings of different threads with bounded rates write to scratch memory. */
-static void open_outputs(struct core_resident *r, const struct core_stage *stage, bool scratch)
+static void open_resident_outputs(struct core_resident *r, const struct core_stage *stage,
+                                  bool scratch)
 {
     uint64_t place = 0;
     for (uint32_t i = 0; i < stage->output_count; i++) {
@@ -220,14 +221,14 @@ static void open_outputs(struct core_resident *r, const struct core_stage *stage
     }
 }
 
-static void open_batch(struct core_resident *r, uint32_t index, bool finish)
+static void open_resident_batch(struct core_resident *r, uint32_t index, bool finish)
 {
     struct core_stage *stage = core_stage(r->core, index);
     const struct core_resident_stage *own = &r->stages[index];
     bool threads = !finish && (own->flags & CORE_RESIDENT_THREADS) != 0;
     uint64_t *produced = core_produced(r->core) + stage->first_output;
     open_inputs(r, stage, finish);
-    open_outputs(r, stage, threads && !stage->exact);
+    open_resident_outputs(r, stage, threads && !stage->exact);
     for (uint32_t i = 0; i < stage->output_count && !threads; i++)
         produced[i] = 0;
     r->fault = (struct kernel_fault){.firing = 0};
@@ -246,7 +247,7 @@ static void open_batch(struct core_resident *r, uint32_t index, bool finish)
         .fault = threads ? NULL : &r->fault};
 }
 
-static void zero_outputs(struct core_resident *r, const struct core_stage *stage)
+static void zero_stage_outputs(struct core_resident *r, const struct core_stage *stage)
 {
     for (uint32_t i = 0; i < stage->output_count; i++) {
         const struct core_fifo *fifo =
@@ -302,14 +303,14 @@ static enum kernel_status repeat_firing(struct core_resident *r, uint32_t index,
 }
 
 /* Moves the packets of the first `count` firings from scratch memory to the out-windows. */
-static void gather_packets(struct core_resident *r, uint32_t index, uint64_t count)
+static void gather_stage_packets(struct core_resident *r, uint32_t index, uint64_t count)
 {
     const struct core_stage *stage = core_stage(r->core, index);
     struct core_job job = {.kind = CORE_JOB_SUM, .stage = index, .count = count};
     uint64_t *produced = core_produced(r->core) + stage->first_output;
     if (count > 0) execute_job(r, &job, 1);
     core_fence_device();
-    open_outputs(r, stage, true);
+    open_resident_outputs(r, stage, true);
     for (uint32_t i = 0; i < stage->output_count; i++) {
         produced[i] = count > 0 ? r->appended[count * stage->output_count + i] : 0;
         job = (struct core_job){.kind = CORE_JOB_MOVE,
@@ -339,13 +340,13 @@ static enum kernel_status run_threads(struct core_resident *r, uint32_t index)
     const struct core_stage *stage = core_stage(r->core, index);
     const struct core_job job = {.kind = CORE_JOB_RUN, .entry = r->stages[index].run};
     enum kernel_status status = KERNEL_OK;
-    if ((r->stages[index].flags & CORE_RESIDENT_ZEROED) != 0) zero_outputs(r, stage);
+    if ((r->stages[index].flags & CORE_RESIDENT_ZEROED) != 0) zero_stage_outputs(r, stage);
     place_windows(r, stage);
     execute_job(r, &job, stage->batch);
     if ((r->stages[index].flags & CORE_RESIDENT_ENDS) != 0) core_fence_device();
     uint64_t completed = stage->completed;
     if (completed < stage->batch) status = repeat_firing(r, index, completed);
-    if (!stage->exact) gather_packets(r, index, completed);
+    if (!stage->exact) gather_stage_packets(r, index, completed);
     return status;
 }
 
@@ -367,13 +368,13 @@ static void execute_launch(struct core_resident *r, uint32_t index, bool finish,
     const struct core_stage *stage = core_stage(r->core, index);
     enum kernel_status status;
     uint64_t begin = core_now(r);
-    open_batch(r, index, finish);
+    open_resident_batch(r, index, finish);
     if (finish) {
         status = call_alone(r, own->finish);
     } else if ((own->flags & CORE_RESIDENT_THREADS) != 0) {
         status = run_threads(r, index);
     } else {
-        if ((own->flags & CORE_RESIDENT_ZEROED) != 0) zero_outputs(r, stage);
+        if ((own->flags & CORE_RESIDENT_ZEROED) != 0) zero_stage_outputs(r, stage);
         status = call_alone(r, own->run);
     }
     uint64_t end = core_now(r);
@@ -456,7 +457,7 @@ static void set_environment(struct core_resident *r)
 
 /* ---- the host ---- */
 
-static void copy_block(struct core_resident *r, void *to, const void *from)
+static void copy_core_block(struct core_resident *r, void *to, const void *from)
 {
     const struct core_job job = {
         .kind = CORE_JOB_COPY, .from = from, .to = to, .bytes = r->core->bytes};
@@ -479,10 +480,10 @@ static void schedule(struct core_resident *r)
     enum core_outcome outcome = CORE_REDO;
     set_environment(r);
     for (uint64_t go = 1; outcome != CORE_OVER && await_host(r, go); go++) {
-        copy_block(r, r->core, r->image);
+        copy_core_block(r, r->core, r->image);
         outcome = core_resume(r->core, &r->environment);
         core_fence_device();
-        copy_block(r, r->image, r->core);
+        copy_core_block(r, r->image, r->core);
         r->mail->outcome = outcome;
         r->mail->launches = r->launches;
         core_fence_system();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/host/pipert.h"
 
+#include "base/array_allocate.h"
 #include "lang/scalar_text.h"
 #include "runtime/device/host_quota.h"
 #include "runtime/device/host_thread.h"
@@ -36,7 +37,7 @@
 static enum prt_status find_ports(struct prt_program *program, struct prt_error *error)
 {
     const struct prt_container *c = &program->container;
-    program->ports = calloc(c->buffer_count > 0 ? c->buffer_count : 1, sizeof *program->ports);
+    program->ports = array_allocate(c->buffer_count, sizeof *program->ports);
     if (program->ports == NULL) return NO_MEMORY(error);
     for (uint32_t i = 0; i < c->buffer_count; i++) {
         if (c->buffers[i].outer != CONTAINER_INNER) program->ports[program->port_count++] = i;

@@ -135,7 +135,7 @@ static void discover(struct search *s, uint32_t vertex, uint32_t edge, uint32_t 
     s->stack[(*depth)++] = vertex;
 }
 
-static void lower(struct search *s, uint32_t vertex, uint32_t to)
+static void lower_vertex(struct search *s, uint32_t vertex, uint32_t to)
 {
     if (to < s->low[vertex]) s->low[vertex] = to;
 }
@@ -152,13 +152,13 @@ static void search_joined(struct search *s, uint32_t root)
             if (s->order[other] == 0)
                 discover(s, other, edge, &depth);
             else
-                lower(s, vertex, s->order[other]);
+                lower_vertex(s, vertex, s->order[other]);
             continue;
         }
         depth--;
         if (depth > 0) {
             uint32_t parent = s->stack[depth - 1];
-            lower(s, parent, s->low[vertex]);
+            lower_vertex(s, parent, s->low[vertex]);
             s->bridges[s->via[vertex]] = s->low[vertex] > s->order[parent];
         }
     }

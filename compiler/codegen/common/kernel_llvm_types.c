@@ -371,8 +371,8 @@ static LLVMValueRef load_woven(struct kernel_emitter *e, LLVMTypeRef memory,
     return kernel_join_registers(e, parts, count);
 }
 
-static LLVMValueRef load_lanes(struct kernel_emitter *e, LLVMTypeRef memory,
-                               const struct type *type, struct kernel_address from)
+static LLVMValueRef load_strided_lanes(struct kernel_emitter *e, LLVMTypeRef memory,
+                                       const struct type *type, struct kernel_address from)
 {
     enum { STEP_MAX = 4 };
     uint64_t step = from.stride_bytes / type->width_bytes;
@@ -400,7 +400,7 @@ LLVMValueRef kernel_load(struct kernel_emitter *e, const struct type *type,
     } else if (from.layout == LAYOUT_PAIRS) {
         value = kernel_load_pairs(e, from);
     } else {
-        value = load_lanes(e, memory, type, from);
+        value = load_strided_lanes(e, memory, type, from);
     }
     /* The register value of a scalar as memory holds it (i8 for bool). */
     if (type->scalar != SCALAR_BOOL) return value;

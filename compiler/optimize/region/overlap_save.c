@@ -187,7 +187,7 @@ static struct ks *copy_packet(const struct writer *w, const struct variable *to,
 }
 
 /* Copies the packets of a block, followed by zeros. */
-static struct transform_pair copy_block(struct writer *w, struct build_list *list)
+static struct transform_pair copy_padded_block(struct writer *w, struct build_list *list)
 {
     const struct expr_build *t = &w->transform.tree;
     struct transform_pair block = transform_arrays(&w->transform, list, w->b->points);
@@ -256,7 +256,7 @@ static void write_blocks(struct writer *w, struct build_list *list)
     struct transform *t = &w->transform;
     struct transform_product products[PUSH_MAX] = {{{NULL, NULL}, {NULL, NULL}}};
     bool in_place = w->f->push == 1 && w->b->every == 1;
-    struct transform_pair block = copy_block(w, list);
+    struct transform_pair block = copy_padded_block(w, list);
     for (uint64_t j = 0; j < w->f->push; j++) {
         products[j].factors = w->spectra[j];
         products[j].to = in_place ? block : transform_arrays(t, list, w->b->points / w->b->every);

@@ -43,7 +43,7 @@ static void unite(struct sets *sets, uint32_t a, uint32_t b)
     sets->parent[root_of(sets, a)] = root_of(sets, b);
 }
 
-static uint64_t parts_of(const struct splitter *p, const struct region_end *end)
+static uint64_t end_part_count(const struct splitter *p, const struct region_end *end)
 {
     return type_scalar_count(p->graph->buffers.items[end->buffer].type);
 }
@@ -54,7 +54,7 @@ static bool unite_all(struct splitter *p, const struct region *region, struct se
 {
     const struct symbols *s = &p->space.symbols;
     const struct region_end *out = &region->out.items[0];
-    uint64_t parts = parts_of(p, out);
+    uint64_t parts = end_part_count(p, out);
     bool *wanted = ARENA_ARRAY(p->space.scratch, bool, s->nodes.count + 1);
     sets->nodes = s->nodes.count;
     sets->parent =
@@ -102,7 +102,7 @@ static struct share share_in(struct splitter *p, const struct region *region, st
 static struct share share_out(struct splitter *p, const struct region *region, struct sets *sets)
 {
     const struct region_end *out = &region->out.items[0];
-    uint64_t parts = parts_of(p, out);
+    uint64_t parts = end_part_count(p, out);
     struct share share = {ARENA_ARRAY(p->space.scratch, uint32_t, out->packets), out->packets};
     for (uint64_t i = 0; i < out->packets; i++)
         share.root[i] = root_of(sets, (uint32_t)out->values[i * parts].bits);
@@ -230,7 +230,7 @@ static bool match_all(struct splitter *p, const struct region *region,
 {
     const struct region_end *out = &region->out.items[0];
     uint64_t *number = ARENA_ARRAY(p->space.scratch, uint64_t, region->in.items[0].packets);
-    uint64_t parts = parts_of(p, out), count = strands->count;
+    uint64_t parts = end_part_count(p, out), count = strands->count;
     sym *values = ARENA_ARRAY(p->space.scratch, sym, count);
     for (uint64_t i = 0; i < strands->reads * count; i++)
         number[strands->in[i]] = i / count;
@@ -261,8 +261,8 @@ static bool take_apart(struct splitter *p, struct region *region)
     if (region->in.items[0].packets < p->lanes) return false; /* each strand reads at least one */
     struct region_strands *strands = number_and_deal(p, region);
     if (strands == NULL || strands->count % p->lanes != 0) return false;
-    uint64_t reads = strands->reads * parts_of(p, &region->in.items[0]);
-    uint64_t writes = strands->writes * parts_of(p, &region->out.items[0]);
+    uint64_t reads = strands->reads * end_part_count(p, &region->in.items[0]);
+    uint64_t writes = strands->writes * end_part_count(p, &region->out.items[0]);
     if ((reads > writes ? reads : writes) > (uint64_t)REGISTERS_A_LANE * p->lanes) return false;
     if (!match_all(p, region, strands)) return false;
     region->strands = strands;
@@ -293,7 +293,7 @@ static bool is_strand_member(struct splitter *p, uint32_t node)
 static bool is_long(const struct splitter *p, const struct region *region)
 {
     const struct region_end *in = &region->in.items[0];
-    return in->packets * parts_of(p, in) > (uint64_t)REGISTERS_A_LANE * p->lanes;
+    return in->packets * end_part_count(p, in) > (uint64_t)REGISTERS_A_LANE * p->lanes;
 }
 
 static void split_from(struct splitter *p, uint32_t first)

@@ -121,7 +121,7 @@ static struct transform_pair both(struct transform *t, struct build_list *list, 
     return (struct transform_pair){re, keep_value(t, list, transform_operation(t, op, a.im, b.im))};
 }
 
-static struct kx *negated(struct transform *t, struct kx *value)
+static struct kx *build_negation(struct transform *t, struct kx *value)
 {
     struct kx *x = build_kx(&t->tree, KX_NEGATE, value->type);
     x->left = value;
@@ -136,9 +136,9 @@ static struct transform_pair product(struct transform *t, struct build_list *lis
     struct kx *real = transform_operation(t, OP_MUL, a.im, b.im);
     struct kx *imaginary = transform_operation(t, OP_MUL, a.re, b.im);
     if (conjugate)
-        imaginary = negated(t, imaginary);
+        imaginary = build_negation(t, imaginary);
     else
-        real = negated(t, real);
+        real = build_negation(t, real);
     real =
         build_fma(&t->tree, build_variable(&t->tree, a.re), build_variable(&t->tree, b.re), real);
     imaginary = build_fma(&t->tree, build_variable(&t->tree, a.im), build_variable(&t->tree, b.re),
@@ -162,7 +162,7 @@ static struct transform_pair turn_value(struct transform *t, struct build_list *
     if (4 * number == points) {
         const struct variable *part = conjugate ? a.im : a.re;
         const struct variable *other =
-            keep_value(t, list, negated(t, build_variable(&t->tree, part)));
+            keep_value(t, list, build_negation(t, build_variable(&t->tree, part)));
         return conjugate ? (struct transform_pair){other, a.re}
                          : (struct transform_pair){a.im, other};
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/backend/cpu/cpu_pool.h"
 
+#include "base/array_allocate.h"
 #include "runtime/device/host_thread.h"
 #include "runtime/device/kernel_call.h"
 
@@ -135,22 +136,6 @@ void prt_cpu_pool_place(struct prt_cpu_pool *pool, uint32_t queue, uint32_t firs
 
 /* ---- executing ---- */
 
-/* The fault of the lowest firing counts.  A fault outside of firings counts as the highest. */
-static void merge_fault(struct prt_cpu_job *job, enum kernel_status status,
-                        const struct kernel_fault *fault)
-{
-    if (status == KERNEL_OK) return;
-    if (job->status != KERNEL_OK && job->fault.firing <= fault->firing) return;
-    job->status = status;
-    job->fault = *fault;
-}
-
-static bool is_fault(const struct prt_cpu_job *job)
-{
-    if (job->status == KERNEL_STOPPED) return (job->object->flags & PRT_KERNEL_STOPS) == 0;
-    return job->status != KERNEL_OK;
-}
-
 /* Chooses where a chunk appends: after the chunk before it, if this worker has just executed that one; else at its
  * own part of the room. */
 static void place_chunk(const struct prt_cpu_worker *worker, const struct prt_cpu_job *job,
@@ -273,7 +258,7 @@ static uint64_t chunk_firings(const struct prt_cpu_job *job, uint64_t workers, u
     return (firings + unit - 1) / unit * unit;
 }
 
-static void cut_job(struct prt_cpu_pool *pool, struct prt_cpu_job *job, uint64_t least)
+static void cut_cpu_job(struct prt_cpu_pool *pool, struct prt_cpu_job *job, uint64_t least)
 {
     const struct prt_cpu_line *line = &pool->lines[job->queue];
     uint64_t all = job->launch.firings, workers = line->end_worker - line->first_worker;
@@ -364,13 +349,13 @@ static void notify_idle(struct prt_cpu_pool *pool, const struct prt_cpu_line *li
 }
 
 /* The first job of a line may execute.  Mutex held. */
-static void release_job(struct prt_cpu_pool *pool, uint32_t index)
+static void release_cpu_job(struct prt_cpu_pool *pool, uint32_t index)
 {
     struct prt_cpu_job *job = &pool->jobs[index];
     const struct prt_cpu_line *line = &pool->lines[job->queue];
     job->chunks_taken = job->chunks_done = 0;
     job->executed = true;
-    cut_job(pool, job, LINED_NS_LEAST);
+    cut_cpu_job(pool, job, LINED_NS_LEAST);
     pool->ready[pool->ready_count++] = index;
     bool wakes = is_worth_waking(pool, job->expected_ns) || line->first_worker > 0;
     notify_idle(pool, line, job->chunks, wakes);
@@ -391,11 +376,11 @@ static void leave_line(struct prt_cpu_pool *pool, struct prt_cpu_line *line, uin
 
 /* Ends the first job of its line and releases the next one.  After a fault all other jobs of the line are done, too.
  * Mutex held. */
-static void end_job(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
+static void end_cpu_job(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
 {
     struct prt_cpu_line *line = &pool->lines[job->queue];
     uint32_t next = job->behind, ended = 1;
-    line->faulted |= is_fault(job);
+    line->faulted |= prt_kernel_status_is_fault(job->object, job->status);
     mark_done(job);
     for (; line->faulted && next != PRT_CPU_NO_JOB; ended++) {
         job = &pool->jobs[next];
@@ -404,7 +389,7 @@ static void end_job(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
     }
     line->first = next;
     if (next != PRT_CPU_NO_JOB)
-        release_job(pool, next);
+        release_cpu_job(pool, next);
     else
         line->last = PRT_CPU_NO_JOB;
     leave_line(pool, line, ended);
@@ -452,7 +437,7 @@ static void note_help(struct prt_cpu_pool *pool)
 }
 
 /* Executes a chunk of the job at that place.  Mutex held, and again on return. */
-static void take_and_execute(struct prt_cpu_worker *worker, uint32_t place)
+static void execute_chunk_at(struct prt_cpu_worker *worker, uint32_t place)
 {
     struct prt_cpu_pool *pool = worker->pool;
     struct prt_cpu_job *job = &pool->jobs[pool->ready[place]];
@@ -471,14 +456,14 @@ static void take_and_execute(struct prt_cpu_worker *worker, uint32_t place)
     pthread_mutex_lock(&pool->mutex);
     learn(job, firings_of(job, chunk, 1), end - begin);
     account_time(job, worker->number, begin, end);
-    merge_fault(job, status, &fault);
+    prt_kernel_fault_merge(&job->status, &job->fault, status, &fault);
     if (++job->chunks_done < job->chunks) return;
     if (job->chunks > 1 && (job->object->flags & PRT_KERNEL_APART) != 0) {
         pthread_mutex_unlock(&pool->mutex);
         gather(job);
         pthread_mutex_lock(&pool->mutex);
     }
-    end_job(pool, job);
+    end_cpu_job(pool, job);
 }
 
 /* ---- calls ---- */
@@ -545,7 +530,7 @@ static void note_claim(struct prt_cpu_worker *worker, struct prt_cpu_job *job,
     struct prt_cpu_pool *pool = worker->pool;
     if (status == KERNEL_OK && !pool->watched) return;
     pthread_mutex_lock(&pool->mutex);
-    merge_fault(job, status, fault);
+    prt_kernel_fault_merge(&job->status, &job->fault, status, fault);
     if (pool->watched) account_time(job, worker->number, begin, end);
     pthread_mutex_unlock(&pool->mutex);
 }
@@ -779,7 +764,7 @@ static void execute_with_all(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
     join_call(pool, job);
     if (job->cuts % BALANCE_EVERY == 0 || job->cuts < UINT64_C(2) * BALANCE_EVERY)
         balance(pool, job, number, begin);
-    line->faulted = is_fault(job);
+    line->faulted = prt_kernel_status_is_fault(job->object, job->status);
     if (job->chunks > 1 && (job->object->flags & PRT_KERNEL_APART) != 0) gather(job);
     job->begin_ns = begin;
     job->end_ns = prt_cpu_now_ns();
@@ -831,7 +816,7 @@ static bool take_ready(struct prt_cpu_worker *worker)
     worker->idle = false;
     uint32_t place = find_ready(pool, worker->number);
     if (place == pool->ready_count) return false;
-    take_and_execute(worker, place);
+    execute_chunk_at(worker, place);
     return true;
 }
 
@@ -850,7 +835,7 @@ static bool serve(struct prt_cpu_worker *worker)
     return called;
 }
 
-static void worker_main(void *argument)
+static void cpu_worker_main(void *argument)
 {
     struct prt_cpu_worker *worker = argument;
     struct prt_cpu_pool *pool = worker->pool;
@@ -900,7 +885,7 @@ void prt_cpu_pool_resume(struct prt_cpu_pool *pool)
 }
 
 /* Executes the job in the caller's thread.  The line is empty. */
-static void execute_now(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
+static void execute_cpu_job_now(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
 {
     struct prt_cpu_line *line = &pool->lines[job->queue];
     struct kernel_fault fault;
@@ -912,8 +897,9 @@ static void execute_now(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
     job->chunks = 1;
     job->chunk_firings = job->launch.firings;
     uint64_t begin = timed ? prt_cpu_now_ns() : 0;
-    merge_fault(job, execute_chunks(&pool->workers[0], job, 0, 1, &fault), &fault);
-    line->faulted = is_fault(job);
+    prt_kernel_fault_merge(&job->status, &job->fault,
+                           execute_chunks(&pool->workers[0], job, 0, 1, &fault), &fault);
+    line->faulted = prt_kernel_status_is_fault(job->object, job->status);
     if (!timed) return;
     uint64_t end = prt_cpu_now_ns();
     learn(job, job->launch.firings, end - begin);
@@ -921,7 +907,7 @@ static void execute_now(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
 }
 
 /* Puts the job at the end of its line. */
-static void line_up(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
+static void line_up_cpu_job(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
 {
     struct prt_cpu_line *line = &pool->lines[job->queue];
     uint32_t index = (uint32_t)(job - pool->jobs);
@@ -939,7 +925,7 @@ static void line_up(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
         mark_done(job);
         leave_line(pool, line, 1);
     } else if (alone) {
-        release_job(pool, index);
+        release_cpu_job(pool, index);
     }
     pthread_mutex_unlock(&pool->mutex);
 }
@@ -951,7 +937,7 @@ static void start_threads(struct prt_cpu_pool *pool)
     pool->callers_place = sched_getcpu();
     while (pool->worker_count < pool->threads_wanted) {
         struct prt_cpu_worker *worker = &pool->workers[pool->worker_count];
-        if (!prt_host_thread_start(&worker->thread, worker_main, worker)) break;
+        if (!prt_host_thread_start(&worker->thread, cpu_worker_main, worker)) break;
         pool->worker_count++;
     }
     for (uint32_t i = 0; i < pool->line_count && pool->worker_count < pool->threads_wanted; i++)
@@ -1022,11 +1008,11 @@ void prt_cpu_pool_give(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
     if (!empty && is_for_others(pool, line, job)) (void)is_better_alone(pool, line, job);
     bool for_each = empty && is_cuttable(job->object) && is_for_each(pool, line);
     if (own || (for_each && !is_anyone_free(pool)))
-        execute_now(pool, job);
+        execute_cpu_job_now(pool, job);
     else if (for_each)
         execute_with_all(pool, job);
     else
-        line_up(pool, job);
+        line_up_cpu_job(pool, job);
 }
 
 /* ---- threads ---- */
@@ -1115,7 +1101,7 @@ enum prt_status prt_cpu_pool_start(struct prt_cpu_pool *pool,
     pool->objects = objects;
     pool->jobs = jobs;
     pool->job_count = count;
-    pool->ready = calloc(count > 0 ? count : 1, sizeof *pool->ready);
+    pool->ready = array_allocate(count, sizeof *pool->ready);
     if (pool->bell == NULL) {
         pool->bell = aligned_alloc(_Alignof(struct prt_cpu_bell), sizeof *pool->bell);
         if (pool->bell != NULL) *pool->bell = (struct prt_cpu_bell){.unfinished = 0};
