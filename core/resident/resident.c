@@ -7,8 +7,9 @@
 #include "core/resident/resident_machine.h"
 
 enum {
-    LOOK_NANOSECONDS = 1000000, /* between two looks at the mail of the host: one takes microseconds */
-    BEAT_ROUNDS = 1024,       /* of a loop that waits */
+    LOOK_NANOSECONDS =
+        1000000,        /* between two looks at the mail of the host: one takes microseconds */
+    BEAT_ROUNDS = 1024, /* of a loop that waits */
     SCRATCH_ALIGNMENT = 64
 };
 
@@ -23,7 +24,8 @@ struct crew {
 static uint64_t most_before(const struct core_resident *r, const struct core_output *output,
                             uint64_t firing)
 {
-    return core_flow_total(core_numbers(r->core), &output->most, r->order.batch.first_firing, firing);
+    return core_flow_total(core_numbers(r->core), &output->most, r->order.batch.first_firing,
+                           firing);
 }
 
 static void zero_bytes(const struct core_job *job, struct crew crew)
@@ -324,7 +326,7 @@ static void gather_stage_packets(struct core_resident *r, uint32_t index, uint64
 }
 
 /* Puts the windows of the batch beside it, if there is room: a block finds them there without a look at other memory. */
-static void place_windows(struct core_resident *r, const struct core_stage *stage)
+static void attach_windows(struct core_resident *r, const struct core_stage *stage)
 {
     struct core_order *order = &r->order;
     for (uint32_t i = 0; i < stage->input_count && stage->input_count <= CORE_ORDER_ENDS; i++)
@@ -341,7 +343,7 @@ static enum kernel_status run_threads(struct core_resident *r, uint32_t index)
     const struct core_job job = {.kind = CORE_JOB_RUN, .entry = r->stages[index].run};
     enum kernel_status status = KERNEL_OK;
     if ((r->stages[index].flags & CORE_RESIDENT_ZEROED) != 0) zero_stage_outputs(r, stage);
-    place_windows(r, stage);
+    attach_windows(r, stage);
     execute_job(r, &job, stage->batch);
     if ((r->stages[index].flags & CORE_RESIDENT_ENDS) != 0) core_fence_device();
     uint64_t completed = stage->completed;

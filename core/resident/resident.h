@@ -143,7 +143,7 @@ struct core_resident {
 
     /* the present launch */
     struct kernel_fault fault;
-    uint64_t completed; /* of a firing that is executed again */
+    uint64_t completed;   /* of a firing that is executed again */
     uint64_t jobs;        /* begun */
     uint64_t done_wanted; /* `done` when the job has been executed */
     uint64_t looked;      /* when the mail was looked at last */

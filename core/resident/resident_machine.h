@@ -8,7 +8,7 @@
  *     threads of a block                 -                            a barrier
  *
  * A ring is mapped twice, so the same packet has two addresses.  A read by one address sees a write by the other if a fence
- * between aliases is on the way from the write to the read (PTX ISA, "Causality order").  It is the reader who executes it:
+ * between aliases is on the way from the write to the read (PTX ISA, "Causality order").  The reader executes it:
  * core_fence_packets, before a block or the scheduler reads packets.
  */
 #ifndef CORE_RESIDENT_RESIDENT_MACHINE_H
