@@ -231,7 +231,7 @@ static enum core_outcome run_program(struct core *c)
                 if (!stays) leave_program(c);
                 return CORE_REDO;
             }
-            if (atomic_load_explicit(&c->asked, memory_order_relaxed)) return CORE_ASKED;
+            if (core_flag(&c->asked)) return CORE_ASKED;
             assert(c->next < c->code_count); /* the verifier: code halts */
             i = code + c->next;
             c->instruction = c->next++;
