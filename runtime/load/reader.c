@@ -724,8 +724,8 @@ enum prt_status prt_container_read_memory(const void *bytes, size_t size,
     return read_owned(copy, size, container, error);
 }
 
-/* Reads to the end of the file into memory that grows with it: it may be a pipe, or change meanwhile.  Of what does not
- * begin as a container not much is read. */
+/* Reads to the end of the file into memory that grows with it: the file may be a pipe, or change meanwhile.  If the first
+ * bytes are not those of a container, it soon stops reading. */
 static enum prt_status read_whole_file(int fd, const char *path, uint8_t **bytes, size_t *size,
                                        struct prt_error *error)
 {

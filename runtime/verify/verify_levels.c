@@ -187,7 +187,7 @@ static bool stage_outlives(const struct levels *x, uint32_t stage)
     return x->q.fed[stage] || (x->q.ordered && has_reader_in(x, node));
 }
 
-/* The largest set of stages none of which can have been the first to end. */
+/* Finds the largest set of stages in which no stage can have been the first to end.  All of them are running. */
 static enum prt_status infer_running(struct levels *x, uint32_t index)
 {
     uint32_t stages = x->c->stage_count;
@@ -643,7 +643,7 @@ static enum prt_status execute_selection(struct levels *x, uint32_t index,
     return status == PRT_OK ? forget_set(x, index, &x->c->sets[set]) : status;
 }
 
-/* Has every stage been asked for in vain since `ends`? */
+/* Has each stage been asked for since `ends`, and been found not ready? */
 static enum prt_status ask_all(struct levels *x, uint32_t index, bool *all)
 {
     memset(x->seen, 0, x->c->stage_count * sizeof *x->seen);

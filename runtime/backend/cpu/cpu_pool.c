@@ -492,8 +492,8 @@ static uint64_t share_word(uint32_t call, struct pieces pieces, uint32_t next, u
 }
 
 /* The number of chunks to take.  The owner takes most of the rest, in ever smaller pieces, so that others can help if it
- * is slow.  Others take half, and leave enough for the owner to come back to.  No piece is long: everyone waits for a
- * worker that the system stops within one. */
+ * is slow.  Others take half, so that the owner finds chunks when it comes back.  No piece is long: if the system stops a
+ * worker within one, all workers wait for it. */
 static uint32_t piece_chunks(uint32_t left, struct pieces pieces, bool own)
 {
     uint32_t chunks = own ? left - left / 4 : left / 2;

@@ -264,7 +264,8 @@ void prt_sim_pool_destroy(struct prt_sim_pool *pool)
     free(pool->ready);
 }
 
-/* Windows for the object with most ends, in every worker; then as many threads as can be had. */
+/* Allocates in each worker windows for the object with most ends.  Then starts threads until all run or the system refuses
+ * one. */
 static enum prt_status start_workers(struct prt_sim_pool *pool)
 {
     pool->workers = calloc(pool->threads_wanted, sizeof *pool->workers);

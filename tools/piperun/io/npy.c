@@ -192,7 +192,7 @@ static bool skip_gap(const char *text, uint64_t *offset)
            !__builtin_add_overflow(*offset, bytes, offset);
 }
 
-/* ('', '|V3'): false if it is none. */
+/* Reads ('', '|V3'), a gap between fields.  False: it is not a gap. */
 static bool take_gap(struct literal *literal, uint64_t *offset)
 {
     struct literal before = *literal;
