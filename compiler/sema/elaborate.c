@@ -734,7 +734,8 @@ void check_ends(struct elaboration *el, const struct graph_buffer *b)
                         b->name);
         const struct graph_node *n = &el->graph->nodes.items[b->writer_node];
         diag_label(d, n->outputs.items[b->writer_output].span, "'%s' writes it here", n->name);
-        diag_help(d, "what is not wanted goes to 'discard' of std/streams.pipe: %s -> discard;",
+        diag_help(d,
+                  "to drop its packets, write it to 'discard' of std/streams.pipe: %s -> discard;",
                   b->name);
     }
 }
