@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/arithmetic.h"
 #include "compiler/diagnostics/diag_set.h"
 #include "compiler/sema/elaborate_internal.h"
 #include "base/nearest.h"
@@ -585,7 +586,7 @@ void declare_argument(struct elaboration *el, struct scope *scope, const struct 
     struct variable *variable = argument_variable(el, scope, param);
     if (variable == NULL) return;
     uint64_t align = variable->type->alignment_bytes;
-    *offset_bytes = (*offset_bytes + align - 1) / align * align;
+    *offset_bytes = align_up(*offset_bytes, align);
     variable->offset_bytes = *offset_bytes;
     *offset_bytes += variable->type->width_bytes;
     struct graph_argument argument = {.variable = variable};
