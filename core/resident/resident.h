@@ -23,8 +23,8 @@
  *
  *     zero       the out-windows, if the kernel writes by index
  *     run        the firings, each by one thread (lang/gpu_abi.h)
- *     sum, move  bounded rates: the firings write to scratch memory, each into room for its maximum.  `sum` makes places
- *                of their numbers of packets, `move` brings the packets to the out-window, one after the other
+ *     sum, move  bounded rates: the firings write to scratch memory, each into room for its maximum.  `sum` computes places
+ *                from their numbers of packets, `move` copies the packets to the out-window, one after the other
  *
  * The scheduler reads its block again and again, and only it writes there.  So it keeps what it has read in its cache: it
  * orders its reads after the writes of workers only where it reads such writes (`core_fence_device`).

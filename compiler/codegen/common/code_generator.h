@@ -26,7 +26,7 @@ struct code_generator {
      * part (lang/gpu_abi.h).  Otherwise an entry executes all firings, in vectors. */
     bool threads;
 
-    /* Describes the instruction set of that name, but for its `code`; false: there is none. */
+    /* Describes the instruction set of that name, except its `code`; false: there is none. */
     bool (*find_set)(struct arena *arena, const char *name, struct instruction_set *out);
     /* Of two sets the one with the larger number is better. */
     unsigned (*rank)(const struct instruction_set *set);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * depth_circuit: what one vector of depths can do, and which raises its critical cycle demands
+ * depth_cycle: what one vector of depths can do, and which raises its critical cycle demands
  * (depth_search.h).
  */
 #include "compiler/pace/depth_search.h"
@@ -150,8 +150,8 @@ static int128 pace_share(const struct depth_net *at, const struct depth_verdict 
 }
 
 /* The iterations << SCALE_BITS that the cycle lacks; 0: nothing that is certain. */
-static uint128 circuit_deficit(const struct depth_group *group, const struct depth_verdict *verdict,
-                               const struct throughput *target)
+static uint128 cycle_deficit(const struct depth_group *group, const struct depth_verdict *verdict,
+                             const struct throughput *target)
 {
     const struct depth_net *at = &group->nets[verdict->net];
     const struct net *net = at->net;
@@ -247,7 +247,7 @@ uint32_t depth_raises(const struct depth_group *group, const struct depth_verdic
         raises[i] = 0;
     for (uint32_t i = 0; i < verdict->count; i++)
         arcs += at->choice[verdict->arcs[i]] != GRAPH_NONE;
-    uint128 deficit = arcs ? circuit_deficit(group, verdict, target) : 0;
+    uint128 deficit = arcs ? cycle_deficit(group, verdict, target) : 0;
     *bytes = deficit_bytes(group, verdict, deficit);
     for (uint32_t i = 0; i < verdict->count; i++) {
         uint32_t choice = at->choice[verdict->arcs[i]];
