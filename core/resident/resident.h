@@ -9,17 +9,19 @@
  *     other blocks     the *workers*: they execute jobs, all workers one job at a time
  *
  *     scheduler                                    worker
- *     writes the job
- *     epoch = number of the job, workers   ──────> waits for another epoch
- *                                                  is it among those workers?  executes its part
+ *     writes an order
+ *     posted = number of the order         ──────> waits until it is posted
+ *                                                  is it among the workers of the order?
+ *                                                  waits until `done` says that earlier orders are executed
+ *                                                  executes its part
  *     waits until `done` has grown by      <────── done + 1
  *     the number of workers
  *
- * The epoch says how many workers take part.  The others do not look at the job, which the scheduler may change before
- * they have seen that epoch.
+ * There is room for some orders, so the scheduler writes the next ones while one is executed.  It uses the room of an order
+ * again when that one has been executed.  A worker that has no part in it may look there later: the order's number tells
+ * it that this is another one.
  *
- * A launch is executed as a whole before the machine goes on.  Where firings are independent (`CORE_RESIDENT_THREADS`), it
- * is one job or a few:
+ * Where firings are independent (`CORE_RESIDENT_THREADS`), a launch is one job or a few:
  *
  *     zero       the out-windows, if the kernel writes by index
  *     run        the firings, each by one thread (lang/gpu_abi.h)
@@ -28,6 +30,9 @@
  *
  * The scheduler reads its block again and again, and only it writes there.  So it keeps what it has read in its cache: it
  * orders its reads after the writes of workers only where it reads such writes (`core_fence_device`).
+ *
+ * The machine goes on while a launch of one job `run` is executed.  It finds such launches complete when it waits.  All
+ * others are executed as a whole, after the launches before them, before the machine goes on.
  *
  * If a firing stops or faults, the scheduler executes it again, with a record, after the firings before it.
  * A `finish` is executed when the machine waits.
@@ -110,15 +115,27 @@ struct core_job {
     void *to;
 };
 
-enum { CORE_ORDER_ENDS = 4 };
+enum {
+    CORE_ORDERS = 8, /* a power of two */
+    CORE_ORDER_ENDS = 4
+};
 
 /* All that the workers read of a job, in one place: a block takes a copy into memory of its own. */
 struct core_order {
+    _Alignas(128) uint64_t head; /* the lower half of its number x 2^32 + workers that execute it */
+    uint64_t done_before;        /* `done` when all earlier orders have been executed */
     struct core_job job;
     struct kernel_batch batch;
     /* The windows of a batch with so few inputs, or outputs: `batch.in`, or `batch.out`, is NULL and points to them in the copy. */
     const void *in[CORE_ORDER_ENDS];
     void *out[CORE_ORDER_ENDS];
+};
+
+/* A launch that the workers execute while the machine goes on. */
+struct core_pending {
+    uint32_t stage;
+    uint64_t begin; /* nanoseconds */
+    uint64_t done;  /* `done` when it has been executed */
 };
 
 struct core_resident {
@@ -138,19 +155,21 @@ struct core_resident {
     uint8_t *scratch;             /* of bounded rates */
     uint64_t *appended;           /* by firing and output, and one row more */
     uint64_t *sums;               /* by thread of a block */
-    uint32_t finish_count;
+    struct core_pending *pending; /* a ring with room for one launch of each stage */
+    uint32_t finish_count, pending_first, pending_count;
     uint32_t workers, threads; /* of a block */
 
     /* the present launch */
+    struct kernel_batch batch;
     struct kernel_fault fault;
-    uint64_t completed;   /* of a firing that is executed again */
-    uint64_t jobs;        /* begun */
-    uint64_t done_wanted; /* `done` when the job has been executed */
-    uint64_t looked;      /* when the mail was looked at last */
+    uint64_t completed;                /* of a firing that is executed again */
+    uint64_t posted;                   /* orders */
+    uint64_t done_wanted;              /* `done` when all of them have been executed */
+    uint64_t done_orders[CORE_ORDERS]; /* `done` when the order in that place has been executed */
+    uint64_t looked;                   /* when the mail was looked at last */
     uint64_t beats;
     uint64_t launches;
-    _Alignas(128) struct core_order order;
-    _Alignas(128) uint64_t epoch; /* number of the job x 2^32 + workers that execute it */
+    _Alignas(128) struct core_order orders[CORE_ORDERS]; /* order n in place n mod CORE_ORDERS */
     _Alignas(128) uint64_t done;
 };
 
