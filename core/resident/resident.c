@@ -128,7 +128,7 @@ static void give_sign(struct core_resident *r)
 /* The head of order `number`, or of a later one in its place. */
 static uint64_t await_order(const struct core_resident *r, uint64_t number)
 {
-    const uint64_t *at = &r->orders[number % CORE_ORDERS].head;
+    const uint64_t *at = &r->heads[number % CORE_ORDERS].value;
     uint64_t head = 0;
     for (uint32_t round = 0; core_thread() == 0; round += round < UINT32_MAX) {
         head = core_peek_device(at);
@@ -194,7 +194,7 @@ static void post_order(struct core_resident *r, const struct core_job *job, uint
     if (job->kind == CORE_JOB_RUN) attach_windows(r, order);
     r->done_wanted += workers;
     r->done_orders[place] = r->done_wanted;
-    core_store_device(&order->head, number << 32 | workers);
+    core_store_device(&r->heads[place].value, number << 32 | workers);
 }
 
 /* So many workers as have something to do for `count` items, one for each thread. */

@@ -122,13 +122,18 @@ enum {
 
 /* All that the workers read of a job, in one place: a block takes a copy into memory of its own. */
 struct core_order {
-    _Alignas(128) uint64_t head; /* the lower half of its number x 2^32 + workers that execute it */
-    uint64_t done_before;        /* `done` when all earlier orders have been executed */
+    _Alignas(128) uint64_t done_before; /* `done` when all earlier orders have been executed */
     struct core_job job;
     struct kernel_batch batch;
     /* The windows of a batch with so few inputs, or outputs: `batch.in`, or `batch.out`, is NULL and points to them in the copy. */
     const void *in[CORE_ORDER_ENDS];
     void *out[CORE_ORDER_ENDS];
+};
+
+/* Of an order: the lower half of its number x 2^32 + workers that execute it.  It has a line of memory for itself, since all
+ * workers look at it again and again, and would delay what the scheduler writes to the same line. */
+struct core_order_head {
+    _Alignas(128) uint64_t value;
 };
 
 /* A launch that the workers execute while the machine goes on. */
@@ -169,7 +174,8 @@ struct core_resident {
     uint64_t looked;                   /* when the mail was looked at last */
     uint64_t beats;
     uint64_t launches;
-    _Alignas(128) struct core_order orders[CORE_ORDERS]; /* order n in place n mod CORE_ORDERS */
+    struct core_order orders[CORE_ORDERS]; /* order n in place n mod CORE_ORDERS */
+    struct core_order_head heads[CORE_ORDERS];
     _Alignas(128) uint64_t done;
 };
 

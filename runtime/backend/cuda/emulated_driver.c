@@ -313,9 +313,9 @@ static int emulated_launch(void *function, unsigned grid_x, unsigned grid_y, uns
             s->started++;
             continue;
         }
-        struct core_order *order = &s->resident->orders[1];
-        order->job = (struct core_job){.kind = CORE_JOB_LEAVE};
-        __atomic_store_n(&order->head, UINT64_C(1) << 32 | s->resident->workers, __ATOMIC_RELEASE);
+        s->resident->orders[1].job = (struct core_job){.kind = CORE_JOB_LEAVE};
+        __atomic_store_n(&s->resident->heads[1].value, UINT64_C(1) << 32 | s->resident->workers,
+                         __ATOMIC_RELEASE);
         (void)emulated_stream_wait(s);
         return PRT_CUDA_OUT_OF_MEMORY;
     }
