@@ -171,27 +171,33 @@ static void worker_loop(struct core_resident *r, uint32_t worker)
 
 /* ---- orders: the scheduler ---- */
 
-/* Puts the windows of a batch beside it, if there is room: a block finds them there without a look at other memory. */
-static void attach_windows(const struct core_resident *r, struct core_order *order)
+/* The place of the next order, when the order that was there has been executed. */
+static struct core_order *next_order(struct core_resident *r)
 {
-    const struct core_stage *stage = core_stage(r->core, order->job.stage);
-    if (stage->input_count <= CORE_ORDER_ENDS) order->batch.in = NULL;
-    if (stage->output_count <= CORE_ORDER_ENDS) order->batch.out = NULL;
-    for (uint32_t i = 0; i < stage->input_count && i < CORE_ORDER_ENDS; i++)
-        order->in[i] = r->batch.in[i];
-    for (uint32_t i = 0; i < stage->output_count && i < CORE_ORDER_ENDS; i++)
-        order->out[i] = r->batch.out[i];
+    uint64_t place = (r->posted + 1) % CORE_ORDERS;
+    await_done(r, r->done_orders[place], true);
+    return &r->orders[place];
 }
 
+/* Puts the windows of a batch beside it, if there is room: a block finds them there without a look at other memory. */
+static void attach_windows(struct core_order *order, const struct core_stage *stage)
+{
+    struct kernel_batch *batch = &order->batch;
+    for (uint32_t i = 0; i < stage->input_count && i < CORE_ORDER_ENDS; i++)
+        order->in[i] = batch->in[i];
+    for (uint32_t i = 0; i < stage->output_count && i < CORE_ORDER_ENDS; i++)
+        order->out[i] = batch->out[i];
+    if (stage->input_count <= CORE_ORDER_ENDS) batch->in = NULL;
+    if (stage->output_count <= CORE_ORDER_ENDS) batch->out = NULL;
+}
+
+/* Gives the next order to so many workers. */
 static void post_order(struct core_resident *r, const struct core_job *job, uint32_t workers)
 {
     uint64_t number = ++r->posted, place = number % CORE_ORDERS;
     struct core_order *order = &r->orders[place];
-    await_done(r, r->done_orders[place], true);
     order->done_before = r->done_wanted;
     order->job = *job;
-    order->batch = r->batch;
-    if (job->kind == CORE_JOB_RUN) attach_windows(r, order);
     r->done_wanted += workers;
     r->done_orders[place] = r->done_wanted;
     core_store_device(&r->heads[place].value, number << 32 | workers);
@@ -207,6 +213,7 @@ static uint32_t workers_for(const struct core_resident *r, uint64_t count)
 
 static void execute_job(struct core_resident *r, const struct core_job *job, uint64_t items)
 {
+    core_copy_batch(&next_order(r)->batch, &r->batch);
     post_order(r, job, workers_for(r, items));
     await_done(r, r->done_wanted, true);
 }
@@ -250,7 +257,8 @@ static void open_resident_outputs(struct core_resident *r, const struct core_sta
     }
 }
 
-static void open_resident_batch(struct core_resident *r, uint32_t index, bool finish)
+static void open_resident_batch(struct core_resident *r, uint32_t index, bool finish,
+                                struct kernel_batch *batch)
 {
     struct core_stage *stage = core_stage(r->core, index);
     const struct core_resident_stage *own = &r->stages[index];
@@ -261,7 +269,7 @@ static void open_resident_batch(struct core_resident *r, uint32_t index, bool fi
     for (uint32_t i = 0; i < stage->output_count && !threads; i++)
         produced[i] = 0;
     r->fault = (struct kernel_fault){.firing = 0};
-    r->batch = (struct kernel_batch){
+    *batch = (struct kernel_batch){
         .arguments = own->arguments,
         .tables = own->tables,
         .state = own->state,
@@ -386,7 +394,7 @@ static void execute_launch(struct core_resident *r, uint32_t index, bool finish,
     const struct core_stage *stage = core_stage(r->core, index);
     enum kernel_status status;
     uint64_t begin = core_now(r);
-    open_resident_batch(r, index, finish);
+    open_resident_batch(r, index, finish, &r->batch);
     if (finish) {
         status = call_alone(r, own->finish);
     } else if ((own->flags & CORE_RESIDENT_THREADS) != 0) {
@@ -418,8 +426,11 @@ static void post_launch(struct core_resident *r, uint32_t index)
         .kind = CORE_JOB_RUN, .stage = index, .entry = r->stages[index].run};
     uint32_t place = (r->pending_first + r->pending_count++) % r->core->stage_count;
     uint64_t now = core_now(r);
-    open_resident_batch(r, index, false);
-    post_order(r, &job, workers_for(r, r->batch.count));
+    struct core_order *order = next_order(r);
+    open_resident_batch(r, index, false, &order->batch);
+    uint32_t workers = workers_for(r, order->batch.count);
+    attach_windows(order, core_stage(r->core, index));
+    post_order(r, &job, workers);
     r->pending[place] = (struct core_pending){.stage = index, .begin = now, .done = r->done_wanted};
     r->launches++;
     look_at_mail(r, now);
@@ -554,6 +565,7 @@ static void run_scheduler(struct core_resident *r)
         core_store_system(&r->mail->reply, go);
     }
     const struct core_job job = {.kind = CORE_JOB_LEAVE};
+    (void)next_order(r);
     post_order(r, &job, r->workers);
     await_done(r, r->done_wanted, true);
 }

@@ -16,6 +16,15 @@
 
 #include "core/resident/resident.h"
 
+typedef uint64_t __attribute__((may_alias)) core_word; /* of any struct */
+
+/* Clang makes a loop over bytes of an assignment of so many bytes on a GPU. */
+static inline void core_copy_batch(struct kernel_batch *to, const struct kernel_batch *from)
+{
+    for (uint32_t i = 0; i < sizeof *to / sizeof(core_word); i++)
+        ((core_word *)to)[i] = ((const core_word *)from)[i];
+}
+
 #ifdef __NVPTX__
 
 /* Of the container's image. */
@@ -53,11 +62,11 @@ static inline const struct core_order *core_take_order(const struct core_residen
         IN = offsetof(struct core_order, batch.in) / WORD,
         OUT = offsetof(struct core_order, batch.out) / WORD
     };
-    static __attribute__((address_space(3))) uint64_t words[WORDS];
-    struct core_order *copy = (struct core_order *)(uint64_t *)words;
+    static __attribute__((address_space(3))) core_word words[WORDS];
+    struct core_order *copy = (struct core_order *)(core_word *)words;
     (void)own;
     for (uint32_t i = core_thread(); i < WORDS; i += core_threads(r)) {
-        uint64_t word = ((const uint64_t *)&r->orders[place])[i];
+        uint64_t word = ((const core_word *)&r->orders[place])[i];
         if (i == IN && word == 0) word = (uint64_t)copy->in;
         if (i == OUT && word == 0) word = (uint64_t)copy->out;
         words[i] = word;
