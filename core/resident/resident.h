@@ -10,7 +10,7 @@
  *
  *     scheduler                                    worker
  *     writes an order
- *     posted = number of the order         ──────> waits until it is posted
+ *     writes its head                      ──────> waits for the head
  *                                                  is it among the workers of the order?
  *                                                  waits until `done` says that earlier orders are executed
  *                                                  executes its part
@@ -18,8 +18,8 @@
  *     the number of workers
  *
  * There is room for some orders, so the scheduler writes the next ones while one is executed.  It uses the room of an order
- * again when that one has been executed.  A worker that has no part in it may look there later: the order's number tells
- * it that this is another one.
+ * again when that one has been executed.  A worker that has no part in it may look there later.  The number in the head
+ * shows that this is another order.
  *
  * Where firings are independent (`CORE_RESIDENT_THREADS`), a launch is one job or a few:
  *
@@ -45,8 +45,8 @@
  *     serves the outcome
  *
  * So the host serves ports with the code that it always uses.  Packets of ports lie in memory of the host that the
- * device can access; all others are in the device's memory.  `interrupted` and `asked` reach the block at the latest when
- * the next launch has ended.
+ * device can access; all others are in the device's memory.  `interrupted` and `asked` reach the block between launches,
+ * about a millisecond later.
  *
  * The same source runs on threads of the host, for tests: each is a block of one thread.  `host` has what such threads
  * need; on a GPU it is NULL.
@@ -143,6 +143,7 @@ struct core_pending {
     uint64_t done;  /* `done` when it has been executed */
 };
 
+/* One struct because it is the block of memory that all blocks of threads share. */
 struct core_resident {
     struct core *core;
     struct core_mail *mail;
