@@ -104,11 +104,6 @@ struct depth_verdict depth_examine(struct arena *arena, const struct depth_group
 
 /* ---- the bound of a cycle ---- */
 
-static bool has_phases(const struct net_arc *arc)
-{
-    return arc->add_sums || arc->take_sums || arc->needs;
-}
-
 /* The minimum that a firing leaves. */
 static uint64_t arc_leaving(const struct net_arc *arc, bool fixed)
 {
@@ -126,7 +121,7 @@ static bool leads_round(const struct net *net, const struct depth_verdict *verdi
         const struct net_arc *next = &net->arcs[verdict->arcs[(i + 1) % verdict->count]];
         forward &= arc->to == next->from;
         backward &= arc->from == next->to;
-        if (has_phases(arc)) return false;
+        if (arc->add_sums || arc->take_sums || arc->needs) return false;
     }
     return verdict->count > 0 && (forward || backward);
 }

@@ -220,11 +220,6 @@ static void execute_job(struct core_resident *r, const struct core_job *job, uin
 
 /* ---- windows ---- */
 
-static uint8_t *read_window(const struct core_resident *r, const struct core_input *input)
-{
-    return r->rings[input->buffer] + core_input_reader(r->core, input)->offset_bytes;
-}
-
 static uint8_t *written_window(const struct core_resident *r, const struct core_output *output)
 {
     return r->rings[output->buffer] + core_written_buffer(r->core, output)->fifo.write_offset_bytes;
@@ -235,7 +230,7 @@ static void open_inputs(struct core_resident *r, const struct core_stage *stage,
     for (uint32_t i = 0; i < stage->input_count; i++) {
         const struct core_input *input = core_input(r->core, stage, i);
         uint32_t at = stage->first_input + i;
-        r->in[at] = read_window(r, input);
+        r->in[at] = r->rings[input->buffer] + core_input_reader(r->core, input)->offset_bytes;
         if (stage->frame_packets > 0 && !finish)
             r->places[at] = core_ready_window(r->core, stage, input);
         r->left[at] = finish && stage->reads_tail ? core_ready_held(r->core, input) : 0;

@@ -23,6 +23,7 @@ planted() {
 }
 planted "the kind of device, through a pointer" 'only compiler/target asks' compiler/plan/kind.c 'int f(struct devdesc *d) { return d->host; }'
 planted "the kind of device, in a struct" 'only compiler/target asks' compiler/plan/kind.h 'static int f(struct devdesc d) { return d.host; }'
+planted "a name of one instruction set" 'name an instruction set' compiler/emit/emit.c 'const char *triple = "x86_64-pc-linux-gnu";'
 planted "a header of one instruction set" 'belongs to one instruction set' compiler/emit/emit.c '#include "compiler/codegen/x86/x86.h"'
 planted "an include against the flow" 'against the flow' compiler/target/back.c '#include "compiler/plan/plan.h"'
 planted "an include from the other half" 'meet in lang/, base/, core/ and model/ only' runtime/load/load.c '#include "compiler/plan/plan.h"'

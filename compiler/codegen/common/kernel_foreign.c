@@ -336,7 +336,8 @@ static bool link_foreign_file(struct kernel_emitter *e, const struct foreign_fil
         return report_bitcode(e, file, problem);
     }
     LLVMDisposeMessage(problem);
-    if (strncmp(LLVMGetTarget(module), "x86_64", strlen("x86_64")) != 0) {
+    const char *triple = e->code->triple;
+    if (strncmp(LLVMGetTarget(module), triple, strcspn(triple, "-")) != 0) {
         LLVMDisposeModule(module);
         return report_bitcode(e, file, LLVMCreateMessage("it is for another processor"));
     }

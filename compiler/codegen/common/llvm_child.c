@@ -346,10 +346,9 @@ struct kernel_image *kernel_compile(struct compile *cx, const struct graph *grap
 static const struct instruction_set *gpu_set(struct compile *cx, struct instruction_set *sets,
                                              uint32_t count)
 {
-    const char *problem;
     for (uint32_t i = 0; i < count; i++)
         if (sets[i].code->threads) return &sets[i];
-    instruction_sets_read(cx->arena, "sm_80", sets, &problem);
+    instruction_set_for_threads(cx->arena, sets);
     return sets;
 }
 
