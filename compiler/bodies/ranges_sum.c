@@ -31,11 +31,13 @@ enum {
     NUMBER_DEPTH_MAX = 16,
     CONDITION_DEPTH_MAX = 64,
     TERMS_IN_A_STEP = 32,
+    RANGE_DEPTH_MAX = 4, /* operations that a range is made of */
 };
 
 #define NOTHING UINT32_MAX /* an operand that a value does not have */
 
-enum node_kind { NODE_FRESH, NODE_VALUE, NODE_CONSTANT, NODE_NOT, NODE_AND };
+/* NODE_OF_BOOL: 0 or 1, by a condition. */
+enum node_kind { NODE_FRESH, NODE_VALUE, NODE_CONSTANT, NODE_NOT, NODE_AND, NODE_OF_BOOL };
 
 /* ---- numbers of values ---- */
 
@@ -104,6 +106,78 @@ static uint32_t conjunction(struct walker *w, uint32_t a, uint32_t b)
     return number_of_node(w, (struct walk_node){.kind = NODE_AND, .a = a, .b = b, .depth = depth});
 }
 
+static bool is_constant(const struct walker *w, uint32_t number)
+{
+    return w->nodes.items[number].kind == NODE_CONSTANT;
+}
+
+/* Of a value of `type`, at all times: by the operations that it is made of. */
+static struct interval range_of(const struct walker *w, uint32_t number, const struct type *type,
+                                int depth)
+{
+    const struct walk_node *n = &w->nodes.items[number];
+    struct interval all = interval_of_type(type);
+    if (n->kind == NODE_CONSTANT) {
+        wide value = all.low < 0 ? (wide)(int64_t)n->bits : (wide)n->bits;
+        return (struct interval){value, value};
+    }
+    if (n->kind == NODE_OF_BOOL) return (struct interval){0, 1};
+    if (n->kind != NODE_VALUE || n->form / 256 != KX_BINARY || depth == RANGE_DEPTH_MAX) return all;
+    enum kx_op op = (enum kx_op)(n->form % 256);
+    if (op == OP_SHL || op == OP_SHR) return all;
+    struct interval left = range_of(w, n->a, type, depth + 1);
+    struct interval right = range_of(w, n->b, type, depth + 1);
+    return interval_wrapped(interval_binary(op, left, right, type), type);
+}
+
+static uint32_t comparison_node(struct walker *w, enum kx_op op, const struct type *type,
+                                uint32_t a, uint32_t b)
+{
+    if (a == 0 || b == 0) return 0;
+    return number_of_node(w, (struct walk_node){.kind = NODE_VALUE,
+                                                .form = KX_COMPARE * 256 + (uint32_t)op,
+                                                .about = type,
+                                                .a = a,
+                                                .b = b});
+}
+
+/* a == b. Whether one of two values equals the larger one is asked as whether it is the smaller one. */
+static uint32_t equality(struct walker *w, const struct type *type, uint32_t a, uint32_t b)
+{
+    if (a == 0 || b == 0) return 0;
+    if (a > b) return equality(w, type, b, a);
+    if (is_constant(w, a) != is_constant(w, b) && !type_is_float(type)) {
+        uint32_t value = is_constant(w, a) ? b : a, other = value == a ? b : a;
+        struct interval range = range_of(w, value, type, 0);
+        bool is_larger = range.high == range_of(w, other, type, 0).low;
+        const struct walk_node *n = &w->nodes.items[value];
+        uint32_t condition = type_is_bool(type) ? value : n->kind == NODE_OF_BOOL ? n->a : NOTHING;
+        bool is_smaller = range.low == range_of(w, other, type, 0).low;
+        if (condition != NOTHING && (is_larger || is_smaller))
+            return is_larger ? condition : negation(w, condition);
+        if (is_larger && range.high == range.low + 1)
+            return negation(w, equality(w, type, value, constant(w, type, (uint64_t)range.low)));
+    }
+    return comparison_node(w, OP_EQ, type, a, b);
+}
+
+/* a < b of integers. A constant is on the right, and at the ends of the range of the other value it is asked whether they are
+ * equal. */
+static uint32_t order(struct walker *w, const struct type *type, uint32_t a, uint32_t b)
+{
+    if (a == 0 || b == 0) return 0;
+    if (is_constant(w, a) == is_constant(w, b)) return comparison_node(w, OP_LT, type, a, b);
+    bool is_left = is_constant(w, a);
+    wide limit = range_of(w, is_left ? a : b, type, 0).low;
+    struct interval range = range_of(w, is_left ? b : a, type, 0);
+    if (is_left && limit < interval_of_type(type).high)
+        return negation(w, order(w, type, b, constant(w, type, (uint64_t)(limit + 1))));
+    if (!is_left && limit == range.low + 1)
+        return equality(w, type, a, constant(w, type, (uint64_t)range.low));
+    if (!is_left && limit == range.high) return negation(w, equality(w, type, a, b));
+    return comparison_node(w, OP_LT, type, a, b);
+}
+
 /* a op b, by ==, < and <=, negations and exchanged sides; of integers without <=.  Of floats `>=` is
  * no negation of `<`: there are values that are neither. */
 static uint32_t comparison(struct walker *w, enum kx_op op, const struct type *type, uint32_t a,
@@ -111,22 +185,14 @@ static uint32_t comparison(struct walker *w, enum kx_op op, const struct type *t
 {
     bool exact = type_is_integer(type);
     switch (op) {
-    case OP_NE: return negation(w, comparison(w, OP_EQ, type, a, b));
+    case OP_EQ: return equality(w, type, a, b);
+    case OP_NE: return negation(w, equality(w, type, a, b));
     case OP_GT: return comparison(w, OP_LT, type, b, a);
     case OP_GE: return comparison(w, OP_LE, type, b, a);
     case OP_LE:
-        if (exact) return negation(w, comparison(w, OP_LT, type, b, a));
-        break;
-    case OP_EQ:
-        if (a > b) return comparison(w, op, type, b, a);
-        break;
-    default: break;
+        return exact ? negation(w, order(w, type, b, a)) : comparison_node(w, op, type, a, b);
+    default: return exact ? order(w, type, a, b) : comparison_node(w, op, type, a, b);
     }
-    return number_of_node(w, (struct walk_node){.kind = NODE_VALUE,
-                                                .form = KX_COMPARE * 256 + (uint32_t)op,
-                                                .about = type,
-                                                .a = a,
-                                                .b = b});
 }
 
 static uint32_t variable_number(struct walker *w, struct walk_state *s, const struct kx *e)
@@ -167,6 +233,20 @@ static uint32_t made_of(struct walker *w, struct walk_state *s, const struct kx 
     return number_of_node(w, n);
 }
 
+/* An integer as a condition is whether it is not 0. */
+static uint32_t conversion(struct walker *w, struct walk_state *s, const struct kx *e, int depth)
+{
+    const struct type *from = e->left->type;
+    uint32_t value = number(w, s, e->left, depth);
+    if (value == 0 || (type_is_bool(e->type) && type_is_bool(from))) return value;
+    if (type_is_bool(e->type) && type_is_integer(from))
+        return comparison(w, OP_NE, from, value, constant(w, from, 0));
+    if (type_is_integer(e->type) && type_is_bool(from))
+        return number_of_node(
+            w, (struct walk_node){.kind = NODE_OF_BOOL, .about = e->type, .a = value});
+    return made_of(w, s, e, e->left, NULL, e->type, depth);
+}
+
 /* Of the value of a pure expression; 0: it has none, or it may be another one each time. */
 static uint32_t number(struct walker *w, struct walk_state *s, const struct kx *e, int depth)
 {
@@ -186,16 +266,7 @@ static uint32_t number(struct walker *w, struct walk_state *s, const struct kx *
     case KX_NEGATE:
     case KX_COMPLEMENT:
     case KX_BINARY: return made_of(w, s, e, e->left, e->right, e->type, depth);
-    case KX_CONVERT:
-        if (!type_is_bool(e->type) || !type_is_integer(e->left->type))
-            return type_is_bool(e->type) && type_is_bool(e->left->type)
-                       ? number(w, s, e->left, depth)
-                       : made_of(w, s, e, e->left, NULL, e->type, depth);
-        {
-            uint32_t from = number(w, s, e->left, depth);
-            if (from == 0) return 0;
-            return comparison(w, OP_NE, e->left->type, from, constant(w, e->left->type, 0));
-        }
+    case KX_CONVERT: return conversion(w, s, e, depth);
     case KX_NOT: return negation(w, number(w, s, e->left, depth));
     case KX_LOGICAL: {
         uint32_t a = number(w, s, e->left, depth), b = number(w, s, e->right, depth);
@@ -413,6 +484,7 @@ static struct walk_sum sum_where_true(struct walker *w, uint32_t condition)
     case NODE_AND: sum = multiplied(w, sum_where_true(w, n.a), sum_where_true(w, n.b)); break;
     case NODE_FRESH:
     case NODE_VALUE:
+    case NODE_OF_BOOL:
         *products_of(w) = (struct walk_product){.atoms = {condition}, .factor = 1};
         sum = kept(w, 0, 1);
         break;
