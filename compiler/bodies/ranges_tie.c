@@ -20,7 +20,7 @@
  * So a loop can begin where an earlier counter ended.
  *
  * In a loop with the condition `i < n` the variable may be a difference: a tie of i - n. Before the loop it follows from the tie
- * of n, so what was appended before and counted in n is not lost. Behind the loop facts tell i - n:
+ * of n, so what was appended before and counted in n is not lost. After the loop facts tell i - n:
  *     for (..) if (x[k] == 0) y <- 0; else n++;      for (i32 i = 0; i < n; i++) y <- 1;
  *
  * The form of the body decides which variables are tied.  The choice affects precision only.
