@@ -43,7 +43,7 @@ static bool is_read(const struct core *c, const struct core_buffer *buffer)
     return false;
 }
 
-static bool is_wanted(const struct core *c, const struct core_stage *stage)
+static bool stage_is_wanted(const struct core *c, const struct core_stage *stage)
 {
     if (stage->life != CORE_RUNNING) return false;
     if (stage->output_count == 0) return true;
@@ -55,7 +55,7 @@ static bool is_wanted(const struct core *c, const struct core_stage *stage)
 }
 
 /* Backwards, because most stages come before their readers. */
-static void find_wanted(struct core *c)
+static void mark_wanted_stages(struct core *c)
 {
     for (uint32_t i = 0; i < c->stage_count; i++)
         core_stage(c, i)->wanted = false;
@@ -63,13 +63,13 @@ static void find_wanted(struct core *c)
         more = false;
         for (uint32_t i = c->stage_count; i-- > 0;) {
             struct core_stage *stage = core_stage(c, i);
-            if (stage->wanted || !is_wanted(c, stage)) continue;
+            if (stage->wanted || !stage_is_wanted(c, stage)) continue;
             stage->wanted = more = true;
         }
     }
 }
 
-static bool is_cut_off(const struct core *c, const struct core_stage *stage)
+static bool stage_is_cut_off(const struct core *c, const struct core_stage *stage)
 {
     for (uint32_t i = 0; i < stage->input_count; i++) {
         const struct core_buffer *buffer = core_read_buffer(c, core_input(c, stage, i));
@@ -86,7 +86,7 @@ static void mark_cut_off(struct core *c)
         more = false;
         for (uint32_t i = 0; i < c->stage_count; i++) {
             struct core_stage *stage = core_stage(c, i);
-            if (stage->cut_off || !is_cut_off(c, stage)) continue;
+            if (stage->cut_off || !stage_is_cut_off(c, stage)) continue;
             stage->cut_off = more = true;
         }
     }
@@ -97,7 +97,7 @@ void core_cut_off_ports(struct core *c)
 {
     if (!c->endless || !c->fewer_takers || core_attends(c, CORE_HAS_FAULTED)) return;
     c->fewer_takers = false;
-    find_wanted(c);
+    mark_wanted_stages(c);
     for (uint32_t i = 0; i < c->buffer_count; i++) {
         struct core_buffer *buffer = &core_buffers(c)[i];
         if (!buffer->endless || buffer->fifo.closed || is_read(c, buffer)) continue;

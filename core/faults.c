@@ -220,7 +220,7 @@ static struct place fault_place(const struct core *c, uint32_t stage)
 }
 
 /* The stage with the first of the faults that are demanded; CORE_NONE: there is none. */
-static uint32_t find_first(const struct core *c)
+static uint32_t find_first_fault(const struct core *c)
 {
     uint32_t first = CORE_NONE;
     for (uint32_t i = 0; i < c->stage_count; i++) {
@@ -389,7 +389,7 @@ static enum core_outcome try_rest(struct core *c)
         if (c->live) return CORE_WAIT_FOR_PORTS;
     }
     if (c->answer) return begin_again(c);
-    uint32_t first = find_first(c);
+    uint32_t first = find_first_fault(c);
     return first != CORE_NONE ? end_with_fault(c, first) : CORE_JUMP;
 }
 
@@ -401,7 +401,7 @@ enum core_outcome core_conclude(struct core *c)
     if (core_attends(c, CORE_NO_SINKS)) return CORE_JUMP;
     if (p->step == ROUND_BEGINS) {
         p->step = QUEUES_RECOVER;
-        if (atomic_load_explicit(&c->asked, memory_order_relaxed)) return CORE_ASKED;
+        if (core_flag(&c->asked)) return CORE_ASKED;
     }
     if (p->step == QUEUES_RECOVER) {
         if (core_attends(c, CORE_HAS_FAULTED) && !core_settle(c)) return CORE_REDO;
@@ -419,7 +419,7 @@ enum core_outcome core_conclude(struct core *c)
         if (outcome == CORE_FILL) return outcome;
         if (p->most > 0) return begin_again(c);
         judge_demand(c);
-        uint32_t first = find_first(c);
+        uint32_t first = find_first_fault(c);
         if (first != CORE_NONE && is_decided(c, first)) return end_with_fault(c, first);
         *p = (struct core_progress){.step = STAGES_DISPATCHED};
     }

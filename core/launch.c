@@ -72,7 +72,7 @@ static void move_in_order(struct core *c, const struct core_stage *stage)
 static bool complete_launch(struct core *c, const struct core_completion *completion);
 
 /* Without a packet.  True: the device has executed the launch already. */
-static bool launch_directly(struct core *c, uint32_t index, bool finish)
+static bool launch_bare(struct core *c, uint32_t index, bool finish)
 {
     const struct core_environment *e = c->environment;
     if (c->observed) core_pass_time(c);
@@ -96,7 +96,7 @@ bool core_launch(struct core *c, uint32_t index, uint64_t firings)
     stage->in_flight = true;
     bool completed = false;
     if (c->direct)
-        completed = launch_directly(c, index, false);
+        completed = launch_bare(c, index, false);
     else if (!core_packets_launch(c, index, false))
         return false;
     move_in_order(c, stage);
@@ -142,7 +142,7 @@ bool core_launch_finish(struct core *c, uint32_t index)
     if (c->observed) (void)core_send(c, CORE_EVENT_DISPATCHED, index, true);
     stage->in_flight = true;
     if (c->direct)
-        (void)launch_directly(c, index, true);
+        (void)launch_bare(c, index, true);
     else if (!core_packets_launch(c, index, true))
         return false;
     stage->dispatches++;

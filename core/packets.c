@@ -25,8 +25,8 @@ static struct dispatch_full make_full_packet(const struct core *c, uint32_t inde
 }
 
 /* Enqueues the packet.  If the queue is full, waits for completions. */
-static bool enqueue_packet(struct core *c, uint32_t queue, const union dispatch_packet *packet,
-                           uint32_t launches)
+static bool enqueue_or_wait(struct core *c, uint32_t queue, const union dispatch_packet *packet,
+                            uint32_t launches)
 {
     const struct core_environment *e = c->environment;
     for (;;) {
@@ -55,7 +55,7 @@ static bool flush_queue(struct core *c, uint32_t queue)
     const union dispatch_packet packet = {.condensed = open->writer.packet};
     c->open_count--;
     reset_open_packet(open);
-    return enqueue_packet(c, queue, &packet, packet.condensed.num_kernels);
+    return enqueue_or_wait(c, queue, &packet, packet.condensed.num_kernels);
 }
 
 bool core_packets_flush_idle(struct core *c)
@@ -114,7 +114,7 @@ static bool send_reference(struct core *c, uint32_t index, uint32_t entry,
     const union dispatch_packet packet = {.reference = dispatch_refer(launch, entry)};
     uint32_t queue = core_stages(c)[index].queue;
     bool good =
-        flush_users(c, entry) && flush_queue(c, queue) && enqueue_packet(c, queue, &packet, 1);
+        flush_users(c, entry) && flush_queue(c, queue) && enqueue_or_wait(c, queue, &packet, 1);
     dispatch_store(&c->references, entry, launch);
     c->reference_stages[entry] = index;
     return good;
@@ -160,7 +160,7 @@ static bool send_full(struct core *c, uint32_t index, const struct dispatch_full
     const union dispatch_packet packet = {.full = *launch};
     uint32_t queue = core_stages(c)[index].queue;
     if (c->open_count > 0 && !flush_queue(c, queue)) return false;
-    return enqueue_packet(c, queue, &packet, 1);
+    return enqueue_or_wait(c, queue, &packet, 1);
 }
 
 /* In condensed form: as a part of the open packet, or as a reference packet. */

@@ -48,7 +48,7 @@ static void add_costs(struct text *text, const struct devdesc_costs *costs)
 }
 
 /* Containers of descriptions without these fields are older than the fields. */
-static void add_memory(struct text *text, const struct devdesc *d)
+static void add_memory_fields(struct text *text, const struct devdesc *d)
 {
     if (d->memory_latency_cycles > 0)
         add_number(text, "memory_latency_cycles", d->memory_latency_cycles);
@@ -96,7 +96,7 @@ size_t devdesc_text(const struct devdesc *d, char *to, size_t capacity)
     add_number(&text, "index_shared_below_bytes", d->index_shared_below_bytes);
     add_number(&text, "index_dedicated_launches", d->index_dedicated_launches);
     add_costs(&text, &d->costs);
-    add_memory(&text, d);
+    add_memory_fields(&text, d);
     return text.length;
 }
 

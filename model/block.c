@@ -85,7 +85,7 @@ static struct core_flow link_flow(struct builder *b, uint64_t total, uint32_t ph
 }
 
 /* The two lists of rates of an end, one after the other, or NULL. */
-static const uint64_t *rates_of(const struct prt_container *c, uint32_t index)
+static const uint64_t *end_rates(const struct prt_container *c, uint32_t index)
 {
     return index == CONTAINER_NONE ? NULL : c->rates + index;
 }
@@ -100,7 +100,7 @@ static void link_input(struct builder *b, uint32_t index, uint32_t phases)
     const struct prt_container *c = b->container;
     const struct container_input *input = &c->inputs[index];
     const struct container_buffer *buffer = &c->buffers[input->buffer];
-    const uint64_t *rates = rates_of(c, input->rates);
+    const uint64_t *rates = end_rates(c, input->rates);
     struct core_input *linked = &core_inputs(b->core)[index];
     *linked = (struct core_input){.buffer_at = buffer_distance(b, input->buffer),
                                   .buffer = input->buffer,
@@ -121,7 +121,7 @@ static void link_input(struct builder *b, uint32_t index, uint32_t phases)
 static void link_output(struct builder *b, uint32_t index, uint32_t phases)
 {
     const struct container_output *output = &b->container->outputs[index];
-    const uint64_t *rates = rates_of(b->container, output->rates);
+    const uint64_t *rates = end_rates(b->container, output->rates);
     struct core_output *linked = &core_outputs(b->core)[index];
     *linked = (struct core_output){.buffer_at = buffer_distance(b, output->buffer),
                                    .buffer = output->buffer,
@@ -156,7 +156,7 @@ static bool has_exact_rates(const struct prt_container *c, const struct containe
     return true;
 }
 
-static void link_ends(struct builder *b)
+static void link_core_ends(struct builder *b)
 {
     const struct prt_container *c = b->container;
     for (uint32_t i = 0; i < c->node_count; i++) {
@@ -178,7 +178,7 @@ static bool has_flag(const struct container_stage *record, enum container_stage_
     return (record->flags & (uint32_t)flag) != 0;
 }
 
-static void fill_stage(const struct builder *b, uint32_t index)
+static void fill_core_stage(const struct builder *b, uint32_t index)
 {
     const struct prt_container *c = b->container;
     const struct container_stage *record = &c->stages[index];
@@ -281,9 +281,9 @@ struct core *prt_block_create(const struct prt_container *container, uint32_t re
     for (uint32_t i = 0; i < container->stage_count; i++)
         node_stage[container->stages[i].node] = i;
     fill_buffers(&b);
-    link_ends(&b);
+    link_core_ends(&b);
     for (uint32_t i = 0; i < container->stage_count; i++)
-        fill_stage(&b, i);
+        fill_core_stage(&b, i);
     fill_sets(&b);
     if (fill_code(&b) && prt_self_driven_find(b.core)) return b.core;
     free(memory);

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/index_generator.h"
 
+#include "base/arithmetic.h"
 #include "model/index_iterator.h"
 #include "model/index_packer.h"
 
 #include <assert.h>
-
-static uint32_t min32(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
 
 size_t prt_index_bytes(const struct prt_index_configuration *configuration)
 {
@@ -17,8 +13,8 @@ size_t prt_index_bytes(const struct prt_index_configuration *configuration)
     return (size_t)configuration->items * (format.register_bits / 8);
 }
 
-static void start(const struct prt_index_configuration *configuration,
-                  const struct index_format *format, struct prt_index_iterator *iterator)
+static void iterator_start(const struct prt_index_configuration *configuration,
+                           const struct index_format *format, struct prt_index_iterator *iterator)
 {
     uint32_t lanes = min32(configuration->lanes, configuration->items);
     assert(lanes <= PRT_INDEX_LANES_MAX);
@@ -39,7 +35,7 @@ void prt_index_generate(const struct prt_index_configuration *configuration, voi
 {
     const struct index_format format = index_format_of(configuration->key.extents);
     struct prt_index_iterator iterator;
-    start(configuration, &format, &iterator);
+    iterator_start(configuration, &format, &iterator);
     for (uint32_t done = 0; done < configuration->items; done += iterator.lanes) {
         uint32_t count = min32(iterator.lanes, configuration->items - done);
         prt_index_pack(&format, iterator.x, iterator.y, iterator.z, count, registers, done);

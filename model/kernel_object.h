@@ -118,6 +118,26 @@ struct prt_launch_record {
     uint32_t importance; /* of its queue */
 };
 
+/* Is it a fault that a call of the object's kernel ended so?  A kernel may declare that it stops. */
+static inline bool prt_kernel_status_is_fault(const struct prt_kernel_object *object,
+                                              enum kernel_status status)
+{
+    if (status == KERNEL_STOPPED) return (object->flags & PRT_KERNEL_STOPS) == 0;
+    return status != KERNEL_OK;
+}
+
+/* Merges the status of a part of a launch into that of the launch: the fault of the lowest firing counts.  A fault
+ * outside of firings counts as the highest. */
+static inline void prt_kernel_fault_merge(enum kernel_status *status, struct kernel_fault *fault,
+                                          enum kernel_status of_part,
+                                          const struct kernel_fault *part_fault)
+{
+    if (of_part == KERNEL_OK) return;
+    if (*status != KERNEL_OK && fault->firing <= part_fault->firing) return;
+    *status = of_part;
+    *fault = *part_fault;
+}
+
 /* How many of `firings` firings from `first_firing` on count in the record of their launch: of a kernel that stopped or
  * faulted, those before that. */
 static inline uint64_t prt_launch_counted_firings(const struct prt_kernel_object *object,

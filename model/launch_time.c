@@ -31,8 +31,9 @@ static uint64_t moved_bytes(const struct prt_kernel_object *object)
 }
 
 /* A kernel with state has counted one sum. */
-static struct core_timing_work work_of(const struct prt_kernel_object *object, uint64_t firings,
-                                       const struct prt_launch_costs *costs, uint64_t memory_bytes)
+static struct core_timing_work launch_work(const struct prt_kernel_object *object, uint64_t firings,
+                                           const struct prt_launch_costs *costs,
+                                           uint64_t memory_bytes)
 {
     struct core_timing_work work = {
         .warps = core_timing_warps(object->shape, firings),
@@ -54,7 +55,7 @@ struct prt_launch_work prt_launch_work(const struct devdesc *description, uint32
     uint64_t bytes = moved_bytes(object);
     bool counted = costs->warp_cycles != NULL;
     struct prt_launch_work work = {
-        .timing = work_of(object, record->firings, costs, bytes),
+        .timing = launch_work(object, record->firings, costs, bytes),
         .group_warps = object->shape.warps_per_firing,
         .firings = counted ? costs->counted_firings : record->firings,
         .packet = costs->packet,
@@ -79,7 +80,7 @@ static uint64_t execute_cycles(const struct devdesc *description, uint32_t cu_co
     if (equal && before->firings == firings && before->memory_bytes == bytes &&
         before->cu_count == cu_count)
         return before->execute_cycles;
-    const struct core_timing_work work = work_of(object, firings, costs, bytes);
+    const struct core_timing_work work = launch_work(object, firings, costs, bytes);
     uint64_t cycles = core_timing_execute_in_all(description, cu_count, &work, cus).execute_cycles;
     if (equal) *before = (struct prt_launch_before){firings, bytes, cycles, cu_count};
     return cycles;
@@ -138,7 +139,7 @@ void prt_launch_place(const struct prt_queue_table *queues, const struct devdesc
 {
     const struct prt_queue *queue = &queues->queues[record->queue];
     const struct core_timing_work work =
-        work_of(object, record->firings, costs, moved_bytes(object));
+        launch_work(object, record->firings, costs, moved_bytes(object));
     const struct core_timing_execution execution =
         core_timing_execute(description, queue->cu_count, &work, cus);
     record->compute_cycles = execution.compute_cycles;
@@ -151,7 +152,7 @@ void prt_launch_place(const struct prt_queue_table *queues, const struct devdesc
     record->cus = cus;
 }
 
-static uint64_t share_of(uint64_t cycles, uint64_t part, uint64_t whole)
+static uint64_t cycles_share(uint64_t cycles, uint64_t part, uint64_t whole)
 {
     return part >= whole ? cycles : (uint64_t)((unsigned __int128)cycles * part / whole);
 }
@@ -165,8 +166,8 @@ void prt_launch_place_trees(const uint64_t *cycles, struct prt_launch_share shar
     record->busy_cycles = 0;
     record->busy_cus = 0;
     for (uint32_t i = 0; i < record->cu_count; i++) {
-        uint64_t done = share_of(cycles[i], share.after, share.whole);
-        if (share.before > 0) done -= share_of(cycles[i], share.before, share.whole);
+        uint64_t done = cycles_share(cycles[i], share.after, share.whole);
+        if (share.before > 0) done -= cycles_share(cycles[i], share.before, share.whole);
         cus[i].busy_cycles = done < most ? done : most;
         record->busy_cycles = core_cycles_add(record->busy_cycles, cus[i].busy_cycles);
         record->busy_cus += cus[i].busy_cycles > 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/packet_processor.h"
 
+#include "base/array_allocate.h"
 #include "core/time/timing.h"
 
 #include <assert.h>
@@ -31,8 +32,8 @@ enum prt_status prt_packet_objects(struct prt_packet_processor *p, uint32_t obje
                                    uint32_t stage_count)
 {
     assert((uint64_t)object_count <= (uint64_t)stage_count * 2);
-    bool *taken = calloc(object_count > 0 ? object_count : 1, sizeof *taken);
-    uint64_t *firings = calloc(stage_count > 0 ? stage_count : 1, sizeof *firings);
+    bool *taken = array_allocate(object_count, sizeof *taken);
+    uint64_t *firings = array_allocate(stage_count, sizeof *firings);
     if (taken == NULL || firings == NULL) {
         free(taken);
         free(firings);
@@ -56,8 +57,8 @@ static uint64_t block_of(const struct prt_packet_processor *p, uint64_t object)
 /* ---- decoding ---- */
 
 /* The launches as full packets. */
-static bool expand(struct prt_packet_processor *p, const union dispatch_packet *packet,
-                   struct dispatch_finding *finding)
+static bool expand_packet(struct prt_packet_processor *p, const union dispatch_packet *packet,
+                          struct dispatch_finding *finding)
 {
     p->entry = UINT32_MAX;
     p->count = 1;
@@ -145,8 +146,8 @@ static void describe_launch(struct prt_packet_processor *p, uint32_t index)
                                             .cleanup_cycles = cleans ? p->cleanup_cycles : 0};
 }
 
-static enum prt_status refuse(const struct dispatch_finding *finding, uint32_t header,
-                              struct prt_error *error)
+static enum prt_status refuse_packet(const struct dispatch_finding *finding, uint32_t header,
+                                     struct prt_error *error)
 {
     const char *what = dispatch_defect_text(finding->defect);
     if (header == DISPATCH_CONDENSED && finding->defect != DISPATCH_TRAILING_UNITS)
@@ -161,9 +162,9 @@ enum prt_status prt_packet_decode(struct prt_packet_processor *p,
                                   const union dispatch_packet *packet, struct prt_error *error)
 {
     struct dispatch_finding finding;
-    bool good = expand(p, packet, &finding);
+    bool good = expand_packet(p, packet, &finding);
     enum prt_status status =
-        good ? check_launches(p, error) : refuse(&finding, packet->header, error);
+        good ? check_launches(p, error) : refuse_packet(&finding, packet->header, error);
     if (status != PRT_OK) {
         p->counters->packets_refused++;
         p->count = 0;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/precedence.h"
 
+#include "base/array_allocate.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
@@ -19,7 +21,7 @@ enum prt_status prt_precedence_queues(struct prt_precedence *p)
 enum prt_status prt_precedence_claims(struct prt_precedence *p, uint32_t count)
 {
     assert(p->present == 0);
-    struct prt_claim *claims = calloc(count > 0 ? count : 1, sizeof *claims);
+    struct prt_claim *claims = array_allocate(count, sizeof *claims);
     if (claims == NULL) return PRT_E_NOMEM;
     free(p->claims);
     p->claims = claims;
@@ -33,7 +35,7 @@ void prt_precedence_free(struct prt_precedence *p)
     *p = (struct prt_precedence){0};
 }
 
-static const struct prt_queue *queue_of(const struct prt_precedence *p, uint32_t queue)
+static const struct prt_queue *queue_at(const struct prt_precedence *p, uint32_t queue)
 {
     return &p->queues->queues[queue];
 }
@@ -77,7 +79,7 @@ static uint64_t compute_left(const struct prt_precedence *p, const struct prt_cl
 {
     if (c->left.timing.serial) return c->serial_cycles - serial_end(c, c->done);
     const struct core_timing_work rest = warps_from(c, c->done, c->left.timing.warps - c->done);
-    return core_timing_execute_in_all(p->description, queue_of(p, c->queue)->cu_count, &rest,
+    return core_timing_execute_in_all(p->description, queue_at(p, c->queue)->cu_count, &rest,
                                       p->cus)
         .compute_cycles;
 }
@@ -142,7 +144,7 @@ static void take_off(struct prt_claim *c)
     left->cleanup_cycles -= piece->parts.cleanup_cycles;
 }
 
-static void end_piece(struct prt_precedence *p, uint32_t claim)
+static void end_claim_piece(struct prt_precedence *p, uint32_t claim)
 {
     struct prt_claim *c = &p->claims[claim];
     struct prt_queue *queue = &p->queues->queues[c->queue];
@@ -195,7 +197,7 @@ static void cut_warps(const struct prt_precedence *p, const struct prt_claim *c,
 {
     const struct core_timing_work rest = warps_from(c, c->done, c->left.timing.warps - c->done);
     const struct core_timing_cut made =
-        core_timing_cut(p->description, queue_of(p, c->queue)->cu_count, &rest, c->left.group_warps,
+        core_timing_cut(p->description, queue_at(p, c->queue)->cu_count, &rest, c->left.group_warps,
                         at_cycles, p->cus);
     cut->count = made.warps;
     cut->compute_cycles = made.cycles;
@@ -255,7 +257,7 @@ static bool leaves_something(const struct prt_claim *c)
 }
 
 /* An unfinished switch is lost: the launch pays for it again. */
-static void interrupt(const struct prt_precedence *p, struct prt_claim *c)
+static void interrupt_claim(const struct prt_precedence *p, struct prt_claim *c)
 {
     const struct prt_piece whole = c->piece;
     const struct core_timing_parts *parts = &whole.parts;
@@ -277,7 +279,7 @@ static void interrupt(const struct prt_precedence *p, struct prt_claim *c)
 
 /* ---- arriving ---- */
 
-static void append(struct prt_precedence *p, uint32_t claim)
+static void append_claim(struct prt_precedence *p, uint32_t claim)
 {
     struct prt_claim *c = &p->claims[claim];
     struct prt_claim_line *line = &p->lines[c->queue];
@@ -293,7 +295,7 @@ static void append(struct prt_precedence *p, uint32_t claim)
 void prt_precedence_arrive(struct prt_precedence *p, uint32_t claim)
 {
     struct prt_claim *c = &p->claims[claim];
-    const struct prt_queue *queue = queue_of(p, c->queue);
+    const struct prt_queue *queue = queue_at(p, c->queue);
     c->number = p->arrivals++;
     c->done = 0;
     c->begun = c->holds = c->yields = c->handed = false;
@@ -301,12 +303,12 @@ void prt_precedence_arrive(struct prt_precedence *p, uint32_t claim)
         c->serial_cycles =
             core_timing_execute_in_all(p->description, queue->cu_count, &c->left.timing, p->cus)
                 .compute_cycles;
-    append(p, claim);
+    append_claim(p, claim);
     for (uint32_t i = 0; i < queue->neighbour_count; i++) {
         uint32_t first = p->lines[queue->neighbours[i]].first;
         if (first == PRT_NO_CLAIM || !p->claims[first].holds || p->claims[first].yields) continue;
-        if (queue_of(p, queue->neighbours[i])->importance < queue->importance)
-            interrupt(p, &p->claims[first]);
+        if (queue_at(p, queue->neighbours[i])->importance < queue->importance)
+            interrupt_claim(p, &p->claims[first]);
     }
 }
 
@@ -316,13 +318,13 @@ void prt_precedence_arrive(struct prt_precedence *p, uint32_t claim)
  * still holds them? */
 static bool is_kept_waiting(const struct prt_precedence *p, uint32_t number)
 {
-    const struct prt_queue *queue = queue_of(p, number);
+    const struct prt_queue *queue = queue_at(p, number);
     const struct prt_claim *c = &p->claims[p->lines[number].first];
     for (uint32_t i = 0; i < queue->neighbour_count; i++) {
         uint32_t first = p->lines[queue->neighbours[i]].first;
         if (first == PRT_NO_CLAIM) continue;
         const struct prt_claim *other = &p->claims[first];
-        uint32_t importance = queue_of(p, queue->neighbours[i])->importance;
+        uint32_t importance = queue_at(p, queue->neighbours[i])->importance;
         if (importance > queue->importance || other->holds) return true;
         if (importance == queue->importance && other->number < c->number) return true;
     }
@@ -366,7 +368,7 @@ bool prt_precedence_next(struct prt_precedence *p, uint64_t until, uint32_t *cla
         uint32_t first = p->present > 0 ? first_to_end(p) : PRT_NO_CLAIM;
         uint64_t end = first != PRT_NO_CLAIM ? p->claims[first].piece.end_cycles : UINT64_MAX;
         if (first != PRT_NO_CLAIM && end <= p->now_cycles) {
-            end_piece(p, first);
+            end_claim_piece(p, first);
             *claim = first;
             return true;
         }
@@ -383,8 +385,8 @@ bool prt_precedence_next(struct prt_precedence *p, uint64_t until, uint32_t *cla
 /* ---- reporting ---- */
 
 /* Without an interruption the firings would take `compute_cycles`. */
-static uint64_t share_of(const struct prt_claim *c, uint64_t done, uint64_t children_left,
-                         uint64_t device_queue_cycles)
+static uint64_t claim_share(const struct prt_claim *c, uint64_t done, uint64_t children_left,
+                            uint64_t device_queue_cycles)
 {
     uint64_t all = pieces_in_all(c);
     uint64_t share =
@@ -398,8 +400,8 @@ struct prt_launch_share prt_precedence_share(const struct prt_claim *c,
     uint64_t left = c->left.device_queue_cycles;
     uint64_t before = left + c->piece.parts.device_queue_cycles;
     return (struct prt_launch_share){
-        .before = share_of(c, c->piece.first, before, device_queue_cycles),
-        .after = share_of(c, c->done, left, device_queue_cycles),
+        .before = claim_share(c, c->piece.first, before, device_queue_cycles),
+        .after = claim_share(c, c->done, left, device_queue_cycles),
         .whole = core_cycles_add(c->compute_cycles, device_queue_cycles)};
 }
 
@@ -412,7 +414,7 @@ uint64_t prt_precedence_warps(const struct prt_claim *c)
 void prt_precedence_place(const struct prt_precedence *p, const struct prt_claim *c,
                           struct core_timing_cu *cus, uint64_t *busy_cycles, uint32_t *busy_cus)
 {
-    uint32_t cu_count = queue_of(p, c->queue)->cu_count;
+    uint32_t cu_count = queue_at(p, c->queue)->cu_count;
     struct core_timing_work work = warps_from(c, c->piece.first, c->piece.count);
     if (work.serial) {
         work.each = NULL;

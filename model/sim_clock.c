@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/sim_clock.h"
 
+#include "base/array_allocate.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
 /* ---- the clock ---- */
 
-static void free_jobs(struct prt_sim_clock *clock)
+static void free_sim_jobs(struct prt_sim_clock *clock)
 {
     for (uint32_t i = 0; clock->jobs != NULL && i < clock->object_count; i++)
         free(clock->jobs[i].warp_cycles);
@@ -26,7 +28,7 @@ void prt_sim_clock_destroy(struct prt_sim_clock *clock)
     prt_packet_processor_destroy(&clock->processor);
     free(clock->flights.items);
     free(clock->ends.items);
-    free_jobs(clock);
+    free_sim_jobs(clock);
     free(clock->cus);
 }
 
@@ -54,11 +56,11 @@ enum prt_status prt_sim_clock_create(struct prt_sim_clock *clock, const struct d
 }
 
 /* The jobs of the objects, with room for what their warps cost. */
-static bool make_jobs(struct prt_sim_clock *clock, const struct prt_kernel_object *objects,
-                      uint32_t count)
+static bool make_sim_jobs(struct prt_sim_clock *clock, const struct prt_kernel_object *objects,
+                          uint32_t count)
 {
-    clock->jobs = calloc(count > 0 ? count : 1, sizeof *clock->jobs);
-    clock->unsettled = calloc(count > 0 ? count : 1, sizeof *clock->unsettled);
+    clock->jobs = array_allocate(count, sizeof *clock->jobs);
+    clock->unsettled = array_allocate(count, sizeof *clock->unsettled);
     if (clock->jobs == NULL || clock->unsettled == NULL) return false;
     clock->objects = objects;
     clock->object_count = count;
@@ -77,13 +79,14 @@ enum prt_status prt_sim_clock_set_objects(struct prt_sim_clock *clock,
                                           const struct prt_kernel_object *objects, uint32_t count,
                                           uint32_t stage_count)
 {
-    free_jobs(clock);
-    if (make_jobs(clock, objects, count) && prt_flights_reserve(&clock->flights, count) == PRT_OK &&
+    free_sim_jobs(clock);
+    if (make_sim_jobs(clock, objects, count) &&
+        prt_flights_reserve(&clock->flights, count) == PRT_OK &&
         prt_flights_reserve(&clock->ends, count) == PRT_OK &&
         prt_precedence_claims(&clock->precedence, count) == PRT_OK &&
         prt_packet_objects(&clock->processor, count, stage_count) == PRT_OK)
         return PRT_OK;
-    free_jobs(clock);
+    free_sim_jobs(clock);
     return PRT_E_NOMEM;
 }
 
@@ -112,8 +115,8 @@ static void link_seen(struct prt_sim_clock *clock)
     }
 }
 
-static void begin_launch(struct prt_sim_clock *clock, uint32_t queue,
-                         const struct prt_launch *launch)
+static void begin_sim_launch(struct prt_sim_clock *clock, uint32_t queue,
+                             const struct prt_launch *launch)
 {
     struct prt_sim_job *job = &clock->jobs[launch->object];
     job->launch = *launch;
@@ -143,7 +146,7 @@ enum prt_status prt_sim_clock_enqueue(struct prt_sim_clock *clock, uint32_t queu
     if (status != PRT_OK) return status;
     if (clock->ranked) link_seen(clock);
     for (uint32_t i = 0; i < clock->processor.count; i++)
-        begin_launch(clock, queue, &clock->processor.decoded[i]);
+        begin_sim_launch(clock, queue, &clock->processor.decoded[i]);
     return PRT_OK;
 }
 
@@ -157,7 +160,7 @@ static bool is_known_late(const struct prt_kernel_object *object)
     return (object->flags & late) != 0;
 }
 
-static uint64_t counted_firings(const struct prt_sim_job *job)
+static uint64_t count_sim_firings(const struct prt_sim_job *job)
 {
     return prt_launch_counted_firings(job->object, job->launch.first_firing, job->launch.firings,
                                       job->status, &job->fault);
@@ -188,7 +191,7 @@ static struct prt_launch_costs find_costs(struct prt_sim_clock *clock, struct pr
 {
     if (is_known_late(job->object)) {
         clock->executor->finish(clock->context, job);
-        job->record.firings = counted_firings(job);
+        job->record.firings = count_sim_firings(job);
         if (launched_trees(job)) job->record.device_queue_cycles = job->trees.cycles;
     }
     struct prt_launch_costs costs = costs_of(job);
@@ -210,7 +213,7 @@ static void settle_job(struct prt_sim_clock *clock, struct prt_sim_job *job)
 }
 
 /* In order of enqueuing; each is seen with itself or the next one of its packet that is. */
-static void settle(struct prt_sim_clock *clock)
+static void settle_launches(struct prt_sim_clock *clock)
 {
     for (uint32_t i = 0, unseen = 0; i < clock->unsettled_count; i++) {
         struct prt_sim_job *job = &clock->jobs[clock->unsettled[i]];
@@ -223,18 +226,18 @@ static void settle(struct prt_sim_clock *clock)
 }
 
 /* Fills in the values that only observers need, in the record and in the records of its pieces. */
-static void describe(const struct prt_sim_clock *clock, const struct prt_sim_job *job,
-                     struct prt_launch_record *record)
+static void describe_records(const struct prt_sim_clock *clock, const struct prt_sim_job *job,
+                             struct prt_launch_record *record)
 {
     prt_launch_describe(&job->launch, job->object, record);
     record->importance = clock->queues.queues[job->queue].importance;
 }
 
-static void observe(const struct prt_sim_clock *clock, struct prt_sim_job *job)
+static void observe_sim_job(const struct prt_sim_clock *clock, struct prt_sim_job *job)
 {
     struct prt_launch_costs costs = costs_of(job);
     struct prt_launch_record *record = &job->record;
-    describe(clock, job, record);
+    describe_records(clock, job, record);
     prt_launch_place(&clock->queues, &clock->description, job->object, &costs, clock->cus, record);
     if (launched_trees(job))
         prt_launch_place_trees(job->trees.cu_cycles, (struct prt_launch_share){0}, clock->cus,
@@ -248,7 +251,7 @@ static void observe_until(struct prt_sim_clock *clock, uint64_t cycles)
     while (clock->ends.count > 0 && clock->ends.items[0].seen_cycles <= cycles) {
         struct prt_sim_job *job = &clock->jobs[prt_flights_pop(&clock->ends).slot];
         clock->executor->finish(clock->context, job);
-        observe(clock, job);
+        observe_sim_job(clock, job);
     }
 }
 
@@ -282,11 +285,11 @@ static void observe_piece(struct prt_sim_clock *clock, struct prt_sim_job *job,
 {
     clock->executor->finish(clock->context, job);
     if (!claim->piece.interrupted && !claim->piece.resumed) {
-        observe(clock, job);
+        observe_sim_job(clock, job);
         return;
     }
     struct prt_launch_record record = job->record;
-    describe(clock, job, &record);
+    describe_records(clock, job, &record);
     put_piece(clock, claim, &record);
     prt_precedence_place(&clock->precedence, claim, clock->cus, &record.busy_cycles,
                          &record.busy_cus);
@@ -314,7 +317,7 @@ static void add_piece(const struct prt_piece *piece, struct prt_launch_record *r
     record->end_cycles = piece->end_cycles;
 }
 
-static void end_piece(struct prt_sim_clock *clock, uint32_t number)
+static void end_job_piece(struct prt_sim_clock *clock, uint32_t number)
 {
     struct prt_sim_job *job = &clock->jobs[number];
     const struct prt_claim *claim = &clock->precedence.claims[number];
@@ -331,10 +334,10 @@ static void play_until(struct prt_sim_clock *clock, uint64_t cycles)
 {
     uint32_t claim;
     while (prt_precedence_next(&clock->precedence, cycles, &claim))
-        end_piece(clock, claim);
+        end_job_piece(clock, claim);
 }
 
-static void arrive(struct prt_sim_clock *clock, uint32_t number)
+static void claim_arrives(struct prt_sim_clock *clock, uint32_t number)
 {
     struct prt_sim_job *job = &clock->jobs[number];
     struct prt_claim *claim = &clock->precedence.claims[number];
@@ -348,22 +351,22 @@ static void arrive(struct prt_sim_clock *clock, uint32_t number)
 }
 
 /* Up to now, and on to the next moment at which something is seen to end, but not past `until_cycles`. */
-static void play(struct prt_sim_clock *clock, uint64_t until_cycles)
+static void play_clock(struct prt_sim_clock *clock, uint64_t until_cycles)
 {
     for (uint32_t i = 0; i < clock->unsettled_count; i++)
-        arrive(clock, clock->unsettled[i]);
+        claim_arrives(clock, clock->unsettled[i]);
     clock->unsettled_count = 0;
     play_until(clock, clock->now_cycles);
     uint32_t claim;
     while (clock->flights.count == 0 &&
            prt_precedence_next(&clock->precedence, until_cycles, &claim))
-        end_piece(clock, claim);
+        end_job_piece(clock, claim);
     if (clock->flights.count > 0) play_until(clock, clock->flights.items[0].seen_cycles);
 }
 
 /* ---- completions ---- */
 
-static void complete(const struct prt_sim_job *job, struct core_completion *c)
+static void complete_sim_job(const struct prt_sim_job *job, struct core_completion *c)
 {
     const struct prt_launch_record *record = &job->record;
     c->object = job->launch.object;
@@ -384,9 +387,9 @@ enum prt_status prt_sim_clock_wait_until(struct prt_sim_clock *clock, uint64_t u
 {
     *count = 0;
     if (clock->ranked)
-        play(clock, until_cycles);
+        play_clock(clock, until_cycles);
     else
-        settle(clock);
+        settle_launches(clock);
     bool any = clock->flights.count > 0;
     if (!any && until_cycles == UINT64_MAX) return PRT_OK;
     uint64_t seen = any ? clock->flights.items[0].seen_cycles : until_cycles;
@@ -398,9 +401,10 @@ enum prt_status prt_sim_clock_wait_until(struct prt_sim_clock *clock, uint64_t u
         struct prt_sim_job *job = &clock->jobs[flight.slot];
         clock->executor->finish(clock->context, job);
         observe_until(clock, flight.seen_cycles);
-        complete(job, &completions[(*count)++]);
+        complete_sim_job(job, &completions[(*count)++]);
         clock->queues.queues[flight.queue].in_flight -= job->launch.last_of_packet;
-        prt_packet_ended(&clock->processor, &job->launch, job->executed ? counted_firings(job) : 0);
+        prt_packet_ended(&clock->processor, &job->launch,
+                         job->executed ? count_sim_firings(job) : 0);
     }
     return PRT_OK;
 }

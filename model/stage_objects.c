@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/stage_objects.h"
 
+#include "base/array_allocate.h"
 #include "core/flow.h"
 #include "model/cached_buffers.h"
 
@@ -136,21 +137,16 @@ static void fill_objects(const struct prt_container *c, struct core *core, uint3
 
 /* ---- all ---- */
 
-static void *allocate_array(size_t count, size_t size)
-{
-    return calloc(count + 1, size); /* count 0: not NULL either */
-}
-
-static bool allocate_tables(const struct prt_container *c, struct prt_stage_objects *objects)
+static bool allocate_object_tables(const struct prt_container *c, struct prt_stage_objects *objects)
 {
     *objects = (struct prt_stage_objects){
-        .items = allocate_array((size_t)c->stage_count * 2, sizeof *objects->items),
-        .pop_bytes = allocate_array(c->input_count, sizeof *objects->pop_bytes),
-        .push_bytes = allocate_array(c->output_count, sizeof *objects->push_bytes),
-        .left = allocate_array(c->input_count, sizeof *objects->left),
-        .claimed_bytes = allocate_array(c->output_count, sizeof *objects->claimed_bytes),
-        .packet_bytes = allocate_array(c->output_count, sizeof *objects->packet_bytes),
-        .read_bytes = allocate_array(c->stage_count, sizeof *objects->read_bytes),
+        .items = array_allocate((size_t)c->stage_count * 2, sizeof *objects->items),
+        .pop_bytes = array_allocate(c->input_count, sizeof *objects->pop_bytes),
+        .push_bytes = array_allocate(c->output_count, sizeof *objects->push_bytes),
+        .left = array_allocate(c->input_count, sizeof *objects->left),
+        .claimed_bytes = array_allocate(c->output_count, sizeof *objects->claimed_bytes),
+        .packet_bytes = array_allocate(c->output_count, sizeof *objects->packet_bytes),
+        .read_bytes = array_allocate(c->stage_count, sizeof *objects->read_bytes),
     };
     return objects->items && objects->pop_bytes && objects->push_bytes && objects->left &&
            objects->claimed_bytes && objects->packet_bytes && objects->read_bytes;
@@ -160,7 +156,7 @@ enum prt_status prt_stage_objects_create(const struct prt_container *container, 
                                          const struct devdesc *description,
                                          struct prt_stage_objects *objects)
 {
-    if (!allocate_tables(container, objects)) return PRT_E_NOMEM;
+    if (!allocate_object_tables(container, objects)) return PRT_E_NOMEM;
     fill_bytes(container, core, objects);
     for (uint32_t i = 0; i < container->stage_count; i++)
         fill_objects(container, core, i, objects);

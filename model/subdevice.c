@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/subdevice.h"
 
+#include "base/arithmetic.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,14 +63,9 @@ struct partition {
     size_t properties_length;
 };
 
-static uint32_t smaller(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 static uint32_t subdevices_max(const struct prt_device_tree *tree, const struct device_slot *device)
 {
-    return smaller(tree->description.subdevices_max, device->cu_count);
+    return min32(tree->description.subdevices_max, device->cu_count);
 }
 
 /* --- tree --- */
@@ -211,7 +208,8 @@ static struct device_slot *find_existing(struct prt_device_tree *tree,
 }
 
 /* The device a handle names, if it has not been released. */
-static struct device_slot *find(struct prt_device_tree *tree, struct prt_device_handle device)
+static struct device_slot *find_referenced_slot(struct prt_device_tree *tree,
+                                                struct prt_device_handle device)
 {
     struct device_slot *slot = find_existing(tree, device);
     return slot != NULL && slot->reference_count != 0 ? slot : NULL;
@@ -274,7 +272,7 @@ static void free_slot(struct prt_device_tree *tree, uint32_t index)
 }
 
 /* Frees the device if nothing holds it any more, and then its parents likewise. */
-static void collect(struct prt_device_tree *tree, uint32_t index)
+static void free_unused_slots(struct prt_device_tree *tree, uint32_t index)
 {
     while (index != ROOT_SLOT) {
         struct device_slot *slot = &tree->slots[index];
@@ -467,7 +465,7 @@ static enum prt_status create_locked(struct prt_device_tree *tree, struct prt_de
                                      struct prt_device_handle *out_devices,
                                      uint32_t *num_devices_ret)
 {
-    const struct device_slot *slot = find(tree, device);
+    const struct device_slot *slot = find_referenced_slot(tree, device);
     if (slot == NULL) return PRT_E_INVALID_DEVICE;
     struct partition partition;
     enum prt_status status = read_properties(tree, slot, properties, &partition);
@@ -498,7 +496,7 @@ enum prt_status prt_create_sub_devices(struct prt_device_tree *tree,
 
 static enum prt_status retain_locked(struct prt_device_tree *tree, struct prt_device_handle device)
 {
-    struct device_slot *slot = find(tree, device);
+    struct device_slot *slot = find_referenced_slot(tree, device);
     if (slot == NULL) return PRT_E_INVALID_DEVICE;
     if (device.slot == ROOT_SLOT) return PRT_OK;
     /* uncovered: after four billion calls */
@@ -509,17 +507,17 @@ static enum prt_status retain_locked(struct prt_device_tree *tree, struct prt_de
 
 static enum prt_status release_locked(struct prt_device_tree *tree, struct prt_device_handle device)
 {
-    struct device_slot *slot = find(tree, device);
+    struct device_slot *slot = find_referenced_slot(tree, device);
     if (slot == NULL) return PRT_E_INVALID_DEVICE;
     if (device.slot == ROOT_SLOT) return PRT_OK;
     slot->reference_count--;
-    collect(tree, device.slot);
+    free_unused_slots(tree, device.slot);
     return PRT_OK;
 }
 
 static enum prt_status attach_locked(struct prt_device_tree *tree, struct prt_device_handle device)
 {
-    struct device_slot *slot = find(tree, device);
+    struct device_slot *slot = find_referenced_slot(tree, device);
     if (slot == NULL) return PRT_E_INVALID_DEVICE;
     /* uncovered: after four billion calls */
     if (slot->attachment_count == UINT32_MAX) return PRT_E_OUT_OF_RESOURCES;
@@ -532,7 +530,7 @@ static enum prt_status detach_locked(struct prt_device_tree *tree, struct prt_de
     struct device_slot *slot = find_existing(tree, device);
     if (slot == NULL || slot->attachment_count == 0) return PRT_E_INVALID_DEVICE;
     slot->attachment_count--;
-    collect(tree, device.slot);
+    free_unused_slots(tree, device.slot);
     return PRT_OK;
 }
 

@@ -47,7 +47,7 @@ plant() {
 
 plants() {
     plant parser compiler/syntax/ast_print.c 's/^        ast_print_expr\(to, expr\);/        ast_print_expr(to, expr->next);/'
-    plant format compiler/format/format_layout.c 's/put_text\(l, text, first, format_columns/put_text(l, text, first > 4 ? first - 1 : first, format_columns/'
+    plant format compiler/format/format_layout.c 's/put_layout_text\(l, text, first, format_columns/put_layout_text(l, text, first > 4 ? first - 1 : first, format_columns/'
     plant devdesc lang/devdesc_text.c 's/return text\.length;/return text.length + 1;/'
     plant commands compiler/describe/graph_cmds.c 's/"depth %" PRIu64 ";\\n", buffer->depth_packets/"depth %" PRIu64 ";\\n", buffer->depth_packets + 1/'
     plant packets lang/dispatch_codec.c 's/DIFFERS\(KERNEL_OBJECT, kernel_object\) \| DIFFERS\(KERNARG_ADDRESS, kernarg_address\) \|$//'

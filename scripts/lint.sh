@@ -44,6 +44,7 @@ check_structure() {
         status=1
     fi
     find base core model compiler runtime tools lang -name '*.h' -exec scripts/headers.pl {} + || status=1
+    find base core model compiler runtime tools lang -name '*.[chly]' | sort | xargs awk -f scripts/names.awk || status=1
     scripts/licence.sh || status=1
     return $status
 }

@@ -46,13 +46,13 @@ struct examination {
     VEC(struct finding) findings;
 };
 
-static void add(struct examination *x, const char *name, bool is_needed, bool is_there,
-                const char *text)
+static void add_finding(struct examination *x, const char *name, bool is_needed, bool is_there,
+                        const char *text)
 {
     vec_push(x->arena, &x->findings, (struct finding){name, is_there, is_needed, text});
 }
 
-static const char *first_line(struct arena *arena, const char *text)
+static const char *first_line_copy(struct arena *arena, const char *text)
 {
     return arena_string(arena, text, strcspn(text, "\n"));
 }
@@ -66,12 +66,13 @@ static void examine_piperun(struct examination *x)
     bool is_there = run.status == EXIT_DONE;
     bool is_same =
         strncmp(run.text, "piperun " PIPEC_VERSION, sizeof "piperun " PIPEC_VERSION - 1) == 0;
-    const char *text = arena_printf(x->arena, "%s: %s", x->piperun, first_line(x->arena, run.text));
+    const char *text =
+        arena_printf(x->arena, "%s: %s", x->piperun, first_line_copy(x->arena, run.text));
     if (!is_there)
         text = "it runs what pipec compiles: install it beside pipec, or into a folder of PATH";
     else if (!is_same)
         text = arena_printf(x->arena, "%s, but pipec is version " PIPEC_VERSION, text);
-    add(x, "piperun", true, is_there && is_same, text);
+    add_finding(x, "piperun", true, is_there && is_same, text);
 }
 
 /* Compiles and runs the pipeline, and compares its output: needs LLVM and the linker. */
@@ -82,8 +83,8 @@ static void examine_device(struct examination *x, const char *device, const char
     struct program_run run = program_run(x->arena, "/proc/self/exe", words);
     if (run.status != EXIT_DONE)
         text = arena_printf(x->arena, "a pipeline does not compile and run: %s",
-                            first_line(x->arena, run.text));
-    add(x, device, true, run.status == EXIT_DONE, text);
+                            first_line_copy(x->arena, run.text));
+    add_finding(x, device, true, run.status == EXIT_DONE, text);
 }
 
 static void examine_gpu(struct examination *x)
@@ -92,10 +93,11 @@ static void examine_gpu(struct examination *x)
                            "--device=cuda", "-q",      "--skip-if-unavailable", NULL};
     struct program_run run = program_run(x->arena, x->piperun, words);
     bool is_there = run.status == EXIT_DONE;
-    add(x, "cuda", false, is_there,
-        is_there                       ? "an NVIDIA GPU"
-        : run.status == STATUS_SKIPPED ? "piperun can use no NVIDIA GPU here; PTX can be compiled"
-                                       : first_line(x->arena, run.text));
+    add_finding(x, "cuda", false, is_there,
+                is_there ? "an NVIDIA GPU"
+                : run.status == STATUS_SKIPPED
+                    ? "piperun can use no NVIDIA GPU here; PTX can be compiled"
+                    : first_line_copy(x->arena, run.text));
 }
 
 /* ---- what is optional ---- */
@@ -104,8 +106,8 @@ static void examine_library(struct examination *x, const char *name, const char 
                             const char *purpose)
 {
     void *library = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
-    add(x, name, false, library != NULL,
-        library != NULL ? file : arena_printf(x->arena, "%s", purpose));
+    add_finding(x, name, false, library != NULL,
+                library != NULL ? file : arena_printf(x->arena, "%s", purpose));
     if (library != NULL) dlclose(library);
 }
 
@@ -115,7 +117,7 @@ static void examine_program(struct examination *x, const char *name, const char 
     const char *words[] = {name, option, NULL};
     struct program_run run = program_run(x->arena, name, words);
     bool is_there = run.status == EXIT_DONE;
-    add(x, name, false, is_there, is_there ? first_line(x->arena, run.text) : purpose);
+    add_finding(x, name, false, is_there, is_there ? first_line_copy(x->arena, run.text) : purpose);
 }
 
 static void examine_options(struct examination *x)
@@ -141,7 +143,7 @@ static bool is_well(const struct examination *x)
     return true;
 }
 
-static void print_text(const struct examination *x)
+static void print_findings_text(const struct examination *x)
 {
     printf("pipec %s, LLVM %d\n\n", PIPEC_VERSION, PIPEC_LLVM_MAJOR);
     for (size_t i = 0; i < x->findings.count; i++) {
@@ -152,7 +154,7 @@ static void print_text(const struct examination *x)
     puts(is_well(x) ? "\nAll that is needed works." : "\nSomething that is needed does not work.");
 }
 
-static void print_json(const struct examination *x)
+static void print_findings_json(const struct examination *x)
 {
     struct json json = {.to = stdout};
     json_begin(&json, NULL, '{');
@@ -191,7 +193,7 @@ static bool write_source(struct examination *x)
     return fclose(file) == 0 && written;
 }
 
-static int examine(struct arena *arena, bool as_json)
+static int examine_machine(struct arena *arena, bool as_json)
 {
     struct examination x = {.arena = arena, .piperun = piperun_path(arena, NULL)};
     if (!write_source(&x))
@@ -206,9 +208,9 @@ static int examine(struct arena *arena, bool as_json)
     examine_gpu(&x);
     examine_options(&x);
     if (as_json)
-        print_json(&x);
+        print_findings_json(&x);
     else
-        print_text(&x);
+        print_findings_text(&x);
     cleanup_remove(x.folder);
     int status = standard_output_status();
     return status == EXIT_DONE && !is_well(&x) ? EXIT_REFUSED : status;
@@ -231,7 +233,7 @@ int command_doctor(int argc, char **argv)
     }
     struct arena *arena = arena_create();
     cleanup_install();
-    int status = examine(arena, as_json);
+    int status = examine_machine(arena, as_json);
     arena_destroy(arena);
     return status;
 }

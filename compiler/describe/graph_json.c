@@ -54,8 +54,8 @@ static void put_graph_ends(struct json *json, const struct graph *graph,
     json_end(json, ']');
 }
 
-static void put_node(struct json *json, const struct compile *cx, const struct graph *graph,
-                     const struct graph_node *node)
+static void put_json_node(struct json *json, const struct compile *cx, const struct graph *graph,
+                          const struct graph_node *node)
 {
     json_begin(json, NULL, '{');
     json_text(json, "name", node->name);
@@ -136,7 +136,7 @@ void graph_json(FILE *to, const struct compile *cx, const struct graph *graph)
     json_end(&json, ']');
     json_begin(&json, "nodes", '[');
     for (size_t i = 0; i < graph->nodes.count; i++)
-        put_node(&json, cx, graph, &graph->nodes.items[i]);
+        put_json_node(&json, cx, graph, &graph->nodes.items[i]);
     json_end(&json, ']');
     json_begin(&json, "buffers", '[');
     for (size_t i = 0; i < graph->buffers.count; i++)

@@ -59,7 +59,7 @@ static void put_escaped(FILE *to, const char *text)
     }
 }
 
-static void put_text(const struct drawing *d, int x, int y, const char *kind, const char *text)
+static void put_svg_text(const struct drawing *d, int x, int y, const char *kind, const char *text)
 {
     fprintf(d->to, "<text x=\"%d\" y=\"%d\" class=\"%s\">", x, y, kind);
     put_escaped(d->to, text);
@@ -95,7 +95,7 @@ static void put_load(const struct drawing *d, const struct layout_box *box)
             box->y, (int)(share * box->width + 0.5));
 }
 
-static void put_node(const struct drawing *d, const struct layout_box *box)
+static void put_svg_node(const struct drawing *d, const struct layout_box *box)
 {
     const struct graph_node *node = &d->graph->nodes.items[box->node];
     bool linked = begin_link(d, node->span);
@@ -104,15 +104,15 @@ static void put_node(const struct drawing *d, const struct layout_box *box)
             "class=\"box\"/>\n",
             box->x, box->y, box->width, box->height);
     put_load(d, box);
-    put_text(d, box->x + box->width / 2, box->y + 16, "title middle", node->name);
+    put_svg_text(d, box->x + box->width / 2, box->y + 16, "title middle", node->name);
     if (strcmp(node->name, node->kernel->title) != 0)
-        put_text(d, box->x + box->width / 2, box->y + 29, "kernel middle", node->kernel->title);
+        put_svg_text(d, box->x + box->width / 2, box->y + 29, "kernel middle", node->kernel->title);
     for (uint32_t i = 0; i < node->inputs.count; i++)
-        put_text(d, box->x + 8, layout_port_y(box, i) + 4, "rate",
-                 layout_input_text(d->arena, node, &node->inputs.items[i]));
+        put_svg_text(d, box->x + 8, layout_port_y(box, i) + 4, "rate",
+                     layout_input_text(d->arena, node, &node->inputs.items[i]));
     for (uint32_t i = 0; i < node->outputs.count; i++)
-        put_text(d, box->x + box->width - 8, layout_port_y(box, i) + 4, "rate right",
-                 layout_output_text(d->arena, node, &node->outputs.items[i]));
+        put_svg_text(d, box->x + box->width - 8, layout_port_y(box, i) + 4, "rate right",
+                     layout_output_text(d->arena, node, &node->outputs.items[i]));
     fputs(linked ? "</g></a>\n" : "</g>\n", d->to);
 }
 
@@ -127,7 +127,7 @@ static void put_outer(const struct drawing *d, const struct layout_box *box)
             "</title><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"13\" "
             "class=\"outer\"/>\n",
             box->x, box->y, box->width, box->height);
-    put_text(d, box->x + box->width / 2, box->y + 17, "middle", buffer->name);
+    put_svg_text(d, box->x + box->width / 2, box->y + 17, "middle", buffer->name);
     fputs(linked ? "</g></a>\n" : "</g>\n", d->to);
 }
 
@@ -189,8 +189,8 @@ static void put_depth(const struct drawing *d, const struct layout_edge *edge)
     if (buffer->initial.packets > 0)
         text = arena_printf(d->arena, "%s, init %" PRIu64, text, buffer->initial.packets);
     if (has_depth(buffer))
-        put_text(d, from->x + from->width + 8, layout_port_y(from, edge->from_port) - 4, "depth",
-                 text);
+        put_svg_text(d, from->x + from->width + 8, layout_port_y(from, edge->from_port) - 4,
+                     "depth", text);
 }
 
 static void put_edge(struct drawing *d, const struct layout_edge *edge)
@@ -225,21 +225,21 @@ static void put_legend(const struct drawing *d, int y)
             "<g class=\"legend\"><rect x=\"%d\" y=\"%d\" width=\"26\" height=\"14\" rx=\"3\" "
             "class=\"box\"/>\n",
             x, y);
-    put_text(d, x + 34, y + 11, "rate", "kernel");
+    put_svg_text(d, x + 34, y + 11, "rate", "kernel");
     fprintf(d->to,
             "<rect x=\"%d\" y=\"%d\" width=\"26\" height=\"14\" rx=\"7\" class=\"outer\"/>\n",
             x + 96, y);
-    put_text(d, x + 130, y + 11, "rate", "port");
+    put_svg_text(d, x + 130, y + 11, "rate", "port");
     fprintf(d->to, "<path class=\"buffer\" marker-end=\"url(#tip)\" d=\"M%d %d h26\"/>\n", x + 180,
             y + 7);
-    put_text(d, x + 216, y + 11, "rate", "buffer, with its depth");
+    put_svg_text(d, x + 216, y + 11, "rate", "buffer, with its depth");
     fprintf(d->to, "<path class=\"buffer cycle\" marker-end=\"url(#tip)\" d=\"M%d %d h26\"/>\n",
             x + 400, y + 7);
-    put_text(d, x + 436, y + 11, "rate", "closes a cycle");
+    put_svg_text(d, x + 436, y + 11, "rate", "closes a cycle");
     if (d->loads != NULL) {
         fprintf(d->to, "<rect x=\"%d\" y=\"%d\" width=\"26\" height=\"4\" class=\"load\"/>\n", x,
                 y + 24);
-        put_text(d, x + 34, y + 30, "rate", "busy time, of the busiest kernel's");
+        put_svg_text(d, x + 34, y + 30, "rate", "busy time, of the busiest kernel's");
     }
     fputs("</g>\n", d->to);
 }
@@ -274,7 +274,7 @@ static void draw_graph(struct drawing *d)
     }
     for (uint32_t i = 0; i < d->layout.real_boxes; i++)
         if (d->layout.boxes.items[i].node != GRAPH_NONE)
-            put_node(d, &d->layout.boxes.items[i]);
+            put_svg_node(d, &d->layout.boxes.items[i]);
         else
             put_outer(d, &d->layout.boxes.items[i]);
     put_legend(d, bottom + 4);

@@ -24,7 +24,7 @@ static bool parse_count(const char *text, uint64_t *count, const char **end)
     return errno == 0 && *count < UINT64_MAX && (*rest == ',' || *rest == '\0');
 }
 
-static size_t find_port(const struct graph *graph, const char *name, size_t length)
+static size_t find_bounded_in_port(const struct graph *graph, const char *name, size_t length)
 {
     size_t i = 0;
     for (; i < graph->buffers.count; i++) {
@@ -40,7 +40,7 @@ static const char *parse_port(struct arena *arena, const struct graph *graph, co
                               struct prediction_extent *extent, const char **end)
 {
     size_t length = strcspn(text, "=,");
-    size_t port = find_port(graph, text, length);
+    size_t port = find_bounded_in_port(graph, text, length);
     if (text[length] != '=') return arena_printf(arena, "'%s' is not PORT=COUNT", text);
     if (port == graph->buffers.count)
         return arena_printf(arena, "pipeline '%s' has no in-port '%.*s'", graph->name, (int)length,
@@ -82,8 +82,8 @@ static bool finish_appends(const struct graph_node *node)
     return false;
 }
 
-static void assume(struct arena *arena, text_list *texts, const char *before, const char *name,
-                   const char *after)
+static void add_assumption(struct arena *arena, text_list *texts, const char *before,
+                           const char *name, const char *after)
 {
     vec_push(arena, texts, arena_printf(arena, "%s '%s' %s", before, name, after));
 }
@@ -95,22 +95,25 @@ static text_list collect_assumptions(struct arena *arena, const struct graph *gr
         const struct graph_node *node = &graph->nodes.items[i];
         const char *name = node->name;
         if (node->warp.counted)
-            assume(arena, &texts, "the cost of", name, "depends on data: estimated");
+            add_assumption(arena, &texts, "the cost of", name, "depends on data: estimated");
         if (appends_vary(node))
-            assume(arena, &texts, "what is appended by", name, "depends on data: its maximum");
+            add_assumption(arena, &texts, "what is appended by", name,
+                           "depends on data: its maximum");
         if (finish_appends(node))
-            assume(arena, &texts, "what is appended by the finish of", name, "is its maximum");
-        if (node->kernel->stops) assume(arena, &texts, "no stop of", name, "comes");
+            add_assumption(arena, &texts, "what is appended by the finish of", name,
+                           "is its maximum");
+        if (node->kernel->stops) add_assumption(arena, &texts, "no stop of", name, "comes");
         if (node->kernel->launches.tree > 0)
-            assume(arena, &texts, "what is launched by", name, "depends on data: its maximum");
+            add_assumption(arena, &texts, "what is launched by", name,
+                           "depends on data: its maximum");
     }
     return texts;
 }
 
 /* ---- printing ---- */
 
-static void print_text(FILE *to, const struct plan *plan, const struct trial *trial,
-                       const text_list *assumptions)
+static void print_prediction_text(FILE *to, const struct plan *plan, const struct trial *trial,
+                                  const text_list *assumptions)
 {
     fprintf(to, "cycles     %" PRIu64 " on %s\ndispatches %" PRIu64 "\nexact      %s\n",
             trial->cycles, plan->device->name, trial->dispatches,
@@ -119,8 +122,8 @@ static void print_text(FILE *to, const struct plan *plan, const struct trial *tr
         fprintf(to, "assumed    %s\n", assumptions->items[i]);
 }
 
-static void print_json(FILE *to, const struct plan *plan, const struct trial *trial,
-                       const text_list *assumptions)
+static void print_prediction_json(FILE *to, const struct plan *plan, const struct trial *trial,
+                                  const text_list *assumptions)
 {
     struct json json = {.to = to};
     json_begin(&json, NULL, '{');
@@ -141,8 +144,8 @@ bool prediction_print(FILE *to, struct arena *arena, const struct graph *graph,
     text_list assumptions = collect_assumptions(arena, graph);
     if (!trial.whole) return false;
     if (as_json)
-        print_json(to, plan, &trial, &assumptions);
+        print_prediction_json(to, plan, &trial, &assumptions);
     else
-        print_text(to, plan, &trial, &assumptions);
+        print_prediction_text(to, plan, &trial, &assumptions);
     return true;
 }

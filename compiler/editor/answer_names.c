@@ -95,7 +95,7 @@ static bool is_plain_name(struct editor_view *view, const char *text)
     return list.tokens.count == 2 && list.tokens.items[0].kind == TOKEN_IDENT;
 }
 
-static bool has_word(const char *bytes, struct span span, const char *word)
+static bool span_has_word(const char *bytes, struct span span, const char *word)
 {
     size_t length = strlen(word);
     for (uint32_t i = span.begin; i + length <= span.end; i++)
@@ -119,8 +119,8 @@ static const char *unread_use(const struct editor_view *view, const struct named
     for (size_t i = 0; i < view->names.files.count; i++)
         for (const struct ast_lost *lost = view->names.files.items[i].file->lost; lost != NULL;
              lost = lost->next)
-            if (has_word(source_get(view->cx.sources, lost->span.source)->bytes, lost->span,
-                         named->text))
+            if (span_has_word(source_get(view->cx.sources, lost->span.source)->bytes, lost->span,
+                              named->text))
                 return arena_printf(view->cx.arena, "a syntax error hides a use of '%s' at %s",
                                     named->text, place_of(view, lost->span));
     for (size_t i = 0; named->kind == NAME_FIELD && i < view->names.uses.count; i++) {
@@ -151,8 +151,8 @@ static const char *name_clash(const struct editor_view *view, const struct named
 }
 
 /* The text of the source after the rename. */
-static struct editor_document renamed(const struct editor_view *view, uint32_t source,
-                                      uint32_t named, const char *text)
+static struct editor_document rename_in_text(const struct editor_view *view, uint32_t source,
+                                             uint32_t named, const char *text)
 {
     const struct source *from = source_get(view->cx.sources, source);
     struct memory_text out;
@@ -187,7 +187,7 @@ static struct editor_request renamed_request(const struct editor_view *view, uin
         const struct name_use *use = &view->names.uses.items[i];
         if (use->named != named || use->span.source == last) continue;
         last = use->span.source;
-        struct editor_document document = renamed(view, last, named, text);
+        struct editor_document document = rename_in_text(view, last, named, text);
         size_t at = 0;
         while (at < documents.count && strcmp(documents.items[at].uri, document.uri) != 0)
             at++;

@@ -50,8 +50,8 @@ struct facts {
     VEC(struct fact) items;
 };
 
-static const char *rates_of(struct arena *arena, uint32_t phases, const char *word,
-                            const uint64_t *leasts, const uint64_t *mosts)
+static const char *written_rates(struct arena *arena, uint32_t phases, const char *word,
+                                 const uint64_t *leasts, const uint64_t *mosts)
 {
     struct memory_text text;
     if (!memory_text_begin(&text)) arena_out_of_memory();
@@ -86,12 +86,13 @@ static void add_in_port(struct editor_view *view, struct facts *facts, const str
     const uint64_t *peeks = port->peeks != NULL ? port->peeks : &port->peek;
     uint32_t phases = port->pops != NULL ? kernel->phases : 1;
     bool peeks_more = memcmp(pops, peeks, phases * sizeof *pops) != 0;
-    const char *text = rates_of(arena, phases, "pop", pops, pops);
+    const char *text = written_rates(arena, phases, "pop", pops, pops);
     if (port->window_width > 0)
         text =
             arena_printf(arena, "%s window %ux%u", text, port->window_width, port->window_height);
     else if (peeks_more)
-        text = arena_printf(arena, "%s %s", text, rates_of(arena, phases, "peek", peeks, peeks));
+        text =
+            arena_printf(arena, "%s %s", text, written_rates(arena, phases, "peek", peeks, peeks));
     add_fact(view, facts, port->span, false, text);
 }
 
@@ -100,9 +101,9 @@ static void add_out_port(struct editor_view *view, struct facts *facts, const st
 {
     bool listed = port->pushes != NULL;
     add_fact(view, facts, port->span, false,
-             rates_of(view->cx.arena, listed ? kernel->phases : 1, "push",
-                      listed ? port->push_leasts : &port->push_least,
-                      listed ? port->pushes : &port->push));
+             written_rates(view->cx.arena, listed ? kernel->phases : 1, "push",
+                           listed ? port->push_leasts : &port->push_least,
+                           listed ? port->pushes : &port->push));
 }
 
 static void add_graph(struct editor_view *view, const struct graph *graph, void *data)

@@ -37,7 +37,7 @@ static void read_imports(struct name_table *table, struct name_file *added)
         }
 }
 
-static void read_file(struct name_table *table, uint32_t source)
+static void read_source_file(struct name_table *table, uint32_t source)
 {
     struct name_file added = {.file = parse_one_file(table->cx, source)};
     if (table->files.count == 0)
@@ -204,7 +204,7 @@ static void index_items(struct name_table *table)
 /* ---- questions ---- */
 
 /* 2: `from` imports `to`, or is it; 1: some program contains both; 0: none does. */
-static unsigned nearness(const struct name_table *table, uint32_t from, uint32_t to)
+static unsigned file_nearness(const struct name_table *table, uint32_t from, uint32_t to)
 {
     if (table->files.items[from].reaches[to] || table->files.items[to].is_everywhere) return 2;
     for (size_t i = 0; i < table->files.count; i++)
@@ -219,7 +219,8 @@ uint32_t name_table_item(const struct name_table *table, uint32_t source, const 
     if (from >= table->files.count) return NAME_NONE;
     for (uint32_t i = table->item_slots[slot_of(table, text)]; i != NAME_NONE && best < 2;
          i = table->names.items[i].next_item) {
-        unsigned near = nearness(table, from, file_index(table, table->names.items[i].span.source));
+        unsigned near =
+            file_nearness(table, from, file_index(table, table->names.items[i].span.source));
         if (near > best) {
             best = near;
             found = i;
@@ -266,7 +267,7 @@ void name_table_resolve(struct name_table *table)
 {
     struct compile *cx = table->cx;
     for (size_t i = 0; i < table->sources.count; i++)
-        read_file(table, table->sources.items[i]);
+        read_source_file(table, table->sources.items[i]);
     read_mathematics(table);
     for (uint32_t i = 0; i < table->files.count; i++) {
         table->files.items[i].reaches = ARENA_ARRAY(cx->arena, bool, table->files.count);

@@ -124,7 +124,7 @@ static bool pay_look(struct machine *machine, uint32_t node)
     return true;
 }
 
-static void find_wanted(struct machine *machine)
+static void demand_inputs(struct machine *machine)
 {
     while (machine->queue_count > 0) {
         uint32_t node = actor_queue_pop(machine);
@@ -335,7 +335,7 @@ struct latency latency_of_graph(const struct graph *graph, bool at_depths, uint6
     machine.first_out = out.first, machine.out = out.items;
     machine.first_in = in.first, machine.in = in.items;
     find_targets(&machine, &targets);
-    find_wanted(&machine);
+    demand_inputs(&machine);
     struct latency latency = {.node = GRAPH_NONE, .buffer = GRAPH_NONE};
     if (!machine.failed && targets.count > 0 && is_affordable(&machine))
         latency = run_to_targets(&machine, &targets);

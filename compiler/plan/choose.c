@@ -28,7 +28,7 @@ struct choice {
 
 /* ---- candidates ---- */
 
-static void add(struct choice *choice, struct plan_layout *layout)
+static void add_layout_candidate(struct choice *choice, struct plan_layout *layout)
 {
     if (layout == NULL || choice->count == CANDIDATES_MAX) return;
     choice->items[choice->count++] = (struct candidate){layout, UINT64_MAX};
@@ -43,7 +43,7 @@ static void add_domains(struct choice *choice)
         uint32_t cus = device->cus_per_domain[level];
         uint32_t domains = cus > 0 && device->cu_count % cus == 0 ? device->cu_count / cus : 0;
         if (domains < 2 || domains > GROUPS_MOST || domains == before) continue;
-        add(choice, layout_in_equal_groups(choice->at, domains));
+        add_layout_candidate(choice, layout_in_equal_groups(choice->at, domains));
         before = domains;
     }
 }
@@ -54,12 +54,13 @@ static void add_candidates(struct choice *choice)
     bool large = at->plan->stage_count > STAGES_TRIED;
     add_domains(choice);
     for (uint32_t groups = 2; groups <= GROUPS_MOST; groups += large ? groups : 1)
-        add(choice, layout_in_groups(at, groups));
-    add(choice, layout_side_by_side(at));
+        add_layout_candidate(choice, layout_in_groups(at, groups));
+    add_layout_candidate(choice, layout_side_by_side(at));
     uint32_t stateful = layout_stateful(at);
     for (uint32_t cus = 1; cus <= stateful && cus <= GROUPS_MOST; cus *= 2)
-        add(choice, layout_state_apart(at, cus));
-    if (stateful > 1 && stateful <= GROUPS_MOST) add(choice, layout_state_apart(at, stateful));
+        add_layout_candidate(choice, layout_state_apart(at, cus));
+    if (stateful > 1 && stateful <= GROUPS_MOST)
+        add_layout_candidate(choice, layout_state_apart(at, stateful));
 }
 
 /* Those that were asked for are left; where there are none, the first one. */
@@ -318,7 +319,7 @@ void plan_choose(struct placement *at)
     const char *obstacle = obstacle_of(at);
     uint32_t best = 0;
     if (choice.selection == POLICY_AUTO) choice.selection = POLICY_ROUND_ROBIN;
-    add(&choice, layout_in_sequence(at));
+    add_layout_candidate(&choice, layout_in_sequence(at));
     plan_lay_out(at, choice.items[0].layout);
     choice.size = trial_size_for(at->plan);
     if (wish != LAYOUT_ANY) {

@@ -102,8 +102,8 @@ static bool share_in_ports(const struct placement *at)
 
 /* Rates are bounded.  `cycles` and `guarded`: with the maximum that stages may append.  Returns true if the schedule is
  * slower with the minimum, or, where stages of both kinds read one in-port, not faster by a twentieth with both. */
-static bool is_uncertain(const struct placement *at, struct trial_size size, uint64_t cycles,
-                         uint64_t guarded)
+static bool schedule_is_uncertain(const struct placement *at, struct trial_size size,
+                                  uint64_t cycles, uint64_t guarded)
 {
     bool clearly = share_in_ports(at);
     if (clearly && (uint128)cycles * 20 > (uint128)guarded * 19) return true;
@@ -128,7 +128,7 @@ static void choose_schedule(struct placement *at, struct trial_size size)
         cycles = taken;
     }
     uint64_t guarded = try_schedule(at, NULL, tried.size);
-    if (has_bounded_rates(at->graph) && is_uncertain(at, tried.size, cycles, guarded)) {
+    if (has_bounded_rates(at->graph) && schedule_is_uncertain(at, tried.size, cycles, guarded)) {
         plan->schedule = plan_schedule_none(
             at->cx, plan,
             "what its stages append varies, and trials do not find a static schedule faster "

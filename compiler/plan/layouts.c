@@ -142,7 +142,7 @@ struct cutting {
 /* Work is counted in WORK_ONE-ths of what all together do in an iteration. */
 #define WORK_ONE (UINT64_C(1) << 40)
 
-static uint64_t work_of(const struct placement *at, uint32_t stage, uint128 whole)
+static uint64_t stage_work(const struct placement *at, uint32_t stage, uint128 whole)
 {
     const struct graph_node *node = &at->graph->nodes.items[at->plan->stages[stage].node];
     uint64_t work = (uint64_t)((uint128)at->plan->stages[stage].load * WORK_ONE / whole);
@@ -166,10 +166,10 @@ static void cut_items(struct cutting *c)
     uint128 whole = whole_load(at), sum = 0;
     uint64_t all = 0;
     for (uint32_t i = 0; i < stages; i++)
-        all += work_of(at, i, whole) + WORK_ONE / stages;
+        all += stage_work(at, i, whole) + WORK_ONE / stages;
     for (uint32_t i = 0; i < stages; i++) {
         uint32_t item = i;
-        uint64_t work = work_of(at, c->order[i], whole);
+        uint64_t work = stage_work(at, c->order[i], whole);
         if (stages > ITEMS_MAX)
             item = (uint32_t)min64((uint64_t)(sum * ITEMS_MAX / all), ITEMS_MAX - 1);
         if (c->item_count == 0 || item >= c->item_count) {

@@ -28,7 +28,7 @@ static uint64_t rates_of_node(const struct graph_node *node)
 }
 
 /* False: a table is too large. */
-static bool allocate_tables(struct filling *f)
+static bool allocate_plan_tables(struct filling *f)
 {
     const struct graph *graph = f->graph;
     uint64_t inputs = 0, outputs = 0, rates = 0;
@@ -228,7 +228,7 @@ bool plan_tables_fill(struct arena *arena, const struct graph *graph, const stru
                       const struct sched_program *program, struct prt_container *tables)
 {
     struct filling f = {.arena = arena, .graph = graph, .plan = plan, .tables = tables};
-    if (!allocate_tables(&f)) return false;
+    if (!allocate_plan_tables(&f)) return false;
     for (size_t i = 0; i < graph->nodes.count; i++)
         fill_node(&f, &graph->nodes.items[i]);
     for (size_t i = 0; i < graph->buffers.count; i++)

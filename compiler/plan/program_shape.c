@@ -35,7 +35,7 @@ struct reading {
 
 /* ---- where the parts are ---- */
 
-static bool is_binding(enum sched_opcode opcode)
+static bool opcode_is_binding(enum sched_opcode opcode)
 {
     switch (opcode) {
     case SCHED_PARTITION_EQUALLY:
@@ -56,7 +56,7 @@ static bool find_parts(struct reading *r)
     bool bound = false, looped = false, ended = false;
     for (uint32_t offset = 0; offset < r->code_bytes; offset += at.size_bytes) {
         if (!sched_decode(r->code, r->code_bytes, offset, &at)) return false;
-        if (!bound && is_binding(at.opcode)) continue;
+        if (!bound && opcode_is_binding(at.opcode)) continue;
         if (!bound) r->begin = r->top = offset;
         bound = true;
         bool back = at.opcode == SCHED_JUMP && at.operands[0] <= offset;

@@ -166,7 +166,7 @@ static bool prime_windows(struct scheduling *s, struct island *island)
 
 /* ---- levels ---- */
 
-static uint32_t queue_of(const struct island *island, uint32_t node)
+static uint32_t queue_of_node(const struct island *island, uint32_t node)
 {
     uint32_t sub_device = island->plan->stages[island->nodes[node].stage].sub_device;
     return sub_device == GRAPH_NONE ? 0 : sub_device;
@@ -175,7 +175,7 @@ static uint32_t queue_of(const struct island *island, uint32_t node)
 static bool has_one_queue(const struct island *island)
 {
     for (uint32_t i = 1; i < island->node_count; i++)
-        if (queue_of(island, i) != queue_of(island, 0)) return false;
+        if (queue_of_node(island, i) != queue_of_node(island, 0)) return false;
     return true;
 }
 
@@ -183,8 +183,8 @@ static bool raise_levels(const struct island *island, uint32_t *levels)
 {
     bool changed = false;
     for (uint32_t i = 0; i < island->edge_count; i++) {
-        uint32_t from = queue_of(island, island->edges[i].from);
-        uint32_t to = queue_of(island, island->edges[i].to);
+        uint32_t from = queue_of_node(island, island->edges[i].from);
+        uint32_t to = queue_of_node(island, island->edges[i].to);
         if (from == to || levels[to] > levels[from]) continue;
         levels[to] = levels[from] + 1;
         changed = true;
@@ -201,7 +201,7 @@ static uint32_t find_levels(struct scheduling *s, struct island *island)
         if (round == queues) return 0;
     bool *used = ARENA_ARRAY(s->arena, bool, (size_t)queues + 1);
     for (uint32_t i = 0; i < island->node_count; i++) {
-        island->nodes[i].level = levels[queue_of(island, i)];
+        island->nodes[i].level = levels[queue_of_node(island, i)];
         used[island->nodes[i].level] = true;
         count = (uint32_t)max64(count, (uint64_t)island->nodes[i].level + 1);
     }
@@ -215,7 +215,7 @@ struct span_of { /* periods of one iteration that something admits */
     const char *obstacle; /* where that is none */
 };
 
-static void admit(struct span_of *span, uint64_t periods, const char *obstacle)
+static void limit_span(struct span_of *span, uint64_t periods, const char *obstacle)
 {
     if (periods >= span->most) return;
     span->most = periods;
@@ -233,8 +233,8 @@ static void admit_crossings(const struct island *island, struct span_of *span)
         uint64_t packets = mul_clamped(island->nodes[edge->from].cycles, edge->push);
         uint64_t room = (edge->depth - edge->base) / packets;
         uint64_t apart = to - from;
-        admit(span, room / (apart + 1) ? room / (apart + 1) : room / apart,
-              "the depths do not admit an iteration on each sub-device at once");
+        limit_span(span, room / (apart + 1) ? room / (apart + 1) : room / apart,
+                   "the depths do not admit an iteration on each sub-device at once");
     }
 }
 
@@ -255,7 +255,7 @@ static bool has_several_queues(const struct scheduling *s, uint32_t buffer)
 
 /* Does data decide how many packets come?  The trial takes the maximum.  With fewer, an iteration that needs nearly all
  * packets of the buffer would leave its writer room for a few. */
-static bool is_uncertain(const struct scheduling *s, uint32_t buffer)
+static bool buffer_is_uncertain(const struct scheduling *s, uint32_t buffer)
 {
     const struct graph_buffer *of = &s->graph->buffers.items[buffer];
     const struct graph_output *writer = graph_writer(s->graph, of);
@@ -273,13 +273,13 @@ static void admit_ports(const struct scheduling *s, const struct island *island,
         uint64_t taken = add_clamped(port->kept, port->spare);
         uint64_t room = port->depth > taken ? (port->depth - taken) / packets : 0;
         uint64_t apart = port->is_input && level_count > 1 ? island->nodes[port->node].level : 0;
-        uint64_t parts = is_uncertain(s, port->buffer)     ? 4
-                         : s->several_queues[port->buffer] ? 2
-                                                           : 1;
+        uint64_t parts = buffer_is_uncertain(s, port->buffer) ? 4
+                         : s->several_queues[port->buffer]    ? 2
+                                                              : 1;
         uint64_t share = room / (parts + apart);
-        admit(span, share ? share : room / (1 + apart),
-              arena_printf(s->cx->arena, "'%s' is too short for an iteration",
-                           s->graph->buffers.items[port->buffer].name));
+        limit_span(span, share ? share : room / (1 + apart),
+                   arena_printf(s->cx->arena, "'%s' is too short for an iteration",
+                                s->graph->buffers.items[port->buffer].name));
     }
 }
 
@@ -313,9 +313,9 @@ static void admit_batches(const struct scheduling *s, const struct island *islan
         least = min64(least, max64(periods, 1));
         most = max64(most, periods);
     }
-    admit(span, level_count > 1 || !cuts ? least : most, NULL);
-    if (s->length == SCHEDULE_ROUNDS) admit(span, whole_rounds(s, island, span->most), NULL);
-    if (s->length == SCHEDULE_HALVES) admit(span, max64(span->most / 2, 1), NULL);
+    limit_span(span, level_count > 1 || !cuts ? least : most, NULL);
+    if (s->length == SCHEDULE_ROUNDS) limit_span(span, whole_rounds(s, island, span->most), NULL);
+    if (s->length == SCHEDULE_HALVES) limit_span(span, max64(span->most / 2, 1), NULL);
 }
 
 /* ---- iterations ---- */
@@ -437,7 +437,7 @@ static bool needs_leave(const struct scheduling *s, const struct island *island,
 
 /* ---- pins: guards that tell how many packets an inner buffer holds ---- */
 
-static uint64_t level_of(const struct island_edge *edge, bool primed)
+static uint64_t edge_level(const struct island_edge *edge, bool primed)
 {
     return primed ? edge->base : edge->initial;
 }
@@ -481,14 +481,14 @@ static void pin_buffer(struct scheduling *s, guard_list *guards, const struct is
     uint64_t most = 0;
     for (uint32_t i = first; i < end; i++) {
         moved |= edges[i].base != edges[i].initial;
-        most = max64(most, level_of(&edges[i], primed));
+        most = max64(most, edge_level(&edges[i], primed));
     }
     if (!moved) return;
     push_guard(s, guards, SCHEDULE_HAS_ROOM, island->nodes[edges[first].from].stage,
                edges[first].output, edges[first].depth - most);
     for (uint32_t i = first; i < end; i++)
         push_guard(s, guards, SCHEDULE_HAS_PACKETS, island->nodes[edges[i].to].stage,
-                   edges[i].input, level_of(&edges[i], primed));
+                   edges[i].input, edge_level(&edges[i], primed));
 }
 
 /* Whether windows are primed is nothing that a program knows, but what buffers tell: where priming has

@@ -37,7 +37,7 @@ struct admission { /* firings that fit, and what bounds them */
     const char *buffer; /* NULL: the cycle */
 };
 
-static void admit(struct admission *admission, uint64_t firings, const char *buffer)
+static void limit_admission(struct admission *admission, uint64_t firings, const char *buffer)
 {
     if (firings >= admission->firings) return;
     admission->firings = firings;
@@ -127,7 +127,7 @@ static uint64_t input_firings_that_fit(const struct placement *at, const struct 
 }
 
 /* Firings at once that depths and cycles admit; at least 1. */
-static struct admission admitted(const struct placement *at, uint32_t index, bool whole)
+static struct admission find_admission(const struct placement *at, uint32_t index, bool whole)
 {
     const struct graph_node *node = &at->graph->nodes.items[index];
     struct admission admission = {at->ready_max[index], NULL};
@@ -135,16 +135,18 @@ static struct admission admitted(const struct placement *at, uint32_t index, boo
         const struct graph_input *in = &node->inputs.items[i];
         const struct graph_buffer *buffer = &at->graph->buffers.items[in->buffer];
         uint64_t depth = depth_for_one(at, in->buffer, whole);
-        if (in->pop) admit(&admission, input_firings_that_fit(at, node, in, depth), buffer->name);
+        if (in->pop)
+            limit_admission(&admission, input_firings_that_fit(at, node, in, depth), buffer->name);
     }
     for (size_t i = 0; i < node->outputs.count; i++) {
         const struct graph_output *out = &node->outputs.items[i];
         const struct graph_buffer *buffer = &at->graph->buffers.items[out->buffer];
         if (out->push)
-            admit(&admission,
-                  firings_that_fit(depth_for_one(at, out->buffer, whole), graph_phases(node),
-                                   out->pushes, out->pushes, out->push, graph_push_most(node, out)),
-                  buffer->name);
+            limit_admission(&admission,
+                            firings_that_fit(depth_for_one(at, out->buffer, whole),
+                                             graph_phases(node), out->pushes, out->pushes,
+                                             out->push, graph_push_most(node, out)),
+                            buffer->name);
     }
     admission.firings = max64(admission.firings, 1);
     return admission;
@@ -157,7 +159,7 @@ static void set_threshold(const struct placement *at, struct plan_stage *stage)
         stage->threshold_reason = "debug mode: every firing is dispatched by itself";
         return;
     }
-    struct admission admission = admitted(at, stage->node, true);
+    struct admission admission = find_admission(at, stage->node, true);
     uint64_t lanes = plan_firings_of_lanes(at, stage->node);
     stage->threshold = (uint32_t)min64(admission.firings, lanes);
     if (at->graph->nodes.items[stage->node].stateful) {
@@ -185,7 +187,7 @@ static void set_batch(const struct placement *at, struct plan_stage *stage)
     bool cut = target_of(at->device)->cuts_batches;
     uint64_t most =
         cut ? BATCH_FIRINGS_MAX : min64(group * DISPATCHES_PER_BATCH_MAX, BATCH_FIRINGS_MAX);
-    uint64_t batch = min64(admitted(at, stage->node, false).firings, most);
+    uint64_t batch = min64(find_admission(at, stage->node, false).firings, most);
     if (batch >= group) batch -= batch % group;
     stage->batch_max = at->plan->debug_mode ? 1 : max64(batch, stage->threshold);
 }

@@ -54,7 +54,7 @@ struct playing {
 };
 
 /* Without memory the compiler ends. */
-static void require(bool good)
+static void require_memory(bool good)
 {
     if (!good) arena_out_of_memory();
 }
@@ -78,7 +78,7 @@ static void append_finish(const struct playing *p, const struct prt_sim_job *job
         job->object->produced[i] = core_output(p->core, stage, i)->finish_max;
 }
 
-static void give_job(void *context, struct prt_sim_job *job)
+static void play_job(void *context, struct prt_sim_job *job)
 {
     const struct playing *p = context;
     const struct played_stage *stage = &p->stages[job->object->stage];
@@ -95,13 +95,13 @@ static void give_job(void *context, struct prt_sim_job *job)
                                         .longest_cycles = stage->child_cycles};
 }
 
-static void finish_job(void *context, struct prt_sim_job *job)
+static void finish_trial_job(void *context, struct prt_sim_job *job)
 {
     (void)context;
     (void)job;
 }
 
-static const struct prt_sim_executor executor = {give_job, finish_job};
+static const struct prt_sim_executor executor = {play_job, finish_trial_job};
 
 /* ---- the environment of the core ---- */
 
@@ -140,8 +140,8 @@ static bool launch_without_packet(void *context, uint32_t stage, bool finish)
     return false; /* the core is not `direct` */
 }
 
-static enum core_taken enqueue_packet(void *context, uint32_t queue,
-                                      const union dispatch_packet *packet)
+static enum core_taken enqueue_trial_packet(void *context, uint32_t queue,
+                                            const union dispatch_packet *packet)
 {
     struct playing *p = context;
     enum prt_status status = prt_sim_clock_enqueue(&p->clock, queue, packet, NULL);
@@ -150,7 +150,7 @@ static enum core_taken enqueue_packet(void *context, uint32_t queue,
 }
 
 /* Notes when that part of the way has been made: by work, or by looks where the goal is too far. */
-static void pass(const struct playing *p, struct mark *mark, uint32_t part, uint32_t parts)
+static void pass_mark(const struct playing *p, struct mark *mark, uint32_t part, uint32_t parts)
 {
     if (mark->passed) return;
     if (p->progress * parts < p->goal * part && p->looks / part < p->size.looks / parts) return;
@@ -174,7 +174,7 @@ static bool is_beaten(const struct playing *p)
     return p->clock.now_cycles - p->first.clock > add_clamped(half, half / 50);
 }
 
-static bool wait_for_completions(void *context, bool until_arrival, uint32_t *count)
+static bool wait_for_clock(void *context, bool until_arrival, uint32_t *count)
 {
     struct playing *p = context;
     struct core_completion *completions = core_completions(p->core);
@@ -185,24 +185,24 @@ static bool wait_for_completions(void *context, bool until_arrival, uint32_t *co
         if (object < p->core->stage_count) count_progress(p, object);
     }
     p->looks++;
-    pass(p, &p->first, 1, 4);
-    pass(p, &p->last, 3, 4);
+    pass_mark(p, &p->first, 1, 4);
+    pass_mark(p, &p->last, 3, 4);
     if (p->last.passed || is_beaten(p)) leave_core(p);
     return true;
 }
 
-static void advance_clock(void *context, uint64_t cycles)
+static void advance_trial_clock(void *context, uint64_t cycles)
 {
     struct playing *p = context;
     prt_sim_clock_advance(&p->clock, cycles);
 }
 
-static void resume_queues(void *context)
+static void resume_no_queue(void *context)
 {
     (void)context; /* nothing faults */
 }
 
-static bool receive_event(void *context, enum core_event event, uint32_t stage, bool finish)
+static bool ignore_event(void *context, enum core_event event, uint32_t stage, bool finish)
 {
     (void)context;
     (void)event;
@@ -213,11 +213,11 @@ static bool receive_event(void *context, enum core_event event, uint32_t stage, 
 
 static const struct core_environment environment = {.open = open_launch,
                                                     .launch = launch_without_packet,
-                                                    .enqueue = enqueue_packet,
-                                                    .wait = wait_for_completions,
-                                                    .advance = advance_clock,
-                                                    .resume = resume_queues,
-                                                    .event = receive_event};
+                                                    .enqueue = enqueue_trial_packet,
+                                                    .wait = wait_for_clock,
+                                                    .advance = advance_trial_clock,
+                                                    .resume = resume_no_queue,
+                                                    .event = ignore_event};
 
 /* ---- ports ---- */
 
@@ -253,7 +253,7 @@ static void fill_all_ports(struct playing *p)
     }
 }
 
-static void drain_ports(struct playing *p)
+static void drain_trial_ports(struct playing *p)
 {
     for (uint32_t i; (i = core_take_undrained(p->core)) != CORE_NONE;) {
         struct core_fifo *fifo = &core_buffers(p->core)[i].fifo;
@@ -261,7 +261,7 @@ static void drain_ports(struct playing *p)
     }
 }
 
-static void fill_initials(struct playing *p)
+static void commit_initial_packets(struct playing *p)
 {
     for (uint32_t i = 0; i < p->core->buffer_count; i++) {
         struct core_buffer *buffer = &core_buffers(p->core)[i];
@@ -350,8 +350,8 @@ static void set_indices(struct playing *p, const struct plan *plan)
         index_object(p, &indexed, i);
 }
 
-static enum prt_status add_queue(void *context, struct prt_device_handle on, uint32_t importance,
-                                 uint32_t *queue)
+static enum prt_status add_trial_queue(void *context, struct prt_device_handle on,
+                                       uint32_t importance, uint32_t *queue)
 {
     struct playing *p = context;
     return prt_sim_clock_add_queue(&p->clock, on, importance, queue);
@@ -366,40 +366,42 @@ static void bind_stages(struct playing *p)
                                         .core = p->core,
                                         .tree = p->clock.tree,
                                         .root = prt_device_tree_root(p->clock.tree),
-                                        .add_queue = add_queue,
+                                        .add_queue = add_trial_queue,
                                         .context = p};
-    require(prt_bindings_create(&p->bindings) == PRT_OK);
+    require_memory(prt_bindings_create(&p->bindings) == PRT_OK);
     for (uint32_t at = 0; sched_decode(p->tables.code, p->tables.code_bytes, at, &instruction) &&
                           !core_executes(instruction.opcode);
          at += instruction.size_bytes, number++) {
         p->core->instruction_cycles += sched_opcodes[instruction.opcode].cycles;
-        require(prt_bindings_execute(&p->bindings, &instruction, NULL) == PRT_OK);
+        require_memory(prt_bindings_execute(&p->bindings, &instruction, NULL) == PRT_OK);
     }
     core_begin(p->core, number);
 }
 
-static void lay_out(struct playing *p, const struct plan *plan)
+static void lay_out_trial(struct playing *p, const struct plan *plan)
 {
     uint32_t stages = p->tables.stage_count;
     uint32_t *node_stage = ARENA_ARRAY(p->arena, uint32_t, (size_t)p->tables.node_count + 1);
     p->stages = ARENA_ARRAY(p->arena, struct played_stage, (size_t)stages + 1);
     p->core = prt_block_create(&p->tables, plan->device->reference_entries, node_stage);
-    require(p->core != NULL);
-    require(prt_sim_clock_create(&p->clock, plan->device, PRT_QUEUE_ENTRIES_DEFAULT, &executor,
-                                 p) == PRT_OK);
-    require(prt_stage_objects_create(&p->tables, p->core, plan->device, &p->objects) == PRT_OK);
+    require_memory(p->core != NULL);
+    require_memory(prt_sim_clock_create(&p->clock, plan->device, PRT_QUEUE_ENTRIES_DEFAULT,
+                                        &executor, p) == PRT_OK);
+    require_memory(prt_stage_objects_create(&p->tables, p->core, plan->device, &p->objects) ==
+                   PRT_OK);
     for (uint32_t i = 0; i < stages; i++)
         set_stage(p, i);
     set_indices(p, plan);
-    require(prt_sim_clock_set_objects(&p->clock, p->objects.items, stages * 2, stages) == PRT_OK);
+    require_memory(prt_sim_clock_set_objects(&p->clock, p->objects.items, stages * 2, stages) ==
+                   PRT_OK);
     bind_stages(p);
     p->core->lanes = (uint16_t)plan->device->lanes;
     p->environment = environment;
     p->environment.context = p;
-    fill_initials(p);
+    commit_initial_packets(p);
 }
 
-static void destroy(struct playing *p)
+static void destroy_trial(struct playing *p)
 {
     prt_sim_clock_destroy(&p->clock);
     prt_stage_objects_free(&p->objects);
@@ -410,11 +412,11 @@ static void destroy(struct playing *p)
 /* ---- playing ---- */
 
 /* True: the run has ended by itself. */
-static bool play(struct playing *p)
+static bool play_trial(struct playing *p)
 {
     for (;;) {
         switch (core_resume(p->core, &p->environment)) {
-        case CORE_DRAIN: drain_ports(p); break;
+        case CORE_DRAIN: drain_trial_ports(p); break;
         case CORE_FILL: fill_port(p, p->core->request_buffer); break;
         case CORE_FILL_ALL: fill_all_ports(p); break;
         case CORE_ASKED: return false;
@@ -490,7 +492,7 @@ static struct trial play_plan(struct playing *p, const uint64_t *packets, uint64
         !plan_tables_fill(p->arena, p->graph, p->plan, program, &p->tables))
         return result;
     p->left = ARENA_ARRAY(p->arena, uint64_t, buffers + 1);
-    lay_out(p, p->plan);
+    lay_out_trial(p, p->plan);
     if (packets == NULL)
         limit_ports(p);
     else
@@ -498,14 +500,14 @@ static struct trial play_plan(struct playing *p, const uint64_t *packets, uint64
     for (uint32_t i = 0; packets != NULL && i < p->core->stage_count; i++)
         core_stage(p->core, i)->firings_limit =
             core_stage(p->core, i)->input_count == 0 ? firings : UINT64_MAX;
-    bool over = play(p);
+    bool over = play_trial(p);
     /* the clock does not have the cycles of the last instructions yet */
     result.cycles = p->clock.now_cycles + p->core->instruction_cycles - p->core->passed_cycles;
     result.dispatches = p->dispatches;
     result.whole = over && core_attends(p->core, CORE_HAS_HALTED);
     if (!p->last.passed) p->last = (struct mark){p->progress, p->clock.now_cycles, true};
     result.steady_cycles = steady_cycles(p);
-    destroy(p);
+    destroy_trial(p);
     return result;
 }
 

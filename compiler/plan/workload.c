@@ -39,7 +39,7 @@ static uint64_t cycles_of(const struct graph_node *node)
     return max64(node->repetitions / graph_phases(node), 1);
 }
 
-static void collect(struct arena *arena, const struct graph *graph, struct crossings *to)
+static void collect_crossings(struct arena *arena, const struct graph *graph, struct crossings *to)
 {
     to->items = ARENA_ARRAY(arena, struct crossing, 2 * graph->buffers.count);
     for (size_t i = 0; i < graph->buffers.count; i++) {
@@ -79,7 +79,7 @@ static struct scale *island_scales(struct arena *arena, const struct graph *grap
     uint32_t islands = graph->component_count;
     struct scale *scales = ARENA_ARRAY(arena, struct scale, (size_t)islands + 1);
     uint32_t *queue = ARENA_ARRAY(arena, uint32_t, (size_t)islands + 1);
-    collect(arena, graph, &crossings);
+    collect_crossings(arena, graph, &crossings);
     index_crossings(arena, graph, &crossings);
     for (uint32_t root = 0; root < islands; root++) {
         uint32_t count = 0;

@@ -259,7 +259,7 @@ static bool initial_list(struct elaboration *el, struct scope *scope, const stru
 }
 
 /* The text of an expression that is one short word, or NULL. */
-static const char *word_of(struct elaboration *el, const struct ast_expr *e)
+static const char *expr_word(struct elaboration *el, const struct ast_expr *e)
 {
     enum { WORD_BYTES_MAX = 24 };
     const struct source *source = source_get(el->cx->sources, e->span.source);
@@ -272,7 +272,7 @@ static const char *word_of(struct elaboration *el, const struct ast_expr *e)
 /* `init 66x0`, `init 0x10`, `init 7` */
 static void refuse_initial(struct elaboration *el, const struct ast_expr *value)
 {
-    const char *word = word_of(el, value);
+    const char *word = expr_word(el, value);
     const struct ast_expr *first = value->arguments;
     if (value->kind == AST_EXPR_INTEGER && word != NULL && word[strlen(word) - 1] == 'x')
         return; /* `66x`: the lexer has reported it */
@@ -605,7 +605,7 @@ struct definable {
 };
 
 /* The names that -D may define: of a signature, or, without one, those that were declared. */
-static struct definable definable(const struct elaboration *el)
+static struct definable definable_names(const struct elaboration *el)
 {
     struct definable d = {0};
     struct arena *arena = el->cx->arena;
@@ -660,7 +660,7 @@ void check_definitions(struct elaboration *el)
 {
     const struct compile_options *options = &el->cx->options;
     if (options->definitions_shared) return;
-    struct definable known = definable(el);
+    struct definable known = definable_names(el);
     for (size_t d = 0; d < options->definition_count; d++) {
         const char *name = options->definitions[d].name;
         if (is_definable(&known, name)) continue;

@@ -232,8 +232,8 @@ static void schedule_equal(const struct core_timing_work *work, uint32_t cu_coun
         deal_in_turn(work, cu_count, out->busy_cus > 0 ? out->busy_cus : 1, cores, cus);
 }
 
-static void add_memory(const struct devdesc *description, uint32_t cu_count,
-                       const struct core_timing_work *work, struct core_timing_execution *out)
+static void add_memory_time(const struct devdesc *description, uint32_t cu_count,
+                            const struct core_timing_work *work, struct core_timing_execution *out)
 {
     out->memory_cycles = core_timing_memory(description, cu_count, work);
     out->execute_cycles =
@@ -258,7 +258,7 @@ struct core_timing_execution core_timing_execute(const struct devdesc *descripti
         schedule_equal(work, cu_count, description->cores_per_cu, cus, &out);
     else
         list_schedule(work, cu_count, description->cores_per_cu, cus, &out);
-    add_memory(description, cu_count, work, &out);
+    add_memory_time(description, cu_count, work, &out);
     return out;
 }
 
@@ -275,7 +275,7 @@ struct core_timing_execution core_timing_execute_in_all(const struct devdesc *de
         schedule_equal(work, cu_count, description->cores_per_cu, NULL, &out);
     else
         list_schedule_in_all(work, cu_count, description->cores_per_cu, scratch, &out);
-    add_memory(description, cu_count, work, &out);
+    add_memory_time(description, cu_count, work, &out);
     return out;
 }
 

@@ -54,8 +54,8 @@ static size_t count_errors(const struct devdesc_findings *findings)
     return count;
 }
 
-static enum prt_status refuse(const char *path, const struct devdesc_findings *findings,
-                              bool reported, struct prt_error *error)
+static enum prt_status refuse_description(const char *path, const struct devdesc_findings *findings,
+                                          bool reported, struct prt_error *error)
 {
     size_t first = 0, errors = count_errors(findings);
     if (reported)
@@ -78,11 +78,11 @@ static enum prt_status parse_text(const char *path, const char *text, size_t siz
     for (size_t i = 0; reporter->report != NULL && i < findings.count; i++)
         if (!report_finding(reporter, path, text, size, &findings.items[i]))
             return NO_MEMORY(error);
-    return valid ? PRT_OK : refuse(path, &findings, reporter->report != NULL, error);
+    return valid ? PRT_OK : refuse_description(path, &findings, reporter->report != NULL, error);
 }
 
-static enum prt_status read_file(const char *path, const struct prt_reporter *reporter,
-                                 struct devdesc *description, struct prt_error *error)
+static enum prt_status read_description_file(const char *path, const struct prt_reporter *reporter,
+                                             struct devdesc *description, struct prt_error *error)
 {
     size_t size = 0, mark = 0;
     char *text = malloc(BYTES_MAX);
@@ -117,8 +117,10 @@ enum prt_status prt_description_open(const char *name, const char *others,
                                      const struct prt_reporter *reporter,
                                      struct devdesc *description, struct prt_error *error)
 {
-    if (strncmp(name, "sim:", 4) == 0) return read_file(name + 4, reporter, description, error);
-    if (devdesc_is_file_name(name)) return read_file(name, reporter, description, error);
+    if (strncmp(name, "sim:", 4) == 0)
+        return read_description_file(name + 4, reporter, description, error);
+    if (devdesc_is_file_name(name))
+        return read_description_file(name, reporter, description, error);
     if (devdesc_builtin(name, description)) return PRT_OK;
     return refuse_name(name, others, error);
 }

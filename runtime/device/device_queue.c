@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/device/device_queue.h"
 
+#include "base/array_allocate.h"
 #include "lang/index_format.h"
 #include "runtime/device/kernel_call.h"
 #include "runtime/load/debug_info.h"
@@ -157,11 +158,6 @@ static bool measure_aside(struct prt_device_queue *q, uint64_t *bytes, uint64_t 
     return true;
 }
 
-static void *allocate(uint64_t count, size_t bytes)
-{
-    return calloc(count > 0 ? (size_t)count : 1, bytes);
-}
-
 static uint64_t count_levels(const struct prt_device_queue *q)
 {
     return q->interrupted ? q->root->nesting + 1 : 1;
@@ -174,8 +170,8 @@ static bool allocate_origins(struct prt_device_queue *q, uint64_t aside_packets)
     if (!prt_debug_mode(q->container)) return true;
     if (__builtin_mul_overflow(aside_packets, levels, &packets) || packets > SIZE_MAX / 16)
         return false;
-    q->origin_pointers = allocate(levels * outs, sizeof *q->origin_pointers);
-    q->aside_origins = allocate(packets, sizeof *q->aside_origins);
+    q->origin_pointers = array_allocate(levels * outs, sizeof *q->origin_pointers);
+    q->aside_origins = array_allocate(packets, sizeof *q->aside_origins);
     if (q->origin_pointers == NULL || q->aside_origins == NULL) return false;
     for (uint64_t i = 0; i < levels; i++) {
         q->levels[i].origins = q->origin_pointers + i * outs;
@@ -190,10 +186,10 @@ static bool allocate_levels(struct prt_device_queue *q, uint64_t aside_bytes)
     uint64_t bytes;
     if (__builtin_mul_overflow(aside_bytes, levels, &bytes) || bytes > SIZE_MAX / 4) return false;
     bytes = bytes > 0 ? bytes : ENTRY_ALIGNMENT;
-    q->levels = allocate(levels, sizeof *q->levels);
-    q->pointers = allocate(levels * outs, sizeof *q->pointers);
-    q->counts = allocate(levels * outs * 2, sizeof *q->counts);
-    q->warp_cycles = allocate(levels * q->warps, sizeof *q->warp_cycles);
+    q->levels = array_allocate(levels, sizeof *q->levels);
+    q->pointers = array_allocate(levels * outs, sizeof *q->pointers);
+    q->counts = array_allocate(levels * outs * 2, sizeof *q->counts);
+    q->warp_cycles = array_allocate(levels * q->warps, sizeof *q->warp_cycles);
     q->aside = aligned_alloc(ENTRY_ALIGNMENT, (size_t)bytes);
     if (q->levels == NULL || q->pointers == NULL || q->counts == NULL || q->warp_cycles == NULL ||
         q->aside == NULL)
@@ -214,7 +210,7 @@ static bool allocate_cache(struct prt_device_queue *q)
     if (__builtin_mul_overflow(q->capacity, q->stride_bytes, &bytes) || bytes > SIZE_MAX / 4)
         return false;
     q->cache = aligned_alloc(ENTRY_ALIGNMENT, bytes > 0 ? (size_t)bytes : ENTRY_ALIGNMENT);
-    q->marks = allocate(q->capacity, sizeof *q->marks);
+    q->marks = array_allocate(q->capacity, sizeof *q->marks);
     return q->cache != NULL && q->marks != NULL;
 }
 
@@ -229,13 +225,13 @@ static bool allocate_schedule(struct prt_device_queue *q, const struct devdesc *
                                        .queue_entries = device->device_queue_entries,
                                        .cu_count = device->cu_count};
     if (limits.nodes < NODES_MIN) limits.nodes = NODES_MIN;
-    q->report.cu_cycles = allocate(device->cu_count, sizeof *q->report.cu_cycles);
+    q->report.cu_cycles = array_allocate(device->cu_count, sizeof *q->report.cu_cycles);
     return q->report.cu_cycles != NULL && entries_below_root(c, q->root, &limits.below_root) &&
            prt_launch_schedule_create(&limits, &q->schedule) == PRT_OK;
 }
 
 /* Work-items of a work-group: 1..INDEX_ITEMS_MAX. */
-static uint32_t items_of(const struct container_interface *f)
+static uint32_t group_item_count(const struct container_interface *f)
 {
     return f->group[0] * f->group[1] * f->group[2];
 }
@@ -246,7 +242,7 @@ static uint64_t pack_items(const struct container_interface *f, void *to)
     const struct index_format format = index_format_of(f->group);
     uint16_t *narrow = to;
     uint32_t *wide = to;
-    for (uint32_t n = 0; n < items_of(f); n++) {
+    for (uint32_t n = 0; n < group_item_count(f); n++) {
         uint32_t row = n / f->group[0];
         uint32_t packed =
             index_pack(&format, n % f->group[0], row % f->group[1], row / f->group[1]);
@@ -255,7 +251,7 @@ static uint64_t pack_items(const struct container_interface *f, void *to)
         else
             wide[n] = packed;
     }
-    return round_up((uint64_t)items_of(f) * (format.register_bits / 8));
+    return round_up((uint64_t)group_item_count(f) * (format.register_bits / 8));
 }
 
 static bool allocate_indices(struct prt_device_queue *q)
@@ -263,8 +259,8 @@ static bool allocate_indices(struct prt_device_queue *q)
     const struct prt_container *c = q->container;
     uint64_t items = 0, used = 0;
     for (uint32_t i = 0; i < c->interface_count; i++)
-        items += round_up(items_of(&c->interfaces[i]));
-    q->indices = allocate(c->interface_count, sizeof *q->indices);
+        items += round_up(group_item_count(&c->interfaces[i]));
+    q->indices = array_allocate(c->interface_count, sizeof *q->indices);
     q->registers = aligned_alloc(ENTRY_ALIGNMENT, (size_t)(items * sizeof(uint32_t)));
     if (q->indices == NULL || q->registers == NULL) return false;
     for (uint32_t i = 0; i < c->interface_count; i++) {
@@ -278,11 +274,11 @@ static bool allocate_queue(struct prt_device_queue *q, const struct devdesc *dev
 {
     uint32_t outs = q->root->out_count;
     uint64_t aside_bytes, aside_packets;
-    q->origin_offset = allocate(outs, sizeof *q->origin_offset);
-    q->width_bytes = allocate(outs, sizeof *q->width_bytes);
-    q->aside_offset = allocate(outs, sizeof *q->aside_offset);
-    q->base = allocate(outs, sizeof *q->base);
-    q->appended = allocate(outs, sizeof *q->appended);
+    q->origin_offset = array_allocate(outs, sizeof *q->origin_offset);
+    q->width_bytes = array_allocate(outs, sizeof *q->width_bytes);
+    q->aside_offset = array_allocate(outs, sizeof *q->aside_offset);
+    q->base = array_allocate(outs, sizeof *q->base);
+    q->appended = array_allocate(outs, sizeof *q->appended);
     if (q->origin_offset == NULL || q->width_bytes == NULL || q->aside_offset == NULL ||
         q->base == NULL || q->appended == NULL)
         return false;
@@ -415,7 +411,7 @@ static bool has_room(const struct prt_device_queue *q, const struct container_in
     return true;
 }
 
-static struct level *level_of(const struct prt_device_queue *q, uint32_t level)
+static struct level *current_level(const struct prt_device_queue *q, uint32_t level)
 {
     return &q->levels[q->interrupted ? level : 0];
 }
@@ -435,7 +431,7 @@ static uint32_t *first_origin(const struct prt_device_queue *q, uint32_t o)
 static void place_origins(struct activation *a)
 {
     struct prt_device_queue *q = a->queue;
-    struct level *level = level_of(q, a->level);
+    struct level *level = current_level(q, a->level);
     const struct container_interface *f = a->interface;
     const struct container_interface_port *ports =
         &q->container->interface_ports[f->first_port + f->in_count];
@@ -450,7 +446,7 @@ static void place_origins(struct activation *a)
 static void place_outputs(struct activation *a)
 {
     struct prt_device_queue *q = a->queue;
-    struct level *level = level_of(q, a->level);
+    struct level *level = current_level(q, a->level);
     a->set_aside = !has_room(q, a->interface);
     for (uint32_t o = 0; o < a->interface->out_count; o++) {
         level->produced[o] = 0;
@@ -467,14 +463,14 @@ static void insert_origins(const struct activation *a, uint32_t o, uint64_t own,
     const struct prt_device_queue *q = a->queue;
     uint32_t *at = first_origin(q, o) + begin;
     memmove(at + own, at, (q->appended[o] - begin) * sizeof *at);
-    memcpy(at, level_of(q, a->level)->origins[o], own * sizeof *at);
+    memcpy(at, current_level(q, a->level)->origins[o], own * sizeof *at);
 }
 
 /* Puts the body's own packets in front of those that its launches have appended already. */
 static enum kernel_status append_own(struct activation *a, uint32_t o)
 {
     struct prt_device_queue *q = a->queue;
-    const struct level *level = level_of(q, a->level);
+    const struct level *level = current_level(q, a->level);
     uint64_t own = level->produced[o], begin = level->begin[o], end, width = q->width_bytes[o];
     if (__builtin_add_overflow(q->appended[o], own, &end)) end = UINT64_MAX;
     if (end > q->outputs[o].push) return fail_at_port(q, o, end, q->outputs[o].push);
@@ -568,7 +564,7 @@ static int32_t ask_done(struct kernel_launch_list *list, uint32_t event, uint64_
 static uint64_t cost_of(const struct activation *a)
 {
     const struct container_interface *f = a->interface;
-    const uint64_t *counted = level_of(a->queue, a->level)->warp_cycles;
+    const uint64_t *counted = current_level(a->queue, a->level)->warp_cycles;
     uint64_t cost = 0;
     if (!(f->flags & CONTAINER_INTERFACE_COUNTED))
         return __builtin_mul_overflow(f->warp_cycles, f->firing_warps, &cost) ? UINT64_MAX : cost;
@@ -580,7 +576,7 @@ static uint64_t cost_of(const struct activation *a)
 static enum kernel_status call_body(struct activation *a, const void *arguments)
 {
     struct prt_device_queue *q = a->queue;
-    const struct level *level = level_of(q, a->level);
+    const struct level *level = current_level(q, a->level);
     bool outermost = a->interface == q->root;
     uint32_t number = (uint32_t)(a->interface - q->container->interfaces);
     bool counted = (a->interface->flags & CONTAINER_INTERFACE_COUNTED) != 0;

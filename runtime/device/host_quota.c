@@ -84,7 +84,7 @@ static const char *controller_of(const struct hierarchy *hierarchy)
 
 /* ---- which groups ---- */
 
-static bool has_word(const char *list, size_t length, const char *word)
+static bool list_has_word(const char *list, size_t length, const char *word)
 {
     size_t size = strlen(word);
     for (const char *at = list; at < list + length; at += strcspn(at, ",") + 1)
@@ -105,7 +105,7 @@ static bool read_group(char *line, struct hierarchy *hierarchy)
     char *group = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
     if (group == NULL || group[1] != '/') return false;
     size_t length = (size_t)(group - controllers - 1);
-    if (hierarchy->is_first ? !has_word(controllers + 1, length, controller_of(hierarchy))
+    if (hierarchy->is_first ? !list_has_word(controllers + 1, length, controller_of(hierarchy))
                             : strncmp(line, "0::", 3) != 0)
         return false;
     end_line(line);
@@ -128,7 +128,7 @@ static bool find_group(const char *groups, struct hierarchy *hierarchy)
 /* ---- where they are ---- */
 
 /* In place: a space, a tab, a line's end and a backslash stand there as \NNN, in octal. */
-static void unescape(char *text)
+static void unescape_octal(char *text)
 {
     char *to = text;
     for (const char *from = text; *from != '\0'; to++) {
@@ -154,13 +154,13 @@ static bool read_mount(char *line, const struct hierarchy *hierarchy, struct pla
     if (sscanf(separator, " - %15s %*s %n", type, &at) != 1 || at == 0) return false;
     const char *options = separator + at;
     if (strcmp(type, hierarchy->is_first ? "cgroup" : "cgroup2") != 0) return false;
-    if (hierarchy->is_first && !has_word(options, strlen(options), controller_of(hierarchy)))
+    if (hierarchy->is_first && !list_has_word(options, strlen(options), controller_of(hierarchy)))
         return false;
     *separator = '\0';
     /* The widths are those of `struct place`: PATH_MAX with the byte that ends a path. */
     if (sscanf(line, "%*s %*s %*s %4095s %4095s", place->root, place->folder) != 2) return false;
-    unescape(place->root);
-    unescape(place->folder);
+    unescape_octal(place->root);
+    unescape_octal(place->folder);
     return true;
 }
 

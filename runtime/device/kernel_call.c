@@ -22,8 +22,9 @@ bool prt_kernel_executing(const struct prt_kernel_object **object, uint64_t *fir
 }
 
 /* `firings` 0: the call is no run. */
-static enum kernel_status call_entry(const struct prt_kernel_object *object, kernel_entry entry,
-                                     const struct kernel_batch *batch, uint64_t firings)
+static enum kernel_status call_kernel_entry(const struct prt_kernel_object *object,
+                                            kernel_entry entry, const struct kernel_batch *batch,
+                                            uint64_t firings)
 {
     const struct prt_kernel_object *outer = executing.object;
     executing.first = batch->first_firing;
@@ -77,7 +78,8 @@ static void place_windows(const struct prt_kernel_object *object, uint64_t skip,
 }
 
 /* Where a kernel that writes by index does not write, its output is zero. */
-static void zero_outputs(const struct prt_kernel_object *object, uint64_t count, void *const *out)
+static void zero_kernel_outputs(const struct prt_kernel_object *object, uint64_t count,
+                                void *const *out)
 {
     bool whole = (object->flags & PRT_KERNEL_WHOLE) != 0;
     for (uint32_t i = 0; i < object->output_count; i++)
@@ -100,7 +102,7 @@ enum kernel_status prt_kernel_execute(const struct prt_kernel_object *object, ui
     uint64_t unread = 0;
     if (part) place_windows(object, first - origin, scratch);
     void *const *out = part ? scratch->out : object->out;
-    if (object->flags & PRT_KERNEL_INDEXED && !finishes) zero_outputs(object, count, out);
+    if (object->flags & PRT_KERNEL_INDEXED && !finishes) zero_kernel_outputs(object, count, out);
     for (uint32_t i = 0; whole && i < object->output_count; i++)
         object->produced[i] = 0;
     struct kernel_batch batch = {.arguments = object->arguments,
@@ -121,7 +123,7 @@ enum kernel_status prt_kernel_execute(const struct prt_kernel_object *object, ui
                                  .origins = part ? NULL : object->origins,
                                  .past_caches = object->flags & PRT_KERNEL_PAST_CACHES,
                                  .warp_cycles = warp_cycles};
-    return call_entry(object, object->entry, &batch, finishes ? 0 : count);
+    return call_kernel_entry(object, object->entry, &batch, finishes ? 0 : count);
 }
 
 enum kernel_status prt_kernel_execute_apart(const struct prt_kernel_object *object, uint64_t origin,
@@ -154,13 +156,13 @@ enum kernel_status prt_kernel_execute_apart(const struct prt_kernel_object *obje
         .fault = fault,
         .most = most,
     };
-    return call_entry(object, object->entry, &batch, count);
+    return call_kernel_entry(object, object->entry, &batch, count);
 }
 
 enum kernel_status prt_kernel_call(const struct prt_kernel_object *object, kernel_entry run,
                                    const struct kernel_batch *batch)
 {
-    return call_entry(object, run, batch, batch->count);
+    return call_kernel_entry(object, run, batch, batch->count);
 }
 
 enum kernel_status prt_kernel_init(const struct prt_kernel_object *object, kernel_entry init,
@@ -171,5 +173,5 @@ enum kernel_status prt_kernel_init(const struct prt_kernel_object *object, kerne
                                        .state = object->state,
                                        .count = 1,
                                        .fault = fault};
-    return call_entry(object, init, &batch, 0);
+    return call_kernel_entry(object, init, &batch, 0);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/host/pipert.h"
 
+#include "base/array_allocate.h"
 #include "lang/scalar_text.h"
 #include "runtime/device/host_quota.h"
 #include "runtime/device/host_thread.h"
@@ -36,7 +37,7 @@
 static enum prt_status find_ports(struct prt_program *program, struct prt_error *error)
 {
     const struct prt_container *c = &program->container;
-    program->ports = calloc(c->buffer_count > 0 ? c->buffer_count : 1, sizeof *program->ports);
+    program->ports = array_allocate(c->buffer_count, sizeof *program->ports);
     if (program->ports == NULL) return NO_MEMORY(error);
     for (uint32_t i = 0; i < c->buffer_count; i++) {
         if (c->buffers[i].outer != CONTAINER_INNER) program->ports[program->port_count++] = i;
@@ -650,7 +651,7 @@ static enum prt_status start_run(struct prt_run *run, struct prt_error *error)
 }
 
 /* Records the end of the run in its state and its measurements. */
-static void end(struct prt_run *run)
+static void record_end(struct prt_run *run)
 {
     if (!run->executed) return;
     run->ended_cycles = prt_run_total_cycles(run);
@@ -705,7 +706,7 @@ enum prt_status prt_run_replay(struct prt_run *run, prt_replay_callback show, vo
     if (status == PRT_OK) status = prt_program_begin(run->sched, error);
     if (status == PRT_OK) status = prt_replay(run->sched, show_stage, &view, error);
     if (!before) status = prt_port_threads_end(run->sched, status, error);
-    if (!before) end(run);
+    if (!before) record_end(run);
     free(view.levels);
     return status;
 }
@@ -724,7 +725,7 @@ enum prt_status prt_run_execute(struct prt_run *run, struct prt_error *error)
     if (status == PRT_OK && watch != NULL) status = watch->begins(watch->context, error);
     if (status == PRT_OK) status = prt_sched_run(run->sched, error);
     if (!before) status = prt_port_threads_end(run->sched, status, error);
-    if (!before) end(run);
+    if (!before) record_end(run);
     if (status == PRT_OK && run->sched->core->interrupt_seen)
         status = prt_error_set(error, PRT_E_INTERRUPTED, "%s", prt_status_text(PRT_E_INTERRUPTED));
     if (watch != NULL) watch->ends(watch->context, status, error);

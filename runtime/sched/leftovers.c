@@ -59,7 +59,7 @@ static bool is_ahead_only(const struct prt_sched *s, const struct prt_buffer *bu
 }
 
 /* Have its packets been cut off with those of an endless in-port?  Their number depends on the moment. */
-static bool is_cut_off(const struct prt_sched *s, const struct prt_buffer *buffer)
+static bool buffer_is_cut_off(const struct prt_sched *s, const struct prt_buffer *buffer)
 {
     const struct core_buffer *core = buffer->core;
     return core->writer == CORE_NONE ? core->endless : s->stages[core->writer].cut_off;
@@ -69,7 +69,7 @@ static void count_input(struct prt_sched *s, const struct core_stage *stage,
                         const struct core_input *input, const struct prt_buffer *by)
 {
     struct prt_buffer *buffer = prt_input_buffer(s, input);
-    if (is_cut_off(s, buffer)) return;
+    if (buffer_is_cut_off(s, buffer)) return;
     bool ended, few = is_short(s, stage, input) || buffer == by;
     uint64_t packets = held_by_now(s, input, &ended), history = input->left.history_packets;
     uint64_t left = packets > history ? packets - history : 0;

@@ -7,7 +7,7 @@
 /* ---- sets of connected stages ---- */
 
 /* `links` of a stage: another stage of its set with a lower number, or itself. */
-static uint32_t find_first(uint32_t *links, uint32_t stage)
+static uint32_t find_first_of_set(uint32_t *links, uint32_t stage)
 {
     while (links[stage] != stage) {
         links[stage] = links[links[stage]];
@@ -16,10 +16,10 @@ static uint32_t find_first(uint32_t *links, uint32_t stage)
     return stage;
 }
 
-static void connect(uint32_t *links, uint32_t a, uint32_t b)
+static void connect_stages(uint32_t *links, uint32_t a, uint32_t b)
 {
-    a = find_first(links, a);
-    b = find_first(links, b);
+    a = find_first_of_set(links, a);
+    b = find_first_of_set(links, b);
     links[a > b ? a : b] = a < b ? a : b;
 }
 
@@ -32,11 +32,11 @@ static void find_sets(const struct core *core, uint32_t *links)
         const struct core_stage *stage = core_stage(core, i);
         for (uint32_t k = 0; k < stage->input_count; k++) {
             const struct core_input *input = core_input(core, stage, k);
-            if (input->in_order) connect(links, i, core_read_buffer(core, input)->writer);
+            if (input->in_order) connect_stages(links, i, core_read_buffer(core, input)->writer);
         }
     }
     for (uint32_t i = 0; i < core->stage_count; i++)
-        links[i] = find_first(links, i);
+        links[i] = find_first_of_set(links, i);
 }
 
 /* ---- queues ---- */

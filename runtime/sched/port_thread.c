@@ -179,7 +179,7 @@ static void sleep_until(struct prt_port_thread *t, uint64_t position)
 
 /* Gathers packets that follow each other fast: until `allowed` is at the position, GATHER_NANOSECONDS have passed since
  * the last call of the sink, or the scheduler waits.  A packet that comes later than that is written at once. */
-static void gather_packets(struct prt_port_thread *t, uint64_t position)
+static void gather_more_packets(struct prt_port_thread *t, uint64_t position)
 {
     int64_t until = t->last_nanoseconds + GATHER_NANOSECONDS;
     if (read_position(&t->allowed) >= position || prt_port_now_nanoseconds() >= until) return;
@@ -240,7 +240,7 @@ static void write_sink(void *context)
     for (;;) {
         uint64_t at = read_position(&t->moved);
         sleep_until(t, at + 1);
-        gather_packets(t, at + t->chunk_packets / 2);
+        gather_more_packets(t, at + t->chunk_packets / 2);
         uint64_t packets = read_position(&t->allowed) - at;
         if (packets == 0) return; /* it must end, and all packets are written */
         enum prt_status status =

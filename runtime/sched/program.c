@@ -8,8 +8,8 @@
 
 #include <assert.h>
 
-static enum prt_status add_queue(void *context, struct prt_device_handle on, uint32_t importance,
-                                 uint32_t *queue)
+static enum prt_status add_device_queue(void *context, struct prt_device_handle on,
+                                        uint32_t importance, uint32_t *queue)
 {
     const struct prt_sched *s = context;
     return s->ops->queue_create(s->device, on, importance, queue);
@@ -20,7 +20,7 @@ static void open_bindings(struct prt_sched *s)
     s->bindings.container = s->container;
     s->bindings.core = s->core;
     s->bindings.tree = s->ops->tree(s->device);
-    s->bindings.add_queue = add_queue;
+    s->bindings.add_queue = add_device_queue;
     s->bindings.context = s;
 }
 

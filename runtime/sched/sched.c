@@ -47,7 +47,7 @@ static bool note_status(struct prt_sched *s, enum prt_status status)
 
 /* ---- the environment of the core: the device ---- */
 
-static inline void open_outputs(struct prt_sched *s, const struct core_stage *stage)
+static inline void open_stage_outputs(struct prt_sched *s, const struct core_stage *stage)
 {
     for (uint32_t i = 0; i < stage->output_count; i++) {
         uint32_t at = stage->first_output + i;
@@ -59,7 +59,8 @@ static inline void open_outputs(struct prt_sched *s, const struct core_stage *st
     }
 }
 
-static inline void open_batch(struct prt_sched *s, const struct core_stage *stage, uint32_t index)
+static inline void open_stage_batch(struct prt_sched *s, const struct core_stage *stage,
+                                    uint32_t index)
 {
     for (uint32_t i = 0; i < stage->input_count; i++) {
         uint32_t at = stage->first_input + i;
@@ -68,7 +69,7 @@ static inline void open_batch(struct prt_sched *s, const struct core_stage *stag
         if (stage->frame_packets > 0)
             s->window_places[at] = core_ready_window(s->core, stage, &s->inputs[at]);
     }
-    open_outputs(s, stage);
+    open_stage_outputs(s, stage);
     prt_stage_objects_open(&s->work, s->core, stage, index);
 }
 
@@ -80,7 +81,7 @@ static void open_finish(struct prt_sched *s, const struct core_stage *stage, uin
         s->windows_in[at] = window->ring->memory + window->reader->offset_bytes;
         prt_stage_objects_open_tail(&s->work, s->core, stage, index, i);
     }
-    open_outputs(s, stage);
+    open_stage_outputs(s, stage);
 }
 
 static void open_windows(void *context, uint32_t index, bool finish)
@@ -89,17 +90,17 @@ static void open_windows(void *context, uint32_t index, bool finish)
     if (finish)
         open_finish(s, &s->stages[index], index);
     else
-        open_batch(s, &s->stages[index], index);
+        open_stage_batch(s, &s->stages[index], index);
 }
 
-static bool launch_directly(void *context, uint32_t index, bool finish)
+static bool launch_on_device(void *context, uint32_t index, bool finish)
 {
     struct prt_sched *s = context;
     const struct core_stage *stage = &s->stages[index];
     if (finish)
         open_finish(s, stage, index);
     else
-        open_batch(s, stage, index);
+        open_stage_batch(s, stage, index);
     enum prt_doing before = prt_run_state_set(s, PRT_DOING_DEVICE, NULL); /* it may execute */
     bool completed = finish ? s->ops->launch(s->device, stage->queue, s->core->stage_count + index,
                                              stage->firings, 1, NULL)
@@ -109,8 +110,8 @@ static bool launch_directly(void *context, uint32_t index, bool finish)
     return completed;
 }
 
-static enum core_taken enqueue_packet(void *context, uint32_t queue,
-                                      const union dispatch_packet *packet)
+static enum core_taken enqueue_device_packet(void *context, uint32_t queue,
+                                             const union dispatch_packet *packet)
 {
     struct prt_sched *s = context;
     struct prt_error later;
@@ -124,7 +125,7 @@ static enum core_taken enqueue_packet(void *context, uint32_t queue,
 }
 
 /* In simulated time a wait ends at arrivals. */
-static bool wait_for_completions(void *context, bool until_arrival, uint32_t *count)
+static bool wait_for_device(void *context, bool until_arrival, uint32_t *count)
 {
     struct prt_sched *s = context;
     struct core_completion *completions = core_completions(s->core);
@@ -143,14 +144,14 @@ static bool wait_for_completions(void *context, bool until_arrival, uint32_t *co
     return note_status(s, status);
 }
 
-static void advance_clock(void *context, uint64_t cycles)
+static void advance_device_clock(void *context, uint64_t cycles)
 {
     struct prt_sched *s = context;
     if (s->profile != NULL) prt_profile_look(s, cycles);
     s->ops->advance(s->device, cycles);
 }
 
-static void resume_queues(void *context)
+static void resume_device_queues(void *context)
 {
     struct prt_sched *s = context;
     s->ops->resume(s->device); /* not NULL: kernels of the device fault */
@@ -170,7 +171,7 @@ static bool call_step(struct prt_sched *s, step_callback told, uint32_t stage, b
     return status == PRT_OK ? true : note_status(s, status);
 }
 
-static bool receive_event(void *context, enum core_event event, uint32_t index, bool finish)
+static bool receive_run_event(void *context, enum core_event event, uint32_t index, bool finish)
 {
     struct prt_sched *s = context;
     const struct core_stage *stage = &s->stages[index];
@@ -196,12 +197,12 @@ void prt_sched_set_environment(struct prt_sched *s)
 {
     s->environment = (struct core_environment){.context = s,
                                                .open = open_windows,
-                                               .launch = launch_directly,
-                                               .enqueue = enqueue_packet,
-                                               .wait = wait_for_completions,
-                                               .advance = advance_clock,
-                                               .resume = resume_queues,
-                                               .event = receive_event};
+                                               .launch = launch_on_device,
+                                               .enqueue = enqueue_device_packet,
+                                               .wait = wait_for_device,
+                                               .advance = advance_device_clock,
+                                               .resume = resume_device_queues,
+                                               .event = receive_run_event};
     s->core->environment = &s->environment;
 }
 
@@ -240,7 +241,7 @@ enum prt_status prt_sched_drain(struct prt_sched *s, struct prt_buffer *buffer,
 }
 
 /* A host that fails at one out-port gets nothing at those after it. */
-static enum prt_status drain_ports(struct prt_sched *s, struct prt_error *error)
+static enum prt_status drain_out_ports(struct prt_sched *s, struct prt_error *error)
 {
     enum prt_status status = PRT_OK;
     struct prt_error later;
@@ -257,7 +258,7 @@ static enum prt_status serve_core(struct prt_sched *s, enum core_outcome outcome
                                   struct prt_error *error)
 {
     switch (outcome) {
-    case CORE_DRAIN: return drain_ports(s, error);
+    case CORE_DRAIN: return drain_out_ports(s, error);
     case CORE_FILL: return prt_inport_fill(s, &s->buffers[s->core->request_buffer], error);
     case CORE_FILL_ALL: return prt_inport_end(s, error);
     case CORE_TAKE: return prt_live_take(s, error);
@@ -355,7 +356,7 @@ static enum prt_status run_inits(struct prt_sched *s, struct prt_error *error)
     return PRT_OK;
 }
 
-static enum prt_status fill_initials(struct prt_sched *s, struct prt_error *error)
+static enum prt_status fill_initial_packets(struct prt_sched *s, struct prt_error *error)
 {
     enum prt_status status = PRT_OK;
     for (uint32_t i = 0; i < s->container->buffer_count && status == PRT_OK; i++) {
@@ -406,7 +407,7 @@ enum prt_status prt_sched_start(struct prt_sched *s, const void *pipeline_argume
     if (status == PRT_OK) status = prt_live_begin(s, error);
     if (status == PRT_OK) {
         prt_port_threads_start(s);
-        status = fill_initials(s, error);
+        status = fill_initial_packets(s, error);
     }
     if (status == PRT_OK && s->step == NULL) prt_inport_begin(s);
     return status;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Creation of a run, and binding of its ports. */
+#include "base/array_allocate.h"
 #include "lang/sched_code.h"
 #include "runtime/device/device_queue.h"
 #include "runtime/sched/stage_profile.h"
@@ -22,27 +23,22 @@ enum { BLOCK_ALIGNMENT = 64 };
 
 /* ---- creation ---- */
 
-static void *allocate_array(size_t count, size_t size)
-{
-    return calloc(count + 1, size); /* count 0: not NULL either */
-}
-
 static bool allocate_run_tables(struct prt_sched *s)
 {
     const struct prt_container *c = s->container;
     size_t ports = 0;
     for (uint32_t i = 0; i < c->buffer_count; i++)
         ports += c->buffers[i].outer != CONTAINER_INNER;
-    s->buffers = allocate_array(c->buffer_count, sizeof *s->buffers);
-    s->ports = allocate_array(ports, sizeof *s->ports);
-    s->node_stage = allocate_array(c->node_count, sizeof *s->node_stage);
-    s->windows_in = allocate_array(c->input_count, sizeof *s->windows_in);
-    s->windows_out = allocate_array(c->output_count, sizeof *s->windows_out);
-    s->device_queues = allocate_array(c->stage_count, sizeof *s->device_queues);
-    s->window_places = allocate_array(c->input_count, sizeof *s->window_places);
-    s->argument_blocks = allocate_array(c->node_count, sizeof *s->argument_blocks);
-    s->read = allocate_array(c->input_count, sizeof *s->read);
-    s->written = allocate_array(c->output_count, sizeof *s->written);
+    s->buffers = array_allocate(c->buffer_count, sizeof *s->buffers);
+    s->ports = array_allocate(ports, sizeof *s->ports);
+    s->node_stage = array_allocate(c->node_count, sizeof *s->node_stage);
+    s->windows_in = array_allocate(c->input_count, sizeof *s->windows_in);
+    s->windows_out = array_allocate(c->output_count, sizeof *s->windows_out);
+    s->device_queues = array_allocate(c->stage_count, sizeof *s->device_queues);
+    s->window_places = array_allocate(c->input_count, sizeof *s->window_places);
+    s->argument_blocks = array_allocate(c->node_count, sizeof *s->argument_blocks);
+    s->read = array_allocate(c->input_count, sizeof *s->read);
+    s->written = array_allocate(c->output_count, sizeof *s->written);
     return s->buffers && s->ports && s->node_stage && s->windows_in && s->windows_out &&
            s->device_queues && s->window_places && s->argument_blocks && s->read && s->written;
 }
@@ -79,7 +75,7 @@ static enum prt_status create_buffers(struct prt_sched *s, struct prt_error *err
 }
 
 /* Finds where the windows of each end are. */
-static void link_ends(struct prt_sched *s)
+static void link_windows(struct prt_sched *s)
 {
     const struct prt_container *c = s->container;
     for (uint32_t i = 0; i < c->input_count; i++)
@@ -97,7 +93,7 @@ static size_t next_block(size_t at, uint64_t bytes)
 
 /* All blocks of all nodes in one zeroed mapping: pages that are never touched cost nothing.  The reader bounds each
  * block by SIZE_MAX / 4. */
-static enum prt_status create_blocks(struct prt_sched *s, struct prt_error *error)
+static enum prt_status create_node_blocks(struct prt_sched *s, struct prt_error *error)
 {
     const struct prt_container *c = s->container;
     size_t total = BLOCK_ALIGNMENT;
@@ -215,12 +211,12 @@ enum prt_status prt_sched_create(const struct prt_container *container,
     enum prt_status status = allocate_run_tables(s) ? PRT_OK : NO_MEMORY(error);
     if (status == PRT_OK) status = create_block(s, error);
     if (status == PRT_OK) status = create_buffers(s, error);
-    if (status == PRT_OK) status = create_blocks(s, error);
+    if (status == PRT_OK) status = create_node_blocks(s, error);
     if (status == PRT_OK) status = create_indices(s, error);
     if (status == PRT_OK) status = create_device_queues(s, error);
     if (status == PRT_OK) status = create_bindings(s, error);
     if (status == PRT_OK) status = create_objects(s, error);
-    if (status == PRT_OK) link_ends(s);
+    if (status == PRT_OK) link_windows(s);
     if (status == PRT_OK) {
         status = ops->set_kernels(device, s->objects, container->stage_count * 2,
                                   container->stage_count);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/sched/stage_profile.h"
 
+#include "base/array_allocate.h"
 #include "core/time/timing.h"
 #include "core/ready.h"
 #include "core/select.h"
@@ -52,25 +53,20 @@ struct prt_profile {
 
 /* ---- creation ---- */
 
-static void *allocate_zeroed(size_t count, size_t size)
-{
-    return calloc(count + 1, size); /* count 0: not NULL either */
-}
-
 static bool allocate_accounts(struct prt_profile *c, const struct prt_container *container)
 {
     size_t ends = (size_t)container->input_count + container->output_count;
-    c->stages = allocate_zeroed(container->stage_count, sizeof *c->stages);
-    c->outputs = allocate_zeroed(container->output_count, sizeof *c->outputs);
-    c->batch_most = allocate_zeroed(container->output_count, sizeof *c->batch_most);
-    c->waits = allocate_zeroed(ends, sizeof *c->waits);
-    c->first_end = allocate_zeroed(container->stage_count, sizeof *c->first_end);
-    c->levels = allocate_zeroed(container->buffer_count, sizeof *c->levels);
-    c->ends = allocate_zeroed(ends, sizeof *c->ends);
-    c->host_cycles = allocate_zeroed(container->buffer_count, sizeof *c->host_cycles);
-    c->queues = allocate_zeroed(c->queue_count, sizeof *c->queues);
-    c->cu_cycles = allocate_zeroed(c->cu_count, sizeof *c->cu_cycles);
-    c->launch_cu_cycles = allocate_zeroed(c->cu_count, sizeof *c->launch_cu_cycles);
+    c->stages = array_allocate(container->stage_count, sizeof *c->stages);
+    c->outputs = array_allocate(container->output_count, sizeof *c->outputs);
+    c->batch_most = array_allocate(container->output_count, sizeof *c->batch_most);
+    c->waits = array_allocate(ends, sizeof *c->waits);
+    c->first_end = array_allocate(container->stage_count, sizeof *c->first_end);
+    c->levels = array_allocate(container->buffer_count, sizeof *c->levels);
+    c->ends = array_allocate(ends, sizeof *c->ends);
+    c->host_cycles = array_allocate(container->buffer_count, sizeof *c->host_cycles);
+    c->queues = array_allocate(c->queue_count, sizeof *c->queues);
+    c->cu_cycles = array_allocate(c->cu_count, sizeof *c->cu_cycles);
+    c->launch_cu_cycles = array_allocate(c->cu_count, sizeof *c->launch_cu_cycles);
     return c->stages && c->outputs && c->batch_most && c->waits && c->first_end && c->levels &&
            c->ends && c->host_cycles && c->queues && c->cu_cycles && c->launch_cu_cycles;
 }

@@ -6,7 +6,7 @@ cd "$TMP"
 # shellcheck source=tests/checks.sh
 . "$ROOT/tests/checks.sh"
 mkdir -p scripts base core/time model lang compiler/target compiler/plan compiler/codegen/x86 compiler/emit runtime/load tools tests
-cp "$ROOT"/scripts/{lint.sh,flow.awk,headers.pl,licence.sh} scripts
+cp "$ROOT"/scripts/{lint.sh,flow.awk,headers.pl,names.awk,licence.sh} scripts
 header='/* SPDX-License-Identifier: MIT */'
 file() { printf '%s\n' "$header" "${@:2}" >"$1"; }
 file compiler/codegen/x86/x86.h
@@ -30,6 +30,23 @@ planted "an include of the core from a half" 'core/ includes lang/ and core/ onl
 planted "an include of a half from the model" "meet in lang/, base/, core/ and model/ only" model/load.h '#include "runtime/load/reader.h"'
 planted "a library that opens files itself" 'waits for the other end of a named pipe' tools/load.c 'json_t *f(void) { return json_load_file("a", 0, 0); }'
 planted "a file name that exists twice" 'not unique.*plan.c' runtime/load/plan.c 'int load;'
+# A function of a library for one kind of machine or another has two definitions in one file.
+file base/clock.h '#if A' 'static inline int clock_read(void)' '{' '    return 1;' '}' '#else' 'static inline int clock_read(void)' '{' '    return 2;' '}' '#endif'
+file compiler/plan/place.c 'static enum status settle_run(int a,' '                              int b)' '{' '    return a + b;' '}' 'int main(void)' '{' '    return place(1);' '}'
+file tools/run.c 'int main(void);' 'int main(void)' '{' '    return 0;' '}' 'static void settle_run(void);' 'int add63(void)' '{' '    return 0;' '}'
+check "names that belong to one function, and main" scripts/lint.sh structure
+planted "a name of functions in two files" 'run.c:.*: settle_run.. is also a function of compiler/plan/place.c' tools/run.c 'static int settle_run(int a)
+{
+    return a;
+}'
+planted "a name of one word" 'run.c:.*: settled..: a name of one word' tools/run.c 'static int settled(int a)
+{
+    return a;
+}'
+planted "a name that a function of a header has" 'also a function of base/clock.h' runtime/load/clock.c '__attribute__((format(printf, 1, 2))) static int clock_read(const char *format, ...)
+{
+    return 0;
+}'
 # many N LINE: N lines; & in LINE is their number.
 many() { seq "$1" | sed "s/.*/$2/"; }
 planted "a header of too many prototypes" 'many.h: 37 prototypes' base/many.h "$(many 37 'int f&(int);')"

@@ -4,10 +4,10 @@
  * The caller's thread, which is worker 0, and one of the pool's, or two (THREE).  It calls all for a job of four chunks,
  * gives one that is for worker 1 alone (a line with a place) and perhaps one that is for all, waits for both
  * (prt_cpu_pool_wait), calls once more, and stops the pool; THREE: nothing but a call, of three chunks.  Modelled are
- * execute_with_all, hand_out, answer_call, execute_share, execute_others, take_claim, piece, await_owners, count_chunks,
- * join_call, line_up, release_job, end_job, leave_line, take_ready, await_event, serve, worker_main, prt_cpu_pool_wait and
- * prt_cpu_pool_stop.  What depends on time is drawn: how long somebody spins, how long owners are waited for, whether work
- * is worth waking others.
+ * execute_with_all, hand_out, answer_call, execute_share, execute_others, take_claim, piece_chunks, await_owners,
+ * count_chunks, join_call, line_up_cpu_job, release_cpu_job, end_cpu_job, leave_line, take_ready, await_event, serve_lines,
+ * cpu_worker_main, prt_cpu_pool_wait and prt_cpu_pool_stop.  What depends on time is drawn: how long somebody spins, how
+ * long owners are waited for, whether work is worth waking others.
  *
  * Holds: each chunk is executed once, while its job is the call's; the caller goes on when all chunks are done, and when
  * the lines are; whoever is to be woken is; a line that looks empty is at rest; all threads end.
@@ -15,16 +15,16 @@
  * run: THREE
  * twin: NO_NUMBER         take_claim does not compare the number of the call
  * twin: CLAIM_SPLIT       take_claim reads and writes the word in two steps
- * twin: OBJECT_FIRST      worker_main reads the call's object before its number
+ * twin: OBJECT_FIRST      cpu_worker_main reads the call's object before its number
  * twin: COUNT_FIRST       chunks are counted before they are executed
  * twin: WEAK_SLEEPS       chunks_done is read before caller_sleeps is seen to be written (a store buffer)
  * twin: WEAK_COUNT        caller_sleeps is read before chunks_done is seen to be written
  * twin: COUNT_UNLOCKED    count_chunks wakes the caller without the mutex
  * twin: SLEEP_UNCHECKED   await_event does not look again once it has the mutex
- * twin: NO_TELL           release_job changes no event
+ * twin: NO_TELL           release_cpu_job changes no event
  * twin: NO_BROADCAST      nobody is woken for a job that the caller cannot execute
  * twin: SLEEPERS_LATE     a sleeper is counted after it has slept
- * twin: LEAVE_EARLY       end_job leaves the line before it is done with it
+ * twin: LEAVE_EARLY       end_cpu_job leaves the line before it is done with it
  * twin: LAST_LEFT         the last chunk of a share is left to its owner, for however long that is stopped
  * twin: STOP_UNTOLD       prt_cpu_pool_stop wakes nobody
  */
@@ -56,7 +56,7 @@ bool caller_sleeps, stopping
 byte share_call[WORKERS], share_next[WORKERS], share_end[WORKERS] /* one word */
 byte object[WORKERS] /* of the call: numbered as that is, here */
 byte unfinished, line_jobs[2] /* of the line of worker 1, of that of all */
-bool ready[2], at_work[2] /* not of the code: end_job works on the line */
+bool ready[2], at_work[2] /* not of the code: end_cpu_job works on the line */
 byte ended
 
 /* not of the code: what the tables say, and what has been executed */
@@ -172,8 +172,8 @@ inline answer_call(w, c)
 #endif
 }
 
-/* The job of line l, with the mutex held, and again on return: take_and_execute, end_job. */
-inline take_and_execute(l)
+/* The job of line l, with the mutex held, and again on return: execute_chunk_at, end_cpu_job. */
+inline execute_chunk_at(l)
 {
     ready[l] = false;
     UNLOCK;
@@ -236,8 +236,8 @@ active [WORKERS - 1] proctype worker()
             held = true;
             seen = events;
             if
-            :: ready[0] && me == 1 -> take_and_execute(0); called = false
-            :: !(ready[0] && me == 1) && ready[1] -> take_and_execute(1); called = false
+            :: ready[0] && me == 1 -> execute_chunk_at(0); called = false
+            :: !(ready[0] && me == 1) && ready[1] -> execute_chunk_at(1); called = false
             :: else ->
                 if
                 :: !called -> await_event(me)
@@ -317,8 +317,8 @@ inline execute_with_all(c)
     job_now = 0 /* the tables are the next job's from now on */
 }
 
-/* line_up, release_job; the line is empty. */
-inline line_up(l)
+/* line_up_cpu_job, release_cpu_job; the line is empty. */
+inline line_up_cpu_job(l)
 {
     LOCK;
     line_jobs[l]++;
@@ -345,9 +345,9 @@ active proctype caller()
     bool seen_sleeps, held;
     execute_with_all(1);
 #ifndef THREE
-    line_up(0);
+    line_up_cpu_job(0);
     if
-    :: line_up(1)
+    :: line_up_cpu_job(1)
     :: line_executed[1]++ /* there is none */
     fi;
     if /* another one is given: the line is used without the mutex if it is empty */
@@ -362,7 +362,7 @@ active proctype caller()
         :: else
         fi;
         if
-        :: ready[1] -> take_and_execute(1)
+        :: ready[1] -> execute_chunk_at(1)
         :: else ->
             await_event(0);
             if

@@ -5,7 +5,7 @@
  * The scheduler's side: set_allowed, await_moved, prt_port_thread_take (IN_PORT), prt_port_thread_pass,
  * prt_port_thread_reserve and finish_out_port (else), stop_port_thread.  The thread's: sleep_until, wait_for_room,
  * read_source (IN_PORT), write_sink (else), set_moved, end_port_thread.  A chunk is a packet.  Spinning before a sleep
- * and `gather_packets`, which ends after some time in any case, are left out: they change nothing that is asked here.
+ * and `gather_more_packets`, which ends after some time in any case, are left out: they change nothing that is asked here.
  *
  * The bell of eager ports, on which the scheduler waits for several threads at once, is port_bell.pml.
  *

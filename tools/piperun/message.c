@@ -16,7 +16,7 @@ void prt_message_levels(bool quiet, bool verbose)
     is_verbose = verbose;
 }
 
-static void say(const char *level, const char *text)
+static void print_message(const char *level, const char *text)
 {
     fprintf(stderr, "piperun: %s: %s\n", level, text);
 }
@@ -27,7 +27,7 @@ static void say_formatted(const char *level, const char *format, va_list argumen
 {
     struct prt_error line;
     prt_error_set_va(&line, PRT_OK, PRT_NO_OFFSET, format, arguments);
-    say(level, line.message);
+    print_message(level, line.message);
 }
 
 #define SAY(level)                                                                                 \
@@ -61,7 +61,7 @@ void prt_print_report(void *context, const char *text)
 
 int prt_complain_status(const struct prt_error *error)
 {
-    say("error", error->message);
+    print_message("error", error->message);
     return prt_status_exit_code(error->status);
 }
 

@@ -11,7 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static uint32_t find_port(const struct prt_session *session, const char *name, size_t length)
+static uint32_t find_session_port(const struct prt_session *session, const char *name,
+                                  size_t length)
 {
     for (uint32_t i = 0; i < session->port_count; i++) {
         const char *candidate = session->bindings[i].port.name;
@@ -46,7 +47,7 @@ static int unknown_port(const struct prt_session *session, const char *name, boo
     char first[64];
     int length = snprintf(first, sizeof first, "%s[0]", name);
     if (length > 0 && (size_t)length < sizeof first &&
-        find_port(session, first, (size_t)length) != PRT_NONE)
+        find_session_port(session, first, (size_t)length) != PRT_NONE)
         return PRT_COMPLAIN(EXIT_USAGE,
                             "port '%s' of pipeline '%s' is an array: each element is bound by "
                             "itself, '%s=...' and so on",
@@ -80,7 +81,7 @@ static int read_binding(struct prt_session *session, const char *text)
     enum prt_status status = prt_port_spec_parse(seeded, &spec, &error);
     free(seeded);
     if (status != PRT_OK) return prt_complain_status(&error);
-    uint32_t port = find_port(session, spec.port, strlen(spec.port));
+    uint32_t port = find_session_port(session, spec.port, strlen(spec.port));
     bool known = port < session->port_count;
     if (!known || session->bindings[port].bound) {
         int exit_code = known ? PRT_COMPLAIN(EXIT_USAGE, "port '%s' is bound twice", spec.port)
@@ -219,7 +220,7 @@ static int check_bound(const struct prt_session *session)
 
 static int prepare_hash(struct prt_session *session, const char *name)
 {
-    uint32_t port = find_port(session, name, strlen(name));
+    uint32_t port = find_session_port(session, name, strlen(name));
     if (port == PRT_NONE) return unknown_port(session, name, false);
     if (session->bindings[port].port.direction != PRT_PORT_OUT)
         return PRT_COMPLAIN(EXIT_USAGE, "--hash: '%s' is an in-port", name);

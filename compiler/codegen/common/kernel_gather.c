@@ -101,8 +101,8 @@ static LLVMValueRef items_of_table(struct kernel_emitter *e, LLVMTypeRef item,
     return e->code->table_items(e, table, index);
 }
 
-static LLVMValueRef load_lanes(struct kernel_emitter *e, LLVMTypeRef type, LLVMValueRef pointers,
-                               bool invariant)
+static LLVMValueRef load_pointed_lanes(struct kernel_emitter *e, LLVMTypeRef type,
+                                       LLVMValueRef pointers, bool invariant)
 {
     LLVMTypeRef item = LLVMGetElementType(type);
     LLVMValueRef vector = LLVMGetPoison(type);
@@ -121,7 +121,7 @@ static void expand_gather(struct kernel_emitter *e, LLVMValueRef call, bool inva
     LLVMValueRef pointers = LLVMGetOperand(call, 0);
     LLVMPositionBuilderBefore(e->builder, call);
     LLVMValueRef vector = items_of_table(e, LLVMGetElementType(LLVMTypeOf(call)), pointers);
-    if (vector == NULL) vector = load_lanes(e, LLVMTypeOf(call), pointers, invariant);
+    if (vector == NULL) vector = load_pointed_lanes(e, LLVMTypeOf(call), pointers, invariant);
     LLVMReplaceAllUsesWith(call, vector);
     LLVMInstructionEraseFromParent(call);
     if (LLVMIsAInstruction(pointers) != NULL && LLVMGetFirstUse(pointers) == NULL)

@@ -227,7 +227,7 @@ LLVMValueRef kernel_alloca_value(struct kernel_emitter *e, const struct type *ty
     return place;
 }
 
-static LLVMAttributeRef attribute(struct kernel_emitter *e, const char *name)
+static LLVMAttributeRef make_attribute(struct kernel_emitter *e, const char *name)
 {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
     if (kind == 0) kernel_internal_error("an attribute that this LLVM does not know");
@@ -237,13 +237,13 @@ static LLVMAttributeRef attribute(struct kernel_emitter *e, const char *name)
 void kernel_function_attribute(struct kernel_emitter *e, LLVMValueRef function, const char *name)
 {
     LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                            attribute(e, name));
+                            make_attribute(e, name));
 }
 
 void kernel_parameter_attribute(struct kernel_emitter *e, LLVMValueRef function, unsigned parameter,
                                 const char *name)
 {
-    LLVMAddAttributeAtIndex(function, parameter + 1, attribute(e, name));
+    LLVMAddAttributeAtIndex(function, parameter + 1, make_attribute(e, name));
 }
 
 LLVMValueRef kernel_intrinsic(struct kernel_emitter *e, const char *name, LLVMValueRef *args,
@@ -371,8 +371,8 @@ static LLVMValueRef load_woven(struct kernel_emitter *e, LLVMTypeRef memory,
     return kernel_join_registers(e, parts, count);
 }
 
-static LLVMValueRef load_lanes(struct kernel_emitter *e, LLVMTypeRef memory,
-                               const struct type *type, struct kernel_address from)
+static LLVMValueRef load_strided_lanes(struct kernel_emitter *e, LLVMTypeRef memory,
+                                       const struct type *type, struct kernel_address from)
 {
     enum { STEP_MAX = 4 };
     uint64_t step = from.stride_bytes / type->width_bytes;
@@ -400,7 +400,7 @@ LLVMValueRef kernel_load(struct kernel_emitter *e, const struct type *type,
     } else if (from.layout == LAYOUT_PAIRS) {
         value = kernel_load_pairs(e, from);
     } else {
-        value = load_lanes(e, memory, type, from);
+        value = load_strided_lanes(e, memory, type, from);
     }
     /* The register value of a scalar as memory holds it (i8 for bool). */
     if (type->scalar != SCALAR_BOOL) return value;

@@ -25,7 +25,8 @@ static LLVMValueRef firings_to_line(struct kernel_emitter *e, LLVMValueRef from)
     return LLVMBuildUDiv(e->builder, missing, kernel_i64(e, bytes), "");
 }
 
-static LLVMValueRef is_wanted(struct kernel_emitter *e, LLVMValueRef firings, LLVMValueRef least)
+static LLVMValueRef build_streaming_test(struct kernel_emitter *e, LLVMValueRef firings,
+                                         LLVMValueRef least)
 {
     LLVMValueRef past = LLVMGetParam(e->body->llvm, KERNEL_PARAM_PAST_CACHES);
     LLVMValueRef asked = LLVMBuildICmp(e->builder, LLVMIntNE, past, kernel_i64(e, 0), "");
@@ -59,7 +60,7 @@ LLVMValueRef kernel_emit_streamed(struct kernel_emitter *e, LLVMValueRef from, L
     LLVMBasicBlockRef stream = kernel_block(e, "stream"), end = kernel_block(e, "stream.end");
     LLVMValueRef ahead = firings_to_line(e, from);
     LLVMValueRef least = LLVMBuildAdd(e->builder, ahead, kernel_i64(e, plan.widths[0]), "");
-    LLVMValueRef wanted = is_wanted(e, LLVMBuildSub(e->builder, to, from, ""), least);
+    LLVMValueRef wanted = build_streaming_test(e, LLVMBuildSub(e->builder, to, from, ""), least);
     LLVMBuildCondBr(e->builder, wanted, stream, end);
     kernel_position(e, stream);
     body->varying = plan.varying;

@@ -28,7 +28,7 @@ static bool fits_word(LLVMTypeRef item)
 }
 
 /* How many registers hold so many items: a power of two; 0: too many. */
-static unsigned parts_of(unsigned items, unsigned lanes)
+static unsigned register_count_for(unsigned items, unsigned lanes)
 {
     unsigned parts = 1;
     while (parts <= PARTS_MAX && parts * lanes < items)
@@ -36,7 +36,7 @@ static unsigned parts_of(unsigned items, unsigned lanes)
     return parts <= PARTS_MAX ? parts : 0;
 }
 
-static LLVMValueRef word_of(const struct lookup *l, LLVMValueRef item)
+static LLVMValueRef item_word(const struct lookup *l, LLVMValueRef item)
 {
     if (LLVMGetTypeKind(LLVMTypeOf(item)) == LLVMFloatTypeKind)
         return LLVMConstBitCast(item, l->word);
@@ -49,14 +49,14 @@ static void fill_parts(struct lookup *l, LLVMValueRef table, unsigned items)
     for (unsigned p = 0; p < l->parts; p++) {
         for (unsigned i = 0; i < l->lanes; i++) {
             unsigned place = p * l->lanes + i;
-            words[i] = place < items ? word_of(l, LLVMGetAggregateElement(table, place))
+            words[i] = place < items ? item_word(l, LLVMGetAggregateElement(table, place))
                                      : LLVMConstNull(l->word);
         }
         l->part[p] = LLVMConstVector(words, l->lanes);
     }
 }
 
-static LLVMValueRef permute(const struct lookup *l, LLVMValueRef part, LLVMValueRef index)
+static LLVMValueRef build_permute(const struct lookup *l, LLVMValueRef part, LLVMValueRef index)
 {
     const char *name = l->lanes == 8 ? "llvm.x86.avx2.permd" : "llvm.x86.avx512.permvar.si.512";
     LLVMValueRef arguments[] = {part, index};
@@ -80,7 +80,7 @@ static LLVMValueRef look_up(const struct lookup *l, LLVMValueRef index)
 {
     LLVMValueRef found[PARTS_MAX];
     for (unsigned p = 0; p < l->parts; p++)
-        found[p] = permute(l, l->part[p], index);
+        found[p] = build_permute(l, l->part[p], index);
     unsigned bit = l->lanes == 8 ? 3 : 4;
     for (unsigned count = l->parts; count > 1; count /= 2, bit++) {
         LLVMValueRef high = has_bit(l, index, bit);
@@ -108,7 +108,7 @@ LLVMValueRef x86_table_items(struct kernel_emitter *e, LLVMValueRef table, LLVMV
     struct lookup l = {.e = e, .word = e->i32, .lanes = e->isa.vector_bits / ITEM_BITS};
     if (l.lanes < 8 || !fits_word(item) || all % l.lanes != 0) return NULL;
     unsigned registers = all / l.lanes;
-    l.parts = parts_of(items, l.lanes);
+    l.parts = register_count_for(items, l.lanes);
     if (l.parts == 0 || registers > KERNEL_REGISTERS_MAX || (registers & (registers - 1)) != 0)
         return NULL;
     fill_parts(&l, table, items);

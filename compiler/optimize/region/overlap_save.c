@@ -135,7 +135,7 @@ static struct kx *multiply_constant(const struct expr_build *t, struct kx *x, ui
 
 /* The transform of the reversed factors.  The product with a block gives the sum of factors[i] * packet (j + i) of the
  * block as packet j. */
-static struct transform_pair spectrum(struct writer *w, uint64_t number)
+static struct transform_pair filter_spectrum(struct writer *w, uint64_t number)
 {
     struct arena *arena = w->transform.tree.arena;
     uint64_t points = w->b->points, rows = points / TRANSFORM_ROW;
@@ -187,7 +187,7 @@ static struct ks *copy_packet(const struct writer *w, const struct variable *to,
 }
 
 /* Copies the packets of a block, followed by zeros. */
-static struct transform_pair copy_block(struct writer *w, struct build_list *list)
+static struct transform_pair copy_padded_block(struct writer *w, struct build_list *list)
 {
     const struct expr_build *t = &w->transform.tree;
     struct transform_pair block = transform_arrays(&w->transform, list, w->b->points);
@@ -256,7 +256,7 @@ static void write_blocks(struct writer *w, struct build_list *list)
     struct transform *t = &w->transform;
     struct transform_product products[PUSH_MAX] = {{{NULL, NULL}, {NULL, NULL}}};
     bool in_place = w->f->push == 1 && w->b->every == 1;
-    struct transform_pair block = copy_block(w, list);
+    struct transform_pair block = copy_padded_block(w, list);
     for (uint64_t j = 0; j < w->f->push; j++) {
         products[j].factors = w->spectra[j];
         products[j].to = in_place ? block : transform_arrays(t, list, w->b->points / w->b->every);
@@ -340,7 +340,7 @@ struct graph_node overlap_save_kernel(struct region_space *space, const struct r
     add_transform_ends(&w, space, region, &node);
     kernel->within = kernel->regular = true;
     for (uint64_t j = 0; j < b->filter.push; j++)
-        w.spectra[j] = spectrum(&w, j);
+        w.spectra[j] = filter_spectrum(&w, j);
     kernel->body = write_transform_body(&w);
     kernel->finish = write_transform_finish(&w, space, region);
     return node;

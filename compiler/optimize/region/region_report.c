@@ -22,7 +22,7 @@ static struct kx *is_between(const struct report *r, const struct variable *more
     return both;
 }
 
-static struct ks *say(const struct report *r, struct kx *packets)
+static struct ks *build_stop(const struct report *r, struct kx *packets)
 {
     struct ks *stop = build_ks(r->tree, KS_STOP);
     stop->expr = build_binary(r->tree, OP_MUL, packets->type, packets, build_i64(r->tree, r->each));
@@ -39,7 +39,7 @@ static void say_between(const struct report *r, struct build_list *list,
         while (i < last && region_leaves(r->space, r->region, fired, i + 1))
             i++;
         build_append(list, build_if(r->tree, is_between(r, more, begin, i),
-                                    say(r, build_variable(r->tree, more))));
+                                    build_stop(r, build_variable(r->tree, more))));
     }
 }
 
@@ -57,7 +57,8 @@ static struct ks *report_fired(const struct report *r, const struct variable *re
         &list, build_declare(t, more,
                              build_binary(t, OP_REM, rest->type, past, build_i64(t, in->packets))));
     if (region_leaves(r->space, r->region, true, 0))
-        build_append(&list, build_if(t, is_between(r, more, 0, 0), say(r, build_i64(t, history))));
+        build_append(&list,
+                     build_if(t, is_between(r, more, 0, 0), build_stop(r, build_i64(t, history))));
     say_between(r, &list, more, true, 1, in->packets - 1);
     return build_block(t, &list);
 }

@@ -38,12 +38,12 @@ static uint32_t root_of(struct sets *sets, uint32_t at)
     return at;
 }
 
-static void unite(struct sets *sets, uint32_t a, uint32_t b)
+static void unite_sets(struct sets *sets, uint32_t a, uint32_t b)
 {
     sets->parent[root_of(sets, a)] = root_of(sets, b);
 }
 
-static uint64_t parts_of(const struct splitter *p, const struct region_end *end)
+static uint64_t end_part_count(const struct splitter *p, const struct region_end *end)
 {
     return type_scalar_count(p->graph->buffers.items[end->buffer].type);
 }
@@ -54,7 +54,7 @@ static bool unite_all(struct splitter *p, const struct region *region, struct se
 {
     const struct symbols *s = &p->space.symbols;
     const struct region_end *out = &region->out.items[0];
-    uint64_t parts = parts_of(p, out);
+    uint64_t parts = end_part_count(p, out);
     bool *wanted = ARENA_ARRAY(p->space.scratch, bool, s->nodes.count + 1);
     sets->nodes = s->nodes.count;
     sets->parent =
@@ -64,19 +64,21 @@ static bool unite_all(struct splitter *p, const struct region *region, struct se
     for (uint64_t i = 0; i < out->packets * parts; i++) {
         if (sym_is_constant(out->values[i])) return false;
         wanted[out->values[i].bits] = true;
-        unite(sets, (uint32_t)out->values[i].bits, (uint32_t)out->values[i / parts * parts].bits);
+        unite_sets(sets, (uint32_t)out->values[i].bits,
+                   (uint32_t)out->values[i / parts * parts].bits);
     }
     for (size_t i = s->nodes.count; i-- > 0;) {
         const struct sym_node *n = &s->nodes.items[i];
         if (!wanted[i]) continue;
-        if (n->kind == SYM_PACKET) unite(sets, (uint32_t)i, (uint32_t)(sets->nodes + n->packet));
+        if (n->kind == SYM_PACKET)
+            unite_sets(sets, (uint32_t)i, (uint32_t)(sets->nodes + n->packet));
         if (n->kind == SYM_TABLE || n->kind == SYM_UNKNOWN) return false;
         for (uint32_t k = 0; k < n->operand_count; k++) {
             sym operand = n->operands[k];
             if (sym_is_constant(operand)) continue;
             wanted[operand.bits] = true;
             if (sym_node(s, operand)->kind != SYM_ARGUMENT)
-                unite(sets, (uint32_t)i, (uint32_t)operand.bits);
+                unite_sets(sets, (uint32_t)i, (uint32_t)operand.bits);
         }
     }
     return true;
@@ -102,7 +104,7 @@ static struct share share_in(struct splitter *p, const struct region *region, st
 static struct share share_out(struct splitter *p, const struct region *region, struct sets *sets)
 {
     const struct region_end *out = &region->out.items[0];
-    uint64_t parts = parts_of(p, out);
+    uint64_t parts = end_part_count(p, out);
     struct share share = {ARENA_ARRAY(p->space.scratch, uint32_t, out->packets), out->packets};
     for (uint64_t i = 0; i < out->packets; i++)
         share.root[i] = root_of(sets, (uint32_t)out->values[i * parts].bits);
@@ -122,8 +124,8 @@ static uint32_t *number_strands(struct splitter *p, const struct sets *sets,
 }
 
 /* The packets by number and strand (struct region_strands); NULL: strands have different numbers of packets. */
-static uint64_t *deal(struct splitter *p, const struct share *share, const uint32_t *strand_of,
-                      uint64_t count)
+static uint64_t *deal_packets(struct splitter *p, const struct share *share,
+                              const uint32_t *strand_of, uint64_t count)
 {
     uint64_t *packets = ARENA_ARRAY(p->space.scratch, uint64_t, share->packets);
     uint64_t *dealt = ARENA_ARRAY(p->space.scratch, uint64_t, count);
@@ -158,8 +160,8 @@ static struct region_strands *number_and_deal(struct splitter *p, const struct r
         strands->count = count;
         strands->reads = in.packets / count;
         strands->writes = out.packets / count;
-        strands->in = deal(p, &in, strand_of, count);
-        strands->out = deal(p, &out, strand_of, count);
+        strands->in = deal_packets(p, &in, strand_of, count);
+        strands->out = deal_packets(p, &out, strand_of, count);
         if (strands->in == NULL || strands->out == NULL) return NULL;
         if (are_neighbours(by_out ? strands->out : strands->in,
                            by_out ? strands->writes : strands->reads, count))
@@ -230,7 +232,7 @@ static bool match_all(struct splitter *p, const struct region *region,
 {
     const struct region_end *out = &region->out.items[0];
     uint64_t *number = ARENA_ARRAY(p->space.scratch, uint64_t, region->in.items[0].packets);
-    uint64_t parts = parts_of(p, out), count = strands->count;
+    uint64_t parts = end_part_count(p, out), count = strands->count;
     sym *values = ARENA_ARRAY(p->space.scratch, sym, count);
     for (uint64_t i = 0; i < strands->reads * count; i++)
         number[strands->in[i]] = i / count;
@@ -261,8 +263,8 @@ static bool take_apart(struct splitter *p, struct region *region)
     if (region->in.items[0].packets < p->lanes) return false; /* each strand reads at least one */
     struct region_strands *strands = number_and_deal(p, region);
     if (strands == NULL || strands->count % p->lanes != 0) return false;
-    uint64_t reads = strands->reads * parts_of(p, &region->in.items[0]);
-    uint64_t writes = strands->writes * parts_of(p, &region->out.items[0]);
+    uint64_t reads = strands->reads * end_part_count(p, &region->in.items[0]);
+    uint64_t writes = strands->writes * end_part_count(p, &region->out.items[0]);
     if ((reads > writes ? reads : writes) > (uint64_t)REGISTERS_A_LANE * p->lanes) return false;
     if (!match_all(p, region, strands)) return false;
     region->strands = strands;
@@ -293,7 +295,7 @@ static bool is_strand_member(struct splitter *p, uint32_t node)
 static bool is_long(const struct splitter *p, const struct region *region)
 {
     const struct region_end *in = &region->in.items[0];
-    return in->packets * parts_of(p, in) > (uint64_t)REGISTERS_A_LANE * p->lanes;
+    return in->packets * end_part_count(p, in) > (uint64_t)REGISTERS_A_LANE * p->lanes;
 }
 
 static void split_from(struct splitter *p, uint32_t first)

@@ -40,7 +40,7 @@ struct prt_device {
 
 /* ---- the device ---- */
 
-static uint64_t read_clock(const struct prt_device *device)
+static uint64_t read_device_clock(const struct prt_device *device)
 {
     uint64_t now = prt_cpu_now_ns();
     if (*device->origin_ns == 0) *device->origin_ns = now;
@@ -53,7 +53,7 @@ static uint64_t since_origin(const struct prt_device *device, uint64_t ns)
     return ns > *device->origin_ns ? ns - *device->origin_ns : 0;
 }
 
-static void free_jobs(struct prt_device *device)
+static void free_cpu_jobs(struct prt_device *device)
 {
     free(device->jobs);
     free(device->shares);
@@ -78,7 +78,7 @@ static void cpu_close(struct prt_device *device)
     prt_device_tree_destroy(device->tree);
     prt_packet_processor_destroy(&device->processor);
     free(device->ends.items);
-    free_jobs(device);
+    free_cpu_jobs(device);
     free(device->cus);
     free(device->origin_ns);
     free(device);
@@ -173,8 +173,8 @@ static size_t chunk_count_total(const struct prt_kernel_object *objects, uint32_
     return total;
 }
 
-static bool make_jobs(struct prt_device *device, const struct prt_kernel_object *objects,
-                      uint32_t count)
+static bool make_cpu_jobs(struct prt_device *device, const struct prt_kernel_object *objects,
+                          uint32_t count)
 {
     size_t room = count > 0 ? count : 1, threads = device->pool.threads_wanted;
     device->jobs = calloc(room, sizeof *device->jobs);
@@ -226,12 +226,12 @@ static enum prt_status cpu_set_kernels(struct prt_device *device,
                                        uint32_t stage_count)
 {
     prt_cpu_pool_stop(&device->pool);
-    free_jobs(device);
-    bool made = make_jobs(device, objects, count) &&
+    free_cpu_jobs(device);
+    bool made = make_cpu_jobs(device, objects, count) &&
                 (device->observe == NULL || prt_flights_reserve(&device->ends, count) == PRT_OK) &&
                 prt_packet_objects(&device->processor, count, stage_count) == PRT_OK;
     if (!made) {
-        free_jobs(device);
+        free_cpu_jobs(device);
         return PRT_E_NOMEM;
     }
     link_jobs(device, objects, count);
@@ -265,10 +265,11 @@ static enum prt_status cpu_queue_destroy(struct prt_device *device, uint32_t que
 /* ---- launches ---- */
 
 /* Starts the launch that the job describes. */
-static void begin_launch(struct prt_device *device, uint32_t queue, struct prt_cpu_job *job)
+static void begin_cpu_launch(struct prt_device *device, uint32_t queue, struct prt_cpu_job *job)
 {
     job->queue = queue;
-    if (device->observe != NULL || *device->origin_ns == 0) job->enqueued_ns = read_clock(device);
+    if (device->observe != NULL || *device->origin_ns == 0)
+        job->enqueued_ns = read_device_clock(device);
     assert(device->in_flight_count < device->object_count);
     device->in_flight[device->in_flight_count++] = (uint32_t)(job - device->jobs);
     prt_cpu_pool_give(&device->pool, job);
@@ -284,7 +285,7 @@ static enum prt_status cpu_enqueue(struct prt_device *device, uint32_t queue,
     for (uint32_t i = 0; i < device->processor.count; i++) {
         const struct prt_launch *launch = &device->processor.decoded[i];
         device->jobs[launch->object].launch = *launch;
-        begin_launch(device, queue, &device->jobs[launch->object]);
+        begin_cpu_launch(device, queue, &device->jobs[launch->object]);
     }
     return PRT_OK;
 }
@@ -318,25 +319,25 @@ static void fill_units(struct prt_device *device, const struct prt_cpu_job *job,
     record->cus = device->cus;
 }
 
-static uint64_t counted_firings(const struct prt_cpu_job *job)
+static uint64_t count_cpu_firings(const struct prt_cpu_job *job)
 {
     return prt_launch_counted_firings(job->object, job->launch.first_firing, job->launch.firings,
                                       job->status, &job->fault);
 }
 
-static void observe(struct prt_device *device, const struct prt_cpu_job *job)
+static void observe_cpu_job(struct prt_device *device, const struct prt_cpu_job *job)
 {
     uint64_t begin = job->executed ? since_origin(device, job->begin_ns) : job->enqueued_ns;
     uint64_t end = begin + prt_cpu_job_ns(job);
     struct prt_launch_record record = {
         .queue = job->queue,
-        .firings = counted_firings(job),
+        .firings = count_cpu_firings(job),
         .enqueued_cycles = job->enqueued_ns,
         .begin_cycles = begin,
         .end_cycles = end,
         .compute_cycles = end - begin,
         .execute_cycles = end - begin,
-        .warps = core_timing_warps(job->object->shape, counted_firings(job)),
+        .warps = core_timing_warps(job->object->shape, count_cpu_firings(job)),
         .importance = device->queues.queues[job->queue].importance,
     };
     prt_launch_describe(&job->launch, job->object, &record);
@@ -352,11 +353,11 @@ static void observe_ended(struct prt_device *device, uint32_t count)
         prt_flights_push(&device->ends, job->end_ns, device->in_flight[i], job->queue);
     }
     while (device->ends.count > 0)
-        observe(device, &device->jobs[prt_flights_pop(&device->ends).slot]);
+        observe_cpu_job(device, &device->jobs[prt_flights_pop(&device->ends).slot]);
 }
 
-static void complete(struct prt_device *device, const struct prt_cpu_job *job,
-                     struct core_completion *c)
+static void complete_cpu_job(struct prt_device *device, const struct prt_cpu_job *job,
+                             struct core_completion *c)
 {
     c->object = job->launch.object;
     c->signal = job->launch.signal;
@@ -371,7 +372,7 @@ static void complete(struct prt_device *device, const struct prt_cpu_job *job,
     if (job->status != KERNEL_OK) c->fault = job->fault;
     if (c->end_cycles > device->seen_ns) device->seen_ns = c->end_cycles;
     device->queues.queues[job->queue].in_flight -= job->launch.last_of_packet;
-    prt_packet_ended(&device->processor, &job->launch, job->executed ? counted_firings(job) : 0);
+    prt_packet_ended(&device->processor, &job->launch, job->executed ? count_cpu_firings(job) : 0);
 }
 
 /* Moves the launches that have ended before those that have not; both stay in order.  Returns the number of the
@@ -419,7 +420,7 @@ static enum prt_status cpu_wait(struct prt_device *device, struct core_completio
     if (seen > capacity) seen = capacity;
     if (device->observe != NULL) observe_ended(device, seen);
     for (; *count < seen; (*count)++)
-        complete(device, &device->jobs[device->in_flight[*count]], &completions[*count]);
+        complete_cpu_job(device, &device->jobs[device->in_flight[*count]], &completions[*count]);
     device->in_flight_count -= seen;
     memmove(device->in_flight, device->in_flight + seen,
             device->in_flight_count * sizeof *device->in_flight);
@@ -443,13 +444,13 @@ static bool cpu_launch(struct prt_device *device, uint32_t queue, uint32_t objec
     job->launch.enqueue_cycles = job->launch.process_cycles = job->launch.cleanup_cycles = 0;
     device->counters.launches[PRT_PACKET_FULL]++;
     if (object < device->processor.stage_count) device->processor.firings[object] += firings;
-    begin_launch(device, queue, job);
+    begin_cpu_launch(device, queue, job);
     if (ended == NULL || device->observe != NULL || device->in_flight_count > 1 ||
         !prt_cpu_pool_is_direct(&device->pool, queue))
         return false;
     assert(prt_cpu_job_done(job));
     device->in_flight_count = 0;
-    complete(device, job, ended);
+    complete_cpu_job(device, job, ended);
     return true;
 }
 
@@ -467,7 +468,7 @@ static void cpu_advance(struct prt_device *device, uint64_t cycles)
 
 static uint64_t cpu_now_cycles(const struct prt_device *device)
 {
-    return read_clock(device);
+    return read_device_clock(device);
 }
 
 static void cpu_counters(const struct prt_device *device, struct prt_device_counters *counters)

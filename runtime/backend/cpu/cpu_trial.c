@@ -28,7 +28,7 @@ void prt_cpu_trial_begin(struct prt_cpu_trial *trial)
 }
 
 /* After both ways have been tried: chooses the faster one. */
-static void decide(struct prt_cpu_trial *trial)
+static void choose_way(struct prt_cpu_trial *trial)
 {
     bool before = !trial->alone, alone = trial->pace[1] < trial->pace[0] * ALONE_GAIN;
     if (trial->kept == 0 || alone != before)
@@ -45,7 +45,7 @@ static void end_spell(struct prt_cpu_trial *trial)
     if (trial->tried)
         begin_spell(trial, !trial->alone, PRT_CPU_TRIED);
     else
-        decide(trial);
+        choose_way(trial);
 }
 
 static void end_window(struct prt_cpu_trial *trial, uint64_t now_ns)

@@ -11,7 +11,7 @@
 enum { LOG_BYTES = 4096, THREADS_MAX = 1024, WARP = 32 };
 
 /* The first line of what the driver says about a text. */
-static const char *first_line(char *log)
+static const char *first_log_line(char *log)
 {
     log[LOG_BYTES - 1] = '\0';
     log[strcspn(log, "\n")] = '\0';
@@ -26,7 +26,7 @@ static enum prt_status refuse_code(const struct prt_cuda_run *run, int result, c
     if (result == PRT_CUDA_OUT_OF_MEMORY || log[0] == '\0')
         return prt_cuda_refuse(run->driver, result, "compiling the kernels", error);
     return prt_error_set(error, PRT_E_DEVICE, "device 'cuda': the driver refuses the kernels: %s",
-                         first_line(log));
+                         first_log_line(log));
 }
 
 static enum prt_status join_texts(struct prt_cuda_run *run, const struct embedded_file *scheduler,

@@ -95,7 +95,7 @@ static bool measure_scratch(const struct prt_resident_run *work, uint64_t *numbe
     return true;
 }
 
-static bool lay_out(const struct prt_cuda_run *run, struct layout *l)
+static bool lay_out_memory(const struct prt_cuda_run *run, struct layout *l)
 {
     const struct core *core = run->work->core;
     uint64_t end = 0, numbers, packets;
@@ -124,8 +124,8 @@ static void *on_device(prt_cuda_address base, uint64_t distance)
     return (void *)(uintptr_t)(base + distance);
 }
 
-static void fill_stage(const struct prt_cuda_run *run, uint32_t index,
-                       struct core_resident_stage *stage)
+static void fill_resident_stage(const struct prt_cuda_run *run, uint32_t index,
+                                struct core_resident_stage *stage)
 {
     const struct prt_container *c = run->work->container;
     const struct container_node *node = &c->nodes[core_stage(run->work->core, index)->node];
@@ -175,7 +175,7 @@ static void fill_arena(const struct prt_cuda_run *run, const struct layout *l, u
         .workers = run->multiprocessors - 1,
         .threads = run->threads};
     for (uint32_t i = 0; i < run->work->core->stage_count; i++)
-        fill_stage(run, i, &stages[i]);
+        fill_resident_stage(run, i, &stages[i]);
     for (uint32_t i = 0; i < run->ring_count; i++)
         rings[i] = on_device(run->rings[i].address, 0);
 }
@@ -184,7 +184,7 @@ static enum prt_status create_arena(struct prt_cuda_run *run, struct prt_error *
 {
     const struct prt_cuda_driver *driver = run->driver;
     struct layout layout;
-    if (!lay_out(run, &layout))
+    if (!lay_out_memory(run, &layout))
         return prt_cuda_refuse(driver, PRT_CUDA_OUT_OF_MEMORY, "allocating tables", error);
     int result = driver->memory_allocate(&run->arena, (size_t)layout.bytes);
     if (result != PRT_CUDA_SUCCESS)
@@ -205,7 +205,7 @@ static enum prt_status create_arena(struct prt_cuda_run *run, struct prt_error *
 
 /* ---- the other memory ---- */
 
-static enum prt_status create_blocks(struct prt_cuda_run *run, struct prt_error *error)
+static enum prt_status create_device_blocks(struct prt_cuda_run *run, struct prt_error *error)
 {
     const struct prt_cuda_driver *driver = run->driver;
     size_t bytes = run->work->blocks_bytes;
@@ -262,7 +262,7 @@ enum prt_status prt_cuda_run_begin(struct prt_cuda_run *run, const struct prt_re
     run->work = work;
     enum prt_status status = prt_cuda_code_load(run, error);
     if (status == PRT_OK) status = prt_cuda_rings_create(run, error);
-    if (status == PRT_OK) status = create_blocks(run, error);
+    if (status == PRT_OK) status = create_device_blocks(run, error);
     if (status == PRT_OK) status = create_mail(run, error);
     if (status == PRT_OK) status = create_emulated(run, error);
     if (status == PRT_OK) status = create_arena(run, error);

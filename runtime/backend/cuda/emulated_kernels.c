@@ -74,7 +74,7 @@ static enum kernel_status execute_firing(const struct prt_emulated_kernels *k, u
 /* ---- entries ---- */
 
 // NOLINTNEXTLINE(readability-non-const-parameter): the builtin writes
-static void lower(uint64_t *number, uint64_t to)
+static void lower_atomically(uint64_t *number, uint64_t to)
 {
     uint64_t now = __atomic_load_n(number, __ATOMIC_RELAXED);
     while (to < now &&
@@ -88,7 +88,7 @@ static int32_t execute_strided(const struct prt_emulated_kernels *k, uint32_t in
     for (uint64_t i = block; i < batch->count; i += blocks) {
         enum kernel_status status = execute_firing(k, index, batch, i, &k->scratch[block]);
         if (status == KERNEL_OK) continue;
-        lower(batch->completed, i);
+        lower_atomically(batch->completed, i);
         return (int32_t)status;
     }
     return KERNEL_OK;
@@ -104,8 +104,8 @@ static int32_t execute_alone(const struct prt_kernel_object *object,
 }
 
 /* On the host all threads are first threads of a block. */
-static int32_t call_entry(void *context, uint32_t entry, const struct kernel_batch *batch,
-                          uint32_t block, uint32_t blocks)
+static int32_t call_emulated_entry(void *context, uint32_t entry, const struct kernel_batch *batch,
+                                   uint32_t block, uint32_t blocks)
 {
     const struct prt_emulated_kernels *k = context;
     uint32_t index = entry / GPU_ENTRY_KINDS;
@@ -128,7 +128,7 @@ static void pause_thread(void *context, uint32_t round)
         nanosleep(&time, NULL);
 }
 
-static uint64_t read_clock(void *context)
+static uint64_t read_emulated_clock(void *context)
 {
     struct timespec now;
     (void)context;
@@ -154,7 +154,8 @@ struct prt_emulated_kernels *prt_emulated_kernels_create(const struct prt_contai
 {
     struct prt_emulated_kernels *k = calloc(1, sizeof *k);
     if (k == NULL) return NULL;
-    k->host = (struct core_resident_host){k, call_entry, pause_thread, read_clock};
+    k->host =
+        (struct core_resident_host){k, call_emulated_entry, pause_thread, read_emulated_clock};
     k->core = core;
     k->objects = objects;
     k->blocks = workers;

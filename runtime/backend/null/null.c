@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/backend/null/null.h"
 
+#include "base/array_allocate.h"
 #include "model/queue.h"
 
 #include <stdlib.h>
@@ -73,7 +74,7 @@ static enum prt_status null_set_kernels(struct prt_device *device,
     enum prt_status status = prt_flights_reserve(&device->flights, count);
     if (status == PRT_OK) status = prt_packet_objects(&device->processor, count, stage_count);
     if (status != PRT_OK) return status;
-    struct prt_launch *launches = calloc(count > 0 ? count : 1, sizeof *launches);
+    struct prt_launch *launches = array_allocate(count, sizeof *launches);
     if (launches == NULL) return PRT_E_NOMEM;
     free(device->launches);
     device->launches = launches;
@@ -108,8 +109,8 @@ static enum prt_status null_enqueue(struct prt_device *device, uint32_t queue,
     return PRT_OK;
 }
 
-static void observe(const struct prt_device *device, const struct prt_launch *launch,
-                    const struct prt_flight *flight)
+static void observe_null_launch(const struct prt_device *device, const struct prt_launch *launch,
+                                const struct prt_flight *flight)
 {
     struct prt_launch_record record = {
         .queue = flight->queue,
@@ -123,7 +124,8 @@ static void observe(const struct prt_device *device, const struct prt_launch *la
 }
 
 /* All but the fault, of which there is none. */
-static void complete(const struct prt_launch *launch, uint64_t cycles, struct core_completion *c)
+static void complete_null_launch(const struct prt_launch *launch, uint64_t cycles,
+                                 struct core_completion *c)
 {
     c->object = launch->object;
     c->signal = launch->signal;
@@ -139,10 +141,10 @@ static enum prt_status null_wait(struct prt_device *device, struct core_completi
     for (*count = 0; *count < capacity && device->flights.count > 0; (*count)++) {
         struct prt_flight flight = prt_flights_pop(&device->flights);
         const struct prt_launch *launch = &device->launches[flight.slot];
-        if (device->observe != NULL) observe(device, launch, &flight);
+        if (device->observe != NULL) observe_null_launch(device, launch, &flight);
         device->queues.queues[flight.queue].in_flight -= launch->last_of_packet;
         prt_packet_ended(&device->processor, launch, launch->firings);
-        complete(launch, flight.seen_cycles, &completions[*count]);
+        complete_null_launch(launch, flight.seen_cycles, &completions[*count]);
     }
     return PRT_OK;
 }

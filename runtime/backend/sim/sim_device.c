@@ -14,13 +14,13 @@ struct prt_device {
 
 /* ---- the executor ---- */
 
-static void give_job(void *context, struct prt_sim_job *job)
+static void give_sim_job(void *context, struct prt_sim_job *job)
 {
     struct prt_device *device = context;
     prt_sim_pool_give(&device->pool, job);
 }
 
-static void finish_job(void *context, struct prt_sim_job *job)
+static void finish_sim_job(void *context, struct prt_sim_job *job)
 {
     struct prt_device *device = context;
     const struct prt_device_queue *queue = job->object->device_queue;
@@ -31,7 +31,7 @@ static void finish_job(void *context, struct prt_sim_job *job)
                                             .cu_cycles = prt_device_queue_cus(queue)};
 }
 
-static const struct prt_sim_executor executor = {give_job, finish_job};
+static const struct prt_sim_executor executor = {give_sim_job, finish_sim_job};
 
 /* ---- the device ---- */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/backend/sim/sim_pool.h"
 
+#include "base/array_allocate.h"
 #include "runtime/device/host_thread.h"
 #include "runtime/device/kernel_call.h"
 
@@ -31,16 +32,6 @@ struct prt_sim_worker {
 
 /* ---- executing ---- */
 
-/* Of several faults the lowest firing counts; those outside firings count as the highest. */
-static void merge_fault(struct prt_sim_job *job, enum kernel_status status,
-                        const struct kernel_fault *fault)
-{
-    if (status == KERNEL_OK) return;
-    if (job->status != KERNEL_OK && job->fault.firing <= fault->firing) return;
-    job->status = status;
-    job->fault = *fault;
-}
-
 /* By the cost model. */
 static uint64_t work_cycles(const struct prt_sim_job *job)
 {
@@ -67,12 +58,6 @@ static enum kernel_status execute_chunk(const struct prt_sim_worker *worker,
                               counted_from(job, skipped), fault);
 }
 
-static bool is_fault(const struct prt_sim_job *job)
-{
-    if (job->status == KERNEL_STOPPED) return (job->object->flags & PRT_KERNEL_STOPS) == 0;
-    return job->status != KERNEL_OK;
-}
-
 /* Firings that no chunk is cut between: whole warps, and whole vectors of the host's. */
 static uint64_t chunk_unit(const struct prt_sim_job *job)
 {
@@ -82,7 +67,7 @@ static uint64_t chunk_unit(const struct prt_sim_job *job)
 }
 
 /* Cuts a job into chunks: one if it is small, has state, is whole, or there is one thread. */
-static void cut_job(const struct prt_sim_pool *pool, struct prt_sim_job *job)
+static void cut_sim_job(const struct prt_sim_pool *pool, struct prt_sim_job *job)
 {
     uint64_t all = job->launch.firings, unit = chunk_unit(job);
     job->chunks = 1;
@@ -103,10 +88,10 @@ static void cut_job(const struct prt_sim_pool *pool, struct prt_sim_job *job)
 }
 
 /* The first job of a line may execute.  Mutex held. */
-static void release_job(struct prt_sim_pool *pool, uint32_t index)
+static void release_sim_job(struct prt_sim_pool *pool, uint32_t index)
 {
     struct prt_sim_job *job = &pool->jobs[index];
-    cut_job(pool, job);
+    cut_sim_job(pool, job);
     job->executed = true;
     pool->ready[(pool->ready_first + pool->ready_count++) % pool->job_count] = index;
     if (job->chunks == 1)
@@ -117,10 +102,10 @@ static void release_job(struct prt_sim_pool *pool, uint32_t index)
 
 /* Removes the first job of its line, which has completed.  The next one may execute.  After a fault
  * all later jobs of the line complete, too.  Requires: the mutex is held. */
-static void end_job(struct prt_sim_pool *pool, struct prt_sim_job *job)
+static void end_sim_job(struct prt_sim_pool *pool, struct prt_sim_job *job)
 {
     struct prt_sim_line *line = &pool->lines[job->queue];
-    line->faulted |= is_fault(job);
+    line->faulted |= prt_kernel_status_is_fault(job->object, job->status);
     job->done = true;
     line->first = job->behind;
     while (line->faulted && line->first != PRT_SIM_NO_JOB) {
@@ -129,14 +114,14 @@ static void end_job(struct prt_sim_pool *pool, struct prt_sim_job *job)
         line->first = job->behind;
     }
     if (line->first != PRT_SIM_NO_JOB)
-        release_job(pool, line->first);
+        release_sim_job(pool, line->first);
     else
         line->last = PRT_SIM_NO_JOB;
     pthread_cond_signal(&pool->work_done);
 }
 
 /* Takes a chunk of the job that has waited longest.  Mutex held, and again on return. */
-static void take_and_execute(struct prt_sim_worker *worker)
+static void execute_next_chunk(struct prt_sim_worker *worker)
 {
     struct prt_sim_pool *pool = worker->pool;
     struct prt_sim_job *job = &pool->jobs[pool->ready[pool->ready_first]];
@@ -149,19 +134,19 @@ static void take_and_execute(struct prt_sim_worker *worker)
     struct kernel_fault fault;
     enum kernel_status status = execute_chunk(worker, job, chunk, &fault);
     pthread_mutex_lock(&pool->mutex);
-    merge_fault(job, status, &fault);
+    prt_kernel_fault_merge(&job->status, &job->fault, status, &fault);
     job->chunks_done++;
-    if (job->chunks_done == job->chunks) end_job(pool, job);
+    if (job->chunks_done == job->chunks) end_sim_job(pool, job);
 }
 
-static void worker_main(void *argument)
+static void sim_worker_main(void *argument)
 {
     struct prt_sim_worker *worker = argument;
     struct prt_sim_pool *pool = worker->pool;
     pthread_mutex_lock(&pool->mutex);
     while (!pool->stopping) {
         if (pool->ready_count > 0)
-            take_and_execute(worker);
+            execute_next_chunk(worker);
         else
             pthread_cond_wait(&pool->work_there, &pool->mutex);
     }
@@ -174,7 +159,7 @@ void prt_sim_pool_finish(struct prt_sim_pool *pool, const struct prt_sim_job *jo
     pthread_mutex_lock(&pool->mutex);
     while (!job->done) {
         if (pool->ready_count > 0)
-            take_and_execute(&pool->workers[0]);
+            execute_next_chunk(&pool->workers[0]);
         else
             pthread_cond_wait(&pool->work_done, &pool->mutex);
     }
@@ -190,7 +175,7 @@ void prt_sim_pool_resume(struct prt_sim_pool *pool)
 }
 
 /* In the caller's thread; the line is empty. */
-static void execute_now(struct prt_sim_pool *pool, struct prt_sim_job *job)
+static void execute_sim_job_now(struct prt_sim_pool *pool, struct prt_sim_job *job)
 {
     struct prt_sim_line *line = &pool->lines[job->queue];
     struct kernel_fault fault;
@@ -198,12 +183,13 @@ static void execute_now(struct prt_sim_pool *pool, struct prt_sim_job *job)
     if (line->faulted) return;
     job->executed = true;
     job->chunk_firings = job->launch.firings;
-    merge_fault(job, execute_chunk(&pool->workers[0], job, 0, &fault), &fault);
-    line->faulted = is_fault(job);
+    prt_kernel_fault_merge(&job->status, &job->fault,
+                           execute_chunk(&pool->workers[0], job, 0, &fault), &fault);
+    line->faulted = prt_kernel_status_is_fault(job->object, job->status);
 }
 
 /* Appends the job to the line of its queue. */
-static void line_up(struct prt_sim_pool *pool, struct prt_sim_job *job)
+static void line_up_sim_job(struct prt_sim_pool *pool, struct prt_sim_job *job)
 {
     struct prt_sim_line *line = &pool->lines[job->queue];
     uint32_t index = (uint32_t)(job - pool->jobs);
@@ -213,7 +199,7 @@ static void line_up(struct prt_sim_pool *pool, struct prt_sim_job *job)
     else
         pool->jobs[line->last].behind = index;
     line->last = index;
-    if (alone) release_job(pool, index);
+    if (alone) release_sim_job(pool, index);
 }
 
 void prt_sim_pool_give(struct prt_sim_pool *pool, struct prt_sim_job *job)
@@ -224,15 +210,15 @@ void prt_sim_pool_give(struct prt_sim_pool *pool, struct prt_sim_job *job)
     job->fault = (struct kernel_fault){0};
     job->behind = PRT_SIM_NO_JOB;
     if (pool->worker_count == 1) {
-        execute_now(pool, job);
+        execute_sim_job_now(pool, job);
         return;
     }
     pthread_mutex_lock(&pool->mutex);
     bool now =
         line->faulted || (line->last == PRT_SIM_NO_JOB && work_cycles(job) < CHUNK_CYCLES_MIN);
-    if (!now) line_up(pool, job);
+    if (!now) line_up_sim_job(pool, job);
     pthread_mutex_unlock(&pool->mutex);
-    if (now) execute_now(pool, job);
+    if (now) execute_sim_job_now(pool, job);
 }
 
 /* ---- threads ---- */
@@ -292,7 +278,7 @@ static enum prt_status start_workers(struct prt_sim_pool *pool)
     pool->worker_count = 1;
     while (pool->worker_count < pool->threads_wanted) {
         struct prt_sim_worker *worker = &pool->workers[pool->worker_count];
-        if (!prt_host_thread_start(&worker->thread, worker_main, worker)) break;
+        if (!prt_host_thread_start(&worker->thread, sim_worker_main, worker)) break;
         pool->worker_count++;
     }
     return PRT_OK;
@@ -307,7 +293,7 @@ enum prt_status prt_sim_pool_start(struct prt_sim_pool *pool,
     pool->objects = objects;
     pool->jobs = jobs;
     pool->job_count = count;
-    pool->ready = calloc(count > 0 ? count : 1, sizeof *pool->ready);
+    pool->ready = array_allocate(count, sizeof *pool->ready);
     return pool->ready == NULL ? PRT_E_NOMEM : start_workers(pool);
 }
 
