@@ -43,6 +43,10 @@ check_structure() {
         echo "core/ is freestanding: it includes stdint.h, stddef.h, stdbool.h, stdatomic.h and, for x86, immintrin.h only"
         status=1
     fi
+    if grep -rnE '\b(json_load_file|LLVMCreateMemoryBufferWithContentsOfFile|sf_open)[(]' base compiler runtime tools --include='*.[ch]'; then
+        echo "opens a file by its name, and waits for the other end of a named pipe: use base/file_open.h"
+        status=1
+    fi
     find base core model compiler runtime tools lang -name '*.h' -exec scripts/headers.pl {} + || status=1
     find base core model compiler runtime tools lang -name '*.[chly]' | sort | xargs awk -f scripts/names.awk || status=1
     scripts/stale.pl || status=1

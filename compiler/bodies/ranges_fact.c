@@ -246,6 +246,16 @@ enum kx_op walk_fact_unequal(const struct walker *w, const struct walk_state *s,
     return difference.high <= 0 ? OP_LT : difference.low >= 0 ? OP_GT : OP_NE;
 }
 
+struct interval walk_fact_difference(const struct walker *w, const struct walk_state *s,
+                                     const struct kx *left, const struct kx *right)
+{
+    struct walk_form form, other;
+    if (!form_of(w, s, left, 0, &form) || !form_of(w, s, right, 0, &other) ||
+        !add_form(&form, &other, -1))
+        return INTERVAL_ALL;
+    return fact_form_range(w, s, &form, CHAIN_MAX);
+}
+
 static void take_over_tie(const struct walker *w, struct walk_state *s, const struct variable *v,
                           const struct walk_form *form)
 {

@@ -163,8 +163,8 @@ static void choose_schedule(struct placement *at, struct trial_size size)
                                            iterations, cycles, guarded, plan->policy_reason);
 }
 
-/* All entries, unless a trial with fewer is faster by more than a hundredth.  Every choice with fewer entries is also a
- * choice with more. */
+/* The fewest entries with which the steady part of a trial takes the minimum of cycles: every choice with fewer entries is
+ * also a choice with more, and each entry costs a packet that stores its reference. */
 static void choose_entries(struct placement *at, struct trial_size size)
 {
     const struct schedule *schedule = at->plan->schedule;
@@ -178,7 +178,7 @@ static void choose_entries(struct placement *at, struct trial_size size)
         used > 1 ? try_entries(at, fixed ? schedule : NULL, entries, size) : UINT64_MAX;
     for (uint32_t e = used; e-- > 1;) {
         uint64_t taken = try_entries(at, fixed ? schedule : NULL, e, bounded_by(size, cycles));
-        if (!trial_is_faster(taken, cycles)) continue;
+        if (taken == UINT64_MAX || taken > cycles) continue;
         cycles = taken;
         best = e;
     }

@@ -29,6 +29,7 @@ planted "an include against the flow" 'against the flow' compiler/target/back.c 
 planted "an include from the other half" 'meet in lang/, base/, core/ and model/ only' runtime/load/load.c '#include "compiler/plan/plan.h"'
 planted "an include of the core from a half" 'core/ includes lang/ and core/ only' core/time/cycles.h '#include "base/status.h"'
 planted "an include of a half from the model" "meet in lang/, base/, core/ and model/ only" model/load.h '#include "runtime/load/reader.h"'
+planted "a library that opens files itself" 'waits for the other end of a named pipe' tools/load.c 'json_t *f(void) { return json_load_file("a", 0, 0); }'
 planted "a file name that exists twice" 'not unique.*plan.c' runtime/load/plan.c 'int load;'
 # A function of a library for one kind of machine or another has two definitions in one file.
 file base/clock.h '#if A' 'static inline int clock_read(void)' '{' '    return 1;' '}' '#else' 'static inline int clock_read(void)' '{' '    return 2;' '}' '#endif'
