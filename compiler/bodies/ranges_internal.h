@@ -287,7 +287,7 @@ void walk_report_outside(struct walker *w);
 /* Records the facts that `left + offset op right` implies, beyond the interval of one variable.  The sum is exact. */
 void walk_fact_compare(const struct walker *w, struct walk_state *s, const struct kx *left,
                        enum kx_op op, const struct kx *right, wide offset);
-/* What is known of left - right. */
+/* left - right, as far as it is known. */
 struct interval walk_fact_difference(const struct walker *w, const struct walk_state *s,
                                      const struct kx *left, const struct kx *right);
 /* How `left + offset` compares with `right`, where they are known to differ: OP_LT or OP_GT where the facts show

@@ -106,7 +106,7 @@ static uint32_t number_conjunction(struct walker *w, uint32_t a, uint32_t b)
     return number_of_node(w, (struct walk_node){.kind = NODE_AND, .a = a, .b = b, .depth = depth});
 }
 
-static bool is_constant(const struct walker *w, uint32_t number)
+static bool is_constant_node(const struct walker *w, uint32_t number)
 {
     return w->nodes.items[number].kind == NODE_CONSTANT;
 }
@@ -146,8 +146,8 @@ static uint32_t number_equality(struct walker *w, const struct type *type, uint3
 {
     if (a == 0 || b == 0) return 0;
     if (a > b) return number_equality(w, type, b, a);
-    if (is_constant(w, a) != is_constant(w, b) && !type_is_float(type)) {
-        uint32_t value = is_constant(w, a) ? b : a, other = value == a ? b : a;
+    if (is_constant_node(w, a) != is_constant_node(w, b) && !type_is_float(type)) {
+        uint32_t value = is_constant_node(w, a) ? b : a, other = value == a ? b : a;
         struct interval range = range_of(w, value, type, 0);
         bool is_larger = range.high == range_of(w, other, type, 0).low;
         const struct walk_node *n = &w->nodes.items[value];
@@ -167,8 +167,9 @@ static uint32_t number_equality(struct walker *w, const struct type *type, uint3
 static uint32_t number_order(struct walker *w, const struct type *type, uint32_t a, uint32_t b)
 {
     if (a == 0 || b == 0) return 0;
-    if (is_constant(w, a) == is_constant(w, b)) return number_of_comparison(w, OP_LT, type, a, b);
-    bool is_left = is_constant(w, a);
+    if (is_constant_node(w, a) == is_constant_node(w, b))
+        return number_of_comparison(w, OP_LT, type, a, b);
+    bool is_left = is_constant_node(w, a);
     wide limit = range_of(w, is_left ? a : b, type, 0).low;
     struct interval range = range_of(w, is_left ? b : a, type, 0);
     if (is_left && limit < interval_of_type(type).high)

@@ -168,13 +168,13 @@ static void choose_origin(struct chooser *c, const struct variable *v, const str
     }
 }
 
-static bool choose_declared(const struct ks *s, void *data)
+static bool choose_origin_declared(const struct ks *s, void *data)
 {
     if (s->kind == KS_DECLARE) choose_origin(data, s->variable, s->expr);
     return false;
 }
 
-static bool choose_assigned(const struct kx *e, void *data)
+static bool choose_origin_assigned(const struct kx *e, void *data)
 {
     struct chooser *c = data;
     if (e->kind == KX_ASSIGN && e->op == OP_NONE)
@@ -186,7 +186,7 @@ void walk_tie_choose(struct walker *w, const struct ks *body)
 {
     struct chooser c = {.w = w};
     choose_ks(&c, body, NULL);
-    ks_any(body, choose_declared, choose_assigned, &c);
+    ks_any(body, choose_origin_declared, choose_origin_assigned, &c);
     w->ties = c.found.items;
     w->tie_count = (uint32_t)c.found.count;
 }

@@ -33,7 +33,7 @@ static double busy_time(json_t *stages, const char *name)
 }
 
 /* The report. NULL: *reason says why. */
-static json_t *read_report(const char *path, const char **reason)
+static json_t *load_stats(const char *path, const char **reason)
 {
     json_error_t error;
     FILE *file = file_open_input_stream(path);
@@ -53,7 +53,7 @@ const double *graph_load_read(struct arena *arena, const struct graph *graph, co
                               const char **reason)
 {
     double most = 0, *loads = ARENA_ARRAY(arena, double, graph->nodes.count + 1);
-    json_t *report = read_report(path, reason);
+    json_t *report = load_stats(path, reason);
     json_t *stages = json_object_get(report, "stages");
     for (size_t i = 0; i < graph->nodes.count; i++) {
         loads[i] = busy_time(stages, graph->nodes.items[i].name);
