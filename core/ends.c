@@ -93,6 +93,7 @@ static void mark_cut_off(struct core *c)
 /* Not after a fault: until it is known which fault counts, stages may need packets that nothing takes. */
 void core_cut_off_ports(struct core *c)
 {
+    /* uncovered: a fault that is noted while an instruction waits for packets of an in-port */
     if (!c->endless || !c->fewer_takers || core_attends(c, CORE_HAS_FAULTED)) return;
     c->fewer_takers = false;
     mark_wanted_stages(c);
