@@ -33,7 +33,7 @@ void prt_sim_clock_destroy(struct prt_sim_clock *clock)
 }
 
 enum prt_status prt_sim_clock_create(struct prt_sim_clock *clock, const struct devdesc *description,
-                                     uint32_t queue_entries,
+                                     struct prt_device_tree *tree, uint32_t queue_entries,
                                      const struct prt_sim_executor *executor, void *context)
 {
     *clock = (struct prt_sim_clock){.description = *description,
@@ -43,7 +43,7 @@ enum prt_status prt_sim_clock_create(struct prt_sim_clock *clock, const struct d
     size_t cores = (size_t)description->cu_count * description->cores_per_cu;
     clock->cus = calloc(cores, sizeof *clock->cus);
     enum prt_status status =
-        clock->cus != NULL ? prt_queue_tree_create(description, &clock->tree) : PRT_E_NOMEM;
+        clock->cus != NULL ? prt_queue_tree_take(tree, description, &clock->tree) : PRT_E_NOMEM;
     if (status != PRT_OK) {
         free(clock->cus);
         return status;

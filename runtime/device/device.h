@@ -60,6 +60,9 @@ struct prt_device_options {
     uint32_t host_threads;
     uint32_t number;        /* of several devices of a kind, from 0 */
     uint32_t queue_entries; /* packets a queue holds; 0: PRT_QUEUE_ENTRIES_DEFAULT */
+    /* Of a simulated device, or of the host's cores: the tree whose sub-devices the queues are made on, of as many compute
+     * units as the description has.  The device becomes one of its users.  NULL: it makes one. */
+    struct prt_device_tree *tree;
 };
 
 struct prt_device_info {

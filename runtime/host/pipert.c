@@ -3,6 +3,7 @@
 
 #include "base/array_allocate.h"
 #include "lang/scalar_text.h"
+#include "model/tree_device.h"
 #include "runtime/device/host_quota.h"
 #include "runtime/device/host_thread.h"
 #include "runtime/device/kernel_call.h"
@@ -266,6 +267,7 @@ static enum prt_status open_run_device(struct prt_run *run, const struct prt_run
         .description = &choice.description,
         .host_threads = choice.host_threads,
         .number = choice.number,
+        .tree = choice.tree,
         .observe = is_watched(options) ? observe_launch : NULL,
         .observe_context = run};
     run->ops = choice.ops;
@@ -305,11 +307,13 @@ static enum prt_packet_kind packet_form(enum prt_dispatch_mode mode)
 static enum prt_status run_on_part(struct prt_run *run, const struct prt_run_options *options,
                                    struct prt_error *error)
 {
-    struct prt_device_handle part;
-    enum prt_status status = prt_device_choose_part(&run->program->container, options,
-                                                    run->ops->tree(run->device), &part, error);
-    if (status == PRT_OK) prt_sched_set_root(run->sched, part);
-    return status;
+    struct prt_device_tree *tree = run->ops->tree(run->device);
+    enum prt_status status =
+        prt_device_choose_part(&run->program->container, options, tree, &run->part, error);
+    if (status != PRT_OK) return status;
+    run->tree = prt_device_tree_share(tree);
+    prt_sched_set_root(run->sched, run->part);
+    return PRT_OK;
 }
 
 /* ---- depths from threads ---- */
@@ -406,7 +410,7 @@ enum prt_status prt_run_create(const struct prt_program *program,
         made->program = made->loaded;
         status = create_sched(made, error);
     }
-    if (status == PRT_OK && options != NULL && options->sub_device_steps > 0)
+    if (status == PRT_OK && prt_options_have_part(options))
         status = run_on_part(made, options, error);
     if (status == PRT_OK && options != NULL && options->dispatch != PRT_DISPATCH_PROGRAM)
         prt_sched_set_dispatch(made->sched, packet_form(options->dispatch));
@@ -433,6 +437,8 @@ void prt_run_destroy(struct prt_run *run)
     if (run == NULL) return;
     if (run->device != NULL) run->ops->close(run->device);
     prt_sched_destroy(run->sched);
+    if (run->tree != NULL) prt_device_leave_part(run->tree, run->part);
+    prt_device_tree_destroy(run->tree);
     free_deeper(run->deeper);
     free(run->arguments);
     free(run->argument_set);

@@ -31,6 +31,8 @@ struct prt_run {
     struct prt_program *deeper;        /* with deeper buffers; owned, or NULL */
     const struct prt_device_ops *ops;
     struct prt_device *device;
+    struct prt_device_tree *tree; /* that `part` is in; NULL: the run is on the whole device */
+    struct prt_device_handle part;
     struct prt_sched *sched;
     uint8_t *arguments; /* the pipeline's block */
     bool *argument_set;
