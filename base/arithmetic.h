@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arithmetic: sums, products and multiples of 64-bit numbers.  Pure functions.
+ * arithmetic: minimum, maximum, sums, products and multiples of numbers.  Pure functions.
  *
  * Where a result does not fit, the name says what happens: a saturating function stays at UINT64_MAX, a
  * clamped one at 2^63 - 1, and a function that returns bool returns false.
@@ -10,6 +10,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+static inline uint32_t min32(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
 
 static inline uint64_t min64(uint64_t a, uint64_t b)
 {

@@ -9,7 +9,7 @@
 enum { FIRST_BYTES = 1024 };
 
 /* Room for `needed` bytes and a NUL. */
-static bool grow(struct memory_text *text, size_t needed)
+static bool text_grow(struct memory_text *text, size_t needed)
 {
     size_t capacity = text->capacity > 0 ? text->capacity : FIRST_BYTES;
     while (capacity <= needed) {
@@ -28,7 +28,7 @@ static ssize_t append_bytes(void *cookie, const char *bytes, size_t size)
     struct memory_text *text = cookie;
     size_t needed;
     if (__builtin_add_overflow(text->count, size, &needed) ||
-        (needed >= text->capacity && !grow(text, needed))) {
+        (needed >= text->capacity && !text_grow(text, needed))) {
         text->failed = true;
         errno = ENOMEM;
         return 0;
@@ -55,7 +55,7 @@ char *memory_text_end(struct memory_text *text, size_t *size_bytes)
 {
     bool whole = ferror(text->file) == 0;
     whole = fclose(text->file) == 0 && whole && !text->failed;
-    if (whole && text->bytes == NULL) whole = grow(text, 0);
+    if (whole && text->bytes == NULL) whole = text_grow(text, 0);
     if (!whole) {
         free(text->bytes);
         return NULL;

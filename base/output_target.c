@@ -26,7 +26,7 @@ static int descriptor_of(const char *path)
 }
 
 /* The path that the link at `path` names; NULL: no memory. */
-static char *beside(const char *path, const char *text)
+static char *link_target(const char *path, const char *text)
 {
     const char *slash = strrchr(path, '/');
     char *whole;
@@ -44,7 +44,7 @@ bool output_target_find(const char *path, struct output_target *target)
             target->descriptor < 0 ? readlink(target->path, text, sizeof text - 1) : -1;
         if (length < 0) break;
         text[length] = '\0';
-        char *next = links < LINKS_MAX ? beside(target->path, text) : NULL;
+        char *next = links < LINKS_MAX ? link_target(target->path, text) : NULL;
         int error = links < LINKS_MAX ? ENOMEM : ELOOP;
         free(target->path);
         target->path = next;

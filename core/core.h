@@ -450,9 +450,19 @@ static inline void core_sink_leaves(struct core *c)
 /* Notes a failure unless there is one already.  Returns false. */
 bool core_fail(struct core *c, enum core_failure_kind kind, uint32_t stage, uint64_t number);
 
-static inline bool core_is_interrupted(struct core *c)
+/* A flag that others may set.  On a GPU only the scheduler's own thread sets it: the read may be served by a cache. */
+static inline bool core_flag(const atomic_bool *flag)
 {
-    return atomic_load_explicit(&c->interrupted, memory_order_relaxed);
+#ifdef __NVPTX__
+    return *(const bool *)flag;
+#else
+    return atomic_load_explicit(flag, memory_order_relaxed);
+#endif
+}
+
+static inline bool core_is_interrupted(const struct core *c)
+{
+    return core_flag(&c->interrupted);
 }
 
 /* ---- creation ---- */

@@ -401,7 +401,7 @@ enum core_outcome core_conclude(struct core *c)
     if (core_attends(c, CORE_NO_SINKS)) return CORE_JUMP;
     if (p->step == ROUND_BEGINS) {
         p->step = QUEUES_RECOVER;
-        if (atomic_load_explicit(&c->asked, memory_order_relaxed)) return CORE_ASKED;
+        if (core_flag(&c->asked)) return CORE_ASKED;
     }
     if (p->step == QUEUES_RECOVER) {
         if (core_attends(c, CORE_HAS_FAULTED) && !core_settle(c)) return CORE_REDO;

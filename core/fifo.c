@@ -38,7 +38,7 @@ static void leave_oldest(struct core_fifo *fifo)
 }
 
 /* The place so many packets before; they lie in the ring. */
-static uint64_t retreat(const struct core_fifo *fifo, uint64_t offset_bytes, uint64_t packets)
+static uint64_t ring_retreat(const struct core_fifo *fifo, uint64_t offset_bytes, uint64_t packets)
 {
     uint64_t bytes = packets * fifo->width_bytes;
     return offset_bytes >= bytes ? offset_bytes - bytes : offset_bytes + fifo->ring_bytes - bytes;
@@ -50,7 +50,7 @@ void core_fifo_retract(struct core_fifo *fifo, uint64_t packets)
 {
     assert(fifo->claimed_packets == 0 && packets <= fifo->depth_packets);
     fifo->written_packets -= packets;
-    fifo->write_offset_bytes = retreat(fifo, fifo->write_offset_bytes, packets);
+    fifo->write_offset_bytes = ring_retreat(fifo, fifo->write_offset_bytes, packets);
     if (fifo->attached_count > 0) return;
     fifo->discarded_packets -= packets;
     fifo->oldest_packets = fifo->written_packets;
@@ -84,7 +84,7 @@ void core_fifo_reclaim(struct core_fifo *fifo, uint32_t reader, uint64_t packets
     assert(r->attached && packets <= r->position_packets && packets <= fifo->depth_packets);
     if (packets == 0) return;
     r->position_packets -= packets;
-    r->offset_bytes = retreat(fifo, r->offset_bytes, packets);
+    r->offset_bytes = ring_retreat(fifo, r->offset_bytes, packets);
     if (r->position_packets < fifo->oldest_packets) {
         fifo->oldest_packets = r->position_packets;
         fifo->oldest_count = 1;

@@ -231,7 +231,7 @@ static enum core_outcome run_program(struct core *c)
                 if (!stays) leave_program(c);
                 return CORE_REDO;
             }
-            if (atomic_load_explicit(&c->asked, memory_order_relaxed)) return CORE_ASKED;
+            if (core_flag(&c->asked)) return CORE_ASKED;
             assert(c->next < c->code_count); /* the verifier: code halts */
             i = code + c->next;
             c->instruction = c->next++;
@@ -270,7 +270,7 @@ static enum core_outcome fire_once(struct core *c)
 }
 
 /* Executes the rest of a run that has faulted. */
-static void conclude(struct core *c, enum core_outcome outcome)
+static void conclude_run(struct core *c, enum core_outcome outcome)
 {
     if (outcome == CORE_JUMP && core_attends(c, CORE_NO_SINKS))
         (void)core_fail(c, CORE_SINKS_GONE, CORE_NONE, 0);
@@ -287,7 +287,7 @@ static enum core_outcome settle_at_end(struct core *c)
     return CORE_OVER;
 }
 
-static enum core_outcome act(struct core *c)
+static enum core_outcome core_act(struct core *c)
 {
     enum core_outcome outcome;
     switch (c->activity) {
@@ -295,7 +295,7 @@ static enum core_outcome act(struct core *c)
     case FIRES_ONCE: return fire_once(c);
     case CONCLUDES:
         outcome = !core_attends(c, CORE_HAS_FAILED) ? core_conclude(c) : CORE_NEXT;
-        conclude(c, outcome);
+        conclude_run(c, outcome);
         return outcome;
     case SETTLES: return settle_at_end(c);
     default: return CORE_OVER;
@@ -318,7 +318,7 @@ enum core_outcome core_resume(struct core *c, const struct core_environment *env
     for (;;) {
         if (core_attends(c, CORE_UNDRAINED)) return CORE_DRAIN;
         if (core_attends(c, CORE_STEPPING) && !finish_step(c)) continue;
-        enum core_outcome outcome = act(c);
+        enum core_outcome outcome = core_act(c);
         if (outcome > CORE_REDO) return outcome;
     }
 }

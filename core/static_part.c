@@ -9,8 +9,8 @@
 /* ---- guards ---- */
 
 /* Packets of the input that no firing in flight consumes. */
-static uint64_t unclaimed(const struct core *c, const struct core_stage *stage,
-                          const struct core_input *input)
+static uint64_t unclaimed_packets(const struct core *c, const struct core_stage *stage,
+                                  const struct core_input *input)
 {
     uint64_t held = core_ready_held(c, input);
     if (!stage->in_flight || input->in_order) return held;
@@ -21,7 +21,7 @@ static uint64_t unclaimed(const struct core *c, const struct core_stage *stage,
 static bool can_be_filled(const struct core *c, const struct core_stage *stage,
                           const struct core_input *input, uint32_t packets)
 {
-    uint64_t held = unclaimed(c, stage, input);
+    uint64_t held = unclaimed_packets(c, stage, input);
     return core_ready_is_filled(c, input) &&
            core_fifo_room(&core_read_buffer(c, input)->fifo) >= packets - held;
 }
@@ -33,7 +33,7 @@ enum core_outcome core_has_packets(struct core *c, uint32_t index, uint32_t end,
     const struct core_input *input = core_input(c, stage, end);
     uint32_t *step = &c->progress.step;
     if (c->stepped || stage->life != CORE_RUNNING) return CORE_JUMP;
-    if (unclaimed(c, stage, input) >= packets) return CORE_NEXT;
+    if (unclaimed_packets(c, stage, input) >= packets) return CORE_NEXT;
     if (*step < PORTS_TAKEN && c->live) {
         *step = PORTS_TAKEN;
         return CORE_TAKE;

@@ -233,7 +233,7 @@ static const char *nearest_scheme(struct part part)
 #define REFUSE(reader, place, ...)                                                                 \
     devdesc_report((reader)->findings, DEVDESC_ERROR, (place), __VA_ARGS__)
 
-static void store(struct devdesc *out, const struct field *field, uint64_t value)
+static void put_field(struct devdesc *out, const struct field *field, uint64_t value)
 {
     char *to = (char *)out + field->offset;
     uint32_t narrow = (uint32_t)value;
@@ -314,8 +314,8 @@ static char lower_case_of(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-static bool scale(struct devdesc_reader *reader, const struct field *field, struct part suffix,
-                  uint64_t *value)
+static bool scale_unit(struct devdesc_reader *reader, const struct field *field, struct part suffix,
+                       uint64_t *value)
 {
     for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++) {
         if (UNITS[i].unit != field->unit || !part_is(suffix, UNITS[i].suffix)) continue;
@@ -384,9 +384,9 @@ static bool read_field_number(struct devdesc_reader *reader, const struct field 
                           place_in_line(reader, number_end, reader->at)};
     if (suffix.length == 0 && field->unit != UNIT_NONE && !devdesc_at_end(reader))
         suffix = next_part(reader);
-    if (suffix.length && !scale(reader, field, suffix, &value)) return false;
+    if (suffix.length && !scale_unit(reader, field, suffix, &value)) return false;
     if (!check_range(reader, field, place_up_to_here(reader, part.place), value)) return false;
-    store(reader->out, field, value);
+    put_field(reader->out, field, value);
     return true;
 }
 
@@ -432,7 +432,7 @@ static bool read_scheme_list(struct devdesc_reader *reader, const struct field *
                      "leave 'none' out, or the schemes");
         return false;
     }
-    store(reader->out, field, schemes);
+    put_field(reader->out, field, schemes);
     return true;
 }
 
@@ -568,7 +568,7 @@ bool devdesc_parse(const char *text, size_t size, struct devdesc *out,
     *findings = (struct devdesc_findings){.failed = false};
     memset(out, 0, sizeof *out);
     for (size_t i = 0; i < FIELD_COUNT; i++)
-        if (FIELDS[i].kind != FIELD_NAME) store(out, &FIELDS[i], FIELDS[i].standard);
+        if (FIELDS[i].kind != FIELD_NAME) put_field(out, &FIELDS[i], FIELDS[i].standard);
     while (begin < size) {
         const char *end = memchr(text + begin, '\n', size - begin);
         reader.line = text + begin;
@@ -591,7 +591,7 @@ bool devdesc_parse(const char *text, size_t size, struct devdesc *out,
 
 /* ---- writing ---- */
 
-static uint64_t load(const struct devdesc *from, const struct field *field)
+static uint64_t read_field(const struct devdesc *from, const struct field *field)
 {
     const unsigned char *at = (const unsigned char *)from + field->offset;
     uint32_t narrow;
@@ -618,7 +618,7 @@ static int write_field(const struct devdesc *d, const struct field *field, char 
 {
     if (field->kind == FIELD_NAME)
         return snprintf(to, room, "%s = %.*s\n", field->key, (int)sizeof d->name, d->name);
-    uint64_t value = load(d, field);
+    uint64_t value = read_field(d, field);
     if (value == field->standard && !field->required) return 0;
     if (field->kind == FIELD_SCHEMES) return write_schemes(field, value, to, room);
     char number[40];

@@ -35,8 +35,8 @@ static struct devdesc_place value_of(const struct check *check, const char *key)
     return devdesc_given(check->reader, key)->value;
 }
 
-static struct devdesc_finding *doubt(const struct check *check, const char *key,
-                                     const char *message)
+static struct devdesc_finding *report_doubt(const struct check *check, const char *key,
+                                            const char *message)
 {
     return devdesc_report(check->findings, DEVDESC_WARNING, value_of(check, key), "%s", message);
 }
@@ -108,14 +108,16 @@ static void check_schemes(const struct check *check)
     const struct devdesc *d = check->description;
     bool given = field_is_given(check, "schemes"), counted = field_is_given(check, "cu_count");
     if (given && counted && (d->schemes & DEVDESC_BY_AFFINITY) && !has_domains(d))
-        devdesc_help(doubt(check, "schemes",
-                           "by_affinity has nothing to go by: no level has two domains or more"),
-                     "leave by_affinity out, or give `cus_per_l2 = N` or another level");
+        devdesc_help(
+            report_doubt(check, "schemes",
+                         "by_affinity has nothing to go by: no level has two domains or more"),
+            "leave by_affinity out, or give `cus_per_l2 = N` or another level");
     if (!field_is_given(check, "max_sub_devices")) return;
     if (given && d->schemes && counted && d->cu_count > 1 && d->max_sub_devices < 2)
-        devdesc_help(doubt(check, "max_sub_devices",
-                           "no partition makes fewer than two sub-devices: no scheme can be used"),
-                     "`schemes = none` says so, or let max_sub_devices be 2 or more");
+        devdesc_help(
+            report_doubt(check, "max_sub_devices",
+                         "no partition makes fewer than two sub-devices: no scheme can be used"),
+            "`schemes = none` says so, or let max_sub_devices be 2 or more");
     if (!counted || d->max_sub_devices <= d->cu_count) return;
     struct devdesc_finding *finding =
         devdesc_report(check->findings, DEVDESC_WARNING, value_of(check, "max_sub_devices"),

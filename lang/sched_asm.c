@@ -60,8 +60,8 @@ static bool fail_assembly_memory(struct assembly *a)
 }
 
 /* Grows an array to hold one more item. */
-static bool reserve(struct assembly *a, void **items, size_t *capacity, size_t count,
-                    size_t size_bytes)
+static bool reserve_item(struct assembly *a, void **items, size_t *capacity, size_t count,
+                         size_t size_bytes)
 {
     if (count < *capacity) return true;
     size_t larger = *capacity > 0 ? *capacity * 2 : 16;
@@ -126,7 +126,7 @@ static bool same_word(struct word a, struct word b)
 }
 
 /* For messages: a word is cut at 40 characters. */
-static int shown(struct word word)
+static int shown_length_of(struct word word)
 {
     return (int)(word.length < 40 ? word.length : 40);
 }
@@ -146,12 +146,13 @@ static bool take_operand_number(struct assembly *a, const char *what, uint32_t *
     if (word.length == 0) return fail_assembly(a, "%s is missing", what);
     for (size_t i = 0; i < word.length; i++) {
         if (!is_digit(word.text[i])) {
-            return fail_assembly(a, "%s must be a number, not '%.*s'", what, shown(word),
+            return fail_assembly(a, "%s must be a number, not '%.*s'", what, shown_length_of(word),
                                  word.text);
         }
         value = value * 10 + (uint64_t)(word.text[i] - '0');
         if (value > UINT32_MAX) {
-            return fail_assembly(a, "%s does not fit 32 bits: %.*s", what, shown(word), word.text);
+            return fail_assembly(a, "%s does not fit 32 bits: %.*s", what, shown_length_of(word),
+                                 word.text);
         }
     }
     *out = (uint32_t)value;
@@ -164,7 +165,7 @@ static bool take_list(struct assembly *a, const char *what, uint32_t *count)
     *count = 0;
     while (!assembly_at_end(a)) {
         void *items = a->list;
-        bool grown = reserve(a, &items, &a->list_capacity, *count, sizeof *a->list);
+        bool grown = reserve_item(a, &items, &a->list_capacity, *count, sizeof *a->list);
         a->list = items;
         if (!grown || !take_operand_number(a, what, &a->list[*count])) return false;
         ++*count;
@@ -183,7 +184,7 @@ static bool is_label_name(struct word word)
 static bool add_label(struct assembly *a, struct labels *labels, struct label label)
 {
     void *items = labels->items;
-    bool grown = reserve(a, &items, &labels->capacity, labels->count, sizeof *labels->items);
+    bool grown = reserve_item(a, &items, &labels->capacity, labels->count, sizeof *labels->items);
     labels->items = items;
     if (grown) labels->items[labels->count++] = label;
     return grown;
@@ -225,15 +226,16 @@ static bool resolve_labels(struct assembly *a)
         const struct label *first = &labels->items[i - 1], *second = &labels->items[i];
         if (!same_word(first->name, second->name)) continue;
         a->line = second->line;
-        return fail_assembly(a, "label '%.*s' stands already on line %" PRIu32, shown(second->name),
-                             second->name.text, first->line);
+        return fail_assembly(a, "label '%.*s' stands already on line %" PRIu32,
+                             shown_length_of(second->name), second->name.text, first->line);
     }
     for (size_t i = 0; i < a->uses.count; i++) {
         const struct label *use = &a->uses.items[i];
         const struct label *label = find_label(labels, use->name);
         a->line = use->line;
         if (label == NULL) {
-            return fail_assembly(a, "there is no label '%.*s'", shown(use->name), use->name.text);
+            return fail_assembly(a, "there is no label '%.*s'", shown_length_of(use->name),
+                                 use->name.text);
         }
         sched_patch(&a->builder, use->offset, use->operand, label->offset);
     }
@@ -286,7 +288,8 @@ static bool take_label_use(struct assembly *a, uint32_t operand)
     struct word name = take_next_word(a);
     if (name.length == 0) return fail_assembly(a, "the label is missing");
     if (!is_label_name(name)) {
-        return fail_assembly(a, "'%.*s' is not the name of a label", shown(name), name.text);
+        return fail_assembly(a, "'%.*s' is not the name of a label", shown_length_of(name),
+                             name.text);
     }
     struct label use = {name, a->line, a->builder.code_bytes, operand};
     return add_label(a, &a->uses, use);
@@ -305,7 +308,7 @@ static bool take_one_of(struct assembly *a, char letter, uint32_t *value)
         size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s%s", *value > 0 ? ", " : "", words[*value]);
     }
-    return fail_assembly(a, "'%.*s' is no %s: %s", shown(word), word.text,
+    return fail_assembly(a, "'%.*s' is no %s: %s", shown_length_of(word), word.text,
                          operand_name(letter) + strlen("the "), known);
 }
 
@@ -353,11 +356,11 @@ static bool assemble_instruction(struct assembly *a, struct word mnemonic)
     if (opcode == SCHED_INVALID) {
         const char *nearest = nearest_mnemonic(mnemonic);
         if (nearest == NULL) {
-            return fail_assembly(a, "there is no instruction '%.*s'", shown(mnemonic),
+            return fail_assembly(a, "there is no instruction '%.*s'", shown_length_of(mnemonic),
                                  mnemonic.text);
         }
         return fail_assembly(a, "there is no instruction '%.*s'; did you mean '%s'?",
-                             shown(mnemonic), mnemonic.text, nearest);
+                             shown_length_of(mnemonic), mnemonic.text, nearest);
     }
     a->code_seen = true;
     if (!take_operands(a, opcode, operands) || !expect_end(a)) return false;
@@ -399,7 +402,8 @@ static bool assemble_set(struct assembly *a)
         return fail_assembly(a, "':' is missing after the number of the set");
     if (!take_list(a, "a stage of the set", &count) || !are_stages(a, count)) return false;
     void *sets = program->sets;
-    bool grown = reserve(a, &sets, &a->set_capacity, program->set_count, sizeof *program->sets);
+    bool grown =
+        reserve_item(a, &sets, &a->set_capacity, program->set_count, sizeof *program->sets);
     program->sets = sets;
     if (!grown) return false;
     struct sched_set set = {malloc(count > 0 ? count * sizeof *set.stages : 1), count};
@@ -423,8 +427,8 @@ static bool assemble_directive(struct assembly *a, struct word name)
                              a->program->stage_count, SCHED_MAX_STAGES);
     }
     if (word_is(name, ".set")) return assemble_set(a);
-    return fail_assembly(a, "there is no directive '%.*s'; there are .stages and .set", shown(name),
-                         name.text);
+    return fail_assembly(a, "there is no directive '%.*s'; there are .stages and .set",
+                         shown_length_of(name), name.text);
 }
 
 /* ---- lines ---- */
@@ -438,7 +442,7 @@ static bool assemble_line(struct assembly *a)
         if (word.text[0] == '.') return assemble_directive(a, word);
         if (!take_character(a, ':')) return assemble_instruction(a, word);
         if (!is_label_name(word)) {
-            return fail_assembly(a, "'%.*s' cannot be a label", shown(word), word.text);
+            return fail_assembly(a, "'%.*s' cannot be a label", shown_length_of(word), word.text);
         }
         a->code_seen = true;
         struct label label = {word, a->line, a->builder.code_bytes, 0};

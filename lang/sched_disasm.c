@@ -17,10 +17,10 @@ struct disassembly {
 
 enum { MARK_START = 1, MARK_TARGET = 2 };
 
-static bool fail(struct disassembly *d, uint32_t offset, const char *format, ...)
+static bool disassembly_fail(struct disassembly *d, uint32_t offset, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static bool fail(struct disassembly *d, uint32_t offset, const char *format, ...)
+static bool disassembly_fail(struct disassembly *d, uint32_t offset, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -33,7 +33,7 @@ static bool fail(struct disassembly *d, uint32_t offset, const char *format, ...
 static bool fail_memory(struct disassembly *d)
 {
     d->error->no_memory = true;
-    return fail(d, 0, "out of memory");
+    return disassembly_fail(d, 0, "out of memory");
 }
 
 /* Decodes everything once: marks the beginnings of instructions and what is jumped to. */
@@ -44,18 +44,21 @@ static bool mark_code(struct disassembly *d)
     struct sched_instruction instruction;
     for (uint32_t at = 0; at < size; at += instruction.size_bytes) {
         if (!sched_decode(program->code, size, at, &instruction)) {
-            return fail(d, at, "the code at offset %" PRIu32 " is not an instruction", at);
+            return disassembly_fail(d, at, "the code at offset %" PRIu32 " is not an instruction",
+                                    at);
         }
         d->marks[at] |= MARK_START;
         const char *letters = sched_opcodes[instruction.opcode].operands;
         for (size_t i = 0; letters[i] != '\0'; i++) {
             uint32_t words;
             if (sched_words(letters[i], &words) != NULL && instruction.operands[i] >= words)
-                return fail(d, at, "there is no %s %" PRIu32, letters[i] == 'A' ? "level" : "form",
-                            instruction.operands[i]);
+                return disassembly_fail(d, at, "there is no %s %" PRIu32,
+                                        letters[i] == 'A' ? "level" : "form",
+                                        instruction.operands[i]);
             if (letters[i] != 'L') continue;
             if (instruction.operands[i] > size) {
-                return fail(d, at, "the jump at offset %" PRIu32 " leaves the code", at);
+                return disassembly_fail(d, at, "the jump at offset %" PRIu32 " leaves the code",
+                                        at);
             }
             d->marks[instruction.operands[i]] |= MARK_TARGET;
         }
@@ -70,7 +73,8 @@ static bool number_labels(struct disassembly *d)
     for (uint32_t at = 0; at <= size; at++) {
         if ((d->marks[at] & MARK_TARGET) == 0) continue;
         if ((d->marks[at] & MARK_START) == 0) {
-            return fail(d, at, "a jump goes to offset %" PRIu32 ", inside an instruction", at);
+            return disassembly_fail(d, at,
+                                    "a jump goes to offset %" PRIu32 ", inside an instruction", at);
         }
         d->targets[d->target_count++] = at;
     }
@@ -146,7 +150,7 @@ bool sched_disassemble(FILE *to, const struct sched_program *program, struct sch
     struct disassembly d = {.program = program, .error = error};
     *error = (struct sched_error){0};
     if (program->code_bytes > SCHED_MAX_CODE_BYTES) {
-        return fail(&d, 0, "more than %u bytes of code", SCHED_MAX_CODE_BYTES);
+        return disassembly_fail(&d, 0, "more than %u bytes of code", SCHED_MAX_CODE_BYTES);
     }
     d.marks = calloc((size_t)program->code_bytes + 1, 1);
     /* A label takes four bytes of code at least, and one may stand at the end. */
@@ -155,7 +159,7 @@ bool sched_disassemble(FILE *to, const struct sched_program *program, struct sch
         d.marks != NULL && d.targets != NULL ? mark_code(&d) && number_labels(&d) : fail_memory(&d);
     if (good) {
         print_program(&d, to);
-        if (ferror(to)) good = fail(&d, 0, "cannot write the text");
+        if (ferror(to)) good = disassembly_fail(&d, 0, "cannot write the text");
     }
     free(d.marks);
     free(d.targets);

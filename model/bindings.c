@@ -9,8 +9,8 @@
 
 #define NO_MEMORY(error) prt_error_set((error), PRT_E_NOMEM, "out of memory")
 
-static enum prt_status partition(struct prt_bindings *b, const int64_t *properties, uint32_t count,
-                                 struct prt_error *error)
+static enum prt_status partition_root(struct prt_bindings *b, const int64_t *properties,
+                                      uint32_t count, struct prt_error *error)
 {
     b->sub_devices = calloc((size_t)count + 1, sizeof *b->sub_devices);
     b->sub_device_queues = calloc((size_t)count + 1, sizeof *b->sub_device_queues);
@@ -30,7 +30,7 @@ static enum prt_status partition_equally(struct prt_bindings *b, uint32_t cu_cou
                                          struct prt_error *error)
 {
     const int64_t properties[] = {PRT_PARTITION_EQUALLY, cu_count, 0};
-    return partition(b, properties, b->container->device->cu_count / cu_count, error);
+    return partition_root(b, properties, b->container->device->cu_count / cu_count, error);
 }
 
 static enum prt_status partition_counts(struct prt_bindings *b,
@@ -43,7 +43,7 @@ static enum prt_status partition_counts(struct prt_bindings *b,
     properties[0] = PRT_PARTITION_BY_COUNTS;
     for (uint32_t i = 0; i < count; i++)
         properties[i + 1] = sched_list_item(instruction, i);
-    enum prt_status status = partition(b, properties, count, error);
+    enum prt_status status = partition_root(b, properties, count, error);
     free(properties);
     return status;
 }
@@ -60,7 +60,7 @@ static enum prt_status partition_affinity(struct prt_bindings *b, uint32_t level
                              "the device has %" PRIu32 " domains of level %s, the program was made "
                              "for %" PRIu32,
                              count, sched_levels[level], wanted);
-    return partition(b, properties, wanted, error);
+    return partition_root(b, properties, wanted, error);
 }
 
 /* Its queues keep a sub-device.  Without one it goes: the tree may have other users, and outlive the program. */

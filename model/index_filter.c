@@ -19,7 +19,7 @@ static uint32_t find_key(const struct prt_index_filter *filter, const struct prt
 }
 
 /* A new entry replaces the entry at the same address. */
-static void overwrite(struct prt_index_filter *filter, uint32_t address_bytes)
+static void overwrite_entries(struct prt_index_filter *filter, uint32_t address_bytes)
 {
     for (uint32_t i = 0; i < filter->count; i++)
         if (filter->entries[i].key.address_bytes == address_bytes)
@@ -31,7 +31,7 @@ enum prt_index_outcome prt_index_filter_ask(struct prt_index_filter *filter,
 {
     uint32_t at = find_key(filter, key);
     bool known = at < filter->count, resident = known && filter->entries[at].resident;
-    if (!resident) overwrite(filter, key->address_bytes);
+    if (!resident) overwrite_entries(filter, key->address_bytes);
     if (!known && filter->count < filter->capacity) filter->count++;
     if (at == filter->capacity) at--;
     memmove(filter->entries + 1, filter->entries, at * sizeof filter->entries[0]);

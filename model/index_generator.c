@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/index_generator.h"
 
+#include "base/arithmetic.h"
 #include "model/index_iterator.h"
 #include "model/index_packer.h"
 
 #include <assert.h>
-
-static uint32_t min32(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
 
 size_t prt_index_bytes(const struct prt_index_configuration *configuration)
 {

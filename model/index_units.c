@@ -47,9 +47,9 @@ static uint64_t saved_by_warp(const struct devdesc *description, const uint32_t 
 
 /* Warps that the core with most of them executes; those of a kernel with state follow one
  * another on one. */
-static uint64_t longest(const struct prt_queue *queue, const struct devdesc *description,
-                        const struct prt_kernel_object *object, uint64_t group_warps,
-                        uint64_t firings)
+static uint64_t longest_core_warps(const struct prt_queue *queue, const struct devdesc *description,
+                                   const struct prt_kernel_object *object, uint64_t group_warps,
+                                   uint64_t firings)
 {
     if (object->flags & PRT_KERNEL_STATEFUL) return core_cycles_multiply(firings, group_warps);
     uint64_t warps = core_timing_warps(object->shape, firings);
@@ -68,8 +68,9 @@ uint64_t prt_index_units_ask(struct prt_index_units *units, const struct prt_que
     const uint64_t group_warps = (index->items - 1) / index->lanes + 1;
     enum prt_index_outcome outcome = ask_filters(units, on, queue, &index->key);
     struct prt_index_cost cost = prt_index_cycles(outcome, group_warps);
-    uint64_t saved = core_cycles_multiply(longest(on, description, object, group_warps, firings),
-                                          saved_by_warp(description, index->key.extents));
+    uint64_t saved =
+        core_cycles_multiply(longest_core_warps(on, description, object, group_warps, firings),
+                             saved_by_warp(description, index->key.extents));
     counters->index_requests[outcome]++;
     counters->index_warps_iterated += cost.warps_iterated;
     counters->index_warps_packed += cost.warps_packed;

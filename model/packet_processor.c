@@ -57,8 +57,8 @@ static uint64_t block_of(const struct prt_packet_processor *p, uint64_t object)
 /* ---- decoding ---- */
 
 /* The launches as full packets. */
-static bool expand(struct prt_packet_processor *p, const union dispatch_packet *packet,
-                   struct dispatch_finding *finding)
+static bool expand_packet(struct prt_packet_processor *p, const union dispatch_packet *packet,
+                          struct dispatch_finding *finding)
 {
     p->entry = UINT32_MAX;
     p->count = 1;
@@ -162,7 +162,7 @@ enum prt_status prt_packet_decode(struct prt_packet_processor *p,
                                   const union dispatch_packet *packet, struct prt_error *error)
 {
     struct dispatch_finding finding;
-    bool good = expand(p, packet, &finding);
+    bool good = expand_packet(p, packet, &finding);
     enum prt_status status =
         good ? check_launches(p, error) : refuse_packet(&finding, packet->header, error);
     if (status != PRT_OK) {

@@ -257,7 +257,7 @@ static bool leaves_something(const struct prt_claim *c)
 }
 
 /* An unfinished switch is lost: the launch pays for it again. */
-static void interrupt(const struct prt_precedence *p, struct prt_claim *c)
+static void interrupt_claim(const struct prt_precedence *p, struct prt_claim *c)
 {
     const struct prt_piece whole = c->piece;
     const struct core_timing_parts *parts = &whole.parts;
@@ -279,7 +279,7 @@ static void interrupt(const struct prt_precedence *p, struct prt_claim *c)
 
 /* ---- arriving ---- */
 
-static void append(struct prt_precedence *p, uint32_t claim)
+static void append_claim(struct prt_precedence *p, uint32_t claim)
 {
     struct prt_claim *c = &p->claims[claim];
     struct prt_claim_line *line = &p->lines[c->queue];
@@ -303,12 +303,12 @@ void prt_precedence_arrive(struct prt_precedence *p, uint32_t claim)
         c->serial_cycles =
             core_timing_execute_in_all(p->description, queue->cu_count, &c->left.timing, p->cus)
                 .compute_cycles;
-    append(p, claim);
+    append_claim(p, claim);
     for (uint32_t i = 0; i < queue->neighbour_count; i++) {
         uint32_t first = p->lines[queue->neighbours[i]].first;
         if (first == PRT_NO_CLAIM || !p->claims[first].holds || p->claims[first].yields) continue;
         if (queue_at(p, queue->neighbours[i])->importance < queue->importance)
-            interrupt(p, &p->claims[first]);
+            interrupt_claim(p, &p->claims[first]);
     }
 }
 

@@ -213,7 +213,7 @@ static void settle_job(struct prt_sim_clock *clock, struct prt_sim_job *job)
 }
 
 /* In order of enqueuing; each is seen with itself or the next one of its packet that is. */
-static void settle(struct prt_sim_clock *clock)
+static void settle_launches(struct prt_sim_clock *clock)
 {
     for (uint32_t i = 0, unseen = 0; i < clock->unsettled_count; i++) {
         struct prt_sim_job *job = &clock->jobs[clock->unsettled[i]];
@@ -226,8 +226,8 @@ static void settle(struct prt_sim_clock *clock)
 }
 
 /* Fills in the values that only observers need, in the record and in the records of its pieces. */
-static void describe(const struct prt_sim_clock *clock, const struct prt_sim_job *job,
-                     struct prt_launch_record *record)
+static void describe_records(const struct prt_sim_clock *clock, const struct prt_sim_job *job,
+                             struct prt_launch_record *record)
 {
     prt_launch_describe(&job->launch, job->object, record);
     record->importance = clock->queues.queues[job->queue].importance;
@@ -237,7 +237,7 @@ static void observe_sim_job(const struct prt_sim_clock *clock, struct prt_sim_jo
 {
     struct prt_launch_costs costs = costs_of(job);
     struct prt_launch_record *record = &job->record;
-    describe(clock, job, record);
+    describe_records(clock, job, record);
     prt_launch_place(&clock->queues, &clock->description, job->object, &costs, clock->cus, record);
     if (launched_trees(job))
         prt_launch_place_trees(job->trees.cu_cycles, (struct prt_launch_share){0}, clock->cus,
@@ -289,7 +289,7 @@ static void observe_piece(struct prt_sim_clock *clock, struct prt_sim_job *job,
         return;
     }
     struct prt_launch_record record = job->record;
-    describe(clock, job, &record);
+    describe_records(clock, job, &record);
     put_piece(clock, claim, &record);
     prt_precedence_place(&clock->precedence, claim, clock->cus, &record.busy_cycles,
                          &record.busy_cus);
@@ -337,7 +337,7 @@ static void play_until(struct prt_sim_clock *clock, uint64_t cycles)
         end_job_piece(clock, claim);
 }
 
-static void arrive(struct prt_sim_clock *clock, uint32_t number)
+static void claim_arrives(struct prt_sim_clock *clock, uint32_t number)
 {
     struct prt_sim_job *job = &clock->jobs[number];
     struct prt_claim *claim = &clock->precedence.claims[number];
@@ -354,7 +354,7 @@ static void arrive(struct prt_sim_clock *clock, uint32_t number)
 static void play_clock(struct prt_sim_clock *clock, uint64_t until_cycles)
 {
     for (uint32_t i = 0; i < clock->unsettled_count; i++)
-        arrive(clock, clock->unsettled[i]);
+        claim_arrives(clock, clock->unsettled[i]);
     clock->unsettled_count = 0;
     play_until(clock, clock->now_cycles);
     uint32_t claim;
@@ -389,7 +389,7 @@ enum prt_status prt_sim_clock_wait_until(struct prt_sim_clock *clock, uint64_t u
     if (clock->ranked)
         play_clock(clock, until_cycles);
     else
-        settle(clock);
+        settle_launches(clock);
     bool any = clock->flights.count > 0;
     if (!any && until_cycles == UINT64_MAX) return PRT_OK;
     uint64_t seen = any ? clock->flights.items[0].seen_cycles : until_cycles;

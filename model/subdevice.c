@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/tree_device.h"
 
+#include "base/arithmetic.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -65,14 +67,9 @@ struct partition {
     size_t properties_length;
 };
 
-static uint32_t smaller(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 static uint32_t subdevices_max(const struct prt_device_tree *tree, const struct device_slot *device)
 {
-    return smaller(tree->description.subdevices_max, device->cu_count);
+    return min32(tree->description.subdevices_max, device->cu_count);
 }
 
 /* --- tree --- */

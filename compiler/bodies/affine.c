@@ -33,7 +33,7 @@ struct affine affine_fresh(struct affine_symbols *symbols, struct affine_symbol 
 }
 
 /* *to += scale x value, within -limit .. limit. */
-static bool accumulate(int64_t *to, int64_t value, int64_t scale, int64_t limit)
+static bool accumulate_scaled(int64_t *to, int64_t value, int64_t scale, int64_t limit)
 {
     affine_wide sum = *to + (affine_wide)value * scale;
     if (sum < -limit || sum > limit) return false;
@@ -48,7 +48,8 @@ static bool add_term(struct affine *to, struct affine_term term, int64_t scale)
         i++;
     if (i == AFFINE_TERMS_MAX) return false;
     if (i == to->count) to->terms[to->count++] = (struct affine_term){term.symbol, 0};
-    if (!accumulate(&to->terms[i].factor, term.factor, scale, AFFINE_FACTOR_MAX)) return false;
+    if (!accumulate_scaled(&to->terms[i].factor, term.factor, scale, AFFINE_FACTOR_MAX))
+        return false;
     if (to->terms[i].factor == 0) to->terms[i] = to->terms[--to->count];
     return true;
 }
@@ -57,10 +58,10 @@ bool affine_add(struct affine *to, const struct affine *more, int64_t scale)
 {
     struct affine added = *more; /* `more` may be `to` */
     for (int d = 0; d < 3; d++)
-        if (!accumulate(&to->item[d], added.item[d], scale, AFFINE_FACTOR_MAX)) return false;
+        if (!accumulate_scaled(&to->item[d], added.item[d], scale, AFFINE_FACTOR_MAX)) return false;
     for (uint32_t i = 0; i < added.count; i++)
         if (!add_term(to, added.terms[i], scale)) return false;
-    return accumulate(&to->constant, added.constant, scale, AFFINE_CONSTANT_MAX);
+    return accumulate_scaled(&to->constant, added.constant, scale, AFFINE_CONSTANT_MAX);
 }
 
 bool affine_is_constant(const struct affine *form)
@@ -124,7 +125,7 @@ static void sum_range(const struct equation *e, uint32_t first, affine_wide *low
 }
 
 /* Whether the unknowns from `first` on, in order of falling factors, can add up to -constant. */
-static bool solvable(const struct equation *e, uint32_t first, affine_wide constant, int *tries)
+static bool is_solvable(const struct equation *e, uint32_t first, affine_wide constant, int *tries)
 {
     affine_wide low, high, divisor;
     sum_range(e, first, &low, &high, &divisor);
@@ -140,7 +141,7 @@ static bool solvable(const struct equation *e, uint32_t first, affine_wide const
     if (to > u->high) to = u->high;
     for (affine_wide value = from; value <= to; value++) {
         if (--*tries < 0) return true;
-        if (solvable(e, first + 1, constant + u->factor * value, tries)) return true;
+        if (is_solvable(e, first + 1, constant + u->factor * value, tries)) return true;
     }
     return false;
 }
@@ -449,7 +450,7 @@ static bool has_solution(const struct meeting *m, const struct affine *a, const 
             e.unknowns[n] = e.unknowns[n - 1];
             e.unknowns[n - 1] = moved;
         }
-    return solvable(&e, 0, e.constant, &tries);
+    return is_solvable(&e, 0, e.constant, &tries);
 }
 
 /* With the present ranges of d. */

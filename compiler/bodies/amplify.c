@@ -71,7 +71,8 @@ static uint32_t extreme_end(const struct kernel *k, uint32_t port, uint32_t phas
 }
 
 /* Does the count break the declaration, in the way that is to be shown? */
-static bool breaks(const struct walk_count *count, enum extreme which, struct walk_count declared)
+static bool breaks_declared(const struct walk_count *count, enum extreme which,
+                            struct walk_count declared)
 {
     if (which == LEAST) return count->least < declared.least;
     return count->most > declared.most || count->most == WALK_UNBOUNDED;
@@ -79,8 +80,8 @@ static bool breaks(const struct walk_count *count, enum extreme which, struct wa
 
 /* Does an execution that makes the choices of a path append as many packets as were counted along
  * it?  `again` is what the walk that follows the path counts. */
-static bool confirms(const struct walk_count *again, const struct walk_count *path,
-                     enum extreme which)
+static bool count_confirms(const struct walk_count *again, const struct walk_count *path,
+                           enum extreme which)
 {
     return which == LEAST ? again->least <= path->least : again->most >= path->most;
 }
@@ -115,8 +116,8 @@ static void show_path(struct compile *cx, struct kernel *k, uint32_t port, uint3
     for (int i = 0; i < GUIDED_WALKS_MAX && !confirmed; i++) {
         struct walk_result traced = walk_body(&request, scratch);
         struct walk_count now = which == MOST_STOPPED ? traced.stopped[at] : traced.counts[at];
-        if (i > 0) confirmed = confirms(&now, &path, which);
-        if (!confirmed && !breaks(&now, which, declared)) break;
+        if (i > 0) confirmed = count_confirms(&now, &path, which);
+        if (!confirmed && !breaks_declared(&now, which, declared)) break;
         path = now;
         /* A walk that follows the path knows more of it: which of its loops have no round left. */
         trace.guide = which == LEAST ? now.least_path : now.most_path;

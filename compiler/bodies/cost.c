@@ -43,7 +43,7 @@ static uint64_t body_item_count(const struct body *body)
     return items ? group_items(body->kernel) : 1;
 }
 
-static uint64_t limited(uint64_t cycles)
+static uint64_t limit_cost(uint64_t cycles)
 {
     return cycles < GRAPH_COST_MAX ? cycles : GRAPH_COST_MAX;
 }
@@ -76,14 +76,14 @@ static const struct cost_plan *plan_body(struct compile *cx, const struct body *
         struct estimate walked = walk_cost(cx, body, function_costs);
         if (!walked.exact || launches) {
             plan->constant = cost_add(plan->constant, indices);
-            *cycles = limited(cost_add(walked.cycles, cost_multiply(indices, items)));
+            *cycles = limit_cost(cost_add(walked.cycles, cost_multiply(indices, items)));
             return plan;
         }
         plan->counter_count = 0;
         plan->constant = walked.cycles / items;
     }
     plan->constant = cost_add(plan->constant, indices);
-    *cycles = limited(cost_multiply(plan->constant, items));
+    *cycles = limit_cost(cost_multiply(plan->constant, items));
     return plan;
 }
 
@@ -132,7 +132,7 @@ static void plan_kernel(struct compile *cx, struct kernel *k, const uint64_t *fu
         /* Its members' costs, added up, are in cost_cycles: they hold where counting is needed. */
         const struct cost_plan *plan = cost_find_regions(cx, cost_table(cx), k, k->body, false);
         k->costs = plan;
-        if (plan->counter_count == 0) k->cost_cycles = limited(plan->constant);
+        if (plan->counter_count == 0) k->cost_cycles = limit_cost(plan->constant);
         if (k->cost_cycles == 0) k->cost_cycles = 1;
         return;
     }
@@ -144,7 +144,7 @@ static void plan_kernel(struct compile *cx, struct kernel *k, const uint64_t *fu
     k->finish_costs = plan_body(cx, &finish, function_costs, &k->finish_cycles);
 }
 
-static bool counts(const struct cost_plan *plan)
+static bool plan_counts(const struct cost_plan *plan)
 {
     return plan != NULL && plan->counter_count > 0;
 }
@@ -153,7 +153,7 @@ struct graph_warp cost_warp_of(const struct kernel *kernel, bool stateful,
                                const struct devdesc *device)
 {
     uint32_t lanes = device != NULL ? device->lanes : 1;
-    bool counted = counts(kernel->costs) || counts(kernel->finish_costs);
+    bool counted = plan_counts(kernel->costs) || plan_counts(kernel->finish_costs);
     uint32_t items = kernel->grouped ? group_items(kernel) : 1;
     assert(items > 0 && lanes > 0);
     struct graph_warp warp = {.firings = 1,

@@ -23,11 +23,11 @@ struct regions {
     bool together; /* the statements of a list are those of all work-items, or runs of each */
 };
 
-static void list(struct regions *r, struct ks *first);
+static void mark_statements(struct regions *r, struct ks *first);
 
 /* ---- regions ---- */
 
-static void charge(struct regions *r, uint64_t cycles)
+static void charge_cycles(struct regions *r, uint64_t cycles)
 {
     struct cost_region *region = &r->list.items[r->at.region];
     region->cycles = cost_add(region->cycles, cost_multiply(cycles, r->at.factor));
@@ -43,7 +43,7 @@ static uint32_t open_region(struct regions *r, struct span span, const char *wha
 }
 
 /* Enters a loop with so many rounds; COST_UNBOUNDED: their number is not known. */
-static void repeat(struct regions *r, uint64_t rounds)
+static void repeat_region(struct regions *r, uint64_t rounds)
 {
     bool known = rounds != COST_UNBOUNDED && r->at.arrivals != COST_UNBOUNDED;
     r->at.arrivals = known ? cost_multiply(r->at.arrivals, rounds) : COST_UNBOUNDED;
@@ -51,56 +51,57 @@ static void repeat(struct regions *r, uint64_t rounds)
 
 /* ---- expressions ---- */
 
-static void mark(struct regions *r, struct kx *x);
+static void mark_regions(struct regions *r, struct kx *x);
 
-static uint32_t side(struct regions *r, struct kx *x, const char *what)
+static uint32_t side_region(struct regions *r, struct kx *x, const char *what)
 {
     if (x == NULL) return 0;
     struct place before = r->at;
     uint32_t region = open_region(r, x->span, what);
-    charge(r, cost_of_evaluation(r->costs, x));
-    mark(r, x);
+    charge_cycles(r, cost_of_evaluation(r->costs, x));
+    mark_regions(r, x);
     r->at = before;
     return region;
 }
 
 /* Finds the regions of an expression, whose own cost is charged elsewhere. */
-static void mark(struct regions *r, struct kx *x)
+static void mark_regions(struct regions *r, struct kx *x)
 {
     if (x == NULL) return;
-    mark(r, x->left);
+    mark_regions(r, x->left);
     if (cost_choice_jumps(x)) {
-        x->regions[0] = side(r, x->right, x->third != NULL ? "yes" : "right");
-        x->regions[1] = side(r, x->third, "no");
+        x->regions[0] = side_region(r, x->right, x->third != NULL ? "yes" : "right");
+        x->regions[1] = side_region(r, x->third, "no");
         return;
     }
     for (uint32_t i = 1; i < kx_child_count(x); i++)
-        mark(r, kx_child(x, i));
+        mark_regions(r, kx_child(x, i));
     if (x->kind == KX_CALL && x->function->costs->counter_count > 0) {
         /* The call's own region takes the count of the function. */
         struct place before = r->at;
         r->at.arrivals = COST_UNBOUNDED;
         x->regions[0] = open_region(r, x->span, "call");
-        charge(r, 1);
+        charge_cycles(r, 1);
         r->at = before;
     }
 }
 
 static void count_evaluation(struct regions *r, struct kx *x)
 {
-    charge(r, cost_of_evaluation(r->costs, x));
-    mark(r, x);
+    charge_cycles(r, cost_of_evaluation(r->costs, x));
+    mark_regions(r, x);
 }
 
 /* ---- loops of known rounds ---- */
 
 /* Some statement leaves the loop: `return` anywhere, `break` of this one. */
-static bool leaves(const struct ks *s, bool breaks)
+static bool leaves_loop(const struct ks *s, bool breaks)
 {
     for (; s != NULL; s = s->next) {
         if (s->kind == KS_RETURN || (s->kind == KS_BREAK && breaks)) return true;
         bool inner = s->kind == KS_LOOP || s->kind == KS_SWITCH;
-        if (leaves(s->body, breaks && !inner) || leaves(s->otherwise, breaks)) return true;
+        if (leaves_loop(s->body, breaks && !inner) || leaves_loop(s->otherwise, breaks))
+            return true;
     }
     return false;
 }
@@ -124,7 +125,7 @@ static bool is_launch(const struct ks *s, void *data)
     return s->kind == KS_LAUNCH;
 }
 
-static bool asks(const struct kx *x, void *data)
+static bool asks_for_done(const struct kx *x, void *data)
 {
     (void)data;
     return x->kind == KX_DONE;
@@ -136,7 +137,7 @@ static bool is_timed(const struct regions *r, struct ks *s)
     if (!r->launches) return false;
     struct ks alone = *s;
     alone.next = NULL;
-    return ks_any(&alone, is_launch, asks, NULL);
+    return ks_any(&alone, is_launch, asks_for_done, NULL);
 }
 
 struct range {
@@ -195,7 +196,7 @@ bool cost_known_rounds(const struct ks *loop, uint64_t *rounds)
     __int128 start, by, count;
     if (v == NULL || test->right->kind != KX_CONSTANT || !type_is_integer(test->right->type) ||
         !steps_by(loop->step, v, &by) || !starts_at(loop->init, v, &start) ||
-        ks_assigns(loop->body, v) || leaves(loop->body, true))
+        ks_assigns(loop->body, v) || leaves_loop(loop->body, true))
         return false;
     __int128 bound = arith_as_exact(test->right->value);
     if (!count_rounds(test->op, start, bound, by, &count)) return false;
@@ -214,17 +215,17 @@ static void mark_branch(struct regions *r, struct ks *first, const char *what)
     struct place before = r->at;
     r->split = false;
     first->region = open_region(r, first->span, what);
-    list(r, first);
+    mark_statements(r, first);
     r->at = before;
 }
 
 static void mark_choice(struct regions *r, struct ks *s)
 {
-    charge(r, cost_of_statement(r->costs, s));
+    charge_cycles(r, cost_of_statement(r->costs, s));
     count_evaluation(r, s->expr);
     if (s->expr->kind == KX_CONSTANT) {
         struct ks *taken = arith_truth(s->expr->value) ? s->body : s->otherwise;
-        if (taken != NULL) list(r, taken);
+        if (taken != NULL) mark_statements(r, taken);
         return;
     }
     uint32_t outer_jumps = r->jumps;
@@ -239,17 +240,17 @@ static void mark_choice(struct regions *r, struct ks *s)
 static void known_loop(struct regions *r, struct ks *s, uint64_t rounds)
 {
     struct place before = r->at;
-    repeat(r, rounds + 1);
+    repeat_region(r, rounds + 1);
     r->at.factor = cost_multiply(before.factor, rounds + 1);
     count_evaluation(r, s->expr);
     r->at = before;
-    repeat(r, rounds);
+    repeat_region(r, rounds);
     r->at.factor = cost_multiply(before.factor, rounds);
     struct place round = r->at;
-    list(r, s->body);
+    mark_statements(r, s->body);
     r->at = round;
     count_evaluation(r, s->step);
-    charge(r, cost_of_statement(r->costs, s));
+    charge_cycles(r, cost_of_statement(r->costs, s));
     r->at = before;
 }
 
@@ -259,16 +260,16 @@ static void open_loop_region(struct regions *r, struct ks *s, uint64_t rounds, b
 {
     struct place before = r->at;
     uint64_t test = cost_of_evaluation(r->costs, s->expr);
-    if (!s->test_after) charge(r, test);
-    repeat(r, rounds);
+    if (!s->test_after) charge_cycles(r, test);
+    repeat_region(r, rounds);
     s->round_region = open_region(r, s->span, "round");
     struct place round = r->at;
-    list(r, s->body);
+    mark_statements(r, s->body);
     r->at = round;
     if (timed || r->jumps & (JUMP_BREAK | JUMP_RETURN))
         s->step_region = open_region(r, s->span, "next round");
-    charge(r, cost_add(test, cost_of_statement(r->costs, s)));
-    mark(r, s->expr);
+    charge_cycles(r, cost_add(test, cost_of_statement(r->costs, s)));
+    mark_regions(r, s->expr);
     if (s->step != NULL) count_evaluation(r, s->step);
     r->at = before;
 }
@@ -278,7 +279,7 @@ static void mark_loop(struct regions *r, struct ks *s)
     uint32_t outer_jumps = r->jumps;
     bool outer_together = r->together, timed = is_timed(r, s);
     uint64_t rounds;
-    if (s->init != NULL) list(r, s->init);
+    if (s->init != NULL) mark_statements(r, s->init);
     r->jumps = 0;
     r->split = false;
     r->together = r->together && s->together;
@@ -297,11 +298,11 @@ static void choose_case(struct regions *r, struct ks *s)
 {
     uint32_t outer_jumps = r->jumps;
     struct place before = r->at;
-    charge(r, cost_of_statement(r->costs, s));
+    charge_cycles(r, cost_of_statement(r->costs, s));
     count_evaluation(r, s->expr);
     r->jumps = 0;
     r->split = true;
-    if (s->body != NULL) list(r, s->body);
+    if (s->body != NULL) mark_statements(r, s->body);
     r->at = before;
     r->jumps &= ~(uint32_t)JUMP_BREAK;
     r->split = r->jumps != 0;
@@ -314,10 +315,10 @@ static void mark_jump(struct regions *r, uint32_t where)
     r->split = true;
 }
 
-static void statement(struct regions *r, struct ks *s)
+static void mark_statement(struct regions *r, struct ks *s)
 {
     switch (s->kind) {
-    case KS_BLOCK: list(r, s->body); return;
+    case KS_BLOCK: mark_statements(r, s->body); return;
     case KS_IF: mark_choice(r, s); return;
     case KS_LOOP: mark_loop(r, s); return;
     case KS_SWITCH: choose_case(r, s); return;
@@ -337,7 +338,7 @@ static void statement(struct regions *r, struct ks *s)
     case KS_FOREIGN:
     case KS_LAUNCH: break;
     }
-    charge(r, cost_of_statement(r->costs, s));
+    charge_cycles(r, cost_of_statement(r->costs, s));
     struct kx *parts[] = {s->element, s->index, s->expr};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (parts[i] != NULL) count_evaluation(r, parts[i]);
@@ -350,7 +351,7 @@ static bool changes_company(const struct regions *r, const struct ks *before, co
     return r->items_leave && r->together && before != NULL && before->together != s->together;
 }
 
-static void list(struct regions *r, struct ks *first)
+static void mark_statements(struct regions *r, struct ks *first)
 {
     const struct ks *before = NULL;
     bool together = r->together;
@@ -361,7 +362,7 @@ static void list(struct regions *r, struct ks *first)
             s->region = open_region(r, s->span, "rest");
         r->split = false;
         r->together = together && s->together;
-        statement(r, s);
+        mark_statement(r, s);
         r->split |= is_timed(r, s);
         r->together = together;
     }
@@ -415,7 +416,7 @@ struct cost_plan *cost_find_regions(struct compile *cx, const struct devdesc_cos
                         .launches = kernel != NULL && kernel_launches_any(&kernel->launches),
                         .together = in_items};
     vec_push(cx->arena, &r.list, (struct cost_region){.arrivals = 1, .what = "body"});
-    if (body != NULL) list(&r, body);
+    if (body != NULL) mark_statements(&r, body);
     struct cost_plan *plan = ARENA_NEW(cx->arena, struct cost_plan);
     plan->constant = r.list.items[0].cycles;
     plan->regions = r.list.items + 1;

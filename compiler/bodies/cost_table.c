@@ -30,16 +30,17 @@ static uint64_t float_cost(const struct devdesc_costs *costs, const struct type 
 }
 
 /* An operation of the simplest kind on such values. */
-static uint64_t simple(const struct devdesc_costs *costs, const struct type *item)
+static uint64_t simple_cost(const struct devdesc_costs *costs, const struct type *item)
 {
     return type_is_float(item) ? float_cost(costs, item, costs->floating) : costs->integer;
 }
 
-static uint64_t operation(const struct devdesc_costs *costs, enum kx_op op, const struct type *type)
+static uint64_t operation_cost(const struct devdesc_costs *costs, enum kx_op op,
+                               const struct type *type)
 {
     const struct type *item = type_item(type);
     bool divides = op == OP_DIV || op == OP_REM;
-    uint64_t cycles = simple(costs, item);
+    uint64_t cycles = simple_cost(costs, item);
     if (divides && type_is_float(item))
         cycles = float_cost(costs, item, costs->float_divide);
     else if (divides)
@@ -50,7 +51,7 @@ static uint64_t operation(const struct devdesc_costs *costs, enum kx_op op, cons
 }
 
 /* Between integers and bools it is free. */
-static uint64_t conversion(const struct devdesc_costs *costs, const struct kx *x)
+static uint64_t conversion_cost(const struct devdesc_costs *costs, const struct kx *x)
 {
     const struct type *from = type_item(x->left->type), *to = type_item(x->type);
     bool floats = type_is_float(from) || type_is_float(to);
@@ -58,17 +59,17 @@ static uint64_t conversion(const struct devdesc_costs *costs, const struct kx *x
     return float_cost(costs, is_double(from) ? from : to, costs->convert) * element_count(x->type);
 }
 
-static uint64_t builtin(const struct devdesc_costs *costs, const struct kx *x)
+static uint64_t builtin_cost(const struct devdesc_costs *costs, const struct kx *x)
 {
     const struct type *type = x->arguments[0]->type, *item = type_item(type);
     if (x->builtin == BUILTIN_SQRT)
         return float_cost(costs, item, costs->sqrt) * element_count(type);
-    return simple(costs, item) * element_count(type);
+    return simple_cost(costs, item) * element_count(type);
 }
 
-static uint64_t assignment(const struct devdesc_costs *costs, const struct kx *x)
+static uint64_t assignment_cost(const struct devdesc_costs *costs, const struct kx *x)
 {
-    uint64_t cycles = x->op != OP_NONE ? operation(costs, x->op, x->operation) : 0;
+    uint64_t cycles = x->op != OP_NONE ? operation_cost(costs, x->op, x->operation) : 0;
     return x->left->kind != KX_VARIABLE ? cycles + costs->store : cycles;
 }
 
@@ -106,17 +107,18 @@ uint64_t cost_of_expression(const struct devdesc_costs *costs, const struct kx *
     case KX_WINDOW:
     case KX_DONE: return costs->load;
     case KX_NEGATE:
-    case KX_COMPLEMENT: return simple(costs, type_item(x->type)) * element_count(x->type);
-    case KX_BINARY: return operation(costs, x->op, x->type);
-    case KX_COMPARE: return simple(costs, type_item(x->left->type)) * element_count(x->left->type);
+    case KX_COMPLEMENT: return simple_cost(costs, type_item(x->type)) * element_count(x->type);
+    case KX_BINARY: return operation_cost(costs, x->op, x->type);
+    case KX_COMPARE:
+        return simple_cost(costs, type_item(x->left->type)) * element_count(x->left->type);
     case KX_LOGICAL:
     case KX_SELECT:
         if (cost_choice_jumps(x)) return costs->branch;
-        return simple(costs, type_item(type_base(x->type))) * element_count(x->type);
-    case KX_CONVERT: return conversion(costs, x);
-    case KX_ASSIGN: return assignment(costs, x);
+        return simple_cost(costs, type_item(type_base(x->type))) * element_count(x->type);
+    case KX_CONVERT: return conversion_cost(costs, x);
+    case KX_ASSIGN: return assignment_cost(costs, x);
     case KX_CALL: return costs->call * cost_calls(x);
-    case KX_BUILTIN: return builtin(costs, x);
+    case KX_BUILTIN: return builtin_cost(costs, x);
     case KX_CONSTANT:
     case KX_VARIABLE:
     case KX_LEFT:

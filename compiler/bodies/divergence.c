@@ -190,7 +190,7 @@ static void record_jump(struct uniform *u, const struct ks *s, struct target to)
 }
 
 /* Control below a loop or a switch. */
-static struct control below(const struct uniform *u, const struct ks *s, bool *varies)
+static struct control control_below(const struct uniform *u, const struct ks *s, bool *varies)
 {
     const struct divergence *divergence = find_divergence(u, s);
     struct control control = {.outer = u->control};
@@ -224,7 +224,7 @@ static void walk_uniform_loop(struct uniform *u, const struct ks *s)
     struct span left = u->left;
     bool varies;
     walk_uniform_statements(u, s->init);
-    struct control control = below(u, s, &varies);
+    struct control control = control_below(u, s, &varies);
     u->depth += varies;
     u->control = varies ? &control : outer_control;
     u->break_to = u->continue_to = (struct target){s, u->depth};
@@ -246,7 +246,7 @@ static void walk_uniform_switch(struct uniform *u, const struct ks *s)
     const struct control *outer_control = u->control;
     bool varies;
     visit_assignments(u, s->expr);
-    struct control control = below(u, s, &varies);
+    struct control control = control_below(u, s, &varies);
     u->depth += varies;
     u->control = varies ? &control : outer_control;
     u->break_to = (struct target){s, u->depth};

@@ -72,7 +72,7 @@ struct interval interval_wrapped(struct interval i, const struct type *type)
 
 /* ---- arithmetic ---- */
 
-static struct interval multiply(struct interval a, struct interval b)
+static struct interval interval_product(struct interval a, struct interval b)
 {
     /* Operands are at most 2^64 in size: halve the range to keep products inside 128 bits. */
     const wide limit = (wide)1 << 62;
@@ -162,7 +162,7 @@ static struct interval shift_range(enum kx_op op, struct interval a, struct inte
     }
     unsigned least = (unsigned)count.low, most = (unsigned)count.high;
     struct interval by = {(wide)1 << least, (wide)1 << most};
-    if (op == OP_SHL) return multiply(a, by);
+    if (op == OP_SHL) return interval_product(a, by);
     /* Arithmetic shift rounds down. */
     return (struct interval){a.low >> (a.low < 0 ? least : most),
                              a.high >> (a.high < 0 ? most : least)};
@@ -174,7 +174,7 @@ struct interval interval_binary(enum kx_op op, struct interval a, struct interva
     switch (op) {
     case OP_ADD: return (struct interval){a.low + b.low, a.high + b.high};
     case OP_SUB: return (struct interval){a.low - b.high, a.high - b.low};
-    case OP_MUL: return multiply(a, b);
+    case OP_MUL: return interval_product(a, b);
     case OP_DIV: return divide_range(a, b);
     case OP_REM: return remainder_of(a, b);
     case OP_AND: return bitwise_and(a, b);

@@ -17,11 +17,11 @@ static bool kernel_launches_some(const struct kernel *kernel)
 
 /* ---- which kernels write ---- */
 
-static bool appends(const struct ks *stmt, uint32_t port)
+static bool appends_to_port(const struct ks *stmt, uint32_t port)
 {
     for (; stmt != NULL; stmt = stmt->next)
-        if ((stmt->kind == KS_EMIT && stmt->port == port) || appends(stmt->init, port) ||
-            appends(stmt->body, port) || appends(stmt->otherwise, port))
+        if ((stmt->kind == KS_EMIT && stmt->port == port) || appends_to_port(stmt->init, port) ||
+            appends_to_port(stmt->body, port) || appends_to_port(stmt->otherwise, port))
             return true;
     return false;
 }
@@ -31,7 +31,7 @@ static bool child_writes(const struct kernel *kernel, uint32_t port)
     for (size_t i = 0; i < kernel->launches.children.count; i++) {
         const struct kernel *child = kernel->launches.children.items[i];
         if (port >= child->out_count) continue;
-        if (child->out[port].tree_writes || appends(child->body, port)) return true;
+        if (child->out[port].tree_writes || appends_to_port(child->body, port)) return true;
     }
     return false;
 }
@@ -203,7 +203,7 @@ static void step_launch_level(const struct forest *f, const struct row *row, str
 
 /* ---- levels ---- */
 
-static bool deepen(const struct forest *f, const struct kernel *k, size_t at)
+static bool deepen_launches(const struct forest *f, const struct kernel *k, size_t at)
 {
     const struct kernel_launches *l = &k->launches;
     uint64_t most = 0, least = LEVELS_MAX;
@@ -241,7 +241,7 @@ static void find_launch_levels(struct forest *f)
         changed = false;
         for (size_t i = count; i-- > 0;)
             if (kernel_launches_some(f->graph->kernels.items[i]))
-                changed |= deepen(f, f->graph->kernels.items[i], i);
+                changed |= deepen_launches(f, f->graph->kernels.items[i], i);
     }
 }
 

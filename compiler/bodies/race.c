@@ -71,7 +71,7 @@ struct racer {
     VEC(struct span) reported; /* pairs */
 };
 
-static struct affine eval(struct racer *r, const struct kx *x);
+static struct affine eval_affine(struct racer *r, const struct kx *x);
 static void execute_list(struct racer *r, const struct ks *first);
 
 /* ---- ranges ---- */
@@ -144,15 +144,15 @@ static bool fits_type(const struct type *type, wide low, wide high)
 
 /* ---- values ---- */
 
-static struct affine fresh(struct racer *r, struct interval range, bool stable)
+static struct affine fresh_symbol(struct racer *r, struct interval range, bool stable)
 {
     return affine_fresh(&r->symbols, (struct affine_symbol){range.low, range.high, stable});
 }
 
-static struct affine unknown(struct racer *r, const struct kx *x)
+static struct affine unknown_value(struct racer *r, const struct kx *x)
 {
     if (!type_is_integer(x->type)) return affine_constant(0); /* never part of an index */
-    return fresh(r, observed_range(r, x), r->loops == 0 && !group_varies(r->facts, x));
+    return fresh_symbol(r, observed_range(r, x), r->loops == 0 && !group_varies(r->facts, x));
 }
 
 static bool is_tracked_form(const struct variable *v)
@@ -160,11 +160,11 @@ static bool is_tracked_form(const struct variable *v)
     return v->kind == VARIABLE_LOCAL && type_is_integer(v->type);
 }
 
-static void forget(struct racer *r, const struct variable *v, bool stable)
+static void forget_variable(struct racer *r, const struct variable *v, bool stable)
 {
     struct interval range = type_range(v->type);
     if (r->variable_read[v->index]) range = range_within_type(r->variable_range[v->index], v->type);
-    r->locals[v->index] = fresh(r, range, stable && !r->facts->varying[v->index]);
+    r->locals[v->index] = fresh_symbol(r, range, stable && !r->facts->varying[v->index]);
 }
 
 /* ---- what statements assign ---- */
@@ -203,7 +203,7 @@ static struct assigned loop_assigned(struct racer *r, const struct ks *s)
 static void forget_assigned_forms(struct racer *r, const struct assigned *set)
 {
     for (uint32_t i = 0; i < r->kernel->local_count; i++)
-        if (set->by_index[i] != NULL) forget(r, set->by_index[i], r->loops == 0);
+        if (set->by_index[i] != NULL) forget_variable(r, set->by_index[i], r->loops == 0);
 }
 
 /* ---- accesses ---- */
@@ -323,10 +323,10 @@ static bool follow_place(struct racer *r, const struct kx *x, struct affine_plac
     if (x->kind == KX_VARIABLE) return true;
     bool exact = follow_place(r, x->left, place);
     if (x->kind != KX_INDEX) {
-        if (x->right != NULL) eval(r, x->right);
+        if (x->right != NULL) eval_affine(r, x->right);
         return false;
     }
-    struct affine index = eval(r, x->right);
+    struct affine index = eval_affine(r, x->right);
     if (!exact || place->dimensions == AFFINE_DIMENSIONS_MAX) return false;
     place->index[place->dimensions] = index;
     place->length[place->dimensions++] = x->left->type->length;
@@ -348,16 +348,17 @@ static struct access access_of(struct racer *r, const struct kx *x)
 /* ---- arithmetic ---- */
 
 /* x / divisor of what is not negative; x % divisor is x - divisor times that. */
-static struct affine quotient(struct racer *r, const struct affine *of, int64_t divisor,
-                              struct interval range)
+static struct affine affine_quotient(struct racer *r, const struct affine *of, int64_t divisor,
+                                     struct interval range)
 {
     for (size_t i = 0; i < r->quotients.count; i++) {
         const struct quotient *q = &r->quotients.items[i];
         if (q->divisor == divisor && affine_equal(&q->of, of)) return q->is;
     }
     struct interval result = {range.low / divisor, range.high / divisor};
-    struct quotient q = {
-        .of = *of, .is = fresh(r, result, affine_is_stable(&r->symbols, of)), .divisor = divisor};
+    struct quotient q = {.of = *of,
+                         .is = fresh_symbol(r, result, affine_is_stable(&r->symbols, of)),
+                         .divisor = divisor};
     vec_push(r->arena, &r->quotients, q);
     return q.is;
 }
@@ -375,7 +376,7 @@ static bool divide_affine(struct racer *r, enum kx_op op, const struct affine *l
     if (op == OP_AND) divisor++;
     if (divisor < 1 || divisor > AFFINE_FACTOR_MAX) return false;
     if (op == OP_AND && (divisor & (divisor - 1)) != 0) return false;
-    struct affine whole = quotient(r, left, divisor, range);
+    struct affine whole = affine_quotient(r, left, divisor, range);
     if (op == OP_DIV || op == OP_SHR) {
         *out = whole;
         return true;
@@ -390,8 +391,8 @@ struct operand {
 };
 
 /* The exact result as a form, where there is one; its range does not matter. */
-static bool combine(struct racer *r, enum kx_op op, const struct operand *left,
-                    const struct operand *right, struct affine *out)
+static bool combine_operands(struct racer *r, enum kx_op op, const struct operand *left,
+                             const struct operand *right, struct affine *out)
 {
     *out = left->form;
     switch (op) {
@@ -440,15 +441,15 @@ static bool exact_fits(enum kx_op op, struct interval a, struct interval b, cons
 
 static struct affine eval_binary(struct racer *r, const struct kx *x)
 {
-    struct operand left = {eval(r, x->left), observed_range(r, x->left)};
-    struct operand right = {eval(r, x->right), observed_range(r, x->right)};
+    struct operand left = {eval_affine(r, x->left), observed_range(r, x->left)};
+    struct operand right = {eval_affine(r, x->right), observed_range(r, x->right)};
     struct affine form;
     bool integers = type_is_integer(x->type) && type_is_integer(x->left->type) &&
                     type_is_integer(x->right->type);
     if (integers && exact_fits(x->op, left.range, right.range, x->type) &&
-        combine(r, x->op, &left, &right, &form))
+        combine_operands(r, x->op, &left, &right, &form))
         return form;
-    return unknown(r, x);
+    return unknown_value(r, x);
 }
 
 static bool keeps_value(const struct racer *r, const struct kx *x, const struct type *to)
@@ -459,8 +460,8 @@ static bool keeps_value(const struct racer *r, const struct kx *x, const struct 
 
 static struct affine eval_convert(struct racer *r, const struct kx *x)
 {
-    struct affine form = eval(r, x->left);
-    return keeps_value(r, x->left, x->type) ? form : unknown(r, x);
+    struct affine form = eval_affine(r, x->left);
+    return keeps_value(r, x->left, x->type) ? form : unknown_value(r, x);
 }
 
 static struct affine assign_affine(struct racer *r, const struct kx *x)
@@ -473,25 +474,25 @@ static struct affine assign_affine(struct racer *r, const struct kx *x)
         old.form = r->locals[v->index];
     else if (x->op != OP_NONE && is_shared(v))
         record_access(r, target);
-    struct operand right = {eval(r, x->right), observed_range(r, x->right)};
+    struct operand right = {eval_affine(r, x->right), observed_range(r, x->right)};
     struct affine form = right.form;
     if (is_shared(v)) {
         target.write = true;
         record_access(r, target);
     }
-    if (!tracked) return unknown(r, x);
+    if (!tracked) return unknown_value(r, x);
     bool known = type_is_integer(x->right->type);
     if (x->op != OP_NONE)
         known = known && type_is_integer(x->operation) && keeps_value(r, x->left, x->operation) &&
                 exact_fits(x->op, old.range, right.range, x->operation) &&
                 exact_fits(x->op, old.range, right.range, v->type) &&
-                combine(r, x->op, &old, &right, &form);
+                combine_operands(r, x->op, &old, &right, &form);
     else
         known = known && keeps_value(r, x->right, v->type);
     if (known)
         r->locals[v->index] = form;
     else
-        forget(r, v, r->loops == 0);
+        forget_variable(r, v, r->loops == 0);
     return x->postfix ? old.form : r->locals[v->index];
 }
 
@@ -524,8 +525,8 @@ static void guard_by(struct racer *r, const struct kx *c, bool truth)
     switch (c->kind) {
     case KX_COMPARE:
         if (type_is_integer(c->left->type) && type_is_integer(c->right->type))
-            guard_compare(r, truth ? c->op : arith_opposite(c->op), eval(r, c->left),
-                          eval(r, c->right));
+            guard_compare(r, truth ? c->op : arith_opposite(c->op), eval_affine(r, c->left),
+                          eval_affine(r, c->right));
         break;
     case KX_NOT: guard_by(r, c->left, !truth); break;
     case KX_LOGICAL:
@@ -538,7 +539,7 @@ static void guard_by(struct racer *r, const struct kx *c, bool truth)
         if (type_is_bool(c->left->type))
             guard_by(r, c->left, truth);
         else if (type_is_integer(c->left->type) && !truth)
-            push_race_guard(r, GUARD_ZERO, eval(r, c->left));
+            push_race_guard(r, GUARD_ZERO, eval_affine(r, c->left));
         break;
     default: break;
     }
@@ -575,17 +576,17 @@ static struct affine eval_choice(struct racer *r, const struct kx *x)
     const struct kx *sides[] = {x->right, x->third};
     struct assigned set = no_assigned(r);
     bool first = x->kind == KX_SELECT || x->op == OP_LOGICAL_AND;
-    eval(r, x->left);
+    eval_affine(r, x->left);
     kx_any(x->right, collect_assigned, &set);
     kx_any(x->third, collect_assigned, &set);
     for (int i = 0; i < 2; i++) {
         if (sides[i] == NULL) continue;
         assume_truth(r, x->left, i == 0 ? first : !first, 0);
-        eval(r, sides[i]);
+        eval_affine(r, sides[i]);
         forget_assigned_forms(r, &set);
         r->guards = guards;
     }
-    return unknown(r, x);
+    return unknown_value(r, x);
 }
 
 static struct affine eval_variable(struct racer *r, const struct kx *x)
@@ -595,26 +596,26 @@ static struct affine eval_variable(struct racer *r, const struct kx *x)
     if (is_tracked_form(v)) return r->locals[v->index];
     for (uint32_t i = 0; v->kind == VARIABLE_ARGUMENT && i < r->kernel->argument_count; i++)
         if (r->kernel->arguments[i] == v) return r->arguments[i];
-    return unknown(r, x);
+    return unknown_value(r, x);
 }
 
 static struct affine eval_constant(struct racer *r, const struct kx *x)
 {
-    if (!type_is_integer(x->type)) return unknown(r, x);
+    if (!type_is_integer(x->type)) return unknown_value(r, x);
     wide value = arith_as_exact(x->value);
     bool small = value >= -AFFINE_CONSTANT_MAX && value <= AFFINE_CONSTANT_MAX;
-    return small ? affine_constant((int64_t)value) : unknown(r, x);
+    return small ? affine_constant((int64_t)value) : unknown_value(r, x);
 }
 
 static struct affine eval_negate(struct racer *r, const struct kx *x)
 {
-    struct affine form = affine_constant(0), operand = eval(r, x->left);
+    struct affine form = affine_constant(0), operand = eval_affine(r, x->left);
     struct interval range = observed_range(r, x->left);
     bool exact = type_is_integer(x->type) && fits_type(x->type, -range.high, -range.low);
-    return exact && affine_add(&form, &operand, -1) ? form : unknown(r, x);
+    return exact && affine_add(&form, &operand, -1) ? form : unknown_value(r, x);
 }
 
-static struct affine eval(struct racer *r, const struct kx *x)
+static struct affine eval_affine(struct racer *r, const struct kx *x)
 {
     switch (x->kind) {
     case KX_CONSTANT: return eval_constant(r, x);
@@ -628,7 +629,7 @@ static struct affine eval(struct racer *r, const struct kx *x)
     case KX_ASSIGN: return assign_affine(r, x);
     case KX_LOGICAL:
     case KX_SELECT: return eval_choice(r, x);
-    case KX_COMMA: eval(r, x->left); return eval(r, x->right);
+    case KX_COMMA: eval_affine(r, x->left); return eval_affine(r, x->right);
     default: break;
     }
     const struct variable *root = kx_root_variable(x);
@@ -636,8 +637,8 @@ static struct affine eval(struct racer *r, const struct kx *x)
         record_access(r, access_of(r, x));
     else
         for (uint32_t i = 0; i < kx_child_count(x); i++)
-            if (kx_child(x, i) != NULL) eval(r, kx_child(x, i));
-    return unknown(r, x);
+            if (kx_child(x, i) != NULL) eval_affine(r, kx_child(x, i));
+    return unknown_value(r, x);
 }
 
 /* ---- branches ---- */
@@ -648,7 +649,7 @@ static void execute_if(struct racer *r, const struct ks *s)
     const struct affine_guard *guards = r->guards;
     struct assigned set = no_assigned(r);
     bool barrier = group_has_barrier(s);
-    eval(r, s->expr);
+    eval_affine(r, s->expr);
     uint32_t choice = choice_of(r, s->expr);
     ks_any(s->body, collect_declared, collect_assigned, &set);
     ks_any(s->otherwise, collect_declared, collect_assigned, &set);
@@ -671,7 +672,7 @@ static void execute_if(struct racer *r, const struct ks *s)
     if (back && r->reachable) {
         for (uint32_t i = 0; i < r->kernel->local_count; i++)
             if (set.by_index[i] != NULL && !affine_equal(&r->locals[i], &after[i]))
-                forget(r, set.by_index[i], r->loops == 0);
+                forget_variable(r, set.by_index[i], r->loops == 0);
         r->guards = guards;
     } else if (back) {
         r->locals = after;
@@ -687,7 +688,7 @@ static void execute_switch(struct racer *r, const struct ks *s)
     struct assigned set = no_assigned(r);
     struct accesses entry = {0}, breaks = {0};
     bool barrier = group_has_barrier(s);
-    eval(r, s->expr);
+    eval_affine(r, s->expr);
     ks_any(s->body, collect_declared, collect_assigned, &set);
     forget_assigned_forms(r, &set);
     if (barrier) entry = copy_accesses(r, &r->pending);
@@ -755,7 +756,7 @@ static void any_round(struct racer *r, const struct loop *loop)
     forget_assigned_forms(r, &loop->set);
     if (loop->counter.variable == NULL) return;
     bool stable = r->loops == 0 && !r->facts->varying[loop->counter.variable->index];
-    struct affine rounds = fresh(r, (struct interval){0, most}, stable);
+    struct affine rounds = fresh_symbol(r, (struct interval){0, most}, stable);
     if (affine_add(&value, &rounds, loop->counter.step))
         r->locals[loop->counter.variable->index] = value;
 }
@@ -770,13 +771,13 @@ static void execute_free_loop(struct racer *r, const struct ks *s)
     r->breaks = r->continues = NULL;
     any_round(r, &loop);
     if (s->expr != NULL && !s->test_after) {
-        eval(r, s->expr);
+        eval_affine(r, s->expr);
         assume_truth(r, s->expr, true, 0);
     }
     execute_list(r, s->body);
     r->guards = guards;
-    if (s->expr != NULL && s->test_after) eval(r, s->expr);
-    if (s->step != NULL) eval(r, s->step);
+    if (s->expr != NULL && s->test_after) eval_affine(r, s->expr);
+    if (s->step != NULL) eval_affine(r, s->step);
     r->loops--;
     r->breaks = breaks, r->continues = continues;
     forget_assigned_forms(r, &loop.set);
@@ -799,7 +800,7 @@ static void execute_round(struct racer *r, const struct ks *s, const struct loop
     r->continues = &continues;
     r->breaks = out;
     if (s->expr != NULL && !s->test_after) {
-        eval(r, s->expr);
+        eval_affine(r, s->expr);
         add_all(r, out, &r->pending);
         assume_truth(r, s->expr, true, 0);
     }
@@ -808,8 +809,8 @@ static void execute_round(struct racer *r, const struct ks *s, const struct loop
     r->reachable = true;
     if (continues.all.count > 0) any_round(r, loop);
     add_all(r, &r->pending, &continues);
-    if (s->expr != NULL && s->test_after) eval(r, s->expr);
-    if (s->step != NULL) eval(r, s->step);
+    if (s->expr != NULL && s->test_after) eval_affine(r, s->expr);
+    if (s->step != NULL) eval_affine(r, s->step);
     add_all(r, out, &r->pending);
     r->continues = outer_continues;
 }
@@ -846,11 +847,11 @@ static void execute_store(struct racer *r, const struct ks *s)
     const struct kernel_port *port = &r->kernel->out[s->port];
     struct access a = {.port = s->port, .span = s->span, .write = true};
     if (s->element != NULL) {
-        a.place.index[a.place.dimensions] = eval(r, s->element);
+        a.place.index[a.place.dimensions] = eval_affine(r, s->element);
         a.place.length[a.place.dimensions++] = port->arity;
     }
-    struct affine index = eval(r, s->index);
-    eval(r, s->expr);
+    struct affine index = eval_affine(r, s->index);
+    eval_affine(r, s->expr);
     a.place.index[a.place.dimensions] = index;
     a.place.length[a.place.dimensions++] = port->push;
     record_access(r, a);
@@ -859,9 +860,9 @@ static void execute_store(struct racer *r, const struct ks *s)
 static void race_statement(struct racer *r, const struct ks *s)
 {
     switch (s->kind) {
-    case KS_EXPR: eval(r, s->expr); break;
+    case KS_EXPR: eval_affine(r, s->expr); break;
     case KS_DECLARE: {
-        struct affine form = s->expr != NULL ? eval(r, s->expr) : affine_constant(0);
+        struct affine form = s->expr != NULL ? eval_affine(r, s->expr) : affine_constant(0);
         if (is_tracked_form(s->variable)) r->locals[s->variable->index] = form;
         break;
     }
@@ -886,12 +887,12 @@ static void race_statement(struct racer *r, const struct ks *s)
     case KS_RETURN:
     case KS_STOP: r->reachable = false; break;
     case KS_EMIT:
-        if (s->element != NULL) eval(r, s->element);
-        eval(r, s->expr);
+        if (s->element != NULL) eval_affine(r, s->element);
+        eval_affine(r, s->expr);
         break;
     case KS_STORE: execute_store(r, s); break;
     case KS_LAUNCH:
-        if (s->expr != NULL) eval(r, s->expr);
+        if (s->expr != NULL) eval_affine(r, s->expr);
         break;
     case KS_FOREIGN: break; /* it has no work-items */
     case KS_BARRIER: r->pending = (struct accesses){0}; break;
@@ -930,6 +931,6 @@ void race_check(const struct group_facts *facts)
     walk_body(&request, r.arena);
     for (uint32_t i = 0; i < kernel->argument_count; i++)
         if (type_is_integer(kernel->arguments[i]->type))
-            r.arguments[i] = fresh(&r, type_range(kernel->arguments[i]->type), true);
+            r.arguments[i] = fresh_symbol(&r, type_range(kernel->arguments[i]->type), true);
     execute_list(&r, kernel->body);
 }

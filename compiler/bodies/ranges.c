@@ -330,7 +330,8 @@ static void set_params(const struct walker *w, struct walk_state *s,
             s->locals[f->params[i]->index] = request->params[i];
 }
 
-static void begin(const struct walker *w, struct walk_state *s, const struct walk_request *request)
+static void begin_walk(const struct walker *w, struct walk_state *s,
+                       const struct walk_request *request)
 {
     s->reachable = true;
     s->certain = true;
@@ -363,7 +364,7 @@ static void walk_once(struct walker *w, const struct walk_request *request,
                       struct walk_result *result, uint64_t *cost)
 {
     struct walk_state *s = walk_unreachable_state(w);
-    begin(w, s, request);
+    begin_walk(w, s, request);
     walk_guide_begin(w);
     w->returns = walk_unreachable_state(w);
     w->stops = walk_unreachable_state(w);

@@ -69,8 +69,8 @@ static enum kx_op mirrored_comparison(enum kx_op op)
 }
 
 /* Narrows `kept`, an interval of `s`, by `kept op bound`. */
-static void narrow(struct walk_state *s, struct interval *kept, enum kx_op op,
-                   struct interval bound)
+static void narrow_interval(struct walk_state *s, struct interval *kept, enum kx_op op,
+                            struct interval bound)
 {
     struct interval now = *kept, limit = INTERVAL_ALL;
     switch (op) {
@@ -98,7 +98,7 @@ void walk_assume_value(struct walker *w, struct walk_state *s, const struct kx *
 {
     if (kx_assigns(e, NULL)) return;
     struct interval *kept = kept_interval(w, s, e);
-    if (kept != NULL) narrow(s, kept, op, bound);
+    if (kept != NULL) narrow_interval(s, kept, op, bound);
 }
 
 /* A sum or difference with a constant, narrowed by narrowing its other operand: where the
@@ -160,12 +160,12 @@ static bool assigns_what_is_read(const struct kx *x, void *data)
 }
 
 /* May evaluating `later` change what `earlier` speaks of? */
-static bool disturbs(const struct kx *later, const struct kx *earlier)
+static bool evaluation_disturbs(const struct kx *later, const struct kx *earlier)
 {
     return kx_any(later, assigns_what_is_read, (void *)(uintptr_t)earlier);
 }
 
-static struct interval shifted(struct interval a, wide by)
+static struct interval interval_shift(struct interval a, wide by)
 {
     return (struct interval){a.low + by, a.high + by};
 }
@@ -178,11 +178,11 @@ static void narrow_shifted(struct walk_state *s, struct interval *kept, const st
     wide size = of.high - of.low + 1;
     for (int turn = -1; turn <= 1; turn++) {
         /* Where now + offset lies in the copy of the type that is so many types away. */
-        struct interval copy = shifted(of, turn * size - offset);
+        struct interval copy = interval_shift(of, turn * size - offset);
         if (!interval_overlaps(now, copy)) continue;
         struct interval piece = interval_meet(now, copy);
         struct walk_state reached = {.reachable = true};
-        narrow(&reached, &piece, op, shifted(bound, turn * size - offset));
+        narrow_interval(&reached, &piece, op, interval_shift(bound, turn * size - offset));
         if (reached.reachable) all = all.low > all.high ? piece : interval_join(all, piece);
     }
     if (all.low > all.high)
@@ -196,7 +196,7 @@ static struct interval holder_value(struct walker *w, struct walk_state *s, stru
 {
     struct interval now = other_side(w, s, h.at);
     if (h.offset == 0) return now;
-    return interval_wrapped(shifted(now, h.offset), h.at->type);
+    return interval_wrapped(interval_shift(now, h.offset), h.at->type);
 }
 
 static void assume_side(struct walker *w, struct walk_state *s, struct holder side, enum kx_op op,
@@ -206,7 +206,7 @@ static void assume_side(struct walker *w, struct walk_state *s, struct holder si
     if (kept == NULL)
         assume_sum(w, s, side.at, op, value);
     else if (side.offset == 0)
-        narrow(s, kept, op, value);
+        narrow_interval(s, kept, op, value);
     else
         narrow_shifted(s, kept, side.at->type, side.offset, op, value);
 }
@@ -214,7 +214,7 @@ static void assume_side(struct walker *w, struct walk_state *s, struct holder si
 static bool is_exact_shift(struct walker *w, struct walk_state *s, struct holder h)
 {
     return h.offset == 0 || interval_contains(interval_of_type(h.at->type),
-                                              shifted(other_side(w, s, h.at), h.offset));
+                                              interval_shift(other_side(w, s, h.at), h.offset));
 }
 
 /* Holds after both operands have been evaluated, the left one first. */
@@ -222,7 +222,7 @@ static void assume_compare(struct walker *w, struct walk_state *s, const struct 
                            bool truth_value)
 {
     enum kx_op op = truth_value ? c->op : arith_opposite(c->op);
-    if (!type_is_integer(c->left->type) || disturbs(c->right, c->left)) return;
+    if (!type_is_integer(c->left->type) || evaluation_disturbs(c->right, c->left)) return;
     struct holder left = value_holder(c->left), right = value_holder(c->right);
     if (left.at == NULL || right.at == NULL) return;
     if (op == OP_NE && is_exact_shift(w, s, left) && is_exact_shift(w, s, right))
@@ -246,7 +246,7 @@ static void assume_either(struct walker *w, struct walk_state *s, const struct k
 {
     struct walk_state *right = walk_branch(w, s);
     walk_assume(w, s, condition->left, truth_value);
-    if (!disturbs(condition->right, condition->left))
+    if (!evaluation_disturbs(condition->right, condition->left))
         walk_assume(w, right, condition->left, !truth_value);
     walk_assume(w, right, condition->right, truth_value);
     walk_rejoin(w, s, right);
@@ -262,7 +262,7 @@ void walk_assume(struct walker *w, struct walk_state *s, const struct kx *condit
     case KX_COMMA: walk_assume(w, s, condition->right, truth_value); break;
     case KX_LOGICAL:
         if ((condition->op == OP_LOGICAL_AND) == truth_value) {
-            if (!disturbs(condition->right, condition->left))
+            if (!evaluation_disturbs(condition->right, condition->left))
                 walk_assume(w, s, condition->left, truth_value);
             walk_assume(w, s, condition->right, truth_value);
         } else {
@@ -301,7 +301,8 @@ static const struct kx *stepped_operand(const struct kx *e)
 /* Narrows `s`, in which the condition has not been evaluated, where it comes out as `truth`: in it
  * `v--` is v, as long as nothing else that is evaluated speaks of v.  So a step that follows on a
  * test that excludes wrapping is known not to wrap. */
-static void expect(struct walker *w, struct walk_state *s, const struct kx *condition, bool truth)
+static void expect_truth(struct walker *w, struct walk_state *s, const struct kx *condition,
+                         bool truth)
 {
     const struct kx *v, *other;
     switch (condition->kind) {
@@ -309,7 +310,7 @@ static void expect(struct walker *w, struct walk_state *s, const struct kx *cond
         if (!type_is_bool(condition->type)) break;
         v = stepped_operand(condition->left);
         if (v != NULL) walk_assume_value(w, s, v, truth ? OP_NE : OP_EQ, (struct interval){0, 0});
-        if (type_is_bool(condition->left->type)) expect(w, s, condition->left, truth);
+        if (type_is_bool(condition->left->type)) expect_truth(w, s, condition->left, truth);
         break;
     case KX_COMPARE: {
         enum kx_op op = truth ? condition->op : arith_opposite(condition->op);
@@ -341,7 +342,7 @@ static void take_condition(struct walker *w, struct walk_state *s, struct kx *co
     if (!s->reachable) return;
     bool conjunction = condition->kind == KX_LOGICAL && (condition->op == OP_LOGICAL_AND) == truth;
     if (!conjunction && condition->kind != KX_NOT) {
-        expect(w, s, condition, truth);
+        expect_truth(w, s, condition, truth);
         if (s->reachable) walk_eval(w, s, condition);
         walk_assume(w, s, condition, truth);
         return;

@@ -44,7 +44,7 @@ static bool is_pure(const struct walker *w, const struct kx *e, int depth)
     }
 }
 
-static bool same(const struct kx *a, const struct kx *b)
+static bool is_same_expression(const struct kx *a, const struct kx *b)
 {
     if (a == NULL || b == NULL) return a == b;
     if (a->kind != b->kind || a->type != b->type) return false;
@@ -54,34 +54,35 @@ static bool same(const struct kx *a, const struct kx *b)
     case KX_ITEM: return a->dimension == b->dimension;
     case KX_PHASE: return true;
     case KX_PEEK: {
-        if (a->port != b->port || !same(a->left, b->left)) return false;
+        if (a->port != b->port || !is_same_expression(a->left, b->left)) return false;
         const struct kx *i = a->right, *j = b->right; /* x is x[0] */
         bool first_a = i == NULL || (i->kind == KX_CONSTANT && i->value.bits == 0);
         bool first_b = j == NULL || (j->kind == KX_CONSTANT && j->value.bits == 0);
-        return first_a || first_b ? first_a && first_b : same(i, j);
+        return first_a || first_b ? first_a && first_b : is_same_expression(i, j);
     }
-    case KX_MEMBER: return a->member == b->member && same(a->left, b->left);
+    case KX_MEMBER: return a->member == b->member && is_same_expression(a->left, b->left);
     case KX_INDEX:
     case KX_CONVERT:
     case KX_NEGATE:
     case KX_COMPLEMENT:
     case KX_BINARY:
         if (a->op != b->op) return false;
-        if (same(a->left, b->left) && same(a->right, b->right)) return true;
-        return (a->op == OP_ADD || a->op == OP_MUL) && same(a->left, b->right) &&
-               same(a->right, b->left);
+        if (is_same_expression(a->left, b->left) && is_same_expression(a->right, b->right))
+            return true;
+        return (a->op == OP_ADD || a->op == OP_MUL) && is_same_expression(a->left, b->right) &&
+               is_same_expression(a->right, b->left);
     default: return false;
     }
 }
 
-static bool mentions(const struct kx *e, const struct variable *v)
+static bool mentions_variable(const struct kx *e, const struct variable *v)
 {
     if (e == NULL) return false;
     if (e->kind == KX_VARIABLE) return e->variable == v;
-    return mentions(e->left, v) || mentions(e->right, v);
+    return mentions_variable(e->left, v) || mentions_variable(e->right, v);
 }
 
-static const struct kx *stripped(const struct kx *e)
+static const struct kx *strip_conversions(const struct kx *e)
 {
     while (e->kind == KX_CONVERT && walk_keeps_values(e->left->type, e->type))
         e = e->left;
@@ -104,7 +105,7 @@ static bool add_form(struct walk_form *to, const struct walk_form *more, int64_t
     if (to->constant > CONSTANT_LIMIT || to->constant < -CONSTANT_LIMIT) return false;
     for (uint32_t i = 0; i < more->count; i++) {
         uint32_t at = 0;
-        while (at < to->count && !same(to->terms[at].atom, more->terms[i].atom))
+        while (at < to->count && !is_same_expression(to->terms[at].atom, more->terms[i].atom))
             at++;
         wide factor = (wide)scale * more->terms[i].factor;
         if (at < to->count) factor += to->terms[at].factor;
@@ -149,7 +150,7 @@ static struct interval fact_form_range(const struct walker *w, const struct walk
 static bool form_of(const struct walker *w, const struct walk_state *s, const struct kx *whole,
                     int depth, struct walk_form *form)
 {
-    const struct kx *e = stripped(whole);
+    const struct kx *e = strip_conversions(whole);
     *form = (struct walk_form){0};
     if (!type_is_integer(e->type) || depth > DEPTH_MAX) return false;
     if (e->kind == KX_CONSTANT) {
@@ -250,7 +251,7 @@ static void take_over_tie(const struct walker *w, struct walk_state *s, const st
 {
     if (form->count != 1) return;
     const struct variable *from = walk_plain_local(w, form->terms[0].atom);
-    if (from == NULL || stripped(form->terms[0].atom)->kind != KX_VARIABLE) return;
+    if (from == NULL || strip_conversions(form->terms[0].atom)->kind != KX_VARIABLE) return;
     walk_tie_take_over(w, s, walk_slot(w, v), walk_slot(w, from), form->terms[0].factor,
                        form->constant);
 }
@@ -278,13 +279,14 @@ void walk_fact_assigned(const struct walker *w, struct walk_state *s, const stru
 {
     struct walk_form form;
     const struct variable *v = walk_plain_local(w, target);
-    if (v == NULL || stripped(target)->kind != KX_VARIABLE || mentions(value, v)) return;
+    if (v == NULL || strip_conversions(target)->kind != KX_VARIABLE || mentions_variable(value, v))
+        return;
     if (!form_of(w, s, value, 0, &form)) return;
     take_over_ties(w, s, v, &form);
     if (form.count == 0 || form.count == FACT_TERMS_MAX) return;
     for (uint32_t i = 0; i < form.count; i++)
         if (!is_kept(w, s, form.terms[i].atom)) return;
-    const struct walk_form own = {.count = 1, .terms = {{stripped(target), 1}}};
+    const struct walk_form own = {.count = 1, .terms = {{strip_conversions(target), 1}}};
     if (add_form(&form, &own, -1)) add_range_fact(s, form, (struct interval){0, 0});
 }
 
@@ -295,7 +297,7 @@ void walk_fact_kill(struct walk_state *s, const struct variable *v)
         const struct walk_form *form = &s->facts[i].form;
         bool dies = false;
         for (uint32_t t = 0; t < form->count; t++)
-            dies |= mentions(form->terms[t].atom, v);
+            dies |= mentions_variable(form->terms[t].atom, v);
         if (!dies) s->facts[kept++] = s->facts[i];
     }
     s->fact_count = kept;

@@ -44,8 +44,8 @@ static const struct type *kept_type(const struct kernel *k, size_t i)
 }
 
 /* Grows `kept` until a firing that begins in it ends in it.  False: it did not come to rest. */
-static bool stabilise(struct compile *cx, struct kernel *k, struct interval *kept,
-                      struct interval *next, size_t count)
+static bool stabilise_state(struct compile *cx, struct kernel *k, struct interval *kept,
+                            struct interval *next, size_t count)
 {
     struct arena *scratch = arena_create();
     struct walker widening = {.scratch = scratch};
@@ -75,7 +75,7 @@ static bool find_kept_ranges(struct compile *cx, struct kernel *k, struct interv
     if (k->init != NULL && !walk_section(cx, k, NULL, begun, count)) return false;
     for (size_t i = 0; i < count; i++)
         kept[i] = begun[i];
-    if (!stabilise(cx, k, kept, next, count)) return false;
+    if (!stabilise_state(cx, k, kept, next, count)) return false;
     if (!walk_section(cx, k, kept, next, count)) return true;
     for (size_t i = 0; i < count; i++)
         kept[i] = interval_meet(kept[i], interval_join(begun[i], next[i]));

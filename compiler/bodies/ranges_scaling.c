@@ -112,7 +112,7 @@ static bool count_declaration(const struct ks *s, void *data)
     return false;
 }
 
-static bool continues(const struct ks *s, void *data)
+static bool has_continue(const struct ks *s, void *data)
 {
     (void)data;
     return s->kind == KS_CONTINUE;
@@ -159,7 +159,8 @@ uint64_t walk_scaling_rounds(const struct walker *w, const struct ks *loop,
     uint64_t rounds = rounds_of_kx(w, loop, in, loop->expr);
     uint64_t step = rounds_of_kx(w, loop, in, loop->step);
     uint64_t body = WALK_UNBOUNDED;
-    if (!ks_any(loop->body, continues, NULL, NULL)) body = rounds_of_body(w, loop, in, loop->body);
+    if (!ks_any(loop->body, has_continue, NULL, NULL))
+        body = rounds_of_body(w, loop, in, loop->body);
     if (step < rounds) rounds = step;
     return body < rounds ? body : rounds;
 }

@@ -71,7 +71,7 @@ static uint32_t number_of_node(struct walker *w, struct walk_node n)
     return number;
 }
 
-static uint32_t constant(struct walker *w, const struct type *type, uint64_t bits)
+static uint32_t number_constant(struct walker *w, const struct type *type, uint64_t bits)
 {
     return number_of_node(w,
                           (struct walk_node){.kind = NODE_CONSTANT, .about = type, .bits = bits});
@@ -81,10 +81,10 @@ static uint32_t constant(struct walker *w, const struct type *type, uint64_t bit
 static uint32_t number_of_index(struct walker *w, uint32_t number)
 {
     const struct walk_node *n = &w->nodes.items[number];
-    return n->kind == NODE_CONSTANT ? constant(w, NULL, n->bits) : number;
+    return n->kind == NODE_CONSTANT ? number_constant(w, NULL, n->bits) : number;
 }
 
-static uint32_t negation(struct walker *w, uint32_t a)
+static uint32_t number_negation(struct walker *w, uint32_t a)
 {
     if (a == 0) return 0;
     if (w->nodes.items[a].kind == NODE_NOT) return w->nodes.items[a].a;
@@ -93,11 +93,11 @@ static uint32_t negation(struct walker *w, uint32_t a)
     return number_of_node(w, (struct walk_node){.kind = NODE_NOT, .a = a, .depth = depth});
 }
 
-static uint32_t conjunction(struct walker *w, uint32_t a, uint32_t b)
+static uint32_t number_conjunction(struct walker *w, uint32_t a, uint32_t b)
 {
     if (a == 0 || b == 0) return 0;
     if (a == b) return a;
-    if (a > b) return conjunction(w, b, a);
+    if (a > b) return number_conjunction(w, b, a);
     uint32_t of_a = w->nodes.items[a].depth, of_b = w->nodes.items[b].depth;
     uint32_t depth = (of_a > of_b ? of_a : of_b) + 1;
     if (depth > CONDITION_DEPTH_MAX) return 0;
@@ -106,19 +106,19 @@ static uint32_t conjunction(struct walker *w, uint32_t a, uint32_t b)
 
 /* a op b, by ==, < and <=, negations and exchanged sides; of integers without <=.  Of floats `>=` is
  * no negation of `<`: there are values that are neither. */
-static uint32_t comparison(struct walker *w, enum kx_op op, const struct type *type, uint32_t a,
-                           uint32_t b)
+static uint32_t number_comparison(struct walker *w, enum kx_op op, const struct type *type,
+                                  uint32_t a, uint32_t b)
 {
     bool exact = type_is_integer(type);
     switch (op) {
-    case OP_NE: return negation(w, comparison(w, OP_EQ, type, a, b));
-    case OP_GT: return comparison(w, OP_LT, type, b, a);
-    case OP_GE: return comparison(w, OP_LE, type, b, a);
+    case OP_NE: return number_negation(w, number_comparison(w, OP_EQ, type, a, b));
+    case OP_GT: return number_comparison(w, OP_LT, type, b, a);
+    case OP_GE: return number_comparison(w, OP_LE, type, b, a);
     case OP_LE:
-        if (exact) return negation(w, comparison(w, OP_LT, type, b, a));
+        if (exact) return number_negation(w, number_comparison(w, OP_LT, type, b, a));
         break;
     case OP_EQ:
-        if (a > b) return comparison(w, op, type, b, a);
+        if (a > b) return number_comparison(w, op, type, b, a);
         break;
     default: break;
     }
@@ -138,14 +138,15 @@ static uint32_t variable_number(struct walker *w, struct walk_state *s, const st
     if (v->kind != VARIABLE_LOCAL || v->index >= w->local_count) return 0;
     if (walk_slot(w, v) != WALK_NO_SLOT && (type_is_integer(e->type) || type_is_bool(e->type))) {
         struct interval now = walk_variable(w, s, e);
-        if (now.low == now.high) return constant(w, e->type, (uint64_t)now.low);
+        if (now.low == now.high) return number_constant(w, e->type, (uint64_t)now.low);
     }
     uint32_t *number = &s->numbers[v->index];
     if (*number == 0) *number = number_of_node(w, (struct walk_node){.kind = NODE_FRESH});
     return *number;
 }
 
-static uint32_t number(struct walker *w, struct walk_state *s, const struct kx *e, int depth);
+static uint32_t number_expression(struct walker *w, struct walk_state *s, const struct kx *e,
+                                  int depth);
 
 /* Of a value that is made of up to two others. */
 static uint32_t made_of(struct walker *w, struct walk_state *s, const struct kx *e,
@@ -158,27 +159,28 @@ static uint32_t made_of(struct walker *w, struct walk_state *s, const struct kx 
                           .a = NOTHING,
                           .b = NOTHING};
     if (e->kind == KX_BUILTIN) n.bits = (uint64_t)e->builtin;
-    if (left != NULL && (n.a = number(w, s, left, depth)) == 0) return 0;
-    if (right != NULL && (n.b = number(w, s, right, depth)) == 0) return 0;
+    if (left != NULL && (n.a = number_expression(w, s, left, depth)) == 0) return 0;
+    if (right != NULL && (n.b = number_expression(w, s, right, depth)) == 0) return 0;
     if (e->kind == KX_INDEX || e->kind == KX_PEEK) {
         if (left != NULL && e->kind == KX_PEEK) n.a = number_of_index(w, n.a);
-        n.b = right != NULL ? number_of_index(w, n.b) : constant(w, NULL, 0);
+        n.b = right != NULL ? number_of_index(w, n.b) : number_constant(w, NULL, 0);
     }
     return number_of_node(w, n);
 }
 
 /* Of the value of a pure expression; 0: it has none, or it may be another one each time. */
-static uint32_t number(struct walker *w, struct walk_state *s, const struct kx *e, int depth)
+static uint32_t number_expression(struct walker *w, struct walk_state *s, const struct kx *e,
+                                  int depth)
 {
     if (++depth > NUMBER_DEPTH_MAX) return 0;
     switch (e->kind) {
     case KX_CONSTANT:
-        return constant(w, e->type,
-                        type_is_integer(e->type) || type_is_bool(e->type)
-                            ? (uint64_t)interval_of_value(e->value).low
-                            : e->value.bits);
+        return number_constant(w, e->type,
+                               type_is_integer(e->type) || type_is_bool(e->type)
+                                   ? (uint64_t)interval_of_value(e->value).low
+                                   : e->value.bits);
     case KX_VARIABLE: return variable_number(w, s, e);
-    case KX_PHASE: return constant(w, e->type, w->phase);
+    case KX_PHASE: return number_constant(w, e->type, w->phase);
     case KX_FIRING:
     case KX_PEEK:
     case KX_INDEX:
@@ -189,23 +191,27 @@ static uint32_t number(struct walker *w, struct walk_state *s, const struct kx *
     case KX_CONVERT:
         if (!type_is_bool(e->type) || !type_is_integer(e->left->type))
             return type_is_bool(e->type) && type_is_bool(e->left->type)
-                       ? number(w, s, e->left, depth)
+                       ? number_expression(w, s, e->left, depth)
                        : made_of(w, s, e, e->left, NULL, e->type, depth);
         {
-            uint32_t from = number(w, s, e->left, depth);
+            uint32_t from = number_expression(w, s, e->left, depth);
             if (from == 0) return 0;
-            return comparison(w, OP_NE, e->left->type, from, constant(w, e->left->type, 0));
+            return number_comparison(w, OP_NE, e->left->type, from,
+                                     number_constant(w, e->left->type, 0));
         }
-    case KX_NOT: return negation(w, number(w, s, e->left, depth));
+    case KX_NOT: return number_negation(w, number_expression(w, s, e->left, depth));
     case KX_LOGICAL: {
-        uint32_t a = number(w, s, e->left, depth), b = number(w, s, e->right, depth);
-        if (e->op == OP_LOGICAL_AND) return conjunction(w, a, b);
-        return negation(w, conjunction(w, negation(w, a), negation(w, b)));
+        uint32_t a = number_expression(w, s, e->left, depth),
+                 b = number_expression(w, s, e->right, depth);
+        if (e->op == OP_LOGICAL_AND) return number_conjunction(w, a, b);
+        return number_negation(w,
+                               number_conjunction(w, number_negation(w, a), number_negation(w, b)));
     }
     case KX_COMPARE: {
         if (!type_is_scalar(e->left->type)) return 0;
-        uint32_t a = number(w, s, e->left, depth), b = number(w, s, e->right, depth);
-        return a == 0 || b == 0 ? 0 : comparison(w, e->op, e->left->type, a, b);
+        uint32_t a = number_expression(w, s, e->left, depth),
+                 b = number_expression(w, s, e->right, depth);
+        return a == 0 || b == 0 ? 0 : number_comparison(w, e->op, e->left->type, a, b);
     }
     case KX_CALL:
     case KX_BUILTIN: {
@@ -221,7 +227,7 @@ static uint32_t number(struct walker *w, struct walk_state *s, const struct kx *
 
 uint32_t walk_number(struct walker *w, struct walk_state *s, const struct kx *e)
 {
-    return w->sums && s->reachable ? number(w, s, e, 0) : 0;
+    return w->sums && s->reachable ? number_expression(w, s, e, 0) : 0;
 }
 
 void walk_sum_assigned(const struct walker *w, struct walk_state *s, const struct variable *v,
@@ -293,7 +299,7 @@ static bool fits_term(wide value)
 }
 
 /* A sum of the first `count` products; of all sums of a walk only so many products are kept. */
-static struct walk_sum kept(struct walker *w, wide constant, uint32_t count)
+static struct walk_sum new_sum(struct walker *w, wide constant, uint32_t count)
 {
     w->cx->walk_steps += count / TERMS_IN_A_STEP;
     if (!fits_term(constant) || count > TERMS_MAX || count > TERMS_KEPT_MAX - w->terms_kept)
@@ -316,7 +322,8 @@ static struct walk_product *products_of(struct walker *w)
 }
 
 /* a + factor x b, both sorted. */
-static struct walk_sum added(struct walker *w, struct walk_sum a, int64_t factor, struct walk_sum b)
+static struct walk_sum sum_add_scaled(struct walker *w, struct walk_sum a, int64_t factor,
+                                      struct walk_sum b)
 {
     if (!a.known || !b.known) return unknown_sum;
     struct walk_product *terms = products_of(w);
@@ -332,7 +339,7 @@ static struct walk_sum added(struct walker *w, struct walk_sum a, int64_t factor
         j += order >= 0;
         if (next.factor != 0) terms[count++] = next;
     }
-    return kept(w, a.constant + (wide)factor * b.constant, count);
+    return new_sum(w, a.constant + (wide)factor * b.constant, count);
 }
 
 /* The conditions of both, each once.  False: they are too many. */
@@ -376,7 +383,7 @@ static bool gather_terms(struct walk_product *terms, uint32_t *count)
     return true;
 }
 
-static struct walk_sum multiplied(struct walker *w, struct walk_sum a, struct walk_sum b)
+static struct walk_sum sum_multiply(struct walker *w, struct walk_sum a, struct walk_sum b)
 {
     if (!a.known || !b.known || (a.count + 1) * (b.count + 1) > PRODUCTS_MAX) return unknown_sum;
     struct walk_product *terms = products_of(w);
@@ -396,7 +403,7 @@ static struct walk_sum multiplied(struct walker *w, struct walk_sum a, struct wa
     }
     w->cx->walk_steps += count / TERMS_IN_A_STEP;
     if (!gather_terms(terms, &count)) return unknown_sum;
-    return kept(w, (wide)a.constant * b.constant, count);
+    return new_sum(w, (wide)a.constant * b.constant, count);
 }
 
 /* 1 where the condition of that number holds, else 0. */
@@ -409,12 +416,12 @@ static struct walk_sum sum_where_true(struct walker *w, uint32_t condition)
     struct walk_sum sum = unknown_sum;
     switch ((enum node_kind)n.kind) {
     case NODE_CONSTANT: sum = (struct walk_sum){.known = true, .constant = n.bits != 0}; break;
-    case NODE_NOT: sum = added(w, one, -1, sum_where_true(w, n.a)); break;
-    case NODE_AND: sum = multiplied(w, sum_where_true(w, n.a), sum_where_true(w, n.b)); break;
+    case NODE_NOT: sum = sum_add_scaled(w, one, -1, sum_where_true(w, n.a)); break;
+    case NODE_AND: sum = sum_multiply(w, sum_where_true(w, n.a), sum_where_true(w, n.b)); break;
     case NODE_FRESH:
     case NODE_VALUE:
         *products_of(w) = (struct walk_product){.atoms = {condition}, .factor = 1};
-        sum = kept(w, 0, 1);
+        sum = new_sum(w, 0, 1);
         break;
     }
     w->nodes.items[condition].holds = arena_copy(w->scratch, &sum, sizeof sum);
@@ -465,8 +472,9 @@ struct walk_sum *walk_sum_choice(struct walker *w, uint32_t condition,
         struct walk_sum after = taken->sums[i], otherwise = skipped->sums[i];
         sums[i] = otherwise;
         if (same_sum(after, otherwise)) continue;
-        struct walk_sum more = added(w, after, -1, otherwise);
-        sums[i] = added(w, otherwise, 1, multiplied(w, sum_where_true(w, condition), more));
+        struct walk_sum more = sum_add_scaled(w, after, -1, otherwise);
+        sums[i] =
+            sum_add_scaled(w, otherwise, 1, sum_multiply(w, sum_where_true(w, condition), more));
     }
     return sums;
 }

@@ -65,7 +65,7 @@ static int64_t count_end_appends(const struct walker *w, const struct ks *list, 
     return count;
 }
 
-static const struct kx *unconverted(const struct kx *e)
+static const struct kx *skip_conversions(const struct kx *e)
 {
     while (e->kind == KX_CONVERT)
         e = e->left;
@@ -76,13 +76,13 @@ static const struct kx *unconverted(const struct kx *e)
 static int64_t constant_step(const struct walker *w, const struct kx *e, uint32_t *slot)
 {
     if (e->kind != KX_ASSIGN || e->left->kind != KX_VARIABLE || !type_is_integer(e->type)) return 0;
-    const struct kx *by = unconverted(e->right);
+    const struct kx *by = skip_conversions(e->right);
     enum kx_op op = e->op;
     if (op == OP_NONE && by->kind == KX_BINARY) {
-        const struct kx *from = unconverted(by->left);
+        const struct kx *from = skip_conversions(by->left);
         op = by->op;
         if (from->kind != KX_VARIABLE || from->variable != e->left->variable) return 0;
-        by = unconverted(by->right);
+        by = skip_conversions(by->right);
     }
     if ((op != OP_ADD && op != OP_SUB) || by->kind != KX_CONSTANT || !type_is_integer(by->type))
         return 0;
@@ -152,22 +152,22 @@ static bool is_open_high(struct interval a)
     return a.high >= INTERVAL_MAX;
 }
 
-static struct interval clipped(struct interval a)
+static struct interval interval_clip(struct interval a)
 {
     if (a.low < INTERVAL_MIN) a.low = INTERVAL_MIN;
     if (a.high > INTERVAL_MAX) a.high = INTERVAL_MAX;
     return a;
 }
 
-static struct interval sum(struct interval a, struct interval b)
+static struct interval interval_sum(struct interval a, struct interval b)
 {
     struct interval r = {a.low + b.low, a.high + b.high};
     if (is_open_low(a) || is_open_low(b)) r.low = INTERVAL_MIN;
     if (is_open_high(a) || is_open_high(b)) r.high = INTERVAL_MAX;
-    return clipped(r);
+    return interval_clip(r);
 }
 
-static struct interval scaled(struct interval a, int64_t factor)
+static struct interval interval_scale(struct interval a, int64_t factor)
 {
     struct interval r = {a.low * factor, a.high * factor};
     bool low = is_open_low(a), high = is_open_high(a);
@@ -178,14 +178,15 @@ static struct interval scaled(struct interval a, int64_t factor)
     }
     if (low) r.low = INTERVAL_MIN;
     if (high) r.high = INTERVAL_MAX;
-    return clipped(r);
+    return interval_clip(r);
 }
 
 /* ---- what holds ---- */
 
 /* Packets appended so far.  In a fixed point the counters begin at those of its entry: they are no
  * upper bounds. */
-static struct interval emitted(const struct walker *w, const struct walk_state *s, uint32_t end)
+static struct interval packets_emitted(const struct walker *w, const struct walk_state *s,
+                                       uint32_t end)
 {
     const struct walk_count *count = &s->counts[end];
     struct interval all = {(wide)count->least, INTERVAL_MAX};
@@ -199,9 +200,9 @@ void walk_tie_set(const struct walker *w, struct walk_state *s, uint32_t slot,
     for (uint32_t i = 0; i < w->tie_count; i++) {
         const struct walk_tie *tie = &w->ties[i];
         if (tie->slot != slot) continue;
-        s->ties[i] = tie->end == WALK_NO_SLOT
-                         ? INTERVAL_ALL
-                         : sum(emitted(w, s, tie->end), scaled(value, -tie->factor));
+        s->ties[i] = tie->end == WALK_NO_SLOT ? INTERVAL_ALL
+                                              : interval_sum(packets_emitted(w, s, tie->end),
+                                                             interval_scale(value, -tie->factor));
     }
 }
 
@@ -212,13 +213,13 @@ void walk_tie_take_over(const struct walker *w, struct walk_state *s, uint32_t s
         const struct walk_tie *own = &w->ties[i];
         if (own->end == WALK_NO_SLOT || own->slot != slot) continue;
         struct interval shift =
-            clipped((struct interval){-own->factor * offset, -own->factor * offset});
+            interval_clip((struct interval){-own->factor * offset, -own->factor * offset});
         for (uint32_t j = 0; j < w->tie_count; j++) {
             const struct walk_tie *other = &w->ties[j];
             if (other->end != own->end || other->slot != from ||
                 (wide)own->factor * scale != other->factor)
                 continue;
-            s->ties[i] = interval_meet(s->ties[i], sum(s->ties[j], shift));
+            s->ties[i] = interval_meet(s->ties[i], interval_sum(s->ties[j], shift));
         }
     }
 }
@@ -241,13 +242,15 @@ void walk_tie_begin(const struct walker *w, struct walk_state *s)
 void walk_tie_append(const struct walker *w, struct walk_state *s, uint32_t end, bool certain)
 {
     for (uint32_t i = 0; i < w->tie_count; i++)
-        if (w->ties[i].end == end) s->ties[i] = sum(s->ties[i], (struct interval){certain, 1});
+        if (w->ties[i].end == end)
+            s->ties[i] = interval_sum(s->ties[i], (struct interval){certain, 1});
 }
 
 void walk_tie_add(const struct walker *w, struct walk_state *s, uint32_t slot, struct interval by)
 {
     for (uint32_t i = 0; i < w->tie_count; i++)
-        if (w->ties[i].slot == slot) s->ties[i] = sum(s->ties[i], scaled(by, -w->ties[i].factor));
+        if (w->ties[i].slot == slot)
+            s->ties[i] = interval_sum(s->ties[i], interval_scale(by, -w->ties[i].factor));
 }
 
 void walk_tie_round(const struct walker *w, struct walk_state *s, uint32_t level)
@@ -266,7 +269,7 @@ uint64_t walk_tie_rounds(const struct walker *w, const struct walk_state *entry,
     for (uint32_t i = 0; i < w->tie_count; i++) {
         const struct walk_tie *tie = &w->ties[i];
         struct interval pace = next->ties[i], now = in->locals[tie->slot];
-        struct interval from = sum(entry->locals[tie->slot], in->ties[i]);
+        struct interval from = interval_sum(entry->locals[tie->slot], in->ties[i]);
         if (tie->end != WALK_NO_SLOT || tie->level != level) continue;
         wide distance = -1, step = 1;
         if (pace.low > 0 && !is_open_low(from) && !is_open_high(now)) {
@@ -289,7 +292,8 @@ uint64_t walk_tie_most(const struct walker *w, const struct walk_state *s, uint3
     for (uint32_t i = 0; i < w->tie_count; i++) {
         const struct walk_tie *tie = &w->ties[i];
         if (tie->end != end) continue;
-        struct interval all = sum(s->ties[i], scaled(s->locals[tie->slot], tie->factor));
+        struct interval all =
+            interval_sum(s->ties[i], interval_scale(s->locals[tie->slot], tie->factor));
         wide high = all.high < 0 ? 0 : all.high;
         if (!is_open_high(all) && high < ROUNDS_MAX && (uint64_t)high < most) most = (uint64_t)high;
     }
@@ -309,7 +313,8 @@ void walk_tie_settle(const struct walker *w, struct walk_state *s)
         const struct walk_tie *tie = &w->ties[i];
         if (tie->end == WALK_NO_SLOT) continue;
         struct walk_count *count = &s->counts[tie->end];
-        struct interval all = sum(s->ties[i], scaled(s->locals[tie->slot], tie->factor));
+        struct interval all =
+            interval_sum(s->ties[i], interval_scale(s->locals[tie->slot], tie->factor));
         wide high = all.high < 0 ? 0 : all.high;
         bool bounded = !is_open_high(all) && high < ROUNDS_MAX;
         if (bounded && (uint64_t)high < count->most) count->most = (uint64_t)high;

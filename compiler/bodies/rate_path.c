@@ -125,7 +125,7 @@ static bool has_jumps(const struct ks *stmt)
     return false;
 }
 
-static bool matters(const struct route *r, const struct place *p)
+static bool place_matters(const struct route *r, const struct place *p)
 {
     const struct ks *s = p->stmt;
     uint32_t port = r->path->port;
@@ -326,7 +326,7 @@ void rate_path_show(struct compile *cx, struct diag *d, const struct rate_path *
         struct place *p = &r->places[i];
         if (p->kind == STEP_ROUND && p->times > 1 && p->last < p->least_rounds)
             p->least_rounds = p->last;
-        if (!matters(r, p)) continue;
+        if (!place_matters(r, p)) continue;
         switch (p->kind) {
         case STEP_APPEND: label_append(r, d, p); break;
         case STEP_BRANCH: label_branch(r, d, p); break;

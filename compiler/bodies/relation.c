@@ -20,7 +20,7 @@ void relation_clear(struct relation *r)
     memset(r->point, 0, r->ends * sizeof *r->point);
 }
 
-static int64_t *direction(const struct relation *r, uint32_t index)
+static int64_t *direction_row(const struct relation *r, uint32_t index)
 {
     return r->directions + (size_t)index * r->ends;
 }
@@ -34,7 +34,7 @@ void relation_copy(struct relation *to, const struct relation *from)
            (size_t)from->direction_count * to->ends * sizeof *to->directions);
 }
 
-static uint64_t magnitude(int64_t value)
+static uint64_t magnitude_of(int64_t value)
 {
     return value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
 }
@@ -43,7 +43,7 @@ static void divide_out(int64_t *vector, uint32_t count)
 {
     uint64_t common = 0;
     for (uint32_t i = 0; i < count; i++)
-        common = gcd64(common, magnitude(vector[i]));
+        common = gcd64(common, magnitude_of(vector[i]));
     if (common < 2 || common > INT64_MAX) return;
     for (uint32_t i = 0; i < count; i++)
         vector[i] /= (int64_t)common;
@@ -58,7 +58,7 @@ static uint32_t first_nonzero(const int64_t *vector, uint32_t count)
 }
 
 /* vector := vector x row[pivot] - row x vector[pivot]; false on overflow. */
-static bool eliminate(int64_t *vector, const int64_t *row, uint32_t count)
+static bool eliminate_pivot(int64_t *vector, const int64_t *row, uint32_t count)
 {
     uint32_t pivot = first_nonzero(row, count);
     assert(pivot < count);
@@ -79,19 +79,19 @@ static void add_direction(struct relation *r, int64_t *vector)
 {
     divide_out(vector, r->ends);
     for (uint32_t i = 0; i < r->direction_count; i++) {
-        if (eliminate(vector, direction(r, i), r->ends)) continue;
+        if (eliminate_pivot(vector, direction_row(r, i), r->ends)) continue;
         r->any = true;
         return;
     }
     if (first_nonzero(vector, r->ends) == r->ends) return;
-    memcpy(direction(r, r->direction_count++), vector, r->ends * sizeof *vector);
+    memcpy(direction_row(r, r->direction_count++), vector, r->ends * sizeof *vector);
 }
 
 static void add_directions(struct relation *to, const struct relation *from)
 {
     int64_t vector[RELATION_ENDS_MAX];
     for (uint32_t i = 0; i < from->direction_count && !to->any; i++) {
-        memcpy(vector, direction(from, i), to->ends * sizeof *vector);
+        memcpy(vector, direction_row(from, i), to->ends * sizeof *vector);
         add_direction(to, vector);
     }
 }
@@ -143,7 +143,7 @@ bool relation_in_step(const struct relation *r, uint32_t a, uint32_t b, uint64_t
     int64_t at_a = 0, at_b = 0;
     if (r->any) return false;
     for (uint32_t i = 0; i < r->direction_count; i++) {
-        const int64_t *row = direction(r, i);
+        const int64_t *row = direction_row(r, i);
         if (at_a == 0 && at_b == 0) {
             at_a = row[a];
             at_b = row[b];
@@ -151,8 +151,8 @@ bool relation_in_step(const struct relation *r, uint32_t a, uint32_t b, uint64_t
         if ((int128)row[a] * at_b != (int128)row[b] * at_a) return false;
     }
     if (at_a == 0 || at_b == 0 || (at_a < 0) != (at_b < 0)) return false;
-    uint64_t common = gcd64(magnitude(at_a), magnitude(at_b));
-    *share_a = magnitude(at_a) / common;
-    *share_b = magnitude(at_b) / common;
+    uint64_t common = gcd64(magnitude_of(at_a), magnitude_of(at_b));
+    *share_a = magnitude_of(at_a) / common;
+    *share_b = magnitude_of(at_b) / common;
     return true;
 }

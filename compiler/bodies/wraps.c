@@ -134,7 +134,7 @@ static void report_wrap(struct compile *cx, const struct kx *value, const struct
 
 /* ---- uses ---- */
 
-static void check(struct compile *cx, const struct kx *value, const char *before)
+static void judge_wrap(struct compile *cx, const struct kx *value, const char *before)
 {
     const struct kx *operation = value != NULL ? find_wrapped(value, 0) : NULL;
     if (operation != NULL && !operation->widening_reported && !value->widening_reported)
@@ -147,7 +147,7 @@ static void check_index(struct compile *cx, const struct kx *index, uint64_t len
     if (index == NULL) return;
     struct interval all = interval_of_type(type_item(index->type));
     if (all.low == 0 && all.high == (wide)length - 1) return;
-    check(cx, index, "used as an index");
+    judge_wrap(cx, index, "used as an index");
 }
 
 /* x % 2^n is the same after an unsigned x has wrapped. */
@@ -188,14 +188,14 @@ static void check_binary(struct compile *cx, const struct kx *e)
     check_shift_count(cx, e, e->type);
     switch (e->op) {
     case OP_DIV:
-        check(cx, e->left, "divided");
-        check(cx, e->right, "divided by");
+        judge_wrap(cx, e->left, "divided");
+        judge_wrap(cx, e->right, "divided by");
         break;
     case OP_REM:
-        if (!keeps_remainder(e)) check(cx, e->left, "taken modulo");
+        if (!keeps_remainder(e)) judge_wrap(cx, e->left, "taken modulo");
         break;
     case OP_SHR:
-        if (!extracts_bits(e)) check(cx, e->left, "shifted right");
+        if (!extracts_bits(e)) judge_wrap(cx, e->left, "shifted right");
         break;
     default: break;
     }
@@ -218,15 +218,15 @@ static bool check_wrapping_operands(const struct kx *e, void *data)
     case KX_BUILTIN:
         if (e->builtin == BUILTIN_MIN || e->builtin == BUILTIN_MAX || e->builtin == BUILTIN_ABS)
             for (uint32_t i = 0; i < e->argument_count; i++)
-                check(cx, e->arguments[i],
-                      e->builtin == BUILTIN_ABS ? "made positive" : "compared");
+                judge_wrap(cx, e->arguments[i],
+                           e->builtin == BUILTIN_ABS ? "made positive" : "compared");
         break;
     case KX_COMPARE:
-        check(cx, e->left, "compared");
-        check(cx, e->right, "compared");
+        judge_wrap(cx, e->left, "compared");
+        judge_wrap(cx, e->right, "compared");
         break;
     case KX_CONVERT:
-        if (type_is_float(type_item(e->type))) check(cx, e->left, "converted to a float");
+        if (type_is_float(type_item(e->type))) judge_wrap(cx, e->left, "converted to a float");
         break;
     case KX_INDEX: check_index(cx, e->right, e->left->type->length); break;
     case KX_PEEK: check_index(cx, e->right, in->kernel->in[e->port].peek); break;

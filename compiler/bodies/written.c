@@ -62,7 +62,7 @@ static bool find_value(const struct count *c, const struct kx *x, struct scalar_
     return count > 0 && arith_operate(kx_operation(x), operands, value);
 }
 
-static void set(struct count *c, const struct variable *local, struct scalar_value value)
+static void set_local(struct count *c, const struct variable *local, struct scalar_value value)
 {
     c->values[local->index] = value;
     c->known[local->index] = true;
@@ -95,14 +95,14 @@ static const struct variable *counter_of(const struct count *c, const struct ks 
     return alone && step->operation == counter->type ? counter : NULL;
 }
 
-static bool declares(struct count *c, const struct ks *init, const struct variable *counter)
+static bool declares_counter(struct count *c, const struct ks *init, const struct variable *counter)
 {
     if (init != NULL && init->kind == KS_BLOCK) init = init->body;
     if (init == NULL || init->kind != KS_DECLARE || init->variable != counter || init->next != NULL)
         return false;
     struct scalar_value value;
     if (!find_value(c, init->expr, &value)) return false;
-    set(c, counter, value);
+    set_local(c, counter, value);
     return true;
 }
 
@@ -110,14 +110,14 @@ static void count_written_loop(struct count *c, const struct ks *loop)
 {
     const struct variable *counter = counter_of(c, loop);
     struct scalar_value more, pace, next;
-    if (counter == NULL || loop->test_after || !declares(c, loop->init, counter)) return;
+    if (counter == NULL || loop->test_after || !declares_counter(c, loop->init, counter)) return;
     while (c->steps < STEPS_MAX && find_value(c, loop->expr, &more) && arith_truth(more)) {
         count_written(c, loop->body);
         if (!find_value(c, loop->step->right, &pace) ||
             !arith_binary(OP_ADD, c->values[counter->index],
                           arith_convert(pace, counter->type->scalar), &next))
             break;
-        set(c, counter, next);
+        set_local(c, counter, next);
     }
     c->known[counter->index] = false;
 }
@@ -132,7 +132,7 @@ static void count_written(struct count *c, const struct ks *s)
             struct scalar_value value;
             c->known[s->variable->index] = false;
             if (c->assignments[s->variable->index] == 0 && find_value(c, s->expr, &value))
-                set(c, s->variable, value);
+                set_local(c, s->variable, value);
         }
         if (s->kind == KS_LOOP) count_written_loop(c, s);
     }

@@ -69,7 +69,7 @@ static void copy_messages(FILE *messages)
 
 /* ---- the report of a run ---- */
 
-static double seconds(json_t *object, const char *key, double clock_hz)
+static double seconds_of_key(json_t *object, const char *key, double clock_hz)
 {
     return json_number_value(json_object_get(object, key)) / clock_hz;
 }
@@ -78,12 +78,12 @@ static void take_report(struct arena *arena, struct bench_device *device, json_t
 {
     double hz = json_number_value(json_object_get(report, "clock_hz"));
     const char *time = json_string_value(json_object_get(report, "time"));
-    double run = seconds(report, "total_cycles", hz);
+    double run = seconds_of_key(report, "total_cycles", hz);
     if (device->is_there && run >= device->run_seconds) return;
     device->is_there = true;
     device->is_real = time != NULL && strcmp(time, "real") == 0;
     device->run_seconds = run;
-    device->host_seconds = seconds(report, "host_cycles", hz);
+    device->host_seconds = seconds_of_key(report, "host_cycles", hz);
     device->stages.count = 0;
     size_t i;
     json_t *stage;
@@ -92,7 +92,7 @@ static void take_report(struct arena *arena, struct bench_device *device, json_t
         const char *name = json_string_value(json_object_get(stage, "name"));
         json_int_t firings = json_integer_value(json_object_get(stage, "firings"));
         struct bench_stage taken = {.name = arena_printf(arena, "%s", name != NULL ? name : "?"),
-                                    .busy_seconds = seconds(stage, "execute_cycles", hz),
+                                    .busy_seconds = seconds_of_key(stage, "execute_cycles", hz),
                                     .firings = (uint64_t)firings};
         vec_push(arena, &device->stages, taken);
     }

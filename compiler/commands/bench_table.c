@@ -62,8 +62,8 @@ static void print_row(FILE *to, int width, const char *name)
     fprintf(to, "%-*s", width, name);
 }
 
-static const struct bench_device *fastest(const struct bench_device *devices, size_t count,
-                                          bool is_real)
+static const struct bench_device *fastest_device(const struct bench_device *devices, size_t count,
+                                                 bool is_real)
 {
     const struct bench_device *best = NULL;
     for (size_t d = 0; d < count; d++)
@@ -77,7 +77,7 @@ static const struct bench_device *fastest(const struct bench_device *devices, si
 static void print_fastest(FILE *to, const struct bench_device *devices, size_t count)
 {
     for (int real = 1; real >= 0; real--) {
-        const struct bench_device *best = fastest(devices, count, real != 0);
+        const struct bench_device *best = fastest_device(devices, count, real != 0);
         bool first = true;
         for (size_t d = 0; best != NULL && d < count; d++) {
             const struct bench_device *other = &devices[d];

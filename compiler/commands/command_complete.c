@@ -103,7 +103,7 @@ static bool ends_in(const char *text, const char *end)
 }
 
 /* `head`, then the candidate, if the word begins so. */
-static void offer(const struct completion *c, const char *head, const char *text)
+static void offer_candidate(const struct completion *c, const char *head, const char *text)
 {
     size_t length = strlen(c->last), own = strlen(head);
     const char *whole = own > 0 ? arena_printf(c->arena, "%s%s", head, text) : text;
@@ -114,7 +114,7 @@ static void offer_words(const struct completion *c, const char *head, const char
 {
     while (*words != '\0') {
         size_t length = strcspn(words, " ");
-        offer(c, head, arena_string(c->arena, words, length));
+        offer_candidate(c, head, arena_string(c->arena, words, length));
         words += length + (words[length] == ' ');
     }
 }
@@ -123,13 +123,13 @@ static void offer_files_of(const struct completion *c, const char *head,
                            const struct embedded_file *file)
 {
     for (; file->name != NULL; file++)
-        offer(c, head, file->name);
+        offer_candidate(c, head, file->name);
 }
 
 static void offer_rules(const struct completion *c, const char *head)
 {
     for (int i = 0; i < RULE_COUNT; i++)
-        offer(c, head, rule_id((enum rule)i));
+        offer_candidate(c, head, rule_id((enum rule)i));
 }
 
 /* ---- names in the source ---- */
@@ -147,25 +147,26 @@ static const struct ast_item *parse_completed_file(const struct completion *c)
 static void offer_ports(const struct completion *c, const struct ast_item *item)
 {
     for (const struct ast_port *p = item->signature.ports; p != NULL; p = p->next)
-        offer(c, "", arena_printf(c->arena, "%s=", p->name.text));
+        offer_candidate(c, "", arena_printf(c->arena, "%s=", p->name.text));
 }
 
 static void offer_arguments(const struct completion *c, const char *head,
                             const struct ast_item *item)
 {
     for (const struct ast_type_param *p = item->signature.type_params; p != NULL; p = p->next)
-        offer(c, head, arena_printf(c->arena, "%s=", p->name.text));
+        offer_candidate(c, head, arena_printf(c->arena, "%s=", p->name.text));
     for (const struct ast_param *p = item->signature.params; p != NULL; p = p->next)
-        offer(c, head, arena_printf(c->arena, "%s=", p->name.text));
+        offer_candidate(c, head, arena_printf(c->arena, "%s=", p->name.text));
 }
 
 static void offer_names(const struct completion *c, const char *head, enum wanted_name wanted)
 {
     for (const struct ast_item *item = parse_completed_file(c); item != NULL; item = item->next) {
-        if (item->kind == AST_ITEM_TEST && wanted == WANTS_TEST) offer(c, head, item->name.text);
+        if (item->kind == AST_ITEM_TEST && wanted == WANTS_TEST)
+            offer_candidate(c, head, item->name.text);
         if (item->kind != AST_ITEM_PIPELINE) continue;
         if (wanted == WANTS_PORT) offer_ports(c, item);
-        if (wanted == WANTS_PIPELINE) offer(c, head, item->signature.name.text);
+        if (wanted == WANTS_PIPELINE) offer_candidate(c, head, item->signature.name.text);
         if (wanted == WANTS_ARGUMENT) offer_arguments(c, head, item);
     }
 }
@@ -241,7 +242,7 @@ static void offer_option(const struct completion *c, const char *option, void *d
     for (size_t i = 0; i < offered->names.count; i++)
         if (strcmp(offered->names.items[i], option) == 0) return;
     vec_push(c->arena, &offered->names, option);
-    offer(c, "", option);
+    offer_candidate(c, "", option);
 }
 
 static void offer_options(const struct completion *c)
@@ -291,7 +292,7 @@ static bool offer_values(const struct completion *c, const char *option, const c
         }
     if (strcmp(option, "--device") == 0) {
         offer_files_of(c, head, embedded_device_files);
-        if (is_piperun(c)) offer(c, head, "null");
+        if (is_piperun(c)) offer_candidate(c, head, "null");
     } else if (strcmp(option, "-p") == 0) {
         offer_names(c, head, WANTS_PIPELINE);
     } else if (strcmp(option, "-k") == 0) {
@@ -312,7 +313,7 @@ static void offer_commands(const struct completion *c)
 {
     if (is_piperun(c)) offer_words(c, "", "disasm verify asm partition");
     for (size_t i = 0; !is_piperun(c) && command_name(i) != NULL; i++)
-        offer(c, "", command_name(i));
+        offer_candidate(c, "", command_name(i));
 }
 
 static void offer_operands(const struct completion *c)
@@ -330,14 +331,14 @@ static void offer_operands(const struct completion *c)
     if (strcmp(c->command, "partition") == 0) offer_files_of(c, "", embedded_device_files);
     if (helps) {
         for (size_t i = 0; command_name(i) != NULL; i++)
-            offer(c, "", command_name(i));
+            offer_candidate(c, "", command_name(i));
         offer_files_of(c, "", embedded_topic_files);
     }
     if (!helps && !explains) return;
     offer_rules(c, "");
     explain_item_names(c->arena, &names);
     for (size_t i = 0; i < names.of.count; i++)
-        offer(c, "", names.of.items[i]);
+        offer_candidate(c, "", names.of.items[i]);
 }
 
 static void offer_candidates(const struct completion *c)

@@ -193,7 +193,7 @@ static bool write_source(struct examination *x)
     return fclose(file) == 0 && written;
 }
 
-static int examine(struct arena *arena, bool as_json)
+static int examine_machine(struct arena *arena, bool as_json)
 {
     struct examination x = {.arena = arena, .piperun = piperun_path(arena, NULL)};
     if (!write_source(&x))
@@ -233,7 +233,7 @@ int command_doctor(int argc, char **argv)
     }
     struct arena *arena = arena_create();
     cleanup_install();
-    int status = examine(arena, as_json);
+    int status = examine_machine(arena, as_json);
     arena_destroy(arena);
     return status;
 }

@@ -133,7 +133,7 @@ static bool is_list(const struct request *request)
     return true;
 }
 
-static int explain(struct arena *arena, const struct request *request)
+static int explain_request(struct arena *arena, const struct request *request)
 {
     enum rule *rules = ARENA_ARRAY(arena, enum rule, (request->name_count + 1) * RULE_COUNT);
     size_t count = 0;
@@ -171,7 +171,7 @@ int command_explain(int argc, char **argv)
         if (command_line_answer(argv[i], help_text)) return standard_output_status();
     struct arena *arena = arena_create();
     int status = EXIT_FILES;
-    if (read_request(&request, arena, argc, argv)) status = explain(arena, &request);
+    if (read_request(&request, arena, argc, argv)) status = explain_request(arena, &request);
     int written = standard_output_status();
     arena_destroy(arena);
     return written == EXIT_DONE ? status : written;

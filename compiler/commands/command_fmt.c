@@ -54,7 +54,7 @@ struct run {
     int status; /* the worst so far */
 };
 
-static void worsen(struct run *run, int status)
+static void worsen_status(struct run *run, int status)
 {
     if (status > run->status) run->status = status;
 }
@@ -124,7 +124,7 @@ static void format_path(struct run *run, const char *path)
     }
     if (status == EXIT_DONE && diag_error_count(run->diags) != errors) status = EXIT_REFUSED;
     if (status == EXIT_DONE) status = format_parsed(run, &cx, id, path);
-    worsen(run, status);
+    worsen_status(run, status);
     arena_destroy(arena);
 }
 
@@ -133,7 +133,7 @@ static int format_paths(struct run *run)
     struct source_paths paths = {0};
     for (size_t i = 0; i < run->line.input_count; i++)
         source_paths_add(&paths, run->arena, run->line.inputs[i]);
-    worsen(run, unread_folders(&paths));
+    worsen_status(run, unread_folders(&paths));
     /* Refuses the run if diagnostics would overwrite a source. */
     const struct diagnostic_options *options = &run->line.diagnostics;
     for (size_t i = 0; i < options->sinks.count; i++)
@@ -147,10 +147,10 @@ static int format_paths(struct run *run)
         }
     for (size_t i = 0; i < paths.items.count; i++)
         format_path(run, paths.items.items[i]);
-    worsen(run, standard_output_status());
+    worsen_status(run, standard_output_status());
     const char *failed = NULL;
     if (!diagnostics_write(&run->line.diagnostics, run->diags, run->line.colour, false, &failed))
-        worsen(run, file_failure("write", failed));
+        worsen_status(run, file_failure("write", failed));
     return run->status;
 }
 

@@ -138,7 +138,7 @@ static int lint_to_fix(const struct command_line *line, struct arena *arena,
     return run.unreadable || paths.failed ? EXIT_FILES : EXIT_DONE;
 }
 
-static int lint(struct command_line *line, struct arena *arena)
+static int run_lint(struct command_line *line, struct arena *arena)
 {
     const struct diagnostic_options *options = &line->diagnostics;
     const char *path = NULL;
@@ -182,7 +182,7 @@ int command_lint(int argc, char **argv)
     } else if (line.action != COMMAND_USAGE &&
                (!line.fix || (status = fix_files(&line, lint_to_fix)) == EXIT_DONE)) {
         cleanup_install();
-        status = lint(&line, arena);
+        status = run_lint(&line, arena);
     }
     arena_destroy(arena);
     return status;

@@ -132,7 +132,7 @@ static struct command_line parse_line(int argc, char **argv, struct arena *arena
 
 /* ---- selection ---- */
 
-static bool matches(const struct test_options *options, struct arena *arena, const char *name)
+static bool name_matches(const struct test_options *options, struct arena *arena, const char *name)
 {
     for (size_t i = 0; i < options->patterns.count; i++) {
         const char *pattern = options->patterns.items[i];
@@ -163,7 +163,7 @@ static int read_tests(struct test_run *run, const char *path)
         for (const struct ast_item *item = passes.program->files->items; item != NULL;
              item = item->next) {
             if (item->kind != AST_ITEM_TEST ||
-                !matches(run->options, run->cx->arena, item->name.text))
+                !name_matches(run->options, run->cx->arena, item->name.text))
                 continue;
             struct test_job *job = ARENA_NEW(run->cx->arena, struct test_job);
             *job = (struct test_job){.program = passes.program, .item = item, .file = path};

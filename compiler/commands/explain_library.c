@@ -104,7 +104,7 @@ static const char *plain_comment(const struct library *lib, const struct ast_ite
     return text;
 }
 
-static const char *documentation(const struct library *lib, const struct ast_item *item)
+static const char *item_documentation(const struct library *lib, const struct ast_item *item)
 {
     return item->documentation != NULL ? item->documentation : plain_comment(lib, item);
 }
@@ -196,18 +196,18 @@ static void show_items(struct json *json, const struct library *lib, const char 
                       arena_string(lib->cx.arena, item_name(item), call_length(lib, item)));
             json_text(json, "kind", kind_name(item));
             json_text(json, "declaration", declaration_text(lib, item));
-            json_text(json, "documentation", documentation(lib, item));
+            json_text(json, "documentation", item_documentation(lib, item));
             json_end(json, '}');
         } else if (wanted != NULL) {
             /* With its whole name if it was requested by that name. */
-            const char *text = documentation(lib, item);
+            const char *text = item_documentation(lib, item);
             if (strcmp(wanted, item_name(item)) == 0)
                 fprintf(json->to, "%s\n", declaration_text(lib, item));
             else
                 print_call(json->to, lib, item);
             print_indented(json->to, text, strlen(text));
         } else {
-            const char *text = documentation(lib, item);
+            const char *text = item_documentation(lib, item);
             print_call(json->to, lib, item);
             print_indented(json->to, text, first_sentence(text));
         }

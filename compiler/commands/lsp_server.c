@@ -112,7 +112,7 @@ static void send_notification(const struct server *server, const char *method, j
 
 /* ---- documents ---- */
 
-static int hexadecimal(char digit)
+static int hexadecimal_digit(char digit)
 {
     if (digit >= '0' && digit <= '9') return digit - '0';
     if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
@@ -126,8 +126,8 @@ static char *path_of_uri(const char *uri)
     char *path = calloc(strlen(uri) + 1, 1), *to = path;
     if (path == NULL || strncmp(uri, scheme, sizeof scheme - 1) != 0) return path;
     for (uri += sizeof scheme - 1; *uri != '\0';) {
-        int high = *uri == '%' ? hexadecimal(uri[1]) : -1;
-        int low = high >= 0 ? hexadecimal(uri[2]) : -1;
+        int high = *uri == '%' ? hexadecimal_digit(uri[1]) : -1;
+        int low = high >= 0 ? hexadecimal_digit(uri[2]) : -1;
         bool escaped = low >= 0 && (high | low) != 0;
         *to++ = escaped ? (char)(high << 4 | low) : *uri;
         uri += escaped ? 3 : 1;
@@ -228,7 +228,7 @@ static void document_change(struct server *server, const char *uri, json_t *chan
         server->documents[i].changed = true;
 }
 
-static void publish(const struct server *server, const char *uri, json_t *diagnostics)
+static void publish_uri(const struct server *server, const char *uri, json_t *diagnostics)
 {
     json_t *params = json_object();
     json_object_set_new(params, "uri", json_string(uri));
@@ -248,7 +248,7 @@ static void document_close(struct server *server, const char *uri)
 {
     struct document *document = document_find(server, uri);
     if (document == NULL) return;
-    publish(server, uri, json_array());
+    publish_uri(server, uri, json_array());
     document_free(document);
     server->count--;
     memmove(document, document + 1,
@@ -374,9 +374,9 @@ static void publish_file(struct server *server, struct document *document, json_
     const struct document *of = document_of_path(server, path);
     free(path);
     if (of == document) {
-        publish(server, document->uri, json_incref(diagnostics));
+        publish_uri(server, document->uri, json_incref(diagnostics));
     } else if (of == NULL && uri != NULL) {
-        publish(server, uri, json_incref(diagnostics));
+        publish_uri(server, uri, json_incref(diagnostics));
         json_array_append(document->others, json_object_get(file, "uri"));
     }
 }
@@ -389,7 +389,7 @@ static void publish_diagnostics(struct server *server, struct document *document
     if (answer == NULL) return;
     json_array_foreach(document->others, i, file)
     {
-        publish(server, json_string_value(file), json_array());
+        publish_uri(server, json_string_value(file), json_array());
     }
     json_array_clear(document->others);
     json_array_foreach(answer, i, file)
@@ -463,7 +463,7 @@ static json_t *words_of(const char *const *words)
     return array;
 }
 
-static json_t *capabilities(void)
+static json_t *server_capabilities(void)
 {
     static const char *const enabled[] = {
         "hoverProvider",          "definitionProvider",        "referencesProvider",
@@ -501,7 +501,7 @@ static void folder_add(struct server *server, const char *uri)
 }
 
 /* Takes the folders of the workspace. */
-static void initialize(struct server *server, json_t *params)
+static void initialize_server(struct server *server, json_t *params)
 {
     size_t i;
     json_t *folder, *folders = json_object_get(params, "workspaceFolders");
@@ -559,8 +559,8 @@ static void handle_work(struct server *server, json_t *id, editor_answer *work, 
 static void handle_request(struct server *server, json_t *id, const char *method, json_t *params)
 {
     if (strcmp(method, "initialize") == 0) {
-        initialize(server, params);
-        send_result(server, id, capabilities());
+        initialize_server(server, params);
+        send_result(server, id, server_capabilities());
         return;
     }
     if (!server->initialized) {

@@ -164,7 +164,7 @@ static int emit_declarations(struct passes *passes, const struct command_line *l
 }
 
 /* Prints the time of a run of the plan. */
-static int predict(struct passes *passes, const struct command_line *line)
+static int predict_run(struct passes *passes, const struct command_line *line)
 {
     struct compile *cx = passes->cx;
     struct prediction_extent extent;
@@ -186,7 +186,7 @@ static int predict(struct passes *passes, const struct command_line *line)
     return written == EXIT_DONE ? write_depfile(cx, line) : written;
 }
 
-static int inspect(struct passes *passes, const struct command_line *line)
+static int inspect_plan(struct passes *passes, const struct command_line *line)
 {
     struct compile *cx = passes->cx;
     const struct fusion *fusion = passes->fusion;
@@ -390,7 +390,8 @@ static int compile_file(struct compile *cx, const struct command_line *line)
     passes_run(&passes, PASS_PARSE);
     if (inspects && line->traces_deadlock && !line->depfile.alone)
         return trace_deadlock(&passes, line);
-    if (inspects && line->predicts != NULL && !line->depfile.alone) return predict(&passes, line);
+    if (inspects && line->predicts != NULL && !line->depfile.alone)
+        return predict_run(&passes, line);
     if (inspects && line->as_json && !line->depfile.alone) return inspect_as_json(&passes, line);
     if (refuse_over_source(cx, "output", output_path(line))) return EXIT_FILES;
     bool shows_tree = line->emit == EMIT_AST && !line->depfile.alone;
@@ -399,7 +400,7 @@ static int compile_file(struct compile *cx, const struct command_line *line)
         return passes_run(&passes, PASS_RECOVERY) ? write_depfile(cx, line) : EXIT_REFUSED;
     if (shows_declarations(line)) return emit_declarations(&passes, line);
     if (!passes_run(&passes, PASS_PLAN)) return EXIT_REFUSED;
-    if (inspects) return inspect(&passes, line);
+    if (inspects) return inspect_plan(&passes, line);
     if (line->verbose) describe_compilation(cx, passes.graph, passes.plan);
     if (line->output == NULL && line->emit == EMIT_NONE) return write_depfile(cx, line);
     return write_program_output(&passes, line);

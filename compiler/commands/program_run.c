@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-_Noreturn static void become(const char *program, const char *const *words, int to)
+_Noreturn static void become_program(const char *program, const char *const *words, int to)
 {
     int empty = open("/dev/null", O_RDONLY);
     if (empty >= 0) dup2(empty, STDIN_FILENO);
@@ -48,7 +48,7 @@ struct program_run program_run(struct arena *arena, const char *program, const c
     if (pipe2(ends, O_CLOEXEC) != 0) return run;
     fflush(NULL);
     pid_t child = fork();
-    if (child == 0) become(program, words, ends[1]);
+    if (child == 0) become_program(program, words, ends[1]);
     close(ends[1]);
     if (child > 0) run.text = read_all(arena, ends[0]);
     close(ends[0]);

@@ -42,7 +42,7 @@ _Noreturn static void cannot_write(struct child *child, const char *path)
 
 /* ---- the process ---- */
 
-static void redirect(int descriptor, const char *path, int flags)
+static void redirect_descriptor(int descriptor, const char *path, int flags)
 {
     int file = open(path, flags, 0600);
     if (file < 0) return;
@@ -59,9 +59,10 @@ static void isolate_process(const struct child *child)
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    redirect(STDIN_FILENO, "/dev/null", O_RDONLY);
-    redirect(STDERR_FILENO, test_job_file(child->environment, child->job, "err", 0, ".txt"),
-             O_WRONLY | O_CREAT | O_TRUNC);
+    redirect_descriptor(STDIN_FILENO, "/dev/null", O_RDONLY);
+    redirect_descriptor(STDERR_FILENO,
+                        test_job_file(child->environment, child->job, "err", 0, ".txt"),
+                        O_WRONLY | O_CREAT | O_TRUNC);
     dup2(STDERR_FILENO, STDOUT_FILENO);
     cleanup_disown(); /* the folder belongs to the parent; handlers are inherited */
 }

@@ -115,8 +115,8 @@ static bool read_next_packet(struct comparison *c, FILE *file, struct scalar_val
 
 /* ---- the verdict ---- */
 
-static bool judge(const struct test_environment *environment, struct test_job *job,
-                  const struct comparison *c)
+static bool judge_outputs(const struct test_environment *environment, struct test_job *job,
+                          const struct comparison *c)
 {
     struct arena *arena = environment->cx->arena;
     uint64_t both = c->found_packets < c->expected_packets ? c->found_packets : c->expected_packets;
@@ -165,7 +165,7 @@ bool test_compare(const struct test_environment *environment, struct test_job *j
             c.found_packets += found;
             c.expected_packets += expected;
         }
-        ok = judge(environment, job, &c);
+        ok = judge_outputs(environment, job, &c);
     } else {
         test_job_fail(environment, job, stream->span, "the packets of '%s' cannot be read: %s",
                       stream->port, strerror(errno));

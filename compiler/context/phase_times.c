@@ -29,7 +29,7 @@ static int64_t microseconds_ns(struct timeval time)
     return ((int64_t)time.tv_sec * 1000000 + time.tv_usec) * 1000;
 }
 
-static struct moment now(void)
+static struct moment moment_now(void)
 {
     struct rusage children;
     getrusage(RUSAGE_CHILDREN, &children);
@@ -41,7 +41,7 @@ static struct moment now(void)
 void phase_times_begin(struct compile *cx)
 {
     cx->times = ARENA_NEW(cx->arena, struct phase_times);
-    cx->times->since = now();
+    cx->times->since = moment_now();
 }
 
 enum compile_phase phase_begin(const struct compile *cx, enum compile_phase phase)
@@ -49,7 +49,7 @@ enum compile_phase phase_begin(const struct compile *cx, enum compile_phase phas
     struct phase_times *times = cx->times;
     if (times == NULL) return phase;
     enum compile_phase before = times->current;
-    struct moment at = now(), *spent = &times->spent[before];
+    struct moment at = moment_now(), *spent = &times->spent[before];
     spent->wall_ns += at.wall_ns - times->since.wall_ns;
     spent->processor_ns += at.processor_ns - times->since.processor_ns;
     times->since = at;
@@ -65,7 +65,8 @@ void phase_count(const struct compile *cx, enum compile_count count, uint64_t mo
 void phase_times_restart(const struct compile *cx)
 {
     struct phase_times *times = cx->times;
-    if (times != NULL) *times = (struct phase_times){.since = now(), .current = times->current};
+    if (times != NULL)
+        *times = (struct phase_times){.since = moment_now(), .current = times->current};
 }
 
 void phase_times_pack(struct parcel *parcel, const struct compile *cx)
@@ -82,7 +83,7 @@ void phase_times_pack(struct parcel *parcel, const struct compile *cx)
 }
 
 /* Never negative: the clocks of two processes may differ by a little. */
-static int64_t without(int64_t from, int64_t part)
+static int64_t time_without(int64_t from, int64_t part)
 {
     return part < from ? from - part : 0;
 }
@@ -96,8 +97,8 @@ void phase_times_unpack(const struct compile *cx, struct parcel_reader *reader)
     for (size_t i = 0; i < PHASE_COUNT; i++) {
         int64_t wall_ns = (int64_t)unpack_number(reader);
         int64_t processor_ns = (int64_t)unpack_number(reader);
-        waited->wall_ns = without(waited->wall_ns, wall_ns);
-        waited->processor_ns = without(waited->processor_ns, processor_ns);
+        waited->wall_ns = time_without(waited->wall_ns, wall_ns);
+        waited->processor_ns = time_without(waited->processor_ns, processor_ns);
         times->spent[i].wall_ns += wall_ns;
         times->spent[i].processor_ns += processor_ns;
     }

@@ -52,7 +52,7 @@ int layout_port_y(const struct layout_box *box, uint32_t port)
 
 /* ---- boxes and edges ---- */
 
-static int letters(const char *text)
+static int count_letters(const char *text)
 {
     size_t length = strlen(text);
     return (length < 200 ? (int)length : 200) * LAYOUT_LETTER;
@@ -62,15 +62,16 @@ static void add_node(struct arena *arena, struct graph_layout *layout, const str
                      uint32_t index)
 {
     const struct graph_node *node = &graph->nodes.items[index];
-    int in = 0, out = 0, title = letters(node->name), kernel = letters(node->kernel->title);
+    int in = 0, out = 0, title = count_letters(node->name),
+        kernel = count_letters(node->kernel->title);
     size_t ports =
         node->inputs.count > node->outputs.count ? node->inputs.count : node->outputs.count;
     for (size_t i = 0; i < node->inputs.count; i++) {
-        int width = letters(layout_input_text(arena, node, &node->inputs.items[i]));
+        int width = count_letters(layout_input_text(arena, node, &node->inputs.items[i]));
         if (width > in) in = width;
     }
     for (size_t i = 0; i < node->outputs.count; i++) {
-        int width = letters(layout_output_text(arena, node, &node->outputs.items[i]));
+        int width = count_letters(layout_output_text(arena, node, &node->outputs.items[i]));
         if (width > out) out = width;
     }
     int width = in + out + 34;
@@ -91,8 +92,10 @@ static void add_edges(struct arena *arena, struct graph_layout *layout, const st
     struct layout_edge edge = {.buffer = index, .from = buffer->writer_node};
     if (buffer->writer_node != GRAPH_NONE) edge.from_port = buffer->writer_output;
     if (buffer->outer != GRAPH_INNER) {
-        struct layout_box box = {
-            .width = letters(buffer->name) + 28, .height = 26, .node = GRAPH_NONE, .buffer = index};
+        struct layout_box box = {.width = count_letters(buffer->name) + 28,
+                                 .height = 26,
+                                 .node = GRAPH_NONE,
+                                 .buffer = index};
         uint32_t outer = (uint32_t)layout->boxes.count;
         vec_push(arena, &layout->boxes, box);
         if (buffer->outer == GRAPH_OUTER_IN) edge.from = outer;

@@ -178,7 +178,7 @@ void diag_label(struct diag *diag, struct span span, const char *format, ...)
 }
 
 /* The user's place becomes the first one; the place in the library follows. */
-static void trace(const struct sources *sources, struct diag *diag, struct place use)
+static void trace_to_user(const struct sources *sources, struct diag *diag, struct place use)
 {
     struct place first = diag->primary;
     bool leaves = source_is_library(sources, first.span.source) &&
@@ -199,7 +199,7 @@ void diag_trace(struct diags *diags, size_t since, struct span use, const char *
     for (size_t i = since; i < diags->kept.count; i++) {
         struct diag *diag = diags->kept.items[i];
         if (place.text == NULL) place.text = arena_printf(diags->arena, "for '%s' here", what);
-        trace(diags->sources, diag, place);
+        trace_to_user(diags->sources, diag, place);
     }
 }
 
@@ -440,7 +440,7 @@ static struct place absorb_place(struct absorption *a, struct place place)
     return place;
 }
 
-static void absorb(struct absorption *a, const struct diag *diag)
+static void absorb_diag(struct absorption *a, const struct diag *diag)
 {
     struct arena *arena = a->to->arena;
     struct place primary = absorb_place(a, diag->primary);
@@ -478,7 +478,7 @@ void diag_absorb(struct diags *to, struct sources *to_sources, const struct diag
     struct absorption a = {to, to_sources, from,
                            ARENA_ARRAY(scratch, uint32_t, source_count(from->sources) + 1)};
     for (size_t i = 0; i < from->kept.count; i++)
-        if (takes == NULL || takes(data, from->kept.items[i])) absorb(&a, from->kept.items[i]);
+        if (takes == NULL || takes(data, from->kept.items[i])) absorb_diag(&a, from->kept.items[i]);
     to->lost_count += from->lost_count;
     arena_destroy(scratch);
 }

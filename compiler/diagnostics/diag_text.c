@@ -19,7 +19,7 @@ struct printer {
 #define LABEL_COLOUR "\033[1;34m"
 static const char *const level_colours[] = {"", "\033[1;36m", "\033[1;35m", "\033[1;31m"};
 
-static void paint(const struct printer *printer, const char *colour)
+static void set_colour(const struct printer *printer, const char *colour)
 {
     if (printer->colour) fputs(colour, printer->to);
 }
@@ -59,7 +59,7 @@ static void print_diag_head(struct printer *printer, const struct diag *diag)
 {
     const struct source *source = source_get(printer->sources, diag->primary.span.source);
     FILE *to = printer->to;
-    paint(printer, BOLD);
+    set_colour(printer, BOLD);
     if (source) {
         uint32_t line, column;
         source_locate(source, diag->primary.span.begin, &line, &column);
@@ -68,11 +68,11 @@ static void print_diag_head(struct printer *printer, const struct diag *diag)
     } else {
         fputs("pipec: ", to);
     }
-    paint(printer, level_colours[diag->level]);
+    set_colour(printer, level_colours[diag->level]);
     fprintf(to, "%s: ", diag_level_name(diag->level));
-    paint(printer, RESET BOLD);
+    set_colour(printer, RESET BOLD);
     terminal_text_print(to, diag->message);
-    paint(printer, RESET);
+    set_colour(printer, RESET);
     fprintf(to, " [%s]\n", rule_id(diag->rule));
 }
 
@@ -99,9 +99,9 @@ static void print_diag(struct printer *printer, const struct diag *diag)
         print_marked_lines(printer, &diag->labels.items[i], false);
     for (size_t i = 0; i < diag->remarks.count; i++) {
         const struct remark *remark = &diag->remarks.items[i];
-        paint(printer, remark->is_help ? CARET_COLOUR : level_colours[DIAG_NOTE]);
+        set_colour(printer, remark->is_help ? CARET_COLOUR : level_colours[DIAG_NOTE]);
         fputs(remark->is_help ? "help: " : "note: ", printer->to);
-        paint(printer, RESET);
+        set_colour(printer, RESET);
         terminal_text_print(printer->to, remark->text);
         fputc('\n', printer->to);
     }

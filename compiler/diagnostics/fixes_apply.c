@@ -26,14 +26,14 @@ static bool inserts_lines(const struct edit *edit)
     return edit->span.begin == edit->span.end && length > 0 && edit->text[length - 1] == '\n';
 }
 
-static bool equals(const struct edit *a, const struct edit *b)
+static bool edits_are_equal(const struct edit *a, const struct edit *b)
 {
     return a->span.source == b->span.source && a->span.begin == b->span.begin &&
            a->span.end == b->span.end && strcmp(a->text, b->text) == 0;
 }
 
 /* True if the result of both would depend on their order, or one would undo the other. */
-static bool collides(const struct edit *a, const struct edit *b)
+static bool edits_collide(const struct edit *a, const struct edit *b)
 {
     if (a->span.source != b->span.source) return false;
     if (a->span.begin == b->span.begin) return !(inserts_lines(a) && inserts_lines(b));
@@ -43,14 +43,14 @@ static bool collides(const struct edit *a, const struct edit *b)
 static bool is_taken(const struct fixer *fixer, const struct edit *edit)
 {
     for (size_t i = 0; i < fixer->edits.count; i++)
-        if (equals(&fixer->edits.items[i], edit)) return true;
+        if (edits_are_equal(&fixer->edits.items[i], edit)) return true;
     return false;
 }
 
 static bool collides_with_taken(const struct fixer *fixer, const struct edit *edit)
 {
     for (size_t i = 0; i < fixer->edits.count; i++)
-        if (collides(&fixer->edits.items[i], edit)) return true;
+        if (edits_collide(&fixer->edits.items[i], edit)) return true;
     return false;
 }
 

@@ -84,7 +84,7 @@ static uint32_t statement_end(const struct source *source, uint32_t at)
 
 /* ---- one comment ---- */
 
-static void cover(const struct source *source, struct suppression *s)
+static void cover_lines(const struct source *source, struct suppression *s)
 {
     uint32_t at = s->comment.begin;
     while (at > 0 && byte_is_blank(source->bytes[at - 1]) && source->bytes[at - 1] != '\n')
@@ -171,7 +171,7 @@ static void visit_comment(struct scanner *scanner, uint32_t begin, uint32_t end)
         end--;
     c.end = end;
     struct suppression s = {.comment = {scanner->id, begin, end}};
-    cover(scanner->source, &s);
+    cover_lines(scanner->source, &s);
     if (read_comment(scanner, &c, s)) return;
     scanner->found->items.count = count;
     vec_push(scanner->arena, &scanner->found->malformed, s.comment);

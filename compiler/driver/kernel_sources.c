@@ -50,7 +50,7 @@ static void add_name(const struct collector *c, const char *name)
 }
 
 /* The id of the file that `path` in `importer` was resolved to; 0: none. */
-static uint32_t resolve(const struct collector *c, uint32_t importer, const char *path)
+static uint32_t resolve_import(const struct collector *c, uint32_t importer, const char *path)
 {
     uint32_t id;
     enum source_status status =
@@ -69,12 +69,13 @@ static void name_library(const struct collector *c, const struct ast_file *file)
 {
     struct sources *sources = c->cx->sources;
     for (const struct ast_item *item = file->items; item != NULL; item = item->next) {
-        uint32_t id = item->kind == AST_ITEM_IMPORT ? resolve(c, file->source, item->path) : 0;
+        uint32_t id =
+            item->kind == AST_ITEM_IMPORT ? resolve_import(c, file->source, item->path) : 0;
         if (source_is_library(sources, id)) add_name(c, source_get(sources, id)->name);
     }
     for (const struct ast_command *command = file->commands; command; command = command->next) {
         uint32_t id =
-            is_source_command(command) ? resolve(c, file->source, command->subject.text) : 0;
+            is_source_command(command) ? resolve_import(c, file->source, command->subject.text) : 0;
         if (source_is_library(sources, id)) add_name(c, source_get(sources, id)->name);
     }
 }
@@ -182,7 +183,7 @@ const struct kernel_sources *kernel_sources(struct compile *cx, const struct ast
         for (const struct ast_command *command = file->commands; command; command = command->next) {
             if (!is_source_command(command)) continue;
             const char *path = command->subject.text;
-            uint32_t id = stays ? 0 : resolve(&c, file->source, path);
+            uint32_t id = stays ? 0 : resolve_import(&c, file->source, path);
             bool is_elsewhere = id != 0 && source_is_file(c.cx->sources, id);
             add_name(&c, is_elsewhere ? name_from(&c, source_get(c.cx->sources, id)->name) : path);
         }

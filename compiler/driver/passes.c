@@ -25,7 +25,7 @@
 #include "compiler/syntax/parse.h"
 #include "compiler/target/target.h"
 
-static bool always(const struct passes *p)
+static bool runs_always(const struct passes *p)
 {
     (void)p;
     return true;

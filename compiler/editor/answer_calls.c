@@ -113,12 +113,12 @@ struct call {
     uint32_t commas; /* before the position, in its section */
 };
 
-static bool opens(int kind)
+static bool token_opens(int kind)
 {
     return kind == '(' || kind == '[' || kind == '{';
 }
 
-static bool closes(int kind)
+static bool token_closes(int kind)
 {
     return kind == ')' || kind == ']' || kind == '}';
 }
@@ -147,8 +147,8 @@ static bool has_sections_after(const struct token_list *list, size_t from)
     size_t depth = 0;
     for (size_t i = from; i < list->tokens.count; i++) {
         int kind = list->tokens.items[i].kind;
-        if (closes(kind) && depth-- == 0) return false;
-        depth += opens(kind);
+        if (token_closes(kind) && depth-- == 0) return false;
+        depth += token_opens(kind);
         if (depth == 0 && kind == TOKEN_ARROW) return true;
         if (kind == TOKEN_END) return false;
     }
@@ -200,16 +200,16 @@ static bool find_call(const struct editor_view *view, const struct token_list *l
     call->has_sections = has_sections_after(list, end);
     for (size_t i = end; i-- > 0;) {
         int kind = list->tokens.items[i].kind;
-        if (closes(kind)) depth++;
+        if (token_closes(kind)) depth++;
         if (depth > 0) {
-            depth -= opens(kind);
+            depth -= token_opens(kind);
             continue;
         }
         if (kind == '<' && i > 0 && name_before(view, list, i, call) &&
             is_kernel_name(view, call->name.text))
             return call->is_compile_time = true;
         if (kind == '>') i = before_angles(list, i);
-        if (opens(kind)) return kind == '(' && name_before(view, list, i, call);
+        if (token_opens(kind)) return kind == '(' && name_before(view, list, i, call);
         count_token(call, kind);
     }
     return false;

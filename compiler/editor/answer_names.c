@@ -151,8 +151,8 @@ static const char *name_clash(const struct editor_view *view, const struct named
 }
 
 /* The text of the source after the rename. */
-static struct editor_document renamed(const struct editor_view *view, uint32_t source,
-                                      uint32_t named, const char *text)
+static struct editor_document rename_in_text(const struct editor_view *view, uint32_t source,
+                                             uint32_t named, const char *text)
 {
     const struct source *from = source_get(view->cx.sources, source);
     struct memory_text out;
@@ -187,7 +187,7 @@ static struct editor_request renamed_request(const struct editor_view *view, uin
         const struct name_use *use = &view->names.uses.items[i];
         if (use->named != named || use->span.source == last) continue;
         last = use->span.source;
-        struct editor_document document = renamed(view, last, named, text);
+        struct editor_document document = rename_in_text(view, last, named, text);
         size_t at = 0;
         while (at < documents.count && strcmp(documents.items[at].uri, document.uri) != 0)
             at++;

@@ -204,7 +204,7 @@ static void index_items(struct name_table *table)
 /* ---- questions ---- */
 
 /* 2: `from` imports `to`, or is it; 1: some program contains both; 0: none does. */
-static unsigned nearness(const struct name_table *table, uint32_t from, uint32_t to)
+static unsigned file_nearness(const struct name_table *table, uint32_t from, uint32_t to)
 {
     if (table->files.items[from].reaches[to] || table->files.items[to].is_everywhere) return 2;
     for (size_t i = 0; i < table->files.count; i++)
@@ -219,7 +219,8 @@ uint32_t name_table_item(const struct name_table *table, uint32_t source, const 
     if (from >= table->files.count) return NAME_NONE;
     for (uint32_t i = table->item_slots[slot_of(table, text)]; i != NAME_NONE && best < 2;
          i = table->names.items[i].next_item) {
-        unsigned near = nearness(table, from, file_index(table, table->names.items[i].span.source));
+        unsigned near =
+            file_nearness(table, from, file_index(table, table->names.items[i].span.source));
         if (near > best) {
             best = near;
             found = i;

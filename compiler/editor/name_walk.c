@@ -35,7 +35,7 @@ static void walk_nets(struct walk *w, const struct ast_net *first);
 
 /* ---- names ---- */
 
-static void bind(struct walk *w, uint32_t named)
+static void bind_local(struct walk *w, uint32_t named)
 {
     if (named != NAME_NONE)
         vec_push(w->table->cx->arena, &w->locals,
@@ -49,7 +49,7 @@ static uint32_t find_name(const struct walk *w, const char *text)
     return name_table_item(w->table, w->source, text);
 }
 
-static uint32_t use(struct walk *w, struct ast_name name, uint32_t named, bool is_member)
+static uint32_t use_name(struct walk *w, struct ast_name name, uint32_t named, bool is_member)
 {
     if (name.text == NULL || name.span.source == 0) return named;
     vec_push(w->table->cx->arena, &w->table->uses,
@@ -60,18 +60,18 @@ static uint32_t use(struct walk *w, struct ast_name name, uint32_t named, bool i
 
 static uint32_t use_found(struct walk *w, struct ast_name name)
 {
-    return name.text == NULL ? NAME_NONE : use(w, name, find_name(w, name.text), false);
+    return name.text == NULL ? NAME_NONE : use_name(w, name, find_name(w, name.text), false);
 }
 
-static void declare(struct walk *w, enum name_kind kind, struct ast_name name,
-                    const struct ast_type *type, uint32_t dims)
+static void declare_in_scope(struct walk *w, enum name_kind kind, struct ast_name name,
+                             const struct ast_type *type, uint32_t dims)
 {
-    bind(w, name_table_declare(w->table, (struct named){.kind = kind,
-                                                        .text = name.text,
-                                                        .span = name.span,
-                                                        .item = w->item,
-                                                        .type = type,
-                                                        .dims = dims}));
+    bind_local(w, name_table_declare(w->table, (struct named){.kind = kind,
+                                                              .text = name.text,
+                                                              .span = name.span,
+                                                              .item = w->item,
+                                                              .type = type,
+                                                              .dims = dims}));
 }
 
 static void add_word(struct walk *w, struct span span)
@@ -165,7 +165,7 @@ static struct shape walk_member(struct walk *w, const struct ast_expr *e)
     struct shape left = walk_expr(w, e->left, unknown_shape);
     uint32_t field = find_field_name(w, left, e->name.text);
     bool is_other = left.known && left.of == NAME_NONE; /* an element of a vector */
-    if (!is_other) use(w, e->name, field, true);
+    if (!is_other) use_name(w, e->name, field, true);
     return is_other ? scalar_shape : shape_of_named(w, field);
 }
 
@@ -207,7 +207,7 @@ static struct shape walk_expr(struct walk *w, const struct ast_expr *e, struct s
     }
     case AST_EXPR_BRACES: walk_braces(w, e->arguments, expected); return expected;
     case AST_EXPR_FIELD: {
-        uint32_t field = use(w, e->name, find_field_name(w, expected, e->name.text), true);
+        uint32_t field = use_name(w, e->name, find_field_name(w, expected, e->name.text), true);
         return walk_expr(w, e->left, shape_of_named(w, field));
     }
     default:
@@ -245,7 +245,7 @@ static void walk_declarators(struct walk *w, enum name_kind kind, const struct a
     for (const struct ast_declarator *d = first; d != NULL; d = d->next) {
         uint32_t dims = walk_exprs(w, d->dims);
         walk_expr(w, d->init, shape_of_type(w, type, dims));
-        declare(w, kind, d->name, type, dims);
+        declare_in_scope(w, kind, d->name, type, dims);
     }
 }
 
@@ -315,7 +315,7 @@ static void walk_buffers(struct walk *w, const struct ast_net *net)
 {
     for (const struct ast_buffer *b = net->buffers; b != NULL; b = b->next) {
         uint32_t dims = walk_exprs(w, b->dims);
-        declare(w, NAME_BUFFER, b->name, net->type, dims);
+        declare_in_scope(w, NAME_BUFFER, b->name, net->type, dims);
         walk_attributes(w, b->attributes);
     }
 }
@@ -355,7 +355,7 @@ static void walk_checks(struct walk *w, const struct ast_item *item)
     if (named != NAME_NONE) {
         const struct named *subject = &w->table->names.items[named];
         for (uint32_t i = subject->first; i < subject->first + subject->count; i++)
-            bind(w, i);
+            bind_local(w, i);
     }
     for (const struct ast_check *c = item->checks; c != NULL; c = c->next) {
         struct shape shape = unknown_shape;
@@ -423,7 +423,7 @@ void name_walk_item(struct name_table *table, const struct ast_item *item, uint3
     }
     for (uint32_t i = named.first; item->kind != AST_ITEM_STRUCT && i < named.first + named.count;
          i++)
-        bind(&w, i);
+        bind_local(&w, i);
     walk_type(&w, item->type);
     walk_fields(&w, item->fields);
     walk_ports(&w, &item->signature);

@@ -30,7 +30,7 @@ uint32_t format_columns(const char *text, size_t size)
 }
 
 /* The size without the blanks at the end. */
-static uint32_t trimmed(const char *text, uint32_t size)
+static uint32_t trimmed_size(const char *text, uint32_t size)
 {
     while (size > 0 && strchr(" \t\r\v\f", text[size - 1]) != NULL && text[size - 1] != '\0')
         size--;
@@ -44,7 +44,7 @@ static void fill_comment(struct format_comment *comment, const char *bytes, stru
     uint32_t size = span.end - span.begin;
     comment->text = text;
     comment->is_line = text[1] == '/';
-    comment->size_bytes = comment->is_line ? trimmed(text, size) : size;
+    comment->size_bytes = comment->is_line ? trimmed_size(text, size) : size;
     comment->newlines = count_newlines(bytes, behind, span.begin);
     uint32_t begin = span.begin;
     while (begin > 0 && bytes[begin - 1] != '\n')

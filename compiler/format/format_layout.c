@@ -284,7 +284,7 @@ static uint32_t inline_comment_columns(const struct layout *l, const struct form
     return columns;
 }
 
-static uint32_t aligned(const struct layout *l, const struct format_token *token)
+static uint32_t aligned_column(const struct layout *l, const struct format_token *token)
 {
     uint32_t column = l->base + INDENT;
     switch (token->align) {
@@ -305,7 +305,7 @@ static void put_token(struct layout *l, uint32_t index, bool on_new_line)
 {
     const struct format_token *token = &l->tokens[index];
     if (comments_force_break(l, token) || token->row || on_new_line) {
-        open_line(l, index, aligned(l, token), aligned(l, token), true);
+        open_line(l, index, aligned_column(l, token), aligned_column(l, token), true);
     } else {
         for (uint32_t i = token->comment_first; i < token->comment_behind; i++) {
             if (!l->fresh && (has_space(l, index) || i > token->comment_first ||
@@ -334,7 +334,7 @@ static void put_first_token(struct layout *l, uint32_t index)
 /* ---- runs ---- */
 
 /* The columns of tokens first .. last on one line, without the blank before the first. */
-static uint64_t width(const struct layout *l, uint32_t first, uint32_t last)
+static uint64_t tokens_width(const struct layout *l, uint32_t first, uint32_t last)
 {
     uint64_t all = l->columns[last + 1] - l->columns[first + 1];
     return all + l->tokens[first].columns;
@@ -345,7 +345,7 @@ static bool is_forced(const struct layout *l, uint32_t first, uint32_t last)
     return l->forced[last + 1] != l->forced[first + 1];
 }
 
-static bool forces(const struct layout *l, uint32_t index)
+static bool forces_break(const struct layout *l, uint32_t index)
 {
     return l->forced[index + 1] != l->forced[index];
 }
@@ -354,9 +354,9 @@ static bool forces(const struct layout *l, uint32_t index)
 static uint64_t head_width(const struct layout *l, uint32_t first, uint32_t last)
 {
     uint32_t i = first;
-    while (i < last && l->tokens[i + 1].level == 0 && !forces(l, i + 1))
+    while (i < last && l->tokens[i + 1].level == 0 && !forces_break(l, i + 1))
         i++;
-    return width(l, first, i);
+    return tokens_width(l, first, i);
 }
 
 static void put_rest(struct layout *l, uint32_t first, uint32_t last, uint64_t tail);
@@ -366,14 +366,14 @@ static void put_rest(struct layout *l, uint32_t first, uint32_t last, uint64_t t
 static void put_flat_piece(struct layout *l, uint32_t first, uint32_t last, uint64_t tail)
 {
     bool whole = !is_forced(l, first, last);
-    uint64_t columns = width(l, first, last) + tail;
+    uint64_t columns = tokens_width(l, first, last) + tail;
     uint64_t here = l->column + has_space(l, first);
-    if (forces(l, first) || (whole && here + columns <= LINE_COLUMNS)) {
+    if (forces_break(l, first) || (whole && here + columns <= LINE_COLUMNS)) {
         put_token(l, first, false);
     } else {
-        bool fits_below = whole && aligned(l, &l->tokens[first]) + columns <= LINE_COLUMNS;
+        bool fits_below = whole && aligned_column(l, &l->tokens[first]) + columns <= LINE_COLUMNS;
         bool begins_here = here + head_width(l, first, last) <= LINE_COLUMNS;
-        bool gains = aligned(l, &l->tokens[first]) < here;
+        bool gains = aligned_column(l, &l->tokens[first]) < here;
         put_token(l, first, gains && (fits_below || !begins_here));
     }
     put_rest(l, first, last, tail);
@@ -382,7 +382,7 @@ static void put_flat_piece(struct layout *l, uint32_t first, uint32_t last, uint
 /* Writes the tokens after `first`, which has been written. */
 static void put_rest(struct layout *l, uint32_t first, uint32_t last, uint64_t tail)
 {
-    uint64_t columns = width(l, first, last) - l->tokens[first].columns + tail;
+    uint64_t columns = tokens_width(l, first, last) - l->tokens[first].columns + tail;
     uint32_t level = 0;
     for (uint32_t i = first + 1; i <= last; i++)
         if (l->tokens[i].level > 0 && (level == 0 || l->tokens[i].level < level))
@@ -423,7 +423,7 @@ static bool is_one_line(const struct layout *l, uint32_t first, uint32_t last)
 
 static bool fits_here(const struct layout *l, uint32_t first, uint32_t last)
 {
-    return l->column + 1 + width(l, first, last) <= LINE_COLUMNS;
+    return l->column + 1 + tokens_width(l, first, last) <= LINE_COLUMNS;
 }
 
 static void put_flat(struct layout *l, uint32_t first, uint32_t last)
@@ -454,7 +454,7 @@ static void put_statements(struct layout *l, const struct format_statement *list
 /* Writes a token on the current line, unless comments before it end the line. */
 static void put_behind(struct layout *l, uint32_t index, uint32_t indent)
 {
-    if (!forces(l, index)) {
+    if (!forces_break(l, index)) {
         put_token(l, index, false);
         return;
     }
@@ -465,7 +465,7 @@ static void put_behind(struct layout *l, uint32_t index, uint32_t indent)
 /* Writes the list between the braces, and the closing brace. */
 static void put_inside(struct layout *l, const struct format_part *part, uint32_t indent)
 {
-    if (part->list == NULL && !forces(l, part->last)) {
+    if (part->list == NULL && !forces_break(l, part->last)) {
         put_token(l, part->last, false);
         return;
     }
@@ -479,7 +479,7 @@ static void put_block(struct layout *l, const struct format_part *part, uint32_t
 {
     bool has_semicolon = part->next != NULL && part->next->first == part->next->last;
     uint32_t last = has_semicolon ? part->next->last : part->last;
-    if (flat_allowed && !forces(l, part->first) && is_one_line(l, part->first, part->last) &&
+    if (flat_allowed && !forces_break(l, part->first) && is_one_line(l, part->first, part->last) &&
         fits_here(l, part->first, last)) {
         put_flat(l, part->first, part->last);
         return;
@@ -501,7 +501,7 @@ static bool statement_may_follow(const struct layout *l, const struct format_sta
 /* True if the author began the part on the line of its statement. */
 static bool is_together(const struct layout *l, const struct format_part *part)
 {
-    return l->tokens[part->first].newlines == 0 && !forces(l, part->first);
+    return l->tokens[part->first].newlines == 0 && !forces_break(l, part->first);
 }
 
 static void put_body(struct layout *l, const struct format_part *part, uint32_t indent)
@@ -549,7 +549,7 @@ static void put_middle(struct layout *l, const struct format_part *part, enum pa
     put_first_token(l, part->first);
 }
 
-static bool carries(const struct format_part *part)
+static bool part_carries(const struct format_part *part)
 {
     return part->kind == PART_BLOCK || part->kind == PART_BODY;
 }
@@ -559,7 +559,7 @@ static bool statement_has_one_block(const struct format_statement *s)
 {
     const struct format_part *second = s->parts->next, *third = second ? second->next : NULL;
     return second == NULL || third == NULL ||
-           (carries(second) && third->first == third->last && third->next == NULL);
+           (part_carries(second) && third->first == third->last && third->next == NULL);
 }
 
 /* Writes a statement, whose first token has been written. */
@@ -569,7 +569,7 @@ static void put_statement(struct layout *l, const struct format_statement *s, ui
     enum part_kind before = PART_RUN;
     uint32_t base = l->base;
     bool flat = is_one_line(l, s->first, s->last) &&
-                l->column_of[s->first] + width(l, s->first, s->last) <= LINE_COLUMNS;
+                l->column_of[s->first] + tokens_width(l, s->first, s->last) <= LINE_COLUMNS;
     flat_allowed &= flat || statement_has_one_block(s);
     for (const struct format_part *part = s->parts; part != NULL; part = part->next) {
         bool first = part == s->parts;
@@ -583,7 +583,7 @@ static void put_statement(struct layout *l, const struct format_statement *s, ui
         case PART_BLOCK:
             if (first) {
                 /* After the brace of a block that is a statement. */
-                uint64_t rest = width(l, part->first, part->last) - 1;
+                uint64_t rest = tokens_width(l, part->first, part->last) - 1;
                 if (flat_allowed && is_one_line(l, part->first, part->last) &&
                     l->column + rest <= LINE_COLUMNS)
                     put_flat(l, part->first + 1, part->last);
@@ -594,7 +594,7 @@ static void put_statement(struct layout *l, const struct format_statement *s, ui
             break;
         case PART_BODY:
             if (l->tokens[part->first].kind == TOKEN_IF &&
-                l->tokens[part->first - 1].kind == TOKEN_ELSE && !forces(l, part->first)) {
+                l->tokens[part->first - 1].kind == TOKEN_ELSE && !forces_break(l, part->first)) {
                 put_token(l, part->first, false);
                 put_statement(l, part->list, indent, flat_allowed);
             } else {

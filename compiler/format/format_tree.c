@@ -36,7 +36,7 @@ static int kind_at(const struct tree *t, uint32_t index)
     return index < t->end ? t->tokens[index].kind : TOKEN_END;
 }
 
-static int kind(const struct tree *t)
+static int current_kind(const struct tree *t)
 {
     return kind_at(t, t->at);
 }
@@ -79,7 +79,7 @@ static bool token_kind_is_name(int kind)
 /* ---- expressions ---- */
 
 /* 0: not a binary operator; otherwise a stronger operator has a higher number. */
-static uint32_t strength(int kind)
+static uint32_t operator_strength(int kind)
 {
     switch (kind) {
     case ',': return 1;
@@ -123,7 +123,7 @@ static uint32_t begin_list(struct tree *t, uint32_t level)
 
 static void close_bracket(struct tree *t, int bracket)
 {
-    if (kind(t) == bracket) pass_close(t);
+    if (current_kind(t) == bracket) pass_close(t);
 }
 
 /* `(a, b -> c; d)`: of calls, instances and launches. */
@@ -132,16 +132,16 @@ static void parse_arguments(struct tree *t, uint32_t level)
     pass_token(t);
     level += LEVELS;
     uint32_t first = begin_list(t, level);
-    if (kind(t) == TOKEN_ARROW) t->tokens[t->at].space = true;
-    while (!tree_at_end(t) && kind(t) != ')') {
+    if (current_kind(t) == TOKEN_ARROW) t->tokens[t->at].space = true;
+    while (!tree_at_end(t) && current_kind(t) != ')') {
         uint32_t before = t->at;
-        if (kind(t) == ',' || kind(t) == ';') {
+        if (current_kind(t) == ',' || current_kind(t) == ';') {
             if (kind_at(t, t->at - 1) == TOKEN_ARROW)
                 pass_token(t);
             else
                 pass_close(t);
             may_break(t, level, ALIGN_TOKEN, first);
-        } else if (kind(t) == TOKEN_ARROW) {
+        } else if (current_kind(t) == TOKEN_ARROW) {
             if (t->at != first) may_break(t, level, ALIGN_TOKEN, first);
             pass_token(t);
         } else {
@@ -160,9 +160,9 @@ static void parse_type_arguments(struct tree *t, uint32_t level)
     pass_close(t);
     level += LEVELS;
     uint32_t first = begin_list(t, level);
-    while (!tree_at_end(t) && kind(t) != '>') {
+    while (!tree_at_end(t) && current_kind(t) != '>') {
         uint32_t before = t->at;
-        if (kind(t) == ',') {
+        if (current_kind(t) == ',') {
             pass_close(t);
             may_break(t, level, ALIGN_TOKEN, first);
         } else {
@@ -170,7 +170,7 @@ static void parse_type_arguments(struct tree *t, uint32_t level)
         }
         if (t->at == before) pass_token(t);
     }
-    if (kind(t) == '>') pass_close(t);
+    if (current_kind(t) == '>') pass_close(t);
 }
 
 static void parse_subscript(struct tree *t, uint32_t level)
@@ -183,7 +183,7 @@ static void parse_subscript(struct tree *t, uint32_t level)
 
 static void parse_dims(struct tree *t, uint32_t level)
 {
-    while (kind(t) == '[')
+    while (current_kind(t) == '[')
         parse_subscript(t, level);
 }
 
@@ -210,15 +210,15 @@ static void begin_row(struct tree *t)
 
 static void parse_chain_element(struct tree *t, uint32_t level)
 {
-    if (kind(t) == '.') {
+    if (current_kind(t) == '.') {
         pass_token(t);
         pass_close(t); /* the name */
-        if (kind(t) == '=') pass_token(t);
+        if (current_kind(t) == '=') pass_token(t);
         parse_value(t, level);
         return;
     }
-    if (kind(t) != TOKEN_DOTS) parse_value(t, level);
-    if (kind(t) != TOKEN_DOTS) return;
+    if (current_kind(t) != TOKEN_DOTS) parse_value(t, level);
+    if (current_kind(t) != TOKEN_DOTS) return;
     if (kind_at(t, t->at - 1) != '{' && kind_at(t, t->at - 1) != ',') close_up(t);
     pass_token(t);
     close_up(t);
@@ -237,11 +237,11 @@ static void parse_braces(struct tree *t, uint32_t level)
         begin_row(t);
         may_break(t, level, ALIGN_IN_BRACE, brace);
     }
-    while (!tree_at_end(t) && kind(t) != '}') {
+    while (!tree_at_end(t) && current_kind(t) != '}') {
         uint32_t before = t->at;
-        if (kind(t) == ',') {
+        if (current_kind(t) == ',') {
             pass_close(t);
-            if (kind(t) == '}') break;
+            if (current_kind(t) == '}') break;
             may_break(t, level, ALIGN_TOKEN, first);
             if (rows && t->tokens[t->at].newlines > 0) begin_row(t);
         } else {
@@ -259,7 +259,7 @@ static void parse_braces(struct tree *t, uint32_t level)
 
 static void parse_value(struct tree *t, uint32_t level)
 {
-    if (kind(t) == '{')
+    if (current_kind(t) == '{')
         parse_braces(t, level);
     else
         parse_expr(t, level, NO_COMMA);
@@ -267,30 +267,31 @@ static void parse_value(struct tree *t, uint32_t level)
 
 static bool begins_cast(const struct tree *t)
 {
-    if (kind(t) != '(' || kind_at(t, t->at + 1) != TOKEN_TYPE) return false;
+    if (current_kind(t) != '(' || kind_at(t, t->at + 1) != TOKEN_TYPE) return false;
     int behind = kind_at(t, t->at + 2);
     return behind == ')' || behind == '[';
 }
 
 static void parse_primary(struct tree *t, uint32_t level)
 {
-    if (kind(t) == '(') {
+    if (current_kind(t) == '(') {
         pass_token(t);
         begin_list(t, level + LEVELS);
         parse_expr(t, level + LEVELS, 1);
         close_bracket(t, ')');
         return;
     }
-    if (kind(t) == '{') {
+    if (current_kind(t) == '{') {
         parse_braces(t, level);
         return;
     }
-    bool callable = kind(t) == TOKEN_TYPE || token_kind_is_name(kind(t));
-    if (!callable && kind(t) != TOKEN_NUMBER && kind(t) != TOKEN_STRING && kind(t) != TOKEN_DIM)
+    bool callable = current_kind(t) == TOKEN_TYPE || token_kind_is_name(current_kind(t));
+    if (!callable && current_kind(t) != TOKEN_NUMBER && current_kind(t) != TOKEN_STRING &&
+        current_kind(t) != TOKEN_DIM)
         return;
     pass_token(t);
-    if (kind(t) == TOKEN_STRING && kind_at(t, t->at - 1) == TOKEN_STRING) return;
-    if (callable && kind(t) == '(') {
+    if (current_kind(t) == TOKEN_STRING && kind_at(t, t->at - 1) == TOKEN_STRING) return;
+    if (callable && current_kind(t) == '(') {
         close_up(t);
         parse_arguments(t, level);
     }
@@ -299,7 +300,7 @@ static void parse_primary(struct tree *t, uint32_t level)
 static void parse_unary(struct tree *t, uint32_t level)
 {
     for (;;) {
-        int k = kind(t);
+        int k = current_kind(t);
         if (begins_cast(t)) {
             pass_token(t);
             close_up(t);
@@ -316,7 +317,7 @@ static void parse_unary(struct tree *t, uint32_t level)
     }
     parse_primary(t, level);
     for (;;) {
-        int k = kind(t);
+        int k = current_kind(t);
         if (k == '[') {
             parse_subscript(t, level);
         } else if (k == '.') {
@@ -336,7 +337,7 @@ static void parse_conditional_rest(struct tree *t, uint32_t level)
     may_break(t, level + 3, ALIGN_LINE, 0);
     pass_token(t);
     parse_expr(t, level, 1);
-    if (kind(t) != ':') return;
+    if (current_kind(t) != ':') return;
     may_break(t, level + 3, ALIGN_TOKEN, question);
     pass_token(t);
     parse_expr(t, level, CONDITIONAL);
@@ -348,7 +349,7 @@ static void parse_expr(struct tree *t, uint32_t level, uint32_t weakest)
     uint32_t first = t->at;
     parse_unary(t, level);
     for (;;) {
-        uint32_t power = strength(kind(t));
+        uint32_t power = operator_strength(current_kind(t));
         if (power == 0 || power < weakest || tree_at_end(t)) return;
         if (power == CONDITIONAL) {
             parse_conditional_rest(t, level);
@@ -376,7 +377,7 @@ static void parse_expr(struct tree *t, uint32_t level, uint32_t weakest)
 
 static void parse_value_in_attribute(struct tree *t, uint32_t level)
 {
-    if (kind(t) == '{')
+    if (current_kind(t) == '{')
         parse_braces(t, level);
     else
         parse_expr(t, level, CONDITIONAL);
@@ -385,27 +386,28 @@ static void parse_value_in_attribute(struct tree *t, uint32_t level)
 static void parse_attributes(struct tree *t, uint32_t level, enum format_align align,
                              uint32_t under)
 {
-    while (kind(t) == TOKEN_IDENT || (kind(t) == TOKEN_INIT && kind_at(t, t->at + 1) != '{') ||
-           (kind(t) == TOKEN_INIT && align != ALIGN_HEADER) || kind(t) == TOKEN_FINISH ||
-           kind(t) == TOKEN_STATE) {
+    while (current_kind(t) == TOKEN_IDENT ||
+           (current_kind(t) == TOKEN_INIT && kind_at(t, t->at + 1) != '{') ||
+           (current_kind(t) == TOKEN_INIT && align != ALIGN_HEADER) ||
+           current_kind(t) == TOKEN_FINISH || current_kind(t) == TOKEN_STATE) {
         may_break(t, level, align, under);
         pass_token(t);
         uint32_t outer = t->attribute_level;
-        bool has_left = kind(t) != TOKEN_DOTS;
+        bool has_left = current_kind(t) != TOKEN_DOTS;
         t->attribute_level = level;
         if (has_left) parse_value_in_attribute(t, level);
-        while (kind(t) == TOKEN_X) {
+        while (current_kind(t) == TOKEN_X) {
             pass_token(t);
             parse_value_in_attribute(t, level);
         }
-        if (kind(t) == TOKEN_DOTS) {
+        if (current_kind(t) == TOKEN_DOTS) {
             if (has_left) close_up(t);
             pass_token(t);
             close_up(t);
             parse_expr(t, level, CONDITIONAL);
         }
         t->attribute_level = outer;
-        if (kind(t) == TOKEN_OF) {
+        if (current_kind(t) == TOKEN_OF) {
             pass_token(t);
             pass_token(t);
         }
@@ -425,13 +427,13 @@ static void parse_inits(struct tree *t, uint32_t level)
     for (;;) {
         pass_token(t); /* the name */
         parse_dims(t, level);
-        if (kind(t) == '=') {
+        if (current_kind(t) == '=') {
             pass_token(t);
-            if (kind(t) != '{' && kind(t) != TOKEN_LAUNCH)
+            if (current_kind(t) != '{' && current_kind(t) != TOKEN_LAUNCH)
                 may_break(t, level + LEVEL_ASSIGNED, ALIGN_LINE, 0);
-            if (kind(t) != TOKEN_LAUNCH) parse_value(t, level);
+            if (current_kind(t) != TOKEN_LAUNCH) parse_value(t, level);
         }
-        if (kind(t) != ',') return;
+        if (current_kind(t) != ',') return;
         pass_close(t);
         may_break(t, level, ALIGN_TOKEN, first);
     }
@@ -443,21 +445,22 @@ static void parse_parameters(struct tree *t)
     uint32_t level = 1 + LEVELS;
     pass_close(t);
     uint32_t first = begin_list(t, level);
-    while (!tree_at_end(t) && kind(t) != ')') {
+    while (!tree_at_end(t) && current_kind(t) != ')') {
         uint32_t before = t->at;
         bool is_port =
-            (kind(t) == TOKEN_IN || kind(t) == TOKEN_OUT) && kind_at(t, t->at + 1) != '[' &&
+            (current_kind(t) == TOKEN_IN || current_kind(t) == TOKEN_OUT) &&
+            kind_at(t, t->at + 1) != '[' &&
             (kind_at(t, t->at + 1) == TOKEN_TYPE || token_kind_is_name(kind_at(t, t->at + 1)));
         if (is_port) pass_token(t);
         parse_type(t, level);
         pass_token(t); /* the name */
         parse_dims(t, level);
-        if (kind(t) == '=') {
+        if (current_kind(t) == '=') {
             pass_token(t);
             parse_value(t, level);
         }
         parse_attributes(t, level + 1, ALIGN_TOKEN, first);
-        while (kind(t) == ',' || kind(t) == ';') {
+        while (current_kind(t) == ',' || current_kind(t) == ';') {
             pass_close(t);
             may_break(t, level, ALIGN_TOKEN, first);
         }
@@ -470,17 +473,17 @@ static void parse_type_parameters(struct tree *t)
 {
     pass_close(t);
     close_up(t);
-    while (!tree_at_end(t) && kind(t) != '>') {
-        if (kind(t) == ',') close_up(t);
+    while (!tree_at_end(t) && current_kind(t) != '>') {
+        if (current_kind(t) == ',') close_up(t);
         pass_token(t);
     }
-    if (kind(t) == '>') pass_close(t);
+    if (current_kind(t) == '>') pass_close(t);
 }
 
 static void parse_signature(struct tree *t)
 {
     pass_token(t); /* the name */
-    if (kind(t) == '<') parse_type_parameters(t);
+    if (current_kind(t) == '<') parse_type_parameters(t);
     parse_parameters(t);
     parse_attributes(t, 1, ALIGN_HEADER, 0);
 }
@@ -493,9 +496,9 @@ static void parse_element_of_chain(struct tree *t, uint32_t level)
         pass_close(t);
     }
     pass_token(t);
-    if (kind(t) == '<') parse_type_arguments(t, level);
+    if (current_kind(t) == '<') parse_type_arguments(t, level);
     parse_dims(t, level);
-    if (kind(t) == '(') {
+    if (current_kind(t) == '(') {
         close_up(t);
         parse_arguments(t, level);
     }
@@ -506,21 +509,21 @@ static void parse_launch(struct tree *t)
 {
     pass_token(t);
     pass_token(t);
-    if (kind(t) == '<') parse_type_arguments(t, 1);
-    if (kind(t) == '(') {
+    if (current_kind(t) == '<') parse_type_arguments(t, 1);
+    if (current_kind(t) == '(') {
         close_up(t);
         parse_arguments(t, 1);
     }
-    if (kind(t) != TOKEN_IDENT) return;
+    if (current_kind(t) != TOKEN_IDENT) return;
     pass_token(t);
     parse_expr(t, 1, 1);
 }
 
 static void end_statement(struct tree *t)
 {
-    while (!tree_at_end(t) && kind(t) != ';' && kind(t) != '}')
+    while (!tree_at_end(t) && current_kind(t) != ';' && current_kind(t) != '}')
         pass_token(t);
-    if (kind(t) == ';') pass_close(t);
+    if (current_kind(t) == ';') pass_close(t);
 }
 
 /* ---- statements ---- */
@@ -559,7 +562,7 @@ static struct format_statement *parse_list(struct tree *t, parse_one *parse,
                                            bool (*stop)(const struct tree *))
 {
     struct format_statement *first = NULL, **to = &first;
-    while (!tree_at_end(t) && kind(t) != '}' && !(stop != NULL && stop(t))) {
+    while (!tree_at_end(t) && current_kind(t) != '}' && !(stop != NULL && stop(t))) {
         uint32_t before = t->at;
         *to = parse(t);
         to = &(*to)->next;
@@ -588,7 +591,7 @@ static void parse_block(struct tree *t, struct format_statement *s, parse_one *p
 /* Parses the statement of an `if`, `else` or loop. */
 static void parse_carried(struct tree *t, struct format_statement *s, parse_one *parse)
 {
-    if (kind(t) == '{') {
+    if (current_kind(t) == '{') {
         parse_block(t, s, parse);
         return;
     }
@@ -600,10 +603,10 @@ static void parse_carried(struct tree *t, struct format_statement *s, parse_one 
 /* `if (..)`, `while (..)`, `for (..; ..; ..)`: the word and the parentheses. */
 static void parse_head(struct tree *t)
 {
-    bool is_for = kind(t) == TOKEN_FOR;
+    bool is_for = current_kind(t) == TOKEN_FOR;
     uint32_t level = 1 + LEVELS;
     pass_token(t);
-    if (kind(t) != '(') return;
+    if (current_kind(t) != '(') return;
     pass_token(t);
     uint32_t first = begin_list(t, level);
     if (!is_for) {
@@ -611,19 +614,21 @@ static void parse_head(struct tree *t)
         close_bracket(t, ')');
         return;
     }
-    bool declares = kind(t) == TOKEN_CONST ||
-                    (token_kind_is_name(kind(t)) && token_kind_is_name(kind_at(t, t->at + 1))) ||
-                    (kind(t) == TOKEN_TYPE && kind_at(t, t->at + 1) != '(');
-    if (kind(t) == TOKEN_CONST) pass_token(t);
+    bool declares =
+        current_kind(t) == TOKEN_CONST ||
+        (token_kind_is_name(current_kind(t)) && token_kind_is_name(kind_at(t, t->at + 1))) ||
+        (current_kind(t) == TOKEN_TYPE && kind_at(t, t->at + 1) != '(');
+    if (current_kind(t) == TOKEN_CONST) pass_token(t);
     if (declares) {
         parse_type(t, level);
         parse_inits(t, level + 1);
     }
-    while (!tree_at_end(t) && kind(t) != ')') {
+    while (!tree_at_end(t) && current_kind(t) != ')') {
         uint32_t before = t->at;
-        if (kind(t) == ';') {
+        if (current_kind(t) == ';') {
             pass_close(t);
-            if (kind(t) != ';' && kind(t) != ')') may_break(t, level, ALIGN_TOKEN, first);
+            if (current_kind(t) != ';' && current_kind(t) != ')')
+                may_break(t, level, ALIGN_TOKEN, first);
         } else {
             parse_expr(t, level, 1);
         }
@@ -637,7 +642,7 @@ static void parse_if(struct tree *t, struct format_statement *s, parse_one *pars
     parse_head(t);
     add_part(t, s, PART_RUN, s->first);
     parse_carried(t, s, parse);
-    if (kind(t) != TOKEN_ELSE) return;
+    if (current_kind(t) != TOKEN_ELSE) return;
     uint32_t first = t->at;
     t->tokens[t->at].structural = true;
     pass_token(t);
@@ -659,14 +664,14 @@ static void parse_do(struct tree *t, struct format_statement *s)
     parse_carried(t, s, parse_body_statement);
     uint32_t first = t->at;
     t->tokens[t->at].structural = true;
-    if (kind(t) == TOKEN_WHILE) parse_head(t);
+    if (current_kind(t) == TOKEN_WHILE) parse_head(t);
     end_statement(t);
     add_part(t, s, PART_RUN, first);
 }
 
 static bool at_label(const struct tree *t)
 {
-    return kind(t) == TOKEN_CASE || kind(t) == TOKEN_DEFAULT;
+    return current_kind(t) == TOKEN_CASE || current_kind(t) == TOKEN_DEFAULT;
 }
 
 /* Parses consecutive labels, and the statements up to the next label. */
@@ -674,10 +679,10 @@ static void parse_cases(struct tree *t, struct format_statement *s)
 {
     while (at_label(t)) {
         if (t->at != s->first && t->tokens[t->at].newlines > 0) break;
-        bool has_value = kind(t) == TOKEN_CASE;
+        bool has_value = current_kind(t) == TOKEN_CASE;
         pass_token(t);
         if (has_value) parse_expr(t, 1, CONDITIONAL);
-        if (kind(t) == ':') pass_close(t);
+        if (current_kind(t) == ':') pass_close(t);
     }
     add_part(t, s, PART_RUN, s->first);
     uint32_t first = t->at;
@@ -687,44 +692,45 @@ static void parse_cases(struct tree *t, struct format_statement *s)
 
 static void parse_simple(struct tree *t)
 {
-    bool qualified = kind(t) == TOKEN_CONST || kind(t) == TOKEN_STATE || kind(t) == TOKEN_TABLE ||
-                     kind(t) == TOKEN_LOCAL;
-    if (qualified || (kind(t) == TOKEN_TYPE && kind_at(t, t->at + 1) != '(')) {
+    bool qualified = current_kind(t) == TOKEN_CONST || current_kind(t) == TOKEN_STATE ||
+                     current_kind(t) == TOKEN_TABLE || current_kind(t) == TOKEN_LOCAL;
+    if (qualified || (current_kind(t) == TOKEN_TYPE && kind_at(t, t->at + 1) != '(')) {
         if (qualified) pass_token(t);
         parse_type(t, 1);
         parse_inits(t, 1);
         return;
     }
-    if (kind(t) == TOKEN_RETURN) {
+    if (current_kind(t) == TOKEN_RETURN) {
         pass_token(t);
-        if (kind(t) != ';') parse_expr(t, 1, 1);
+        if (current_kind(t) != ';') parse_expr(t, 1, 1);
         return;
     }
-    if (kind(t) == TOKEN_LAUNCH) {
+    if (current_kind(t) == TOKEN_LAUNCH) {
         parse_launch(t);
         return;
     }
-    if (kind(t) == TOKEN_BREAK || kind(t) == TOKEN_CONTINUE || kind(t) == TOKEN_STOP) {
+    if (current_kind(t) == TOKEN_BREAK || current_kind(t) == TOKEN_CONTINUE ||
+        current_kind(t) == TOKEN_STOP) {
         pass_token(t);
         return;
     }
     parse_expr(t, 1, 1);
-    if (kind(t) == TOKEN_EMIT) {
+    if (current_kind(t) == TOKEN_EMIT) {
         pass_token(t);
         may_break(t, 1 + LEVEL_ASSIGNED, ALIGN_LINE, 0);
         parse_expr(t, 1, NO_COMMA);
-    } else if (token_kind_is_name(kind(t))) { /* the tokens before were a type */
+    } else if (token_kind_is_name(current_kind(t))) { /* the tokens before were a type */
         parse_inits(t, 1);
-        if (kind(t) == TOKEN_LAUNCH) parse_launch(t);
+        if (current_kind(t) == TOKEN_LAUNCH) parse_launch(t);
     }
 }
 
 static struct format_statement *parse_body_statement(struct tree *t)
 {
     struct format_statement *s = new_statement(t);
-    bool sections =
-        (kind(t) == TOKEN_INIT && kind_at(t, t->at + 1) == '{') || kind(t) == TOKEN_FINISH;
-    switch (kind(t)) {
+    bool sections = (current_kind(t) == TOKEN_INIT && kind_at(t, t->at + 1) == '{') ||
+                    current_kind(t) == TOKEN_FINISH;
+    switch (current_kind(t)) {
     case '{': parse_block(t, s, parse_body_statement); break;
     case TOKEN_IF: parse_if(t, s, parse_body_statement); break;
     case TOKEN_FOR:
@@ -757,7 +763,7 @@ static void parse_buffer_list(struct tree *t)
         pass_token(t);
         parse_dims(t, 1);
         parse_attributes(t, 2, ALIGN_LINE, 0);
-        if (kind(t) != ',') return;
+        if (current_kind(t) != ',') return;
         pass_close(t);
         may_break(t, 1, ALIGN_TOKEN, first);
     }
@@ -766,21 +772,21 @@ static void parse_buffer_list(struct tree *t)
 static struct format_statement *parse_net_statement(struct tree *t)
 {
     struct format_statement *s = new_statement(t);
-    switch (kind(t)) {
+    switch (current_kind(t)) {
     case '{': parse_block(t, s, parse_net_statement); break;
     case TOKEN_IF: parse_if(t, s, parse_net_statement); break;
     case TOKEN_FOR: parse_loop(t, s, parse_net_statement); break;
     default:
-        if (kind(t) == TOKEN_BUFFER) {
+        if (current_kind(t) == TOKEN_BUFFER) {
             parse_buffer_list(t);
-        } else if (kind(t) == TOKEN_CONST) {
+        } else if (current_kind(t) == TOKEN_CONST) {
             pass_token(t);
             parse_type(t, 1);
             parse_inits(t, 1);
-        } else if (token_kind_is_name(kind(t))) {
+        } else if (token_kind_is_name(current_kind(t))) {
             uint32_t arrow = 0;
             parse_element_of_chain(t, 1);
-            while (kind(t) == TOKEN_ARROW) {
+            while (current_kind(t) == TOKEN_ARROW) {
                 if (arrow == 0)
                     may_break(t, 1, ALIGN_LINE, 0);
                 else
@@ -809,20 +815,21 @@ static struct format_statement *parse_field(struct tree *t)
 static struct format_statement *parse_check(struct tree *t)
 {
     struct format_statement *s = new_statement(t);
-    bool expects =
-        kind(t) == TOKEN_EXPECT && kind_at(t, t->at + 1) != '=' && kind_at(t, t->at + 1) != '[';
+    bool expects = current_kind(t) == TOKEN_EXPECT && kind_at(t, t->at + 1) != '=' &&
+                   kind_at(t, t->at + 1) != '[';
     pass_token(t);
     if (expects) {
         if (kind_at(t, t->at + 1) == TOKEN_STRING) pass_token(t);
         parse_expr(t, 1, CONDITIONAL);
         /* `within 1e-6`, `within 2 ulp` */
-        while (kind(t) == TOKEN_IDENT) {
+        while (current_kind(t) == TOKEN_IDENT) {
             pass_token(t);
-            if (kind(t) != ';' && kind(t) != TOKEN_IDENT) parse_expr(t, 1, CONDITIONAL);
+            if (current_kind(t) != ';' && current_kind(t) != TOKEN_IDENT)
+                parse_expr(t, 1, CONDITIONAL);
         }
     } else {
         parse_dims(t, 1);
-        if (kind(t) == '=') {
+        if (current_kind(t) == '=') {
             pass_token(t);
             parse_value(t, 1);
         }
@@ -841,7 +848,7 @@ static void parse_struct(struct tree *t, struct format_statement *s)
     add_part(t, s, PART_RUN, s->first);
     parse_block(t, s, parse_field);
     uint32_t first = t->at;
-    if (kind(t) != ';') return;
+    if (current_kind(t) != ';') return;
     pass_close(t);
     add_part(t, s, PART_RUN, first);
 }
@@ -852,8 +859,8 @@ static void parse_test(struct tree *t, struct format_statement *s)
     pass_token(t); /* its name */
     pass_token(t); /* of */
     pass_token(t); /* the pipeline */
-    if (kind(t) == '<') parse_type_arguments(t, 1);
-    if (kind(t) == '(') {
+    if (current_kind(t) == '<') parse_type_arguments(t, 1);
+    if (current_kind(t) == '(') {
         close_up(t);
         parse_arguments(t, 1);
     }
@@ -863,7 +870,7 @@ static void parse_test(struct tree *t, struct format_statement *s)
 
 static void parse_plain_item(struct tree *t, struct format_statement *s)
 {
-    if (kind(t) == TOKEN_CONST) {
+    if (current_kind(t) == TOKEN_CONST) {
         pass_token(t);
         parse_type(t, 1);
         parse_inits(t, 1);
@@ -876,13 +883,13 @@ static void parse_plain_item(struct tree *t, struct format_statement *s)
 static struct format_statement *parse_item(struct tree *t)
 {
     struct format_statement *s = new_statement(t);
-    switch (kind(t)) {
+    switch (current_kind(t)) {
     case TOKEN_STRUCT: parse_struct(t, s); break;
     case TOKEN_FN:
         pass_token(t);
         parse_type(t, 1);
         pass_token(t);
-        if (kind(t) == '(') parse_parameters(t);
+        if (current_kind(t) == '(') parse_parameters(t);
         add_part(t, s, PART_RUN, s->first);
         parse_block(t, s, parse_body_statement);
         break;
@@ -890,13 +897,13 @@ static struct format_statement *parse_item(struct tree *t)
     case TOKEN_CHILD:
     case TOKEN_EXTERN:
     case TOKEN_BUILTIN:
-        while (kind(t) != TOKEN_KERNEL && !tree_at_end(t))
+        while (current_kind(t) != TOKEN_KERNEL && !tree_at_end(t))
             pass_token(t);
         pass_token(t);
         parse_signature(t);
-        if (kind(t) != '{') end_statement(t);
+        if (current_kind(t) != '{') end_statement(t);
         add_part(t, s, PART_RUN, s->first);
-        if (kind(t) == '{') parse_block(t, s, parse_body_statement);
+        if (current_kind(t) == '{') parse_block(t, s, parse_body_statement);
         break;
     case TOKEN_TEST: parse_test(t, s); break;
     case TOKEN_PIPELINE:

@@ -156,7 +156,7 @@ static bool is_known(const struct known *known, enum rule rule, struct span span
     return false;
 }
 
-static bool hides(void *data, enum rule rule, struct span span, const char *message)
+static bool baseline_hides(void *data, enum rule rule, struct span span, const char *message)
 {
     struct application *a = data;
     if (!is_acceptable(rule) || (a->first_source_only && span.source > 1)) return false;
@@ -182,7 +182,7 @@ void baseline_apply(struct baseline *baseline, struct compile *cx, bool first_so
     a->sources = cx->sources;
     a->arena = cx->arena;
     a->first_source_only = first_source_only;
-    diag_hide(cx->diags, hides, a);
+    diag_hide(cx->diags, baseline_hides, a);
 }
 
 void baseline_examined(struct baseline *baseline, const char *file)

@@ -163,8 +163,8 @@ static int direction_in(const struct ks *first, const struct variable *v, bool *
 }
 
 /* `while (i < n) { ...; i++; }`: a variable that every round moves towards its bound. */
-static bool approaches(const struct ks *loop, const struct kx *variable, const struct kx *bound,
-                       int towards)
+static bool approaches_bound(const struct ks *loop, const struct kx *variable,
+                             const struct kx *bound, int towards)
 {
     while (variable->kind == KX_CONVERT)
         variable = variable->left;
@@ -185,11 +185,11 @@ static bool approaches(const struct ks *loop, const struct kx *variable, const s
            join_directions(in_body, in_step) == towards;
 }
 
-static bool ends(const struct ks *loop, const struct kx *condition)
+static bool loop_ends(const struct ks *loop, const struct kx *condition)
 {
     if (condition == NULL) return false;
     if (condition->kind == KX_LOGICAL && condition->op == OP_LOGICAL_AND)
-        return ends(loop, condition->left) || ends(loop, condition->right);
+        return loop_ends(loop, condition->left) || loop_ends(loop, condition->right);
     if (condition->kind != KX_COMPARE) return false;
     enum { WIDE_BYTES = 4 }; /* `i <= 255` holds for every u8 */
     bool strict = condition->op == OP_LT || condition->op == OP_GT;
@@ -197,13 +197,13 @@ static bool ends(const struct ks *loop, const struct kx *condition)
     bool rises = condition->op == OP_LT || condition->op == OP_LE;
     bool falls = condition->op == OP_GT || condition->op == OP_GE;
     if (!rises && !falls) return false;
-    return approaches(loop, condition->left, condition->right, rises ? 1 : -1) ||
-           approaches(loop, condition->right, condition->left, rises ? -1 : 1);
+    return approaches_bound(loop, condition->left, condition->right, rises ? 1 : -1) ||
+           approaches_bound(loop, condition->right, condition->left, rises ? -1 : 1);
 }
 
 static void lint_endless_loop(struct bodies *b, const struct ks *loop)
 {
-    if (!loop->unbounded || !is_linted_place(loop->span) || ends(loop, loop->expr)) return;
+    if (!loop->unbounded || !is_linted_place(loop->span) || loop_ends(loop, loop->expr)) return;
     struct span at = loop->expr != NULL ? loop->expr->span : loop->span;
     struct diag *d = diag_report(b->cx->diags, RULE_UNBOUNDED_LOOP, at,
                                  "nothing in %s shows that this loop ends", b->in);

@@ -150,7 +150,7 @@ static void lint_loop(struct compile *cx, const struct ast_stmt *s)
 
 /* ---- flow ---- */
 
-static bool jumps(const struct ast_stmt *s)
+static bool always_jumps(const struct ast_stmt *s)
 {
     switch (s->kind) {
     case AST_STMT_BREAK:
@@ -164,7 +164,7 @@ static bool jumps(const struct ast_stmt *s)
 /* Whether control never reaches the statement after it. */
 static bool leaves_block(const struct ast_stmt *s)
 {
-    if (jumps(s)) return true;
+    if (always_jumps(s)) return true;
     if (s->kind == AST_STMT_IF)
         return s->body != NULL && s->otherwise != NULL && leaves_block(s->body) &&
                leaves_block(s->otherwise);
@@ -187,7 +187,7 @@ static void check_sequence(struct compile *cx, const struct ast_stmt *first)
         if (s->next->kind == AST_STMT_INIT || s->next->kind == AST_STMT_FINISH ||
             s->next->kind == AST_STMT_EMPTY)
             continue;
-        if (jumps(s->next) && s->next->next == NULL && jumps(s)) continue;
+        if (always_jumps(s->next) && s->next->next == NULL && always_jumps(s)) continue;
         struct diag *d =
             report_statement(cx, RULE_UNREACHABLE, s->next->span, "this is never executed");
         diag_label(d, s->span, "control does not continue after this");
@@ -197,7 +197,8 @@ static void check_sequence(struct compile *cx, const struct ast_stmt *first)
 
 /* Sets *column to the column at which the text of the line begins (a tab moves to the next multiple of
  * 8) and *line to its number.  False: `at` is not the first text of its line. */
-static bool indentation(const struct compile *cx, struct span at, uint32_t *line, uint32_t *column)
+static bool line_indentation(const struct compile *cx, struct span at, uint32_t *line,
+                             uint32_t *column)
 {
     enum { TAB_COLUMNS = 8 };
     const struct source *source = source_get(cx->sources, at.source);
@@ -232,9 +233,9 @@ static void check_indentation(struct compile *cx, const struct ast_stmt *first)
     for (const struct ast_stmt *s = first; s != NULL && s->next != NULL; s = s->next) {
         const struct ast_stmt *body = has_body(s) ? last_body(s) : NULL, *next = s->next;
         uint32_t lines[3], columns[3];
-        if (body == NULL || !indentation(cx, s->span, &lines[0], &columns[0]) ||
-            !indentation(cx, body->span, &lines[1], &columns[1]) ||
-            !indentation(cx, next->span, &lines[2], &columns[2]))
+        if (body == NULL || !line_indentation(cx, s->span, &lines[0], &columns[0]) ||
+            !line_indentation(cx, body->span, &lines[1], &columns[1]) ||
+            !line_indentation(cx, next->span, &lines[2], &columns[2]))
             continue;
         if (lines[0] == lines[1] || columns[1] != columns[2] || columns[2] <= columns[0]) continue;
         struct diag *d =
@@ -247,7 +248,7 @@ static void check_indentation(struct compile *cx, const struct ast_stmt *first)
 }
 
 /* The statement after the labels. */
-static const struct ast_stmt *innermost(const struct ast_stmt *s)
+static const struct ast_stmt *unlabelled_statement(const struct ast_stmt *s)
 {
     while (s != NULL && is_label(s))
         s = s->body;
@@ -265,7 +266,7 @@ static void check_switch(struct compile *cx, const struct ast_stmt *s)
                                  "the case before goes on here: it does not end with 'break'");
             diag_help(d, "end it with 'break'");
         }
-        const struct ast_stmt *inner = innermost(t);
+        const struct ast_stmt *inner = unlabelled_statement(t);
         if (inner == NULL) continue; /* a label that the next one follows */
         falls = !leaves_block(inner);
     }

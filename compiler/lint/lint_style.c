@@ -19,7 +19,7 @@ static bool has_case(const char *text, bool upper)
 }
 
 /* lowPass, LowPass, low_Pass: low_pass.  low_pass: LOW_PASS where `upper`. */
-static const char *restyled(struct arena *arena, const char *text, bool upper)
+static const char *restyle_name(struct arena *arena, const char *text, bool upper)
 {
     char *to = arena_alloc(arena, strlen(text) * 2 + 1), *at = to;
     for (size_t i = 0; text[i]; i++) {
@@ -36,7 +36,7 @@ static void check_style(struct compile *cx, struct ast_name name, bool upper, co
     struct diag *d =
         diag_report(cx->diags, RULE_NAMING_STYLE, name.span, "names of %s are written in %s: '%s'",
                     what, upper ? "upper case" : "lower case", name.text);
-    diag_help(d, "call it '%s'", restyled(cx->arena, name.text, upper));
+    diag_help(d, "call it '%s'", restyle_name(cx->arena, name.text, upper));
 }
 
 /* A name of one letter may be a capital, as in mathematics. */

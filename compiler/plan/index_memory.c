@@ -70,7 +70,7 @@ static bool check_device(const struct placing *at, const struct wanted *wanted,
     return true;
 }
 
-static bool measure(const struct placing *at, struct wanted *wanted)
+static bool measure_index(const struct placing *at, struct wanted *wanted)
 {
     struct plan_index *index = wanted->index;
     const uint32_t *d = index->extents;
@@ -120,7 +120,7 @@ static int compare_launches(const void *left, const void *right)
 }
 
 /* The first `own` have memory of their own, one after the other; the rest share the memory that follows. */
-static void place(struct wanted *wanted, uint32_t count, uint32_t own)
+static void place_indices(struct wanted *wanted, uint32_t count, uint32_t own)
 {
     uint64_t at = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -143,7 +143,7 @@ static void divide_memory(const struct placing *at, struct wanted *wanted, uint3
     while (enough && own < count && wanted[own].launches >= device->index_dedicated_launches &&
            taken + wanted[own].bytes + largest[own + 1] <= device->index_memory_bytes)
         taken += wanted[own++].bytes;
-    place(wanted, count, own);
+    place_indices(wanted, count, own);
 }
 
 void plan_indices(struct compile *cx, struct arena *arena, const struct graph *graph,
@@ -161,7 +161,7 @@ void plan_indices(struct compile *cx, struct arena *arena, const struct graph *g
         index->kernel = graph->kernels.items[i];
         memcpy(index->extents, index->kernel->group, sizeof index->extents);
         wanted[count].index = index;
-        fits = measure(&at, &wanted[count++]) && fits;
+        fits = measure_index(&at, &wanted[count++]) && fits;
         if (i < nodes) plan->index_count = count;
     }
     if (!fits) return;

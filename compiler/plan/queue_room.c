@@ -6,7 +6,7 @@
 
 #include "compiler/plan/plan_internal.h"
 
-static void report(struct compile *cx, const struct kernel *k, const struct devdesc *device)
+static void report_room(struct compile *cx, const struct kernel *k, const struct devdesc *device)
 {
     const struct kernel_launches *l = &k->launches;
     size_t kept = diag_kept_count(cx->diags);
@@ -33,6 +33,6 @@ void plan_check_queue(struct compile *cx, const struct graph *graph, const struc
     for (size_t i = 0; i < graph->kernels.count; i++) {
         const struct kernel *k = graph->kernels.items[i];
         if (!k->is_child && k->launches.queue_entries > device->device_queue_entries)
-            report(cx, k, device);
+            report_room(cx, k, device);
     }
 }

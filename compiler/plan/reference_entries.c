@@ -74,7 +74,7 @@ struct ordering {
     uint32_t count;
 };
 
-static void take(struct ordering *o, uint32_t node)
+static void take_node(struct ordering *o, uint32_t node)
 {
     if (o->taken[node]) return;
     o->taken[node] = true;
@@ -89,7 +89,7 @@ static void release_readers(struct ordering *o, uint32_t index)
         for (size_t r = 0; r < buffer->readers.count; r++) {
             struct graph_reader reader = buffer->readers.items[r];
             if (is_first(o->graph, buffer, reader) && --o->waits[reader.node] == 0)
-                take(o, reader.node);
+                take_node(o, reader.node);
         }
     }
 }
@@ -105,10 +105,10 @@ void plan_order_stages(struct arena *scratch, const struct graph *graph, uint32_
                          .taken = ARENA_ARRAY(scratch, bool, count + 1)};
     count_waits(graph, o.waits);
     for (uint32_t i = 0; i < count; i++)
-        if (o.waits[i] == 0) take(&o, i);
+        if (o.waits[i] == 0) take_node(&o, i);
     for (uint32_t done = 0; done < count; done++) {
         while (o.count == done)
-            take(&o, next++);
+            take_node(&o, next++);
         release_readers(&o, order[done]);
     }
 }
@@ -386,7 +386,7 @@ struct cutting {
     struct state *states; /* of one segment */
 };
 
-static uint64_t saving(const struct member *m)
+static uint64_t member_saving(const struct member *m)
 {
     return mul_clamped(m->launches, m->spilled - m->own);
 }
@@ -410,7 +410,7 @@ static struct member describe_member(const struct cutting *c, uint32_t position,
 static void add_member(struct pack *pack, struct member m)
 {
     uint32_t at = pack->count++;
-    for (; at > 0 && saving(&pack->members[at - 1]) < saving(&m); at--)
+    for (; at > 0 && member_saving(&pack->members[at - 1]) < member_saving(&m); at--)
         pack->members[at] = pack->members[at - 1];
     pack->members[at] = m;
     pack->units += m.spilled;
@@ -426,16 +426,16 @@ static uint32_t next_quiet(const struct pack *pack, uint32_t owners)
     return owners;
 }
 
-static void own(const struct member *m, uint32_t *units, struct cost *cost)
+static void own_entry(const struct member *m, uint32_t *units, struct cost *cost)
 {
     *units -= m->spilled - m->own;
-    cost->units -= saving(m) <= cost->units ? saving(m) : cost->units;
+    cost->units -= member_saving(m) <= cost->units ? member_saving(m) : cost->units;
     cost->owners++;
 }
 
 /* The pack after each state at its begin. */
-static void follow(const struct cutting *c, const struct state *before, struct state pack,
-                   bool quiet, struct state *after)
+static void follow_states(const struct cutting *c, const struct state *before, struct state pack,
+                          bool quiet, struct state *after)
 {
     for (uint32_t i = 0; i < STATES; i++) {
         uint32_t owners = i / 2 + pack.owners;
@@ -451,15 +451,15 @@ static void follow(const struct cutting *c, const struct state *before, struct s
 
 /* With each number of owners: those for which an entry saves most; or, if none of these is quiet, a
  * quiet one in place of the last.  False: a longer pack fits no packet either. */
-static bool extend(const struct cutting *c, const struct pack *pack, const struct state *before,
-                   uint32_t begin, struct state *after)
+static bool extend_pack(const struct cutting *c, const struct pack *pack,
+                        const struct state *before, uint32_t begin, struct state *after)
 {
     struct state next = {.cost = pack->cost, .begin = begin};
     uint32_t units = pack->units;
     bool quiet = false;
     if (pack->count == 1) { /* a full packet, without an entry */
         next.cost.units = 0;
-        follow(c, before, next, false, after);
+        follow_states(c, before, next, false, after);
         return true;
     }
     for (uint32_t owners = 0; owners <= c->entries && owners <= pack->count; owners++) {
@@ -468,14 +468,14 @@ static bool extend(const struct cutting *c, const struct pack *pack, const struc
             struct state other = next;
             uint32_t others = units;
             other.swapped = true;
-            own(&pack->members[next_quiet(pack, owners)], &others, &other.cost);
-            if (others <= DISPATCH_UNITS) follow(c, before, other, true, after);
+            own_entry(&pack->members[next_quiet(pack, owners)], &others, &other.cost);
+            if (others <= DISPATCH_UNITS) follow_states(c, before, other, true, after);
         }
         if (owners > 0) {
-            own(&pack->members[owners - 1], &units, &next.cost);
+            own_entry(&pack->members[owners - 1], &units, &next.cost);
             quiet = quiet || pack->members[owners - 1].quiet;
         }
-        if (units <= DISPATCH_UNITS) follow(c, before, next, quiet, after);
+        if (units <= DISPATCH_UNITS) follow_states(c, before, next, quiet, after);
     }
     return units <= DISPATCH_UNITS;
 }
@@ -494,7 +494,7 @@ static void cut_segment(const struct cutting *c, const struct segment *segment)
             if (begin + 1 < at && p->waiter[begin] < at) break;
             add_member(&pack, describe_member(c, begin, begin + 1 == at));
             const struct state *before = &c->states[(size_t)(begin - first) * STATES];
-            if (!extend(c, &pack, before, begin, after)) break;
+            if (!extend_pack(c, &pack, before, begin, after)) break;
         }
     }
 }
@@ -697,7 +697,7 @@ static bool is_alone(const struct plan_stage *stage)
 }
 
 /* Units beside those of every spilled launch, if `stage` refers to what `owner` has stored. */
-static uint32_t distance(const struct packing *p, uint32_t stage, uint32_t owner)
+static uint32_t entry_distance(const struct packing *p, uint32_t stage, uint32_t owner)
 {
     const struct plan_stage *a = &p->plan->stages[stage], *b = &p->plan->stages[owner];
     bool signals = a->ends_pack || is_awaited(p, stage);
@@ -734,7 +734,7 @@ static void number_entries(const struct packing *p, const struct cutting *c)
         if (!plan->stages[i].spilled) continue;
         plan->spilled_count++;
         for (uint32_t e = 0; e < plan->entry_count; e++) {
-            uint32_t units = distance(p, i, owners[e]);
+            uint32_t units = entry_distance(p, i, owners[e]);
             if (units < fewest) plan->stages[i].entry = e;
             if (units < fewest) fewest = units;
         }

@@ -69,7 +69,7 @@ static bool stays_inside(const struct cutting *c, const struct graph_buffer *buf
 }
 
 /* Is the reader in an island with the writer because of this buffer? */
-static bool joins(const struct cutting *c, const struct graph_buffer *buffer, size_t reader)
+static bool buffer_joins(const struct cutting *c, const struct graph_buffer *buffer, size_t reader)
 {
     const struct graph_output *out = graph_writer(c->graph, buffer);
     if (buffer->outer != GRAPH_INNER || out == NULL || out->push == 0) return false;
@@ -83,7 +83,7 @@ static bool joins(const struct cutting *c, const struct graph_buffer *buffer, si
            c->inside[buffer - c->graph->buffers.items];
 }
 
-static void join(struct cutting *c, uint32_t a, uint32_t b)
+static void join_sets(struct cutting *c, uint32_t a, uint32_t b)
 {
     uint32_t one = find_root(c, a), other = find_root(c, b);
     c->root[max64(one, other)] = (uint32_t)min64(one, other);
@@ -107,7 +107,7 @@ static void join_readers(struct cutting *c, const struct graph_buffer *buffer)
         uint32_t other = c->node_stage[buffer->readers.items[r].node];
         if (c->obstacles[one] || c->obstacles[other]) continue;
         if (packets_of_period(c, buffer, r - 1) == packets_of_period(c, buffer, r))
-            join(c, one, other);
+            join_sets(c, one, other);
     }
 }
 
@@ -120,9 +120,9 @@ static void join_stages(struct cutting *c)
     for (size_t b = 0; b < c->graph->buffers.count; b++) {
         const struct graph_buffer *buffer = &c->graph->buffers.items[b];
         for (size_t r = 0; r < buffer->readers.count; r++) {
-            if (!joins(c, buffer, r)) continue;
-            join(c, c->node_stage[buffer->writer_node],
-                 c->node_stage[buffer->readers.items[r].node]);
+            if (!buffer_joins(c, buffer, r)) continue;
+            join_sets(c, c->node_stage[buffer->writer_node],
+                      c->node_stage[buffer->readers.items[r].node]);
         }
     }
 }
@@ -295,7 +295,7 @@ static void add_buffer(struct cutting *c, struct growing *grow, uint32_t b)
     const struct graph_buffer *buffer = &c->graph->buffers.items[b];
     bool leaves = buffer->outer == GRAPH_OUTER_OUT;
     for (size_t r = 0; r < buffer->readers.count; r++) {
-        if (joins(c, buffer, r)) {
+        if (buffer_joins(c, buffer, r)) {
             add_edge(c, grow, buffer, r);
         } else {
             add_input_port(c, grow, b, r);

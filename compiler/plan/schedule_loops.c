@@ -75,19 +75,19 @@ static bool write_run(struct looping *l, uint32_t index, uint64_t cycles)
 
 /* ---- edges ---- */
 
-static uint64_t brought(const struct looping *l, const struct island_edge *edge)
+static uint64_t packets_brought(const struct looping *l, const struct island_edge *edge)
 {
     return mul_clamped(l->counts[edge->from], edge->push);
 }
 
 static bool edge_is_binding(const struct looping *l, const struct island_edge *edge)
 {
-    return edge->base < add_clamped(brought(l, edge), edge->kept);
+    return edge->base < add_clamped(packets_brought(l, edge), edge->kept);
 }
 
 static bool is_tight(const struct looping *l, const struct island_edge *edge)
 {
-    return add_clamped(edge->base, brought(l, edge)) > edge->depth;
+    return add_clamped(edge->base, packets_brought(l, edge)) > edge->depth;
 }
 
 /* ---- sequences of whole cycles ---- */
@@ -99,7 +99,7 @@ struct sequence { /* a simulation: packets of each edge, cycles to go of each no
     uint64_t steps;
 };
 
-static uint64_t possible(struct looping *l, struct sequence *s, uint32_t vertex)
+static uint64_t possible_firings(struct looping *l, struct sequence *s, uint32_t vertex)
 {
     uint32_t node = s->part->nodes[vertex];
     uint64_t cycles = s->left[vertex];
@@ -160,7 +160,7 @@ static bool write_sequence(struct looping *l, struct sequence *s)
     for (bool moved = true; moved;) {
         moved = false;
         for (uint32_t v = 0; v < s->part->node_count; v++) {
-            uint64_t cycles = s->left[v] ? possible(l, s, v) : 0;
+            uint64_t cycles = s->left[v] ? possible_firings(l, s, v) : 0;
             if (s->steps > SIMULATION_STEPS) return false;
             if (cycles == 0) continue;
             if (++runs > most || !write_run(l, s->part->nodes[v], cycles)) return false;
@@ -210,7 +210,7 @@ static uint64_t passes_wanted(const struct looping *l, const struct part *part, 
     uint64_t fit = 0, loosest = UINT64_MAX;
     for (uint32_t i = 0; i < part->edge_count; i++) {
         const struct island_edge *edge = &l->island->edges[part->edges[i]];
-        uint64_t packets = brought(l, edge);
+        uint64_t packets = packets_brought(l, edge);
         if (!edge_is_binding(l, edge)) continue;
         uint64_t passes =
             passes_to_fit(packets, edge->depth > edge->base ? edge->depth - edge->base : 0);
@@ -222,7 +222,7 @@ static uint64_t passes_wanted(const struct looping *l, const struct part *part, 
     return loosest <= most ? loosest : 2;
 }
 
-static bool build(struct looping *l, const struct part *part);
+static bool build_sequence(struct looping *l, const struct part *part);
 
 static bool build_cluster(struct looping *l, const struct part *part)
 {
@@ -242,7 +242,7 @@ static bool build_cluster(struct looping *l, const struct part *part)
     for (uint32_t i = 0; i < part->node_count; i++)
         l->counts[part->nodes[i]] /= passes;
     open_loop(l, passes);
-    bool built = build(l, part);
+    bool built = build_sequence(l, part);
     close_loop(l);
     for (uint32_t i = 0; i < part->node_count; i++)
         l->counts[part->nodes[i]] *= passes;
@@ -316,7 +316,8 @@ static struct clusters find_clusters(struct looping *l, const struct part *part)
 }
 
 /* The nodes and edges of each cluster. */
-static struct part *divide(struct looping *l, const struct part *part, const struct clusters *c)
+static struct part *divide_part(struct looping *l, const struct part *part,
+                                const struct clusters *c)
 {
     struct part *parts = ARENA_ARRAY(l->arena, struct part, (size_t)c->count + 1);
     uint32_t *nodes = ARENA_ARRAY(l->arena, uint32_t, (size_t)part->node_count + 1);
@@ -350,10 +351,10 @@ static struct part *divide(struct looping *l, const struct part *part, const str
 }
 
 /* Runs of whole cycles in order, with clusters in loops.  Recursion: a loop deeper each time. */
-static bool build(struct looping *l, const struct part *part)
+static bool build_sequence(struct looping *l, const struct part *part)
 {
     struct clusters clusters = find_clusters(l, part);
-    const struct part *parts = divide(l, part, &clusters);
+    const struct part *parts = divide_part(l, part, &clusters);
     for (uint32_t i = 0; i < clusters.count; i++) {
         const struct part *one = &parts[clusters.sorted[i]];
         bool built = one->node_count == 1 ? write_run(l, one->nodes[0], l->counts[one->nodes[0]])
@@ -365,7 +366,7 @@ static bool build(struct looping *l, const struct part *part)
 
 /* ---- loops that are the whole of a loop ---- */
 
-static uint32_t matching(const schedule_ops *ops, uint32_t repeat)
+static uint32_t matching_end(const schedule_ops *ops, uint32_t repeat)
 {
     uint32_t nest = 0;
     for (uint32_t i = repeat; i < ops->count; i++) {
@@ -384,8 +385,8 @@ static void join_loops(schedule_ops *ops)
         const struct schedule_op *next = i + 1 < ops->count ? &ops->items[i + 1] : NULL;
         if (op.kind == SCHEDULE_REPEAT && next && next->kind == SCHEDULE_REPEAT &&
             (uint64_t)op.count * next->count <= UINT32_MAX &&
-            matching(ops, i) == matching(ops, i + 1) + 1) {
-            uint32_t end = matching(ops, i);
+            matching_end(ops, i) == matching_end(ops, i + 1) + 1) {
+            uint32_t end = matching_end(ops, i);
             ops->items[i + 1].count *= op.count;
             for (uint32_t k = end; k + 1 < ops->count; k++)
                 ops->items[k] = ops->items[k + 1];
@@ -444,7 +445,7 @@ bool loops_build(const struct island *island, uint32_t level, const uint64_t *co
     for (uint32_t i = 0; i < island->node_count; i++)
         l.counts[i] = counts[i];
     struct part part = whole_part(l.arena, island, level);
-    bool built = build(&l, &part);
+    bool built = build_sequence(&l, &part);
     join_loops(&l.ops);
     *made = (struct loops_made){.ops = l.ops, .launches = l.launches, .flat = l.flat};
     arena_destroy(l.arena);

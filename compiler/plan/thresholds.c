@@ -127,7 +127,7 @@ static uint64_t input_firings_that_fit(const struct placement *at, const struct 
 }
 
 /* Firings at once that depths and cycles admit; at least 1. */
-static struct admission admitted(const struct placement *at, uint32_t index, bool whole)
+static struct admission find_admission(const struct placement *at, uint32_t index, bool whole)
 {
     const struct graph_node *node = &at->graph->nodes.items[index];
     struct admission admission = {at->ready_max[index], NULL};
@@ -159,7 +159,7 @@ static void set_threshold(const struct placement *at, struct plan_stage *stage)
         stage->threshold_reason = "debug mode: every firing is dispatched by itself";
         return;
     }
-    struct admission admission = admitted(at, stage->node, true);
+    struct admission admission = find_admission(at, stage->node, true);
     uint64_t lanes = plan_firings_of_lanes(at, stage->node);
     stage->threshold = (uint32_t)min64(admission.firings, lanes);
     if (at->graph->nodes.items[stage->node].stateful) {
@@ -187,7 +187,7 @@ static void set_batch(const struct placement *at, struct plan_stage *stage)
     bool cut = target_of(at->device)->cuts_batches;
     uint64_t most =
         cut ? BATCH_FIRINGS_MAX : min64(group * DISPATCHES_PER_BATCH_MAX, BATCH_FIRINGS_MAX);
-    uint64_t batch = min64(admitted(at, stage->node, false).firings, most);
+    uint64_t batch = min64(find_admission(at, stage->node, false).firings, most);
     if (batch >= group) batch -= batch % group;
     stage->batch_max = at->plan->debug_mode ? 1 : max64(batch, stage->threshold);
 }

@@ -150,7 +150,7 @@ static enum core_taken enqueue_trial_packet(void *context, uint32_t queue,
 }
 
 /* Notes when that part of the way has been made: by work, or by looks where the goal is too far. */
-static void pass(const struct playing *p, struct mark *mark, uint32_t part, uint32_t parts)
+static void pass_mark(const struct playing *p, struct mark *mark, uint32_t part, uint32_t parts)
 {
     if (mark->passed) return;
     if (p->progress * parts < p->goal * part && p->looks / part < p->size.looks / parts) return;
@@ -185,8 +185,8 @@ static bool wait_for_clock(void *context, bool until_arrival, uint32_t *count)
         if (object < p->core->stage_count) count_progress(p, object);
     }
     p->looks++;
-    pass(p, &p->first, 1, 4);
-    pass(p, &p->last, 3, 4);
+    pass_mark(p, &p->first, 1, 4);
+    pass_mark(p, &p->last, 3, 4);
     if (p->last.passed || is_beaten(p)) leave_core(p);
     return true;
 }
@@ -401,7 +401,7 @@ static void lay_out_trial(struct playing *p, const struct plan *plan)
     commit_initial_packets(p);
 }
 
-static void destroy(struct playing *p)
+static void destroy_trial(struct playing *p)
 {
     prt_sim_clock_destroy(&p->clock);
     prt_stage_objects_free(&p->objects);
@@ -507,7 +507,7 @@ static struct trial play_plan(struct playing *p, const uint64_t *packets, uint64
     result.whole = over && core_attends(p->core, CORE_HAS_HALTED);
     if (!p->last.passed) p->last = (struct mark){p->progress, p->clock.now_cycles, true};
     result.steady_cycles = steady_cycles(p);
-    destroy(p);
+    destroy_trial(p);
     return result;
 }
 

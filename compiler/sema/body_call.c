@@ -100,7 +100,8 @@ static struct kx *call_function(struct body *b, const struct ast_item *item, str
 
 /* ---- library mathematics: NAME stands for NAME_f32 and NAME_f64 ---- */
 
-static const struct ast_item *variant(struct body *b, const char *name, const char *suffix)
+static const struct ast_item *find_function_variant(struct body *b, const char *name,
+                                                    const char *suffix)
 {
     const char *full = intern_string(b->cx->names, arena_printf(b->arena, "%s_%s", name, suffix));
     const struct symbol *symbol = scope_find(b->scope, full);
@@ -441,10 +442,10 @@ struct kx *body_call(struct body *b, const struct ast_expr *e)
 {
     const char *name = e->name.text;
     struct pending_call *call = ARENA_NEW(b->arena, struct pending_call);
-    *call =
-        (struct pending_call){.kx = {.kind = KX_CALL, .type = &body_untyped_float, .span = e->span},
-                              .name = name,
-                              .variants = {variant(b, name, "f32"), variant(b, name, "f64")}};
+    *call = (struct pending_call){
+        .kx = {.kind = KX_CALL, .type = &body_untyped_float, .span = e->span},
+        .name = name,
+        .variants = {find_function_variant(b, name, "f32"), find_function_variant(b, name, "f64")}};
     size_t i = 0;
     while (i < BUILTIN_COUNT && strcmp(builtins[i].name, name) != 0)
         i++;

@@ -6,7 +6,7 @@
 
 /* ---- what is constant ---- */
 
-static bool changes(const struct kx *x, void *data)
+static bool changes_something(const struct kx *x, void *data)
 {
     (void)data;
     switch (x->kind) {
@@ -24,7 +24,7 @@ static bool changes(const struct kx *x, void *data)
 
 bool body_is_static(const struct kx *kx)
 {
-    return !kx_any(kx, changes, NULL);
+    return !kx_any(kx, changes_something, NULL);
 }
 
 static void report_not_constant(struct body *b, const struct kx *culprit, const char *what)
@@ -155,8 +155,8 @@ bool sema_condition(struct sema *sema, struct scope *scope, const struct ast_exp
 
 /* ---- exact fractions, for the values of attributes ---- */
 
-static bool reduce(struct body *b, struct span span, __int128 numerator, __int128 denominator,
-                   struct rational *out)
+static bool reduce_rational(struct body *b, struct span span, __int128 numerator,
+                            __int128 denominator, struct rational *out)
 {
     if (rational_of(numerator, denominator, out)) return true;
     body_report(b, RULE_CONSTANT_RANGE, span, "this value does not fit 64 bits");
@@ -168,19 +168,19 @@ static bool combine_fractions(struct body *b, const struct ast_expr *e, struct r
 {
     __int128 a = l.numerator, c = l.denominator, d = r.numerator, f = r.denominator;
     switch (e->op) {
-    case AST_OP_MUL: return reduce(b, e->span, a * d, c * f, out);
+    case AST_OP_MUL: return reduce_rational(b, e->span, a * d, c * f, out);
     case AST_OP_DIV:
         if (d == 0) {
             body_report(b, RULE_CONSTANT_FAULT, e->right->span,
                         "division by zero in a value that is computed when compiling");
             return false;
         }
-        return reduce(b, e->span, a * f, c * d, out);
+        return reduce_rational(b, e->span, a * f, c * d, out);
     default:
         /* Each product is below 2^126, so the sum does not overflow. */
         a *= f;
         d *= c;
-        return reduce(b, e->span, e->op == AST_OP_ADD ? a + d : a - d, c * f, out);
+        return reduce_rational(b, e->span, e->op == AST_OP_ADD ? a + d : a - d, c * f, out);
     }
 }
 
@@ -196,7 +196,7 @@ static bool exact_value(struct body *b, const struct ast_expr *e, struct rationa
     if (e->kind == AST_EXPR_UNARY && (e->op == AST_OP_NEGATE || e->op == AST_OP_PLUS)) {
         if (!exact_value(b, e->left, out)) return false;
         return e->op == AST_OP_PLUS ||
-               reduce(b, e->span, -(__int128)out->numerator, out->denominator, out);
+               reduce_rational(b, e->span, -(__int128)out->numerator, out->denominator, out);
     }
     return body_integer(b, e, &out->numerator);
 }

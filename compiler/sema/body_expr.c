@@ -102,7 +102,7 @@ static struct kx *unary_kx(struct body *b, enum kx_kind kind, struct kx *left, s
     return body_fold(b, kx);
 }
 
-static struct kx *negate(struct body *b, const struct ast_expr *e, struct kx *left)
+static struct kx *negate_expression(struct body *b, const struct ast_expr *e, struct kx *left)
 {
     if (!body_unify(b, &left, 1, e->span, e->op == AST_OP_PLUS ? "unary '+'" : "unary '-'"))
         return NULL;
@@ -117,21 +117,21 @@ static struct kx *negate(struct body *b, const struct ast_expr *e, struct kx *le
     return unary_kx(b, KX_NEGATE, left, e->span);
 }
 
-static struct kx *complement(struct body *b, const struct ast_expr *e, struct kx *left)
+static struct kx *complement_expression(struct body *b, const struct ast_expr *e, struct kx *left)
 {
     if (is_exact_integer(left)) return body_exact(b, e->span, -arith_as_exact(left->value) - 1);
     left = body_whole_items(b, left, "the operand of '~'");
     return left ? unary_kx(b, KX_COMPLEMENT, left, e->span) : NULL;
 }
 
-static struct kx *unary(struct body *b, const struct ast_expr *e)
+static struct kx *unary_expression(struct body *b, const struct ast_expr *e)
 {
     struct kx *left = operand_value(b, body_expr(b, e->left));
     if (!left) return NULL;
     switch (e->op) {
     case AST_OP_NEGATE:
-    case AST_OP_PLUS: return negate(b, e, left);
-    case AST_OP_COMPLEMENT: return complement(b, e, left);
+    case AST_OP_PLUS: return negate_expression(b, e, left);
+    case AST_OP_COMPLEMENT: return complement_expression(b, e, left);
     default: /* AST_OP_NOT */
         if (left->type->kind == TYPE_VECTOR)
             left = body_cast(
@@ -354,7 +354,7 @@ static bool appends_with_shift(struct body *b, const struct ast_expr *e)
 }
 
 /* Arms of one type keep it, bool too; other arms get the usual conversions. */
-static struct kx *conditional(struct body *b, const struct ast_expr *e)
+static struct kx *conditional_expression(struct body *b, const struct ast_expr *e)
 {
     struct kx *condition = body_condition(b, e->left);
     struct kx *arms[2] = {body_expr(b, e->right), body_expr(b, e->third)};
@@ -368,7 +368,7 @@ static struct kx *conditional(struct body *b, const struct ast_expr *e)
     return body_fold(b, kx);
 }
 
-static struct kx *comma(struct body *b, const struct ast_expr *e)
+static struct kx *comma_expression(struct body *b, const struct ast_expr *e)
 {
     struct kx *left = body_value(b, e->left), *right = body_value(b, e->right);
     if (!left || !right) return NULL;
@@ -397,20 +397,20 @@ static struct kx *report_wrong_operand(struct body *b, const struct ast_expr *e,
     return NULL;
 }
 
-static struct kx *expression(struct body *b, const struct ast_expr *e)
+static struct kx *expression_by_kind(struct body *b, const struct ast_expr *e)
 {
     switch (e->kind) {
     case AST_EXPR_NAME: return body_name(b, e);
     case AST_EXPR_INTEGER: return integer_literal(b, e);
     case AST_EXPR_FLOAT: return float_literal(b, e);
-    case AST_EXPR_UNARY: return unary(b, e);
+    case AST_EXPR_UNARY: return unary_expression(b, e);
     case AST_EXPR_BINARY: {
         if (e->op == AST_OP_LOGICAL_AND || e->op == AST_OP_LOGICAL_OR) return logical_expr(b, e);
         if (e->op == AST_OP_SHL && appends_with_shift(b, e)) return NULL;
         struct kx *left = body_expr(b, e->left), *right = body_expr(b, e->right);
         return build_operation(b, body_operator(e->op), left, right, e->span);
     }
-    case AST_EXPR_CONDITIONAL: return conditional(b, e);
+    case AST_EXPR_CONDITIONAL: return conditional_expression(b, e);
     case AST_EXPR_ASSIGN: return body_assign(b, e);
     case AST_EXPR_INCREMENT: return body_increment(b, e);
     case AST_EXPR_INDEX: body_check_comma(b, e->right); return body_index(b, e);
@@ -418,7 +418,7 @@ static struct kx *expression(struct body *b, const struct ast_expr *e)
     case AST_EXPR_CALL: return body_call(b, e);
     case AST_EXPR_CONSTRUCT:
     case AST_EXPR_CAST: return body_construct(b, e);
-    case AST_EXPR_COMMA: return comma(b, e);
+    case AST_EXPR_COMMA: return comma_expression(b, e);
     case AST_EXPR_STRING: return report_wrong_operand(b, e, "a string is no value");
     case AST_EXPR_BRACES:
         return report_wrong_operand(b, e, "braces stand only where a variable is initialised");
@@ -434,7 +434,7 @@ static struct kx *expression(struct body *b, const struct ast_expr *e)
 struct kx *body_expr(struct body *b, const struct ast_expr *e)
 {
     if (!body_enter(b, e->span)) return NULL;
-    struct kx *kx = expression(b, e);
+    struct kx *kx = expression_by_kind(b, e);
     body_leave(b);
     if (!kx) b->failed = true;
     return kx;

@@ -24,8 +24,8 @@ static struct foreign *foreign_of(struct body *b)
 }
 
 /* A whole number in least .. most; false after an error. */
-static bool ranged(struct body *b, const struct ast_attribute *at, int64_t least, uint64_t most,
-                   uint64_t *out)
+static bool eval_ranged(struct body *b, const struct ast_attribute *at, int64_t least,
+                        uint64_t most, uint64_t *out)
 {
     int64_t value;
     if (!sema_whole(b->sema, b->scope, at->value, arena_printf(b->arena, "'%s'", at->name.text),
@@ -93,11 +93,12 @@ static void read_attribute(struct body *b, const struct ast_attribute *at)
     else if (strcmp(at->name.text, "from") == 0)
         read_files(b, at);
     else if (strcmp(at->name.text, "cost") == 0)
-        ranged(b, at, 1, (uint64_t)GRAPH_COST_MAX, &foreign->cost_cycles);
+        eval_ranged(b, at, 1, (uint64_t)GRAPH_COST_MAX, &foreign->cost_cycles);
     else if (strcmp(at->name.text, "state") == 0)
-        ranged(b, at, 1, SEMA_MAX_NODE_BYTES, &b->kernel->kernel->state_bytes);
+        eval_ranged(b, at, 1, SEMA_MAX_NODE_BYTES, &b->kernel->kernel->state_bytes);
     else if (strcmp(at->name.text, "finish") == 0)
-        foreign->finishes = ranged(b, at, 0, (uint64_t)SEMA_MAX_RATE, &foreign->finish_packets);
+        foreign->finishes =
+            eval_ranged(b, at, 0, (uint64_t)SEMA_MAX_RATE, &foreign->finish_packets);
     else
         body_unknown_attribute(b, at, "an extern kernel", known, sizeof known / sizeof *known);
 }

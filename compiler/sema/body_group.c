@@ -13,7 +13,7 @@
 
 /* ---- group ---- */
 
-static bool extent(struct body *b, const struct ast_expr *e, uint32_t *out)
+static bool eval_extent(struct body *b, const struct ast_expr *e, uint32_t *out)
 {
     int64_t value;
     if (!sema_integer(b->sema, b->scope, e, &value)) {
@@ -50,7 +50,7 @@ void body_group(struct body *b, const struct ast_attribute *attribute)
             diag_help(diag, "write 'group 64', 'group 16x16' or 'group 8x8x4', width first");
             return;
         }
-        extent(b, value, &kernel->group[0]);
+        eval_extent(b, value, &kernel->group[0]);
         return;
     }
     int dimension = 0;
@@ -59,7 +59,7 @@ void body_group(struct body *b, const struct ast_attribute *attribute)
             body_report(b, RULE_CONSTANT_RANGE, e->span, "a group has three dimensions at most");
             return;
         }
-        if (!extent(b, e, &kernel->group[dimension])) return;
+        if (!eval_extent(b, e, &kernel->group[dimension])) return;
         items *= kernel->group[dimension]; /* at most 2^30 */
     }
     if (items > SEMA_MAX_GROUP_ITEMS)

@@ -441,16 +441,17 @@ static void add_launched_child(struct body *b, struct kernel *child)
 
 /* Joins the expressions `first` .. `end` that the statement reads into one, for passes that visit
  * only expressions. They are evaluated from left to right, in a tree of minimum depth. */
-static struct kx *joined(struct body *b, const struct launch *launch, uint32_t first, uint32_t end)
+static struct kx *join_expressions(struct body *b, const struct launch *launch, uint32_t first,
+                                   uint32_t end)
 {
     if (first == end) return NULL;
     if (end - first == 1)
         return first < launch->wait_count ? launch->waits[first]
                                           : launch->arguments[first - launch->wait_count];
     uint32_t middle = first + (end - first) / 2;
-    struct kx *right = joined(b, launch, middle, end);
+    struct kx *right = join_expressions(b, launch, middle, end);
     struct kx *pair = body_kx(b, KX_COMMA, right->type, launch->span);
-    pair->left = joined(b, launch, first, middle);
+    pair->left = join_expressions(b, launch, first, middle);
     pair->right = right;
     return pair;
 }
@@ -499,12 +500,12 @@ void body_launch(struct body *b, const struct ast_stmt *s, struct ks_list *out)
     vec_push(b->arena, &launches->statements, launch);
     add_launched_child(b, launch->child);
     struct ks *ks = ARENA_NEW(b->arena, struct ks);
-    *ks = (struct ks){.kind = KS_LAUNCH,
-                      .span = s->span,
-                      .launch = launch,
-                      .variable = event ? event->variable : NULL,
-                      .expr =
-                          joined(b, launch, 0, launch->wait_count + launch->child->argument_count)};
+    *ks = (struct ks){
+        .kind = KS_LAUNCH,
+        .span = s->span,
+        .launch = launch,
+        .variable = event ? event->variable : NULL,
+        .expr = join_expressions(b, launch, 0, launch->wait_count + launch->child->argument_count)};
     if (event) event->launch = launch;
     ks_append(out, ks);
 }
@@ -606,7 +607,7 @@ static void check_tree_kernel(struct body *b)
 /* ---- derived orders ---- */
 
 /* Marks the event, and all events that its launch waits for: the launching firing waits for them. */
-static void need(struct body *b, const struct body_event *event)
+static void mark_needed(struct body *b, const struct body_event *event)
 {
     struct launch *launch = event->launch;
     launch->runs_early = true;
@@ -651,7 +652,7 @@ void body_settle_launches(struct body *b)
     /* Sets the events that launches wait for; these were declared before. */
     for (size_t i = b->kernel->events.count; i-- > 0;) {
         const struct body_event *event = b->kernel->events.items[i];
-        if (event->needed && event->launch) need(b, event);
+        if (event->needed && event->launch) mark_needed(b, event);
     }
     for (size_t i = 0; i < launches->statements.count; i++)
         derive_order(launches->statements.items[i]);

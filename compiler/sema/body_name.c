@@ -7,7 +7,7 @@
 /* ---- names that are not variables ---- */
 
 /* The number of the firing modulo the phases of the rates. */
-static struct kx *phase(struct body *b, struct span span)
+static struct kx *phase_value(struct body *b, struct span span)
 {
     const struct kernel *kernel = b->kernel->kernel;
     if (b->place == PLACE_INIT || b->place == PLACE_FINISH) {
@@ -85,10 +85,10 @@ static bool explain_early(struct body *b, struct ast_name name)
     return true;
 }
 
-static struct kx *undeclared(struct body *b, struct ast_name name)
+static struct kx *report_undeclared(struct body *b, struct ast_name name)
 {
     if (explain_early(b, name)) return NULL;
-    if (strcmp(name.text, "phase") == 0 && b->kernel) return phase(b, name.span);
+    if (strcmp(name.text, "phase") == 0 && b->kernel) return phase_value(b, name.span);
     if (strcmp(name.text, "true") == 0 || strcmp(name.text, "false") == 0)
         return body_constant(b, name.span, arith_bool(name.text[0] == 't'));
     if (strcmp(name.text, "item") == 0) {
@@ -278,7 +278,7 @@ static struct kx *read_port_packet(struct body *b, struct port_access *access)
 struct kx *body_name(struct body *b, const struct ast_expr *e)
 {
     struct symbol *symbol = scope_find(b->scope, e->name.text);
-    if (!symbol) return undeclared(b, e->name);
+    if (!symbol) return report_undeclared(b, e->name);
     symbol->used = true;
     if (!sema_force_constant(b->sema, symbol)) return NULL;
     switch (symbol->kind) {
@@ -303,7 +303,7 @@ struct kx *body_name(struct body *b, const struct ast_expr *e)
     }
 }
 
-static struct kx *member(struct body *b, const struct ast_expr *e)
+static struct kx *member_access(struct body *b, const struct ast_expr *e)
 {
     struct port_access access;
     if (body_is_item(b, e)) return body_item(b, e);
@@ -321,7 +321,7 @@ static struct kx *member(struct body *b, const struct ast_expr *e)
 struct kx *body_index(struct body *b, const struct ast_expr *e)
 {
     struct port_access access;
-    if (e->kind == AST_EXPR_MEMBER) return member(b, e);
+    if (e->kind == AST_EXPR_MEMBER) return member_access(b, e);
     if (body_port_access(b, e, &access) && !indexes_packet(b, &access))
         return read_port_packet(b, &access);
     struct kx *left = body_value(b, e->left);
@@ -432,7 +432,7 @@ static bool check_target(struct body *b, const struct ast_expr *e)
     }
     struct symbol *symbol = scope_find(b->scope, root->name.text);
     if (!symbol)
-        return undeclared(b, root->name) != NULL &&
+        return report_undeclared(b, root->name) != NULL &&
                not_assignable(b, root->span, root->name.text, (struct span){0}, "it is a constant",
                               NULL);
     if (symbol->kind == SYMBOL_OUT_PORT) {
@@ -461,7 +461,7 @@ static bool check_target(struct body *b, const struct ast_expr *e)
 }
 
 /* The variable or element that `e` assigns, or NULL. */
-static struct kx *target(struct body *b, const struct ast_expr *e)
+static struct kx *assigned_target(struct body *b, const struct ast_expr *e)
 {
     if (!check_target(b, e)) {
         b->failed = true;
@@ -496,8 +496,8 @@ static bool check_compound(struct body *b, const struct ast_expr *e, const struc
 }
 
 /* left op= right: computed in the type of `left op right`, then converted to that of left. */
-static struct kx *compound(struct body *b, const struct ast_expr *e, struct kx *left,
-                           struct kx *right)
+static struct kx *compound_assignment(struct body *b, const struct ast_expr *e, struct kx *left,
+                                      struct kx *right)
 {
     enum kx_op op = body_operator(e->op);
     const char *text = arena_printf(b->arena, "'%.*s='", (int)strlen(body_operator_text(op)) - 2,
@@ -526,7 +526,7 @@ static struct kx *compound(struct body *b, const struct ast_expr *e, struct kx *
 
 struct kx *body_assign(struct body *b, const struct ast_expr *e)
 {
-    struct kx *left = target(b, e);
+    struct kx *left = assigned_target(b, e);
     if (e->right->kind == AST_EXPR_BRACES) {
         body_report(b, RULE_TYPE_MISMATCH, e->right->span,
                     "braces initialise a variable where it is declared; they cannot be assigned");
@@ -534,14 +534,14 @@ struct kx *body_assign(struct body *b, const struct ast_expr *e)
     }
     struct kx *right = body_expr(b, e->right);
     if (!left || !right) return NULL;
-    if (e->op != AST_OP_NONE) return compound(b, e, left, right);
+    if (e->op != AST_OP_NONE) return compound_assignment(b, e, left, right);
     right = body_converted(b, right, left->type, "what is assigned");
     return right ? assign_kx(b, left, OP_NONE, right, NULL, e->span) : NULL;
 }
 
 struct kx *body_increment(struct body *b, const struct ast_expr *e)
 {
-    struct kx *left = target(b, e);
+    struct kx *left = assigned_target(b, e);
     if (!left) return NULL;
     if (left->type->kind != TYPE_SCALAR && left->type->kind != TYPE_VECTOR) {
         body_report(b, RULE_TYPE_MISMATCH, e->span, "'%s' does not take %s",

@@ -30,8 +30,8 @@ static bool check_of(struct body *b, const struct ast_attribute *attribute)
 }
 
 /* One number of a rate. */
-static bool whole(struct body *b, const char *name, const struct ast_expr *e, uint64_t least,
-                  uint64_t *out)
+static bool eval_rate_number(struct body *b, const char *name, const struct ast_expr *e,
+                             uint64_t least, uint64_t *out)
 {
     int64_t rate;
     if (!sema_whole(b->sema, b->scope, e, arena_printf(b->arena, "'%s'", name), &rate)) {
@@ -54,12 +54,12 @@ static bool whole(struct body *b, const char *name, const struct ast_expr *e, ui
     return true;
 }
 
-static bool bounds(struct body *b, const char *name, const struct ast_expr *e, uint64_t *least,
-                   uint64_t *most)
+static bool eval_rate_bounds(struct body *b, const char *name, const struct ast_expr *e,
+                             uint64_t *least, uint64_t *most)
 {
     *least = 0;
-    if (e->left && !whole(b, name, e->left, 0, least)) return false;
-    if (!whole(b, name, e->right, 1, most)) return false;
+    if (e->left && !eval_rate_number(b, name, e->left, 0, least)) return false;
+    if (!eval_rate_number(b, name, e->right, 1, most)) return false;
     if (*least <= *most) return true;
     body_report(b, RULE_INVALID_RATE, e->span,
                 "'%s' is from %" PRIu64 " to %" PRIu64 ": the lower bound is above the upper one",
@@ -73,7 +73,7 @@ static bool one_rate(struct body *b, const char *name, const struct ast_expr *e,
 {
     switch (e->kind) {
     case AST_EXPR_RANGE: {
-        if (bounded) return bounds(b, name, e, least, most);
+        if (bounded) return eval_rate_bounds(b, name, e, least, most);
         struct diag *diag =
             body_report(b, RULE_INVALID_RATE, e->span,
                         "'%s' is exact: only the rate of an out-port ('push L..M') may vary", name);
@@ -88,7 +88,7 @@ static bool one_rate(struct body *b, const char *name, const struct ast_expr *e,
         return false;
     default: break;
     }
-    if (!whole(b, name, e, zero ? 0 : 1, most)) return false;
+    if (!eval_rate_number(b, name, e, zero ? 0 : 1, most)) return false;
     *least = *most;
     return true;
 }
@@ -183,7 +183,7 @@ static uint32_t common_phases(struct body *b)
     return 0;
 }
 
-static uint64_t entry(const uint64_t *list, const struct written_rate *rate, uint32_t phase)
+static uint64_t rate_entry(const uint64_t *list, const struct written_rate *rate, uint32_t phase)
 {
     /* A list has as many values as the kernel has phases.
      * NOLINTNEXTLINE(clang-analyzer-security.ArrayBound) */
@@ -198,7 +198,7 @@ static const uint64_t *spread_phases(struct body *b, const uint64_t *list,
     uint64_t *all = phases > 1 ? ARENA_ARRAY(b->arena, uint64_t, phases) : NULL;
     *total = 0;
     for (uint32_t i = 0; i < phases; i++) {
-        uint64_t one = entry(list, rate, i);
+        uint64_t one = rate_entry(list, rate, i);
         *total += one; /* SEMA_MAX_PHASES x SEMA_MAX_RATE is far below 2^63 */
         if (all) all[i] = one;
     }
@@ -231,7 +231,7 @@ static void settle_in(struct body *b, struct kernel_port *port, struct port_rate
         port->peeks = port->pops;
         port->peek = 0;
         for (uint32_t i = 0; i < b->kernel->kernel->phases; i++) {
-            uint64_t pop = entry(rates->pop.most, &rates->pop, i);
+            uint64_t pop = rate_entry(rates->pop.most, &rates->pop, i);
             if (pop > port->peek) port->peek = pop;
         }
         return;
@@ -240,8 +240,8 @@ static void settle_in(struct body *b, struct kernel_port *port, struct port_rate
     port->peek = 0;
     bool reported = false;
     for (uint32_t i = 0; i < b->kernel->kernel->phases; i++) {
-        uint64_t pop = entry(rates->pop.most, &rates->pop, i),
-                 peek = entry(rates->peek.most, &rates->peek, i);
+        uint64_t pop = rate_entry(rates->pop.most, &rates->pop, i),
+                 peek = rate_entry(rates->peek.most, &rates->peek, i);
         if (peek > port->peek) port->peek = peek;
         if (peek < pop && !reported) report_peek(b, port, rates, i, pop, peek);
         reported |= peek < pop;
@@ -300,8 +300,8 @@ static bool amplify_factor(struct body *b, const struct ast_attribute *amplify,
 }
 
 /* The bound that `amplify` sets in one phase; 0 after an error. */
-static uint64_t amplified(struct body *b, const struct ast_attribute *amplify,
-                          struct rational factor, const struct kernel_port *in, uint32_t phase)
+static uint64_t amplify_bound(struct body *b, const struct ast_attribute *amplify,
+                              struct rational factor, const struct kernel_port *in, uint32_t phase)
 {
     uint64_t pop = in->pops ? in->pops[phase] : in->pop;
     unsigned __int128 bound =
@@ -328,9 +328,9 @@ static bool amplify_push(struct body *b, const struct kernel_port *port, struct 
     all.least = ARENA_ARRAY(b->arena, uint64_t, phases);
     all.most = ARENA_ARRAY(b->arena, uint64_t, phases);
     for (uint32_t i = 0; i < phases; i++) {
-        uint64_t bound = amplified(b, amplify, factor, in, i);
-        uint64_t least = push->count ? entry(push->least, push, i) : 0;
-        uint64_t most = push->count ? entry(push->most, push, i) : bound;
+        uint64_t bound = amplify_bound(b, amplify, factor, in, i);
+        uint64_t least = push->count ? rate_entry(push->least, push, i) : 0;
+        uint64_t most = push->count ? rate_entry(push->most, push, i) : bound;
         if (bound == 0) return false;
         if (least > bound) {
             struct diag *diag = body_report(b, RULE_INVALID_RATE, amplify->span,

@@ -36,7 +36,7 @@ void body_statements(struct body *b, const struct ast_stmt *first, struct ks_lis
 }
 
 /* A statement in a scope of its own, as a block. */
-static struct ks *scoped(struct body *b, const struct ast_stmt *s)
+static struct ks *scoped_statement(struct body *b, const struct ast_stmt *s)
 {
     struct scope *outer = b->scope;
     struct ks_list list = {.end = &list.first};
@@ -355,9 +355,9 @@ static void if_statement(struct body *b, const struct ast_stmt *s, struct ks_lis
     bool known = condition && condition->kind == KX_CONSTANT, dead = b->dead;
     bool taken = known && arith_truth(condition->value);
     b->dead = dead || (known && !taken);
-    struct ks *body = scoped(b, s->body), *otherwise = NULL;
+    struct ks *body = scoped_statement(b, s->body), *otherwise = NULL;
     b->dead = dead || (known && taken);
-    if (s->otherwise) otherwise = scoped(b, s->otherwise);
+    if (s->otherwise) otherwise = scoped_statement(b, s->otherwise);
     b->dead = dead;
     if (!condition) return;
     if (known) {
@@ -375,7 +375,7 @@ static struct ks *loop_body(struct body *b, const struct ast_stmt *body)
     bool break_allowed = b->break_allowed;
     b->loops++;
     b->break_allowed = true;
-    struct ks *ks = scoped(b, body);
+    struct ks *ks = scoped_statement(b, body);
     b->break_allowed = break_allowed;
     b->loops--;
     return ks;
@@ -426,7 +426,7 @@ static void switch_statement(struct body *b, const struct ast_stmt *s, struct ks
     if (value) frame.type = value->type;
     b->innermost_switch = &frame;
     b->break_allowed = true;
-    struct ks *body = scoped(b, s->body);
+    struct ks *body = scoped_statement(b, s->body);
     b->innermost_switch = outer;
     b->break_allowed = break_allowed;
     if (!value) return;
@@ -581,11 +581,11 @@ static bool check_section_place(struct body *b, const struct ast_stmt *s, const 
     return true;
 }
 
-static struct ks *section(struct body *b, const struct ast_stmt *s, enum body_place place)
+static struct ks *sectioned_block(struct body *b, const struct ast_stmt *s, enum body_place place)
 {
     enum body_place outer = b->place;
     b->place = place;
-    struct ks *block = scoped(b, s->body);
+    struct ks *block = scoped_statement(b, s->body);
     b->place = outer;
     return block;
 }
@@ -596,7 +596,7 @@ static void section_statement(struct body *b, const struct ast_stmt *s)
     const char *name = is_init ? "init" : "finish";
     if (!body_check_child_section(b, s->span, name) || !check_section_place(b, s, name)) return;
     if (is_init) {
-        b->kernel->init = section(b, s, PLACE_INIT);
+        b->kernel->init = sectioned_block(b, s, PLACE_INIT);
         return;
     }
     static const char *const known[] = {"push"};
@@ -614,7 +614,7 @@ static void section_statement(struct body *b, const struct ast_stmt *s)
             }
         }
     }
-    b->kernel->finish = section(b, s, PLACE_FINISH);
+    b->kernel->finish = sectioned_block(b, s, PLACE_FINISH);
 }
 
 /* ---- all statements ---- */
@@ -630,7 +630,7 @@ static void build_statement(struct body *b, const struct ast_stmt *s, struct ks_
     if (frame && !is_label) frame->block = NULL;
     struct ks **added = out->end;
     switch (s->kind) {
-    case AST_STMT_BLOCK: ks_append(out, scoped(b, s)); break;
+    case AST_STMT_BLOCK: ks_append(out, scoped_statement(b, s)); break;
     case AST_STMT_EMPTY: break;
     case AST_STMT_EXPR: expression_statement(b, s, out); break;
     case AST_STMT_DECLARE: declaration_statement(b, s, false, out); break;

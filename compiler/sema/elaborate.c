@@ -605,7 +605,7 @@ struct definable {
 };
 
 /* The names that -D may define: of a signature, or, without one, those that were declared. */
-static struct definable definable(const struct elaboration *el)
+static struct definable definable_names(const struct elaboration *el)
 {
     struct definable d = {0};
     struct arena *arena = el->cx->arena;
@@ -660,7 +660,7 @@ void check_definitions(struct elaboration *el)
 {
     const struct compile_options *options = &el->cx->options;
     if (options->definitions_shared) return;
-    struct definable known = definable(el);
+    struct definable known = definable_names(el);
     for (size_t d = 0; d < options->definition_count; d++) {
         const char *name = options->definitions[d].name;
         if (is_definable(&known, name)) continue;

@@ -55,8 +55,8 @@ struct net_buffer *elaborate_find_buffer(struct elaboration *el, struct scope *s
 }
 
 /* Narrows a binding by one subscript; false after an error. */
-static bool subscript(struct elaboration *el, struct scope *scope, const struct ast_expr *index,
-                      uint64_t length, struct binding *binding)
+static bool bind_subscript(struct elaboration *el, struct scope *scope,
+                           const struct ast_expr *index, uint64_t length, struct binding *binding)
 {
     int64_t value;
     if (!sema_integer(el->sema, scope, index, &value)) return false;
@@ -91,7 +91,7 @@ static bool bind_name(struct elaboration *el, struct scope *scope, struct ast_na
         return false;
     }
     for (size_t i = 0; i < subscript_count; i++)
-        if (!subscript(el, scope, subscripts[i], buffer->dims.items[i], binding)) {
+        if (!bind_subscript(el, scope, subscripts[i], buffer->dims.items[i], binding)) {
             el->incomplete = true;
             return false;
         }
@@ -450,7 +450,8 @@ static void add_instance_node(struct elaboration *el, struct instance *instance)
     instance->node = graph_add_node(el->cx, el->graph, node);
 }
 
-static uint32_t *unbound(struct elaboration *el, const struct kernel_port *ports, uint32_t count)
+static uint32_t *unbound_elements(struct elaboration *el, const struct kernel_port *ports,
+                                  uint32_t count)
 {
     uint64_t elements = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -493,8 +494,8 @@ bool add_instance(struct elaboration *el, struct scope *scope, const struct ast_
         add_instance_node(el, instance);
         return true;
     }
-    instance->in = unbound(el, callee->in, callee->in_count);
-    instance->out = unbound(el, callee->out, callee->out_count);
+    instance->in = unbound_elements(el, callee->in, callee->in_count);
+    instance->out = unbound_elements(el, callee->out, callee->out_count);
     return true;
 }
 
@@ -528,7 +529,7 @@ static struct end end_of(const struct binding *binding, uint64_t element)
                         .span = binding->span};
 }
 
-static bool converts(const struct type *from, const struct type *to)
+static bool types_convert(const struct type *from, const struct type *to)
 {
     bool scalars = from->kind == TYPE_SCALAR && to->kind == TYPE_SCALAR;
     bool vectors = from->kind == TYPE_VECTOR && to->kind == TYPE_VECTOR;
@@ -537,8 +538,8 @@ static bool converts(const struct type *from, const struct type *to)
 
 /* The name of a kernel that converts packets of `from` to those of `to`, or NULL. *declared: its
  * declaration, if the library has none. */
-static const char *converter(struct arena *arena, const struct type *from, const struct type *to,
-                             const char **declared)
+static const char *find_converter(struct arena *arena, const struct type *from,
+                                  const struct type *to, const char **declared)
 {
     const char *from_text = type_text(arena, from), *to_text = type_text(arena, to);
     *declared = NULL;
@@ -546,7 +547,7 @@ static const char *converter(struct arena *arena, const struct type *from, const
         return arena_printf(arena, "unbatch<%" PRIu64 ">", from->length);
     if (to->kind == TYPE_ARRAY && to->element == from)
         return arena_printf(arena, "batch<%" PRIu64 ">", to->length);
-    if (!converts(from, to)) return NULL;
+    if (!types_convert(from, to)) return NULL;
     const char *name = arena_printf(arena, "to_%s", to_text);
     *declared = arena_printf(arena, "kernel %s(in %s x, out %s y) { y <- %s(x); }", name, from_text,
                              to_text, to_text);
@@ -561,8 +562,8 @@ static void help_conversion(struct elaboration *el, const struct instance *insta
     struct arena *arena = el->cx->arena;
     const struct callee *callee = &instance->callee;
     const char *declared;
-    const char *by = converter(arena, is_out ? port->type : buffer->type,
-                               is_out ? buffer->type : port->type, &declared);
+    const char *by = find_converter(arena, is_out ? port->type : buffer->type,
+                                    is_out ? buffer->type : port->type, &declared);
     if (by == NULL) return;
     bool chained = callee->in_count == 1 && callee->out_count == 1;
     const char *port_side = chained ? callee->name : "NAME", *arrow = strstr(buffer->name, "->");

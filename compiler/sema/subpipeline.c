@@ -96,20 +96,20 @@ static struct kx *argument_value_of(const struct frame *frame, const struct vari
 /* Copies the expression, and replaces the frame's arguments by copies of their values, which do
  * not refer to the frame. The result is a tree. Beyond the limit it is incomplete, and the caller
  * reports. */
-static struct kx *substitute(const struct kx *x, void *data)
+static struct kx *substitute_arguments(const struct kx *x, void *data)
 {
     struct substitution *s = data;
     const struct kx *value =
         x->kind == KX_VARIABLE ? argument_value_of(s->el->frame, x->variable) : NULL;
     if (++s->operations > ELABORATE_MAX_OPERATIONS) return (struct kx *)x;
-    return kx_copy(s->el->cx->arena, value != NULL ? value : x, substitute, s);
+    return kx_copy(s->el->cx->arena, value != NULL ? value : x, substitute_arguments, s);
 }
 
 struct kx *inner_argument(struct elaboration *el, struct kx *argument)
 {
     if (argument == NULL || el->frame->argument_count == 0) return argument;
     struct substitution substitution = {.el = el};
-    struct kx *whole = substitute(argument, &substitution);
+    struct kx *whole = substitute_arguments(argument, &substitution);
     if (substitution.operations > ELABORATE_MAX_OPERATIONS) {
         diag_report(el->cx->diags, RULE_TOO_LARGE, argument->span,
                     "this argument has more than %d operations, with those of the pipelines around",

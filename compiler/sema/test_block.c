@@ -25,7 +25,7 @@ static const char *const fault_ids[] = {
 enum { FAULT_IDS = sizeof fault_ids / sizeof fault_ids[0] };
 
 __attribute__((format(printf, 4, 5))) static struct diag *
-complain(struct checker *c, enum rule rule, struct span span, const char *format, ...)
+report_complaint(struct checker *c, enum rule rule, struct span span, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -95,7 +95,8 @@ static void report_unknown_test_port(struct checker *c, struct ast_name name, co
     const struct graph_buffer *element = find_array(c, name.text);
     struct diag *d;
     if (element != NULL && strcmp(whole, name.text) == 0) {
-        d = complain(c, RULE_TYPE_MISMATCH, name.span, "'%s' is an array of ports", name.text);
+        d = report_complaint(c, RULE_TYPE_MISMATCH, name.span, "'%s' is an array of ports",
+                             name.text);
         diag_label(d, element->span, "declared here");
         diag_help(d, "name one of them: %s", element->name);
         return;
@@ -106,8 +107,8 @@ static void report_unknown_test_port(struct checker *c, struct ast_name name, co
             names[count++] = graph->buffers.items[i].name;
     for (size_t i = 0; i < graph->arguments.count && !out_only; i++)
         names[count++] = graph->arguments.items[i].variable->name;
-    d = complain(c, RULE_UNKNOWN_NAME, name.span, "'%s' has no %s '%s'", c->test->subject,
-                 out_only ? "out-port" : "port or argument", whole);
+    d = report_complaint(c, RULE_UNKNOWN_NAME, name.span, "'%s' has no %s '%s'", c->test->subject,
+                         out_only ? "out-port" : "port or argument", whole);
     const char *nearest = nearest_name(whole, names, count);
     if (nearest != NULL) diag_help(d, "did you mean '%s'?", nearest);
 }
@@ -140,7 +141,8 @@ static bool note_setting(struct checker *c, setting_list *settings, const char *
 {
     for (size_t i = 0; i < settings->count; i++) {
         if (strcmp(settings->items[i].name, name) != 0) continue;
-        struct diag *d = complain(c, RULE_DUPLICATE_NAME, span, "'%s' is given twice", name);
+        struct diag *d =
+            report_complaint(c, RULE_DUPLICATE_NAME, span, "'%s' is given twice", name);
         diag_label(d, settings->items[i].span, "the first time");
         return false;
     }
@@ -156,8 +158,9 @@ static void set_positional(struct checker *c, const struct ast_node *subject,
     size_t n = 0;
     for (const struct ast_expr *e = subject->inputs; e != NULL; e = e->next, n++) {
         if (n == graph->arguments.count) {
-            complain(c, RULE_WRONG_ARGUMENT_COUNT, e->span, "'%s' takes %zu run-time argument%s",
-                     c->test->subject, n, n == 1 ? "" : "s");
+            report_complaint(c, RULE_WRONG_ARGUMENT_COUNT, e->span,
+                             "'%s' takes %zu run-time argument%s", c->test->subject, n,
+                             n == 1 ? "" : "s");
             return;
         }
         struct graph_argument *argument = &graph->arguments.items[n];
@@ -186,8 +189,8 @@ static void check_set(struct checker *c, const struct ast_check *check, setting_
     }
     const struct graph_buffer *b = &c->test->graph->buffers.items[buffer];
     if (b->outer == GRAPH_OUTER_OUT) {
-        struct diag *d = complain(c, RULE_WRONG_KIND_OF_NAME, check->name.span,
-                                  "'%s' is an out-port: it is expected, not set", name);
+        struct diag *d = report_complaint(c, RULE_WRONG_KIND_OF_NAME, check->name.span,
+                                          "'%s' is an out-port: it is expected, not set", name);
         diag_label(d, b->span, "declared here");
         diag_help(d, "write 'expect %s == ...'", name);
         return;
@@ -220,23 +223,23 @@ static bool check_ulp(struct checker *c, const struct ast_check *check, const st
 {
     int64_t steps;
     if (strcmp(check->tolerance_unit.text, "ulp") != 0) {
-        struct diag *d = complain(c, RULE_SYNTAX, check->tolerance_unit.span,
-                                  "a tolerance is 'within ABS' or 'within N ulp'");
+        struct diag *d = report_complaint(c, RULE_SYNTAX, check->tolerance_unit.span,
+                                          "a tolerance is 'within ABS' or 'within N ulp'");
         diag_help(d, "write 'ulp' in place of '%s'", check->tolerance_unit.text);
         return false;
     }
     if (!type->has_floats) {
-        complain(c, RULE_TYPE_MISMATCH, check->tolerance_unit.span,
-                 "ulp are steps between floating-point values, and the packets are %s",
-                 type_text(c->cx->arena, type));
+        report_complaint(c, RULE_TYPE_MISMATCH, check->tolerance_unit.span,
+                         "ulp are steps between floating-point values, and the packets are %s",
+                         type_text(c->cx->arena, type));
         return false;
     }
     if (!sema_integer(c->sema, c->scope, check->tolerance_value, &steps)) return false;
     expected->tolerance = TEST_ULP;
     expected->ulp = (uint64_t)steps;
     if (steps >= 0) return true;
-    complain(c, RULE_CONSTANT_RANGE, check->tolerance_value->span,
-             "a tolerance is a number from 0 on");
+    report_complaint(c, RULE_CONSTANT_RANGE, check->tolerance_value->span,
+                     "a tolerance is a number from 0 on");
     return false;
 }
 
@@ -245,8 +248,8 @@ static bool check_tolerance(struct checker *c, const struct ast_check *check,
 {
     if (check->tolerance.text == NULL) return true;
     if (strcmp(check->tolerance.text, "within") != 0) {
-        struct diag *d = complain(c, RULE_SYNTAX, check->tolerance.span,
-                                  "a tolerance is 'within ABS' or 'within N ulp'");
+        struct diag *d = report_complaint(c, RULE_SYNTAX, check->tolerance.span,
+                                          "a tolerance is 'within ABS' or 'within N ulp'");
         diag_help(d, "write 'within' in place of '%s'", check->tolerance.text);
         return false;
     }
@@ -258,8 +261,8 @@ static bool check_tolerance(struct checker *c, const struct ast_check *check,
     expected->tolerance = TEST_WITHIN;
     expected->within = arith_as_f64(*value);
     if (expected->within >= 0 && isfinite(expected->within)) return true;
-    complain(c, RULE_CONSTANT_RANGE, check->tolerance_value->span,
-             "a tolerance is a number from 0 on");
+    report_complaint(c, RULE_CONSTANT_RANGE, check->tolerance_value->span,
+                     "a tolerance is a number from 0 on");
     return false;
 }
 
@@ -268,8 +271,8 @@ static void check_expect(struct checker *c, const struct ast_check *check, setti
     struct ast_name port;
     struct ast_expr *dims;
     if (check->other == NULL || !split_port(check->value, &port, &dims)) {
-        struct diag *d = complain(c, RULE_SYNTAX, check->span,
-                                  "an expectation names an out-port and its packets");
+        struct diag *d = report_complaint(c, RULE_SYNTAX, check->span,
+                                          "an expectation names an out-port and its packets");
         diag_help(d, "write 'expect PORT == {1, 2, 3};'");
         return;
     }
@@ -282,8 +285,8 @@ static void check_expect(struct checker *c, const struct ast_check *check, setti
     }
     const struct graph_buffer *b = &c->test->graph->buffers.items[buffer];
     if (b->outer == GRAPH_OUTER_IN) {
-        struct diag *d = complain(c, RULE_WRONG_KIND_OF_NAME, port.span,
-                                  "'%s' is an in-port: it is set, not expected", name);
+        struct diag *d = report_complaint(c, RULE_WRONG_KIND_OF_NAME, port.span,
+                                          "'%s' is an in-port: it is set, not expected", name);
         diag_label(d, b->span, "declared here");
         diag_help(d, "write '%s = ...'", name);
         return;
@@ -303,8 +306,8 @@ static void check_expect(struct checker *c, const struct ast_check *check, setti
 static void unknown_id(struct checker *c, const struct ast_check *check, const char *what,
                        const char *const *ids, size_t count)
 {
-    struct diag *d = complain(c, RULE_UNKNOWN_NAME, check->value->span, "there is no %s \"%s\"",
-                              what, c->test->id);
+    struct diag *d = report_complaint(c, RULE_UNKNOWN_NAME, check->value->span,
+                                      "there is no %s \"%s\"", what, c->test->id);
     const char *nearest = nearest_name(c->test->id, ids, count);
     enum { LISTED_MAX = 8 };
     if (nearest != NULL) diag_help(d, "did you mean \"%s\"?", nearest);
@@ -334,8 +337,9 @@ static void check_error_id(struct checker *c, const struct ast_check *check)
             ids[i] = rule_id((enum rule)i);
         unknown_id(c, check, "rule", ids, RULE_COUNT);
     } else if (rule_level(rule) != DIAG_ERROR) {
-        complain(c, RULE_TEST_BLOCK, check->value->span, "\"%s\" is a %s: it refuses no program",
-                 c->test->id, diag_level_name(rule_level(rule)));
+        report_complaint(c, RULE_TEST_BLOCK, check->value->span,
+                         "\"%s\" is a %s: it refuses no program", c->test->id,
+                         diag_level_name(rule_level(rule)));
     }
 }
 
@@ -345,14 +349,14 @@ static void check_outcome(struct checker *c, const struct ast_check *check)
     struct test_case *test = c->test;
     bool fault = strcmp(check->name.text, "fault") == 0;
     if (!fault && strcmp(check->name.text, "error") != 0) {
-        struct diag *d = complain(c, RULE_SYNTAX, check->name.span,
-                                  "a test expects packets, a fault, or an error");
+        struct diag *d = report_complaint(c, RULE_SYNTAX, check->name.span,
+                                          "a test expects packets, a fault, or an error");
         diag_help(d, "write 'expect fault \"ID\";' or 'expect error \"ID\";'");
         return;
     }
     if (test->outcome != TEST_ENDS) {
-        struct diag *d = complain(c, RULE_TEST_BLOCK, check->span,
-                                  "a test ends in one way, and this is a second one");
+        struct diag *d = report_complaint(c, RULE_TEST_BLOCK, check->span,
+                                          "a test ends in one way, and this is a second one");
         diag_label(d, test->outcome_span, "the first one");
         return;
     }
@@ -376,8 +380,9 @@ static void check_test_statements(struct checker *c, const struct ast_item *item
         if (check->kind == AST_CHECK_SET) check_set(c, check, &settings);
         if (check->kind != AST_CHECK_EXPECT) continue;
         if (c->test->outcome == TEST_FAULTS) {
-            struct diag *d = complain(c, RULE_TEST_BLOCK, check->span,
-                                      "a run that ends in a fault has no outputs to compare");
+            struct diag *d =
+                report_complaint(c, RULE_TEST_BLOCK, check->span,
+                                 "a run that ends in a fault has no outputs to compare");
             diag_label(d, c->test->outcome_span, "the fault");
             continue;
         }
@@ -387,14 +392,15 @@ static void check_test_statements(struct checker *c, const struct ast_item *item
     for (size_t i = 0; i < graph->arguments.count && !c->failed; i++) {
         const struct graph_argument *argument = &graph->arguments.items[i];
         if (argument->has_default) continue;
-        struct diag *d = complain(c, RULE_WRONG_ARGUMENT_COUNT, c->test->span,
-                                  "test '%s' needs a value for the argument '%s' of '%s'",
-                                  c->test->name, argument->variable->name, c->test->subject);
+        struct diag *d =
+            report_complaint(c, RULE_WRONG_ARGUMENT_COUNT, c->test->span,
+                             "test '%s' needs a value for the argument '%s' of '%s'", c->test->name,
+                             argument->variable->name, c->test->subject);
         diag_label(d, argument->variable->span, "it has no default");
     }
     if (c->failed || c->test->outcome != TEST_ENDS || c->test->expected.count > 0) return;
-    struct diag *d =
-        complain(c, RULE_TEST_BLOCK, c->test->span, "test '%s' expects nothing", c->test->name);
+    struct diag *d = report_complaint(c, RULE_TEST_BLOCK, c->test->span,
+                                      "test '%s' expects nothing", c->test->name);
     diag_help(d, "write 'expect PORT == {...};', 'expect fault \"ID\";' or 'expect error \"ID\";'");
 }
 
@@ -403,7 +409,7 @@ static void check_refused(struct checker *c, const struct ast_item *item)
 {
     for (const struct ast_check *check = item->checks; check != NULL; check = check->next) {
         if (check->kind == AST_CHECK_EXPECT_NAMED || check->kind == AST_CHECK_ERROR) continue;
-        struct diag *d = complain(
+        struct diag *d = report_complaint(
             c, RULE_TEST_BLOCK, check->span,
             "'expect error' is the only statement: a program that does not compile does not run");
         diag_label(d, c->test->outcome_span, "the error");
@@ -411,9 +417,10 @@ static void check_refused(struct checker *c, const struct ast_item *item)
     }
     const struct ast_node *subject = item->subject;
     if (subject->inputs != NULL)
-        complain(c, RULE_TEST_BLOCK, subject->inputs->span,
-                 "'expect error' takes no run-time arguments: a program that does not compile does "
-                 "not run");
+        report_complaint(
+            c, RULE_TEST_BLOCK, subject->inputs->span,
+            "'expect error' takes no run-time arguments: a program that does not compile does "
+            "not run");
     const struct symbol *symbol = scope_find(c->scope, subject->name.text);
     if (symbol == NULL || (symbol->kind != SYMBOL_PIPELINE && symbol->kind != SYMBOL_KERNEL))
         c->failed |= !sema_check_subject(c->sema, c->scope, subject);

@@ -53,7 +53,7 @@ static struct test_values *add_value_part(struct stream *s, enum test_values_kin
     return part;
 }
 
-static bool wrong(struct stream *s, struct span span, const char *message)
+static bool report_wrong(struct stream *s, struct span span, const char *message)
 {
     diag_report(s->sema->cx->diags, RULE_TYPE_MISMATCH, span, "%s", message);
     return false;
@@ -91,9 +91,10 @@ static bool list_range(struct stream *s, const struct ast_expr *e, const struct 
 {
     int64_t from, to;
     struct diags *diags = s->sema->cx->diags;
-    if (e->left == NULL) return wrong(s, e->span, "a range of values begins somewhere: 0..9");
+    if (e->left == NULL)
+        return report_wrong(s, e->span, "a range of values begins somewhere: 0..9");
     if (!type_is_scalar(type) || type_is_bool(type))
-        return wrong(s, e->span, "a range stands for numbers, and these packets are none");
+        return report_wrong(s, e->span, "a range stands for numbers, and these packets are none");
     if (!sema_integer(s->sema, s->scope, e->left, &from) ||
         !sema_integer(s->sema, s->scope, e->right, &to))
         return false;
@@ -149,7 +150,7 @@ static bool count_argument(struct stream *s, const struct ast_expr *e, uint64_t 
     return true;
 }
 
-static bool makes(struct stream *s, const struct ast_expr *e, const struct type *type)
+static bool makes_value(struct stream *s, const struct ast_expr *e, const struct type *type)
 {
     if (type_is_scalar(type)) return true;
     diag_report(s->sema->cx->diags, RULE_TYPE_MISMATCH, e->span,
@@ -171,7 +172,7 @@ static bool generate_a_ramp(struct stream *s, const struct ast_expr *e, const st
 {
     struct argument_list list;
     uint64_t packets;
-    return take_arguments(s, e, 1, "ramp(PACKETS)", &list) && makes(s, e, type) &&
+    return take_arguments(s, e, 1, "ramp(PACKETS)", &list) && makes_value(s, e, type) &&
            count_argument(s, list.items[0], &packets) &&
            add_value_part(s, TEST_RAMP, e->span, type, packets) != NULL;
 }
@@ -181,7 +182,7 @@ static bool generate_some_noise(struct stream *s, const struct ast_expr *e, cons
     struct argument_list list;
     uint64_t packets;
     int64_t seed;
-    if (!take_arguments(s, e, 2, "noise(SEED, PACKETS)", &list) || !makes(s, e, type) ||
+    if (!take_arguments(s, e, 2, "noise(SEED, PACKETS)", &list) || !makes_value(s, e, type) ||
         !sema_integer(s->sema, s->scope, list.items[0], &seed) ||
         !count_argument(s, list.items[1], &packets))
         return false;
@@ -196,12 +197,14 @@ static bool generate_file(struct stream *s, const struct ast_expr *e, const stru
     struct arena *arena = s->sema->cx->arena;
     if (!take_arguments(s, e, 1, "file(\"PATH\")", &list)) return false;
     const struct ast_expr *path = list.items[0];
-    if (path->kind != AST_EXPR_STRING) return wrong(s, path->span, "a file is named by a string");
+    if (path->kind != AST_EXPR_STRING)
+        return report_wrong(s, path->span, "a file is named by a string");
     if (path->string.size_bytes == 0 ||
         memchr(path->string.bytes, '\0', path->string.size_bytes) != NULL)
-        return wrong(s, path->span, "this is not the name of a file");
+        return report_wrong(s, path->span, "this is not the name of a file");
     if (s->first != NULL || s->depth > 0)
-        return wrong(s, e->span, "a file is a whole stream: it is no part of a list or of map()");
+        return report_wrong(s, e->span,
+                            "a file is a whole stream: it is no part of a list or of map()");
     struct test_values *part = add_value_part(s, TEST_FILE, path->span, type, 0);
     if (part == NULL) return false;
     const char *text = arena_string(arena, path->string.bytes, path->string.size_bytes);
@@ -269,7 +272,7 @@ static bool generate_map(struct stream *s, const struct ast_expr *e, const struc
     struct argument_list list;
     if (!take_arguments(s, e, 2, "map(FUNCTION, VALUES)", &list)) return false;
     if (list.items[0]->kind != AST_EXPR_NAME)
-        return wrong(s, list.items[0]->span, "the first argument of map() is a function");
+        return report_wrong(s, list.items[0]->span, "the first argument of map() is a function");
     if (s->depth >= MAP_DEPTH_MAX) {
         diag_report(s->sema->cx->diags, RULE_TOO_DEEP, e->span,
                     "map() in map() goes more than %d deep", MAP_DEPTH_MAX);

@@ -64,7 +64,7 @@ static void trace_back(struct diff *diff, size_t begin, int64_t **rows, int64_t 
 
 /* Myers' greedy search over old_count x new_count lines from `begin` on. Row d holds, for each
  * diagonal k of -(d + 1) .. d + 1, the furthest point after d edits. */
-static bool search(struct diff *diff, size_t begin, int64_t old_count, int64_t new_count)
+static bool search_edits(struct diff *diff, size_t begin, int64_t old_count, int64_t new_count)
 {
     int64_t **rows = ARENA_ARRAY(diff->arena, int64_t *, EDITS_MAX + 2);
     int64_t *far = ARENA_ARRAY(diff->arena, int64_t, 2 * EDITS_MAX + 5);
@@ -99,7 +99,7 @@ static void compare_texts(struct diff *diff)
         old_end--;
         new_end--;
     }
-    if (search(diff, begin, (int64_t)(old_end - begin), (int64_t)(new_end - begin))) return;
+    if (search_edits(diff, begin, (int64_t)(old_end - begin), (int64_t)(new_end - begin))) return;
     memset(diff->removed + begin, 1, old_end - begin);
     memset(diff->added + begin, 1, new_end - begin);
 }

@@ -77,7 +77,7 @@ static uint32_t deeper_depth(uint32_t depth, const struct ast_expr *child)
     return child && child->depth > depth ? child->depth : depth;
 }
 
-static uint32_t deepest(uint32_t depth, const struct ast_expr *list)
+static uint32_t deepest_expr(uint32_t depth, const struct ast_expr *list)
 {
     for (; list; list = list->next)
         depth = deeper_depth(depth, list);
@@ -88,8 +88,8 @@ static uint32_t deepest(uint32_t depth, const struct ast_expr *list)
  * instead. */
 static struct ast_expr *finish_expr(struct parser *ps, struct ast_expr *expr)
 {
-    uint32_t depth = deepest(0, expr->arguments);
-    if (expr->type) depth = deepest(depth, expr->type->dims);
+    uint32_t depth = deepest_expr(0, expr->arguments);
+    if (expr->type) depth = deepest_expr(depth, expr->type->dims);
     depth = deeper_depth(deeper_depth(deeper_depth(depth, expr->left), expr->right), expr->third);
     expr->depth = depth + 1;
     if (expr->depth <= AST_DEPTH_MAX) return expr;

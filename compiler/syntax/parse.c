@@ -69,7 +69,7 @@ static bool is_command_list(const struct source *source)
     return source->size_bytes == size || source->bytes[size] == '\n' || source->bytes[size] == '\r';
 }
 
-static void import(struct loader *loader, struct ast_file *file, const struct ast_item *item)
+static void import_file(struct loader *loader, struct ast_file *file, const struct ast_item *item)
 {
     struct compile *cx = loader->cx;
     uint32_t id;
@@ -173,14 +173,14 @@ struct ast_program *parse_program(struct compile *cx, uint32_t id)
             diag_report(cx->diags, RULE_SYNTAX, (struct span){file->source, 0, 0},
                         "a command list is compiled by itself, not imported");
         for (const struct ast_item *item = file->items; item; item = item->next)
-            if (item->kind == AST_ITEM_IMPORT) import(&loader, file, item);
-        /* `source "PATH";` in a command list finds files as `import` does. */
+            if (item->kind == AST_ITEM_IMPORT) import_file(&loader, file, item);
+        /* `source "PATH";` in a command list finds files as `import_file` does. */
         for (const struct ast_command *command = file->commands; command; command = command->next) {
             if (command->kind != AST_COMMAND_SET || strcmp(command->verb.text, "source") != 0)
                 continue;
             struct ast_item item = {.path = command->subject.text,
                                     .path_span = command->subject.span};
-            import(&loader, file, &item);
+            import_file(&loader, file, &item);
         }
     }
     return loader.program;

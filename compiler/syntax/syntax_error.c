@@ -119,7 +119,7 @@ static struct words expected_words(const struct syntax_error *error)
 }
 
 /* A symbol as a message shows it: tokens in quotes. */
-static const char *quoted(struct parser *ps, const char *symbol)
+static const char *quote_symbol(struct parser *ps, const char *symbol)
 {
     if (*symbol == '\'' || strchr(symbol, ' ') || strcmp(symbol, "dimensions") == 0) return symbol;
     return arena_printf(ps->cx->arena, "'%s'", symbol);
@@ -133,7 +133,7 @@ static const char *join_words(struct parser *ps, const struct words *words)
                             i == 0                 ? ""
                             : i + 1 < words->count ? ", "
                                                    : " or ",
-                            quoted(ps, words->text[i]));
+                            quote_symbol(ps, words->text[i]));
     return text;
 }
 

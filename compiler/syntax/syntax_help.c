@@ -29,7 +29,7 @@ static bool is_token_before(const struct parser *ps, size_t back, int kind)
     return token != NULL && token->kind == kind;
 }
 
-static bool touches(const struct token *before, const struct token *token)
+static bool tokens_touch(const struct token *before, const struct token *token)
 {
     return before->span.end == token->span.begin;
 }
@@ -55,7 +55,7 @@ static void help_emit(const struct parser *ps, const struct syntax_error *error,
 
     bool joined = (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
                   (byte >= 'A' && byte <= 'Z') || byte == '_' || byte == '(' || byte == '.';
-    if (error->in_net && !error->open_count && !(joined && touches(&ps->previous, found)))
+    if (error->in_net && !error->open_count && !(joined && tokens_touch(&ps->previous, found)))
         diag_help(diag, JOINED);
     else if (!error->in_block && is_innermost(error, '{'))
         diag_help(diag, "this is a body: the attribute before it has no value");
@@ -73,7 +73,7 @@ static void help_arrow(const struct parser *ps, const struct syntax_error *error
     if (!error->in_body) return;
     if (error->open_count || error->after_assignment)
         diag_help(diag, "there are no pointers: a member is written 'a.b'");
-    else if (!touches(&ps->previous, &ps->current))
+    else if (!tokens_touch(&ps->previous, &ps->current))
         diag_help(diag, "a packet is appended to a port with 'port <- value;'; kernels are joined "
                         "in a 'pipeline'");
 }
@@ -160,7 +160,7 @@ static void help_name(struct parser *ps, const struct syntax_error *error, struc
 static void help_operator(struct parser *ps, const struct syntax_error *error, struct diag *diag)
 {
     int kind = ps->current.kind, before = ps->previous.kind;
-    bool joined = touches(&ps->previous, &ps->current);
+    bool joined = tokens_touch(&ps->previous, &ps->current);
     bool operand = syntax_error_expects(error, "a number");
     if (kind == '*' && before == '*' && joined)
         diag_help(diag, "x to the power y is 'pow(x, y)'");
@@ -230,7 +230,7 @@ static void help_opening(struct parser *ps, const struct syntax_error *error, st
 }
 
 /* `y <- pixel{`: before `{` stands a name in the place of a value. */
-static bool constructs(const struct parser *ps)
+static bool names_a_type(const struct parser *ps)
 {
     return ps->previous.kind == TOKEN_IDENT &&
            (is_token_before(ps, 2, TOKEN_EMIT) || is_token_before(ps, 2, '=') ||
@@ -328,7 +328,7 @@ void syntax_help_add(struct parser *ps, const struct syntax_error *error, struct
         if (error->in_body && syntax_error_expects(error, "a number"))
             diag_help(diag, "braces initialise what is declared; elsewhere a struct or a vector is "
                             "constructed by its name: 'TYPE(a, b)'");
-        else if (error->in_body && constructs(ps))
+        else if (error->in_body && names_a_type(ps))
             diag_help(diag, "a struct or a vector is constructed with parentheses: '%s(a, b)'",
                       token_name(ps, &ps->previous));
         return;

@@ -344,7 +344,7 @@ static void drop_brackets(struct parser *ps)
 }
 
 /* Skips from the current token on, which the parser has refused. */
-static struct token resync(struct parser *ps)
+static struct token skip_to_sync(struct parser *ps)
 {
     struct token token = ps->current, before = ps->previous;
     bool stuck = ps->repeated_count > (size_t)BRACKET_DEPTH_MAX * 4; /* lists and loops */
@@ -383,7 +383,7 @@ static struct token resync(struct parser *ps)
 }
 
 /* Records the line, as far as it can be repeated, and the first tokens of the statement. */
-static void remember(struct parser *ps, struct token token)
+static void remember_token(struct parser *ps, struct token token)
 {
     int last = ps->current.kind;
     size_t open = ps->brackets.count;
@@ -405,10 +405,10 @@ int pipe_lex(PIPE_STYPE *value, PIPE_LTYPE *span, struct parser *ps)
     if (ps->begins_commands)
         hand_back(ps, made_up(TOKEN_COMMANDS, (struct span){ps->source_id, 0, 0}));
     ps->begins_commands = false;
-    struct token token = ps->resyncing ? resync(ps) : next_token(ps);
+    struct token token = ps->resyncing ? skip_to_sync(ps) : next_token(ps);
     bool is_written =
         token.kind != TOKEN_RESYNC && token.kind != TOKEN_COMMANDS && token.kind != TOKEN_NO_WHILE;
-    if (is_written) remember(ps, token);
+    if (is_written) remember_token(ps, token);
     ps->previous = ps->current;
     ps->current = token;
     *value = token.value;

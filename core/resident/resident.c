@@ -7,8 +7,9 @@
 #include "core/resident/resident_machine.h"
 
 enum {
-    LOOK_NANOSECONDS = 50000, /* between two looks at the mail of the host */
-    BEAT_ROUNDS = 1024,       /* of a loop that waits */
+    LOOK_NANOSECONDS =
+        1000000,        /* between two looks at the mail of the host: one takes microseconds */
+    BEAT_ROUNDS = 1024, /* of a loop that waits */
     SCRATCH_ALIGNMENT = 64
 };
 
@@ -23,7 +24,8 @@ struct crew {
 static uint64_t most_before(const struct core_resident *r, const struct core_output *output,
                             uint64_t firing)
 {
-    return core_flow_total(core_numbers(r->core), &output->most, r->batch.first_firing, firing);
+    return core_flow_total(core_numbers(r->core), &output->most, r->order.batch.first_firing,
+                           firing);
 }
 
 static void zero_bytes(const struct core_job *job, struct crew crew)
@@ -99,13 +101,14 @@ static void move_packets(const struct core_resident *r, const struct core_job *j
     }
 }
 
-static void execute_part(struct core_resident *r, uint32_t worker, uint32_t workers)
+static void execute_part(struct core_resident *r, const struct core_order *order, uint32_t worker,
+                         uint32_t workers)
 {
-    const struct core_job *job = &r->job;
-    struct crew crew = {(uint64_t)worker * r->threads + core_thread(),
-                        (uint64_t)workers * r->threads};
+    const struct core_job *job = &order->job;
+    uint64_t threads = core_threads(r);
+    struct crew crew = {worker * threads + core_thread(), workers * threads};
     switch (job->kind) {
-    case CORE_JOB_RUN: (void)core_call(r, job->entry, worker, workers); break;
+    case CORE_JOB_RUN: (void)core_call(r, &order->batch, job->entry, worker, workers); break;
     case CORE_JOB_ZERO: zero_bytes(job, crew); break;
     case CORE_JOB_SUM: sum_appended(r, job); break;
     case CORE_JOB_MOVE: move_packets(r, job, crew); break;
@@ -115,34 +118,30 @@ static void execute_part(struct core_resident *r, uint32_t worker, uint32_t work
 }
 
 /* Thread 0 orders the accesses of its whole block, on both sides of a barrier. */
-static void finish_part(struct core_resident *r)
-{
-    core_fence_device();
-    core_add_device(&r->done);
-}
-
 static uint64_t await_epoch(const struct core_resident *r, uint64_t seen)
 {
     uint64_t epoch = seen;
     for (uint32_t round = 0; core_thread() == 0; round += round < UINT32_MAX) {
-        epoch = core_load_device(&r->epoch);
+        epoch = core_peek_device(&r->epoch);
         if (epoch != seen) break;
         core_pause(r, round);
     }
-    if (core_thread() == 0) core_fence_device();
+    if (core_thread() == 0) core_fence_packets();
     return core_share(epoch);
 }
 
-static void work(struct core_resident *r, uint32_t worker)
+static void worker_loop(struct core_resident *r, uint32_t worker)
 {
+    struct core_order own;
     for (uint64_t epoch = 0;;) {
         epoch = await_epoch(r, epoch);
         uint32_t workers = (uint32_t)epoch;
         if (worker >= workers) continue;
-        bool leaves = r->job.kind == CORE_JOB_LEAVE;
-        execute_part(r, worker, workers);
+        const struct core_order *order = core_take_order(r, &own);
+        bool leaves = order->job.kind == CORE_JOB_LEAVE;
+        execute_part(r, order, worker, workers);
         core_barrier();
-        if (core_thread() == 0) finish_part(r);
+        if (core_thread() == 0) core_add_device(&r->done);
         if (leaves) return;
     }
 }
@@ -151,7 +150,7 @@ static void work(struct core_resident *r, uint32_t worker)
 
 static void begin_job(struct core_resident *r, const struct core_job *job, uint32_t workers)
 {
-    r->job = *job;
+    r->order.job = *job;
     r->done_wanted += workers;
     core_store_device(&r->epoch, ++r->jobs << 32 | workers);
 }
@@ -235,7 +234,7 @@ static void open_resident_batch(struct core_resident *r, uint32_t index, bool fi
     for (uint32_t i = 0; i < stage->output_count && !threads; i++)
         produced[i] = 0;
     r->fault = (struct kernel_fault){.firing = 0};
-    r->batch = (struct kernel_batch){
+    r->order.batch = (struct kernel_batch){
         .arguments = own->arguments,
         .tables = own->tables,
         .state = own->state,
@@ -267,10 +266,8 @@ static void zero_stage_outputs(struct core_resident *r, const struct core_stage 
 /* All firings by this thread, in order; or a finish. */
 static enum kernel_status call_alone(struct core_resident *r, uint32_t entry)
 {
-    core_fence_device();
-    enum kernel_status status = (enum kernel_status)core_call(r, entry, 0, 1);
-    core_fence_device();
-    return status;
+    core_fence_packets();
+    return (enum kernel_status)core_call(r, &r->order.batch, entry, 0, 1);
 }
 
 /* Executes the firing of that number in the batch again, which has stopped or faulted. */
@@ -278,7 +275,7 @@ static enum kernel_status repeat_firing(struct core_resident *r, uint32_t index,
 {
     const struct core_stage *stage = core_stage(r->core, index);
     const uint64_t *numbers = core_numbers(r->core);
-    struct kernel_batch batch = r->batch;
+    struct kernel_batch *batch = &r->order.batch;
     for (uint32_t i = 0; i < stage->input_count; i++) {
         const struct core_input *input = core_input(r->core, stage, i);
         uint64_t width = core_read_buffer(r->core, input)->fifo.width_bytes;
@@ -287,7 +284,7 @@ static enum kernel_status repeat_firing(struct core_resident *r, uint32_t index,
         if (input->window.width == 0)
             r->in[at] =
                 (const uint8_t *)r->in[at] +
-                core_flow_total(numbers, &input->take.pop, batch.first_firing, firing) * width;
+                core_flow_total(numbers, &input->take.pop, batch->first_firing, firing) * width;
     }
     for (uint32_t i = 0; i < stage->output_count; i++) {
         const struct core_output *output = core_output(r->core, stage, i);
@@ -295,13 +292,15 @@ static enum kernel_status repeat_firing(struct core_resident *r, uint32_t index,
         uint8_t **out = (uint8_t **)&r->out[stage->first_output + i];
         *out += most_before(r, output, firing) * width;
     }
-    r->completed = r->batch.count = 1;
-    r->batch.first_firing += firing;
-    r->batch.completed = &r->completed;
-    r->batch.produced = r->appended + firing * stage->output_count;
-    r->batch.fault = &r->fault;
+    r->completed = batch->count = 1;
+    batch->first_firing += firing;
+    batch->completed = &r->completed;
+    batch->produced = r->appended + firing * stage->output_count;
+    batch->fault = &r->fault;
+    batch->in = r->in + stage->first_input;
+    batch->out = r->out + stage->first_output;
     enum kernel_status status = call_alone(r, r->stages[index].run);
-    r->batch = batch;
+    batch->first_firing -= firing;
     return status;
 }
 
@@ -326,12 +325,25 @@ static void gather_stage_packets(struct core_resident *r, uint32_t index, uint64
     }
 }
 
+/* Puts the windows of the batch beside it, if there is room: a block finds them there without a look at other memory. */
+static void attach_windows(struct core_resident *r, const struct core_stage *stage)
+{
+    struct core_order *order = &r->order;
+    for (uint32_t i = 0; i < stage->input_count && stage->input_count <= CORE_ORDER_ENDS; i++)
+        order->in[i] = order->batch.in[i];
+    for (uint32_t i = 0; i < stage->output_count && stage->output_count <= CORE_ORDER_ENDS; i++)
+        order->out[i] = order->batch.out[i];
+    if (stage->input_count <= CORE_ORDER_ENDS) order->batch.in = NULL;
+    if (stage->output_count <= CORE_ORDER_ENDS) order->batch.out = NULL;
+}
+
 static enum kernel_status run_threads(struct core_resident *r, uint32_t index)
 {
     const struct core_stage *stage = core_stage(r->core, index);
     const struct core_job job = {.kind = CORE_JOB_RUN, .entry = r->stages[index].run};
     enum kernel_status status = KERNEL_OK;
     if ((r->stages[index].flags & CORE_RESIDENT_ZEROED) != 0) zero_stage_outputs(r, stage);
+    attach_windows(r, stage);
     execute_job(r, &job, stage->batch);
     if ((r->stages[index].flags & CORE_RESIDENT_ENDS) != 0) core_fence_device();
     uint64_t completed = stage->completed;
@@ -465,7 +477,7 @@ static bool await_host(const struct core_resident *r, uint64_t go)
     return true;
 }
 
-static void schedule(struct core_resident *r)
+static void run_scheduler(struct core_resident *r)
 {
     enum core_outcome outcome = CORE_REDO;
     set_environment(r);
@@ -487,7 +499,7 @@ static void schedule(struct core_resident *r)
 void core_resident_block(struct core_resident *r, uint32_t block)
 {
     if (block > 0)
-        work(r, block - 1);
+        worker_loop(r, block - 1);
     else if (core_thread() == 0)
-        schedule(r);
+        run_scheduler(r);
 }

@@ -110,6 +110,17 @@ struct core_job {
     void *to;
 };
 
+enum { CORE_ORDER_ENDS = 4 };
+
+/* All that the workers read of a job, in one place: a block takes a copy into memory of its own. */
+struct core_order {
+    struct core_job job;
+    struct kernel_batch batch;
+    /* The windows of a batch with so few inputs, or outputs: `batch.in`, or `batch.out`, is NULL and points to them in the copy. */
+    const void *in[CORE_ORDER_ENDS];
+    void *out[CORE_ORDER_ENDS];
+};
+
 struct core_resident {
     struct core *core;
     struct core_mail *mail;
@@ -130,16 +141,15 @@ struct core_resident {
     uint32_t finish_count;
     uint32_t workers, threads; /* of a block */
 
-    /* the present launch, and the job */
-    struct kernel_batch batch;
+    /* the present launch */
     struct kernel_fault fault;
-    uint64_t completed; /* of a firing that is executed again */
-    struct core_job job;
+    uint64_t completed;   /* of a firing that is executed again */
     uint64_t jobs;        /* begun */
     uint64_t done_wanted; /* `done` when the job has been executed */
     uint64_t looked;      /* when the mail was looked at last */
     uint64_t beats;
     uint64_t launches;
+    _Alignas(128) struct core_order order;
     _Alignas(128) uint64_t epoch; /* number of the job x 2^32 + workers that execute it */
     _Alignas(128) uint64_t done;
 };

@@ -7,8 +7,9 @@
  *     scheduler and host                 go, reply, outcome, beats    acquire and release in the whole system
  *     threads of a block                 -                            a barrier
  *
- * A ring is mapped twice, so the same packet has two addresses.  core_fence_device orders accesses by one before later ones by
- * the other.
+ * A ring is mapped twice, so the same packet has two addresses.  A read by one address sees a write by the other if a fence
+ * between aliases is on the way from the write to the read (PTX ISA, "Causality order").  The reader executes it:
+ * core_fence_packets, before a block or the scheduler reads packets.
  */
 #ifndef CORE_RESIDENT_RESIDENT_MACHINE_H
 #define CORE_RESIDENT_RESIDENT_MACHINE_H
@@ -28,9 +29,41 @@ static inline uint32_t core_thread(void)
     return number;
 }
 
+/* Of a block. */
+static inline uint32_t core_threads(const struct core_resident *r)
+{
+    uint32_t count;
+    (void)r;
+    __asm__("mov.u32 %0, %%ntid.x;" : "=r"(count));
+    return count;
+}
+
 static inline void core_barrier(void)
 {
     __asm__ volatile("bar.sync 0;" ::: "memory");
+}
+
+/* A copy of the order for all threads of the block, in memory that they share.  `own` is not used. */
+static inline const struct core_order *core_take_order(const struct core_resident *r,
+                                                       struct core_order *own)
+{
+    enum {
+        WORD = sizeof(uint64_t),
+        WORDS = sizeof(struct core_order) / WORD,
+        IN = offsetof(struct core_order, batch.in) / WORD,
+        OUT = offsetof(struct core_order, batch.out) / WORD
+    };
+    static __attribute__((address_space(3))) uint64_t words[WORDS];
+    struct core_order *copy = (struct core_order *)(uint64_t *)words;
+    (void)own;
+    for (uint32_t i = core_thread(); i < WORDS; i += core_threads(r)) {
+        uint64_t word = ((const uint64_t *)&r->order)[i];
+        if (i == IN && word == 0) word = (uint64_t)copy->in;
+        if (i == OUT && word == 0) word = (uint64_t)copy->out;
+        words[i] = word;
+    }
+    core_barrier();
+    return copy;
 }
 
 /* The value of thread 0, for all threads of the block. */
@@ -42,13 +75,6 @@ static inline uint64_t core_share(uint64_t value)
     uint64_t of_first = shared;
     core_barrier();
     return of_first;
-}
-
-static inline uint64_t core_load_device(const uint64_t *at)
-{
-    uint64_t value;
-    __asm__ volatile("ld.acquire.gpu.u64 %0, [%1];" : "=l"(value) : "l"(at) : "memory");
-    return value;
 }
 
 /* Without an order: what the thread has read before stays in its cache. */
@@ -96,6 +122,11 @@ static inline void core_poke_system(uint64_t *at, uint64_t value)
 
 static inline void core_fence_device(void)
 {
+    __asm__ volatile("fence.acq_rel.gpu;" ::: "memory");
+}
+
+static inline void core_fence_packets(void)
+{
     __asm__ volatile("fence.acq_rel.gpu;\n\tfence.proxy.alias;" ::: "memory");
 }
 
@@ -122,10 +153,11 @@ static inline uint64_t core_now(const struct core_resident *r)
     return nanoseconds;
 }
 
-static inline int32_t core_call(const struct core_resident *r, uint32_t entry, uint32_t block,
-                                uint32_t blocks)
+static inline int32_t core_call(const struct core_resident *r, const struct kernel_batch *batch,
+                                uint32_t entry, uint32_t block, uint32_t blocks)
 {
-    return pipe_call(entry, &r->batch, block, blocks, NULL);
+    (void)r;
+    return pipe_call(entry, batch, block, blocks, NULL);
 }
 
 #else
@@ -135,18 +167,27 @@ static inline uint32_t core_thread(void)
     return 0;
 }
 
+static inline uint32_t core_threads(const struct core_resident *r)
+{
+    return r->threads;
+}
+
 static inline void core_barrier(void)
 {
+}
+
+static inline const struct core_order *core_take_order(const struct core_resident *r,
+                                                       struct core_order *own)
+{
+    *own = r->order;
+    if (own->batch.in == NULL) own->batch.in = own->in;
+    if (own->batch.out == NULL) own->batch.out = own->out;
+    return own;
 }
 
 static inline uint64_t core_share(uint64_t value)
 {
     return value;
-}
-
-static inline uint64_t core_load_device(const uint64_t *at)
-{
-    return __atomic_load_n(at, __ATOMIC_ACQUIRE);
 }
 
 static inline uint64_t core_peek_device(const uint64_t *at)
@@ -188,6 +229,10 @@ static inline void core_fence_device(void)
 {
 }
 
+static inline void core_fence_packets(void)
+{
+}
+
 static inline void core_fence_system(void)
 {
 }
@@ -202,10 +247,10 @@ static inline uint64_t core_now(const struct core_resident *r)
     return r->host->now(r->host->context);
 }
 
-static inline int32_t core_call(const struct core_resident *r, uint32_t entry, uint32_t block,
-                                uint32_t blocks)
+static inline int32_t core_call(const struct core_resident *r, const struct kernel_batch *batch,
+                                uint32_t entry, uint32_t block, uint32_t blocks)
 {
-    return r->host->call(r->host->context, entry, &r->batch, block, blocks);
+    return r->host->call(r->host->context, entry, batch, block, blocks);
 }
 
 #endif

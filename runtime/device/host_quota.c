@@ -128,7 +128,7 @@ static bool find_group(const char *groups, struct hierarchy *hierarchy)
 /* ---- where they are ---- */
 
 /* In place: a space, a tab, a line's end and a backslash stand there as \NNN, in octal. */
-static void unescape(char *text)
+static void unescape_octal(char *text)
 {
     char *to = text;
     for (const char *from = text; *from != '\0'; to++) {
@@ -159,8 +159,8 @@ static bool read_mount(char *line, const struct hierarchy *hierarchy, struct pla
     *separator = '\0';
     /* The widths are those of `struct place`: PATH_MAX with the byte that ends a path. */
     if (sscanf(line, "%*s %*s %*s %4095s %4095s", place->root, place->folder) != 2) return false;
-    unescape(place->root);
-    unescape(place->folder);
+    unescape_octal(place->root);
+    unescape_octal(place->folder);
     return true;
 }
 

@@ -240,7 +240,7 @@ static void release_list(struct prt_launch_schedule *s, uint32_t *first)
     }
 }
 
-static void hold(struct prt_launch_schedule *s, uint32_t index, uint32_t *first)
+static void hold_node(struct prt_launch_schedule *s, uint32_t index, uint32_t *first)
 {
     s->nodes[index].next_held = *first;
     s->nodes[index].missing++;
@@ -255,7 +255,7 @@ static bool asks_next(const struct prt_launch_schedule *s, const struct node *no
 
 /* Moves the node to its next mark: a question, its next launch, or its end.  Returns its own time
  * until then. */
-static uint64_t advance(const struct prt_launch_schedule *s, struct node *node)
+static uint64_t advance_node(const struct prt_launch_schedule *s, struct node *node)
 {
     uint64_t launches = node->issued, work = node->cost_cycles;
     if (asks_next(s, node)) {
@@ -286,7 +286,7 @@ static void give_cu_back(struct prt_launch_schedule *s, const struct node *node)
 static void run_to_mark(struct prt_launch_schedule *s, uint32_t index)
 {
     struct node *node = &s->nodes[index];
-    uint64_t cycles = advance(s, node);
+    uint64_t cycles = advance_node(s, node);
     uint64_t *cu_cycles = s->report->cu_cycles;
     if (cu_cycles != NULL) cu_cycles[node->cu] = core_cycles_add(cu_cycles[node->cu], cycles);
     node->event_cycles = core_cycles_add(s->now_cycles, cycles);
@@ -301,7 +301,7 @@ static void take_answer(struct prt_launch_schedule *s, struct node *node)
 
 /* If the tree has not ended, the node is suspended.  The children that it has launched so far no
  * longer wait for its end. */
-static void ask(struct prt_launch_schedule *s, uint32_t index)
+static void ask_node(struct prt_launch_schedule *s, uint32_t index)
 {
     struct node *node = &s->nodes[index];
     if (s->nodes[node->first_ask].open == 0) {
@@ -329,7 +329,7 @@ static void tree_ended(struct prt_launch_schedule *s, uint32_t index)
     }
 }
 
-static void issue(struct prt_launch_schedule *s, uint32_t index)
+static void issue_launch(struct prt_launch_schedule *s, uint32_t index)
 {
     struct node *node = &s->nodes[index];
     uint32_t child_index = node->next_child;
@@ -346,9 +346,9 @@ static void issue(struct prt_launch_schedule *s, uint32_t index)
     child->state = NODE_HELD;
     bool of_root = node->parent == PRT_LAUNCH_NONE;
     if (child->order == PRT_LAUNCH_AFTER_PARENT && of_root)
-        hold(s, child_index, &s->first_late);
+        hold_node(s, child_index, &s->first_late);
     else if (child->order != PRT_LAUNCH_WITH_PARENT)
-        hold(s, child_index, &node->first_held);
+        hold_node(s, child_index, &node->first_held);
     if (child->missing == 0) make_ready(s, child_index);
     run_to_mark(s, index);
 }
@@ -438,9 +438,9 @@ static void reach_mark(struct prt_launch_schedule *s, uint32_t index)
 {
     const struct node *node = &s->nodes[index];
     if (asks_next(s, node))
-        ask(s, index);
+        ask_node(s, index);
     else if (node->issued < node->launches)
-        issue(s, index);
+        issue_launch(s, index);
     else
         end_node(s, index);
 }

@@ -657,7 +657,7 @@ static enum prt_status start_run(struct prt_run *run, struct prt_error *error)
 }
 
 /* Records the end of the run in its state and its measurements. */
-static void end(struct prt_run *run)
+static void record_end(struct prt_run *run)
 {
     if (!run->executed) return;
     run->ended_cycles = prt_run_total_cycles(run);
@@ -712,7 +712,7 @@ enum prt_status prt_run_replay(struct prt_run *run, prt_replay_callback show, vo
     if (status == PRT_OK) status = prt_program_begin(run->sched, error);
     if (status == PRT_OK) status = prt_replay(run->sched, show_stage, &view, error);
     if (!before) status = prt_port_threads_end(run->sched, status, error);
-    if (!before) end(run);
+    if (!before) record_end(run);
     free(view.levels);
     return status;
 }
@@ -731,7 +731,7 @@ enum prt_status prt_run_execute(struct prt_run *run, struct prt_error *error)
     if (status == PRT_OK && watch != NULL) status = watch->begins(watch->context, error);
     if (status == PRT_OK) status = prt_sched_run(run->sched, error);
     if (!before) status = prt_port_threads_end(run->sched, status, error);
-    if (!before) end(run);
+    if (!before) record_end(run);
     if (status == PRT_OK && run->sched->core->interrupt_seen)
         status = prt_error_set(error, PRT_E_INTERRUPTED, "%s", prt_status_text(PRT_E_INTERRUPTED));
     if (watch != NULL) watch->ends(watch->context, status, error);

@@ -282,7 +282,7 @@ enum prt_status prt_image_choose(const struct prt_container *container, struct p
 }
 
 /* An image that could not be loaded is as it was before. */
-static void unload(struct prt_image *image)
+static void image_unload(struct prt_image *image)
 {
     if (image->library != NULL) dlclose(image->library);
     if (image->fd >= 0) close(image->fd);
@@ -326,7 +326,7 @@ enum prt_status prt_image_open(const struct prt_container *container, struct prt
         if (status == PRT_OK) status = check_signatures(container, image, error);
         if (status == PRT_OK) status = bind_entries(container, image, error);
         image->opened = status == PRT_OK;
-        if (status != PRT_OK) unload(image);
+        if (status != PRT_OK) image_unload(image);
     }
     pthread_mutex_unlock(&image->lock);
     return status;
@@ -351,7 +351,7 @@ enum prt_status prt_image_from_entries(const struct prt_container *container,
 void prt_image_free(struct prt_image *image)
 {
     if (image->nodes != NULL) { /* not of a zeroed one */
-        unload(image);
+        image_unload(image);
         pthread_mutex_destroy(&image->lock);
     }
     free(image->nodes); /* equivalent, except where allocations are counted */

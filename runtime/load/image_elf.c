@@ -123,8 +123,8 @@ static const Elf64_Phdr *segment_of(const struct elf *elf, uint64_t address, uin
 }
 
 /* The bytes of the file that are there once it has been loaded, or NULL.  `constant`: and stay as they are. */
-static const uint8_t *mapped(const struct elf *elf, uint64_t address, uint64_t size_bytes,
-                             bool constant)
+static const uint8_t *mapped_bytes(const struct elf *elf, uint64_t address, uint64_t size_bytes,
+                                   bool constant)
 {
     const Elf64_Phdr *load = segment_of(elf, address, size_bytes);
     if (load == NULL || !(load->p_flags & PF_R) || (constant && load->p_flags & PF_W)) return NULL;
@@ -136,7 +136,7 @@ static const uint8_t *mapped(const struct elf *elf, uint64_t address, uint64_t s
 /* Notes are read by the linker for the features that the code supports. */
 static enum prt_status verify_notes(const struct elf *elf, const Elf64_Phdr *segment)
 {
-    const uint8_t *notes = mapped(elf, segment->p_vaddr, segment->p_memsz, true);
+    const uint8_t *notes = mapped_bytes(elf, segment->p_vaddr, segment->p_memsz, true);
     uint64_t align = segment->p_align == 8 ? 8 : 4, at = 0;
     CHECK(notes != NULL, "has notes outside of its constant segments");
     while (segment->p_memsz - at >= sizeof(Elf64_Nhdr)) {
@@ -167,7 +167,7 @@ static enum prt_status verify_segment(struct elf *elf, const Elf64_Phdr *segment
         elf->has_stack = true;
         return PRT_OK;
     case PT_PHDR:
-        CHECK(mapped(elf, segment->p_vaddr, elf->header.e_phnum * sizeof(Elf64_Phdr), true) ==
+        CHECK(mapped_bytes(elf, segment->p_vaddr, elf->header.e_phnum * sizeof(Elf64_Phdr), true) ==
                   elf->bytes + elf->header.e_phoff,
               "has its program headers somewhere else than it says");
         return PRT_OK;
@@ -179,7 +179,7 @@ static enum prt_status verify_segment(struct elf *elf, const Elf64_Phdr *segment
         return PRT_OK;
     }
     case PT_GNU_EH_FRAME:
-        CHECK(mapped(elf, segment->p_vaddr, segment->p_memsz, true) != NULL,
+        CHECK(mapped_bytes(elf, segment->p_vaddr, segment->p_memsz, true) != NULL,
               "has tables for unwinding outside of its constant segments");
         return PRT_OK;
     case PT_NOTE:
@@ -288,7 +288,7 @@ static enum prt_status add_entry(struct elf *elf, const Elf64_Dyn *entry)
 
 static enum prt_status read_dynamic(struct elf *elf)
 {
-    const uint8_t *at = mapped(elf, elf->dynamic.p_vaddr, elf->dynamic.p_memsz, false);
+    const uint8_t *at = mapped_bytes(elf, elf->dynamic.p_vaddr, elf->dynamic.p_memsz, false);
     CHECK(at != NULL, "has a dynamic section outside of its segments");
     for (uint64_t i = 0; i < elf->dynamic.p_memsz / sizeof(Elf64_Dyn); i++) {
         Elf64_Dyn entry;
@@ -338,7 +338,7 @@ static uint32_t hash_word_at(const uint8_t *words, uint64_t index)
 /* The number of symbols is what the hash table reaches; every chain of it has an end. */
 static enum prt_status count_symbols(struct elf *elf)
 {
-    const uint8_t *head = mapped(elf, elf->hash, 16, true);
+    const uint8_t *head = mapped_bytes(elf, elf->hash, 16, true);
     CHECK(head != NULL, "has a hash table outside of its constant segments");
     uint64_t buckets = hash_word_at(head, 0), first = hash_word_at(head, 1),
              filters = hash_word_at(head, 2);
@@ -346,9 +346,9 @@ static enum prt_status count_symbols(struct elf *elf)
               hash_word_at(head, 3) < 32,
           "has a hash table that is none");
     uint64_t at = elf->hash + 16 + filters * 8;
-    CHECK(mapped(elf, elf->hash, 16 + filters * 8 + buckets * 4, true) != NULL,
+    CHECK(mapped_bytes(elf, elf->hash, 16 + filters * 8 + buckets * 4, true) != NULL,
           "has a hash table outside of its constant segments");
-    const uint8_t *starts = mapped(elf, at, buckets * 4, true);
+    const uint8_t *starts = mapped_bytes(elf, at, buckets * 4, true);
     uint64_t last = 0;
     for (uint64_t i = 0; i < buckets; i++) {
         uint32_t start = hash_word_at(starts, i);
@@ -358,7 +358,7 @@ static enum prt_status count_symbols(struct elf *elf)
     elf->symbol_count = first;
     if (last == 0) return PRT_OK;
     for (bool ends = false; !ends; last++) {
-        const uint8_t *link = mapped(elf, at + buckets * 4 + (last - first) * 4, 4, true);
+        const uint8_t *link = mapped_bytes(elf, at + buckets * 4 + (last - first) * 4, 4, true);
         CHECK(link != NULL, "has a hash table without an end");
         ends = (hash_word_at(link, 0) & 1) != 0;
     }
@@ -399,7 +399,7 @@ static enum prt_status verify_versions_of(const struct elf *elf, uint64_t addres
 {
     for (bool more = true; more;) {
         Elf64_Vernaux version;
-        const uint8_t *at = mapped(elf, address, sizeof version, true);
+        const uint8_t *at = mapped_bytes(elf, address, sizeof version, true);
         CHECK(at != NULL && ++*steps <= elf->size_bytes,
               "has versions of symbols outside of its constant segments");
         memcpy(&version, at, sizeof version);
@@ -419,7 +419,7 @@ static enum prt_status verify_versions(const struct elf *elf)
     CHECK(elf->has_needs == elf->has_versions, "has half a table of versions");
     for (bool more = elf->has_needs; more;) {
         Elf64_Verneed need;
-        const uint8_t *at = mapped(elf, address, sizeof need, true);
+        const uint8_t *at = mapped_bytes(elf, address, sizeof need, true);
         CHECK(at != NULL && ++steps <= elf->size_bytes,
               "has versions of symbols outside of its constant segments");
         memcpy(&need, at, sizeof need);
@@ -431,7 +431,7 @@ static enum prt_status verify_versions(const struct elf *elf)
         address += need.vn_next;
     }
     const uint8_t *numbers =
-        mapped(elf, elf->versions, elf->symbol_count * sizeof(Elf64_Half), true);
+        mapped_bytes(elf, elf->versions, elf->symbol_count * sizeof(Elf64_Half), true);
     CHECK(!elf->has_versions || numbers != NULL,
           "has versions of symbols outside of its constant segments");
     for (uint64_t i = 0; elf->has_versions && i < elf->symbol_count; i++) {
@@ -475,10 +475,11 @@ static enum prt_status verify_symbols(struct elf *elf)
     enum prt_status status = count_symbols(elf);
     if (status != PRT_OK) return status;
     uint64_t names_bytes = elf->values[DT_STRSZ];
-    elf->names = mapped(elf, elf->values[DT_STRTAB], names_bytes, true);
+    elf->names = mapped_bytes(elf, elf->values[DT_STRTAB], names_bytes, true);
     CHECK(elf->names != NULL && names_bytes > 0 && elf->names[names_bytes - 1] == '\0',
           "has names outside of its constant segments, or without an end");
-    elf->symbols = mapped(elf, elf->values[DT_SYMTAB], elf->symbol_count * sizeof(Elf64_Sym), true);
+    elf->symbols =
+        mapped_bytes(elf, elf->values[DT_SYMTAB], elf->symbol_count * sizeof(Elf64_Sym), true);
     CHECK(elf->symbols != NULL, "has symbols outside of its constant segments");
     for (uint64_t i = 1; i < elf->symbol_count && status == PRT_OK; i++) {
         Elf64_Sym symbol;
@@ -512,7 +513,7 @@ static enum prt_status verify_relocations(const struct elf *elf, uint64_t addres
                                           uint64_t size_bytes)
 {
     enum prt_status status = PRT_OK;
-    const uint8_t *bytes = mapped(elf, address, size_bytes, true);
+    const uint8_t *bytes = mapped_bytes(elf, address, size_bytes, true);
     CHECK(bytes != NULL && size_bytes % sizeof(Elf64_Rela) == 0,
           "has relocations outside of its constant segments");
     for (uint64_t at = 0; at < size_bytes && status == PRT_OK; at += sizeof(Elf64_Rela)) {
@@ -537,7 +538,7 @@ static enum prt_status verify_all_relocations(const struct elf *elf)
     for (uint64_t i = 0; i < elf->relative_count; i++) {
         Elf64_Rela relocation;
         memcpy(&relocation,
-               mapped(elf, elf->values[DT_RELA], elf->values[DT_RELASZ], true) +
+               mapped_bytes(elf, elf->values[DT_RELA], elf->values[DT_RELASZ], true) +
                    i * sizeof relocation,
                sizeof relocation);
         CHECK(ELF64_R_TYPE(relocation.r_info) == R_X86_64_RELATIVE,

@@ -726,8 +726,8 @@ enum prt_status prt_container_read_memory(const void *bytes, size_t size,
 
 /* Reads to the end of the file into memory that grows with it: it may be a pipe, or change meanwhile.  Of what does not
  * begin as a container not much is read. */
-static enum prt_status slurp(int fd, const char *path, uint8_t **bytes, size_t *size,
-                             struct prt_error *error)
+static enum prt_status read_whole_file(int fd, const char *path, uint8_t **bytes, size_t *size,
+                                       struct prt_error *error)
 {
     struct stat about;
     size_t capacity = 65536;
@@ -770,7 +770,7 @@ enum prt_status prt_container_read_file(const char *path, struct prt_container *
                              file_error_text(errno));
     uint8_t *bytes = NULL;
     size_t size = 0;
-    enum prt_status status = slurp(fd, path, &bytes, &size, error);
+    enum prt_status status = read_whole_file(fd, path, &bytes, &size, error);
     close(fd);
     if (status != PRT_OK) {
         free(bytes);

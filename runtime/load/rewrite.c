@@ -27,8 +27,8 @@ static uint32_t *flatten_sets(const struct sched_program *program, uint64_t *byt
 }
 
 /* Lays the sections out anew; `contents[i]` are the bytes of table entry i. */
-static uint8_t *assemble(const struct prt_container *c, struct container_section *table,
-                         const void *const *contents, size_t *size)
+static uint8_t *assemble_sections(const struct prt_container *c, struct container_section *table,
+                                  const void *const *contents, size_t *size)
 {
     uint64_t at = sizeof(struct container_header) + SECTION_COUNT * sizeof *table;
     for (size_t i = 0; i < SECTION_COUNT; i++) {
@@ -72,7 +72,7 @@ enum prt_status prt_container_with_program(const struct prt_container *container
     contents[CONTAINER_SETS - 1] = sets;
     table[CONTAINER_PROGRAM - 1].size_bytes = program->code_bytes;
     contents[CONTAINER_PROGRAM - 1] = program->code;
-    *bytes = assemble(container, table, contents, size);
+    *bytes = assemble_sections(container, table, contents, size);
     free(sets);
     return *bytes != NULL ? PRT_OK : prt_error_set(error, PRT_E_NOMEM, "out of memory");
 }

@@ -21,7 +21,7 @@ struct text {
     bool measured;
 };
 
-static double share(const struct text *t, uint64_t cycles)
+static double share_percent(const struct text *t, uint64_t cycles)
 {
     return prt_text_percent(cycles, t->total.total_cycles);
 }
@@ -62,7 +62,7 @@ static void print_longest_wait(const struct text *t, uint32_t stage)
         if (wait.cycles > longest.cycles) longest = wait;
     }
     if (longest.cycles == 0) return;
-    fprintf(t->to, ", and waits %.1f%% for %s '", share(t, longest.cycles),
+    fprintf(t->to, ", and waits %.1f%% for %s '", share_percent(t, longest.cycles),
             kinds[longest.cause == PRT_STALL_ROOM]);
     terminal_text_print(t->to, longest.buffer);
     fputc('\'', t->to);
@@ -106,7 +106,8 @@ static void print_longest_state(const struct text *t, const struct prt_stage_tim
     for (int c = 1; c < PRT_STALL_CAUSES; c++)
         if (time->stall_cycles[c] > time->stall_cycles[longest]) longest = c;
     if (time->stall_cycles[longest] == 0) return;
-    fprintf(t->to, ", and %s %.1f%%", rests[longest], share(t, time->stall_cycles[longest]));
+    fprintf(t->to, ", and %s %.1f%%", rests[longest],
+            share_percent(t, time->stall_cycles[longest]));
 }
 
 static void print_dependencies(const struct text *t, const struct prt_bottleneck *b,
@@ -118,7 +119,7 @@ static void print_dependencies(const struct text *t, const struct prt_bottleneck
     fputs(t->stage_count > 1 ? "stages wait for each other; '" : "'", t->to);
     terminal_text_print(t->to, stage->name);
     fprintf(t->to, "' is busy %s%.1f%% of the time", t->stage_count > 1 ? "longest, " : "",
-            share(t, busy_cycles(&time)));
+            share_percent(t, busy_cycles(&time)));
     if (t->stage_count > 1)
         print_longest_wait(t, b->stage);
     else
@@ -140,7 +141,7 @@ static void print_limit(const struct text *t)
     if (!prt_run_bottleneck(t->run, &b) || b.limit == PRT_LIMIT_NOTHING) return;
     if (b.limit == PRT_LIMIT_SCHEDULER) {
         fprintf(t->to, "limited by the scheduler, whose instructions take %.1f%% of the time\n",
-                share(t, b.busy_cycles));
+                share_percent(t, b.busy_cycles));
         return;
     }
     if (b.limit == PRT_LIMIT_HOST) {
@@ -148,14 +149,14 @@ static void print_limit(const struct text *t)
             t->to,
             "limited by the host, which writes the inputs and reads the outputs: the device waits "
             "for it %.1f%% of the time\n",
-            share(t, b.busy_cycles));
+            share_percent(t, b.busy_cycles));
         return;
     }
     if (b.limit == PRT_LIMIT_ARRIVALS) {
         fprintf(t->to,
                 "limited by the times at which packets arrive: the device waits for them %.1f%% of "
                 "the time\n",
-                share(t, b.busy_cycles));
+                share_percent(t, b.busy_cycles));
         return;
     }
     prt_run_stage(t->run, b.stage, &stage);
@@ -165,7 +166,7 @@ static void print_limit(const struct text *t)
     }
     fputs("limited by ", t->to);
     print_queue_owner(t, &b, &stage);
-    fprintf(t->to, " busy %.1f%% of the time, mostly %s", share(t, b.busy_cycles),
+    fprintf(t->to, " busy %.1f%% of the time, mostly %s", share_percent(t, b.busy_cycles),
             reasons[b.limit]);
     if (b.stage_count > 1) {
         fputs("; the largest part of that is '", t->to);
@@ -330,11 +331,12 @@ static void print_host(const struct text *t)
     struct prt_buffer_statistics b;
     struct prt_port_information port;
     const char *before = ": ";
-    fprintf(t->to, "waiting for the host %.1f%% of the time", share(t, t->total.host_cycles));
+    fprintf(t->to, "waiting for the host %.1f%% of the time",
+            share_percent(t, t->total.host_cycles));
     for (uint32_t i = 0; prt_run_buffer(t->run, i, &b); i++) {
         if (b.host_cycles == 0 || b.host_cycles < t->total.total_cycles / 1000) continue;
         prt_program_port(t->program, b.port, &port);
-        fprintf(t->to, "%s%.1f%% to %s '", before, share(t, b.host_cycles),
+        fprintf(t->to, "%s%.1f%% to %s '", before, share_percent(t, b.host_cycles),
                 port.direction == PRT_PORT_OUT ? "take" : "bring");
         terminal_text_print(t->to, b.name);
         fputc('\'', t->to);
@@ -420,7 +422,7 @@ static void print_stage_table(const struct text *t)
         fprintf(t->to,
                 " %4" PRIu32 " %14" PRIu64 " %10" PRIu64 " %14" PRIu64 " %12" PRIu64 " %5.1f%%",
                 s.cu_count, s.firings, s.dispatches, s.execute_cycles, s.launch_cycles,
-                share(t, s.execute_cycles));
+                share_percent(t, s.execute_cycles));
         print_latency(t, i);
     }
 }
@@ -455,11 +457,12 @@ static void print_stalls(const struct text *t)
     for (uint32_t i = 0; prt_run_stage_time(t->run, i, &time); i++) {
         prt_run_stage(t->run, i, &s);
         prt_text_cell(t->to, s.name, t->width);
-        fprintf(t->to, "  %5.1f  %8.1f", share(t, busy_cycles(&time)),
-                share(t, time.launch_cycles + time.switch_cycles));
+        fprintf(t->to, "  %5.1f  %8.1f", share_percent(t, busy_cycles(&time)),
+                share_percent(t, time.launch_cycles + time.switch_cycles));
         for (int c = 0; c < PRT_STALL_CAUSES; c++) {
             if (shown[c])
-                fprintf(t->to, "%*.1f", column_width(titles[c]), share(t, time.stall_cycles[c]));
+                fprintf(t->to, "%*.1f", column_width(titles[c]),
+                        share_percent(t, time.stall_cycles[c]));
         }
         struct prt_wait_statistics wait, longest = {.cycles = 0};
         for (uint32_t k = 0; prt_run_wait(t->run, i, k, &wait); k++) {
@@ -524,7 +527,7 @@ static void print_arrivals(const struct text *t)
         prt_text_cell(t->to, b.name, t->width);
         fprintf(t->to, " %14" PRIu64 " %12.1f %12" PRIu64 " %7.1f%%\n", b.arrived_packets,
                 mean_cycles(b.rest_cycles, b.arrived_packets), b.rest_most_cycles,
-                share(t, b.arrival_cycles));
+                share_percent(t, b.arrival_cycles));
     }
     first = true;
     for (uint32_t i = 0; prt_run_buffer(t->run, i, &b); i++) {
@@ -612,9 +615,9 @@ static void print_units(const struct text *t)
         fprintf(t->to, "%-14s", name);
         if (shared) fprintf(t->to, " %10" PRIu32, q.importance);
         fprintf(t->to, " %10" PRIu64 " %7.1f%% %7.1f%%   %5.1f%% %5.1f%% %5.1f%%\n", q.launches,
-                share(t, q.busy_cycles), share(t, q.execute_cycles),
-                share(t, load.sum) / (q.cu_count > 0 ? q.cu_count : 1), share(t, load.least),
-                share(t, load.most));
+                share_percent(t, q.busy_cycles), share_percent(t, q.execute_cycles),
+                share_percent(t, load.sum) / (q.cu_count > 0 ? q.cu_count : 1),
+                share_percent(t, load.least), share_percent(t, load.most));
     }
 }
 

@@ -63,7 +63,7 @@ struct prt_trace {
 
 /* ---- times ---- */
 
-static uint64_t nanoseconds(const struct prt_trace *t, uint64_t cycles)
+static uint64_t trace_nanoseconds(const struct prt_trace *t, uint64_t cycles)
 {
     if (t->clock_hz == 0) return cycles;
     unsigned __int128 ns = (unsigned __int128)cycles * 1000000000u / t->clock_hz;
@@ -97,10 +97,10 @@ static void end_event(struct prt_trace *t)
 static void begin_slice(struct prt_trace *t, const char *name, uint32_t process, uint32_t lane,
                         uint64_t begin_cycles, uint64_t end_cycles)
 {
-    uint64_t begin = nanoseconds(t, begin_cycles);
+    uint64_t begin = trace_nanoseconds(t, begin_cycles);
     begin_event(t, "X", name, process, lane);
     write_time(t, "ts", begin);
-    write_time(t, "dur", nanoseconds(t, end_cycles) - begin);
+    write_time(t, "dur", trace_nanoseconds(t, end_cycles) - begin);
 }
 
 static void name_lane(struct prt_trace *t, const char *key, const char *name, uint32_t process,
@@ -162,7 +162,7 @@ static void on_scheduler(void *context, const struct prt_scheduler_event *event)
     }
     bool ends = event->doing == PRT_SCHEDULER_ENDS;
     begin_event(t, "i", ends ? "stage ends" : "suspended for input", PROCESS_SCHEDULER, 1);
-    write_time(t, "ts", nanoseconds(t, event->begin_cycles));
+    write_time(t, "ts", trace_nanoseconds(t, event->begin_cycles));
     json_text(&t->json, "s", "t");
     json_begin(&t->json, "args", '{');
     if (prt_run_stage(t->run, event->stage, &stage)) json_text(&t->json, "stage", stage.name);
@@ -179,7 +179,7 @@ static void on_level(void *context, const struct prt_level_event *level)
     if (!admit_events(t, 1, level->cycles)) return;
     prt_run_buffer(t->run, level->buffer, &buffer);
     begin_event(t, "C", buffer.name, PROCESS_BUFFERS, 0);
-    write_time(t, "ts", nanoseconds(t, level->cycles));
+    write_time(t, "ts", trace_nanoseconds(t, level->cycles));
     json_begin(&t->json, "args", '{');
     json_number(&t->json, "packets", level->packets);
     json_end(&t->json, '}');
@@ -333,7 +333,7 @@ static void write_arrow_end(struct prt_trace *t, const char *phase, const char *
     json_text(&t->json, "cat", "packets");
     json_number(&t->json, "id", t->arrows);
     if (phase[0] == 'f') json_text(&t->json, "bp", "e");
-    write_time(t, "ts", nanoseconds(t, cycles));
+    write_time(t, "ts", trace_nanoseconds(t, cycles));
     end_event(t);
 }
 

@@ -16,7 +16,7 @@ static uint32_t find_first_of_set(uint32_t *links, uint32_t stage)
     return stage;
 }
 
-static void connect(uint32_t *links, uint32_t a, uint32_t b)
+static void connect_stages(uint32_t *links, uint32_t a, uint32_t b)
 {
     a = find_first_of_set(links, a);
     b = find_first_of_set(links, b);
@@ -32,7 +32,7 @@ static void find_sets(const struct core *core, uint32_t *links)
         const struct core_stage *stage = core_stage(core, i);
         for (uint32_t k = 0; k < stage->input_count; k++) {
             const struct core_input *input = core_input(core, stage, k);
-            if (input->in_order) connect(links, i, core_read_buffer(core, input)->writer);
+            if (input->in_order) connect_stages(links, i, core_read_buffer(core, input)->writer);
         }
     }
     for (uint32_t i = 0; i < core->stage_count; i++)

@@ -128,7 +128,7 @@ static bool next_edge(struct search *s, uint32_t vertex, uint32_t *edge, uint32_
     return next_of_bundle(s, vertex, edge, other);
 }
 
-static void discover(struct search *s, uint32_t vertex, uint32_t edge, uint32_t *depth)
+static void discover_vertex(struct search *s, uint32_t vertex, uint32_t edge, uint32_t *depth)
 {
     s->order[vertex] = s->low[vertex] = ++s->found;
     s->via[vertex] = edge;
@@ -144,13 +144,13 @@ static void lower_vertex(struct search *s, uint32_t vertex, uint32_t to)
 static void search_joined(struct search *s, uint32_t root)
 {
     uint32_t depth = 0;
-    discover(s, root, UINT32_MAX, &depth);
+    discover_vertex(s, root, UINT32_MAX, &depth);
     while (depth > 0) {
         uint32_t vertex = s->stack[depth - 1], edge, other;
         if (next_edge(s, vertex, &edge, &other)) {
             if (edge == s->via[vertex]) continue;
             if (s->order[other] == 0)
-                discover(s, other, edge, &depth);
+                discover_vertex(s, other, edge, &depth);
             else
                 lower_vertex(s, vertex, s->order[other]);
             continue;
@@ -294,7 +294,8 @@ static enum prt_status verify_reader(const struct search *s, uint32_t index, uin
 }
 
 /* Packets that the reader takes in an iteration; false where they do not fit 63 bits. */
-static bool taken(const struct prt_container *c, uint32_t reader_index, uint64_t *packets)
+static bool packets_of_iteration(const struct prt_container *c, uint32_t reader_index,
+                                 uint64_t *packets)
 {
     const struct container_reader *reader = &c->readers[reader_index];
     const struct container_node *node = &c->nodes[reader->node];
@@ -317,7 +318,8 @@ static enum prt_status verify_shares(const struct search *s, uint32_t index, uin
     /* uncovered: a bundle's buffers are inside (verify_bundles), and what is inside has a reader
      * (verify.c) */
     if (other->reader_count == 0) return PRT_OK;
-    CHECK(taken(c, reader_index, &packets) && taken(c, other->first_reader, &other_packets),
+    CHECK(packets_of_iteration(c, reader_index, &packets) &&
+              packets_of_iteration(c, other->first_reader, &other_packets),
           BUFFERS, index, "its packets of an iteration do not fit 63 bits");
     CHECK((unsigned __int128)packets * other_share == (unsigned __int128)other_packets * share,
           BUFFERS, index,

@@ -134,7 +134,7 @@ static enum prt_status divide_cycles(struct starts *s, const struct prt_block *b
 }
 
 /* The arc from `from` to `to`, with so many tokens more than those that have to stay. */
-static bool respects(const struct starts *s, const struct prt_channel *channel, bool room)
+static bool arc_is_respected(const struct starts *s, const struct prt_channel *channel, bool room)
 {
     assert(s->common > 0);
     prt_int128 add = room ? channel->pop : channel->push;
@@ -176,10 +176,10 @@ static enum prt_status verify_starts(const struct certificate *at, uint32_t bloc
             prt_verify_text(c, c->buffers[c->inputs[c->readers[reader].input].buffer].name);
         const char *writer = prt_vertex_name(&at->channels, channel->from);
         const char *taker = prt_vertex_name(&at->channels, channel->to);
-        CHECK_WORD(respects(&s, channel, false), part.at,
+        CHECK_WORD(arc_is_respected(&s, channel, false), part.at,
                    "'%s' would start before '%s' has written its packets to '%s'", taker, writer,
                    name);
-        CHECK_WORD(respects(&s, channel, true), part.at,
+        CHECK_WORD(arc_is_respected(&s, channel, true), part.at,
                    "'%s' would start before '%s' has freed its room in '%s'", writer, taker, name);
     }
     return status;

@@ -175,7 +175,7 @@ static void list_edges(struct walk *walk)
     memset(fill, 0, channels->vertex_count * sizeof *fill);
 }
 
-static void enter(struct walk *walk, uint32_t vertex, uint32_t via)
+static void visit_vertex(struct walk *walk, uint32_t vertex, uint32_t via)
 {
     walk->order[vertex] = walk->low[vertex] = ++walk->visited;
     walk->via[vertex] = via;
@@ -210,7 +210,7 @@ static void follow_edges(struct walk *walk, uint32_t vertex)
     if (edge == walk->via[vertex] || walk->order[other] > walk->order[vertex]) return;
     walk->open[walk->open_count++] = edge;
     if (walk->order[other] == 0)
-        enter(walk, other, edge);
+        visit_vertex(walk, other, edge);
     else if (walk->order[other] < walk->low[vertex]) /* equivalent: the same again */
         walk->low[vertex] = walk->order[other];
 }
@@ -219,7 +219,7 @@ static void walk_channels(struct walk *walk)
 {
     for (uint32_t root = 0; root < walk->channels->vertex_count; root++) {
         if (walk->order[root] > 0) continue;
-        enter(walk, root, CONTAINER_NONE);
+        visit_vertex(walk, root, CONTAINER_NONE);
         while (walk->path_count > 0) {
             uint32_t vertex = walk->path[walk->path_count - 1];
             if (walk->cursor[vertex] == walk->first[vertex + 1])

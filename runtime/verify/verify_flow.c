@@ -22,8 +22,8 @@ struct edges {
 
 /* Where control may go on within the program's own flow: the next instruction, if any, then the
  * label, if any.  A call comes back. */
-static struct edges successors(const struct prt_code *code, uint32_t index,
-                               const struct sched_instruction *instruction)
+static struct edges find_successors(const struct prt_code *code, uint32_t index,
+                                    const struct sched_instruction *instruction)
 {
     struct edges edges = {.count = 0};
     enum sched_opcode opcode = instruction->opcode;
@@ -39,7 +39,7 @@ static struct edges successors(const struct prt_code *code, uint32_t index,
 static struct edges idle_edges(const struct prt_code *code, uint32_t index)
 {
     struct sched_instruction instruction = prt_code_at(code, index);
-    struct edges edges = successors(code, index, &instruction);
+    struct edges edges = find_successors(code, index, &instruction);
     if (instruction.opcode == SCHED_DISPATCH || instruction.opcode == SCHED_RUN ||
         instruction.opcode == SCHED_CALL)
         edges.count = 0;
@@ -53,7 +53,7 @@ static enum prt_status follow_flow(struct prt_code *code, uint32_t index, uint32
     struct sched_instruction instruction = prt_code_at(code, index);
     RULE(code, index, instruction.opcode != SCHED_RETURN, "return",
          "the program comes here without a 'call'");
-    struct edges edges = successors(code, index, &instruction);
+    struct edges edges = find_successors(code, index, &instruction);
     for (uint32_t e = 0; e < edges.count; e++) {
         uint32_t target = edges.targets[e];
         RULE(code, index, target < code->count, "end", "the program runs off its end after this");
@@ -64,7 +64,7 @@ static enum prt_status follow_flow(struct prt_code *code, uint32_t index, uint32
     return PRT_OK;
 }
 
-static enum prt_status reach(struct prt_code *code, uint32_t *stack)
+static enum prt_status mark_reachable(struct prt_code *code, uint32_t *stack)
 {
     uint32_t depth = 0;
     enum prt_status status = PRT_OK;
@@ -126,8 +126,8 @@ enum prt_status prt_verify_flow(struct prt_code *code)
     uint32_t *stack = calloc((size_t)code->count + 1, sizeof *stack);
     uint8_t *marks = calloc((size_t)code->count + 1, 1);
     bool made = stack != NULL && marks != NULL;
-    enum prt_status status =
-        made ? reach(code, stack) : prt_error_set(code->error, PRT_E_NOMEM, "out of memory");
+    enum prt_status status = made ? mark_reachable(code, stack)
+                                  : prt_error_set(code->error, PRT_E_NOMEM, "out of memory");
     if (made && status == PRT_OK) status = verify_circles(code, marks, stack);
     free(stack);
     free(marks);

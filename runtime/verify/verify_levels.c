@@ -175,7 +175,7 @@ static bool has_reader_in(const struct levels *x, const struct container_node *n
 }
 
 /* Could `ends` have ended the stage before everybody in `seen`? */
-static bool outlives(const struct levels *x, uint32_t stage)
+static bool stage_outlives(const struct levels *x, uint32_t stage)
 {
     const struct container_node *node = &x->c->nodes[x->c->stages[stage].node];
     if (is_running(x, stage)) return true;
@@ -200,7 +200,7 @@ static enum prt_status infer_running(struct levels *x, uint32_t index)
         /* equivalent: forward passes reach the same result, in more rounds */
         for (uint32_t k = 0; k < 2 * stages; k++) {
             uint32_t s = k < stages ? k : 2 * stages - 1 - k;
-            if (!x->seen[s] || outlives(x, s)) continue;
+            if (!x->seen[s] || stage_outlives(x, s)) continue;
             x->seen[s] = false;
             changed = true;
         }
@@ -259,8 +259,8 @@ static enum prt_status verify_effect(const struct levels *x, uint32_t index, uin
 }
 
 /* On the present state, or within the innermost loop. */
-static enum prt_status apply(struct levels *x, uint32_t index, uint32_t key,
-                             const struct prt_effect *effect)
+static enum prt_status apply_effect(struct levels *x, uint32_t index, uint32_t key,
+                                    const struct prt_effect *effect)
 {
     enum prt_status status = prt_code_work(x->code, index, 1);
     if (status != PRT_OK) return status;
@@ -315,7 +315,7 @@ static enum prt_status apply_input(struct levels *x, const struct batch *b, uint
     RULE(x->code, b->index, counted, "numbers", "passes more packets than can be counted");
     effect.net += own.net;
     effect.top = own.top;
-    return apply(x, b->index, end->reader, &effect);
+    return apply_effect(x, b->index, end->reader, &effect);
 }
 
 static enum prt_status apply_output(struct levels *x, const struct batch *b, uint32_t output)
@@ -328,7 +328,7 @@ static enum prt_status apply_output(struct levels *x, const struct batch *b, uin
          "numbers", "passes more packets than can be counted");
     for (uint32_t k = keys.first; k < keys.first + keys.count && status == PRT_OK; k++) {
         if (k < x->q.first_out && x->c->readers[k].node == b->node_index) continue;
-        status = apply(x, b->index, k, &effect);
+        status = apply_effect(x, b->index, k, &effect);
     }
     return status;
 }
@@ -361,8 +361,8 @@ static enum prt_status interpret_run(struct levels *x, uint32_t index, uint32_t 
     status = apply_ends(x, &b);
     const struct prt_effect takes = {-(int64_t)firings, firings, PRT_NO_TOP}, launch = {1, 0, 1};
     if (status == PRT_OK && x->q.allowed[stage])
-        status = apply(x, index, x->q.first_allowance + stage, &takes);
-    if (status == PRT_OK) status = apply(x, index, x->q.launches, &launch);
+        status = apply_effect(x, index, x->q.first_allowance + stage, &takes);
+    if (status == PRT_OK) status = apply_effect(x, index, x->q.launches, &launch);
     if (status != PRT_OK) return status;
     x->now.least[key] = x->now.most[key] = (int64_t)((b.phase + firings) % b.node->phases);
     x->ran[stage] = true;
@@ -403,7 +403,7 @@ static enum prt_status close_one(struct levels *x, const struct frame *frame, ui
     }
     RULE(x->code, frame->repeat, prt_effect_repeat(&effect, count), "numbers",
          "passes more packets than can be counted");
-    return apply(x, frame->repeat, key, &effect);
+    return apply_effect(x, frame->repeat, key, &effect);
 }
 
 static enum prt_status leave_loop(struct levels *x)

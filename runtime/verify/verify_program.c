@@ -78,9 +78,9 @@ struct text {
     size_t used;
 };
 
-static void put(struct text *text, const char *format, ...) PRT_PRINTF(2, 3);
+static void text_append(struct text *text, const char *format, ...) PRT_PRINTF(2, 3);
 
-static void put(struct text *text, const char *format, ...)
+static void text_append(struct text *text, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -96,26 +96,26 @@ static void put_list(struct text *text, const struct sched_instruction *instruct
                      uint32_t length)
 {
     for (uint32_t i = 0; i < length && i < LIST_SHOWN; i++)
-        put(text, i == 0 ? "%" PRIu32 : " %" PRIu32, sched_list_item(instruction, i));
-    if (length > LIST_SHOWN) put(text, " ... (%" PRIu32 " numbers)", length);
+        text_append(text, i == 0 ? "%" PRIu32 : " %" PRIu32, sched_list_item(instruction, i));
+    if (length > LIST_SHOWN) text_append(text, " ... (%" PRIu32 " numbers)", length);
 }
 
 /* As the assembler writes it; labels are offsets: "jump @40". */
 static void put_instruction(struct text *text, const struct sched_instruction *instruction)
 {
     const struct sched_opcode_info *info = &sched_opcodes[instruction->opcode];
-    put(text, "%s", info->mnemonic);
+    text_append(text, "%s", info->mnemonic);
     for (size_t i = 0; info->operands[i] != '\0'; i++) {
         uint32_t value = instruction->operands[i];
-        put(text, i == 0 ? " " : ", ");
+        text_append(text, i == 0 ? " " : ", ");
         if (info->operands[i] == '*')
             put_list(text, instruction, value);
         else if (info->operands[i] == 'A' && value < SCHED_LEVELS)
-            put(text, "%s", sched_levels[value]);
+            text_append(text, "%s", sched_levels[value]);
         else if (info->operands[i] == 'F' && value < SCHED_FORMS)
-            put(text, "%s", sched_forms[value]);
+            text_append(text, "%s", sched_forms[value]);
         else
-            put(text, info->operands[i] == 'L' ? "@%" PRIu32 : "%" PRIu32, value);
+            text_append(text, info->operands[i] == 'L' ? "@%" PRIu32 : "%" PRIu32, value);
     }
 }
 

@@ -213,7 +213,8 @@ static struct effect effect_on(const struct replay *r, uint32_t edge, uint32_t v
     return effect;
 }
 
-static enum prt_status fire(struct replay *r, uint64_t word, uint64_t symbol, uint64_t count)
+static enum prt_status replay_firings(struct replay *r, uint64_t word, uint64_t symbol,
+                                      uint64_t count)
 {
     uint32_t local = symbol_vertex(r, symbol), vertex = r->vertices.items[local];
     uint32_t phase = (uint32_t)symbol - r->first_terminal[local];
@@ -235,7 +236,7 @@ static enum prt_status add_item(struct replay *r, uint64_t rule, uint64_t word)
     uint64_t terminals = r->first_terminal[r->vertices.count];
     if (PRT_BREAKS(count == 0 || count > INT64_MAX))
         return REFUSE(r, word + 1, "something is fired %" PRIu64 " times", count);
-    if (symbol < terminals) return fire(r, word, symbol, count);
+    if (symbol < terminals) return replay_firings(r, word, symbol, count);
     if (PRT_BREAKS(symbol - terminals >= rule))
         return REFUSE(r, word, "rule %" PRIu64 " contains rule %" PRIu64, rule, symbol - terminals);
     const struct rule *inner = &r->rules[symbol - terminals];
@@ -267,7 +268,7 @@ static enum prt_status keep_rule(struct replay *r, uint64_t rule)
     return PRT_OK;
 }
 
-static enum prt_status summarise(struct replay *r)
+static enum prt_status summarise_rules(struct replay *r)
 {
     assert(r->rules != NULL);
     for (uint64_t i = 0; i < r->rule_count; i++) {
@@ -375,7 +376,7 @@ static enum prt_status replay_all(struct replay *r)
     if (!allocate_replay(r)) return prt_error_set(r->error, PRT_E_NOMEM, "out of memory");
     index_vertices(r);
     enum prt_status status = read_rules(r);
-    if (status == PRT_OK) status = summarise(r);
+    if (status == PRT_OK) status = summarise_rules(r);
     if (status == PRT_OK) status = check_prologue(r);
     if (status == PRT_OK) status = check_period(r);
     return status;

@@ -31,10 +31,14 @@ planted "an include of a half from the model" "meet in lang/, base/, core/ and m
 planted "a file name that exists twice" 'not unique.*plan.c' runtime/load/plan.c 'int load;'
 # A function of a library for one kind of machine or another has two definitions in one file.
 file base/clock.h '#if A' 'static inline int clock_read(void)' '{' '    return 1;' '}' '#else' 'static inline int clock_read(void)' '{' '    return 2;' '}' '#endif'
-file compiler/plan/place.c 'static enum status settle(int a,' '                          int b)' '{' '    return a + b;' '}' 'int main(void)' '{' '    return place(1);' '}'
-file tools/run.c 'int main(void);' 'int main(void)' '{' '    return 0;' '}' 'static void settle(void);' 'int settled;'
+file compiler/plan/place.c 'static enum status settle_run(int a,' '                              int b)' '{' '    return a + b;' '}' 'int main(void)' '{' '    return place(1);' '}'
+file tools/run.c 'int main(void);' 'int main(void)' '{' '    return 0;' '}' 'static void settle_run(void);' 'int add63(void)' '{' '    return 0;' '}'
 check "names that belong to one function, and main" scripts/lint.sh structure
-planted "a name of functions in two files" 'run.c:.*: settle.. is also a function of compiler/plan/place.c' tools/run.c 'static int settle(int a)
+planted "a name of functions in two files" 'run.c:.*: settle_run.. is also a function of compiler/plan/place.c' tools/run.c 'static int settle_run(int a)
+{
+    return a;
+}'
+planted "a name of one word" 'run.c:.*: settled..: a name of one word' tools/run.c 'static int settled(int a)
 {
     return a;
 }'

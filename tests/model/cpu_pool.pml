@@ -4,10 +4,10 @@
  * The caller's thread, which is worker 0, and one of the pool's, or two (THREE).  It calls all for a job of four chunks,
  * gives one that is for worker 1 alone (a line with a place) and perhaps one that is for all, waits for both
  * (prt_cpu_pool_wait), calls once more, and stops the pool; THREE: nothing but a call, of three chunks.  Modelled are
- * execute_with_all, hand_out, answer_call, execute_share, execute_others, take_claim, piece, await_owners, count_chunks,
- * join_call, line_up_cpu_job, release_cpu_job, end_cpu_job, leave_line, take_ready, await_event, serve, cpu_worker_main, prt_cpu_pool_wait and
- * prt_cpu_pool_stop.  What depends on time is drawn: how long somebody spins, how long owners are waited for, whether work
- * is worth waking others.
+ * execute_with_all, hand_out, answer_call, execute_share, execute_others, take_claim, piece_chunks, await_owners,
+ * count_chunks, join_call, line_up_cpu_job, release_cpu_job, end_cpu_job, leave_line, take_ready, await_event, serve_lines,
+ * cpu_worker_main, prt_cpu_pool_wait and prt_cpu_pool_stop.  What depends on time is drawn: how long somebody spins, how
+ * long owners are waited for, whether work is worth waking others.
  *
  * Holds: each chunk is executed once, while its job is the call's; the caller goes on when all chunks are done, and when
  * the lines are; whoever is to be woken is; a line that looks empty is at rest; all threads end.

@@ -72,7 +72,7 @@ static bool take_debug_number(struct prt_debug_loop *loop, const char *text, uin
 /* ---- running ---- */
 
 /* False: the run cannot go on. */
-static bool resume(struct prt_debug_loop *loop)
+static bool resume_run(struct prt_debug_loop *loop)
 {
     if (loop->stop->cause == PRT_STOP_END) {
         print_command_error(loop, "the run has ended");
@@ -89,7 +89,7 @@ static void do_run(struct prt_debug_loop *loop, const char *text)
         print_command_error(loop,
                             "the run has begun: what its inputs have given does not come again; "
                             "'continue' goes on");
-    else if (resume(loop))
+    else if (resume_run(loop))
         prt_debug_continue(loop->debugger);
 }
 
@@ -98,7 +98,7 @@ static void do_start(struct prt_debug_loop *loop, const char *text)
     (void)text;
     if (loop->begun)
         print_command_error(loop, "the run has begun");
-    else if (resume(loop))
+    else if (resume_run(loop))
         prt_debug_step(loop->debugger, 0);
 }
 
@@ -106,7 +106,7 @@ static void do_step(struct prt_debug_loop *loop, const char *text)
 {
     uint64_t count = 1;
     if (text[0] != '\0' && !take_debug_number(loop, text, &count)) return;
-    if (count > 0 && resume(loop)) prt_debug_step(loop->debugger, count);
+    if (count > 0 && resume_run(loop)) prt_debug_step(loop->debugger, count);
 }
 
 /* The stage of that name.  Without a name: the stage that fires next, or has fired last, or PRT_NONE.  False:
@@ -127,7 +127,7 @@ static void do_next(struct prt_debug_loop *loop, const char *text)
     if (!take_stage(loop, text, &stage)) return;
     if (stage == PRT_NONE)
         do_start(loop, text);
-    else if (resume(loop))
+    else if (resume_run(loop))
         prt_debug_until_stage(loop->debugger, stage);
 }
 
@@ -140,7 +140,7 @@ static void do_continue(struct prt_debug_loop *loop, const char *text)
         print_command_error(loop, "it has not stopped at a breakpoint");
         return;
     }
-    if (!resume(loop)) return;
+    if (!resume_run(loop)) return;
     if (count > 1 &&
         prt_debug_break_ignore(loop->debugger, loop->last_break, count - 1, &error) == PRT_OK)
         fprintf(loop->to, "breakpoint %" PRIu32 " is ignored %" PRIu64 " times\n", loop->last_break,
@@ -165,7 +165,7 @@ static void do_until(struct prt_debug_loop *loop, const char *text)
         do_next(loop, text);
         return;
     }
-    if (take_debug_number(loop, cycle, &number) && resume(loop))
+    if (take_debug_number(loop, cycle, &number) && resume_run(loop))
         prt_debug_until_cycle(loop->debugger, number);
 }
 
@@ -175,7 +175,7 @@ static void do_finish(struct prt_debug_loop *loop, const char *text)
     if (!take_stage(loop, text, &stage)) return;
     if (stage == PRT_NONE)
         print_command_error(loop, "of which stage? nothing has fired");
-    else if (resume(loop))
+    else if (resume_run(loop))
         prt_debug_until_end(loop->debugger, stage);
 }
 

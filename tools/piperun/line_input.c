@@ -165,7 +165,7 @@ static enum prt_line type_line(struct prt_lines *l, const char *prompt, const ch
 
 /* ---- files ---- */
 
-static bool push(struct prt_lines *l, const char *path)
+static bool push_file(struct prt_lines *l, const char *path)
 {
     errno = ELOOP;
     if (l->depth == FILES_DEEP) return false;
@@ -181,7 +181,7 @@ static bool push(struct prt_lines *l, const char *path)
     return true;
 }
 
-static void pop(struct prt_lines *l)
+static void pop_file(struct prt_lines *l)
 {
     struct line_file *file = &l->files[--l->depth];
     if (file->name != NULL) fclose(file->file);
@@ -197,7 +197,7 @@ int prt_lines_open(const char *script, FILE *to, prt_lines_words words, void *co
     if (script == NULL || strcmp(script, "-") == 0) {
         l->files[l->depth++].file = stdin;
         l->typed = script == NULL && isatty(STDIN_FILENO) && isatty(fileno(to));
-    } else if (!push(l, script)) {
+    } else if (!push_file(l, script)) {
         int exit_code = PRT_COMPLAIN(EXIT_USAGE, "%s: %s", script, file_error_text(errno));
         prt_lines_close(l);
         return exit_code;
@@ -212,7 +212,7 @@ void prt_lines_close(struct prt_lines *l)
     if (l == NULL) return;
     if (l->typed) close_editor(l);
     while (l->depth > 0)
-        pop(l);
+        pop_file(l);
     free(l->history);
     free(l->text);
     free(l);
@@ -225,7 +225,7 @@ bool prt_lines_are_typed(const struct prt_lines *l)
 
 bool prt_lines_source(struct prt_lines *l, const char *path)
 {
-    return push(l, path);
+    return push_file(l, path);
 }
 
 enum prt_line prt_lines_next(struct prt_lines *l, const char *prompt, const char **line)
@@ -246,7 +246,7 @@ enum prt_line prt_lines_next(struct prt_lines *l, const char *prompt, const char
             *line = l->text;
             return PRT_LINE;
         }
-        pop(l);
+        pop_file(l);
         if (prt_lines_are_typed(l) && l->depth == 1) return type_line(l, prompt, line);
     }
     return PRT_LINE_END;

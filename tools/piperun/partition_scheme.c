@@ -38,7 +38,7 @@ static bool read_cache_level(const char *word, int64_t *domain)
     return false;
 }
 
-static const char *example(const struct prt_scheme_word *scheme)
+static const char *scheme_example(const struct prt_scheme_word *scheme)
 {
     if (scheme->set == PRT_SCHEME_BY_AFFINITY_DOMAIN) return "by-affinity l2";
     return scheme->set == PRT_SCHEME_BY_COUNTS ? "by-counts 2 1 1" : "equally 2";
@@ -56,7 +56,7 @@ static int read_scheme_value(const struct prt_scheme_word *scheme, const char *w
     *value = read;
     if (errno == 0 && end != word && *end == '\0') return EXIT_DONE;
     return PRT_COMPLAIN(EXIT_USAGE, "%s: '%s' is no whole number of 64 bits; for example: %s",
-                        scheme->word, word, example(scheme));
+                        scheme->word, word, scheme_example(scheme));
 }
 
 static int find_scheme(const char *word, const struct prt_scheme_word **scheme)
@@ -77,7 +77,7 @@ static int read_scheme_words(int count, char **words, struct prt_scheme *scheme)
     bool many = scheme->word->set == PRT_SCHEME_BY_COUNTS;
     if (count == 1)
         return PRT_COMPLAIN(EXIT_USAGE, "%s: a value is missing; for example: %s", words[0],
-                            example(scheme->word));
+                            scheme_example(scheme->word));
     if (count > 2 && !many)
         return PRT_COMPLAIN(EXIT_USAGE, "%s takes one value: '%s' is too many", words[0], words[2]);
     scheme->properties = calloc((size_t)count + 2, sizeof *scheme->properties);

@@ -154,7 +154,7 @@ int prt_command_verify(int argc, char **argv)
 }
 
 /* An invalid container is disassembled all the same, without the names of its numbers. */
-static int disassemble(const struct prt_container *container, const char *path)
+static int print_disassembly(const struct prt_container *container, const char *path)
 {
     struct sched_error error;
     struct prt_error unheard;
@@ -181,7 +181,7 @@ int prt_command_disasm(int argc, char **argv)
     if (path == NULL) return EXIT_USAGE;
     int exit_code = read_container(path, &container);
     if (exit_code != EXIT_DONE) return exit_code;
-    exit_code = disassemble(&container, path);
+    exit_code = print_disassembly(&container, path);
     prt_container_free(&container);
     return exit_code;
 }

@@ -65,7 +65,7 @@ static int open_sink(const char *path, const struct prt_io_environment *environm
     return status == PRT_OK ? EXIT_DONE : prt_complain_status(&error);
 }
 
-static bool give(struct prt_reports *r, const void *bytes, size_t size)
+static bool give_bytes(struct prt_reports *r, const void *bytes, size_t size)
 {
     return size == 0 || prt_sink_write(r->sink, bytes, size, &r->error) == PRT_OK;
 }
@@ -80,7 +80,7 @@ static bool give_zipped(struct prt_reports *r, const char *bytes, size_t size, i
         r->zip.next_out = out;
         r->zip.avail_out = sizeof out;
         if (deflate(&r->zip, flush) == Z_STREAM_ERROR) return false;
-        if (!give(r, out, sizeof out - r->zip.avail_out)) return false;
+        if (!give_bytes(r, out, sizeof out - r->zip.avail_out)) return false;
     } while (r->zip.avail_out == 0);
     return true;
 }
@@ -88,7 +88,7 @@ static bool give_zipped(struct prt_reports *r, const char *bytes, size_t size, i
 static bool write_trace(void *context, const char *bytes, size_t size)
 {
     struct prt_reports *r = context;
-    return r->zipped ? give_zipped(r, bytes, size, Z_NO_FLUSH) : give(r, bytes, size);
+    return r->zipped ? give_zipped(r, bytes, size, Z_NO_FLUSH) : give_bytes(r, bytes, size);
 }
 
 static bool ends_in_gz(const char *path)

@@ -165,7 +165,7 @@ static void on_crash(int signal)
     exit_at_once(EXIT_FAULT);
 }
 
-static void handle(int signal, void (*handler)(int), int flags)
+static void signal_handle(int signal, void (*handler)(int), int flags)
 {
     struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
     sigemptyset(&action.sa_mask);
@@ -188,14 +188,14 @@ void prt_signals_install(void)
     stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
     sigaltstack(&alternate, NULL);
     ending_signals_handle(on_end_signal);
-    handle(SIGINT, on_interrupt, 0);
+    signal_handle(SIGINT, on_interrupt, 0);
     handle_teller(SIGALRM, on_alarm, 0);
     handle_teller(SIGUSR1, on_question, 0);
-    handle(SIGSEGV, on_crash, SA_ONSTACK);
-    handle(SIGBUS, on_crash, SA_ONSTACK);
-    handle(SIGFPE, on_crash, SA_ONSTACK);
-    handle(SIGILL, on_crash, SA_ONSTACK);
-    handle(SIGABRT, on_crash, SA_ONSTACK);
+    signal_handle(SIGSEGV, on_crash, SA_ONSTACK);
+    signal_handle(SIGBUS, on_crash, SA_ONSTACK);
+    signal_handle(SIGFPE, on_crash, SA_ONSTACK);
+    signal_handle(SIGILL, on_crash, SA_ONSTACK);
+    signal_handle(SIGABRT, on_crash, SA_ONSTACK);
 }
 
 void prt_signals_timeout(double seconds)

@@ -443,7 +443,7 @@ static bool any_narrow(struct narrowing *n)
     return false;
 }
 
-static struct kernel *narrowed(struct narrowing *n, struct kernel *kernel)
+static struct kernel *narrowed_copy(struct narrowing *n, struct kernel *kernel)
 {
     for (uint32_t i = 0; i < kernel->local_count; i++)
         new_island(n);
@@ -457,7 +457,7 @@ static struct kernel *narrowed(struct narrowing *n, struct kernel *kernel)
 
 /* ---- is it worth a look? ---- */
 
-static bool widens(const struct kx *x, void *data)
+static bool is_widening(const struct kx *x, void *data)
 {
     (void)data;
     return x->kind == KX_CONVERT && is_wide(x->type) && type_is_integer(x->left->type) &&
@@ -468,7 +468,7 @@ struct kernel *narrow_kernel(struct compile *cx, struct types *types, struct are
                              struct kernel *kernel)
 {
     if (kernel->states.count > 0 || kernel->grouped || kernel->is_child ||
-        kernel_launches_any(&kernel->launches) || !ks_any(kernel->body, NULL, widens, NULL))
+        kernel_launches_any(&kernel->launches) || !ks_any(kernel->body, NULL, is_widening, NULL))
         return kernel;
     struct narrowing n = {.scratch = arena_create(), .arena = arena, .types = types};
     struct walk_request request = {.cx = cx,
@@ -483,7 +483,7 @@ struct kernel *narrow_kernel(struct compile *cx, struct types *types, struct are
     cx->diags = diags_create(cx->arena, cx->sources);
     walk_body(&request, n.scratch);
     cx->diags = reported;
-    struct kernel *made = narrowed(&n, kernel);
+    struct kernel *made = narrowed_copy(&n, kernel);
     arena_destroy(n.scratch);
     return made;
 }

@@ -6,7 +6,7 @@
 
 /* ---- headers ---- */
 
-static bool inside(const struct elf_view *elf, uint64_t offset, uint64_t size_bytes)
+static bool lies_inside(const struct elf_view *elf, uint64_t offset, uint64_t size_bytes)
 {
     return offset <= elf->size_bytes && size_bytes <= elf->size_bytes - offset;
 }
@@ -21,8 +21,8 @@ bool elf_view_open(const unsigned char *bytes, size_t size_bytes, struct elf_vie
            h->e_ident[EI_DATA] == ELFDATA2LSB &&
            (h->e_shnum == 0 || h->e_shentsize == sizeof(Elf64_Shdr)) &&
            (h->e_phnum == 0 || h->e_phentsize == sizeof(Elf64_Phdr)) &&
-           inside(elf, h->e_shoff, (uint64_t)h->e_shnum * sizeof(Elf64_Shdr)) &&
-           inside(elf, h->e_phoff, (uint64_t)h->e_phnum * sizeof(Elf64_Phdr));
+           lies_inside(elf, h->e_shoff, (uint64_t)h->e_shnum * sizeof(Elf64_Shdr)) &&
+           lies_inside(elf, h->e_phoff, (uint64_t)h->e_phnum * sizeof(Elf64_Phdr));
 }
 
 /* False: there is no such section, or its bytes are not in the file. */
@@ -30,7 +30,7 @@ static bool section_at(const struct elf_view *elf, uint32_t index, Elf64_Shdr *s
 {
     if (index >= elf->header.e_shnum) return false;
     memcpy(section, elf->bytes + elf->header.e_shoff + index * sizeof *section, sizeof *section);
-    return section->sh_type != SHT_NOBITS && inside(elf, section->sh_offset, section->sh_size);
+    return section->sh_type != SHT_NOBITS && lies_inside(elf, section->sh_offset, section->sh_size);
 }
 
 static bool find_section(const struct elf_view *elf, uint32_t type, Elf64_Shdr *section)

@@ -69,7 +69,7 @@ static bool classify_elf(struct compile *cx, struct foreign_file *file)
     return true;
 }
 
-static bool classify(struct compile *cx, struct foreign_file *file)
+static bool classify_file(struct compile *cx, struct foreign_file *file)
 {
     if (begins_with_magic(file->bytes, ELFMAG, SELFMAG)) return classify_elf(cx, file);
     if (begins_with_magic(file->bytes, "!<arch>\n", 8)) {
@@ -129,7 +129,7 @@ static bool add_foreign_file(struct compile *cx, struct foreign_files *files,
     if (file.path == NULL) return report_missing_file(cx, &file, kernel);
     for (size_t i = 0; i < files->items.count; i++)
         if (strcmp(files->items.items[i].path, file.path) == 0) return true;
-    if (!read_foreign_file(cx, &file) || !classify(cx, &file)) return false;
+    if (!read_foreign_file(cx, &file) || !classify_file(cx, &file)) return false;
     vec_push(cx->arena, &files->items, file);
     vec_push(cx->arena, &cx->read_files, file.path);
     return true;

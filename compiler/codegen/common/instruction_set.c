@@ -43,7 +43,7 @@ static bool set_comes_before(const struct instruction_set *a, const struct instr
 }
 
 /* Inserts the set after those that are as good. */
-static void insert(struct instruction_set *sets, uint32_t count, struct instruction_set set)
+static void insert_set(struct instruction_set *sets, uint32_t count, struct instruction_set set)
 {
     uint32_t at = count;
     for (; at > 0 && !set_comes_before(&sets[at - 1], &set); at--)
@@ -69,7 +69,7 @@ static struct name_list list_set_names(struct arena *arena)
 }
 
 /* "; did you mean ...?", or "": `x86-64-` may have been forgotten, or a letter be wrong. */
-static const char *suggest(struct arena *arena, const struct name_list *list, const char *name)
+static const char *suggest_name(struct arena *arena, const struct name_list *list, const char *name)
 {
     struct instruction_set set;
     const char *meant = arena_printf(arena, "x86-64-%s", name);
@@ -85,7 +85,8 @@ static const char *explain_unknown(struct arena *arena, const char *name)
     const char *what = name[0] != '\0'
                            ? arena_printf(arena, "there is no instruction set '%s'", name)
                            : "a name is missing";
-    return arena_printf(arena, "%s; there are: %s%s", what, list.text, suggest(arena, &list, name));
+    return arena_printf(arena, "%s; there are: %s%s", what, list.text,
+                        suggest_name(arena, &list, name));
 }
 
 uint32_t instruction_sets_read(struct arena *arena, const char *list,
@@ -105,7 +106,7 @@ uint32_t instruction_sets_read(struct arena *arena, const char *list,
             *problem = arena_printf(arena, "'%s' is named twice", name);
             return 0;
         }
-        insert(sets, count++, set);
+        insert_set(sets, count++, set);
         if (list[length] == '\0') return count;
         list += length + 1;
     }

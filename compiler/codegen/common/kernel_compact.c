@@ -63,8 +63,8 @@ bool kernel_compacts(struct kernel_emitter *e, const struct kernel *kernel)
 }
 
 /* Lanes `first` to first + count - 1. */
-static LLVMValueRef part(struct kernel_emitter *e, LLVMValueRef vector, uint32_t first,
-                         uint32_t count)
+static LLVMValueRef vector_part(struct kernel_emitter *e, LLVMValueRef vector, uint32_t first,
+                                uint32_t count)
 {
     LLVMValueRef places[KERNEL_LANES_MAX];
     for (uint32_t i = 0; i < count; i++)
@@ -105,7 +105,8 @@ void kernel_append_some(struct kernel_emitter *e, uint32_t port, LLVMValueRef va
         kernel_array_item(e, e->pointer, 1, body->out[port].pointers, kernel_i64(e, 0));
     LLVMValueRef to = LLVMBuildLoad2(e->builder, e->pointer, slot, "");
     for (uint32_t first = 0; first < lanes; first += count) {
-        LLVMValueRef args[] = {part(e, value, first, count), part(e, mask, first, count), NULL};
+        LLVMValueRef args[] = {vector_part(e, value, first, count),
+                               vector_part(e, mask, first, count), NULL};
         LLVMTypeRef vector = LLVMTypeOf(args[0]);
         args[2] = LLVMGetPoison(vector);
         LLVMValueRef together = kernel_intrinsic(e, compress, args, 3, &vector, 1);

@@ -65,7 +65,7 @@ LLVMValueRef kernel_cycles_weigh(struct kernel_emitter *e, LLVMValueRef count, u
 /* ---- counting ---- */
 
 /* The condition under which what is emitted counts: NULL: always. */
-static LLVMValueRef condition(struct kernel_emitter *e)
+static LLVMValueRef counting_condition(struct kernel_emitter *e)
 {
     LLVMValueRef mask = e->body->mask, wanted = e->body->wanted;
     if (mask == NULL || wanted == NULL) return mask != NULL ? mask : wanted;
@@ -112,7 +112,7 @@ void kernel_counters_create(struct kernel_emitter *e)
 /* counter += amount, which is uniform or of each lane, where the code counts. */
 void kernel_counter_add(struct kernel_emitter *e, uint32_t counter, LLVMValueRef amount)
 {
-    LLVMValueRef when = condition(e);
+    LLVMValueRef when = counting_condition(e);
     bool lanes = kernel_is_vector(amount) || (when != NULL && kernel_is_vector(when));
     LLVMValueRef slot = counter_slot(e, counter, lanes);
     if (lanes && !kernel_is_vector(amount)) amount = kernel_splat(e, amount, e->body->lanes);
@@ -141,7 +141,7 @@ void kernel_count_cycles(struct kernel_emitter *e, uint32_t region, LLVMValueRef
 /* ---- what has been counted ---- */
 
 /* The value of a counter, NULL: nothing has been counted. */
-static LLVMValueRef counted(struct kernel_emitter *e, uint32_t counter)
+static LLVMValueRef load_counter(struct kernel_emitter *e, uint32_t counter)
 {
     struct kernel_counting *c = e->body->counting;
     LLVMTypeRef type = kernel_counter_type(e, c, counter);
@@ -160,7 +160,7 @@ static LLVMValueRef weighted_sum(struct kernel_emitter *e)
     const struct kernel_counting *c = e->body->counting;
     LLVMValueRef sum = kernel_i64(e, 0);
     for (uint32_t i = 0; i < c->plan->counter_count; i++) {
-        LLVMValueRef count = counted(e, i);
+        LLVMValueRef count = load_counter(e, i);
         if (count == NULL) continue;
         const struct cost_counter *counter = &c->plan->counters[i];
         LLVMValueRef cycles =
@@ -234,7 +234,7 @@ static void store_counters(struct kernel_emitter *e)
     LLVMValueRef index = LLVMBuildSub(e->builder, e->body->firing, base, "");
     for (uint32_t i = 0; i < c->plan->counter_count; i++) {
         LLVMTypeRef type = kernel_counter_type(e, c, i);
-        LLVMValueRef count = counted(e, i);
+        LLVMValueRef count = load_counter(e, i);
         if (count == NULL) count = LLVMConstNull(type);
         if (lanes > 0 && !kernel_is_vector(count)) count = kernel_splat(e, count, lanes);
         LLVMValueRef store =
@@ -551,7 +551,7 @@ bool kernel_counts_by_firing(const struct kernel_emitter *e)
 }
 
 /* Executions that count. */
-static LLVMValueRef executions(struct kernel_emitter *e)
+static LLVMValueRef count_executions(struct kernel_emitter *e)
 {
     if (e->body->entry != ENTRY_RUN) return kernel_i64(e, 1);
     return LLVMBuildLoad2(e->builder, e->i64, e->body->completed, "");
@@ -569,7 +569,7 @@ void kernel_count_report(struct kernel_emitter *e)
         cycles = LLVMBuildLoad2(e->builder, e->i64, c->sum, "");
     } else {
         LLVMValueRef constant =
-            kernel_cycles_weigh(e, executions(e), c->plan->constant, UINT64_MAX);
+            kernel_cycles_weigh(e, count_executions(e), c->plan->constant, UINT64_MAX);
         cycles = kernel_cycles_add(e, weighted_sum(e), constant);
     }
     LLVMBuildStore(e->builder, cycles, c->out);

@@ -87,7 +87,7 @@ static void pass_state(struct kernel_emitter *e, struct foreign_call *call, LLVM
     if (e->body->kernel->foreign->state_bytes > 0) pass_argument(call, state, NULL);
 }
 
-static LLVMValueRef window(struct kernel_emitter *e, bool is_out, uint32_t port)
+static LLVMValueRef foreign_window(struct kernel_emitter *e, bool is_out, uint32_t port)
 {
     LLVMValueRef zero = kernel_i64(e, 0);
     return is_out ? kernel_out_packet(e, port, zero, zero).pointer
@@ -162,7 +162,7 @@ static struct firing real_firing(struct kernel_emitter *e)
                        .windows = ARENA_ARRAY(e->scratch, LLVMValueRef, kernel->out_count + 1u),
                        .counters = ARENA_ARRAY(e->scratch, LLVMValueRef, kernel->out_count + 1u)};
     for (uint32_t i = 0; i < kernel->out_count; i++) {
-        f.windows[i] = window(e, true, i);
+        f.windows[i] = foreign_window(e, true, i);
         f.counters[i] = port_counter(e, i);
     }
     return f;
@@ -192,7 +192,7 @@ static LLVMValueRef fire_foreign(struct kernel_emitter *e, const struct firing *
     const struct kernel *kernel = e->body->kernel;
     pass_state(e, call, f->state);
     for (uint32_t i = 0; i < kernel->in_count; i++)
-        pass_argument(call, window(e, false, i), NULL);
+        pass_argument(call, foreign_window(e, false, i), NULL);
     for (uint32_t i = 0; i < kernel->out_count; i++) {
         pass_argument(call, f->windows[i], NULL);
         if (has_packet_count(e, &kernel->out[i])) pass_argument(call, f->counters[i], NULL);
@@ -274,11 +274,11 @@ static LLVMValueRef call_finish(struct kernel_emitter *e)
     const struct kernel *kernel = e->body->kernel;
     pass_state(e, call, e->body->state);
     if (kernel->in_count == 1) {
-        pass_argument(call, window(e, false, 0), NULL);
+        pass_argument(call, foreign_window(e, false, 0), NULL);
         pass_argument(call, LLVMBuildLoad2(e->builder, e->i64, e->body->left, "left"), NULL);
     }
     for (uint32_t i = 0; i < kernel->out_count; i++) {
-        pass_argument(call, window(e, true, i), NULL);
+        pass_argument(call, foreign_window(e, true, i), NULL);
         pass_argument(call, port_counter(e, i), NULL);
     }
     pass_arguments(e, call);

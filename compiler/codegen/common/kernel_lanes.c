@@ -61,7 +61,7 @@ struct lanes {
 static bool visit_lane_value(struct lanes *l, const struct kx *x);
 static void walk_lane_statements(struct lanes *l, const struct ks *first);
 
-static bool deny(struct lanes *l)
+static bool deny_lanes(struct lanes *l)
 {
     l->denied = true;
     return true;
@@ -156,29 +156,30 @@ static bool has_parts(const struct kx *x)
 /* Structs are read from packets, tables and constants; a varying local has no layout for them. */
 static bool visit_member(struct lanes *l, const struct kx *x)
 {
-    if (!has_parts(x->left)) return deny(l);
+    if (!has_parts(x->left)) return deny_lanes(l);
     const struct variable *root = kx_root_variable(x);
-    if (root != NULL && root->kind == VARIABLE_LOCAL) return deny(l);
+    if (root != NULL && root->kind == VARIABLE_LOCAL) return deny_lanes(l);
     return visit_lane_value(l, x->left);
 }
 
 static bool visit_index(struct lanes *l, const struct kx *x)
 {
     const struct kx *base = x->left;
-    if (!has_parts(base)) return deny(l);
-    if (kernel_index_is_checked(l->e, x->right, x->check, base->type->length)) return deny(l);
+    if (!has_parts(base)) return deny_lanes(l);
+    if (kernel_index_is_checked(l->e, x->right, x->check, base->type->length)) return deny_lanes(l);
     bool varying = visit_lane_value(l, base);
     return visit_lane_value(l, x->right) || varying;
 }
 
 static bool visit_peek(struct lanes *l, const struct kx *x)
 {
-    if (l->kernel == NULL) return deny(l);
+    if (l->kernel == NULL) return deny_lanes(l);
     const struct kernel_port *port = &l->kernel->in[x->port];
-    if (kernel_index_is_checked(l->e, x->right, x->check, port->peek)) return deny(l);
+    if (kernel_index_is_checked(l->e, x->right, x->check, port->peek)) return deny_lanes(l);
     if (x->left != NULL) {
-        if (kernel_index_is_checked(l->e, x->left, x->element_check, port->arity)) return deny(l);
-        if (visit_lane_value(l, x->left)) return deny(l);
+        if (kernel_index_is_checked(l->e, x->left, x->element_check, port->arity))
+            return deny_lanes(l);
+        if (visit_lane_value(l, x->left)) return deny_lanes(l);
     }
     visit_lane_value(l, x->right);
     return true;
@@ -186,14 +187,16 @@ static bool visit_peek(struct lanes *l, const struct kx *x)
 
 static bool visit_window(struct lanes *l, const struct kx *x)
 {
-    if (l->kernel == NULL) return deny(l);
+    if (l->kernel == NULL) return deny_lanes(l);
     const struct kernel_port *port = &l->kernel->in[x->port];
-    if (kernel_offset_is_checked(l->e, x->left, x->check, port->window_height)) return deny(l);
+    if (kernel_offset_is_checked(l->e, x->left, x->check, port->window_height))
+        return deny_lanes(l);
     if (kernel_offset_is_checked(l->e, x->right, x->column_check, port->window_width))
-        return deny(l);
+        return deny_lanes(l);
     if (x->third != NULL) {
-        if (kernel_index_is_checked(l->e, x->third, x->element_check, port->arity)) return deny(l);
-        if (visit_lane_value(l, x->third)) return deny(l);
+        if (kernel_index_is_checked(l->e, x->third, x->element_check, port->arity))
+            return deny_lanes(l);
+        if (visit_lane_value(l, x->third)) return deny_lanes(l);
     }
     visit_lane_value(l, x->left);
     visit_lane_value(l, x->right);
@@ -210,13 +213,13 @@ static bool is_small(const struct type *type)
 /* Assignments are to locals. */
 static bool visit_lane_assign(struct lanes *l, const struct kx *x)
 {
-    if (checks_divides_by_zero(x)) return deny(l);
-    if (!type_is_scalar(x->type) && (l->depth > 0 || !is_small(x->type))) return deny(l);
+    if (checks_divides_by_zero(x)) return deny_lanes(l);
+    if (!type_is_scalar(x->type) && (l->depth > 0 || !is_small(x->type))) return deny_lanes(l);
     const struct kx *root = x->left;
     for (; root->kind == KX_INDEX; root = root->left) {
-        if (visit_lane_value(l, root->right)) return deny(l);
+        if (visit_lane_value(l, root->right)) return deny_lanes(l);
     }
-    if (root->kind != KX_VARIABLE || root->variable->kind != VARIABLE_LOCAL) return deny(l);
+    if (root->kind != KX_VARIABLE || root->variable->kind != VARIABLE_LOCAL) return deny_lanes(l);
     visit_lane_value(l, x->left);
     if (visit_lane_value(l, x->right) || l->depth > l->declared[root->variable->index]) {
         mark_lane_varying(l, root->variable);
@@ -231,7 +234,7 @@ static bool visit_choice(struct lanes *l, const struct kx *x)
     uint32_t deeper = varying ? 1 : 0;
     if (varying &&
         (kernel_has_effects(x->right) || (x->third != NULL && kernel_has_effects(x->third)))) {
-        return deny(l);
+        return deny_lanes(l);
     }
     l->speculative += deeper;
     if (visit_lane_value(l, x->right)) varying = true;
@@ -243,18 +246,18 @@ static bool visit_choice(struct lanes *l, const struct kx *x)
 static bool visit_call(struct lanes *l, const struct kx *x)
 {
     bool varying = false;
-    if (kernel_function_faults(l->e, x->function) || !type_is_scalar(x->type)) return deny(l);
+    if (kernel_function_faults(l->e, x->function) || !type_is_scalar(x->type)) return deny_lanes(l);
     bool for_nobody = l->depth > 0 || l->speculative > 0;
-    if (for_nobody && has_open_loop(l->e, x->function)) return deny(l);
+    if (for_nobody && has_open_loop(l->e, x->function)) return deny_lanes(l);
     for (uint32_t i = 0; i < x->argument_count; i++) {
         const struct kx *argument = x->arguments[i];
         bool varies = visit_lane_value(l, argument);
         if (!type_is_scalar(argument->type) && (varies || argument->kind != KX_VARIABLE)) {
-            return deny(l);
+            return deny_lanes(l);
         }
         varying = varying || varies;
     }
-    if (varying && kernel_function_lanes(l->e, x->function) == NULL) return deny(l);
+    if (varying && kernel_function_lanes(l->e, x->function) == NULL) return deny_lanes(l);
     return varying;
 }
 
@@ -269,13 +272,13 @@ static bool visit_operands(struct lanes *l, const struct kx *x)
 static bool visit_lane_value(struct lanes *l, const struct kx *x)
 {
     if (l->denied) return true;
-    if (type_is_aggregate(x->type) && !has_parts(x) && !is_small(x->type)) return deny(l);
+    if (type_is_aggregate(x->type) && !has_parts(x) && !is_small(x->type)) return deny_lanes(l);
     switch (x->kind) {
     case KX_CONSTANT: return false;
     case KX_FIRING: return true;
     case KX_VARIABLE:
         if (x->variable->kind == VARIABLE_STATE || x->variable->kind == VARIABLE_SHARED)
-            return deny(l);
+            return deny_lanes(l);
         return x->variable->kind == VARIABLE_LOCAL && l->varying[x->variable->index];
     case KX_INDEX: return visit_index(l, x);
     case KX_MEMBER: return visit_member(l, x);
@@ -283,10 +286,10 @@ static bool visit_lane_value(struct lanes *l, const struct kx *x)
     case KX_WINDOW: return visit_window(l, x);
     case KX_ASSIGN: return visit_lane_assign(l, x);
     case KX_LOGICAL:
-    case KX_SELECT: return type_is_scalar(x->type) ? visit_choice(l, x) : deny(l);
+    case KX_SELECT: return type_is_scalar(x->type) ? visit_choice(l, x) : deny_lanes(l);
     case KX_CALL: return visit_call(l, x);
     case KX_COMMA: visit_lane_value(l, x->left); return visit_lane_value(l, x->right);
-    case KX_BINARY: return checks_divides_by_zero(x) ? deny(l) : visit_operands(l, x);
+    case KX_BINARY: return checks_divides_by_zero(x) ? deny_lanes(l) : visit_operands(l, x);
     case KX_NEGATE:
     case KX_COMPLEMENT:
     case KX_NOT:
@@ -298,9 +301,9 @@ static bool visit_lane_value(struct lanes *l, const struct kx *x)
     case KX_LEFT:
     case KX_PHASE:
     case KX_ITEM:
-    case KX_DONE: return deny(l);
+    case KX_DONE: return deny_lanes(l);
     }
-    return deny(l);
+    return deny_lanes(l);
 }
 
 /* ---- statements ---- */
@@ -309,7 +312,7 @@ static bool visit_lane_value(struct lanes *l, const struct kx *x)
 static bool visit_initialiser(struct lanes *l, const struct kx *x)
 {
     if (x->kind != KX_AGGREGATE) return visit_lane_value(l, x);
-    if (!type_is_indexed(x->type)) return deny(l);
+    if (!type_is_indexed(x->type)) return deny_lanes(l);
     bool varying = false;
     for (uint32_t i = 0; i < x->argument_count; i++) {
         if (x->arguments[i] != NULL && visit_initialiser(l, x->arguments[i])) varying = true;
@@ -329,11 +332,11 @@ static void walk_lane_if(struct lanes *l, const struct ks *s)
 static void walk_lane_loop(struct lanes *l, const struct ks *s)
 {
     uint32_t outer_break = l->break_depth, outer_continue = l->continue_depth;
-    if (l->depth > 0 && !certainly_ends(s)) deny(l);
+    if (l->depth > 0 && !certainly_ends(s)) deny_lanes(l);
     walk_lane_statements(l, s->init);
     l->break_depth = l->continue_depth = l->depth;
     l->loops++;
-    if (s->expr != NULL && visit_lane_value(l, s->expr)) deny(l);
+    if (s->expr != NULL && visit_lane_value(l, s->expr)) deny_lanes(l);
     walk_lane_statements(l, s->body);
     l->loops--;
     if (s->step != NULL) visit_lane_value(l, s->step);
@@ -344,7 +347,7 @@ static void walk_lane_loop(struct lanes *l, const struct ks *s)
 static void walk_lane_switch(struct lanes *l, const struct ks *s)
 {
     uint32_t outer = l->break_depth;
-    if (visit_lane_value(l, s->expr)) deny(l);
+    if (visit_lane_value(l, s->expr)) deny_lanes(l);
     l->break_depth = l->depth;
     walk_lane_statements(l, s->body);
     l->break_depth = outer;
@@ -356,20 +359,20 @@ static void walk_output(struct lanes *l, const struct ks *s)
 {
     bool some = l->kernel != NULL && kernel_out_moves(l->kernel, &l->kernel->out[s->port]);
     if (l->kernel == NULL || (some ? l->loops > 0 : l->depth > 0)) {
-        deny(l);
+        deny_lanes(l);
         return;
     }
     const struct kernel_port *port = &l->kernel->out[s->port];
-    if (!is_small(port->type)) deny(l);
-    if (s->kind == KS_EMIT && !s->count_proven) deny(l);
+    if (!is_small(port->type)) deny_lanes(l);
+    if (s->kind == KS_EMIT && !s->count_proven) deny_lanes(l);
     if (s->element != NULL &&
         (kernel_index_is_checked(l->e, s->element, s->element_check, port->arity) ||
          visit_lane_value(l, s->element))) {
-        deny(l);
+        deny_lanes(l);
     }
     if (s->kind == KS_STORE) {
         if (kernel_index_is_checked(l->e, s->index, s->check, port->push))
-            deny(l);
+            deny_lanes(l);
         else
             visit_lane_value(l, s->index);
     }
@@ -382,7 +385,7 @@ static void walk_lane_statement(struct lanes *l, const struct ks *s)
     case KS_EXPR: visit_lane_value(l, s->expr); break;
     case KS_DECLARE:
         l->declared[s->variable->index] = l->depth;
-        if (type_base(s->variable->type)->kind == TYPE_STRUCT) deny(l);
+        if (type_base(s->variable->type)->kind == TYPE_STRUCT) deny_lanes(l);
         if (s->expr != NULL && visit_initialiser(l, s->expr)) mark_lane_varying(l, s->variable);
         break;
     case KS_BLOCK: walk_lane_statements(l, s->body); break;
@@ -392,20 +395,20 @@ static void walk_lane_statement(struct lanes *l, const struct ks *s)
     case KS_CASE: break;
     case KS_LAUNCH:
     case KS_FOREIGN:
-    case KS_BARRIER: deny(l); break;
+    case KS_BARRIER: deny_lanes(l); break;
     case KS_BREAK:
-        if (l->depth > l->break_depth) deny(l);
+        if (l->depth > l->break_depth) deny_lanes(l);
         break;
     case KS_CONTINUE:
-        if (l->depth > l->continue_depth) deny(l);
+        if (l->depth > l->continue_depth) deny_lanes(l);
         break;
     case KS_RETURN:
         if (l->depth > 0)
-            deny(l);
+            deny_lanes(l);
         else if (s->expr != NULL)
             visit_lane_value(l, s->expr);
         break;
-    case KS_STOP: deny(l); break;
+    case KS_STOP: deny_lanes(l); break;
     case KS_EMIT:
     case KS_STORE: walk_output(l, s); break;
     }
@@ -417,7 +420,7 @@ static void walk_lane_statements(struct lanes *l, const struct ks *first)
         walk_lane_statement(l, s);
 }
 
-static bool solve(struct lanes *l, const struct ks *body)
+static bool solve_lanes(struct lanes *l, const struct ks *body)
 {
     l->declared = ARENA_ARRAY(l->e->scratch, uint32_t, l->local_count);
     do {
@@ -441,7 +444,7 @@ static const bool *function_lanes(struct kernel_emitter *e, const struct functio
             return NULL;
     }
     if (!type_is_scalar(f->result) || kernel_function_faults(e, f)) return NULL;
-    return solve(&l, f->body) ? l.varying : NULL;
+    return solve_lanes(&l, f->body) ? l.varying : NULL;
 }
 
 const bool *kernel_function_lanes(struct kernel_emitter *e, const struct function *f)
@@ -635,7 +638,7 @@ bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
     if (kernel_locals_bytes(kernel->body) > LOCAL_BYTES_MAX) return false;
     if (has_long_blocks(e, kernel)) return false;
     l.varying = ARENA_ARRAY(e->scratch, bool, kernel->local_count + 1u);
-    if (!solve(&l, kernel->body)) return false;
+    if (!solve_lanes(&l, kernel->body)) return false;
     plan->varying = l.varying;
     plan->loops = kernel_plan_loops(e, kernel->body, l.varying);
     plan->repeats = !vary && kernel->phases <= 1 && kernel_counts_by_firing(e);
@@ -655,7 +658,7 @@ bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
 }
 
 /* Packet by packet, of one output: its lanes are whole, consecutive lines. */
-static bool streams(struct kernel_emitter *e, const struct kernel *kernel)
+static bool kernel_streams_packets(struct kernel_emitter *e, const struct kernel *kernel)
 {
     enum { LIGHT_NODES = 256 };
     if (kernel->out_count != 1 || kernel->phases > 1 || kernel_rates_vary(kernel)) return false;
@@ -676,9 +679,9 @@ bool kernel_plan_stream(struct kernel_emitter *e, const struct kernel *kernel,
         return false;
     if (e->code->threads) return false;
     if (kernel->states.count > 0 || kernel->grouped || kernel->within) return false;
-    if (!streams(e, kernel)) return false;
+    if (!kernel_streams_packets(e, kernel)) return false;
     l.varying = ARENA_ARRAY(e->scratch, bool, kernel->local_count + 1u);
-    if (!solve(&l, kernel->body)) return false;
+    if (!solve_lanes(&l, kernel->body)) return false;
     uint32_t register_lanes;
     *plan = (struct kernel_lane_plan){.varying = l.varying,
                                       .loops = kernel_plan_loops(e, kernel->body, l.varying),

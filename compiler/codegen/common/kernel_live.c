@@ -18,7 +18,7 @@ struct text {
     uint64_t at;
 };
 
-static void name(struct text *t, const struct variable *v)
+static void append_name(struct text *t, const struct variable *v)
 {
     if (v->kind != VARIABLE_LOCAL || !t->counted[v->index]) return;
     struct life *life = &t->lives[v->index];
@@ -29,7 +29,7 @@ static void name(struct text *t, const struct variable *v)
 
 static bool name_in(const struct kx *x, void *data)
 {
-    if (x->kind == KX_VARIABLE) name(data, x->variable);
+    if (x->kind == KX_VARIABLE) append_name(data, x->variable);
     return false;
 }
 
@@ -59,7 +59,7 @@ static void read_statement(struct text *t, const struct ks *s)
     kx_any(s->element, name_in, t);
     kx_any(s->index, name_in, t);
     kx_any(s->expr, name_in, t);
-    if (s->kind == KS_DECLARE && !s->unset) name(t, s->variable);
+    if (s->kind == KS_DECLARE && !s->unset) append_name(t, s->variable);
     read_list(t, s->body);
     read_list(t, s->otherwise);
 }

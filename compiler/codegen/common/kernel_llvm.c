@@ -213,7 +213,7 @@ void kernel_text_attribute(struct kernel_emitter *e, LLVMValueRef function, cons
                                                       value, (unsigned)strlen(value)));
 }
 
-static void verify(struct kernel_emitter *e)
+static void verify_module(struct kernel_emitter *e)
 {
     char *text = NULL;
     if (LLVMVerifyModule(e->module, LLVMReturnStatusAction, &text)) kernel_internal_error(text);
@@ -289,7 +289,7 @@ static const char *choose_passes(const struct kernel_emitter *e)
                                     : level);
 }
 
-static bool optimise(struct kernel_emitter *e)
+static bool optimise_module(struct kernel_emitter *e)
 {
     set_switches();
     if (is_large(e)) {
@@ -308,7 +308,7 @@ static bool optimise(struct kernel_emitter *e)
     if (error == NULL) {
         kernel_expand_gathers(e);
         e->code->rewrite_module(e);
-        verify(e); /* nothing checks the rewritten code after this */
+        verify_module(e); /* nothing checks the rewritten code after this */
         return true;
     }
     char *text = LLVMGetErrorMessage(error);
@@ -392,9 +392,9 @@ static bool build_module(struct kernel_emitter *e)
         kernel_text_attribute(e, f, "no-builtin-wcslen", "");
         e->code->mark_function(e, f);
     }
-    verify(e);
+    verify_module(e);
     count_work(e);
-    if (!optimise(e)) return false;
+    if (!optimise_module(e)) return false;
     if (e->cx->times != NULL) phase_count(e->cx, COUNT_OPTIMISED, count_instructions(e));
     return true;
 }

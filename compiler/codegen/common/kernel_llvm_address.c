@@ -17,7 +17,8 @@ struct kernel_bound kernel_constant_bound(struct kernel_emitter *e, uint64_t lim
 }
 
 /* A speculative load must not leave its object: its index becomes at most that of the last item. */
-static LLVMValueRef clamp(struct kernel_emitter *e, LLVMValueRef index, struct kernel_bound bound)
+static LLVMValueRef clamp_index(struct kernel_emitter *e, LLVMValueRef index,
+                                struct kernel_bound bound)
 {
     if (LLVMIsConstant(index) || !kernel_speculates(e)) return index;
     LLVMValueRef last = LLVMBuildSub(e->builder, bound.value, kernel_i64(e, 1), "");
@@ -37,7 +38,7 @@ LLVMValueRef kernel_index(struct kernel_emitter *e, const struct kx *index, enum
         LLVMValueRef bad = LLVMBuildICmp(e->builder, LLVMIntUGE, value, bound.value, "");
         kernel_fault_if(e, bad, KERNEL_FAULT_INDEX, span, value, bound.value);
     }
-    return clamp(e, value, bound);
+    return clamp_index(e, value, bound);
 }
 
 LLVMValueRef kernel_array_item(struct kernel_emitter *e, LLVMTypeRef item, uint64_t length,
@@ -50,8 +51,8 @@ LLVMValueRef kernel_array_item(struct kernel_emitter *e, LLVMTypeRef item, uint6
 /* ---- items of arrays ---- */
 
 /* One pointer for each lane, to where a varying index can be added. */
-static struct kernel_address spread(struct kernel_emitter *e, const struct type *scalar,
-                                    struct kernel_address base)
+static struct kernel_address spread_pointer(struct kernel_emitter *e, const struct type *scalar,
+                                            struct kernel_address base)
 {
     if (base.layout == LAYOUT_GATHER || base.layout == LAYOUT_UNIFORM) return base;
     uint64_t stride = base.layout == LAYOUT_LANES ? scalar->width_bytes : base.stride_bytes;
@@ -72,7 +73,7 @@ struct kernel_address kernel_item(struct kernel_emitter *e, const struct type *a
     if (base.item_bytes > 0) {
         /* The item of an object whose scalars lie `item_bytes` apart. */
         uint64_t bytes = type_scalar_count(array->element) * base.item_bytes;
-        if (kernel_is_vector(index)) base = spread(e, type_base(array), base);
+        if (kernel_is_vector(index)) base = spread_pointer(e, type_base(array), base);
         LLVMValueRef offset =
             LLVMBuildMul(e->builder, index, kernel_integer_like(e, index, 64, bytes), "");
         base.pointer = LLVMBuildInBoundsGEP2(e->builder, e->i8, base.pointer, &offset, 1, "");
@@ -80,7 +81,7 @@ struct kernel_address kernel_item(struct kernel_emitter *e, const struct type *a
     }
     LLVMTypeRef item = kernel_layout_type(e, array->element, base.layout);
     if (kernel_is_vector(index)) {
-        base = spread(e, type_base(array), base);
+        base = spread_pointer(e, type_base(array), base);
         base.layout = LAYOUT_GATHER;
     }
     base.pointer = kernel_array_item(e, item, array->length, base.pointer, index);
@@ -192,9 +193,10 @@ LLVMValueRef kernel_port_element(struct kernel_emitter *e, const struct kernel_p
 }
 
 /* Packet `index` after the `rate` packets of each earlier firing. */
-static struct kernel_address packet(struct kernel_emitter *e, const struct kernel_port *port,
-                                    const struct kernel_port_state *state, LLVMValueRef element,
-                                    uint64_t rate, LLVMValueRef index)
+static struct kernel_address packet_address(struct kernel_emitter *e,
+                                            const struct kernel_port *port,
+                                            const struct kernel_port_state *state,
+                                            LLVMValueRef element, uint64_t rate, LLVMValueRef index)
 {
     LLVMValueRef slot = kernel_array_item(e, e->pointer, port->arity, state->pointers, element);
     LLVMTypeRef memory = kernel_memory_type(e, port->type);
@@ -208,7 +210,7 @@ static struct kernel_address packet(struct kernel_emitter *e, const struct kerne
     if (e->body->lanes > 0) {
         address.layout = LAYOUT_STRIDED;
         address.stride_bytes = rate * port->type->width_bytes;
-        if (kernel_is_vector(index)) address = spread(e, port->type, address);
+        if (kernel_is_vector(index)) address = spread_pointer(e, port->type, address);
         if (e->body->pairs) {
             address.layout = LAYOUT_PAIRS;
             address.parts[0] = index;
@@ -231,7 +233,7 @@ struct kernel_address kernel_in_packet(struct kernel_emitter *e, uint32_t port,
                                        LLVMValueRef element, LLVMValueRef index)
 {
     const struct kernel_port *in = &e->body->kernel->in[port];
-    return packet(e, in, &e->body->in[port], element, in->pop, index);
+    return packet_address(e, in, &e->body->in[port], element, in->pop, index);
 }
 
 static struct kernel_address peek_address(struct kernel_emitter *e, const struct kx *x)
@@ -251,7 +253,8 @@ struct kernel_address kernel_out_packet(struct kernel_emitter *e, uint32_t port,
     const struct kernel_port *out = &e->body->kernel->out[port];
     if (e->body->lanes > 0 && e->body->out[port].phases != NULL)
         return kernel_appended_packet(e, port, index);
-    struct kernel_address to = packet(e, out, &e->body->out[port], element, out->push, index);
+    struct kernel_address to =
+        packet_address(e, out, &e->body->out[port], element, out->push, index);
     to.streamed = e->body->streamed;
     return to;
 }

@@ -50,7 +50,7 @@ static LLVMValueRef one_like(struct kernel_emitter *e, LLVMValueRef like)
 
 /* 1 in place of 0, for a quotient that may be computed where no firing wants it: division by zero traps.  A local that
  * is not yet written has any value there: freeze makes it one and the same for the test and the division. */
-static LLVMValueRef nonzero(struct kernel_emitter *e, LLVMValueRef divisor)
+static LLVMValueRef nonzero_divisor(struct kernel_emitter *e, LLVMValueRef divisor)
 {
     divisor = LLVMBuildFreeze(e->builder, divisor, "");
     LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(divisor));
@@ -75,15 +75,16 @@ static LLVMValueRef signed_division(struct kernel_emitter *e, bool remainder, LL
     return LLVMBuildSelect(e->builder, minus_one, negated, value, "");
 }
 
-static LLVMValueRef division(struct kernel_emitter *e, bool remainder, const struct type *type,
-                             LLVMValueRef left, LLVMValueRef right, const struct kx *at)
+static LLVMValueRef build_division(struct kernel_emitter *e, bool remainder,
+                                   const struct type *type, LLVMValueRef left, LLVMValueRef right,
+                                   const struct kx *at)
 {
     if (checks_divides_by_zero(at)) {
         LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(right));
         LLVMValueRef bad = LLVMBuildICmp(e->builder, LLVMIntEQ, right, zero, "");
         kernel_fault_if(e, bad, KERNEL_FAULT_DIVISION, at->span, NULL, NULL);
     } else if (kernel_speculates(e) && checks_divisor_varies(at)) {
-        right = nonzero(e, right);
+        right = nonzero_divisor(e, right);
     }
     if (type_is_signed(type)) return signed_division(e, remainder, left, right);
     return remainder ? LLVMBuildURem(e->builder, left, right, "")
@@ -115,8 +116,8 @@ static LLVMValueRef integer_binary(struct kernel_emitter *e, enum kx_op op, cons
     case OP_ADD: return LLVMBuildAdd(e->builder, left, right, "");
     case OP_SUB: return LLVMBuildSub(e->builder, left, right, "");
     case OP_MUL: return LLVMBuildMul(e->builder, left, right, "");
-    case OP_DIV: return division(e, false, type, left, right, at);
-    case OP_REM: return division(e, true, type, left, right, at);
+    case OP_DIV: return build_division(e, false, type, left, right, at);
+    case OP_REM: return build_division(e, true, type, left, right, at);
     case OP_AND: return LLVMBuildAnd(e->builder, left, right, "");
     case OP_OR: return LLVMBuildOr(e->builder, left, right, "");
     case OP_XOR: return LLVMBuildXor(e->builder, left, right, "");

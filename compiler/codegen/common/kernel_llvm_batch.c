@@ -263,7 +263,7 @@ static void store_state_scalars(struct kernel_emitter *e)
 
 /* The same pointer, but LLVM must not know that it is the same in every round. So values are loaded through it
  * where they are used. Otherwise LLVM would keep a large table or many arguments as vectors on the stack. */
-static LLVMValueRef anew(struct kernel_emitter *e, LLVMValueRef pointer)
+static LLVMValueRef launder_pointer(struct kernel_emitter *e, LLVMValueRef pointer)
 {
     enum { INACCESSIBLE_MEMORY = 3 << 2 };
     static const char tie[] = "=r,0", memory[] = "memory";
@@ -317,10 +317,11 @@ static void emit_firing(struct kernel_emitter *e, LLVMValueRef i, LLVMValueRef f
     body->arguments_anew = false;
     if (body->lanes != 0) {
         uint32_t registers = e->isa.vector_registers / 2;
-        body->tables = anew(e, body->tables);
+        body->tables = launder_pointer(e, body->tables);
         body->arguments_anew = body->kernel->argument_count > registers;
-        if (body->arguments_anew) body->arguments = anew(e, body->arguments);
-        if (body->constants != NULL) body->constants_at = anew(e, body->constants->table);
+        if (body->arguments_anew) body->arguments = launder_pointer(e, body->arguments);
+        if (body->constants != NULL)
+            body->constants_at = launder_pointer(e, body->constants->table);
     }
     kernel_firing_begin(e);
     kernel_count_firing_begin(e);
@@ -336,7 +337,7 @@ static void emit_firing(struct kernel_emitter *e, LLVMValueRef i, LLVMValueRef f
     kernel_firing_end(e);
 }
 
-static LLVMValueRef least(struct kernel_emitter *e, LLVMValueRef a, LLVMValueRef b)
+static LLVMValueRef build_minimum(struct kernel_emitter *e, LLVMValueRef a, LLVMValueRef b)
 {
     LLVMValueRef args[] = {a, b};
     return kernel_intrinsic(e, "llvm.umin", args, 2, &e->i64, 1);
@@ -359,7 +360,7 @@ static void emit_rounds(struct kernel_emitter *e, LLVMValueRef from, LLVMValueRe
     LLVMValueRef step = kernel_i64(e, lanes > 0 ? lanes : 1);
     LLVMValueRef next = LLVMBuildNUWAdd(e->builder, i, step, "i.next");
     LLVMValueRef more = LLVMBuildICmp(e->builder, LLVMIntULT, next, to, "");
-    if (last != NULL) next = least(e, next, last);
+    if (last != NULL) next = build_minimum(e, next, last);
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->builder);
     LLVMValueRef repeat = LLVMBuildCondBr(e->builder, more, loop, end);
     if (e->body->varying != NULL || e->body->border_row != NULL) kernel_leave_loop_alone(e, repeat);
@@ -384,7 +385,7 @@ static void emit_overlapping(struct kernel_emitter *e, LLVMValueRef begin, LLVMV
     LLVMValueRef whole = LLVMBuildICmp(e->builder, LLVMIntUGE, all, width, "");
     LLVMValueRef last = LLVMBuildSub(e->builder, to, width, "last");
     LLVMValueRef any = LLVMBuildICmp(e->builder, LLVMIntULT, *from, to, "");
-    LLVMValueRef first = LLVMBuildSelect(e->builder, any, least(e, *from, last), to, "");
+    LLVMValueRef first = LLVMBuildSelect(e->builder, any, build_minimum(e, *from, last), to, "");
     LLVMValueRef end = LLVMBuildSelect(e->builder, whole, to, *from, "end");
     emit_rounds(e, LLVMBuildSelect(e->builder, whole, first, *from, ""), end, last, lanes);
     *from = end;

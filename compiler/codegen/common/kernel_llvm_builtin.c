@@ -118,14 +118,15 @@ static LLVMValueRef emit_float_extreme(struct kernel_emitter *e, bool maximum,
     return LLVMBuildBitCast(b, bits, LLVMTypeOf(args[0]), "");
 }
 
-static LLVMValueRef extreme(struct kernel_emitter *e, bool maximum, enum scalar_type scalar,
-                            LLVMValueRef *args)
+static LLVMValueRef build_extreme(struct kernel_emitter *e, bool maximum, enum scalar_type scalar,
+                                  LLVMValueRef *args)
 {
     return scalar_is_float(scalar) ? emit_float_extreme(e, maximum, scalar, args)
                                    : integer_extreme(e, maximum, scalar, args);
 }
 
-static LLVMValueRef absolute(struct kernel_emitter *e, enum scalar_type scalar, LLVMValueRef value)
+static LLVMValueRef build_absolute(struct kernel_emitter *e, enum scalar_type scalar,
+                                   LLVMValueRef value)
 {
     if (scalar_is_float(scalar)) return same_type_intrinsic(e, "llvm.fabs", &value, 1);
     if (!scalar_is_signed(scalar)) return value;
@@ -162,9 +163,9 @@ static LLVMValueRef builtin_of(struct kernel_emitter *e, const struct kx *x, LLV
     case BUILTIN_RINT: return same_type_intrinsic(e, "llvm.roundeven", args, 1);
     case BUILTIN_ROUND: return same_type_intrinsic(e, "llvm.round", args, 1);
     case BUILTIN_COPYSIGN: return copy_sign(e, scalar, args);
-    case BUILTIN_ABS: return absolute(e, scalar, args[0]);
-    case BUILTIN_MIN: return extreme(e, false, scalar, args);
-    case BUILTIN_MAX: return extreme(e, true, scalar, args);
+    case BUILTIN_ABS: return build_absolute(e, scalar, args[0]);
+    case BUILTIN_MIN: return build_extreme(e, false, scalar, args);
+    case BUILTIN_MAX: return build_extreme(e, true, scalar, args);
     case BUILTIN_ISNAN: return is_nan(e, args[0], scalar);
     case BUILTIN_ISINF: return compare_magnitude(e, LLVMIntEQ, args[0], scalar);
     case BUILTIN_SIGNBIT: return visible_sign(e, args[0], scalar);
@@ -190,7 +191,7 @@ LLVMValueRef kernel_builtin_item(struct kernel_emitter *e, const struct kx *x, L
 }
 
 /* any, all */
-static LLVMValueRef reduction(struct kernel_emitter *e, const struct kx *x)
+static LLVMValueRef build_reduction(struct kernel_emitter *e, const struct kx *x)
 {
     uint64_t lanes = x->arguments[0]->type->length;
     struct kernel_operand operand = kernel_operand(e, x->arguments[0], false);
@@ -205,7 +206,7 @@ static LLVMValueRef reduction(struct kernel_emitter *e, const struct kx *x)
 
 LLVMValueRef kernel_builtin(struct kernel_emitter *e, const struct kx *x)
 {
-    if (x->builtin == BUILTIN_ANY || x->builtin == BUILTIN_ALL) return reduction(e, x);
+    if (x->builtin == BUILTIN_ANY || x->builtin == BUILTIN_ALL) return build_reduction(e, x);
     enum { ARITY_MAX = 3 };
     LLVMValueRef args[ARITY_MAX] = {NULL};
     if (x->argument_count == 0 || x->argument_count > ARITY_MAX) {

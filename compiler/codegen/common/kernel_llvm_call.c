@@ -116,8 +116,8 @@ static bool is_library_function(const struct kernel_emitter *e, const struct fun
     return strcmp(source_get(e->cx->sources, f->span.source)->name, "std/math.pipe") == 0;
 }
 
-static LLVMValueRef define(struct kernel_emitter *e, const struct function *f, uint32_t lanes,
-                           bool speculative, uint64_t *instructions)
+static LLVMValueRef define_function(struct kernel_emitter *e, const struct function *f,
+                                    uint32_t lanes, bool speculative, uint64_t *instructions)
 {
     const char *name = lanes > 0 ? arena_printf(e->scratch, "%s.x%u", f->name, lanes) : f->name;
     LLVMValueRef function = LLVMAddFunction(e->module, name, function_type(e, f, lanes));
@@ -173,7 +173,7 @@ static LLVMValueRef function_llvm(struct kernel_emitter *e, const struct functio
     struct function_code code = code_of(kernel_function_of(e, f), lanes, speculative);
     if (*code.llvm == NULL) {
         uint64_t instructions;
-        LLVMValueRef llvm = define(e, f, lanes, speculative, &instructions);
+        LLVMValueRef llvm = define_function(e, f, lanes, speculative, &instructions);
         code = code_of(kernel_function_of(e, f), lanes, speculative); /* define may have moved it */
         *code.llvm = llvm;
         *code.instructions = instructions;

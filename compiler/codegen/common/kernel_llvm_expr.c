@@ -56,8 +56,8 @@ void kernel_store_zero(struct kernel_emitter *e, const struct type *type, struct
 }
 
 /* Memory that can hold what an object of that layout does. */
-static struct kernel_address temporary(struct kernel_emitter *e, const struct type *type,
-                                       enum kernel_layout like)
+static struct kernel_address temporary_like(struct kernel_emitter *e, const struct type *type,
+                                            enum kernel_layout like)
 {
     enum kernel_layout layout = like == LAYOUT_UNIFORM ? LAYOUT_UNIFORM : LAYOUT_LANES;
     return (struct kernel_address){.pointer = kernel_alloca_value(e, type, layout, "temporary"),
@@ -136,7 +136,7 @@ struct kernel_operand kernel_operand(struct kernel_emitter *e, const struct kx *
     operand.at = kernel_value_address(e, x);
     if (copied) { /* what follows may change it */
         struct kernel_address now = operand.at;
-        operand.at = temporary(e, x->type, now.layout);
+        operand.at = temporary_like(e, x->type, now.layout);
         kernel_copy(e, x->type, operand.at, now);
     }
     return operand;
@@ -232,7 +232,7 @@ void kernel_expression_into(struct kernel_emitter *e, const struct kx *x, struct
     } else if (fresh || has_address(x)) {
         array_into(e, x, to);
     } else {
-        struct kernel_address value = temporary(e, x->type, to.layout);
+        struct kernel_address value = temporary_like(e, x->type, to.layout);
         array_into(e, x, value);
         kernel_copy(e, x->type, to, value);
     }
@@ -244,11 +244,11 @@ static struct kernel_address assign_vector(struct kernel_emitter *e, const struc
     uint64_t lanes = x->type->length;
     const struct type *item = x->type->element, *operation = x->operation->element;
     struct kernel_address to = kernel_address_of(e, x->left),
-                          old = temporary(e, x->type, to.layout);
+                          old = temporary_like(e, x->type, to.layout);
     kernel_copy(e, x->type, old, to);
     struct kernel_operand left = {.at = old, .item = item};
     struct kernel_operand right = kernel_operand(e, x->right, false);
-    struct kernel_address result = temporary(e, x->type, to.layout);
+    struct kernel_address result = temporary_like(e, x->type, to.layout);
     for (uint64_t i = 0; i < lanes; i++) {
         LLVMValueRef a = kernel_operand_item(e, &left, lanes, i);
         LLVMValueRef b = kernel_operand_item(e, &right, lanes, i);
@@ -272,7 +272,7 @@ static struct kernel_address assign_array(struct kernel_emitter *e, const struct
 struct kernel_address kernel_value_address(struct kernel_emitter *e, const struct kx *x)
 {
     if (has_address(x)) return kernel_address_of(e, x);
-    struct kernel_address value = temporary(e, x->type, value_layout(e, x));
+    struct kernel_address value = temporary_like(e, x->type, value_layout(e, x));
     if (x->kind == KX_ASSIGN) /* the value of now: the variable may change before it is used */
         kernel_copy(e, x->type, value, assign_array(e, x));
     else
@@ -327,7 +327,7 @@ static void store_assigned(struct kernel_emitter *e, const struct type *type,
     kernel_store(e, type, to, value);
 }
 
-static LLVMValueRef assign(struct kernel_emitter *e, const struct kx *x)
+static LLVMValueRef build_assignment(struct kernel_emitter *e, const struct kx *x)
 {
     if (!type_is_scalar(x->type)) {
         assign_array(e, x);
@@ -395,8 +395,8 @@ static LLVMValueRef emit_choice_branch(struct kernel_emitter *e, LLVMValueRef co
 }
 
 /* Evaluates what may not be wanted: it is where `condition` is `truth`. */
-static LLVMValueRef speculate(struct kernel_emitter *e, struct side side, LLVMValueRef condition,
-                              bool truth)
+static LLVMValueRef speculate_side(struct kernel_emitter *e, struct side side,
+                                   LLVMValueRef condition, bool truth)
 {
     LLVMValueRef outer = e->body->wanted;
     if (e->body->counting != NULL) {
@@ -413,7 +413,7 @@ static LLVMValueRef speculate(struct kernel_emitter *e, struct side side, LLVMVa
     return value;
 }
 
-static LLVMValueRef logical(struct kernel_emitter *e, const struct kx *x)
+static LLVMValueRef build_logical(struct kernel_emitter *e, const struct kx *x)
 {
     LLVMValueRef left = kernel_expression(e, x->left);
     bool both = x->op == OP_LOGICAL_AND;
@@ -421,7 +421,7 @@ static LLVMValueRef logical(struct kernel_emitter *e, const struct kx *x)
     if (!kernel_is_vector(left) && !kernel_is_speculatable(e, x->right)) {
         return emit_choice_branch(e, left, both ? other : constant, both ? constant : other);
     }
-    LLVMValueRef right = speculate(e, other, left, both);
+    LLVMValueRef right = speculate_side(e, other, left, both);
     kernel_unify(e, &left, &right);
     return both ? LLVMBuildAnd(e->builder, left, right, "")
                 : LLVMBuildOr(e->builder, left, right, "");
@@ -434,8 +434,8 @@ static LLVMValueRef emit_choice(struct kernel_emitter *e, const struct kx *x)
     bool speculatable = kernel_is_speculatable(e, x->right) && kernel_is_speculatable(e, x->third);
     if (!kernel_is_vector(condition) && !speculatable)
         return emit_choice_branch(e, condition, sides[0], sides[1]);
-    LLVMValueRef yes = speculate(e, sides[0], condition, true);
-    LLVMValueRef no = speculate(e, sides[1], condition, false);
+    LLVMValueRef yes = speculate_side(e, sides[0], condition, true);
+    LLVMValueRef no = speculate_side(e, sides[1], condition, false);
     return kernel_select(e, condition, yes, no);
 }
 
@@ -470,14 +470,14 @@ static LLVMValueRef scalar_expression(struct kernel_emitter *e, const struct kx 
     case KX_NOT: return LLVMBuildNot(e->builder, kernel_expression(e, x->left), "");
     case KX_BINARY:
     case KX_COMPARE: return emit_binary(e, x);
-    case KX_LOGICAL: return logical(e, x);
+    case KX_LOGICAL: return build_logical(e, x);
     case KX_SELECT: return emit_choice(e, x);
     case KX_CONVERT:
         if (e->body->pairs && kernel_is_packet_word(x))
             return kernel_load_pair_words(e, kernel_address_of(e, x->left),
                                           scalar_is_signed(x->left->type->scalar));
         return kernel_convert(e, kernel_expression(e, x->left), x->left->type, x->type);
-    case KX_ASSIGN: return assign(e, x);
+    case KX_ASSIGN: return build_assignment(e, x);
     case KX_CALL: return kernel_call(e, x, NULL);
     case KX_BUILTIN: return kernel_builtin(e, x);
     case KX_COMMA: kernel_expression(e, x->left); return kernel_expression(e, x->right);

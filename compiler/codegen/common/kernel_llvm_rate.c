@@ -297,8 +297,8 @@ void kernel_stop(struct kernel_emitter *e, const struct kx *left)
 /* ---- reports ---- */
 
 /* Of the present element of the port. */
-static void tell(struct kernel_emitter *e, const struct port_code *code, LLVMValueRef element,
-                 LLVMValueRef packets)
+static void store_rate(struct kernel_emitter *e, const struct port_code *code, LLVMValueRef element,
+                       LLVMValueRef packets)
 {
     LLVMValueRef first =
         kernel_offset(e, e->builder, code->told, code->first_output * sizeof(uint64_t));
@@ -309,7 +309,7 @@ static void tell(struct kernel_emitter *e, const struct port_code *code, LLVMVal
 static void tell_count(struct kernel_emitter *e, LLVMValueRef element, void *data)
 {
     const struct port_code *code = data;
-    tell(e, code, element, load_count(e, code->port, element));
+    store_rate(e, code, element, load_count(e, code->port, element));
 }
 
 void kernel_report_finish(struct kernel_emitter *e, LLVMValueRef produced)
@@ -345,7 +345,7 @@ static LLVMValueRef appended_packets(struct kernel_emitter *e, uint32_t out, LLV
 static void tell_appended(struct kernel_emitter *e, LLVMValueRef element, void *data)
 {
     const struct port_code *code = data;
-    tell(e, code, element, appended_packets(e, code->port, element, code->value));
+    store_rate(e, code, element, appended_packets(e, code->port, element, code->value));
 }
 
 static void report_produced(struct kernel_emitter *e, LLVMValueRef produced, LLVMValueRef completed)
@@ -364,7 +364,7 @@ static void tell_most(struct kernel_emitter *e, LLVMValueRef element, void *data
 {
     const struct port_code *code = data;
     LLVMValueRef slot = port_most_slot(e, code->port, element);
-    tell(e, code, element, LLVMBuildLoad2(e->builder, e->i64, slot, ""));
+    store_rate(e, code, element, LLVMBuildLoad2(e->builder, e->i64, slot, ""));
 }
 
 static void report_most(struct kernel_emitter *e, LLVMValueRef most)

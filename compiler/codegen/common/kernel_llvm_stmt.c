@@ -28,8 +28,8 @@ static void emit_jump(struct kernel_emitter *e, LLVMBasicBlockRef to)
 
 /* ---- packets ---- */
 
-static void canonicalise(struct kernel_emitter *e, const struct type *type,
-                         struct kernel_address at);
+static void canonicalise_value(struct kernel_emitter *e, const struct type *type,
+                               struct kernel_address at);
 
 /* for (i = 0; i < type->length; i++) one element */
 static void canonicalise_loop(struct kernel_emitter *e, const struct type *type,
@@ -40,7 +40,7 @@ static void canonicalise_loop(struct kernel_emitter *e, const struct type *type,
     LLVMBuildBr(e->builder, loop);
     kernel_position(e, loop);
     LLVMValueRef i = LLVMBuildPhi(e->builder, e->i64, "");
-    canonicalise(e, type->element, kernel_item(e, type, list, i));
+    canonicalise_value(e, type->element, kernel_item(e, type, list, i));
     LLVMValueRef next = LLVMBuildAdd(e->builder, i, kernel_i64(e, 1), "");
     LLVMValueRef more =
         LLVMBuildICmp(e->builder, LLVMIntULT, next, kernel_i64(e, type->length), "");
@@ -61,7 +61,7 @@ static void canonicalise_list(struct kernel_emitter *e, const struct type *type,
         return;
     }
     for (uint64_t i = 0; i < type->length; i++)
-        canonicalise(e, type->element, kernel_item(e, type, list, kernel_i64(e, i)));
+        canonicalise_value(e, type->element, kernel_item(e, type, list, kernel_i64(e, i)));
 }
 
 static void zero_between(struct kernel_emitter *e, LLVMValueRef at, uint64_t from, uint64_t to)
@@ -72,8 +72,8 @@ static void zero_between(struct kernel_emitter *e, LLVMValueRef at, uint64_t fro
 }
 
 /* Makes the NaNs of a value in memory canonical and what lies between fields zero. */
-static void canonicalise(struct kernel_emitter *e, const struct type *type,
-                         struct kernel_address at)
+static void canonicalise_value(struct kernel_emitter *e, const struct type *type,
+                               struct kernel_address at)
 {
     if (!type->has_floats && !type->has_padding) return;
     if (type->kind == TYPE_STRUCT) {
@@ -81,7 +81,7 @@ static void canonicalise(struct kernel_emitter *e, const struct type *type,
         for (uint32_t i = 0; i < type->field_count; i++) {
             const struct type_field *field = &type->fields[i];
             zero_between(e, at.pointer, end, field->offset_bytes);
-            canonicalise(e, field->type, kernel_member(e, at, field->offset_bytes));
+            canonicalise_value(e, field->type, kernel_member(e, at, field->offset_bytes));
             end = field->offset_bytes + field->type->width_bytes;
         }
         zero_between(e, at.pointer, end, type->width_bytes);
@@ -99,7 +99,7 @@ static void write_packet(struct kernel_emitter *e, uint32_t port, const struct k
     bool canonical = e->body->out[port].canonical;
     if (!type_is_scalar(x->type)) {
         kernel_expression_into(e, x, to, true);
-        if (canonical) canonicalise(e, x->type, to);
+        if (canonical) canonicalise_value(e, x->type, to);
         return;
     }
     if (canonical && type_is_float(x->type))
@@ -108,7 +108,7 @@ static void write_packet(struct kernel_emitter *e, uint32_t port, const struct k
 }
 
 /* How many packets the out-port takes: of a firing, or of finish. */
-static struct kernel_bound room(struct kernel_emitter *e, uint32_t port)
+static struct kernel_bound port_room(struct kernel_emitter *e, uint32_t port)
 {
     const struct kernel_port *out = &e->body->kernel->out[port];
     if (e->body->entry == ENTRY_FINISH) return kernel_constant_bound(e, out->finish_max);
@@ -117,7 +117,7 @@ static struct kernel_bound room(struct kernel_emitter *e, uint32_t port)
     return kernel_phase_rate(e, out->push, out->pushes);
 }
 
-static void emit(struct kernel_emitter *e, const struct ks *s)
+static void emit_append(struct kernel_emitter *e, const struct ks *s)
 {
     const struct kernel_port *out = &e->body->kernel->out[s->port];
     if (e->body->lanes > 0 && e->body->out[s->port].moves) {
@@ -137,7 +137,7 @@ static void emit(struct kernel_emitter *e, const struct ks *s)
     LLVMValueRef count = LLVMBuildLoad2(e->builder, e->i64, counter, "");
     LLVMValueRef more = LLVMBuildNUWAdd(e->builder, count, kernel_i64(e, 1), "");
     if (!s->count_proven) {
-        LLVMValueRef bound = room(e, s->port).value;
+        LLVMValueRef bound = port_room(e, s->port).value;
         LLVMValueRef bad = LLVMBuildICmp(e->builder, LLVMIntUGE, count, bound, "");
         kernel_fault_if(e, bad, KERNEL_FAULT_PUSH, s->span, more, bound);
     }
@@ -151,7 +151,7 @@ static void emit_store(struct kernel_emitter *e, const struct ks *s)
 {
     const struct kernel_port *out = &e->body->kernel->out[s->port];
     LLVMValueRef element = kernel_port_element(e, out, s->element, s->element_check);
-    LLVMValueRef index = kernel_index(e, s->index, s->check, room(e, s->port), s->span);
+    LLVMValueRef index = kernel_index(e, s->index, s->check, port_room(e, s->port), s->span);
     LLVMValueRef value = type_is_scalar(s->expr->type) ? kernel_expression(e, s->expr) : NULL;
     struct kernel_address to = kernel_out_packet(e, s->port, element, index);
     write_packet(e, s->port, s->expr, value, to);
@@ -204,7 +204,7 @@ static const struct ks *lone_append(struct kernel_emitter *e, const struct ks *s
 
 /* Memory for unwanted values. If LLVM knew that no code reads it, it would make the store conditional
  * again. */
-static LLVMValueRef nowhere(struct kernel_emitter *e)
+static LLVMValueRef unwanted_memory(struct kernel_emitter *e)
 {
     struct kernel_body *body = e->body;
     if (body->nowhere == NULL) {
@@ -231,7 +231,7 @@ static void append_if(struct kernel_emitter *e, const struct ks *guard, const st
         kernel_array_item(e, e->i64, out->arity, e->body->out[s->port].counts, element);
     LLVMValueRef count = LLVMBuildLoad2(e->builder, e->i64, counter, "");
     struct kernel_address to = kernel_out_packet(e, s->port, element, count);
-    to.pointer = LLVMBuildSelect(e->builder, condition, to.pointer, nowhere(e), "");
+    to.pointer = LLVMBuildSelect(e->builder, condition, to.pointer, unwanted_memory(e), "");
     write_packet(e, s->port, s->expr, value, to);
     LLVMValueRef one = LLVMBuildZExt(e->builder, condition, e->i64, "");
     LLVMBuildStore(e->builder, LLVMBuildNUWAdd(e->builder, count, one, ""), counter);
@@ -350,7 +350,7 @@ static void case_label(struct kernel_emitter *e, const struct ks *s)
     kernel_count(e, s->region);
 }
 
-static void leave(struct kernel_emitter *e, const struct ks *s)
+static void emit_return(struct kernel_emitter *e, const struct ks *s)
 {
     if (e->body->entry != ENTRY_FUNCTION) {
         kernel_items_leave(e);
@@ -381,9 +381,9 @@ void kernel_statement(struct kernel_emitter *e, const struct ks *s)
     case KS_CASE: case_label(e, s); break;
     case KS_BREAK: emit_jump(e, e->body->break_to); break;
     case KS_CONTINUE: emit_jump(e, e->body->continue_to); break;
-    case KS_RETURN: leave(e, s); break;
+    case KS_RETURN: emit_return(e, s); break;
     case KS_BARRIER: break; /* between two runs of items */
-    case KS_EMIT: emit(e, s); break;
+    case KS_EMIT: emit_append(e, s); break;
     case KS_STORE: emit_store(e, s); break;
     case KS_STOP: kernel_stop(e, s->expr); break;
     case KS_LAUNCH: kernel_launch_statement(e, s); break;

@@ -227,7 +227,7 @@ LLVMValueRef kernel_alloca_value(struct kernel_emitter *e, const struct type *ty
     return place;
 }
 
-static LLVMAttributeRef attribute(struct kernel_emitter *e, const char *name)
+static LLVMAttributeRef make_attribute(struct kernel_emitter *e, const char *name)
 {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
     if (kind == 0) kernel_internal_error("an attribute that this LLVM does not know");
@@ -237,13 +237,13 @@ static LLVMAttributeRef attribute(struct kernel_emitter *e, const char *name)
 void kernel_function_attribute(struct kernel_emitter *e, LLVMValueRef function, const char *name)
 {
     LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                            attribute(e, name));
+                            make_attribute(e, name));
 }
 
 void kernel_parameter_attribute(struct kernel_emitter *e, LLVMValueRef function, unsigned parameter,
                                 const char *name)
 {
-    LLVMAddAttributeAtIndex(function, parameter + 1, attribute(e, name));
+    LLVMAddAttributeAtIndex(function, parameter + 1, make_attribute(e, name));
 }
 
 LLVMValueRef kernel_intrinsic(struct kernel_emitter *e, const char *name, LLVMValueRef *args,

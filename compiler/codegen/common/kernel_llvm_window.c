@@ -239,7 +239,7 @@ static LLVMValueRef clamped_row(struct kernel_emitter *e, LLVMValueRef at, LLVMV
 }
 
 /* The remainder that is not negative. */
-static LLVMValueRef modulo(struct kernel_emitter *e, LLVMValueRef at, LLVMValueRef period)
+static LLVMValueRef build_modulo(struct kernel_emitter *e, LLVMValueRef at, LLVMValueRef period)
 {
     LLVMValueRef rest = LLVMBuildSRem(e->builder, at, period, "");
     LLVMValueRef negative = LLVMBuildICmp(e->builder, LLVMIntSLT, rest, kernel_i64(e, 0), "");
@@ -252,7 +252,7 @@ static LLVMValueRef mirrored_row(struct kernel_emitter *e, LLVMValueRef at, LLVM
     LLVMValueRef twice = LLVMBuildShl(e->builder, last, kernel_i64(e, 1), "");
     /* Of a side of one packet every packet is that one. */
     LLVMValueRef period = signed_extreme(e, "llvm.smax", twice, kernel_i64(e, 1));
-    LLVMValueRef rest = modulo(e, at, period);
+    LLVMValueRef rest = build_modulo(e, at, period);
     LLVMValueRef back = LLVMBuildSub(e->builder, twice, rest, "");
     return signed_extreme(e, "llvm.smin", rest, back);
 }
@@ -265,7 +265,7 @@ static LLVMValueRef border_place(struct kernel_emitter *e, enum border border, L
     LLVMValueRef last = LLVMBuildSub(e->builder, size, kernel_i64(e, 1), "");
     switch (border) {
     case BORDER_MIRROR: return mirrored_row(e, at, last);
-    case BORDER_WRAP: return modulo(e, at, size);
+    case BORDER_WRAP: return build_modulo(e, at, size);
     case BORDER_ZERO: {
         LLVMValueRef beyond = LLVMBuildICmp(e->builder, LLVMIntUGE, at, size, "outside");
         *outside = *outside == NULL ? beyond : LLVMBuildOr(e->builder, *outside, beyond, "");

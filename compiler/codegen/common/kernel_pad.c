@@ -72,13 +72,14 @@ struct padding {
     uint32_t lanes;
 };
 
-static LLVMValueRef times(const struct padding *p, uint64_t packets, LLVMValueRef firings)
+static LLVMValueRef multiply_firings(const struct padding *p, uint64_t packets,
+                                     LLVMValueRef firings)
 {
     return LLVMBuildMul(p->e->builder, firings, kernel_i64(p->e, packets), "");
 }
 
 /* Room for the packets of a whole block; it is made where the function begins. */
-static LLVMValueRef scratch(const struct padding *p, uint64_t bytes)
+static LLVMValueRef scratch_room(const struct padding *p, uint64_t bytes)
 {
     enum { ALIGNMENT = 64 };
     LLVMValueRef room =
@@ -100,7 +101,7 @@ static void fill_in(const struct padding *p, const struct kernel_port *port, LLV
     struct kernel_emitter *e = p->e;
     uint64_t width = port->type->width_bytes, all = in_packets(port, p->lanes) * width;
     LLVMValueRef more = LLVMBuildSub(e->builder, p->count, kernel_i64(e, 1), "");
-    LLVMValueRef bytes = LLVMBuildAdd(e->builder, times(p, port->pop * width, more),
+    LLVMValueRef bytes = LLVMBuildAdd(e->builder, multiply_firings(p, port->pop * width, more),
                                       kernel_i64(e, port->peek * width), "");
     copy_padded_packets(p, port->type, to, from, bytes);
     LLVMValueRef rest = LLVMBuildSub(e->builder, kernel_i64(e, all), bytes, "");
@@ -113,12 +114,12 @@ static void make_room(const struct padding *p, LLVMValueRef *windows)
     for (uint32_t i = 0; i < p->kernel->in_count; i++) {
         const struct kernel_port *port = &p->kernel->in[i];
         for (uint64_t n = 0; n < port->arity; n++)
-            *windows++ = scratch(p, in_packets(port, p->lanes) * port->type->width_bytes);
+            *windows++ = scratch_room(p, in_packets(port, p->lanes) * port->type->width_bytes);
     }
     for (uint32_t i = 0; i < p->kernel->out_count; i++) {
         const struct kernel_port *port = &p->kernel->out[i];
         for (uint64_t n = 0; n < port->arity; n++)
-            *windows++ = scratch(p, port->push * p->lanes * port->type->width_bytes);
+            *windows++ = scratch_room(p, port->push * p->lanes * port->type->width_bytes);
     }
 }
 
@@ -129,7 +130,7 @@ static void fill_out(const struct padding *p, uint32_t output, LLVMValueRef to)
     const struct kernel_port *port = &p->kernel->out[output];
     if (!port->indexed || written_wholly(e->scratch, p->kernel, output)) return;
     LLVMBuildMemSet(e->builder, to, LLVMConstInt(e->i8, 0, 0),
-                    times(p, port->push * port->type->width_bytes, p->count), 1);
+                    multiply_firings(p, port->push * port->type->width_bytes, p->count), 1);
 }
 
 static void fill_windows(const struct padding *p, LLVMValueRef *room, LLVMValueRef *windows)
@@ -147,8 +148,9 @@ static void empty_windows(const struct padding *p, LLVMValueRef *room, LLVMValue
     for (uint32_t i = 0; i < p->kernel->out_count; i++) {
         const struct kernel_port *port = &p->kernel->out[i];
         for (uint64_t n = 0; n < port->arity; n++)
-            copy_padded_packets(p, port->type, *windows++, *room++,
-                                times(p, port->push * port->type->width_bytes, p->count));
+            copy_padded_packets(
+                p, port->type, *windows++, *room++,
+                multiply_firings(p, port->push * port->type->width_bytes, p->count));
     }
 }
 
@@ -160,7 +162,7 @@ static void report_padded(const struct padding *p, LLVMValueRef produced, LLVMVa
     LLVMBasicBlockRef end = kernel_begin_asked(e, produced);
     for (uint32_t i = 0; i < p->kernel->out_count; i++)
         for (uint64_t n = 0; n < p->kernel->out[i].arity; n++)
-            LLVMBuildStore(e->builder, times(p, p->kernel->out[i].push, p->count),
+            LLVMBuildStore(e->builder, multiply_firings(p, p->kernel->out[i].push, p->count),
                            kernel_offset(e, e->builder, produced, output++ * sizeof(uint64_t)));
     kernel_end_asked(e, end);
     end = kernel_begin_asked(e, completed);

@@ -116,8 +116,8 @@ bool kernel_has_out_phases(struct kernel_emitter *e, const struct kernel_port *p
 /* ---- shuffles ---- */
 
 /* Element i is `first` + i x `step` of the concatenated vectors; elements past their end are undefined. */
-static LLVMValueRef pick(struct kernel_emitter *e, LLVMValueRef a, LLVMValueRef b, int64_t first,
-                         int64_t step)
+static LLVMValueRef pick_elements(struct kernel_emitter *e, LLVMValueRef a, LLVMValueRef b,
+                                  int64_t first, int64_t step)
 {
     LLVMValueRef places[KERNEL_LANES_MAX];
     unsigned count = LLVMGetVectorSize(LLVMTypeOf(a));
@@ -130,7 +130,8 @@ static LLVMValueRef pick(struct kernel_emitter *e, LLVMValueRef a, LLVMValueRef 
 }
 
 /* a0 b0 a1 b1 ... from the lower halves, or from the upper ones. */
-static LLVMValueRef interleave(struct kernel_emitter *e, LLVMValueRef a, LLVMValueRef b, bool upper)
+static LLVMValueRef interleave_halves(struct kernel_emitter *e, LLVMValueRef a, LLVMValueRef b,
+                                      bool upper)
 {
     LLVMValueRef places[KERNEL_LANES_MAX];
     unsigned count = LLVMGetVectorSize(LLVMTypeOf(a));
@@ -142,8 +143,8 @@ static LLVMValueRef interleave(struct kernel_emitter *e, LLVMValueRef a, LLVMVal
 }
 
 /* Takes from `b` where `from_b` says so: element i is place[i] of it, else element i of `a` stays. */
-static LLVMValueRef merge(struct kernel_emitter *e, LLVMValueRef a, LLVMValueRef b,
-                          const int64_t *place)
+static LLVMValueRef merge_vectors(struct kernel_emitter *e, LLVMValueRef a, LLVMValueRef b,
+                                  const int64_t *place)
 {
     LLVMValueRef places[KERNEL_LANES_MAX];
     unsigned count = LLVMGetVectorSize(LLVMTypeOf(a));
@@ -171,7 +172,7 @@ static void pick_odd(struct kernel_emitter *e, LLVMValueRef *v, uint64_t count, 
                 bool here = back ? scalar % count == from : scalar / tile == from;
                 place[i] = !here ? -1 : (int64_t)(back ? scalar / count : scalar % tile);
             }
-            result[r] = merge(e, result[r], v[from], place);
+            result[r] = merge_vectors(e, result[r], v[from], place);
         }
     }
     for (uint64_t r = 0; r < count; r++)
@@ -179,7 +180,7 @@ static void pick_odd(struct kernel_emitter *e, LLVMValueRef *v, uint64_t count, 
 }
 
 /* From a list of vectors, that are scalars in order, to its phases. */
-static void unzip(struct kernel_emitter *e, LLVMValueRef *v, uint64_t count)
+static void unzip_phases(struct kernel_emitter *e, LLVMValueRef *v, uint64_t count)
 {
     LLVMValueRef halves[2][WORDS_MAX / 2];
     if (count == 1) return;
@@ -188,17 +189,17 @@ static void unzip(struct kernel_emitter *e, LLVMValueRef *v, uint64_t count)
         return;
     }
     for (uint64_t i = 0; i < count / 2; i++) {
-        halves[0][i] = pick(e, v[2 * i], v[2 * i + 1], 0, 2);
-        halves[1][i] = pick(e, v[2 * i], v[2 * i + 1], 1, 2);
+        halves[0][i] = pick_elements(e, v[2 * i], v[2 * i + 1], 0, 2);
+        halves[1][i] = pick_elements(e, v[2 * i], v[2 * i + 1], 1, 2);
     }
-    unzip(e, halves[0], count / 2);
-    unzip(e, halves[1], count / 2);
+    unzip_phases(e, halves[0], count / 2);
+    unzip_phases(e, halves[1], count / 2);
     for (uint64_t r = 0; r < count; r++)
         v[r] = halves[r % 2][r / 2];
 }
 
 /* And back. */
-static void zip(struct kernel_emitter *e, LLVMValueRef *v, uint64_t count)
+static void zip_phases(struct kernel_emitter *e, LLVMValueRef *v, uint64_t count)
 {
     LLVMValueRef halves[2][WORDS_MAX / 2];
     if (count == 1) return;
@@ -208,11 +209,11 @@ static void zip(struct kernel_emitter *e, LLVMValueRef *v, uint64_t count)
     }
     for (uint64_t r = 0; r < count; r++)
         halves[r % 2][r / 2] = v[r];
-    zip(e, halves[0], count / 2);
-    zip(e, halves[1], count / 2);
+    zip_phases(e, halves[0], count / 2);
+    zip_phases(e, halves[1], count / 2);
     for (uint64_t i = 0; i < count / 2; i++) {
-        v[2 * i] = interleave(e, halves[0][i], halves[1][i], false);
-        v[2 * i + 1] = interleave(e, halves[0][i], halves[1][i], true);
+        v[2 * i] = interleave_halves(e, halves[0][i], halves[1][i], false);
+        v[2 * i + 1] = interleave_halves(e, halves[0][i], halves[1][i], true);
     }
 }
 
@@ -240,7 +241,7 @@ static void store_vector(struct kernel_emitter *e, const struct phases *p, LLVMV
     LLVMSetAlignment(LLVMBuildStore(e->builder, value, at), p->scalar->alignment_bytes);
 }
 
-static LLVMValueRef plus(struct kernel_emitter *e, LLVMValueRef base, uint64_t more)
+static LLVMValueRef add_offset(struct kernel_emitter *e, LLVMValueRef base, uint64_t more)
 {
     return more == 0 ? base : LLVMBuildNUWAdd(e->builder, base, kernel_i64(e, more), "");
 }
@@ -256,7 +257,7 @@ static LLVMValueRef load_last(struct kernel_emitter *e, const struct phases *p, 
     if (begin >= end) return LLVMGetPoison(type);
     uint64_t from = end - p->tile;
     LLVMValueRef loaded = load_vector(e, p, word, window, kernel_i64(e, from));
-    return pick(e, loaded, LLVMGetPoison(type), (int64_t)(begin - from), 1);
+    return pick_elements(e, loaded, LLVMGetPoison(type), (int64_t)(begin - from), 1);
 }
 
 /* How far scalar `i` of a word is shifted; the first has the lowest bits. */
@@ -270,14 +271,14 @@ static void store_phases(struct kernel_emitter *e, const struct phases *p, LLVMV
                          LLVMValueRef to, LLVMValueRef at)
 {
     LLVMTypeRef scalars = LLVMVectorType(kernel_memory_type(e, p->scalar), p->tile);
-    unzip(e, v, p->stride);
+    unzip_phases(e, v, p->stride);
     for (uint64_t i = 0; i < count_of_phases(p); i++) {
         LLVMValueRef phase = v[i / p->scalars];
         if (p->scalars > 1) {
             phase = LLVMBuildLShr(e->builder, phase, shift_of(e, p, i), "");
             phase = LLVMBuildTrunc(e->builder, phase, scalars, "");
         }
-        store_vector(e, p, phase, to, plus(e, at, i * p->length));
+        store_vector(e, p, phase, to, add_offset(e, at, i * p->length));
     }
 }
 
@@ -294,11 +295,11 @@ static LLVMValueRef load_words(struct kernel_emitter *e, const struct phases *p,
 {
     LLVMTypeRef item = kernel_memory_type(e, p->scalar), words = LLVMVectorType(e->i32, p->tile);
     if (p->scalars == 1)
-        return load_vector(e, p, item, from, plus(e, at, appended_phase(e->body, p, r)));
+        return load_vector(e, p, item, from, add_offset(e, at, appended_phase(e->body, p, r)));
     LLVMValueRef word = LLVMConstNull(words);
     for (uint64_t i = r * p->scalars; i < (r + 1) * p->scalars; i++) {
         LLVMValueRef phase =
-            load_vector(e, p, item, from, plus(e, at, appended_phase(e->body, p, i)));
+            load_vector(e, p, item, from, add_offset(e, at, appended_phase(e->body, p, i)));
         phase = LLVMBuildZExt(e->builder, phase, words, "");
         phase = LLVMBuildShl(e->builder, phase, shift_of(e, p, i), "");
         word = LLVMBuildOr(e->builder, word, phase, "");
@@ -328,7 +329,7 @@ static void end_tiles(struct kernel_emitter *e, const struct phases *p, struct t
                       uint64_t length)
 {
     LLVMBasicBlockRef end = kernel_block(e, "tiles.end");
-    LLVMValueRef next = plus(e, loop.at, p->tile);
+    LLVMValueRef next = add_offset(e, loop.at, p->tile);
     LLVMValueRef more = LLVMBuildICmp(e->builder, LLVMIntULT, next, kernel_i64(e, length), "");
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->builder);
     LLVMBuildCondBr(e->builder, more, loop.block, end);
@@ -338,8 +339,8 @@ static void end_tiles(struct kernel_emitter *e, const struct phases *p, struct t
 
 enum { FETCHED_MIN = 8 }; /* vectors of a tile, from which on the next one is fetched */
 
-static void cut(struct kernel_emitter *e, const struct phases *p, LLVMValueRef window,
-                uint64_t window_words, LLVMValueRef to)
+static void cut_window(struct kernel_emitter *e, const struct phases *p, LLVMValueRef window,
+                       uint64_t window_words, LLVMValueRef to)
 {
     LLVMValueRef v[WORDS_MAX];
     uint64_t whole = window_words / (p->stride * p->tile) * p->tile;
@@ -347,12 +348,13 @@ static void cut(struct kernel_emitter *e, const struct phases *p, LLVMValueRef w
         struct tile_loop loop = begin_tiles(e);
         LLVMValueRef from = LLVMBuildNUWMul(e->builder, loop.at, kernel_i64(e, p->stride), "");
         for (uint64_t i = 0; i < p->stride; i++)
-            v[i] = load_vector(e, p, phase_word_type(e, p), window, plus(e, from, i * p->tile));
+            v[i] =
+                load_vector(e, p, phase_word_type(e, p), window, add_offset(e, from, i * p->tile));
         for (uint64_t i = 0; i < p->stride && p->stride >= FETCHED_MIN; i++) {
             /* The line of the same word of the firings that follow these.  The processor reads
              * all packets of a block at once and then computes for long, so it does not fetch
              * this line by itself. */
-            LLVMValueRef next = plus(e, plus(e, from, i * p->tile), window_words);
+            LLVMValueRef next = add_offset(e, add_offset(e, from, i * p->tile), window_words);
             kernel_prefetch(e,
                             LLVMBuildGEP2(e->builder, phase_word_type(e, p), window, &next, 1, ""));
         }
@@ -402,7 +404,7 @@ void kernel_cut_phases(struct kernel_emitter *e)
         struct kernel_address window = kernel_in_packet(e, i, kernel_i64(e, 0), kernel_i64(e, 0));
         uint64_t parts = type_scalar_count(port->type);
         uint64_t seen = ((body->lanes - 1) * port->pop + port->peek) * parts / p.scalars;
-        cut(e, &p, window.pointer, seen, phases);
+        cut_window(e, &p, window.pointer, seen, phases);
         body->in[i].phases = phases;
         body->in[i].phase_bytes = p.length * p.scalar->width_bytes;
     }
@@ -428,10 +430,10 @@ void kernel_join_phases(struct kernel_emitter *e)
         struct tile_loop loop = begin_tiles(e);
         for (uint64_t r = 0; r < p.stride; r++)
             v[r] = load_words(e, &p, phases, r, loop.at);
-        zip(e, v, p.stride);
+        zip_phases(e, v, p.stride);
         LLVMValueRef to = LLVMBuildNUWMul(e->builder, loop.at, kernel_i64(e, p.stride), "");
         for (uint64_t r = 0; r < p.stride; r++)
-            store_vector(e, &p, v[r], window.pointer, plus(e, to, r * p.tile));
+            store_vector(e, &p, v[r], window.pointer, add_offset(e, to, r * p.tile));
         end_tiles(e, &p, loop, p.length);
     }
 }
@@ -465,7 +467,7 @@ struct kernel_address kernel_phase_packet(struct kernel_emitter *e, uint32_t in,
     }
     packet.layout = LAYOUT_WOVEN;
     for (uint32_t k = 0; k < e->body->weave; k++)
-        packet.parts[k] = phase_offset(e, in, plus(e, index, k * port->pop));
+        packet.parts[k] = phase_offset(e, in, add_offset(e, index, k * port->pop));
     return packet;
 }
 

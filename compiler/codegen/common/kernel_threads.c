@@ -65,7 +65,7 @@ static LLVMValueRef special_register(struct kernel_emitter *e, const char *name)
     return LLVMBuildCall2(e->builder, type, function, NULL, 0, "");
 }
 
-static LLVMValueRef wide(struct kernel_emitter *e, LLVMValueRef number)
+static LLVMValueRef widen_number(struct kernel_emitter *e, LLVMValueRef number)
 {
     return LLVMBuildZExt(e->builder, number, e->i64, "");
 }
@@ -84,11 +84,12 @@ static LLVMValueRef entry_param(const struct threads *t, unsigned number)
 static void number_threads(struct kernel_emitter *e, const struct threads *t, LLVMValueRef *number,
                            LLVMValueRef *all)
 {
-    LLVMValueRef size = wide(e, special_register(e, "llvm.nvvm.read.ptx.sreg.ntid.x"));
+    LLVMValueRef size = widen_number(e, special_register(e, "llvm.nvvm.read.ptx.sreg.ntid.x"));
     LLVMValueRef begin =
-        LLVMBuildNUWMul(e->builder, wide(e, entry_param(t, ENTRY_BLOCK)), size, "");
-    *number = LLVMBuildNUWAdd(e->builder, begin, wide(e, thread_number(e)), "thread");
-    *all = LLVMBuildNUWMul(e->builder, wide(e, entry_param(t, ENTRY_BLOCKS)), size, "threads");
+        LLVMBuildNUWMul(e->builder, widen_number(e, entry_param(t, ENTRY_BLOCK)), size, "");
+    *number = LLVMBuildNUWAdd(e->builder, begin, widen_number(e, thread_number(e)), "thread");
+    *all =
+        LLVMBuildNUWMul(e->builder, widen_number(e, entry_param(t, ENTRY_BLOCKS)), size, "threads");
 }
 
 /* ---- the windows of a firing ---- */
@@ -133,8 +134,8 @@ static LLVMValueRef packets_before(struct kernel_emitter *e, const struct thread
     return LLVMBuildSub(e->builder, LLVMBuildAdd(e->builder, whole, rest, ""), before, "");
 }
 
-static LLVMValueRef moved(struct kernel_emitter *e, LLVMValueRef pointer, LLVMValueRef count,
-                          uint64_t bytes)
+static LLVMValueRef advance_pointer(struct kernel_emitter *e, LLVMValueRef pointer,
+                                    LLVMValueRef count, uint64_t bytes)
 {
     LLVMValueRef offset = LLVMBuildMul(e->builder, count, kernel_i64(e, bytes), "");
     return LLVMBuildInBoundsGEP2(e->builder, e->i8, pointer, &offset, 1, "");
@@ -171,13 +172,13 @@ static void move_ends(struct kernel_emitter *e, const struct threads *t, LLVMVal
             port->window_width > 0 ? NULL : packets_before(e, t, i, port->pop, port->pops);
         for (uint64_t n = 0; n < port->arity; n++, param++)
             if (before != NULL)
-                args[param] = moved(e, args[param], before, port->type->width_bytes);
+                args[param] = advance_pointer(e, args[param], before, port->type->width_bytes);
     }
     for (uint32_t p = 0; p < kernel->out_count; p++) {
         const struct kernel_port *port = &kernel->out[p];
         for (uint64_t n = 0; n < port->arity; n++, param++, output++) {
             LLVMValueRef before = packets_before(e, t, i, t->most[output], port->pushes);
-            args[param] = moved(e, args[param], before, port->type->width_bytes);
+            args[param] = advance_pointer(e, args[param], before, port->type->width_bytes);
         }
     }
 }
@@ -195,7 +196,7 @@ static LLVMValueRef call_firing(struct kernel_emitter *e, const struct threads *
     args[KERNEL_PARAM_FAULT] = t->fault;
     args[KERNEL_PARAM_PRODUCED] =
         has_output_ranges(t->kernel)
-            ? moved(e, args[KERNEL_PARAM_PRODUCED], i, t->ends.out * sizeof(uint64_t))
+            ? advance_pointer(e, args[KERNEL_PARAM_PRODUCED], i, t->ends.out * sizeof(uint64_t))
             : nothing;
     args[KERNEL_PARAM_SEEN] = t->seen != NULL ? move_windows(e, t, i) : nothing;
     args[KERNEL_PARAM_PAST_CACHES] = kernel_i64(e, 0);

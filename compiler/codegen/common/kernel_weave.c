@@ -35,7 +35,7 @@ static bool is_woven_varying(const struct kx *x, void *data)
            w->varying[x->variable->index];
 }
 
-static bool varies(struct weaving *w, const struct kx *x)
+static bool is_varying_woven(struct weaving *w, const struct kx *x)
 {
     return kx_any(x, is_woven_varying, w);
 }
@@ -44,19 +44,19 @@ static bool varies(struct weaving *w, const struct kx *x)
 static bool peeks_anywhere(const struct kx *x, void *data)
 {
     struct weaving *w = data;
-    if (x->kind == KX_PEEK) return varies(w, x->right);
-    if (x->kind == KX_WINDOW) return varies(w, x->left) || varies(w, x->right);
+    if (x->kind == KX_PEEK) return is_varying_woven(w, x->right);
+    if (x->kind == KX_WINDOW) return is_varying_woven(w, x->left) || is_varying_woven(w, x->right);
     if (x->kind != KX_INDEX) return false;
     const struct kx *root = x->left;
     while (root->kind == KX_INDEX || root->kind == KX_MEMBER)
         root = root->left;
-    return root->kind == KX_PEEK && varies(w, x->right);
+    return root->kind == KX_PEEK && is_varying_woven(w, x->right);
 }
 
 /* The same of what is appended. */
 static bool stores_anywhere(const struct ks *s, void *data)
 {
-    return s->kind == KS_STORE && varies(data, s->index);
+    return s->kind == KS_STORE && is_varying_woven(data, s->index);
 }
 
 static bool moves_over_packets(const struct kx *x, void *data)

@@ -206,8 +206,8 @@ static void tell_end(struct compile *cx, const struct result *result, const stru
         diag_help(diag, "this is a mistake in pipec or LLVM, not in the program: -O1 may avoid it");
 }
 
-static struct child_end converse(const struct order *order, struct result *result,
-                                 struct child *child)
+static struct child_end converse_with_child(const struct order *order, struct result *result,
+                                            struct child *child)
 {
     struct child_message message;
     while (!result->damaged && child_receive(child, &message))
@@ -229,7 +229,7 @@ static struct child_end converse(const struct order *order, struct result *resul
 }
 
 /* The code of all sets, or a report. */
-static bool generate(const struct order *order, struct result *result)
+static bool generate_sets(const struct order *order, struct result *result)
 {
     struct compile *cx = order->cx;
     struct child_end end = {.fate = CHILD_ENDED, .words = ""};
@@ -237,7 +237,7 @@ static bool generate(const struct order *order, struct result *result)
     result->at = order->graph->span;
     enum compile_phase before = phase_begin(cx, PHASE_LLVM_BUILD);
     struct child *child = child_start(cx->arena, work_as_child, (void *)order);
-    if (child != NULL) end = converse(order, result, child);
+    if (child != NULL) end = converse_with_child(order, result, child);
     phase_resume(cx, before);
     if (child == NULL) {
         diag_report(cx->diags, RULE_CODEGEN, order->graph->span,
@@ -324,7 +324,7 @@ struct kernel_image *kernel_compile(struct compile *cx, const struct graph *grap
     struct result result = {0};
     struct order order = {cx, graph, sets, read_instruction_sets(cx, sets), KERNEL_TEXT_OBJ};
     if (order.set_count == 0 || !find_foreign(cx, graph, sets, order.set_count) ||
-        !generate(&order, &result))
+        !generate_sets(&order, &result))
         return NULL;
     struct kernel_object *objects = ARENA_ARRAY(cx->arena, struct kernel_object, order.set_count);
     enum compile_phase before = phase_begin(cx, PHASE_LINK);
@@ -361,7 +361,7 @@ bool kernel_emit(struct compile *cx, const struct graph *graph, enum kernel_text
     if (count == 0) return false;
     const struct instruction_set *set = kind == KERNEL_TEXT_PTX ? gpu_set(cx, sets, count) : sets;
     struct order order = {cx, graph, set, 1, kind};
-    if (!find_foreign(cx, graph, set, 1) || !generate(&order, &result)) return false;
+    if (!find_foreign(cx, graph, set, 1) || !generate_sets(&order, &result)) return false;
     assert(result.codes[0].bytes != NULL);
     size_t size = result.codes[0].size_bytes;
     if (set->code->threads && kind != KERNEL_TEXT_LLVM) size--; /* without the NUL of an image */

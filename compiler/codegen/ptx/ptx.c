@@ -19,7 +19,7 @@
 
 static const char *const set_names[] = {"sm_80", "sm_86", "sm_89", "sm_90", NULL};
 
-static uint64_t capability(const char *name)
+static uint64_t capability_number(const char *name)
 {
     uint64_t number = 0;
     for (const char *digit = name + strlen("sm_"); *digit != '\0'; digit++)
@@ -33,13 +33,13 @@ static bool find_set(struct arena *arena, const char *name, struct instruction_s
     for (const char *const *known = set_names; *known != NULL; known++) {
         if (strcmp(name, *known) != 0) continue;
         *out = (struct instruction_set){
-            .name = *known, .cpu = *known, .extra = "", .features = capability(*known)};
+            .name = *known, .cpu = *known, .extra = "", .features = capability_number(*known)};
         return true;
     }
     return false;
 }
 
-static unsigned rank(const struct instruction_set *set)
+static unsigned set_rank(const struct instruction_set *set)
 {
     return (unsigned)set->features;
 }
@@ -101,7 +101,7 @@ const struct code_generator code_generator_ptx = {
     .image_kind = CONTAINER_IMAGE_PTX,
     .threads = true,
     .find_set = find_set,
-    .rank = rank,
+    .rank = set_rank,
     .register_letter = register_letter,
     .register_target = register_target,
     .mark_module = mark_module,

@@ -52,7 +52,7 @@ static bool is_choice(LLVMValueRef select, struct choice *choice)
     return true;
 }
 
-static LLVMValueRef splat(LLVMTypeRef vector, uint64_t value)
+static LLVMValueRef splat_value(LLVMTypeRef vector, uint64_t value)
 {
     LLVMValueRef lanes[REGISTER_BITS / 32];
     unsigned count = LLVMGetVectorSize(vector);
@@ -72,7 +72,7 @@ static LLVMValueRef fix_register(struct kernel_emitter *e, LLVMValueRef otherwis
     LLVMValueRef arguments[] = {
         otherwise,
         value,
-        splat(LLVMVectorType(bits, REGISTER_BITS / width_bits), KEEP_ALL_BUT_NANS),
+        splat_value(LLVMVectorType(bits, REGISTER_BITS / width_bits), KEEP_ALL_BUT_NANS),
         LLVMConstInt(word, 0, 0),
         LLVMConstAllOnes(mask),
         LLVMConstInt(word, ROUNDING_AS_SET, 0)};
@@ -80,7 +80,7 @@ static LLVMValueRef fix_register(struct kernel_emitter *e, LLVMValueRef otherwis
 }
 
 /* In front of the select: what it chooses, register by register. */
-static LLVMValueRef fix(struct kernel_emitter *e, const struct choice *c)
+static LLVMValueRef fix_choice(struct kernel_emitter *e, const struct choice *c)
 {
     LLVMValueRef registers[KERNEL_REGISTERS_MAX];
     LLVMValueRef otherwise = LLVMBuildBitCast(e->builder, c->otherwise, LLVMTypeOf(c->value), "");
@@ -99,7 +99,8 @@ static void fix_block(struct kernel_emitter *e, LLVMBasicBlockRef block)
         next = LLVMGetNextInstruction(i);
         if (!is_choice(i, &choice)) continue;
         LLVMPositionBuilderBefore(e->builder, i);
-        LLVMValueRef fixed = LLVMBuildBitCast(e->builder, fix(e, &choice), LLVMTypeOf(i), "");
+        LLVMValueRef fixed =
+            LLVMBuildBitCast(e->builder, fix_choice(e, &choice), LLVMTypeOf(i), "");
         LLVMReplaceAllUsesWith(i, fixed);
         LLVMInstructionEraseFromParent(i);
     }

@@ -56,7 +56,7 @@ static void fill_parts(struct lookup *l, LLVMValueRef table, unsigned items)
     }
 }
 
-static LLVMValueRef permute(const struct lookup *l, LLVMValueRef part, LLVMValueRef index)
+static LLVMValueRef build_permute(const struct lookup *l, LLVMValueRef part, LLVMValueRef index)
 {
     const char *name = l->lanes == 8 ? "llvm.x86.avx2.permd" : "llvm.x86.avx512.permvar.si.512";
     LLVMValueRef arguments[] = {part, index};
@@ -80,7 +80,7 @@ static LLVMValueRef look_up(const struct lookup *l, LLVMValueRef index)
 {
     LLVMValueRef found[PARTS_MAX];
     for (unsigned p = 0; p < l->parts; p++)
-        found[p] = permute(l, l->part[p], index);
+        found[p] = build_permute(l, l->part[p], index);
     unsigned bit = l->lanes == 8 ? 3 : 4;
     for (unsigned count = l->parts; count > 1; count /= 2, bit++) {
         LLVMValueRef high = has_bit(l, index, bit);

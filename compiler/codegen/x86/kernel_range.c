@@ -34,8 +34,8 @@ static unsigned register_bits_of(struct kernel_emitter *e, LLVMTypeRef type)
     return 0;
 }
 
-static LLVMValueRef range(struct kernel_emitter *e, bool maximum, LLVMValueRef one,
-                          LLVMValueRef other, unsigned bits)
+static LLVMValueRef build_range(struct kernel_emitter *e, bool maximum, LLVMValueRef one,
+                                LLVMValueRef other, unsigned bits)
 {
     LLVMTypeRef type = LLVMTypeOf(one), word = LLVMInt32TypeInContext(e->context);
     bool single = LLVMGetTypeKind(LLVMGetElementType(type)) == LLVMFloatTypeKind;
@@ -59,12 +59,12 @@ LLVMValueRef x86_range_extreme(struct kernel_emitter *e, bool maximum, LLVMValue
     LLVMValueRef registers[KERNEL_REGISTERS_MAX];
     unsigned count = kernel_float_registers(type, bits);
     for (unsigned i = 0; i < count; i++)
-        registers[i] = range(e, maximum, kernel_register_of(e, args[0], count, i),
-                             kernel_register_of(e, args[1], count, i), bits);
+        registers[i] = build_range(e, maximum, kernel_register_of(e, args[0], count, i),
+                                   kernel_register_of(e, args[1], count, i), bits);
     return kernel_join_registers(e, registers, count);
 }
 
-static bool calls(LLVMValueRef v, const char *prefix)
+static bool calls_intrinsic(LLVMValueRef v, const char *prefix)
 {
     if (LLVMIsACallInst(v) == NULL || LLVMIsAFunction(LLVMGetCalledValue(v)) == NULL) return false;
     size_t length;
@@ -74,7 +74,7 @@ static bool calls(LLVMValueRef v, const char *prefix)
 
 static bool is_range_call(LLVMValueRef v)
 {
-    return calls(v, RANGE_PREFIX);
+    return calls_intrinsic(v, RANGE_PREFIX);
 }
 
 /* ---- what is quiet ---- */
@@ -110,7 +110,7 @@ static bool is_arithmetic(LLVMValueRef v)
     case LLVMFSub:
     case LLVMFMul:
     case LLVMFDiv: return true;
-    default: return calls(v, "llvm.fma.");
+    default: return calls_intrinsic(v, "llvm.fma.");
     }
 }
 
@@ -150,7 +150,7 @@ static LLVMValueRef quiet_copy(struct quieter *q, LLVMValueRef function, LLVMVal
         LLVMInsertIntoBuilder(q->e->builder, i);
         return i;
     }
-    return range(q->e, false, v, v, register_bits_of(q->e, LLVMTypeOf(v)));
+    return build_range(q->e, false, v, v, register_bits_of(q->e, LLVMTypeOf(v)));
 }
 
 static bool passes_on(LLVMValueRef v)
@@ -166,7 +166,8 @@ static bool is_made(const struct quieter *q, LLVMValueRef v)
 }
 
 /* The value or, where it may be a signalling NaN, the quiet copy that takes its place. */
-static LLVMValueRef quiet(struct quieter *q, LLVMValueRef function, LLVMValueRef v, unsigned depth)
+static LLVMValueRef quiet_value(struct quieter *q, LLVMValueRef function, LLVMValueRef v,
+                                unsigned depth)
 {
     if (LLVMIsConstant(v) && all_lanes(v, is_exact_number)) return v;
     if (LLVMIsAInstruction(v) != NULL && (makes_quiet(q, v) || is_made(q, v))) return v;
@@ -175,7 +176,7 @@ static LLVMValueRef quiet(struct quieter *q, LLVMValueRef function, LLVMValueRef
     bool phi = LLVMIsAPHINode(v) != NULL;
     unsigned first = phi ? 0 : 1, end = phi ? LLVMCountIncoming(v) : 3;
     for (unsigned i = first; i < end; i++)
-        LLVMSetOperand(v, i, quiet(q, function, LLVMGetOperand(v, i), depth + 1));
+        LLVMSetOperand(v, i, quiet_value(q, function, LLVMGetOperand(v, i), depth + 1));
     return v;
 }
 
@@ -191,7 +192,7 @@ void x86_quiet_ranges(struct kernel_emitter *e)
                  i = LLVMGetNextInstruction(i)) {
                 if (!is_range_call(i) || LLVMGetOperand(i, 0) == LLVMGetOperand(i, 1)) continue;
                 for (unsigned operand = 0; operand < 2; operand++)
-                    LLVMSetOperand(i, operand, quiet(&q, f, LLVMGetOperand(i, operand), 0));
+                    LLVMSetOperand(i, operand, quiet_value(&q, f, LLVMGetOperand(i, operand), 0));
             }
     }
 }

@@ -27,7 +27,7 @@ static size_t place_in_list(struct variable *const *list, size_t count, const st
     return i;
 }
 
-static struct kx *argument(struct firing *f, const struct kx *x)
+static struct kx *firing_argument(struct firing *f, const struct kx *x)
 {
     const struct kernel *k = f->m->kernel;
     size_t i = place_in_list(k->arguments, k->argument_count, x->variable);
@@ -37,13 +37,13 @@ static struct kx *argument(struct firing *f, const struct kx *x)
     return constant;
 }
 
-static struct kx *variable(struct firing *f, const struct kx *x)
+static struct kx *firing_variable(struct firing *f, const struct kx *x)
 {
     const struct kernel *k = f->m->kernel;
     const struct variable *v = x->variable;
     switch (v->kind) {
     case VARIABLE_LOCAL: return compose_variable(f->c, local_of(f, v), x->span);
-    case VARIABLE_ARGUMENT: return argument(f, x);
+    case VARIABLE_ARGUMENT: return firing_argument(f, x);
     case VARIABLE_TABLE:
         v = f->m->tables[place_in_list(k->tables.items, k->tables.count, v)];
         return compose_variable(f->c, v, x->span);
@@ -67,7 +67,7 @@ static struct kx *clone_child(const struct kx *x, void *data)
 struct kx *compose_clone(struct firing *f, const struct kx *x)
 {
     if (x == NULL) return NULL;
-    if (x->kind == KX_VARIABLE) return variable(f, x);
+    if (x->kind == KX_VARIABLE) return firing_variable(f, x);
     if (x->kind == KX_PEEK) return compose_read(f, x);
     if (x->kind == KX_WINDOW) return compose_read_window(f, x);
     if (x->kind == KX_LEFT) return compose_left_of(f, x);

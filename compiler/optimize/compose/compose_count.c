@@ -31,7 +31,7 @@ static struct use_count uses_of(const struct ks *first, const struct variable *s
     return count;
 }
 
-static bool moves(const struct ks *s, const struct variable *state)
+static bool moves_state(const struct ks *s, const struct variable *state)
 {
     return s->kind == KS_EXPR && s->expr->kind == KX_ASSIGN &&
            kx_root_variable(s->expr->left) == state;
@@ -41,7 +41,7 @@ static bool moves(const struct ks *s, const struct variable *state)
 static const struct ks *find_move(const struct ks *first, const struct variable *state)
 {
     for (const struct ks *s = first; s != NULL; s = s->next) {
-        if (moves(s, state)) return s;
+        if (moves_state(s, state)) return s;
         const struct ks *inside = s->kind == KS_BLOCK ? find_move(s->body, state) : NULL;
         if (inside != NULL) return inside;
     }

@@ -28,7 +28,7 @@ struct place_search {
 };
 
 /* Is this an access to the port at an index that is not admitted, or an assignment to the counter? */
-static bool strays(const struct kx *x, void *data)
+static bool access_strays(const struct kx *x, void *data)
 {
     const struct place_search *search = data;
     if (x->kind == KX_ASSIGN && search->counter != NULL &&
@@ -85,10 +85,10 @@ static const struct ks *find_loop(const struct edge *edge, const struct member *
         struct place_search search = {.port = port, .below = found != NULL ? 0 : edge->push};
         struct ks alone = *s;
         alone.next = NULL;
-        if (!ks_any(&alone, NULL, strays, &search)) continue;
+        if (!ks_any(&alone, NULL, access_strays, &search)) continue;
         if (found != NULL || !counts_to(s, all, start) || *start > edge->push) return NULL;
         search.counter = compose_counter_of(s)->variable;
-        if (ks_any(s->body, jumps_or_appends, strays, &search)) return NULL;
+        if (ks_any(s->body, jumps_or_appends, access_strays, &search)) return NULL;
         if (compose_size_of(s->body) * edge->push > SIZE_MAX_STREAM) return NULL;
         found = s;
     }

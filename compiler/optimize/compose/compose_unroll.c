@@ -27,7 +27,7 @@ static bool is_exact_constant(const struct kx *x)
     return x != NULL && x->kind == KX_CONSTANT && !scalar_is_float(x->value.type);
 }
 
-static bool fold(const struct kx *x, struct scalar_value *value)
+static bool fold_constant(const struct kx *x, struct scalar_value *value)
 {
     const struct kx *parts[KX_OPERANDS_MAX];
     struct scalar_value operands[KX_OPERANDS_MAX] = {0};
@@ -63,7 +63,7 @@ static struct kx *expand_expression(struct unroller *u, const struct kx *x)
     struct kx *side = evaluated_operand(clone);
     if (side != NULL) return side;
     struct scalar_value value;
-    if (!fold(clone, &value)) return clone;
+    if (!fold_constant(clone, &value)) return clone;
     *clone = (struct kx){
         .kind = KX_CONSTANT, .type = x->type, .span = x->span, .value = value, .cast = x->cast};
     return clone;

@@ -260,13 +260,13 @@ static void zip_items(struct zipper *z, struct ks *first)
 }
 
 /* Replaces blocks in the list by their statements. */
-static struct ks *flatten(struct ks *first)
+static struct ks *flatten_blocks(struct ks *first)
 {
     struct ks *flat = NULL, **end = &flat;
     for (struct ks *s = first, *next; s != NULL; s = next) {
         next = s->next;
         s->next = NULL;
-        *end = s->kind == KS_BLOCK ? flatten(s->body) : s;
+        *end = s->kind == KS_BLOCK ? flatten_blocks(s->body) : s;
         while (*end != NULL)
             end = &(*end)->next;
     }
@@ -304,7 +304,7 @@ static struct ks *zip_list(struct composer *c, struct ks *first, uint64_t *work)
 {
     struct zipper z = {.c = c, .scratch = arena_create()};
     uint32_t locals = c->kernel->local_count + 1;
-    first = flatten(first);
+    first = flatten_blocks(first);
     uint64_t cost = (uint64_t)count_statements(first) * locals;
     for (const struct ks *s = first; s != NULL; s = s->next)
         if (is_plain_loop(s)) vec_push(z.scratch, &z.loops, s);

@@ -324,8 +324,8 @@ static struct composite *try_composite(struct merger *m, struct fuse_group *grou
     return NULL;
 }
 
-static void adopt(struct merger *m, uint32_t into, uint32_t from, const struct fuse_group *group,
-                  struct composite *composite)
+static void adopt_members(struct merger *m, uint32_t into, uint32_t from,
+                          const struct fuse_group *group, struct composite *composite)
 {
     struct group *a = &m->groups[into], *b = &m->groups[from];
     for (uint32_t i = 0; i < b->count; i++)
@@ -372,7 +372,7 @@ static bool try_candidate(struct merger *m, struct candidate *candidate)
     if (!candidate->side_by_side) *obstacle = reason;
     if (composite == NULL) return false;
     *obstacle = NULL;
-    adopt(m, a, b, &group, composite);
+    adopt_members(m, a, b, &group, composite);
     return true;
 }
 
@@ -404,8 +404,9 @@ static void adopt_cycle(struct merger *m, const struct fuse_group *cycle,
 {
     uint32_t into = m->group_of[cycle->nodes[0]];
     for (uint32_t i = 1; i < cycle->count; i++)
-        adopt(m, into, m->group_of[cycle->nodes[i]], cycle, composite);
-    if (cycle->count == 1 && composite->inside.count > 0) adopt(m, into, into, cycle, composite);
+        adopt_members(m, into, m->group_of[cycle->nodes[i]], cycle, composite);
+    if (cycle->count == 1 && composite->inside.count > 0)
+        adopt_members(m, into, into, cycle, composite);
     for (uint32_t i = 0; i < cycle->count; i++)
         m->narrow[cycle->nodes[i]] = way->at_once < CYCLE_AT_ONCE;
     for (size_t i = 0; i < composite->node.inputs.count; i++) {

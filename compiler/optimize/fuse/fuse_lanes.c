@@ -54,7 +54,7 @@ static bool is_read_outside(const bool *part, const struct fuse_group *group,
     return buffer->outer == GRAPH_OUTER_OUT;
 }
 
-static bool loops(const struct graph *graph, const struct fuse_group *group, const bool *part)
+static bool part_loops(const struct graph *graph, const struct fuse_group *group, const bool *part)
 {
     for (uint32_t i = 0; i < group->count; i++)
         if (part[i] && compose_loops(graph->nodes.items[group->nodes[i]].kernel)) return true;
@@ -96,7 +96,7 @@ bool fuse_loses_lanes(const struct fuse_scratch *scratch, const struct graph *gr
     bool *whole = ARENA_ARRAY(scratch->arena, bool, group->count);
     uint32_t registers = target_of(device)->registers_a_lane;
     uint64_t most = mul_clamped(registers, device->lanes);
-    if (registers == 0 || !loops(graph, group, part)) return false;
+    if (registers == 0 || !part_loops(graph, group, part)) return false;
     for (uint32_t i = 0; i < group->count; i++)
         whole[i] = true;
     struct block of_part = fused_block(scratch, graph, group, part);

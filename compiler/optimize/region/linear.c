@@ -474,8 +474,8 @@ static void try_spectra(struct collapser *c, const struct growth *g, struct regi
 }
 
 /* Makes the region one filter; false: it is not linear, or this saves too little. */
-static bool collapse(struct collapser *c, const struct growth *g, struct region *region,
-                     struct work *work)
+static bool collapse_region(struct collapser *c, const struct growth *g, struct region *region,
+                            struct work *work)
 {
     if (!is_filter(c->graph, region)) return false;
     struct arena *arena = arena_create();
@@ -507,7 +507,7 @@ static const struct region *collapse_nodes(struct collapser *c, const struct gro
     for (size_t m = 0; m < region->members.count; m++)
         work->before += region->members.items[m].firings *
                         region_look(&c->space, region->members.items[m].node)->operations;
-    return collapse(c, g, region, work) ? region : NULL;
+    return collapse_region(c, g, region, work) ? region : NULL;
 }
 
 static void collapse_before(struct collapser *c, uint32_t node)

@@ -135,7 +135,7 @@ static struct kx *multiply_constant(const struct expr_build *t, struct kx *x, ui
 
 /* The transform of the reversed factors.  The product with a block gives the sum of factors[i] * packet (j + i) of the
  * block as packet j. */
-static struct transform_pair spectrum(struct writer *w, uint64_t number)
+static struct transform_pair filter_spectrum(struct writer *w, uint64_t number)
 {
     struct arena *arena = w->transform.tree.arena;
     uint64_t points = w->b->points, rows = points / TRANSFORM_ROW;
@@ -340,7 +340,7 @@ struct graph_node overlap_save_kernel(struct region_space *space, const struct r
     add_transform_ends(&w, space, region, &node);
     kernel->within = kernel->regular = true;
     for (uint64_t j = 0; j < b->filter.push; j++)
-        w.spectra[j] = spectrum(&w, j);
+        w.spectra[j] = filter_spectrum(&w, j);
     kernel->body = write_transform_body(&w);
     kernel->finish = write_transform_finish(&w, space, region);
     return node;

@@ -31,7 +31,7 @@ struct alike {
     bool first_differs; /* packet 0 has another expression */
 };
 
-static struct kx *unify(struct alike *a, const sym *values);
+static struct kx *unify_values(struct alike *a, const sym *values);
 
 static struct kx *unify_constants(struct alike *a, const sym *values)
 {
@@ -129,7 +129,7 @@ static struct kx *unify_zeros(struct alike *a, const sym *values)
         terms[i] = adds ? region_node_at(a->w, values[i].bits)->operands[0] : values[i];
         zeros[i] = adds ? region_node_at(a->w, values[i].bits)->operands[1] : minus;
     }
-    struct kx *left = unify(a, terms);
+    struct kx *left = unify_values(a, terms);
     return left == NULL ? NULL
                         : build_binary(t, OP_ADD, left->type, left, unify_constants(a, zeros));
 }
@@ -148,7 +148,7 @@ static struct kx *unify_operations(struct alike *a, const struct sym_node *const
     for (uint32_t k = 0; k < nodes[0]->operand_count; k++) {
         for (uint64_t i = 0; i < a->count; i++)
             of[i] = nodes[i]->operands[k];
-        operands[k] = unify(a, of);
+        operands[k] = unify_values(a, of);
         if (operands[k] == NULL) return NULL;
     }
     return region_operation(a->w, nodes[0], operands);
@@ -174,7 +174,7 @@ static struct kx *unify_nodes(struct alike *a, const sym *values)
 }
 
 /* The values of all packets as one expression over j; NULL: they are not alike. */
-static struct kx *unify(struct alike *a, const sym *values)
+static struct kx *unify_values(struct alike *a, const sym *values)
 {
     bool same = true, constant = true;
     for (uint64_t i = 0; i < a->count; i++) {
@@ -219,7 +219,7 @@ static struct kx *write_sum(struct region_writer *w, struct build_list *list, sy
     struct variable *j =
         build_local(t, region_fresh_name(w), type_scalar(t->types, SCALAR_I32), false);
     struct alike alike = {.w = w, .count = count, .j = j};
-    struct kx *value = unify(&alike, terms);
+    struct kx *value = unify_values(&alike, terms);
     if (value == NULL || alike.first_differs) {
         t->kernel->local_count = locals;
         return NULL;
@@ -262,7 +262,7 @@ bool region_write_alike(struct region_writer *w, struct build_list *list, uint32
     struct variable *j =
         build_local(t, region_fresh_name(w), type_scalar(t->types, SCALAR_I32), false);
     struct alike alike = {.w = w, .count = out->packets, .j = j};
-    struct kx *value = unify(&alike, out->values);
+    struct kx *value = unify_values(&alike, out->values);
     if (value == NULL) {
         t->kernel->local_count = locals;
         return false;

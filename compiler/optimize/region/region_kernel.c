@@ -117,8 +117,8 @@ static bool link_of(const struct region_writer *w, uint64_t number, struct link 
     return is_single_product(w, n->operands[0], link);
 }
 
-static bool follows(const struct region_writer *w, const struct link *later,
-                    const struct link *link, int64_t *stride, bool known)
+static bool link_follows(const struct region_writer *w, const struct link *later,
+                         const struct link *link, int64_t *stride, bool known)
 {
     const struct sym_node *a = region_node_at(w, link->packet),
                           *b = region_node_at(w, later->packet);
@@ -145,7 +145,8 @@ static const struct roll *find_roll(struct region_writer *w, uint64_t number)
     for (uint64_t at = number; link_of(w, at, &link); at = link.rest.bits) {
         size_t count = links.count;
         if (count > 0 && w->shapes[at].uses != 1) break;
-        if (count > 0 && !follows(w, &links.items[count - 1], &link, &stride, count > 1)) break;
+        if (count > 0 && !link_follows(w, &links.items[count - 1], &link, &stride, count > 1))
+            break;
         vec_push(arena, &links, link);
         vec_push(arena, &numbers, at);
         if (sym_is_constant(link.rest)) break;

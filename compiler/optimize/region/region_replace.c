@@ -41,7 +41,7 @@ static void copy_buffers(struct copy *c, const struct replacement *replacements)
     }
 }
 
-static uint32_t copied(const struct copy *c, uint32_t buffer)
+static uint32_t copied_buffer(const struct copy *c, uint32_t buffer)
 {
     return buffer == GRAPH_NONE ? c->between : c->buffers[buffer];
 }
@@ -56,12 +56,12 @@ static void copy_node(struct copy *c, const struct graph_node *from)
     uint32_t number = graph_add_node(c->cx, c->to, node);
     for (size_t i = 0; i < from->inputs.count; i++) {
         struct graph_input input = from->inputs.items[i];
-        input.buffer = copied(c, input.buffer);
+        input.buffer = copied_buffer(c, input.buffer);
         graph_connect_input(c->cx, c->to, number, input);
     }
     for (size_t i = 0; i < from->outputs.count; i++) {
         struct graph_output output = from->outputs.items[i];
-        output.buffer = copied(c, output.buffer);
+        output.buffer = copied_buffer(c, output.buffer);
         graph_connect_output(c->cx, c->to, number, output);
     }
 }

@@ -29,8 +29,8 @@ static bool reads_neighbours(const struct strand_writer *s, const uint64_t *pack
     return true;
 }
 
-static struct variable *spare(struct strand_writer *s, const struct type *packet, uint64_t packets,
-                              const char *name)
+static struct variable *spare_array(struct strand_writer *s, const struct type *packet,
+                                    uint64_t packets, const char *name)
 {
     const struct expr_build *t = &s->w->tree;
     const struct type *type = type_array(t->types, type_base(packet),
@@ -83,7 +83,7 @@ static struct kx *strand_constant(struct strand_writer *s, const sym *values)
     return build_index(t, build_variable(t, array), build_variable(t, s->c));
 }
 
-static struct kx *operand(struct strand_writer *s, const sym *row, uint32_t k)
+static struct kx *strand_operand(struct strand_writer *s, const sym *row, uint32_t k)
 {
     sym first = region_node_at(s->w, row[0].bits)->operands[k];
     if (!sym_is_constant(first)) return build_variable(&s->w->tree, s->locals[first.bits]);
@@ -93,7 +93,7 @@ static struct kx *operand(struct strand_writer *s, const sym *row, uint32_t k)
     return strand_constant(s, values);
 }
 
-static struct kx *value(struct strand_writer *s, const sym *row)
+static struct kx *strand_value(struct strand_writer *s, const sym *row)
 {
     const struct sym_node *n = region_node_at(s->w, row[0].bits);
     struct kx *operands[SYM_OPERANDS] = {NULL};
@@ -106,7 +106,7 @@ static struct kx *value(struct strand_writer *s, const sym *row)
     }
     if (n->kind == SYM_ARGUMENT) return build_variable(&s->w->tree, s->w->arguments[n->stream]);
     for (uint32_t k = 0; k < n->operand_count; k++)
-        operands[k] = operand(s, row, k);
+        operands[k] = strand_operand(s, row, k);
     return region_operation(s->w, n, operands);
 }
 
@@ -153,7 +153,7 @@ static void write_loop(struct strand_writer *s, struct build_list *list)
         if (row == NULL) continue;
         const struct type *type = type_scalar(t->types, region_node_at(s->w, i)->type);
         struct variable *local = build_local(t, region_fresh_name(s->w), type, true);
-        build_append(&body, build_declare(t, local, value(s, row)));
+        build_append(&body, build_declare(t, local, strand_value(s, row)));
         s->locals[i] = local;
     }
     for (uint64_t i = 0; i < s->strands->writes; i++)
@@ -218,12 +218,12 @@ struct ks *region_write_strands(struct region_writer *w)
     for (uint64_t i = 0; i < strands->reads; i++)
         s.number[strands->in[i * strands->count]] = i;
     if (!reads_neighbours(&s, strands->in, strands->reads)) {
-        s.in = spare(&s, in, strands->reads, "read");
+        s.in = spare_array(&s, in, strands->reads, "read");
         declare_spare(&w->tree, &list, s.in);
         move_in(&s, &list);
     }
     if (!reads_neighbours(&s, strands->out, strands->writes)) {
-        s.out = spare(&s, out, strands->writes, "written");
+        s.out = spare_array(&s, out, strands->writes, "written");
         declare_spare(&w->tree, &list, s.out);
     } else {
         struct kernel_port *to = &w->tree.kernel->out[0];

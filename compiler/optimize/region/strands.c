@@ -38,7 +38,7 @@ static uint32_t root_of(struct sets *sets, uint32_t at)
     return at;
 }
 
-static void unite(struct sets *sets, uint32_t a, uint32_t b)
+static void unite_sets(struct sets *sets, uint32_t a, uint32_t b)
 {
     sets->parent[root_of(sets, a)] = root_of(sets, b);
 }
@@ -64,19 +64,21 @@ static bool unite_all(struct splitter *p, const struct region *region, struct se
     for (uint64_t i = 0; i < out->packets * parts; i++) {
         if (sym_is_constant(out->values[i])) return false;
         wanted[out->values[i].bits] = true;
-        unite(sets, (uint32_t)out->values[i].bits, (uint32_t)out->values[i / parts * parts].bits);
+        unite_sets(sets, (uint32_t)out->values[i].bits,
+                   (uint32_t)out->values[i / parts * parts].bits);
     }
     for (size_t i = s->nodes.count; i-- > 0;) {
         const struct sym_node *n = &s->nodes.items[i];
         if (!wanted[i]) continue;
-        if (n->kind == SYM_PACKET) unite(sets, (uint32_t)i, (uint32_t)(sets->nodes + n->packet));
+        if (n->kind == SYM_PACKET)
+            unite_sets(sets, (uint32_t)i, (uint32_t)(sets->nodes + n->packet));
         if (n->kind == SYM_TABLE || n->kind == SYM_UNKNOWN) return false;
         for (uint32_t k = 0; k < n->operand_count; k++) {
             sym operand = n->operands[k];
             if (sym_is_constant(operand)) continue;
             wanted[operand.bits] = true;
             if (sym_node(s, operand)->kind != SYM_ARGUMENT)
-                unite(sets, (uint32_t)i, (uint32_t)operand.bits);
+                unite_sets(sets, (uint32_t)i, (uint32_t)operand.bits);
         }
     }
     return true;
@@ -122,8 +124,8 @@ static uint32_t *number_strands(struct splitter *p, const struct sets *sets,
 }
 
 /* The packets by number and strand (struct region_strands); NULL: strands have different numbers of packets. */
-static uint64_t *deal(struct splitter *p, const struct share *share, const uint32_t *strand_of,
-                      uint64_t count)
+static uint64_t *deal_packets(struct splitter *p, const struct share *share,
+                              const uint32_t *strand_of, uint64_t count)
 {
     uint64_t *packets = ARENA_ARRAY(p->space.scratch, uint64_t, share->packets);
     uint64_t *dealt = ARENA_ARRAY(p->space.scratch, uint64_t, count);
@@ -158,8 +160,8 @@ static struct region_strands *number_and_deal(struct splitter *p, const struct r
         strands->count = count;
         strands->reads = in.packets / count;
         strands->writes = out.packets / count;
-        strands->in = deal(p, &in, strand_of, count);
-        strands->out = deal(p, &out, strand_of, count);
+        strands->in = deal_packets(p, &in, strand_of, count);
+        strands->out = deal_packets(p, &out, strand_of, count);
         if (strands->in == NULL || strands->out == NULL) return NULL;
         if (are_neighbours(by_out ? strands->out : strands->in,
                            by_out ? strands->writes : strands->reads, count))

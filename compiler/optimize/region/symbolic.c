@@ -12,7 +12,7 @@ struct symbols symbols_begin(struct arena *scratch)
 
 /* ---- unique nodes ---- */
 
-static uint64_t mix(uint64_t hash, uint64_t word)
+static uint64_t mix_hash(uint64_t hash, uint64_t word)
 {
     hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
     return hash ^ hash >> 29;
@@ -20,11 +20,11 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 
 static uint64_t hash_symbol(const struct sym_node *n)
 {
-    uint64_t hash = mix(n->packet, (uint64_t)n->kind << 40 | (uint64_t)n->op << 24 |
-                                       (uint64_t)n->builtin << 8 | (uint64_t)n->type);
-    hash = mix(hash, (uint64_t)n->stream << 32 | n->component);
+    uint64_t hash = mix_hash(n->packet, (uint64_t)n->kind << 40 | (uint64_t)n->op << 24 |
+                                            (uint64_t)n->builtin << 8 | (uint64_t)n->type);
+    hash = mix_hash(hash, (uint64_t)n->stream << 32 | n->component);
     for (uint32_t i = 0; i < n->operand_count; i++)
-        hash = mix(mix(hash, n->operands[i].type), n->operands[i].bits);
+        hash = mix_hash(mix_hash(hash, n->operands[i].type), n->operands[i].bits);
     return hash;
 }
 
@@ -73,7 +73,7 @@ static bool is_never_minus_zero(const struct symbols *s, const struct sym_node *
     return never_minus_zero(s, n->operands[0]) || never_minus_zero(s, n->operands[1]);
 }
 
-static sym intern(struct symbols *s, struct sym_node node)
+static sym intern_node(struct symbols *s, struct sym_node node)
 {
     if (2 * s->nodes.count >= s->slot_count) {
         enum { FIRST_SLOTS = 1024 };
@@ -95,29 +95,30 @@ static sym intern(struct symbols *s, struct sym_node node)
 sym sym_packet(struct symbols *s, enum scalar_type type, uint32_t stream, uint64_t packet,
                uint32_t component)
 {
-    return intern(s, (struct sym_node){.kind = SYM_PACKET,
-                                       .type = type,
-                                       .stream = stream,
-                                       .packet = packet,
-                                       .component = component,
-                                       .settled = true});
+    return intern_node(s, (struct sym_node){.kind = SYM_PACKET,
+                                            .type = type,
+                                            .stream = stream,
+                                            .packet = packet,
+                                            .component = component,
+                                            .settled = true});
 }
 
 sym sym_argument(struct symbols *s, enum scalar_type type, uint32_t number)
 {
-    return intern(s, (struct sym_node){
-                         .kind = SYM_ARGUMENT, .type = type, .stream = number, .settled = true});
+    return intern_node(
+        s,
+        (struct sym_node){.kind = SYM_ARGUMENT, .type = type, .stream = number, .settled = true});
 }
 
 sym sym_table(struct symbols *s, enum scalar_type type, uint64_t item)
 {
-    return intern(
+    return intern_node(
         s, (struct sym_node){.kind = SYM_TABLE, .type = type, .packet = item, .settled = true});
 }
 
 sym sym_unknown(struct symbols *s, enum scalar_type type)
 {
-    return intern(
+    return intern_node(
         s, (struct sym_node){
                .kind = SYM_UNKNOWN, .type = type, .packet = s->nodes.count, .settled = true});
 }
@@ -156,7 +157,7 @@ static sym drop_plus_zero(struct symbols *s, sym value, uint32_t depth)
     for (uint32_t i = is_fma ? 2 : 0; i < n.operand_count && i < SYM_OPERANDS; i++)
         n.operands[i] = drop_plus_zero(s, n.operands[i], depth + 1);
     n.settled = true;
-    return intern(s, n);
+    return intern_node(s, n);
 }
 
 /* ---- simplification ---- */
@@ -178,11 +179,11 @@ static sym add_float(struct symbols *s, enum scalar_type type, sym left, sym rig
     } else if (never_minus_zero(s, right)) {
         left = drop_plus_zero(s, left, 0);
     }
-    return intern(s, (struct sym_node){.kind = SYM_BINARY,
-                                       .op = OP_ADD,
-                                       .type = type,
-                                       .operand_count = 2,
-                                       .operands = {left, right}});
+    return intern_node(s, (struct sym_node){.kind = SYM_BINARY,
+                                            .op = OP_ADD,
+                                            .type = type,
+                                            .operand_count = 2,
+                                            .operands = {left, right}});
 }
 
 static bool simpler_float(struct symbols *s, const struct sym_node *n, sym *out)
@@ -251,7 +252,7 @@ static bool simpler_fma(struct symbols *s, const struct sym_node *n, sym *out)
     return true;
 }
 
-static bool simpler(struct symbols *s, const struct sym_node *n, sym *out)
+static bool simplify_node(struct symbols *s, const struct sym_node *n, sym *out)
 {
     switch (n->kind) {
     case SYM_BINARY:
@@ -268,7 +269,7 @@ static bool simpler(struct symbols *s, const struct sym_node *n, sym *out)
 
 /* ---- operations ---- */
 
-static bool divides(enum kx_op op)
+static bool is_division(enum kx_op op)
 {
     return op == OP_DIV || op == OP_REM;
 }
@@ -283,13 +284,13 @@ sym sym_operation(struct symbols *s, struct sym_node n)
         return n.operands[arith_truth(n.operands[0]) ? 1 : 2];
     struct operation operation = {(enum kx_kind)n.kind, n.op, n.builtin, n.type};
     if (constant && arith_operate(operation, n.operands, &result)) return result;
-    if (n.kind == SYM_BINARY && divides(n.op) && !scalar_is_float(n.type) &&
+    if (n.kind == SYM_BINARY && is_division(n.op) && !scalar_is_float(n.type) &&
         (!sym_is_constant(n.operands[1]) || is_constant_number(n.operands[1], 0))) {
         s->reason = "divides by what may be zero";
         return result;
     }
-    if (!s->literal && simpler(s, &n, &result)) return result;
-    return intern(s, n);
+    if (!s->literal && simplify_node(s, &n, &result)) return result;
+    return intern_node(s, n);
 }
 
 sym sym_binary(struct symbols *s, enum kx_op op, enum scalar_type type, sym left, sym right)

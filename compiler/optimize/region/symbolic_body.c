@@ -36,7 +36,7 @@ static bool refuse_body(struct symbols *s, const char *reason)
     return false;
 }
 
-static bool spend(void *data, struct span span, uint64_t steps)
+static bool spend_symbols(void *data, struct span span, uint64_t steps)
 {
     struct symbols *s = ((struct machine *)data)->s;
     (void)span;
@@ -94,8 +94,8 @@ static bool may_assign(void *data, const struct variable *variable)
            (variable->kind == VARIABLE_STATE && m->states != NULL);
 }
 
-static bool operate(void *data, struct operation operation, const sym *operands, uint32_t count,
-                    sym *out)
+static bool operate_on_symbols(void *data, struct operation operation, const sym *operands,
+                               uint32_t count, sym *out)
 {
     struct symbols *s = ((struct machine *)data)->s;
     struct sym_node node = {
@@ -118,7 +118,7 @@ static bool read_symbolic_packet(struct evaluator *in, const struct kx *x, sym *
     if (x->left && !evaluate_index(in, x->left, port->arity, &element)) return false;
     for (uint64_t i = 0; i < count; i++)
         out[i] = m->ports->read(m->ports->data, x->port, element, packet, (uint32_t)i);
-    return spend(in->data, x->span, count / 16);
+    return spend_symbols(in->data, x->span, count / 16);
 }
 
 /* Stores the scalars of an appended or set packet in `out` of the port. */
@@ -142,11 +142,11 @@ static bool store_symbolic_packet(struct evaluator *in, const struct ks *s)
 
 static bool execute_symbolically(struct machine *m, const struct ks *code)
 {
-    static const struct evaluate_domain domain = {.spend = spend,
+    static const struct evaluate_domain domain = {.spend = spend_symbols,
                                                   .fail = note_fault,
                                                   .find = find_variable_value,
                                                   .may_assign = may_assign,
-                                                  .operate = operate,
+                                                  .operate = operate_on_symbols,
                                                   .read = read_symbolic_packet,
                                                   .write = store_symbolic_packet};
     struct evaluator in = {.domain = &domain,
@@ -167,7 +167,7 @@ static sym **begin_variables(struct machine *m, struct variable *const *items, s
     sym **values = ARENA_ARRAY(m->s->arena, sym *, count + 1);
     for (size_t i = 0; i < count; i++) {
         uint64_t scalars = type_scalar_count(items[i]->type);
-        if (scalars > m->s->step_limit || !spend(m, items[i]->span, scalars / 16)) {
+        if (scalars > m->s->step_limit || !spend_symbols(m, items[i]->span, scalars / 16)) {
             refuse_body(m->s, "has too much data");
             return NULL;
         }

@@ -22,7 +22,7 @@ static size_t plan_transform_stages(uint64_t points, uint64_t row, struct stage 
     return count;
 }
 
-static uint64_t reversed(uint64_t value, uint64_t range)
+static uint64_t reverse_digits(uint64_t value, uint64_t range)
 {
     uint64_t result = 0;
     for (; range > 1; range /= 2, value /= 2)
@@ -32,13 +32,13 @@ static uint64_t reversed(uint64_t value, uint64_t range)
 
 uint64_t transform_frequency(uint64_t points, uint64_t place)
 {
-    return reversed(place, points);
+    return reverse_digits(place, points);
 }
 
 /* ---- in f64 ---- */
 
 /* Sine or cosine of 0 <= x <= pi / 4, by the series about 0: the first omitted term is below 2^-60 of the result. */
-static double series(double x, double first, unsigned power)
+static double sum_series(double x, double first, unsigned power)
 {
     enum { TERMS = 9 };
     double sum = 0, square = x * x;
@@ -56,13 +56,13 @@ static void unit_root(uint64_t points, uint64_t number, double *re, double *im)
     uint64_t quarter = points / 4, turn = number % points / quarter, rest = number % quarter;
     bool upper = 2 * rest > quarter; /* nearer to the next quarter */
     double x = two_pi * (double)(upper ? quarter - rest : rest) / (double)points;
-    double sine = series(x, x, 1), cosine = series(x, 1, 0);
+    double sine = sum_series(x, x, 1), cosine = sum_series(x, 1, 0);
     double c = upper ? sine : cosine, s = upper ? cosine : sine;
     *re = turn == 0 ? c : turn == 1 ? -s : turn == 2 ? -c : s;
     *im = turn == 0 ? -s : turn == 1 ? -c : turn == 2 ? s : c;
 }
 
-static void swap(double *a, double *b)
+static void swap_doubles(double *a, double *b)
 {
     double kept = *a;
     *a = *b;
@@ -85,10 +85,10 @@ void transform_in_f64(double *re, double *im, uint64_t points)
             }
         }
     for (uint64_t p = 0; p < points; p++) {
-        uint64_t other = reversed(p, points);
+        uint64_t other = reverse_digits(p, points);
         if (other <= p) continue;
-        swap(&re[p], &re[other]);
-        swap(&im[p], &im[other]);
+        swap_doubles(&re[p], &re[other]);
+        swap_doubles(&im[p], &im[other]);
     }
 }
 
@@ -114,8 +114,9 @@ static struct kx *transform_operation(struct transform *t, enum kx_op op, const 
                         build_variable(&t->tree, b));
 }
 
-static struct transform_pair both(struct transform *t, struct build_list *list, enum kx_op op,
-                                  struct transform_pair a, struct transform_pair b)
+static struct transform_pair operate_on_pairs(struct transform *t, struct build_list *list,
+                                              enum kx_op op, struct transform_pair a,
+                                              struct transform_pair b)
 {
     const struct variable *re = keep_value(t, list, transform_operation(t, op, a.re, b.re));
     return (struct transform_pair){re, keep_value(t, list, transform_operation(t, op, a.im, b.im))};
@@ -129,9 +130,9 @@ static struct kx *build_negation(struct transform *t, struct kx *value)
 }
 
 /* a * b, or with the conjugate of b. */
-static struct transform_pair product(struct transform *t, struct build_list *list,
-                                     struct transform_pair a, struct transform_pair b,
-                                     bool conjugate)
+static struct transform_pair complex_product(struct transform *t, struct build_list *list,
+                                             struct transform_pair a, struct transform_pair b,
+                                             bool conjugate)
 {
     struct kx *real = transform_operation(t, OP_MUL, a.im, b.im);
     struct kx *imaginary = transform_operation(t, OP_MUL, a.re, b.im);
@@ -170,12 +171,12 @@ static struct transform_pair turn_value(struct transform *t, struct build_list *
     struct transform_pair root = {
         keep_value(t, list, build_constant(&t->tree, rounded_to_type(t, re))),
         keep_value(t, list, build_constant(&t->tree, rounded_to_type(t, im)))};
-    return product(t, list, a, root, conjugate);
+    return complex_product(t, list, a, root, conjugate);
 }
 
 /* ---- transforms of a few values ---- */
 
-/* Transforms `count` values in place; place p becomes frequency reversed(p). */
+/* Transforms `count` values in place; place p becomes frequency reverse_digits(p). */
 static void split_values(struct transform *t, struct build_list *list,
                          struct transform_pair *values, uint64_t count)
 {
@@ -183,8 +184,9 @@ static void split_values(struct transform *t, struct build_list *list,
     if (half == 0) return;
     for (uint64_t j = 0; j < half; j++) {
         struct transform_pair a = values[j], b = values[j + half];
-        values[j] = both(t, list, OP_ADD, a, b);
-        values[j + half] = turn_value(t, list, both(t, list, OP_SUB, a, b), count, j, false);
+        values[j] = operate_on_pairs(t, list, OP_ADD, a, b);
+        values[j + half] =
+            turn_value(t, list, operate_on_pairs(t, list, OP_SUB, a, b), count, j, false);
     }
     split_values(t, list, values, half);
     split_values(t, list, values + half, half);
@@ -201,8 +203,8 @@ static void join_values(struct transform *t, struct build_list *list, struct tra
     for (uint64_t j = 0; j < half; j += every) {
         struct transform_pair a = values[j];
         struct transform_pair b = turn_value(t, list, values[j + half], count, j, true);
-        values[j] = both(t, list, OP_ADD, a, b);
-        if (half % every == 0) values[j + half] = both(t, list, OP_SUB, a, b);
+        values[j] = operate_on_pairs(t, list, OP_ADD, a, b);
+        if (half % every == 0) values[j + half] = operate_on_pairs(t, list, OP_SUB, a, b);
     }
 }
 
@@ -254,7 +256,8 @@ uint64_t transform_back_operations(uint64_t points, uint64_t every)
 
 /* ---- arrays ---- */
 
-static const struct variable *array(struct transform *t, struct build_list *list, uint64_t count)
+static const struct variable *new_array(struct transform *t, struct build_list *list,
+                                        uint64_t count)
 {
     const struct type *type =
         type_array(t->tree.types, type_scalar(t->tree.types, t->scalar), count);
@@ -265,8 +268,8 @@ static const struct variable *array(struct transform *t, struct build_list *list
 
 struct transform_pair transform_arrays(struct transform *t, struct build_list *list, uint64_t count)
 {
-    const struct variable *re = array(t, list, count);
-    return (struct transform_pair){re, array(t, list, count)};
+    const struct variable *re = new_array(t, list, count);
+    return (struct transform_pair){re, new_array(t, list, count)};
 }
 
 /* variable + offset */
@@ -315,7 +318,8 @@ static struct variable *transform_counter(struct transform *t)
 /* ---- stages ---- */
 
 /* exp(-2 pi i j k / length) for the j of a part. */
-static struct transform_pair roots(struct transform *t, const struct stage *stage, uint64_t k)
+static struct transform_pair roots_of_unity(struct transform *t, const struct stage *stage,
+                                            uint64_t k)
 {
     uint64_t part = stage->length / stage->radix;
     unsigned doublings = 0;
@@ -380,8 +384,9 @@ static void stage_forward(struct transform *t, struct build_list *list, const st
     for (uint64_t k = 0; k < radix; k++) {
         if (k > 0) {
             struct transform_pair root =
-                load_pair(t, &round.body, roots(t, stage, reversed(k, radix)), round.in_part, 0);
-            values[k] = product(t, &round.body, values[k], root, false);
+                load_pair(t, &round.body, roots_of_unity(t, stage, reverse_digits(k, radix)),
+                          round.in_part, 0);
+            values[k] = complex_product(t, &round.body, values[k], root, false);
         }
         store_pair(t, &round.body, block, round.at, k * part, values[k]);
     }
@@ -397,9 +402,9 @@ static void stage_back(struct transform *t, struct build_list *list, const struc
     for (uint64_t k = 0; k < radix; k++) {
         values[k] = load_pair(t, &round.body, block, round.at, k * part);
         if (k == 0) continue;
-        struct transform_pair root =
-            load_pair(t, &round.body, roots(t, stage, reversed(k, radix)), round.in_part, 0);
-        values[k] = product(t, &round.body, values[k], root, true);
+        struct transform_pair root = load_pair(
+            t, &round.body, roots_of_unity(t, stage, reverse_digits(k, radix)), round.in_part, 0);
+        values[k] = complex_product(t, &round.body, values[k], root, true);
     }
     join_values(t, &round.body, values, radix, 1);
     for (uint64_t k = 0; k < radix; k++)
@@ -436,7 +441,7 @@ static void multiply_row(struct transform *t, struct build_list *list, const str
     for (uint64_t k = 0; k < TRANSFORM_ROW; k++) {
         struct transform_pair factor =
             load_pair(t, list, by->factors, row, k * (t->points / TRANSFORM_ROW));
-        back[k] = product(t, list, values[k], factor, false);
+        back[k] = complex_product(t, list, values[k], factor, false);
     }
     join_values(t, list, back, TRANSFORM_ROW, t->every);
     for (uint64_t k = 0; k < wanted; k++)

@@ -79,7 +79,7 @@ uint64_t prt_cpu_now_ns(void)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-static void relax(void)
+static void relax_core(void)
 {
 #if defined __x86_64__ || defined __i386__
     __builtin_ia32_pause();
@@ -108,7 +108,7 @@ uint64_t prt_cpu_job_ns(const struct prt_cpu_job *job)
 }
 
 /* The newest measurement counts for a quarter: other programs disturb it, and the data changes. */
-static void learn(struct prt_cpu_job *job, uint64_t firings, uint64_t ns)
+static void learn_cost(struct prt_cpu_job *job, uint64_t firings, uint64_t ns)
 {
     uint64_t cost = core_cycles_multiply(ns, COST_UNIT) / firings;
     if (cost == 0) cost = 1;
@@ -203,7 +203,7 @@ static enum kernel_status execute_chunks(struct prt_cpu_worker *worker,
 /* Moves together the packets that the chunks have appended, in the order of the chunks, and adds up their counts.  After
  * a fault only the firings before it count: chunks that begin after it are left out; the chunk with the fault
  * has counted no further itself. */
-static void gather(const struct prt_cpu_job *job)
+static void gather_chunks(const struct prt_cpu_job *job)
 {
     const struct prt_kernel_object *object = job->object;
     uint64_t firings = job->launch.firings;
@@ -295,7 +295,7 @@ static uint32_t take_chunk(const struct prt_cpu_pool *pool, struct prt_cpu_job *
 /* ---- lines ---- */
 
 /* Makes the worker look at the lines.  Mutex held. */
-static void notify(struct prt_cpu_worker *worker)
+static void notify_worker(struct prt_cpu_worker *worker)
 {
     worker->idle = false;
     atomic_fetch_add_explicit(&worker->notified, 1, memory_order_relaxed);
@@ -309,7 +309,7 @@ static void wake_all(struct prt_cpu_pool *pool)
         if (pool->workers[i].asleep) pthread_cond_signal(&pool->workers[i].wake);
 }
 
-static uint32_t sleepers(const struct prt_cpu_pool *pool)
+static uint32_t count_sleepers(const struct prt_cpu_pool *pool)
 {
     return atomic_load_explicit(&pool->bell->sleepers, memory_order_relaxed);
 }
@@ -317,7 +317,7 @@ static uint32_t sleepers(const struct prt_cpu_pool *pool)
 /* Returns true if workers that sleep should be woken for so much more work.  One thread at a time calls it. */
 static bool is_worth_waking(struct prt_cpu_pool *pool, uint64_t work_ns)
 {
-    if (sleepers(pool) == 0) return false;
+    if (count_sleepers(pool) == 0) return false;
     pool->missed_ns = core_cycles_add(pool->missed_ns, work_ns);
     if (pool->missed_ns < WAKE_NS) return false;
     pool->missed_ns = 0;
@@ -343,7 +343,7 @@ static void notify_idle(struct prt_cpu_pool *pool, const struct prt_cpu_line *li
         for (uint32_t i = line->first_worker; i < line->end_worker && chunks > 0; i++) {
             struct prt_cpu_worker *worker = &pool->workers[i];
             if (!worker->idle || worker->asleep != (asleep == 1)) continue;
-            notify(worker);
+            notify_worker(worker);
             chunks--;
         }
 }
@@ -393,7 +393,7 @@ static void end_cpu_job(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
     else
         line->last = PRT_CPU_NO_JOB;
     leave_line(pool, line, ended);
-    if (pool->workers[0].idle) notify(&pool->workers[0]); /* it may wait for the job */
+    if (pool->workers[0].idle) notify_worker(&pool->workers[0]); /* it may wait for the job */
 }
 
 /* The more important line comes first.  Then come jobs in one piece, the longest first: jobs in many chunks can fill
@@ -454,13 +454,13 @@ static void execute_chunk_at(struct prt_cpu_worker *worker, uint32_t place)
     enum kernel_status status = execute_chunks(worker, job, chunk, 1, &fault);
     uint64_t end = prt_cpu_now_ns();
     pthread_mutex_lock(&pool->mutex);
-    learn(job, firings_of(job, chunk, 1), end - begin);
+    learn_cost(job, firings_of(job, chunk, 1), end - begin);
     account_time(job, worker->number, begin, end);
     prt_kernel_fault_merge(&job->status, &job->fault, status, &fault);
     if (++job->chunks_done < job->chunks) return;
     if (job->chunks > 1 && (job->object->flags & PRT_KERNEL_APART) != 0) {
         pthread_mutex_unlock(&pool->mutex);
-        gather(job);
+        gather_chunks(job);
         pthread_mutex_lock(&pool->mutex);
     }
     end_cpu_job(pool, job);
@@ -494,7 +494,7 @@ static uint64_t share_word(uint32_t call, struct pieces pieces, uint32_t next, u
 /* The number of chunks to take.  The owner takes most of the rest, in ever smaller pieces, so that others can help if it
  * is slow.  Others take half, and leave enough for the owner to come back to.  No piece is long: everyone waits for a
  * worker that the system stops within one. */
-static uint32_t piece(uint32_t left, struct pieces pieces, bool own)
+static uint32_t piece_chunks(uint32_t left, struct pieces pieces, bool own)
 {
     uint32_t chunks = own ? left - left / 4 : left / 2;
     if (chunks > pieces.most) return pieces.most;
@@ -514,7 +514,7 @@ static bool take_claim(struct prt_cpu_worker *owner, uint32_t call, bool own, st
         struct pieces pieces = {.least = word >> 3 * CHUNK_BITS & LEAST_MAX,
                                 .most = word >> 2 * CHUNK_BITS & CHUNK_MASK};
         if (word >> 32 != call || next == end) return false;
-        *claim = (struct claim){next, piece(end - next, pieces, own)};
+        *claim = (struct claim){next, piece_chunks(end - next, pieces, own)};
         if (claim->chunks == 0) return false;
         if (atomic_compare_exchange_weak_explicit(&owner->share, &word, word + claim->chunks,
                                                   memory_order_relaxed, memory_order_relaxed))
@@ -563,7 +563,7 @@ static void count_chunks(struct prt_cpu_pool *pool, uint32_t chunks)
 }
 
 /* Prefetches these lines of memory, which another core has written, all at the same time. */
-static void fetch(const void *from, size_t bytes)
+static void prefetch_lines(const void *from, size_t bytes)
 {
     for (size_t at = 0; at < bytes; at += 64)
         __builtin_prefetch((const char *)from + at);
@@ -611,7 +611,7 @@ static bool await_owners(const struct prt_cpu_pool *pool, uint32_t call, uint64_
 {
     for (uint64_t until = 0; !all_claimed(pool, call);) {
         for (int i = 0; i < SPINS_PER_LOOK; i++)
-            relax();
+            relax_core();
         uint64_t now = prt_cpu_now_ns();
         if (until == 0) until = now + patience_ns;
         if (now >= until) return false;
@@ -626,8 +626,8 @@ static void answer_call(struct prt_cpu_worker *worker, uint32_t call, uint32_t o
 {
     struct prt_cpu_pool *pool = worker->pool;
     if (worker->number > 0) {
-        fetch(&pool->jobs[object], sizeof *pool->jobs);
-        fetch(&pool->objects[object], sizeof *pool->objects);
+        prefetch_lines(&pool->jobs[object], sizeof *pool->jobs);
+        prefetch_lines(&pool->objects[object], sizeof *pool->objects);
     }
     worker->answered = call;
     uint32_t own = execute_share(worker, worker, call, object, true);
@@ -648,7 +648,7 @@ static void join_call(struct prt_cpu_pool *pool, const struct prt_cpu_job *job)
 {
     for (uint64_t until = 0; !all_counted(pool, job);) {
         for (int i = 0; i < SPINS_PER_LOOK && !all_counted(pool, job); i++)
-            relax();
+            relax_core();
         uint64_t now = prt_cpu_now_ns();
         if (until == 0) until = now + pool->spin_ns;
         if (now >= until) break;
@@ -723,8 +723,8 @@ static void hand_out(struct prt_cpu_pool *pool, struct prt_cpu_job *job, uint32_
 }
 
 /* Sets the weights by the work that each worker did until it found no more chunks. */
-static void balance(struct prt_cpu_pool *pool, struct prt_cpu_job *job, uint32_t call,
-                    uint64_t begin)
+static void balance_weights(struct prt_cpu_pool *pool, struct prt_cpu_job *job, uint32_t call,
+                            uint64_t begin)
 {
     uint64_t paces = 0;
     for (uint32_t i = 0; i < pool->worker_count; i++) {
@@ -760,12 +760,12 @@ static void execute_with_all(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
     const struct call_report *own = &pool->workers[0].report;
     uint64_t firings = own->call == number ? own->firings : 0;
     if (firings < job->launch.firings) note_help(pool);
-    if (firings > 0) learn(job, firings, own->ns);
+    if (firings > 0) learn_cost(job, firings, own->ns);
     join_call(pool, job);
     if (job->cuts % BALANCE_EVERY == 0 || job->cuts < UINT64_C(2) * BALANCE_EVERY)
-        balance(pool, job, number, begin);
+        balance_weights(pool, job, number, begin);
     line->faulted = prt_kernel_status_is_fault(job->object, job->status);
-    if (job->chunks > 1 && (job->object->flags & PRT_KERNEL_APART) != 0) gather(job);
+    if (job->chunks > 1 && (job->object->flags & PRT_KERNEL_APART) != 0) gather_chunks(job);
     job->begin_ns = begin;
     job->end_ns = prt_cpu_now_ns();
     mark_done(job);
@@ -793,7 +793,7 @@ static bool await_event(struct prt_cpu_worker *worker)
             if (call_of(worker) != worker->answered ||
                 atomic_load_explicit(&worker->notified, memory_order_relaxed) != seen)
                 return false;
-            relax();
+            relax_core();
         }
     } while (prt_cpu_now_ns() < until);
     pthread_mutex_lock(&pool->mutex);
@@ -823,7 +823,7 @@ static bool take_ready(struct prt_cpu_worker *worker)
 /* Serves the lines, or waits if no call is open.  Returns true if the worker is to answer a call.  Lines come first: a job
  * in them cannot be cut, or follows such a job, and a call has fewer chunks for a worker that comes late.
  * Mutex held on entry, not on return. */
-static bool serve(struct prt_cpu_worker *worker)
+static bool serve_lines(struct prt_cpu_worker *worker)
 {
     struct prt_cpu_pool *pool = worker->pool;
     bool called = call_of(worker) != worker->answered, held = true;
@@ -844,7 +844,7 @@ static void cpu_worker_main(void *argument)
         if (call_of(worker) == worker->answered || prt_cpu_pool_unfinished(pool) > 0) {
             pthread_mutex_lock(&pool->mutex);
             if (pool->stopping) break;
-            if (!serve(worker)) continue;
+            if (!serve_lines(worker)) continue;
         }
         uint64_t word = atomic_load_explicit(&worker->share, memory_order_acquire);
         uint32_t object = atomic_load_explicit(&worker->object, memory_order_relaxed);
@@ -902,7 +902,7 @@ static void execute_cpu_job_now(struct prt_cpu_pool *pool, struct prt_cpu_job *j
     line->faulted = prt_kernel_status_is_fault(job->object, job->status);
     if (!timed) return;
     uint64_t end = prt_cpu_now_ns();
-    learn(job, job->launch.firings, end - begin);
+    learn_cost(job, job->launch.firings, end - begin);
     account_time(job, 0, begin, end);
 }
 
@@ -1043,7 +1043,7 @@ void prt_cpu_pool_stop(struct prt_cpu_pool *pool)
     pthread_mutex_lock(&pool->mutex);
     pool->stopping = true;
     for (uint32_t i = 1; i < pool->worker_count; i++)
-        notify(&pool->workers[i]);
+        notify_worker(&pool->workers[i]);
     pthread_mutex_unlock(&pool->mutex);
     for (uint32_t i = 1; i < pool->worker_count; i++)
         prt_host_thread_join(&pool->workers[i].thread);

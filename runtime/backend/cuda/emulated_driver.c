@@ -313,7 +313,7 @@ static int emulated_launch(void *function, unsigned grid_x, unsigned grid_y, uns
             s->started++;
             continue;
         }
-        s->resident->job = (struct core_job){.kind = CORE_JOB_LEAVE};
+        s->resident->order.job = (struct core_job){.kind = CORE_JOB_LEAVE};
         __atomic_store_n(&s->resident->epoch, UINT64_C(1) << 32 | s->resident->workers,
                          __ATOMIC_RELEASE);
         (void)emulated_stream_wait(s);

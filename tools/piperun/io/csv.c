@@ -196,7 +196,7 @@ static enum prt_status find_csv_line(struct csv_source *csv, size_t *length, boo
 
 /* The text without the blanks around it, NUL-terminated, at most LINE_BYTES_MAX.  False if it holds
  * a NUL or is longer: a number cut short would be another one. */
-static bool trim(char *text, const unsigned char *bytes, size_t length)
+static bool trim_blanks(char *text, const unsigned char *bytes, size_t length)
 {
     while (length > 0 && strchr(" \t\r", bytes[length - 1]) != NULL && bytes[length - 1] != 0)
         length--;
@@ -255,7 +255,7 @@ static enum prt_status read_columns(struct csv_source *csv, const unsigned char 
         size_t part = comma != NULL ? (size_t)(comma - bytes) : length;
         if (last != (comma == NULL))
             return wrong_columns(csv, i + 1 + count_commas(bytes, length), error);
-        if (!trim(text, bytes, part) ||
+        if (!trim_blanks(text, bytes, part) ||
             !parse_csv_number(text, column->scalar, packet + column->offset_bytes))
             return not_a_number(csv, text, column, error);
         bytes += part + !last;

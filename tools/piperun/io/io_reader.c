@@ -91,7 +91,8 @@ void prt_io_reader_close(struct prt_io_reader *reader)
 
 /* --- reading --- */
 
-static enum prt_status failed(const struct prt_io_reader *reader, struct prt_error *error)
+static enum prt_status report_read_failure(const struct prt_io_reader *reader,
+                                           struct prt_error *error)
 {
     return prt_error_set_at(error, PRT_E_READ, reader->offset, "%s: cannot read at byte %llu: %s",
                             reader->name, (unsigned long long)reader->offset, strerror(errno));
@@ -105,7 +106,7 @@ static enum prt_status wait_readable(const struct prt_io_reader *reader, bool mu
     struct pollfd polled[2] = {{reader->fd, POLLIN, 0}, {reader->interrupt_fd, POLLIN, 0}};
     for (;;) {
         int ready = poll(polled, 2, reader->regular ? 0 : -1);
-        if (ready < 0 && errno != EINTR) return failed(reader, error);
+        if (ready < 0 && errno != EINTR) return report_read_failure(reader, error);
         if (ready < 0) continue;
         if ((polled[1].revents & (POLLIN | POLLHUP)) != 0)
             return prt_error_set(error, PRT_E_INTERRUPTED, "%s: reading was interrupted",
@@ -121,7 +122,7 @@ static enum prt_status examine_end(const struct prt_io_reader *reader, struct pr
     struct stat status;
     if (!reader->regular || reader->read_bytes >= reader->size_bytes) return PRT_OK;
     /* uncovered: it could be asked when it was opened */
-    if (fstat(reader->fd, &status) != 0) return failed(reader, error);
+    if (fstat(reader->fd, &status) != 0) return report_read_failure(reader, error);
     uint64_t opened_bytes = reader->began_at + reader->size_bytes;
     if ((uint64_t)status.st_size >= opened_bytes) return PRT_OK;
     return prt_error_set_at(error, PRT_E_TRUNCATED, reader->read_bytes,
@@ -147,7 +148,7 @@ enum prt_status prt_io_reader_direct(struct prt_io_reader *reader, void *target,
             reader->at_end = got == 0;
             return got == 0 ? examine_end(reader, error) : PRT_OK;
         }
-        if (errno != EINTR && errno != EAGAIN) return failed(reader, error);
+        if (errno != EINTR && errno != EAGAIN) return report_read_failure(reader, error);
         must_wait = errno != EINTR; /* a descriptor that was opened elsewhere with O_NONBLOCK */
     }
 }
@@ -190,7 +191,7 @@ enum prt_status prt_io_reader_seek(struct prt_io_reader *reader, uint64_t positi
     }
     /* Places in a file fit off_t. */
     if (lseek(reader->fd, (off_t)(reader->began_at + position), SEEK_SET) < 0)
-        return failed(reader, error);
+        return report_read_failure(reader, error);
     reader->begin = reader->end = 0;
     reader->offset = reader->read_bytes = position;
     reader->at_end = false;

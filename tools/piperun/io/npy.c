@@ -64,7 +64,7 @@ struct npy_header {
     int dimension_count, large_dimensions; /* the latter: those above 1 */
 };
 
-static bool fault(struct literal *literal, const char *what)
+static bool record_fault(struct literal *literal, const char *what)
 {
     if (literal->fault == NULL) literal->fault = what;
     return false;
@@ -100,13 +100,14 @@ static bool take_string(struct literal *literal, char string[32])
 {
     skip_npy_blanks(literal);
     if (literal->next == literal->end || (*literal->next != '\'' && *literal->next != '"'))
-        return fault(literal, "a string is expected");
+        return record_fault(literal, "a string is expected");
     char quote = *literal->next++;
     size_t length = 0;
     while (literal->next < literal->end && *literal->next != quote && length < 31)
         string[length++] = *literal->next++;
     string[length] = '\0';
-    if (!take_byte(literal, quote)) return fault(literal, "a string is too long or has no end");
+    if (!take_byte(literal, quote))
+        return record_fault(literal, "a string is too long or has no end");
     return true;
 }
 
@@ -126,12 +127,12 @@ static bool scalar_of_text(struct literal *literal, const char *text, enum scala
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         if (strcmp(name, types[i].name) != 0) continue;
         if (order == '|' && scalar_width_bytes(types[i].type) > 1)
-            return fault(literal, "descr has no byte order");
+            return record_fault(literal, "descr has no byte order");
         *type = types[i].type;
         *big_endian = order == '>';
         return true;
     }
-    return fault(literal, "descr is a type that is not supported");
+    return record_fault(literal, "descr is a type that is not supported");
 }
 
 /* The name of the i-th field, as a string without escapes. */
@@ -139,12 +140,12 @@ static bool take_field_name(struct literal *literal, const char *name)
 {
     size_t length = strlen(name);
     skip_npy_blanks(literal);
-    if (literal->end - literal->next < 2) return fault(literal, "a string is expected");
+    if (literal->end - literal->next < 2) return record_fault(literal, "a string is expected");
     char quote = *literal->next;
-    if (quote != '\'' && quote != '"') return fault(literal, "a string is expected");
+    if (quote != '\'' && quote != '"') return record_fault(literal, "a string is expected");
     if ((size_t)(literal->end - literal->next) < length + 2 ||
         memcmp(literal->next + 1, name, length) != 0 || literal->next[length + 1] != quote)
-        return fault(literal, "the fields have other names than those of the port");
+        return record_fault(literal, "the fields have other names than those of the port");
     literal->next += length + 2;
     return true;
 }
@@ -158,14 +159,14 @@ static bool take_field_shape(struct literal *literal, const char *shape)
         skip_npy_blanks(literal);
         if (!given || (size_t)(literal->end - literal->next) < digits ||
             memcmp(literal->next, at, digits) != 0)
-            return fault(literal, "a field has another shape than that of the port");
+            return record_fault(literal, "a field has another shape than that of the port");
         literal->next += digits;
         at += digits;
         at += strspn(at, ", ");
         if (tuple) (void)take_byte(literal, ',');
     }
     if (tuple && !take_byte(literal, ')'))
-        return fault(literal, "a field has another shape than that of the port");
+        return record_fault(literal, "a field has another shape than that of the port");
     return true;
 }
 
@@ -211,12 +212,12 @@ static bool parse_npy_field(struct literal *literal, const struct prt_field_info
     char text[32];
     if (!take_field_name(literal, field->name) || !take_byte(literal, ',') ||
         !take_string(literal, text) || !scalar_of_text(literal, text, &type, &big_endian))
-        return fault(literal, "a field cannot be read");
+        return record_fault(literal, "a field cannot be read");
     if (type != field->scalar || big_endian || *offset != field->offset_bytes)
-        return fault(literal, "a field has another type or place than that of the port");
+        return record_fault(literal, "a field has another type or place than that of the port");
     if (!take_field_shape(literal, field->shape)) return false;
     *offset += field->count * scalar_width_bytes(type);
-    if (!take_byte(literal, ')')) return fault(literal, "a field has no end");
+    if (!take_byte(literal, ')')) return record_fault(literal, "a field has no end");
     return true;
 }
 
@@ -227,18 +228,19 @@ static bool parse_fields(struct literal *literal, struct npy_header *header)
     uint64_t offset = 0;
     uint32_t seen = 0;
     while (!take_byte(literal, ']')) {
-        if (!take_byte(literal, '(')) return fault(literal, "descr is a list without fields");
+        if (!take_byte(literal, '('))
+            return record_fault(literal, "descr is a list without fields");
         if (!take_gap(literal, &offset)) {
             if (seen == layout->field_count || layout->fields[seen].name[0] == '\0')
-                return fault(literal, "there are more fields than the port has");
+                return record_fault(literal, "there are more fields than the port has");
             if (!parse_npy_field(literal, &layout->fields[seen++], &offset)) return false;
         }
         if (take_byte(literal, ',')) continue;
         if (take_byte(literal, ']')) break;
-        return fault(literal, "descr has no end");
+        return record_fault(literal, "descr has no end");
     }
     if (seen != layout->field_count || offset != layout->width_bytes)
-        return fault(literal, "the fields are not those of the port");
+        return record_fault(literal, "the fields are not those of the port");
     header->type = layout->scalar;
     header->structured = true;
     return true;
@@ -248,15 +250,16 @@ static bool parse_npy_type(struct literal *literal, struct npy_header *header)
 {
     char text[32];
     if (take_byte(literal, '[')) return parse_fields(literal, header);
-    if (!take_string(literal, text)) return fault(literal, "descr is no simple type");
+    if (!take_string(literal, text)) return record_fault(literal, "descr is no simple type");
     return scalar_of_text(literal, text, &header->type, &header->big_endian);
 }
 
 static bool parse_dimension(struct literal *literal, uint64_t *dimension)
 {
     const char *first = literal->next;
-    if (!take_digits(literal, dimension)) return fault(literal, "shape is too large");
-    if (literal->next == first) return fault(literal, "shape has an entry that is not a length");
+    if (!take_digits(literal, dimension)) return record_fault(literal, "shape is too large");
+    if (literal->next == first)
+        return record_fault(literal, "shape has an entry that is not a length");
     if (literal->next < literal->end && *literal->next == 'L') literal->next++; /* Python 2 */
     return true;
 }
@@ -266,10 +269,10 @@ static bool parse_shape(struct literal *literal, struct npy_header *header)
     bool overflow = false, empty = false;
     header->elements = 1;
     header->dimension_count = header->large_dimensions = 0;
-    if (!take_byte(literal, '(')) return fault(literal, "shape is not a tuple");
+    if (!take_byte(literal, '(')) return record_fault(literal, "shape is not a tuple");
     for (int i = 0; !take_byte(literal, ')'); i++) {
         uint64_t dimension = 0;
-        if (i == DIMENSIONS_MAX) return fault(literal, "shape has too many dimensions");
+        if (i == DIMENSIONS_MAX) return record_fault(literal, "shape has too many dimensions");
         if (!parse_dimension(literal, &dimension)) return false;
         header->dimensions[header->dimension_count++] = dimension;
         header->large_dimensions += dimension > 1;
@@ -277,11 +280,11 @@ static bool parse_shape(struct literal *literal, struct npy_header *header)
         if (!empty)
             overflow |= __builtin_mul_overflow(header->elements, dimension, &header->elements);
         if (take_byte(literal, ',')) continue;
-        if (!take_byte(literal, ')')) return fault(literal, "shape has no end");
+        if (!take_byte(literal, ')')) return record_fault(literal, "shape has no end");
         break;
     }
     if (empty) header->elements = 0;
-    if (overflow && !empty) return fault(literal, "shape is too large");
+    if (overflow && !empty) return record_fault(literal, "shape is too large");
     return true;
 }
 
@@ -289,7 +292,7 @@ static bool parse_order(struct literal *literal, struct npy_header *header)
 {
     header->fortran = take_npy_word(literal, "True");
     if (!header->fortran && !take_npy_word(literal, "False"))
-        return fault(literal, "fortran_order is neither True nor False");
+        return record_fault(literal, "fortran_order is neither True nor False");
     return true;
 }
 
@@ -298,7 +301,7 @@ static bool parse_entry(struct literal *literal, struct npy_header *header)
 {
     char key[32];
     if (!take_string(literal, key)) return false;
-    if (!take_byte(literal, ':')) return fault(literal, "a ':' is missing");
+    if (!take_byte(literal, ':')) return record_fault(literal, "a ':' is missing");
     struct {
         const char *key;
         bool *seen;
@@ -308,38 +311,38 @@ static bool parse_entry(struct literal *literal, struct npy_header *header)
                    {"shape", &header->has_shape, parse_shape}};
     for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
         if (strcmp(key, entries[i].key) != 0) continue;
-        if (*entries[i].seen) return fault(literal, "a key is given twice");
+        if (*entries[i].seen) return record_fault(literal, "a key is given twice");
         *entries[i].seen = true;
         return entries[i].parse(literal, header);
     }
-    return fault(literal, "there is a key that is not descr, fortran_order or shape");
+    return record_fault(literal, "there is a key that is not descr, fortran_order or shape");
 }
 
 static bool parse_literal(struct literal *literal, struct npy_header *header)
 {
     *header = (struct npy_header){.layout = header->layout};
-    if (!take_byte(literal, '{')) return fault(literal, "it is not a dictionary");
+    if (!take_byte(literal, '{')) return record_fault(literal, "it is not a dictionary");
     while (!take_byte(literal, '}')) {
         if (!parse_entry(literal, header)) return false;
         if (take_byte(literal, ',')) continue;
-        if (!take_byte(literal, '}')) return fault(literal, "the dictionary has no end");
+        if (!take_byte(literal, '}')) return record_fault(literal, "the dictionary has no end");
         break;
     }
     skip_npy_blanks(literal);
     if (literal->next != literal->end)
-        return fault(literal, "something stands after the dictionary");
+        return record_fault(literal, "something stands after the dictionary");
     if (!header->has_type || !header->has_order || !header->has_shape)
-        return fault(literal, "descr, fortran_order or shape is missing");
+        return record_fault(literal, "descr, fortran_order or shape is missing");
     if (header->fortran && header->large_dimensions > 1)
-        return fault(literal, "fortran_order is True: only C order is read");
+        return record_fault(literal, "fortran_order is True: only C order is read");
     uint64_t bytes;
     if (header->structured &&
         __builtin_mul_overflow(header->elements, prt_packet_units(header->layout),
                                &header->elements))
-        return fault(literal, "shape is too large");
+        return record_fault(literal, "shape is too large");
     if (__builtin_mul_overflow(header->elements, scalar_width_bytes(header->type), &bytes) ||
         bytes > (uint64_t)INT64_MAX)
-        return fault(literal, "shape is too large");
+        return record_fault(literal, "shape is too large");
     return true;
 }
 

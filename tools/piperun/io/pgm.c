@@ -74,7 +74,7 @@ static enum prt_status refuse_pgm(const struct prt_io_reader *reader, struct prt
 }
 
 /* Looks at the next byte without taking it; -1 at the end of the file. */
-static enum prt_status peek(struct prt_io_reader *reader, int *byte, struct prt_error *error)
+static enum prt_status peek_byte(struct prt_io_reader *reader, int *byte, struct prt_error *error)
 {
     enum prt_status status = prt_io_reader_need(reader, 1, error);
     if (status == PRT_OK)
@@ -88,7 +88,7 @@ static enum prt_status skip_pgm_blanks(struct prt_io_reader *reader, struct prt_
     bool comment = false;
     for (;;) {
         int byte = -1;
-        enum prt_status status = peek(reader, &byte, error);
+        enum prt_status status = peek_byte(reader, &byte, error);
         if (status != PRT_OK || byte < 0) return status;
         if (byte == '#')
             comment = true;
@@ -107,7 +107,7 @@ static enum prt_status read_pgm_number(struct prt_io_reader *reader, uint64_t hi
     uint64_t value = 0;
     for (int digits = 0; status == PRT_OK; digits++) {
         int byte = -1;
-        status = peek(reader, &byte, error);
+        status = peek_byte(reader, &byte, error);
         if (status != PRT_OK) return status;
         if (byte < 0 && digits == 0)
             return prt_io_reader_truncated(reader, error, "where a number is expected");
@@ -212,7 +212,7 @@ static enum prt_status check_pgm_end(struct pgm_source *pgm, struct prt_error *e
 {
     enum prt_status status = pgm->text ? skip_pgm_blanks(&pgm->reader, error) : PRT_OK;
     int byte = -1;
-    if (status == PRT_OK) status = peek(&pgm->reader, &byte, error);
+    if (status == PRT_OK) status = peek_byte(&pgm->reader, &byte, error);
     if (status != PRT_OK || byte < 0) return status;
     return refuse_pgm(&pgm->reader, error, "there is more after the image");
 }

@@ -55,7 +55,7 @@ static enum prt_status take_header_bytes(struct walk *walk, unsigned char *targe
     return PRT_OK;
 }
 
-static enum prt_status skip(struct walk *walk, uint64_t bytes, struct prt_error *error)
+static enum prt_status skip_bytes(struct walk *walk, uint64_t bytes, struct prt_error *error)
 {
     while (bytes > 0) {
         /* equivalent: another chunk follows those bytes */
@@ -152,11 +152,11 @@ static enum prt_status read_data(struct walk *walk, uint32_t bytes, struct prt_e
 static enum prt_status read_ds64(struct walk *walk, uint32_t bytes, struct prt_error *error)
 {
     unsigned char fields[16];
-    if (bytes < sizeof fields) return skip(walk, bytes, error);
+    if (bytes < sizeof fields) return skip_bytes(walk, bytes, error);
     enum prt_status status = take_header_bytes(walk, fields, sizeof fields, error);
     if (status != PRT_OK) return status;
     walk->ds64_bytes = get_u32(fields + 8, false) | (uint64_t)get_u32(fields + 12, false) << 32;
-    return skip(walk, bytes - sizeof fields, error);
+    return skip_bytes(walk, bytes - sizeof fields, error);
 }
 
 /* --- AIFF --- */
@@ -170,7 +170,7 @@ static enum prt_status read_comm(struct walk *walk, uint32_t bytes, struct prt_e
     if (status != PRT_OK) return status;
     walk->has_comm = true;
     walk->layout->frames = get_u32(comm + 2, true);
-    return skip(walk, bytes - sizeof comm, error);
+    return skip_bytes(walk, bytes - sizeof comm, error);
 }
 
 static enum prt_status read_ssnd(struct walk *walk, uint32_t bytes, struct prt_error *error)
@@ -182,7 +182,7 @@ static enum prt_status read_ssnd(struct walk *walk, uint32_t bytes, struct prt_e
                                 "header says",
                                 reader->name, (unsigned long long)reader->size_bytes);
     walk->has_samples = true;
-    return walk->has_comm ? PRT_OK : skip(walk, bytes, error);
+    return walk->has_comm ? PRT_OK : skip_bytes(walk, bytes, error);
 }
 
 /* --- chunks --- */
@@ -196,14 +196,14 @@ static enum prt_status read_chunk(struct walk *walk, const unsigned char *name, 
     if (wav && memcmp(name, "ds64", 4) == 0) return read_ds64(walk, bytes, error);
     if (!wav && memcmp(name, "COMM", 4) == 0) return read_comm(walk, bytes, error);
     if (!wav && memcmp(name, "SSND", 4) == 0) return read_ssnd(walk, bytes, error);
-    return skip(walk, bytes, error);
+    return skip_bytes(walk, bytes, error);
 }
 
 /* Walks up to the samples; of AIFF also past them, if the COMM chunk follows. */
 static enum prt_status read_chunks(struct walk *walk, struct prt_error *error)
 {
     bool aiff = strcmp(walk->layout->format, "aiff") == 0;
-    enum prt_status status = skip(walk, 12, error);
+    enum prt_status status = skip_bytes(walk, 12, error);
     for (int i = 0; status == PRT_OK && i < CHUNKS_MAX; i++) {
         unsigned char head[8] = {0};
         status = take_header_bytes(walk, head, sizeof head, error);
@@ -211,7 +211,7 @@ static enum prt_status read_chunks(struct walk *walk, struct prt_error *error)
         uint32_t bytes = get_u32(head + 4, walk->big_endian);
         status = read_chunk(walk, head, bytes, error);
         if (status == PRT_OK && walk->has_samples && (!aiff || walk->has_comm)) return PRT_OK;
-        if (status == PRT_OK) status = skip(walk, bytes & 1, error);
+        if (status == PRT_OK) status = skip_bytes(walk, bytes & 1, error);
     }
     return status != PRT_OK ? status
                             : refuse_sound_header(walk, error, "there are too many chunks");

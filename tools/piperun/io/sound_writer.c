@@ -203,8 +203,8 @@ static double scale_of(enum scalar_type integer)
 /* Floats become integers as round(x * 2^(bits - 1)), ties to even, cut to the range, NaN is 0; signed integers become
  * floats as value / 2^(bits - 1); others keep their value.  Returns how many were converted: fewer than `count` if the
  * next one does not fit. */
-static size_t convert(const struct sound_sink *sound, unsigned char *samples,
-                      const unsigned char *packets, size_t count)
+static size_t convert_packets(const struct sound_sink *sound, unsigned char *samples,
+                              const unsigned char *packets, size_t count)
 {
     enum scalar_type packet = sound->base.packet, element = sound->element;
     size_t packet_width = scalar_width_bytes(packet), width = scalar_width_bytes(element);
@@ -263,7 +263,7 @@ static enum prt_status sound_write(struct prt_sink *sink, const void *packets, s
     for (size_t done = 0; done < count && status == PRT_OK;) {
         size_t room = (BUFFER_BYTES - sound->held_bytes) / width;
         size_t part = count - done < room ? count - done : room;
-        size_t fitted = convert(sound, sound->samples + sound->held_bytes, next, part);
+        size_t fitted = convert_packets(sound, sound->samples + sound->held_bytes, next, part);
         sound->held_bytes += fitted * width;
         done += fitted;
         if (fitted < part)
