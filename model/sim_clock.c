@@ -11,7 +11,7 @@
 static void free_sim_jobs(struct prt_sim_clock *clock)
 {
     for (uint32_t i = 0; clock->jobs != NULL && i < clock->object_count; i++)
-        free(clock->jobs[i].warp_cycles);
+        free(clock->jobs[i].warp_room);
     free(clock->jobs);
     free(clock->unsettled);
     clock->jobs = NULL;
@@ -68,9 +68,9 @@ static bool make_sim_jobs(struct prt_sim_clock *clock, const struct prt_kernel_o
         struct prt_sim_job *job = &clock->jobs[i];
         uint64_t warps = prt_launch_warps_most(&objects[i]);
         job->object = &objects[i];
-        if (warps > 0 && warps <= SIZE_MAX / sizeof *job->warp_cycles)
-            job->warp_cycles = calloc((size_t)warps, sizeof *job->warp_cycles);
-        if (warps > 0 && job->warp_cycles == NULL) return false;
+        if (warps > 0 && warps <= SIZE_MAX / sizeof *job->warp_room)
+            job->warp_room = calloc((size_t)warps, sizeof *job->warp_room);
+        if (warps > 0 && job->warp_room == NULL) return false;
     }
     return true;
 }
@@ -121,6 +121,7 @@ static void begin_sim_launch(struct prt_sim_clock *clock, uint32_t queue,
     struct prt_sim_job *job = &clock->jobs[launch->object];
     job->launch = *launch;
     job->queue = queue;
+    job->warp_cycles = (job->object->flags & PRT_KERNEL_COUNTED) != 0 ? job->warp_room : NULL;
     job->record.queue = queue;
     job->record.firings = launch->firings;
     job->record.enqueued_cycles = clock->now_cycles;

@@ -33,7 +33,9 @@ struct prt_sim_trees {
 struct prt_sim_job {
     const struct prt_kernel_object *object;
     struct prt_launch launch;
-    uint64_t *warp_cycles; /* storage for what a COUNTED object counts; else NULL */
+    uint64_t *warp_cycles; /* room for what a COUNTED object counts; else NULL */
+    uint64_t *
+        warp_room; /* the same, whatever the object is by now: a queue may change it between launches */
     uint32_t queue;
 
     /* The executor's.  A job is its own from `give` until `finish` has returned. */

@@ -101,6 +101,7 @@ struct prt_device_ops {
     /* The objects that packets name from now on: one for each of `stage_count` stages, then the
      * `finish` of those that have one, in the same order.  `objects` stays the caller's and outlives
      * every dispatch.  Signals are 1 to stage_count, 0 is none; kernarg blocks 0 to stage_count - 1.
+     * A launch of an object past the stages leaves the counter of its kernarg block as it is.
      * Nothing is in flight.  The reference table is empty afterwards, no firing has been launched.  Fails with PRT_E_NOMEM; allocates all that executing
      * them needs. */
     enum prt_status (*set_kernels)(struct prt_device *device,

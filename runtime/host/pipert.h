@@ -92,6 +92,16 @@ void prt_program_information(const struct prt_program *program,
  * gives equal bits everywhere.  The name of kernel `index`, from 0; NULL: there are no more. */
 const char *prt_program_foreign_kernel(const struct prt_program *program, uint32_t index);
 
+struct prt_kernel_information {
+    const char *name;                   /* of the node of the pipeline: "average" */
+    uint32_t input_count, output_count; /* port arrays are flattened */
+};
+
+/* The kernels that the container has, one for each node of the pipeline, from 0: command queues execute them
+ * (pipert_queue.h).  Returns false if there is no such kernel. */
+bool prt_program_kernel(const struct prt_program *program, uint32_t index,
+                        struct prt_kernel_information *information);
+
 /* The shared libraries that this code needs.  They are no part of the container, and execute code of their own when
  * they are loaded: a run that needs one which has not been allowed is refused (PRT_E_USAGE).  NULL: there are no more. */
 const char *prt_program_library(const struct prt_program *program, uint32_t index);
