@@ -63,8 +63,7 @@ static enum prt_status partition_affinity(struct prt_bindings *b, uint32_t level
     return partition_root(b, properties, wanted, error);
 }
 
-/* Its queues keep a sub-device.  Without one it goes: the tree may have other users, and outlive the program. */
-static void release_sub_devices(struct prt_bindings *b)
+void prt_bindings_release(struct prt_bindings *b)
 {
     for (uint32_t i = 0; i < b->sub_device_count; i++)
         (void)prt_device_release(b->tree, b->sub_devices[i]);
@@ -108,9 +107,7 @@ static enum prt_status bind_queue(struct prt_bindings *b, uint32_t stage,
     if (status != PRT_OK) return prt_error_set(error, status, "%s", prt_status_text(status));
     core_stage(b->core, stage)->queue = queue;
     b->queues[queue].cu_count = information.cu_count;
-    if (++b->bound_count < b->container->stage_count) return PRT_OK;
-    prt_block_find_order(b->core);
-    release_sub_devices(b);
+    if (++b->bound_count == b->container->stage_count) prt_block_find_order(b->core);
     return PRT_OK;
 }
 
@@ -127,9 +124,9 @@ static enum prt_status bind_to(struct prt_bindings *b, uint32_t stage, uint32_t 
                       error);
 }
 
-static enum prt_status execute_binding(struct prt_bindings *b,
-                                       const struct sched_instruction *instruction,
-                                       struct prt_error *error)
+enum prt_status prt_bindings_execute(struct prt_bindings *b,
+                                     const struct sched_instruction *instruction,
+                                     struct prt_error *error)
 {
     const uint32_t *operands = instruction->operands;
     switch (instruction->opcode) {
@@ -146,15 +143,6 @@ static enum prt_status execute_binding(struct prt_bindings *b,
     assert(instruction->opcode == SCHED_LOAD_REFERENCE); /* the core executes all others */
     core_stage(b->core, operands[0])->loads = true;
     return PRT_OK;
-}
-
-enum prt_status prt_bindings_execute(struct prt_bindings *b,
-                                     const struct sched_instruction *instruction,
-                                     struct prt_error *error)
-{
-    enum prt_status status = execute_binding(b, instruction, error);
-    if (status != PRT_OK) release_sub_devices(b);
-    return status;
 }
 
 enum prt_status prt_bindings_create(struct prt_bindings *b)
