@@ -92,6 +92,16 @@ void prt_program_information(const struct prt_program *program,
  * gives equal bits everywhere.  The name of kernel `index`, from 0; NULL: there are no more. */
 const char *prt_program_foreign_kernel(const struct prt_program *program, uint32_t index);
 
+struct prt_kernel_information {
+    const char *name;                   /* of the node of the pipeline: "average" */
+    uint32_t input_count, output_count; /* port arrays are flattened */
+};
+
+/* The kernels that the container has, one for each node of the pipeline, from 0: command queues execute them
+ * (pipert_queue.h).  Returns false if there is no such kernel. */
+bool prt_program_kernel(const struct prt_program *program, uint32_t index,
+                        struct prt_kernel_information *information);
+
 /* The shared libraries that this code needs.  They are no part of the container, and execute code of their own when
  * they are loaded: a run that needs one which has not been allowed is refused (PRT_E_USAGE).  NULL: there are no more. */
 const char *prt_program_library(const struct prt_program *program, uint32_t index);
@@ -182,6 +192,14 @@ struct prt_run_options { /* all zero: the defaults */
      * any device with as many compute units as the sub-device and as many lanes. */
     const struct prt_sub_device_step *sub_device;
     uint32_t sub_device_steps;
+    /* Run on the (sub-)device `part` of `tree`, a tree that prt_device_open has made of a simulated device.  The rules
+     * are those of `sub_device`; together they are refused.  `device` is NULL, or names the device of the tree.  The run
+     * retains `part` until it is destroyed, and keeps the tree: the caller may release the handle, and destroy the tree,
+     * as soon as prt_run_create has returned.  While the run lives, its sub-devices and queues count in the tree
+     * (prt_device_tree_live); queues of different runs have nothing to do with each other, because each run has a clock
+     * of its own.  NULL: no handle. */
+    struct prt_device_tree *tree;
+    struct prt_device_handle part;
     /* Receives the errors and warnings about a device description in a file, as text with places.
      * NULL: the error record has the first error. */
     prt_report_callback report;
@@ -195,7 +213,10 @@ struct prt_run_options { /* all zero: the defaults */
 /* Creates a run of the program.  `options` may be NULL; they are not kept.  PRT_E_DEVICE: the
  * program was not compiled for that device.  PRT_E_USAGE: there is no such device.  PRT_E_OPEN,
  * PRT_E_FORMAT: the device description cannot be read.  A wrong path to a sub-device gives the
- * errors of prt_create_sub_devices. */
+ * errors of prt_create_sub_devices.  A handle: PRT_E_INVALID_DEVICE, it names no device of the tree, or one that has been
+ * released, or `device` is another device; PRT_E_USAGE, the tree is that of the host's cores or was not opened by
+ * prt_device_open, there is a path as well, or the tree is missing; PRT_E_DEVICE, the program needs another number of
+ * compute units or lanes: the message has the commands that compile it for the sub-device. */
 enum prt_status prt_run_create(const struct prt_program *program,
                                const struct prt_run_options *options, struct prt_run **run,
                                struct prt_error *error);
