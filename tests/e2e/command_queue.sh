@@ -82,7 +82,7 @@ same() {
         "$PIPERUN" -q "$kernel.pbc" "${ports[@]}" y=run.raw --stats=json:stats.json || return 1
     ./command_queue "$kernel.pbc" "$device" "$kernel" "$firings" "$packets" "$room" <x.raw >command.raw 2>told || { cat told; return 1; }
     cmp run.raw command.raw || return 1
-    read -r did execute end <told
+    read -r did execute _ <told
     [ "$did" = "$ended" ] || { echo "$did firings"; return 1; }
     [ "$device" != cpu ] || return 0
     [ "$(field dispatches)" = 1 ] || { echo "the run has $(field dispatches) launches"; return 1; }
