@@ -56,6 +56,7 @@ pipeline p_peeks(in i32 x, out i32 y) { x -> peeks -> y; }
 pipeline p_divided(in i32 x, out i32 y) { x -> divided -> y; }
 pipeline p_numbers(out i32 y) { numbers -> y; }
 pipeline p_blurred(in u8 x frame 8x8, out u8 y frame 8x8) { x -> blurred -> y; }
+pipeline p_both(in i32 x, out i32 y; i32 by = 3) { x -> counted -> plain(by) -> y; }
 pipeline p_launching(in i32 x, out i32 y) { x -> launching -> y; }
 END
 # 640 numbers, none of them 0, of both signs
@@ -82,7 +83,7 @@ same() {
         "$PIPERUN" -q "$kernel.pbc" "${ports[@]}" y=run.raw --stats=json:stats.json || return 1
     ./command_queue "$kernel.pbc" "$device" "$kernel" "$firings" "$packets" "$room" <x.raw >command.raw 2>told || { cat told; return 1; }
     cmp run.raw command.raw || return 1
-    read -r did execute end <told
+    read -r did execute _ <told
     [ "$did" = "$ended" ] || { echo "$did firings"; return 1; }
     [ "$device" != cpu ] || return 0
     [ "$(field dispatches)" = 1 ] || { echo "the run has $(field dispatches) launches"; return 1; }
@@ -112,6 +113,10 @@ check "a fault says where" said "^kernel 'divided' \(instance at kernels.pipe:[0
 check "the packets before it are there" test "$(wc -c <command.raw)" = 2000
 "$PIPEC" -q --device sim4 -p p_counted kernels.pipe -o counted.pbc
 check "more firings than were reserved for" said "depends on data: at most 4096 firings" counted.pbc sim4 counted 5000 5000 5000
+# A kernel that counts its cycles leaves nothing to the next command, which does not.
+"$PIPEC" -q --no-fuse --device sim4 -p p_both kernels.pipe -o both.pbc && "$PIPEC" -q --device sim4 -p p_plain kernels.pipe -o plain.pbc
+alike() { [ "$(run both.pbc sim4 plain 100 100 100)" = "$(run plain.pbc sim4 plain 100 100 100)" ]; }
+check "a kernel beside one whose cost depends on data has its own cost" alike
 "$PIPEC" -q --device sim4 -p p_launching kernels.pipe -o launching.pbc
 "$PIPEC" -q --device sim4 -p p_blurred kernels.pipe -o blurred.pbc
 check "kernels that launch kernels are refused" said "launches kernels: it executes only in its pipeline" launching.pbc sim4 launching 4 4 4

@@ -178,7 +178,7 @@ queues_execute_side_by_side() {
     for language in c c++; do
         name=$TMP/queues_c.c
         [ "$language" = c ] || name=$TMP/queues.c
-        gcc -x $language -Wall -Wextra -Werror "$name" -o "$TMP/queues" $(pkg-config --cflags --libs pipert) || return 1
+        gcc -x "$language" -Wall -Wextra -Werror "$name" -o "$TMP/queues" $(pkg-config --cflags --libs pipert) || return 1
         [ "$(LD_LIBRARY_PATH=$prefix/lib "$TMP/queues" "$TMP/q.pbc")" = '9801 9801, both from cycle 0 on: 1' ] || return 1
     done
 }

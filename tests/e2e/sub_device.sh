@@ -53,7 +53,10 @@ follow() {
     local message
     mkdir -p followed && "$PIPERUN" -q whole.pbc --device sim16 --partition "$1" --sub-device "$2" x=gen:ramp:100 y=null 2>followed/message
     message=$(sed -n 's/.*compile it for that one: //p' followed/message)
-    (cd followed && piperun() { "$PIPERUN" "$@"; } && pipec() { "$PIPEC" -q "$@" ../p.pipe -o part.pbc; } && eval "$message") &&
+    printf '#!/bin/sh\nexec "%s" "$@"\n' "$PIPERUN" >followed/piperun
+    printf '#!/bin/sh\nexec "%s" -q "$@" ../p.pipe -o part.pbc\n' "$PIPEC" >followed/pipec
+    chmod +x followed/pipe*
+    (cd followed && PATH=$PWD:$PATH bash -c "$message") &&
         "$PIPERUN" -q followed/part.pbc --device sim16 --partition "$1" --sub-device "$2" x=gen:ramp:100 y=null
 }
 check "the commands of the message help" follow 'equally 8' 1
