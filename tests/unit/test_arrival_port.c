@@ -366,6 +366,17 @@ static void packets_rest_until_the_port_is_full(void **unused)
                     (DEPTH - 1) * step + step / 2);
 }
 
+/* While launches are in flight the machine does not wait for packets: it takes one at the next instruction after its arrival. */
+static void packets_rest_until_the_next_instruction(void **unused)
+{
+    (void)unused;
+    struct way way = {.host = CALLBACK, .rate = 5000000, .eager = true};
+    struct prt_run_statistics found = run_copy(&way);
+    assert_int_equal(found.suspensions, 0);
+    assert_in_range(of_x.rest_most_cycles, 1, 1000);
+    assert_in_range(of_x.rest_cycles, of_x.rest_most_cycles, PACKETS * of_x.rest_most_cycles);
+}
+
 /* Each packet fills it. */
 static void a_port_of_one_packet_takes_what_arrives(void **unused)
 {
@@ -438,5 +449,6 @@ TEST_MAIN("arrival_port", cmocka_unit_test(cycles_do_not_depend_on_the_host),
           cmocka_unit_test(initial_packets_are_not_late),
           cmocka_unit_test(a_stage_may_lack_more_than_there_is_room_for),
           cmocka_unit_test(packets_rest_until_the_port_is_full),
+          cmocka_unit_test(packets_rest_until_the_next_instruction),
           cmocka_unit_test(a_port_of_one_packet_takes_what_arrives),
           cmocka_unit_test(packets_are_late_by_the_last_arrival_that_they_depend_on))
