@@ -22,7 +22,7 @@
 #   tests/lang/*.pipe         accepted programs.  Compiled for every device, run with 1 and 4 host threads, and
 #                             once fused (--fuse) or in debug mode, and on the emulated GPU (half of them), with LONG all
 #                             of that: all outputs must be the same bytes.  PIPEC2 compiles
-#                             every fourth program for the first device and fused for the last, with LONG all.  Directives, in // comments:
+#                             every eighth program for the first device and fused for the last, with LONG all.  Directives, in // comments:
 #       // compile: ARGS        more arguments for pipec
 #       // devices: LIST        instead of "cpu sim1 sim16" (sim1 in half of the programs), with LONG "cpu sim1 sim4 sim16"
 #       // run: WORD...         starts a run (several may follow one another).  IN=TYPE:LIST gives a port these
@@ -155,7 +155,7 @@ run_replay() {
     find "$seeds" -type f -print0 | sort -z | LIMIT_SECONDS=300 limited xargs -0 "$binary" || status=$?
     if [ "$name" = container ]; then
         unset FUZZ_SEEDS
-        find "$seeds" -type f -print0 | sort -z | LIMIT_SECONDS=900 limited xargs -0 "${binary%/*}/damage" $((${LONG:-5} * 97)) || status=$?
+        find "$seeds" -type f -print0 | sort -z | LIMIT_SECONDS=900 limited xargs -0 "${binary%/*}/damage" $((${LONG:-11} * 97)) || status=$?
     fi
     if [ "$status" -eq 0 ]; then pass "fuzz/$name"; else fail "fuzz/$name"; fi
 }
@@ -464,11 +464,11 @@ has_long_part() {
     esac
 }
 
-# has_second_run: does PIPEC2 compile this program as well?  One in four, starting with the first; with LONG each.
+# has_second_run: does PIPEC2 compile this program as well?  One in eight, starting with the first; with LONG each.
 programs=0
 has_second_run() {
     programs=$((programs + 1))
-    [ -n "$PIPEC2" ] && { [ -n "$LONG" ] || [ $((programs % 4)) = 1 ]; }
+    [ -n "$PIPEC2" ] && { [ -n "$LONG" ] || [ $((programs % 8)) = 1 ]; }
 }
 
 add_path() {

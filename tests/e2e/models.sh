@@ -20,8 +20,8 @@ search() {
     [ -z "$3" ] || IFS=, read -ra defines <<<"$3"
     rm -f pan*
     if spin -a "${defines[@]/#/-D}" "$ROOT/tests/model/$2.pml" >found 2>&1 &&
-        cc "$1" -w -DSAFETY -DCOLLAPSE -DMEMLIM=1024 -o pan pan.c >>found 2>&1; then
-        ./pan -m1000000 >found 2>&1 || true
+        cc "$1" -w -DSAFETY -DMEMLIM=1024 -o pan pan.c >>found 2>&1; then
+        ./pan -m100000 -w22 >found 2>&1 || true
     fi
 }
 # The whole space has been looked at, and there is no error in it.
