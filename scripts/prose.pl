@@ -11,7 +11,7 @@ use warnings;
 
 my @rules = ( # name, pattern, advice
     ['what', qr/(?:\x01\s*|[.!:]\s+)What\b(?![^.!\x01]*\?)/, 'begin the sentence with its subject'],
-    ['circle', qr/\bcircles?\b/i, 'a graph has a "cycle"'],
+    ['circle', qr/\b(?:circles?|(?<!short )(?<!short-)circuits?)\b/i, 'a graph has a "cycle"'],
     ['mend', qr/\bmend(?:s|ed|ing)?\b/i, 'write "fix"'],
     ['endless-wait', qr/\bendless\s+wait(?:s|ing)?\b|\bwait(?:s|ing)?\s+endlessly\b/i, 'write "deadlock", or "stall" at run time'],
     ['standstill', qr/\bstandstills?\b|\bstands?\s+still\b/i, 'write "stall" or "stop"'],
@@ -22,6 +22,7 @@ my @rules = ( # name, pattern, advice
         'write "maximum" or "largest"'],
     ['who', qr/\b(?<!author )(?<!people )(?:who|whom|nobody|somebody|anybody)\b/i, 'name the thing: caller, reader, writer, thread'],
     ['tell', qr/\b(?:tells|told)\b(?!\s+you\b)/i, 'write "report", "say" or "show"'],
+    ['item', qr/\w[.;:]\s- (?=[A-Za-z\x01])/, 'begin the item of a list in a line of its own'],
     ['that-which', qr/\bthat\s+which\b/i, 'name the thing'],
 );
 
