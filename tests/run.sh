@@ -22,7 +22,7 @@
 #   tests/lang/*.pipe         accepted programs.  Compiled for every device, run with 1 and 4 host threads, and
 #                             once fused (--fuse) or in debug mode, and on the emulated GPU (half of them), with LONG all
 #                             of that: all outputs must be the same bytes.  PIPEC2 compiles
-#                             every fourth program for the first device and fused for the last, with LONG all.  Directives, in // comments:
+#                             every eighth program for the first device and fused for the last, with LONG all.  Directives, in // comments:
 #       // compile: ARGS        more arguments for pipec
 #       // devices: LIST        instead of "cpu sim1 sim16" (sim1 in half of the programs), with LONG "cpu sim1 sim4 sim16"
 #       // run: WORD...         starts a run (several may follow one another).  IN=TYPE:LIST gives a port these
@@ -82,7 +82,18 @@ while [ $# -gt 0 ]; do
     shift
 done
 
-WORK=$(mktemp -d)
+# work_folder: where the folders of the cases lie: in memory, if there is room and programs can be started from there.  On a
+# disk, a run that publishes an output takes half as much processor time again.  The long cases stay on the disk, so that
+# both are tested.
+work_folder() {
+    local folder=/dev/shm room=0
+    if [ -z "$LONG" ] && [ -w $folder ] && ! findmnt -n -o OPTIONS -T $folder 2>/dev/null | grep -qw noexec; then
+        room=$(df --output=avail -k $folder | tail -n 1)
+    fi
+    [ "$room" -ge $((6 << 20)) ] || folder=/tmp # KiB
+    echo "${TMPDIR:-$folder}"
+}
+WORK=$(mktemp -d -p "$(work_folder)")
 trap 'rm -rf "$WORK"' EXIT
 # python3 may be a script that looks for one of several versions (pyenv), with site-packages that import much at each start:
 # twenty processes, a tenth of a second.  The tests start it hundreds of times and need the standard library only.
@@ -145,7 +156,7 @@ run_replay() {
     find "$seeds" -type f -print0 | sort -z | LIMIT_SECONDS=300 limited xargs -0 "$binary" || status=$?
     if [ "$name" = container ]; then
         unset FUZZ_SEEDS
-        find "$seeds" -type f -print0 | sort -z | LIMIT_SECONDS=900 limited xargs -0 "${binary%/*}/damage" $((${LONG:-5} * 97)) || status=$?
+        find "$seeds" -type f -print0 | sort -z | LIMIT_SECONDS=900 limited xargs -0 "${binary%/*}/damage" $((${LONG:-11} * 97)) || status=$?
     fi
     if [ "$status" -eq 0 ]; then pass "fuzz/$name"; else fail "fuzz/$name"; fi
 }
@@ -263,7 +274,7 @@ run_configurations() {
     for device in $devices; do
         for threads in $(case $device in *+debug | cuda*) echo 1 ;; *+fused) echo 4 ;; cpu) echo 1 4 ${LONG:+2 3 8 16} ;; *) echo 1 4 ;; esac); do
             { one_run "$device" "$threads" "" && same_outputs "$name, $device, $threads threads"; } || verdict=fail
-            case $device in *+*) continue ;; cpu* | cuda*) ;; *) continue ;; esac
+            case $device$threads in *+*) continue ;; cpu1) [ -n "$LONG" ] || continue ;; cpu* | cuda*) ;; *) continue ;; esac
             { one_run "$device" "$threads" LIVE && same_outputs "$name, $device, $threads threads, in pieces"; } || verdict=fail
         done
         if [ -n "${RECORD-}" ] && [[ $device = cuda* ]]; then record_run "$name"; fi
@@ -277,15 +288,23 @@ run_configurations() {
 # is_resident FILE FLAGS: does the program run on GPUs?  Kernels that launch do not, nor what is compiled for other sets.
 is_resident() { ! grep -Eq '^[^/"]*\blaunch\b' "$1" && [[ $2 != *--march* ]]; }
 
+# is_optimised DEVICE LAST MODES: is its code optimised in `make check`?  Each program is, for the last of its devices: fused, or
+# as it stands.
+is_optimised() {
+    case $1 in
+    sim1 | cuda* | *+debug) false ;;
+    "$2") [ "$3" != +fused ] ;;
+    esac
+}
+
 run_lang() {
     local file=$1 pipec=$2 name=$3 devices chunked_ports device flags line key count=0 verdict=pass
     local arguments=() want_status=0 want_stderr=
     local -A outputs=()
     read -ra flags <<<"$(directive compile "$file" | tr '\n' ' ')"
     devices=$(directive devices "$file")
-    # sim1 in every second program, with unoptimised code, the emulated GPU in the others; fused code or debug mode: the
-    # length of its name decides.
-    local base=${file##*/} sim1='sim1 ' modes='+fused +debug' kind
+    # sim1 in every second program, the emulated GPU in the others; fused code or debug mode: the length of its name decides.
+    local base=${file##*/} sim1='sim1 ' modes='+fused +debug' last='' kind
     [ -n "$LONG" ] || [ $((${#base} % 2)) = 0 ] || sim1=
     devices=${devices:-cpu $sim1${LONG:+sim4 }sim16}
     chunked_ports=$(directive chunked "$file" | tr '\n' ' ')
@@ -293,7 +312,7 @@ run_lang() {
         devices="${devices%% *} ${devices##* }+fused"
     else
         [ -n "$LONG" ] || if [ $((${#base} / 2 % 2)) = 0 ]; then modes=+fused; else modes=+debug; fi
-        local last=${devices##* }
+        last=${devices##* }
         for kind in $modes; do devices+=" $last$kind"; done
     fi
     if ! is_resident "$file" "${flags[*]}"; then
@@ -307,7 +326,7 @@ run_lang() {
         local mode=()
         [[ $device != *+debug ]] || mode=(--debug-mode)
         [[ $device != *+fused ]] || mode=(--fuse)
-        [ -n "$LONG" ] || [ "$device" != sim1 ] || mode=(-O0)
+        [ -n "$LONG${RECORD-}" ] || is_optimised "$device" "$last" "$modes" || mode+=(-O0)
         local target=${device%+*}
         limited "$pipec" --device "${target%-emulated}" "${mode[@]}" "${flags[@]}" "$file" -o "$TMP/$device.pbc" || verdict=fail
     done
@@ -446,11 +465,11 @@ has_long_part() {
     esac
 }
 
-# has_second_run: does PIPEC2 compile this program as well?  One in four, starting with the first; with LONG each.
+# has_second_run: does PIPEC2 compile this program as well?  One in eight, starting with the first; with LONG each.
 programs=0
 has_second_run() {
     programs=$((programs + 1))
-    [ -n "$PIPEC2" ] && { [ -n "$LONG" ] || [ $((programs % 4)) = 1 ]; }
+    [ -n "$PIPEC2" ] && { [ -n "$LONG" ] || [ $((programs % 8)) = 1 ]; }
 }
 
 add_path() {
@@ -522,15 +541,15 @@ execute_case() { (set -e; eval "${cases[$1]}") 3>"$WORK/results$1" >"$WORK/trans
 
 run_case() {
     TMP=$WORK/case$1
-    export TMP
-    mkdir "$TMP"
+    export TMP TMPDIR=$TMP.temporary
+    mkdir "$TMP" "$TMPDIR"
     set +e
     local TIMEFORMAT="%U %S %R ${cases[$1]//%/%%}"
     { time execute_case "$1"; } 2>"$WORK/times$1"
     # No `||` there: it would switch `set -e` off inside.
     # shellcheck disable=SC2181
     [ $? -eq 0 ] || printf 'not ok\t%s: the test itself is broken\n' "${cases[$1]}" >>"$WORK/results$1"
-    rm -rf "$TMP"
+    rm -rf "$TMP" "$TMPDIR"
     mv "$WORK/results$1" "$WORK/done$1"
 }
 

@@ -79,22 +79,22 @@ cut_off() {
     local name=$1 device=$2 packets=$3 compiled=${2%:*}
     shift 3
     [ "$device" != cuda-emulated ] || compiled=cuda
-    "$PIPEC" --min-level=error --device="$compiled" ${options:+"$options"} "$name.pipe" -o "$name.pbc" || return
+    [ "$device" = cpu:3 ] || # which runs what cpu:1 has run
+        "$PIPEC" --min-level=error --device="$compiled" ${options:+"$options"} "$name.pipe" -o "$name.pbc" || return
     "$PIPERUN" --timeout 120 --device "$device" "$name.pbc" y=y.csv "$@" 2>notes || { cat notes; return 1; }
     [ "$(tr '\n' ' ' <y.csv)" = "$packets " ] && [ ! -s notes ] && return
     cat y.csv notes
     return 1
 }
-for device in sim1 sim16 cpu:1 cpu:3 cuda-emulated; do
-    for options in '' --no-fuse --buffers=min; do
+for options in '' --no-fuse --buffers=min; do
+    for device in sim1 sim16 cpu:1 cpu:3 cuda-emulated; do
         for case in 'direct:0 1 2 3 4' 'copied:0 1 2 3 4' 'fewer:1 5 9 13 17' 'faulty:1000 1010 1020 1030 1041'; do
             check "$case on $device $options" cut_off "${case%%:*}" $device "${case#*:}" x=gen:ramp
         done
         check "both outputs of $device $options" cut_off two $device '0 1 2 3 4' x=gen:ramp f=gen:ramp:300 z=z.raw
         check "the second output on $device $options is whole" [ "$(stat -c %s z.raw)" = 400 ]
+        [ "$options" != --buffers=min ] || check "a ring on $device" cut_off ring $device '0 1 2 3 5' x=gen:ramp
     done
-    options=--buffers=min
-    check "a ring on $device" cut_off ring $device '0 1 2 3 5' x=gen:ramp
 done
 options=
 check "a generator whose packets arrive" cut_off copied sim1 '0 1 2 3 4' x=gen:ramp,arrive=1MHz

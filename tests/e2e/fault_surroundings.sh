@@ -40,5 +40,6 @@ planted() {
 }
 
 planted killed_by_size tools/piperun/piperun.c '/signal(SIGXFSZ/d' size
+[ -n "${LONG-}" ] || exit 0 # `make check` plants one mistake
 planted unheard_write tools/piperun/io/io_writer.c 's/if (put <= 0) return refuse_write.*/if (put <= 0) return PRT_OK;/' size
 planted unoccupied tools/piperun/piperun.c '/^    standard_streams_occupy();/d' streams

@@ -24,19 +24,23 @@ kernel lookup(in i32 x, out i32 y; i32 seed) {
     y <- t[x & 15];
 }'
 
-lengths='0 1 2 3 4 5 7 12 19 37 1001'
+lengths='0 1 2 3 5 7 19 1001'
 [ -z "${LONG-}" ] || lengths="$(seq -s ' ' 0 19) 24 36 37 1001"
 
 # try NAME FUSED BODY: FUSED: how many nodes become how many stages, "3 -> 1".
 try() {
-    local name=$1 stages=$2 body=$3 n bad='' device found
+    local name=$1 stages=$2 body=$3 n bad='' device devices='sim16 cpu' found
     printf '%s\npipeline main(%s\n' "$kernels" "$body" >"$name.pipe"
     "$PIPEC" -O0 --no-fuse "$name.pipe" -o apart.pbc
-    "$PIPEC" -O0 --fuse --device sim1 "$name.pipe" -o sim1.pbc
+    # `make check` compares sim1 for every second program, `make check-long` for all.
+    if [ -n "${LONG-}" ] || [ $((${#name} % 2)) = 0 ]; then
+        "$PIPEC" -O0 --fuse --device sim1 "$name.pipe" -o sim1.pbc
+        devices="sim1 $devices"
+    fi
     for device in sim16 cpu; do "$PIPEC" --fuse --device "$device" "$name.pipe" -o "$device.pbc"; done
     for n in $lengths; do
         "$PIPERUN" -q apart.pbc x=gen:noise:5:"$n" y=apart.raw,raw
-        for device in sim1 sim16 cpu; do
+        for device in $devices; do
             "$PIPERUN" -q --device "$device" "$device.pbc" x=gen:noise:5:"$n" y="$device.raw,raw"
             cmp -s apart.raw "$device.raw" || bad="$bad $device:$n"
         done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Fifteen compilations of one source (`make check-long`: a hundred) give one container: time zone, locale, home, folder for temporaries, mask, limits,
+# Eight compilations of one source (`make check-long`: a hundred) give one container: time zone, locale, home, folder for temporaries, mask, limits,
 # names and size of the environment, address space drawn anew or not, folder, number of compilations at the same time.
 # shellcheck disable=SC2317 # functions are called through check
 set -eu
@@ -8,9 +8,9 @@ cd "$TMP"
 # shellcheck source=tests/checks.sh
 . "$ROOT/tests/checks.sh"
 cp "$ROOT"/examples/fmradio/*.pipe .
-count=15
+count=8
 [ -z "${LONG-}" ] || count=100
-[ "$VARIANT" = release ] || count=10
+[ "$VARIANT" = release ] || count=8
 
 zones=(UTC Asia/Tokyo America/St_Johns Pacific/Chatham :nonsense)
 locales=(C POSIX C.UTF-8 de_DE.UTF-8 tr_TR nonsense)

@@ -19,7 +19,7 @@ head -c 1000000 rf.raw >text.u8
 plan() { "$PIPEC" inspect --device "cus$2.dev" "$ROOT/examples/$1.pipe" >"plan.$(basename "$1").$2"; }
 run() {
     program=$(basename "$1") cus=$2
-    "$PIPEC" --device "cus$cus.dev" "$ROOT/examples/$1.pipe" -o "$program.$cus.pbc" || return
+    "$PIPEC" -O0 --device "cus$cus.dev" "$ROOT/examples/$1.pipe" -o "$program.$cus.pbc" || return
     shift 2
     "$PIPERUN" -q --device "cus$cus.dev" --stats="json:run.$program.$cus" "$program.$cus.pbc" "$@"
 }
@@ -89,7 +89,7 @@ check "transmitter: its stages with state execute at the same time" faster trans
 wished() {
     "$PIPEC" inspect --layout="$1" --device "cus$2.dev" "$ROOT/examples/fmradio/fmradio.pipe" >text
     grep -q "^mode     $3" text || { cat text && return 1; }
-    "$PIPEC" --layout="$1" --device "cus$2.dev" "$ROOT/examples/fmradio/fmradio.pipe" -o wished.pbc
+    "$PIPEC" -O0 --layout="$1" --device "cus$2.dev" "$ROOT/examples/fmradio/fmradio.pipe" -o wished.pbc
     head -c 400000 rf.raw >short.raw
     "$PIPERUN" -q --device "cus$2.dev" wished.pbc rf=short.raw audio=wished.raw
     head -c "$(wc -c <wished.raw)" audio.16.raw | cmp - wished.raw

@@ -111,7 +111,7 @@ printf '%s\npipeline main(in i32 x, out i32 y) { x -> main -> y; }\n' "$K" | bom
 body 'for (i64 i = 0; i < 1000000000000; i++) { for (i64 j = 0; j < i; j++) x; }' | bomb long_firing 0
 body 'while (x > 0) { }' | bomb perhaps_endless_firing 0
 kernels=9000
-[ -n "${LONG-}" ] || kernels=2000
+[ -n "${LONG-}" ] || kernels=1000
 printf 'kernel k<int N>(in i32 x, out i32 y) { i32 s = N; for (i32 i = 0; i < 60000; i++) s += x; y <- s; }\npipeline main(in i32 x[%s], out i32 y[%s]) { for (int i = 0; i < %s; i++) x[i] -> k<i> -> y[i]; }\n' $kernels $kernels $kernels | seconds=$((4 * seconds)) bomb rounds_of_many_kernels 0
 [ -z "${LONG-}" ] || { echo 'fn i32 f(i32 n) { i32 s = 0; for (i32 i = 0; i < n; i++) s++; return s; }'; for i in $(seq 3000); do echo "const i32 A$i = f(1000000);"; done; echo "$K"; echo "$M"; } | seconds=$((4 * seconds)) bomb constants_3000_long 1
 
@@ -122,10 +122,10 @@ printf 'kernel k(in i32 x window 3x3, out i32 y) { y <- x; }\npipeline main(in i
 printf 'kernel k(in i32 x, out i32 y) group 100000x100000x100000 { if (item.x == 0) y <- x; }\n%s\n' "$M" | bomb group_2_50 1
 
 # ---- many errors, many names ----
-{ for i in $(seq 10000); do echo "kernel k$i(in i32 x, out i32 y) { y <- undeclared_$i; }"; done; echo "$M"; } | bomb errors_10000 1
-{ for i in $(seq 20000); do echo ')'; done; } | bomb syntax_errors_20000 1
-{ for i in $(seq 20000); do echo "const i32 A = 1;"; done; echo "$K"; echo "$M"; } | bomb duplicates_20000 1
-{ for i in $(seq 20000); do echo "fn i32 g$i(i32 x) { return x; }"; done; echo "$K"; echo "$M"; } | bomb functions_20000 0
+{ seq 10000 | sed 's/.*/kernel k&(in i32 x, out i32 y) { y <- undeclared_&; }/'; echo "$M"; } | bomb errors_10000 1
+{ yes ')' | head -n 20000; } | bomb syntax_errors_20000 1
+{ yes "const i32 A = 1;" | head -n 20000; echo "$K"; echo "$M"; } | bomb duplicates_20000 1
+{ seq 20000 | sed 's/.*/fn i32 g&(i32 x) { return x; }/'; echo "$K"; echo "$M"; } | bomb functions_20000 0
 
 # ---- imports ----
 printf 'import "cycle_b.pipe";\n%s\n%s\n' "$K" "$M" >cycle_a.pipe

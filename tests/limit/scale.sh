@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Large pipelines of every shape: what is found is exact, refusals are quick, and neither time nor memory run away.
-# `make check-long` takes twenty times as many nodes, and kernels and streams of 65,536 ends.
+# `make check-long` takes thirty times as many nodes, and kernels and streams of 65,536 ends.
 # Times here are safety nets, twenty times what they should be; `ONLY=scale make bench` measures.
 set -u
 cd "$TMP" || exit 1
@@ -9,7 +9,7 @@ cd "$TMP" || exit 1
 . "$ROOT/tests/checks.sh"
 ${CC:-cc} -std=c11 -O1 -o scale_gen "$ROOT/tests/scale/scale_gen.c" || exit 1
 ${CC:-cc} -D_GNU_SOURCE -o within "$ROOT/tests/limit/within.c" || exit 1
-seconds=20 mib=512 nodes=500 readers=8192
+seconds=20 mib=512 nodes=300 readers=4096
 [ -z "${LONG-}" ] || nodes=10000 readers=65536
 case $VARIANT in asan | tsan) seconds=300 mib=8192 nodes=1000 ;; esac
 

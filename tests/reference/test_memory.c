@@ -312,7 +312,7 @@ static struct tally compare(struct trial *trial, unsigned count)
     static struct answer answer;
     unsigned seed = environment("SEED", 20260612u);
     struct tally tally = {0};
-    count = environment("N", count);
+    count = environment("N", count / (unsigned)draw_step());
     print_message("SEED=%u N=%u\n", seed, count);
     for (unsigned i = 0; i < count; i++) {
         struct oracle_graph g = draw(seed + i * 2654435761u);

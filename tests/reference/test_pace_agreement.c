@@ -241,7 +241,8 @@ static void tell(const struct oracle_graph *g, bool bounded, unsigned seed)
 
 static void compare(bool bounded)
 {
-    unsigned seed = oracle_environment("SEED", 20260611u), count = oracle_environment("N", 2000);
+    unsigned seed = oracle_environment("SEED", 20260611u),
+             count = oracle_environment("N", 2000 / (unsigned)draw_step());
     unsigned kinds[4] = {0};
     print_message("SEED=%u N=%u\n", seed, count);
     for (unsigned i = 0; i < count; i++) {

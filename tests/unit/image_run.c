@@ -89,10 +89,10 @@ static void initialise(struct image_run *run, size_t node)
     if (init != NULL) assert_int_equal(init(&batch), KERNEL_OK);
 }
 
-struct image_run image_run_begin(struct compile *cx, const struct graph *graph)
+struct image_run image_run_begin(const struct graph *graph, const struct kernel_image *image)
 {
-    struct image_run run = {.graph = graph, .image = kernel_compile(cx, graph)};
-    assert_non_null(run.image);
+    struct image_run run = {.graph = graph, .image = image};
+    assert_non_null(image);
     run.library = kernel_image_open(run.image, &run.file);
     size_t nodes = graph->nodes.count;
     run.streams = calloc(graph->buffers.count, sizeof *run.streams);

@@ -18,14 +18,15 @@ struct image_run {
     struct image_stream *streams; /* by buffer: every packet ever written */
     uint64_t *fired, *limits;     /* by node; limits: firings at most, the caller's to change */
     uint64_t **read;              /* by node, input: packets consumed */
-    struct kernel_image *image;
+    const struct kernel_image *image;
     void *library;
     int file;
     void **arguments, **tables, **states; /* by node */
 };
 
-/* Compiles, loads, evaluates arguments (the pipeline's have their defaults), initialises. */
-struct image_run image_run_begin(struct compile *cx, const struct graph *graph);
+/* Loads the image of the graph, evaluates arguments (the pipeline's have their defaults), initialises. An image can be
+ * run any number of times. */
+struct image_run image_run_begin(const struct graph *graph, const struct kernel_image *image);
 /* Appends packets to a buffer. */
 void image_run_write(struct image_run *run, uint32_t buffer, const void *bytes, uint64_t packets);
 /* Fires until nothing can, at most `batch` firings at a time. */

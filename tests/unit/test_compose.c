@@ -82,7 +82,8 @@ struct both {
     uint32_t now[256];
     struct composite composite;
     uint64_t scale;
-    const char *reason; /* NULL: composed */
+    const char *reason;                             /* NULL: composed */
+    struct kernel_image *parts_image, *whole_image; /* or NULL: not compiled yet */
 };
 
 static void report(struct text_compile *c)
@@ -185,8 +186,10 @@ enum { AHEAD = 20, MOST = 12 }; /* iterations that sources run ahead; most packe
 static void expect_equal_after(struct both *b, uint64_t iterations, uint64_t batch)
 {
     const struct graph *graph = b->text->graph;
-    struct image_run parts = image_run_begin(&b->text->cx, graph);
-    struct image_run whole = image_run_begin(&b->text->cx, &b->fused);
+    if (b->parts_image == NULL) b->parts_image = kernel_compile(&b->text->cx, graph);
+    if (b->whole_image == NULL) b->whole_image = kernel_compile(&b->text->cx, &b->fused);
+    struct image_run parts = image_run_begin(graph, b->parts_image);
+    struct image_run whole = image_run_begin(&b->fused, b->whole_image);
     for (size_t i = 0; i < b->composite.node.inputs.count; i++) {
         const struct graph_input *in = &b->composite.node.inputs.items[i];
         uint64_t packets = (iterations - 1) * in->pop + in->peek;

@@ -261,7 +261,7 @@ static struct tally play_many(bool cyclic, bool phases, uint32_t cus)
 {
     unsigned seed = 20261122;
     struct tally tally = {0};
-    for (int i = 0; i < 600; i++)
+    for (int i = 0; i < 600; i += draw_step())
         play_random(&seed, cyclic, phases, cus, &tally);
     print_message("%s%s on %u CUs: %d graphs, %d static, %d in part\n",
                   cyclic ? "with cycles" : "without cycles", phases ? ", with phases" : "", cus,
