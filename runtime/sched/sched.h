@@ -126,7 +126,7 @@ struct prt_step {
 
 struct prt_origins; /* provenance.h */
 
-/* A run on its host.  One struct because the parts of the scheduler (sched_*.c, core_host.c) work on one run. */
+/* A run on its host.  One struct because all modules of runtime/sched work on one run. */
 struct prt_sched {
     const struct prt_container *container;
     const struct prt_image *image;
