@@ -32,7 +32,10 @@ static void prepare_light(size_t units, void *in)
     }
 }
 
-/* Everything in registers; the output is larger than the caches, so it goes past them. */
+enum { CHAIN_VECTORS = 4, AHEAD = 4096 /* packets */ };
+
+/* Everything in registers; the output is larger than the caches, so it goes past them.  The input is fetched earlier:
+ * else the products would wait for it. */
 static size_t hand_light(size_t units, const void *in, void *out, unsigned part, unsigned parts)
 {
     size_t share = units / parts * UNIT;
@@ -43,15 +46,17 @@ static size_t hand_light(size_t units, const void *in, void *out, unsigned part,
         a[k] = lanes_all(light_a[k]);
         b[k] = lanes_all(light_b[k]);
     }
-    for (size_t i = 0; i < share; i += BLOCK) {
-        lanes v[VECTORS];
-        for (size_t n = 0; n < VECTORS; n++)
+    for (size_t i = 0; i < share; i += CHAIN_VECTORS * LANES) {
+        lanes v[CHAIN_VECTORS];
+        for (size_t n = 0; n < CHAIN_VECTORS; n++) {
+            _mm_prefetch(x + i + LANES * n + AHEAD, _MM_HINT_T0);
             v[n] = lanes_load(x + i + LANES * n);
+        }
 #pragma GCC unroll 8
         for (size_t k = 0; k < LIGHT; k++)
-            for (size_t n = 0; n < VECTORS; n++)
+            for (size_t n = 0; n < CHAIN_VECTORS; n++)
                 v[n] = v[n] * a[k] + b[k];
-        for (size_t n = 0; n < VECTORS; n++)
+        for (size_t n = 0; n < CHAIN_VECTORS; n++)
             lanes_stream(y + i + LANES * n, v[n]);
     }
     _mm_sfence();

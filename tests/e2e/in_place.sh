@@ -57,4 +57,5 @@ for file in letters.pipe "$ROOT"/tests/bench/pipes/{chain8,chain1,chain64}.pipe;
     done
     "$PIPEC" -q --device cpu --emit=llvm "$file" >"$name.ll"
     check "$name has stores past the caches" grep -q 'store <.*!nontemporal' "$name.ll"
+    check "$name fetches its input earlier" grep -q 'call void @llvm.prefetch' "$name.ll"
 done
