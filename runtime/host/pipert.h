@@ -88,8 +88,8 @@ struct prt_program_information {
 void prt_program_information(const struct prt_program *program,
                              struct prt_program_information *information);
 
-/* Of code that other compilers have made, extern kernels: a container promises nothing of what it does, nor that it
- * gives equal bits everywhere.  The name of kernel `index`, from 0; NULL: there are no more. */
+/* The name of extern kernel `index`, from 0; NULL: there are no more.  Other compilers have made its code.  A container
+ * promises nothing about it, and not that it gives equal bits everywhere. */
 const char *prt_program_foreign_kernel(const struct prt_program *program, uint32_t index);
 
 struct prt_kernel_information {
@@ -172,8 +172,9 @@ struct prt_run_options { /* all zero: the defaults */
      *   "sim16"                 a simulated device that comes with the library
      *   "FILE.dev", "sim:FILE"  a simulated device that a file describes
      *   "cpu", "cpu:4"          cores of the host; possible for every program
-     *   "null"                  executes no kernel, to measure the scheduler; possible for every
-     * program */
+     *   "cuda", "cuda:1"        a GPU of this machine, for programs with an image for GPUs
+     *   "cuda-emulated"         the scheduler of GPUs, on threads of the host
+     *   "null"                  executes no kernel, to measure the scheduler; possible for every program */
     const char *device;
     /* Number of threads that execute kernels.  0: one per processor, within the affinity and the
      * CPU quota of the process.  1: only the calling thread. */
@@ -228,7 +229,7 @@ const struct prt_program *prt_run_program(const struct prt_run *run);
 void prt_run_destroy(struct prt_run *run);
 
 /* Sets an argument of the pipeline from text: a number (decimal or 0x), or true, false.
- * PRT_E_USAGE: there is no such argument, or the text is no value of its type. */
+ * PRT_E_USAGE: there is no such argument, or the text is not a value of its type. */
 enum prt_status prt_run_set_argument(struct prt_run *run, const char *name, const char *text,
                                      struct prt_error *error);
 
@@ -269,8 +270,8 @@ enum prt_status prt_run_input_at_hand(struct prt_run *run, uint32_t port, struct
  * it is bound to memory, the port is full all the same.  Outputs do not depend on it.  Call it before prt_run_execute.  PRT_E_USAGE: there is no such
  * in-port. */
 enum prt_status prt_run_input_eager(struct prt_run *run, uint32_t port, struct prt_error *error);
-/* The stream of the in-port never ends by itself, like that of a generator.  So the port closes when nothing takes what
- * follows from its packets any more: no out-port, and no kernel without out-ports.  Without this call the nodes that the
+/* The stream of the in-port never ends by itself, like that of a generator.  So the port closes when its packets no longer
+ * lead to an open out-port, or to a running kernel without out-ports.  Without this call the nodes that the
  * port feeds run to the end of its stream, and with them the run.  Packets that are left over after such a port are not
  * counted.  Outputs do not depend on it.  Call it before prt_run_execute.  PRT_E_USAGE: there is no such in-port. */
 enum prt_status prt_run_input_endless(struct prt_run *run, uint32_t port, struct prt_error *error);
@@ -286,7 +287,8 @@ enum prt_status prt_run_input_rate(struct prt_run *run, uint32_t port, uint64_t 
 /* As prt_run_input_rate: packets[i] packets arrive in cycle cycles[i], for each i below `count`, and the end of the
  * stream in the last of these cycles.  Copies both.  PRT_E_USAGE also if `count` is 0, if a cycle is below the one
  * before it, if packets[i] is 0 except for the last i, or if a cycle or the sum of the packets is 2^63 or more; then
- * *line, unless it is NULL, is the i, or SIZE_MAX if the reason is none of the lines.  If the stream has more packets than that, the run ends with PRT_E_FORMAT. */
+ * *line, unless it is NULL, is that i, or SIZE_MAX if no single line is the reason.  If the stream has more packets than the
+ * lines, the run ends with PRT_E_FORMAT. */
 enum prt_status prt_run_input_arrivals(struct prt_run *run, uint32_t port, const uint64_t *cycles,
                                        const uint64_t *packets, size_t count, size_t *line,
                                        struct prt_error *error);
