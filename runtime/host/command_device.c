@@ -11,6 +11,7 @@
 #include "runtime/sched/explain.h"
 #include "runtime/verify/verify.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -273,7 +274,7 @@ static enum prt_status open_command_device(struct prt_command_device *device,
     enum prt_status status = divided->host ? PRT_OK : check_simulated(c, divided, error);
     if (status == PRT_OK) status = prt_image_open(c, device->program->image, error);
     if (status != PRT_OK) return status;
-    device->ops = divided->host ? &prt_cpu_device : &prt_sim_device;
+    if (divided->host) device->ops = &prt_cpu_device;
     const struct prt_device_options opened = {.description = divided,
                                               .observe = divided->host ? ignore_launch : NULL,
                                               .host_threads = options->host_threads,
@@ -331,11 +332,13 @@ enum prt_status prt_command_device_create(const struct prt_program *program,
     if (made == NULL) return NO_MEMORY(error);
     made->users = 1;
     made->program = program;
+    made->ops = &prt_sim_device;
     made->tree = prt_device_tree_share(tree);
     made->slot_count = options->commands_most > 0 ? options->commands_most : COMMANDS_DEFAULT;
     made->counted_firings_most =
         options->counted_firings_most > 0 ? options->counted_firings_most : COUNTED_DEFAULT;
     status = open_command_device(made, options, error);
+    assert(status != PRT_OK || made->device != NULL);
     if (status == PRT_OK) status = make_kernels(made, error);
     if (status == PRT_OK) status = make_slots(made, error);
     if (status != PRT_OK) {

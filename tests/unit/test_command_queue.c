@@ -95,7 +95,7 @@ struct work {
     size_t count;
 };
 
-static void describe(struct work *work, int kernel, const int32_t *x, int32_t *y, size_t firings)
+static void describe(struct work *work, int kernel, const int32_t *x, void *y, size_t firings)
 {
     size_t seen = firings * kernels[kernel].pop + kernels[kernel].peek - kernels[kernel].pop;
     *work = (struct work){.in = {{x, seen}, {x, seen}},
@@ -658,10 +658,10 @@ static void wrong_commands_are_refused_and_leave_the_queue_as_it_was(void **unus
     close_machine(&m);
 }
 
-/* ---- the OpenCL conformance suite: device_partition and the cases of queues, as a table ---- */
+/* ---- the OpenCL conformance suite: device partition and the cases of queues, as a table ---- */
 
 static const struct {
-    const char *test; /* of test_conformance/device_partition */
+    const char *test; /* as the suite names it */
     int64_t properties[8];
 } suite[] = {
     {"test_partition_equally", {PRT_PARTITION_EQUALLY, 1, 0}},
@@ -680,7 +680,7 @@ static const struct {
 };
 enum { SUITE = sizeof suite / sizeof suite[0] };
 
-/* As test_device_set of the suite: a queue on each sub-device, a kernel on each queue, the sums are right.  Here the queues
+/* As the suite tests a set of devices: a queue on each sub-device, a kernel on each queue, the sums are right.  Here the queues
  * share a device, and all of them begin at the same cycle. */
 static void check_device_set(const struct machine *m, const struct prt_device_handle *devices,
                              uint32_t count, struct prt_command_queue *first, const char *test)
@@ -707,7 +707,7 @@ static void check_device_set(const struct machine *m, const struct prt_device_ha
     }
 }
 
-/* As test_partition of the suite: each scheme, and each again on the sub-devices that it makes. */
+/* As the suite tests partitions: each scheme, and each again on the sub-devices that it makes. */
 static void check_partitions(const struct machine *m, struct prt_device_handle device, int depth,
                              struct prt_command_queue *first, int *partitions)
 {
@@ -743,7 +743,7 @@ static void kernels_compute_on_all_partitions_of_the_conformance_suite(void **un
     close_machine(&m);
 }
 
-/* api/negative_queue.cpp: the error that the suite asks for, and ours. */
+/* The negative cases of queues: the error that the suite asks for, and ours. */
 static void the_negative_cases_of_queues_of_the_conformance_suite(void **unused)
 {
     (void)unused;
@@ -757,7 +757,7 @@ static void the_negative_cases_of_queues_of_the_conformance_suite(void **unused)
     ramp(x, 8);
     make_halves(&m, halves);
     assert_int_equal(prt_device_release(m.tree, halves[0]), PRT_OK);
-    /* negative_create_command_queue: an invalid device; CL_INVALID_DEVICE */
+    /* creation: an invalid device; CL_INVALID_DEVICE */
     assert_int_equal(prt_command_queue_create(m.program, m.tree, halves[0], NULL, &none, &error),
                      PRT_E_INVALID_DEVICE);
     /* a device that is not in the context; CL_INVALID_DEVICE */
