@@ -23,7 +23,8 @@
 
 #include "runtime/sched/sched.h"
 
-/* Fills the figures of the buffers.  Requires: the run has ended normally. */
+/* Fills the figures of the buffers, also of those inside of stages (fused.h): there the readers are the nodes of the
+ * program instead of the stages that they are parts of.  Requires: the run has ended normally. */
 void prt_leftovers_count(struct prt_sched *sched);
 
 #endif
