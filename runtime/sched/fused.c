@@ -172,19 +172,25 @@ static void begin_replay(struct prt_sched *s)
     }
 }
 
-static void lower_all_firings(struct prt_sched *s)
+/* Calls `change` for each node, over and over, until it changes none.  False: that would take too long. */
+static bool repeat_passes(struct prt_sched *s, bool (*change)(struct prt_sched *s, uint32_t number))
 {
     uint32_t count = s->container->fused_node_count;
-    uint64_t work = 0;
-    bool forwards = true;
-    for (bool more = true; more && work < WORK_MAX; forwards = !forwards) {
+    uint64_t passes = WORK_MAX / ((uint64_t)count + s->container->fused_input_count);
+    bool more = true;
+    for (uint64_t pass = 0; more && pass <= passes; pass++) {
         more = false;
         for (uint32_t i = 0; i < count; i++)
-            more |= lower_firings(s, forwards ? i : count - 1 - i);
-        work += (uint64_t)count + s->container->fused_input_count;
-        for (uint32_t i = 0; work >= WORK_MAX && more && i < count; i++)
-            s->fused_nodes[i].firings = (struct prt_packets){0, NO_LIMIT, true};
+            more |= change(s, pass % 2 == 0 ? i : count - 1 - i);
     }
+    return !more;
+}
+
+static void lower_all_firings(struct prt_sched *s)
+{
+    if (repeat_passes(s, lower_firings)) return;
+    for (uint32_t i = 0; i < s->container->fused_node_count; i++)
+        s->fused_nodes[i].firings = (struct prt_packets){0, NO_LIMIT, true};
 }
 
 /* ---- what reaches a node ---- */
@@ -216,19 +222,6 @@ static bool mark_fused_node(struct prt_sched *s, uint32_t number)
     return node->fed != was.fed || node->cut_off != was.cut_off;
 }
 
-static void mark_all_reached(struct prt_sched *s)
-{
-    uint32_t count = s->container->fused_node_count;
-    uint64_t work = 0;
-    bool forwards = true;
-    for (bool more = true; more && work < WORK_MAX; forwards = !forwards) {
-        more = false;
-        for (uint32_t i = 0; i < count; i++)
-            more |= mark_fused_node(s, forwards ? i : count - 1 - i);
-        work += (uint64_t)count + s->container->fused_input_count;
-    }
-}
-
 void prt_fused_replay(struct prt_sched *s)
 {
     if (s->container->fused_node_count == 0) return;
@@ -236,5 +229,5 @@ void prt_fused_replay(struct prt_sched *s)
     read_reports(s);
     begin_replay(s);
     lower_all_firings(s);
-    mark_all_reached(s);
+    (void)repeat_passes(s, mark_fused_node); /* a pass marks a node, or is the last one */
 }
