@@ -82,7 +82,7 @@ struct container_section {
 /* CERTIFICATE: why the pipeline cannot stop for ever (lang/container.md, "Certificate").
  * SETS: the sets of stages that the program's instructions name, one after the other, each as its
  * length and then its stage numbers.  PROGRAM: the scheduler's code (lang/scheduler.md).  IMAGES,
- * IMAGE: ELF shared objects (lang/kernel_abi.h), and what each needs of a processor.  RATES: the rates of ends with several phases.
+ * IMAGE: the kernels for each instruction set, and what it needs.  RATES: the rates of ends with several phases.
  * FIELDS: what the packets of outer ports are made of.  INDICES, FIRST_WARPS: work-items
  * (lang/index_generator.md).  INTERFACES, INTERFACE_PORTS, LAUNCHES: of kernels that launch and are
  * launched (lang/device_queue.md).  TYPES to SOURCE_TEXTS: for people that look at packets and places
@@ -143,13 +143,13 @@ enum container_certificate_form {
  * work and memory of a check are linear in the file. */
 #define CONTAINER_CERTIFICATE_WORK(words) ((UINT64_C(1) << 20) + 16 * (uint64_t)(words))
 
-/* The kernels for one instruction set: an ELF shared object in IMAGE.  The best is first. */
 enum container_image_kind {
     CONTAINER_IMAGE_X86 = 0, /* an x86-64 ELF shared object (lang/kernel_abi.h) */
     CONTAINER_IMAGE_PTX = 1, /* text for NVIDIA GPUs (lang/gpu_abi.h), with a NUL at its end */
     CONTAINER_IMAGE_KINDS
 };
 
+/* The kernels for one instruction set, in IMAGE.  Of each kind the best is first. */
 struct container_image {
     container_string isa; /* what its author called it: "x86-64-v3", "sm_80" */
     uint32_t kind;        /* enum container_image_kind */

@@ -22,6 +22,7 @@ my @rules = ( # name, pattern, advice
         'write "maximum" or "largest"'],
     ['who', qr/\b(?<!author )(?<!people )(?:who|whom|nobody|somebody|anybody)\b/i, 'name the thing: caller, reader, writer, thread'],
     ['tell', qr/\b(?:tells|told)\b(?!\s+you\b)/i, 'write "report", "say" or "show"'],
+    ['item', qr/\w[.;:]\s- (?=[A-Za-z\x01])/, 'begin the item of a list in a line of its own'],
     ['that-which', qr/\bthat\s+which\b/i, 'name the thing'],
 );
 

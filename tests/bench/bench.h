@@ -61,7 +61,8 @@ struct bench_workload {
 extern const struct bench_workload bench_chain8, bench_chain1, bench_bank, bench_radio,
     bench_radio_fast, bench_picture, bench_sums, bench_running, bench_fourier, bench_bitonic,
     bench_chain64, bench_chain64_by_4096, bench_chain64_by_64, bench_chain64_by_1, bench_loop,
-    bench_loop1, bench_cipher, bench_graph60, bench_graph200, bench_graph500, bench_chains12;
+    bench_loop1, bench_cipher, bench_graph60, bench_graph200, bench_graph500, bench_products,
+    bench_transforms, bench_chains12;
 
 /* ---- peers ---- */
 

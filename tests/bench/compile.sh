@@ -5,8 +5,8 @@
 #   ONLY=compile make bench        DEVICES=cpu PROGRAMS="nest3 fan" ONLY=compile make bench
 #
 # Environment: ROOT, BUILD, PIPEC, PIPERUN (set by make); DEVICES (default: cpu sim1 sim4 sim16); PROGRAMS, names of
-# compile/corpus.txt (default: all, and the examples and benchmarks); BENCH_CC (default: the newest clang).  Exit status 1:
-# a program fails, misses its goal, or gives other packets than its C.
+# compile/corpus.txt (default: all, and the examples and benchmarks); BENCH_CC (compiler.sh).  Exit status 1: a program fails,
+# misses its goal, or gives other packets than its C.
 set -eu
 export LC_ALL=C
 ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
@@ -16,9 +16,10 @@ PIPERUN=${PIPERUN:-$BUILD/piperun}
 here=$ROOT/tests/bench
 out=$BUILD/bench/compile
 seconds=120 mib=16000
+clang=$("$here/compiler.sh")
+clang=$(command -v "$clang") # `within` looks in no folder
 mkdir -p "$out"
 ${CC:-cc} -std=c11 -O1 -D_GNU_SOURCE -o "$out/within" "$ROOT/tests/limit/within.c"
-clang=$(command -v "${BENCH_CC:-clang-22}" || command -v clang-19 || command -v clang || true)
 missed=0 summary=
 
 # measure COMMAND..: sets status, ms and peak.
@@ -72,12 +73,12 @@ row() {
     local program=$1 n=$2 device=$3 source=$4 hand_ms=- hand_peak=- ratio=- goal=3000 packets=-
     shift 4
     case $program in nest?) goal=500 ;; esac
-    if [ -f "${source%.pipe}.c" ] && [ -n "$clang" ]; then
+    if [ -f "${source%.pipe}.c" ]; then
         measure "$clang" -O2 -march=x86-64-v3 -ffp-contract=off "-DN=$n" -c "${source%.pipe}.c" -o "$out/hand.o"
-        if [ "$status" = 0 ]; then hand_ms=$ms hand_peak=$peak; fi
+        if [ "$status" = 0 ]; then hand_ms=$ms hand_peak=$peak; else missed=1 hand_ms="exit $status"; fi
     fi
     measure "$PIPEC" --time-report -q "--device=$device" "$@" "$source" -o "$out/program.pbc"
-    [ "$hand_ms" = - ] || ratio=$(awk -v a="$ms" -v b="$hand_ms" 'BEGIN { printf "%.1f", b ? a / b : 0 }')
+    [ "$hand_peak" = - ] || ratio=$(awk -v a="$ms" -v b="$hand_ms" 'BEGIN { printf "%.1f", b ? a / b : 0 }')
     if [ "$status" = 0 ]; then packets=$(result "$program" "$n"); fi
     if [ "$status" != 0 ] || [ "$ms" -gt "$goal" ] || [ "$packets" = other ]; then missed=1; fi
     if [ "$goal" = 500 ]; then longest nest "$ms"; fi
@@ -92,7 +93,7 @@ row() {
 }
 
 echo "machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) CPUs; $("$PIPEC" --version | head -n 1)"
-[ -z "$clang" ] || echo "by hand: $("$clang" --version | head -n 1); -O2 -march=x86-64-v3 -ffp-contract=off"
+echo "by hand: $("$clang" --version | head -n 1); -O2 -march=x86-64-v3 -ffp-contract=off"
 columns='%-11s %4s %-6s %8s %5s %6s %9s %7s %5s %6s %6s %7s %9s %5s %6s %8s\n'
 for device in ${DEVICES:-cpu sim1 sim4 sim16}; do
     longest=([nest]=0 [row]=0)

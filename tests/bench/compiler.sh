@@ -36,9 +36,12 @@ if [ -z "${BENCH_CC:-}" ] && [ "$(major "${compiler:-false}")0" -lt "${needed}0"
     install_clang || true
     compiler=$(newest)
 fi
-if [ -z "$compiler" ] || [ "$(major "$compiler")0" -lt "${needed}0" ]; then
-    echo "bench: ${compiler:-no clang} is older than clang $needed, with which docs/performance.md compares:" \
-        "install clang-$needed" >&2
+if [ -z "$compiler" ]; then
+    echo "bench: there is no clang: install clang-$needed, with which docs/performance.md compares" >&2
+    exit 2
+fi
+if [ "$(major "$compiler")0" -lt "${needed}0" ]; then
+    echo "bench: $compiler is older than clang $needed, with which docs/performance.md compares: install clang-$needed" >&2
     exit 2
 fi
 echo "$compiler"

@@ -7,7 +7,7 @@ ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
 BUILD=${BUILD:-$ROOT/build/release}
 PIPEC=${PIPEC:-$BUILD/pipec}
 here=$ROOT/tests/bench
-cc=${BENCH_CC:-$(command -v clang-22 || command -v clang-19 || command -v clang || command -v "${CC:-gcc}")}
+cc=$("$here/compiler.sh")
 
 out=$BUILD/bench
 mkdir -p "$out"

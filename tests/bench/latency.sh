@@ -13,7 +13,7 @@ BUILD=${BUILD:-$ROOT/build/release}
 PIPEC=${PIPEC:-$BUILD/pipec}
 PIPERUN=${PIPERUN:-$BUILD/piperun}
 here=$ROOT/tests/bench
-cc=${BENCH_CC:-$(command -v clang-22 || command -v clang-19 || command -v clang || command -v "${CC:-gcc}")}
+cc=$("$here/compiler.sh")
 
 out=$BUILD/bench/latency
 mkdir -p "$out"
@@ -21,6 +21,7 @@ mkdir -p "$out"
 "$cc" -std=c11 -Wall -Wextra -O3 -march=native -ffp-contract=off -D_GNU_SOURCE -I"$ROOT" -pthread -o "$out/bench_latency" \
     "$here/latency/bench_latency.c" -L"$BUILD" -Wl,-rpath,"$BUILD" -lpipert -lm
 echo "machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) CPUs, $(uname -sr)"
+echo "by hand: $("$cc" --version | head -n 1); -O3 -march=native -ffp-contract=off"
 "$out/bench_latency" "$out/filter.pbc" "$PIPERUN"
 cat <<'END'
 

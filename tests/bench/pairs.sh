@@ -12,7 +12,7 @@ ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
 BUILD=${BUILD:-$ROOT/build/release}
 PIPEC=${PIPEC:-$BUILD/pipec}
 here=$ROOT/tests/bench
-cc=${BENCH_CC:-$(command -v clang-22 || command -v clang-19 || command -v clang || command -v "${CC:-gcc}")}
+read -ra cc <<<"${CC:-cc}"
 
 out=$BUILD/bench/pairs
 mkdir -p "$out"
@@ -23,7 +23,7 @@ for file in "$here"/pairs/*.pipe; do
     done
 done
 read -ra libraries <<<"$(pkg-config --libs libxxhash hwloc)"
-"$cc" -std=c11 -Wall -Wextra -O2 -march=x86-64-v3 -D_GNU_SOURCE -I"$ROOT" -pthread -o "$out/bench_pairs" \
+"${cc[@]}" -std=c11 -Wall -Wextra -O2 -march=x86-64-v3 -D_GNU_SOURCE -I"$ROOT" -pthread -o "$out/bench_pairs" \
     "$here/pairs/bench_pairs.c" "$here/bench_memory.c" "$here/bench_ours.c" "$BUILD/libpipert.a" \
     "${libraries[@]}" -lm -ldl
 echo "machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) CPUs, $(uname -sr)"

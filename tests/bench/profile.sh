@@ -14,6 +14,8 @@ ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
 BUILD=${BUILD:-$ROOT/build/release}
 out=$BUILD/bench
 command -v perf >/dev/null || { echo "bench: there is no perf"; exit 77; }
+BENCH_CC=$("$ROOT/tests/bench/compiler.sh")
+export BENCH_CC
 PEERS=no "$ROOT/tests/bench/build.sh" "$out"
 "$ROOT/tests/bench/pipes.sh" "$out" --march=native --device=cpu
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Graphs of many stages for the part "cores": block ciphers of 60, 200 and 500 stages (tests/bench/compile), and twelve
- * independent chains of stages with state (cores/chains.pipe).  Only the number of threads matters here: there is no
- * hand-written code.
+ * Graphs of many stages for the part "cores": block ciphers of 60, 200 and 500 stages (tests/bench/compile), a chain of 40
+ * products of small matrices, three Fourier transforms of 11 stages each, and twelve independent chains of stages with state
+ * (tests/bench/cores).  Only the number of threads matters here: there is no hand-written code.
  */
 #include "tests/bench/bench.h"
 
@@ -30,6 +30,12 @@ const struct bench_workload bench_graph200 = {
 
 const struct bench_workload bench_graph500 = {
     .name = "G500 cipher", .container = "cipher500.pbc", .units = 1600, GRAPH_WORKLOAD};
+
+const struct bench_workload bench_products = {
+    .name = "M40 products of 4 x 4", .container = "products.pbc", .units = 400, GRAPH_WORKLOAD};
+
+const struct bench_workload bench_transforms = {
+    .name = "F33 transforms of 64", .container = "transforms.pbc", .units = 400, GRAPH_WORKLOAD};
 
 const struct bench_workload bench_chains12 = {
     .name = "S12 chains with state", .container = "chains.pbc", .units = 6000, GRAPH_WORKLOAD};

@@ -107,6 +107,24 @@ for way in x.raw -,raw slow; do
 done
 check "cycles depend neither on the host's files and pipes nor on its threads" [ $same = 1 ]
 
+# After a slow beginning, packets come faster than they are processed: then batches are as large as those of a full port.
+cat >fast.pipe <<'PIPE'
+kernel double(in i32 x, out i32 y) { y <- 2 * x; }
+kernel sum(in i32 x, out i32 y) { state i32 s; s += x; y <- s; }
+pipeline main(in i32 x, out i32 y) { x -> double -> sum -> double -> y; }
+PIPE
+for device in sim4 sim16; do
+    pipec --device=$device fast.pipe -o fast.pbc
+    stats fast.pbc x=gen:ramp:300000 y=null
+    cycles=$(figure total_cycles)
+    for i in 0 1 2 3 4 5 6 7 8 9; do echo "${i}00us 3"; done >slow
+    echo '1ms 300000' >>slow
+    stats fast.pbc x=gen:ramp:300030,arrive=@slow y=null
+    fast=$(($(figure total_cycles) - 1000000))
+    check "after a slow beginning $device is as fast as with all packets there: $fast and $cycles cycles" \
+        [ $((100 * cycles)) -ge $((98 * fast)) ]
+done
+
 # ---- several ports ----
 
 # Two chains: the one that has its packets early does not wait for the other.

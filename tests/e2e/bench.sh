@@ -11,3 +11,8 @@ PEERS=no BENCH_OPTIMISE=-O1 "$ROOT/tests/bench/build.sh" program >said 2>&1 || {
 "$ROOT/tests/bench/pipes.sh" cpu --device=cpu --march=native
 timeout 100 program/bench --check sim16 sim16 cpu | sed 's/: /, compiled for sim16: /'
 timeout 100 program/bench --check cpu cpu | sed 's/: /, compiled for cpu: /'
+# shellcheck source=tests/checks.sh
+. "$ROOT/tests/checks.sh"
+for file in "$ROOT"/tests/bench/cores/*.pipe; do
+    check "pipec accepts cores/$(basename "$file")" "$PIPEC" -q --device=cpu "$file"
+done

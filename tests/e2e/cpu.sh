@@ -181,6 +181,14 @@ for option in plan threads 2 3 5 64 1000000000; do
 done
 check "no depths" says 2 "neither 'plan' nor 'threads' nor a number" "$PIPERUN" depths.pbc --depths=0 x=gen:noise:5:5 y=null
 
+# Nothing writes to the new memory before its packets, so that it comes to lie near the thread that uses it first.
+${CC:-cc} -std=c11 -O1 -D_GNU_SOURCE -o within "$ROOT/tests/limit/within.c"
+# peak DEPTHS PACKETS: the largest memory of a run, in MiB
+peak() { ./within 60 2000 "$PIPERUN" -q depths.pbc --device cpu:2 --depths="$1" x=gen:noise:5:"$2" y=null 3>&1 >/dev/null | cut -d' ' -f3; }
+planned=$(peak plan 10)
+[ "$VARIANT" = tsan ] || check "memory of deeper buffers is not touched before their packets" [ "$(peak 1000000000 10)" -le $((planned + 2)) ]
+check "but by their packets" [ "$(peak 1000000000 5000000)" -ge $((planned + 8)) ]
+
 # ---- queues of connected stages ----
 
 cat >pairs.pipe <<'END'

@@ -20,6 +20,7 @@ least|Give it the least depth.
 most|Declare the most that a firing appends.
 who|The lock says who has begun.
 tell|The exit status tells the result.
+item|It fills in-ports. - It empties out-ports.
 that-which|It frees that which was read.
 E
 

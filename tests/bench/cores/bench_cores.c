@@ -8,6 +8,8 @@
  *   oneTBB   where the program has this peer
  *   beside   so many runs with one thread each, side by side, each on its own stream, with the depths of the plan
  *
+ * Where memory limits a workload, a second table compares `ours` with a copy of its stream by so many threads.
+ *
  * A stream takes a second with one thread, if GB_MAX and half of the free memory hold it: its packets are those of the
  * workload's usual stream, again and again.  The runs side by side go over shorter streams, one after the other.
  * The start-up is the time of a run of a few packets; the time of `ours` does not contain it.
@@ -18,6 +20,7 @@
  * A table shows the medians of all rounds.  Exit status 1: an output differs from ours.
  */
 #include "tests/bench/bench.h"
+#include "tests/bench/lanes.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -32,12 +35,12 @@
 
 enum { COUNTS_MAX = 16, THREADS_MAX = 256, ROUNDS_MAX = 99, STARTS = 5 };
 enum { BESIDE_PART = 4 }; /* a stream of a run beside others has such a part of the usual one */
-enum variant { OURS, SLICES, PEER, BESIDE, START, VARIANTS };
+enum variant { OURS, SLICES, PEER, BESIDE, COPY, START, VARIANTS };
 
 static const struct bench_workload *const workloads[] = {
-    &bench_chain8,  &bench_bank,     &bench_radio,    &bench_picture,
-    &bench_fourier, &bench_bitonic,  &bench_chain64,  &bench_cipher,
-    &bench_graph60, &bench_graph200, &bench_graph500, &bench_chains12};
+    &bench_chain8,   &bench_bank,     &bench_radio,      &bench_picture, &bench_fourier,
+    &bench_bitonic,  &bench_chain64,  &bench_cipher,     &bench_graph60, &bench_graph200,
+    &bench_graph500, &bench_products, &bench_transforms, &bench_chains12};
 
 enum { WORKLOADS = sizeof workloads / sizeof *workloads };
 
@@ -154,6 +157,25 @@ static void *work_beside(void *context)
     return NULL;
 }
 
+/* Past the caches: a copy through them reads the memory that it is about to write. */
+static void *copy_slice(void *context)
+{
+    struct member *m = context;
+    const struct row *row = m->crew->row;
+    size_t step = 4 * LANES, floats = row->shape.in_bytes / sizeof(float);
+    size_t share = floats / m->crew->threads / step * step, first = share * m->number;
+    const float *from = (const float *)row->in;
+    float *to = (float *)row->out;
+    pthread_barrier_wait(&m->crew->start);
+    m->begun = bench_now();
+    for (size_t i = first; i < first + share; i += step)
+        for (size_t n = 0; n < step; n += LANES)
+            lanes_stream(to + i + n, lanes_load(from + i + n));
+    _mm_sfence();
+    m->ended = bench_now();
+    return NULL;
+}
+
 static size_t run_ours(const struct row *row, size_t units, unsigned threads)
 {
     struct bench_shape shape = row->workload->shape(units);
@@ -172,6 +194,7 @@ static double sample_once(const struct row *row, enum variant variant, unsigned 
         of_stream = (double)(row->workload->units / BESIDE_PART * BESIDE_PART * row->times) /
                     (double)row->units;
         return run_crew(row, threads, work_beside) / of_stream;
+    case COPY: return run_crew(row, threads, copy_slice);
     case PEER: row->peer->limit_threads(threads); break;
     default: break;
     }
@@ -303,9 +326,16 @@ static unsigned largest(const unsigned *threads, int counts)
     return most;
 }
 
+/* Memory limits W1, whose output is as long as its input. */
+static bool is_limited_by_memory(const struct row *row)
+{
+    return row->workload == &bench_chain8;
+}
+
 static bool has_variant(const struct row *row, enum variant variant)
 {
     if (variant == SLICES) return row->workload->hand != NULL;
+    if (variant == COPY) return is_limited_by_memory(row);
     return variant != PEER || row->peer != NULL;
 }
 
@@ -395,6 +425,20 @@ static void print_table(const struct row *rows, int row_count, const unsigned *t
     for (int i = 0; i < row_count; i++)
         print_row(&rows[i], threads, counts, rounds);
     printf("rounds: %d; medians; %.0f s\n", rounds, seconds);
+}
+
+static void print_copies(const struct row *row, const unsigned *threads, int counts, int rounds)
+{
+    double gigabytes = 1e-9 * (double)(row->shape.in_bytes + row->shape.out_bytes);
+    printf("\n%-32s %4s %9s %9s %9s\n", "a copy of the stream", "thr", "GB/s", "ours GB/s",
+           "of copy");
+    for (int i = 0; i < counts; i++) {
+        double copy = median(row->seconds[i][COPY], rounds);
+        double ours =
+            median(row->seconds[i][OURS], rounds) - median(row->seconds[i][START], rounds);
+        printf("%-32.32s %4u %9.1f %9.1f %9.2f\n", i == 0 ? row->workload->name : "", threads[i],
+               gigabytes / copy, gigabytes / ours, copy / ours);
+    }
 }
 
 /* ---- the whole ---- */
@@ -492,6 +536,7 @@ int main(int argc, char **argv)
     }
     print_table(rows, row_count, threads, counts, rounds, bench_now() - begun);
     for (int i = 0; i < row_count; i++) {
+        if (is_limited_by_memory(&rows[i])) print_copies(&rows[i], threads, counts, rounds);
         bench_unload(rows[i].program);
         bench_unload(rows[i].planned);
     }

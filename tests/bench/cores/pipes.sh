@@ -11,7 +11,7 @@ here=$ROOT/tests/bench
 out=$1
 "$here/pipes.sh" "$@"
 shift
-"$PIPEC" "$@" "$here/cores/chains.pipe" -o "$out/chains.pbc"
+for name in chains products transforms; do "$PIPEC" "$@" "$here/cores/$name.pipe" -o "$out/$name.pbc"; done
 for graph in kernels:60 boxes:200 cipher:500; do
     "$PIPEC" "$@" -D "N=${graph#*:}" "$here/compile/${graph%:*}.pipe" -o "$out/${graph/:/}.pbc"
 done
