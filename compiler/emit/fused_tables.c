@@ -202,6 +202,17 @@ static uint64_t scale_packets(const struct fused *f, uint32_t node, uint32_t own
     return 0;
 }
 
+/* Packets of a firing of the node from a buffer that it writes itself: it goes round, perhaps without any in-port. */
+static uint64_t packets_of_kept(const struct fused *f, uint32_t node, uint32_t buffer)
+{
+    const struct container_node *of = &f->tables->nodes[node];
+    for (uint32_t i = 0; i < of->input_count; i++) {
+        const struct container_input *in = &f->tables->inputs[of->first_input + i];
+        if (in->buffer == buffer) return in->pop;
+    }
+    return 0;
+}
+
 /* Packets that the input gets in a firing of the node; 0: they are not known yet. */
 static uint64_t packets_of_input(const struct fused *f, const struct container_fused_node *node,
                                  const struct container_fused_input *in)
@@ -212,6 +223,8 @@ static uint64_t packets_of_input(const struct fused *f, const struct container_f
     }
     const struct container_fused_buffer *buffer = &f->made.buffers.items[in->buffer];
     const struct container_fused_node *writer = &f->made.nodes.items[buffer->writer];
+    bool kept = (buffer->flags & CONTAINER_FUSED_BUFFER_KEPT) != 0;
+    if (kept && writer->firings == 0) return packets_of_kept(f, node->node, buffer->buffer);
     return scale_packets(f, node->node, writer->node, writer->firings * buffer->push);
 }
 

@@ -248,6 +248,22 @@ alike state mix.copy#1..2.three
 sed 's/init 5 x 0/init 3000 x 0/' state.pipe >kept.pipe
 alike kept mix.copy#1..2
 
+# A cycle that no in-port feeds, whose buffer is kept: only that tells how often its nodes fire in an iteration.
+cat >undriven.pipe <<'EOP'
+kernel twice(in i32 x pop 2, out i32 y) { y <- x[0] + x[1]; }
+kernel show(in i32 x, out i32 y push 2, out i32 shown) { y <- x; y <- -x; shown <- x; }
+pipeline main(out i32 w) {
+    buffer i32 p init 6 x 1, q;
+    twice(p -> q);
+    show(q -> p, w);
+}
+EOP
+if "$PIPEC" --device cpu undriven.pipe -o one.pbc && "$PIPEC" inspect one.pbc | grep -q '^    executes 1 twice, 1 show$' && "$PIPERUN" verify one.pbc; then
+    echo "ok a cycle that no in-port feeds is loaded"
+else
+    echo "not ok a cycle that no in-port feeds is loaded"
+fi
+
 # A finish inside: how many packets it appends depends on data.  Packets that it has seen are not left over.
 cat >tails.pipe <<'EOP'
 kernel pairs(in i32 x pop 2, out i32 y) {
