@@ -248,7 +248,7 @@ alike state mix.copy#1..2.three
 sed 's/init 5 x 0/init 3000 x 0/' state.pipe >kept.pipe
 alike kept mix.copy#1..2
 
-# A cycle that no in-port feeds, whose buffer is kept: only that tells how often its nodes fire in an iteration.
+# A cycle that no in-port feeds, whose buffer is kept: only that shows how often its nodes fire in an iteration.
 cat >undriven.pipe <<'EOP'
 kernel twice(in i32 x pop 2, out i32 y) { y <- x[0] + x[1]; }
 kernel show(in i32 x, out i32 y push 2, out i32 shown) { y <- x; y <- -x; shown <- x; }
