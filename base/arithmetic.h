@@ -43,6 +43,11 @@ static inline uint64_t saturating_add(uint64_t a, uint64_t b)
     return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
+static inline void saturating_increase(uint64_t *sum, uint64_t more)
+{
+    *sum = saturating_add(*sum, more);
+}
+
 static inline uint64_t saturating_multiply(uint64_t a, uint64_t b)
 {
     uint64_t product;
@@ -78,6 +83,13 @@ static inline bool align_checked(uint64_t value, uint64_t unit, uint64_t *aligne
 {
     uint64_t rest = value % unit;
     return !__builtin_add_overflow(value, rest == 0 ? 0 : unit - rest, aligned);
+}
+
+/* The same; a multiple that does not fit stays at UINT64_MAX. */
+static inline uint64_t saturating_align(uint64_t value, uint64_t unit)
+{
+    uint64_t aligned;
+    return align_checked(value, unit, &aligned) ? aligned : UINT64_MAX;
 }
 
 /* The same, for values that are known to be far below 2^64. */

@@ -2,8 +2,8 @@
 /*
  * array_allocate: zeroed memory for an array whose count may be 0.
  *
- * Ownership: the caller frees it.  Thread-safety: as calloc.  Errors: NULL: there is not so much memory, or the size
- * does not fit.  It is never NULL because the count is 0.
+ * Ownership: the caller frees it.  Thread-safety: that of calloc.  Errors: NULL, if the size overflows or there is too
+ * little memory.  With count 0 it returns memory, too.
  */
 #ifndef BASE_ARRAY_ALLOCATE_H
 #define BASE_ARRAY_ALLOCATE_H

@@ -475,7 +475,7 @@ struct core_shape {
     uint64_t numbers;
 };
 
-/* Bytes of the block; 0: more than an address counts. */
+/* Bytes of the block; 0: more than size_t can count. */
 size_t core_size(const struct core_shape *shape);
 /* Lays out the block: `memory` is zeroed, and has core_size bytes. */
 struct core *core_lay_out(void *memory, const struct core_shape *shape);

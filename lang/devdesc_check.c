@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * devdesc_check: whether the values of a description fit together.  Only values that the text gives
- * and that were taken are judged: defaults fit, and what was refused has been reported.
+ * devdesc_check: whether the values of a description fit together.  Only accepted values of the text are judged: defaults
+ * fit, and refused values have been reported.
  */
 #include "lang/devdesc_internal.h"
 
@@ -58,7 +58,7 @@ static void check_nesting(const struct check *check)
                           wider);
             devdesc_note(finding, "each set of CUs that share a cache or a memory lies within one "
                                   "set of the next wider level");
-            continue; /* the wider one is right as far as is known */
+            continue; /* only this level is reported: the next one is compared with the wider level */
         }
         wider = cus;
         wider_key = key;

@@ -2,8 +2,8 @@
 /*
  * gpu_abi: the contract between kernels as PTX and the kernel on the GPU that calls them.
  *
- * The text of an image (lang/container.h, CONTAINER_IMAGE_PTX) is one PTX module. It has no `.entry`: whoever
- * launches it adds one, for example a resident scheduler, and compiles both together. All addresses are generic
+ * The text of an image (lang/container.h, CONTAINER_IMAGE_PTX) is one PTX module. It has no `.entry`: the caller, for
+ * example a resident scheduler, adds one and compiles both together. All addresses are generic
  * ones of 64 bits. No load uses the non-coherent cache (`ld.global.nc`), so the memory of buffers may change while
  * the kernel that calls lives.
  *
@@ -21,7 +21,7 @@
  * Threads. A batch is executed by `blocks` blocks of threads, which are one-dimensional and of equal size. All
  * threads of a block make the call together, with the block's number among those `blocks`. A thread finds its own
  * part: `%tid.x` and `%ntid.x` are its number in the block and the size of the block. A thread returns when its
- * part is done; whoever reads the output waits for all threads. Threads of other blocks are never waited for.
+ * part is done; the reader of the output waits for all threads. Threads of other blocks are never waited for.
  *
  * Two kinds of entries differ in the threads that execute a firing:
  *
@@ -34,9 +34,9 @@
  *
  * In the second kind, `struct kernel_batch` differs from lang/kernel_abi.h in this:
  *
- *   out        Firing i appends from the place on that is the sum of the maxima of the firings before it, as
- *              container_output.push and its phases say them. Where all rates are exact, the packets are contiguous. Otherwise whoever called moves them together.
- *              That never moves a packet to a higher place.
+ *   out        Firing i appends from a place on that is the sum of the maxima of the firings before it
+ *              (container_output.push and its phases). Where all rates are exact, the packets are contiguous.
+ *              Otherwise the caller moves them together. That never moves a packet to a higher place.
  *   produced   One number for each output and firing: firing i writes produced[i x outputs + q]. Not used where
  *              all rates are exact; else not NULL.
  *   completed  The caller has stored `count` there. A firing that stops or faults lowers it to its own number in

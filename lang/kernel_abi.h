@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel_abi: the contract between compiled kernels and whoever calls them.
+ * kernel_abi: the contract between compiled kernels and their callers.
  *
- * Every stage's code is reached through entries of a native shared object (x86-64 System V), or of PTX, which
- * lang/gpu_abi.h adds to this.  An
- * entry gets one `struct kernel_batch` and returns a `enum kernel_status`.  Windows are contiguous
- * and naturally aligned; the caller guarantees their size, the callee touches nothing beyond them.  In an
- * out-window, the bytes after the appended packets have no meaning: the callee may have written there.
- * Entries are thread-safe as long as no two calls share state, out-windows or launches; they call
- * nothing but memcpy, memmove, memset and the `done` of their launches.  Entries of extern kernels also call
- * foreign code, of which nothing is known.
+ * The code of a stage has entries in a native shared object (x86-64 System V), or in PTX (lang/gpu_abi.h).  An entry gets
+ * one `struct kernel_batch` and returns an `enum kernel_status`.  Windows are contiguous and naturally aligned.  The caller
+ * guarantees their size, and the callee accesses nothing beyond them.  In an out-window, the bytes after the appended
+ * packets have no meaning: the callee may have written there.  Entries are thread-safe as long as no two calls share state,
+ * out-windows or launches.  They call only memcpy, memmove, memset and the `done` of their launches.  Entries of extern
+ * kernels also call foreign code, about which nothing is known.
  *
- * Symbols:  pipe_k<ID>_run, pipe_k<ID>_init, pipe_k<ID>_finish  (the latter two where the kernel
- * has them) pipe_arguments                                       evaluates every node's arguments
+ * Symbols:
+ *     pipe_k<ID>_run
+ *     pipe_k<ID>_init, pipe_k<ID>_finish    only if the kernel has these sections
+ *     pipe_arguments                        evaluates the arguments of all nodes
  */
 #ifndef LANG_KERNEL_ABI_H
 #define LANG_KERNEL_ABI_H
@@ -56,9 +56,9 @@ struct kernel_window {
 
 #define KERNEL_LAUNCH_WAITS_MAX 8u /* events that one launch waits for */
 
-/* One launch, an entry of the device-queue cache (lang/device_queue.md): so many bytes, then the
- * child's block of arguments.  The caller of the entry has written `event`; the launching firing
- * writes what is marked and the arguments; the device does the rest. */
+/* One launch, an entry of the device-queue cache (lang/device_queue.md).  The child's block of arguments follows the struct.
+ * The caller of the entry has written `event`.  The launching firing writes the arguments and the members marked "by the
+ * firing".  The device writes the others. */
 struct kernel_launch {
     uint32_t site;       /* by the firing: which of its kernel's `launch` statements */
     uint32_t event;      /* number of this launch among those of its firing, from 0 */
@@ -91,11 +91,11 @@ struct kernel_batch {
     void *state;           /* exclusively the callee's during the call */
     const void *const *in; /* one window per input, port arrays flattened in order */
     void *const *out;      /* one window per output */
-    /* run: the first firing of the batch reads input p from packet 0 of in[p] on, each later one from
-     * the packet after those that the earlier ones popped.  It sees as many packets as it peeks.  The
-     * firings append to output q one after the other: a window has room for the maximum of all of them.  With a 2-D window,
-     * windows[p] says what in[p] is.  init: no windows.  finish: in[0] holds left[0] packets (kernels
-     * with one input); out windows have room for finish_max packets. */
+    /* run: the first firing of the batch reads input p from packet 0 of in[p] on.  Each later firing begins after the packets
+     * that the earlier ones popped.  A firing sees as many packets as it peeks.  The firings append to output q one after
+     * the other: a window has room for the maximum of all of them.  With a 2-D window, windows[p] describes in[p].
+     * init: no windows.
+     * finish: in[0] holds left[0] packets (kernels with one input); out-windows have room for finish_max packets. */
     const uint64_t *left;  /* finish: packets still held, per input; else NULL */
     uint64_t *produced;    /* run, finish: packets appended, per output; run: may be NULL */
     uint64_t first_firing; /* absolute number of the first firing; modulo the phases: its phase */

@@ -104,11 +104,6 @@ static enum prt_status bind_queue(struct prt_bindings *b, uint32_t stage,
     return PRT_OK;
 }
 
-static enum prt_status bind_root(struct prt_bindings *b, uint32_t stage, struct prt_error *error)
-{
-    return bind_queue(b, stage, b->root, &b->root_queue, error);
-}
-
 static enum prt_status bind_to(struct prt_bindings *b, uint32_t stage, uint32_t sub_device,
                                struct prt_error *error)
 {
@@ -126,7 +121,7 @@ enum prt_status prt_bindings_execute(struct prt_bindings *b,
     case SCHED_PARTITION_EQUALLY: return partition_equally(b, operands[0], error);
     case SCHED_PARTITION_COUNTS: return partition_counts(b, instruction, error);
     case SCHED_PARTITION_AFFINITY: return partition_affinity(b, operands[0], operands[1], error);
-    case SCHED_BIND_ROOT: return bind_root(b, operands[0], error);
+    case SCHED_BIND_ROOT: return bind_queue(b, operands[0], b->root, &b->root_queue, error);
     case SCHED_BIND: return bind_to(b, operands[0], operands[1], error);
     case SCHED_PACKETS:
         if (!b->form_given) b->core->form = (uint8_t)operands[0];

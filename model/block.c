@@ -273,7 +273,7 @@ struct core *prt_block_create(const struct prt_container *container, uint32_t re
 {
     const struct core_shape shape = find_shape(container);
     size_t bytes = core_size(&shape);
-    /* uncovered: a file with such tables would be larger than an address counts */
+    /* uncovered: 0 bytes, which mean overflow, would need a file larger than the address space */
     void *memory = bytes > 0 ? calloc(1, bytes) : NULL;
     if (memory == NULL) return NULL;
     struct builder b = {container, core_lay_out(memory, &shape), node_stage, 0};

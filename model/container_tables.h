@@ -4,7 +4,7 @@
  *
  * The runtime's reader fills them in from a file (runtime/load/reader.h).  The compiler fills in those that a trial needs.
  *
- * Ownership, thread-safety: those of whoever fills them in.  Allocation, errors: none.
+ * Ownership, thread-safety: those of the module that fills them in.  Allocation, errors: none.
  */
 #ifndef MODEL_CONTAINER_TABLES_H
 #define MODEL_CONTAINER_TABLES_H

@@ -5,7 +5,7 @@
 
 enum { BLOCK = 4 };
 
-/* Of the host: a block of indices, and of the narrow registers that hold them. */
+/* Vectors of the host: a block of indices, and a block of narrow registers that hold them. */
 typedef uint32_t vector __attribute__((vector_size(BLOCK * sizeof(uint32_t))));
 typedef uint16_t narrow_vector __attribute__((vector_size(BLOCK * sizeof(uint16_t))));
 

@@ -6,7 +6,7 @@
  * Time: a *timeline* per queue holds when its compute units are free.  Queues whose sub-devices
  * share a CU share their time: a dispatch begins when all of them are free.
  *
- * Thread-safety: the scheduler thread only, as all of a device.
+ * Thread-safety: the scheduler's thread only, as for everything of a device.
  * Allocation: only in the calls that return PRT_E_NOMEM.
  */
 #ifndef MODEL_QUEUE_H
@@ -29,8 +29,8 @@ struct prt_queue {
     uint32_t in_flight, capacity; /* packets */
     uint64_t free_cycles;         /* when its last dispatch ends */
     uint64_t last_stage;          /* of that dispatch; UINT64_MAX: none yet */
-    /* Its packet processor is free from when it has handed its last launch to the compute units; and
-     * the end of the last launch that it has handed over. */
+    /* The time at which its packet processor handed its last launch to the compute units, and so became free; the end of
+     * that launch. */
     uint64_t handed_cycles, ended_cycles;
     uint32_t *neighbours; /* queues whose sub-devices share CUs with this one's */
     uint32_t neighbour_count;

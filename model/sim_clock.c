@@ -212,7 +212,8 @@ static void settle_job(struct prt_sim_clock *clock, struct prt_sim_job *job)
     prt_flights_push(&clock->ends, job->record.end_cycles, job->launch.object, job->queue);
 }
 
-/* In order of enqueuing; each is seen with itself or the next one of its packet that is. */
+/* Settles the launches in order of enqueuing.  The end of a launch without a signal is seen with that of the next launch of
+ * its packet that has one. */
 static void settle_launches(struct prt_sim_clock *clock)
 {
     for (uint32_t i = 0, unseen = 0; i < clock->unsettled_count; i++) {
@@ -300,7 +301,7 @@ static void observe_piece(struct prt_sim_clock *clock, struct prt_sim_job *job,
     clock->observe(clock->observe_context, &record);
 }
 
-/* The launch's own record has what its pieces took together. */
+/* The record of the launch has the sums of its pieces. */
 static void add_piece(const struct prt_piece *piece, struct prt_launch_record *record)
 {
     const struct core_timing_parts *parts = &piece->parts;
@@ -350,7 +351,7 @@ static void claim_arrives(struct prt_sim_clock *clock, uint32_t number)
     prt_precedence_arrive(&clock->precedence, number);
 }
 
-/* Up to now, and on to the next moment at which something is seen to end, but not past `until_cycles`. */
+/* Plays the device up to now, and on to the next time at which the end of a launch is seen, at most to `until_cycles`. */
 static void play_clock(struct prt_sim_clock *clock, uint64_t until_cycles)
 {
     for (uint32_t i = 0; i < clock->unsettled_count; i++)

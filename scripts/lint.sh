@@ -29,6 +29,10 @@ check_structure() {
         echo "only compiler/target asks which kind of device it is: use a parameter of struct target"
         status=1
     fi
+    if grep -rnE '"(x86_64|nvptx|sm_[0-9])' compiler --include='*.[ch]' | grep -vE '^compiler/(target|codegen/(x86|ptx))/'; then
+        echo "only compiler/target and compiler/codegen/{x86,ptx} name an instruction set: use a member of struct code_generator"
+        status=1
+    fi
     if grep -rlE '^#include "compiler/codegen/(x86|ptx)/' compiler | grep -vE '^compiler/codegen/(x86|ptx)/'; then
         echo "includes what belongs to one instruction set: use a step of struct code_generator"
         status=1
@@ -39,8 +43,13 @@ check_structure() {
         echo "core/ is freestanding: it includes stdint.h, stddef.h, stdbool.h, stdatomic.h and, for x86, immintrin.h only"
         status=1
     fi
+    if grep -rnE '\b(json_load_file|LLVMCreateMemoryBufferWithContentsOfFile|sf_open)[(]' base compiler runtime tools --include='*.[ch]'; then
+        echo "opens a file by its name, and waits for the other end of a named pipe: use base/file_open.h"
+        status=1
+    fi
     find base core model compiler runtime tools lang -name '*.h' -exec scripts/headers.pl {} + || status=1
     find base core model compiler runtime tools lang -name '*.[chly]' | sort | xargs awk -f scripts/names.awk || status=1
+    scripts/stale.pl || status=1
     scripts/licence.sh || status=1
     return $status
 }

@@ -11,7 +11,7 @@ use warnings;
 
 my @rules = ( # name, pattern, advice
     ['what', qr/(?:\x01\s*|[.!:]\s+)What\b(?![^.!\x01]*\?)/, 'begin the sentence with its subject'],
-    ['circle', qr/\bcircles?\b/i, 'a graph has a "cycle"'],
+    ['circle', qr/\b(?:circles?|(?<!short )(?<!short-)circuits?)\b/i, 'a graph has a "cycle"'],
     ['mend', qr/\bmend(?:s|ed|ing)?\b/i, 'write "fix"'],
     ['endless-wait', qr/\bendless\s+wait(?:s|ing)?\b|\bwait(?:s|ing)?\s+endlessly\b/i, 'write "deadlock", or "stall" at run time'],
     ['standstill', qr/\bstandstills?\b|\bstands?\s+still\b/i, 'write "stall" or "stop"'],

@@ -140,7 +140,7 @@ static bool widen_bundle(struct compile *cx, struct graph_node *node, uint32_t b
     return true;
 }
 
-/* A bundle of one is none. */
+/* A bundle needs two outputs or more. */
 static void settle_bundle(struct compile *cx, struct graph_node *node, uint32_t bundle)
 {
     uint32_t members = reduce_shares(node, bundle);

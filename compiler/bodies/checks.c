@@ -135,7 +135,7 @@ static void print_places(FILE *to, const struct sources *sources, struct kernel_
     }
 }
 
-/* Nothing shows what this code does. */
+/* Extern code: the compiler knows nothing of its accesses. */
 static void print_foreign_checks(FILE *to, const struct graph *graph)
 {
     for (size_t i = 0; i < graph->kernels.count; i++) {

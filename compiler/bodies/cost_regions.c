@@ -131,7 +131,7 @@ static bool asks_for_done(const struct kx *x, void *data)
     return x->kind == KX_DONE;
 }
 
-/* The statement needs to know what has been executed before it or a part of it. */
+/* Does the statement, or a part of it, need the cycles of the code that was executed before it? */
 static bool is_timed(const struct regions *r, struct ks *s)
 {
     if (!r->launches) return false;

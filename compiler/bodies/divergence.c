@@ -159,7 +159,8 @@ static void report_control(struct uniform *u, const struct ks *s, const char *wh
         label_cause(u, d, control->condition);
     else
         diag_label(d, control->jump, "some items leave here");
-    if (s->kind == KS_BARRIER) diag_help(d, "move the barrier out of what only some items execute");
+    if (s->kind == KS_BARRIER)
+        diag_help(d, "move the barrier out of code that only some items execute");
 }
 
 static void report_left(struct uniform *u, const struct ks *s)
@@ -501,7 +502,7 @@ static bool place_variables(const struct group_facts *facts)
         struct diag *d = diag_report(
             facts->cx->diags, RULE_TOO_LARGE, largest->span,
             "the variables that the work-items of '%s' keep across barriers take %" PRIu64
-            " bytes, at most %" PRIu64 " are there",
+            " bytes, at most %" PRIu64 " are available",
             facts->kernel->title, bytes, ITEM_BYTES_MAX);
         diag_note(d, "each of %" PRIu32 " work-items has its own '%s'", group_items(facts->kernel),
                   largest->name);

@@ -303,7 +303,7 @@ static void settle_nesting(const struct forest *f, struct kernel *k)
                         l->nesting_declared, levels);
         label_launches(d, k);
         if (certain > LEVELS_MAX)
-            diag_help(d, "launch on a condition that some argument comes to");
+            diag_help(d, "launch only if an argument has not reached a limit");
         else
             diag_help(d, "declare 'nesting %" PRIu64 "'", certain);
         return;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * race: no two work-items of a firing touch one location between barriers, one of them writing.
+ * race: no two work-items of a firing access one location between barriers if one of them writes it.
  *
- * Requires uniform_check without error.
+ * Requires the facts of group_check_bodies, which calls it if the kernel has no error of RULE_DIVERGENT_BARRIER.
  * Fails    RULE_DATA_RACE where two items may.
  */
 #ifndef PIPEC_RACE_H

@@ -3,10 +3,10 @@
  * Facts: linear relations that conditions and assignments show.
  *
  * A fact says that a sum of atoms, each times a factor, lies in an interval.  An atom is an
- * expression without effects, compared by its form, as `i`, `x[1]`, `start[k]`; whatever assigns a
- * variable of it ends the fact.  Forms hold over the integers: a sum counts as a sum only where it
- * is shown not to leave its type, otherwise it is an atom itself.  The bound of a form F follows
- * from a fact G by  F = (F - c G) + c G,  c = 1 or -1, and from two facts by doing so twice.
+ * expression without effects, such as `i`, `x[1]` or `start[k]`.  Atoms are compared by their form.  An assignment to a
+ * variable of an atom ends the fact.  Forms hold over the integers: a sum counts as a sum only where it is shown not to
+ * leave its type, otherwise it is an atom itself.  The bound of a form F follows from a fact G by
+ * F = (F - c G) + c G  with c = 1 or -1; from two facts, by two such steps.
  *
  * Limits: FACTS_MAX facts (the oldest goes), FACT_TERMS_MAX atoms, expressions DEPTH_MAX deep.
  */
@@ -120,7 +120,7 @@ static bool add_form(struct walk_form *to, const struct walk_form *more, int64_t
     return true;
 }
 
-/* Narrows without contradiction: what cannot be is not reached. */
+/* The interval of the form, narrowed by facts.  Facts that contradict each other narrow nothing: no firing gets there. */
 static struct interval fact_form_range(const struct walker *w, const struct walk_state *s,
                                        const struct walk_form *form, int chain)
 {
@@ -246,6 +246,16 @@ enum kx_op walk_fact_unequal(const struct walker *w, const struct walk_state *s,
     return difference.high <= 0 ? OP_LT : difference.low >= 0 ? OP_GT : OP_NE;
 }
 
+struct interval walk_fact_difference(const struct walker *w, const struct walk_state *s,
+                                     const struct kx *left, const struct kx *right)
+{
+    struct walk_form form, other;
+    if (!form_of(w, s, left, 0, &form) || !form_of(w, s, right, 0, &other) ||
+        !add_form(&form, &other, -1))
+        return INTERVAL_ALL;
+    return fact_form_range(w, s, &form, CHAIN_MAX);
+}
+
 static void take_over_tie(const struct walker *w, struct walk_state *s, const struct variable *v,
                           const struct walk_form *form)
 {
@@ -256,7 +266,7 @@ static void take_over_tie(const struct walker *w, struct walk_state *s, const st
                        form->constant);
 }
 
-/* `v` has become the sum of `form`, and so it is each sum that an equation changes this form into. */
+/* `v` has become the sum of `form`, and of every form that equals it by one of the facts. */
 static void take_over_ties(const struct walker *w, struct walk_state *s, const struct variable *v,
                            const struct walk_form *form)
 {
@@ -353,7 +363,7 @@ struct interval walk_fact_value(const struct walker *w, const struct walk_state 
     }
     if (value.low == value.high || !form_of(w, s, e, 0, &form)) return value;
     value = interval_meet(value, fact_form_range(w, s, &form, CHAIN_MAX));
-    /* Where a fact was found, it may have been an atom still. */
+    /* When a fact was found, the expression may still have been an atom. */
     if (e->kind != KX_BINARY || form.count < 2 || !is_pure(w, e, 0)) return value;
     const struct walk_form atom = {.count = 1, .terms = {{e, 1}}};
     return interval_meet(value, fact_form_range(w, s, &atom, 1));

@@ -127,6 +127,9 @@ struct walk_tie {
                       of nesting `level` began */
     uint32_t slot, level;
     int64_t factor; /* end - factor x variable, or variable - its value then (factor -1) */
+    /* A loop's condition `variable op bound`: end - factor x (variable - bound); else NULL */
+    const struct kx *compare;
+    uint32_t bound; /* its slot */
 };
 
 /* The walk through one section of a kernel.  One struct because each part of the walk reads what the others have found
@@ -284,6 +287,9 @@ void walk_report_outside(struct walker *w);
 /* Records the facts that `left + offset op right` implies, beyond the interval of one variable.  The sum is exact. */
 void walk_fact_compare(const struct walker *w, struct walk_state *s, const struct kx *left,
                        enum kx_op op, const struct kx *right, wide offset);
+/* left - right, as far as it is known. */
+struct interval walk_fact_difference(const struct walker *w, const struct walk_state *s,
+                                     const struct kx *left, const struct kx *right);
 /* How `left + offset` compares with `right`, where they are known to differ: OP_LT or OP_GT where the facts show
  * which one, else OP_NE.  The sum is exact. */
 enum kx_op walk_fact_unequal(const struct walker *w, const struct walk_state *s,

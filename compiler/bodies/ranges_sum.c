@@ -31,11 +31,13 @@ enum {
     NUMBER_DEPTH_MAX = 16,
     CONDITION_DEPTH_MAX = 64,
     TERMS_IN_A_STEP = 32,
+    RANGE_DEPTH_MAX = 4, /* operations that a range is made of */
 };
 
 #define NOTHING UINT32_MAX /* an operand that a value does not have */
 
-enum node_kind { NODE_FRESH, NODE_VALUE, NODE_CONSTANT, NODE_NOT, NODE_AND };
+/* NODE_OF_BOOL: 0 or 1, by a condition. */
+enum node_kind { NODE_FRESH, NODE_VALUE, NODE_CONSTANT, NODE_NOT, NODE_AND, NODE_OF_BOOL };
 
 /* ---- numbers of values ---- */
 
@@ -104,6 +106,81 @@ static uint32_t number_conjunction(struct walker *w, uint32_t a, uint32_t b)
     return number_of_node(w, (struct walk_node){.kind = NODE_AND, .a = a, .b = b, .depth = depth});
 }
 
+static bool is_constant_node(const struct walker *w, uint32_t number)
+{
+    return w->nodes.items[number].kind == NODE_CONSTANT;
+}
+
+/* Of a value of `type`, at all times: by the operations that it is made of. */
+static struct interval range_of(const struct walker *w, uint32_t number, const struct type *type,
+                                int depth)
+{
+    const struct walk_node *n = &w->nodes.items[number];
+    struct interval all = interval_of_type(type);
+    if (n->kind == NODE_CONSTANT) {
+        wide value = all.low < 0 ? (wide)(int64_t)n->bits : (wide)n->bits;
+        return (struct interval){value, value};
+    }
+    if (n->kind == NODE_OF_BOOL) return (struct interval){0, 1};
+    if (n->kind != NODE_VALUE || n->form / 256 != KX_BINARY || depth == RANGE_DEPTH_MAX) return all;
+    enum kx_op op = (enum kx_op)(n->form % 256);
+    if (op == OP_SHL || op == OP_SHR) return all;
+    struct interval left = range_of(w, n->a, type, depth + 1);
+    struct interval right = range_of(w, n->b, type, depth + 1);
+    return interval_wrapped(interval_binary(op, left, right, type), type);
+}
+
+static uint32_t number_of_comparison(struct walker *w, enum kx_op op, const struct type *type,
+                                     uint32_t a, uint32_t b)
+{
+    if (a == 0 || b == 0) return 0;
+    return number_of_node(w, (struct walk_node){.kind = NODE_VALUE,
+                                                .form = KX_COMPARE * 256 + (uint32_t)op,
+                                                .about = type,
+                                                .a = a,
+                                                .b = b});
+}
+
+/* a == b. Whether one of two values equals the larger one is asked as whether it is the smaller one. */
+static uint32_t number_equality(struct walker *w, const struct type *type, uint32_t a, uint32_t b)
+{
+    if (a == 0 || b == 0) return 0;
+    if (a > b) return number_equality(w, type, b, a);
+    if (is_constant_node(w, a) != is_constant_node(w, b) && !type_is_float(type)) {
+        uint32_t value = is_constant_node(w, a) ? b : a, other = value == a ? b : a;
+        struct interval range = range_of(w, value, type, 0);
+        bool is_larger = range.high == range_of(w, other, type, 0).low;
+        const struct walk_node *n = &w->nodes.items[value];
+        uint32_t condition = type_is_bool(type) ? value : n->kind == NODE_OF_BOOL ? n->a : NOTHING;
+        bool is_smaller = range.low == range_of(w, other, type, 0).low;
+        if (condition != NOTHING && (is_larger || is_smaller))
+            return is_larger ? condition : number_negation(w, condition);
+        if (is_larger && range.high == range.low + 1)
+            return number_negation(
+                w, number_equality(w, type, value, number_constant(w, type, (uint64_t)range.low)));
+    }
+    return number_of_comparison(w, OP_EQ, type, a, b);
+}
+
+/* a < b of integers. A constant is on the right, and at the ends of the range of the other value it is asked whether they are
+ * equal. */
+static uint32_t number_order(struct walker *w, const struct type *type, uint32_t a, uint32_t b)
+{
+    if (a == 0 || b == 0) return 0;
+    if (is_constant_node(w, a) == is_constant_node(w, b))
+        return number_of_comparison(w, OP_LT, type, a, b);
+    bool is_left = is_constant_node(w, a);
+    wide limit = range_of(w, is_left ? a : b, type, 0).low;
+    struct interval range = range_of(w, is_left ? b : a, type, 0);
+    if (is_left && limit < interval_of_type(type).high)
+        return number_negation(
+            w, number_order(w, type, b, number_constant(w, type, (uint64_t)(limit + 1))));
+    if (!is_left && limit == range.low + 1)
+        return number_equality(w, type, a, number_constant(w, type, (uint64_t)range.low));
+    if (!is_left && limit == range.high) return number_negation(w, number_equality(w, type, a, b));
+    return number_of_comparison(w, OP_LT, type, a, b);
+}
+
 /* a op b, by ==, < and <=, negations and exchanged sides; of integers without <=.  Of floats `>=` is
  * no negation of `<`: there are values that are neither. */
 static uint32_t number_comparison(struct walker *w, enum kx_op op, const struct type *type,
@@ -111,22 +188,15 @@ static uint32_t number_comparison(struct walker *w, enum kx_op op, const struct 
 {
     bool exact = type_is_integer(type);
     switch (op) {
-    case OP_NE: return number_negation(w, number_comparison(w, OP_EQ, type, a, b));
+    case OP_EQ: return number_equality(w, type, a, b);
+    case OP_NE: return number_negation(w, number_equality(w, type, a, b));
     case OP_GT: return number_comparison(w, OP_LT, type, b, a);
     case OP_GE: return number_comparison(w, OP_LE, type, b, a);
     case OP_LE:
-        if (exact) return number_negation(w, number_comparison(w, OP_LT, type, b, a));
-        break;
-    case OP_EQ:
-        if (a > b) return number_comparison(w, op, type, b, a);
-        break;
-    default: break;
+        return exact ? number_negation(w, number_order(w, type, b, a))
+                     : number_of_comparison(w, op, type, a, b);
+    default: return exact ? number_order(w, type, a, b) : number_of_comparison(w, op, type, a, b);
     }
-    return number_of_node(w, (struct walk_node){.kind = NODE_VALUE,
-                                                .form = KX_COMPARE * 256 + (uint32_t)op,
-                                                .about = type,
-                                                .a = a,
-                                                .b = b});
 }
 
 static uint32_t variable_number(struct walker *w, struct walk_state *s, const struct kx *e)
@@ -168,6 +238,21 @@ static uint32_t made_of(struct walker *w, struct walk_state *s, const struct kx 
     return number_of_node(w, n);
 }
 
+/* An integer as a condition is whether it is not 0. */
+static uint32_t number_conversion(struct walker *w, struct walk_state *s, const struct kx *e,
+                                  int depth)
+{
+    const struct type *from = e->left->type;
+    uint32_t value = number_expression(w, s, e->left, depth);
+    if (value == 0 || (type_is_bool(e->type) && type_is_bool(from))) return value;
+    if (type_is_bool(e->type) && type_is_integer(from))
+        return number_comparison(w, OP_NE, from, value, number_constant(w, from, 0));
+    if (type_is_integer(e->type) && type_is_bool(from))
+        return number_of_node(
+            w, (struct walk_node){.kind = NODE_OF_BOOL, .about = e->type, .a = value});
+    return made_of(w, s, e, e->left, NULL, e->type, depth);
+}
+
 /* Of the value of a pure expression; 0: it has none, or it may be another one each time. */
 static uint32_t number_expression(struct walker *w, struct walk_state *s, const struct kx *e,
                                   int depth)
@@ -188,17 +273,7 @@ static uint32_t number_expression(struct walker *w, struct walk_state *s, const 
     case KX_NEGATE:
     case KX_COMPLEMENT:
     case KX_BINARY: return made_of(w, s, e, e->left, e->right, e->type, depth);
-    case KX_CONVERT:
-        if (!type_is_bool(e->type) || !type_is_integer(e->left->type))
-            return type_is_bool(e->type) && type_is_bool(e->left->type)
-                       ? number_expression(w, s, e->left, depth)
-                       : made_of(w, s, e, e->left, NULL, e->type, depth);
-        {
-            uint32_t from = number_expression(w, s, e->left, depth);
-            if (from == 0) return 0;
-            return number_comparison(w, OP_NE, e->left->type, from,
-                                     number_constant(w, e->left->type, 0));
-        }
+    case KX_CONVERT: return number_conversion(w, s, e, depth);
     case KX_NOT: return number_negation(w, number_expression(w, s, e->left, depth));
     case KX_LOGICAL: {
         uint32_t a = number_expression(w, s, e->left, depth),
@@ -420,6 +495,7 @@ static struct walk_sum sum_where_true(struct walker *w, uint32_t condition)
     case NODE_AND: sum = sum_multiply(w, sum_where_true(w, n.a), sum_where_true(w, n.b)); break;
     case NODE_FRESH:
     case NODE_VALUE:
+    case NODE_OF_BOOL:
         *products_of(w) = (struct walk_product){.atoms = {condition}, .factor = 1};
         sum = new_sum(w, 0, 1);
         break;

@@ -19,6 +19,10 @@
  *     emitted(end) - factor x v = (emitted(end) - factor x a x u) - factor x c.
  * So a loop can begin where an earlier counter ended.
  *
+ * In a loop with the condition `i < n` the variable may be a difference: a tie of i - n. Before the loop it follows from the tie
+ * of n, so what was appended before and counted in n is not lost. After the loop facts tell i - n:
+ *     for (..) if (x[k] == 0) y <- 0; else n++;      for (i32 i = 0; i < n; i++) y <- 1;
+ *
  * The form of the body decides which variables are tied.  The choice affects precision only.
  */
 #include "compiler/bodies/ranges_internal.h"
@@ -39,7 +43,8 @@ static void add_tie(struct chooser *c, struct walk_tie tie)
     for (size_t i = 0; i < c->found.count; i++) {
         const struct walk_tie *old = &c->found.items[i];
         if (old->end == tie.end && old->slot == tie.slot && old->level == tie.level &&
-            old->factor == tie.factor)
+            old->factor == tie.factor && (old->compare != NULL) == (tie.compare != NULL) &&
+            old->bound == tie.bound)
             return;
     }
     if (c->found.count < TIES_MAX) vec_push(c->w->scratch, &c->found, tie);
@@ -101,16 +106,32 @@ static void choose_kx(struct chooser *c, const struct kx *e, const struct ks *li
     int64_t step = constant_step(c->w, e, &slot);
     if (step != 0) {
         for (uint32_t level = 1; level <= LEVELS; level++)
-            add_tie(c, (struct walk_tie){WALK_NO_SLOT, slot, level, -1});
+            add_tie(c, (struct walk_tie){WALK_NO_SLOT, slot, level, -1, NULL, 0});
         for (uint32_t end = 0; end < c->w->end_count; end++) {
             int64_t appends = count_end_appends(c->w, list, end);
             if (appends == 0) appends = count_end_appends(c->w, loop_body, end);
             if (appends == 0 || appends % step != 0 || appends / step > FACTOR_MAX) continue;
-            add_tie(c, (struct walk_tie){end, slot, 0, appends / step});
+            add_tie(c, (struct walk_tie){end, slot, 0, appends / step, NULL, 0});
         }
     }
     for (uint32_t i = 0; i < kx_child_count(e); i++)
         choose_kx(c, kx_child(e, i), list, loop_body);
+}
+
+/* The condition compares two variables: what is tied to the first one is tied to their difference. */
+static void choose_difference(struct chooser *c, const struct kx *compare)
+{
+    if (compare == NULL || compare->kind != KX_COMPARE) return;
+    const struct variable *v = walk_plain_local(c->w, compare->left);
+    const struct variable *bound = walk_plain_local(c->w, compare->right);
+    if (v == NULL || bound == NULL || v == bound || !type_is_integer(compare->left->type)) return;
+    uint32_t slot = walk_slot(c->w, v), other = walk_slot(c->w, bound);
+    for (size_t i = 0, count = c->found.count; i < count; i++) {
+        struct walk_tie tie = c->found.items[i];
+        if (tie.end == WALK_NO_SLOT || tie.slot != slot || tie.compare != NULL) continue;
+        add_tie(c, (struct walk_tie){tie.end, other, 0, -tie.factor, NULL, 0});
+        add_tie(c, (struct walk_tie){tie.end, slot, 0, tie.factor, compare, other});
+    }
 }
 
 /* `loop_body`: of the loop around the list, or NULL: nothing is counted. */
@@ -121,6 +142,7 @@ static void choose_ks(struct chooser *c, const struct ks *list, const struct ks 
             choose_kx(c, s->expr, s->body, s->body);
             choose_kx(c, s->step, s->body, s->body);
             choose_ks(c, s->body, s->body);
+            choose_difference(c, s->expr);
             continue;
         }
         if (loop_body != NULL) {
@@ -132,10 +154,39 @@ static void choose_ks(struct chooser *c, const struct ks *list, const struct ks 
     }
 }
 
+/* A variable that becomes another one takes over its ties, so the other one needs them. */
+static void choose_origin(struct chooser *c, const struct variable *v, const struct kx *value)
+{
+    const struct variable *origin = value != NULL ? walk_plain_local(c->w, value) : NULL;
+    uint32_t slot = v != NULL ? walk_slot(c->w, v) : WALK_NO_SLOT;
+    if (origin == NULL || slot == WALK_NO_SLOT) return;
+    for (size_t i = 0, count = c->found.count; i < count; i++) {
+        struct walk_tie tie = c->found.items[i];
+        if (tie.end == WALK_NO_SLOT || tie.slot != slot || tie.compare != NULL) continue;
+        tie.slot = walk_slot(c->w, origin);
+        add_tie(c, tie);
+    }
+}
+
+static bool choose_origin_declared(const struct ks *s, void *data)
+{
+    if (s->kind == KS_DECLARE) choose_origin(data, s->variable, s->expr);
+    return false;
+}
+
+static bool choose_origin_assigned(const struct kx *e, void *data)
+{
+    struct chooser *c = data;
+    if (e->kind == KX_ASSIGN && e->op == OP_NONE)
+        choose_origin(c, walk_plain_local(c->w, e->left), e->right);
+    return false;
+}
+
 void walk_tie_choose(struct walker *w, const struct ks *body)
 {
     struct chooser c = {.w = w};
     choose_ks(&c, body, NULL);
+    ks_any(body, choose_origin_declared, choose_origin_assigned, &c);
     w->ties = c.found.items;
     w->tie_count = (uint32_t)c.found.count;
 }
@@ -194,15 +245,34 @@ static struct interval packets_emitted(const struct walker *w, const struct walk
     return all;
 }
 
+/* end - factor x variable: by its tie, or by what is known of both. */
+static struct interval tied_to(const struct walker *w, const struct walk_state *s, uint32_t end,
+                               uint32_t slot, int64_t factor)
+{
+    for (uint32_t i = 0; i < w->tie_count; i++) {
+        const struct walk_tie *tie = &w->ties[i];
+        if (tie->end == end && tie->slot == slot && tie->factor == factor && tie->compare == NULL)
+            return s->ties[i];
+    }
+    return interval_sum(packets_emitted(w, s, end), interval_scale(s->locals[slot], -factor));
+}
+
 void walk_tie_set(const struct walker *w, struct walk_state *s, uint32_t slot,
                   struct interval value)
 {
     for (uint32_t i = 0; i < w->tie_count; i++) {
         const struct walk_tie *tie = &w->ties[i];
-        if (tie->slot != slot) continue;
-        s->ties[i] = tie->end == WALK_NO_SLOT ? INTERVAL_ALL
-                                              : interval_sum(packets_emitted(w, s, tie->end),
-                                                             interval_scale(value, -tie->factor));
+        bool of_bound = tie->compare != NULL && tie->bound == slot;
+        if (tie->slot != slot && !of_bound) continue;
+        struct interval rest = INTERVAL_ALL;
+        if (of_bound)
+            rest = tied_to(w, s, tie->end, tie->slot, tie->factor);
+        else if (tie->compare != NULL)
+            rest = tied_to(w, s, tie->end, tie->bound, -tie->factor);
+        else if (tie->end != WALK_NO_SLOT)
+            rest = packets_emitted(w, s, tie->end);
+        s->ties[i] =
+            interval_sum(rest, interval_scale(value, of_bound ? tie->factor : -tie->factor));
     }
 }
 
@@ -211,12 +281,12 @@ void walk_tie_take_over(const struct walker *w, struct walk_state *s, uint32_t s
 {
     for (uint32_t i = 0; i < w->tie_count; i++) {
         const struct walk_tie *own = &w->ties[i];
-        if (own->end == WALK_NO_SLOT || own->slot != slot) continue;
+        if (own->end == WALK_NO_SLOT || own->slot != slot || own->compare != NULL) continue;
         struct interval shift =
             interval_clip((struct interval){-own->factor * offset, -own->factor * offset});
         for (uint32_t j = 0; j < w->tie_count; j++) {
             const struct walk_tie *other = &w->ties[j];
-            if (other->end != own->end || other->slot != from ||
+            if (other->end != own->end || other->slot != from || other->compare != NULL ||
                 (wide)own->factor * scale != other->factor)
                 continue;
             s->ties[i] = interval_meet(s->ties[i], interval_sum(s->ties[j], shift));
@@ -248,9 +318,13 @@ void walk_tie_append(const struct walker *w, struct walk_state *s, uint32_t end,
 
 void walk_tie_add(const struct walker *w, struct walk_state *s, uint32_t slot, struct interval by)
 {
-    for (uint32_t i = 0; i < w->tie_count; i++)
-        if (w->ties[i].slot == slot)
-            s->ties[i] = interval_sum(s->ties[i], interval_scale(by, -w->ties[i].factor));
+    for (uint32_t i = 0; i < w->tie_count; i++) {
+        const struct walk_tie *tie = &w->ties[i];
+        if (tie->slot == slot)
+            s->ties[i] = interval_sum(s->ties[i], interval_scale(by, -tie->factor));
+        if (tie->compare != NULL && tie->bound == slot)
+            s->ties[i] = interval_sum(s->ties[i], interval_scale(by, tie->factor));
+    }
 }
 
 void walk_tie_round(const struct walker *w, struct walk_state *s, uint32_t level)
@@ -286,14 +360,22 @@ uint64_t walk_tie_rounds(const struct walker *w, const struct walk_state *entry,
     return least;
 }
 
+/* The packets appended to the end of a tie, by that tie. */
+static struct interval appended_by(const struct walker *w, const struct walk_state *s, uint32_t i)
+{
+    const struct walk_tie *tie = &w->ties[i];
+    struct interval variable = s->locals[tie->slot];
+    if (tie->compare != NULL)
+        variable = walk_fact_difference(w, s, tie->compare->left, tie->compare->right);
+    return interval_sum(s->ties[i], interval_scale(variable, tie->factor));
+}
+
 uint64_t walk_tie_most(const struct walker *w, const struct walk_state *s, uint32_t end)
 {
     uint64_t most = WALK_UNBOUNDED;
     for (uint32_t i = 0; i < w->tie_count; i++) {
-        const struct walk_tie *tie = &w->ties[i];
-        if (tie->end != end) continue;
-        struct interval all =
-            interval_sum(s->ties[i], interval_scale(s->locals[tie->slot], tie->factor));
+        if (w->ties[i].end != end) continue;
+        struct interval all = appended_by(w, s, i);
         wide high = all.high < 0 ? 0 : all.high;
         if (!is_open_high(all) && high < ROUNDS_MAX && (uint64_t)high < most) most = (uint64_t)high;
     }
@@ -313,8 +395,7 @@ void walk_tie_settle(const struct walker *w, struct walk_state *s)
         const struct walk_tie *tie = &w->ties[i];
         if (tie->end == WALK_NO_SLOT) continue;
         struct walk_count *count = &s->counts[tie->end];
-        struct interval all =
-            interval_sum(s->ties[i], interval_scale(s->locals[tie->slot], tie->factor));
+        struct interval all = appended_by(w, s, i);
         wide high = all.high < 0 ? 0 : all.high;
         bool bounded = !is_open_high(all) && high < ROUNDS_MAX;
         if (bounded && (uint64_t)high < count->most) count->most = (uint64_t)high;

@@ -65,11 +65,12 @@ static void report_conflict(struct compile *cx, const struct graph *graph,
                         shape_text(cx->arena, &to->shape));
     } else {
         const struct graph_buffer *first = &graph->buffers.items[other->buffer];
-        d = diag_report(cx->diags, RULE_SHAPE_MISMATCH, input->span,
-                        "'%s' takes a packet of '%s' (%s) with each of '%s' (%s): '%s' has no one "
-                        "shape",
-                        node->name, from->name, shape_text(cx->arena, &from->shape), first->name,
-                        shape_text(cx->arena, &first->shape), to->name);
+        d = diag_report(
+            cx->diags, RULE_SHAPE_MISMATCH, input->span,
+            "'%s' takes a packet of '%s' (%s) with each of '%s' (%s): the shape of '%s' is "
+            "ambiguous",
+            node->name, from->name, shape_text(cx->arena, &from->shape), first->name,
+            shape_text(cx->arena, &first->shape), to->name);
     }
     diag_label(d, to->shape.span, "%s", shape_text(cx->arena, &to->shape));
     diag_label(d, from->shape.span, "%s", shape_text(cx->arena, &from->shape));

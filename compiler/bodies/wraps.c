@@ -141,7 +141,7 @@ static void judge_wrap(struct compile *cx, const struct kx *value, const char *b
         report_wrap(cx, value, operation, before);
 }
 
-/* An index that wraps at the end of what it indexes is a ring. */
+/* An index whose type ends with the array makes the array a ring: it wraps on purpose. */
 static void check_index(struct compile *cx, const struct kx *index, uint64_t length)
 {
     if (index == NULL) return;

@@ -91,7 +91,7 @@ struct completion {
     struct arena *arena;
     const char *const *words; /* the program first */
     size_t count;
-    const char *command; /* "" if there is none */
+    const char *command; /* "" if there is no word */
     const char *last;    /* the word that is completed */
     const char *file;    /* the first word that names a source, or NULL */
 };

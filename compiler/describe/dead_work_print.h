@@ -2,8 +2,8 @@
 /*
  * dead_work_print: which work is left out, and what that saves.
  */
-#ifndef PIPEC_REDUCE_PRINT_H
-#define PIPEC_REDUCE_PRINT_H
+#ifndef PIPEC_DEAD_WORK_PRINT_H
+#define PIPEC_DEAD_WORK_PRINT_H
 
 #include <stdio.h>
 

@@ -12,7 +12,7 @@ enum {
     GAP_LAYERS = 84,
 };
 
-/* ---- texts, which decide about widths ---- */
+/* ---- texts: their lengths determine the widths of boxes ---- */
 
 static const char *kept_text(struct arena *arena, struct memory_text *text)
 {
@@ -255,8 +255,8 @@ static struct columns columns_of(struct arena *arena, struct graph_layout *layou
     return columns;
 }
 
-/* One below the other, each at the place that it wants, or lower if another box is there. Then the whole layer moves up by the
- * mean of what they were pushed. */
+/* Puts each box at its wanted place, or lower if another box is there. Then moves the whole layer up by the mean of these
+ * shifts. */
 static void stack_column(struct graph_layout *layout, const uint32_t *boxes, uint32_t count)
 {
     int bottom = INT32_MIN;
@@ -288,7 +288,8 @@ static void order_column(struct graph_layout *layout, uint32_t *boxes, uint32_t 
         layout->boxes.items[boxes[i]].order = i;
 }
 
-/* Each box of the layer wants the mean of the places at which its lines to the left, or right, would be straight. */
+/* Sets the wanted place of each box in the layer: the mean of the places at which its lines to the left, or right, would be
+ * straight. */
 static void want_places(struct graph_layout *layout, struct columns *columns, uint32_t layer,
                         bool from_left)
 {

@@ -32,8 +32,8 @@ static void put_pace_ratio(struct json *json, const char *key, const struct pace
 }
 
 /* Nodes and buffers in turn; the last buffer leads back to the first node. */
-static void put_circuit(struct json *json, const char *key, const struct inspection *inspection,
-                        const struct pace *pace)
+static void put_cycle(struct json *json, const char *key, const struct inspection *inspection,
+                      const struct pace *pace)
 {
     json_begin(json, key, '[');
     for (uint32_t i = 0; i < pace->hop_count; i++) {
@@ -55,9 +55,9 @@ void performance_put(struct json *json, const struct inspection *inspection)
     json_begin(json, "throughput", '{');
     json_boolean(json, "before_fusion", is_before_fusion(inspection));
     put_pace_ratio(json, "iterations_per_cycle", &performance->unlimited);
-    put_circuit(json, "critical_cycle", inspection, &performance->unlimited);
+    put_cycle(json, "critical_cycle", inspection, &performance->unlimited);
     put_pace_ratio(json, "at_depths", &performance->at_depths);
-    put_circuit(json, "at_depths_critical_cycle", inspection, &performance->at_depths);
+    put_cycle(json, "at_depths_critical_cycle", inspection, &performance->at_depths);
     json_end(json, '}');
     if (performance->latency.known)
         json_number(json, "latency_cycles", performance->latency.cycles);

@@ -12,7 +12,7 @@
 #include "base/nearest.h"
 
 enum {
-    KEPT_MAX = 10000,    /* diagnostics held at one time, unless more are asked for */
+    KEPT_MAX = 10000,    /* diagnostics held at one time, unless an option demands more */
     BUCKET_COUNT = 1024, /* of the table that finds equal diagnostics */
 };
 

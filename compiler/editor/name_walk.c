@@ -169,11 +169,6 @@ static struct shape walk_member(struct walk *w, const struct ast_expr *e)
     return is_other ? scalar_shape : shape_of_named(w, field);
 }
 
-static struct shape walk_name(struct walk *w, const struct ast_expr *e)
-{
-    return shape_of_named(w, use_found(w, e->name));
-}
-
 static struct shape walk_subscript(struct walk *w, const struct ast_expr *e)
 {
     struct shape left = walk_expr(w, e->left, unknown_shape);
@@ -194,7 +189,7 @@ static struct shape walk_expr(struct walk *w, const struct ast_expr *e, struct s
     if (e == NULL) return unknown_shape;
     walk_type(w, e->type);
     switch (e->kind) {
-    case AST_EXPR_NAME: return walk_name(w, e);
+    case AST_EXPR_NAME: return shape_of_named(w, use_found(w, e->name));
     case AST_EXPR_INDEX: return walk_subscript(w, e);
     case AST_EXPR_MEMBER: return walk_member(w, e);
     case AST_EXPR_CALL: return walk_call(w, e);

@@ -85,7 +85,7 @@ static bool is_item_symbol(const struct symbol *s)
     return s->kind == ITEM || s->kind == CONSTANT_ITEM;
 }
 
-/* Kernels and functions may have the names of values: nothing is confused. */
+/* Kernels and functions may have the names of values: their uses look different. */
 static void check_hidden(struct names *names, const struct symbol *inner,
                          const struct symbol *outer)
 {
@@ -273,7 +273,7 @@ static void visit_stmt(struct names *names, const struct ast_stmt *s)
         read_expressions(names, s->launch->type_arguments);
         read_expressions(names, s->launch->arguments);
         read_expressions(names, s->launch->order_arguments);
-        /* The child sees the window. */
+        /* The child sees the windows of all in-ports. */
         for (size_t i = 0; i < names->symbols.count; i++)
             if (names->symbols.items[i].kind == IN_PORT) names->symbols.items[i].read = true;
     }

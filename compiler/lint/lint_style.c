@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How things are called and explained: notes, none of which says that something is wrong. */
+/* Names and documentation.  The findings are notes: the program is right. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>

@@ -17,11 +17,6 @@ static int64_t arc_window(const struct net *net, const struct net_arc *arc)
     return (int64_t)(net_cycle_need(net, arc) - arc->take);
 }
 
-static bool is_given(const struct net_arc *arc)
-{
-    return !arc->absent && arc->kind != ARC_ROOM;
-}
-
 static uint32_t choose_period(const struct net *net)
 {
     uint32_t most = 30;
@@ -51,7 +46,7 @@ static bool relax_arcs(const struct periodic *periodic, bool *changed)
     const int128 limit = (int128)1 << 100;
     for (uint32_t i = 0; i < periodic->net->arc_count; i++) {
         const struct net_arc *arc = &periodic->net->arcs[i];
-        if (!is_given(arc)) continue;
+        if (arc->absent || arc->kind == ARC_ROOM) continue;
         int128 earliest = periodic->start[arc->from] + least_lead(periodic, arc);
         if (earliest > limit) return false;
         if (earliest <= periodic->start[arc->to]) continue;

@@ -475,11 +475,6 @@ static uint32_t in_count(const struct net *net, uint32_t node)
     return net->nodes[node + 1].first_in - net->nodes[node].first_in;
 }
 
-static uint32_t out_count(const struct net *net, uint32_t node)
-{
-    return net->nodes[node + 1].first_out - net->nodes[node].first_out;
-}
-
 static void note_blocked(struct net *net, uint32_t node)
 {
     struct net_node *at = &net->nodes[node];
@@ -495,7 +490,7 @@ static bool run_queue(struct net *net, uint64_t *budget)
         uint64_t count = firings_in_a_row(net, node, &seen);
         if (count) {
             net_fire(net, node, count);
-            seen += out_count(net, node);
+            seen += net->nodes[node + 1].first_out - net->nodes[node].first_out;
         }
         if (!pay_attempt(net, node, seen, budget)) return false;
         /* The arc that the node waits for may have changed. */

@@ -49,8 +49,8 @@
  * not on the size of the net.  So a limit is raised only for nodes that were asked since, and the trail
  * to a cycle of waiting nodes is kept up to the first node that was asked since.
  */
-#ifndef PIPEC_SIMULATE_H
-#define PIPEC_SIMULATE_H
+#ifndef PIPEC_TOKEN_GAME_H
+#define PIPEC_TOKEN_GAME_H
 
 #include "compiler/ir/ratio.h"
 #include "compiler/liveness/channels.h"
@@ -146,9 +146,9 @@ enum net_outcome net_run(struct net *net, uint64_t *budget);
  * same.  That is possible: the proof above holds for firing k + q[n] of every k from 1 to the
  * number of firings made.  False: the budget is spent. */
 bool net_run_period(struct net *net, uint64_t *budget);
-/* Raises `least` (by node) to the minimum of firings of every node with which each node can have
- * fired as often as it says: the smallest fixed point of the needs of all firings. Requires that
- * there is one.  False: the budget is spent. */
+/* On entry, least[n] is a wanted number of firings of node n.  Raises these numbers to the smallest ones that are possible:
+ * with which each firing finds the tokens that it needs.  Requires that there are such numbers.  False: the budget is
+ * spent. */
 bool net_least_firings(const struct net *net, uint64_t *least, uint64_t *budget);
 /* From the initial marking, fires each node up to firings[node] times.  False: not all of them
  * can, or the budget is spent. */

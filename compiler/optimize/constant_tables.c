@@ -120,7 +120,7 @@ static struct kx *scalar_place(const struct expr_build *t, struct kx *x, uint64_
     return x;
 }
 
-/* Statements that set the state that is not zero; NULL: there is none. */
+/* Statements that set each nonzero scalar of the state; NULL: all are zero. */
 static struct ks *state_init(const struct expr_build *t, const sym *const *states)
 {
     struct build_list list = {0};

@@ -85,7 +85,7 @@ static uint32_t chosen_next(const struct howard *howard, uint32_t vertex)
 }
 
 /* Takes the cycle through `vertex` if its ratio is larger than p/r, or infinite. */
-static void weigh_circuit(struct howard *howard, uint32_t vertex, bool *larger)
+static void weigh_cycle(struct howard *howard, uint32_t vertex, bool *larger)
 {
     int128 cost = 0, height = 0;
     uint32_t at = vertex;
@@ -157,7 +157,7 @@ static bool improve_choices(struct howard *howard)
 
 typedef VEC(uint32_t) arc_list;
 
-static void list_circuit(const struct howard *howard, uint32_t root, arc_list *to)
+static void list_cycle(const struct howard *howard, uint32_t root, arc_list *to)
 {
     uint32_t at = root;
     do {
@@ -168,13 +168,13 @@ static void list_circuit(const struct howard *howard, uint32_t root, arc_list *t
 
 static struct cycle_ratio answer_infinite(const struct howard *howard)
 {
-    arc_list circuit = {0}, others = {0};
-    list_circuit(howard, howard->infinite.items[0], &circuit);
+    arc_list cycle = {0}, others = {0};
+    list_cycle(howard, howard->infinite.items[0], &cycle);
     for (size_t i = 1; i < howard->infinite.count; i++)
-        list_circuit(howard, howard->infinite.items[i], &others);
+        list_cycle(howard, howard->infinite.items[i], &others);
     return (struct cycle_ratio){.kind = CYCLE_RATIO_INFINITE,
-                                .circuit = circuit.items,
-                                .circuit_count = (uint32_t)circuit.count,
+                                .cycle = cycle.items,
+                                .cycle_count = (uint32_t)cycle.count,
                                 .others = others.items,
                                 .other_count = (uint32_t)others.count};
 }
@@ -208,7 +208,7 @@ struct cycle_ratio cycle_ratio_maximum(struct arena *arena, const struct ratio_g
             uint32_t at = v;
             for (; howard.mark[at] == NOBODY; at = chosen_next(&howard, at))
                 howard.mark[at] = v + 1;
-            if (howard.mark[at] == v + 1) weigh_circuit(&howard, at, &larger);
+            if (howard.mark[at] == v + 1) weigh_cycle(&howard, at, &larger);
         }
         if (howard.infinite.count > 0) return answer_infinite(&howard);
         if (larger) weigh_arcs(&howard);
@@ -221,11 +221,11 @@ struct cycle_ratio cycle_ratio_maximum(struct arena *arena, const struct ratio_g
         uint32_t count = reach_vertices(&howard, 1, false);
         if (count < howard.graph->vertex_count) reach_vertices(&howard, count, true);
     } while (improve_choices(&howard));
-    arc_list circuit = {0};
-    list_circuit(&howard, howard.root, &circuit);
+    arc_list cycle = {0};
+    list_cycle(&howard, howard.root, &cycle);
     return (struct cycle_ratio){.kind = CYCLE_RATIO_FINITE,
                                 .cost = (uint128)howard.ratio_cost,
                                 .height = (uint128)howard.ratio_height,
-                                .circuit = circuit.items,
-                                .circuit_count = (uint32_t)circuit.count};
+                                .cycle = cycle.items,
+                                .cycle_count = (uint32_t)cycle.count};
 }

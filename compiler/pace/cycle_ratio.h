@@ -61,8 +61,8 @@ enum cycle_ratio_kind {
 struct cycle_ratio {
     enum cycle_ratio_kind kind;
     uint128 cost, height; /* FINITE: of the cycle, in lowest terms */
-    uint32_t *circuit;    /* arcs in order, of `arena` */
-    uint32_t circuit_count;
+    uint32_t *cycle;      /* arcs in order, of `arena` */
+    uint32_t cycle_count;
     uint32_t *others; /* INFINITE: other such cycles that were found, one after the other */
     uint32_t other_count;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Best-first search (depth_search.h), and the climb where that is beyond the budget. */
+/* Best-first search (depth_search.h), and the climb for graphs whose search exceeds the budget. */
 #include "compiler/pace/depth_search.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ enum {
     DOUBLINGS_MAX = 24
 };
 
-struct vector { /* one that was reached */
+struct vector { /* that the search has reached */
     uint64_t *depths;
     depth_cost cost, key;    /* its own; a lower bound for every useful vector above it */
     uint32_t parent, choice; /* its predecessor and the raised choice; GRAPH_NONE: the floors */
@@ -392,7 +392,7 @@ static void shrink_all(const struct climb *climb)
 }
 
 /* Raises along critical cycles, with half of the budget. */
-static enum depth_outcome climb_circuits(const struct climb *climb)
+static enum depth_outcome climb_cycles(const struct climb *climb)
 {
     uint64_t share = *climb->budget / 2, left = share;
     struct climb half = *climb;
@@ -432,7 +432,7 @@ uint64_t *depth_climb(struct arena *arena, const struct depth_group *group, cons
         .times = ARENA_ARRAY(arena, uint32_t, count + 1),
         .budget = budget,
     };
-    enum depth_outcome outcome = climb_circuits(&climb);
+    enum depth_outcome outcome = climb_cycles(&climb);
     if (outcome != DEPTH_ENOUGH) outcome = climb_doubling(&climb);
     if (outcome == DEPTH_ENOUGH) {
         arena_reset(climb.scratch);

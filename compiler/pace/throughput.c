@@ -350,18 +350,18 @@ static bool examine_blocks(const struct component *of, struct arena *memory, str
 
 /* Makes K a multiple of the repetitions that the cycle's nodes have by themselves; false: it is
  * one already. */
-static bool raise_on_circuit(const struct component *of, const struct expansion *expansion,
-                             const uint32_t *circuit, uint32_t count)
+static bool raise_on_cycle(const struct component *of, const struct expansion *expansion,
+                           const uint32_t *cycle, uint32_t count)
 {
     uint64_t common = 0;
     bool raised = false;
     assert(expansion->arcs.items != NULL);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t vertex = expansion->arcs.items[circuit[i]].from;
+        uint32_t vertex = expansion->arcs.items[cycle[i]].from;
         common = gcd64(common, of->cycles[expansion->vertex_node[vertex]]);
     }
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t vertex = expansion->arcs.items[circuit[i]].from;
+        uint32_t vertex = expansion->arcs.items[cycle[i]].from;
         uint32_t node = expansion->vertex_node[vertex];
         uint64_t asked = of->cycles[node] / common;
         if (of->blocks[node] % asked == 0) continue;
@@ -388,13 +388,12 @@ static bool raise_blocks(const struct component *of, const struct round *round, 
 {
     const struct ratio_arc *arcs = round->expansion.arcs.items;
     const struct cycle_ratio *ratio = &round->ratio;
-    if (!raise_on_circuit(of, &round->expansion, ratio->circuit, ratio->circuit_count))
-        return false;
+    if (!raise_on_cycle(of, &round->expansion, ratio->cycle, ratio->cycle_count)) return false;
     for (uint32_t first = 0, last; first < ratio->other_count; first = last) {
         uint32_t start = arcs[ratio->others[first]].from;
         for (last = first + 1; arcs[ratio->others[last - 1]].to != start;)
             last++;
-        raise_on_circuit(of, &round->expansion, ratio->others + first, last - first);
+        raise_on_cycle(of, &round->expansion, ratio->others + first, last - first);
     }
     if (rounds >= PATIENT_ROUNDS) raise_all(of);
     return true;
@@ -409,15 +408,15 @@ static void name_critical(const struct component *of, const struct round *round,
     const struct cycle_ratio *ratio = &round->ratio;
     const struct ratio_arc *arcs = round->expansion.arcs.items;
     uint32_t least = 0;
-    assert(ratio->circuit_count > 0 && arcs != NULL);
-    for (uint32_t i = 1; i < ratio->circuit_count; i++)
-        if (arcs[ratio->circuit[i]].tag < arcs[ratio->circuit[least]].tag) least = i;
+    assert(ratio->cycle_count > 0 && arcs != NULL);
+    for (uint32_t i = 1; i < ratio->cycle_count; i++)
+        if (arcs[ratio->cycle[i]].tag < arcs[ratio->cycle[least]].tag) least = i;
     bool *seen = ARENA_ARRAY(round->expansion.memory, bool, of->net->arc_count);
-    to->critical = ARENA_ARRAY(of->arena, uint32_t, ratio->circuit_count);
+    to->critical = ARENA_ARRAY(of->arena, uint32_t, ratio->cycle_count);
     to->critical_count = 0;
-    to->critical_node = round->expansion.vertex_node[arcs[ratio->circuit[least]].from];
-    for (uint32_t i = 0; i < ratio->circuit_count; i++) {
-        uint32_t tag = arcs[ratio->circuit[(least + i) % ratio->circuit_count]].tag;
+    to->critical_node = round->expansion.vertex_node[arcs[ratio->cycle[least]].from];
+    for (uint32_t i = 0; i < ratio->cycle_count; i++) {
+        uint32_t tag = arcs[ratio->cycle[(least + i) % ratio->cycle_count]].tag;
         if (tag == IN_ORDER || seen[tag]) continue;
         seen[tag] = true;
         to->critical[to->critical_count++] = tag;

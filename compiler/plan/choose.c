@@ -63,7 +63,7 @@ static void add_candidates(struct choice *choice)
         add_layout_candidate(choice, layout_state_apart(at, stateful));
 }
 
-/* Those that were asked for are left; where there are none, the first one. */
+/* Keeps the layouts of the requested kind; if there are none, the first layout. */
 static void keep_wished(struct choice *choice, enum plan_mode mode)
 {
     uint32_t kept = 0;

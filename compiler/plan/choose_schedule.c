@@ -11,11 +11,11 @@
 
 enum {
     STAGES_TRIED = 256,
-    ITERATIONS = 16, /* of a schedule */
-    LOOKS = 4        /* times those of a trial of layouts */
+    ITERATIONS = 16, /* of a schedule, in a trial */
+    LOOKS = 4        /* a trial of schedules has so many times the looks of a trial of layouts */
 };
 
-/* Enough for some iterations of the schedule, too. */
+/* Makes the trial long enough for ITERATIONS of the schedule. */
 static void grow_size(const struct plan *plan, const struct schedule *schedule,
                       struct trial_size *size)
 {
@@ -59,7 +59,7 @@ struct tried {
     struct trial_size size;
 };
 
-/* Fills plan->schedule, too, where no length has any. */
+/* Also sets plan->schedule, even if no length has a static part. */
 static struct tried collect_schedules(const struct placement *at, struct trial_size size)
 {
     struct tried tried = {.size = size};
@@ -85,8 +85,8 @@ static bool has_bounded_rates(const struct graph *graph)
     return false;
 }
 
-/* Do stages that are static and others read one in-port?  Then those that are asked first cut what the
- * others find there, and how much that matters depends on what varies. */
+/* Is there an in-port that both static and other stages read?  Then the stages that are asked first limit the packets
+ * that the others find there, and the effect on the time varies with the rates. */
 static bool share_in_ports(const struct placement *at)
 {
     const struct graph *graph = at->graph;
@@ -163,8 +163,8 @@ static void choose_schedule(struct placement *at, struct trial_size size)
                                            iterations, cycles, guarded, plan->policy_reason);
 }
 
-/* All entries, unless a trial with fewer is faster by more than a hundredth.  Every choice with fewer entries is also a
- * choice with more. */
+/* The fewest entries with which the steady part of a trial takes the minimum of cycles: every choice with fewer entries is
+ * also a choice with more, and each entry costs a packet that stores its reference. */
 static void choose_entries(struct placement *at, struct trial_size size)
 {
     const struct schedule *schedule = at->plan->schedule;
@@ -178,7 +178,7 @@ static void choose_entries(struct placement *at, struct trial_size size)
         used > 1 ? try_entries(at, fixed ? schedule : NULL, entries, size) : UINT64_MAX;
     for (uint32_t e = used; e-- > 1;) {
         uint64_t taken = try_entries(at, fixed ? schedule : NULL, e, bounded_by(size, cycles));
-        if (!trial_is_faster(taken, cycles)) continue;
+        if (taken == UINT64_MAX || taken > cycles) continue;
         cycles = taken;
         best = e;
     }

@@ -50,11 +50,6 @@ static void wish_dispatch(const struct placement *at, struct wish *wish, uint32_
     wish->node = node;
 }
 
-static void wish_ready(const struct placement *at, struct wish *wish, uint32_t node, uint64_t rate)
-{
-    wish->ready = min64(wish->ready, mul_clamped(at->ready_max[node], rate));
-}
-
 /* Of a buffer in a cycle, beside the packets that its proven depth is for. */
 static void wish_round(const struct placement *at, struct wish *wish,
                        const struct graph_buffer *buffer, uint64_t depth, uint64_t batch)
@@ -125,7 +120,7 @@ static struct wish wish_for(const struct placement *at, const struct graph_buffe
         uint64_t pop = at->graph->nodes.items[reader.node].inputs.items[reader.input].pop;
         wish_dispatch(at, &wish, reader.node, pop);
         if (writer != GRAPH_NONE && at->component[reader.node] == at->component[writer])
-            wish_ready(at, &wish, reader.node, pop);
+            wish.ready = min64(wish.ready, mul_clamped(at->ready_max[reader.node], pop));
     }
     if (mode == BUFFERS_FAST) {
         uint64_t room = add_clamped(wish.dispatch, window_rest(at->graph, buffer));

@@ -9,6 +9,7 @@
  * its threshold.  The indices of a child kernel lie in the device-queue cache instead, but they have to fit the
  * generator, too.  A device without index memory has no generator: all kernels share address 0, which takes nothing.
  */
+#include "base/arithmetic.h"
 #include "compiler/plan/plan_internal.h"
 
 #include <inttypes.h>
@@ -79,7 +80,7 @@ static bool measure_index(const struct placing *at, struct wanted *wanted)
     index->bits = format.total_bits;
     index->register_bits = format.register_bits;
     index->bytes = (uint64_t)index->items * (format.register_bits / 8);
-    wanted->bytes = (index->bytes + ALIGNMENT_BYTES - 1) / ALIGNMENT_BYTES * ALIGNMENT_BYTES;
+    wanted->bytes = align_up(index->bytes, ALIGNMENT_BYTES);
     const uint32_t lanes = at->device->lanes;
     index->step[0] = lanes % d[0];
     index->step[1] = lanes / d[0] % d[1];

@@ -13,8 +13,8 @@
  *   Work      at most STEPS firings, each O(ends of its node); beyond that the answer is no.
  *   Fails     never.
  */
-#ifndef PIPEC_TURNS_H
-#define PIPEC_TURNS_H
+#ifndef PIPEC_IS_SEQUENTIAL_H
+#define PIPEC_IS_SEQUENTIAL_H
 
 #include "compiler/ir/graph.h"
 

@@ -139,7 +139,7 @@ struct cutting {
 
 #define NO_CUS UINT32_MAX
 
-/* Work is counted in WORK_ONE-ths of what all together do in an iteration. */
+/* Work is counted in WORK_ONE-ths of the work of all stages in an iteration. */
 #define WORK_ONE (UINT64_C(1) << 40)
 
 static uint64_t stage_work(const struct placement *at, uint32_t stage, uint128 whole)

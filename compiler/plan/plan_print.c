@@ -52,14 +52,6 @@ static void print_memory(FILE *to, const struct graph *graph)
     }
 }
 
-static void print_device_memory(FILE *to, const struct plan *plan)
-{
-    struct arena *arena = arena_create();
-    fprintf(to, "device   %" PRIu64 " of %" PRIu64 " bytes: %s\n", plan->memory.total,
-            plan->device->memory_bytes, plan_memory_text(arena, &plan->memory));
-    arena_destroy(arena);
-}
-
 /* Prints which part the proof leaves out, and why the author accepts that. */
 static void print_accepted(FILE *to, const struct graph *graph)
 {
@@ -99,7 +91,10 @@ static void print_head(FILE *to, const struct graph *graph, const struct plan *p
     fprintf(to, "policy   %s: %s\n", plan->policy, plan->policy_reason);
     if (program != NULL) print_schedule(to, graph, plan, program, whole);
     print_memory(to, graph);
-    print_device_memory(to, plan);
+    struct arena *arena = arena_create();
+    fprintf(to, "device   %" PRIu64 " of %" PRIu64 " bytes: %s\n", plan->memory.total,
+            plan->device->memory_bytes, plan_memory_text(arena, &plan->memory));
+    arena_destroy(arena);
     print_accepted(to, graph);
 }
 
@@ -179,13 +174,6 @@ void plan_print_index(FILE *to, const char *kernel, const struct plan_index *ind
             "), %" PRIu64 " bytes of index memory from %" PRIu32 " on, %s\n",
             index->bits, index->register_bits, index->step[0], index->step[1], index->step[2],
             index->bytes, index->address_bytes, index->dedicated ? "its own" : "shared");
-}
-
-static void print_indices(FILE *to, const struct plan *plan)
-{
-    if (plan->index_count > 0) fputc('\n', to);
-    for (uint32_t i = 0; i < plan->index_count; i++)
-        plan_print_index(to, plan->indices[i].kernel->title, &plan->indices[i]);
 }
 
 static void print_ports(FILE *to, const struct graph *graph, bool whole)
@@ -277,7 +265,9 @@ void plan_print(FILE *to, const struct graph *graph, const struct plan *plan,
     print_stages(to, graph, plan, whole);
     print_packs(to, graph, plan, whole);
     print_ranks(to, graph, plan, whole);
-    print_indices(to, plan);
+    if (plan->index_count > 0) fputc('\n', to);
+    for (uint32_t i = 0; i < plan->index_count; i++)
+        plan_print_index(to, plan->indices[i].kernel->title, &plan->indices[i]);
     print_ports(to, graph, whole);
     print_buffers(to, graph, whole);
 }

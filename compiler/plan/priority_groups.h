@@ -10,8 +10,8 @@
  *   Work      n log n for n stages.
  *   Fails     never.
  */
-#ifndef PIPEC_RANKS_H
-#define PIPEC_RANKS_H
+#ifndef PIPEC_PRIORITY_GROUPS_H
+#define PIPEC_PRIORITY_GROUPS_H
 
 #include "compiler/plan/plan.h"
 

@@ -26,7 +26,7 @@ struct reading {
     bool *is_static;     /* by stage */
     uint32_t *part_of;   /* by stage: its iteration so far, from 1 */
     op_list prologue;
-    op_list ops;      /* since the last instruction that is none */
+    op_list ops;      /* since the last instruction that is not an op */
     uint32_t from;    /* where they begin */
     part_list levels; /* of the routine, as they stand */
     VEC(struct program_iteration) iterations;

@@ -64,7 +64,7 @@ struct schedule_island {
     const struct schedule_part *levels; /* from the first to the last */
     uint32_t level_count;
     uint64_t firings; /* of the first stage in an iteration */
-    uint64_t periods; /* so often the minimum repetition counts are in an iteration */
+    uint64_t periods; /* an iteration has this number of times the minimum repetition counts */
 };
 
 struct schedule {
@@ -76,8 +76,7 @@ struct schedule {
     const char *reason; /* one clause: why nothing or not everything is static; NULL: all is */
 };
 
-/* How long an iteration is to be: what is fastest depends on launches, packets and batches, and is
- * for a trial to say. */
+/* The length of an iteration.  The fastest one depends on launches, packets and batches, so a trial finds it. */
 enum schedule_length {
     SCHEDULE_LONGEST, /* the largest batch decides: others are cut into launches */
     SCHEDULE_BATCHES, /* no stage has more than one launch, where the depths admit that */

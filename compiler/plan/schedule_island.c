@@ -315,7 +315,7 @@ static uint32_t vertex_of(const struct cutting *c, uint32_t node)
 }
 
 /* Of an iteration that waits for what others make of its own packets the guards never hold. */
-static void refuse_circles(struct cutting *c)
+static void refuse_cycles(struct cutting *c)
 {
     size_t ends = 0, vertices = (size_t)c->made.count + c->plan->stage_count;
     for (size_t b = 0; b < c->graph->buffers.count; b++)
@@ -370,6 +370,6 @@ struct islands islands_collect(struct arena *arena, const struct graph *graph,
         island->ports = grow[i].ports.items;
         island->port_count = (uint32_t)grow[i].ports.count;
     }
-    refuse_circles(&c);
+    refuse_cycles(&c);
     return c.made;
 }

@@ -99,7 +99,7 @@ static struct scale *island_scales(struct arena *arena, const struct graph *grap
     return scales;
 }
 
-/* All divided by the same power of two, so that what `limit_bits` allows holds all of them. */
+/* Divides all loads by the smallest power of two with which they have at most `limit_bits` bits. */
 static void shift_down(uint128 *loads, size_t count, uint32_t limit_bits)
 {
     uint128 most = 0;
@@ -112,7 +112,7 @@ static void shift_down(uint128 *loads, size_t count, uint32_t limit_bits)
         loads[i] >>= shift;
 }
 
-/* With all that a firing may launch, each as dear as the dearest child. */
+/* The cycles of a firing, and of all launches that it may make if each costs as much as the most expensive child. */
 static uint128 firing_cycles(const struct graph *graph, const struct graph_node *node)
 {
     uint64_t dearest = 0;
@@ -135,7 +135,7 @@ void plan_loads(struct arena *arena, const struct graph *graph, struct plan *pla
     shift_down(loads, count, 63);
     for (size_t i = 0; scaled && i < count; i++) {
         struct scale scale = scales[graph->nodes.items[i].component];
-        /* 63 + 31 + 31 bits: what is below one unit of the division is kept. */
+        /* 63 + 31 + 31 bits: 31 bits after the point of the quotient are kept. */
         loads[i] = (loads[i] * scale.num << 31) / scale.den;
     }
     shift_down(loads, count, 63);

@@ -102,7 +102,7 @@ static bool check_stack(struct body *b, const char *name, struct span span)
     if (bytes <= SEMA_MAX_STACK_BYTES) return true;
     body_report(b, RULE_TOO_LARGE, span,
                 "the local variables of '%s' and of the functions it calls take %" PRIu64
-                " bytes, at most 4 MiB are there",
+                " bytes, at most 4 MiB are available",
                 name, bytes);
     return false;
 }

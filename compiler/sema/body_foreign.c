@@ -196,14 +196,6 @@ static void check_foreign_ports(struct body *b, const struct ast_signature *sign
                       "declare a kernel for each value, or pass the value as a run-time argument");
 }
 
-static void check_name(struct body *b)
-{
-    const struct kernel *kernel = b->kernel->kernel;
-    if (strncmp(kernel->name, "pipe_", 5) == 0)
-        refuse_extern(b, kernel->span, "name that begins with 'pipe_'", kernel->name,
-                      "its functions would have the names of pipec's own");
-}
-
 /* ---- the signature ---- */
 
 /* With the fields of structs, which foreign code declares, too. */
@@ -297,7 +289,9 @@ void body_foreign(struct body *b, const struct ast_item *item)
 {
     struct kernel *kernel = b->kernel->kernel;
     struct foreign *foreign = foreign_of(b);
-    check_name(b);
+    if (strncmp(kernel->name, "pipe_", 5) == 0)
+        refuse_extern(b, kernel->span, "name that begins with 'pipe_'", kernel->name,
+                      "its functions would have the names of pipec's own");
     check_foreign_ports(b, &item->signature);
     if (b->failed) return;
     settle_rates(kernel);

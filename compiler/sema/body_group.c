@@ -83,7 +83,7 @@ static bool check_items(struct body *b, struct span span, const char *what)
         if (b->place == PLACE_FUNCTION)
             diag_help(diag, strcmp(what, "'barrier'") == 0
                                 ? "put it in the body of the kernel, before or after the call"
-                                : "hand what the function needs to it as an argument");
+                                : "pass the value to the function as an argument");
         return false;
     }
     if (!b->kernel->kernel->grouped) {
@@ -197,6 +197,6 @@ void body_check_shared_bytes(struct body *b)
     if (bytes > SEMA_MAX_SHARED_BYTES)
         body_report(b, RULE_TOO_LARGE, kernel->shared.items[0]->span,
                     "the 'local' variables of '%s' take %" PRIu64
-                    " bytes, at most 64 KiB are there",
+                    " bytes, at most 64 KiB are available",
                     kernel->title, bytes);
 }

@@ -117,7 +117,7 @@ struct kernel_body {
     bool phases_unknown;             /* an error in the rates */
     VEC(struct body_event *) events; /* in order of declaration */
     uint32_t barriers;               /* counted so far */
-    bool *packets_explained;         /* by in-port: body_explain_packet has reported it; or NULL */
+    bool *packets_explained;         /* by in-port: a note has explained its packets; or NULL */
 };
 
 struct body {

@@ -326,7 +326,7 @@ static void written_order(struct body *b, const struct ast_expr *e, struct launc
 {
     if (launch->order_written)
         body_report(b, RULE_LAUNCH_ORDER, e->span,
-                    "one of 'parent' and 'group' says when a child may begin");
+                    "only one of 'parent' and 'group' may say when a child begins");
     launch->order_written = true;
     launch->order = order;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "base/arithmetic.h"
 #include "compiler/sema/body_internal.h"
 
 static void build_statement(struct body *b, const struct ast_stmt *s, struct ks_list *out);
@@ -151,8 +152,7 @@ static void declare_kept(struct body *b, const struct ast_stmt *s, const struct 
                                   .span = d->name.span,
                                   .type = type};
     uint64_t *bytes = is_table ? &kernel->tables_bytes : &kernel->state_bytes;
-    variable->offset_bytes =
-        (*bytes + type->alignment_bytes - 1) / type->alignment_bytes * type->alignment_bytes;
+    variable->offset_bytes = align_up(*bytes, type->alignment_bytes);
     /* Each type is below 1 GiB, and the sum is checked at the end: no overflow with fewer than 2^33
      * variables. */
     *bytes = variable->offset_bytes + type->width_bytes;

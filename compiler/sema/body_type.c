@@ -142,8 +142,9 @@ static void warn_truncated(struct body *b, struct span span, struct scalar_value
                            type, arith_text(b->arena, after));
     } else {
         if (number == arith_as_f64(arith_convert(after, SCALAR_F64))) return;
-        diag = body_report(b, RULE_CONSTANT_TRUNCATED, span, "%s is no value of %s and becomes %s",
-                           text, type, arith_text(b->arena, after));
+        diag =
+            body_report(b, RULE_CONSTANT_TRUNCATED, span, "%s is not a value of %s and becomes %s",
+                        text, type, arith_text(b->arena, after));
     }
     const char *source = body_source_text(b, span);
     if (source && strspn(source, "0123456789.abcdefxABCDEF") == strlen(source))
@@ -739,7 +740,7 @@ static const struct type *find_named_type(struct body *b, const struct ast_type 
         diag_label(diag, symbol->span, "'%s' is declared here", name);
     } else if (strcmp(name, "event") == 0) {
         struct diag *diag = body_report(b, RULE_TYPE_MISMATCH, type->name.span,
-                                        "'event' is declared by the launch that sets it only");
+                                        "an event is declared only by the launch that sets it");
         diag_help(diag, "event e = launch child(...);");
     } else {
         struct diag *diag =

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/arithmetic.h"
 #include "compiler/diagnostics/diag_set.h"
 #include "compiler/sema/elaborate_internal.h"
 #include "base/nearest.h"
@@ -585,7 +586,7 @@ void declare_argument(struct elaboration *el, struct scope *scope, const struct 
     struct variable *variable = argument_variable(el, scope, param);
     if (variable == NULL) return;
     uint64_t align = variable->type->alignment_bytes;
-    *offset_bytes = (*offset_bytes + align - 1) / align * align;
+    *offset_bytes = align_up(*offset_bytes, align);
     variable->offset_bytes = *offset_bytes;
     *offset_bytes += variable->type->width_bytes;
     struct graph_argument argument = {.variable = variable};
@@ -734,7 +735,8 @@ void check_ends(struct elaboration *el, const struct graph_buffer *b)
                         b->name);
         const struct graph_node *n = &el->graph->nodes.items[b->writer_node];
         diag_label(d, n->outputs.items[b->writer_output].span, "'%s' writes it here", n->name);
-        diag_help(d, "what is not wanted goes to 'discard' of std/streams.pipe: %s -> discard;",
+        diag_help(d,
+                  "to drop its packets, write it to 'discard' of std/streams.pipe: %s -> discard;",
                   b->name);
     }
 }

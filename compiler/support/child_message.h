@@ -8,8 +8,8 @@
  *
  * Ownership: packed bytes live in the parcel's arena, unpacked ones in the reader's.
  */
-#ifndef PIPEC_PARCEL_H
-#define PIPEC_PARCEL_H
+#ifndef PIPEC_CHILD_MESSAGE_H
+#define PIPEC_CHILD_MESSAGE_H
 
 #include <stdbool.h>
 

@@ -267,7 +267,7 @@ enum ast_net_kind {
     AST_NET_BUFFER, /* type, buffers */
     AST_NET_CONST,  /* type, declarators */
     AST_NET_CHAIN,  /* chain */
-    AST_NET_FOR,    /* init_type+declarators or init_expr; condition; step; body */
+    AST_NET_FOR,    /* type and declarators, or init_expr; condition; step; body */
     AST_NET_IF,     /* condition, body, otherwise */
     AST_NET_ERROR,
 };

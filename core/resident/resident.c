@@ -20,12 +20,11 @@ struct crew {
     uint64_t number, count;
 };
 
-/* The packets that the firings of the present batch before number `firing` append at most. */
-static uint64_t most_before(const struct core_resident *r, const struct core_output *output,
-                            uint64_t firing)
+/* The packets that the firings of the batch before number `firing` append at most. */
+static uint64_t most_before(const struct core_resident *r, const struct kernel_batch *batch,
+                            const struct core_output *output, uint64_t firing)
 {
-    return core_flow_total(core_numbers(r->core), &output->most, r->order.batch.first_firing,
-                           firing);
+    return core_flow_total(core_numbers(r->core), &output->most, batch->first_firing, firing);
 }
 
 static void zero_bytes(const struct core_job *job, struct crew crew)
@@ -86,9 +85,10 @@ static void copy_packets(void *to, const void *from, uint64_t bytes, uint64_t wi
     }
 }
 
-static void move_packets(const struct core_resident *r, const struct core_job *job,
+static void move_packets(const struct core_resident *r, const struct core_order *order,
                          struct crew crew)
 {
+    const struct core_job *job = &order->job;
     const struct core_stage *stage = core_stage(r->core, job->stage);
     const struct core_output *output = core_output(r->core, stage, job->output);
     uint64_t width = core_written_buffer(r->core, output)->fifo.width_bytes;
@@ -96,7 +96,8 @@ static void move_packets(const struct core_resident *r, const struct core_job *j
     for (uint64_t i = crew.number; i < job->count; i += crew.count) {
         uint64_t place = r->appended[i * outputs + job->output];
         uint64_t packets = r->appended[(i + 1) * outputs + job->output] - place;
-        const uint8_t *from = (const uint8_t *)job->from + most_before(r, output, i) * width;
+        const uint8_t *from =
+            (const uint8_t *)job->from + most_before(r, &order->batch, output, i) * width;
         copy_packets((uint8_t *)job->to + place * width, from, packets * width, width);
     }
 }
@@ -111,48 +112,10 @@ static void execute_part(struct core_resident *r, const struct core_order *order
     case CORE_JOB_RUN: (void)core_call(r, &order->batch, job->entry, worker, workers); break;
     case CORE_JOB_ZERO: zero_bytes(job, crew); break;
     case CORE_JOB_SUM: sum_appended(r, job); break;
-    case CORE_JOB_MOVE: move_packets(r, job, crew); break;
+    case CORE_JOB_MOVE: move_packets(r, order, crew); break;
     case CORE_JOB_COPY: copy_words(job, crew); break;
     case CORE_JOB_LEAVE: break;
     }
-}
-
-/* Thread 0 orders the accesses of its whole block, on both sides of a barrier. */
-static uint64_t await_epoch(const struct core_resident *r, uint64_t seen)
-{
-    uint64_t epoch = seen;
-    for (uint32_t round = 0; core_thread() == 0; round += round < UINT32_MAX) {
-        epoch = core_peek_device(&r->epoch);
-        if (epoch != seen) break;
-        core_pause(r, round);
-    }
-    if (core_thread() == 0) core_fence_packets();
-    return core_share(epoch);
-}
-
-static void worker_loop(struct core_resident *r, uint32_t worker)
-{
-    struct core_order own;
-    for (uint64_t epoch = 0;;) {
-        epoch = await_epoch(r, epoch);
-        uint32_t workers = (uint32_t)epoch;
-        if (worker >= workers) continue;
-        const struct core_order *order = core_take_order(r, &own);
-        bool leaves = order->job.kind == CORE_JOB_LEAVE;
-        execute_part(r, order, worker, workers);
-        core_barrier();
-        if (core_thread() == 0) core_add_device(&r->done);
-        if (leaves) return;
-    }
-}
-
-/* ---- jobs: the scheduler ---- */
-
-static void begin_job(struct core_resident *r, const struct core_job *job, uint32_t workers)
-{
-    r->order.job = *job;
-    r->done_wanted += workers;
-    core_store_device(&r->epoch, ++r->jobs << 32 | workers);
 }
 
 static void give_sign(struct core_resident *r)
@@ -160,14 +123,84 @@ static void give_sign(struct core_resident *r)
     core_poke_system(&r->mail->beats, ++r->beats);
 }
 
-/* If the scheduler reads what workers have written, a fence follows. */
-static void await_job(struct core_resident *r)
+/* Thread 0 orders the accesses of its whole block, on both sides of a barrier. */
+
+/* The head of order `number`, or of a later one in its place. */
+static uint64_t await_order(const struct core_resident *r, uint64_t number)
 {
-    for (uint32_t round = 1; core_peek_device(&r->done) != r->done_wanted;
-         round += round < UINT32_MAX) {
-        if (round % BEAT_ROUNDS == 0) give_sign(r);
+    const uint64_t *at = &r->heads[number % CORE_ORDERS].value;
+    uint64_t head = 0;
+    for (uint32_t round = 0; core_thread() == 0; round += round < UINT32_MAX) {
+        head = core_peek_device(at);
+        if ((int32_t)((uint32_t)(head >> 32) - (uint32_t)number) >= 0) break;
         core_pause(r, round);
     }
+    if (core_thread() == 0) core_fence_device();
+    return core_share(head);
+}
+
+/* Waits until `done` is at least so much.  If the caller reads what workers have written, a fence follows. */
+static void await_done(struct core_resident *r, uint64_t done, bool beats)
+{
+    for (uint32_t round = 1; core_peek_device(&r->done) < done; round += round < UINT32_MAX) {
+        if (beats && round % BEAT_ROUNDS == 0) give_sign(r);
+        core_pause(r, round);
+    }
+}
+
+static void worker_loop(struct core_resident *r, uint32_t worker)
+{
+    struct core_order own;
+    for (uint64_t number = 1;; number++) {
+        uint64_t head = await_order(r, number);
+        uint32_t workers = (uint32_t)head;
+        if ((uint32_t)(head >> 32) != (uint32_t)number || worker >= workers) continue;
+        const struct core_order *order = core_take_order(r, number % CORE_ORDERS, &own);
+        bool leaves = order->job.kind == CORE_JOB_LEAVE;
+        if (core_thread() == 0) {
+            await_done(r, order->done_before, false);
+            core_fence_packets();
+        }
+        core_barrier();
+        execute_part(r, order, worker, workers);
+        core_barrier();
+        if (core_thread() == 0) core_add_device(&r->done);
+        if (leaves) return;
+    }
+}
+
+/* ---- orders: the scheduler ---- */
+
+/* The place of the next order, when the order that was there has been executed. */
+static struct core_order *next_order(struct core_resident *r)
+{
+    uint64_t place = (r->posted + 1) % CORE_ORDERS;
+    await_done(r, r->done_orders[place], true);
+    return &r->orders[place];
+}
+
+/* Puts the windows of a batch beside it, if there is room: a block finds them there without a look at other memory. */
+static void attach_windows(struct core_order *order, const struct core_stage *stage)
+{
+    struct kernel_batch *batch = &order->batch;
+    for (uint32_t i = 0; i < stage->input_count && i < CORE_ORDER_ENDS; i++)
+        order->in[i] = batch->in[i];
+    for (uint32_t i = 0; i < stage->output_count && i < CORE_ORDER_ENDS; i++)
+        order->out[i] = batch->out[i];
+    if (stage->input_count <= CORE_ORDER_ENDS) batch->in = NULL;
+    if (stage->output_count <= CORE_ORDER_ENDS) batch->out = NULL;
+}
+
+/* Gives the next order to so many workers. */
+static void post_order(struct core_resident *r, const struct core_job *job, uint32_t workers)
+{
+    uint64_t number = ++r->posted, place = number % CORE_ORDERS;
+    struct core_order *order = &r->orders[place];
+    order->done_before = r->done_wanted;
+    order->job = *job;
+    r->done_wanted += workers;
+    r->done_orders[place] = r->done_wanted;
+    core_store_device(&r->heads[place].value, number << 32 | workers);
 }
 
 /* So many workers as have something to do for `count` items, one for each thread. */
@@ -180,16 +213,12 @@ static uint32_t workers_for(const struct core_resident *r, uint64_t count)
 
 static void execute_job(struct core_resident *r, const struct core_job *job, uint64_t items)
 {
-    begin_job(r, job, workers_for(r, items));
-    await_job(r);
+    core_copy_batch(&next_order(r)->batch, &r->batch);
+    post_order(r, job, workers_for(r, items));
+    await_done(r, r->done_wanted, true);
 }
 
 /* ---- windows ---- */
-
-static uint8_t *read_window(const struct core_resident *r, const struct core_input *input)
-{
-    return r->rings[input->buffer] + core_input_reader(r->core, input)->offset_bytes;
-}
 
 static uint8_t *written_window(const struct core_resident *r, const struct core_output *output)
 {
@@ -201,7 +230,7 @@ static void open_inputs(struct core_resident *r, const struct core_stage *stage,
     for (uint32_t i = 0; i < stage->input_count; i++) {
         const struct core_input *input = core_input(r->core, stage, i);
         uint32_t at = stage->first_input + i;
-        r->in[at] = read_window(r, input);
+        r->in[at] = r->rings[input->buffer] + core_input_reader(r->core, input)->offset_bytes;
         if (stage->frame_packets > 0 && !finish)
             r->places[at] = core_ready_window(r->core, stage, input);
         r->left[at] = finish && stage->reads_tail ? core_ready_held(r->core, input) : 0;
@@ -223,7 +252,8 @@ static void open_resident_outputs(struct core_resident *r, const struct core_sta
     }
 }
 
-static void open_resident_batch(struct core_resident *r, uint32_t index, bool finish)
+static void open_resident_batch(struct core_resident *r, uint32_t index, bool finish,
+                                struct kernel_batch *batch)
 {
     struct core_stage *stage = core_stage(r->core, index);
     const struct core_resident_stage *own = &r->stages[index];
@@ -234,7 +264,7 @@ static void open_resident_batch(struct core_resident *r, uint32_t index, bool fi
     for (uint32_t i = 0; i < stage->output_count && !threads; i++)
         produced[i] = 0;
     r->fault = (struct kernel_fault){.firing = 0};
-    r->order.batch = (struct kernel_batch){
+    *batch = (struct kernel_batch){
         .arguments = own->arguments,
         .tables = own->tables,
         .state = own->state,
@@ -266,8 +296,9 @@ static void zero_stage_outputs(struct core_resident *r, const struct core_stage 
 /* All firings by this thread, in order; or a finish. */
 static enum kernel_status call_alone(struct core_resident *r, uint32_t entry)
 {
+    await_done(r, r->done_wanted, true);
     core_fence_packets();
-    return (enum kernel_status)core_call(r, &r->order.batch, entry, 0, 1);
+    return (enum kernel_status)core_call(r, &r->batch, entry, 0, 1);
 }
 
 /* Executes the firing of that number in the batch again, which has stopped or faulted. */
@@ -275,7 +306,7 @@ static enum kernel_status repeat_firing(struct core_resident *r, uint32_t index,
 {
     const struct core_stage *stage = core_stage(r->core, index);
     const uint64_t *numbers = core_numbers(r->core);
-    struct kernel_batch *batch = &r->order.batch;
+    struct kernel_batch *batch = &r->batch;
     for (uint32_t i = 0; i < stage->input_count; i++) {
         const struct core_input *input = core_input(r->core, stage, i);
         uint64_t width = core_read_buffer(r->core, input)->fifo.width_bytes;
@@ -290,7 +321,7 @@ static enum kernel_status repeat_firing(struct core_resident *r, uint32_t index,
         const struct core_output *output = core_output(r->core, stage, i);
         uint64_t width = core_written_buffer(r->core, output)->fifo.width_bytes;
         uint8_t **out = (uint8_t **)&r->out[stage->first_output + i];
-        *out += most_before(r, output, firing) * width;
+        *out += most_before(r, batch, output, firing) * width;
     }
     r->completed = batch->count = 1;
     batch->first_firing += firing;
@@ -325,25 +356,13 @@ static void gather_stage_packets(struct core_resident *r, uint32_t index, uint64
     }
 }
 
-/* Puts the windows of the batch beside it, if there is room: a block finds them there without a look at other memory. */
-static void attach_windows(struct core_resident *r, const struct core_stage *stage)
-{
-    struct core_order *order = &r->order;
-    for (uint32_t i = 0; i < stage->input_count && stage->input_count <= CORE_ORDER_ENDS; i++)
-        order->in[i] = order->batch.in[i];
-    for (uint32_t i = 0; i < stage->output_count && stage->output_count <= CORE_ORDER_ENDS; i++)
-        order->out[i] = order->batch.out[i];
-    if (stage->input_count <= CORE_ORDER_ENDS) order->batch.in = NULL;
-    if (stage->output_count <= CORE_ORDER_ENDS) order->batch.out = NULL;
-}
-
 static enum kernel_status run_threads(struct core_resident *r, uint32_t index)
 {
     const struct core_stage *stage = core_stage(r->core, index);
-    const struct core_job job = {.kind = CORE_JOB_RUN, .entry = r->stages[index].run};
+    const struct core_job job = {
+        .kind = CORE_JOB_RUN, .stage = index, .entry = r->stages[index].run};
     enum kernel_status status = KERNEL_OK;
     if ((r->stages[index].flags & CORE_RESIDENT_ZEROED) != 0) zero_stage_outputs(r, stage);
-    attach_windows(r, stage);
     execute_job(r, &job, stage->batch);
     if ((r->stages[index].flags & CORE_RESIDENT_ENDS) != 0) core_fence_device();
     uint64_t completed = stage->completed;
@@ -370,7 +389,7 @@ static void execute_launch(struct core_resident *r, uint32_t index, bool finish,
     const struct core_stage *stage = core_stage(r->core, index);
     enum kernel_status status;
     uint64_t begin = core_now(r);
-    open_resident_batch(r, index, finish);
+    open_resident_batch(r, index, finish, &r->batch);
     if (finish) {
         status = call_alone(r, own->finish);
     } else if ((own->flags & CORE_RESIDENT_THREADS) != 0) {
@@ -390,24 +409,73 @@ static void execute_launch(struct core_resident *r, uint32_t index, bool finish,
     look_at_mail(r, end);
 }
 
+/* Is it one job, of which the scheduler needs no more than that it has been executed? */
+static bool is_one_run(const struct core_resident *r, uint32_t index)
+{
+    return r->stages[index].flags == CORE_RESIDENT_THREADS && core_stage(r->core, index)->exact;
+}
+
+static void post_launch(struct core_resident *r, uint32_t index)
+{
+    const struct core_job job = {
+        .kind = CORE_JOB_RUN, .stage = index, .entry = r->stages[index].run};
+    uint32_t place = (r->pending_first + r->pending_count++) % r->core->stage_count;
+    uint64_t now = core_now(r);
+    struct core_order *order = next_order(r);
+    open_resident_batch(r, index, false, &order->batch);
+    uint32_t workers = workers_for(r, order->batch.count);
+    attach_windows(order, core_stage(r->core, index));
+    post_order(r, &job, workers);
+    r->pending[place] = (struct core_pending){.stage = index, .begin = now, .done = r->done_wanted};
+    r->launches++;
+    look_at_mail(r, now);
+}
+
+/* Waits for the first pending launch, and takes all that have been executed. */
+static uint32_t take_pending(struct core_resident *r)
+{
+    uint32_t count = 0;
+    await_done(r, r->pending[r->pending_first].done, true);
+    uint64_t done = core_peek_device(&r->done), now = core_now(r);
+    for (; r->pending_count > 0; r->pending_count--, count++) {
+        const struct core_pending *first = &r->pending[r->pending_first];
+        if (first->done > done) break;
+        core_completions(r->core)[count] =
+            (struct core_completion){.object = first->stage,
+                                     .begin_cycles = first->begin,
+                                     .end_cycles = now,
+                                     .execute_cycles = now - first->begin,
+                                     .kernel_status = KERNEL_OK};
+        r->pending_first = (r->pending_first + 1) % r->core->stage_count;
+    }
+    return count;
+}
+
 /* ---- the environment of the core ---- */
 
 bool core_resident_launch(void *context, uint32_t stage, bool finish)
 {
     struct core_resident *r = context;
+    bool executes = !finish && !is_one_run(r, stage);
     if (finish)
         r->finishes[r->finish_count++] = stage;
-    else
+    else if (executes)
         execute_launch(r, stage, false, core_completions(r->core));
-    return !finish;
+    else
+        post_launch(r, stage);
+    return executes;
 }
 
-/* No packet of the packets that others have is ever in flight: only a finish is waited for. */
 bool core_resident_wait(void *context, bool until_arrival, uint32_t *count)
 {
     struct core_resident *r = context;
     (void)until_arrival;
-    for (*count = 0; *count < r->finish_count; (*count)++)
+    *count = 0;
+    if (r->pending_count > 0) {
+        *count = take_pending(r);
+        return true;
+    }
+    for (; *count < r->finish_count; (*count)++)
         execute_launch(r, r->finishes[*count], true, core_completions(r->core) + *count);
     r->finish_count = 0;
     return true;
@@ -492,8 +560,9 @@ static void run_scheduler(struct core_resident *r)
         core_store_system(&r->mail->reply, go);
     }
     const struct core_job job = {.kind = CORE_JOB_LEAVE};
-    begin_job(r, &job, r->workers);
-    await_job(r);
+    (void)next_order(r);
+    post_order(r, &job, r->workers);
+    await_done(r, r->done_wanted, true);
 }
 
 void core_resident_block(struct core_resident *r, uint32_t block)

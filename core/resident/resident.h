@@ -9,25 +9,30 @@
  *     other blocks     the *workers*: they execute jobs, all workers one job at a time
  *
  *     scheduler                                    worker
- *     writes the job
- *     epoch = number of the job, workers   ──────> waits for another epoch
- *                                                  is it among those workers?  executes its part
+ *     writes an order
+ *     writes its head                      ──────> waits for the head
+ *                                                  is it among the workers of the order?
+ *                                                  waits until `done` says that earlier orders are executed
+ *                                                  executes its part
  *     waits until `done` has grown by      <────── done + 1
  *     the number of workers
  *
- * The epoch says how many workers take part.  The others do not look at the job, which the scheduler may change before
- * they have seen that epoch.
+ * There is room for some orders, so the scheduler writes the next ones while one is executed.  It uses the room of an order
+ * again when that one has been executed.  A worker that has no part in it may look there later.  The number in the head
+ * shows that this is another order.
  *
- * A launch is executed as a whole before the machine goes on.  Where firings are independent (`CORE_RESIDENT_THREADS`), it
- * is one job or a few:
+ * Where firings are independent (`CORE_RESIDENT_THREADS`), a launch is one job or a few:
  *
  *     zero       the out-windows, if the kernel writes by index
  *     run        the firings, each by one thread (lang/gpu_abi.h)
- *     sum, move  bounded rates: the firings write to scratch memory, each into room for its maximum.  `sum` makes places
- *                of their numbers of packets, `move` brings the packets to the out-window, one after the other
+ *     sum, move  bounded rates: the firings write to scratch memory, each into room for its maximum.  `sum` computes places
+ *                from their numbers of packets, `move` copies the packets to the out-window, one after the other
  *
  * The scheduler reads its block again and again, and only it writes there.  So it keeps what it has read in its cache: it
  * orders its reads after the writes of workers only where it reads such writes (`core_fence_device`).
+ *
+ * The machine goes on while a launch of one job `run` is executed.  It finds such launches complete when it waits.  All
+ * others are executed as a whole, after the launches before them, before the machine goes on.
  *
  * If a firing stops or faults, the scheduler executes it again, with a record, after the firings before it.
  * A `finish` is executed when the machine waits.
@@ -40,8 +45,8 @@
  *     serves the outcome
  *
  * So the host serves ports with the code that it always uses.  Packets of ports lie in memory of the host that the
- * device can access; all others are in the device's memory.  `interrupted` and `asked` reach the block at the latest when
- * the next launch has ended.
+ * device can access; all others are in the device's memory.  `interrupted` and `asked` reach the block between launches,
+ * about a millisecond later.
  *
  * The same source runs on threads of the host, for tests: each is a block of one thread.  `host` has what such threads
  * need; on a GPU it is NULL.
@@ -110,10 +115,14 @@ struct core_job {
     void *to;
 };
 
-enum { CORE_ORDER_ENDS = 4 };
+enum {
+    CORE_ORDERS = 8, /* a power of two */
+    CORE_ORDER_ENDS = 4
+};
 
 /* All that the workers read of a job, in one place: a block takes a copy into memory of its own. */
 struct core_order {
+    _Alignas(128) uint64_t done_before; /* `done` when all earlier orders have been executed */
     struct core_job job;
     struct kernel_batch batch;
     /* The windows of a batch with so few inputs, or outputs: `batch.in`, or `batch.out`, is NULL and points to them in the copy. */
@@ -121,6 +130,20 @@ struct core_order {
     void *out[CORE_ORDER_ENDS];
 };
 
+/* Of an order: the lower half of its number x 2^32 + workers that execute it.  It has a line of memory for itself, since all
+ * workers look at it again and again, and would delay what the scheduler writes to the same line. */
+struct core_order_head {
+    _Alignas(128) uint64_t value;
+};
+
+/* A launch that the workers execute while the machine goes on. */
+struct core_pending {
+    uint32_t stage;
+    uint64_t begin; /* nanoseconds */
+    uint64_t done;  /* `done` when it has been executed */
+};
+
+/* One struct because it is the block of memory that all blocks of threads share. */
 struct core_resident {
     struct core *core;
     struct core_mail *mail;
@@ -138,19 +161,22 @@ struct core_resident {
     uint8_t *scratch;             /* of bounded rates */
     uint64_t *appended;           /* by firing and output, and one row more */
     uint64_t *sums;               /* by thread of a block */
-    uint32_t finish_count;
+    struct core_pending *pending; /* a ring with room for one launch of each stage */
+    uint32_t finish_count, pending_first, pending_count;
     uint32_t workers, threads; /* of a block */
 
     /* the present launch */
+    struct kernel_batch batch;
     struct kernel_fault fault;
-    uint64_t completed;   /* of a firing that is executed again */
-    uint64_t jobs;        /* begun */
-    uint64_t done_wanted; /* `done` when the job has been executed */
-    uint64_t looked;      /* when the mail was looked at last */
+    uint64_t completed;                /* of a firing that is executed again */
+    uint64_t posted;                   /* orders */
+    uint64_t done_wanted;              /* `done` when all of them have been executed */
+    uint64_t done_orders[CORE_ORDERS]; /* `done` when the order in that place has been executed */
+    uint64_t looked;                   /* when the mail was looked at last */
     uint64_t beats;
     uint64_t launches;
-    _Alignas(128) struct core_order order;
-    _Alignas(128) uint64_t epoch; /* number of the job x 2^32 + workers that execute it */
+    struct core_order orders[CORE_ORDERS]; /* order n in place n mod CORE_ORDERS */
+    struct core_order_head heads[CORE_ORDERS];
     _Alignas(128) uint64_t done;
 };
 

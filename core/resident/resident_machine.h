@@ -3,7 +3,7 @@
  * resident_machine: what the resident scheduler needs of the machine: threads of a block, and memory that others change.
  *
  *     the two sides                      counter                      orders
- *     scheduler and workers              epoch, done                  acquire and release among the GPU's threads
+ *     scheduler and workers              head, done                   acquire and release among the GPU's threads
  *     scheduler and host                 go, reply, outcome, beats    acquire and release in the whole system
  *     threads of a block                 -                            a barrier
  *
@@ -15,6 +15,15 @@
 #define CORE_RESIDENT_RESIDENT_MACHINE_H
 
 #include "core/resident/resident.h"
+
+typedef uint64_t __attribute__((may_alias)) core_word; /* of any struct */
+
+/* Clang makes a loop over bytes of an assignment of so many bytes on a GPU. */
+static inline void core_copy_batch(struct kernel_batch *to, const struct kernel_batch *from)
+{
+    for (uint32_t i = 0; i < sizeof *to / sizeof(core_word); i++)
+        ((core_word *)to)[i] = ((const core_word *)from)[i];
+}
 
 #ifdef __NVPTX__
 
@@ -45,7 +54,7 @@ static inline void core_barrier(void)
 
 /* A copy of the order for all threads of the block, in memory that they share.  `own` is not used. */
 static inline const struct core_order *core_take_order(const struct core_resident *r,
-                                                       struct core_order *own)
+                                                       uint64_t place, struct core_order *own)
 {
     enum {
         WORD = sizeof(uint64_t),
@@ -53,11 +62,11 @@ static inline const struct core_order *core_take_order(const struct core_residen
         IN = offsetof(struct core_order, batch.in) / WORD,
         OUT = offsetof(struct core_order, batch.out) / WORD
     };
-    static __attribute__((address_space(3))) uint64_t words[WORDS];
-    struct core_order *copy = (struct core_order *)(uint64_t *)words;
+    static __attribute__((address_space(3))) core_word words[WORDS];
+    struct core_order *copy = (struct core_order *)(core_word *)words;
     (void)own;
     for (uint32_t i = core_thread(); i < WORDS; i += core_threads(r)) {
-        uint64_t word = ((const uint64_t *)&r->order)[i];
+        uint64_t word = ((const core_word *)&r->orders[place])[i];
         if (i == IN && word == 0) word = (uint64_t)copy->in;
         if (i == OUT && word == 0) word = (uint64_t)copy->out;
         words[i] = word;
@@ -177,9 +186,9 @@ static inline void core_barrier(void)
 }
 
 static inline const struct core_order *core_take_order(const struct core_resident *r,
-                                                       struct core_order *own)
+                                                       uint64_t place, struct core_order *own)
 {
-    *own = r->order;
+    *own = r->orders[place];
     if (own->batch.in == NULL) own->batch.in = own->in;
     if (own->batch.out == NULL) own->batch.out = own->out;
     return own;

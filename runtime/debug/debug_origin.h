@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * debug_origin: which firing has written a packet and, where the program was compiled for debugging,
- * which statement.
+ * debug_origin: which firing has written a packet and, if the program was compiled for debugging, which statement.
  *
- * The last 65536 packets of each buffer that are in its memory are known; of statements, what
- * sched/provenance.h keeps.
+ * The firings are known for the last 65536 packets of each buffer that are in its memory, the statements for the packets
+ * that sched/provenance.h keeps.
  *
- * Ownership: debug_origins_free.  Errors: NULL: no memory.
+ * Ownership: prt_debugger_origins_free.  Errors: NULL: no memory.
  */
 #ifndef RUNTIME_DEBUG_DEBUG_ORIGIN_H
 #define RUNTIME_DEBUG_DEBUG_ORIGIN_H
@@ -21,7 +20,7 @@ struct debug_written {
 struct debug_origins *prt_debugger_origins_create(const struct prt_sched *sched);
 void prt_debugger_origins_free(struct debug_origins *origins); /* NULL is allowed */
 
-/* The debugger's last firing has been committed. */
+/* Called after the debugger's last firing has been committed. */
 void prt_debugger_origins_behind(struct debug_origins *origins,
                                  const struct prt_debugger *debugger);
 

@@ -22,8 +22,7 @@ enum { NAME_COLUMNS = 16, INSTRUCTIONS_AROUND = 5 };
 
 /* ---- waits ---- */
 
-/* The cause that prevents the stage's next firing, or that there is none.  Returns the stage that
- * it waits for. */
+/* Writes the cause that prevents the stage's next firing, or that nothing does.  Returns the stage that it waits for. */
 static uint32_t state_text(const struct prt_debugger *d, uint32_t index, char *text, size_t size)
 {
     const struct core_stage *stage = &d->sched->stages[index];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/device/device_queue.h"
 
+#include "base/arithmetic.h"
 #include "base/array_allocate.h"
 #include "lang/index_format.h"
 #include "runtime/device/kernel_call.h"
@@ -114,11 +115,6 @@ static bool entries_below_root(const struct prt_container *c,
     return true;
 }
 
-static uint64_t round_up(uint64_t value)
-{
-    return (value + ENTRY_ALIGNMENT - 1) / ENTRY_ALIGNMENT * ENTRY_ALIGNMENT;
-}
-
 /* Measures the longest entry in bytes, and the maximum number of warps of a firing. */
 static void measure_interfaces(struct prt_device_queue *q)
 {
@@ -152,7 +148,8 @@ static bool measure_aside(struct prt_device_queue *q, uint64_t *bytes, uint64_t 
         q->origin_offset[o] = *packets;
         if (__builtin_add_overflow(*packets, most, packets)) return false;
         if (__builtin_mul_overflow(most, q->width_bytes[o], &size) || size > SIZE_MAX / 4 ||
-            __builtin_add_overflow(*bytes, round_up(size), bytes) || *bytes > SIZE_MAX / 4)
+            __builtin_add_overflow(*bytes, align_up(size, ENTRY_ALIGNMENT), bytes) ||
+            *bytes > SIZE_MAX / 4)
             return false;
     }
     return true;
@@ -251,7 +248,7 @@ static uint64_t pack_items(const struct container_interface *f, void *to)
         else
             wide[n] = packed;
     }
-    return round_up((uint64_t)group_item_count(f) * (format.register_bits / 8));
+    return align_up((uint64_t)group_item_count(f) * (format.register_bits / 8), ENTRY_ALIGNMENT);
 }
 
 static bool allocate_indices(struct prt_device_queue *q)
@@ -259,7 +256,7 @@ static bool allocate_indices(struct prt_device_queue *q)
     const struct prt_container *c = q->container;
     uint64_t items = 0, used = 0;
     for (uint32_t i = 0; i < c->interface_count; i++)
-        items += round_up(group_item_count(&c->interfaces[i]));
+        items += align_up(group_item_count(&c->interfaces[i]), ENTRY_ALIGNMENT);
     q->indices = array_allocate(c->interface_count, sizeof *q->indices);
     q->registers = aligned_alloc(ENTRY_ALIGNMENT, (size_t)(items * sizeof(uint32_t)));
     if (q->indices == NULL || q->registers == NULL) return false;

@@ -13,15 +13,15 @@
 
 struct prt_host_cores {
     hwloc_topology_t topology; /* result of the discovery: shared, read-only */
-    hwloc_obj_type_t type;     /* that stands for a core */
+    hwloc_obj_type_t type;     /* of the objects that count as cores */
     uint32_t count;
     hwloc_obj_t *objects;   /* by core */
-    hwloc_bitmap_t *places; /* by core: what it has of processors that the thread may use */
+    hwloc_bitmap_t *places; /* by core: those of its processors that the thread may use */
     uint32_t *domains[PRT_LEVEL_COUNT]; /* by core; NULL: no such level */
     uint64_t bytes[PRT_LEVEL_COUNT];
 };
 
-/* hwloc crashes where there is no memory, so there has to be some. */
+/* hwloc crashes if it gets no memory.  True: as much as it needs can be mapped. */
 static bool is_room(void)
 {
     void *room = mmap(NULL, ROOM_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -30,8 +30,8 @@ static bool is_room(void)
     return true;
 }
 
-/* As hwloc does by itself, without I/O; and without binding to each processor in turn, which is how
- * its x86 component asks it.  NULL: it cannot. */
+/* Asks the operating system, without I/O.  The x86 component of hwloc is left out: it would bind the thread to each
+ * processor in turn.  NULL: the discovery has failed. */
 static hwloc_topology_t ask_system(void)
 {
     hwloc_topology_t topology;
@@ -63,11 +63,12 @@ static bool add_processors(hwloc_bitmap_t own, const cpu_set_t *set, size_t byte
     return true;
 }
 
-/* False: not known.  hwloc_get_cpubind asks for ever where there is no memory for the answer. */
+/* Adds the processors that the thread may use.  False: not known.  hwloc_get_cpubind is not used: it never returns if
+ * there is no memory for the answer. */
 static bool ask_affinity(hwloc_bitmap_t own)
 {
     enum { PROCESSORS_MAX = 1 << 20 };
-    int failure = EINVAL; /* the system says so where it needs more room */
+    int failure = EINVAL; /* the system's answer if the set is too small */
     for (unsigned count = 1 << 10; failure == EINVAL && count <= PROCESSORS_MAX; count *= 2) {
         size_t bytes = CPU_ALLOC_SIZE(count);
         cpu_set_t *set = CPU_ALLOC(count);
@@ -80,8 +81,8 @@ static bool ask_affinity(hwloc_bitmap_t own)
     return failure == 0;
 }
 
-/* The processors that the calling thread may use; all that there are where that is not known, or is
- * none of them.  NULL: there is no memory. */
+/* The processors that the calling thread may use.  If they are unknown, or the host has none of them, all processors of
+ * the host.  NULL: there is no memory. */
 static hwloc_bitmap_t own_processors(hwloc_topology_t topology)
 {
     hwloc_const_bitmap_t all = hwloc_get_root_obj(topology)->cpuset;
@@ -118,7 +119,8 @@ static uint64_t bytes_of(hwloc_obj_t domain, enum prt_affinity_level level)
     return level == PRT_LEVEL_NUMA ? domain->attr->numanode.local_memory : domain->attr->cache.size;
 }
 
-/* A level that some core is not in, or whose domains are no runs of cores, is none. */
+/* Keeps the domains of a level only if each core is in one and each domain is a run of neighbouring cores.  False: there
+ * is no memory. */
 static bool find_level(struct prt_host_cores *cores, enum prt_affinity_level level)
 {
     uint32_t *domains = calloc(cores->count, sizeof *domains);

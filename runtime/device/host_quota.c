@@ -71,12 +71,6 @@ static uint64_t memory_of(const char *folder, bool is_first)
     return *rest == '\0' || *rest == '\n' ? bytes : NO_LIMIT;
 }
 
-static uint64_t limit_of(const struct hierarchy *hierarchy, const char *folder)
-{
-    return hierarchy->resource == MEMORY ? memory_of(folder, hierarchy->is_first)
-                                         : processors_of(folder, hierarchy->is_first);
-}
-
 static const char *controller_of(const struct hierarchy *hierarchy)
 {
     return hierarchy->resource == MEMORY ? "memory" : "cpu";
@@ -184,7 +178,8 @@ static uint64_t least_of_groups(const struct hierarchy *hierarchy, const struct 
     snprintf(folder, sizeof folder, "%s%s", place->folder, path);
     for (char *end = folder + strlen(folder); end != NULL; end = strrchr(folder + base, '/')) {
         *end = '\0';
-        uint64_t limit = limit_of(hierarchy, folder);
+        uint64_t limit = hierarchy->resource == MEMORY ? memory_of(folder, hierarchy->is_first)
+                                                       : processors_of(folder, hierarchy->is_first);
         if (limit < least) least = limit;
     }
     return least;

@@ -25,7 +25,7 @@ struct prt_host_thread {
     void *argument;
 };
 
-/* False: there is no memory, or no thread to be had. */
+/* False: there is no memory, or the system refuses a thread. */
 bool prt_host_thread_start(struct prt_host_thread *thread, void (*body)(void *argument),
                            void *argument);
 /* Returns when the body has. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/device/launch_schedule.h"
 
+#include "base/arithmetic.h"
 #include "core/time/timing.h"
 
 #include <assert.h>
@@ -273,11 +274,6 @@ static uint64_t advance_node(const struct prt_launch_schedule *s, struct node *n
     return node->done_cycles - before;
 }
 
-static void take_cu(struct prt_launch_schedule *s, struct node *node)
-{
-    node->cu = s->free_cus[--s->cus_free];
-}
-
 static void give_cu_back(struct prt_launch_schedule *s, const struct node *node)
 {
     s->free_cus[s->cus_free++] = node->cu;
@@ -364,15 +360,10 @@ static void end_node(struct prt_launch_schedule *s, uint32_t index)
     tree_ended(s, index);
 }
 
-static void see_child(struct prt_launch_schedule *s, uint64_t cycles)
-{
-    if (cycles > s->report->longest_cycles) s->report->longest_cycles = cycles;
-}
-
 static void start_node(struct prt_launch_schedule *s, uint32_t index)
 {
     struct node *node = &s->nodes[index];
-    take_cu(s, node);
+    node->cu = s->free_cus[--s->cus_free];
     if (node->started) {
         take_answer(s, node);
     } else {
@@ -389,7 +380,8 @@ static void start_node(struct prt_launch_schedule *s, uint32_t index)
         uint64_t around = core_cycles_add(start, issues);
         s->report->launch_cycles = core_cycles_add(s->report->launch_cycles, around);
         if (node->parent != PRT_LAUNCH_NONE)
-            see_child(s, core_cycles_add(node->cost_cycles, around));
+            s->report->longest_cycles =
+                max64(s->report->longest_cycles, core_cycles_add(node->cost_cycles, around));
     }
     run_to_mark(s, index);
 }

@@ -17,16 +17,6 @@
 
 /* ---- the device that the program was compiled for ---- */
 
-/* Adds the domains into which the program cuts its device. */
-static void describe_domains(const struct prt_container *c, struct devdesc *description)
-{
-    struct sched_instruction instruction;
-    for (uint32_t at = 0; sched_decode(c->code, c->code_bytes, at, &instruction);
-         at += instruction.size_bytes)
-        if (instruction.opcode == SCHED_PARTITION_AFFINITY)
-            description->cus_per_domain[instruction.operands[0]] = instruction.operands[1];
-}
-
 /* The container's device, if its description is not known. */
 static void describe_roughly(const struct prt_container *c, struct devdesc *description)
 {
@@ -37,7 +27,12 @@ static void describe_roughly(const struct prt_container *c, struct devdesc *desc
         .max_sub_devices = c->device->cu_count,
         .reference_entries = DISPATCH_ENTRIES_MAX,
     };
-    describe_domains(c, description);
+    /* The domains are those into which the program cuts its device. */
+    struct sched_instruction instruction;
+    for (uint32_t at = 0; sched_decode(c->code, c->code_bytes, at, &instruction);
+         at += instruction.size_bytes)
+        if (instruction.opcode == SCHED_PARTITION_AFFINITY)
+            description->cus_per_domain[instruction.operands[0]] = instruction.operands[1];
     snprintf(description->name, sizeof description->name, "%s",
              prt_container_text(c, c->device->name));
 }

@@ -74,16 +74,6 @@ static bool grows_at_all_ends(const struct prt_container *c, const struct contai
     return true;
 }
 
-/* A depth that is `factor` times as large admits a batch that is. */
-static void grow_batches(const struct prt_container *c, struct container_stage *stages,
-                         uint64_t factor)
-{
-    for (uint32_t i = 0; i < c->stage_count; i++)
-        if (grows_at_all_ends(c, &c->nodes[stages[i].node]) &&
-            stages[i].batch_max <= UINT32_MAX / factor)
-            stages[i].batch_max *= factor;
-}
-
 /* Multiplies the counts of packets and firings; false: one does not fit an operand. */
 static bool scale_program(uint8_t *code, uint32_t code_bytes, uint64_t factor)
 {
@@ -130,7 +120,11 @@ enum prt_status prt_container_deepen(const struct prt_container *c, uint64_t fac
                (scales_program && !scale_program(code, c->code_bytes, factor))) {
         status = prt_error_set(error, PRT_E_VERIFY, "depths cannot grow so far");
     } else {
-        grow_batches(c, stages, factor);
+        /* Batches grow with the depths. */
+        for (uint32_t i = 0; i < c->stage_count; i++)
+            if (grows_at_all_ends(c, &c->nodes[stages[i].node]) &&
+                stages[i].batch_max <= UINT32_MAX / factor)
+                stages[i].batch_max *= factor;
     }
     if (status != PRT_OK) prt_container_free_deep(deep);
     return status;

@@ -7,16 +7,6 @@
 
 enum { BLOCK_BYTES = 64 }; /* alignment of blocks and of entries */
 
-static void add_bytes(uint64_t *sum, uint64_t bytes)
-{
-    *sum = saturating_add(*sum, bytes);
-}
-
-static uint64_t whole_blocks(uint64_t bytes)
-{
-    return saturating_add(bytes, BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES;
-}
-
 static uint64_t packed_bytes(const uint32_t extents[3])
 {
     uint64_t items = (uint64_t)extents[0] * extents[1] * extents[2];
@@ -37,8 +27,9 @@ static uint64_t need_aside(const struct prt_container *c, const struct container
             if (packets > most) most = packets;
         }
         uint32_t port = root->first_port + root->in_count + o;
-        add_bytes(&sum,
-                  whole_blocks(saturating_multiply(most, c->interface_ports[port].width_bytes)));
+        saturating_increase(
+            &sum, saturating_align(saturating_multiply(most, c->interface_ports[port].width_bytes),
+                                   BLOCK_BYTES));
     }
     return sum;
 }
@@ -50,15 +41,16 @@ static uint64_t need_of_queue(const struct prt_container *c, const struct devdes
     for (uint32_t i = 0; i < c->interface_count; i++) {
         const struct container_interface *f = &c->interfaces[i];
         if (f->entry_bytes > entry) entry = f->entry_bytes;
-        add_bytes(&bytes, whole_blocks(packed_bytes(f->group)));
+        saturating_increase(&bytes, saturating_align(packed_bytes(f->group), BLOCK_BYTES));
         asks = asks || (f->flags & CONTAINER_INTERFACE_ASKS) != 0;
     }
-    add_bytes(&bytes, saturating_multiply(
-                          entry, c->interface_count > 0 ? device->device_queue_entries : 0));
+    saturating_increase(
+        &bytes,
+        saturating_multiply(entry, c->interface_count > 0 ? device->device_queue_entries : 0));
     for (uint32_t i = 0; asks && i < c->interface_count; i++) {
         const struct container_interface *f = &c->interfaces[i];
         if (f->node != CONTAINER_NONE)
-            add_bytes(&bytes, saturating_multiply(need_aside(c, f), f->nesting + 1));
+            saturating_increase(&bytes, saturating_multiply(need_aside(c, f), f->nesting + 1));
     }
     return bytes;
 }
@@ -79,14 +71,14 @@ struct prt_device_need prt_device_need(const struct prt_container *c, const stru
     struct prt_device_need need = {.device_queue = need_of_queue(c, device)};
     for (uint32_t i = 0; i < c->buffer_count; i++) {
         const struct container_buffer *b = &c->buffers[i];
-        add_bytes(b->outer == CONTAINER_INNER ? &need.buffers : &need.ports,
-                  saturating_multiply(b->depth_packets, b->width_bytes));
+        saturating_increase(b->outer == CONTAINER_INNER ? &need.buffers : &need.ports,
+                            saturating_multiply(b->depth_packets, b->width_bytes));
     }
     for (uint32_t i = 0; i < c->node_count; i++) {
         const struct container_node *node = &c->nodes[i];
-        add_bytes(&need.blocks, whole_blocks(node->arguments_bytes));
-        add_bytes(&need.blocks, whole_blocks(node->tables_bytes));
-        add_bytes(&need.blocks, whole_blocks(node->state_bytes));
+        saturating_increase(&need.blocks, saturating_align(node->arguments_bytes, BLOCK_BYTES));
+        saturating_increase(&need.blocks, saturating_align(node->tables_bytes, BLOCK_BYTES));
+        saturating_increase(&need.blocks, saturating_align(node->state_bytes, BLOCK_BYTES));
     }
     need.indices = device->index_memory_bytes > 0
                        ? saturating_multiply(need_of_indices(c), device->cu_count)
@@ -96,6 +88,6 @@ struct prt_device_need prt_device_need(const struct prt_container *c, const stru
     const uint64_t parts[] = {need.buffers, need.ports,        need.blocks,
                               need.indices, need.device_queue, need.launching};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        add_bytes(&need.total, parts[i]);
+        saturating_increase(&need.total, parts[i]);
     return need;
 }

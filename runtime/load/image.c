@@ -300,7 +300,7 @@ void prt_image_allow(const struct prt_container *container, struct prt_image *im
     pthread_mutex_unlock(&image->lock);
 }
 
-/* A library executes code of its own when it is loaded, and it is not in the container: someone has to want it. */
+/* A library executes code of its own when it is loaded, and it is not in the container.  So the user has to allow it. */
 static enum prt_status check_libraries(const struct prt_container *c, const struct prt_image *image,
                                        struct prt_error *error)
 {

@@ -2,6 +2,7 @@
 /* image_elf: the contract is in image_elf.h. */
 #include "runtime/load/image_elf.h"
 
+#include "base/arithmetic.h"
 #include "runtime/load/verify_rule.h"
 
 #include <elf.h>
@@ -87,7 +88,7 @@ static Elf64_Phdr segment_at(const struct elf *elf, uint32_t index)
 
 static uint64_t page_end(const Elf64_Phdr *load)
 {
-    return (load->p_vaddr + load->p_memsz + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    return align_up(load->p_vaddr + load->p_memsz, PAGE_BYTES);
 }
 
 static enum prt_status add_load(struct elf *elf, const Elf64_Phdr *load)
@@ -143,8 +144,8 @@ static enum prt_status verify_notes(const struct elf *elf, const Elf64_Phdr *seg
         Elf64_Nhdr note;
         memcpy(&note, notes + at, sizeof note);
         uint64_t left = segment->p_memsz - at;
-        uint64_t bytes = (sizeof note + note.n_namesz + align - 1) / align * align;
-        bytes += (note.n_descsz + align - 1) / align * align;
+        uint64_t bytes = align_up(sizeof note + note.n_namesz, align);
+        bytes += align_up(note.n_descsz, align);
         CHECK(bytes <= left, "has a note that is cut off");
         at += bytes;
     }

@@ -17,7 +17,7 @@ struct ptx {
     uint64_t size_bytes, offset;
     struct prt_error *error;
     uint8_t *found;   /* by the number of a kernel: a bit for each kind of entry */
-    uint64_t kernels; /* numbers below that are looked for */
+    uint64_t kernels; /* only kernels with lower numbers are looked for */
     bool has_arguments, has_call;
 };
 
@@ -64,7 +64,7 @@ static bool line_begins_with(const char *text, const char *word)
     return strncmp(text, word, strlen(word)) == 0;
 }
 
-/* Of the text after "pipe_k". */
+/* Notes the entry that the text after "pipe_k" names. */
 static void note_kernel(struct ptx *ptx, const char *text)
 {
     uint64_t number = 0;
@@ -78,7 +78,7 @@ static void note_kernel(struct ptx *ptx, const char *text)
             ptx->found[number] |= (uint8_t)(1u << kind);
 }
 
-/* A function is declared where "(", its parameters, follows its name; calls have "," or end there. */
+/* Finds the declarations of functions: there "(" follows the name.  In a call "," or the end follows it. */
 static void find_ptx_entries(struct ptx *ptx)
 {
     static const char prefix[] = "pipe_";

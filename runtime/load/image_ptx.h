@@ -3,7 +3,7 @@
  * image_ptx: an image for NVIDIA GPUs, checked before a driver is asked to compile it.
  *
  * An image that is accepted is text of one line or more (printable ASCII characters, tabs, line ends) with one NUL,
- * its last byte. So whoever gets its address reads no further. It has every entry that the container's nodes and
+ * its last byte. So a reader that gets only its address stops there. It has every entry that the container's nodes and
  * interfaces need (lang/gpu_abi.h). Nothing here compiles it: a container is trusted as an executable is.
  *
  * Work: linear in the image. PRT_E_FORMAT, PRT_E_NOMEM.

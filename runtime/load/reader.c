@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/load/reader.h"
 
+#include "base/arithmetic.h"
 #include "lang/dispatch.h"
 #include "base/file_open.h"
 #include "lang/index_format.h"
@@ -135,7 +136,7 @@ static enum prt_status check_section_entry(struct reading *reading, uint32_t kin
     if (PRT_BREAKS(section.kind != kind || section.reserved != 0))
         return REFUSE(reading, at, "container: section table: expected section %" PRIu32 " ('%s')",
                       kind, form->name);
-    uint64_t begin = (*end + CONTAINER_ALIGNMENT - 1) / CONTAINER_ALIGNMENT * CONTAINER_ALIGNMENT;
+    uint64_t begin = align_up(*end, CONTAINER_ALIGNMENT);
     if (PRT_BREAKS(section.offset_bytes != begin || begin > c->size_bytes ||
                    section.size_bytes > c->size_bytes - begin))
         return REFUSE(reading, at, "container: section '%s' lies where it must not", form->name);
@@ -328,8 +329,7 @@ static enum prt_status check_images(struct reading *reading)
     uint64_t end = 0;
     for (uint32_t i = 0; i < c->image_count; i++) {
         const struct container_image *image = &c->images[i];
-        uint64_t begin =
-            (end + CONTAINER_ALIGNMENT - 1) / CONTAINER_ALIGNMENT * CONTAINER_ALIGNMENT;
+        uint64_t begin = align_up(end, CONTAINER_ALIGNMENT);
         CHECK(is_string(c, image->isa), IMAGES, i, "a string outside the section 'strings'");
         CHECK(image->kind < CONTAINER_IMAGE_KINDS, IMAGES, i, "an unknown kind of image");
         CHECK(image->offset_bytes == begin && begin <= c->image_bytes &&
@@ -766,8 +766,8 @@ enum prt_status prt_container_read_memory(const void *bytes, size_t size,
     return read_owned(copy, size, container, error);
 }
 
-/* Reads to the end of the file into memory that grows with it: it may be a pipe, or change meanwhile.  Of what does not
- * begin as a container not much is read. */
+/* Reads to the end of the file into memory that grows with it: the file may be a pipe, or change meanwhile.  If the first
+ * bytes are not those of a container, it soon stops reading. */
 static enum prt_status read_whole_file(int fd, const char *path, uint8_t **bytes, size_t *size,
                                        struct prt_error *error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stage_listing: what the numbers in a scheduler program stand for, as comments of its assembly: for
- * each stage its name, batches and threshold, and its ends with what a firing takes and gives.
+ * stage_listing: the meaning of the numbers in a scheduler program, as comments of its assembly: for each stage its name,
+ * batches and threshold, and its ends with the packets that a firing pops, peeks and pushes.
  *
  *     # stage 0: 'scale', batches of at most 64, dispatched from 8 firings on
  *     #   input 0: 'x', in-port, 128 packets; pops 1, peeks 2

@@ -78,11 +78,6 @@ void prt_arrivals_free(struct prt_arrivals *arrivals)
     arrivals->lines = NULL;
 }
 
-static uint64_t total_packets(const struct prt_arrivals *a)
-{
-    return a->lines[a->line_count - 1].end_packets;
-}
-
 uint64_t prt_arrivals_cycle(const struct prt_arrivals *a, uint64_t number)
 {
     if (a->step_denominator > 0) {
@@ -121,5 +116,5 @@ uint64_t prt_arrivals_by(const struct prt_arrivals *a, uint64_t cycle)
 
 bool prt_arrivals_is_past_list(const struct prt_arrivals *a, uint64_t number)
 {
-    return a->step_denominator == 0 && number >= total_packets(a);
+    return a->step_denominator == 0 && number >= a->lines[a->line_count - 1].end_packets;
 }

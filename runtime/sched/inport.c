@@ -47,7 +47,8 @@ static enum prt_status ask_host(struct prt_sched *s, struct prt_buffer *buffer, 
     return refuse_count(s, buffer, error);
 }
 
-/* Must the host not be asked any more?  A thread ends by itself, and the packets that it has read are processed. */
+/* Is it too late to ask the host for packets?  Not for a port with a thread: the thread ends by itself, and the packets
+ * that it has read are processed. */
 static bool is_interrupted(const struct prt_sched *s, const struct prt_buffer *buffer)
 {
     return buffer->port->thread == NULL && core_is_interrupted(s->core);
@@ -55,8 +56,8 @@ static bool is_interrupted(const struct prt_sched *s, const struct prt_buffer *b
 
 /* ---- ahead ---- */
 
-/* Reads up to `room` packets to `window`, until the stream is over.  Returns their number.  `window` NULL, for a port
- * that reads memory or has a thread: the packets are written nowhere. */
+/* Reads up to `room` packets to `window`, until the stream is over.  Returns their number.  A port that reads memory or has
+ * a thread may have `window` NULL: then the packets are not copied. */
 static size_t read_ahead(struct prt_sched *s, struct prt_buffer *buffer, void *window, size_t room)
 {
     struct prt_ahead *ahead = &buffer->port->ahead;

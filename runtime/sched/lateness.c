@@ -135,7 +135,7 @@ static void mark_outputs(struct prt_lateness *l, const struct prt_sched *s,
     }
 }
 
-/* The latest mark of what the stage has seen, ends included. */
+/* The latest mark of the packets and ends of streams that the stage has seen. */
 static uint64_t find_end_mark(const struct prt_lateness *l, const struct prt_sched *s,
                               const struct core_stage *stage)
 {

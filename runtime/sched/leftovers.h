@@ -12,7 +12,7 @@
  * of packets or devices.  There are two exceptions:
  *
  *   - No more packets are read from a pipe that has not ended, and a file may be too long to be counted.  Then the
- *     figure is a minimum (leftover_more).
+ *     figure is a minimum (`more`).
  *   - If no in-port feeds the writer, only packets that are too few by themselves count.  The number of the others
  *     shows only how much earlier the writer has fired.
  *

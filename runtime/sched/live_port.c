@@ -296,7 +296,7 @@ enum prt_status prt_live_wait(struct prt_sched *s, bool *on, struct prt_error *e
         return *on ? prt_arrival_wait(s, first, cycle, error) : PRT_OK;
     }
     if (update_rooms(s)) {
-        *on = true; /* stages have been refused for want of room that has come since */
+        *on = true; /* stages were refused because they lacked room; since then there is room */
         return PRT_OK;
     }
     struct prt_buffer *wanted = mark_wanted_ports(s), *full = mark_rooms(s);

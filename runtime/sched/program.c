@@ -15,15 +15,6 @@ static enum prt_status add_device_queue(void *context, struct prt_device_handle 
     return s->ops->queue_create(s->device, on, importance, queue);
 }
 
-static void open_bindings(struct prt_sched *s)
-{
-    s->bindings.container = s->container;
-    s->bindings.core = s->core;
-    s->bindings.tree = s->ops->tree(s->device);
-    s->bindings.add_queue = add_device_queue;
-    s->bindings.context = s;
-}
-
 /* Every stage has its queue. */
 static enum prt_status close_bindings(struct prt_sched *s, struct prt_error *error)
 {
@@ -43,7 +34,11 @@ enum prt_status prt_program_begin(struct prt_sched *s, struct prt_error *error)
     enum prt_status status = PRT_OK;
     uint32_t number = 0;
     (void)prt_run_state_set(s, PRT_DOING_WORK, NULL);
-    open_bindings(s);
+    s->bindings.container = s->container;
+    s->bindings.core = s->core;
+    s->bindings.tree = s->ops->tree(s->device);
+    s->bindings.add_queue = add_device_queue;
+    s->bindings.context = s;
     /* the verifier: code halts */
     for (uint32_t at = 0; status == PRT_OK; at += instruction.size_bytes, number++) {
         bool decodes = sched_decode(c->code, c->code_bytes, at, &instruction);

@@ -153,7 +153,7 @@ struct prt_fused_whole {
     bool ended;      /* it has found too few packets */
 };
 
-/* A run on its host.  One struct because the parts of the scheduler (sched_*.c, core_host.c) work on one run. */
+/* A run on its host.  One struct because all modules of runtime/sched work on one run. */
 struct prt_sched {
     const struct prt_container *container;
     const struct prt_image *image;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Creation of a run, and binding of its ports. */
+#include "base/arithmetic.h"
 #include "base/array_allocate.h"
 #include "lang/sched_code.h"
 #include "runtime/device/device_queue.h"
@@ -93,7 +94,7 @@ static void link_windows(struct prt_sched *s)
 /* Where the next block begins after one of `bytes`.  Both are at most SIZE_MAX / 4, so nothing overflows. */
 static size_t next_block(size_t at, uint64_t bytes)
 {
-    return (at + bytes + BLOCK_ALIGNMENT - 1) / BLOCK_ALIGNMENT * BLOCK_ALIGNMENT;
+    return align_up(at + bytes, BLOCK_ALIGNMENT);
 }
 
 /* All blocks of all nodes in one zeroed mapping: pages that are never touched cost nothing.  The reader bounds each

@@ -67,7 +67,7 @@ enum prt_status prt_verify_prove(const struct prt_container *container, struct p
 enum prt_status prt_verify_device(const struct prt_container *container,
                                   const struct devdesc *device, struct prt_error *error);
 
-/* The two halves of it. */
+/* The two halves of prt_verify. */
 enum prt_status prt_verify_graph(const struct prt_container *container, struct prt_error *error);
 enum prt_status prt_verify_program(const struct prt_container *container, struct prt_proof *proof,
                                    struct prt_error *error);

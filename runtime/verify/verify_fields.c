@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-/* The lengths of "7, 7": their product, and the last one; false where the text is none. */
+/* Reads lengths such as "7, 7": their product, and the last one.  False: the text is not a list of lengths. */
 static bool read_shape(const char *text, uint64_t *product, uint64_t *last)
 {
     *product = *last = 1;

@@ -109,7 +109,7 @@ static enum prt_status search_idle_edges(const struct prt_code *code, uint32_t r
     return PRT_OK;
 }
 
-static enum prt_status verify_circles(const struct prt_code *code, uint8_t *marks, uint32_t *stack)
+static enum prt_status verify_cycles(const struct prt_code *code, uint8_t *marks, uint32_t *stack)
 {
     enum prt_status status = PRT_OK;
     /* equivalent: the first instruction binds a stage or makes sub-devices, nothing leads back to it */
@@ -122,13 +122,13 @@ static enum prt_status verify_circles(const struct prt_code *code, uint8_t *mark
 
 enum prt_status prt_verify_flow(struct prt_code *code)
 {
-    /* equivalent: what has been reached is not stacked again, so one less is enough */
+    /* equivalent: one place less is enough, because no instruction is stacked twice */
     uint32_t *stack = calloc((size_t)code->count + 1, sizeof *stack);
     uint8_t *marks = calloc((size_t)code->count + 1, 1);
     bool made = stack != NULL && marks != NULL;
     enum prt_status status = made ? mark_reachable(code, stack)
                                   : prt_error_set(code->error, PRT_E_NOMEM, "out of memory");
-    if (made && status == PRT_OK) status = verify_circles(code, marks, stack);
+    if (made && status == PRT_OK) status = verify_cycles(code, marks, stack);
     free(stack);
     free(marks);
     return status;

@@ -28,8 +28,8 @@ static uint64_t index_register_bytes(const struct container_index *x)
     return (uint64_t)count_index_items(x) * (x->register_bits / 8);
 }
 
-/* A packed index has a value for each of x, y and z below its extent, and they make up its number:
- * no other packed index does. */
+/* Checks the packed index of each item.  Its x, y and z are below their extents, and together give the item's number: only
+ * one packed index has these properties. */
 static enum prt_status verify_first_warp(const struct prt_container *c, uint32_t index,
                                          uint32_t lanes, struct prt_error *error)
 {
@@ -72,9 +72,9 @@ static int compare_addresses(const void *left, const void *right)
 {
     const struct container_index *a = *(const struct container_index *const *)left;
     const struct container_index *b = *(const struct container_index *const *)right;
-    /* equivalent: any positive number says so */
+    /* equivalent: any positive result means the same to qsort */
     if (a->address_bytes != b->address_bytes) return a->address_bytes < b->address_bytes ? -1 : 1;
-    /* uncovered: a qsort that merges asks of the one that comes first in the file before the other */
+    /* uncovered: a qsort that merges always has the earlier record of the file as `left` */
     return a < b ? -1 : a > b;
 }
 
@@ -83,8 +83,8 @@ static bool is_dedicated(const struct container_index *x)
     return (x->flags & CONTAINER_INDEX_DEDICATED) != 0;
 }
 
-/* Kernels of one place: it is dedicated to none of them, or to all, and then they have the same
- * registers: one kernel of the source, compiled more than once. */
+/* May two kernels use one place?  Either it is dedicated to neither of them, or to both: then they have the same registers,
+ * because they are one kernel of the source, compiled twice. */
 static bool may_share(const struct container_index *a, const struct container_index *b)
 {
     if (!is_dedicated(a) && !is_dedicated(b)) return true;

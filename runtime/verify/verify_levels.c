@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define NO_LABEL UINT32_MAX
-/* A state that has met others so often becomes unknown where it still changes. */
+/* After so many meetings at a label, each value that still changes becomes unknown. */
 enum { MEETINGS_MAX = 2 };
 /* Work that the memory for a state counts as, per quantity: memory is limited like work. */
 enum { STATE_WORK = 8 };
@@ -148,7 +148,7 @@ static enum prt_status meet_label(struct levels *x, uint32_t from, uint32_t targ
     return PRT_OK;
 }
 
-/* Something may have become ready. */
+/* A stage may have become ready: earlier answers no longer count. */
 static void forget_questions(struct levels *x)
 {
     memset(x->now.asked, 0, x->asked_words * sizeof *x->now.asked);
@@ -174,7 +174,7 @@ static bool has_reader_in(const struct levels *x, const struct container_node *n
     return false;
 }
 
-/* Could `ends` have ended the stage before everybody in `seen`? */
+/* False if the stage could be the first of those in `seen` that `ends` has ended. */
 static bool stage_outlives(const struct levels *x, uint32_t stage)
 {
     const struct container_node *node = &x->c->nodes[x->c->stages[stage].node];
@@ -187,7 +187,7 @@ static bool stage_outlives(const struct levels *x, uint32_t stage)
     return x->q.fed[stage] || (x->q.ordered && has_reader_in(x, node));
 }
 
-/* The largest set of stages none of which can have been the first to end. */
+/* Finds the largest set of stages in which no stage can have been the first to end.  All of them are running. */
 static enum prt_status infer_running(struct levels *x, uint32_t index)
 {
     uint32_t stages = x->c->stage_count;
@@ -643,7 +643,7 @@ static enum prt_status execute_selection(struct levels *x, uint32_t index,
     return status == PRT_OK ? forget_set(x, index, &x->c->sets[set]) : status;
 }
 
-/* Has every stage been asked for in vain since `ends`? */
+/* Has each stage been asked for since `ends`, and been found not ready? */
 static enum prt_status ask_all(struct levels *x, uint32_t index, bool *all)
 {
     memset(x->seen, 0, x->c->stage_count * sizeof *x->seen);

@@ -14,12 +14,12 @@ struct stall {
     uint64_t rule_count;
 };
 
-static enum prt_status verify_item(struct stall *s, uint64_t rule, uint64_t at, bool is_circle,
+static enum prt_status verify_item(struct stall *s, uint64_t rule, uint64_t at, bool is_cycle,
                                    struct prt_error *error)
 {
     const struct prt_container *c = s->c;
     uint64_t symbol = c->certificate[at], count = c->certificate[at + 1], nodes = c->node_count;
-    CHECK_WORD(symbol < nodes || (!is_circle && symbol - nodes < rule), at,
+    CHECK_WORD(symbol < nodes || (!is_cycle && symbol - nodes < rule), at,
                "rule %" PRIu64 " contains what is no node, and no rule before it", rule);
     uint64_t firings = symbol < nodes ? 1 : s->firings[symbol - nodes];
     CHECK_WORD(count >= 1 && count <= CONTAINER_STALL_FIRINGS_MAX, at + 1,
@@ -37,11 +37,11 @@ static enum prt_status verify_rules(struct stall *s, struct prt_error *error)
     for (uint64_t i = 0; i < s->rule_count; i++) {
         CHECK_WORD(at < total && c->certificate[at] <= (total - at - 1) / 2, at < total ? at : 0,
                    "rule %" PRIu64 " runs past the section", i);
-        bool is_circle = i + 2 == s->rule_count, is_last = i + 1 == s->rule_count;
+        bool is_cycle = i + 2 == s->rule_count, is_last = i + 1 == s->rule_count;
         uint64_t items = c->certificate[at];
         CHECK_WORD(items > 0 || is_last, at, "rule %" PRIu64 " is empty", i);
         for (uint64_t k = 0; k < items; k++) {
-            enum prt_status status = verify_item(s, i, at + 1 + 2 * k, is_circle, error);
+            enum prt_status status = verify_item(s, i, at + 1 + 2 * k, is_cycle, error);
             if (status != PRT_OK) return status;
         }
         at += 1 + 2 * items;

@@ -31,6 +31,10 @@ printf 'import "/dev/zero";\n' >imports_device.pipe
 cat k.pipe - >tests_fifo.pipe <<'END'
 test t of main { x = file("fifo"); expect y == {1}; }
 END
+cat >foreign.pipe <<'END'
+extern kernel f(in i32 x, out i32 y) from "fifo" cost 1;
+pipeline main(in i32 x, out i32 y) { x -> f -> y; }
+END
 check "a source: a named pipe" says 2 "fifo.pipe.*$pipe" soon "$PIPEC" fifo.pipe
 check "a source: a device" says 2 "/dev/zero.*$device" soon "$PIPEC" /dev/zero
 check "a source that is formatted" says 2 "$pipe" soon "$PIPEC" fmt fifo.pipe
@@ -54,6 +58,9 @@ check "a counterexample" says 2 "$pipe" soon "$PIPERUN" --replay fifo.pbc
 check "a source, to run" says 2 "$pipe" soon "$PIPERUN" fifo.pipe x=gen:ramp:1 y=null
 check "the text of a program" says 2 "$pipe" soon "$PIPERUN" asm fifo --into k.pbc -o out.pbc
 check "commands of the debugger" says 2 "$pipe" soon "$PIPERUN" --debug=fifo k.pbc x=gen:ramp:1 y=null
+check "a report for a picture" says 2 "cannot read 'fifo': .*$pipe" soon "$PIPEC" graph --format=svg --stats=fifo k.pipe
+check "code of an extern kernel" says 1 "'fifo' cannot be read: .*$pipe" soon "$PIPEC" --device=cpu foreign.pipe -o out.pbc
+check "times of arrival" says 2 "$pipe" soon "$PIPERUN" k.pbc x=gen:ramp:1,arrive=@fifo y=null
 check "the input of a test" says 1 "fifo.*$pipe" soon "$PIPEC" test tests_fifo.pipe
 
 # ---- what is written ----

@@ -6,7 +6,7 @@ cd "$TMP"
 # shellcheck source=tests/checks.sh
 . "$ROOT/tests/checks.sh"
 mkdir -p scripts base core/time model lang compiler/target compiler/plan compiler/codegen/x86 compiler/emit runtime/load tools tests
-cp "$ROOT"/scripts/{lint.sh,flow.awk,headers.pl,names.awk,licence.sh} scripts
+cp "$ROOT"/scripts/{lint.sh,flow.awk,headers.pl,names.awk,stale.pl,licence.sh} scripts
 header='/* SPDX-License-Identifier: MIT */'
 file() { printf '%s\n' "$header" "${@:2}" >"$1"; }
 file compiler/codegen/x86/x86.h
@@ -23,11 +23,13 @@ planted() {
 }
 planted "the kind of device, through a pointer" 'only compiler/target asks' compiler/plan/kind.c 'int f(struct devdesc *d) { return d->host; }'
 planted "the kind of device, in a struct" 'only compiler/target asks' compiler/plan/kind.h 'static int f(struct devdesc d) { return d.host; }'
+planted "a name of one instruction set" 'name an instruction set' compiler/emit/emit.c 'const char *triple = "x86_64-pc-linux-gnu";'
 planted "a header of one instruction set" 'belongs to one instruction set' compiler/emit/emit.c '#include "compiler/codegen/x86/x86.h"'
 planted "an include against the flow" 'against the flow' compiler/target/back.c '#include "compiler/plan/plan.h"'
 planted "an include from the other half" 'meet in lang/, base/, core/ and model/ only' runtime/load/load.c '#include "compiler/plan/plan.h"'
 planted "an include of the core from a half" 'core/ includes lang/ and core/ only' core/time/cycles.h '#include "base/status.h"'
 planted "an include of a half from the model" "meet in lang/, base/, core/ and model/ only" model/load.h '#include "runtime/load/reader.h"'
+planted "a library that opens files itself" 'waits for the other end of a named pipe' tools/load.c 'json_t *f(void) { return json_load_file("a", 0, 0); }'
 planted "a file name that exists twice" 'not unique.*plan.c' runtime/load/plan.c 'int load;'
 # A function of a library for one kind of machine or another has two definitions in one file.
 file base/clock.h '#if A' 'static inline int clock_read(void)' '{' '    return 1;' '}' '#else' 'static inline int clock_read(void)' '{' '    return 2;' '}' '#endif'
@@ -46,6 +48,9 @@ planted "a name that a function of a header has" 'also a function of base/clock.
 {
     return 0;
 }'
+file base/named.h '/* settle_run, base/clock.h, the product n_i and sched_code of place.c */' 'int sched_code;'
+check "a comment that names what exists" scripts/lint.sh structure
+planted "a comment that names a function that is gone" "gone.h:2: 'settle_gone': nothing has this name" base/gone.h '/* As settle_gone.  settle_run is there. */'
 # many N LINE: N lines; & in LINE is their number.
 many() { seq "$1" | sed "s/.*/$2/"; }
 planted "a header of too many prototypes" 'many.h: 37 prototypes' base/many.h "$(many 37 'int f&(int);')"

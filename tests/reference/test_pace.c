@@ -107,7 +107,7 @@ static bool agrees(const struct pace *pace, struct oracle_pace truth)
 }
 
 /* Each hop leads to the next one over the buffer that it names. */
-static void check_circuit(const struct drawn *drawn, const struct pace *pace)
+static void check_cycle(const struct drawn *drawn, const struct pace *pace)
 {
     assert_true(pace->hop_count > 0);
     for (uint32_t i = 0; i < pace->hop_count; i++) {
@@ -142,7 +142,7 @@ static void random_graphs_at_depths_run_as_fast_as_simulated(void **state)
                     tell(&drawn, &p.at_depths, truth, own);
                     fail();
                 }
-                check_circuit(&drawn, &p.at_depths);
+                check_cycle(&drawn, &p.at_depths);
             }
         }
         if (drawn.f) fixture_free(drawn.f);
@@ -151,7 +151,7 @@ static void random_graphs_at_depths_run_as_fast_as_simulated(void **state)
     if (count >= 500) assert_true(compared > count / 2 && stuck > count / 20);
 }
 
-/* Where only circuits hold it up, more lead of the fastest node changes nothing. */
+/* Where only cycles hold it up, more lead of the fastest node changes nothing. */
 static void random_graphs_without_limit_run_as_fast_as_simulated(void **state)
 {
     (void)state;
@@ -179,7 +179,7 @@ static void random_graphs_without_limit_run_as_fast_as_simulated(void **state)
                     tell(&drawn, &p.unlimited, truth, own);
                     fail();
                 }
-                check_circuit(&drawn, &p.unlimited);
+                check_cycle(&drawn, &p.unlimited);
             }
         }
         if (drawn.f) fixture_free(drawn.f);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * throughput_of_net against self-timed execution, on random graphs with and without depths: the
- * pace, and that the critical circuit is one.  N, SEED and T as in test_agreement.
+ * pace, and that the critical cycle is one.  N, SEED and T as in test_agreement.
  */
 #include "tests/test.h"
 
@@ -18,7 +18,7 @@ struct figures {
     enum throughput_kind kind;
     long iterations, cycles;
     bool exact;
-    bool critical[ORACLE_NODES]; /* on the critical circuit */
+    bool critical[ORACLE_NODES]; /* on the critical cycle */
 };
 
 /* ---- the compiler's answer ---- */
@@ -49,7 +49,7 @@ static void mark_critical(const struct net *net, const struct throughput *found,
 
 /* Each arc once, so a walk that comes by a node again is not in its order; but what is entered is
  * left. */
-static bool is_circuit(const struct net *net, const struct throughput *found)
+static bool is_cycle(const struct net *net, const struct throughput *found)
 {
     for (uint32_t c = 0; c < found->critical_count; c++) {
         bool left = false, entered = false;
@@ -87,7 +87,7 @@ static struct figures ask(const struct oracle_graph *g, bool bounded)
     figures.iterations = (long)found.iterations;
     figures.cycles = (long)found.cycles;
     figures.exact = found.exact;
-    assert_true(is_circuit(net, &found));
+    assert_true(is_cycle(net, &found));
     if (found.kind == THROUGHPUT_RATIO) mark_critical(net, &found, index, g->node_count, &figures);
     fixture_free(f);
     return figures;
@@ -139,14 +139,14 @@ static const char *judge_critical(const struct oracle_graph *g, const struct fig
         struct oracle_pace then = oracle_pace(&slower, q, MANY);
         if (then.verdict == ORACLE_LIVE &&
             then.iterations * pace.cycles >= pace.iterations * then.cycles)
-            return "a node of the critical circuit can be slower without a loss";
+            return "a node of the critical cycle can be slower without a loss";
         any = true;
     }
-    if (!any) return "no critical circuit";
+    if (!any) return "no critical cycle";
     struct oracle_pace then = oracle_pace(&faster, q, MANY);
     return then.verdict != ORACLE_LIVE || same_pace(then, pace)
                ? NULL
-               : "faster beside the critical circuit is faster";
+               : "faster beside the critical cycle is faster";
 }
 
 static const char *judge(const struct oracle_graph *g, const struct figures *figures)

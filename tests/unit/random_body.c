@@ -295,6 +295,10 @@ static const struct alike alikes[] = {
     {{"min(a, b)", "max(a, b)"}, {"a = x[3];", "b = x[4];", "b += 2;", "a = b;", "a--;", "b = 0;"}},
     {{"clamped(a, 3)", "folded(a, 3)"},
      {"a = x[3];", "b = x[4];", "b += 2;", "a = b;", "a--;", "b = 0;"}},
+    {{"(a & 1)", "(a & 2)"}, {"a = x[3];", "a += 2;", "a++;", "a = b;", "a ^= 1;", "a = 7 - a;"}},
+    {{"(u8)a", "(i8)(a << 6)"},
+     {"a = x[3];", "a += 2;", "a++;", "a = -b;", "a = 3 - a;", "a *= 100;"}},
+    {{"(u32)a % 2", "a % 2"}, {"a = x[3];", "a = 0 - b;", "a--;", "a = b;", "a ^= 1;", "a -= 5;"}},
     {{"-a", "~a"}, {"a = x[3];", "a -= 2;", "a++;", "a = b;", "a ^= 1;", "a = 7 - a;"}},
     {{"(i32)f", "(i32)!f"},
      {"f = !f;", "f = a < 2;", "f = f && x[1] > 1;", "f = x[3] > 2;", "f = a == b || f;",
@@ -320,9 +324,12 @@ static void draw_questions(struct body_writer *w)
     w->window = random_draw(&w->random, 2, 4);
     w->bound = random_draw(&w->random, 0, 3);
     w->compare = compares[one];
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
+        int bound =
+            w->bound + (i == 1 ? random_draw(&w->random, -3, 3) / 3 : 0); /* 1 away, perhaps */
         snprintf(w->asked[i], sizeof w->asked[i], "%s %s %d", values[i],
-                 compares[i == 0 ? one : other], w->bound);
+                 compares[i == 0 ? one : other], bound);
+    }
     snprintf(w->asked[2], sizeof w->asked[2], "x[%d] > 2", random_draw(&w->random, 0, 7));
     snprintf(w->asked[3], sizeof w->asked[3], "f");
 }
@@ -397,6 +404,33 @@ static void put_pass(struct body_writer *w)
     w->loops--;
 }
 
+/* Counts where something holds, appends elsewhere, and appends as many as it has counted. */
+static void put_counted(struct body_writer *w)
+{
+    static const char *const loops[] = {
+        "for (i32 j = 0; j < k; j++) y <- j;",
+        "for (i32 j = 1; j <= k; j++) y <- j;",
+        "for (i32 j = k; j > 0; j--) y <- j;",
+        "for (i32 j = 0; j < k; j++) { y <- j; if (x[5] > 2) break; }",
+        "for (i32 j = 0; j < k; j++) { y <- j; if (x[j] > 2) k--; }",
+        "for (i32 j = 0; j < k; j += 2) y <- j;",
+        "for (i32 j = a; j < k; j++) y <- j;",
+        "for (i32 j = 0; k > j; j++) { y <- j; y <- k; }",
+        "{ i32 j = 0; while (j++ < k) y <- j; }",
+        "{ i32 j = k; k = x[6]; while (j-- > 0) y <- j; }",
+        "{ i32 e = k + 1; for (i32 j = 1; j < e; j++) y <- j; }",
+        "for (i32 j = 0; j != k; j++) y <- j;",
+    };
+    int pick = random_draw(&w->random, 0, (int)(sizeof loops / sizeof *loops) - 1);
+    int first = random_draw(&w->random, -6, 3);
+    put(w, "{ i32 k = %d; for (i32 i = 0; i < %d; i++) { if (x[i] < %d) k%s; else %s }\n",
+        first < 0 || pick == 11 ? 0 : first - 1, w->window, w->bound,
+        random_draw(&w->random, 0, 5) ? "++" : " += 2",
+        random_draw(&w->random, 0, 5) ? "y <- i;" : "{ y <- i; y <- k; }");
+    if (random_draw(&w->random, 0, 5) == 0) put(w, "if (x[7] > 2) k++;\n");
+    put(w, "%s }\n", loops[pick]);
+}
+
 static void put_appending(struct body_writer *w, int depth);
 
 /* Statements around others. */
@@ -429,6 +463,8 @@ static void put_appending(struct body_writer *w, int depth)
     int pick = random_draw(&w->random, 0, depth > 0 ? 9 : 7);
     if (pick < 2)
         put_change(w);
+    else if (pick == 3)
+        put_counted(w);
     else if (pick == 2)
         put_pass(w);
     else if (pick > 7)

@@ -444,6 +444,71 @@ static void conditions_asked_twice_are_one_unknown(void **state)
                   0, 3, true);
 }
 
+/* Of integers a constant on either side, the next constant, and the ends of a range ask the same. */
+static void one_question_in_other_words_is_one_unknown(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type, *first, *second;
+        uint64_t least, most;
+    } cases[] = {
+        {"i32", "v < 5", "v > 4", 16, 16},
+        {"i32", "5 > v", "5 <= v", 16, 16},
+        {"i32", "v < 5", "v > 5", 0, 32},
+        {"i32", "v > 2147483646", "v != 2147483647", 16, 16},
+        {"i32", "(v & 1) == 0", "(v & 1) == 1", 16, 16},
+        {"i32", "(v & 1) > 0", "!(v & 1)", 16, 16},
+        {"i32", "(v >> 3 & 1) == 1", "(v >> 3 & 1) < 1", 16, 16},
+        {"i32", "(v & 2) == 0", "(v & 2) == 1", 0, 32},
+        {"u32", "v % 2 == 0", "v % 2 == 1", 16, 16},
+        {"i32", "v % 2 == 0", "v % 2 == 1", 0, 32}, /* -1 as well */
+        {"u8", "v == 0", "v > 0", 16, 16},
+        {"u8", "v == 255", "v < 255", 16, 16},
+        {"i8", "v == -128", "v >= -127", 16, 16},
+        {"u64", "v == 18446744073709551615", "v < 18446744073709551615", 16, 16},
+        {"i64", "v > 9223372036854775807", "v <= 9223372036854775807", 16, 16},
+        {"bool", "v == false", "v == true", 16, 16},
+        {"bool", "!v", "v != false", 16, 16},
+        {"f32", "v < 0", "v >= 0", 0, 32},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *type = cases[i].type;
+        char body[512];
+        snprintf(body, sizeof body,
+                 "for (i32 i = 0; i < 16; i++) { %s v = (%s)x[i]; if (%s) y <- i; }"
+                 "for (i32 i = 0; i < 16; i++) { %s v = (%s)x[i]; if (%s) y <- i; }",
+                 type, type, cases[i].first, type, type, cases[i].second);
+        expect_bounds(body, "in i32 x peek 16, out i32 y", cases[i].least, cases[i].most, true);
+    }
+}
+
+/* A pass appends some and counts the others, and a loop appends as many as were counted. */
+static void what_was_counted_is_appended_later(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *loop;
+        uint64_t least, most;
+    } cases[] = {
+        {"for (i32 i = 0; i < n; i++) y <- 1;", 16, 16},
+        {"for (i32 i = 1; i <= n; i++) y <- 1;", 16, 16},
+        {"for (i32 i = 0; i <= n; i++) y <- 1;", 17, 17},
+        {"for (i32 i = 0; i != n; i++) y <- 1;", 16, 16},
+        {"for (i32 i = n; i > 0; i--) y <- 1;", 16, 16},
+        {"i32 k = 0; while (k < n) { y <- 1; k++; }", 16, 16},
+        {"while (n-- > 0) y <- 1;", 16, 16},
+        {"n += 5; for (i32 i = 0; i < n; i++) y <- 1;", 21, 21},
+        {"for (i32 i = 0; i < n; i++) { y <- 1; if (x[0] == 9) break; }", 0, 17},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char body[512];
+        snprintf(body, sizeof body,
+                 "i32 n; for (i32 i = 0; i < 16; i++) if (x[i] > 3) n++; else y <- x[i]; %s",
+                 cases[i].loop);
+        expect_bounds(body, "in i32 x peek 16, out i32 y", cases[i].least, cases[i].most, true);
+    }
+}
+
 /* A condition that has been made of others, over and over, takes no time or memory that grows with each
  * step, and no stack that grows with the rounds. */
 static void conditions_made_of_conditions_stay_small(void **state)
@@ -613,6 +678,8 @@ TEST_MAIN("amplify", cmocka_unit_test(production_of_work_items_adds_up),
           cmocka_unit_test(a_loop_begins_where_an_earlier_counter_ended),
           cmocka_unit_test(a_loop_that_may_never_end_has_no_bound),
           cmocka_unit_test(conditions_asked_twice_are_one_unknown),
+          cmocka_unit_test(one_question_in_other_words_is_one_unknown),
+          cmocka_unit_test(what_was_counted_is_appended_later),
           cmocka_unit_test(conditions_made_of_conditions_stay_small),
           cmocka_unit_test(sums_of_a_body_keep_so_many_products),
           cmocka_unit_test(functions_are_followed_into),

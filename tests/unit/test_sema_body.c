@@ -407,7 +407,7 @@ static void constants_that_do_not_fit_are_warned_about(void **state)
     (void)state;
     assert_body("u8 a = 300; y <- 1; y <- 2;", "300 does not fit u8 and becomes 44");
     assert_body("u32 a = -1; y <- 1; y <- 2;", "(u32)(-1)");
-    assert_body("i32 a = 2.5; y <- 1; y <- 2;", "2.5 is no value of i32 and becomes 2");
+    assert_body("i32 a = 2.5; y <- 1; y <- 2;", "2.5 is not a value of i32 and becomes 2");
     assert_body("u8 a = (u8)300; u32 b = (u32)-1; i32 c = 4.0; bool d = 5; y <- 1; y <- 2;", NULL);
 }
 

@@ -2,8 +2,7 @@
 /*
  * program_text: `piperun disasm`, `verify` and `asm`: the scheduler program of a container.
  *
- * argv[0] is the subcommand's name.  Each returns the exit code; everything has been said and
- * freed.
+ * argv[0] is the subcommand's name.  Each function prints its messages, frees its memory, and returns the exit code.
  */
 #ifndef TOOLS_PIPERUN_PROGRAM_TEXT_H
 #define TOOLS_PIPERUN_PROGRAM_TEXT_H

@@ -132,7 +132,7 @@ static void note_buffer(const struct prt_leftover_statistics *b)
                      more, b->stranded_packets, plural(b->stranded_packets), b->buffer);
 }
 
-/* Packets that were not processed, and the reader that did not take them. */
+/* Packets that were not processed, and the reader that did not consume them. */
 static void note_rest(const struct prt_session *session)
 {
     struct prt_leftover_statistics buffer;

@@ -344,7 +344,7 @@ static void visit_list(struct narrowing *n, const struct ks *first)
         visit_statement(n, s);
 }
 
-/* ---- what comes of it ---- */
+/* ---- the narrowed kernel ---- */
 
 static bool is_in(struct interval range, wide low, wide high)
 {

@@ -14,8 +14,8 @@
  *
  * Reference: Stephenson, Babb, Amarasinghe, "Bitwidth analysis with application to silicon compilation", PLDI 2000.
  */
-#ifndef PIPEC_NARROW_H
-#define PIPEC_NARROW_H
+#ifndef PIPEC_BITWIDTH_H
+#define PIPEC_BITWIDTH_H
 
 #include "compiler/ir/kernel.h"
 #include "compiler/context/context.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * code_generator: what the code generator needs of an instruction-set architecture.
+ * code_generator: the parameters and steps of an instruction-set architecture.
  *
  * The other files of codegen know no instruction set. They read these parameters and those of the
  * instruction set (instruction_set.h), and call these steps.
@@ -20,13 +20,14 @@ struct code_generator {
     const char
         *linker_emulation;    /* the linker's option -m; NULL: an image is not linked, it is text */
     const char *complete_set; /* an instruction set that has every operation of kernels */
-    const char *const *set_names; /* of its instruction sets, the last one NULL */
-    uint32_t image_kind;          /* enum container_image_kind */
+    const char *const *
+        set_names; /* of its instruction sets: the first one all targets have; the last one is NULL */
+    uint32_t image_kind; /* enum container_image_kind */
     /* Firings and work-items are threads: an entry is executed by many threads, each of which executes its
      * part (lang/gpu_abi.h).  Otherwise an entry executes all firings, in vectors. */
     bool threads;
 
-    /* Describes the instruction set of that name, but for its `code`; false: there is none. */
+    /* Describes the instruction set of that name, except its `code`; false: there is none. */
     bool (*find_set)(struct arena *arena, const char *name, struct instruction_set *out);
     /* Of two sets the one with the larger number is better. */
     unsigned (*rank)(const struct instruction_set *set);

@@ -91,7 +91,10 @@ static bool classify_file(struct compile *cx, struct foreign_file *file)
 static bool read_foreign_file(struct compile *cx, struct foreign_file *file)
 {
     FILE *stream = file_open_input_stream(file->path);
-    if (stream == NULL) return refuse_file(cx, file, file_error_text(errno), NULL);
+    if (stream == NULL) {
+        const char *why = file_error_text(errno);
+        return refuse_file(cx, file, arena_printf(cx->arena, "cannot be read: %s", why), NULL);
+    }
     bool good = fseek(stream, 0, SEEK_END) == 0;
     long size = good ? ftell(stream) : -1;
     good = size >= 0 && size <= FILE_MAX_BYTES && fseek(stream, 0, SEEK_SET) == 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * instruction_set: what the option --march names, as the code generator reads it (code_generator.h).
+ * instruction_set: the names of the option --march, and their meaning for the code generator (code_generator.h).
  */
 #ifndef PIPEC_INSTRUCTION_SET_H
 #define PIPEC_INSTRUCTION_SET_H
@@ -34,5 +34,8 @@ struct instruction_set {
 uint32_t instruction_sets_read(struct arena *arena, const char *list,
                                struct instruction_set sets[INSTRUCTION_SETS_MAX],
                                const char **problem);
+
+/* The set that all GPUs for which pipec compiles have. */
+void instruction_set_for_threads(struct arena *arena, struct instruction_set *out);
 
 #endif

@@ -124,8 +124,8 @@ static void check_status(struct kernel_emitter *e, LLVMValueRef status, struct s
                     LLVMBuildSExt(e->builder, status, e->i64, ""), NULL);
 }
 
-/* Foreign code has written its packets before they are counted: more than there is room for has done harm, and is
- * reported for that reason. */
+/* Foreign code has written its packets before they are counted.  If they are more than there is room for, harm has been
+ * done already; the report says so. */
 static void check_foreign_counts(struct kernel_emitter *e, struct span span)
 {
     const struct kernel *kernel = e->body->kernel;
@@ -336,12 +336,13 @@ static bool link_foreign_file(struct kernel_emitter *e, const struct foreign_fil
         return report_bitcode(e, file, problem);
     }
     LLVMDisposeMessage(problem);
-    if (strncmp(LLVMGetTarget(module), "x86_64", strlen("x86_64")) != 0) {
+    const char *triple = e->code->triple;
+    if (strncmp(LLVMGetTarget(module), triple, strcspn(triple, "-")) != 0) {
         LLVMDisposeModule(module);
         return report_bitcode(e, file, LLVMCreateMessage("it is for another processor"));
     }
-    /* Foreign functions get the instruction set of the image: they could not be put in
-     * place otherwise, and each image has its own. */
+    /* Foreign functions get the instruction set of the image: with another one they could not be inlined, and each image
+     * has its own. */
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f != NULL; f = LLVMGetNextFunction(f)) {
         drop_text_attribute(f, "target-cpu");
         drop_text_attribute(f, "target-features");
@@ -351,7 +352,7 @@ static bool link_foreign_file(struct kernel_emitter *e, const struct foreign_fil
     return LLVMLinkModules2(e->module, module) == 0 || report_bitcode(e, file, NULL);
 }
 
-/* The function of a firing is in no other file's way, and is put in place of its calls. */
+/* Makes the function of a firing internal, so that it cannot collide with one of another file, and has it inlined. */
 static void put_in_place(struct kernel_emitter *e, const struct kernel *kernel)
 {
     const char *name = arena_printf(e->scratch, "%s_run", kernel->name);

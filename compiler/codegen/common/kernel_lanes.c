@@ -503,7 +503,7 @@ static void widen_count(struct width_count *count, uint64_t bytes)
     if (bytes > count->widest_bytes) count->widest_bytes = bytes;
 }
 
-/* The widest of what is computed in lanes: of functions that are called with it, of all that is in them. */
+/* The width of the widest value computed in lanes, those in called functions included. */
 static bool widen_to(const struct kx *x, void *data)
 {
     struct width_count *count = data;

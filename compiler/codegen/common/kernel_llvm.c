@@ -317,7 +317,7 @@ static bool optimise_module(struct kernel_emitter *e)
     return false;
 }
 
-/* Locals live on the stack of whoever fires the kernel. */
+/* Locals live on the stack of the thread that fires the kernel. */
 enum { LOCALS_MAX_BYTES = 1 << 20 };
 
 static void check_locals(struct kernel_emitter *e, const struct ks *code, const char *what,

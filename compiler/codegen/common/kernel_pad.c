@@ -2,11 +2,11 @@
 /*
  * kernel_pad: batches that do not fill a block of lanes.
  *
- * A sum over a window waits for each of its additions, so a block of firings in lanes takes hardly longer than one of
- * them.  Where a batch has fewer firings than a block, its windows are copied to where a whole block of packets fits,
- * with zeroes after them, the block is executed there, and what the batch's own firings have written is copied back; what
- * they do not name is zero.  Nothing outside of the windows is touched, and the bits are those of lanes, which are
- * those of single firings.
+ * Each addition of a sum over a window waits for the one before it, so a block of firings in lanes takes hardly longer than
+ * one firing.  If a batch has fewer firings than a block, the code copies its in-windows to scratch memory, followed by
+ * zeros for a whole block.  It executes the block there, and copies the packets of the batch's own firings back.  Packets
+ * that they do not name are zero.  Nothing outside of the windows is read or written.  The bits are those of single
+ * firings, as always with lanes.
  */
 #include "compiler/codegen/common/kernel_pad.h"
 
@@ -23,7 +23,7 @@ static bool is_loop_statement(const struct ks *s, void *data)
     return s->kind == KS_LOOP;
 }
 
-/* Packets of a window with so many firings. */
+/* Packets of a window that `firings` firings see. */
 static uint64_t in_packets(const struct kernel_port *port, uint64_t firings)
 {
     return (firings - 1) * port->pop + port->peek;
@@ -49,7 +49,7 @@ static bool windows_fit(const struct kernel *kernel)
     return windows <= WINDOWS_MAX && bytes <= BYTES_MAX;
 }
 
-/* Sums of integers, and under --fast-math those of floats, are vectors within a firing. */
+/* Only these need the padding: sums of integers, and of floats under --fast-math, are vectors within a firing already. */
 static bool gives_floats(const struct kernel *kernel)
 {
     for (uint32_t i = 0; i < kernel->out_count; i++)
@@ -78,7 +78,7 @@ static LLVMValueRef multiply_firings(const struct padding *p, uint64_t packets,
     return LLVMBuildMul(p->e->builder, firings, kernel_i64(p->e, packets), "");
 }
 
-/* Room for the packets of a whole block; it is made where the function begins. */
+/* Room for the packets of a whole block, allocated at the beginning of the function. */
 static LLVMValueRef scratch_room(const struct padding *p, uint64_t bytes)
 {
     enum { ALIGNMENT = 64 };
@@ -123,7 +123,7 @@ static void make_room(const struct padding *p, LLVMValueRef *windows)
     }
 }
 
-/* The window of the batch has been cleared where some packets are not named: what stands for it has to be, too. */
+/* If a kernel may leave packets unnamed, the batch's out-window has been cleared.  So its copy is cleared, too. */
 static void fill_out(const struct padding *p, uint32_t output, LLVMValueRef to)
 {
     struct kernel_emitter *e = p->e;

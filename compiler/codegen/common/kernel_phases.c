@@ -19,6 +19,7 @@
  */
 #include "compiler/codegen/common/kernel_phases.h"
 
+#include "base/arithmetic.h"
 #include "compiler/bodies/written.h"
 #include "compiler/codegen/common/kernel_llvm_address.h"
 #include "compiler/codegen/common/kernel_llvm_types.h"
@@ -78,7 +79,7 @@ static bool describe_phase_port(struct kernel_emitter *e, const struct kernel_po
     uint32_t fit = e->isa.vector_bits / 8 / (p->scalars * (uint32_t)p->scalar->width_bytes);
     p->tile = fit < lanes ? fit : lanes;
     uint64_t longest = lanes - 1 + (seen + packets - 1) / packets;
-    p->length = (longest + p->tile - 1) / p->tile * p->tile;
+    p->length = align_up(longest, p->tile);
     return true;
 }
 

@@ -11,7 +11,7 @@ enum { KERNEL_REGISTERS_MAX = 8 };
 unsigned kernel_float_registers(LLVMTypeRef type, unsigned register_bits);
 LLVMValueRef kernel_register_of(struct kernel_emitter *e, LLVMValueRef vector, unsigned registers,
                                 unsigned index);
-/* The vector of these; what the array holds is lost. */
+/* Joins the registers to a vector.  Overwrites the array. */
 LLVMValueRef kernel_join_registers(struct kernel_emitter *e, LLVMValueRef *registers,
                                    unsigned count);
 /* A call of an intrinsic of the target. */

@@ -25,7 +25,7 @@
 
 enum { MESSAGE_NO_LLVM, MESSAGE_BEGINS, MESSAGE_CODE, MESSAGE_FINDINGS };
 
-struct order { /* what the child is to do */
+struct order { /* the task of the child */
     struct compile *cx;
     const struct graph *graph;
     const struct instruction_set *sets;
@@ -33,7 +33,7 @@ struct order { /* what the child is to do */
     enum kernel_text kind;
 };
 
-struct result { /* what has come of it */
+struct result { /* as far as the child has reported it */
     struct kernel_code codes[INSTRUCTION_SETS_MAX];
     uint32_t code_count;
     struct parcel_reader findings;
@@ -116,7 +116,7 @@ static void work_as_child(struct child_line *line, void *data)
     send_findings(&w, places);
 }
 
-/* ---- what it sends ---- */
+/* ---- messages of the child ---- */
 
 static uint32_t *unpack_numbers(struct parcel_reader *reader, size_t count)
 {
@@ -185,7 +185,7 @@ static struct diag *report_end(struct compile *cx, const struct result *result,
                        "code generation sent something that is not whole while %s", doing);
 }
 
-/* SIGKILL is what a system sends that has no memory left, and what a person sends. */
+/* A system that has no memory left sends SIGKILL.  So may a user. */
 static bool is_shortage(const struct child_end *end)
 {
     return end->fate == CHILD_NO_MEMORY || end->fate == CHILD_UNHEARD ||
@@ -214,7 +214,7 @@ static struct child_end converse_with_child(const struct order *order, struct re
         take_message(order, result, &message);
     struct child_end end = child_finish(child);
     if (end.fate == CHILD_ENDED && result->no_llvm == NULL) {
-        /* When the child has ended: its times are known to this process then. */
+        /* Only after the child has ended does this process know the child's times. */
         struct parcel_reader *reader = &result->findings;
         const struct sources *sources = order->cx->sources;
         diag_unpack(order->cx->diags, reader, sources);
@@ -346,10 +346,9 @@ struct kernel_image *kernel_compile(struct compile *cx, const struct graph *grap
 static const struct instruction_set *gpu_set(struct compile *cx, struct instruction_set *sets,
                                              uint32_t count)
 {
-    const char *problem;
     for (uint32_t i = 0; i < count; i++)
         if (sets[i].code->threads) return &sets[i];
-    instruction_sets_read(cx->arena, "sm_80", sets, &problem);
+    instruction_set_for_threads(cx->arena, sets);
     return sets;
 }
 

@@ -6,8 +6,8 @@
  * Requires: sources whose numbers are final.
  * Ownership: everything in the arena that the table was made with.
  */
-#ifndef PIPEC_PLACES_H
-#define PIPEC_PLACES_H
+#ifndef PIPEC_SOURCE_MAP_H
+#define PIPEC_SOURCE_MAP_H
 
 #include "compiler/context/context.h"
 #include "base/vec.h"

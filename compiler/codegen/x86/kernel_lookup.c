@@ -63,7 +63,7 @@ static LLVMValueRef build_permute(const struct lookup *l, LLVMValueRef part, LLV
     return kernel_target_call(l->e, name, arguments, 2);
 }
 
-/* Is that bit of the index 1?  By its sign after a shift, which is what a blend reads. */
+/* Is that bit of the index 1?  Tests the sign after a shift, because a blend reads signs. */
 static LLVMValueRef has_bit(const struct lookup *l, LLVMValueRef index, unsigned bit)
 {
     LLVMBuilderRef b = l->e->builder;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/arithmetic.h"
 #include "compiler/optimize/compose/compose_internal.h"
 
 #include <assert.h>
@@ -445,7 +446,7 @@ static bool add_outer_ports(struct composer *c)
 static uint64_t begin_block(uint64_t bytes)
 {
     enum { BLOCK_ALIGNMENT = 16 };
-    return (bytes + BLOCK_ALIGNMENT - 1) / BLOCK_ALIGNMENT * BLOCK_ALIGNMENT;
+    return align_up(bytes, BLOCK_ALIGNMENT);
 }
 
 /* A copy of the member's variable for the composite, whose block of this member begins at `begin`. */

@@ -233,7 +233,7 @@ static struct kx *item_at(struct composer *c, const struct variable *array, stru
     return compose_item(c, of, compose_offset(c, index, offset));
 }
 
-/* to[i + to_first] = from[i + from_first] for i below `count` */
+/* to[i] = from[i + from_first] for i below `count` */
 static void copy_items(struct composer *c, struct ks ***at, const struct variable *to,
                        const struct variable *from, uint64_t from_first, uint64_t count)
 {

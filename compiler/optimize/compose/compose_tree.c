@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Builds small typed trees with ir/expr_build: `r * 4 + i`, a declaration, a loop.  Their accesses need no checks. */
+#include "base/arithmetic.h"
 #include "compiler/optimize/compose/compose_internal.h"
 #include "compiler/ir/expr_build.h"
 
@@ -128,7 +129,7 @@ struct variable *compose_state(struct composer *c, const char *name, const struc
                            .span = span,
                            .type = type,
                            .index = (uint32_t)k->states.count,
-                           .offset_bytes = (k->state_bytes + align - 1) / align * align};
+                           .offset_bytes = align_up(k->state_bytes, align)};
     k->state_bytes = v->offset_bytes + type->width_bytes;
     vec_push(c->cx->arena, &k->states, v);
     return v;

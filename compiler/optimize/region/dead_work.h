@@ -11,8 +11,8 @@
  *
  * region.h says which nodes can be joined, and how the end of a stream is treated.
  */
-#ifndef PIPEC_REDUCE_H
-#define PIPEC_REDUCE_H
+#ifndef PIPEC_DEAD_WORK_H
+#define PIPEC_DEAD_WORK_H
 
 #include "compiler/ir/graph.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/arithmetic.h"
 #include "compiler/optimize/region/region_kernel_internal.h"
 
 /*
@@ -549,7 +550,7 @@ static void add_member_arguments(struct region_writer *w, struct kernel *kernel,
         struct variable *variable = ARENA_NEW(arena, struct variable);
         *variable = *of->variable;
         uint64_t align = variable->type->alignment_bytes;
-        variable->offset_bytes = (kernel->arguments_bytes + align - 1) / align * align;
+        variable->offset_bytes = align_up(kernel->arguments_bytes, align);
         kernel->arguments_bytes = variable->offset_bytes + variable->type->width_bytes;
         node->arguments[kernel->argument_count] = of->value;
         kernel->arguments[kernel->argument_count++] = variable;

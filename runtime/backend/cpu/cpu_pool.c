@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/backend/cpu/cpu_pool.h"
 
+#include "base/arithmetic.h"
 #include "base/array_allocate.h"
 #include "runtime/device/host_thread.h"
 #include "runtime/device/kernel_call.h"
@@ -252,10 +253,10 @@ static uint64_t chunk_firings(const struct prt_cpu_job *job, uint64_t workers, u
     uint64_t each = expected / (workers * CHUNKS_PER_WORKER);
     if (each < least) each = least;
     if (each > CHUNK_NS_MOST) each = CHUNK_NS_MOST;
-    uint64_t wanted = (expected / each + workers - 1) / workers * workers; /* equal shares */
+    uint64_t wanted = align_up(expected / each, workers); /* equal shares */
     if (wanted > PRT_CPU_CHUNKS_MAX) wanted = PRT_CPU_CHUNKS_MAX;
     uint64_t firings = (all + wanted - 1) / wanted, unit = range_unit(firings);
-    return (firings + unit - 1) / unit * unit;
+    return align_up(firings, unit);
 }
 
 static void cut_cpu_job(struct prt_cpu_pool *pool, struct prt_cpu_job *job, uint64_t least)
@@ -492,8 +493,8 @@ static uint64_t share_word(uint32_t call, struct pieces pieces, uint32_t next, u
 }
 
 /* The number of chunks to take.  The owner takes most of the rest, in ever smaller pieces, so that others can help if it
- * is slow.  Others take half, and leave enough for the owner to come back to.  No piece is long: everyone waits for a
- * worker that the system stops within one. */
+ * is slow.  Others take half, so that the owner finds chunks when it comes back.  No piece is long: if the system stops a
+ * worker within one, all workers wait for it. */
 static uint32_t piece_chunks(uint32_t left, struct pieces pieces, bool own)
 {
     uint32_t chunks = own ? left - left / 4 : left / 2;
@@ -695,7 +696,7 @@ static struct pieces cut_call(const struct prt_cpu_pool *pool, struct prt_cpu_jo
     if (wanted > PRT_CPU_CHUNKS_MAX) wanted = PRT_CPU_CHUNKS_MAX;
     if (wanted < 1 || job->expected_ns < UINT64_C(2) * CHUNK_NS_LEAST) wanted = 1;
     uint64_t unit = range_unit(all / workers), firings = (all + wanted - 1) / wanted;
-    firings = (firings + unit - 1) / unit * unit;
+    firings = align_up(firings, unit);
     job->chunk_firings = firings < all ? firings : all;
     job->chunks = (uint32_t)((all + job->chunk_firings - 1) / job->chunk_firings);
     return (struct pieces){.least = chunks_in(job, CHUNK_NS_LEAST, LEAST_MAX),

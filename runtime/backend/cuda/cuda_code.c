@@ -10,7 +10,7 @@
 
 enum { LOG_BYTES = 4096, THREADS_MAX = 1024, WARP = 32 };
 
-/* The first line of what the driver says about a text. */
+/* The first line of the driver's log, as printable ASCII. */
 static const char *first_log_line(char *log)
 {
     log[LOG_BYTES - 1] = '\0';

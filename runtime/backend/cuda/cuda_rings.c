@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/backend/cuda/cuda_rings.h"
 
+#include "base/arithmetic.h"
+
 #include <stdlib.h>
 
 enum { ON_DEVICE = 1, PINNED = 1, READS_AND_WRITES = 3 };
@@ -46,7 +48,7 @@ static int create_inner(struct prt_cuda_run *run, uint32_t number, size_t granul
 {
     struct core_fifo *fifo = &core_buffers(run->work->core)[number].fifo;
     size_t bytes = (size_t)fifo->ring_bytes; /* at most a quarter of the address space */
-    bytes = (bytes + granularity - 1) / granularity * granularity;
+    bytes = align_up(bytes, granularity);
     struct prt_cuda_ring *ring = &run->rings[number];
     int result = map_ring(run, ring, bytes);
     if (result != PRT_CUDA_SUCCESS) return result;

@@ -40,7 +40,8 @@ enum prt_status prt_cuda_refuse(const struct prt_cuda_driver *driver, int result
 
 /* Distances from its beginning. */
 struct layout {
-    uint64_t resident, stages, rings, in, places, left, out, finishes, sums, core; /* then: */
+    uint64_t resident, stages, rings, in, places, left, out, finishes, pending, sums,
+        core; /* then: */
     uint64_t appended, scratch;
     uint64_t filled; /* bytes that the host fills: up to `rings` and these */
     uint64_t bytes;
@@ -110,6 +111,7 @@ static bool lay_out_memory(const struct prt_cuda_run *run, struct layout *l)
            add_room(&l->left, &end, core->input_count, sizeof(uint64_t)) &&
            add_room(&l->out, &end, core->output_count, sizeof(void *)) &&
            add_room(&l->finishes, &end, core->stage_count, sizeof(uint32_t)) &&
+           add_room(&l->pending, &end, core->stage_count, sizeof(struct core_pending)) &&
            add_room(&l->sums, &end, run->threads, sizeof(uint64_t)) &&
            add_room(&l->core, &end, 1, core->bytes) &&
            add_room(&l->appended, &end, numbers, sizeof(uint64_t)) &&
@@ -169,6 +171,7 @@ static void fill_arena(const struct prt_cuda_run *run, const struct layout *l, u
         .left = on_device(arena, l->left),
         .out = on_device(arena, l->out),
         .finishes = on_device(arena, l->finishes),
+        .pending = on_device(arena, l->pending),
         .scratch = on_device(arena, l->scratch),
         .appended = on_device(arena, l->appended),
         .sums = on_device(arena, l->sums),

@@ -313,8 +313,8 @@ static int emulated_launch(void *function, unsigned grid_x, unsigned grid_y, uns
             s->started++;
             continue;
         }
-        s->resident->order.job = (struct core_job){.kind = CORE_JOB_LEAVE};
-        __atomic_store_n(&s->resident->epoch, UINT64_C(1) << 32 | s->resident->workers,
+        s->resident->orders[1].job = (struct core_job){.kind = CORE_JOB_LEAVE};
+        __atomic_store_n(&s->resident->heads[1].value, UINT64_C(1) << 32 | s->resident->workers,
                          __ATOMIC_RELEASE);
         (void)emulated_stream_wait(s);
         return PRT_CUDA_OUT_OF_MEMORY;

@@ -6,7 +6,7 @@
  * kernels of the container's image for processors.  Memory of the device is memory of the host.
  *
  * Thread-safety: as a driver.  Ownership: the caller's, as with a driver.
- * Errors: PRT_CUDA_OUT_OF_MEMORY; PRT_CUDA_INVALID_PTX of a text that is none.
+ * Errors: PRT_CUDA_OUT_OF_MEMORY; PRT_CUDA_INVALID_PTX: the text is not PTX.
  */
 #ifndef RUNTIME_BACKEND_CUDA_EMULATED_DRIVER_H
 #define RUNTIME_BACKEND_CUDA_EMULATED_DRIVER_H

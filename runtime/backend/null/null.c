@@ -123,7 +123,7 @@ static void observe_null_launch(const struct prt_device *device, const struct pr
     device->observe(device->observe_context, &record);
 }
 
-/* All but the fault, of which there is none. */
+/* Fills all members except the fault: the null device has none. */
 static void complete_null_launch(const struct prt_launch *launch, uint64_t cycles,
                                  struct core_completion *c)
 {

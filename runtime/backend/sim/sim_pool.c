@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/backend/sim/sim_pool.h"
 
+#include "base/arithmetic.h"
 #include "base/array_allocate.h"
 #include "runtime/device/host_thread.h"
 #include "runtime/device/kernel_call.h"
@@ -63,7 +64,7 @@ static uint64_t chunk_unit(const struct prt_sim_job *job)
 {
     uint64_t unit = CHUNK_FIRINGS_UNIT, warp = job->object->shape.firings_per_warp;
     if (job->warp_cycles == NULL || warp == 0) return unit;
-    return (unit + warp - 1) / warp * warp;
+    return align_up(unit, warp);
 }
 
 /* Cuts a job into chunks: one if it is small, has state, is whole, or there is one thread. */
@@ -81,7 +82,7 @@ static void cut_sim_job(const struct prt_sim_pool *pool, struct prt_sim_job *job
     if (wanted > most) wanted = most;
     if (wanted < 2) return;
     uint64_t firings = (all + wanted - 1) / wanted;
-    firings = (firings + unit - 1) / unit * unit;
+    firings = align_up(firings, unit);
     if (firings >= all) return;
     job->chunk_firings = firings;
     job->chunks = (all + firings - 1) / firings;
@@ -264,7 +265,8 @@ void prt_sim_pool_destroy(struct prt_sim_pool *pool)
     free(pool->ready);
 }
 
-/* Windows for the object with most ends, in every worker; then as many threads as can be had. */
+/* Allocates in each worker windows for the object with most ends.  Then starts threads until all run or the system refuses
+ * one. */
 static enum prt_status start_workers(struct prt_sim_pool *pool)
 {
     pool->workers = calloc(pool->threads_wanted, sizeof *pool->workers);

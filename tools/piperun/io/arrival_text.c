@@ -58,10 +58,10 @@ static bool read_decimal(struct cursor *c, struct rational *number)
 
 struct unit {
     const char *name;
-    uint64_t up, down; /* what it multiplies by */
+    uint64_t up, down; /* the unit is up / down of the basic unit */
 };
 
-/* The unit that the text is, or NULL. */
+/* The unit at the cursor, or NULL. */
 static const struct unit *find_unit(const struct cursor *c, const struct unit *units, size_t count)
 {
     size_t length = (size_t)(c->end - c->at);

@@ -301,7 +301,7 @@ static enum prt_status read_lines(struct csv_source *csv, unsigned char *packets
         size_t available = prt_io_reader_available(reader);
         if (*count > 0 && !reader->regular &&
             (available == 0 || memchr(prt_io_reader_bytes(reader), '\n', available) == NULL))
-            return PRT_OK; /* give what has come */
+            return PRT_OK; /* deliver the packets read so far */
         enum prt_status status = read_csv_line(csv, next, &found, &ended, error);
         if (status != PRT_OK) return status;
         *count += found ? columns->units : 0;

@@ -115,8 +115,8 @@ static enum prt_status wait_readable(const struct prt_io_reader *reader, bool mu
     }
 }
 
-/* At the end.  A file of /proc or /sys may end before what the system calls its size: only one whose
- * size has changed has shrunk. */
+/* Called at the end.  A file of /proc or /sys may end before the size that the system reports.  So a file has shrunk only if
+ * its size has changed. */
 static enum prt_status examine_end(const struct prt_io_reader *reader, struct prt_error *error)
 {
     struct stat status;
@@ -296,7 +296,8 @@ enum prt_status prt_io_elements_read(struct prt_io_reader *reader, struct prt_io
         size_t part = buffered < wanted ? buffered : wanted; /* equivalent: of two equals either */
         void *next = target + *count * scalar_width_bytes(packet);
         enum prt_status status = PRT_OK;
-        if (buffered == 0 && *count > 0 && !reader->regular) return PRT_OK; /* give what has come */
+        if (buffered == 0 && *count > 0 && !reader->regular)
+            return PRT_OK; /* deliver the packets read so far */
         if (buffered > 0)
             status = take_buffered(reader, elements, packet, next, part, &taken, error);
         else if (as_it_is && prt_io_reader_available(reader) == 0 && !reader->at_end &&

@@ -15,6 +15,7 @@
  * array are refused.  Written: version 1.0; the number of packets, then the dimensions of a packet; a
  * header with room for any number.
  */
+#include "base/arithmetic.h"
 #include "tools/piperun/io/io_internal.h"
 
 #include "base/memory_text.h"
@@ -192,7 +193,7 @@ static bool skip_gap(const char *text, uint64_t *offset)
            !__builtin_add_overflow(*offset, bytes, offset);
 }
 
-/* ('', '|V3'): false if it is none. */
+/* Reads ('', '|V3'), a gap between fields.  False: it is not a gap. */
 static bool take_gap(struct literal *literal, uint64_t *offset)
 {
     struct literal before = *literal;
@@ -580,7 +581,7 @@ static enum prt_status make_npy_header(struct npy_sink *npy, uint64_t packets,
     char *text = header_text(npy, &length, &count_at), digits[COUNT_DIGITS + 1];
     if (text == NULL) return prt_io_no_memory(error);
     size_t whole = PREFIX_BYTES + 2 + length + 1;
-    whole = (whole + HEADER_STEP - 1) / HEADER_STEP * HEADER_STEP;
+    whole = align_up(whole, HEADER_STEP);
     if (npy->header == NULL) npy->header = malloc(whole);
     if (npy->header == NULL || length > HEADER_TEXT_MAX) {
         free(text);

@@ -264,7 +264,8 @@ static enum prt_status sound_read(struct prt_source *source, void *packets, size
     while (*count < capacity) {
         size_t left = sound->items_count - sound->items_used;
         if (left == 0) {
-            if (*count > 0 && !sound->reader.regular) return PRT_OK; /* give what has come */
+            if (*count > 0 && !sound->reader.regular)
+                return PRT_OK; /* deliver the packets read so far */
             decode_items(sound);
             left = sound->items_count;
         }

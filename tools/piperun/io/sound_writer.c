@@ -195,11 +195,6 @@ static enum prt_status encode_sound(struct sound_sink *sound, struct prt_error *
 
 /* --- samples --- */
 
-static double scale_of(enum scalar_type integer)
-{
-    return ldexp(1.0, 8 * (int)scalar_width_bytes(integer) - 1);
-}
-
 /* Floats become integers as round(x * 2^(bits - 1)), ties to even, cut to the range, NaN is 0; signed integers become
  * floats as value / 2^(bits - 1); others keep their value.  Returns how many were converted: fewer than `count` if the
  * next one does not fit. */
@@ -210,7 +205,8 @@ static size_t convert_packets(const struct sound_sink *sound, unsigned char *sam
     size_t packet_width = scalar_width_bytes(packet), width = scalar_width_bytes(element);
     if (scalar_is_float(packet) == scalar_is_float(element))
         return prt_io_convert(samples, element, packets, packet, count);
-    double scale = scale_of(scalar_is_float(element) ? packet : element);
+    double scale =
+        ldexp(1.0, 8 * (int)scalar_width_bytes(scalar_is_float(element) ? packet : element) - 1);
     for (size_t i = 0; i < count; i++) {
         double x = 0;
         (void)prt_io_convert(&x, SCALAR_F64, packets + i * packet_width, packet, 1);

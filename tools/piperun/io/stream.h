@@ -4,8 +4,8 @@
  * A *source* is pulled, a *sink* is pushed; both carry packets in the host's memory layout
  * (little-endian, bool as one byte 0 or 1).  Where all scalars of a packet have one type they are
  * carried one by one: a "packet" below is such a scalar.  A *record*, a packet of different scalars
- * or with bytes between them, is carried as its bytes.  A *spec* is what the command line says
- * of one port: PORT=PATH[,ITEM...].
+ * or with bytes between them, is carried as its bytes.  A *spec* is the text of the command line
+ * for one port: PORT=PATH[,ITEM...].
  *
  * Requires: the process ignores SIGPIPE (else a closed output pipe kills it before it is
  *   reported).  The locale does not matter.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * depth_circuit: what one vector of depths can do, and which raises its critical cycle demands
+ * depth_cycle: what one vector of depths can do, and which raises its critical cycle demands
  * (depth_search.h).
  */
 #include "compiler/pace/depth_search.h"
@@ -104,11 +104,6 @@ struct depth_verdict depth_examine(struct arena *arena, const struct depth_group
 
 /* ---- the bound of a cycle ---- */
 
-static bool has_phases(const struct net_arc *arc)
-{
-    return arc->add_sums || arc->take_sums || arc->needs;
-}
-
 /* The minimum that a firing leaves. */
 static uint64_t arc_leaving(const struct net_arc *arc, bool fixed)
 {
@@ -126,7 +121,7 @@ static bool leads_round(const struct net *net, const struct depth_verdict *verdi
         const struct net_arc *next = &net->arcs[verdict->arcs[(i + 1) % verdict->count]];
         forward &= arc->to == next->from;
         backward &= arc->from == next->to;
-        if (has_phases(arc)) return false;
+        if (arc->add_sums || arc->take_sums || arc->needs) return false;
     }
     return verdict->count > 0 && (forward || backward);
 }
@@ -150,8 +145,8 @@ static int128 pace_share(const struct depth_net *at, const struct depth_verdict 
 }
 
 /* The iterations << SCALE_BITS that the cycle lacks; 0: nothing that is certain. */
-static uint128 circuit_deficit(const struct depth_group *group, const struct depth_verdict *verdict,
-                               const struct throughput *target)
+static uint128 cycle_deficit(const struct depth_group *group, const struct depth_verdict *verdict,
+                             const struct throughput *target)
 {
     const struct depth_net *at = &group->nets[verdict->net];
     const struct net *net = at->net;
@@ -247,7 +242,7 @@ uint32_t depth_raises(const struct depth_group *group, const struct depth_verdic
         raises[i] = 0;
     for (uint32_t i = 0; i < verdict->count; i++)
         arcs += at->choice[verdict->arcs[i]] != GRAPH_NONE;
-    uint128 deficit = arcs ? circuit_deficit(group, verdict, target) : 0;
+    uint128 deficit = arcs ? cycle_deficit(group, verdict, target) : 0;
     *bytes = deficit_bytes(group, verdict, deficit);
     for (uint32_t i = 0; i < verdict->count; i++) {
         uint32_t choice = at->choice[verdict->arcs[i]];
