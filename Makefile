@@ -519,9 +519,9 @@ flags-headers: $(GEN_H)
 
 D  := $(DESTDIR)$(PREFIX)
 DL := $(DESTDIR)$(LIBDIR)
-# pipert.h, pipert_debug.h and what they include, by the compiler's own account.
+# pipert.h, pipert_debug.h, pipert_queue.h and what they include, by the compiler's own account.
 public_headers = $(sort $(filter %.h %.def,\
-                   $(shell $(CC) $(all_cpp) -MM runtime/host/pipert.h runtime/host/pipert_debug.h)))
+                   $(shell $(CC) $(all_cpp) -MM runtime/host/pipert.h runtime/host/pipert_debug.h runtime/host/pipert_queue.h)))
 COMPLETIONS := $(addprefix $(D)/share/,bash-completion/completions/pipec zsh/site-functions/_pipec \
                  fish/vendor_completions.d/pipec.fish bash-completion/completions/piperun fish/vendor_completions.d/piperun.fish)
 installed = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' -e 's|@VERSION@|$(VERSION)|g' \
@@ -538,7 +538,7 @@ install: all ## install into $(DESTDIR)$(PREFIX), libraries into $(DESTDIR)$(LIB
 	$(call installed,PipecConfig.cmake,$(DL)/cmake/Pipec)
 	$(call installed,PipecConfigVersion.cmake,$(DL)/cmake/Pipec)
 	for h in $(public_headers); do \
-	    case $$h in runtime/host/pipert.h|runtime/host/pipert_debug.h) to=$${h##*/};; *) to=$$h;; esac; \
+	    case $$h in runtime/host/pipert.h|runtime/host/pipert_debug.h|runtime/host/pipert_queue.h) to=$${h##*/};; *) to=$$h;; esac; \
 	    $(INSTALL) -D -m 644 $$h $(D)/include/pipec/$$to || exit 1; done
 	for f in $(STD_FILES) $(DEVICE_FILES); do \
 	    $(INSTALL) -m 644 $$f $(D)/share/pipec/$${f#lang/} || exit 1; done

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* completion: what a device says of one launch that has been seen to end. */
+/* completion: the report of a device on one launch whose end has been seen. */
 #ifndef CORE_COMPLETION_H
 #define CORE_COMPLETION_H
 

@@ -141,7 +141,8 @@ struct core_stage {
     bool fed; /* packets of an in-port reach it, directly or not */
     /* packets of an in-port or a source reach it; else it ends only when its readers have */
     bool driven;
-    bool wanted;  /* something takes what follows from its packets; only ends.c uses it */
+    /* its packets lead to an open out-port or to a running stage without outputs; only ends.c uses it */
+    bool wanted;
     bool cut_off; /* packets of an endless in-port that was cut off reach it */
     bool stopped; /* by `stop`, or a source by an interrupt: it fires no more */
     /* FAULTED: an open out-port or a stage without outputs needs the packets that it keeps back */
@@ -235,7 +236,7 @@ struct core_failure {
     uint64_t number;
 };
 
-/* So many loops are nested in the loop of the program, and as many in a routine that it calls. */
+/* The maximum of open loops: SCHED_REPEAT_DEPTH in the loop of the program, and as many in a routine that it calls. */
 enum { CORE_LOOPS_MAX = 2 * SCHED_REPEAT_DEPTH };
 
 struct core_loop {

@@ -32,14 +32,12 @@ void core_leave_port(struct core *c, struct core_buffer *buffer)
 
 /* ---- endless in-ports ---- */
 
-/* Does a reader of the buffer that has not detached want its packets? */
+/* Does a reader of the buffer, which is no out-port, want its packets, and has not detached? */
 static bool is_read(const struct core *c, const struct core_buffer *buffer)
 {
     const struct core_reader *readers = core_fifo_reader(&buffer->fifo, 0);
     for (uint32_t r = 0; r < buffer->fifo.reader_count; r++)
-        if (readers[r].stage != CORE_NONE && readers[r].attached &&
-            core_stage(c, readers[r].stage)->wanted)
-            return true;
+        if (readers[r].attached && core_stage(c, readers[r].stage)->wanted) return true;
     return false;
 }
 
@@ -95,6 +93,7 @@ static void mark_cut_off(struct core *c)
 /* Not after a fault: until it is known which fault counts, stages may need packets that nothing takes. */
 void core_cut_off_ports(struct core *c)
 {
+    /* uncovered: a fault that is noted while an instruction waits for packets of an in-port */
     if (!c->endless || !c->fewer_takers || core_attends(c, CORE_HAS_FAULTED)) return;
     c->fewer_takers = false;
     mark_wanted_stages(c);

@@ -2,12 +2,12 @@
 /*
  * ends: the ends of stages and streams.
  *
- * A stage that no in-port feeds could fire for ever, so it ends once no reader takes its packets.  Stages on a cycle read
+ * A stage that no in-port feeds could fire without end, so it ends once no reader takes its packets.  Stages on a cycle read
  * each other's packets.  So readers are counted for each strongly connected *component* of these stages: the *takers* are
  * readers outside of the component, out-ports, and stages of the component that have no outputs.
  *
- * An in-port whose stream never ends by itself is *cut off*, as if its stream had ended, once nothing takes what follows
- * from its packets: no out-port, and no stage without outputs.  The stages that it feeds could fire for ever otherwise.
+ * An in-port whose stream never ends by itself is *cut off*, as if its stream had ended, once its packets no longer lead to
+ * an open out-port or to a running stage without outputs.  Otherwise the stages that it feeds could fire without end.
  *
  * When a stage fires no more, the packets that its inputs still hold are *left over*: the inputs note their positions,
  * from which the host makes its report.
@@ -23,7 +23,7 @@
 /* The instruction `ends`. */
 enum core_outcome core_ends(struct core *c);
 
-/* Cuts off the endless in-ports whose packets nothing takes any more. */
+/* Cuts off the endless in-ports whose packets are no longer wanted. */
 void core_cut_off_ports(struct core *c);
 
 /* Ends the stream of the buffer, and marks the readers that end with it. */

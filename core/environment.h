@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * environment: what the scheduler core needs of the device that executes launches, and where its events go.
+ * environment: the functions of the device that the scheduler core calls, and the receiver of its events.
  *
  * This is the one table of functions in the core.  A host fills it with calls of a device's interface, a resident thread
  * of a GPU (core/resident) with functions that raise epoch counters and poll others.  No function may change the block,
@@ -41,7 +41,7 @@ struct core_environment {
      * failed. */
     bool (*wait)(void *context, bool until_arrival, uint32_t *count);
 
-    /* The scheduler itself has worked for so many cycles since the last call. */
+    /* Advances the device's clock by the cycles in which the scheduler itself has worked since the last call. */
     void (*advance)(void *context, uint64_t cycles);
 
     /* Queues that a fault has ended execute again.  Nothing is in flight. */

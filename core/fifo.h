@@ -118,8 +118,8 @@ static inline void core_fifo_commit(struct core_fifo *fifo, uint64_t packets)
     core_fifo_commit_all(fifo, packets);
 }
 
-/* Takes back the last `packets` packets that were committed, before any reader has released one of them: what was to
- * write them has not been executed.  Readers that were given some of them reclaim theirs before anything else is asked. */
+/* Takes back the last `packets` committed packets, because the launch that was to write them has not been executed.
+ * Requires: no reader has released one of them.  Readers that were given some of them reclaim theirs before any other call. */
 void core_fifo_retract(struct core_fifo *fifo, uint64_t packets);
 
 /* No more packets.  Requires: no claim is open.  A second time it does nothing. */
@@ -137,8 +137,8 @@ static inline uint64_t core_fifo_held(const struct core_fifo *fifo, uint32_t rea
 /* Frees the reader's `packets` oldest packets (at most those held). */
 void core_fifo_release(struct core_fifo *fifo, uint32_t reader, uint64_t packets);
 
-/* The reader holds the last `packets` packets again that it has released: what was to read them has not been executed,
- * nor anything that was to write to their room. */
+/* The reader again holds the last `packets` packets that it has released: the launch that was to read them has not been
+ * executed, nor any launch that was to write to their room. */
 void core_fifo_reclaim(struct core_fifo *fifo, uint32_t reader, uint64_t packets);
 
 /* Packets it holds are discarded and counted; it holds no room from now on.  A second time it does

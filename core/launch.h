@@ -38,7 +38,7 @@ bool core_await(struct core *c);
  * out-ports; call it again then. */
 bool core_settle(struct core *c);
 
-/* Frees the oldest packets of a reader; `detach`: all of them, for ever. */
+/* Frees the oldest packets of a reader.  `detach`: frees all of them, and the reader detaches. */
 void core_free_packets(struct core *c, const struct core_input *input, uint64_t packets,
                        bool detach);
 /* Ends the claim of an output that is not in order: commits so many packets. */

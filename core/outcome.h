@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* outcome: how an instruction, or a call of the machine, comes out. */
+/* outcome: the results of an instruction, and of a call of the machine. */
 #ifndef CORE_OUTCOME_H
 #define CORE_OUTCOME_H
 

@@ -63,6 +63,13 @@ static enum prt_status partition_affinity(struct prt_bindings *b, uint32_t level
     return partition_root(b, properties, wanted, error);
 }
 
+void prt_bindings_release(struct prt_bindings *b)
+{
+    for (uint32_t i = 0; i < b->sub_device_count; i++)
+        (void)prt_device_release(b->tree, b->sub_devices[i]);
+    b->sub_device_count = 0;
+}
+
 /* The queue of that importance among those of a (sub-)device, the first of which is `first`; PRT_NO_QUEUE: there
  * is none.  Each importance has a queue of its own, because launches of greater importance overtake those that wait
  * and interrupt those that execute. */

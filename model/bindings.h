@@ -57,4 +57,8 @@ enum prt_status prt_bindings_execute(struct prt_bindings *bindings,
                                      const struct sched_instruction *instruction,
                                      struct prt_error *error);
 
+/* All queues have been made, or making them has failed: their queues keep the sub-devices, and one without a queue goes.
+ * The tree may have other users, and outlive the program. */
+void prt_bindings_release(struct prt_bindings *bindings);
+
 #endif

@@ -78,11 +78,12 @@ static uint64_t execute_cycles(const struct devdesc *description, uint32_t cu_co
     uint64_t bytes = moved_bytes(object);
     bool equal = costs->warp_cycles == NULL;
     if (equal && before->firings == firings && before->memory_bytes == bytes &&
-        before->cu_count == cu_count)
+        before->cu_count == cu_count && before->stage == object->stage)
         return before->execute_cycles;
     const struct core_timing_work work = launch_work(object, firings, costs, bytes);
     uint64_t cycles = core_timing_execute_in_all(description, cu_count, &work, cus).execute_cycles;
-    if (equal) *before = (struct prt_launch_before){firings, bytes, cycles, cu_count};
+    if (equal)
+        *before = (struct prt_launch_before){firings, bytes, cycles, cu_count, object->stage};
     return cycles;
 }
 

@@ -65,7 +65,7 @@ struct prt_launch_work prt_launch_work(const struct devdesc *description, uint32
  * equal the previous one.  Zeroed: there was none. */
 struct prt_launch_before {
     uint64_t firings, memory_bytes, execute_cycles;
-    uint32_t cu_count;
+    uint32_t cu_count, stage;
 };
 
 /* `cus`: room for the compute units of the device; NULL where the object is not COUNTED.  The caller

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/queue.h"
 
+#include "model/tree_device.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,8 +23,24 @@ enum prt_status prt_queue_tree_create(const struct devdesc *description,
                                           .subdevices_max = description->max_sub_devices};
     for (int level = 0; level < DEVDESC_LEVELS; level++)
         root.cus_per_domain[level] = description->cus_per_domain[level];
-    enum prt_status status = prt_device_tree_create(&root, tree);
-    return status == PRT_E_OUT_OF_HOST_MEMORY ? PRT_E_NOMEM : status;
+    struct prt_device_tree *made;
+    enum prt_status status = prt_device_tree_create(&root, &made);
+    if (status != PRT_OK) return status == PRT_E_OUT_OF_HOST_MEMORY ? PRT_E_NOMEM : status;
+    status = prt_device_tree_describe(made, description);
+    if (status == PRT_OK)
+        *tree = made;
+    else
+        prt_device_tree_destroy(made);
+    return status;
+}
+
+enum prt_status prt_queue_tree_take(struct prt_device_tree *given,
+                                    const struct devdesc *description,
+                                    struct prt_device_tree **tree)
+{
+    if (given == NULL) return prt_queue_tree_create(description, tree);
+    *tree = prt_device_tree_share(given);
+    return PRT_OK;
 }
 
 static enum prt_status table_grow(struct prt_queue_table *table)

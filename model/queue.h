@@ -21,6 +21,11 @@
 enum prt_status prt_queue_tree_create(const struct devdesc *description,
                                       struct prt_device_tree **tree);
 
+/* The tree that is given, with another user; NULL: a new one. */
+enum prt_status prt_queue_tree_take(struct prt_device_tree *given,
+                                    const struct devdesc *description,
+                                    struct prt_device_tree **tree);
+
 struct prt_queue {
     struct prt_device_handle device;
     uint32_t importance;

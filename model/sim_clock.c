@@ -11,7 +11,7 @@
 static void free_sim_jobs(struct prt_sim_clock *clock)
 {
     for (uint32_t i = 0; clock->jobs != NULL && i < clock->object_count; i++)
-        free(clock->jobs[i].warp_cycles);
+        free(clock->jobs[i].warp_room);
     free(clock->jobs);
     free(clock->unsettled);
     clock->jobs = NULL;
@@ -33,7 +33,7 @@ void prt_sim_clock_destroy(struct prt_sim_clock *clock)
 }
 
 enum prt_status prt_sim_clock_create(struct prt_sim_clock *clock, const struct devdesc *description,
-                                     uint32_t queue_entries,
+                                     struct prt_device_tree *tree, uint32_t queue_entries,
                                      const struct prt_sim_executor *executor, void *context)
 {
     *clock = (struct prt_sim_clock){.description = *description,
@@ -43,7 +43,7 @@ enum prt_status prt_sim_clock_create(struct prt_sim_clock *clock, const struct d
     size_t cores = (size_t)description->cu_count * description->cores_per_cu;
     clock->cus = calloc(cores, sizeof *clock->cus);
     enum prt_status status =
-        clock->cus != NULL ? prt_queue_tree_create(description, &clock->tree) : PRT_E_NOMEM;
+        clock->cus != NULL ? prt_queue_tree_take(tree, description, &clock->tree) : PRT_E_NOMEM;
     if (status != PRT_OK) {
         free(clock->cus);
         return status;
@@ -68,9 +68,9 @@ static bool make_sim_jobs(struct prt_sim_clock *clock, const struct prt_kernel_o
         struct prt_sim_job *job = &clock->jobs[i];
         uint64_t warps = prt_launch_warps_most(&objects[i]);
         job->object = &objects[i];
-        if (warps > 0 && warps <= SIZE_MAX / sizeof *job->warp_cycles)
-            job->warp_cycles = calloc((size_t)warps, sizeof *job->warp_cycles);
-        if (warps > 0 && job->warp_cycles == NULL) return false;
+        if (warps > 0 && warps <= SIZE_MAX / sizeof *job->warp_room)
+            job->warp_room = calloc((size_t)warps, sizeof *job->warp_room);
+        if (warps > 0 && job->warp_room == NULL) return false;
     }
     return true;
 }
@@ -121,6 +121,7 @@ static void begin_sim_launch(struct prt_sim_clock *clock, uint32_t queue,
     struct prt_sim_job *job = &clock->jobs[launch->object];
     job->launch = *launch;
     job->queue = queue;
+    job->warp_cycles = (job->object->flags & PRT_KERNEL_COUNTED) != 0 ? job->warp_room : NULL;
     job->record.queue = queue;
     job->record.firings = launch->firings;
     job->record.enqueued_cycles = clock->now_cycles;

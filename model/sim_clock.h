@@ -33,7 +33,9 @@ struct prt_sim_trees {
 struct prt_sim_job {
     const struct prt_kernel_object *object;
     struct prt_launch launch;
-    uint64_t *warp_cycles; /* storage for what a COUNTED object counts; else NULL */
+    uint64_t *warp_cycles; /* room for what a COUNTED object counts; else NULL */
+    uint64_t *
+        warp_room; /* the same, whatever the object is by now: a queue may change it between launches */
     uint32_t queue;
 
     /* The executor's.  A job is its own from `give` until `finish` has returned. */
@@ -88,9 +90,10 @@ struct prt_sim_clock {
     struct prt_precedence precedence;
 };
 
-/* At time 0.  The clock keeps its address. */
+/* At time 0.  The clock keeps its address.  `tree`: that of the device, of which the clock becomes a user; NULL: one of
+ * its own. */
 enum prt_status prt_sim_clock_create(struct prt_sim_clock *clock, const struct devdesc *description,
-                                     uint32_t queue_entries,
+                                     struct prt_device_tree *tree, uint32_t queue_entries,
                                      const struct prt_sim_executor *executor, void *context);
 /* A zeroed clock is allowed. */
 void prt_sim_clock_destroy(struct prt_sim_clock *clock);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "model/subdevice.h"
+#include "model/tree_device.h"
 
 #include "base/arithmetic.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -33,6 +34,7 @@ struct device_slot {
     uint32_t attachment_count;
     uint32_t parent_slot; /* NO_SLOT for the root */
     uint32_t depth;
+    uint32_t index; /* among those of its partition */
     uint32_t first_cu;
     uint32_t cu_count;
     uint32_t next_free; /* free slots: next one, NO_SLOT at the end */
@@ -40,7 +42,9 @@ struct device_slot {
 };
 
 struct prt_device_tree {
-    pthread_mutex_t mutex; /* guards all below but description, domains and root */
+    atomic_uint users;
+    struct devdesc *device; /* the one that is divided; owned, or NULL */
+    pthread_mutex_t mutex;  /* guards all below but description, domains and root */
     struct prt_device_description description;
     uint32_t *domains[PRT_LEVEL_COUNT]; /* by CU; NULL: all are of one size */
     struct prt_device_handle root;
@@ -135,6 +139,7 @@ enum prt_status prt_device_tree_create(const struct prt_device_description *desc
         free(made);
         return PRT_E_OUT_OF_HOST_MEMORY;
     }
+    atomic_init(&made->users, 1);
     made->description = *description;
     if (!copy_domains(made)) {
         free_domains(made);
@@ -169,13 +174,34 @@ static void property_list_drop(struct property_list *list)
 
 void prt_device_tree_destroy(struct prt_device_tree *tree)
 {
-    if (tree == NULL) return;
+    if (tree == NULL || atomic_fetch_sub(&tree->users, 1) > 1) return;
     for (uint32_t i = 0; i < tree->slot_count; i++)
         if (tree->slots[i].occupied) property_list_drop(tree->slots[i].made_with);
     pthread_mutex_destroy(&tree->mutex);
     free_domains(tree);
+    free(tree->device);
     free(tree->slots);
     free(tree);
+}
+
+struct prt_device_tree *prt_device_tree_share(struct prt_device_tree *tree)
+{
+    atomic_fetch_add(&tree->users, 1);
+    return tree;
+}
+
+enum prt_status prt_device_tree_describe(struct prt_device_tree *tree,
+                                         const struct devdesc *description)
+{
+    tree->device = malloc(sizeof *tree->device);
+    if (tree->device == NULL) return PRT_E_NOMEM;
+    *tree->device = *description;
+    return PRT_OK;
+}
+
+const struct devdesc *prt_device_tree_description(const struct prt_device_tree *tree)
+{
+    return tree->device;
 }
 
 struct prt_device_handle prt_device_tree_root(const struct prt_device_tree *tree)
@@ -447,6 +473,7 @@ static enum prt_status make_subdevices(struct prt_device_tree *tree, uint32_t pa
                                                   .reference_count = 1,
                                                   .parent_slot = parent,
                                                   .depth = device->depth + 1,
+                                                  .index = i,
                                                   .first_cu = first_cu,
                                                   .cu_count = cus,
                                                   .next_free = NO_SLOT,
@@ -573,7 +600,8 @@ static void fill_information(const struct prt_device_tree *tree, const struct de
                                                    .cu_count = device->cu_count,
                                                    .subdevices_max = subdevices_max(tree, device),
                                                    .reference_count = device->reference_count,
-                                                   .depth = device->depth};
+                                                   .depth = device->depth,
+                                                   .index = device->index};
     if (device->parent_slot != NO_SLOT)
         information->parent = (struct prt_device_handle){
             device->parent_slot, tree->slots[device->parent_slot].generation};

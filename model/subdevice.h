@@ -6,7 +6,8 @@
  * is compared, never dereferenced.
  *
  * Requires: nothing of the description once the tree is made (it is copied).
- * Ownership: the tree owns everything; prt_device_tree_destroy ends all devices and handles.
+ * Ownership: the tree owns everything; prt_device_tree_destroy ends all devices and handles for the caller.  Runs and
+ *   command queues that were made on a handle keep what they use of the tree until they are destroyed.
  *   A sub-device starts with reference count 1.  At count 0 it is released: it lives on while a
  *   sub-device of it or an attachment (a queue) exists, and then goes.  Until then queries answer,
  *   with reference count 0; retain, release, attach and partition refuse it.  A caller need not
@@ -86,7 +87,8 @@ struct prt_device_information {
     uint32_t domains[PRT_LEVEL_COUNT]; /* of each level that its CUs are in; 0: no such level */
     uint32_t reference_count;          /* 1 for the root; 0: released, and something keeps it */
     uint32_t depth;                    /* 0 for the root */
-    struct prt_device_handle parent;   /* zeroed for the root; it lives as long as this device */
+    uint32_t index; /* among the sub-devices of its partition, from 0; 0 for the root */
+    struct prt_device_handle parent; /* zeroed for the root; it lives as long as this device */
 };
 
 /* One step from a device down to a sub-device: the device is partitioned by `properties`, and the
@@ -103,7 +105,7 @@ struct prt_device_tree;
 enum prt_status prt_device_tree_create(const struct prt_device_description *description,
                                        struct prt_device_tree **tree);
 
-/* NULL is allowed. */
+/* NULL is allowed.  The caller's handles are not used any more. */
 void prt_device_tree_destroy(struct prt_device_tree *tree);
 
 struct prt_device_handle prt_device_tree_root(const struct prt_device_tree *tree);

@@ -8,7 +8,8 @@ use warnings;
 
 my %foreign = ( # names of other projects and of examples
     cl_device_affinity_domain => 'OpenCL', hwloc_get_cpubind => 'hwloc',
-    parallel_pipeline => 'oneTBB', pipe_tokentype => 'Bison',
+    negative_create_command_queue => 'the OpenCL conformance suite', negative_queue => 'the same', test_device_set => 'the same',
+    device_partition => 'the same', test_conformance => 'the same', test_partition => 'the same', parallel_pipeline => 'oneTBB', pipe_tokentype => 'Bison',
     read_x => 'the example in pipert.h', write_y => 'the example in pipert.h', low_pass => 'the example in lint_style.c',
     width_of_zero_is_zero => 'the example in test.h', test_disp => 'the example in test.h',
 );

@@ -5,7 +5,8 @@
 set -eu
 export LC_ALL=C
 headers='#include "runtime/host/pipert.h"
-#include "runtime/host/pipert_debug.h"'
+#include "runtime/host/pipert_debug.h"
+#include "runtime/host/pipert_queue.h"'
 
 # Text in braces is left out; a statement then ends at its semicolon, or at the brace that closes it.
 names=$(echo "$headers" | "$@" -E -P -x c - | tr '\n' ' ' | sed 's/[{};]/\n&/g' | awk '

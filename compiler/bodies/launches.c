@@ -319,7 +319,7 @@ static void settle_nesting(const struct forest *f, struct kernel *k)
 
 /* ---- whole trees ---- */
 
-/* False after an error that says how large all of the tree is. */
+/* Sets the bounds of the whole tree.  False: the tree is too large, which has been reported. */
 static bool settle_tree(const struct forest *f, struct kernel *k, const struct bounds *bounds)
 {
     struct kernel_launches *l = &k->launches;

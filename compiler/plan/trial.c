@@ -385,7 +385,7 @@ static void lay_out_trial(struct playing *p, const struct plan *plan)
     p->stages = ARENA_ARRAY(p->arena, struct played_stage, (size_t)stages + 1);
     p->core = prt_block_create(&p->tables, plan->device->reference_entries, node_stage);
     require_memory(p->core != NULL);
-    require_memory(prt_sim_clock_create(&p->clock, plan->device, PRT_QUEUE_ENTRIES_DEFAULT,
+    require_memory(prt_sim_clock_create(&p->clock, plan->device, NULL, PRT_QUEUE_ENTRIES_DEFAULT,
                                         &executor, p) == PRT_OK);
     require_memory(prt_stage_objects_create(&p->tables, p->core, plan->device, &p->objects) ==
                    PRT_OK);

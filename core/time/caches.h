@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of the caches; 0: they do not count, for the description has no bandwidth of them. */
+/* Bytes of the caches; 0: they do not count, because the description has no bandwidth of caches. */
 uint64_t core_caches_capacity(const struct devdesc *description);
 
 /* The size up to which buffers stay in `capacity` bytes: those of that size and less fit together.  `bytes`: of each

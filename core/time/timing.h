@@ -3,7 +3,7 @@
  * timing: how long a launch takes, in cycles: the formulas of lang/time.md, and nothing else.  The
  * simulated GPU and the compiler's trials compute with them.
  *
- * A *warp* is what a compute unit executes in lock step: `lanes` work-items.  A launch on a
+ * A *warp* is a set of `lanes` work-items that a compute unit executes in lock step.  A launch on a
  * sub-device of C compute units takes
  *
  *     launch + switch + index + execute + device queue          one after the other

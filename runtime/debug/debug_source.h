@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * debug_source: lines of source files: those that the container holds, else those of the files, as
- * they are now: under the name that the program has for them, and in the debugger's directory.
+ * debug_source: lines of source files.  They come from the container if it holds the sources.  Otherwise they come from the
+ * present files: first by the name in the program, then in the debugger's directory.
  *
- * Errors: a line that is not there is not shown.
+ * Errors: a missing line is not printed.
  */
 #ifndef RUNTIME_DEBUG_DEBUG_SOURCE_H
 #define RUNTIME_DEBUG_DEBUG_SOURCE_H

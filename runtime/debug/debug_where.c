@@ -172,7 +172,7 @@ static void print_arguments(const struct prt_debugger *d, FILE *to)
     for (uint32_t i = 0; i < d->container->argument_count; i++) {
         const struct container_argument *a = &d->container->arguments[i];
         enum scalar_type scalar = (enum scalar_type)a->scalar;
-        const uint8_t *at = d->run->arguments + a->offset_bytes;
+        const uint8_t *at = d->run->arguments.block + a->offset_bytes;
         scalar_format(scalar, prt_debug_scalar_bits(a->scalar, at), value, sizeof value);
         prt_debugger_say(to, "argument %s: %s = %s\n", debug_text(d, a->name), scalar_name(scalar),
                          value);

@@ -60,6 +60,9 @@ struct prt_device_options {
     uint32_t host_threads;
     uint32_t number;        /* of several devices of a kind, from 0 */
     uint32_t queue_entries; /* packets a queue holds; 0: PRT_QUEUE_ENTRIES_DEFAULT */
+    /* Of a simulated device, or of the host's cores: the tree whose sub-devices the queues are made on, of as many compute
+     * units as the description has.  The device becomes one of its users.  NULL: it makes one. */
+    struct prt_device_tree *tree;
 };
 
 struct prt_device_info {
@@ -98,6 +101,7 @@ struct prt_device_ops {
     /* The objects that packets name from now on: one for each of `stage_count` stages, then the
      * `finish` of those that have one, in the same order.  `objects` stays the caller's and outlives
      * every dispatch.  Signals are 1 to stage_count, 0 is none; kernarg blocks 0 to stage_count - 1.
+     * A launch of an object past the stages leaves the counter of its kernarg block as it is.
      * Nothing is in flight.  The reference table is empty afterwards, no firing has been launched.  Fails with PRT_E_NOMEM; allocates all that executing
      * them needs. */
     enum prt_status (*set_kernels)(struct prt_device *device,

@@ -2,7 +2,7 @@
 #include "runtime/host/pipert.h"
 
 #include "base/array_allocate.h"
-#include "lang/scalar_text.h"
+#include "model/tree_device.h"
 #include "runtime/device/host_quota.h"
 #include "runtime/device/host_thread.h"
 #include "runtime/device/kernel_call.h"
@@ -145,6 +145,18 @@ const char *prt_program_foreign_kernel(const struct prt_program *program, uint32
     return index < c->foreign_count ? prt_container_text(c, c->foreign[index].name) : NULL;
 }
 
+bool prt_program_kernel(const struct prt_program *program, uint32_t index,
+                        struct prt_kernel_information *information)
+{
+    const struct prt_container *c = &program->container;
+    if (index >= c->node_count) return false;
+    const struct container_node *node = &c->nodes[index];
+    *information = (struct prt_kernel_information){.name = prt_container_text(c, node->name),
+                                                   .input_count = node->input_count,
+                                                   .output_count = node->output_count};
+    return true;
+}
+
 const char *prt_program_library(const struct prt_program *program, uint32_t index)
 {
     const struct prt_container *c = &program->container;
@@ -266,29 +278,13 @@ static enum prt_status open_run_device(struct prt_run *run, const struct prt_run
         .description = &choice.description,
         .host_threads = choice.host_threads,
         .number = choice.number,
+        .tree = choice.tree,
         .observe = is_watched(options) ? observe_launch : NULL,
         .observe_context = run};
     run->ops = choice.ops;
     status = check_resident(run, options, error);
     if (status != PRT_OK) return status;
     return run->ops->open(&device_options, &run->device, error);
-}
-
-static enum prt_status create_arguments(struct prt_run *run, struct prt_error *error)
-{
-    const struct prt_container *c = &run->program->container;
-    run->arguments = calloc(1, (size_t)c->pipeline->arguments_bytes + 8);
-    if (run->arguments == NULL) return NO_MEMORY(error);
-    run->argument_set = calloc((size_t)c->argument_count + 1, sizeof *run->argument_set);
-    if (run->argument_set == NULL) return NO_MEMORY(error);
-    for (uint32_t i = 0; i < c->argument_count; i++) {
-        const struct container_argument *a = &c->arguments[i];
-        if (!a->has_default) continue;
-        memcpy(run->arguments + a->offset_bytes, &a->default_bits,
-               scalar_width_bytes((enum scalar_type)a->scalar));
-        run->argument_set[i] = true;
-    }
-    return PRT_OK;
 }
 
 static enum prt_packet_kind packet_form(enum prt_dispatch_mode mode)
@@ -305,11 +301,13 @@ static enum prt_packet_kind packet_form(enum prt_dispatch_mode mode)
 static enum prt_status run_on_part(struct prt_run *run, const struct prt_run_options *options,
                                    struct prt_error *error)
 {
-    struct prt_device_handle part;
-    enum prt_status status = prt_device_choose_part(&run->program->container, options,
-                                                    run->ops->tree(run->device), &part, error);
-    if (status == PRT_OK) prt_sched_set_root(run->sched, part);
-    return status;
+    struct prt_device_tree *tree = run->ops->tree(run->device);
+    enum prt_status status =
+        prt_device_choose_part(&run->program->container, options, tree, &run->part, error);
+    if (status != PRT_OK) return status;
+    run->tree = prt_device_tree_share(tree);
+    prt_sched_set_root(run->sched, run->part);
+    return PRT_OK;
 }
 
 /* ---- depths from threads ---- */
@@ -397,7 +395,8 @@ enum prt_status prt_run_create(const struct prt_program *program,
     if (made == NULL) return NO_MEMORY(error);
     made->loaded = made->program = program;
     enum prt_status status = open_run_device(made, options, error);
-    if (status == PRT_OK) status = create_arguments(made, error);
+    if (status == PRT_OK)
+        status = prt_arguments_create(&program->container, &made->arguments, error);
     if (status == PRT_OK) {
         choose_depths(made, options);
         status = create_sched(made, error);
@@ -406,7 +405,7 @@ enum prt_status prt_run_create(const struct prt_program *program,
         made->program = made->loaded;
         status = create_sched(made, error);
     }
-    if (status == PRT_OK && options != NULL && options->sub_device_steps > 0)
+    if (status == PRT_OK && prt_options_have_part(options))
         status = run_on_part(made, options, error);
     if (status == PRT_OK && options != NULL && options->dispatch != PRT_DISPATCH_PROGRAM)
         prt_sched_set_dispatch(made->sched, packet_form(options->dispatch));
@@ -433,38 +432,17 @@ void prt_run_destroy(struct prt_run *run)
     if (run == NULL) return;
     if (run->device != NULL) run->ops->close(run->device);
     prt_sched_destroy(run->sched);
+    if (run->tree != NULL) prt_device_leave_part(run->tree, run->part);
+    prt_device_tree_destroy(run->tree);
     free_deeper(run->deeper);
-    free(run->arguments);
-    free(run->argument_set);
+    prt_arguments_free(&run->arguments);
     free(run);
-}
-
-/* ---- arguments ---- */
-
-static enum prt_status refuse_value(const char *name, const char *text, enum scalar_type type,
-                                    struct prt_error *error)
-{
-    char why[SCALAR_WHY_BYTES];
-    scalar_explain(text, type, why, sizeof why);
-    return prt_error_set(error, PRT_E_USAGE, "argument '%s': %s", name, why);
 }
 
 enum prt_status prt_run_set_argument(struct prt_run *run, const char *name, const char *text,
                                      struct prt_error *error)
 {
-    const struct prt_container *c = &run->program->container;
-    for (uint32_t i = 0; i < c->argument_count; i++) {
-        const struct container_argument *a = &c->arguments[i];
-        if (strcmp(prt_container_text(c, a->name), name) != 0) continue;
-        enum scalar_type type = (enum scalar_type)a->scalar;
-        uint64_t bits = 0;
-        if (!scalar_parse(text, type, &bits)) return refuse_value(name, text, type, error);
-        memcpy(run->arguments + a->offset_bytes, &bits, scalar_width_bytes(type));
-        run->argument_set[i] = true;
-        return PRT_OK;
-    }
-    return prt_error_set(error, PRT_E_USAGE, "pipeline '%s' has no argument '%s'",
-                         prt_container_text(c, c->pipeline->name), name);
+    return prt_arguments_set(&run->program->container, &run->arguments, name, text, error);
 }
 
 void prt_run_limit_firings(struct prt_run *run, uint64_t firings)
@@ -613,11 +591,8 @@ enum prt_status prt_run_bind_output_memory(struct prt_run *run, uint32_t port, v
 static enum prt_status check_complete(const struct prt_run *run, struct prt_error *error)
 {
     const struct prt_container *c = &run->program->container;
-    for (uint32_t i = 0; i < c->argument_count; i++) {
-        if (!run->argument_set[i])
-            return prt_error_set(error, PRT_E_USAGE, "argument '%s' has no value",
-                                 prt_container_text(c, c->arguments[i].name));
-    }
+    enum prt_status status = prt_arguments_check(c, &run->arguments, error);
+    if (status != PRT_OK) return status;
     for (uint32_t i = 0; i < c->buffer_count; i++) {
         if (c->buffers[i].outer == CONTAINER_OUTER_IN &&
             run->sched->buffers[i].port->source == NULL)
@@ -647,7 +622,7 @@ static enum prt_status start_run(struct prt_run *run, struct prt_error *error)
     (void)run->ops->now_cycles(run->device); /* real time begins with the run */
     if (run->sched->profile != NULL) status = prt_profile_begin(run->sched, error);
     if (status != PRT_OK) return status;
-    return prt_sched_start(run->sched, run->arguments, error);
+    return prt_sched_start(run->sched, run->arguments.block, error);
 }
 
 /* Records the end of the run in its state and its measurements. */

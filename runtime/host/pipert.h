@@ -88,9 +88,19 @@ struct prt_program_information {
 void prt_program_information(const struct prt_program *program,
                              struct prt_program_information *information);
 
-/* Of code that other compilers have made, extern kernels: a container promises nothing of what it does, nor that it
- * gives equal bits everywhere.  The name of kernel `index`, from 0; NULL: there are no more. */
+/* The name of extern kernel `index`, from 0; NULL: there are no more.  Other compilers have made its code.  A container
+ * promises nothing about it, and not that it gives equal bits everywhere. */
 const char *prt_program_foreign_kernel(const struct prt_program *program, uint32_t index);
+
+struct prt_kernel_information {
+    const char *name;                   /* of the node of the pipeline: "average" */
+    uint32_t input_count, output_count; /* port arrays are flattened */
+};
+
+/* The kernels that the container has, one for each node of the pipeline, from 0: command queues execute them
+ * (pipert_queue.h).  Returns false if there is no such kernel. */
+bool prt_program_kernel(const struct prt_program *program, uint32_t index,
+                        struct prt_kernel_information *information);
 
 /* The shared libraries that this code needs.  They are no part of the container, and execute code of their own when
  * they are loaded: a run that needs one which has not been allowed is refused (PRT_E_USAGE).  NULL: there are no more. */
@@ -162,8 +172,9 @@ struct prt_run_options { /* all zero: the defaults */
      *   "sim16"                 a simulated device that comes with the library
      *   "FILE.dev", "sim:FILE"  a simulated device that a file describes
      *   "cpu", "cpu:4"          cores of the host; possible for every program
-     *   "null"                  executes no kernel, to measure the scheduler; possible for every
-     * program */
+     *   "cuda", "cuda:1"        a GPU of this machine, for programs with an image for GPUs
+     *   "cuda-emulated"         the scheduler of GPUs, on threads of the host
+     *   "null"                  executes no kernel, to measure the scheduler; possible for every program */
     const char *device;
     /* Number of threads that execute kernels.  0: one per processor, within the affinity and the
      * CPU quota of the process.  1: only the calling thread. */
@@ -182,6 +193,14 @@ struct prt_run_options { /* all zero: the defaults */
      * any device with as many compute units as the sub-device and as many lanes. */
     const struct prt_sub_device_step *sub_device;
     uint32_t sub_device_steps;
+    /* Run on the (sub-)device `part` of `tree`, a tree that prt_device_open has made of a simulated device.  The rules
+     * are those of `sub_device`; together they are refused.  `device` is NULL, or names the device of the tree.  The run
+     * retains `part` until it is destroyed, and keeps the tree: the caller may release the handle, and destroy the tree,
+     * as soon as prt_run_create has returned.  While the run lives, its sub-devices and queues count in the tree
+     * (prt_device_tree_live); queues of different runs have nothing to do with each other, because each run has a clock
+     * of its own.  NULL: no handle. */
+    struct prt_device_tree *tree;
+    struct prt_device_handle part;
     /* Receives the errors and warnings about a device description in a file, as text with places.
      * NULL: the error record has the first error. */
     prt_report_callback report;
@@ -195,7 +214,10 @@ struct prt_run_options { /* all zero: the defaults */
 /* Creates a run of the program.  `options` may be NULL; they are not kept.  PRT_E_DEVICE: the
  * program was not compiled for that device.  PRT_E_USAGE: there is no such device.  PRT_E_OPEN,
  * PRT_E_FORMAT: the device description cannot be read.  A wrong path to a sub-device gives the
- * errors of prt_create_sub_devices. */
+ * errors of prt_create_sub_devices.  A handle: PRT_E_INVALID_DEVICE, it names no device of the tree, or one that has been
+ * released, or `device` is another device; PRT_E_USAGE, the tree is that of the host's cores or was not opened by
+ * prt_device_open, there is a path as well, or the tree is missing; PRT_E_DEVICE, the program needs another number of
+ * compute units or lanes: the message has the commands that compile it for the sub-device. */
 enum prt_status prt_run_create(const struct prt_program *program,
                                const struct prt_run_options *options, struct prt_run **run,
                                struct prt_error *error);
@@ -207,7 +229,7 @@ const struct prt_program *prt_run_program(const struct prt_run *run);
 void prt_run_destroy(struct prt_run *run);
 
 /* Sets an argument of the pipeline from text: a number (decimal or 0x), or true, false.
- * PRT_E_USAGE: there is no such argument, or the text is no value of its type. */
+ * PRT_E_USAGE: there is no such argument, or the text is not a value of its type. */
 enum prt_status prt_run_set_argument(struct prt_run *run, const char *name, const char *text,
                                      struct prt_error *error);
 
@@ -248,8 +270,8 @@ enum prt_status prt_run_input_at_hand(struct prt_run *run, uint32_t port, struct
  * it is bound to memory, the port is full all the same.  Outputs do not depend on it.  Call it before prt_run_execute.  PRT_E_USAGE: there is no such
  * in-port. */
 enum prt_status prt_run_input_eager(struct prt_run *run, uint32_t port, struct prt_error *error);
-/* The stream of the in-port never ends by itself, like that of a generator.  So the port closes when nothing takes what
- * follows from its packets any more: no out-port, and no kernel without out-ports.  Without this call the nodes that the
+/* The stream of the in-port never ends by itself, like that of a generator.  So the port closes when its packets no longer
+ * lead to an open out-port, or to a running kernel without out-ports.  Without this call the nodes that the
  * port feeds run to the end of its stream, and with them the run.  Packets that are left over after such a port are not
  * counted.  Outputs do not depend on it.  Call it before prt_run_execute.  PRT_E_USAGE: there is no such in-port. */
 enum prt_status prt_run_input_endless(struct prt_run *run, uint32_t port, struct prt_error *error);
@@ -265,7 +287,8 @@ enum prt_status prt_run_input_rate(struct prt_run *run, uint32_t port, uint64_t 
 /* As prt_run_input_rate: packets[i] packets arrive in cycle cycles[i], for each i below `count`, and the end of the
  * stream in the last of these cycles.  Copies both.  PRT_E_USAGE also if `count` is 0, if a cycle is below the one
  * before it, if packets[i] is 0 except for the last i, or if a cycle or the sum of the packets is 2^63 or more; then
- * *line, unless it is NULL, is the i, or SIZE_MAX if the reason is none of the lines.  If the stream has more packets than that, the run ends with PRT_E_FORMAT. */
+ * *line, unless it is NULL, is that i, or SIZE_MAX if no single line is the reason.  If the stream has more packets than the
+ * lines, the run ends with PRT_E_FORMAT. */
 enum prt_status prt_run_input_arrivals(struct prt_run *run, uint32_t port, const uint64_t *cycles,
                                        const uint64_t *packets, size_t count, size_t *line,
                                        struct prt_error *error);

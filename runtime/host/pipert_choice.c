@@ -2,6 +2,7 @@
 #include "runtime/host/pipert_choice.h"
 
 #include "lang/sched_code.h"
+#include "model/tree_device.h"
 #include "runtime/backend/cpu/cpu.h"
 #include "runtime/backend/cuda/cuda.h"
 #include "runtime/backend/null/null.h"
@@ -9,6 +10,7 @@
 #include "runtime/device/description.h"
 #include "runtime/device/host_thread.h"
 #include "runtime/device/subdevice_path.h"
+#include "runtime/device/subdevice_words.h"
 #include "runtime/verify/verify.h"
 
 #include <inttypes.h>
@@ -116,22 +118,57 @@ static enum prt_status choose_own(const struct prt_container *c, const char *nam
 
 /* ---- a device of which the program uses a part ---- */
 
-/* The lanes of the device must be those for which the kernels were compiled.  The part has everything but its number of
- * compute units in common with the whole. */
-static enum prt_status choose_whole(const struct prt_container *c, const char *name,
+static enum prt_status refuse_parts(const char *name, struct prt_error *error)
+{
+    return prt_error_set(error, PRT_E_USAGE,
+                         "device '%s' has no sub-devices to run on: simulated devices have", name);
+}
+
+static enum prt_status open_named(const char *name, const struct prt_reporter *reporter,
+                                  struct prt_device_choice *choice, struct prt_error *error)
+{
+    uint32_t cores;
+    if (strcmp(name, "null") == 0 || devdesc_host_cores(name, &cores) ||
+        prt_cuda_find_name(name, &choice->number) != PRT_CUDA_NONE)
+        return refuse_parts(name, error);
+    return prt_description_open(name, "", reporter, &choice->description, error);
+}
+
+/* The device that the tree divides; if the options name one, it must be the same. */
+static enum prt_status open_divided(const struct prt_run_options *options,
                                     const struct prt_reporter *reporter,
                                     struct prt_device_choice *choice, struct prt_error *error)
 {
-    uint32_t cores;
-    struct devdesc *whole = &choice->description, part;
-    if (strcmp(name, "null") == 0 || devdesc_host_cores(name, &cores) ||
-        prt_cuda_find_name(name, &choice->number) != PRT_CUDA_NONE)
+    const struct devdesc *divided = prt_device_tree_description(options->tree);
+    if (divided == NULL)
         return prt_error_set(error, PRT_E_USAGE,
-                             "device '%s' has no sub-devices to run on: simulated devices have",
-                             name);
-    choice->ops = &prt_sim_device;
-    enum prt_status status = prt_description_open(name, "", reporter, whole, error);
+                             "the tree is of no device: prt_device_open makes one that is");
+    if (divided->host) return refuse_parts("cpu", error);
+    if (options->device != NULL) {
+        enum prt_status status = open_named(options->device, reporter, choice, error);
+        if (status != PRT_OK) return status;
+        if (devdesc_hash(&choice->description) != devdesc_hash(divided))
+            return prt_error_set(error, PRT_E_INVALID_DEVICE,
+                                 "the handle is one of device '%s', not of '%s'", divided->name,
+                                 options->device);
+    }
+    choice->description = *divided;
+    choice->tree = options->tree;
+    return PRT_OK;
+}
+
+/* The lanes of the device must be those for which the kernels were compiled.  The part has everything but its number of
+ * compute units in common with the whole. */
+static enum prt_status choose_whole(const struct prt_container *c,
+                                    const struct prt_run_options *options, const char *name,
+                                    const struct prt_reporter *reporter,
+                                    struct prt_device_choice *choice, struct prt_error *error)
+{
+    struct devdesc *whole = &choice->description, part;
+    enum prt_status status = options->tree != NULL ? open_divided(options, reporter, choice, error)
+                                                   : open_named(name, reporter, choice, error);
     if (status != PRT_OK) return status;
+    choice->ops = &prt_sim_device;
     if (whole->cuda != 0)
         return prt_error_set(error, PRT_E_DEVICE,
                              "device '%s' is a GPU: this version does not run on parts of one",
@@ -147,13 +184,25 @@ static enum prt_status choose_whole(const struct prt_container *c, const char *n
     return prt_verify_device(c, &part, error);
 }
 
-enum prt_status prt_device_choose_part(const struct prt_container *c,
-                                       const struct prt_run_options *options,
-                                       struct prt_device_tree *tree, struct prt_device_handle *part,
-                                       struct prt_error *error)
+enum prt_status prt_device_take_part(struct prt_device_tree *tree, struct prt_device_handle part)
+{
+    enum prt_status status = prt_device_attach(tree, part);
+    if (status == PRT_OK && (status = prt_device_retain(tree, part)) != PRT_OK)
+        (void)prt_device_detach(tree, part);
+    return status;
+}
+
+void prt_device_leave_part(struct prt_device_tree *tree, struct prt_device_handle part)
+{
+    (void)prt_device_release(tree, part);
+    (void)prt_device_detach(tree, part);
+}
+
+static enum prt_status find_path(const struct prt_run_options *options,
+                                 struct prt_device_tree *tree, struct prt_device_handle *part,
+                                 struct prt_error *error)
 {
     uint32_t failed;
-    struct prt_device_information information;
     enum prt_status status =
         prt_sub_device_find(tree, options->sub_device, options->sub_device_steps, part, &failed);
     if (status == PRT_E_OUT_OF_HOST_MEMORY || status == PRT_E_NOMEM)
@@ -161,14 +210,59 @@ enum prt_status prt_device_choose_part(const struct prt_container *c,
     if (status != PRT_OK)
         return prt_error_set(error, status, "step %" PRIu32 " of the path to a sub-device: %s",
                              failed + 1, prt_status_text(status));
-    prt_device_query(tree, *part, &information);
-    if (information.cu_count == c->device->cu_count) return PRT_OK;
+    (void)prt_device_take_part(tree, *part); /* it has just been made */
+    (void)prt_device_release(tree, *part);
+    return PRT_OK;
+}
+
+static enum prt_status find_handle(const struct prt_run_options *options,
+                                   struct prt_device_handle *part, struct prt_error *error)
+{
+    *part = options->part;
+    enum prt_status status = prt_device_take_part(options->tree, *part);
+    if (status == PRT_E_INVALID_DEVICE)
+        return prt_error_set(error, status,
+                             "the handle is of no device of the tree, or has been released");
+    return status == PRT_OK ? PRT_OK : prt_error_set(error, status, "%s", prt_status_text(status));
+}
+
+/* Says how the program can be compiled so that it fits. */
+static enum prt_status refuse_size(const struct prt_container *c,
+                                   const struct prt_run_options *options,
+                                   struct prt_device_tree *tree, struct prt_device_handle part,
+                                   struct prt_error *error)
+{
+    char command[320];
+    struct prt_device_information information;
+    const char *compiled_for = prt_container_text(c, c->device->name);
+    const char *name = options->device != NULL ? options->device
+                       : options->tree != NULL ? prt_device_tree_description(tree)->name
+                                               : compiled_for;
+    prt_device_query(tree, part, &information);
+    const char *kind = information.depth == 0 ? "device" : "sub-device";
+    if (!prt_sub_device_tell(tree, part, name, command, sizeof command))
+        snprintf(command, sizeof command, "pipec --device %s",
+                 information.depth == 0 ? name : "FILE.dev, of piperun partition --describe");
     return prt_error_set(error, PRT_E_DEVICE,
                          "the container was compiled for device '%s' of %" PRIu32
-                         " compute units, the sub-device has %" PRIu32
-                         ": compile for its description, of 'piperun partition --describe'",
-                         prt_container_text(c, c->device->name), c->device->cu_count,
-                         information.cu_count);
+                         " compute units, the %s has %" PRIu32 ": compile it for that one: %s",
+                         compiled_for, c->device->cu_count, kind, information.cu_count, command);
+}
+
+enum prt_status prt_device_choose_part(const struct prt_container *c,
+                                       const struct prt_run_options *options,
+                                       struct prt_device_tree *tree, struct prt_device_handle *part,
+                                       struct prt_error *error)
+{
+    struct prt_device_information information;
+    enum prt_status status = options->tree != NULL ? find_handle(options, part, error)
+                                                   : find_path(options, tree, part, error);
+    if (status != PRT_OK) return status;
+    prt_device_query(tree, *part, &information);
+    if (information.cu_count == c->device->cu_count) return PRT_OK;
+    status = refuse_size(c, options, tree, *part, error);
+    prt_device_leave_part(tree, *part);
+    return status;
 }
 
 /* ---- the choice ---- */
@@ -179,10 +273,15 @@ enum prt_status prt_device_choose(const struct prt_container *c,
 {
     const struct prt_run_options defaults = {.device = NULL};
     if (options == NULL) options = &defaults;
+    if (options->tree != NULL ? options->sub_device_steps > 0 : options->part.generation != 0)
+        return prt_error_set(error, PRT_E_USAGE,
+                             options->tree != NULL
+                                 ? "a run is on the device of a handle, or at the end of a path"
+                                 : "a device handle needs its tree");
     const struct prt_reporter reporter = {options->report, options->report_context};
     const char *name = options->device;
     if (name == NULL) name = prt_container_text(c, c->device->name);
     *choice = (struct prt_device_choice){.host_threads = options->host_threads};
-    return options->sub_device_steps > 0 ? choose_whole(c, name, &reporter, choice, error)
-                                         : choose_own(c, name, &reporter, choice, error);
+    return prt_options_have_part(options) ? choose_whole(c, options, name, &reporter, choice, error)
+                                          : choose_own(c, name, &reporter, choice, error);
 }

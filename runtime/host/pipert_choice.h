@@ -18,19 +18,32 @@
 struct prt_device_choice {
     const struct prt_device_ops *ops;
     struct devdesc description;
-    uint32_t host_threads; /* from the options, or from cpu:N */
-    uint32_t number;       /* from cuda:N */
+    uint32_t host_threads;        /* from the options, or from cpu:N */
+    uint32_t number;              /* from cuda:N */
+    struct prt_device_tree *tree; /* from the options; NULL: the device has its own */
 };
 
 enum prt_status prt_device_choose(const struct prt_container *container,
                                   const struct prt_run_options *options,
                                   struct prt_device_choice *choice, struct prt_error *error);
 
-/* Follows the options' path in `tree`, the tree of the chosen device, to the sub-device.
- * PRT_E_DEVICE: its number of compute units is not the one that the program needs. */
+/* Finds the (sub-)device that the options name, by a handle or by a path, in `tree`, the tree of the chosen device.  The
+ * caller gives it up with prt_device_leave_part.  PRT_E_DEVICE: its number of compute units is not the one that the
+ * program needs. */
 enum prt_status prt_device_choose_part(const struct prt_container *container,
                                        const struct prt_run_options *options,
                                        struct prt_device_tree *tree, struct prt_device_handle *part,
                                        struct prt_error *error);
+
+/* Retains a (sub-)device, and attaches to it, so that it can be used however often its owner releases it.  Returns what
+ * these return. */
+enum prt_status prt_device_take_part(struct prt_device_tree *tree, struct prt_device_handle part);
+void prt_device_leave_part(struct prt_device_tree *tree, struct prt_device_handle part);
+
+/* Does the run use a handle or a path of its options? */
+static inline bool prt_options_have_part(const struct prt_run_options *options)
+{
+    return options != NULL && (options->tree != NULL || options->sub_device_steps > 0);
+}
 
 #endif

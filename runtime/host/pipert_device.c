@@ -5,6 +5,7 @@
 #include "runtime/device/description.h"
 #include "runtime/device/host_cores.h"
 #include "model/queue.h"
+#include "model/tree_device.h"
 
 #include <string.h>
 
@@ -87,17 +88,26 @@ static void describe_cores(const struct prt_host_cores *cores, uint32_t count,
 }
 
 /* `count` 0: all cores that the process may use. */
-static enum prt_status open_cores(uint32_t count, struct prt_device_tree **tree,
-                                  struct prt_device_figures *figures, struct prt_error *error)
+static enum prt_status open_cores(uint32_t count, struct devdesc *description,
+                                  struct prt_device_tree **tree, struct prt_device_figures *figures,
+                                  struct prt_error *error)
 {
+    struct prt_device_tree *made;
     struct prt_device_description root;
     struct prt_host_cores *cores = prt_host_cores_find();
     if (cores == NULL)
         return prt_error_set(error, PRT_E_DEVICE, "the system does not say which cores it has");
     describe_cores(cores, count > 0 ? count : prt_host_cores_count(cores), &root, figures);
-    enum prt_status status = prt_device_tree_create(&root, tree);
+    enum prt_status status = prt_device_tree_create(&root, &made);
     prt_host_cores_free(cores);
-    return status == PRT_OK ? PRT_OK : prt_error_set(error, PRT_E_NOMEM, "out of memory");
+    if (status != PRT_OK) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
+    description->cu_count = root.cu_count;
+    if (prt_device_tree_describe(made, description) != PRT_OK) {
+        prt_device_tree_destroy(made);
+        return prt_error_set(error, PRT_E_NOMEM, "out of memory");
+    }
+    *tree = made;
+    return PRT_OK;
 }
 
 enum prt_status prt_device_open(const char *name, prt_report_callback report, void *context,
@@ -112,7 +122,8 @@ enum prt_status prt_device_open(const char *name, prt_report_callback report, vo
     if (status != PRT_OK) return status;
     if (figures == NULL) figures = &unwanted;
     fill_figures(&description, figures);
-    if (devdesc_host_cores(name, &cores)) return open_cores(cores, tree, figures, error);
+    if (devdesc_host_cores(name, &cores))
+        return open_cores(cores, &description, tree, figures, error);
     if (prt_queue_tree_create(&description, tree) != PRT_OK)
         return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     return PRT_OK;

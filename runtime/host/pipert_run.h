@@ -8,6 +8,7 @@
 #include "runtime/load/image.h"
 #include "runtime/load/reader.h"
 #include "runtime/host/pipert.h"
+#include "runtime/host/pipert_arguments.h"
 #include "runtime/sched/sched.h"
 
 struct prt_program {
@@ -31,9 +32,10 @@ struct prt_run {
     struct prt_program *deeper;        /* with deeper buffers; owned, or NULL */
     const struct prt_device_ops *ops;
     struct prt_device *device;
+    struct prt_device_tree *tree; /* that `part` is in; NULL: the run is on the whole device */
+    struct prt_device_handle part;
     struct prt_sched *sched;
-    uint8_t *arguments; /* the pipeline's block */
-    bool *argument_set;
+    struct prt_arguments arguments;
     bool executed;
     bool ended;
     uint64_t ended_cycles;             /* prt_run_total_cycles at the end of the run */

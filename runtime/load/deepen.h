@@ -3,9 +3,9 @@
  * deepen: a container with deeper buffers, for several threads (lang/cpu.md, "Depths from threads").
  *
  * A factor multiplies the depths of the buffers with CONTAINER_BUFFER_GROWS, and the largest batches of the stages
- * that read and write only such buffers.  Thresholds stay.  The program has two forms: *scaled*, in which the
- * counts of `run` and of the guards are multiplied too, so that every level of a static part is; and as it was.
- * Neither form is proven here: prt_verify proves what runs.
+ * that read and write only such buffers.  Thresholds stay.  The program has two forms: unchanged, and *scaled*.  The scaled
+ * form also multiplies the counts of `run` and of the guards, and so every level of a static part.  Neither form is proven
+ * here: prt_verify proves the form that runs.
  *
  * Requires: a verified container, which outlives the deeper one; a factor of at least 1.
  * Ownership: the deeper container owns the tables that differ, and borrows all others.  It has no own bytes:

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-/* A name, whatever bytes the file has for it. */
+/* Prints a name.  Bytes that could end the comment are replaced. */
 static void show_name(FILE *to, const char *name)
 {
     fputc('\'', to);

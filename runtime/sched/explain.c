@@ -92,8 +92,12 @@ static void describe_fault_place(const struct core_fault *f, char *out, size_t s
 
 enum prt_status prt_explain_fault(const struct prt_sched *s, struct prt_error *error)
 {
-    const struct prt_container *c = s->container;
-    const struct core_fault *f = &s->core->fault;
+    return prt_explain_core_fault(s->container, &s->core->fault, error);
+}
+
+enum prt_status prt_explain_core_fault(const struct prt_container *c, const struct core_fault *f,
+                                       struct prt_error *error)
+{
     char where[96], deed[240];
     if (f->node == CONTAINER_NONE) {
         describe_fault_cause(f, "", deed, sizeof deed);

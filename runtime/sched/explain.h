@@ -13,6 +13,9 @@
 
 /* PRT_E_FAULT: kernel 'find' (instance at edge.pipe:4) divided by zero in firing 118 [division-by-zero] */
 enum prt_status prt_explain_fault(const struct prt_sched *sched, struct prt_error *error);
+/* The same of a fault outside of a run. */
+enum prt_status prt_explain_core_fault(const struct prt_container *container,
+                                       const struct core_fault *fault, struct prt_error *error);
 
 /* PRT_E_STALL: the waits from stage `first` on, buffer by buffer, until they close a cycle.  The message names as
  * many as fit, and the number of the others. */

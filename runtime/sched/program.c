@@ -52,5 +52,7 @@ enum prt_status prt_program_begin(struct prt_sched *s, struct prt_error *error)
         status = prt_bindings_execute(&s->bindings, &instruction, error);
     }
     core_begin(s->core, number);
-    return status == PRT_OK ? close_bindings(s, error) : status;
+    if (status == PRT_OK) status = close_bindings(s, error);
+    prt_bindings_release(&s->bindings);
+    return status;
 }

@@ -56,6 +56,26 @@ END
 check "the replay ends in the stall" test $? -eq 5
 diff want found
 check "firing by firing" cmp -s want found
+# A sequence that repeats is kept as rules.
+cat >turns.pipe <<'END'
+kernel split(in i32 x, out i32 y, out i32 z) { y <- x; z <- x; }
+kernel pass(in i32 x, out i32 y) { y <- x; }
+kernel slow(in i32 x pop 60, out i32 y push 60) { for (i32 i = 0; i < 60; i++) y <- x[i]; }
+kernel join(in i32 a, in i32 b, out i32 y) { y <- a + b; }
+pipeline main(in i32 x, out i32 y) {
+    buffer i32 a;
+    buffer i32 b depth 1;
+    buffer i32 c;
+    buffer i32 d depth 40;
+    split(x -> a, b);
+    slow(a -> c);
+    pass(b -> d);
+    join(c, d -> y);
+}
+END
+"$PIPEC" inspect --trace-deadlock=turns.pbc turns.pipe >/dev/null 2>&1
+check "a sequence of turns stalls" says 5 "'split' waits for room in 'b'" "$PIPERUN" --replay turns.pbc
+check "after all of them" sh -c '"$0" --replay turns.pbc 2>/dev/null | tail -1 | grep -q "^81: split, firing 41:"' "$PIPERUN"
 cycle="'split' waits for room in 'b' .holds 2 of 2, needs 1.; 'join' waits for packets in 'c' .holds 0, needs 1."
 check "with the cycle that the runtime finds" grep -q "'slow' waits for packets in 'a' .holds 2, needs 4.; $cycle" messages
 printf '\1\0\0\0\2\0\0\0' >two.raw

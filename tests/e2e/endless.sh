@@ -59,6 +59,9 @@ kernel tens(in i32 x, out i32 y) { y <- 100000 / (100 - x); }
 kernel pairs(in i32 x pop 2, out i32 y) { y <- x[0] + x[1]; }
 kernel mix(in i32 x, in i32 back, out i32 y) { y <- x + back; }
 kernel add(in i32 a, in i32 b pop 3, out i32 y) { y <- a + b[0]; }
+kernel take_more(in i32 x, out i32 y) { state i32 i; if (i == 3000) stop; y <- x; i++; }
+kernel inverse(in i32 x, out i32 y) { y <- 100000 / (x + 5); }
+kernel eat(in i32 x) { state i32 sum; sum += x; }
 EOP
 program() { { cat take.def; echo "pipeline main(in i32 x, $2) { $3 }"; } >"$1.pipe"; }
 program direct 'out i32 y' 'x -> take -> y;'
@@ -67,6 +70,9 @@ program fewer 'out i32 y' 'x -> copy -> pairs -> copy -> take -> y;'
 program faulty 'out i32 y' 'x -> tens -> take -> y;'
 program ring 'out i32 y' 'buffer i32 s; buffer i32 back init 3 x 0; mix(x, back -> s); s -> copy -> back; s -> take -> y;'
 program two 'in i32 f, out i32 y, out i32 z' 'buffer i32 c; x -> copy -> c; c -> take -> y; add(c, f -> z);'
+program beside 'in i32 f, out i32 y' 'x -> copy -> take -> y; f -> eat;'
+program other 'in i32 f, out i32 y, out i32 z' 'x -> copy -> take -> y; f -> copy -> take_more -> z;'
+program faults 'in i32 f, out i32 y, out i32 z' 'buffer i32 q depth 1; f -> tens -> z; x -> inverse -> q; q -> take -> y;'
 
 # cut_off NAME DEVICE PACKETS ARGUMENT...: the run ends, with these packets, and says nothing.
 cut_off() {
@@ -94,3 +100,17 @@ options=
 check "a generator whose packets arrive" cut_off copied sim1 '0 1 2 3 4' x=gen:ramp,arrive=1MHz
 check "a generator with a count runs to its end" cut_off copied sim1 '0 1 2 3 4' x=gen:ramp:100000 --stats=json:stats
 check "its packets are counted" grep -Eq '"name": *"x".*"packets": *100000' stats
+
+# Other parts of the pipeline go on: one with an end, one that is endless too, and one that faults before the first ends,
+# while an earlier fault is still possible there.
+for device in sim1 sim16 cpu:1; do
+    options=--no-fuse
+    check "beside a stream with an end on $device" cut_off beside $device '0 1 2 3 4' x=gen:ramp f=gen:ramp:3000
+    check "beside another endless one on $device" cut_off other $device '0 1 2 3 4' x=gen:ramp f=gen:ramp z=z.raw
+    check "which gives all of its packets on $device" [ "$(stat -c %s z.raw)" = 12000 ]
+    for options in --no-fuse --buffers=min; do
+        "$PIPEC" --min-level=error --device="${device%:*}" "$options" faults.pipe -o faults.pbc
+        check "a fault beside it on $device $options" says 4 "'tens' .* divided by zero in firing 100" \
+            "$PIPERUN" --timeout 120 --device "$device" faults.pbc x=gen:ramp f=gen:ramp y=null z=null
+    done
+done

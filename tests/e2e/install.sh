@@ -28,7 +28,7 @@ verdict programs_start programs_start
 nm -D --defined-only "$prefix/lib/libpipert.so" | awk '{ print $3 }' | sort >"$TMP/exports"
 headers=$prefix/include/pipec
 declared() {
-    printf '#include <pipert.h>\n#include <pipert_debug.h>\n' |
+    printf '#include <pipert.h>\n#include <pipert_debug.h>\n#include <pipert_queue.h>\n' |
         gcc -I"$headers" -x c -S -o /dev/null -aux-info "$TMP/declarations" - &&
         grep -E "^/\* $headers/[^ ]*:NC \*/ extern" "$TMP/declarations" |
         sed -E 's/.*[ *]([a-z_0-9]+) \(.*/\1/' | sort -u >"$TMP/declared"
@@ -55,8 +55,9 @@ export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 {
     echo '#include <pipert.h>'
     echo '#include <pipert_debug.h>'
+    echo '#include <pipert_queue.h>'
     echo 'int main(void) { void (*all[])(void) = {'
-    grep -ohE '\bprt_[a-z0-9_]+\(' "$prefix/include/pipec/pipert.h" "$prefix/include/pipec/pipert_debug.h" | tr -d '(' | sort -u |
+    grep -ohE '\bprt_[a-z0-9_]+\(' "$prefix"/include/pipec/pipert{,_debug,_queue}.h | tr -d '(' | sort -u |
         grep -xFf "$TMP/exports" | sed 's/.*/(void (*)(void))&,/'
     echo '}; return all[0] == 0; }'
 } >"$TMP/user.c"
@@ -106,6 +107,82 @@ partitions_devices() {
         grep -qx '2 of sim16: 8 CUs, level 4, 2 references' "$TMP/said"
 }
 verdict partitions_devices partitions_devices
+
+# Compiles for half of a device; runs there on a handle, and a kernel of it in queues on both halves, side by side.  The
+# headers are C++, too.
+cat >"$TMP/queues.c" <<'END'
+#include <pipert.h>
+#include <pipert_queue.h>
+#include <stdio.h>
+static int on_handle(struct prt_program *program, struct prt_device_tree *tree, struct prt_device_handle part)
+{
+    int x[3] = {1, 2, 3}, y[3] = {0, 0, 0};
+    size_t count = 0;
+    struct prt_run_options options = prt_run_options();
+    struct prt_run *run = NULL;
+    struct prt_error error;
+    options.tree = tree;
+    options.part = part;
+    if (prt_run_create(program, &options, &run, &error) != PRT_OK) return 1;
+    if (prt_run_bind_input_memory(run, 0, x, 3, &error) != PRT_OK) return 2;
+    if (prt_run_bind_output_memory(run, 1, y, 3, &count, &error) != PRT_OK) return 3;
+    if (prt_run_execute(run, &error) != PRT_OK) return 4;
+    prt_run_destroy(run);
+    return count == 3 && y[2] == 9 ? 0 : 5;
+}
+int main(int argc, char **argv)
+{
+    struct prt_device_tree *tree;
+    struct prt_program *program;
+    struct prt_device_handle halves[2];
+    struct prt_command_queue *queues[2] = {NULL, NULL};
+    struct prt_command_event events[2];
+    struct prt_error error;
+    int x[100], y[2][100], i;
+    const int64_t by_l3[] = {PRT_PARTITION_BY_AFFINITY_DOMAIN, PRT_AFFINITY_L3, 0};
+    if (argc < 2 || prt_program_load_file(argv[1], &program, &error) != PRT_OK) return 1;
+    if (prt_device_open("sim16", NULL, NULL, &tree, NULL, &error) != PRT_OK) return 2;
+    if (prt_create_sub_devices(tree, prt_device_tree_root(tree), by_l3, 2, halves, NULL) != PRT_OK) return 3;
+    if (on_handle(program, tree, halves[1]) != 0) return 4;
+    for (i = 0; i < 100; i++) x[i] = i;
+    for (i = 0; i < 2; i++) {
+        struct prt_command_queue_options options = prt_command_queue_options();
+        struct prt_command command = prt_command();
+        struct prt_command_input in = {x, 100};
+        struct prt_command_output out = {y[i], 100, NULL};
+        options.beside = queues[0];
+        command.kernel = "square";
+        command.firings = 100;
+        command.inputs = &in;
+        command.outputs = &out;
+        command.input_count = command.output_count = 1;
+        if (prt_command_queue_create(program, tree, halves[i], &options, &queues[i], &error) != PRT_OK) return 5;
+        if (prt_command_queue_enqueue(queues[i], &command, &events[i], &error) != PRT_OK) return 6;
+    }
+    prt_device_tree_destroy(tree);
+    for (i = 0; i < 2; i++)
+        if (prt_command_queue_wait(queues[i], &error) != PRT_OK) return 7;
+    printf("%d %d, both from cycle %d on: %d\n", y[0][99], y[1][99], (int)events[0].begin_cycles,
+           events[1].begin_cycles == events[0].begin_cycles && events[0].end_cycles == events[1].end_cycles);
+    for (i = 0; i < 2; i++) prt_command_queue_destroy(queues[i]);
+    prt_program_free(program);
+    return 0;
+}
+END
+queues_execute_side_by_side() {
+    local name language
+    echo 'kernel square(in i32 x, out i32 y) { y <- x * x; } pipeline main(in i32 x, out i32 y) { x -> square -> y; }' >"$TMP/q.pipe"
+    (cd "$TMP" && "$prefix/bin/piperun" partition sim16 by-affinity l3 --describe 1 >half.dev &&
+        "$prefix/bin/pipec" -q --device half.dev q.pipe -o q.pbc) || return 1
+    sed -E 's/= (prt_[a-z_]+)\(\);/= {0};/' "$TMP/queues.c" >"$TMP/queues_c.c"
+    for language in c c++; do
+        name=$TMP/queues_c.c
+        [ "$language" = c ] || name=$TMP/queues.c
+        gcc -x "$language" -Wall -Wextra -Werror "$name" -o "$TMP/queues" $(pkg-config --cflags --libs pipert) || return 1
+        [ "$(LD_LIBRARY_PATH=$prefix/lib "$TMP/queues" "$TMP/q.pbc")" = '9801 9801, both from cycle 0 on: 1' ] || return 1
+    done
+}
+verdict queues_execute_side_by_side queues_execute_side_by_side
 verdict links_shared links_shared
 verdict links_static links_static
 

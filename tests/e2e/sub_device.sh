@@ -46,8 +46,22 @@ check "the timeline" says 0 '"CU 1[2-5]"' "$PIPERUN" -q groups.pbc --device sim1
     x=gen:ramp:100 y=null --trace=-
 
 run() { check "$1" says "$2" "$3" "$PIPERUN" -q groups.pbc x=gen:ramp:100 y=null "${@:4}"; }
-run "too many compute units" 6 "of 4 compute units, the sub-device has 8: .*partition --describe" \
+run "too many compute units" 6 "of 4 compute units, the sub-device has 8: compile it for that one: piperun partition sim16 equally 8 --describe 1 >part.dev; pipec --device part.dev$" \
     --device sim16 --partition 'equally 8' --sub-device 1
+# follow PARTITION PATH: the message of a run that does not fit has the commands after which it does.
+follow() {
+    local message
+    mkdir -p followed && "$PIPERUN" -q whole.pbc --device sim16 --partition "$1" --sub-device "$2" x=gen:ramp:100 y=null 2>followed/message
+    message=$(sed -n 's/.*compile it for that one: //p' followed/message)
+    printf '#!/bin/sh\nexec "%s" "$@"\n' "$PIPERUN" >followed/piperun
+    printf '#!/bin/sh\nexec "%s" -q "$@" ../p.pipe -o part.pbc\n' "$PIPEC" >followed/pipec
+    chmod +x followed/pipe*
+    (cd followed && PATH=$PWD:$PATH bash -c "$message") &&
+        "$PIPERUN" -q followed/part.pbc --device sim16 --partition "$1" --sub-device "$2" x=gen:ramp:100 y=null
+}
+check "the commands of the message help" follow 'equally 8' 1
+check "and of a path of several schemes" follow 'by-counts 2 12 1 / equally 3' 1.2
+check "and of domains" follow 'by-affinity l3 / by-affinity next' 1.1
 run "other lanes" 6 "have 8 lanes; those of 'sim-h100' have 32" --device sim-h100 --partition 'by-counts 4' --sub-device 0
 run "no such sub-device" 2 "sim16 has no sub-device 2: the last one is 1" --device sim16 --partition 'equally 8' --sub-device 2
 run "none below it" 2 "sub-device 1 of sim16 has no sub-device 9: the last one is 1" --device sim16 --partition "$part" --sub-device 1.9

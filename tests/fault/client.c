@@ -45,6 +45,7 @@
 #include <unistd.h>
 
 #include "runtime/host/pipert.h"
+#include "runtime/host/pipert_queue.h"
 
 enum { PACKETS = 3000, THREADS = 3, ROUNDS_MAX = 10, LIMIT_SECONDS = 60, EXIT_UNTRAPPED = 98 };
 
@@ -313,6 +314,8 @@ struct host {
     bool wrong;
 };
 
+static const char *path, *device;
+
 /* Shared by all processes: the first one informs the others. */
 static struct expected {
     size_t count;
@@ -354,25 +357,72 @@ static bool drop_text(void *context, const char *bytes, size_t size)
     return true;
 }
 
-static enum prt_status partition(const char *device, struct prt_error *error)
+static enum prt_status partition(struct prt_device_tree *tree, struct prt_error *error)
 {
-    struct prt_device_tree *tree = NULL;
-    struct prt_device_figures figures;
     struct prt_device_information information;
     struct prt_device_handle parts[2];
     uint32_t made = 0;
-    enum prt_status status = prt_device_open(device, NULL, NULL, &tree, &figures, error);
-    if (status != PRT_OK) return status;
+    enum prt_status status;
     const int64_t single[] = {PRT_PARTITION_BY_COUNTS, 1, PRT_PARTITION_BY_COUNTS_LIST_END, 0};
     status = prt_create_sub_devices(tree, prt_device_tree_root(tree), single, 1, parts, &made);
     if (status == PRT_OK) status = prt_device_retain(tree, parts[0]);
     if (status == PRT_OK) status = prt_device_query(tree, parts[0], &information);
     for (int i = 0; i < 2 && status == PRT_OK; i++)
         status = prt_device_release(tree, parts[0]);
-    prt_device_tree_destroy(tree);
     if (status == PRT_E_OUT_OF_HOST_MEMORY)
         return prt_error_set(error, PRT_E_NOMEM, "no memory for a sub-device");
     return status == PRT_OK ? PRT_OK : prt_error_set(error, status, "a sub-device");
+}
+
+enum { FIRINGS = 8, WINDOW = 64, WINDOWS_MAX = 4 };
+
+/* The first kernel, whatever it computes. */
+static enum prt_status execute_command(struct prt_command_queue *queue,
+                                       const struct prt_kernel_information *kernel,
+                                       struct host *host, struct prt_error *error)
+{
+    float x[WINDOW] = {1}, y[WINDOWS_MAX][WINDOW];
+    struct prt_command_input in[WINDOWS_MAX];
+    struct prt_command_output out[WINDOWS_MAX];
+    struct prt_command_event event;
+    for (int i = 0; i < WINDOWS_MAX; i++) {
+        in[i] = (struct prt_command_input){x, WINDOW};
+        out[i] = (struct prt_command_output){y[i], WINDOW, NULL};
+    }
+    const struct prt_command command = {.kernel = kernel->name,
+                                        .firings = FIRINGS,
+                                        .inputs = in,
+                                        .outputs = out,
+                                        .input_count = kernel->input_count,
+                                        .output_count = kernel->output_count};
+    enum prt_status status = prt_command_queue_set_argument(queue, "by", "3", error);
+    if (status == PRT_OK) status = prt_command_queue_enqueue(queue, &command, &event, error);
+    if (status == PRT_OK) status = prt_command_queue_wait(queue, error);
+    if (status == PRT_OK && (!event.complete || event.firings != FIRINGS)) host->wrong = true;
+    return status;
+}
+
+static enum prt_status use_queues(struct prt_device_tree *tree, struct host *host,
+                                  struct prt_error *error)
+{
+    struct prt_program *program = NULL;
+    struct prt_command_queue *queue = NULL, *other = NULL;
+    struct prt_kernel_information kernel;
+    struct prt_command_queue_options options = {.host_threads = THREADS, .commands_most = 4};
+    enum prt_status status = prt_program_load_file(path, &program, error);
+    if (status == PRT_OK)
+        status = prt_command_queue_create(program, tree, prt_device_tree_root(tree), &options,
+                                          &queue, error);
+    options.beside = queue;
+    if (status == PRT_OK)
+        status = prt_command_queue_create(program, tree, prt_device_tree_root(tree), &options,
+                                          &other, error);
+    if (status == PRT_OK && !prt_program_kernel(program, 0, &kernel)) host->wrong = true;
+    if (status == PRT_OK) status = execute_command(other, &kernel, host, error);
+    prt_command_queue_destroy(queue);
+    prt_command_queue_destroy(other);
+    prt_program_free(program);
+    return status;
 }
 
 static enum prt_status bind(const struct prt_program *program, struct prt_run *run,
@@ -388,8 +438,8 @@ static enum prt_status bind(const struct prt_program *program, struct prt_run *r
     return status;
 }
 
-static enum prt_status execute(const char *path, const struct prt_run_options *options,
-                               struct host *host, struct prt_error *error)
+static enum prt_status execute(const struct prt_run_options *options, struct host *host,
+                               struct prt_error *error)
 {
     struct prt_program *program = NULL;
     struct prt_run *run = NULL;
@@ -404,28 +454,45 @@ static enum prt_status execute(const char *path, const struct prt_run_options *o
     return status;
 }
 
-/* The null device, which executes nothing, has no compute units to partition. */
-static enum prt_status use(const char *path, const char *device, struct host *host,
-                           struct prt_error *error)
+/* A run on a simulated device is one on a handle. */
+static enum prt_status use_runs(struct prt_device_tree *tree, struct host *host,
+                                struct prt_error *error)
 {
     struct prt_trace *trace = NULL;
-    enum prt_status status = strcmp(device, "null") == 0 ? PRT_OK : partition(device, error);
-    if (status == PRT_OK) status = prt_trace_create(drop_text, NULL, 1000, &trace);
+    enum prt_status status = prt_trace_create(drop_text, NULL, 1000, &trace);
     if (status == PRT_E_NOMEM && trace == NULL)
         prt_error_set(error, status, "no memory for a timeline");
     if (status != PRT_OK) return status;
-    const struct prt_run_options options = {.device = device,
-                                            .host_threads = THREADS,
-                                            .measure = true,
-                                            .observer = prt_trace_observer(trace)};
-    status = execute(path, &options, host, error);
+    struct prt_run_options options = {.device = device,
+                                      .host_threads = THREADS,
+                                      .measure = true,
+                                      .observer = prt_trace_observer(trace)};
+    if (strncmp(device, "sim", 3) == 0) {
+        options.tree = tree;
+        options.part = prt_device_tree_root(tree);
+    }
+    status = execute(&options, host, error);
     prt_trace_destroy(trace);
     return status;
 }
 
-/* ---- one point ---- */
+/* The null device, which executes nothing, has no compute units to partition, and no queues. */
+static enum prt_status use(struct host *host, struct prt_error *error)
+{
+    struct prt_device_tree *tree = NULL;
+    struct prt_device_figures figures;
+    enum prt_status status = PRT_OK;
+    if (strcmp(device, "null") != 0) {
+        status = prt_device_open(device, NULL, NULL, &tree, &figures, error);
+        if (status == PRT_OK) status = partition(tree, error);
+        if (status == PRT_OK) status = use_queues(tree, host, error);
+    }
+    if (status == PRT_OK) status = use_runs(tree, host, error);
+    prt_device_tree_destroy(tree);
+    return status;
+}
 
-static const char *path, *device;
+/* ---- one point ---- */
 
 static bool complain(const char *what, const char *why)
 {
@@ -481,7 +548,7 @@ static bool try_use(bool with_faults)
     atomic_store(&calls, 0);
     atomic_store(&failed, 0);
     atomic_store(&armed, with_faults);
-    enum prt_status status = use(path, device, &host, &error);
+    enum prt_status status = use(&host, &error);
     atomic_store(&armed, false);
     if (host.wrong) return complain("the output is wrong", error.message);
     if (status == PRT_OK)
@@ -526,7 +593,7 @@ static int learn(void)
     struct host host = {0};
     struct prt_error error;
     learning = true;
-    if (use(path, device, &host, &error) != PRT_OK) {
+    if (use(&host, &error) != PRT_OK) {
         printf("without any fault: %s\n", error.message);
         return 1;
     }

@@ -725,6 +725,7 @@ static void information_of_root_and_sub_devices(void **state)
                      PRT_AFFINITY_L3 | PRT_AFFINITY_L2 | PRT_AFFINITY_L1 | NEXT);
     assert_int_equal(information.reference_count, 1);
     assert_int_equal(information.depth, 0);
+    assert_int_equal(information.index, 0);
     assert_true(prt_device_equal(information.parent, none));
 
     const int64_t by_l3[] = {AF, PRT_AFFINITY_L3, 0}, ones[] = {EQ, 1, 0};
@@ -735,6 +736,7 @@ static void information_of_root_and_sub_devices(void **state)
     assert_int_equal(information.schemes, ALL_SCHEMES);
     assert_int_equal(information.affinity_domains, PRT_AFFINITY_L2 | PRT_AFFINITY_L1 | NEXT);
     assert_int_equal(information.depth, 1);
+    assert_int_equal(information.index, 1);
 
     assert_int_equal(prt_create_sub_devices(tree, halves[1], ones, 8, single, NULL), PRT_OK);
     assert_int_equal(prt_device_query(tree, single[7], &information), PRT_OK);
@@ -742,6 +744,7 @@ static void information_of_root_and_sub_devices(void **state)
     assert_int_equal(information.subdevices_max, 1);
     assert_int_equal(information.schemes, 0);
     assert_int_equal(information.affinity_domains, 0);
+    assert_int_equal(information.index, 7);
     assert_true(prt_device_equal(information.parent, halves[1]));
     assert_int_equal(cu_set(tree, single[7]), 0x8000);
     prt_device_tree_destroy(tree);

@@ -28,7 +28,8 @@ static enum prt_status read_port(void *context, void *packets, size_t capacity, 
         enum prt_status status =
             prt_source_read(binding->source, (char *)packets + got * scalar_bytes,
                             capacity * binding->scalars - got, &part, error);
-        if (status == PRT_E_INTERRUPTED && got >= binding->scalars) break; /* it will be again */
+        /* Whole packets come first; the next call returns the status again. */
+        if (status == PRT_E_INTERRUPTED && got >= binding->scalars) break;
         if (status != PRT_OK) return status;
         if (part == 0 && got % binding->scalars != 0)
             return prt_error_set(error, PRT_E_TRUNCATED,
@@ -80,7 +81,7 @@ static bool is_image(const struct prt_binding *b)
     return b->spec.format == PRT_FORMAT_PGM || b->spec.format == PRT_FORMAT_PNG;
 }
 
-/* An image has the rows, and whole frames, that its port wants. */
+/* Checks that an image has the row length of its port, and whole frames. */
 static enum prt_status check_shape(const struct prt_binding *b, struct prt_error *error)
 {
     const struct prt_port_information *port = &b->port;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Unrolls loops of a member that name its ports, as `for (i32 i = 0; i < N; i++) s += x[i][0];`, so that packets
+ * Unrolls loops of a member that name its ports, such as `for (i32 i = 0; i < N; i++) s += x[i][0];`, so that packets
  * can be variables.
  *
  * A loop is unrolled if its rounds are known, its variable occurs in the number of a port's element, and the

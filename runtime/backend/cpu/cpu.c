@@ -129,7 +129,7 @@ static enum prt_status cpu_open(const struct prt_device_options *options,
     made->origin_ns = calloc(1, sizeof *made->origin_ns);
     enum prt_status status = PRT_E_NOMEM;
     if (made->cus != NULL && made->origin_ns != NULL)
-        status = prt_queue_tree_create(&made->description, &made->tree);
+        status = prt_queue_tree_take(options->tree, &made->description, &made->tree);
     if (status != PRT_OK) {
         free(made->cus);
         free(made->origin_ns);

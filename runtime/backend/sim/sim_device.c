@@ -50,8 +50,8 @@ static enum prt_status sim_open(const struct prt_device_options *options,
     if (made == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     uint32_t entries =
         options->queue_entries > 0 ? options->queue_entries : PRT_QUEUE_ENTRIES_DEFAULT;
-    enum prt_status status =
-        prt_sim_clock_create(&made->clock, options->description, entries, &executor, made);
+    enum prt_status status = prt_sim_clock_create(&made->clock, options->description, options->tree,
+                                                  entries, &executor, made);
     if (status != PRT_OK) {
         free(made);
         return prt_error_set(error, status, "device '%s': %s", options->description->name,
