@@ -175,7 +175,7 @@ struct core_stage {
     uint64_t firings_limit; /* of a stage that no in-port drives; UINT64_MAX: none */
     uint64_t firings;       /* completed or in flight */
     uint64_t batch;         /* firings of the launch in flight, or of the last one */
-    /* Written by the device: firings of the batch that count; of a finish: packets that are left over. */
+    /* Written by the device: firings of the batch that count; of a finish: its report (lang/container.md, "Fused nodes"). */
     uint64_t completed;
 
     uint64_t dispatches;

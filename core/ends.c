@@ -116,11 +116,16 @@ static bool would_continue(const struct core *c, const struct core_buffer *buffe
     return !stage->fed && (stage->driven || !c->interrupt_seen);
 }
 
-/* May another input of the stage have ended it before all packets of an eager in-port have arrived?  The moment of their
+/* May another buffer have ended the stage before all packets of an eager in-port have arrived?  The moment of their
  * arrival must not change the report. */
-static bool may_still_come(const struct core_stage *stage, const struct core_buffer *buffer)
+static bool may_still_come(const struct core *c, const struct core_stage *stage,
+                           const struct core_input *input)
 {
-    return buffer->port != CORE_INNER && buffer->eager && stage->input_count > 1;
+    const struct core_buffer *buffer = core_read_buffer(c, input);
+    if (buffer->port == CORE_INNER || !buffer->eager) return false;
+    for (uint32_t i = 0; i < stage->input_count; i++)
+        if (core_input(c, stage, i)->buffer != input->buffer) return true;
+    return false;
 }
 
 void core_note_leftovers(const struct core *c, const struct core_stage *stage)
@@ -129,21 +134,12 @@ void core_note_leftovers(const struct core *c, const struct core_stage *stage)
         struct core_input *input = core_input(c, stage, i);
         const struct core_buffer *buffer = core_read_buffer(c, input);
         const struct core_reader *reader = core_input_reader(c, input);
-        if (would_continue(c, buffer) || !reader->attached || may_still_come(stage, buffer))
+        if (would_continue(c, buffer) || !reader->attached || may_still_come(c, stage, input))
             continue;
         input->left.counts = true;
         input->left.from_packets = reader->position_packets;
         input->left.history_packets = core_ready_history(c, stage, input);
     }
-}
-
-/* The same for a stage whose `finish` reports how many packets are left over. */
-static void note_seen_leftovers(const struct core *c, const struct core_stage *stage)
-{
-    struct core_input *input = core_input(c, stage, 0);
-    uint64_t held = core_ready_held(c, input);
-    core_note_leftovers(c, stage);
-    input->left.history_packets = stage->completed < held ? held - stage->completed : 0;
 }
 
 /* ---- the end of a stage ---- */
@@ -192,7 +188,7 @@ void core_end_finished(struct core *c, struct core_stage *stage)
 {
     if (stage->reads_tail) {
         const struct core_input *input = core_input(c, stage, 0);
-        if (stage->completed > 0) note_seen_leftovers(c, stage);
+        if ((stage->flags & CONTAINER_NODE_FUSED) != 0) core_note_leftovers(c, stage);
         /* packets that a finish could read do not count as discarded */
         core_free_packets(c, input, core_ready_held(c, input), false);
     }

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define CONTAINER_MAGIC "PIPEC\r\n\x1a" /* 8 bytes without the NUL */
-#define CONTAINER_VERSION 10u
+#define CONTAINER_VERSION 11u
 #define CONTAINER_ALIGNMENT 64u
 #define CONTAINER_MAX_SECTIONS 64u
 #define CONTAINER_NONE UINT32_MAX
@@ -73,8 +73,11 @@ struct container_section {
     SECTION(SOURCE_TEXTS, 29, "source_texts", char, 0)                                             \
     SECTION(FOREIGN, 30, "foreign", struct container_foreign, 0)                                   \
     SECTION(LIBRARIES, 31, "libraries", struct container_library, 0)                               \
-    SECTION(IMAGES, 32, "images", struct container_image, 0)                                       \
-    SECTION(IMAGE, 33, "image", char, 0)
+    SECTION(FUSED_NODES, 32, "fused_nodes", struct container_fused_node, 0)                        \
+    SECTION(FUSED_INPUTS, 33, "fused_inputs", struct container_fused_input, 0)                     \
+    SECTION(FUSED_BUFFERS, 34, "fused_buffers", struct container_fused_buffer, 0)                  \
+    SECTION(IMAGES, 35, "images", struct container_image, 0)                                       \
+    SECTION(IMAGE, 36, "image", char, 0)
 
 /* CERTIFICATE: why the pipeline cannot stop for ever (lang/container.md, "Certificate").
  * SETS: the sets of stages that the program's instructions name, one after the other, each as its
@@ -84,8 +87,9 @@ struct container_section {
  * (lang/index_generator.md).  INTERFACES, INTERFACE_PORTS, LAUNCHES: of kernels that launch and are
  * launched (lang/device_queue.md).  TYPES to SOURCE_TEXTS: for people that look at packets and places
  * (lang/container.md, "Debug information").  FOREIGN, LIBRARIES: code that other compilers have made
- * (lang/container.md, "Foreign code").  An empty section has an entry, too: its size is 0 and its offset
- * is aligned. */
+ * (lang/container.md, "Foreign code").  FUSED_NODES, FUSED_INPUTS, FUSED_BUFFERS: the nodes of the program
+ * that are no stages (lang/container.md, "Fused nodes").  An empty section has an entry, too: its size is 0
+ * and its offset is aligned. */
 enum container_section_kind {
 #define SECTION(enumerator, number, name, type, single) CONTAINER_##enumerator = number,
     CONTAINER_SECTIONS(SECTION)
@@ -191,7 +195,8 @@ enum container_node_flags {
     /* Its cost depends on data: `run` (and `finish`) count, see kernel_batch.warp_cycles. */
     CONTAINER_NODE_COUNTED = 32,
     CONTAINER_NODE_LAUNCHES = 64, /* its firings launch kernels; it has a record in INTERFACES */
-    CONTAINER_NODE_FAULTS = 128   /* a firing may fault, or `finish`: a check is left in its code */
+    CONTAINER_NODE_FAULTS = 128,  /* a firing may fault, or `finish`: a check is left in its code */
+    CONTAINER_NODE_FUSED = 256    /* its inputs are those of nodes in FUSED_NODES */
 };
 
 struct container_node {
@@ -480,6 +485,49 @@ struct container_library {
     container_string name;
 };
 
+/* ---- fused nodes ---- */
+
+enum container_fused_flags {
+    CONTAINER_FUSED_SEES_TAIL =
+        1 /* its `finish` sees the packets that are left in its only input */
+};
+
+/* A node of the program that is a part of a node in NODES. */
+struct container_fused_node {
+    container_string name;
+    uint32_t node;                     /* that executes it: has the flag FUSED */
+    uint32_t first_input, input_count; /* in FUSED_INPUTS: after those of the record before */
+    uint32_t flags;                    /* set of enum container_fused_flags */
+    uint32_t reserved;                 /* zero */
+    uint64_t firings;                  /* in a firing of `node`: 1.. */
+};
+
+struct container_fused_input {
+    uint32_t input;     /* in INPUTS, of a node with the flag FUSED: reads the same buffer; NONE: */
+    uint32_t buffer;    /* in FUSED_BUFFERS; NONE if `input` is not */
+    uint64_t pop, peek; /* of a firing */
+};
+
+enum container_fused_buffer_flags {
+    CONTAINER_FUSED_BUFFER_KEPT = 1,  /* it is `buffer` itself */
+    CONTAINER_FUSED_BUFFER_CYCLE = 2, /* what it holds goes round a cycle */
+};
+
+/* A buffer between fused nodes. */
+struct container_fused_buffer {
+    container_string name;
+    uint32_t
+        buffer; /* in BUFFERS: the first one that the program declares after it; or their number */
+    uint32_t writer; /* in FUSED_NODES */
+    uint32_t flags;  /* set of enum container_fused_buffer_flags */
+    uint64_t push;   /* of a firing */
+    uint64_t finish_max;
+    uint64_t initial_packets;
+};
+
+_Static_assert(sizeof(struct container_fused_node) == 32, "fused node");
+_Static_assert(sizeof(struct container_fused_input) == 24, "fused input");
+_Static_assert(sizeof(struct container_fused_buffer) == 40, "fused buffer");
 _Static_assert(sizeof(struct container_foreign) == 16, "foreign");
 _Static_assert(sizeof(struct container_library) == 4, "library");
 _Static_assert(sizeof(struct container_header) == 64, "header");

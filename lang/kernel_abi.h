@@ -102,8 +102,8 @@ struct kernel_batch {
     uint64_t count;        /* firings: 1.. */
     uint64_t
         *completed; /* run: firings that count: `count`, or after a stop or a fault those before
-                                   the one that stopped or faulted; `produced` counts only theirs.  finish: 0, where the number of packets in in[0]
-                                   that are left over is to be stored, if not 0.  init: NULL */
+                                   the one that stopped or faulted; `produced` counts only theirs.  finish: 0, where that of a composite stores
+                                   what the finishes of its members have appended (lang/container.md, "Fused nodes").  init: NULL */
     const struct kernel_window
         *windows; /* run: per input; NULL where the kernel has no 2-D window */
     /* run, kernels with `group`: item n's x, y, z packed in register n, as the extents say

@@ -50,6 +50,9 @@ struct prt_container {
     const struct container_variable *variables;
     const struct container_foreign *foreign;
     const struct container_library *libraries;
+    const struct container_fused_node *fused_nodes;
+    const struct container_fused_input *fused_inputs;
+    const struct container_fused_buffer *fused_buffers;
     const struct container_image *images; /* best first */
     const char *source_texts;
     const uint64_t *rates; /* of ends with several phases */
@@ -67,6 +70,7 @@ struct prt_container {
     uint32_t type_count, member_count, place_count;
     uint32_t kernel_count, kernel_port_count, variable_count, image_count;
     uint32_t foreign_count, library_count;
+    uint32_t fused_node_count, fused_input_count, fused_buffer_count;
     uint32_t code_bytes;
     uint64_t initials_bytes, source_texts_bytes, image_bytes;
     uint64_t section_offset_bytes[CONTAINER_IMAGE + 1]; /* by kind: for messages */

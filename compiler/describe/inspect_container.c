@@ -307,6 +307,32 @@ static void read_node(struct container *c, uint32_t index, struct inspected_node
         read_output(c, node.first_output + i, node.phases, &to->outputs[i]);
 }
 
+/* The nodes of the program that the nodes execute. */
+static void read_fused_nodes(struct container *c, struct inspection *to)
+{
+    struct container_fused_node record;
+    uint64_t count = container_record_count(c, CONTAINER_FUSED_NODES, sizeof record);
+    for (uint64_t i = 0; i < count; i++) {
+        if (!read_record(c, CONTAINER_FUSED_NODES, i, &record, sizeof record)) return;
+        if (record.node >= to->node_count) {
+            fail_reading(c, "it names a node that it does not have");
+            return;
+        }
+        to->nodes[record.node].fused_count++;
+    }
+    for (uint32_t i = 0; i < to->node_count; i++) {
+        struct inspected_node *node = &to->nodes[i];
+        node->fused = ARENA_ARRAY(c->arena, struct inspected_fused, (size_t)node->fused_count + 1);
+        node->fused_count = 0;
+    }
+    for (uint64_t i = 0; i < count && c->problem == NULL; i++) {
+        if (!read_record(c, CONTAINER_FUSED_NODES, i, &record, sizeof record)) return;
+        struct inspected_node *node = &to->nodes[record.node];
+        node->fused[node->fused_count++] =
+            (struct inspected_fused){read_string(c, record.name), record.firings};
+    }
+}
+
 static bool ends_are_bounded(const struct inspected_node *node)
 {
     for (uint32_t i = 0; i < node->output_count; i++) {
@@ -524,6 +550,7 @@ struct inspection *inspect_container(struct arena *arena, const char *bytes, siz
             check_container_ends(c, to->nodes[i].outputs, to->nodes[i].output_count,
                                  to->buffer_count);
         }
+        if (c->problem == NULL) read_fused_nodes(c, to);
         for (uint32_t i = 0; i < to->buffer_count && c->problem == NULL; i++)
             read_container_buffer(c, i, &to->buffers[i]);
         if (c->problem == NULL) to->plan = read_plan(c, to);

@@ -35,6 +35,13 @@ struct inspected_region { /* of a kernel whose cost is counted */
 };
 
 /* One member for each key that `pipec inspect` prints of a node. */
+/* A node of the program that a node of a container executes. */
+struct inspected_fused {
+    const char *name;
+    uint64_t firings; /* in a firing of the node */
+};
+
+/* One struct because text and JSON show a node as a whole, whether it comes from a graph or from a container. */
 struct inspected_node {
     const char *name, *kernel;
     const char *file; /* with `line`: of its declaration */
@@ -58,6 +65,8 @@ struct inspected_node {
     uint32_t appends_proven, appends_checked, accesses_proven, accesses_checked;
     struct inspected_end *inputs, *outputs;
     uint32_t input_count, output_count;
+    struct inspected_fused *fused; /* of a container */
+    uint32_t fused_count;
 };
 
 struct inspected_buffer {

@@ -112,6 +112,19 @@ static void put_launches(struct json *json, const struct inspected_node *node)
     json_end(json, ']');
 }
 
+static void put_fused_nodes(struct json *json, const struct inspected_node *node)
+{
+    if (node->fused_count == 0) return;
+    json_begin(json, "fused", '[');
+    for (uint32_t i = 0; i < node->fused_count; i++) {
+        json_begin(json, NULL, '{');
+        json_text(json, "name", node->fused[i].name);
+        json_number(json, "firings", node->fused[i].firings);
+        json_end(json, '}');
+    }
+    json_end(json, ']');
+}
+
 static void put_nodes(struct json *json, const struct inspection *inspection)
 {
     json_begin(json, "nodes", '[');
@@ -134,6 +147,7 @@ static void put_nodes(struct json *json, const struct inspection *inspection)
         put_checks(json, node);
         put_inspected_ends(json, inspection, node, false);
         put_inspected_ends(json, inspection, node, true);
+        put_fused_nodes(json, node);
         json_end(json, '}');
     }
     json_end(json, ']');
@@ -538,6 +552,18 @@ static void print_node_launches(FILE *to, const struct inspected_node *node)
             node->launches, node->tree_launches, node->nesting, node->queue_entries);
 }
 
+/* "executes 4 one, 2 two": firings of the nodes of the program. */
+static void print_fused_nodes(FILE *to, const struct inspected_node *node)
+{
+    enum { NAMES_SHOWN = 8 };
+    for (uint32_t i = 0; i < node->fused_count && i < NAMES_SHOWN; i++)
+        fprintf(to, "%s%" PRIu64 " %s", i == 0 ? "    executes " : ", ", node->fused[i].firings,
+                node->fused[i].name);
+    if (node->fused_count > NAMES_SHOWN)
+        fprintf(to, ", ... (%" PRIu32 " nodes)", node->fused_count);
+    if (node->fused_count > 0) fputc('\n', to);
+}
+
 /* Nodes, an empty line, and buffers.  Lines are the cells of a table, so that equal ones are
  * folded. */
 static void print_inspected_nodes(FILE *to, const struct inspection *inspection, bool whole)
@@ -555,6 +581,7 @@ static void print_inspected_nodes(FILE *to, const struct inspection *inspection,
                 node->warp.counted ? " counted" : "", node->repetitions);
         print_ends(rows, inspection, node);
         print_node_launches(rows, node);
+        print_fused_nodes(rows, node);
     }
     fputc('\n', rows);
     for (uint32_t i = 0; i < inspection->buffer_count; i++) {

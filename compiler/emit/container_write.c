@@ -15,8 +15,10 @@
 #include "compiler/bodies/written.h"
 #include "compiler/codegen/common/foreign_files.h"
 #include "compiler/emit/debug_tables.h"
+#include "compiler/emit/fused_tables.h"
 #include "compiler/emit/launch_tables.h"
 #include "compiler/codegen/common/source_map.h"
+#include "compiler/ir/graph_origin.h"
 #include "compiler/optimize/compose/compose.h"
 #include "compiler/plan/plan_tables.h"
 #include "lang/container.h"
@@ -270,6 +272,7 @@ static void write_node(struct writer *w, size_t index)
     struct container_node record = w->tables.nodes[index];
     record.kernel = w->image->node_kernel[index];
     record.flags |= body_flags(w->cx, node);
+    if (!graph_is_written_node(w->graph, (uint32_t)index)) record.flags |= CONTAINER_NODE_FUSED;
     record.arguments_bytes = kernel->arguments_bytes;
     record.tables_bytes = kernel->tables_bytes;
     record.state_bytes = kernel->state_bytes;
@@ -549,6 +552,18 @@ static void write_foreign(struct writer *w)
     }
 }
 
+/* ---- fused nodes ---- */
+
+static void write_fused(struct writer *w)
+{
+    struct fused_tables t = fused_tables_build(w->scratch, w->graph, &w->tables);
+    WRITE_TABLE(w, CONTAINER_FUSED_NODES, t.nodes, t.node_names, name);
+    section_append(w, CONTAINER_FUSED_INPUTS, t.inputs.items,
+                   t.inputs.count * sizeof *t.inputs.items);
+    (void)checked_u32(w, t.inputs.count);
+    WRITE_TABLE(w, CONTAINER_FUSED_BUFFERS, t.buffers, t.buffer_names, name);
+}
+
 /* ---- the file ---- */
 
 static const uint32_t section_kinds[] = {
@@ -613,6 +628,7 @@ struct container_bytes container_build(struct compile *cx, const struct graph *g
     write_debug(&w);
     write_program(&w);
     write_foreign(&w);
+    if (filled) write_fused(&w);
     write_images(&w);
     struct container_bytes file = assemble_file(&w);
     arena_destroy(w.scratch);

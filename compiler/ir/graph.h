@@ -159,6 +159,7 @@ struct graph_front { /* by component, then rising */
 
 struct reductions;      /* optimize/region/dead_work.h */
 struct constant_tables; /* optimize/constant_tables.h */
+struct graph_origin;    /* ir/graph_origin.h */
 
 enum graph_policy { POLICY_AUTO, POLICY_ROUND_ROBIN, POLICY_PRIORITY, POLICY_FULLEST };
 
@@ -190,6 +191,8 @@ struct graph {
     const struct reductions
         *reductions; /* work that is left out in it; by optimize/region/dead_work, or NULL */
     const struct constant_tables *constant_tables; /* likewise; by optimize/constant_tables */
+    /* The pipeline as it was written, if some nodes have become one; else NULL. */
+    const struct graph_origin *origin;
     uint64_t memory_bytes; /* sum over inner buffers of depth x width; by pace/bufsize, again by
                               plan */
 };

@@ -185,8 +185,8 @@ enum ks_kind {
     KS_RETURN, /* expr or NULL; in a kernel body: ends the firing; in init or finish: ends that */
     KS_EMIT,   /* append `expr` to out-port `port` [element] */
     KS_STORE,  /* packet `index` of out-port `port` [element] = expr */
-    KS_STOP, /* body of a source: it ends; this firing does not count.  `finish` of a kernel that pipec has
-                   made, where it ends nothing: of the packets of its in-port `expr` (i64) are left over */
+    KS_STOP, /* body of a source: it ends; this firing does not count.  `finish` of a composite, where it ends
+                   nothing: `expr` (i64) says what the members' finishes have appended (compose_tail.c) */
     KS_BARRIER, /* every work-item of the firing arrives here before any continues */
     KS_LAUNCH,  /* launch; `variable`: the event that it sets (a KS_DECLARE stands before), or NULL;
                    `expr`: its events, then its arguments, joined by KX_COMMA, for passes that look at

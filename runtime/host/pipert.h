@@ -449,12 +449,6 @@ struct prt_buffer_statistics {
     /* Packets that a reader never consumed, apart from those that its window has already seen.  With
      * several readers: the maximum. */
     uint64_t leftover_packets;
-    bool leftover_more;   /* of an in-port: there are more, which were not read from the host */
-    uint64_t few_packets; /* left because they were too few for another firing */
-    uint64_t stranded_packets; /* left because their reader found too few in another buffer */
-    bool primes_loop; /* the leftover packets are no more than a feedback loop's initial packets */
-    const char *stranded_reader; /* node that stranded packets; NULL: there is none */
-    const char *stranded_by; /* buffer in which it found too few; NULL: the run was interrupted */
     /* On a simulated device, of an in-port with arrivals (prt_run_input_rate): cycles in which the scheduler did nothing
      * but wait for its packets; if the run is measured, for how long packets rested from their arrival until the
      * scheduler took them: the sum over them, and the maximum. */
@@ -473,6 +467,24 @@ bool prt_run_stage(const struct prt_run *run, uint32_t stage,
                    struct prt_stage_statistics *statistics);
 bool prt_run_buffer(const struct prt_run *run, uint32_t buffer,
                     struct prt_buffer_statistics *statistics);
+
+/* The packets left over in a buffer of the pipeline when a run has ended well. */
+struct prt_leftover_statistics {
+    const char *buffer;
+    uint32_t port;             /* number of the pipeline's port, or PRT_NONE */
+    bool inside;               /* of a stage: prt_run_buffer does not know this buffer */
+    bool more;                 /* there are more packets, which were not read from the host */
+    uint64_t few_packets;      /* left because they were too few for another firing */
+    uint64_t stranded_packets; /* left because their reader found too few in another buffer */
+    bool primes_loop;          /* the packets are no more than a feedback loop's initial packets */
+    const char *stranded_reader; /* node that stranded packets; NULL: there is none */
+    const char *stranded_by; /* buffer in which it found too few; NULL: the run was interrupted */
+};
+
+/* All buffers of the program are numbered from 0, in order of declaration, also those inside of stages.  Returns false if
+ * the number is too large. */
+bool prt_run_leftover(const struct prt_run *run, uint32_t buffer,
+                      struct prt_leftover_statistics *statistics);
 
 struct prt_fault_information {
     const char *id;     /* "division-by-zero" */

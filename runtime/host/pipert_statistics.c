@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The statistics of a run, as records. */
 #include "runtime/host/pipert_run.h"
+#include "base/arithmetic.h"
 #include "model/self_driven.h"
 #include "runtime/sched/arrival_port.h"
 #include "runtime/sched/stage_profile.h"
@@ -16,10 +17,9 @@ uint64_t prt_run_total_cycles(const struct prt_run *run)
 }
 
 /* The maximum over the readers. */
-static uint64_t leftover_packets(const struct prt_buffer *buffer)
+static uint64_t leftover_packets(const struct prt_leftover *left)
 {
-    return buffer->few_packets > buffer->stranded_packets ? buffer->few_packets
-                                                          : buffer->stranded_packets;
+    return max64(left->few_packets, left->stranded_packets);
 }
 
 /* The cost of the packets of the run, and the cost of the same launches as full packets. */
@@ -72,10 +72,12 @@ void prt_run_statistics(const struct prt_run *run, struct prt_run_statistics *st
     }
     account_dispatch(run, statistics);
     for (uint32_t i = 0; i < c->buffer_count; i++) {
-        statistics->leftover_packets += leftover_packets(&s->buffers[i]);
+        statistics->leftover_packets += leftover_packets(&s->buffers[i].left);
         if (s->profile != NULL) statistics->host_cycles += prt_profile_host_cycles(s, i);
         statistics->discarded_packets += s->buffers[i].fifo->discarded_packets;
     }
+    for (uint32_t i = 0; i < c->fused_buffer_count; i++)
+        statistics->leftover_packets += leftover_packets(&s->fused_buffers[i].left);
 }
 
 bool prt_run_stage(const struct prt_run *run, uint32_t index,
@@ -136,24 +138,76 @@ bool prt_run_buffer(const struct prt_run *run, uint32_t index,
         .high_water_packets = buffer->fifo->high_water_packets,
         .suspensions = buffer->port != NULL ? buffer->port->suspensions : 0,
         .discarded_packets = buffer->fifo->discarded_packets,
-        .leftover_packets = leftover_packets(buffer),
-        .leftover_more = buffer->leftover_more,
-        .few_packets = buffer->few_packets,
-        .stranded_packets = buffer->stranded_packets,
-        .primes_loop = leftover_packets(buffer) > 0 &&
-                       leftover_packets(buffer) <= buffer->record->initial_packets &&
-                       prt_self_driven_closes_cycle(run->sched->core, index),
+        .leftover_packets = leftover_packets(&buffer->left),
     };
     if (run->sched->profile != NULL)
         statistics->host_cycles = prt_profile_host_cycles(run->sched, index);
     count_arrivals(run->sched, index, statistics);
-    if (buffer->stranded_reader != NULL)
-        statistics->stranded_reader =
-            prt_container_text(c, prt_stage_node(run->sched, buffer->stranded_reader)->name);
-    if (buffer->stranded_by != NULL)
-        statistics->stranded_by = prt_container_text(c, buffer->stranded_by->record->name);
     for (uint32_t i = 0; i < run->program->port_count; i++) {
         if (run->program->ports[i] == index) statistics->port = i;
     }
+    return true;
+}
+
+/* ---- leftover packets ---- */
+
+static void set_leftover(struct prt_leftover_statistics *statistics,
+                         const struct prt_leftover *left)
+{
+    statistics->more = left->more;
+    statistics->few_packets = left->few_packets;
+    statistics->stranded_packets = left->stranded_packets;
+    statistics->stranded_reader = left->stranded_reader;
+    statistics->stranded_by = left->stranded_by;
+}
+
+static bool primes_loop(const struct prt_leftover *left, uint64_t initial_packets)
+{
+    return leftover_packets(left) > 0 && leftover_packets(left) <= initial_packets;
+}
+
+static void set_run_leftover(const struct prt_run *run, uint32_t index,
+                             struct prt_leftover_statistics *statistics)
+{
+    const struct prt_buffer *buffer = &run->sched->buffers[index];
+    set_leftover(statistics, &buffer->left);
+    statistics->buffer = prt_container_text(&run->program->container, buffer->record->name);
+    statistics->primes_loop = primes_loop(&buffer->left, buffer->record->initial_packets) &&
+                              prt_self_driven_closes_cycle(run->sched->core, index);
+    for (uint32_t i = 0; i < run->program->port_count; i++) {
+        if (run->program->ports[i] == index) statistics->port = i;
+    }
+}
+
+static void set_fused_leftover(const struct prt_run *run, uint32_t index,
+                               struct prt_leftover_statistics *statistics)
+{
+    const struct container_fused_buffer *record = &run->program->container.fused_buffers[index];
+    const struct prt_leftover *left = &run->sched->fused_buffers[index].left;
+    set_leftover(statistics, left);
+    statistics->buffer = prt_container_text(&run->program->container, record->name);
+    statistics->inside = true;
+    statistics->primes_loop = (record->flags & CONTAINER_FUSED_BUFFER_CYCLE) != 0 &&
+                              primes_loop(left, record->initial_packets);
+}
+
+bool prt_run_leftover(const struct prt_run *run, uint32_t index,
+                      struct prt_leftover_statistics *statistics)
+{
+    const struct prt_container *c = &run->program->container;
+    uint32_t inside = 0; /* buffers inside of stages, of those before */
+    *statistics = (struct prt_leftover_statistics){.port = PRT_NONE};
+    for (uint32_t i = 0; i < c->fused_buffer_count; i++) {
+        const struct container_fused_buffer *record = &c->fused_buffers[i];
+        if ((record->flags & CONTAINER_FUSED_BUFFER_KEPT) != 0) continue;
+        if (index - inside < record->buffer) break;
+        if (index - inside == record->buffer) {
+            set_fused_leftover(run, i, statistics);
+            return true;
+        }
+        inside++;
+    }
+    if (index - inside >= c->buffer_count) return false;
+    set_run_leftover(run, index - inside, statistics);
     return true;
 }

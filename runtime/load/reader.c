@@ -212,6 +212,9 @@ static void place_container_tables(struct reading *reading)
     c->source_texts = TABLE(SOURCE_TEXTS);
     c->foreign = TABLE(FOREIGN);
     c->libraries = TABLE(LIBRARIES);
+    c->fused_nodes = TABLE(FUSED_NODES);
+    c->fused_inputs = TABLE(FUSED_INPUTS);
+    c->fused_buffers = TABLE(FUSED_BUFFERS);
     c->images = TABLE(IMAGES);
     c->image = TABLE(IMAGE);
 #undef TABLE
@@ -246,6 +249,9 @@ static void count_records(struct reading *reading)
     c->variable_count = record_count(reading, CONTAINER_VARIABLES);
     c->foreign_count = record_count(reading, CONTAINER_FOREIGN);
     c->library_count = record_count(reading, CONTAINER_LIBRARIES);
+    c->fused_node_count = record_count(reading, CONTAINER_FUSED_NODES);
+    c->fused_input_count = record_count(reading, CONTAINER_FUSED_INPUTS);
+    c->fused_buffer_count = record_count(reading, CONTAINER_FUSED_BUFFERS);
     c->image_count = record_count(reading, CONTAINER_IMAGES);
     c->source_texts_bytes = reading->sections[CONTAINER_SOURCE_TEXTS].size_bytes;
     c->initials_bytes = reading->sections[CONTAINER_INITIALS].size_bytes;
@@ -361,7 +367,7 @@ static enum prt_status check_nodes(struct reading *reading)
     const struct prt_container *c = reading->container;
     const uint32_t flags = CONTAINER_NODE_STATEFUL | CONTAINER_NODE_INIT | CONTAINER_NODE_FINISH |
                            CONTAINER_NODE_INDEXED | CONTAINER_NODE_STOPS | CONTAINER_NODE_COUNTED |
-                           CONTAINER_NODE_LAUNCHES | CONTAINER_NODE_FAULTS;
+                           CONTAINER_NODE_LAUNCHES | CONTAINER_NODE_FAULTS | CONTAINER_NODE_FUSED;
     for (uint32_t i = 0; i < c->node_count; i++) {
         const struct container_node *n = &c->nodes[i];
         CHECK(is_string(c, n->name) && is_string(c, n->kernel_title), NODES, i,
@@ -646,6 +652,42 @@ static enum prt_status check_foreign(struct reading *reading)
     return PRT_OK;
 }
 
+static enum prt_status check_fused(struct reading *reading)
+{
+    const struct prt_container *c = reading->container;
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < c->fused_node_count; i++) {
+        const struct container_fused_node *n = &c->fused_nodes[i];
+        CHECK(is_string(c, n->name), FUSED_NODES, i, "a string outside the section 'strings'");
+        CHECK(n->node < c->node_count, FUSED_NODES, i, "an unknown node");
+        CHECK(n->first_input == next && is_index_range(next, n->input_count, c->fused_input_count),
+              FUSED_NODES, i, "its inputs do not follow those of the node before");
+        CHECK((n->flags & ~(uint32_t)CONTAINER_FUSED_SEES_TAIL) == 0 && n->reserved == 0,
+              FUSED_NODES, i, "unknown flags, or a reserved field is not zero");
+        next += n->input_count;
+    }
+    if (PRT_BREAKS(next != c->fused_input_count))
+        return refuse_record(reading, CONTAINER_FUSED_INPUTS, next, "belongs to no node");
+    for (uint32_t i = 0; i < c->fused_input_count; i++) {
+        const struct container_fused_input *in = &c->fused_inputs[i];
+        bool real = in->buffer == CONTAINER_NONE;
+        CHECK(real ? in->input < c->input_count
+                   : in->input == CONTAINER_NONE && in->buffer < c->fused_buffer_count,
+              FUSED_INPUTS, i, "neither an input nor a fused buffer, or both");
+    }
+    const uint32_t known = CONTAINER_FUSED_BUFFER_KEPT | CONTAINER_FUSED_BUFFER_CYCLE;
+    for (uint32_t i = 0; i < c->fused_buffer_count; i++) {
+        const struct container_fused_buffer *b = &c->fused_buffers[i];
+        bool kept = (b->flags & CONTAINER_FUSED_BUFFER_KEPT) != 0;
+        CHECK(is_string(c, b->name), FUSED_BUFFERS, i, "a string outside the section 'strings'");
+        CHECK(b->writer < c->fused_node_count, FUSED_BUFFERS, i, "an unknown writer");
+        CHECK(b->buffer < c->buffer_count || (b->buffer == c->buffer_count && !kept), FUSED_BUFFERS,
+              i, "an unknown buffer");
+        CHECK((b->flags & ~known) == 0, FUSED_BUFFERS, i, "unknown flags");
+    }
+    return PRT_OK;
+}
+
 /* Cuts SETS into sets: a length, then so many stages, again and again. */
 static enum prt_status read_sets(struct reading *reading)
 {
@@ -678,7 +720,7 @@ static enum prt_status read_container_bytes(struct reading *reading)
         check_strings,       check_heads,   check_arguments, check_nodes,   check_stage_ends,
         check_buffers,       check_fields,  check_stages,    check_indices, check_interfaces,
         check_launch_tables, check_types,   check_places,    check_kernels, check_variables,
-        check_images,        check_foreign, read_sets,
+        check_images,        check_foreign, check_fused,     read_sets,
     };
     struct container_header header;
     enum prt_status status = check_header(reading, &header);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The statistics as JSON. */
+#include "base/arithmetic.h"
 #include "base/json_write.h"
 #include "runtime/observe/report.h"
 
@@ -105,6 +106,23 @@ static void put_run_buffers(struct json *json, const struct prt_run *run)
         json_end(json, '}');
     }
     json_end(json, ']');
+}
+
+/* Of the buffers inside of stages: the others say it of themselves. */
+static void put_inside_buffers(struct json *json, const struct prt_run *run)
+{
+    struct prt_leftover_statistics l;
+    bool any = false;
+    for (uint32_t i = 0; prt_run_leftover(run, i, &l); i++) {
+        if (!l.inside) continue;
+        if (!any) json_begin(json, "inside", '[');
+        any = true;
+        json_begin_line(json, NULL, '{');
+        json_text(json, "name", l.buffer);
+        json_number(json, "leftover_packets", max64(l.few_packets, l.stranded_packets));
+        json_end(json, '}');
+    }
+    if (any) json_end(json, ']');
 }
 
 static void put_outputs(struct json *json, const struct prt_run *run)
@@ -295,6 +313,7 @@ void prt_report_json(FILE *to, const struct prt_program *program, const struct p
     if (d.child_launches > 0) put_device_queue(&json, &d);
     put_run_stages(&json, run);
     put_run_buffers(&json, run);
+    put_inside_buffers(&json, run);
     if (prt_run_stage_time(run, 0, &measured)) {
         put_outputs(&json, run);
         put_queues(&json, run, p.stage_count);

@@ -373,12 +373,12 @@ static void read_rest(struct prt_sched *s, struct prt_buffer *buffer)
     ahead->rest_packets += brought;
 }
 
-uint64_t prt_inport_rest(struct prt_sched *s, struct prt_buffer *buffer, bool *ended)
+uint64_t prt_inport_rest(struct prt_sched *s, struct prt_buffer *buffer, uint64_t most, bool *ended)
 {
     struct prt_ahead *ahead = &buffer->port->ahead;
     uint64_t first = ahead->packets + ahead->has_extra;
     while (ahead->extra != NULL && !ahead->over && !core_is_interrupted(s->core) &&
-           first + ahead->rest_packets <= prt_inport_countable(buffer))
+           first + ahead->rest_packets <= most)
         read_rest(s, buffer);
     *ended = ahead->over && ahead->status == PRT_OK;
     return first + ahead->rest_packets;

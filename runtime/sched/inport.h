@@ -62,7 +62,8 @@ enum prt_status prt_inport_end(struct prt_sched *sched, struct prt_error *error)
 uint64_t prt_inport_countable(const struct prt_buffer *buffer);
 
 /* After the run: the number of packets of an open in-port that are not in its buffer.  *ended: there are no more.
- * Of a port at hand the rest is read and counted, until there is one more than prt_inport_countable. */
-uint64_t prt_inport_rest(struct prt_sched *sched, struct prt_buffer *buffer, bool *ended);
+ * Of a port at hand the rest is read and counted, until there is one more than `most`. */
+uint64_t prt_inport_rest(struct prt_sched *sched, struct prt_buffer *buffer, uint64_t most,
+                         bool *ended);
 
 #endif

@@ -12,7 +12,7 @@
  * of packets or devices.  There are two exceptions:
  *
  *   - No more packets are read from a pipe that has not ended, and a file may be too long to be counted.  Then the
- *     figure is a minimum (leftover_more).
+ *     figure is a minimum (`more`).
  *   - If no in-port feeds the writer, only packets that are too few by themselves count.  The number of the others
  *     shows only how much earlier the writer has fired.
  *
@@ -23,7 +23,8 @@
 
 #include "runtime/sched/sched.h"
 
-/* Fills the figures of the buffers.  Requires: the run has ended normally. */
+/* Fills the figures of the buffers, also of those inside of stages (fused.h): there the readers are the nodes of the
+ * program instead of the stages that they are parts of.  Requires: the run has ended normally. */
 void prt_leftovers_count(struct prt_sched *sched);
 
 #endif

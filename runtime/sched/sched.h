@@ -94,18 +94,22 @@ struct prt_port {
     struct prt_port_thread *thread; /* the running thread; NULL: the scheduler calls the host */
 };
 
+/* Leftover packets of a buffer (leftovers.h), each the maximum over the readers. */
+struct prt_leftover {
+    uint64_t few_packets;        /* too few for another firing */
+    uint64_t stranded_packets;   /* the reader has found too few in another buffer */
+    bool more;                   /* there are more than these figures say */
+    const char *stranded_reader; /* NULL: there is none */
+    const char *stranded_by;     /* the other buffer; NULL: the run was interrupted */
+};
+
 struct prt_buffer {
     const struct container_buffer *record;
     struct core_buffer *core; /* its row in the block of the core */
     struct core_fifo *fifo;   /* of that */
     struct prt_ring ring;
     struct prt_port *port; /* of an outer buffer, else NULL */
-    /* Leftover packets (leftovers.h), each the maximum over the readers. */
-    uint64_t few_packets;      /* too few for another firing */
-    uint64_t stranded_packets; /* the reader has found too few in another buffer */
-    bool leftover_more;        /* there are more than these figures say */
-    const struct core_stage *stranded_reader;
-    const struct prt_buffer *stranded_by; /* the other buffer; NULL: the run was interrupted */
+    struct prt_leftover left;
 };
 
 /* Where the windows of an input are. */
@@ -125,6 +129,29 @@ struct prt_step {
 };
 
 struct prt_origins; /* provenance.h */
+
+/* How many packets or firings there would have been of nodes that are parts of stages (fused.h). */
+struct prt_packets {
+    uint64_t least, most; /* between these; `most` UINT64_MAX: no limit is known */
+    bool moment;          /* how many depends on the moment */
+};
+
+struct prt_fused_node {
+    struct prt_packets firings; /* as a stage of its own */
+    bool fed;                   /* packets of an in-port reach it, directly or not */
+    bool cut_off;               /* packets of an endless in-port reach it */
+};
+
+struct prt_fused_buffer {
+    uint64_t finished;        /* packets that the writer's `finish` has appended */
+    struct prt_leftover left; /* of a buffer that the run does not have */
+};
+
+/* A node of the container. */
+struct prt_fused_whole {
+    uint64_t report; /* the part of the report of its finish that has not been read */
+    bool ended;      /* it has found too few packets */
+};
 
 /* A run on its host.  One struct because all modules of runtime/sched work on one run. */
 struct prt_sched {
@@ -167,6 +194,11 @@ struct prt_sched {
     uint8_t *blocks;               /* arguments, tables and state of all nodes, mapped */
     size_t blocks_bytes;
     void **argument_blocks;
+
+    struct prt_fused_node *fused_nodes; /* by record of the container */
+    struct prt_packets *fused_inputs;
+    struct prt_fused_buffer *fused_buffers;
+    struct prt_fused_whole *fused_wholes; /* by node */
 
     struct prt_bindings bindings; /* own_queues.h adds queues to them */
 

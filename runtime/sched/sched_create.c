@@ -40,8 +40,13 @@ static bool allocate_run_tables(struct prt_sched *s)
     s->argument_blocks = array_allocate(c->node_count, sizeof *s->argument_blocks);
     s->read = array_allocate(c->input_count, sizeof *s->read);
     s->written = array_allocate(c->output_count, sizeof *s->written);
+    s->fused_nodes = array_allocate(c->fused_node_count, sizeof *s->fused_nodes);
+    s->fused_buffers = array_allocate(c->fused_buffer_count, sizeof *s->fused_buffers);
+    s->fused_inputs = array_allocate(c->fused_input_count, sizeof *s->fused_inputs);
+    s->fused_wholes = array_allocate(c->node_count, sizeof *s->fused_wholes);
     return s->buffers && s->ports && s->node_stage && s->windows_in && s->windows_out &&
-           s->device_queues && s->window_places && s->argument_blocks && s->read && s->written;
+           s->device_queues && s->window_places && s->argument_blocks && s->read && s->written &&
+           s->fused_nodes && s->fused_inputs && s->fused_buffers && s->fused_wholes;
 }
 
 /* With more buffers, their mappings, two for each, may exceed the limit of a process. */
@@ -260,6 +265,10 @@ void prt_sched_destroy(struct prt_sched *s)
     free(s->argument_blocks);
     free(s->read);
     free(s->written);
+    free(s->fused_nodes);
+    free(s->fused_buffers);
+    free(s->fused_inputs);
+    free(s->fused_wholes);
     free(s->core);
     free(s);
 }

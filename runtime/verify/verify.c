@@ -298,6 +298,7 @@ enum prt_status prt_verify_graph(const struct prt_container *container, struct p
     if (status == PRT_OK) status = verify_nodes(container, error);
     if (status == PRT_OK) status = prt_verify_rates(container, error);
     if (status == PRT_OK) status = verify_buffers(container, error);
+    if (status == PRT_OK) status = prt_verify_fused(container, error);
     if (status == PRT_OK) status = prt_verify_fields(container, error);
     if (status == PRT_OK) status = prt_verify_debug(container, error);
     if (status == PRT_OK) status = prt_verify_indices(container, error);

@@ -35,6 +35,12 @@ enum prt_status prt_verify_debug(const struct prt_container *c, struct prt_error
 /* Fields lie in their packets, in order, and have the shapes they say. */
 enum prt_status prt_verify_fields(const struct prt_container *c, struct prt_error *error);
 
+/* ---- verify_fused.c ---- */
+
+/* Fused nodes are parts of nodes that say so, read in a firing of these what is read and written, and the reports of
+ * their finishes fit 63 bits.  Requires: ends and readers that agree. */
+enum prt_status prt_verify_fused(const struct prt_container *c, struct prt_error *error);
+
 /* ---- verify_indices.c ---- */
 
 /* Verifies the indices of kernels with work-items: formats, steps, first warps, and places in the index

@@ -325,6 +325,9 @@ uint8_t *made_finish(struct made *m, size_t *size)
         {m->source_texts, m->source_texts_bytes},
         TABLE(foreign, m->foreign_count),
         TABLE(libraries, m->library_count),
+        TABLE(fused_nodes, m->fused_node_count),
+        TABLE(fused_inputs, m->fused_input_count),
+        TABLE(fused_buffers, m->fused_buffer_count),
         TABLE(images, m->image_count),
         {m->image, m->image_bytes},
     };

@@ -46,6 +46,10 @@ struct made {
     struct container_foreign foreign[4];
     struct container_library libraries[4];
     uint32_t foreign_count, library_count;
+    struct container_fused_node fused_nodes[8];
+    struct container_fused_input fused_inputs[16];
+    struct container_fused_buffer fused_buffers[8];
+    uint32_t fused_node_count, fused_input_count, fused_buffer_count;
     struct container_image images[4]; /* one, of all of `image`, unless a test makes others */
     const uint8_t *image;
     size_t image_bytes;

@@ -85,8 +85,14 @@ END
 "$PIPEC" inspect --json launching.pipe >launching
 sed 's/^kernel pass\(.*\) { y <- x; }/extern kernel pass\1 from "pass.o" cost 3;/' launching.pipe >foreign.pipe
 "$PIPEC" inspect --json foreign.pipe >foreign
+echo 'kernel one(in f32 x, out f32 y) { y <- x + 1; }
+kernel two(in f32 x pop 2, out f32 y) { y <- x[0] * x[1]; }
+pipeline main(in f32 x, out f32 y) { x -> one -> two -> y; }' >fused.pipe
+"$PIPEC" --device cpu fused.pipe -o fused.pbc && "$PIPEC" inspect --json fused.pbc >fused
+check "the text of a container has the nodes of the program" says 0 '^    executes 2 one, 1 two$' "$PIPEC" inspect fused.pbc
+check "so has its object" grep -A1 '"name": "one"' fused
 if command -v python3 >/dev/null; then
-    for object in source object launching foreign; do
+    for object in source object launching foreign fused; do
         check "the documented keys of a $object" python3 - "$ROOT/lang/inspect.md" "$object" <<'END'
 import json, re, sys
 parts = re.split(r"^(A node:|A buffer:|`plan`:)", open(sys.argv[1]).read(), flags=re.M)
@@ -95,7 +101,8 @@ found, top, node, buffer = json.load(open(sys.argv[2])), names(parts[0]), names(
 optional = {"counterexample", "container", "plan", "diagnostics"} | ({"equal_bits"} if sys.argv[2] != "foreign" else set())
 launches = {"launches", "nesting", "tree_launches", "queue_entries", "children"}
 is_foreign = lambda n: sys.argv[2] == "foreign" and n["kernel"] == "pass"
-of_node = lambda n: node - (set() if n["kernel"] == "grow" else launches) - (set() if is_foreign(n) else {"foreign"})
+is_fused = lambda n: sys.argv[2] == "fused" and n["name"] == "one+two"
+of_node = lambda n: node - (set() if is_fused(n) else {"fused"}) - (set() if n["kernel"] == "grow" else launches) - (set() if is_foreign(n) else {"foreign"})
 wrong = [(top ^ set(found)) - optional] + [of_node(n) ^ set(n) for n in found["nodes"]] + [buffer ^ set(b) for b in found["buffers"]]
 sys.exit(str(wrong) if any(wrong) else 0)
 END

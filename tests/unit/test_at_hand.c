@@ -58,6 +58,15 @@ static struct prt_buffer_statistics buffer_of(const struct prt_run *run, const c
     return statistics;
 }
 
+static struct prt_leftover_statistics leftover_of(const struct prt_run *run, const char *name)
+{
+    struct prt_leftover_statistics statistics;
+    for (uint32_t i = 0; prt_run_leftover(run, i, &statistics); i++)
+        if (strcmp(statistics.buffer, name) == 0) return statistics;
+    fail_msg("no buffer %s", name);
+    return statistics;
+}
+
 /* ---- a join that starves ---- */
 
 enum { DEPTH = 8, FIRINGS = 3 };
@@ -218,10 +227,10 @@ static void the_rest_behind_a_full_buffer_is_counted(void **unused)
             if (breaks && count < FIRINGS + DEPTH) {
                 assert_int_equal(status, PRT_E_READ);
             } else {
-                struct prt_buffer_statistics of_x = buffer_of(run, "x");
+                struct prt_leftover_statistics of_x = leftover_of(run, "x");
                 assert_int_equal(status, PRT_E_INTERRUPTED);
-                assert_int_equal(of_x.leftover_packets, count < FIRINGS ? 0 : count - FIRINGS);
-                assert_int_equal(of_x.leftover_more, breaks);
+                assert_int_equal(of_x.stranded_packets, count < FIRINGS ? 0 : count - FIRINGS);
+                assert_int_equal(of_x.more, breaks);
                 if (count > FIRINGS) {
                     assert_string_equal(of_x.stranded_reader, "join");
                     assert_string_equal(of_x.stranded_by, "back");
@@ -369,7 +378,7 @@ static enum prt_status take_and_interrupt(void *context, const void *packets, si
 }
 
 /* x has so many packets, w ten.  `interrupts`: the first packets of y do it. */
-static struct prt_buffer_statistics rest_of(size_t count, enum prt_status end, bool interrupts)
+static struct prt_leftover_statistics rest_of(size_t count, enum prt_status end, bool interrupts)
 {
     static struct host y;
     struct source x = {.count = count, .end = end}, w = {.count = 10};
@@ -383,7 +392,7 @@ static struct prt_buffer_statistics rest_of(size_t count, enum prt_status end, b
                                              take_and_interrupt, NULL, NULL),
                          PRT_OK);
     assert_int_equal(prt_run_execute(run, NULL), PRT_OK); /* w has ended, so all was done */
-    struct prt_buffer_statistics rest = buffer_of(run, "x");
+    struct prt_leftover_statistics rest = leftover_of(run, "x");
     prt_run_destroy(run);
     prt_program_free(program);
     return rest;
@@ -396,26 +405,26 @@ static void a_rest_is_counted_up_to_its_limit(void **unused)
     const size_t most = 1 << 20;
     const size_t rests[] = {0, 1, 5000, most - 1, most, most + 1, most + 5, most + 100000};
     for (size_t i = 0; i < sizeof rests / sizeof rests[0]; i++) {
-        struct prt_buffer_statistics rest = rest_of(10 + rests[i], PRT_OK, false);
-        assert_int_equal(rest.leftover_packets, rests[i] < most ? rests[i] : most);
-        assert_int_equal(rest.leftover_more, rests[i] > most);
+        struct prt_leftover_statistics rest = rest_of(10 + rests[i], PRT_OK, false);
+        assert_int_equal(rest.stranded_packets, rests[i] < most ? rests[i] : most);
+        assert_int_equal(rest.more, rests[i] > most);
     }
 }
 
 static void the_rest_of_a_stream_that_breaks_is_not_all(void **unused)
 {
     (void)unused;
-    struct prt_buffer_statistics rest = rest_of(20000, PRT_E_READ, false);
-    assert_int_equal(rest.leftover_packets, 20000 - 10);
-    assert_true(rest.leftover_more);
+    struct prt_leftover_statistics rest = rest_of(20000, PRT_E_READ, false);
+    assert_int_equal(rest.stranded_packets, 20000 - 10);
+    assert_true(rest.more);
 }
 
 static void an_interrupted_run_reads_no_rest(void **unused)
 {
     (void)unused;
-    struct prt_buffer_statistics rest = rest_of(200000, PRT_OK, true);
-    assert_true(rest.leftover_packets < 20000);
-    assert_true(rest.leftover_more);
+    struct prt_leftover_statistics rest = rest_of(200000, PRT_OK, true);
+    assert_true(rest.stranded_packets < 20000);
+    assert_true(rest.more);
 }
 
 static void wide_packets_are_counted_up_to_their_bytes(void **unused)
@@ -449,7 +458,7 @@ static void the_rest_of_memory_is_counted(void **unused)
     assert_int_equal(prt_run_execute(run, NULL), PRT_OK);
     assert_int_equal(y.count, 10);
     assert_int_equal(buffer_of(run, "x").leftover_packets, COUNT - 10);
-    assert_false(buffer_of(run, "x").leftover_more);
+    assert_false(leftover_of(run, "x").more);
     prt_run_destroy(run);
     prt_program_free(program);
 }
@@ -478,59 +487,6 @@ static void packets_of_sources_count_where_they_are_too_few(void **unused)
     }
 }
 
-static int32_t finish_and_leave(const struct kernel_batch *batch)
-{
-    batch->produced[0] = 0;
-    *batch->completed = 1;
-    return KERNEL_OK;
-}
-
-static int32_t finish_and_leave_many(const struct kernel_batch *batch)
-{
-    batch->produced[0] = 0;
-    *batch->completed = UINT64_MAX;
-    return KERNEL_OK;
-}
-
-static int32_t finish_all(const struct kernel_batch *batch)
-{
-    batch->produced[0] = 0;
-    return KERNEL_OK;
-}
-
-/* As many packets are left over as a finish says, but no more than there are. */
-static void a_finish_may_leave_packets_over(void **unused)
-{
-    (void)unused;
-    static const struct {
-        int32_t (*finish)(const struct kernel_batch *);
-        uint64_t pop, peek, left;
-    } cases[] = {{finish_and_leave, 2, 2, 1},      {finish_all, 2, 2, 0},
-                 {finish_and_leave, 1, 3, 1},      {finish_all, 1, 3, 0},
-                 {finish_and_leave_many, 1, 3, 2}, {finish_and_leave, 3, 4, 1},
-                 {finish_and_leave, 1, 1, 0},      {finish_and_leave_many, 1, 1, 0}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        static struct host y;
-        const struct prt_image_kernel kernel = {.run = kernel_copy, .finish = cases[i].finish};
-        struct source source = {.count = 5};
-        struct made *m = made_create("finish", "sim16");
-        uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
-        uint32_t to = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
-        uint32_t node = made_node(m, "k", CONTAINER_NODE_FINISH);
-        made_input(m, node, x, cases[i].pop, cases[i].peek);
-        made_output(m, node, to, 1, 1);
-        made_loop(m);
-        struct prt_program *program = pipelines_load(m, &kernel);
-        struct prt_run *run = create(program);
-        bind(run, "x", &source, true);
-        bind_sink(run, "y", &y);
-        assert_int_equal(prt_run_execute(run, NULL), PRT_OK);
-        assert_int_equal(buffer_of(run, "x").leftover_packets, cases[i].left);
-        prt_run_destroy(run);
-        prt_program_free(program);
-    }
-}
-
 TEST_MAIN("at_hand", cmocka_unit_test(whether_a_run_has_stalled_follows_from_the_streams),
           cmocka_unit_test(a_port_is_filled_before_a_fault_is_demanded),
           cmocka_unit_test(the_rest_behind_a_full_buffer_is_counted),
@@ -540,5 +496,4 @@ TEST_MAIN("at_hand", cmocka_unit_test(whether_a_run_has_stalled_follows_from_the
           cmocka_unit_test(an_interrupted_run_reads_no_rest),
           cmocka_unit_test(wide_packets_are_counted_up_to_their_bytes),
           cmocka_unit_test(the_rest_of_memory_is_counted),
-          cmocka_unit_test(packets_of_sources_count_where_they_are_too_few),
-          cmocka_unit_test(a_finish_may_leave_packets_over))
+          cmocka_unit_test(packets_of_sources_count_where_they_are_too_few))

@@ -115,28 +115,28 @@ static int create_run(struct prt_session *session, const struct prt_observer *ob
     return skipped ? EXIT_SKIPPED : exit_code;
 }
 
-static void note_buffer(const struct prt_buffer_statistics *b)
+static void note_buffer(const struct prt_leftover_statistics *b)
 {
-    const char *more = b->leftover_more ? "at least " : "";
+    const char *more = b->more ? "at least " : "";
     if (b->primes_loop) return; /* as many as it began with: nothing is missing */
     if (b->few_packets > 0)
         prt_say_note("%s%" PRIu64 " packet%s left over in buffer '%s': too few for another firing",
-                     more, b->few_packets, plural(b->few_packets), b->name);
+                     more, b->few_packets, plural(b->few_packets), b->buffer);
     if (b->stranded_packets > 0 && b->stranded_by != NULL)
         prt_say_note("%s%" PRIu64 " packet%s left over in buffer '%s': its reader '%s' found too "
                      "few in '%s'",
-                     more, b->stranded_packets, plural(b->stranded_packets), b->name,
+                     more, b->stranded_packets, plural(b->stranded_packets), b->buffer,
                      b->stranded_reader, b->stranded_by);
     else if (b->stranded_packets > 0)
         prt_say_note("%s%" PRIu64 " packet%s left over in buffer '%s': the run was interrupted",
-                     more, b->stranded_packets, plural(b->stranded_packets), b->name);
+                     more, b->stranded_packets, plural(b->stranded_packets), b->buffer);
 }
 
 /* Packets that were not processed, and the reader that did not consume them. */
 static void note_rest(const struct prt_session *session)
 {
-    struct prt_buffer_statistics buffer;
-    for (uint32_t i = 0; prt_run_buffer(session->run, i, &buffer); i++) {
+    struct prt_leftover_statistics buffer;
+    for (uint32_t i = 0; prt_run_leftover(session->run, i, &buffer); i++) {
         bool endless =
             buffer.port != PRT_NONE && prt_binding_is_endless(&session->bindings[buffer.port]);
         if (!endless) note_buffer(&buffer);

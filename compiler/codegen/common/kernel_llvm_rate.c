@@ -283,11 +283,11 @@ void kernel_leave_batch(struct kernel_emitter *e, LLVMValueRef status)
     LLVMBuildBr(e->builder, body->stop);
 }
 
-void kernel_stop(struct kernel_emitter *e, const struct kx *left)
+void kernel_stop(struct kernel_emitter *e, const struct kx *report)
 {
     if (e->body->entry == ENTRY_FINISH) {
-        LLVMValueRef left_over = LLVMGetParam(e->body->llvm, KERNEL_PARAM_COMPLETED);
-        LLVMBuildStore(e->builder, kernel_expression(e, left), left_over);
+        LLVMValueRef to = LLVMGetParam(e->body->llvm, KERNEL_PARAM_COMPLETED);
+        LLVMBuildStore(e->builder, kernel_expression(e, report), to);
         return;
     }
     kernel_leave_batch(e, LLVMConstInt(e->i32, KERNEL_STOPPED, 0));

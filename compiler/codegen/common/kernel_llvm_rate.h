@@ -20,8 +20,8 @@ void kernel_rates_begin(struct kernel_emitter *e);
 void kernel_firing_begin(struct kernel_emitter *e);
 void kernel_firing_end(struct kernel_emitter *e);
 void kernel_reset_counts(struct kernel_emitter *e);
-/* Ends the batch: the present firing does not count.  In `finish`: says that `left` packets are left over. */
-void kernel_stop(struct kernel_emitter *e, const struct kx *left);
+/* Ends the batch: the present firing does not count.  In `finish`: stores its report (lang/kernel_abi.h, `completed`). */
+void kernel_stop(struct kernel_emitter *e, const struct kx *report);
 /* Ends the batch of a run with that status; the block is terminated. */
 void kernel_leave_batch(struct kernel_emitter *e, LLVMValueRef status);
 /* Code between the two is executed only if the caller passes a pointer that is not NULL. */

@@ -7,9 +7,12 @@
  * these packets.  Packets between members are items of arrays of the maximum size.  No member sees a packet twice (peek =
  * pop) and no packet is at rest, so whole iterations leave no packets between the members.
  *
- * `stop` reports packets that a member leaves unused, as in a pipeline that is not fused.  A member with a `finish` and
- * one in-port uses all its packets.
+ * The runtime computes from the rates how many packets the members leave over (lang/container.md, "Fused nodes").  It cannot
+ * know how many packets a member's `finish` has appended.  So the last statement reports these numbers, as one: of the
+ * buffers inside with such a writer, in order, each number is a digit whose base is the maximum plus 1, the first one the
+ * lowest.
  */
+#include "compiler/ir/graph_origin.h"
 #include "compiler/optimize/compose/compose_internal.h"
 
 enum { TAIL_BYTES_MAX = 65536 }; /* all packets inside */
@@ -177,25 +180,7 @@ static void add_finish(struct composer *c, struct member *m, struct variable *fi
     compose_finish(&f, at);
 }
 
-/* any = any + (available packets - firings x pop) */
-static void add_unused(struct composer *c, const struct member *m, const struct variable *firings,
-                       const struct variable *any, struct ks ***at)
-{
-    const struct span span = firings->span;
-    if (m->kernel->finish != NULL && m->input_count == 1) return;
-    for (uint32_t i = 0; i < m->input_count; i++) {
-        const struct member_input *in = &m->inputs[i];
-        struct kx *used = compose_variable(c, firings, span);
-        if (in->end->pop != 1)
-            used = compose_binary(c, OP_MUL, used, compose_integer(c, in->end->pop));
-        struct kx *unused = compose_binary(c, OP_SUB, available_packets(c, in, span), used);
-        compose_assign(c, at, compose_variable(c, any, span),
-                       compose_binary(c, OP_ADD, compose_variable(c, any, span), unused));
-    }
-}
-
-static void append_member_tail(struct composer *c, struct member *m, const struct variable *any,
-                               struct ks ***at)
+static void append_member_tail(struct composer *c, struct member *m, struct ks ***at)
 {
     for (uint32_t o = 0; o < m->output_count; o++)
         if (m->outputs[o].edge != NULL) {
@@ -217,7 +202,49 @@ static void append_member_tail(struct composer *c, struct member *m, const struc
     if (m->kernel->finish != NULL) add_finish(c, m, firings, at);
     for (uint32_t o = 0; o < m->output_count; o++)
         if (m->outputs[o].edge != NULL) count_edge(c, &m->outputs[o], firings, at);
-    add_unused(c, m, firings, any, at);
+}
+
+/* ---- the report ---- */
+
+/* Does the `finish` that a member was written with append to an edge?  That of a region (optimize/region) writes only what
+ * its own members' firings write. */
+static bool is_appended_late(const struct composer *c, const struct member *m,
+                             const struct member_output *out)
+{
+    return out->edge != NULL && out->end->finish_max > 0 && m->kernel->finish != NULL &&
+           graph_is_written_node(c->graph, m->node);
+}
+
+/* The output of this kind with the lowest buffer from `first` on; or NULL. */
+static const struct member_output *next_appended(const struct composer *c, uint32_t first)
+{
+    const struct member_output *next = NULL;
+    for (size_t i = 0; i < c->members.count; i++) {
+        const struct member *m = &c->members.items[i];
+        for (uint32_t o = 0; o < m->output_count; o++) {
+            const struct member_output *out = &m->outputs[o];
+            if (!is_appended_late(c, m, out) || out->end->buffer < first) continue;
+            if (next == NULL || out->end->buffer < next->end->buffer) next = out;
+        }
+    }
+    return next;
+}
+
+/* Requires the counters of the finishes. */
+static bool report_finishes(struct composer *c, struct ks ***at)
+{
+    const struct member_output *out = next_appended(c, 0);
+    struct kx *sum = NULL;
+    uint64_t base = 1;
+    for (; out != NULL; out = next_appended(c, out->end->buffer + 1)) {
+        struct kx *digit = compose_variable(c, out->counter, out->counter->span);
+        if (base != 1) digit = compose_binary(c, OP_MUL, digit, compose_integer(c, base));
+        sum = sum == NULL ? digit : compose_binary(c, OP_ADD, sum, digit);
+        if (__builtin_mul_overflow(base, out->end->finish_max + 1, &base) || base > INT64_MAX)
+            return compose_fail(c, "together they might write too much at their ends");
+    }
+    if (sum != NULL) compose_put(c, at, KS_STOP, sum->span)->expr = sum;
+    return true;
 }
 
 /* ---- all ---- */
@@ -225,18 +252,14 @@ static void append_member_tail(struct composer *c, struct member *m, const struc
 bool compose_tail(struct composer *c)
 {
     struct ks *first = NULL, **at = &first;
-    const struct span span = c->kernel->span;
     const struct member *ends = find_finishing_member(c);
     if (ends == NULL) return true;
     if (!group_admits_finish(c) || !bound_all_packets(c))
         return compose_fail(c, "'%s' has a 'finish', and %s", ends->of->name, c->reason);
-    struct variable *any = compose_local(c, "unused", c->index_type, span);
-    compose_declare(c, &at, any, compose_integer(c, 0));
     for (size_t i = 0; i < c->members.count; i++)
-        append_member_tail(c, &c->members.items[i], any, &at);
-    struct ks *report = compose_put(c, &at, KS_IF, span), **body = &report->body;
-    report->expr = compose_compare(c, OP_GT, compose_variable(c, any, span), compose_integer(c, 0));
-    compose_put(c, &body, KS_STOP, span)->expr = compose_left(c, span);
+        append_member_tail(c, &c->members.items[i], &at);
+    if (!report_finishes(c, &at))
+        return compose_fail(c, "'%s' has a 'finish', and %s", ends->of->name, c->reason);
     c->kernel->finish = first;
     return true;
 }

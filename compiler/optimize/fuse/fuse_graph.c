@@ -4,6 +4,7 @@
 
 #include "compiler/bodies/cost.h"
 #include "compiler/bodies/bundles.h"
+#include "compiler/ir/graph_origin.h"
 
 #include <stdlib.h>
 
@@ -113,6 +114,16 @@ static void connect_fused_nodes(struct compile *cx, const struct fusion *fusion)
     }
 }
 
+static void follow_origin(struct compile *cx, const struct fusion *fusion)
+{
+    size_t count = fusion->written->nodes.count;
+    struct graph_place *places = ARENA_ARRAY(cx->arena, struct graph_place, count + 1);
+    for (size_t i = 0; i < count; i++)
+        places[i] =
+            (struct graph_place){fusion->places[i].node, fusion->places[i].composite != GRAPH_NONE};
+    graph_origin_follow(cx, fusion->written, fusion->graph, places, fusion->buffers);
+}
+
 /* ---- analyses ---- */
 
 /* Composites keep the rates and ranges of their members. */
@@ -145,6 +156,7 @@ bool fuse_build(struct compile *cx, struct fusion *fusion, fuse_prover *prove)
     add_nodes(cx, fusion);
     add_fused_buffers(cx, fusion);
     connect_fused_nodes(cx, fusion);
+    follow_origin(cx, fusion);
     uint32_t next = 0;
     for (size_t i = 0; i < fusion->written->kernels.count; i++)
         if (fusion->written->kernels.items[i]->id >= next)

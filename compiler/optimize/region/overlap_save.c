@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/optimize/region/overlap_save.h"
 
-#include "compiler/optimize/region/region_report.h"
 #include "compiler/optimize/region/transform.h"
 
 enum {
@@ -276,8 +275,7 @@ static struct ks *write_transform_body(struct writer *w)
     return build_block(&w->transform.tree, &list);
 }
 
-static struct ks *write_transform_finish(struct writer *w, struct region_space *space,
-                                         const struct region *region)
+static struct ks *write_transform_finish(struct writer *w)
 {
     const struct expr_build *t = &w->transform.tree;
     struct build_list list = {0};
@@ -285,7 +283,6 @@ static struct ks *write_transform_finish(struct writer *w, struct region_space *
     build_append(&list, build_declare(t, left, build_left(t, 0)));
     w->left = left;
     write_blocks(w, &list);
-    region_report(t, space, region, &list);
     return build_block(t, &list);
 }
 
@@ -342,6 +339,6 @@ struct graph_node overlap_save_kernel(struct region_space *space, const struct r
     for (uint64_t j = 0; j < b->filter.push; j++)
         w.spectra[j] = filter_spectrum(&w, j);
     kernel->body = write_transform_body(&w);
-    kernel->finish = write_transform_finish(&w, space, region);
+    kernel->finish = write_transform_finish(&w);
     return node;
 }

@@ -543,55 +543,6 @@ static bool set_needs(struct build *b, const char **reason)
     return true;
 }
 
-/* ---- the end ---- */
-
-/* The firings that the packets of the inputs, which are in space->required, admit. */
-static uint64_t firings_with(const struct region_space *space, const struct graph_node *node)
-{
-    uint64_t most = UINT64_MAX;
-    for (size_t i = 0; i < node->inputs.count; i++) {
-        const struct graph_input *in = &node->inputs.items[i];
-        uint64_t there = space->required[in->buffer];
-        uint64_t firings = there < in->peek ? 0 : (there - in->peek) / in->pop + 1;
-        if (firings < most) most = firings;
-    }
-    return most;
-}
-
-bool region_leaves(struct region_space *space, const struct region *region, bool fired,
-                   uint64_t more)
-{
-    const struct graph *graph = space->graph;
-    bool leaves = false;
-    for (size_t i = 0; i < region->in.count; i++)
-        space->required[region->in.items[i].buffer] = (fired ? region->in.items[i].peek : 0) + more;
-    for (size_t m = 0; m < region->members.count; m++) {
-        const struct graph_node *node = &graph->nodes.items[region->members.items[m].node];
-        uint64_t firings = firings_with(space, node);
-        for (size_t i = 0; i < node->inputs.count; i++) {
-            const struct graph_input *in = &node->inputs.items[i];
-            uint64_t history = firings > 0 ? in->peek - in->pop : 0;
-            leaves |= space->required[in->buffer] - firings * in->pop > history;
-        }
-        for (size_t o = 0; o < node->outputs.count; o++)
-            if (__builtin_mul_overflow(firings, node->outputs.items[o].push,
-                                       &space->required[node->outputs.items[o].buffer]))
-                return true;
-    }
-    return leaves;
-}
-
-/* Sets `reports`: between iterations some member may have packets left that are not part of its history, so the end of a
- * stream may leave packets unused. */
-static bool set_report(struct build *b, const char **reason)
-{
-    struct region *region = b->region;
-    region->reports = region->ends_late || region_leaves(b->space, region, true, 0);
-    if (!region->reports || region->in.count == 1 || region->interleaved) return true;
-    *reason = "has several in-ends, and members that keep packets for a next iteration";
-    return false;
-}
-
 /* ---- values ---- */
 
 struct firing {
@@ -698,7 +649,7 @@ static bool build_members(struct build *b, const uint32_t *nodes, size_t count, 
     b->made_room = ARENA_ARRAY(b->space->scratch, uint64_t, count);
     for (size_t m = 0; m < count; m++)
         if (!add_member_ends(b, &b->region->members.items[m], reason)) return false;
-    return set_needs(b, reason) && set_report(b, reason) && set_values(b, reason);
+    return set_needs(b, reason) && set_values(b, reason);
 }
 
 bool region_build(struct region_space *space, const uint32_t *nodes, size_t count,

@@ -79,11 +79,10 @@ struct overlap_save;
 struct region {
     VEC(struct region_member) members; /* writers before readers */
     VEC(struct region_end) in, out;
-    VEC(sym) table;             /* values of SYM_TABLE, computed once from arguments */
-    uint64_t operations, loads; /* of an iteration, after simplification */
-    bool ends_late;             /* `finish` writes packets */
-    bool reports; /* `finish` executes `stop` if the members would have left packets unused */
-    bool linear;  /* collapsed to a filter: linear.h */
+    VEC(sym) table;                       /* values of SYM_TABLE, computed once from arguments */
+    uint64_t operations, loads;           /* of an iteration, after simplification */
+    bool ends_late;                       /* `finish` writes packets */
+    bool linear;                          /* collapsed to a filter: linear.h */
     const struct region_strands *strands; /* or NULL */
     const struct overlap_save *blocks;    /* in the frequency domain: overlap_save.h; or NULL */
     /* The in-ends have the same type, packets, peek and needs, and become one: packet i of end e is its packet
@@ -101,10 +100,6 @@ const struct region_node *region_look(struct region_space *space, uint32_t node)
  * False: *reason, a phrase without a subject. */
 bool region_build(struct region_space *space, const uint32_t *nodes, size_t count,
                   struct region *region, const char **reason);
-/* Do the members, as separate stages, leave packets unused if each in-end receives `more` packets in all, plus the
- * `peek` packets of the first iteration if it has `fired`? */
-bool region_leaves(struct region_space *space, const struct region *region, bool fired,
-                   uint64_t more);
 /* Counts the operations and the loaded scalars of packets that the values depend on, each once. */
 void region_count(struct region_space *space, const sym *values, size_t count, uint64_t *operations,
                   uint64_t *loads);

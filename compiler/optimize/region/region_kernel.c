@@ -2,8 +2,6 @@
 #include "base/arithmetic.h"
 #include "compiler/optimize/region/region_kernel_internal.h"
 
-#include "compiler/optimize/region/region_report.h"
-
 /*
  * The order of the nodes' numbers is an order of execution.  A value that is used more than once is a local.  A value
  * that is used once is an operand in place, nested up to DEPTH_MAX.  A sum of products of packets at equal distances
@@ -466,7 +464,6 @@ static struct ks *write_region_finish(struct region_writer *w)
             build_append(&list, build_if(&w->tree, condition, build_block(&w->tree, &packet)));
         }
     }
-    region_report(&w->tree, w->space, w->region, &list);
     return build_block(&w->tree, &list);
 }
 
@@ -603,7 +600,7 @@ struct graph_node region_kernel(struct region_space *space, const struct region 
     declare_table(&w);
     if (w.table != NULL) kernel->init = write_init(&w);
     kernel->body = region->strands != NULL ? region_write_strands(&w) : write_region_body(&w);
-    if (region->reports) kernel->finish = write_region_finish(&w);
+    if (region->ends_late) kernel->finish = write_region_finish(&w);
     add_region_ends(&w, &node);
     return node;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/optimize/region/region_replace.h"
 
+#include "compiler/ir/graph_origin.h"
+
 struct copy {
     struct compile *cx;
     const struct graph *from;
@@ -46,7 +48,7 @@ static uint32_t copied_buffer(const struct copy *c, uint32_t buffer)
     return buffer == GRAPH_NONE ? c->between : c->buffers[buffer];
 }
 
-static void copy_node(struct copy *c, const struct graph_node *from)
+static uint32_t copy_node(struct copy *c, const struct graph_node *from)
 {
     struct graph_node node = *from;
     node.inputs.items = NULL;
@@ -64,17 +66,20 @@ static void copy_node(struct copy *c, const struct graph_node *from)
         output.buffer = copied_buffer(c, output.buffer);
         graph_connect_output(c->cx, c->to, number, output);
     }
+    return number;
 }
 
-static void copy_replacement(struct copy *c, const struct replacement *replacement, uint32_t *id)
+/* Returns the number of the node that takes the place of the others. */
+static uint32_t copy_replacement(struct copy *c, const struct replacement *replacement,
+                                 uint32_t *id)
 {
     if (replacement->before != NULL) {
         replacement->before->kernel->id = (*id)++;
         c->between = graph_add_buffer(c->cx, c->to, replacement->between);
-        copy_node(c, replacement->before);
+        (void)copy_node(c, replacement->before);
     }
     replacement->node.kernel->id = (*id)++;
-    copy_node(c, &replacement->node);
+    return copy_node(c, &replacement->node);
 }
 
 /* Collects the kernels of the nodes, each once, then the child kernels. */
@@ -120,6 +125,7 @@ struct graph *region_replace(struct compile *cx, const struct graph *graph,
         if (graph->kernels.items[i]->id >= next_id) next_id = graph->kernels.items[i]->id + 1;
     uint32_t id = next_id;
     size_t *left = ARENA_ARRAY(cx->arena, size_t, count + 1);
+    struct graph_place *places = ARENA_ARRAY(cx->arena, struct graph_place, graph->nodes.count + 1);
     c.replaced_by = ARENA_ARRAY(cx->arena, uint32_t, graph->nodes.count + 1);
     for (size_t i = 0; i < graph->nodes.count; i++)
         c.replaced_by[i] = GRAPH_NONE;
@@ -132,11 +138,14 @@ struct graph *region_replace(struct compile *cx, const struct graph *graph,
     for (size_t i = 0; i < graph->nodes.count; i++) {
         uint32_t r = c.replaced_by[i];
         if (r == GRAPH_NONE) {
-            copy_node(&c, &graph->nodes.items[i]);
+            places[i].node = copy_node(&c, &graph->nodes.items[i]);
         } else if (--left[r] == 0) {
-            copy_replacement(&c, &replacements[r], &id);
+            uint32_t number = copy_replacement(&c, &replacements[r], &id);
+            for (size_t n = 0; n < replacements[r].count; n++)
+                places[replacements[r].nodes[n]] = (struct graph_place){number, true};
         }
     }
+    graph_origin_follow(cx, graph, c.to, places, c.buffers);
     collect_kernels(&c, next_id);
     return c.to;
 }
