@@ -18,7 +18,7 @@
 
 struct connection {
     uint32_t node; /* index into the builder's instances */
-    const struct net_buffer *buffer;
+    struct net_buffer *buffer;
     bool is_out;
     uint32_t port;
     uint64_t element;
@@ -32,6 +32,7 @@ struct builder {
     struct scope *set; /* "name attribute" of the attributes that were set */
     uint64_t arguments_bytes;
     bool has_pipeline;
+    bool nodes_doubtful; /* it is not known which nodes a refused connection names */
     VEC(struct instance) instances;
     VEC(struct connection) connections;
 };
@@ -43,7 +44,7 @@ static struct diags *diags_of(const struct builder *b)
 
 /* ---- names ---- */
 
-static const struct net_buffer *find_buffer(struct builder *b, struct ast_name name)
+static struct net_buffer *find_buffer(struct builder *b, struct ast_name name)
 {
     const struct symbol *symbol = scope_find(b->buffers, name.text);
     if (symbol != NULL && symbol->kind == SYMBOL_BUFFER) return symbol->buffer;
@@ -53,6 +54,7 @@ static const struct net_buffer *find_buffer(struct builder *b, struct ast_name n
                                  "there is no buffer '%s'", name.text);
     const char *nearest = nearest_buffer(&b->el, b->buffers, name.text);
     if (nearest != NULL) diag_help(d, "did you mean '%s'?", nearest);
+    doubt_nearest(&b->el, b->buffers, nearest);
     return NULL;
 }
 
@@ -64,9 +66,9 @@ static bool find_node(struct builder *b, struct ast_name name, uint32_t *index)
         return true;
     }
     b->el.incomplete = true;
-    if (symbol == NULL)
-        diag_report(diags_of(b), RULE_UNKNOWN_NAME, name.span, "no kernel is called '%s'",
-                    name.text);
+    if (symbol != NULL) return false; /* reported */
+    b->nodes_doubtful = true;
+    diag_report(diags_of(b), RULE_UNKNOWN_NAME, name.span, "no kernel is called '%s'", name.text);
     return false;
 }
 
@@ -81,7 +83,7 @@ static bool is_verb(struct builder *b, const struct ast_command *command, const 
         diag_suggest(d, command->verb.span, nearest);
     else
         diag_help(d, "the commands are source, pipeline, argument, create, set and connect");
-    b->el.incomplete = true;
+    b->el.incomplete = b->el.all_doubtful = b->nodes_doubtful = true;
     return false;
 }
 
@@ -113,16 +115,17 @@ static void create_kernel(struct builder *b, const struct ast_command *command)
     struct ast_node node = *command->element;
     struct bound_ports nothing = {0};
     if (!is_verb(b, command, "create")) return;
-    if (node.has_arrow || node.subscripts != NULL) {
+    bool has_ports = node.has_arrow || node.subscripts != NULL;
+    if (has_ports) {
         diag_report(diags_of(b), RULE_SYNTAX, node.span,
                     "the parentheses of a kernel hold its run-time arguments; 'connect' binds its "
                     "ports");
         b->el.incomplete = true;
-        return;
     }
     node.label = command->subject;
     struct instance instance;
-    bool added = add_instance(&b->el, b->arguments, &node, &nothing, node.inputs, &instance);
+    bool added =
+        !has_ports && add_instance(&b->el, b->arguments, &node, &nothing, node.inputs, &instance);
     if (added && instance.callee.pipeline != NULL) {
         diag_report(diags_of(b), RULE_WRONG_KIND_OF_NAME, node.name.span,
                     "'%s' is a pipeline: a command list is flat, its nodes are kernels",
@@ -291,19 +294,26 @@ static bool find_element(struct builder *b, const struct ast_command *command,
     return true;
 }
 
+/* A refused connection leaves a port of its node and an end of its buffer open. */
+static void refuse_connection(struct builder *b, const struct connection *connection, bool has_node)
+{
+    b->el.incomplete = true;
+    if (connection->buffer != NULL) doubt_buffer(&b->el, connection->buffer);
+    if (has_node) b->instances.items[connection->node].doubtful = true;
+}
+
 static void connect_command(struct builder *b, const struct ast_command *command)
 {
     struct connection connection = {
         .is_out = command->is_out, .span = command->subject.span, .order = b->connections.count};
-    bool known = is_verb(b, command, "connect");
-    if (known) connection.buffer = find_buffer(b, command->subject);
-    known = known && connection.buffer != NULL;
-    known = known && find_node(b, command->object, &connection.node);
-    if (known && find_command_port(b, command, &connection) &&
-        find_element(b, command, &connection))
+    if (!is_verb(b, command, "connect")) return;
+    connection.buffer = find_buffer(b, command->subject);
+    bool has_node = find_node(b, command->object, &connection.node);
+    if (has_node && find_command_port(b, command, &connection) &&
+        find_element(b, command, &connection) && connection.buffer != NULL)
         vec_push(b->el.cx->arena, &b->connections, connection);
     else
-        b->el.incomplete = true;
+        refuse_connection(b, &connection, has_node);
 }
 
 static int compare_connections(const void *one, const void *other)
@@ -332,13 +342,13 @@ static void make_connections(struct builder *b)
             struct diag *d = diag_report(diags_of(b), RULE_DUPLICATE_NAME, items[i].span,
                                          "this port is connected twice");
             diag_label(d, items[i - 1].span, "the first time");
-            b->el.incomplete = true;
+            refuse_connection(b, &items[i], true);
             continue;
         }
         bool made = connect_element(&b->el, &b->instances.items[items[i].node], items[i].is_out,
                                     items[i].port, (uint32_t)items[i].element, items[i].buffer,
                                     items[i].span);
-        if (!made) b->el.incomplete = true;
+        if (!made) refuse_connection(b, &items[i], true);
     }
 }
 
@@ -350,19 +360,33 @@ static uint64_t port_total(const struct kernel_port *ports, uint32_t count)
     return total;
 }
 
-static void check_listed_node(struct builder *b, const struct graph_node *node)
+static bool check_listed_node(struct builder *b, const struct graph_node *node)
 {
     const struct kernel *kernel = node->kernel;
     uint64_t wanted =
         port_total(kernel->in, kernel->in_count) + port_total(kernel->out, kernel->out_count);
     uint64_t given = node->inputs.count + node->outputs.count;
-    if (given == wanted) return;
+    if (given == wanted) return true;
     struct diag *d =
         diag_report(diags_of(b), RULE_WRONG_ARGUMENT_COUNT, node->span,
                     "'%s' has %" PRIu64 " port%s, %" PRIu64 " %s connected", node->name, wanted,
                     plural(wanted), given, given == 1 ? "is" : "are");
     diag_label(d, kernel->span, "declared here");
     b->el.incomplete = true;
+    return false;
+}
+
+/* False if a port is open: the missing command would have given a buffer its end, too. */
+static bool check_listed_nodes(struct builder *b)
+{
+    bool whole = true;
+    if (b->nodes_doubtful) return true;
+    for (size_t i = 0; i < b->instances.count; i++) {
+        const struct instance *instance = &b->instances.items[i];
+        if (!instance->doubtful)
+            whole &= check_listed_node(b, &b->el.graph->nodes.items[instance->node]);
+    }
+    return whole;
 }
 
 /* ---- the list ---- */
@@ -419,13 +443,8 @@ static void finish_graph(struct builder *b)
     struct graph *graph = b->el.graph;
     make_connections(b);
     check_definitions(&b->el);
-    if (!ends_are_known(&b->el)) return;
-    for (size_t i = 0; i < graph->nodes.count && !diag_failed(diags_of(b)); i++)
-        check_listed_node(b, &graph->nodes.items[i]);
-    if (b->el.incomplete) return;
-    for (size_t i = 0; i < graph->buffers.count; i++)
-        check_ends(&b->el, &graph->buffers.items[i]);
-    if (graph->nodes.count == 0 && !diag_failed(diags_of(b)))
+    if (check_listed_nodes(b)) check_all_ends(&b->el);
+    if (graph->nodes.count == 0 && !b->el.incomplete && !diag_failed(diags_of(b)))
         diag_report(diags_of(b), RULE_NO_PIPELINE, graph->span, "the command list has no kernels");
 }
 

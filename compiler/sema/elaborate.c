@@ -86,6 +86,71 @@ const char *nearest_kernel(struct elaboration *el, struct scope *scope, const ch
     return is_self ? NULL : pipeline;
 }
 
+/* ---- doubtful buffers ---- */
+
+void doubt_buffer(struct elaboration *el, struct net_buffer *buffer)
+{
+    if (buffer->doubtful) return;
+    buffer->doubtful = true;
+    for (uint64_t i = 0; i < buffer->total; i++) {
+        vec_push(el->cx->arena, &el->doubtful, net_element(buffer, i));
+        if (buffer->touched != NULL) buffer->touched[i] = true;
+    }
+}
+
+static void doubt_name(struct elaboration *el, struct scope *scope, const char *name)
+{
+    struct symbol *symbol = scope_find(scope, name);
+    if (symbol != NULL && symbol->kind == SYMBOL_BUFFER) doubt_buffer(el, symbol->buffer);
+}
+
+void doubt_nearest(struct elaboration *el, struct scope *scope, const char *nearest)
+{
+    if (nearest == NULL)
+        el->all_doubtful = true;
+    else
+        doubt_name(el, scope, nearest);
+}
+
+static void doubt_list(struct elaboration *el, struct scope *scope, const struct ast_expr *list)
+{
+    for (; list != NULL; list = list->next) {
+        const struct ast_expr *base = list;
+        while (base->kind == AST_EXPR_INDEX)
+            base = base->left;
+        if (base->kind == AST_EXPR_NAME) doubt_name(el, scope, base->name.text);
+    }
+}
+
+static void doubt_statements(struct elaboration *el, struct scope *scope,
+                             const struct ast_net *net);
+
+/* The statement was refused, or not elaborated to its end: doubts whole arrays, because its
+ * subscripts may be what was refused. */
+static void doubt_statement(struct elaboration *el, struct scope *scope, const struct ast_net *net)
+{
+    el->incomplete = true;
+    for (const struct ast_node *n = net->chain; n != NULL; n = n->next) {
+        doubt_name(el, scope, n->name.text);
+        doubt_list(el, scope, n->inputs);
+        doubt_list(el, scope, n->outputs);
+    }
+    doubt_statements(el, scope, net->body);
+    doubt_statements(el, scope, net->otherwise);
+}
+
+static void doubt_statements(struct elaboration *el, struct scope *scope, const struct ast_net *net)
+{
+    for (; net != NULL; net = net->next)
+        doubt_statement(el, scope, net);
+}
+
+/* The errors that may leave a buffer without ends. */
+static size_t doubt_errors(const struct elaboration *el)
+{
+    return diag_error_count(el->cx->diags) - el->end_errors;
+}
+
 /* ---- buffers and ports ---- */
 
 bool array_dims(struct elaboration *el, struct scope *scope, const struct ast_expr *dims,
@@ -122,6 +187,18 @@ const char *element_name(struct elaboration *el, const struct net_buffer *buffer
     return arena_printf(el->cx->arena, "%s%s", buffer->name, text);
 }
 
+void declare_net(struct elaboration *el, struct scope *scope, struct net_buffer *buffer)
+{
+    const struct symbol *before = scope_find(scope, buffer->name);
+    bool used_before = before != NULL && before->kind == SYMBOL_POISON;
+    const struct symbol *declared = scope_declare(scope, (struct symbol){.kind = SYMBOL_BUFFER,
+                                                                         .name = buffer->name,
+                                                                         .span = buffer->span,
+                                                                         .buffer = buffer});
+    bool is_second = scope_find(scope, buffer->name) != declared;
+    if (used_before || is_second) doubt_buffer(el, buffer);
+}
+
 static bool room_for_buffers(struct elaboration *el, struct span span, uint64_t more)
 {
     if (el->graph->buffers.count + more <= ELABORATE_MAX_PARTS) return true;
@@ -142,10 +219,7 @@ static void add_buffers(struct elaboration *el, struct scope *scope, struct net_
         model.name = arena_printf(el->cx->arena, "%s%s", el->prefix, element_name(el, buffer, i));
         graph_add_buffer(el->cx, el->graph, model);
     }
-    scope_declare(scope, (struct symbol){.kind = SYMBOL_BUFFER,
-                                         .name = buffer->name,
-                                         .span = buffer->span,
-                                         .buffer = buffer});
+    declare_net(el, scope, buffer);
 }
 
 static struct graph_buffer buffer_model(struct span span, const struct type *type)
@@ -456,8 +530,10 @@ static bool declare_loop_variables(struct elaboration *el, struct scope *scope,
 static bool loop_goes_on(struct elaboration *el, struct scope *scope, const struct ast_net *net)
 {
     bool go = true;
-    if (net->condition != NULL && !sema_condition(el->sema, scope, net->condition, &go))
+    if (net->condition != NULL && !sema_condition(el->sema, scope, net->condition, &go)) {
+        doubt_statement(el, scope, net);
         return false;
+    }
     if (!go || el->overfull) return false;
     if (++el->steps <= ELABORATE_MAX_STEPS) return true;
     if (el->steps == ELABORATE_MAX_STEPS + 1)
@@ -480,13 +556,14 @@ static bool may_declare(const struct ast_net *net)
 static void elaborate_for(struct elaboration *el, struct scope *outer, const struct ast_net *net)
 {
     struct scope *scope = scope_create(el->cx, outer);
-    const char *variable = NULL;
-    if (net->type != NULL) {
-        if (!declare_loop_variables(el, scope, net)) return;
-        variable = net->declarators != NULL ? net->declarators->name.text : NULL;
-    } else if (!run_step(el, scope, net->init_expr)) {
+    bool begins = net->type != NULL ? declare_loop_variables(el, scope, net)
+                                    : run_step(el, scope, net->init_expr);
+    if (!begins) {
+        doubt_statement(el, scope, net);
         return;
     }
+    const char *variable =
+        net->type != NULL && net->declarators != NULL ? net->declarators->name.text : NULL;
     const struct loop_round *outer_round = el->round;
     size_t errors = diag_error_count(el->cx->diags);
     bool declares = may_declare(net->body);
@@ -498,18 +575,32 @@ static void elaborate_for(struct elaboration *el, struct scope *outer, const str
         }
         elaborate_statements(el, declares ? scope_create(el->cx, scope) : scope, net->body);
         el->round = outer_round;
-        if (diag_error_count(el->cx->diags) != errors || !run_step(el, scope, net->step)) break;
+        if (diag_error_count(el->cx->diags) == errors && run_step(el, scope, net->step)) continue;
+        doubt_statement(el, scope, net);
+        break;
     }
 }
 
 static void elaborate_if(struct elaboration *el, struct scope *scope, const struct ast_net *net)
 {
     bool taken;
-    if (!sema_condition(el->sema, scope, net->condition, &taken)) return;
-    if (taken)
+    if (!sema_condition(el->sema, scope, net->condition, &taken))
+        doubt_statement(el, scope, net);
+    else if (taken)
         elaborate_statements(el, scope_create(el->cx, scope), net->body);
     else if (net->otherwise != NULL)
         elaborate_statements(el, scope_create(el->cx, scope), net->otherwise);
+}
+
+static void elaborate_bindings(struct elaboration *el, struct scope *scope,
+                               const struct ast_net *net)
+{
+    bool incomplete = el->incomplete;
+    size_t errors = doubt_errors(el);
+    el->incomplete = false;
+    elaborate_chain(el, scope, net);
+    if (el->incomplete || doubt_errors(el) != errors) doubt_statement(el, scope, net);
+    el->incomplete |= incomplete;
 }
 
 void elaborate_statements(struct elaboration *el, struct scope *scope, const struct ast_net *net)
@@ -530,11 +621,11 @@ void elaborate_statements(struct elaboration *el, struct scope *scope, const str
         case AST_NET_CONST:
             sema_const_declaration(el->sema, scope, net->type, net->declarators);
             break;
-        case AST_NET_CHAIN: elaborate_chain(el, scope, net); break;
+        case AST_NET_CHAIN: elaborate_bindings(el, scope, net); break;
         case AST_NET_FOR: elaborate_for(el, scope, net); break;
         case AST_NET_IF: elaborate_if(el, scope, net); break;
         case AST_NET_EMPTY: break;
-        case AST_NET_ERROR: el->incomplete = true; break;
+        case AST_NET_ERROR: el->incomplete = el->all_doubtful = true; break;
         }
     }
 }
@@ -705,7 +796,7 @@ void pipeline_attributes(struct elaboration *el, const struct ast_signature *sig
 
 /* ---- the ends of every buffer ---- */
 
-void check_ends(struct elaboration *el, const struct graph_buffer *b)
+static void check_ends(struct elaboration *el, const struct graph_buffer *b)
 {
     bool written = b->writer_node != GRAPH_NONE || b->outer == GRAPH_OUTER_IN;
     bool read = b->readers.count > 0 || b->outer == GRAPH_OUTER_OUT;
@@ -741,6 +832,18 @@ void check_ends(struct elaboration *el, const struct graph_buffer *b)
     }
 }
 
+void check_all_ends(struct elaboration *el)
+{
+    const struct graph *graph = el->graph;
+    size_t count = graph->buffers.count;
+    if (el->overfull || el->all_doubtful) return;
+    bool *doubtful = ARENA_ARRAY(el->cx->arena, bool, count + 1);
+    for (size_t i = 0; i < el->doubtful.count; i++)
+        doubtful[el->doubtful.items[i]] = true;
+    for (size_t i = 0; i < count; i++)
+        if (!doubtful[i]) check_ends(el, &graph->buffers.items[i]);
+}
+
 /* Declares the parameters with the values of `<...>`, evaluated in `from`, or of -D. */
 static bool outer_parameters(struct elaboration *el, struct scope *from, struct scope *to,
                              const struct ast_signature *signature, const struct ast_node *instance)
@@ -771,11 +874,8 @@ static void elaborate_whole(struct elaboration *el, struct scope *scope, struct 
     pipeline_attributes(el, signature);
     if (pipeline->net != NULL)
         elaborate_statements(el, scope_create(el->cx, outside), pipeline->net->body);
-    /* a buffer without ends often follows from an instance that was refused */
-    if (!ends_are_known(el)) return;
-    for (size_t i = 0; i < graph->buffers.count; i++)
-        check_ends(el, &graph->buffers.items[i]);
-    if (graph->nodes.count == 0 && !diag_failed(diags))
+    check_all_ends(el);
+    if (graph->nodes.count == 0 && !el->incomplete && !diag_failed(diags))
         diag_report(diags, RULE_NO_PIPELINE, graph->span, "pipeline '%s' has no kernels",
                     graph->name);
 }

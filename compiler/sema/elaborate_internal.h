@@ -29,6 +29,7 @@ struct net_buffer {
     bool *touched;          /* by element, with `bound`: whether a kernel reads or writes it */
     enum graph_outer outer; /* a port of the pipeline being elaborated */
     bool depth_meant;       /* it was reported that its length may be meant as a depth */
+    bool doubtful;          /* doubt_buffer was called */
 };
 
 static inline uint32_t net_element(const struct net_buffer *buffer, uint64_t element)
@@ -62,6 +63,7 @@ struct instance {
     bool cost_declared;
     uint64_t cost_cycles;
     uint32_t node;      /* of a kernel */
+    bool doubtful;      /* in a command list: a command that binds one of its ports was refused */
     uint32_t *in, *out; /* of a pipeline: the bound buffers, port by port */
 };
 
@@ -100,8 +102,11 @@ struct elaboration {
     const struct loop_round *round; /* of the loops around, within the pipeline; NULL: none */
     bool is_top;                    /* the pipeline that is compiled: -D applies */
     bool overfull;                  /* a limit was reported: stop */
-    bool incomplete;                /* a part was refused, so buffers may lack their ends */
-    size_t end_errors; /* reported errors of single ends; they leave no buffer without ends */
+    bool incomplete;                /* a part was refused: there will be no graph */
+    /* Buffers that a refused part may read or write: nothing is said of the ends that they lack. */
+    VEC(uint32_t) doubtful;
+    bool all_doubtful; /* it is not known which buffers a refused part names */
+    size_t end_errors; /* reported errors that leave no buffer without ends */
     uint32_t steps;
     uint32_t inner_count;         /* pipelines used as kernels */
     struct node_name *node_names; /* open addressing by pointer */
@@ -109,12 +114,12 @@ struct elaboration {
     struct net_buffer loop_mark; /* its address marks the symbols of loop variables */
 };
 
-/* True if no part was refused that would leave buffers without ends. */
-static inline bool ends_are_known(const struct elaboration *el)
-{
-    return !el->incomplete && diag_error_count(el->cx->diags) == el->end_errors;
-}
-
+/* Declares a buffer or a port by its name; doubts it if the name was refused before, or stands for another one. */
+void declare_net(struct elaboration *el, struct scope *scope, struct net_buffer *buffer);
+/* The reader or the writer of a buffer may be a part that was refused. */
+void doubt_buffer(struct elaboration *el, struct net_buffer *buffer);
+/* `name` was refused as a buffer's: the nearest one may have been meant, or, with NULL, any. */
+void doubt_nearest(struct elaboration *el, struct scope *scope, const char *nearest);
 struct node_name *node_name_entry(struct elaboration *el, const char *name);
 void elaborate_statements(struct elaboration *el, struct scope *scope, const struct ast_net *net);
 void unknown_attribute(struct elaboration *el, const struct ast_attribute *a, const char *of,
@@ -208,7 +213,8 @@ void declare_argument(struct elaboration *el, struct scope *scope, const struct 
                       uint64_t *offset_bytes);
 void check_definitions(struct elaboration *el);
 void pipeline_attributes(struct elaboration *el, const struct ast_signature *signature);
-void check_ends(struct elaboration *el, const struct graph_buffer *b);
+/* Reports the buffers that lack an end, but for doubtful ones. */
+void check_all_ends(struct elaboration *el);
 /* An instance whose ports are not bound yet: a kernel's is in the graph. */
 bool add_instance(struct elaboration *el, struct scope *scope, const struct ast_node *node,
                   const struct bound_ports *bound, const struct ast_expr *arguments,

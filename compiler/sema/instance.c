@@ -51,6 +51,7 @@ struct net_buffer *elaborate_find_buffer(struct elaboration *el, struct scope *s
         diag_suggest(d, name.span, nearest);
     else
         diag_help(d, "declare it: 'buffer TYPE %s;'", name.text);
+    if (file == NULL) doubt_nearest(el, scope, nearest);
     return NULL;
 }
 
@@ -116,7 +117,7 @@ static bool bind_expression(struct elaboration *el, struct scope *scope, const s
         struct diag *d = diag_report(el->cx->diags, RULE_TYPE_MISMATCH, e->span,
                                      "a port is bound to a buffer, not to a value");
         diag_help(d, "run-time arguments stand after a ';': kernel(in -> out; argument)");
-        el->incomplete = true;
+        el->incomplete = el->all_doubtful = true;
         return false;
     }
     const struct ast_expr *walk = e;
@@ -418,9 +419,11 @@ static const char *instance_node_name(struct elaboration *el, const struct ast_n
                      labelled ? rounds_text(cx, el->round) : "");
     struct node_name *entry = node_name_entry(el, intern_string(cx->names, text));
     if (labelled && entry->count > 0) {
+        size_t errors = diag_error_count(cx->diags);
         struct diag *d = diag_report(cx->diags, RULE_DUPLICATE_NAME, span,
                                      "two instances are called '%s'", text);
         diag_label(d, entry->span, "the first one");
+        el->end_errors += diag_error_count(cx->diags) - errors;
     }
     if (entry->count++ == 0) {
         entry->span = span;
@@ -1068,9 +1071,30 @@ static bool check_chain_begin(struct elaboration *el, const struct instance *ins
     return false;
 }
 
-/* The instance on the left is completed before the next one begins: nodes are in order. */
+/* Adds the instance that reads `end`.  The one on the left is completed first: nodes are in order. */
+static bool add_chain_instance(struct elaboration *el, struct scope *scope,
+                               const struct ast_node *ast, struct chain *chain,
+                               const struct end *end)
+{
+    bool first = !chain->has_instance && !chain->has_buffer;
+    struct bound_ports bound = chain_types(scope, ast, chain);
+    struct instance instance;
+    if (chain->has_instance && !chain_output(el, chain, end)) return false;
+    if (!add_instance(el, scope, ast, &bound, ast->inputs, &instance) ||
+        !check_chain_instance(el, &instance, first, ast->next == NULL) ||
+        !check_chain_begin(el, &instance, first))
+        return false;
+    if (chain->has_instance)
+        el->graph->buffers.items[end->buffer].name = arena_printf(
+            el->cx->arena, "%s->%s", chain->instance.name, instance.name + strlen(el->prefix));
+    if (!first && !connect_port(el, &instance, &first_in, end)) return false;
+    if (instance.callee.out_count == 0) complete_instance(el, &instance);
+    *chain = (struct chain){.has_instance = true, .instance = instance};
+    return true;
+}
+
 static bool chain_instance(struct elaboration *el, struct scope *scope, const struct ast_node *ast,
-                           struct chain *chain, bool first)
+                           struct chain *chain)
 {
     if (ast->has_arrow) {
         diag_report(el->cx->diags, RULE_MISPLACED_STATEMENT, ast->span,
@@ -1079,26 +1103,15 @@ static bool chain_instance(struct elaboration *el, struct scope *scope, const st
         el->incomplete = true;
         return false;
     }
-    struct bound_ports bound = chain_types(scope, ast, chain);
+    bool is_unnamed = chain->has_instance;
     struct end end = {.span = ast->span};
-    if (chain->has_instance) {
+    if (is_unnamed)
         end.buffer = unnamed_buffer(el, &chain->instance);
-        if (!chain_output(el, chain, &end)) return false;
-    } else if (chain->has_buffer) {
+    else if (chain->has_buffer)
         end = end_of(&chain->buffer, 0);
-    }
-    struct instance instance;
-    if (!add_instance(el, scope, ast, &bound, ast->inputs, &instance) ||
-        !check_chain_instance(el, &instance, first, ast->next == NULL) ||
-        !check_chain_begin(el, &instance, first))
-        return false;
-    if (chain->has_instance)
-        el->graph->buffers.items[end.buffer].name = arena_printf(
-            el->cx->arena, "%s->%s", chain->instance.name, instance.name + strlen(el->prefix));
-    if (!first && !connect_port(el, &instance, &first_in, &end)) return false;
-    if (instance.callee.out_count == 0) complete_instance(el, &instance);
-    *chain = (struct chain){.has_instance = true, .instance = instance};
-    return true;
+    if (add_chain_instance(el, scope, ast, chain, &end)) return true;
+    if (is_unnamed) vec_push(el->cx->arena, &el->doubtful, end.buffer);
+    return false;
 }
 
 static void check_chain_end(struct elaboration *el, const struct chain *chain,
@@ -1143,7 +1156,7 @@ void elaborate_chain(struct elaboration *el, struct scope *scope, const struct a
         bool at_end = n == first || n->next == NULL;
         bool ok = is_buffer_element(scope, n, at_end)
                       ? chain_buffer(el, scope, n, n != first ? last : NULL, &chain)
-                      : chain_instance(el, scope, n, &chain, n == first);
+                      : chain_instance(el, scope, n, &chain);
         if (!ok && !el->overfull) check_rest(el, scope, n->next);
         if (!ok || el->overfull) return;
         last = n;

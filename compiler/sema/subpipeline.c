@@ -208,9 +208,7 @@ static void bind_inner_ports(struct elaboration *el, const struct instance *inst
         *bound += net->total;
         port_attributes(el, callee->scope, port, &declared);
         bind_shape(el, net, &declared.shape);
-        scope_declare(
-            scope, (struct symbol){
-                       .kind = SYMBOL_BUFFER, .name = net->name, .span = net->span, .buffer = net});
+        declare_net(el, scope, net);
     }
 }
 
@@ -221,6 +219,7 @@ static void check_subpipeline_ports(struct elaboration *el, const struct callee 
         for (uint64_t e = 0; e < net->total; e++) {
             if (net->touched[e]) continue;
             bool is_in = net->outer == GRAPH_OUTER_IN;
+            vec_push(el->cx->arena, &el->doubtful, net_element(net, e));
             diag_report(el->cx->diags, is_in ? RULE_NO_CONSUMER : RULE_NO_PRODUCER, net->span,
                         is_in ? "in-port '%s' is read by nothing"
                               : "out-port '%s' is written by nothing",
@@ -261,13 +260,24 @@ static void elaborate_inside(struct elaboration *el, const struct instance *inst
         elaborate_statements(el, scope_create(el->cx, scope), callee->pipeline->net->body);
 }
 
+/* The buffers of an instance whose statements are not elaborated. */
+static void doubt_bound(struct elaboration *el, const struct kernel_port *ports, uint32_t count,
+                        const uint32_t *bound)
+{
+    for (uint32_t p = 0; p < count; bound += ports[p++].arity)
+        for (uint64_t i = 0; i < ports[p].arity; i++)
+            vec_push(el->cx->arena, &el->doubtful, bound[i]);
+}
+
 void inner_elaborate(struct elaboration *el, const struct instance *instance)
 {
+    const struct callee *callee = &instance->callee;
     if (!may_enter(el, instance)) {
         el->incomplete = true;
+        doubt_bound(el, callee->in, callee->in_count, instance->in);
+        doubt_bound(el, callee->out, callee->out_count, instance->out);
         return;
     }
-    const struct callee *callee = &instance->callee;
     struct frame frame = {.outer = el->frame,
                           .pipeline = callee->pipeline,
                           .span = instance->ast->name.span,
@@ -278,7 +288,6 @@ void inner_elaborate(struct elaboration *el, const struct instance *instance)
     const char *prefix = el->prefix;
     const struct loop_round *round = el->round;
     uint32_t importance = el->importance;
-    size_t errors = diag_error_count(el->cx->diags);
     el->frame = &frame;
     el->prefix = arena_printf(el->cx->arena, "%s.", instance->name);
     el->round = NULL;
@@ -293,6 +302,5 @@ void inner_elaborate(struct elaboration *el, const struct instance *instance)
     el->prefix = prefix;
     el->frame = frame.outer;
     elaborate_trace(el, frame.use, kept);
-    if (!el->incomplete && diag_error_count(el->cx->diags) == errors)
-        check_subpipeline_ports(el, callee);
+    if (!el->overfull && !el->all_doubtful) check_subpipeline_ports(el, callee);
 }

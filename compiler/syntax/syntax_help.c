@@ -157,11 +157,37 @@ static void help_name(struct parser *ps, const struct syntax_error *error, struc
     if (nearest != NULL) diag_suggest(diag, ps->current.span, nearest);
 }
 
+/* `<int N = 8`, `<type T = f32` */
+static bool help_default(struct parser *ps, const struct syntax_error *error, struct diag *diag)
+{
+    bool is_integer = is_token_before(ps, 2, TOKEN_TYPE);
+    if (error->in_block || error->expected_count != 2 || !syntax_error_expects(error, "'>'"))
+        return false;
+    if (!is_integer && !is_token_before(ps, 2, TOKEN_TYPEKW)) return false;
+    const char *name = token_name(ps, &ps->previous);
+    bool of_pipeline = ps->statement_count > 0 && ps->statement[0].kind == TOKEN_PIPELINE;
+    diag_help(diag,
+              "compile-time parameters have no defaults: the value of '%s' stands in '<...>' of "
+              "each use%s",
+              name,
+              of_pipeline
+                  ? arena_printf(ps->cx->arena,
+                                 "; 'pipec -D %s=VALUE' gives it to the compiled pipeline", name)
+                  : "");
+    if (is_integer)
+        diag_help(diag,
+                  "run-time arguments have defaults: they stand after the ports, as in "
+                  "'(in f32 x, out f32 y; i32 %s = VALUE)'",
+                  name);
+    return true;
+}
+
 static void help_operator(struct parser *ps, const struct syntax_error *error, struct diag *diag)
 {
     int kind = ps->current.kind, before = ps->previous.kind;
     bool joined = tokens_touch(&ps->previous, &ps->current);
     bool operand = syntax_error_expects(error, "a number");
+    if (kind == '=' && help_default(ps, error, diag)) return;
     if (kind == '*' && before == '*' && joined)
         diag_help(diag, "x to the power y is 'pow(x, y)'");
     else if (kind == '*' && before == TOKEN_TYPE)

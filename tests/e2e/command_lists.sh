@@ -228,3 +228,47 @@ check "names all of them" test "$(grep -c '^source' elsewhere/two.cmds)" = 3
 check "the library by its name" grep -qx 'source "std/streams.pipe";' elsewhere/two.cmds
 cmds again.cmds two.cmds
 check "and comes back" cmp two.cmds again.cmds
+
+# A refused command leaves the buffers and the nodes that it names in doubt, and no others.
+cat >doubts.cmds <<'END'
+// pipec commands 1
+kernel copy(in i32 x, out i32 y) { y <- x; }
+create in "x" i32;
+create in "unread" i32;
+create out "y" i32;
+create buffer "mine" i32;
+create buffer "made" i32;
+create kernel "refused" unknown;
+create kernel "other port" copy;
+create kernel "open" copy;
+create kernel "open too" copy;
+connect "x" -> "refused".x;
+connect "refused".y -> "mine";
+connect "mine" -> "other port".z;
+connect "other port".y -> "made";
+connect "made" -> "open".x;
+END
+cat >ends.cmds <<'END'
+// pipec commands 1
+kernel copy(in i32 x, out i32 y) { y <- x; }
+create in "x" i32;
+create in "unread" i32;
+create out "y" i32;
+create buffer "mine" i32;
+create kernel "refused" copy(x -> y);
+create kernel "whole" copy;
+connect "x" -> "refused".x;
+connect "refused".y -> "mine";
+connect "x" -> "whole".x;
+connect "whole".y -> "y";
+END
+"$PIPEC" doubts.cmds 2>errors
+check "nodes with open ports are all reported, beside what was refused" test "$(grep -o 'error: .*' errors)" = \
+"error: there is no kernel 'unknown' [unknown-name]
+error: 'open' has 2 ports, 1 is connected [wrong-argument-count]
+error: 'open too' has 2 ports, 0 are connected [wrong-argument-count]
+error: 'copy' has no in-port 'z' [unknown-name]"
+"$PIPEC" ends.cmds 2>errors
+check "and ports that nothing reads" test "$(grep -o 'error: .*' errors)" = \
+"error: in-port 'unread' is read by nothing [no-consumer]
+error: the parentheses of a kernel hold its run-time arguments; 'connect' binds its ports [syntax]"
