@@ -135,8 +135,11 @@ alike() {
     for device in cpu sim16; do
         fuse=--fuse
         [ $device = sim16 ] || fuse=
-        "$PIPEC" --min-level=error --device $device --no-fuse $name.pipe -o apart.pbc &&
-            "$PIPEC" --min-level=error --device $device $fuse "$@" $name.pipe -o one.pbc || { bad=1; continue; }
+        if ! "$PIPEC" --min-level=error --device $device --no-fuse "$name.pipe" -o apart.pbc ||
+            ! "$PIPEC" --min-level=error --device $device $fuse "$@" "$name.pipe" -o one.pbc; then
+            bad=1
+            continue
+        fi
         "$PIPEC" inspect one.pbc | grep -Eq "^node $node:" || { echo "no node $node on $device"; bad=1; }
         for length in 0 1 2 3 5 9 12 13 30 63 64 67 68 100 101 102 103 104 2999 3011 10006; do
             [ -n "${LONG-}" ] || [ $((length % 2)) = 0 ] || [ $device = cpu ] || continue
