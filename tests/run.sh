@@ -274,7 +274,7 @@ run_configurations() {
     for device in $devices; do
         for threads in $(case $device in *+debug | cuda*) echo 1 ;; *+fused) echo 4 ;; cpu) echo 1 4 ${LONG:+2 3 8 16} ;; *) echo 1 4 ;; esac); do
             { one_run "$device" "$threads" "" && same_outputs "$name, $device, $threads threads"; } || verdict=fail
-            case $device$threads in *+*) continue ;; cpu1) [ -n "$LONG" ] || continue ;; cpu* | cuda*) ;; *) continue ;; esac
+            case $device$threads in *+*) continue ;; cpu1) [ -n "$LONG" ] || [ $((${#name} % 4)) = 0 ] || continue ;; cpu* | cuda*) ;; *) continue ;; esac
             { one_run "$device" "$threads" LIVE && same_outputs "$name, $device, $threads threads, in pieces"; } || verdict=fail
         done
         if [ -n "${RECORD-}" ] && [[ $device = cuda* ]]; then record_run "$name"; fi

@@ -120,19 +120,44 @@ static void rates_of_fused_nodes_are_those_of_their_node(void **unused)
     expect(m, PRT_E_VERIFY, "does not read what it writes to 'h'");
 }
 
-/* A node that is no part of another one reads x, too. */
-static void fused_nodes_read_through_their_node(void **unused)
+/* Products that wrap around to the number that would be right. */
+static void products_of_fused_nodes_do_not_wrap_around(void **unused)
 {
     (void)unused;
     struct made *m = whole();
-    uint32_t z = made_buffer(m, "z", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
-    uint32_t node = made_node(m, "other", 0);
-    made_input(m, node, 0, 1, 1);
-    made_output(m, node, z, 1, 0);
-    m->fused_inputs[0].input = 1;
-    made_loop(m);
-    made_settle(m);
-    expect(m, PRT_E_VERIFY, "node 'other' stands for no others");
+    m->fused_inputs[0].pop = m->fused_inputs[0].peek = 4;
+    m->fused_nodes[0].firings = (UINT64_C(1) << 62) + 1;
+    expect(m, PRT_E_VERIFY, "firings that pop 4 packets, where their node pops 4");
+    m = whole();
+    m->fused_nodes[1].firings = (UINT64_C(1) << 63) + 2;
+    expect(m, PRT_E_VERIFY, "does not read what it writes to 'h'");
+    m = whole();
+    m->fused_buffers[1] = m->fused_buffers[0];
+    m->fused_buffers[0].finish_max = m->fused_buffers[1].finish_max = UINT32_MAX;
+    m->fused_buffer_count = 2;
+    expect(m, PRT_E_VERIFY, "cannot report so much");
+    m = whole();
+    m->fused_buffers[1] = m->fused_buffers[0];
+    m->fused_buffers[0].push = 0; /* the first of two is refused */
+    m->fused_buffer_count = 2;
+    expect(m, PRT_E_VERIFY, "nothing is written to 'h'");
+}
+
+/* Another node reads x, too.  Only if it is made of parts, a part of `whole` may read what it reads. */
+static void fused_nodes_read_through_nodes_that_are_made_of_parts(void **unused)
+{
+    (void)unused;
+    for (int made = 0; made < 2; made++) {
+        struct made *m = whole();
+        uint32_t z = made_buffer(m, "z", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
+        uint32_t node = made_node(m, "other", made ? CONTAINER_NODE_FUSED : 0);
+        made_input(m, node, 0, 1, 1);
+        made_output(m, node, z, 1, 0);
+        m->fused_inputs[0].input = 1;
+        made_loop(m);
+        made_settle(m);
+        expect(m, made ? PRT_OK : PRT_E_VERIFY, made ? "" : "node 'other' stands for no others");
+    }
 }
 
 static void fused_windows_move_by_one_packet(void **unused)
@@ -310,7 +335,8 @@ static void the_work_for_leftover_packets_is_bounded(void **unused)
 
 TEST_MAIN("fused", cmocka_unit_test(records_of_fused_nodes_are_within_their_tables),
           cmocka_unit_test(rates_of_fused_nodes_are_those_of_their_node),
-          cmocka_unit_test(fused_nodes_read_through_their_node),
+          cmocka_unit_test(products_of_fused_nodes_do_not_wrap_around),
+          cmocka_unit_test(fused_nodes_read_through_nodes_that_are_made_of_parts),
           cmocka_unit_test(fused_windows_move_by_one_packet),
           cmocka_unit_test(kept_buffers_are_those_of_the_node),
           cmocka_unit_test(fused_buffers_are_in_order),

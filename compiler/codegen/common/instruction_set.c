@@ -115,10 +115,11 @@ uint32_t instruction_sets_read(struct arena *arena, const char *list,
 
 void instruction_set_for_threads(struct arena *arena, struct instruction_set *out)
 {
-    int i = 0;
-    while (!generators[i]->threads)
+    size_t i = 0;
+    while (i + 1 < GENERATOR_COUNT && !generators[i]->threads)
         i++;
-    bool known = find_instruction_set(arena, generators[i]->set_names[0], out);
+    bool known =
+        generators[i]->threads && find_instruction_set(arena, generators[i]->set_names[0], out);
     assert(known);
     (void)known;
 }

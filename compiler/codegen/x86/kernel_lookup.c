@@ -4,6 +4,7 @@
  * A larger table takes some such registers, and the bits of the index that VPERMD does not read choose between their
  * items.  The loads that this replaces take five instructions for each lane, and LLVM's time as well.
  */
+#include <assert.h>
 #include <llvm-c/Core.h>
 
 #include "compiler/codegen/common/kernel_llvm_types.h"
@@ -79,13 +80,15 @@ static LLVMValueRef has_bit(const struct lookup *l, LLVMValueRef index, unsigned
 static LLVMValueRef look_up(const struct lookup *l, LLVMValueRef index)
 {
     LLVMValueRef found[PARTS_MAX];
+    assert(l->parts > 0);
     for (unsigned p = 0; p < l->parts; p++)
         found[p] = build_permute(l, l->part[p], index);
     unsigned bit = l->lanes == 8 ? 3 : 4;
     for (unsigned count = l->parts; count > 1; count /= 2, bit++) {
         LLVMValueRef high = has_bit(l, index, bit);
         for (unsigned i = 0; i < count / 2; i++)
-            found[i] = LLVMBuildSelect(l->e->builder, high, found[2 * i + 1], found[2 * i], "");
+            found[i] = LLVMBuildSelect(l->e->builder, high, found[(size_t)2 * i + 1],
+                                       found[(size_t)2 * i], "");
     }
     return found[0];
 }
