@@ -234,6 +234,32 @@ else
     echo "not ok more packets before a stage than are counted in an in-port"
 fi
 
+# A pipe that has not ended when the stage ends: nodes of their own might have read on.
+mkfifo open
+exec 9<>open
+for device in sim16 cpu; do
+    "$PIPEC" --min-level=error --device $device --fuse join.pipe -o one.pbc || exit 1
+    head -c 40000 /dev/zero >&9
+    "$PIPERUN" --timeout 60 --device $device one.pbc x=gen:ramp:9 v=gen:ramp:30 w=open,raw y=null 2>notes.$device || exit 1
+done
+exec 9>&-
+if grep -q "^piperun: note: at least [0-9]* packets left over in buffer 'b': its reader 'add' found too few in 'a'$" notes.sim16; then
+    echo "ok a full port of a fused node that has not ended: at least"
+else
+    echo "not ok a full port of a fused node that has not ended: at least"
+fi
+if [ -s notes.cpu ]; then echo "not ok nothing is said of an eager port that has not ended"; else echo "ok nothing is said of an eager port that has not ended"; fi
+
+# An endless stream that is cut off.
+sed 's/^pipeline.*/kernel five(in i32 x, out i32 y) { state i32 n; n += 1; y <- x; if (n == 5) stop; }\n&/; s/four -> y/four -> five -> y/' chain.pipe >cut.pipe
+"$PIPEC" --min-level=error --device cpu --fuse cut.pipe -o cut.pbc && "$PIPEC" inspect cut.pbc | grep -q "^node one+three+four" &&
+    "$PIPERUN" --timeout 60 --device cpu cut.pbc x=gen:ramp y=cut.csv 2>notes
+if [ "$(tr '\n' ' ' <cut.csv)" = "6 18 30 42 " ] && [ ! -s notes ]; then
+    echo "ok nothing is said of what an endless stream leaves in fused nodes"
+else
+    echo "not ok nothing is said of what an endless stream leaves in fused nodes"
+fi
+
 # Initial packets: of a cycle that is state, and of one whose buffer is kept.
 cat >state.pipe <<'EOP'
 kernel mix(in i32 x pop 2, in i32 back, out i32 y) { y <- x[0] + back; }
