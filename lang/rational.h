@@ -60,6 +60,7 @@ static inline bool rational_scale(struct rational x, uint64_t up, uint64_t down,
     uint64_t across = gcd64((uint64_t)x.numerator, down),
              along = gcd64(up, (uint64_t)x.denominator);
     struct rational result;
+    /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): `down` and the denominator are not 0, so neither are their divisors */
     if (__builtin_mul_overflow((uint64_t)x.numerator / across, up / along, &result.numerator) ||
         __builtin_mul_overflow((uint64_t)x.denominator / along, down / across, &result.denominator))
         return false;

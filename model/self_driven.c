@@ -207,7 +207,7 @@ bool prt_self_driven_closes_cycle(const struct core *c, uint32_t number)
     struct reach reach;
     if (buffer->writer == CORE_NONE) return false;
     bool closes = begin_reach(&reach, c);
-    if (closes) {
+    if (closes) { /* uncovered: without memory a note leaves the cycle out */
         reach_readers(&reach, buffer);
         follow_reached(&reach, 0);
         closes = reach.seen[buffer->writer];

@@ -91,9 +91,12 @@ static struct prt_packets stage_packets(struct prt_sched *s, const struct core_i
     packets.moment = !input->left.counts || !s->fused_wholes[node].ended ||
                      prt_fused_buffer_is_cut_off(s, buffer);
     if (packets.moment) return packets;
-    bool ended = buffer->fifo->closed;
-    if (!ended && buffer->record->outer == CONTAINER_OUTER_IN)
+    /* A buffer inside gets no more when the run has ended, even if a fault keeps it open. */
+    bool ended = true;
+    if (!buffer->fifo->closed && buffer->record->outer == CONTAINER_OUTER_IN) {
+        ended = false;
         packets.least += prt_inport_rest(s, buffer, NO_LIMIT, &ended);
+    }
     if (ended) packets.most = packets.least;
     return packets;
 }
@@ -154,8 +157,8 @@ static bool lower_firings(struct prt_sched *s, uint32_t number)
         now.moment |= packets->moment;
     }
     now.moment &= now.least != now.most;
-    bool changed =
-        now.least != firings->least || now.most != firings->most || now.moment != firings->moment;
+    bool changed = (now.least != firings->least) | (now.most != firings->most) |
+                   (now.moment != firings->moment);
     *firings = now;
     return changed;
 }
@@ -219,7 +222,7 @@ static bool mark_fused_node(struct prt_sched *s, uint32_t number)
         node->fed |= prt_fused_is_fed(s, in);
         node->cut_off |= prt_fused_is_cut_off(s, in);
     }
-    return node->fed != was.fed || node->cut_off != was.cut_off;
+    return (node->fed != was.fed) | (node->cut_off != was.cut_off);
 }
 
 void prt_fused_replay(struct prt_sched *s)

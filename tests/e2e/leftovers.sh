@@ -250,6 +250,41 @@ else
 fi
 if [ -s notes.cpu ]; then echo "not ok nothing is said of an eager port that has not ended"; else echo "ok nothing is said of an eager port that has not ended"; fi
 
+# A stage before fused nodes that has faulted, which nothing demands; and one that ends with its readers.
+cat >undemanded.pipe <<'EOP'
+kernel inverse(in i32 x, out i32 y) { if (x > 1000000) stop; y <- 100 / (20 - x); }
+kernel half(in i32 x pop 2, out i32 y) { y <- x[0] + x[1]; }
+kernel copy(in i32 x, out i32 y) { y <- x + 1; }
+kernel add(in i32 a pop 3, in i32 b, out i32 y) { y <- a[0] + b; }
+pipeline main(in i32 x, in i32 w, out i32 y) {
+    buffer i32 a, b, c;
+    x -> copy -> a;
+    w -> inverse -> c;
+    c -> half -> b;
+    add(a, b -> y);
+}
+EOP
+for form in --fuse --no-fuse; do
+    "$PIPEC" --min-level=error --device cpu $form undemanded.pipe -o form.pbc && "$PIPEC" inspect form.pbc >nodes$form || exit 1
+    "$PIPERUN" --timeout 60 --device cpu form.pbc x=gen:ramp:9 w=gen:ramp:30 y=null 2>notes$form || exit 1
+done
+if diff ./notes--fuse ./notes--no-fuse && grep -q '^node half+copy+add' ./nodes--fuse &&
+    grep -q "note: 7 packets left over in buffer 'b'" ./notes--fuse; then
+    echo "ok a fault that nothing demands, before fused nodes"
+else
+    echo "not ok a fault that nothing demands, before fused nodes"
+fi
+sed 's/^pipeline.*/kernel five(in i32 x, out i32 y) { state i32 n; n += 1; y <- x; if (n == 5) stop; }\
+kernel src(out i32 y) { state i32 n; if (n > 1000000) stop; y <- n; n += 1; }\
+pipeline main(out i32 y) {/; s/x -> one/src -> one/; s/four -> y/four -> five -> y/' chain.pipe >source.pipe
+"$PIPEC" --min-level=error --device cpu --fuse source.pipe -o source.pbc && "$PIPEC" inspect source.pbc | grep -q "^node one+three+four" &&
+    "$PIPERUN" --timeout 60 --device cpu source.pbc y=source.csv 2>notes
+if [ "$(tr '\n' ' ' <source.csv)" = "6 18 30 42 " ] && [ ! -s notes ]; then
+    echo "ok nothing is said of what a source leaves in fused nodes"
+else
+    echo "not ok nothing is said of what a source leaves in fused nodes"
+fi
+
 # An endless stream that is cut off.
 sed 's/^pipeline.*/kernel five(in i32 x, out i32 y) { state i32 n; n += 1; y <- x; if (n == 5) stop; }\n&/; s/four -> y/four -> five -> y/' chain.pipe >cut.pipe
 "$PIPEC" --min-level=error --device cpu --fuse cut.pipe -o cut.pbc && "$PIPEC" inspect cut.pbc | grep -q "^node one+three+four" &&

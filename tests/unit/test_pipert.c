@@ -419,7 +419,9 @@ static void a_crash_outside_firings_is_described_too(void **unused)
 static uint64_t group_bytes;
 
 /* The linker leads calls here. */
+/* NOLINTNEXTLINE(bugprone-reserved-identifier,misc-use-internal-linkage) */
 uint64_t __wrap_prt_host_quota_memory_bytes(const char *groups, const char *mounts);
+/* NOLINTNEXTLINE(bugprone-reserved-identifier,misc-use-internal-linkage) */
 uint64_t __wrap_prt_host_quota_memory_bytes(const char *groups, const char *mounts)
 {
     (void)groups;
