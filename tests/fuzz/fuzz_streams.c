@@ -138,10 +138,10 @@ static void check_information(const struct stream *stream)
 }
 
 /* libvorbis below libsndfile loses a block for each malformed Ogg stream.  It stays loaded, so that the sanitizer knows whose block it is. */
-const char *__lsan_default_suppressions(
-    void); /* NOLINT(bugprone-reserved-identifier,misc-use-internal-linkage): its name */
-const char *__lsan_default_suppressions(
-    void) /* NOLINT(bugprone-reserved-identifier,misc-use-internal-linkage) */
+// NOLINTBEGIN(bugprone-reserved-identifier,misc-use-internal-linkage): its name
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+// NOLINTEND(bugprone-reserved-identifier,misc-use-internal-linkage)
 {
     return "leak:vorbis_info_init\n";
 }
