@@ -123,8 +123,6 @@ static void give_sign(struct core_resident *r)
     core_poke_system(&r->mail->beats, ++r->beats);
 }
 
-/* Thread 0 orders the accesses of its whole block, on both sides of a barrier. */
-
 /* The head of order `number`, or of a later one in its place. */
 static uint64_t await_order(const struct core_resident *r, uint64_t number)
 {
@@ -148,6 +146,7 @@ static void await_done(struct core_resident *r, uint64_t done, bool beats)
     }
 }
 
+/* Thread 0 orders the accesses of its whole block, on both sides of a barrier. */
 static void worker_loop(struct core_resident *r, uint32_t worker)
 {
     struct core_order own;
@@ -191,7 +190,7 @@ static void attach_windows(struct core_order *order, const struct core_stage *st
     if (stage->output_count <= CORE_ORDER_ENDS) batch->out = NULL;
 }
 
-/* Gives the next order to so many workers. */
+/* Gives the next order to so many workers.  Requires: next_order, and the batch is in its place. */
 static void post_order(struct core_resident *r, const struct core_job *job, uint32_t workers)
 {
     uint64_t number = ++r->posted, place = number % CORE_ORDERS;

@@ -214,7 +214,7 @@ static void read_source(void *context)
         uint64_t at = read_position(&t->moved);
         size_t room = wait_for_room(t, at), count = 0;
         if (is_stopping(t)) return;
-        if (atomic_load_explicit(&t->sched->core->interrupted, memory_order_relaxed)) {
+        if (core_is_interrupted(t->sched->core)) {
             end_port_thread(t, PRT_E_INTERRUPTED);
             return;
         }

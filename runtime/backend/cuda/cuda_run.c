@@ -302,7 +302,7 @@ _Static_assert(FLAGS_END - FLAGS_AT == 2 * sizeof(atomic_bool), "two flags");
 static void tell_flags(const struct prt_cuda_run *run, struct core *core)
 {
     uint32_t flags = core_is_interrupted(core) ? CORE_MAIL_INTERRUPTED : 0;
-    if (atomic_load_explicit(&core->asked, memory_order_relaxed)) flags |= CORE_MAIL_ASKED;
+    if (core_flag(&core->asked)) flags |= CORE_MAIL_ASKED;
     __atomic_store_n(&run->mail->attends, flags, __ATOMIC_RELEASE);
 }
 
@@ -359,7 +359,7 @@ static void pause_host(const struct prt_cuda_run *run, uint32_t round)
 /* Has a request for the state of the run been there for so long that the host answers it by itself? */
 static bool answers_itself(struct prt_cuda_run *run, struct core *core, uint64_t now)
 {
-    if (!atomic_load_explicit(&core->asked, memory_order_relaxed))
+    if (!core_flag(&core->asked))
         run->asked_nanoseconds = 0;
     else if (run->asked_nanoseconds == 0)
         run->asked_nanoseconds = now;
