@@ -91,6 +91,23 @@ enum prt_packet_kind {
     PRT_PACKET_KINDS
 };
 
+/* One firing of a launch whose firings launch kernels, or of a child, on a compute unit: until its end, or until it
+ * waits for a child.  Times count from the begin of the execution of the launch. */
+struct prt_firing_span {
+    uint64_t begin_cycles, end_cycles;
+    uint64_t issued_cycles; /* of a child */
+    uint32_t interface;     /* of its kernel, in INTERFACES */
+    uint32_t level;         /* 0: a firing of the stage */
+    uint32_t cu;            /* of the sub-device */
+    bool resumed;           /* it goes on after a wait */
+};
+
+/* The spans of one launch, in order of end; of each compute unit also in order of begin. */
+struct prt_firing_spans {
+    const struct prt_firing_span *items;
+    uint64_t count, omitted; /* omitted: those that found no room */
+};
+
 /* One launch, when it has ended.  Cycles are of the device's clock; execute = what compute and
  * memory take together, and launch + switch + the others lie between begin and end. */
 struct prt_launch_record {
@@ -115,7 +132,8 @@ struct prt_launch_record {
      * `interrupted`, all but the first `resumed`.  Each has the values of the whole launch
      * (firings, packet). */
     bool interrupted, resumed;
-    uint32_t importance; /* of its queue */
+    uint32_t importance;           /* of its queue */
+    struct prt_firing_spans spans; /* of a launch that has launched, and was not interrupted */
 };
 
 /* Is it a fault that a call of the object's kernel ended so?  A kernel may declare that it stops. */

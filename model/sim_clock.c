@@ -241,10 +241,13 @@ static void observe_sim_job(const struct prt_sim_clock *clock, struct prt_sim_jo
     struct prt_launch_record *record = &job->record;
     describe_records(clock, job, record);
     prt_launch_place(&clock->queues, &clock->description, job->object, &costs, clock->cus, record);
-    if (launched_trees(job))
+    if (launched_trees(job)) {
         prt_launch_place_trees(job->trees.cu_cycles, (struct prt_launch_share){0}, clock->cus,
                                record);
+        record->spans = job->trees.spans;
+    }
     clock->observe(clock->observe_context, record);
+    record->spans = (struct prt_firing_spans){0};
 }
 
 /* Shows the observer all that has ended by then. */

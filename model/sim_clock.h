@@ -27,6 +27,7 @@ struct prt_sim_trees {
     uint64_t cycles; /* until all of it had ended, beyond the time of firings that launch nothing */
     uint64_t longest_cycles;   /* of the longest firing among those launched */
     const uint64_t *cu_cycles; /* of each compute unit, in firings and what they launched */
+    struct prt_firing_spans spans;
 };
 
 /* The launch of an object: each is in flight at most once. */

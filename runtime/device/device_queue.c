@@ -14,6 +14,7 @@
 
 enum {
     NODES_MIN = 65536, /* that are scheduled at one time: firings that share the device */
+    SPANS_MAX = 65536, /* that are recorded of one execution */
     ENTRY_ALIGNMENT = 64,
 };
 
@@ -223,7 +224,9 @@ static bool allocate_schedule(struct prt_device_queue *q, const struct devdesc *
                                        .cu_count = device->cu_count};
     if (limits.nodes < NODES_MIN) limits.nodes = NODES_MIN;
     q->report.cu_cycles = array_allocate(device->cu_count, sizeof *q->report.cu_cycles);
-    return q->report.cu_cycles != NULL && entries_below_root(c, q->root, &limits.below_root) &&
+    q->report.kernels = array_allocate(c->interface_count, sizeof *q->report.kernels);
+    return q->report.cu_cycles != NULL && q->report.kernels != NULL &&
+           entries_below_root(c, q->root, &limits.below_root) &&
            prt_launch_schedule_create(&limits, &q->schedule) == PRT_OK;
 }
 
@@ -320,6 +323,8 @@ void prt_device_queue_destroy(struct prt_device_queue *q)
     if (q == NULL) return;
     prt_launch_schedule_destroy(q->schedule);
     free(q->report.cu_cycles);
+    free(q->report.kernels);
+    free(q->report.spans.items);
     free(q->registers);
     free(q->indices);
     free(q->cache);
@@ -342,6 +347,15 @@ void prt_device_queue_destroy(struct prt_device_queue *q)
 void prt_device_queue_bind(struct prt_device_queue *q, uint32_t cu_count)
 {
     q->cu_count = cu_count;
+}
+
+enum prt_status prt_device_queue_watch(struct prt_device_queue *q)
+{
+    struct prt_launch_spans *spans = &q->report.spans;
+    if (spans->items != NULL) return PRT_OK;
+    spans->items = array_allocate(SPANS_MAX, sizeof *spans->items);
+    spans->capacity = SPANS_MAX;
+    return spans->items != NULL ? PRT_OK : PRT_E_NOMEM;
 }
 
 /* ---- faults of the queue itself ---- */
@@ -533,6 +547,7 @@ static enum kernel_status run_launch(struct activation *a)
     uint64_t launches = entry->level < q->root->nesting ? child->launches : 0;
     uint32_t node = prt_launch_open(q->schedule, a->node, (enum prt_launch_order)site->order,
                                     launches, entry->timestamp);
+    prt_launch_name(q->schedule, node, site->child);
     record_waits(a, entry, number, node);
     uint64_t before = total_appended(q);
     q->marks[index] = (struct entry_mark){.node = node};
@@ -673,6 +688,7 @@ static enum kernel_status run_outermost(struct prt_device_queue *q)
     uint32_t node =
         prt_launch_open(q->schedule, PRT_LAUNCH_NONE, PRT_LAUNCH_WITH_PARENT, q->root->launches, 0);
     uint32_t root = (uint32_t)(q->root - q->container->interfaces);
+    prt_launch_name(q->schedule, node, root);
     enum kernel_status status = run_firing(q, root, object->arguments, 0, node);
     return status == KERNEL_OK ? settle_outputs(q) : status;
 }
@@ -700,6 +716,7 @@ enum kernel_status prt_device_queue_execute(struct prt_device_queue *q,
     q->windows = object->windows != NULL ? windows : NULL;
     q->fault = fault;
     q->cycles = q->report.longest_cycles = 0;
+    q->report.spans.count = q->report.spans.omitted = q->report.spans.base_cycles = 0;
     memset(q->report.cu_cycles, 0, q->cu_count * sizeof *q->report.cu_cycles);
     for (uint32_t o = 0; o < q->root->out_count; o++) {
         object->produced[o] = 0;
@@ -735,6 +752,24 @@ uint64_t prt_device_queue_longest(const struct prt_device_queue *q)
 const uint64_t *prt_device_queue_cus(const struct prt_device_queue *q)
 {
     return q->report.cu_cycles;
+}
+
+struct prt_firing_spans prt_device_queue_spans(const struct prt_device_queue *q)
+{
+    const struct prt_launch_spans *spans = &q->report.spans;
+    return (struct prt_firing_spans){spans->items, spans->count, spans->omitted};
+}
+
+void prt_device_queue_count_child(const struct prt_device_queue *q, uint32_t interface,
+                                  struct prt_launch_kernel *sum)
+{
+    const struct prt_launch_kernel *k = &q->report.kernels[interface];
+    sum->launches = core_cycles_add(sum->launches, k->launches);
+    sum->cycles = core_cycles_add(sum->cycles, k->cycles);
+    sum->launch_cycles = core_cycles_add(sum->launch_cycles, k->launch_cycles);
+    sum->wait_cycles = core_cycles_add(sum->wait_cycles, k->wait_cycles);
+    sum->longest_cycles = max64(sum->longest_cycles, k->longest_cycles);
+    if (k->level_most > sum->level_most) sum->level_most = k->level_most;
 }
 
 void prt_device_queues_count(const struct prt_kernel_object *objects, uint32_t object_count,

@@ -59,6 +59,16 @@ uint64_t prt_device_queue_longest(const struct prt_device_queue *queue);
  * launched; as many as the queue is bound to. */
 const uint64_t *prt_device_queue_cus(const struct prt_device_queue *queue);
 
+/* Records spans from now on, up to a bound for each execution. */
+enum prt_status prt_device_queue_watch(struct prt_device_queue *queue);
+
+/* Of the last execution; none if they are not recorded. */
+struct prt_firing_spans prt_device_queue_spans(const struct prt_device_queue *queue);
+
+/* Adds the launches of the child kernel of that interface since the queue was created. */
+void prt_device_queue_count_child(const struct prt_device_queue *queue, uint32_t interface,
+                                  struct prt_launch_kernel *sum);
+
 /* Adds the launches of the objects' device queues since these were created. */
 void prt_device_queues_count(const struct prt_kernel_object *objects, uint32_t object_count,
                              struct prt_device_counters *counters);

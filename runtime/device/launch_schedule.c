@@ -18,6 +18,7 @@ struct node {
     uint64_t done_cycles;   /* of its own time up to there: with the start and its launches */
     uint64_t event_cycles;  /* moment of its next mark, while it runs */
     uint64_t issued_cycles; /* moment of its issue */
+    uint64_t held_cycles;   /* moment since which it holds its compute unit */
     uint32_t parent;
     uint32_t end;        /* one past its tree: its next sibling, if there is one */
     uint32_t launches;   /* number of launches that it issues */
@@ -31,10 +32,11 @@ struct node {
     uint32_t first_ask, last_ask; /* list of the children that it asks for, by next_ask */
     uint32_t next_ask, asked_at;
     uint32_t level;
-    uint32_t cu;   /* the compute unit that it holds */
-    uint8_t order; /* enum prt_launch_order */
-    uint8_t state; /* enum node_state */
-    bool started;
+    uint32_t cu;     /* the compute unit that it holds */
+    uint32_t kernel; /* in reports */
+    uint8_t order;   /* enum prt_launch_order */
+    uint8_t state;   /* enum node_state */
+    bool started, resumed;
 };
 
 /* `waiter` waits for `ended`; the edges of one `ended` are a list. */
@@ -188,6 +190,11 @@ uint32_t prt_launch_open(struct prt_launch_schedule *s, uint32_t parent,
     return index;
 }
 
+void prt_launch_name(struct prt_launch_schedule *s, uint32_t node, uint32_t kernel)
+{
+    s->nodes[node].kernel = kernel;
+}
+
 void prt_launch_wait(struct prt_launch_schedule *s, uint32_t node, uint32_t sibling)
 {
     uint32_t index = s->edge_count++;
@@ -274,9 +281,30 @@ static uint64_t advance_node(const struct prt_launch_schedule *s, struct node *n
     return node->done_cycles - before;
 }
 
-static void give_cu_back(struct prt_launch_schedule *s, const struct node *node)
+static void add_span(struct prt_launch_schedule *s, const struct node *node)
+{
+    struct prt_launch_spans *spans = &s->report->spans;
+    if (spans->items == NULL) return;
+    if (spans->count == spans->capacity) {
+        spans->omitted++;
+        return;
+    }
+    uint64_t base = spans->base_cycles;
+    spans->items[spans->count++] =
+        (struct prt_firing_span){.begin_cycles = core_cycles_add(base, node->held_cycles),
+                                 .end_cycles = core_cycles_add(base, s->now_cycles),
+                                 .issued_cycles = core_cycles_add(base, node->issued_cycles),
+                                 .interface = node->kernel,
+                                 .level = node->level,
+                                 .cu = node->cu,
+                                 .resumed = node->resumed};
+}
+
+static void give_cu_back(struct prt_launch_schedule *s, struct node *node)
 {
     s->free_cus[s->cus_free++] = node->cu;
+    add_span(s, node);
+    node->resumed = true;
 }
 
 static void run_to_mark(struct prt_launch_schedule *s, uint32_t index)
@@ -360,28 +388,40 @@ static void end_node(struct prt_launch_schedule *s, uint32_t index)
     tree_ended(s, index);
 }
 
+/* `around`: what the start of the child and its launches take. */
+static void report_child(struct prt_launch_report *report, const struct node *node,
+                         uint64_t wait_cycles, uint64_t around_cycles)
+{
+    uint64_t held = core_cycles_add(node->cost_cycles, around_cycles);
+    report->child_cycles = core_cycles_add(report->child_cycles, node->cost_cycles);
+    report->wait_cycles = core_cycles_add(report->wait_cycles, wait_cycles);
+    report->longest_cycles = max64(report->longest_cycles, held);
+    if (report->kernels == NULL) return;
+    struct prt_launch_kernel *kernel = &report->kernels[node->kernel];
+    kernel->launches++;
+    kernel->cycles = core_cycles_add(kernel->cycles, node->cost_cycles);
+    kernel->launch_cycles = core_cycles_add(kernel->launch_cycles, around_cycles);
+    kernel->wait_cycles = core_cycles_add(kernel->wait_cycles, wait_cycles);
+    kernel->longest_cycles = max64(kernel->longest_cycles, held);
+    if (node->level > kernel->level_most) kernel->level_most = node->level;
+}
+
 static void start_node(struct prt_launch_schedule *s, uint32_t index)
 {
     struct node *node = &s->nodes[index];
     node->cu = s->free_cus[--s->cus_free];
+    node->held_cycles = s->now_cycles;
     if (node->started) {
         take_answer(s, node);
     } else {
+        bool child = node->parent != PRT_LAUNCH_NONE;
         node->started = true;
         s->reserved += node->launches_most;
-        uint64_t start = 0;
-        if (node->parent != PRT_LAUNCH_NONE) {
-            start = s->times.start_cycles;
-            s->report->child_cycles = core_cycles_add(s->report->child_cycles, node->cost_cycles);
-            s->report->wait_cycles =
-                core_cycles_add(s->report->wait_cycles, s->now_cycles - node->issued_cycles);
-        }
-        uint64_t issues = core_cycles_multiply(node->launches, s->times.issue_cycles);
-        uint64_t around = core_cycles_add(start, issues);
+        uint64_t around =
+            core_cycles_add(child ? s->times.start_cycles : 0,
+                            core_cycles_multiply(node->launches, s->times.issue_cycles));
         s->report->launch_cycles = core_cycles_add(s->report->launch_cycles, around);
-        if (node->parent != PRT_LAUNCH_NONE)
-            s->report->longest_cycles =
-                max64(s->report->longest_cycles, core_cycles_add(node->cost_cycles, around));
+        if (child) report_child(s->report, node, s->now_cycles - node->issued_cycles, around);
     }
     run_to_mark(s, index);
 }
@@ -475,6 +515,7 @@ struct prt_launch_run prt_launch_schedule_run(struct prt_launch_schedule *s, uin
     }
     assert(s->next_root == s->count && s->held == 0 && s->reserved == 0);
     prt_launch_clear(s);
+    report->spans.base_cycles = core_cycles_add(report->spans.base_cycles, s->now_cycles);
     run.end_cycles = s->now_cycles;
     return run;
 }

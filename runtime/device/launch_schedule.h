@@ -55,6 +55,7 @@
 #define RUNTIME_DEVICE_LAUNCH_SCHEDULE_H
 
 #include "base/status.h"
+#include "model/kernel_object.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -82,6 +83,21 @@ struct prt_launch_times {
     uint64_t start_cycles; /* of a child before its code begins */
 };
 
+/* The launches of one kernel. */
+struct prt_launch_kernel {
+    uint64_t launches;
+    uint64_t cycles, launch_cycles, wait_cycles; /* as in prt_launch_report */
+    uint64_t longest_cycles;                     /* of one, with its start and its launches */
+    uint32_t level_most;
+};
+
+/* Where spans are put; each run goes on from `base_cycles` and adds its own time to it. */
+struct prt_launch_spans {
+    struct prt_firing_span *items; /* NULL: not wanted */
+    uint64_t capacity, count, omitted;
+    uint64_t base_cycles;
+};
+
 /* Results; maxima and sums over all runs since the creation. */
 struct prt_launch_report {
     uint64_t launches;
@@ -91,6 +107,8 @@ struct prt_launch_report {
         longest_cycles; /* of a child, with its start and its launches; the caller may reset it */
     /* The caller's, one for each compute unit, or NULL: adds the cycles in which nodes held it. */
     uint64_t *cu_cycles;
+    struct prt_launch_kernel *kernels; /* the caller's, by prt_launch_name, or NULL */
+    struct prt_launch_spans spans;     /* the caller may empty it */
 };
 
 enum prt_status prt_launch_schedule_create(const struct prt_launch_limits *limits,
@@ -109,6 +127,8 @@ void prt_launch_clear(struct prt_launch_schedule *schedule);
 uint32_t prt_launch_open(struct prt_launch_schedule *schedule, uint32_t parent,
                          enum prt_launch_order order, uint64_t launches_most,
                          uint64_t before_cycles);
+/* The node's kernel in reports; 0 if nothing is said. */
+void prt_launch_name(struct prt_launch_schedule *schedule, uint32_t node, uint32_t kernel);
 /* `node` begins when the tree of `sibling`, launched before by the same parent, has ended. */
 void prt_launch_wait(struct prt_launch_schedule *schedule, uint32_t node, uint32_t sibling);
 /* Having issued that many launches and executed `before_cycles` of its cost, the parent of the node

@@ -2,6 +2,7 @@
 /* The measurements of a run, as records (runtime/sched/observer.h). */
 #include "runtime/load/device_need.h"
 #include "runtime/host/pipert_run.h"
+#include "runtime/device/device_queue.h"
 #include "runtime/sched/arrival_port.h"
 #include "runtime/sched/stage_profile.h"
 
@@ -61,6 +62,48 @@ bool prt_run_cu(const struct prt_run *run, uint32_t cu, uint64_t *busy_cycles)
     run->ops->info(run->device, &info);
     if (s->profile == NULL || cu >= info.description->cu_count) return false;
     *busy_cycles = prt_profile_cu_cycles(s, cu);
+    return true;
+}
+
+bool prt_run_span(const struct prt_run *run, const struct prt_launch_event *launch, uint64_t index,
+                  struct prt_span_event *span)
+{
+    return index < launch->span_count && prt_profile_span(run->sched, index, span);
+}
+
+/* ---- child kernels ---- */
+
+/* Those of the interface table that belong to no node are child kernels. */
+static uint32_t nth_child_interface(const struct prt_container *c, uint32_t child)
+{
+    uint32_t i = 0, seen = 0;
+    for (; i < c->interface_count; i++)
+        if (c->interfaces[i].node == CONTAINER_NONE && seen++ == child) break;
+    return i;
+}
+
+bool prt_run_child(const struct prt_run *run, uint32_t child,
+                   struct prt_child_statistics *statistics)
+{
+    const struct prt_sched *s = run->sched;
+    uint32_t number = nth_child_interface(s->container, child);
+    struct prt_launch_kernel sum = {0};
+    if (number >= s->container->interface_count) return false;
+    for (uint32_t i = 0; i < s->container->stage_count; i++)
+        if (s->device_queues[i] != NULL)
+            prt_device_queue_count_child(s->device_queues[i], number, &sum);
+    const struct container_interface *f = &s->container->interfaces[number];
+    *statistics = (struct prt_child_statistics){
+        .kernel = prt_container_text(s->container, f->title),
+        .source = prt_container_source(s->container, f->source),
+        .line = f->line,
+        .launches = sum.launches,
+        .level_most = sum.level_most,
+        .cycles = sum.cycles,
+        .launch_cycles = sum.launch_cycles,
+        .wait_cycles = sum.wait_cycles,
+        .longest_cycles = sum.longest_cycles,
+    };
     return true;
 }
 

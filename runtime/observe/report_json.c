@@ -223,6 +223,26 @@ static void put_device_queue(struct json *json, const struct prt_device_statisti
     json_end(json, '}');
 }
 
+static void put_children(struct json *json, const struct prt_run *run)
+{
+    struct prt_child_statistics c;
+    json_begin_line(json, "children", '[');
+    for (uint32_t i = 0; prt_run_child(run, i, &c); i++) {
+        json_begin_line(json, NULL, '{');
+        json_text(json, "kernel", c.kernel);
+        json_text(json, "source", c.source);
+        json_number(json, "line", c.line);
+        json_number(json, "launches", c.launches);
+        json_number(json, "level_most", c.level_most);
+        json_number(json, "cycles", c.cycles);
+        json_number(json, "launch_cycles", c.launch_cycles);
+        json_number(json, "wait_cycles", c.wait_cycles);
+        json_number(json, "longest_cycles", c.longest_cycles);
+        json_end(json, '}');
+    }
+    json_end(json, ']');
+}
+
 static void put_device_memory(struct json *json, const struct prt_device_statistics *d)
 {
     json_begin_line(json, "memory", '{');
@@ -310,7 +330,10 @@ void prt_report_json(FILE *to, const struct prt_program *program, const struct p
     put_dispatch(&json, run, &d);
     put_device_memory(&json, &d);
     if (d.index_requests > 0) put_index_generator(&json, &d);
-    if (d.child_launches > 0) put_device_queue(&json, &d);
+    if (d.child_launches > 0) {
+        put_device_queue(&json, &d);
+        put_children(&json, run);
+    }
     put_run_stages(&json, run);
     put_run_buffers(&json, run);
     put_inside_buffers(&json, run);

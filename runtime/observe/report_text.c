@@ -669,6 +669,25 @@ static void print_index(const struct text *t)
             d->index_cycles, plural(d->index_cycles), d->index_saved_cycles);
 }
 
+static void print_children(const struct text *t)
+{
+    struct prt_child_statistics c;
+    unsigned width = 6;
+    for (uint32_t i = 0; prt_run_child(t->run, i, &c); i++)
+        if (c.launches > 0) widen_report_column(&width, c.kernel);
+    prt_text_cell(t->to, "child", width);
+    fprintf(t->to, " %10s %6s %14s %14s %14s %14s\n", "launches", "level", "cycles", "launching",
+            "waiting", "longest");
+    for (uint32_t i = 0; prt_run_child(t->run, i, &c); i++) {
+        if (c.launches == 0) continue;
+        prt_text_cell(t->to, c.kernel, width);
+        fprintf(
+            t->to,
+            " %10" PRIu64 " %6" PRIu32 " %14" PRIu64 " %14" PRIu64 " %14" PRIu64 " %14" PRIu64 "\n",
+            c.launches, c.level_most, c.cycles, c.launch_cycles, c.wait_cycles, c.longest_cycles);
+    }
+}
+
 static void print_device_queue(const struct text *t)
 {
     const struct prt_device_statistics *d = &t->device;
@@ -680,6 +699,7 @@ static void print_device_queue(const struct text *t)
             d->child_launches, d->child_launches == 1 ? "" : "es", d->child_levels_most,
             plural(d->child_levels_most), d->child_queue_most, d->child_queue_entries,
             d->child_cycles, d->child_launch_cycles, d->child_wait_cycles);
+    print_children(t);
 }
 
 void prt_report_text(FILE *to, const struct prt_program *program, const struct prt_run *run)

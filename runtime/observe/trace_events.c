@@ -259,6 +259,8 @@ static void launch_arguments(struct prt_trace *t, const struct prt_launch_event 
     json_number(json, "compute_cycles", l->compute_cycles);
     json_number(json, "memory_cycles", l->memory_cycles);
     json_number(json, "device_queue_cycles", l->device_queue_cycles);
+    if (l->span_count > 0) json_number(json, "spans", l->span_count);
+    if (l->spans_omitted > 0) json_number(json, "omitted_spans", l->spans_omitted);
     json_end(json, '}');
 }
 
@@ -290,6 +292,26 @@ static uint64_t write_launch(struct prt_trace *t, const struct prt_launch_event 
         at += parts[i].cycles;
     }
     return executes;
+}
+
+/* The compute units of a launch that launches: each firing of the stage, and each child. */
+static void write_spans(struct prt_trace *t, const struct prt_launch_event *l, const char *stage)
+{
+    struct prt_span_event span;
+    for (uint64_t i = 0; prt_run_span(t->run, l, i, &span); i++) {
+        begin_slice(t, span.kernel != NULL ? span.kernel : stage, PROCESS_QUEUES + l->queue,
+                    LANE_UNITS + span.cu, span.begin_cycles, span.end_cycles);
+        json_begin(&t->json, "args", '{');
+        if (span.kernel != NULL) {
+            json_number(&t->json, "level", span.level);
+            json_number(&t->json, "issued_cycles", span.issued_cycles);
+        }
+        if (span.resumed) json_boolean(&t->json, "resumed", true);
+        json_number(&t->json, "begin_cycles", span.begin_cycles);
+        json_number(&t->json, "end_cycles", span.end_cycles);
+        json_end(&t->json, '}');
+        end_event(t);
+    }
 }
 
 static void write_units(struct prt_trace *t, const struct prt_launch_event *l, const char *name,
@@ -371,8 +393,9 @@ static uint64_t count_events(const struct prt_trace *t, const struct prt_launch_
     uint64_t count = 1;
     for (int i = 0; i < PARTS; i++)
         count += parts[i].cycles > 0;
-    for (uint32_t i = 0; i < l->cu_count; i++)
+    for (uint32_t i = 0; l->span_count == 0 && i < l->cu_count; i++)
         count += l->cu_cycles[i] > 0;
+    count += l->span_count;
     for (uint32_t i = 0; i < l->input_count; i++)
         count += writer_of(t, &l->inputs[i]) != NULL ? 2 : 0;
     return count;
@@ -390,7 +413,10 @@ static void on_launch(void *context, const struct prt_launch_event *l)
         name_queue(t, l);
         const char *name = name_piece(t, l, stage.name);
         uint64_t executes = write_launch(t, l, name, parts);
-        write_units(t, l, name, executes);
+        if (l->span_count > 0)
+            write_spans(t, l, stage.name);
+        else
+            write_units(t, l, name, executes);
         write_arrows(t, l);
     }
     keep_writer(t, l); /* also where it is left out: arrows from it are counted */

@@ -53,7 +53,8 @@ struct prt_launch_end {
  *
  * A launch that more important ones have interrupted has one event for each of its pieces, when the piece ends.  All
  * but the last are `interrupted`, all but the first `resumed`.  Times, warps and cu_cycles are those of the piece.
- * Firings are those of the launch.  The first piece has the inputs, the last one the outputs. */
+ * Firings are those of the launch.  The first piece has the inputs, the last one the outputs.  One struct because one call
+ * of an observer shows one launch. */
 struct prt_launch_event {
     uint32_t stage; /* as prt_run_stage counts */
     uint32_t queue; /* as prt_run_queue counts */
@@ -74,7 +75,24 @@ struct prt_launch_event {
     uint32_t input_count, output_count;
     bool interrupted, resumed;
     uint32_t importance; /* of its queue */
+    /* Of a stage whose firings launch kernels, on a simulated device: spans of its firings and of all that they have
+     * launched (prt_run_span), and those that found no room.  0 where the launch was interrupted. */
+    uint64_t span_count, spans_omitted;
 };
+
+/* A firing of the stage, or of a child kernel, holds a compute unit: until it ends, or waits for a child. */
+struct prt_span_event {
+    const char *kernel;     /* of a child; NULL: a firing of the stage */
+    uint32_t level;         /* of a child, from 1 */
+    uint32_t cu;            /* of the device */
+    uint64_t issued_cycles; /* of a child: when its parent launched it */
+    uint64_t begin_cycles, end_cycles;
+    bool resumed; /* it goes on after a wait */
+};
+
+/* Span `index` of the launch, in its callback only: in order of end. */
+bool prt_run_span(const struct prt_run *run, const struct prt_launch_event *launch, uint64_t index,
+                  struct prt_span_event *span);
 
 /* The number of packets in a buffer has changed. */
 struct prt_level_event {
@@ -208,6 +226,20 @@ struct prt_device_statistics {
 };
 
 void prt_run_device(const struct prt_run *run, struct prt_device_statistics *statistics);
+
+/* A child kernel, numbered from 0, in every run on a device that executes; false: there is no such. */
+struct prt_child_statistics {
+    const char *kernel, *source;
+    uint32_t line;
+    uint64_t launches;
+    uint32_t level_most; /* the deepest level at which it was launched */
+    /* of the device's model (lang/device_queue.md, "Time"): in its code; in its start and in launching others; between
+     * its launch and its begin; of the longest, with its start */
+    uint64_t cycles, launch_cycles, wait_cycles, longest_cycles;
+};
+
+bool prt_run_child(const struct prt_run *run, uint32_t child,
+                   struct prt_child_statistics *statistics);
 
 /* The limit of the speed of a run (lang/reports.md, "What limited the run"). */
 enum prt_limit {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/sched/stage_profile.h"
 
+#include "base/arithmetic.h"
 #include "base/array_allocate.h"
 #include "core/time/timing.h"
 #include "core/ready.h"
 #include "core/select.h"
+#include "runtime/device/device_queue.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -48,6 +50,10 @@ struct prt_profile {
     const struct prt_buffer *at_host;
     uint64_t at_host_since_cycles;
     struct prt_lateness *lateness; /* NULL: no in-port has arrivals */
+    /* of the present launch event */
+    struct prt_firing_spans spans;
+    uint64_t execution_cycles, execution_end_cycles;
+    uint32_t first_cu;
     bool executes, real_time;
 };
 
@@ -86,6 +92,14 @@ static void link_stages(struct prt_sched *s)
     }
 }
 
+static bool watch_device_queues(const struct prt_sched *s)
+{
+    for (uint32_t i = 0; i < s->container->stage_count; i++)
+        if (s->device_queues[i] != NULL && prt_device_queue_watch(s->device_queues[i]) != PRT_OK)
+            return false;
+    return true;
+}
+
 /* Each queue has a stage, so there are no more queues than stages. */
 enum prt_status prt_profile_create(struct prt_sched *s, const struct prt_observer *observer,
                                    const struct prt_run *run, struct prt_error *error)
@@ -105,6 +119,8 @@ enum prt_status prt_profile_create(struct prt_sched *s, const struct prt_observe
         return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     }
     s->profile = made;
+    if (made->observer.launch != NULL && !info.real_time && !watch_device_queues(s))
+        return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     s->core->observed = true;
     link_stages(s);
     core_mark_all(&s->core->changed);
@@ -489,8 +505,18 @@ static void send_launch(struct prt_sched *s, const struct prt_launch_record *r)
         .interrupted = r->interrupted,
         .resumed = r->resumed,
         .importance = r->importance,
+        .span_count = r->spans.count,
+        .spans_omitted = r->spans.omitted,
     };
+    uint64_t before = core_cycles_add(r->launch_cycles - r->cleanup_cycles,
+                                      core_cycles_add(r->switch_cycles, r->index_cycles));
+    c->spans = r->spans;
+    c->first_cu = r->first_cu;
+    c->execution_cycles = core_cycles_add(r->begin_cycles, before);
+    c->execution_end_cycles = core_cycles_add(
+        c->execution_cycles, core_cycles_add(r->execute_cycles, r->device_queue_cycles));
     c->observer.launch(c->observer.context, &event);
+    c->spans = (struct prt_firing_spans){0};
 }
 
 void prt_profile_launch(struct prt_sched *s, const struct prt_launch_record *record)
@@ -502,6 +528,31 @@ void prt_profile_launch(struct prt_sched *s, const struct prt_launch_record *rec
 }
 
 /* ---- results ---- */
+
+/* Firings that are scheduled in pieces may take longer than all at once, but the launch does not. */
+static uint64_t place_moment(const struct prt_profile *c, uint64_t cycles)
+{
+    return min64(core_cycles_add(c->execution_cycles, cycles), c->execution_end_cycles);
+}
+
+bool prt_profile_span(const struct prt_sched *s, uint64_t index, struct prt_span_event *span)
+{
+    const struct prt_profile *c = s->profile;
+    if (index >= c->spans.count) return false;
+    const struct prt_firing_span *from = &c->spans.items[index];
+    const struct container_interface *interface = &s->container->interfaces[from->interface];
+    bool child = from->level > 0;
+    *span = (struct prt_span_event){
+        .kernel = child ? prt_container_text(s->container, interface->title) : NULL,
+        .level = from->level,
+        .cu = c->first_cu + from->cu,
+        .issued_cycles = child ? place_moment(c, from->issued_cycles) : 0,
+        .begin_cycles = place_moment(c, from->begin_cycles),
+        .end_cycles = place_moment(c, from->end_cycles),
+        .resumed = from->resumed,
+    };
+    return true;
+}
 
 void prt_profile_stage_time(const struct prt_sched *s, uint32_t stage, struct prt_stage_time *time)
 {

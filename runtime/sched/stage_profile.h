@@ -57,6 +57,8 @@ void prt_profile_launch(struct prt_sched *sched, const struct prt_launch_record 
 
 /* ---- results ---- */
 
+/* Of the launch that the observer is shown; false: it has no such span. */
+bool prt_profile_span(const struct prt_sched *sched, uint64_t index, struct prt_span_event *span);
 /* The figures of prt_run_stage_time and similar functions of observer.h.  Requires: indices in range. */
 void prt_profile_stage_time(const struct prt_sched *sched, uint32_t stage,
                             struct prt_stage_time *time);

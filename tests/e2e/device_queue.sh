@@ -40,6 +40,37 @@ for threads in 2 4; do
     same "$threads threads: the same packets" "$(cat more.csv)" "$(cat y.csv)"
 done
 
+# Each child in the statistics and in the timeline.
+child() { # FILE KERNEL KEY
+    python3 -c 'import json, sys
+print(next(c[sys.argv[3]] for c in json.load(open(sys.argv[1]))["children"] if c["kernel"] == sys.argv[2]))' "$@"
+}
+same "a child kernel has its launches" "$(child 1.json tree launches)" $((62 + 62 + 2))
+same "and their cycles" "$(child 1.json tree cycles)" "$(figure queue cycles)"
+same "and how deep they were" "$(child 1.json tree level_most)" 5
+same "the text has a row of it" "$("$PIPERUN" -q --stats tree.pbc x=x.csv y=null 2>&1 | sed -n 's/^tree  *\([0-9]*\) .*/\1/p')" \
+    $((62 + 62 + 2))
+"$PIPERUN" -q --trace=trace.json --stats=json:1.json tree.pbc x=x.csv y=null
+python3 - trace.json 1.json <<'END'
+import json, sys
+trace, stats = (json.load(open(name)) for name in sys.argv[1:])
+queue = stats["device_queue"]
+slices = [e for e in trace["traceEvents"] if e["ph"] == "X" and e["tid"] >= 2 and e["pid"] >= 3]
+children = [e for e in slices if e["name"] == "tree"]
+def say(claim, holds): print(("ok " if holds else "not ok ") + claim)
+say("each launch of a child is a slice of its compute unit", len(children) == queue["launches"])
+cus = [0] * len(stats["cu_busy_cycles"])
+for e in slices: cus[e["tid"] - 2] += e["args"]["end_cycles"] - e["args"]["begin_cycles"]
+say("the slices are all that the compute units do", cus == stats["cu_busy_cycles"])
+waits = sum(e["args"]["begin_cycles"] - e["args"]["issued_cycles"] for e in children)
+say("children begin when they have been launched and waited", waits == queue["wait_cycles"])
+say("their levels are shown", {e["args"]["level"] for e in children} == {1, 2, 3, 4, 5})
+launches = [e for e in trace["traceEvents"] if e.get("tid") == 1 and e["ph"] == "X" and "spans" in e.get("args", {})]
+inside = all(any(l["args"]["begin_cycles"] <= e["args"]["begin_cycles"] and e["args"]["end_cycles"] <= l["args"]["end_cycles"]
+                 for l in launches) for e in children)
+say("they lie in the launch of their stage", inside and sum(l["args"]["spans"] for l in launches) == len(slices))
+END
+
 # One compute unit: all of a tree one after the other, whatever the queue has room for.
 device() { # NAME ENTRIES ISSUE START
     cat >"$1.dev" <<END

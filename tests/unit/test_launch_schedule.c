@@ -10,7 +10,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { NODES = 4096, ISSUE = 10, START = 100, CUS_MAX = 9 };
+enum { NODES = 4096, ISSUE = 10, START = 100, CUS_MAX = 9, SPANS = 2 * NODES };
+
+static struct prt_firing_span spans[SPANS];
 
 static const struct prt_launch_times times = {ISSUE, START};
 
@@ -212,6 +214,50 @@ static void grow(struct tree *t, uint32_t node, uint32_t level)
     prt_launch_close(t->schedule, node, cost);
 }
 
+/* On each compute unit spans follow each other, and are all of its cycles; each firing begins once, a child when it has been
+ * issued. */
+static void check_spans(const struct prt_launch_report *report, uint64_t base, uint64_t end_cycles)
+{
+    uint64_t held[CUS_MAX] = {0}, last[CUS_MAX] = {0}, children = 0;
+    const struct prt_launch_spans *made = &report->spans;
+    assert_int_equal(made->omitted, 0);
+    assert_int_equal(made->base_cycles, base + end_cycles);
+    for (uint64_t i = 0; i < made->count; i++) {
+        const struct prt_firing_span *span = &made->items[i];
+        assert_true(span->begin_cycles >= base && span->end_cycles <= base + end_cycles);
+        assert_true(span->begin_cycles >= last[span->cu]);
+        assert_true(span->end_cycles >= span->begin_cycles);
+        if (span->level > 0) assert_true(span->begin_cycles >= span->issued_cycles);
+        last[span->cu] = span->end_cycles;
+        held[span->cu] += span->end_cycles - span->begin_cycles;
+        children += span->level > 0 && !span->resumed;
+    }
+    for (uint32_t i = 0; i < CUS_MAX; i++)
+        assert_int_equal(held[i], report->cu_cycles[i]);
+    assert_int_equal(children, report->launches);
+}
+
+static void spans_without_room_are_counted(void **unused)
+{
+    (void)unused;
+    struct prt_firing_span few[2];
+    struct prt_launch_report report = {.spans = {.items = few, .capacity = 2}};
+    struct prt_launch_schedule *s = make(8, 0);
+    uint32_t root = open_root(s, 3);
+    for (int i = 0; i < 3; i++) {
+        uint32_t child = prt_launch_open(s, root, PRT_LAUNCH_WITH_PARENT, 0, 1);
+        prt_launch_name(s, child, 7);
+        prt_launch_close(s, child, 10);
+    }
+    prt_launch_close(s, root, 2);
+    prt_launch_schedule_run(s, 1, &times, &report);
+    assert_int_equal(report.spans.count, 2);
+    assert_int_equal(report.spans.omitted, 2);
+    assert_int_equal(few[0].level, 0);
+    assert_int_equal(few[1].interface, 7);
+    prt_launch_schedule_destroy(s);
+}
+
 /* With exactly the room that one tree needs, and with more. */
 static void random_trees_end_within_the_bound(void **unused)
 {
@@ -224,7 +270,11 @@ static void random_trees_end_within_the_bound(void **unused)
         uint64_t launches = 0;
         for (uint32_t cus = 1; cus <= 9; cus += 4) {
             uint64_t cu_cycles[CUS_MAX] = {0}, busy = 0;
-            struct prt_launch_report report = {.cu_cycles = cu_cycles};
+            struct prt_launch_kernel kernel = {0};
+            struct prt_launch_report report = {
+                .cu_cycles = cu_cycles,
+                .kernels = &kernel,
+                .spans = {.items = spans, .capacity = SPANS, .base_cycles = 1000}};
             t.schedule = make(room, below);
             t.state = seed;
             t.work = 0;
@@ -242,6 +292,12 @@ static void random_trees_end_within_the_bound(void **unused)
                 busy += cu_cycles[i];
             }
             assert_int_equal(busy, t.work + report.launch_cycles);
+            check_spans(&report, 1000, run.end_cycles);
+            assert_int_equal(kernel.launches, report.launches);
+            assert_int_equal(kernel.cycles, report.child_cycles);
+            assert_int_equal(kernel.wait_cycles, report.wait_cycles);
+            assert_int_equal(kernel.longest_cycles, report.longest_cycles);
+            assert_int_equal(kernel.level_most, report.levels_most);
             if (launches == 0) launches = report.launches;
             assert_int_equal(launches, report.launches);
             assert_int_equal(prt_launch_count(t.schedule), 0);
@@ -497,6 +553,7 @@ TEST_MAIN("launch_schedule", cmocka_unit_test(a_fan_of_children_in_closed_form),
           cmocka_unit_test(who_asks_stands_and_gives_its_unit_back),
           cmocka_unit_test(a_child_begins_after_what_its_launch_stands_behind),
           cmocka_unit_test(a_firing_goes_on_until_it_asks),
+          cmocka_unit_test(spans_without_room_are_counted),
           cmocka_unit_test(random_trees_end_within_the_bound),
           cmocka_unit_test(trees_take_as_long_as_the_oracle_says),
           cmocka_unit_test(firings_that_ask_stay_within_the_stated_bound),

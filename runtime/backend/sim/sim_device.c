@@ -28,7 +28,8 @@ static void finish_sim_job(void *context, struct prt_sim_job *job)
     if (queue != NULL)
         job->trees = (struct prt_sim_trees){.cycles = prt_device_queue_cycles(queue),
                                             .longest_cycles = prt_device_queue_longest(queue),
-                                            .cu_cycles = prt_device_queue_cus(queue)};
+                                            .cu_cycles = prt_device_queue_cus(queue),
+                                            .spans = prt_device_queue_spans(queue)};
 }
 
 static const struct prt_sim_executor executor = {give_sim_job, finish_sim_job};
