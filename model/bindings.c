@@ -106,6 +106,7 @@ static enum prt_status bind_queue(struct prt_bindings *b, uint32_t stage,
     if (queue == PRT_NO_QUEUE) status = open_queue(b, device, importance, first, &queue);
     if (status != PRT_OK) return prt_error_set(error, status, "%s", prt_status_text(status));
     core_stage(b->core, stage)->queue = queue;
+    b->queues[queue].first_cu = information.first_cu;
     b->queues[queue].cu_count = information.cu_count;
     if (++b->bound_count == b->container->stage_count) prt_block_find_order(b->core);
     return PRT_OK;

@@ -20,9 +20,9 @@
 struct prt_bound_queue {
     struct prt_device_handle on;
     uint32_t importance;
-    uint32_t next; /* queue of the same (sub-)device, or PRT_NO_QUEUE */
-    uint32_t cu_count;
-    bool root; /* its (sub-)device is that of the whole program */
+    uint32_t next;               /* queue of the same (sub-)device, or PRT_NO_QUEUE */
+    uint32_t first_cu, cu_count; /* of the device */
+    bool root;                   /* its (sub-)device is that of the whole program */
 };
 
 #define PRT_NO_QUEUE UINT32_MAX

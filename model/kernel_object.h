@@ -75,8 +75,8 @@ struct prt_kernel_object {
     struct core_warp_shape shape;
     /* Written before each dispatch: what its firings consume; of a finish, what it reads. */
     uint64_t read_bytes;
-    /* Bytes that its firings move in a cycle of phases, at most, and those that caches serve; 0, 0: none. */
-    uint64_t moved_bytes, cached_bytes;
+    /* Of what its firings move, so many parts of so many are served by caches (cached_buffers.h); 0, 0: none. */
+    uint64_t cached_parts, moved_parts;
     const uint64_t *packet_bytes; /* per output: of one packet; unused where rates are exact */
     uint64_t batch_max;           /* most firings of a dispatch; 0: any number */
     const struct prt_index_configuration *index; /* of a kernel with work-items; else NULL */

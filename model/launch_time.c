@@ -41,7 +41,7 @@ static struct core_timing_work launch_work(const struct prt_kernel_object *objec
         .each = costs->warp_cycles,
         .serial = is_serial(object),
         .memory_bytes = memory_bytes,
-        .cached_bytes = core_caches_part(memory_bytes, object->cached_bytes, object->moved_bytes)};
+        .cached_bytes = core_caches_part(memory_bytes, object->cached_parts, object->moved_parts)};
     if (work.each != NULL)
         work.warps = work.serial ? 1 : core_timing_warps(object->shape, costs->counted_firings);
     return work;

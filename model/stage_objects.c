@@ -3,7 +3,6 @@
 
 #include "base/array_allocate.h"
 #include "core/flow.h"
-#include "model/cached_buffers.h"
 
 #include <stdlib.h>
 
@@ -153,14 +152,13 @@ static bool allocate_object_tables(const struct prt_container *c, struct prt_sta
 }
 
 enum prt_status prt_stage_objects_create(const struct prt_container *container, struct core *core,
-                                         const struct devdesc *description,
                                          struct prt_stage_objects *objects)
 {
     if (!allocate_object_tables(container, objects)) return PRT_E_NOMEM;
     fill_bytes(container, core, objects);
     for (uint32_t i = 0; i < container->stage_count; i++)
         fill_objects(container, core, i, objects);
-    return prt_cached_buffers_find(container, description, objects->items);
+    return PRT_OK;
 }
 
 void prt_stage_objects_free(struct prt_stage_objects *objects)

@@ -24,7 +24,6 @@ struct prt_stage_objects {
 };
 
 enum prt_status prt_stage_objects_create(const struct prt_container *container, struct core *core,
-                                         const struct devdesc *description,
                                          struct prt_stage_objects *objects);
 /* Zeroed ones are allowed. */
 void prt_stage_objects_free(struct prt_stage_objects *objects);

@@ -34,16 +34,19 @@ static void add_layout_candidate(struct choice *choice, struct plan_layout *layo
     choice->items[choice->count++] = (struct candidate){layout, UINT64_MAX};
 }
 
+/* Where caches count, stages that are fewer than the domains get one each: less than the device may be faster. */
 static void add_domains(struct choice *choice)
 {
     const struct devdesc *device = choice->at->device;
+    const uint32_t stages = choice->at->plan->stage_count;
     uint32_t before = 0;
     if (!(device->schemes & DEVDESC_BY_AFFINITY)) return;
     for (int level = 0; level < DEVDESC_LEVELS; level++) {
         uint32_t cus = device->cus_per_domain[level];
         uint32_t domains = cus > 0 && device->cu_count % cus == 0 ? device->cu_count / cus : 0;
-        if (domains < 2 || domains > GROUPS_MOST || domains == before) continue;
-        add_layout_candidate(choice, layout_in_equal_groups(choice->at, domains));
+        uint32_t groups = stages < domains && device->cache_bytes_per_cycle > 0 ? stages : domains;
+        if (groups < 2 || groups > GROUPS_MOST || domains == before) continue;
+        add_layout_candidate(choice, layout_in_equal_groups(choice->at, groups, cus));
         before = domains;
     }
 }

@@ -336,10 +336,10 @@ struct plan_layout *layout_in_groups(const struct placement *at, uint32_t groups
     return cut_groups(at, groups, 0);
 }
 
-struct plan_layout *layout_in_equal_groups(const struct placement *at, uint32_t groups)
+struct plan_layout *layout_in_equal_groups(const struct placement *at, uint32_t groups,
+                                           uint32_t cus)
 {
-    uint32_t cus = groups > 0 ? at->device->cu_count / groups : 0;
-    return cus > 0 ? cut_groups(at, groups, cus) : NULL;
+    return cut_groups(at, groups, cus);
 }
 
 /* ---- state apart ---- */

@@ -12,7 +12,7 @@
  *                 that are) + overhead of its launches.  Exact for the model, by dynamic programming
  *                 over the cuts for a given time, and bisection of the time; beyond ITEMS_MAX stages
  *                 the runs are cut between ITEMS_MAX neighbourhoods of about the same work
- *   equal groups  the same with as many CUs for each
+ *   equal groups  the same with so many CUs for each, all or some of the device's
  *   state apart   the stateful stages on few CUs of their own, by decreasing work each to the one
  *                 that has least to do so far; the others in sequence on the rest
  *
@@ -32,7 +32,8 @@
 struct plan_layout *layout_in_sequence(const struct placement *at);
 struct plan_layout *layout_side_by_side(const struct placement *at);
 struct plan_layout *layout_in_groups(const struct placement *at, uint32_t groups);
-struct plan_layout *layout_in_equal_groups(const struct placement *at, uint32_t groups);
+struct plan_layout *layout_in_equal_groups(const struct placement *at, uint32_t groups,
+                                           uint32_t cus);
 struct plan_layout *layout_state_apart(const struct placement *at, uint32_t cus_for_state);
 /* Stages that are stateful. */
 uint32_t layout_stateful(const struct placement *at);

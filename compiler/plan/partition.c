@@ -2,22 +2,22 @@
 /*
  * partition: by which scheme the sub-devices of a plan are made.
  *
- * By affinity if the shares are exactly the domains of a level: then the CUs of a stage share a cache that no other stage
- * uses.  Of several levels with the same domains, the narrowest one.  Otherwise equally, if that makes the right number
+ * By affinity if the shares are domains of a level, the first ones or all: then the CUs of a stage share a cache that no
+ * other stage uses.  Of several levels with the same domains, the narrowest one.  Otherwise equally, if that makes the right number
  * of sub-devices, else by counts.
  */
 #include "compiler/plan/plan_internal.h"
 
 #include <inttypes.h>
 
-/* DEVDESC_LEVELS: no level has these domains. */
+/* DEVDESC_LEVELS: no level has these domains.  Some of them are enough only where caches count for time. */
 static enum devdesc_level level_of_shares(const struct plan *plan)
 {
     const struct devdesc *device = plan->device;
-    uint32_t cus = plan->sub_devices[0];
+    uint32_t cus = plan->sub_devices[0], domains = device->cu_count / cus;
     if (!(device->schemes & DEVDESC_BY_AFFINITY) || plan->sub_device_count < 2 ||
-        plan->sub_device_count > device->max_sub_devices ||
-        (uint64_t)cus * plan->sub_device_count != device->cu_count)
+        domains > device->max_sub_devices || device->cu_count % cus != 0 ||
+        (plan->sub_device_count < domains && device->cache_bytes_per_cycle == 0))
         return DEVDESC_LEVELS;
     for (int level = DEVDESC_LEVELS; level-- > 0;)
         if (device->cus_per_domain[level] == cus) return (enum devdesc_level)level;

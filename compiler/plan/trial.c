@@ -9,6 +9,7 @@
 #include "core/machine.h"
 #include "model/bindings.h"
 #include "model/block.h"
+#include "model/cached_buffers.h"
 #include "model/sim_clock.h"
 #include "model/stage_objects.h"
 
@@ -375,6 +376,8 @@ static void bind_stages(struct playing *p)
         p->core->instruction_cycles += sched_opcodes[instruction.opcode].cycles;
         require_memory(prt_bindings_execute(&p->bindings, &instruction, NULL) == PRT_OK);
     }
+    require_memory(prt_cached_buffers_find(&p->bindings, p->plan->device, p->objects.items) ==
+                   PRT_OK);
     core_begin(p->core, number);
 }
 
@@ -387,8 +390,7 @@ static void lay_out_trial(struct playing *p, const struct plan *plan)
     require_memory(p->core != NULL);
     require_memory(prt_sim_clock_create(&p->clock, plan->device, NULL, PRT_QUEUE_ENTRIES_DEFAULT,
                                         &executor, p) == PRT_OK);
-    require_memory(prt_stage_objects_create(&p->tables, p->core, plan->device, &p->objects) ==
-                   PRT_OK);
+    require_memory(prt_stage_objects_create(&p->tables, p->core, &p->objects) == PRT_OK);
     for (uint32_t i = 0; i < stages; i++)
         set_stage(p, i);
     set_indices(p, plan);

@@ -180,13 +180,12 @@ static enum prt_status make_kernels(struct prt_command_device *device, struct pr
     if (device->node_stage == NULL) return NO_MEMORY(error);
     device->core = prt_block_create(c, info.description->reference_entries, device->node_stage);
     if (device->core == NULL ||
-        prt_stage_objects_create(c, device->core, info.description, &device->stages) != PRT_OK)
+        prt_stage_objects_create(c, device->core, &device->stages) != PRT_OK)
         return NO_MEMORY(error);
     enum prt_status status = prt_indices_create(c, &info, &device->indices, error);
     for (uint32_t i = 0; status == PRT_OK && i < c->stage_count; i++) {
         struct prt_kernel_object *stage = &device->stages.items[i];
         uint32_t node = c->stages[i].node;
-        stage->moved_bytes = stage->cached_bytes = 0;
         stage->entry = device->program->image->nodes[node].run;
         stage->index = prt_indices_find(c, &device->indices, c->nodes[node].kernel);
     }

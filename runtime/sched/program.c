@@ -2,6 +2,7 @@
 #include "runtime/sched/program.h"
 
 #include "core/machine.h"
+#include "model/cached_buffers.h"
 #include "runtime/device/device_queue.h"
 #include "runtime/sched/own_queues.h"
 #include "runtime/sched/run_state.h"
@@ -23,7 +24,10 @@ static enum prt_status close_bindings(struct prt_sched *s, struct prt_error *err
         if (s->device_queues[i] != NULL)
             prt_device_queue_bind(s->device_queues[i], queue->cu_count);
     }
-    enum prt_status status = prt_own_queues_open(s);
+    struct prt_device_info info;
+    s->ops->info(s->device, &info);
+    enum prt_status status = prt_cached_buffers_find(&s->bindings, info.description, s->objects);
+    if (status == PRT_OK) status = prt_own_queues_open(s);
     return status == PRT_OK ? status : prt_error_set(error, PRT_E_NOMEM, "out of memory");
 }
 

@@ -171,11 +171,8 @@ static enum prt_status create_device_queues(struct prt_sched *s, struct prt_erro
 
 static enum prt_status create_objects(struct prt_sched *s, struct prt_error *error)
 {
-    struct prt_device_info info;
     size_t at = 0;
-    s->ops->info(s->device, &info);
-    enum prt_status status =
-        prt_stage_objects_create(s->container, s->core, info.description, &s->work);
+    enum prt_status status = prt_stage_objects_create(s->container, s->core, &s->work);
     if (status != PRT_OK) return NO_MEMORY(error);
     s->objects = s->work.items;
     for (uint32_t i = 0; i < s->container->stage_count; i++)

@@ -106,6 +106,7 @@ void clock_draw(struct clock_pipeline *p, struct clock_random *random,
                                  .latency = device->latency,
                                  .in_flight = device->in_flight,
                                  .cache_bytes = device->cache_bytes,
+                                 .cache_cus = device->cache_cus,
                                  .cache_bytes_per_cycle = device->cache_bytes_per_cycle,
                                  .enqueue = device->enqueue,
                                  .process = device->process,
@@ -120,8 +121,10 @@ void clock_draw(struct clock_pipeline *p, struct clock_random *random,
     draw_batches(p, random);
     p->queue_count = side_by_side ? p->stage_count : 1;
     p->prologue = side_by_side ? p->stage_count + 1 : p->stage_count;
-    for (int i = 0; i < p->queue_count; i++)
+    for (int i = 0; i < p->queue_count; i++) {
+        p->queue_first[i] = side_by_side ? i : 0;
         p->queue_cus[i] = side_by_side ? 1 : p->cus;
+    }
     for (int s = 0; s < p->stage_count; s++)
         p->stages[s].queue = side_by_side ? s : 0;
 }

@@ -232,7 +232,7 @@ void clock_units_enqueue(struct clock_units *u, int index, long at, long first, 
 {
     const struct clock_pipeline *p = u->pipeline;
     const struct clock_stage *stage = stage_of(u, index);
-    long bytes = clock_bytes(p, stage, firings, true);
+    long bytes = clock_bytes(p, stage, firings);
     while (u->now < at)
         tick(u);
     settle_ends(u);
@@ -242,7 +242,7 @@ void clock_units_enqueue(struct clock_units *u, int index, long at, long first, 
                               .enqueue = p->enqueue,
                               .process = p->process,
                               .behind = p->cleanup,
-                              .missed = clock_bytes(p, stage, firings, false) * p->cus,
+                              .missed = clock_missed(p, stage, firings) * p->cus,
                               .through = p->cache_bytes_per_cycle > 0 ? bytes * p->cus : 0,
                               .latency = bytes > 0 ? 2 * p->latency : 0,
                               .under_way = p->in_flight > 0 ? bytes * p->latency : 0,

@@ -66,8 +66,8 @@ static long compute(const struct clock_stage *stage, long cus, long cores, long 
 static long memory(const struct clock_pipeline *p, const struct clock_stage *stage, long cus,
                    long firings)
 {
-    long bytes = clock_bytes(p, stage, firings, true), cycles = 0;
-    long missed = clock_bytes(p, stage, firings, false) * p->cus;
+    long bytes = clock_bytes(p, stage, firings), cycles = 0;
+    long missed = clock_missed(p, stage, firings) * p->cus;
     long through = p->cache_bytes_per_cycle > 0 ? bytes * p->cus : 0;
     long under_way = p->in_flight > 0 ? bytes * p->latency : 0;
     for (; missed > 0 || through > 0 || under_way > 0; cycles++) {

@@ -35,17 +35,18 @@ struct clock_pipeline {
     int stage_count, buffer_count, queue_count;
     struct clock_stage stages[CLOCK_STAGES];
     struct clock_buffer buffers[CLOCK_BUFFERS];
-    long queue_cus[CLOCK_STAGES];
-    long cus, bytes_per_cycle; /* of the device; at most CLOCK_CUS */
-    long cores;                /* of a compute unit; at most CLOCK_CORES */
-    long latency, in_flight;   /* cycles of an access; bytes under way of a unit, 0: any number */
-    long cache_bytes, cache_bytes_per_cycle; /* of all caches; 0: they do not count */
-    long enqueue, process, cleanup;          /* of a full packet */
-    bool ahead;                              /* packets are processed while launches execute */
-    long change;                             /* of going over to another stage */
-    bool ranked;   /* some importances differ: clock_units.h computes the time */
-    long packets;  /* that the host has for each in-port */
-    long prologue; /* instructions before the loop */
+    long queue_first[CLOCK_STAGES], queue_cus[CLOCK_STAGES]; /* the lowest compute unit; how many */
+    long cus, bytes_per_cycle;                               /* of the device; at most CLOCK_CUS */
+    long cores;                  /* of a compute unit; at most CLOCK_CORES */
+    long latency, in_flight;     /* cycles of an access; bytes under way of a unit, 0: any number */
+    long cache_bytes, cache_cus; /* of a domain: its cache, its compute units */
+    long cache_bytes_per_cycle;  /* of all caches; 0: they do not count */
+    long enqueue, process, cleanup; /* of a full packet */
+    bool ahead;                     /* packets are processed while launches execute */
+    long change;                    /* of going over to another stage */
+    bool ranked;                    /* some importances differ: clock_units.h computes the time */
+    long packets;                   /* that the host has for each in-port */
+    long prologue;                  /* instructions before the loop */
 };
 
 struct clock_times {
@@ -60,31 +61,103 @@ static inline long clock_counted(long firing)
     return 10 + firing * 7919 % 97;
 }
 
-/* An inner buffer stays in the caches if all inner ones that are no larger fit together. */
-static inline bool clock_is_cached(const struct clock_pipeline *p, int buffer)
+/* Some compute unit of the stage is in that domain of the caches. */
+static inline bool clock_touches(const struct clock_pipeline *p, const struct clock_stage *stage,
+                                 long domain)
 {
-    const struct clock_buffer *b = &p->buffers[buffer];
-    long size = b->depth * b->width_bytes, sum = 0;
-    for (int i = 0; i < p->buffer_count; i++) {
-        const struct clock_buffer *other = &p->buffers[i];
-        long other_size = other->depth * other->width_bytes;
-        if (!other->in_port && !other->out_port && other_size <= size) sum += other_size;
-    }
-    return p->cache_bytes_per_cycle > 0 && !b->in_port && !b->out_port && sum <= p->cache_bytes;
+    for (long cu = 0; cu < p->queue_cus[stage->queue]; cu++)
+        if ((p->queue_first[stage->queue] + cu) / p->cache_cus == domain) return true;
+    return false;
 }
 
-/* Bytes that so many firings move, in all or in buffers that do not stay in the caches. */
+static inline bool clock_has_end(const int *buffers, int count, int buffer)
+{
+    for (int i = 0; i < count; i++)
+        if (buffers[i] == buffer) return true;
+    return false;
+}
+
+/* The writer or the reader of a buffer; NULL: the host. */
+static inline const struct clock_stage *clock_end_of(const struct clock_pipeline *p, int buffer,
+                                                     bool writes)
+{
+    for (int s = 0; s < p->stage_count; s++) {
+        const struct clock_stage *stage = &p->stages[s];
+        if (writes ? clock_has_end(stage->outputs, stage->output_count, buffer)
+                   : clock_has_end(stage->inputs, stage->input_count, buffer))
+            return stage;
+    }
+    return (void *)0;
+}
+
+/* Of 65,536 packets, those that are written and read in one domain, if each lies in any of the writer's and
+ * is read in any of the reader's.  A port has none. */
+static inline long clock_met(const struct clock_pipeline *p, int buffer)
+{
+    const struct clock_stage *writer = clock_end_of(p, buffer, true);
+    const struct clock_stage *reader = clock_end_of(p, buffer, false);
+    long pairs = 0, same = 0;
+    if (p->buffers[buffer].in_port || p->buffers[buffer].out_port) return 0;
+    for (long d = 0; d < CLOCK_CUS; d++)
+        for (long e = 0; e < CLOCK_CUS; e++) {
+            bool is_pair = clock_touches(p, writer, d) && clock_touches(p, reader, e);
+            pairs += is_pair;
+            same += is_pair && d == e;
+        }
+    return 65536 * same / pairs;
+}
+
+/* Bytes of the buffer in each domain of its writer. */
+static inline long clock_share(const struct clock_pipeline *p, int buffer)
+{
+    long bytes = p->buffers[buffer].depth * p->buffers[buffer].width_bytes, domains = 0;
+    for (long d = 0; d < CLOCK_CUS; d++)
+        domains += clock_touches(p, clock_end_of(p, buffer, true), d);
+    return (bytes + domains - 1) / domains;
+}
+
+/* It stays if in each of these domains all shares that are no larger fit together. */
+static inline bool clock_stays(const struct clock_pipeline *p, int buffer)
+{
+    for (long d = 0; d < CLOCK_CUS; d++) {
+        long sum = 0;
+        if (!clock_touches(p, clock_end_of(p, buffer, true), d)) continue;
+        for (int i = 0; i < p->buffer_count; i++)
+            if (clock_met(p, i) > 0 && clock_touches(p, clock_end_of(p, i, true), d) &&
+                clock_share(p, i) <= clock_share(p, buffer))
+                sum += clock_share(p, i);
+        if (sum > p->cache_bytes) return false;
+    }
+    return true;
+}
+
+/* Bytes that so many firings move. */
 static inline long clock_bytes(const struct clock_pipeline *p, const struct clock_stage *stage,
-                               long firings, bool all)
+                               long firings)
 {
     long bytes = 0;
     for (int i = 0; i < stage->input_count; i++)
-        if (all || !clock_is_cached(p, stage->inputs[i]))
-            bytes += firings * stage->pops[i] * p->buffers[stage->inputs[i]].width_bytes;
+        bytes += firings * stage->pops[i] * p->buffers[stage->inputs[i]].width_bytes;
     for (int i = 0; i < stage->output_count; i++)
-        if (all || !clock_is_cached(p, stage->outputs[i]))
-            bytes += firings * stage->pushes[i] * p->buffers[stage->outputs[i]].width_bytes;
+        bytes += firings * stage->pushes[i] * p->buffers[stage->outputs[i]].width_bytes;
     return bytes;
+}
+
+/* Of these, those that come from memory or go there. */
+static inline long clock_missed(const struct clock_pipeline *p, const struct clock_stage *stage,
+                                long firings)
+{
+    long bytes = clock_bytes(p, stage, firings), one = clock_bytes(p, stage, 1), parts = 0;
+    if (p->cache_bytes_per_cycle == 0 || bytes == 0) return bytes;
+    for (int i = 0; i < stage->input_count + stage->output_count; i++) {
+        bool reads = i < stage->input_count;
+        int end = reads ? i : i - stage->input_count;
+        int buffer = reads ? stage->inputs[end] : stage->outputs[end];
+        long packets = reads ? stage->pops[end] : stage->pushes[end];
+        if (clock_met(p, buffer) > 0 && clock_stays(p, buffer))
+            parts += packets * p->buffers[buffer].width_bytes * clock_met(p, buffer);
+    }
+    return bytes - bytes * parts / (one * 65536);
 }
 
 /* Compute units on which a launch of so many firings has warps, of `cus`. */

@@ -83,30 +83,54 @@ static struct machine machine_named(const char *name)
     return m;
 }
 
-/* The same, in a file, with several cores in a compute unit, perhaps a packet processor that works ahead, and a memory that has latency, and perhaps a limit of
- * bytes under way and caches. */
+/* In a file. */
+static void write_machine(struct machine *m)
+{
+    char text[4096];
+    snprintf(m->description.name, sizeof m->description.name, "memory");
+    size_t length = devdesc_write(&m->description, text, sizeof text);
+    snprintf(m->option, sizeof m->option, "sim:/tmp/test_time.XXXXXX.dev");
+    int file = mkstemps(m->option + 4, 4);
+    assert_true(file >= 0 && write(file, text, length) == (ssize_t)length);
+    close(file);
+}
+
+/* Caches of one level, each for `cus` compute units. */
+static void add_caches(struct machine *m, uint32_t cus, struct clock_random *random)
+{
+    m->description.cus_per_domain[DEVDESC_L2] = cus;
+    m->description.cus_per_domain[DEVDESC_L3] = 0;
+    m->description.cache_bytes[DEVDESC_L3] = 0;
+    m->description.cache_bytes[DEVDESC_L2] = (uint64_t)clock_number(random, 64, 8000);
+    m->description.cache_bytes_per_cycle = (uint64_t)clock_number(random, 1, 600);
+}
+
+/* An embedded device with several cores in a compute unit, perhaps a packet processor that works ahead, and a memory that has
+ * latency, and perhaps a limit of bytes under way and caches. */
 static struct machine machine_with_more(const char *name, struct clock_random *random)
 {
     struct machine m = machine_named(name);
-    char text[4096];
+    const uint32_t cus = m.description.cu_count;
     m.description.cores_per_cu = (uint32_t)clock_number(random, 1, CLOCK_CORES);
     m.description.processes_ahead = (uint32_t)clock_number(random, 0, 1);
     m.description.memory_latency_cycles = (uint32_t)clock_number(random, 1, 400);
     m.description.memory_in_flight_bytes =
         clock_number(random, 0, 1) ? (uint64_t)clock_number(random, 1, 8000) : 0;
-    if (clock_number(random, 0, 2) > 0) {
-        m.description.cus_per_domain[DEVDESC_L2] = m.description.cu_count;
-        m.description.cus_per_domain[DEVDESC_L3] = 0;
-        m.description.cache_bytes[DEVDESC_L3] = 0;
-        m.description.cache_bytes[DEVDESC_L2] = (uint64_t)clock_number(random, 64, 8000);
-        m.description.cache_bytes_per_cycle = (uint64_t)clock_number(random, 1, 600);
-    }
-    snprintf(m.description.name, sizeof m.description.name, "memory");
-    size_t length = devdesc_write(&m.description, text, sizeof text);
-    snprintf(m.option, sizeof m.option, "sim:/tmp/test_time.XXXXXX.dev");
-    int file = mkstemps(m.option + 4, 4);
-    assert_true(file >= 0 && write(file, text, length) == (ssize_t)length);
-    close(file);
+    if (clock_number(random, 0, 2) > 0)
+        add_caches(&m, cus >> clock_number(random, 0, cus > 4 ? 3 : cus > 1), random);
+    write_machine(&m);
+    return m;
+}
+
+/* sim16 with small caches, faster than a slow memory. */
+static struct machine machine_with_domains(struct clock_random *random)
+{
+    struct machine m = machine_named("sim16");
+    add_caches(&m, clock_number(random, 0, 1) ? 2 : 4, random);
+    m.description.cache_bytes[DEVDESC_L2] = (uint64_t)clock_number(random, 64, 2500);
+    m.description.cache_bytes_per_cycle = 1000;
+    m.description.memory_bytes_per_cycle = 16;
+    write_machine(&m);
     return m;
 }
 
@@ -133,6 +157,7 @@ static void draw_for(struct clock_pipeline *p, struct clock_random *random,
                                             .latency = (long)d->memory_latency_cycles,
                                             .in_flight = (long)d->memory_in_flight_bytes,
                                             .cache_bytes = (long)d->cache_bytes[DEVDESC_L2],
+                                            .cache_cus = (long)d->cus_per_domain[DEVDESC_L2],
                                             .cache_bytes_per_cycle =
                                                 (long)d->cache_bytes_per_cycle};
     clock_draw(p, random, &for_device, side_by_side);
@@ -283,19 +308,26 @@ static void runs_take_the_cycles_that_they_take_by_hand(void **unused)
     }
 }
 
-/* On the whole device, or on two sub-devices, stages in turn; each of one of three importances. */
+/* On two sub-devices, stages in turn. */
+static void split(struct clock_pipeline *p, long cus)
+{
+    p->queue_count = 2;
+    p->prologue = p->stage_count + 1;
+    for (int i = 0; i < p->queue_count; i++) {
+        p->queue_first[i] = cus * i;
+        p->queue_cus[i] = cus;
+    }
+    for (int s = 0; s < p->stage_count; s++)
+        p->stages[s].queue = s % 2;
+}
+
+/* On the whole device, or on two sub-devices; each stage of one of three importances. */
 static void rank(struct clock_pipeline *p, struct clock_random *random)
 {
     p->ranked = true;
     for (int s = 0; s < p->stage_count; s++)
         p->stages[s].importance = 100 * clock_number(random, 0, 2);
-    if (p->stage_count == 1 || clock_number(random, 0, 2) == 0) return;
-    p->queue_count = 2;
-    p->prologue = p->stage_count + 1;
-    for (int i = 0; i < p->queue_count; i++)
-        p->queue_cus[i] = 2;
-    for (int s = 0; s < p->stage_count; s++)
-        p->stages[s].queue = s % 2;
+    if (p->stage_count > 1 && clock_number(random, 0, 2) > 0) split(p, 2);
 }
 
 static void runs_with_importance_take_the_cycles_that_they_take_by_hand(void **unused)
@@ -316,5 +348,25 @@ static void runs_with_importance_take_the_cycles_that_they_take_by_hand(void **u
     assert_true(interruptions * (uint64_t)draw_step() > 500);
 }
 
+/* Sub-devices across domains of caches, of stages that only move packets. */
+static void runs_in_domains_of_caches_take_the_cycles_that_they_take_by_hand(void **unused)
+{
+    (void)unused;
+    struct clock_random random = {13};
+    for (int round = 0; round < ROUNDS; round += draw_step()) {
+        struct clock_pipeline p;
+        struct machine machine = machine_with_domains(&random);
+        draw_for(&p, &random, &machine, false);
+        for (int s = 0; s < p.stage_count; s++) {
+            p.stages[s].counted = p.stages[s].state = false;
+            p.stages[s].warp_cycles = 0;
+        }
+        if (p.stage_count > 1) split(&p, clock_number(&random, 2, 5));
+        (void)compare(&p, &machine, 1, false);
+        machine_gone(&machine);
+    }
+}
+
 TEST_MAIN("time", cmocka_unit_test(runs_take_the_cycles_that_they_take_by_hand),
-          cmocka_unit_test(runs_with_importance_take_the_cycles_that_they_take_by_hand))
+          cmocka_unit_test(runs_with_importance_take_the_cycles_that_they_take_by_hand),
+          cmocka_unit_test(runs_in_domains_of_caches_take_the_cycles_that_they_take_by_hand))

@@ -15,6 +15,7 @@
 
 #include "runtime/backend/null/null.h"
 #include "runtime/device/ring.h"
+#include "model/block.h"
 #include "model/cached_buffers.h"
 #include "model/queue.h"
 #include "model/subdevice.h"
@@ -495,16 +496,25 @@ static void the_traffic_of_buffers_is_found_or_memory_is_missing(void **unused)
     struct devdesc description;
     assert_true(devdesc_builtin("sim-h100", &description) && 2 * c.stage_count <= 32);
     description.cache_bytes_per_cycle = 64;
+    uint32_t *node_stage = calloc(c.node_count, sizeof *node_stage);
+    struct core *core = prt_block_create(&c, 8, node_stage);
+    assert_non_null(core);
+    struct prt_bound_queue whole = {.cu_count = description.cu_count};
+    const struct prt_bindings bindings = {.container = &c, .core = core, .queues = &whole};
+    for (uint32_t i = 0; i < c.stage_count; i++)
+        core_stage(core, i)->queue = 0;
     bool hit = true;
     for (uint64_t call = 0; hit; call++) {
         memset(objects, 0, sizeof objects);
         arm(FAULT_FAILS, call);
-        enum prt_status status = prt_cached_buffers_find(&c, &description, objects);
+        enum prt_status status = prt_cached_buffers_find(&bindings, &description, objects);
         hit = disarm();
         assert_int_equal(status, hit ? PRT_E_NOMEM : PRT_OK);
         assert_int_equal(faults.blocks, 0);
-        assert_int_equal(objects[0].cached_bytes > 0, !hit);
+        assert_int_equal(objects[0].cached_parts > 0, !hit);
     }
+    free(core);
+    free(node_stage);
     prt_container_free(&c);
 }
 

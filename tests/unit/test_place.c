@@ -141,7 +141,7 @@ static void groups_are_neighbours_of_balanced_work(void **state)
     assert_int_equal(layout->cus[0], 10);
     assert_int_equal(layout->cus[1], 1);
     assert_int_equal(layout->cus[2], 5);
-    layout = layout_in_equal_groups(&at, 2);
+    layout = layout_in_equal_groups(&at, 2, at.device->cu_count / 2);
     assert_int_equal(layout->cus[0], 8);
     assert_int_equal(layout->cus[1], 8);
     assert_int_equal(layout->sub_device[1], 0);

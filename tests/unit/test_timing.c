@@ -304,18 +304,39 @@ static void what_caches_serve_does_not_come_from_memory(void **unused)
 
 /* ---- caches ---- */
 
-static void the_capacity_is_that_of_the_widest_level(void **unused)
+static void the_caches_are_those_of_the_widest_level(void **unused)
 {
     (void)unused;
     struct devdesc device = device_of(12, 10);
     device.cus_per_domain[DEVDESC_L3] = 6;
     device.cus_per_domain[DEVDESC_L2] = 3;
     device.cache_bytes[DEVDESC_L2] = 100;
-    assert_int_equal(core_caches_capacity(&device), 0);
+    assert_int_equal(core_caches_of(&device).bytes, 0);
     device.cache_bytes_per_cycle = 1;
-    assert_int_equal(core_caches_capacity(&device), 400);
+    assert_int_equal(core_caches_of(&device).bytes, 100);
+    assert_int_equal(core_caches_of(&device).cus, 3);
     device.cache_bytes[DEVDESC_L3] = 1000;
-    assert_int_equal(core_caches_capacity(&device), 2000);
+    assert_int_equal(core_caches_of(&device).bytes, 1000);
+    assert_int_equal(core_caches_of(&device).cus, 6);
+}
+
+/* Domains of four compute units. */
+static void packets_are_found_in_domains_that_both_ends_touch(void **unused)
+{
+    (void)unused;
+    const struct core_caches caches = {.bytes = 1000, .cus = 4};
+    struct core_domains one = core_caches_domains(caches, 4, 4);
+    struct core_domains two = core_caches_domains(caches, 3, 2);
+    struct core_domains three = core_caches_domains(caches, 7, 6);
+    assert_true(one.first == 1 && one.last == 1 && two.first == 0 && two.last == 1);
+    assert_true(three.first == 1 && three.last == 3);
+    assert_int_equal(core_caches_found(one, one), 65536);
+    assert_int_equal(core_caches_found(two, two), 32768);
+    assert_int_equal(core_caches_found(one, two), 32768);
+    assert_int_equal(core_caches_found(two, three), 10922);
+    assert_int_equal(core_caches_found(core_caches_domains(caches, 0, 4), one), 0);
+    assert_int_equal(core_caches_share(1000, three), 334);
+    assert_int_equal(core_caches_share(UINT64_MAX, one), UINT64_MAX);
 }
 
 /* Sizes and a capacity at random: those up to the found size fit, those up to the next one do not. */
@@ -469,7 +490,8 @@ TEST_MAIN("timing", cmocka_unit_test(warps_are_those_that_firings_fill),
           cmocka_unit_test(packets_come_and_go_with_the_latency_of_memory),
           cmocka_unit_test(bytes_under_way_are_those_of_the_compute_units_at_work),
           cmocka_unit_test(what_caches_serve_does_not_come_from_memory),
-          cmocka_unit_test(the_capacity_is_that_of_the_widest_level),
+          cmocka_unit_test(the_caches_are_those_of_the_widest_level),
+          cmocka_unit_test(packets_are_found_in_domains_that_both_ends_touch),
           cmocka_unit_test(buffers_stay_from_the_smallest_on_while_they_fit),
           cmocka_unit_test(the_part_of_the_caches_is_rounded_down),
           cmocka_unit_test(time_is_bytes_by_bandwidth_beyond_the_ridge),
