@@ -280,7 +280,10 @@ static enum prt_status cuda_begin(struct prt_device *device, const struct prt_re
     device->run.driver = &device->driver;
     device->run.objects = device->objects;
     device->run.device = device->number;
-    device->run.multiprocessors = device->figures.multiprocessors;
+    device->run.queues = &device->queues;
+    device->run.multiprocessors = device->run.multiprocessor_count =
+        device->figures.multiprocessors;
+    device->run.cu_count = device->description.cu_count;
     return prt_cuda_run_begin(&device->run, work, error);
 }
 

@@ -16,6 +16,7 @@
 #define RUNTIME_BACKEND_CUDA_CUDA_RUN_H
 
 #include "runtime/backend/cuda/cuda_driver.h"
+#include "runtime/backend/cuda/cuda_stations.h"
 #include "runtime/backend/cuda/emulated_driver.h"
 #include "runtime/device/device.h"
 
@@ -34,7 +35,12 @@ struct prt_cuda_run {
     const struct container_image *image; /* that the GPU executes */
     const struct prt_resident_run *work; /* during prt_cuda_run_begin */
     int device;                          /* the driver's number of the GPU */
-    uint32_t multiprocessors, threads;   /* that have been found: of a block */
+    struct prt_queue_table *queues;
+    uint32_t multiprocessors;                            /* of the GPU */
+    uint32_t first_multiprocessor, multiprocessor_count; /* that the run uses */
+    uint32_t cu_count;                                   /* of the program's device */
+    uint32_t threads;                                    /* of a block: found */
+    struct prt_cuda_stations stations;
 
     void *link, *module, *function, *stream;
     prt_cuda_address arena, blocks;
@@ -52,7 +58,7 @@ struct prt_cuda_run {
     uint64_t launches;
 };
 
-/* `run` has driver, objects, image, device and multiprocessors. */
+/* `run` has the members from `driver` to `cu_count` but `work`. */
 enum prt_status prt_cuda_run_begin(struct prt_cuda_run *run, const struct prt_resident_run *work,
                                    struct prt_error *error);
 enum prt_status prt_cuda_run_resume(struct prt_cuda_run *run, struct core *core,

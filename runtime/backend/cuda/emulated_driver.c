@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { MULTIPROCESSORS = 3 };
+enum { MULTIPROCESSORS = 4 };
 
 /* Handles of things that do nothing point here. */
 static const char nothing = 0;
@@ -305,7 +305,6 @@ static int emulated_launch(void *function, unsigned grid_x, unsigned grid_y, uns
     (void)shared_bytes;
     memcpy(&address, parameters[0], sizeof address);
     s->resident = (struct core_resident *)(uintptr_t)address;
-    /* The scheduler is the last to start: without it the workers would not end. */
     for (uint32_t number = grid_x; number-- > 0;) {
         struct block *block = &s->blocks[s->started];
         *block = (struct block){.stream = s, .number = number};
@@ -313,9 +312,7 @@ static int emulated_launch(void *function, unsigned grid_x, unsigned grid_y, uns
             s->started++;
             continue;
         }
-        s->resident->orders[1].job = (struct core_job){.kind = CORE_JOB_LEAVE};
-        __atomic_store_n(&s->resident->heads[1].value, UINT64_C(1) << 32 | s->resident->workers,
-                         __ATOMIC_RELEASE);
+        __atomic_store_n(&s->resident->mail->stop, 1, __ATOMIC_RELAXED);
         (void)emulated_stream_wait(s);
         return PRT_CUDA_OUT_OF_MEMORY;
     }
