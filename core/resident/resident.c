@@ -118,6 +118,7 @@ static void execute_part(struct core_resident *r, const struct core_order *order
     struct crew crew = {seat->worker * threads + core_thread(), workers * threads};
     switch (job->kind) {
     case CORE_JOB_RUN:
+        if (core_thread() == 0) r->executed[(uint64_t)job->stage * r->blocks + seat->block] = 1;
         (void)core_call(r, seat->block, &order->batch, job->entry, seat->worker, workers);
         break;
     case CORE_JOB_ZERO: zero_bytes(job, crew); break;
@@ -432,6 +433,7 @@ static enum kernel_status call_alone(struct core_resident *r, uint32_t index, ui
     struct core_station *station = stage_station(r, index);
     await_done(r, station, station->done_wanted);
     core_fence_packets();
+    r->executed[(uint64_t)index * r->blocks + r->own_block] = 1;
     return (enum kernel_status)core_call(r, r->own_block, &r->batch, entry, 0, 1);
 }
 
@@ -570,6 +572,7 @@ static void post_launch(struct core_resident *r, uint32_t index)
     uint32_t workers = workers_for(r, station, order->batch.count);
     attach_windows(order, core_stage(r->core, index));
     order->job.kind = CORE_JOB_RUN;
+    order->job.stage = index;
     order->job.entry = r->stages[index].run;
     post_order(station, order, workers);
     station->pending[station->pending_next] =

@@ -12,7 +12,8 @@
  *     none             a block on a multiprocessor that the run does not use leaves at once, and so does one whose
  *                      compute unit belongs to no station
  *
- * A station's workers are those in its share of the multiprocessors.  If one would have none, there is only one station.
+ * A station's workers are those in its share of the multiprocessors.  If one would have none, all workers are at the
+ * first station, and so are all stages.
  *
  * A station, its orders and its counters:
  *
@@ -187,6 +188,7 @@ struct core_resident {
     uint64_t *appended;           /* by firing and output, and one row more */
     uint64_t *sums;               /* by thread of a block */
     uint32_t *multiprocessors;    /* by block: which one it is on */
+    uint8_t *executed; /* by stage and block: 1, if the block has executed firings of the stage */
     uint32_t finish_count, station_count;
     uint32_t open_stations;                              /* as many, or one that has all workers */
     uint32_t pending_count;                              /* of all stations */

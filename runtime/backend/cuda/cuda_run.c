@@ -40,10 +40,10 @@ enum prt_status prt_cuda_refuse(const struct prt_cuda_driver *driver, int result
 
 /* Distances from its beginning. */
 struct layout {
-    uint64_t resident, stages, stations, rings, in, places, left, out, finishes, pending, sums,
-        multiprocessors, core; /* then: */
+    uint64_t resident, stages, stations, rings, multiprocessors, executed; /* then: */
+    uint64_t in, places, left, out, finishes, pending, sums, core;
     uint64_t appended, scratch;
-    uint64_t filled; /* bytes that the host fills: up to `rings` and these */
+    uint64_t filled; /* bytes that the host fills: up to `executed` and these */
     uint64_t bytes;
 };
 
@@ -105,7 +105,9 @@ static bool lay_out_memory(const struct prt_cuda_run *run, struct layout *l)
                 add_room(&l->resident, &end, 1, sizeof(struct core_resident)) &&
                 add_room(&l->stages, &end, core->stage_count, sizeof(struct core_resident_stage)) &&
                 add_room(&l->stations, &end, run->stations.count, sizeof(struct core_station)) &&
-                add_room(&l->rings, &end, core->buffer_count, sizeof(uint8_t *));
+                add_room(&l->rings, &end, core->buffer_count, sizeof(uint8_t *)) &&
+                add_room(&l->multiprocessors, &end, run->multiprocessors, sizeof(uint32_t)) &&
+                add_room(&l->executed, &end, core->stage_count, run->multiprocessors);
     l->filled = end;
     fits = fits && add_room(&l->in, &end, core->input_count, sizeof(void *)) &&
            add_room(&l->places, &end, core->input_count, sizeof(struct kernel_window)) &&
@@ -114,7 +116,6 @@ static bool lay_out_memory(const struct prt_cuda_run *run, struct layout *l)
            add_room(&l->finishes, &end, core->stage_count, sizeof(uint32_t)) &&
            add_room(&l->pending, &end, core->stage_count, sizeof(struct core_pending)) &&
            add_room(&l->sums, &end, run->threads, sizeof(uint64_t)) &&
-           add_room(&l->multiprocessors, &end, run->multiprocessors, sizeof(uint32_t)) &&
            add_room(&l->core, &end, 1, core->bytes) &&
            add_room(&l->appended, &end, numbers, sizeof(uint64_t)) &&
            add_room(&l->scratch, &end, packets, 1);
@@ -182,6 +183,7 @@ static void fill_arena(const struct prt_cuda_run *run, const struct layout *l, u
         .appended = on_device(arena, l->appended),
         .sums = on_device(arena, l->sums),
         .multiprocessors = on_device(arena, l->multiprocessors),
+        .executed = on_device(arena, l->executed),
         .blocks = run->multiprocessors,
         .threads = run->threads,
         .cu_count = run->cu_count,
@@ -210,6 +212,9 @@ static enum prt_status create_arena(struct prt_cuda_run *run, struct prt_error *
     int result = driver->memory_allocate(&run->arena, (size_t)layout.bytes);
     if (result != PRT_CUDA_SUCCESS)
         return prt_cuda_refuse(driver, result, "allocating tables", error);
+    run->used = run->arena + layout.multiprocessors;
+    run->used_bytes = (size_t)(layout.filled - layout.multiprocessors);
+    run->executed_at = (size_t)(layout.executed - layout.multiprocessors);
     uint8_t *copy = aligned_alloc(ALIGNMENT, (size_t)layout.filled);
     if (copy == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     memset(copy, 0, (size_t)layout.filled);
@@ -310,6 +315,7 @@ void prt_cuda_run_end(struct prt_cuda_run *run)
     prt_cuda_code_unload(run);
     prt_emulated_kernels_destroy(run->emulated);
     prt_cuda_stations_free(&run->stations);
+    free(run->uses);
     *run = (struct prt_cuda_run){.driver = NULL};
 }
 
@@ -387,13 +393,30 @@ static bool answers_itself(struct prt_cuda_run *run, struct core *core, uint64_t
     return run->asked_nanoseconds > 0 && now - run->asked_nanoseconds > ANSWER_NANOSECONDS;
 }
 
+/* Afterwards prt_cuda_run_used knows which multiprocessors have executed which stages. */
 static enum prt_status end_kernel(struct prt_cuda_run *run, struct prt_error *error)
 {
+    const struct prt_cuda_driver *driver = run->driver;
     run->launched = false;
-    int result = run->driver->stream_wait(run->stream);
+    int result = driver->stream_wait(run->stream);
+    if (result != PRT_CUDA_SUCCESS)
+        return prt_cuda_refuse(driver, result, "executing the pipeline", error);
+    run->uses = malloc(run->used_bytes);
+    if (run->uses == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
+    result = driver->copy_to_host(run->uses, run->used, run->used_bytes);
     return result == PRT_CUDA_SUCCESS
                ? PRT_OK
-               : prt_cuda_refuse(run->driver, result, "executing the pipeline", error);
+               : prt_cuda_refuse(driver, result, "reading which multiprocessors it used", error);
+}
+
+bool prt_cuda_run_used(const struct prt_cuda_run *run, uint32_t stage, uint32_t multiprocessor)
+{
+    if (run->uses == NULL) return false;
+    const uint32_t *multiprocessors = (const uint32_t *)(const void *)run->uses;
+    const uint8_t *executed = run->uses + run->executed_at + (size_t)stage * run->multiprocessors;
+    for (uint32_t block = 0; block < run->multiprocessors; block++)
+        if (multiprocessors[block] == multiprocessor && executed[block] != 0) return true;
+    return false;
 }
 
 enum prt_status prt_cuda_run_resume(struct prt_cuda_run *run, struct core *core,

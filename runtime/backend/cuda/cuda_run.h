@@ -51,6 +51,11 @@ struct prt_cuda_run {
     prt_cuda_address mail_address;
     struct prt_emulated_kernels *emulated;
 
+    /* Which multiprocessor each block is on, and, from `executed_at` on, the blocks that have executed each stage. */
+    prt_cuda_address used;
+    size_t used_bytes, executed_at;
+    uint8_t *uses; /* the host's copy; NULL: the run has not ended */
+
     uint64_t go;
     bool launched; /* the kernel may still be there */
     bool awaiting; /* the device has not answered yet */
@@ -64,6 +69,9 @@ enum prt_status prt_cuda_run_begin(struct prt_cuda_run *run, const struct prt_re
 enum prt_status prt_cuda_run_resume(struct prt_cuda_run *run, struct core *core,
                                     enum core_outcome *outcome, struct prt_error *error);
 void prt_cuda_run_end(struct prt_cuda_run *run);
+
+/* Has the multiprocessor of that number executed firings of the stage?  False until the run has ended. */
+bool prt_cuda_run_used(const struct prt_cuda_run *run, uint32_t stage, uint32_t multiprocessor);
 
 /* The error of a call, with its cause and what was done. */
 enum prt_status prt_cuda_refuse(const struct prt_cuda_driver *driver, int result, const char *deed,

@@ -148,6 +148,12 @@ static int emulated_copy(prt_cuda_address to, const void *from, size_t bytes)
     return PRT_CUDA_SUCCESS;
 }
 
+static int emulated_copy_back(void *to, prt_cuda_address from, size_t bytes)
+{
+    memcpy(to, (const void *)(uintptr_t)from, bytes);
+    return PRT_CUDA_SUCCESS;
+}
+
 static int emulated_host_allocate(void **memory, size_t bytes, unsigned flags)
 {
     (void)flags;
@@ -354,6 +360,7 @@ void prt_emulated_driver_open(struct prt_cuda_driver *driver)
                                        .memory_allocate = emulated_allocate,
                                        .memory_free = emulated_free,
                                        .copy_to_device = emulated_copy,
+                                       .copy_to_host = emulated_copy_back,
                                        .host_allocate = emulated_host_allocate,
                                        .host_free = emulated_host_free,
                                        .host_register = emulated_register,
