@@ -102,14 +102,25 @@ static void move_packets(const struct core_resident *r, const struct core_order 
     }
 }
 
-static void execute_part(struct core_resident *r, const struct core_order *order, uint32_t worker,
-                         uint32_t workers)
+/* What a block does in the run. */
+struct seat {
+    bool scheduler;
+    uint32_t block;
+    struct core_station *station; /* NULL: it leaves */
+    uint32_t worker;              /* of the station */
+};
+
+static void execute_part(struct core_resident *r, const struct core_order *order,
+                         const struct seat *seat, uint32_t workers)
 {
     const struct core_job *job = &order->job;
     uint64_t threads = core_threads(r);
-    struct crew crew = {worker * threads + core_thread(), workers * threads};
+    struct crew crew = {seat->worker * threads + core_thread(), workers * threads};
     switch (job->kind) {
-    case CORE_JOB_RUN: (void)core_call(r, &order->batch, job->entry, worker, workers); break;
+    case CORE_JOB_RUN:
+        if (core_thread() == 0) r->executed[(uint64_t)job->stage * r->blocks + seat->block] = 1;
+        (void)core_call(r, seat->block, &order->batch, job->entry, seat->worker, workers);
+        break;
     case CORE_JOB_ZERO: zero_bytes(job, crew); break;
     case CORE_JOB_SUM: sum_appended(r, job); break;
     case CORE_JOB_MOVE: move_packets(r, order, crew); break;
@@ -124,9 +135,10 @@ static void give_sign(struct core_resident *r)
 }
 
 /* The head of order `number`, or of a later one in its place. */
-static uint64_t await_order(const struct core_resident *r, uint64_t number)
+static uint64_t await_order(const struct core_resident *r, const struct core_station *station,
+                            uint64_t number)
 {
-    const uint64_t *at = &r->heads[number % CORE_ORDERS].value;
+    const uint64_t *at = &station->heads[number % CORE_ORDERS].value;
     uint64_t head = 0;
     for (uint32_t round = 0; core_thread() == 0; round += round < UINT32_MAX) {
         head = core_peek_device(at);
@@ -137,45 +149,158 @@ static uint64_t await_order(const struct core_resident *r, uint64_t number)
     return core_share(head);
 }
 
-/* Waits until `done` is at least so much.  If the caller reads what workers have written, a fence follows. */
-static void await_done(struct core_resident *r, uint64_t done, bool beats)
+/* A worker waits until the station's `done` is at least so much.  A fence follows. */
+static void await_earlier_orders(const struct core_resident *r, const struct core_station *station,
+                                 uint64_t done)
 {
-    for (uint32_t round = 1; core_peek_device(&r->done) < done; round += round < UINT32_MAX) {
-        if (beats && round % BEAT_ROUNDS == 0) give_sign(r);
+    for (uint32_t round = 1; core_peek_device(&station->done) < done; round += round < UINT32_MAX)
         core_pause(r, round);
-    }
 }
 
 /* Thread 0 orders the accesses of its whole block, on both sides of a barrier. */
-static void worker_loop(struct core_resident *r, uint32_t worker)
+static void worker_loop(struct core_resident *r, const struct seat *seat)
 {
     struct core_order own;
+    struct core_station *station = seat->station;
     for (uint64_t number = 1;; number++) {
-        uint64_t head = await_order(r, number);
+        uint64_t head = await_order(r, station, number);
         uint32_t workers = (uint32_t)head;
-        if ((uint32_t)(head >> 32) != (uint32_t)number || worker >= workers) continue;
-        const struct core_order *order = core_take_order(r, number % CORE_ORDERS, &own);
+        if ((uint32_t)(head >> 32) != (uint32_t)number || seat->worker >= workers) continue;
+        const struct core_order *order =
+            core_take_order(r, &station->orders[number % CORE_ORDERS], &own);
         bool leaves = order->job.kind == CORE_JOB_LEAVE;
         if (core_thread() == 0) {
-            await_done(r, order->done_before, false);
+            await_earlier_orders(r, station, order->done_before);
             core_fence_packets();
         }
         core_barrier();
-        execute_part(r, order, worker, workers);
+        execute_part(r, order, seat, workers);
         core_barrier();
-        if (core_thread() == 0) core_add_device(&r->done);
+        if (core_thread() == 0) core_add_device(&station->done);
         if (leaves) return;
     }
 }
 
+/* ---- seats ---- */
+
+/* Is the block on a multiprocessor that the run uses? */
+static bool is_used(const struct core_resident *r, uint32_t block)
+{
+    uint32_t multiprocessor = r->multiprocessors[block];
+    return multiprocessor >= r->first_multiprocessor &&
+           multiprocessor - r->first_multiprocessor < r->multiprocessor_count;
+}
+
+/* The first of `workers` workers whose compute units are `cu` and later ones. */
+static uint32_t first_worker(const struct core_resident *r, uint32_t cu, uint32_t workers)
+{
+    return (uint32_t)((uint64_t)cu * workers / r->cu_count);
+}
+
+/* Has each station workers? */
+static bool all_have_workers(const struct core_resident *r, uint32_t workers)
+{
+    for (uint32_t i = 0; i < r->station_count; i++) {
+        const struct core_station *s = &r->stations[i];
+        if (first_worker(r, s->first_cu, workers) ==
+            first_worker(r, s->first_cu + s->cu_count, workers))
+            return false;
+    }
+    return true;
+}
+
+/* Requires: all blocks have arrived.  *workers: of all stations. */
+static struct seat find_seat(const struct core_resident *r, uint32_t block, uint32_t *workers)
+{
+    struct seat seat = {.block = block};
+    uint32_t before = 0, used = 0; /* blocks that the run uses: before this one, and all */
+    for (uint32_t i = 0; i < r->blocks; i++) {
+        if (!is_used(r, i)) continue;
+        used++;
+        before += r->multiprocessors[i] < r->multiprocessors[block] ||
+                  (r->multiprocessors[i] == r->multiprocessors[block] && i < block);
+    }
+    *workers = used - 1;
+    if (!is_used(r, block)) return seat;
+    seat.scheduler = before == 0;
+    if (seat.scheduler) return seat;
+    bool divided = all_have_workers(r, used - 1);
+    seat.worker = before - 1;
+    for (uint32_t i = 0; i < r->station_count && divided; i++) {
+        struct core_station *s = &r->stations[i];
+        uint32_t first = first_worker(r, s->first_cu, used - 1);
+        if (seat.worker < first ||
+            seat.worker >= first_worker(r, s->first_cu + s->cu_count, used - 1))
+            continue;
+        seat.station = s;
+        seat.worker -= first;
+        return seat;
+    }
+    if (!divided) seat.station = r->stations;
+    return seat;
+}
+
+/* The scheduler: gives the stations their workers, and the stages their stations. */
+static void divide_workers(struct core_resident *r, uint32_t workers)
+{
+    r->open_stations = r->station_count;
+    if (all_have_workers(r, workers)) {
+        for (uint32_t i = 0; i < r->station_count; i++) {
+            struct core_station *s = &r->stations[i];
+            s->workers = first_worker(r, s->first_cu + s->cu_count, workers) -
+                         first_worker(r, s->first_cu, workers);
+        }
+        return;
+    }
+    r->open_stations = 1;
+    r->stations->workers = workers;
+    r->stations->pending_room = r->core->stage_count;
+    for (uint32_t i = 0; i < r->core->stage_count; i++)
+        r->stages[i].station = 0;
+}
+
+/* False: the host ends the run before all blocks are there. */
+static bool await_blocks(struct core_resident *r, uint32_t block)
+{
+    bool all = true;
+    if (core_thread() == 0) {
+        r->multiprocessors[block] = core_multiprocessor(block);
+        core_add_device(&r->arrived);
+        for (uint32_t round = 0; core_peek_device(&r->arrived) < r->blocks && all;
+             round += round < UINT32_MAX) {
+            all = core_load_system_32(&r->mail->stop) == 0;
+            core_pause(r, round);
+        }
+        core_fence_device();
+    }
+    return core_share(all) != 0;
+}
+
 /* ---- orders: the scheduler ---- */
 
-/* The place of the next order, when the order that was there has been executed. */
-static struct core_order *next_order(struct core_resident *r)
+static struct core_station *stage_station(const struct core_resident *r, uint32_t stage)
 {
-    uint64_t place = (r->posted + 1) % CORE_ORDERS;
-    await_done(r, r->done_orders[place], true);
-    return &r->orders[place];
+    return &r->stations[r->stages[stage].station];
+}
+
+/* The scheduler waits until the station's `done` is at least so much.  If it reads what workers have written, a fence
+ * follows. */
+static void await_done(struct core_resident *r, struct core_station *station, uint64_t done)
+{
+    if (station->done_seen >= done) return;
+    for (uint32_t round = 1; (station->done_seen = core_peek_device(&station->done)) < done;
+         round += round < UINT32_MAX) {
+        if (round % BEAT_ROUNDS == 0) give_sign(r);
+        core_pause(r, round);
+    }
+}
+
+/* The place of the station's next order, when the order that was there has been executed. */
+static struct core_order *next_order(struct core_resident *r, struct core_station *station)
+{
+    uint64_t place = (station->posted + 1) % CORE_ORDERS;
+    await_done(r, station, station->done_orders[place]);
+    return &station->orders[place];
 }
 
 /* Puts the windows of a batch beside it, if there is room: a block finds them there without a look at other memory. */
@@ -190,31 +315,40 @@ static void attach_windows(struct core_order *order, const struct core_stage *st
     if (stage->output_count <= CORE_ORDER_ENDS) batch->out = NULL;
 }
 
-/* Gives the next order to so many workers.  Requires: next_order, and the batch is in its place. */
-static void post_order(struct core_resident *r, const struct core_job *job, uint32_t workers)
+/* Gives the next order to so many workers.  Requires: next_order, and job and batch are in its place. */
+static void post_order(struct core_station *station, struct core_order *order, uint32_t workers)
 {
-    uint64_t number = ++r->posted, place = number % CORE_ORDERS;
-    struct core_order *order = &r->orders[place];
-    order->done_before = r->done_wanted;
-    order->job = *job;
-    r->done_wanted += workers;
-    r->done_orders[place] = r->done_wanted;
-    core_store_device(&r->heads[place].value, number << 32 | workers);
+    uint64_t number = ++station->posted, place = number % CORE_ORDERS;
+    order->done_before = station->done_wanted;
+    station->done_wanted += workers;
+    station->done_orders[place] = station->done_wanted;
+    core_store_device(&station->heads[place].value, number << 32 | workers);
 }
 
 /* So many workers as have something to do for `count` items, one for each thread. */
-static uint32_t workers_for(const struct core_resident *r, uint64_t count)
+static uint32_t workers_for(const struct core_resident *r, const struct core_station *station,
+                            uint64_t count)
 {
-    uint64_t workers = (count + r->threads - 1) / r->threads;
-    if (workers == 0) return 1;
-    return workers < r->workers ? (uint32_t)workers : r->workers;
+    if (count >= (uint64_t)station->workers * r->threads) return station->workers;
+    uint32_t workers = ((uint32_t)count + r->threads - 1) / r->threads;
+    return workers > 0 ? workers : 1;
 }
 
-static void execute_job(struct core_resident *r, const struct core_job *job, uint64_t items)
+/* What a station has written, another one may read next. */
+static void pass_on_packets(const struct core_resident *r)
 {
-    core_copy_batch(&next_order(r)->batch, &r->batch);
-    post_order(r, job, workers_for(r, items));
-    await_done(r, r->done_wanted, true);
+    if (r->open_stations > 1) core_fence_device();
+}
+
+static void execute_job(struct core_resident *r, struct core_station *station,
+                        const struct core_job *job, uint64_t items)
+{
+    struct core_order *order = next_order(r, station);
+    order->job = *job;
+    core_copy_batch(&order->batch, &r->batch);
+    post_order(station, order, workers_for(r, station, items));
+    await_done(r, station, station->done_wanted);
+    pass_on_packets(r);
 }
 
 /* ---- windows ---- */
@@ -278,26 +412,29 @@ static void open_resident_batch(struct core_resident *r, uint32_t index, bool fi
         .fault = threads ? NULL : &r->fault};
 }
 
-static void zero_stage_outputs(struct core_resident *r, const struct core_stage *stage)
+static void zero_stage_outputs(struct core_resident *r, uint32_t index)
 {
+    const struct core_stage *stage = core_stage(r->core, index);
     for (uint32_t i = 0; i < stage->output_count; i++) {
         const struct core_fifo *fifo =
             &core_written_buffer(r->core, core_output(r->core, stage, i))->fifo;
         const struct core_job job = {.kind = CORE_JOB_ZERO,
                                      .to = r->out[stage->first_output + i],
                                      .bytes = fifo->claimed_packets * fifo->width_bytes};
-        if (job.bytes > 0) execute_job(r, &job, job.bytes);
+        if (job.bytes > 0) execute_job(r, stage_station(r, index), &job, job.bytes);
     }
 }
 
 /* ---- launches ---- */
 
 /* All firings by this thread, in order; or a finish. */
-static enum kernel_status call_alone(struct core_resident *r, uint32_t entry)
+static enum kernel_status call_alone(struct core_resident *r, uint32_t index, uint32_t entry)
 {
-    await_done(r, r->done_wanted, true);
+    struct core_station *station = stage_station(r, index);
+    await_done(r, station, station->done_wanted);
     core_fence_packets();
-    return (enum kernel_status)core_call(r, &r->batch, entry, 0, 1);
+    r->executed[(uint64_t)index * r->blocks + r->own_block] = 1;
+    return (enum kernel_status)core_call(r, r->own_block, &r->batch, entry, 0, 1);
 }
 
 /* Executes the firing of that number in the batch again, which has stopped or faulted. */
@@ -329,7 +466,7 @@ static enum kernel_status repeat_firing(struct core_resident *r, uint32_t index,
     batch->fault = &r->fault;
     batch->in = r->in + stage->first_input;
     batch->out = r->out + stage->first_output;
-    enum kernel_status status = call_alone(r, r->stages[index].run);
+    enum kernel_status status = call_alone(r, index, r->stages[index].run);
     batch->first_firing -= firing;
     return status;
 }
@@ -340,7 +477,8 @@ static void gather_stage_packets(struct core_resident *r, uint32_t index, uint64
     const struct core_stage *stage = core_stage(r->core, index);
     struct core_job job = {.kind = CORE_JOB_SUM, .stage = index, .count = count};
     uint64_t *produced = core_produced(r->core) + stage->first_output;
-    if (count > 0) execute_job(r, &job, 1);
+    struct core_station *station = stage_station(r, index);
+    if (count > 0) execute_job(r, station, &job, 1);
     core_fence_device();
     open_resident_outputs(r, stage, true);
     for (uint32_t i = 0; i < stage->output_count; i++) {
@@ -351,7 +489,7 @@ static void gather_stage_packets(struct core_resident *r, uint32_t index, uint64
                                 .count = count,
                                 .from = r->out[stage->first_output + i],
                                 .to = written_window(r, core_output(r->core, stage, i))};
-        if (produced[i] > 0) execute_job(r, &job, count);
+        if (produced[i] > 0) execute_job(r, station, &job, count);
     }
 }
 
@@ -361,8 +499,8 @@ static enum kernel_status run_threads(struct core_resident *r, uint32_t index)
     const struct core_job job = {
         .kind = CORE_JOB_RUN, .stage = index, .entry = r->stages[index].run};
     enum kernel_status status = KERNEL_OK;
-    if ((r->stages[index].flags & CORE_RESIDENT_ZEROED) != 0) zero_stage_outputs(r, stage);
-    execute_job(r, &job, stage->batch);
+    if ((r->stages[index].flags & CORE_RESIDENT_ZEROED) != 0) zero_stage_outputs(r, index);
+    execute_job(r, stage_station(r, index), &job, stage->batch);
     if ((r->stages[index].flags & CORE_RESIDENT_ENDS) != 0) core_fence_device();
     uint64_t completed = stage->completed;
     if (completed < stage->batch) status = repeat_firing(r, index, completed);
@@ -381,30 +519,41 @@ static void look_at_mail(struct core_resident *r, uint64_t now)
     give_sign(r);
 }
 
-static void execute_launch(struct core_resident *r, uint32_t index, bool finish,
-                           struct core_completion *completion)
+/* `fault` has been written before, or the status is KERNEL_OK. */
+static void fill_completion(struct core_completion *completion, uint32_t object, uint64_t begin,
+                            uint64_t end, enum kernel_status status)
+{
+    completion->signal = 0;
+    completion->begin_cycles = begin;
+    completion->end_cycles = end;
+    completion->execute_cycles = end - begin;
+    completion->launch_cycles = completion->switch_cycles = 0;
+    completion->object = object;
+    completion->kernel_status = status;
+    completion->skipped = false;
+}
+
+/* Not a part of its caller: it has so many variables that the way of a launch of one job would keep its own in memory. */
+__attribute__((noinline)) static void execute_launch(struct core_resident *r, uint32_t index,
+                                                     bool finish,
+                                                     struct core_completion *completion)
 {
     const struct core_resident_stage *own = &r->stages[index];
-    const struct core_stage *stage = core_stage(r->core, index);
     enum kernel_status status;
     uint64_t begin = core_now(r);
     open_resident_batch(r, index, finish, &r->batch);
     if (finish) {
-        status = call_alone(r, own->finish);
+        status = call_alone(r, index, own->finish);
     } else if ((own->flags & CORE_RESIDENT_THREADS) != 0) {
         status = run_threads(r, index);
     } else {
-        if ((own->flags & CORE_RESIDENT_ZEROED) != 0) zero_stage_outputs(r, stage);
-        status = call_alone(r, own->run);
+        if ((own->flags & CORE_RESIDENT_ZEROED) != 0) zero_stage_outputs(r, index);
+        status = call_alone(r, index, own->run);
     }
     uint64_t end = core_now(r);
     r->launches++;
-    *completion = (struct core_completion){.object = finish ? r->core->stage_count + index : index,
-                                           .begin_cycles = begin,
-                                           .end_cycles = end,
-                                           .execute_cycles = end - begin,
-                                           .kernel_status = status,
-                                           .fault = r->fault};
+    if (status != KERNEL_OK) completion->fault = r->fault;
+    fill_completion(completion, finish ? r->core->stage_count + index : index, begin, end, status);
     look_at_mail(r, end);
 }
 
@@ -416,37 +565,55 @@ static bool is_one_run(const struct core_resident *r, uint32_t index)
 
 static void post_launch(struct core_resident *r, uint32_t index)
 {
-    const struct core_job job = {
-        .kind = CORE_JOB_RUN, .stage = index, .entry = r->stages[index].run};
-    uint32_t place = (r->pending_first + r->pending_count++) % r->core->stage_count;
+    struct core_station *station = stage_station(r, index);
     uint64_t now = core_now(r);
-    struct core_order *order = next_order(r);
+    struct core_order *order = next_order(r, station);
     open_resident_batch(r, index, false, &order->batch);
-    uint32_t workers = workers_for(r, order->batch.count);
+    uint32_t workers = workers_for(r, station, order->batch.count);
     attach_windows(order, core_stage(r->core, index));
-    post_order(r, &job, workers);
-    r->pending[place] = (struct core_pending){.stage = index, .begin = now, .done = r->done_wanted};
+    order->job.kind = CORE_JOB_RUN;
+    order->job.stage = index;
+    order->job.entry = r->stages[index].run;
+    post_order(station, order, workers);
+    station->pending[station->pending_next] =
+        (struct core_pending){.stage = index, .begin = now, .done = station->done_wanted};
+    if (++station->pending_next == station->pending_room) station->pending_next = 0;
+    station->pending_count++;
+    r->pending_count++;
     r->launches++;
     look_at_mail(r, now);
 }
 
-/* Waits for the first pending launch, and takes all that have been executed. */
+/* Takes the pending launches of the station that have been executed, `count` completions having been written before.
+ * Returns their number with these. */
+static uint32_t take_executed(struct core_resident *r, struct core_station *station, uint32_t count)
+{
+    const struct core_pending *first = &station->pending[station->pending_first];
+    if (station->done_seen < first->done) station->done_seen = core_peek_device(&station->done);
+    uint64_t now = core_now(r);
+    for (; station->pending_count > 0 && first->done <= station->done_seen; count++) {
+        fill_completion(&core_completions(r->core)[count], first->stage, first->begin, now,
+                        KERNEL_OK);
+        station->pending_count--;
+        if (++station->pending_first == station->pending_room) station->pending_first = 0;
+        first = &station->pending[station->pending_first];
+    }
+    return count;
+}
+
+/* Waits until pending launches of some station have been executed, and takes all that have. */
 static uint32_t take_pending(struct core_resident *r)
 {
     uint32_t count = 0;
-    await_done(r, r->pending[r->pending_first].done, true);
-    uint64_t done = core_peek_device(&r->done), now = core_now(r);
-    for (; r->pending_count > 0; r->pending_count--, count++) {
-        const struct core_pending *first = &r->pending[r->pending_first];
-        if (first->done > done) break;
-        core_completions(r->core)[count] =
-            (struct core_completion){.object = first->stage,
-                                     .begin_cycles = first->begin,
-                                     .end_cycles = now,
-                                     .execute_cycles = now - first->begin,
-                                     .kernel_status = KERNEL_OK};
-        r->pending_first = (r->pending_first + 1) % r->core->stage_count;
+    for (uint32_t round = 1; count == 0; round += round < UINT32_MAX) {
+        for (uint32_t i = 0; i < r->open_stations; i++)
+            if (r->stations[i].pending_count > 0) count = take_executed(r, &r->stations[i], count);
+        if (count > 0) break;
+        if (round % BEAT_ROUNDS == 0) give_sign(r);
+        core_pause(r, round);
     }
+    r->pending_count -= count;
+    pass_on_packets(r);
     return count;
 }
 
@@ -530,7 +697,7 @@ static void copy_core_block(struct core_resident *r, void *to, const void *from)
 {
     const struct core_job job = {
         .kind = CORE_JOB_COPY, .from = from, .to = to, .bytes = r->core->bytes};
-    execute_job(r, &job, job.bytes / 8);
+    execute_job(r, r->stations, &job, job.bytes / 8);
     core_fence_device();
 }
 
@@ -558,16 +725,25 @@ static void run_scheduler(struct core_resident *r)
         core_fence_system();
         core_store_system(&r->mail->reply, go);
     }
-    const struct core_job job = {.kind = CORE_JOB_LEAVE};
-    (void)next_order(r);
-    post_order(r, &job, r->workers);
-    await_done(r, r->done_wanted, true);
+    for (uint32_t i = 0; i < r->open_stations; i++) {
+        struct core_station *station = &r->stations[i];
+        struct core_order *order = next_order(r, station);
+        order->job.kind = CORE_JOB_LEAVE;
+        post_order(station, order, station->workers);
+        await_done(r, station, station->done_wanted);
+    }
 }
 
 void core_resident_block(struct core_resident *r, uint32_t block)
 {
-    if (block > 0)
-        worker_loop(r, block - 1);
-    else if (core_thread() == 0)
+    uint32_t workers;
+    if (!await_blocks(r, block)) return;
+    const struct seat seat = find_seat(r, block, &workers);
+    if (seat.station != NULL) {
+        worker_loop(r, &seat);
+    } else if (seat.scheduler && core_thread() == 0) {
+        r->own_block = block;
+        divide_workers(r, workers);
         run_scheduler(r);
+    }
 }

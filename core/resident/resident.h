@@ -2,11 +2,20 @@
 /*
  * resident: the scheduler core on the device itself, in one kernel that stays there for the whole run.
  *
- * The kernel has one block of threads for each multiprocessor.  All blocks are resident together.
+ * The kernel has one block of threads for each multiprocessor.  All blocks are resident together.  Each says which
+ * multiprocessor it is on.  When all have, each finds its seat (`find_seat`):
  *
- *     block 0          its thread 0 is the scheduler: it executes the program of the run (core/machine.h), and kernels
- *                      that one thread executes
- *     other blocks     the *workers*: they execute jobs, all workers one job at a time
+ *     the scheduler    thread 0 of the first block, in the order of multiprocessors: it executes the program of the run
+ *                      (core/machine.h), and kernels that one thread executes
+ *     the workers      the other blocks: they execute jobs.  They are divided into *stations*, one for each sub-device of
+ *                      the program.  All workers of a station execute one job at a time, and stations work side by side
+ *     none             a block on a multiprocessor that the run does not use leaves at once, and so does one whose
+ *                      compute unit belongs to no station
+ *
+ * A station's workers are those in its share of the multiprocessors.  If one would have none, all workers are at the
+ * first station, and so are all stages.
+ *
+ * A station, its orders and its counters:
  *
  *     scheduler                                    worker
  *     writes an order
@@ -32,7 +41,7 @@
  * orders its reads after the writes of workers only where it reads such writes (`core_fence_device`).
  *
  * The machine goes on while a launch of one job `run` is executed.  It finds such launches complete when it waits.  All
- * others are executed as a whole, after the launches before them, before the machine goes on.
+ * others are executed as a whole, after the launches of the same station before them, before the machine goes on.
  *
  * If a firing stops or faults, the scheduler executes it again, with a record, after the firings before it.
  * A `finish` is executed when the machine waits.
@@ -65,8 +74,8 @@
 struct core_resident_host {
     void *context;
     /* pipe_call of lang/gpu_abi.h */
-    int32_t (*call)(void *context, uint32_t entry, const struct kernel_batch *batch, uint32_t block,
-                    uint32_t blocks);
+    int32_t (*call)(void *context, uint32_t thread, uint32_t entry,
+                    const struct kernel_batch *batch, uint32_t block, uint32_t blocks);
     void (*pause)(void *context, uint32_t round); /* of a loop that waits: from 0 */
     uint64_t (*now)(void *context);               /* nanoseconds */
 };
@@ -93,7 +102,8 @@ enum core_resident_flags {
 
 struct core_resident_stage {
     uint32_t run, finish; /* numbers of its entries, for pipe_call */
-    uint32_t flags;       /* set of enum core_resident_flags */
+    uint32_t station;
+    uint32_t flags; /* set of enum core_resident_flags */
     const void *arguments;
     void *tables, *state;
 };
@@ -143,6 +153,21 @@ struct core_pending {
     uint64_t done;  /* `done` when it has been executed */
 };
 
+/* A set of workers.  Compute units are those of the program's device. */
+struct core_station {
+    uint32_t first_cu, cu_count;
+    uint32_t workers;
+    uint32_t pending_room, pending_first, pending_next, pending_count;
+    struct core_pending *pending;      /* a ring with room for one launch of each of its stages */
+    uint64_t posted;                   /* orders */
+    uint64_t done_wanted;              /* `done` when all of them have been executed */
+    uint64_t done_seen;                /* by the scheduler: `done`, when it looked at it last */
+    uint64_t done_orders[CORE_ORDERS]; /* `done` when the order in that place has been executed */
+    struct core_order orders[CORE_ORDERS]; /* order n in place n mod CORE_ORDERS */
+    struct core_order_head heads[CORE_ORDERS];
+    _Alignas(128) uint64_t done;
+};
+
 /* One struct because it is the block of memory that all blocks of threads share. */
 struct core_resident {
     struct core *core;
@@ -152,6 +177,7 @@ struct core_resident {
     struct core_environment environment;
 
     struct core_resident_stage *stages; /* by stage */
+    struct core_station *stations;
     uint8_t **rings; /* by buffer: memory that is mapped twice (runtime/device/ring.h) */
     const void **in; /* by input: windows */
     struct kernel_window *places; /* by input: 2-D windows */
@@ -161,26 +187,27 @@ struct core_resident {
     uint8_t *scratch;             /* of bounded rates */
     uint64_t *appended;           /* by firing and output, and one row more */
     uint64_t *sums;               /* by thread of a block */
-    struct core_pending *pending; /* a ring with room for one launch of each stage */
-    uint32_t finish_count, pending_first, pending_count;
-    uint32_t workers, threads; /* of a block */
+    uint32_t *multiprocessors;    /* by block: which one it is on */
+    uint8_t *executed; /* by stage and block: 1, if the block has executed firings of the stage */
+    uint32_t finish_count, station_count;
+    uint32_t open_stations;                              /* as many, or one that has all workers */
+    uint32_t pending_count;                              /* of all stations */
+    uint32_t own_block;                                  /* the scheduler's */
+    uint32_t blocks, threads;                            /* of a block */
+    uint32_t cu_count;                                   /* of the program's device */
+    uint32_t first_multiprocessor, multiprocessor_count; /* that the run uses */
 
     /* the present launch */
     struct kernel_batch batch;
     struct kernel_fault fault;
-    uint64_t completed;                /* of a firing that is executed again */
-    uint64_t posted;                   /* orders */
-    uint64_t done_wanted;              /* `done` when all of them have been executed */
-    uint64_t done_orders[CORE_ORDERS]; /* `done` when the order in that place has been executed */
-    uint64_t looked;                   /* when the mail was looked at last */
+    uint64_t completed; /* of a firing that is executed again */
+    uint64_t looked;    /* when the mail was looked at last */
     uint64_t beats;
     uint64_t launches;
-    struct core_order orders[CORE_ORDERS]; /* order n in place n mod CORE_ORDERS */
-    struct core_order_head heads[CORE_ORDERS];
-    _Alignas(128) uint64_t done;
+    _Alignas(128) uint64_t arrived; /* blocks that have said where they are */
 };
 
-/* Executes the block of that number: of 0 to `workers`.  All threads of the block call it. */
+/* Executes the block of that number: from 0, below `blocks`.  All threads of the block call it. */
 void core_resident_block(struct core_resident *resident, uint32_t block);
 
 #endif

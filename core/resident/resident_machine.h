@@ -47,6 +47,14 @@ static inline uint32_t core_threads(const struct core_resident *r)
     return count;
 }
 
+static inline uint32_t core_multiprocessor(uint32_t block)
+{
+    uint32_t number;
+    (void)block;
+    __asm__("mov.u32 %0, %%smid;" : "=r"(number));
+    return number;
+}
+
 static inline void core_barrier(void)
 {
     __asm__ volatile("bar.sync 0;" ::: "memory");
@@ -54,7 +62,8 @@ static inline void core_barrier(void)
 
 /* A copy of the order for all threads of the block, in memory that they share.  `own` is not used. */
 static inline const struct core_order *core_take_order(const struct core_resident *r,
-                                                       uint64_t place, struct core_order *own)
+                                                       const struct core_order *order,
+                                                       struct core_order *own)
 {
     enum {
         WORD = sizeof(uint64_t),
@@ -66,7 +75,7 @@ static inline const struct core_order *core_take_order(const struct core_residen
     struct core_order *copy = (struct core_order *)(core_word *)words;
     (void)own;
     for (uint32_t i = core_thread(); i < WORDS; i += core_threads(r)) {
-        uint64_t word = ((const core_word *)&r->orders[place])[i];
+        uint64_t word = ((const core_word *)order)[i];
         if (i == IN && word == 0) word = (uint64_t)copy->in;
         if (i == OUT && word == 0) word = (uint64_t)copy->out;
         words[i] = word;
@@ -162,10 +171,12 @@ static inline uint64_t core_now(const struct core_resident *r)
     return nanoseconds;
 }
 
-static inline int32_t core_call(const struct core_resident *r, const struct kernel_batch *batch,
-                                uint32_t entry, uint32_t block, uint32_t blocks)
+/* `thread` is the number of the calling block. */
+static inline int32_t core_call(const struct core_resident *r, uint32_t thread,
+                                const struct kernel_batch *batch, uint32_t entry, uint32_t block,
+                                uint32_t blocks)
 {
-    (void)r;
+    (void)r, (void)thread;
     return pipe_call(entry, batch, block, blocks, NULL);
 }
 
@@ -181,14 +192,21 @@ static inline uint32_t core_threads(const struct core_resident *r)
     return r->threads;
 }
 
+static inline uint32_t core_multiprocessor(uint32_t block)
+{
+    return block;
+}
+
 static inline void core_barrier(void)
 {
 }
 
 static inline const struct core_order *core_take_order(const struct core_resident *r,
-                                                       uint64_t place, struct core_order *own)
+                                                       const struct core_order *order,
+                                                       struct core_order *own)
 {
-    *own = r->orders[place];
+    (void)r;
+    *own = *order;
     if (own->batch.in == NULL) own->batch.in = own->in;
     if (own->batch.out == NULL) own->batch.out = own->out;
     return own;
@@ -256,10 +274,11 @@ static inline uint64_t core_now(const struct core_resident *r)
     return r->host->now(r->host->context);
 }
 
-static inline int32_t core_call(const struct core_resident *r, const struct kernel_batch *batch,
-                                uint32_t entry, uint32_t block, uint32_t blocks)
+static inline int32_t core_call(const struct core_resident *r, uint32_t thread,
+                                const struct kernel_batch *batch, uint32_t entry, uint32_t block,
+                                uint32_t blocks)
 {
-    return r->host->call(r->host->context, entry, batch, block, blocks);
+    return r->host->call(r->host->context, thread, entry, batch, block, blocks);
 }
 
 #endif

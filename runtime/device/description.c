@@ -100,12 +100,6 @@ static enum prt_status read_description_file(const char *path, const struct prt_
 static enum prt_status refuse_name(const char *name, const char *others, struct prt_error *error)
 {
     char why[DEVDESC_WHY_BYTES];
-    if (strncmp(name, "cuda:", 5) == 0 && name[5] != '\0' &&
-        name[5 + strspn(name + 5, "0123456789")] == '\0')
-        return prt_error_set(error, PRT_E_DEVICE,
-                             "device '%.100s' is a GPU: this version does not divide GPUs into "
-                             "sub-devices",
-                             name);
     if (strncmp(name, "opencl", strlen("opencl")) == 0)
         return prt_error_set(error, PRT_E_DEVICE, "device '%s' is not supported by this version",
                              name);

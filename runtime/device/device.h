@@ -61,7 +61,8 @@ struct prt_device_options {
     uint32_t number;        /* of several devices of a kind, from 0 */
     uint32_t queue_entries; /* packets a queue holds; 0: PRT_QUEUE_ENTRIES_DEFAULT */
     /* Of a simulated device, or of the host's cores: the tree whose sub-devices the queues are made on, of as many compute
-     * units as the description has.  The device becomes one of its users.  NULL: it makes one. */
+     * units as the description has.  Of a GPU: the one that `parts` returns.  The device becomes one of its users.  NULL: it
+     * makes one. */
     struct prt_device_tree *tree;
 };
 
@@ -97,6 +98,17 @@ struct prt_device_ops {
 
     /* The device and its sub-devices; owned by the device. */
     struct prt_device_tree *(*tree)(struct prt_device *device);
+
+    /* Of a device whose compute units are not those of its description: the tree of its own ones.  NULL: `tree` has them.
+     * PRT_E_NOMEM.  PRT_E_INVALID_DEVICE: the tree of the options is of another device. */
+    enum prt_status (*parts)(struct prt_device *device, struct prt_device_tree **tree,
+                             struct prt_error *error);
+
+    /* With `parts`: the run uses these compute units of its own only, two or more.  Before the run begins. */
+    void (*confine)(struct prt_device *device, uint32_t first_cu, uint32_t cu_count);
+
+    /* With `parts`, after the run: has the compute unit executed firings of the stage? */
+    bool (*unit_used)(const struct prt_device *device, uint32_t stage, uint32_t cu);
 
     /* The objects that packets name from now on: one for each of `stage_count` stages, then the
      * `finish` of those that have one, in the same order.  `objects` stays the caller's and outlives

@@ -302,11 +302,20 @@ static enum prt_status run_on_part(struct prt_run *run, const struct prt_run_opt
                                    struct prt_error *error)
 {
     struct prt_device_tree *tree = run->ops->tree(run->device);
-    enum prt_status status =
-        prt_device_choose_part(&run->program->container, options, tree, &run->part, error);
+    bool confined = run->ops->confine != NULL;
+    enum prt_status status = confined ? run->ops->parts(run->device, &tree, error) : PRT_OK;
+    if (status == PRT_OK)
+        status = prt_device_choose_part(&run->program->container, options, confined, tree,
+                                        &run->part, error);
     if (status != PRT_OK) return status;
     run->tree = prt_device_tree_share(tree);
-    prt_sched_set_root(run->sched, run->part);
+    if (!confined) {
+        prt_sched_set_root(run->sched, run->part);
+        return PRT_OK;
+    }
+    struct prt_device_information part;
+    prt_device_query(tree, run->part, &part);
+    run->ops->confine(run->device, part.first_cu, part.cu_count);
     return PRT_OK;
 }
 

@@ -187,15 +187,16 @@ struct prt_run_options { /* all zero: the defaults */
     /* Receives the events of the run, and enables their measurement.  The record is copied.  NULL:
      * there is no observer. */
     const struct prt_observer *observer;
-    /* Run on a sub-device of `device`, which must be simulated.  This is the path to the sub-device
+    /* Run on a sub-device of `device`, which must be simulated or a GPU.  This is the path to the sub-device
      * (lang/subdevices.md), with `sub_device_steps` steps; 0 steps: the whole device.  The program
      * uses the sub-device as its device, and partitions it further.  It may have been compiled for
-     * any device with as many compute units as the sub-device and as many lanes. */
+     * any device with as many compute units as the sub-device and as many lanes; on a GPU, for any device, and the
+     * sub-device needs two multiprocessors. */
     const struct prt_sub_device_step *sub_device;
     uint32_t sub_device_steps;
-    /* Run on the (sub-)device `part` of `tree`, a tree that prt_device_open has made of a simulated device.  The rules
-     * are those of `sub_device`; together they are refused.  `device` is NULL, or names the device of the tree.  The run
-     * retains `part` until it is destroyed, and keeps the tree: the caller may release the handle, and destroy the tree,
+    /* Run on the (sub-)device `part` of `tree`, a tree that prt_device_open has made of a simulated device or a
+     * GPU.  The rules are those of `sub_device`; together they are refused.  `device` is NULL, or names the device of the
+     * tree.  The run retains `part` until it is destroyed, and keeps the tree: the caller may release the handle, and destroy the tree,
      * as soon as prt_run_create has returned.  While the run lives, its sub-devices and queues count in the tree
      * (prt_device_tree_live); queues of different runs have nothing to do with each other, because each run has a clock
      * of its own.  NULL: no handle. */

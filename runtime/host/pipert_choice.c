@@ -120,16 +120,16 @@ static enum prt_status choose_own(const struct prt_container *c, const char *nam
 
 static enum prt_status refuse_parts(const char *name, struct prt_error *error)
 {
-    return prt_error_set(error, PRT_E_USAGE,
-                         "device '%s' has no sub-devices to run on: simulated devices have", name);
+    return prt_error_set(
+        error, PRT_E_USAGE,
+        "device '%s' has no sub-devices to run on: simulated devices and GPUs have", name);
 }
 
 static enum prt_status open_named(const char *name, const struct prt_reporter *reporter,
                                   struct prt_device_choice *choice, struct prt_error *error)
 {
     uint32_t cores;
-    if (strcmp(name, "null") == 0 || devdesc_host_cores(name, &cores) ||
-        prt_cuda_find_name(name, &choice->number) != PRT_CUDA_NONE)
+    if (strcmp(name, "null") == 0 || devdesc_host_cores(name, &cores))
         return refuse_parts(name, error);
     return prt_description_open(name, "", reporter, &choice->description, error);
 }
@@ -157,6 +157,28 @@ static enum prt_status open_divided(const struct prt_run_options *options,
     return PRT_OK;
 }
 
+/* Does the name, or the description of that name, stand for a GPU? */
+static enum prt_cuda_kind find_gpu_name(const char *name, uint32_t *number)
+{
+    struct devdesc description;
+    enum prt_cuda_kind kind = prt_cuda_find_name(name, number);
+    if (kind != PRT_CUDA_NONE || !devdesc_builtin(name, &description)) return kind;
+    return description.cuda != 0 ? PRT_CUDA_REAL : PRT_CUDA_NONE;
+}
+
+/* A program runs on any part of a GPU: the part's multiprocessors are divided among the program's compute units. */
+static enum prt_status choose_gpu_part(const struct prt_container *c,
+                                       const struct prt_run_options *options,
+                                       enum prt_cuda_kind kind, struct prt_device_choice *choice,
+                                       struct prt_error *error)
+{
+    choice->ops = kind == PRT_CUDA_REAL ? &prt_cuda_device : &prt_cuda_emulated_device;
+    choice->tree = options->tree;
+    describe_host(c, &choice->description);
+    enum prt_status status = prt_cuda_check_container(c, error);
+    return status == PRT_OK ? prt_verify_device(c, &choice->description, error) : status;
+}
+
 /* The lanes of the device must be those for which the kernels were compiled.  The part has everything but its number of
  * compute units in common with the whole. */
 static enum prt_status choose_whole(const struct prt_container *c,
@@ -165,14 +187,16 @@ static enum prt_status choose_whole(const struct prt_container *c,
                                     struct prt_device_choice *choice, struct prt_error *error)
 {
     struct devdesc *whole = &choice->description, part;
+    const struct devdesc *divided =
+        options->tree != NULL ? prt_device_tree_description(options->tree) : NULL;
+    enum prt_cuda_kind gpu = find_gpu_name(
+        divided != NULL && options->device == NULL ? divided->name : name, &choice->number);
+    if (gpu != PRT_CUDA_NONE) return choose_gpu_part(c, options, gpu, choice, error);
     enum prt_status status = options->tree != NULL ? open_divided(options, reporter, choice, error)
                                                    : open_named(name, reporter, choice, error);
     if (status != PRT_OK) return status;
     choice->ops = &prt_sim_device;
-    if (whole->cuda != 0)
-        return prt_error_set(error, PRT_E_DEVICE,
-                             "device '%s' is a GPU: this version does not run on parts of one",
-                             whole->name);
+    if (whole->cuda != 0) return choose_gpu_part(c, options, PRT_CUDA_REAL, choice, error);
     if (whole->lanes != c->device->lanes)
         return prt_error_set(error, PRT_E_DEVICE,
                              "the container was compiled for device '%s', whose compute units have "
@@ -250,7 +274,7 @@ static enum prt_status refuse_size(const struct prt_container *c,
 }
 
 enum prt_status prt_device_choose_part(const struct prt_container *c,
-                                       const struct prt_run_options *options,
+                                       const struct prt_run_options *options, bool gpu,
                                        struct prt_device_tree *tree, struct prt_device_handle *part,
                                        struct prt_error *error)
 {
@@ -259,8 +283,11 @@ enum prt_status prt_device_choose_part(const struct prt_container *c,
                                                    : find_path(options, tree, part, error);
     if (status != PRT_OK) return status;
     prt_device_query(tree, *part, &information);
-    if (information.cu_count == c->device->cu_count) return PRT_OK;
-    status = refuse_size(c, options, tree, *part, error);
+    if (gpu ? information.cu_count > 1 : information.cu_count == c->device->cu_count) return PRT_OK;
+    status = gpu ? prt_error_set(error, PRT_E_DEVICE,
+                                 "a sub-device of one multiprocessor is too small for a run: one "
+                                 "executes the scheduler, and one or more the kernels")
+                 : refuse_size(c, options, tree, *part, error);
     prt_device_leave_part(tree, *part);
     return status;
 }

@@ -29,9 +29,9 @@ enum prt_status prt_device_choose(const struct prt_container *container,
 
 /* Finds the (sub-)device that the options name, by a handle or by a path, in `tree`, the tree of the chosen device.  The
  * caller gives it up with prt_device_leave_part.  PRT_E_DEVICE: its number of compute units is not the one that the
- * program needs. */
+ * program needs, or, on a GPU, it has only one. */
 enum prt_status prt_device_choose_part(const struct prt_container *container,
-                                       const struct prt_run_options *options,
+                                       const struct prt_run_options *options, bool gpu,
                                        struct prt_device_tree *tree, struct prt_device_handle *part,
                                        struct prt_error *error);
 

@@ -110,6 +110,21 @@ static enum prt_status open_cores(uint32_t count, struct devdesc *description,
     return PRT_OK;
 }
 
+/* The description of a GPU, or another one.  "cuda", which pipec compiles for, too, has one without a GPU. */
+static enum prt_status open_description(const char *name, const struct prt_reporter *reporter,
+                                        struct devdesc *description, struct prt_error *error)
+{
+    uint32_t number;
+    if (prt_cuda_find_name(name, &number) == PRT_CUDA_NONE)
+        return prt_description_open(name, "", reporter, description, error);
+    struct prt_error unread;
+    bool without = strcmp(name, "cuda") == 0;
+    enum prt_status status = prt_cuda_describe_device(name, description, without ? &unread : error);
+    return status != PRT_OK && without
+               ? prt_description_open(name, "", reporter, description, error)
+               : status;
+}
+
 enum prt_status prt_device_open(const char *name, prt_report_callback report, void *context,
                                 struct prt_device_tree **tree, struct prt_device_figures *figures,
                                 struct prt_error *error)
@@ -118,7 +133,7 @@ enum prt_status prt_device_open(const char *name, prt_report_callback report, vo
     struct prt_device_figures unwanted;
     uint32_t cores;
     const struct prt_reporter reporter = {report, context};
-    enum prt_status status = prt_description_open(name, "", &reporter, &description, error);
+    enum prt_status status = open_description(name, &reporter, &description, error);
     if (status != PRT_OK) return status;
     if (figures == NULL) figures = &unwanted;
     fill_figures(&description, figures);
@@ -135,7 +150,7 @@ enum prt_status prt_device_describe(const char *device, const struct prt_device_
 {
     struct devdesc whole, described;
     const struct prt_reporter nobody = {NULL, NULL};
-    enum prt_status status = prt_description_open(device, "", &nobody, &whole, error);
+    enum prt_status status = open_description(device, &nobody, &whole, error);
     if (status != PRT_OK) return status;
     if (whole.host)
         return prt_error_set(error, PRT_E_USAGE,

@@ -55,6 +55,12 @@ bool prt_run_queue(const struct prt_run *run, uint32_t queue,
     return run->sched->profile != NULL && prt_profile_queue(run->sched, queue, statistics);
 }
 
+bool prt_run_used_multiprocessor(const struct prt_run *run, uint32_t stage, uint32_t number)
+{
+    return run->ops->unit_used != NULL && stage < run->program->container.stage_count &&
+           run->ops->unit_used(run->device, stage, number);
+}
+
 bool prt_run_cu(const struct prt_run *run, uint32_t cu, uint64_t *busy_cycles)
 {
     const struct prt_sched *s = run->sched;

@@ -201,6 +201,10 @@ bool prt_run_queue(const struct prt_run *run, uint32_t queue,
 /* Cycles that a compute unit of the device, numbered from 0, has computed. */
 bool prt_run_cu(const struct prt_run *run, uint32_t cu, uint64_t *busy_cycles);
 
+/* After a run on a GPU: has the multiprocessor of that number, from 0 on, executed firings of the stage?  False on other
+ * devices, and before the end.  The run need not be watched. */
+bool prt_run_used_multiprocessor(const struct prt_run *run, uint32_t stage, uint32_t number);
+
 /* Counters of the device, for every run, measured or not.  One struct because one call copies them all at one time. */
 struct prt_device_statistics {
     uint64_t clock_hz; /* 0: not known */

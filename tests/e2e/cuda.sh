@@ -61,6 +61,28 @@ shows() {
 check "SIGUSR1 shows how often stages have fired" shows
 check "a time limit ends the run" says 5 'time limit' "$PIPERUN" "${gpu[@]}" --timeout 0.7 endless.pbc y=null
 
+# ---- sub-devices are sets of multiprocessors ----
+
+cat >apart.pipe <<'END'
+kernel scale(in i32 x, out i32 y; i32 by) { y <- by * x; }
+kernel odd(in i32 x, out i32 y push 0..1) { if (x % 2 != 0) y <- x; }
+kernel total(in i32 x, out i32 y) { state i32 s; s += x; y <- s; }
+pipeline main(in i32 x, out i32 y, out i32 z) {
+    x -> scale(3) -> a; a -> scale(5) -> odd -> y; a -> scale(7) -> total -> z;
+}
+END
+for layout in sequence side-by-side groups; do
+    "$PIPEC" --device=cuda --no-fuse --layout=$layout apart.pipe -o $layout.pbc
+    same_apart() {
+        "$PIPERUN" --device cpu:1 $layout.pbc x=gen:ramp:50000 y=y.cpu.raw z=z.cpu.raw &&
+            "$PIPERUN" "${gpu[@]}" "$@" $layout.pbc x=gen:ramp:50000 y=y.gpu.raw z=z.gpu.raw && cmp y.cpu.raw y.gpu.raw && cmp z.cpu.raw z.gpu.raw
+    }
+    check "the bits are the same, $layout" same_apart
+    check "and on a part of the GPU" same_apart --partition 'by-counts 2 2' --sub-device 1
+done
+check "the scheduler and the kernels need two multiprocessors" says 6 'a sub-device of one multiprocessor is too small for a run' \
+    "$PIPERUN" "${gpu[@]}" --partition 'equally 1' --sub-device 1 main.pbc x=gen:ramp:8 y=null
+
 # ---- refusals ----
 
 sum=$ROOT/tests/lang/launch_order.pipe
@@ -71,10 +93,11 @@ check "debug mode" says 6 'compiled for debugging' "$PIPERUN" "${gpu[@]}" debug.
 for option in --stats --trace=t.json --dispatch=full; do
     check "$option" says 6 'cannot be (measured|given packets)' "$PIPERUN" "${gpu[@]}" $option main.pbc x=gen:ramp:8 y=null
 done
-check "parts of a GPU" says 6 "'h100' is a GPU: this version does not run on parts of one" "$PIPERUN" --device h100 --partition 'equally 4' --sub-device 1 main.pbc x=gen:ramp:8 y=null
 "$PIPEC" --march=x86-64-v3 -p main p.pipe -o processors.pbc
 check "a container for processors only" says 6 'no image for GPUs: .*--march=x86-64-v3,sm_80' "$PIPERUN" "${gpu[@]}" processors.pbc x=gen:ramp:8 y=null
 if [ ! -e /dev/nvidiactl ]; then
+    check "a part of a GPU that is not there" says 6 "device 'cuda': " \
+        "$PIPERUN" --device h100 --partition 'equally 4' --sub-device 1 main.pbc x=gen:ramp:8 y=null
     for device in cuda cuda:0 h100; do
         check "$device without a driver" says 6 "device 'cuda': (NVIDIA's driver is not installed|this machine has no NVIDIA GPU).*--device cpu" \
             "$PIPERUN" --device $device main.pbc x=gen:ramp:8 y=null

@@ -60,6 +60,7 @@ fails usage "no level of that name" 2 "'l5' is no level" sim16 by-affinity l5
 fails usage "nothing behind /" 2 "a scheme is missing" sim16 equally 8 /
 fails usage "help" 0 'by-affinity LEVEL' --help
 check "kinds of devices that are not there" says 6 "'opencl' is not supported" "$PIPERUN" partition opencl equally 1
-check "a GPU with a number" says 6 "'cuda:1' is a GPU: this version does not divide GPUs" "$PIPERUN" partition cuda:1 equally 1
+[ -e /dev/nvidiactl ] || check "a GPU that is not there" says 6 "device 'cuda': " "$PIPERUN" partition cuda:1 equally 1
+check "the multiprocessors of a GPU" says 0 '^1 +2  2-3 ' "$PIPERUN" partition cuda-emulated equally 2
 check "no number" says 2 "there is no device 'cuda:x'" "$PIPERUN" partition cuda:x equally 1
 check "the list has figures" says 0 '^sim16 +16 +8 +1 GHz +1 GiB +256 GB/s +16  equally, by-counts, by-affinity \(l3 l2 l1\)$' "$PIPERUN" --list-devices

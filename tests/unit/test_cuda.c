@@ -8,6 +8,7 @@
 #include "runtime/backend/cuda/cuda.h"
 #include "runtime/backend/cuda/emulated_driver.h"
 #include "runtime/host/pipert.h"
+#include "runtime/host/pipert_device.h"
 #include "tests/unit/built_container.h"
 
 #include <stdio.h>
@@ -266,6 +267,52 @@ static void refused_kernels_are_explained(void **unused)
     prt_program_free(program);
 }
 
+/* Executes the program on a sub-device of the emulated GPU, which has four multiprocessors. */
+static void execute_on_part(const struct prt_program *program, uint32_t first, uint32_t count)
+{
+    struct prt_device_tree *tree;
+    struct prt_error error;
+    assert_int_equal(prt_device_open("cuda-emulated", NULL, NULL, &tree, NULL, &error), PRT_OK);
+    const int64_t scheme[] = {PRT_PARTITION_BY_COUNTS, first > 0 ? first : count,
+                              first > 0 ? count : 1, PRT_PARTITION_BY_COUNTS_LIST_END, 0};
+    struct prt_device_handle parts[2];
+    assert_int_equal(
+        prt_create_sub_devices(tree, prt_device_tree_root(tree), scheme, 2, parts, NULL), PRT_OK);
+    const struct prt_run_options options = {.tree = tree, .part = parts[first > 0]};
+    struct prt_run *run;
+    struct stream stream = {0};
+    outcome = (struct outcome){.count = 0};
+    assert_int_equal(prt_run_create(program, &options, &run, &error), PRT_OK);
+    prt_device_tree_destroy(tree);
+    assert_int_equal(prt_run_bind_input(run, 0, give_packets, &stream, &error), PRT_OK);
+    assert_int_equal(prt_run_bind_output(run, 1, take_packets, &outcome, &error), PRT_OK);
+    assert_false(prt_run_used_multiprocessor(run, 0, first));
+    outcome.status = prt_run_execute(run, &outcome.error);
+    expect_same(&outcome, &expected);
+    for (uint32_t stage = 0; prt_run_stage(run, stage, &(struct prt_stage_statistics){0});
+         stage++) {
+        uint32_t inside = 0;
+        for (uint32_t number = 0; number < 5; number++) {
+            bool used = prt_run_used_multiprocessor(run, stage, number);
+            assert_true(!used || (number >= first && number < first + count));
+            inside += used;
+        }
+        assert_true(inside > 0);
+    }
+    prt_run_destroy(run);
+}
+
+static void a_part_uses_its_multiprocessors_only(void **unused)
+{
+    (void)unused;
+    struct prt_program *program = load_program();
+    execute_on(program, "cpu:1", &expected);
+    execute_on_part(program, 0, 2);
+    execute_on_part(program, 2, 2);
+    execute_on_part(program, 1, 3);
+    prt_program_free(program);
+}
+
 static void names_of_gpus(void **unused)
 {
     (void)unused;
@@ -282,4 +329,5 @@ static void names_of_gpus(void **unused)
 
 TEST_MAIN("cuda", cmocka_unit_test(no_call_of_the_driver_while_the_run_lasts),
           cmocka_unit_test(each_call_fails_in_turn), cmocka_unit_test(a_lost_device_is_found),
-          cmocka_unit_test(refused_kernels_are_explained), cmocka_unit_test(names_of_gpus))
+          cmocka_unit_test(refused_kernels_are_explained),
+          cmocka_unit_test(a_part_uses_its_multiprocessors_only), cmocka_unit_test(names_of_gpus))

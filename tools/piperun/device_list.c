@@ -106,7 +106,8 @@ static void add_schemes(struct text *text, const struct prt_device_information *
 
 /* ---- piperun --list-devices ---- */
 
-static void print_listed_device(const char *name, int width)
+/* `remark` ends the row. */
+static void print_listed_device(const char *name, int width, const char *remark)
 {
     struct prt_device_tree *tree;
     struct prt_device_figures figures;
@@ -123,9 +124,9 @@ static void print_listed_device(const char *name, int width)
     add_text(&bandwidth, "/s");
     if (figures.memory_bytes_per_cycle == 0) bandwidth = (struct text){.bytes = "-", .length = 1};
     add_schemes(&schemes, &information);
-    printf("%-*s  %5" PRIu32 "  %5" PRIu32 "  %-8s  %-9s  %11s  %11" PRIu32 "  %s\n", width, name,
+    printf("%-*s  %5" PRIu32 "  %5" PRIu32 "  %-8s  %-9s  %11s  %11" PRIu32 "  %s%s\n", width, name,
            figures.cu_count, figures.lanes, clock.bytes, memory.bytes, bandwidth.bytes,
-           figures.subdevices_max, schemes.bytes);
+           figures.subdevices_max, schemes.bytes, remark);
     prt_device_tree_destroy(tree);
 }
 
@@ -135,18 +136,11 @@ static void print_gpus(int width)
     struct prt_gpu_figures figures;
     struct prt_error unread;
     for (uint32_t i = 0; prt_gpu_describe(i, &figures, &unread) == PRT_OK; i++) {
-        struct text name = {.length = 0}, clock = name, memory = name, bandwidth = name;
+        struct text name = {.length = 0}, remark = name;
         add_text(&name, "cuda:%" PRIu32, i);
-        add_scaled_text(&clock, figures.clock_hz, 1000, hertz, sizeof hertz / sizeof hertz[0]);
-        add_scaled_text(&memory, figures.memory_bytes, 1024, bytes, sizeof bytes / sizeof bytes[0]);
-        add_scaled_text(&bandwidth, figures.memory_bytes_per_second, 1000, decimal_bytes,
-                        sizeof decimal_bytes / sizeof decimal_bytes[0]);
-        add_text(&bandwidth, "/s");
-        printf("%-*s  %5" PRIu32 "  %5s  %-8s  %-9s  %11s  %11s  %s, compute capability %" PRIu32
-               ".%" PRIu32 "\n",
-               width, name.bytes, figures.multiprocessors, "-", clock.bytes, memory.bytes,
-               bandwidth.bytes, "-", figures.name, figures.capability / 10,
-               figures.capability % 10);
+        add_text(&remark, "; %s, compute capability %" PRIu32 ".%" PRIu32, figures.name,
+                 figures.capability / 10, figures.capability % 10);
+        print_listed_device(name.bytes, width, remark.bytes);
     }
 }
 
@@ -158,7 +152,7 @@ int prt_command_list_devices(void)
     printf("%-*s  %5s  %5s  %-8s  %-9s  %11s  %11s  %s\n", width, "device", "CUs", "lanes", "clock",
            "memory", "bandwidth", "sub-devices", "partitioned by");
     for (size_t i = 0; prt_device_name(i) != NULL; i++)
-        print_listed_device(prt_device_name(i), width);
+        print_listed_device(prt_device_name(i), width, "");
     print_gpus(width);
     printf("%-*s  executes no kernel: measures the scheduler\n", width, "null");
     return EXIT_DONE;
@@ -526,7 +520,7 @@ int prt_part_read(const char *device, const char *partition, const char *path,
     *part = (struct prt_part){.schemes = NULL};
     if (strcmp(device, "null") == 0)
         return PRT_COMPLAIN(EXIT_USAGE, "--partition: device 'null' has no sub-devices to run on: "
-                                        "simulated devices have");
+                                        "simulated devices and GPUs have");
     int exit_code = read_schemes(partition, part);
     if (exit_code != EXIT_DONE) return exit_code;
     uint32_t row = 0;

@@ -5,15 +5,18 @@
 #include "runtime/backend/cuda/cuda_run.h"
 #include "runtime/backend/cuda/emulated_driver.h"
 #include "model/queue.h"
+#include "model/tree_device.h"
 #include "runtime/load/image_ptx.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct prt_device {
     struct devdesc description;
-    struct prt_device_tree *tree;
+    struct prt_device_tree *tree;  /* of the program's device */
+    struct prt_device_tree *parts; /* of the GPU; NULL: not wanted yet */
     struct prt_queue_table queues;
     struct prt_cuda_driver driver;
     struct prt_cuda_figures figures;
@@ -91,21 +94,57 @@ static int read_figures(const struct prt_cuda_driver *driver, int device,
     return result;
 }
 
+/* Closes the driver. */
+static enum prt_status describe_gpu(struct prt_cuda_driver *driver, uint32_t number,
+                                    struct prt_cuda_figures *figures, struct prt_error *error)
+{
+    int device = 0;
+    enum prt_status status = find_gpu(driver, number, &device, error);
+    if (status == PRT_OK) {
+        int result = read_figures(driver, device, figures);
+        if (result != PRT_CUDA_SUCCESS)
+            status = prt_cuda_refuse(driver, result, "reading the figures of a GPU", error);
+    }
+    prt_cuda_driver_close(driver);
+    return status;
+}
+
 enum prt_status prt_cuda_describe(uint32_t number, struct prt_cuda_figures *figures,
                                   struct prt_error *error)
 {
     struct prt_cuda_driver driver;
-    int device = 0;
     enum prt_status status = prt_cuda_driver_open(&driver, error);
+    return status == PRT_OK ? describe_gpu(&driver, number, figures, error) : status;
+}
+
+static void fill_description(const struct prt_cuda_figures *figures, struct devdesc *description)
+{
+    (void)devdesc_builtin("cuda", description);
+    description->cu_count = description->max_sub_devices = figures->multiprocessors;
+    description->cus_per_domain[PRT_LEVEL_L2] = figures->multiprocessors;
+    description->memory_bytes = figures->memory_bytes;
+    if (figures->l2_bytes > 0) description->cache_bytes[PRT_LEVEL_L2] = figures->l2_bytes;
+    if (figures->clock_hz == 0) return;
+    description->clock_hz = figures->clock_hz;
+    description->memory_bytes_per_cycle = figures->memory_bytes_per_second / figures->clock_hz;
+}
+
+enum prt_status prt_cuda_describe_device(const char *name, struct devdesc *description,
+                                         struct prt_error *error)
+{
+    struct prt_cuda_driver driver;
+    struct prt_cuda_figures figures;
+    uint32_t number;
+    enum prt_status status = PRT_OK;
+    if (prt_cuda_find_name(name, &number) == PRT_CUDA_EMULATED)
+        prt_emulated_driver_open(&driver);
+    else
+        status = prt_cuda_driver_open(&driver, error);
+    if (status == PRT_OK) status = describe_gpu(&driver, number, &figures, error);
     if (status != PRT_OK) return status;
-    status = find_gpu(&driver, number, &device, error);
-    if (status == PRT_OK) {
-        int result = read_figures(&driver, device, figures);
-        if (result != PRT_CUDA_SUCCESS)
-            status = prt_cuda_refuse(&driver, result, "reading the figures of a GPU", error);
-    }
-    prt_cuda_driver_close(&driver);
-    return status;
+    fill_description(&figures, description);
+    snprintf(description->name, sizeof description->name, "%s", name);
+    return PRT_OK;
 }
 
 /* ---- opening ---- */
@@ -153,6 +192,7 @@ static void cuda_close(struct prt_device *device)
     if (device->retained) (void)device->driver.context_release(device->number);
     prt_cuda_driver_close(&device->driver);
     prt_queue_table_free(&device->queues);
+    prt_device_tree_destroy(device->parts);
     prt_device_tree_destroy(device->tree);
     free(device);
 }
@@ -166,6 +206,7 @@ static enum prt_status open_device(struct prt_device *made,
     if (status != PRT_OK)
         return prt_error_set(error, status, "device '%s': %s", options->description->name,
                              prt_status_text(status));
+    if (options->tree != NULL) made->parts = prt_device_tree_share(options->tree);
     made->queues.tree = made->tree;
     made->origin_nanoseconds = prt_cuda_now_nanoseconds();
     return take_gpu(made, options->number, error);
@@ -215,6 +256,35 @@ static void cuda_info(const struct prt_device *device, struct prt_device_info *i
 static struct prt_device_tree *cuda_tree(struct prt_device *device)
 {
     return device->tree;
+}
+
+static enum prt_status cuda_parts(struct prt_device *device, struct prt_device_tree **tree,
+                                  struct prt_error *error)
+{
+    struct devdesc own;
+    fill_description(&device->figures, &own);
+    if (device->parts == NULL && prt_queue_tree_create(&own, &device->parts) != PRT_OK)
+        return prt_error_set(error, PRT_E_NOMEM, "out of memory");
+    const struct devdesc *given = prt_device_tree_description(device->parts);
+    if (given->cu_count != own.cu_count)
+        return prt_error_set(error, PRT_E_INVALID_DEVICE,
+                             "the tree is of a device of %" PRIu32
+                             " compute units, and the GPU has %" PRIu32
+                             " multiprocessors: prt_device_open with \"cuda\" makes its tree",
+                             given->cu_count, own.cu_count);
+    *tree = device->parts;
+    return PRT_OK;
+}
+
+static void cuda_confine(struct prt_device *device, uint32_t first_cu, uint32_t cu_count)
+{
+    device->run.first_multiprocessor = first_cu;
+    device->run.multiprocessor_count = cu_count;
+}
+
+static bool cuda_unit_used(const struct prt_device *device, uint32_t stage, uint32_t cu)
+{
+    return cu < device->figures.multiprocessors && prt_cuda_run_used(&device->run, stage, cu);
 }
 
 static enum prt_status cuda_set_kernels(struct prt_device *device,
@@ -280,7 +350,11 @@ static enum prt_status cuda_begin(struct prt_device *device, const struct prt_re
     device->run.driver = &device->driver;
     device->run.objects = device->objects;
     device->run.device = device->number;
+    device->run.queues = &device->queues;
     device->run.multiprocessors = device->figures.multiprocessors;
+    if (device->run.multiprocessor_count == 0)
+        device->run.multiprocessor_count = device->figures.multiprocessors;
+    device->run.cu_count = device->description.cu_count;
     return prt_cuda_run_begin(&device->run, work, error);
 }
 
@@ -306,6 +380,9 @@ const struct prt_device_ops prt_cuda_device = {
     .close = cuda_close,
     .info = cuda_info,
     .tree = cuda_tree,
+    .parts = cuda_parts,
+    .confine = cuda_confine,
+    .unit_used = cuda_unit_used,
     .set_kernels = cuda_set_kernels,
     .queue_create = cuda_queue_create,
     .queue_destroy = cuda_queue_destroy,
@@ -321,6 +398,9 @@ const struct prt_device_ops prt_cuda_emulated_device = {
     .close = cuda_close,
     .info = cuda_info,
     .tree = cuda_tree,
+    .parts = cuda_parts,
+    .confine = cuda_confine,
+    .unit_used = cuda_unit_used,
     .set_kernels = cuda_set_kernels,
     .queue_create = cuda_queue_create,
     .queue_destroy = cuda_queue_destroy,

@@ -9,8 +9,9 @@
  *                kernel gives no sign of life is the driver asked
  *     close      waits for the kernel, frees everything
  *
- * Compute units are names, as those of the host's cores: every launch is spread over all multiprocessors but one, which
- * executes the scheduler.  Arguments and `init` are evaluated by the host, by the container's image for processors.
+ * The program's compute units are names, as those of the host's cores: its device, and each of its sub-devices, has a share
+ * of the multiprocessors of the run.  These are all of the GPU, or those of one of its parts, and one of them executes the
+ * scheduler.  Arguments and `init` are evaluated by the host, by the container's image for processors.
  *
  * `prt_cuda_emulated_device` is the same with emulated_driver.h, for tests.
  *
@@ -38,6 +39,11 @@ struct prt_cuda_figures {
 /* The GPU of that number.  PRT_E_DEVICE: there is no driver, or no such GPU. */
 enum prt_status prt_cuda_describe(uint32_t number, struct prt_cuda_figures *figures,
                                   struct prt_error *error);
+
+/* The GPU of that name (prt_cuda_find_name), as a device whose compute units are its multiprocessors.  What its driver does
+ * not tell is that of the description `cuda`.  PRT_E_DEVICE: as above. */
+enum prt_status prt_cuda_describe_device(const char *name, struct devdesc *description,
+                                         struct prt_error *error);
 
 /* PRT_E_DEVICE: the container cannot run on any GPU. */
 enum prt_status prt_cuda_check_container(const struct prt_container *container,

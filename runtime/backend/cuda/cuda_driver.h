@@ -104,6 +104,8 @@ typedef uint64_t prt_cuda_address;
     CALL(memory_free, "cuMemFree_v2", (prt_cuda_address address), (address))                       \
     CALL(copy_to_device, "cuMemcpyHtoD_v2", (prt_cuda_address to, const void *from, size_t bytes), \
          (to, from, bytes))                                                                        \
+    CALL(copy_to_host, "cuMemcpyDtoH_v2", (void *to, prt_cuda_address from, size_t bytes),         \
+         (to, from, bytes))                                                                        \
     CALL(host_allocate, "cuMemHostAlloc", (void **memory, size_t bytes, unsigned flags),           \
          (memory, bytes, flags))                                                                   \
     CALL(host_free, "cuMemFreeHost", (void *memory), (memory))                                     \

@@ -40,10 +40,10 @@ enum prt_status prt_cuda_refuse(const struct prt_cuda_driver *driver, int result
 
 /* Distances from its beginning. */
 struct layout {
-    uint64_t resident, stages, rings, in, places, left, out, finishes, pending, sums,
-        core; /* then: */
+    uint64_t resident, stages, stations, rings, multiprocessors, executed; /* then: */
+    uint64_t in, places, left, out, finishes, pending, sums, core;
     uint64_t appended, scratch;
-    uint64_t filled; /* bytes that the host fills: up to `rings` and these */
+    uint64_t filled; /* bytes that the host fills: up to `executed` and these */
     uint64_t bytes;
 };
 
@@ -104,7 +104,10 @@ static bool lay_out_memory(const struct prt_cuda_run *run, struct layout *l)
     bool fits = measure_scratch(run->work, &numbers, &packets) &&
                 add_room(&l->resident, &end, 1, sizeof(struct core_resident)) &&
                 add_room(&l->stages, &end, core->stage_count, sizeof(struct core_resident_stage)) &&
-                add_room(&l->rings, &end, core->buffer_count, sizeof(uint8_t *));
+                add_room(&l->stations, &end, run->stations.count, sizeof(struct core_station)) &&
+                add_room(&l->rings, &end, core->buffer_count, sizeof(uint8_t *)) &&
+                add_room(&l->multiprocessors, &end, run->multiprocessors, sizeof(uint32_t)) &&
+                add_room(&l->executed, &end, core->stage_count, run->multiprocessors);
     l->filled = end;
     fits = fits && add_room(&l->in, &end, core->input_count, sizeof(void *)) &&
            add_room(&l->places, &end, core->input_count, sizeof(struct kernel_window)) &&
@@ -137,6 +140,7 @@ static void fill_resident_stage(const struct prt_cuda_run *run, uint32_t index,
     *stage = (struct core_resident_stage){
         .run = GPU_ENTRY(number, GPU_ENTRY_RUN),
         .finish = GPU_ENTRY(number, GPU_ENTRY_FINISH),
+        .station = run->stations.of_stage[index],
         .arguments =
             on_device(run->blocks, (uint64_t)((const uint8_t *)object->arguments - blocks)),
         .tables = on_device(run->blocks, (uint64_t)((const uint8_t *)object->tables - blocks)),
@@ -157,7 +161,9 @@ static void fill_arena(const struct prt_cuda_run *run, const struct layout *l, u
 {
     struct core_resident *resident = copy_at(copy, l->resident);
     struct core_resident_stage *stages = copy_at(copy, l->stages);
+    struct core_station *stations = copy_at(copy, l->stations);
     uint8_t **rings = copy_at(copy, l->rings);
+    uint64_t pending = l->pending;
     prt_cuda_address arena = run->arena;
     *resident = (struct core_resident){
         .core = on_device(arena, l->core),
@@ -165,20 +171,34 @@ static void fill_arena(const struct prt_cuda_run *run, const struct layout *l, u
         .image = on_device(run->mail_address, ALIGNMENT),
         .host = run->emulated != NULL ? prt_emulated_kernels_host(run->emulated) : NULL,
         .stages = on_device(arena, l->stages),
+        .stations = on_device(arena, l->stations),
+        .station_count = run->stations.count,
         .rings = on_device(arena, l->rings),
         .in = on_device(arena, l->in),
         .places = on_device(arena, l->places),
         .left = on_device(arena, l->left),
         .out = on_device(arena, l->out),
         .finishes = on_device(arena, l->finishes),
-        .pending = on_device(arena, l->pending),
         .scratch = on_device(arena, l->scratch),
         .appended = on_device(arena, l->appended),
         .sums = on_device(arena, l->sums),
-        .workers = run->multiprocessors - 1,
-        .threads = run->threads};
+        .multiprocessors = on_device(arena, l->multiprocessors),
+        .executed = on_device(arena, l->executed),
+        .blocks = run->multiprocessors,
+        .threads = run->threads,
+        .cu_count = run->cu_count,
+        .first_multiprocessor = run->first_multiprocessor,
+        .multiprocessor_count = run->multiprocessor_count};
     for (uint32_t i = 0; i < run->work->core->stage_count; i++)
         fill_resident_stage(run, i, &stages[i]);
+    for (uint32_t i = 0; i < run->stations.count; i++) {
+        const struct prt_cuda_range *range = &run->stations.ranges[i];
+        stations[i] = (struct core_station){.first_cu = range->first_cu,
+                                            .cu_count = range->end_cu - range->first_cu,
+                                            .pending_room = range->stages,
+                                            .pending = on_device(arena, pending)};
+        pending += range->stages * sizeof(struct core_pending);
+    }
     for (uint32_t i = 0; i < run->ring_count; i++)
         rings[i] = on_device(run->rings[i].address, 0);
 }
@@ -192,6 +212,9 @@ static enum prt_status create_arena(struct prt_cuda_run *run, struct prt_error *
     int result = driver->memory_allocate(&run->arena, (size_t)layout.bytes);
     if (result != PRT_CUDA_SUCCESS)
         return prt_cuda_refuse(driver, result, "allocating tables", error);
+    run->used = run->arena + layout.multiprocessors;
+    run->used_bytes = (size_t)(layout.filled - layout.multiprocessors);
+    run->executed_at = (size_t)(layout.executed - layout.multiprocessors);
     uint8_t *copy = aligned_alloc(ALIGNMENT, (size_t)layout.filled);
     if (copy == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     memset(copy, 0, (size_t)layout.filled);
@@ -263,7 +286,9 @@ enum prt_status prt_cuda_run_begin(struct prt_cuda_run *run, const struct prt_re
                                    struct prt_error *error)
 {
     run->work = work;
-    enum prt_status status = prt_cuda_code_load(run, error);
+    enum prt_status status = prt_cuda_stations_find(work->core, run->queues, &run->stations);
+    if (status != PRT_OK) return prt_error_set(error, status, "out of memory");
+    status = prt_cuda_code_load(run, error);
     if (status == PRT_OK) status = prt_cuda_rings_create(run, error);
     if (status == PRT_OK) status = create_device_blocks(run, error);
     if (status == PRT_OK) status = create_mail(run, error);
@@ -289,6 +314,8 @@ void prt_cuda_run_end(struct prt_cuda_run *run)
     if (run->mail != NULL) (void)driver->host_free(run->mail);
     prt_cuda_code_unload(run);
     prt_emulated_kernels_destroy(run->emulated);
+    prt_cuda_stations_free(&run->stations);
+    free(run->uses);
     *run = (struct prt_cuda_run){.driver = NULL};
 }
 
@@ -366,13 +393,30 @@ static bool answers_itself(struct prt_cuda_run *run, struct core *core, uint64_t
     return run->asked_nanoseconds > 0 && now - run->asked_nanoseconds > ANSWER_NANOSECONDS;
 }
 
+/* Afterwards prt_cuda_run_used knows which multiprocessors have executed which stages. */
 static enum prt_status end_kernel(struct prt_cuda_run *run, struct prt_error *error)
 {
+    const struct prt_cuda_driver *driver = run->driver;
     run->launched = false;
-    int result = run->driver->stream_wait(run->stream);
+    int result = driver->stream_wait(run->stream);
+    if (result != PRT_CUDA_SUCCESS)
+        return prt_cuda_refuse(driver, result, "executing the pipeline", error);
+    run->uses = malloc(run->used_bytes);
+    if (run->uses == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
+    result = driver->copy_to_host(run->uses, run->used, run->used_bytes);
     return result == PRT_CUDA_SUCCESS
                ? PRT_OK
-               : prt_cuda_refuse(run->driver, result, "executing the pipeline", error);
+               : prt_cuda_refuse(driver, result, "reading which multiprocessors it used", error);
+}
+
+bool prt_cuda_run_used(const struct prt_cuda_run *run, uint32_t stage, uint32_t multiprocessor)
+{
+    if (run->uses == NULL) return false;
+    const uint32_t *multiprocessors = (const uint32_t *)(const void *)run->uses;
+    const uint8_t *executed = run->uses + run->executed_at + (size_t)stage * run->multiprocessors;
+    for (uint32_t block = 0; block < run->multiprocessors; block++)
+        if (multiprocessors[block] == multiprocessor && executed[block] != 0) return true;
+    return false;
 }
 
 enum prt_status prt_cuda_run_resume(struct prt_cuda_run *run, struct core *core,

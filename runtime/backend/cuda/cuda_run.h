@@ -16,6 +16,7 @@
 #define RUNTIME_BACKEND_CUDA_CUDA_RUN_H
 
 #include "runtime/backend/cuda/cuda_driver.h"
+#include "runtime/backend/cuda/cuda_stations.h"
 #include "runtime/backend/cuda/emulated_driver.h"
 #include "runtime/device/device.h"
 
@@ -34,7 +35,12 @@ struct prt_cuda_run {
     const struct container_image *image; /* that the GPU executes */
     const struct prt_resident_run *work; /* during prt_cuda_run_begin */
     int device;                          /* the driver's number of the GPU */
-    uint32_t multiprocessors, threads;   /* that have been found: of a block */
+    struct prt_queue_table *queues;
+    uint32_t multiprocessors;                            /* of the GPU */
+    uint32_t first_multiprocessor, multiprocessor_count; /* that the run uses */
+    uint32_t cu_count;                                   /* of the program's device */
+    uint32_t threads;                                    /* of a block: found */
+    struct prt_cuda_stations stations;
 
     void *link, *module, *function, *stream;
     prt_cuda_address arena, blocks;
@@ -45,6 +51,11 @@ struct prt_cuda_run {
     prt_cuda_address mail_address;
     struct prt_emulated_kernels *emulated;
 
+    /* Which multiprocessor each block is on, and, from `executed_at` on, the blocks that have executed each stage. */
+    prt_cuda_address used;
+    size_t used_bytes, executed_at;
+    uint8_t *uses; /* the host's copy; NULL: the run has not ended */
+
     uint64_t go;
     bool launched; /* the kernel may still be there */
     bool awaiting; /* the device has not answered yet */
@@ -52,12 +63,15 @@ struct prt_cuda_run {
     uint64_t launches;
 };
 
-/* `run` has driver, objects, image, device and multiprocessors. */
+/* `run` has the members from `driver` to `cu_count` but `work`. */
 enum prt_status prt_cuda_run_begin(struct prt_cuda_run *run, const struct prt_resident_run *work,
                                    struct prt_error *error);
 enum prt_status prt_cuda_run_resume(struct prt_cuda_run *run, struct core *core,
                                     enum core_outcome *outcome, struct prt_error *error);
 void prt_cuda_run_end(struct prt_cuda_run *run);
+
+/* Has the multiprocessor of that number executed firings of the stage?  False until the run has ended. */
+bool prt_cuda_run_used(const struct prt_cuda_run *run, uint32_t stage, uint32_t multiprocessor);
 
 /* The error of a call, with its cause and what was done. */
 enum prt_status prt_cuda_refuse(const struct prt_cuda_driver *driver, int result, const char *deed,

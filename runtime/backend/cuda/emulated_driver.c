@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { MULTIPROCESSORS = 3 };
+enum { MULTIPROCESSORS = 4 };
 
 /* Handles of things that do nothing point here. */
 static const char nothing = 0;
@@ -145,6 +145,12 @@ static int emulated_free(prt_cuda_address address)
 static int emulated_copy(prt_cuda_address to, const void *from, size_t bytes)
 {
     memcpy((void *)(uintptr_t)to, from, bytes);
+    return PRT_CUDA_SUCCESS;
+}
+
+static int emulated_copy_back(void *to, prt_cuda_address from, size_t bytes)
+{
+    memcpy(to, (const void *)(uintptr_t)from, bytes);
     return PRT_CUDA_SUCCESS;
 }
 
@@ -305,7 +311,6 @@ static int emulated_launch(void *function, unsigned grid_x, unsigned grid_y, uns
     (void)shared_bytes;
     memcpy(&address, parameters[0], sizeof address);
     s->resident = (struct core_resident *)(uintptr_t)address;
-    /* The scheduler is the last to start: without it the workers would not end. */
     for (uint32_t number = grid_x; number-- > 0;) {
         struct block *block = &s->blocks[s->started];
         *block = (struct block){.stream = s, .number = number};
@@ -313,9 +318,7 @@ static int emulated_launch(void *function, unsigned grid_x, unsigned grid_y, uns
             s->started++;
             continue;
         }
-        s->resident->orders[1].job = (struct core_job){.kind = CORE_JOB_LEAVE};
-        __atomic_store_n(&s->resident->heads[1].value, UINT64_C(1) << 32 | s->resident->workers,
-                         __ATOMIC_RELEASE);
+        __atomic_store_n(&s->resident->mail->stop, 1, __ATOMIC_RELAXED);
         (void)emulated_stream_wait(s);
         return PRT_CUDA_OUT_OF_MEMORY;
     }
@@ -357,6 +360,7 @@ void prt_emulated_driver_open(struct prt_cuda_driver *driver)
                                        .memory_allocate = emulated_allocate,
                                        .memory_free = emulated_free,
                                        .copy_to_device = emulated_copy,
+                                       .copy_to_host = emulated_copy_back,
                                        .host_allocate = emulated_host_allocate,
                                        .host_free = emulated_host_free,
                                        .host_register = emulated_register,

@@ -14,7 +14,7 @@ struct prt_emulated_kernels {
     const struct core *core;
     const struct prt_kernel_object *objects; /* runs, then finishes */
     bool *threads;                      /* by stage: firings are executed by different threads */
-    struct prt_kernel_scratch *scratch; /* by block */
+    struct prt_kernel_scratch *scratch; /* by thread */
     uint32_t blocks;
 };
 
@@ -83,10 +83,11 @@ static void lower_atomically(uint64_t *number, uint64_t to)
 }
 
 static int32_t execute_strided(const struct prt_emulated_kernels *k, uint32_t index,
-                               const struct kernel_batch *batch, uint32_t block, uint32_t blocks)
+                               const struct kernel_batch *batch, uint32_t block, uint32_t blocks,
+                               const struct prt_kernel_scratch *scratch)
 {
     for (uint64_t i = block; i < batch->count; i += blocks) {
-        enum kernel_status status = execute_firing(k, index, batch, i, &k->scratch[block]);
+        enum kernel_status status = execute_firing(k, index, batch, i, scratch);
         if (status == KERNEL_OK) continue;
         lower_atomically(batch->completed, i);
         return (int32_t)status;
@@ -104,15 +105,17 @@ static int32_t execute_alone(const struct prt_kernel_object *object,
 }
 
 /* On the host all threads are first threads of a block. */
-static int32_t call_emulated_entry(void *context, uint32_t entry, const struct kernel_batch *batch,
-                                   uint32_t block, uint32_t blocks)
+static int32_t call_emulated_entry(void *context, uint32_t thread, uint32_t entry,
+                                   const struct kernel_batch *batch, uint32_t block,
+                                   uint32_t blocks)
 {
     const struct prt_emulated_kernels *k = context;
     uint32_t index = entry / GPU_ENTRY_KINDS;
     const struct prt_kernel_object *run = &k->objects[index];
     if (entry % GPU_ENTRY_KINDS == GPU_ENTRY_FINISH)
         return block > 0 ? KERNEL_OK : execute_alone(run + k->core->stage_count, batch);
-    if (k->threads[index]) return execute_strided(k, index, batch, block, blocks);
+    if (k->threads[index])
+        return execute_strided(k, index, batch, block, blocks, &k->scratch[thread]);
     return block > 0 ? KERNEL_OK : execute_alone(run, batch);
 }
 
