@@ -68,7 +68,10 @@ kernel scale(in i32 x, out i32 y; i32 by) { y <- by * x; }
 kernel odd(in i32 x, out i32 y push 0..1) { if (x % 2 != 0) y <- x; }
 kernel total(in i32 x, out i32 y) { state i32 s; s += x; y <- s; }
 pipeline main(in i32 x, out i32 y, out i32 z) {
-    x -> scale(3) -> a; a -> scale(5) -> odd -> y; a -> scale(7) -> total -> z;
+    buffer i32 a;
+    x -> scale(3) -> a;
+    a -> scale(5) -> odd -> y;
+    a -> scale(7) -> total -> z;
 }
 END
 for layout in sequence side-by-side groups; do
