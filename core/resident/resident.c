@@ -102,7 +102,7 @@ static void move_packets(const struct core_resident *r, const struct core_order 
     }
 }
 
-/* What a block does in the run. */
+/* The part of a block in the run. */
 struct seat {
     bool scheduler;
     uint32_t block;
@@ -184,7 +184,7 @@ static void worker_loop(struct core_resident *r, const struct seat *seat)
 /* ---- seats ---- */
 
 /* Is the block on a multiprocessor that the run uses? */
-static bool is_used(const struct core_resident *r, uint32_t block)
+static bool uses_multiprocessor_of(const struct core_resident *r, uint32_t block)
 {
     uint32_t multiprocessor = r->multiprocessors[block];
     return multiprocessor >= r->first_multiprocessor &&
@@ -215,13 +215,13 @@ static struct seat find_seat(const struct core_resident *r, uint32_t block, uint
     struct seat seat = {.block = block};
     uint32_t before = 0, used = 0; /* blocks that the run uses: before this one, and all */
     for (uint32_t i = 0; i < r->blocks; i++) {
-        if (!is_used(r, i)) continue;
+        if (!uses_multiprocessor_of(r, i)) continue;
         used++;
         before += r->multiprocessors[i] < r->multiprocessors[block] ||
                   (r->multiprocessors[i] == r->multiprocessors[block] && i < block);
     }
     *workers = used - 1;
-    if (!is_used(r, block)) return seat;
+    if (!uses_multiprocessor_of(r, block)) return seat;
     seat.scheduler = before == 0;
     if (seat.scheduler) return seat;
     bool divided = all_have_workers(r, used - 1);
@@ -334,7 +334,7 @@ static uint32_t workers_for(const struct core_resident *r, const struct core_sta
     return workers > 0 ? workers : 1;
 }
 
-/* What a station has written, another one may read next. */
+/* Another station may be the next reader of packets that a station has written. */
 static void pass_on_packets(const struct core_resident *r)
 {
     if (r->open_stations > 1) core_fence_device();

@@ -40,8 +40,8 @@ struct prt_cuda_figures {
 enum prt_status prt_cuda_describe(uint32_t number, struct prt_cuda_figures *figures,
                                   struct prt_error *error);
 
-/* The GPU of that name (prt_cuda_find_name), as a device whose compute units are its multiprocessors.  What its driver does
- * not tell is that of the description `cuda`.  PRT_E_DEVICE: as above. */
+/* The GPU of that name (prt_cuda_find_name), as a device whose compute units are its multiprocessors.  Figures
+ * that its driver does not tell are those of the description `cuda`.  PRT_E_DEVICE: as above. */
 enum prt_status prt_cuda_describe_device(const char *name, struct devdesc *description,
                                          struct prt_error *error);
 

@@ -29,6 +29,7 @@ struct prt_cuda_ring {
     uint32_t mapped; /* of the two */
 };
 
+/* One struct because all of it begins and ends with the run. */
 struct prt_cuda_run {
     const struct prt_cuda_driver *driver;
     const struct prt_kernel_object *objects;

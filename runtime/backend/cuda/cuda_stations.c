@@ -11,7 +11,7 @@ static int compare_ranges(const void *a, const void *b)
 }
 
 /* Sorts the ranges, and joins those that have compute units in common. */
-static uint32_t join_ranges(struct prt_cuda_range *ranges, uint32_t count)
+static uint32_t join_overlapping(struct prt_cuda_range *ranges, uint32_t count)
 {
     uint32_t joined = 1;
     qsort(ranges, count, sizeof *ranges, compare_ranges);
@@ -46,7 +46,7 @@ enum prt_status prt_cuda_stations_find(const struct core *core, struct prt_queue
     if (ranges == NULL || of_stage == NULL) return PRT_E_NOMEM;
     for (uint32_t i = 0; i < count; i++)
         ranges[i] = stage_range(core, queues, i);
-    stations->count = join_ranges(ranges, count);
+    stations->count = join_overlapping(ranges, count);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t low = 0, high = stations->count - 1, cu = stage_range(core, queues, i).first_cu;
         while (low < high) {
