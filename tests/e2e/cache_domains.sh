@@ -60,3 +60,18 @@ check "the cycles that the compiler predicts" says 0 "^cycles +$affinity on doma
 # By hand in lang/time.md: a firing takes a cycle with a domain, and 5/4 on equal parts.
 check "the delay lines are in the caches" says 0 '"name": "comb", .*"firings": 100000, .*"execute_cycles": 100000,' cat affinity.json
 check "a half of them where they lie in two domains" says 0 '"name": "comb", .*"execute_cycles": 125000,' cat equally.json
+# On a sub-device that is a domain the caches are those of its description.
+"$PIPERUN" partition domains.dev by-affinity l3 --describe 1 >part.dev
+"$PIPEC" -q --device part.dev combs.pipe -o part.pbc
+# cycles JSON WORDS...: of a run of part.pbc.
+cycles() {
+    json=$1
+    shift
+    "$PIPERUN" -q part.pbc "$@" x=gen:noise:1:100000 y=null --stats=json:"$json"
+    sed -n 's/^ *"total_cycles": \([0-9]*\),/\1/p' "$json"
+}
+alone=$(cycles alone.json --device part.dev)
+nested=$(cycles nested.json --device domains.dev --partition 'by-affinity l3' --sub-device 1)
+check "a domain takes the cycles of a device that is like it: $alone, $nested" test "$alone" -eq "$nested"
+# Four delay lines of 16 KiB and 8 KiB between the stages: together more than one cache holds.  20 of 24 bytes go at 8 a cycle.
+check "all delay lines do not fit in one cache" says 0 '"name": "comb", .*"execute_cycles": 250000,' cat alone.json
