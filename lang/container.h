@@ -343,7 +343,8 @@ struct container_index {
 #define CONTAINER_NESTING_MAX 1024u            /* levels below an outermost kernel */
 #define CONTAINER_TREE_MAX (UINT64_C(1) << 20) /* launches of one firing with its tree */
 
-#define CONTAINER_LAUNCHES_MAX 65536u /* records in LAUNCHES */
+#define CONTAINER_LAUNCHES_MAX 65536u    /* records in LAUNCHES */
+#define CONTAINER_WORK_GROUPS_MAX 65536u /* of one launch */
 
 enum container_interface_flags {
     CONTAINER_INTERFACE_ASKS = 1,    /* its body asks whether an event is done */
@@ -362,7 +363,7 @@ struct container_interface {
     /* in the entry: where the number of the event is, and where the arguments begin */
     uint32_t event_offset_bytes, arguments_offset_bytes;
     uint32_t local_offset_bytes;          /* of its `local` variables in local memory */
-    uint32_t work_groups;                 /* of a launch: 1 */
+    uint32_t work_groups;                 /* most of one launch, 1.. */
     uint32_t group[3];                    /* work-items of a work-group */
     uint32_t global_offset, group_offset; /* of the first work-item, of the first work-group: 0 */
     /* Launch index: its launches, one after the other in LAUNCHES. */
@@ -373,7 +374,7 @@ struct container_interface {
     uint64_t arguments_bytes, local_bytes;
     uint64_t warp_cycles; /* of one warp; COUNTED: an estimate */
     uint64_t launches;    /* most that one firing executes itself; 0: it launches nothing */
-    /* Of a node's, else 0: most levels below it; most launches of one firing with its tree; most
+    /* Of a node's, else 0: most levels below it; most work-groups that one firing with its tree launches; most
      * entries that the tree has in the device queue at one time. */
     uint64_t nesting, tree, queue_entries;
 };

@@ -31,6 +31,7 @@ enum kernel_status {
     KERNEL_FAULT_FOREIGN = 8,  /* foreign code has returned `index` */
     KERNEL_FAULT_IMPURE =
         9, /* foreign code, fired twice with the same packets, has done two things */
+    KERNEL_FAULT_GROUPS = 10, /* a launch of no work-groups, or of more than declared */
 };
 
 /* The result of a foreign function.  0: done.  Of a source's firing: the stream has ended, and this firing does not count.
@@ -62,8 +63,9 @@ struct kernel_window {
 struct kernel_launch {
     uint32_t site;       /* by the firing: which of its kernel's `launch` statements */
     uint32_t event;      /* number of this launch among those of its firing, from 0 */
-    uint32_t level;      /* of the child: 1 where the outermost kernel has launched it */
-    uint32_t wait_count; /* by the firing */
+    uint32_t groups;     /* by the firing: work-groups, 1.. */
+    uint16_t wait_count; /* by the firing */
+    uint16_t level;      /* of the child: 1 where the outermost kernel has launched it */
     uint32_t waits[KERNEL_LAUNCH_WAITS_MAX]; /* by the firing: events below its own */
     uint64_t kernel;                         /* address of the child's entry */
     /* By the firing: the cycles of its own body that it executed before this launch (lang/time.md,
@@ -78,6 +80,8 @@ _Static_assert(sizeof(struct kernel_launch) == 64, "an entry of the device queue
 struct kernel_launch_list {
     uint8_t *entries; /* aligned to 64 bytes */
     uint64_t stride_bytes, capacity, count;
+    uint32_t group,
+        groups; /* of a child: which work-group of its launch this firing is, of so many */
     /* Has the tree of the launch with that number (below `count`) appended a packet: 0, 1; it is
      * executed now if it has not been.  `timestamp` is that of the question, as of a launch.
      * Negative: it has faulted, *fault is written, and the firing returns the number without its

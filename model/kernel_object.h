@@ -193,6 +193,7 @@ struct prt_device_counters {
     uint64_t index_saved_cycles; /* that unpacking takes less than dividing: index_units.h */
     /* the device queue (lang/device_queue.md) */
     uint64_t child_launches;      /* kernels launched by kernels */
+    uint64_t child_groups;        /* work-groups of these */
     uint64_t child_cycles;        /* of compute units, in children */
     uint64_t child_launch_cycles; /* of compute units, issuing and starting them */
     uint64_t child_wait_cycles;   /* of children, between being issued and begun */

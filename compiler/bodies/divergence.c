@@ -57,7 +57,8 @@ struct uniform {
 static bool is_varying_item(const struct kx *x, void *data)
 {
     const struct group_facts *const *facts = data;
-    return x->kind == KX_ITEM && (*facts)->kernel->group[x->dimension] > 1;
+    return x->kind == KX_ITEM && x->dimension <= ITEM_Z &&
+           (*facts)->kernel->group[x->dimension] > 1;
 }
 
 static bool is_varying_variable(const struct kx *x, void *data)

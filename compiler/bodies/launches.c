@@ -188,13 +188,15 @@ static void step_launch_level(const struct forest *f, const struct row *row, str
         for (size_t c = 0; c < l->children.count; c++) {
             const struct kernel *child = l->children.items[c];
             const struct bounds *from = &row->of[kernel_place(f, child)];
+            uint64_t groups = child->work_groups;
             entries = max64(entries, from->entries);
-            tree = max64(tree, from->tree);
+            tree = max64(tree, saturating_multiply(groups, saturating_add(1, from->tree)));
             for (uint32_t p = 0; p < child->out_count; p++)
-                to->packets[p] = max64(to->packets[p], from->packets[p]);
+                to->packets[p] =
+                    max64(to->packets[p], saturating_multiply(groups, from->packets[p]));
         }
         to->entries = saturating_add(l->most, entries);
-        to->tree = saturating_multiply(l->most, saturating_add(1, tree));
+        to->tree = saturating_multiply(l->most, tree);
         for (uint32_t p = 0; p < k->out_count; p++)
             to->packets[p] =
                 saturating_add(k->out[p].own_push, saturating_multiply(l->most, to->packets[p]));

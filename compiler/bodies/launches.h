@@ -3,11 +3,12 @@
  * launches: bounds of trees of launches (lang/reference.md, "Child kernels").
  *
  * most(k) is the maximum number of launches of one firing of k, own(k, p) the packets that it
- * appends by itself to out-port p, and d the number of levels below it:
+ * appends by itself to out-port p, groups(c) the maximum number of work-groups of a launch of c, each of which is a firing,
+ * and d the number of levels below it:
  *
  *     entries(k, d)    = most(k) + max over the children c of k of entries(c, d - 1)
- *     tree(k, d)       = most(k) x (1 + max of tree(c, d - 1))
- *     packets(k, d, p) = own(k, p) + most(k) x max of packets(c, d - 1, p)
+ *     tree(k, d)       = most(k) x max of groups(c) x (1 + tree(c, d - 1))
+ *     packets(k, d, p) = own(k, p) + most(k) x max of groups(c) x packets(c, d - 1, p)
  *
  * with entries(k, 0) = tree(k, 0) = 0 and packets(k, 0, p) = own(k, p); all saturate.  `entries`
  * holds for a queue that serves the deepest launches first: of each level, no more launches wait than

@@ -620,6 +620,7 @@ static struct affine eval_affine(struct racer *r, const struct kx *x)
     switch (x->kind) {
     case KX_CONSTANT: return eval_constant(r, x);
     case KX_ITEM:
+        if (x->dimension > ITEM_Z) return unknown_value(r, x); /* the same for all items */
         return r->kernel->group[x->dimension] > 1 ? affine_item((int)x->dimension)
                                                   : affine_constant(0);
     case KX_VARIABLE: return eval_variable(r, x);

@@ -285,7 +285,8 @@ uint32_t walk_end_count(const struct kernel *kernel)
 
 static bool has_items(const struct walk_request *request)
 {
-    return request->kernel != NULL && request->kernel->grouped && request->section == WALK_FIRING;
+    return request->kernel != NULL && (request->kernel->grouped || request->kernel->in_groups) &&
+           request->section == WALK_FIRING;
 }
 
 static void set_items(const struct walker *w, struct walk_state *s,
@@ -298,6 +299,9 @@ static void set_items(const struct walker *w, struct walk_state *s,
         *index = (struct interval){0, (wide)request->kernel->group[d] - 1};
         if (request->item != NULL) index->low = index->high = request->item[d];
     }
+    wide groups = request->kernel->work_groups;
+    s->locals[w->item_local + ITEM_GROUP] = (struct interval){0, groups - 1};
+    s->locals[w->item_local + ITEM_GROUPS] = (struct interval){1, groups};
 }
 
 static uint64_t item_count(const struct kernel *kernel)
@@ -472,7 +476,7 @@ static bool knows_kept(const struct walk_request *request)
 static struct walker new_walker(const struct walk_request *request, struct arena *scratch)
 {
     const struct kernel *k = request->kernel;
-    uint32_t items = has_items(request) ? 3 : 0, ports = k != NULL ? k->in_count : 0;
+    uint32_t items = has_items(request) ? ITEM_MEMBERS : 0, ports = k != NULL ? k->in_count : 0;
     uint32_t kept = knows_kept(request) ? (uint32_t)(k->states.count + k->tables.count) : 0;
     return (struct walker){
         .cx = request->cx,

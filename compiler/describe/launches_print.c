@@ -41,6 +41,8 @@ static void print_launching_kernel(FILE *to, const struct sources *sources, cons
         uint32_t line = 0, column = 0;
         if (source != NULL) source_locate(source, launch->span.begin, &line, &column);
         fprintf(to, "  %" PRIu32 ":%" PRIu32 " %s ", line, column, launch->child->title);
+        if (launch->child->in_groups)
+            fprintf(to, "(up to %" PRIu32 " work-groups) ", launch->child->work_groups);
         print_order(to, launch);
     }
 }

@@ -25,10 +25,10 @@ static const char *const keywords[] = {
     "x",      "of",     "init",    "child", "extern",   "pure",     "builtin", "test",  "expect",
     "bool",   "i8",     "i16",     "i32",   "i64",      "u8",       "u16",     "u32",   "u64",
     "f16",    "bf16",   "f32",     "f64",   "int",      "void"};
-static const char *const attributes[] = {"pop",     "peek",  "window",   "border", "push",
-                                         "amplify", "group", "launches", "total",  "nesting",
-                                         "depth",   "rows",  "frame",    "policy", "importance",
-                                         "cost",    "from",  "within",   "with",   "after"};
+static const char *const attributes[] = {
+    "pop",    "peek",       "window", "border",  "push",   "amplify", "group",
+    "groups", "launches",   "total",  "nesting", "depth",  "rows",    "frame",
+    "policy", "importance", "cost",   "from",    "within", "with",    "after"};
 static const char *const functions[] = {
 #define BUILTIN(enumerator, name, arity, kind) name,
 #include "compiler/ir/builtins.def"

@@ -246,13 +246,15 @@ static void walk_declarators(struct walk *w, enum name_kind kind, const struct a
 
 /* ---- bodies ---- */
 
-/* `with`, `after` and what follows them: events, `group`, `parent`. */
+/* `groups`, `with`, `after` and what follows them: numbers, events, `group`, `parent`. */
 static void walk_launch(struct walk *w, const struct ast_launch *launch)
 {
     if (launch == NULL) return;
     use_found(w, launch->kernel);
     walk_exprs(w, launch->type_arguments);
     walk_exprs(w, launch->arguments);
+    if (launch->groups.text != NULL) add_word(w, launch->groups.span);
+    walk_exprs(w, launch->group_arguments);
     add_word(w, launch->order.span);
     for (const struct ast_expr *e = launch->order_arguments; e != NULL; e = e->next) {
         bool is_word = e->kind == AST_EXPR_NAME && find_name(w, e->name.text) == NAME_NONE;

@@ -117,7 +117,7 @@ static void add_interface(struct building *b, const struct kernel *kernel, uint3
             (uint32_t)(sizeof(struct kernel_launch) + align_up(kernel->arguments_bytes, 64)),
         .event_offset_bytes = offsetof(struct kernel_launch, event),
         .arguments_offset_bytes = sizeof(struct kernel_launch),
-        .work_groups = 1,
+        .work_groups = kernel->work_groups,
         .group = {kernel->group[0], kernel->group[1], kernel->group[2]},
         .arguments_bytes = kernel->arguments_bytes,
         .local_bytes = kernel->shared_bytes,

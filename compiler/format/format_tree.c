@@ -514,9 +514,10 @@ static void parse_launch(struct tree *t)
         close_up(t);
         parse_arguments(t, 1);
     }
-    if (current_kind(t) != TOKEN_IDENT) return;
-    pass_token(t);
-    parse_expr(t, 1, 1);
+    while (current_kind(t) == TOKEN_IDENT) { /* `groups`, `with`, `after` */
+        pass_token(t);
+        parse_expr(t, 1, 1);
+    }
 }
 
 static void end_statement(struct tree *t)

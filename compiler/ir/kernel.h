@@ -68,7 +68,7 @@ enum kx_kind {
     KX_PHASE,    /* number of the firing modulo kernel->phases, i32 */
     KX_FIRING, /* number of the firing (in `finish`: of all firings), wrapped to `type`, an integer; only
                      optimize/compose/compose_count makes it */
-    KX_ITEM,       /* item.x, .y, .z (`dimension` 0, 1, 2): the work-item's index, i32 */
+    KX_ITEM,       /* item.x, .y, .z, .group, .groups (`dimension`, enum item_member), i32 */
     KX_NEGATE,     /* -left */
     KX_COMPLEMENT, /* ~left */
     KX_NOT,        /* !left: bool */
@@ -200,9 +200,14 @@ enum ks_kind {
 
 /* ---- launches ---- */
 
+/* The members of `item`: the work-item's index in its group; the number of its work-group in its launch; how many the launch
+ * has. */
+enum item_member { ITEM_X, ITEM_Y, ITEM_Z, ITEM_GROUP, ITEM_GROUPS, ITEM_MEMBERS };
+
 /* Limits; the limits of the container are at least as large. */
 #define SEMA_MAX_LAUNCHES 65536           /* of one firing */
-#define SEMA_MAX_TREE_LAUNCHES (1u << 20) /* of one firing's whole tree */
+#define SEMA_MAX_TREE_LAUNCHES (1u << 20) /* work-groups of one firing's whole tree */
+#define SEMA_MAX_WORK_GROUPS 65536        /* of one launch */
 #define SEMA_MAX_LAUNCH_LEVELS 256        /* children of children */
 #define SEMA_MAX_LAUNCH_WAITS 8           /* events that one launch waits for */
 #define SEMA_MAX_LAUNCH_STATEMENTS 65536  /* of all kernels of a pipeline */
@@ -223,12 +228,11 @@ struct body_event;
  *
  * Executed, it evaluates `arguments` from left to right and records a launch: the n-th launch that
  * the firing executes (in item order between barriers) has the number n, from 0, and the event
- * variable, if any, gets that number.  The child is one firing of `child` (one work-group where it
- * has `group`): its in-port i is the launching firing's window on in-port i, read only, its out-port
- * i appends to that of the outermost kernel.
+ * variable, if any, gets that number.  The launch is `groups` firings of `child`, each a work-group: its in-port i is the
+ * launching firing's window on in-port i, read only, its out-port i appends to that of the outermost kernel.
  *
- * Output of a firing: its own packets, then those of its launches in order of number, each followed
- * by its own launches' (pre-order), whatever the order of execution. */
+ * Output of a firing: its own packets, then those of its launches in order of number, of each those of its firings in order,
+ * each followed by its own launches' (pre-order), whatever the order of execution. */
 struct launch {
     uint32_t index; /* in kernel->launches */
     struct span span;
@@ -241,6 +245,9 @@ struct launch {
      * end before this child begins. */
     struct kx **waits;
     uint32_t wait_count;
+    /* `groups`: the number of work-groups, i32, 1 to child->work_groups; NULL: one.  `groups_checked`: the run checks it. */
+    struct kx *groups;
+    bool groups_checked;
     enum launch_order order;
     bool runs_early;          /* the launching firing waits for it: done() of its event, or of one
                                  that waits for it; then `order` is WITH_PARENT */
@@ -429,7 +436,7 @@ struct kernel_launches {
     uint64_t least, most;
     /* Of the outermost kernel: */
     uint64_t nesting; /* most levels below it, 1.. */
-    uint64_t tree;    /* most launches of the whole tree of one firing */
+    uint64_t tree;    /* most work-groups that the whole tree of one firing launches */
     /* Most launches that are waiting or unfinished at one time where the deepest go first:
      * entries(k, d) = most(k) + max over its children c of entries(c, d - 1), entries(k, 0) = 0,
      * for d = nesting; no more than `tree`. */
@@ -500,6 +507,9 @@ struct kernel {
     uint32_t phases;      /* of the rates, 1.. */
     uint32_t group[3];    /* work-items of a firing: x, y, z; all 1 without `group` */
     bool grouped;         /* `group` was written */
+    /* Of a child: most work-groups of one launch; `in_groups`: `groups` was written.  Else 1. */
+    uint32_t work_groups;
+    bool in_groups;
     /* Some item may end its firing before code that other items still execute, without a barrier
      * in between; filled by bodies/divergence. */
     bool items_leave;

@@ -272,6 +272,7 @@ static void visit_stmt(struct names *names, const struct ast_stmt *s)
         read_name_text(names, s->launch->kernel.text);
         read_expressions(names, s->launch->type_arguments);
         read_expressions(names, s->launch->arguments);
+        read_expressions(names, s->launch->group_arguments);
         read_expressions(names, s->launch->order_arguments);
         /* The child sees the windows of all in-ports. */
         for (size_t i = 0; i < names->symbols.count; i++)

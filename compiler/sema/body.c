@@ -436,6 +436,7 @@ static struct kernel *build_kernel(struct sema *sema, const struct ast_item *ite
     kernel->span = item->signature.name.span;
     kernel->whole_span = item->span;
     kernel->phases = kernel->group[0] = kernel->group[1] = kernel->group[2] = 1;
+    kernel->work_groups = 1;
     kernel->title = sema_title(b.arena, kernel->name, params, count);
     b.kernel = &shared;
     if (count) b.title = kernel->title;

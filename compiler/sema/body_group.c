@@ -111,11 +111,39 @@ bool body_is_item(const struct body *b, const struct ast_expr *e)
            strcmp(e->left->name.text, "item") == 0 && !scope_find(b->scope, e->left->name.text);
 }
 
+/* The number of the work-group and the number of work-groups belong to a launch. */
+static bool check_group_member(struct body *b, struct span span, const char *member)
+{
+    const char *what = arena_printf(b->arena, "'item.%s'", member);
+    if (!b->kernel || b->place != PLACE_FIRING) {
+        body_report(b, RULE_MISPLACED_STATEMENT, span,
+                    "%s belongs to the body of a child kernel with 'groups'", what);
+        return false;
+    }
+    const struct kernel *kernel = b->kernel->kernel;
+    if (kernel->in_groups) return true;
+    struct diag *diag = body_report(b, RULE_MISPLACED_STATEMENT, span,
+                                    "%s belongs to a child kernel with 'groups'", what);
+    diag_label(diag, kernel->span, "'%s' has no 'groups'", kernel->name);
+    diag_help(diag, kernel->is_child
+                        ? "write 'groups N', the maximum of work-groups of a launch, after "
+                          "its parameter list"
+                        : "only launches have several work-groups: a firing is one");
+    return false;
+}
+
 struct kx *body_item(struct body *b, const struct ast_expr *e)
 {
+    static const char *const members[ITEM_MEMBERS] = {"x", "y", "z", "group", "groups"};
     const char *name = e->name.text;
-    bool known = name[0] >= 'x' && name[0] <= 'z' && name[1] == '\0';
-    if (!check_items(b, e->span, known ? arena_printf(b->arena, "'item.%s'", name) : "'item'"))
+    uint32_t member = 0;
+    while (member < ITEM_MEMBERS && strcmp(name, members[member]) != 0)
+        member++;
+    bool known = member < ITEM_MEMBERS;
+    if (member == ITEM_GROUP || member == ITEM_GROUPS) {
+        if (!check_group_member(b, e->span, name)) return NULL;
+    } else if (!check_items(b, e->span,
+                            known ? arena_printf(b->arena, "'item.%s'", name) : "'item'"))
         return NULL;
     if (!known) {
         struct diag *diag =
@@ -124,7 +152,7 @@ struct kx *body_item(struct body *b, const struct ast_expr *e)
         return NULL;
     }
     struct kx *kx = body_kx(b, KX_ITEM, body_scalar(b, SCALAR_I32), e->span);
-    kx->dimension = (uint32_t)(name[0] - 'x');
+    kx->dimension = member;
     return kx;
 }
 

@@ -47,12 +47,35 @@ static void bound_attribute(struct body *b, const struct ast_attribute *at, uint
     }
 }
 
+/* `groups N` of a child: the maximum of work-groups of one launch. */
+static void groups_attribute(struct body *b, const struct ast_attribute *at)
+{
+    struct kernel *kernel = b->kernel->kernel;
+    uint64_t most = 1;
+    struct span span;
+    if (!kernel->is_child) {
+        struct diag *diag = body_report(b, RULE_CHILD_KERNEL, at->span,
+                                        "'groups' bounds the work-groups of a launch, and '%s' is "
+                                        "not launched",
+                                        kernel->name);
+        diag_help(diag, "'group N' is the number of work-items of a firing");
+        return;
+    }
+    bound_attribute(b, at, SEMA_MAX_WORK_GROUPS, &most, &span);
+    kernel->work_groups = (uint32_t)most;
+    kernel->in_groups = true;
+}
+
 bool body_launch_attribute(struct body *b, const struct ast_attribute *at)
 {
     struct kernel *kernel = b->kernel->kernel;
     struct kernel_launches *launches = &kernel->launches;
     if (strcmp(at->name.text, "launches") == 0) {
         bound_attribute(b, at, SEMA_MAX_LAUNCHES, &launches->declared, &launches->declared_span);
+        return true;
+    }
+    if (strcmp(at->name.text, "groups") == 0) {
+        groups_attribute(b, at);
         return true;
     }
     bool is_total = strcmp(at->name.text, "total") == 0;
@@ -257,6 +280,54 @@ static void convert_launch_arguments(struct body *b, const struct ast_launch *as
     }
 }
 
+/* ---- work-groups ---- */
+
+/* A number that is known is checked here, another one by the run. */
+static void check_group_number(struct body *b, struct launch *launch)
+{
+    const struct kernel *child = launch->child;
+    if (launch->groups->kind != KX_CONSTANT) {
+        launch->groups_checked = true;
+        return;
+    }
+    int64_t number = (int32_t)launch->groups->value.bits;
+    if (number >= 1 && (uint64_t)number <= child->work_groups) return;
+    struct diag *diag = body_report(
+        b, number < 1 ? RULE_CONSTANT_RANGE : RULE_LAUNCHES_EXCEEDED, launch->groups->span,
+        "a launch of '%s' has 1 to %" PRIu32 " work-groups, not %" PRId64, child->title,
+        child->work_groups, number);
+    diag_label(diag, child->span, "declared here");
+    if (number >= 1 && number <= SEMA_MAX_WORK_GROUPS)
+        diag_help(diag, "declare 'groups %" PRId64 "' after its parameter list", number);
+}
+
+static void launch_groups(struct body *b, const struct ast_launch *ast, struct launch *launch)
+{
+    const struct ast_expr *number = ast->group_arguments;
+    const struct kernel *child = launch->child;
+    if (!ast->groups.text) return;
+    if (number->next) {
+        body_report(b, RULE_WRONG_ARGUMENT_COUNT, number->next->span,
+                    "'groups' is one number of work-groups");
+        return;
+    }
+    if (!child->in_groups) {
+        struct diag *diag = body_report(b, RULE_CHILD_KERNEL, ast->groups.span,
+                                        "a launch of '%s' is one work-group", child->title);
+        diag_label(diag, child->span, "'%s' has no 'groups'", child->name);
+        diag_help(
+            diag,
+            "write 'groups N', the maximum of work-groups of a launch, after its parameter list");
+        return;
+    }
+    launch->groups =
+        body_initialiser(b, number, body_scalar(b, SCALAR_I32), "the number of work-groups");
+    if (launch->groups)
+        check_group_number(b, launch);
+    else
+        b->failed = true;
+}
+
 /* ---- order ---- */
 
 static struct kx *event_kx(struct body *b, const struct body_event *event, struct span span)
@@ -439,15 +510,25 @@ static void add_launched_child(struct body *b, struct kernel *child)
     vec_push(b->arena, &launches->children, child);
 }
 
+static uint32_t count_expressions(const struct launch *launch)
+{
+    return launch->wait_count + launch->child->argument_count + (launch->groups != NULL);
+}
+
+static struct kx *nth_expression(const struct launch *launch, uint32_t n)
+{
+    if (n < launch->wait_count) return launch->waits[n];
+    n -= launch->wait_count;
+    return n < launch->child->argument_count ? launch->arguments[n] : launch->groups;
+}
+
 /* Joins the expressions `first` .. `end` that the statement reads into one, for passes that visit
  * only expressions. They are evaluated from left to right, in a tree of minimum depth. */
 static struct kx *join_expressions(struct body *b, const struct launch *launch, uint32_t first,
                                    uint32_t end)
 {
     if (first == end) return NULL;
-    if (end - first == 1)
-        return first < launch->wait_count ? launch->waits[first]
-                                          : launch->arguments[first - launch->wait_count];
+    if (end - first == 1) return nth_expression(launch, first);
     uint32_t middle = first + (end - first) / 2;
     struct kx *right = join_expressions(b, launch, middle, end);
     struct kx *pair = body_kx(b, KX_COMMA, right->type, launch->span);
@@ -465,8 +546,16 @@ static struct launch *build_launch(struct body *b, const struct ast_stmt *s)
     /* a launch that is never executed specialises no kernel */
     launch->child = item && !b->dead ? specialise_child(b, ast, item) : NULL;
     launch_order(b, ast, launch);
+    if (ast->repeated.text)
+        body_report(b, RULE_LAUNCH_ORDER, ast->repeated.span,
+                    strcmp(ast->repeated.text, "groups") == 0
+                        ? "'groups' is written twice"
+                        : "a launch has one order: 'with parent', or one 'after' with all that it "
+                          "waits for");
     if (!launch->child) {
         for (const struct ast_expr *e = ast->arguments; e; e = e->next)
+            body_value(b, e);
+        for (const struct ast_expr *e = ast->group_arguments; e; e = e->next)
             body_value(b, e);
         return NULL;
     }
@@ -479,6 +568,7 @@ static struct launch *build_launch(struct body *b, const struct ast_stmt *s)
         for (uint32_t i = 0; i < child->out_count; i++)
             check_like(b, launch, &child->out[i], &parent->out[i]);
     convert_launch_arguments(b, ast, launch);
+    launch_groups(b, ast, launch);
     return launch;
 }
 
@@ -500,12 +590,11 @@ void body_launch(struct body *b, const struct ast_stmt *s, struct ks_list *out)
     vec_push(b->arena, &launches->statements, launch);
     add_launched_child(b, launch->child);
     struct ks *ks = ARENA_NEW(b->arena, struct ks);
-    *ks = (struct ks){
-        .kind = KS_LAUNCH,
-        .span = s->span,
-        .launch = launch,
-        .variable = event ? event->variable : NULL,
-        .expr = join_expressions(b, launch, 0, launch->wait_count + launch->child->argument_count)};
+    *ks = (struct ks){.kind = KS_LAUNCH,
+                      .span = s->span,
+                      .launch = launch,
+                      .variable = event ? event->variable : NULL,
+                      .expr = join_expressions(b, launch, 0, count_expressions(launch))};
     if (event) event->launch = launch;
     ks_append(out, ks);
 }
@@ -625,6 +714,20 @@ static void mark_needed(struct body *b, const struct body_event *event)
     diag_help(diag, "launch it 'with parent', or ask for another event");
 }
 
+/* All work-groups of a launch have ended: no launch waits for that, because not all of them need to have room in the queue at
+ * one time. */
+static void check_parent_order(struct body *b, const struct launch *launch)
+{
+    const struct kernel *kernel = b->kernel->kernel;
+    if (launch->order != LAUNCH_AFTER_PARENT || kernel->work_groups == 1) return;
+    struct diag *diag =
+        body_report(b, RULE_LAUNCH_ORDER, launch->span,
+                    "a child of several work-groups does not launch 'after parent'");
+    diag_label(diag, kernel->span, "a launch of '%s' has up to %" PRIu32 " work-groups",
+               kernel->name, kernel->work_groups);
+    diag_help(diag, "write 'after group': once the launching work-group has ended");
+}
+
 static void derive_order(struct launch *launch)
 {
     if (launch->order_written) {
@@ -654,6 +757,8 @@ void body_settle_launches(struct body *b)
         const struct body_event *event = b->kernel->events.items[i];
         if (event->needed && event->launch) mark_needed(b, event);
     }
-    for (size_t i = 0; i < launches->statements.count; i++)
+    for (size_t i = 0; i < launches->statements.count; i++) {
         derive_order(launches->statements.items[i]);
+        check_parent_order(b, launches->statements.items[i]);
+    }
 }

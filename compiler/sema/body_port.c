@@ -163,7 +163,8 @@ void body_ports(struct body *b, const struct ast_signature *signature)
 
 void body_signature_attributes(struct body *b, const struct ast_signature *signature)
 {
-    static const char *const known[] = {"amplify", "group", "launches", "total", "nesting"};
+    static const char *const known[] = {"amplify",  "group", "groups",
+                                        "launches", "total", "nesting"};
     enum { KNOWN_COUNT = sizeof known / sizeof *known };
     for (const struct ast_attribute *at = signature->attributes; at; at = at->next) {
         size_t i = 0;

@@ -309,7 +309,7 @@ static void unknown_id(struct checker *c, const struct ast_check *check, const c
     struct diag *d = report_complaint(c, RULE_UNKNOWN_NAME, check->value->span,
                                       "there is no %s \"%s\"", what, c->test->id);
     const char *nearest = nearest_name(c->test->id, ids, count);
-    enum { LISTED_MAX = 8 };
+    enum { LISTED_MAX = 12 };
     if (nearest != NULL) diag_help(d, "did you mean \"%s\"?", nearest);
     if (nearest != NULL || count > LISTED_MAX) return;
     const char *list = "";

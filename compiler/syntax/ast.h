@@ -177,9 +177,12 @@ struct ast_launch {
     struct ast_name kernel;
     struct ast_expr *type_arguments; /* see struct ast_node */
     struct ast_expr *arguments;
+    struct ast_name groups; /* the word `groups`; text NULL where absent */
+    struct ast_expr *group_arguments;
     struct ast_name order; /* with, after; text NULL where absent */
     struct ast_expr *order_arguments;
-    struct ast_name event; /* `event e = launch ...`; text NULL where absent */
+    struct ast_name repeated; /* the first clause of a kind that has come before; text NULL: none */
+    struct ast_name event;    /* `event e = launch ...`; text NULL where absent */
 };
 
 struct ast_stmt {

@@ -297,12 +297,18 @@ struct ast_stmt *ast_for(struct parser *ps, struct span span, struct ast_stmt *i
     return finish_stmt(ps, stmt);
 }
 
-struct ast_launch *ast_launch_order(struct parser *ps, struct ast_name order,
-                                    struct ast_expr *arguments)
+struct ast_launch *ast_launch_clause(struct parser *ps, struct ast_launch *before,
+                                     struct ast_name word, struct ast_expr *arguments)
 {
-    struct ast_launch *launch = NEW(struct ast_launch);
-    launch->order = order;
-    launch->order_arguments = arguments;
+    struct ast_launch *launch = before ? before : NEW(struct ast_launch);
+    bool groups = strcmp(word.text, "groups") == 0;
+    struct ast_name *clause = groups ? &launch->groups : &launch->order;
+    if (clause->text) {
+        if (!launch->repeated.text) launch->repeated = word;
+        return launch;
+    }
+    *clause = word;
+    *(groups ? &launch->group_arguments : &launch->order_arguments) = arguments;
     return launch;
 }
 

@@ -75,9 +75,10 @@ struct ast_stmt *ast_if(struct parser *ps, struct span span, struct ast_expr *co
                         struct ast_stmt *yes, struct ast_stmt *no);
 struct ast_stmt *ast_for(struct parser *ps, struct span span, struct ast_stmt *init,
                          struct ast_expr *condition, struct ast_expr *step, struct ast_stmt *body);
-struct ast_launch *ast_launch_order(struct parser *ps, struct ast_name order,
-                                    struct ast_expr *arguments);
-/* `order` is a result of ast_launch_order, or NULL. */
+/* Adds `groups`, `with` or `after` to the clauses before, or NULL. */
+struct ast_launch *ast_launch_clause(struct parser *ps, struct ast_launch *before,
+                                     struct ast_name word, struct ast_expr *arguments);
+/* `order` is a result of ast_launch_clause, or NULL. */
 struct ast_launch *ast_launch(struct parser *ps, const struct ast_node *kernel,
                               struct ast_expr *arguments, struct ast_launch *order);
 struct ast_stmt *ast_launch_stmt(struct parser *ps, struct span span, struct ast_launch *launch);

@@ -174,10 +174,11 @@ static void print_stmts(FILE *to, int level, const struct ast_stmt *stmt);
 static void print_launch(FILE *to, int level, const struct ast_stmt *stmt)
 {
     const struct ast_launch *launch = stmt->launch;
-    const char *blank = launch->order.text ? " " : "";
+    const char *blank = launch->order.text ? " " : "", *gap = launch->groups.text ? " " : "";
     print_declarators(to, level, "event", stmt->type, stmt->declarators);
-    put_line(to, level, "launch %n<%l>(%l)%s%n%s%l", launch->kernel, launch->type_arguments,
-             launch->arguments, blank, launch->order, blank, launch->order_arguments);
+    put_line(to, level, "launch %n<%l>(%l)%s%n%s%l%s%n%s%l", launch->kernel, launch->type_arguments,
+             launch->arguments, gap, launch->groups, gap, launch->group_arguments, blank,
+             launch->order, blank, launch->order_arguments);
 }
 
 static const char *stmt_text(enum ast_stmt_kind kind)

@@ -343,7 +343,7 @@ declaration: TYPE dims inits ';'                    { struct ast_type *type = as
            ;
 launch: "launch" element_ref '(' args_opt ')' order { $$ = ast_launch(ps, $element_ref, $args_opt.first, $order); } ;
 order: %empty                                       { $$ = NULL; }
-     | IDENT args                                   { $$ = ast_launch_order(ps, $IDENT, $args.first); }
+     | order[before] IDENT args                     { $$ = ast_launch_clause(ps, $before, $IDENT, $args.first); }
      ;
 for_init: ';'                                       { $$ = NULL; }
         | expression ';'                            { $$ = ast_stmt(ps, AST_STMT_EXPR, @$, $expression, NULL); }

@@ -497,8 +497,15 @@ static enum kernel_status append_own(struct activation *a, uint32_t o)
 
 /* ---- firings ---- */
 
-static enum kernel_status run_firing(struct prt_device_queue *q, uint32_t interface,
-                                     const void *arguments, uint32_t level, uint32_t node);
+/* A firing that is to be executed. */
+struct firing_of {
+    uint32_t interface; /* of its kernel */
+    const void *arguments;
+    uint32_t level, node;   /* node: in the schedule */
+    uint32_t group, groups; /* of a child: which work-group of its launch, of so many */
+};
+
+static enum kernel_status run_firing(struct prt_device_queue *q, struct firing_of firing);
 
 static uint64_t total_appended(const struct prt_device_queue *q)
 {
@@ -526,35 +533,59 @@ static void record_waits(const struct activation *a, const struct kernel_launch 
             prt_launch_wait(q->schedule, node, marks[entry->waits[i]].node);
 }
 
-/* Executes the next launch of the firing, with its tree. */
+/* Records the work-group of a launch that comes next: the first one, or a mate of `first`. */
+static uint32_t open_group(struct activation *a, const struct kernel_launch *entry, uint32_t group,
+                           uint32_t first)
+{
+    struct prt_device_queue *q = a->queue;
+    const struct container_launch *site =
+        &q->container->launches[a->interface->first_launch + entry->site];
+    const struct container_interface *child = &q->container->interfaces[site->child];
+    uint64_t launches = entry->level < q->root->nesting ? child->launches : 0;
+    uint32_t node = group > 0
+                        ? prt_launch_join(q->schedule, first, launches)
+                        : prt_launch_open(q->schedule, a->node, (enum prt_launch_order)site->order,
+                                          launches, entry->timestamp);
+    prt_launch_name(q->schedule, node, site->child);
+    if (group == 0) record_waits(a, entry, entry->event, node);
+    return node;
+}
+
+/* Executes the next launch of the firing, with its tree: its work-groups in order, each with its own. */
 static enum kernel_status run_launch(struct activation *a)
 {
     struct prt_device_queue *q = a->queue;
     const struct prt_container *c = q->container;
-    uint32_t number = (uint32_t)a->executed++;
-    uint64_t index = a->first_entry + number;
+    uint32_t number = (uint32_t)a->executed++, first = PRT_LAUNCH_NONE;
+    uint64_t index = a->first_entry + number, before = total_appended(q);
     struct kernel_launch *entry = entry_at(q, index);
     assert(entry->site < a->interface->launch_count);
     const struct container_launch *site = &c->launches[a->interface->first_launch + entry->site];
     const struct container_interface *child = &c->interfaces[site->child];
-    if (++q->launched > q->root->tree)
-        return fail_at_site(q, site->parent, entry->site, KERNEL_FAULT_TREE, q->launched,
-                            q->root->tree);
-    entry->event = number;
-    entry->level = a->level + 1;
     kernel_entry run = q->entries_of[site->child].run;
     memcpy(&entry->kernel, &run, sizeof entry->kernel);
-    uint64_t launches = entry->level < q->root->nesting ? child->launches : 0;
-    uint32_t node = prt_launch_open(q->schedule, a->node, (enum prt_launch_order)site->order,
-                                    launches, entry->timestamp);
-    prt_launch_name(q->schedule, node, site->child);
-    record_waits(a, entry, number, node);
-    uint64_t before = total_appended(q);
-    q->marks[index] = (struct entry_mark){.node = node};
-    enum kernel_status status = run_firing(
-        q, site->child, (const uint8_t *)entry + child->arguments_offset_bytes, a->level + 1, node);
+    entry->event = number;
+    entry->level = (uint16_t)(a->level + 1);
+    assert(entry->groups >= 1 && entry->groups <= child->work_groups);
+    for (uint32_t group = 0; group < entry->groups; group++) {
+        if (++q->launched > q->root->tree)
+            return fail_at_site(q, site->parent, entry->site, KERNEL_FAULT_TREE, q->launched,
+                                q->root->tree);
+        uint32_t node = open_group(a, entry, group, first);
+        if (group == 0) first = node;
+        q->marks[index] = (struct entry_mark){.node = first};
+        enum kernel_status status =
+            run_firing(q, (struct firing_of){.interface = site->child,
+                                             .arguments = (const uint8_t *)entry +
+                                                          child->arguments_offset_bytes,
+                                             .level = a->level + 1,
+                                             .node = node,
+                                             .group = group,
+                                             .groups = entry->groups});
+        if (status != KERNEL_OK) return status;
+    }
     q->marks[index].state = total_appended(q) > before ? ENTRY_HEARD : ENTRY_SILENT;
-    return status;
+    return KERNEL_OK;
 }
 
 /* kernel_launch_list.done */
@@ -611,21 +642,25 @@ static enum kernel_status call_body(struct activation *a, const void *arguments)
     return prt_kernel_call(q->object, q->entries_of[number].run, &batch);
 }
 
-static enum kernel_status run_firing(struct prt_device_queue *q, uint32_t interface,
-                                     const void *arguments, uint32_t level, uint32_t node)
+static enum kernel_status run_firing(struct prt_device_queue *q, struct firing_of firing)
 {
-    const struct container_interface *f = &q->container->interfaces[interface];
-    struct activation a = {
-        .queue = q, .interface = f, .first_entry = q->used, .level = level, .node = node};
-    uint64_t room = level < q->root->nesting ? q->capacity - q->used : 0;
+    const struct container_interface *f = &q->container->interfaces[firing.interface];
+    struct activation a = {.queue = q,
+                           .interface = f,
+                           .first_entry = q->used,
+                           .level = firing.level,
+                           .node = firing.node};
+    uint64_t room = firing.level < q->root->nesting ? q->capacity - q->used : 0;
     a.list = (struct kernel_launch_list){.entries = (uint8_t *)entry_at(q, q->used),
                                          .stride_bytes = q->stride_bytes,
                                          .capacity = f->launches < room ? f->launches : room,
+                                         .group = firing.group,
+                                         .groups = firing.groups,
                                          .done = ask_done};
     place_outputs(&a);
-    enum kernel_status status = call_body(&a, arguments);
+    enum kernel_status status = call_body(&a, firing.arguments);
     if (a.failed != KERNEL_OK) return a.failed;
-    if (status != KERNEL_OK) q->fault->level = level;
+    if (status != KERNEL_OK) q->fault->level = firing.level;
     if (status == KERNEL_FAULT_LAUNCHES) return explain_launches(&a);
     uint64_t cost = cost_of(&a);
     for (uint32_t o = 0; o < f->out_count && status == KERNEL_OK; o++)
@@ -634,8 +669,8 @@ static enum kernel_status run_firing(struct prt_device_queue *q, uint32_t interf
     while (status == KERNEL_OK && a.executed < a.list.count)
         status = run_launch(&a);
     q->used = a.first_entry;
-    if (status == KERNEL_OK) prt_launch_close(q->schedule, node, cost);
-    if (level == 0) q->root_cost = cost;
+    if (status == KERNEL_OK) prt_launch_close(q->schedule, firing.node, cost);
+    if (firing.level == 0) q->root_cost = cost;
     return status;
 }
 
@@ -689,7 +724,9 @@ static enum kernel_status run_outermost(struct prt_device_queue *q)
         prt_launch_open(q->schedule, PRT_LAUNCH_NONE, PRT_LAUNCH_WITH_PARENT, q->root->launches, 0);
     uint32_t root = (uint32_t)(q->root - q->container->interfaces);
     prt_launch_name(q->schedule, node, root);
-    enum kernel_status status = run_firing(q, root, object->arguments, 0, node);
+    enum kernel_status status = run_firing(
+        q, (struct firing_of){
+               .interface = root, .arguments = object->arguments, .node = node, .groups = 1});
     return status == KERNEL_OK ? settle_outputs(q) : status;
 }
 
@@ -765,6 +802,7 @@ void prt_device_queue_count_child(const struct prt_device_queue *q, uint32_t int
 {
     const struct prt_launch_kernel *k = &q->report.kernels[interface];
     sum->launches = core_cycles_add(sum->launches, k->launches);
+    sum->groups = core_cycles_add(sum->groups, k->groups);
     sum->cycles = core_cycles_add(sum->cycles, k->cycles);
     sum->launch_cycles = core_cycles_add(sum->launch_cycles, k->launch_cycles);
     sum->wait_cycles = core_cycles_add(sum->wait_cycles, k->wait_cycles);
@@ -779,6 +817,7 @@ void prt_device_queues_count(const struct prt_kernel_object *objects, uint32_t o
         if (objects[i].device_queue == NULL) continue;
         const struct prt_launch_report *r = &objects[i].device_queue->report;
         counters->child_launches = core_cycles_add(counters->child_launches, r->launches);
+        counters->child_groups = core_cycles_add(counters->child_groups, r->groups);
         counters->child_cycles = core_cycles_add(counters->child_cycles, r->child_cycles);
         counters->child_launch_cycles =
             core_cycles_add(counters->child_launch_cycles, r->launch_cycles);

@@ -31,12 +31,15 @@ struct node {
     uint32_t next_held;
     uint32_t first_ask, last_ask; /* list of the children that it asks for, by next_ask */
     uint32_t next_ask, asked_at;
+    uint32_t first; /* of a mate: the first node of its launch; else itself */
+    uint32_t first_mate, last_mate, next_mate;
     uint32_t level;
     uint32_t cu;     /* the compute unit that it holds */
     uint32_t kernel; /* in reports */
     uint8_t order;   /* enum prt_launch_order */
     uint8_t state;   /* enum node_state */
     bool started, resumed;
+    bool calls; /* its mates wait for the end of its start */
 };
 
 /* `waiter` waits for `ended`; the edges of one `ended` are a list. */
@@ -182,11 +185,32 @@ uint32_t prt_launch_open(struct prt_launch_schedule *s, uint32_t parent,
                           .first_ask = PRT_LAUNCH_NONE,
                           .last_ask = PRT_LAUNCH_NONE,
                           .next_ask = PRT_LAUNCH_NONE,
+                          .first = index,
+                          .first_mate = PRT_LAUNCH_NONE,
+                          .last_mate = PRT_LAUNCH_NONE,
+                          .next_mate = PRT_LAUNCH_NONE,
                           .order = (uint8_t)order};
     if (parent == PRT_LAUNCH_NONE) return index;
     node->level = s->nodes[parent].level + 1;
     s->nodes[parent].launches++;
     s->nodes[parent].open++;
+    return index;
+}
+
+uint32_t prt_launch_join(struct prt_launch_schedule *s, uint32_t first, uint64_t launches_most)
+{
+    struct node *of = &s->nodes[first];
+    uint32_t index = prt_launch_open(s, PRT_LAUNCH_NONE, PRT_LAUNCH_WITH_PARENT, launches_most, 0);
+    struct node *node = &s->nodes[index];
+    node->parent = of->parent;
+    node->level = of->level;
+    node->first = first;
+    if (of->last_mate == PRT_LAUNCH_NONE)
+        of->first_mate = index;
+    else
+        s->nodes[of->last_mate].next_mate = index;
+    of->last_mate = index;
+    of->open++;
     return index;
 }
 
@@ -220,6 +244,7 @@ void prt_launch_close(struct prt_launch_schedule *s, uint32_t index, uint64_t co
 {
     s->nodes[index].cost_cycles = cost_cycles;
     s->nodes[index].end = s->count;
+    s->nodes[s->nodes[index].first].end = s->count; /* of a launch: past all of its mates */
 }
 
 /* ---- transitions of a node ---- */
@@ -261,12 +286,21 @@ static bool asks_next(const struct prt_launch_schedule *s, const struct node *no
     return node->first_ask != PRT_LAUNCH_NONE && s->nodes[node->first_ask].asked_at <= node->issued;
 }
 
-/* Moves the node to its next mark: a question, its next launch, or its end.  Returns its own time
- * until then. */
+/* A launch starts once, on the compute unit of its first work-group. */
+static uint64_t start_cycles_of(const struct prt_launch_schedule *s, const struct node *node)
+{
+    bool starts = node->parent != PRT_LAUNCH_NONE && node == &s->nodes[node->first];
+    return starts ? s->times.start_cycles : 0;
+}
+
+/* Moves the node to its next mark: the end of its start, if mates wait for it, a question, its next launch, or its end.
+ * Returns its own time until then. */
 static uint64_t advance_node(const struct prt_launch_schedule *s, struct node *node)
 {
     uint64_t launches = node->issued, work = node->cost_cycles;
-    if (asks_next(s, node)) {
+    if (node->calls) {
+        work = 0;
+    } else if (asks_next(s, node)) {
         work = s->nodes[node->first_ask].asked_cycles;
     } else if (node->issued < node->launches) {
         work = s->nodes[node->next_child].before_cycles;
@@ -274,7 +308,7 @@ static uint64_t advance_node(const struct prt_launch_schedule *s, struct node *n
     }
     if (work > node->cost_cycles) work = node->cost_cycles;
     if (work > node->work_cycles) node->work_cycles = work;
-    uint64_t start = node->parent == PRT_LAUNCH_NONE ? 0 : s->times.start_cycles;
+    uint64_t start = start_cycles_of(s, node);
     uint64_t issue = core_cycles_multiply(launches, s->times.issue_cycles);
     uint64_t before = node->done_cycles;
     node->done_cycles = core_cycles_add(core_cycles_add(start, issue), node->work_cycles);
@@ -344,6 +378,10 @@ static void tree_ended(struct prt_launch_schedule *s, uint32_t index)
         struct node *node = &s->nodes[index];
         for (uint32_t i = node->first_edge; i != PRT_LAUNCH_NONE; i = s->edges[i].next)
             miss_less(s, s->edges[i].waiter);
+        if (node->first != index) {
+            index = node->first;
+            continue;
+        }
         if (node->parent == PRT_LAUNCH_NONE) return;
         s->held--;
         struct node *parent = &s->nodes[node->parent];
@@ -368,12 +406,27 @@ static void issue_launch(struct prt_launch_schedule *s, uint32_t index)
     s->report->launches++;
     child->issued_cycles = s->now_cycles;
     child->state = NODE_HELD;
+    child->calls = child->first_mate != PRT_LAUNCH_NONE;
+    for (uint32_t i = child->first_mate; i != PRT_LAUNCH_NONE; i = s->nodes[i].next_mate) {
+        s->nodes[i].issued_cycles = s->now_cycles;
+        s->nodes[i].state = NODE_HELD;
+    }
     bool of_root = node->parent == PRT_LAUNCH_NONE;
     if (child->order == PRT_LAUNCH_AFTER_PARENT && of_root)
         hold_node(s, child_index, &s->first_late);
     else if (child->order != PRT_LAUNCH_WITH_PARENT)
         hold_node(s, child_index, &node->first_held);
     if (child->missing == 0) make_ready(s, child_index);
+    run_to_mark(s, index);
+}
+
+/* The start of a launch has passed: its further work-groups may begin. */
+static void call_mates(struct prt_launch_schedule *s, uint32_t index)
+{
+    struct node *node = &s->nodes[index];
+    node->calls = false;
+    for (uint32_t i = node->first_mate; i != PRT_LAUNCH_NONE; i = s->nodes[i].next_mate)
+        make_ready(s, i);
     run_to_mark(s, index);
 }
 
@@ -389,16 +442,18 @@ static void end_node(struct prt_launch_schedule *s, uint32_t index)
 }
 
 /* `around`: what the start of the child and its launches take. */
-static void report_child(struct prt_launch_report *report, const struct node *node,
+static void report_child(struct prt_launch_report *report, const struct node *node, bool is_first,
                          uint64_t wait_cycles, uint64_t around_cycles)
 {
     uint64_t held = core_cycles_add(node->cost_cycles, around_cycles);
     report->child_cycles = core_cycles_add(report->child_cycles, node->cost_cycles);
     report->wait_cycles = core_cycles_add(report->wait_cycles, wait_cycles);
     report->longest_cycles = max64(report->longest_cycles, held);
+    report->groups++;
     if (report->kernels == NULL) return;
     struct prt_launch_kernel *kernel = &report->kernels[node->kernel];
-    kernel->launches++;
+    kernel->launches += is_first;
+    kernel->groups++;
     kernel->cycles = core_cycles_add(kernel->cycles, node->cost_cycles);
     kernel->launch_cycles = core_cycles_add(kernel->launch_cycles, around_cycles);
     kernel->wait_cycles = core_cycles_add(kernel->wait_cycles, wait_cycles);
@@ -417,11 +472,12 @@ static void start_node(struct prt_launch_schedule *s, uint32_t index)
         bool child = node->parent != PRT_LAUNCH_NONE;
         node->started = true;
         s->reserved += node->launches_most;
-        uint64_t around =
-            core_cycles_add(child ? s->times.start_cycles : 0,
-                            core_cycles_multiply(node->launches, s->times.issue_cycles));
+        uint64_t around = core_cycles_add(
+            start_cycles_of(s, node), core_cycles_multiply(node->launches, s->times.issue_cycles));
         s->report->launch_cycles = core_cycles_add(s->report->launch_cycles, around);
-        if (child) report_child(s->report, node, s->now_cycles - node->issued_cycles, around);
+        if (child)
+            report_child(s->report, node, node->first == index, s->now_cycles - node->issued_cycles,
+                         around);
     }
     run_to_mark(s, index);
 }
@@ -469,7 +525,9 @@ static void begin_nodes(struct prt_launch_schedule *s)
 static void reach_mark(struct prt_launch_schedule *s, uint32_t index)
 {
     const struct node *node = &s->nodes[index];
-    if (asks_next(s, node))
+    if (node->calls)
+        call_mates(s, index);
+    else if (asks_next(s, node))
         ask_node(s, index);
     else if (node->issued < node->launches)
         issue_launch(s, index);

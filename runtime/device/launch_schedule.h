@@ -3,7 +3,9 @@
  * launch_schedule: when the kernels of a dispatch that launch each other begin and end, in cycles
  * (lang/device_queue.md, "Time").
  *
- * A *node* is one firing: one of the dispatch (a root), or a child that another node has launched.
+ * A *node* is one firing: one of the dispatch (a root), or a work-group of a launch of another node.  A launch is the node
+ * of its first work-group, and those of the others, its *mates*.  They are one entry of the queue, which is free when the trees
+ * of all have ended.  Mates become ready when the start of the first one has passed.
  * It takes one compute unit for its cost.  A recorded part of that cost precedes each of its
  * launches, which it issues in order, and each question.  An issued child is an entry of the
  * device queue until its whole tree has ended.  It is ready when everything that its order and its
@@ -25,6 +27,8 @@
  *
  *   Proof.  Entries become taken only when a node begins.  Consider the nodes that began solo since
  *   a node last began beside others, or since a root began solo.  At that moment E1 entries were free.
+ *
+ *   A mate counts here as a child of its first node: it waits for a start, so for a node that runs.
  *
  *   (1) If nothing runs, the unended tree of a node of level l >= 1 that has begun has a ready
  *   node, on level l or deeper.  For its nodes wait for each other only: a child for its parent, for
@@ -85,7 +89,7 @@ struct prt_launch_times {
 
 /* The launches of one kernel. */
 struct prt_launch_kernel {
-    uint64_t launches;
+    uint64_t launches, groups;                   /* groups: work-groups of all launches */
     uint64_t cycles, launch_cycles, wait_cycles; /* as in prt_launch_report */
     uint64_t longest_cycles;                     /* of one, with its start and its launches */
     uint32_t level_most;
@@ -100,7 +104,7 @@ struct prt_launch_spans {
 
 /* Results; maxima and sums over all runs since the creation. */
 struct prt_launch_report {
-    uint64_t launches;
+    uint64_t launches, groups;
     uint64_t child_cycles, launch_cycles, wait_cycles;
     uint32_t levels_most, entries_most;
     uint64_t
@@ -127,6 +131,10 @@ void prt_launch_clear(struct prt_launch_schedule *schedule);
 uint32_t prt_launch_open(struct prt_launch_schedule *schedule, uint32_t parent,
                          enum prt_launch_order order, uint64_t launches_most,
                          uint64_t before_cycles);
+/* A further work-group of the launch that begins with node `first`, which has been closed.  Nothing waits for it or asks for
+ * it by itself. */
+uint32_t prt_launch_join(struct prt_launch_schedule *schedule, uint32_t first,
+                         uint64_t launches_most);
 /* The node's kernel in reports; 0 if nothing is said. */
 void prt_launch_name(struct prt_launch_schedule *schedule, uint32_t node, uint32_t kernel);
 /* `node` begins when the tree of `sibling`, launched before by the same parent, has ended. */

@@ -214,6 +214,7 @@ static void put_device_queue(struct json *json, const struct prt_device_statisti
 {
     json_begin_line(json, "device_queue", '{');
     json_number(json, "launches", d->child_launches);
+    json_number(json, "groups", d->child_groups);
     json_number(json, "cycles", d->child_cycles);
     json_number(json, "launch_cycles", d->child_launch_cycles);
     json_number(json, "wait_cycles", d->child_wait_cycles);
@@ -233,6 +234,7 @@ static void put_children(struct json *json, const struct prt_run *run)
         json_text(json, "source", c.source);
         json_number(json, "line", c.line);
         json_number(json, "launches", c.launches);
+        json_number(json, "groups", c.groups);
         json_number(json, "level_most", c.level_most);
         json_number(json, "cycles", c.cycles);
         json_number(json, "launch_cycles", c.launch_cycles);

@@ -676,15 +676,16 @@ static void print_children(const struct text *t)
     for (uint32_t i = 0; prt_run_child(t->run, i, &c); i++)
         if (c.launches > 0) widen_report_column(&width, c.kernel);
     prt_text_cell(t->to, "child", width);
-    fprintf(t->to, " %10s %6s %14s %14s %14s %14s\n", "launches", "level", "cycles", "launching",
-            "waiting", "longest");
+    fprintf(t->to, " %10s %10s %6s %14s %14s %14s %14s\n", "launches", "groups", "level", "cycles",
+            "launching", "waiting", "longest");
     for (uint32_t i = 0; prt_run_child(t->run, i, &c); i++) {
         if (c.launches == 0) continue;
         prt_text_cell(t->to, c.kernel, width);
-        fprintf(
-            t->to,
-            " %10" PRIu64 " %6" PRIu32 " %14" PRIu64 " %14" PRIu64 " %14" PRIu64 " %14" PRIu64 "\n",
-            c.launches, c.level_most, c.cycles, c.launch_cycles, c.wait_cycles, c.longest_cycles);
+        fprintf(t->to,
+                " %10" PRIu64 " %10" PRIu64 " %6" PRIu32 " %14" PRIu64 " %14" PRIu64 " %14" PRIu64
+                " %14" PRIu64 "\n",
+                c.launches, c.groups, c.level_most, c.cycles, c.launch_cycles, c.wait_cycles,
+                c.longest_cycles);
     }
 }
 

@@ -57,6 +57,10 @@ static void describe_fault_cause(const struct core_fault *f, const char *where, 
         snprintf(out, size, "launched kernels in %" PRId64 " level%s%s, declared %" PRIu64,
                  fault->index, plural((uint64_t)fault->index), where, fault->bound);
         break;
+    case KERNEL_FAULT_GROUPS:
+        snprintf(out, size, "launched %" PRId64 " work-groups%s, declared 1 to %" PRIu64,
+                 fault->index, where, fault->bound);
+        break;
     case KERNEL_FAULT_FOREIGN:
         snprintf(out, size, "is foreign code, and returned %" PRId64 "%s", fault->index, where);
         break;

@@ -220,7 +220,7 @@ struct prt_device_statistics {
     uint64_t index_requests, index_resident, index_hits, index_misses;
     uint64_t index_cycles, index_saved_cycles;
     /* device queue (lang/device_queue.md) */
-    uint64_t child_launches, child_cycles, child_launch_cycles, child_wait_cycles;
+    uint64_t child_launches, child_groups, child_cycles, child_launch_cycles, child_wait_cycles;
     uint32_t child_levels_most, child_queue_most, child_queue_entries;
     /* bytes of the device's memory that the program uses, and by which parts of it (lang/devices.md, "Memory");
      * memory_bytes: the size of that memory, 0: not known */
@@ -235,8 +235,8 @@ void prt_run_device(const struct prt_run *run, struct prt_device_statistics *sta
 struct prt_child_statistics {
     const char *kernel, *source;
     uint32_t line;
-    uint64_t launches;
-    uint32_t level_most; /* the deepest level at which it was launched */
+    uint64_t launches, groups; /* groups: work-groups of all launches */
+    uint32_t level_most;       /* the deepest level at which it was launched */
     /* of the device's model (lang/device_queue.md, "Time"): in its code; in its start and in launching others; between
      * its launch and its begin; of the longest, with its start */
     uint64_t cycles, launch_cycles, wait_cycles, longest_cycles;

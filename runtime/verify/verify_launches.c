@@ -4,10 +4,11 @@
  * (lang/device_queue.md, "Bounds").
  *
  *     E(k, d) = launches(k) + max of E(c, d - 1) over the kernels c that k launches,  E(k, 0) = 0
- *     T(k, d) = launches(k) x (1 + max of T(c, d - 1)),                               T(k, 0) = 0
+ *     T(k, d) = launches(k) x max of groups(c) x (1 + T(c, d - 1)),                   T(k, 0) = 0
  *
- * are maxima for one firing of k with d levels below it.  E is the number of entries of the device
- * queue at one time, if the deepest kernels execute first.  T is the number of all launches.
+ * are maxima for one firing of k with d levels below it, where groups(c) is the maximum of work-groups of a launch of c.  E is the
+ * number of entries of the device queue at one time, if the deepest kernels execute first.  T is the number of all
+ * work-groups that are launched.
  */
 #include "runtime/verify/verify_internal.h"
 
@@ -48,8 +49,10 @@ static enum prt_status verify_entry(const struct prt_container *c, uint32_t i,
     CHECK(f->firing_warps == items / lanes + (items % lanes != 0), INTERFACES, i,
           "'%s' has %" PRIu32 " warps, for %" PRIu64 " work-items and %" PRIu64 " lanes",
           interface_title(c, i), f->firing_warps, items, lanes);
-    CHECK(f->work_groups == 1 && f->global_offset == 0 && f->group_offset == 0, INTERFACES, i,
-          "a launch of '%s' is not one work-group from 0 on", interface_title(c, i));
+    CHECK(f->work_groups >= 1 && f->work_groups <= CONTAINER_WORK_GROUPS_MAX, INTERFACES, i,
+          "a launch of '%s' has no work-groups, or too many", interface_title(c, i));
+    CHECK(f->global_offset == 0 && f->group_offset == 0, INTERFACES, i,
+          "a launch of '%s' does not begin with work-group 0", interface_title(c, i));
     /* equivalent: neither of its parts needs the other */
     CHECK((f->launches > 0) == (f->launch_count > 0) && f->launches <= CONTAINER_TREE_MAX,
           INTERFACES, i, "'%s' has %" PRIu64 " launches a firing and %" PRIu32 " places for them",
@@ -104,6 +107,8 @@ static enum prt_status verify_outermost(const struct prt_container *c, uint32_t 
     const uint32_t never = CONTAINER_NODE_STOPS | CONTAINER_NODE_INDEXED;
     CHECK((node->flags & CONTAINER_NODE_LAUNCHES) && f->launches > 0, INTERFACES, i,
           "node '%s' launches nothing", prt_verify_text(c, node->name));
+    CHECK(f->work_groups == 1, INTERFACES, i, "a firing of node '%s' is not one work-group",
+          prt_verify_text(c, node->name));
     CHECK((node->flags & never) == 0 && node->phases == 1, INTERFACES, i,
           "node '%s' launches, and stops, has phases or writes by index",
           prt_verify_text(c, node->name));
@@ -131,6 +136,8 @@ static enum prt_status verify_launch(const struct prt_container *c, uint32_t i, 
     CHECK(to->in_count <= from->in_count && to->out_count <= from->out_count, LAUNCHES, i,
           "'%s' has more ports than '%s', which launches it", interface_title(c, launch->child),
           interface_title(c, parent));
+    CHECK(launch->order != CONTAINER_LAUNCH_AFTER_PARENT || from->work_groups == 1, LAUNCHES, i,
+          "waits for all work-groups of a launch of '%s'", interface_title(c, parent));
     for (uint32_t k = 0; k < to->in_count + to->out_count; k++) {
         bool in = k < to->in_count;
         uint32_t theirs = from->first_port + (in ? k : from->in_count + k - to->in_count);
@@ -209,11 +216,13 @@ static void deepen_bounds(const struct prt_container *c, const struct bounds *ro
         struct bounds most = {0};
         for (uint32_t k = f->first_launch; k < f->first_launch + f->launch_count; k++) {
             const struct bounds *child = &row[c->launches[k].child];
+            uint64_t tree = saturating_multiply(c->interfaces[c->launches[k].child].work_groups,
+                                                saturating_add(1, child->tree));
             if (child->entries > most.entries) most.entries = child->entries;
-            if (child->tree > most.tree) most.tree = child->tree;
+            if (tree > most.tree) most.tree = tree;
         }
         deeper[i].entries = saturating_add(f->launches, most.entries);
-        deeper[i].tree = saturating_multiply(f->launches, saturating_add(1, most.tree));
+        deeper[i].tree = saturating_multiply(f->launches, most.tree);
     }
 }
 

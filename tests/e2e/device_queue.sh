@@ -151,6 +151,27 @@ for cus in 1 2 4; do
     fi
 done
 
+# Work-groups of a launch: one entry of the queue, a start for all of them, a slice for each.
+cat >range.pipe <<'END'
+child kernel part(in i32 x, out i32 y) groups 8 { y <- item.group; }
+kernel spread(in i32 x, out i32 y push ..8) { launch part() groups x; }
+pipeline main(in i32 x, out i32 y) { x -> spread -> y; }
+END
+"$PIPEC" range.pipe -o range.pbc
+"$PIPERUN" -q --trace=trace.json --stats=json:range.json range.pbc x=x.csv y=null 2>err && echo "not ok 0 work-groups are a fault"
+grep -q 'launched 0 work-groups in firing 1, declared 1 to 8 \[groups-out-of-range\]' err && echo "ok 0 work-groups are a fault"
+printf '8\n3\n' >range.csv
+"$PIPERUN" -q --trace=trace.json --stats=json:range.json range.pbc x=range.csv y=range.out.csv
+section range.json >queue
+same "the launches of a range" "$(figure queue launches)" 2
+same "their work-groups" "$(figure queue groups)" 11
+same "a range is one entry" "$(figure queue entries_most)" 2
+same "the work-groups of a child kernel" "$(child range.json part groups)" 11
+same "a slice for each" "$(grep -c '"name": "part"' trace.json)" 11
+same "they start once a launch" "$(figure queue launch_cycles)" $((2 * (100 + 2400)))
+same "in the order of their numbers" "$(tr '\n' ' ' <range.out.csv)" "0 1 2 3 4 5 6 7 0 1 2 "
+"$PIPEC" inspect range.pipe | grep -q 'part (up to 8 work-groups) with parent' && echo "ok inspect shows how many"
+
 # A child begins after what its parent executes before the launch: so many rounds, at 3 cycles each.
 work() { # BEFORE AFTER CHILD: rounds
     cat >causal.pipe <<END

@@ -157,6 +157,10 @@ child='child kernel c(in u8 x, out u8 y; i32 n) { y <- x; }
 launching() { printf '%skernel k(in u8 x, out u8 y) %s { %s }\n%s\n' "$child" "$1" "$2" "$M"; }
 make_launches() { launching "launches $1" 'launch c(1);'; }
 make_tree() { launching "launches 2 total $1" 'launch c(1);'; }
+make_work_groups() {
+    printf 'child kernel g(in u8 x, out u8 y) groups %s { if (x > 1) y <- x; }\n' "$1"
+    printf 'kernel k(in u8 x, out u8 y) { launch g() groups %s; }\n%s\n' "$1" "$M"
+}
 make_nesting() { launching "nesting $1" 'launch c(1);'; }
 make_waits() {
     launching '' "
@@ -173,6 +177,7 @@ make_chain() {
     printf 'kernel k(in u8 x, out u8 y) { launch c_%s(); }\n%s\n' "$1" "$M"
 }
 edge launches 65536 too-large
+edge work_groups 65536 too-large
 edge tree $((1 << 20)) too-large
 edge nesting 256 too-large
 edge waits 8 too-large

@@ -233,7 +233,7 @@ struct frame { /* the names that a body sees, the innermost last */
     size_t count, room;
     bool library;          /* the body is of the library */
     struct firing *firing; /* NULL in functions and constants */
-    int32_t item[3];
+    int32_t item[3], work_group, work_groups;
     bool ended;
     unsigned char *result; /* of a function */
     const struct type *result_type;
@@ -329,6 +329,7 @@ struct node {
     size_t name_count;
     uint32_t group[3];
     uint64_t launches, nesting, total; /* UINT64_MAX: no bound */
+    uint64_t groups;                   /* most of a launch; UINT64_MAX: `groups` was not written */
     struct node *next;
 };
 
@@ -344,6 +345,7 @@ struct firing {
     uint64_t launched, level;
     uint64_t *total;
     const uint32_t *group;
+    int32_t work_group, work_groups; /* of a child */
     struct binding *locals;
     size_t local_count;
     struct tree *kernel_attributes;

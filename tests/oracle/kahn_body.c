@@ -227,6 +227,26 @@ static void emit(struct frame *frame, struct tree *s)
 static void start_outs(struct firing *firing, const struct node *kernel);
 static void run_firing(struct firing *firing, const struct node *kernel,
                        const struct binding *names, size_t count);
+static void free_outs(const struct node *node, struct firing *firing);
+
+/* One work-group of a launch: a firing whose packets follow those of the groups before. */
+static void run_group(const struct firing *launched, const struct node *child,
+                      const struct frame *names, int line, struct launch *made)
+{
+    struct firing firing = *launched;
+    const struct node *node = firing.node;
+    if (++*firing.total > node->total) kahn_fault(line, "launches-exceeded");
+    start_outs(&firing, child);
+    run_firing(&firing, child, names->bindings, names->count);
+    for (uint32_t i = node->in_count; i < node->port_count; i++) {
+        const struct port *port = &node->ports[i];
+        for (uint64_t n = port->first; n < port->first + port->arity; n++)
+            for (size_t k = 0; k < firing.outs[n].count; k++)
+                bytes_append(&made->outs[n], port->type->size,
+                             firing.outs[n].at + k * port->type->size);
+    }
+    free_outs(node, &firing);
+}
 
 static void launch(struct frame *frame, struct tree *s)
 {
@@ -238,9 +258,9 @@ static void launch(struct frame *frame, struct tree *s)
                             .level = parent->level + 1,
                             .total = parent->total,
                             .group = child->group,
+                            .work_groups = 1,
                             .most_launches = child->launches};
-    if (++parent->launched > parent->most_launches || ++*parent->total > parent->node->total)
-        kahn_fault(s->line, "launches-exceeded");
+    if (++parent->launched > parent->most_launches) kahn_fault(s->line, "launches-exceeded");
     if (firing.level > parent->node->nesting) kahn_fault(s->line, "nesting-exceeded");
     struct frame names = {.library = child->library};
     for (size_t i = 0; i < child->name_count; i++)
@@ -259,10 +279,13 @@ static void launch(struct frame *frame, struct tree *s)
                 .kind = B_VARIABLE, .name = p->a->name, .type = type, .at = at, .owned = true});
         if (argument) argument = argument->next;
     }
+    if (s->c) firing.work_groups = (int32_t)eval_to(frame, s->c, type_scalar(I32)).bits;
+    if (firing.work_groups < 1 || (uint64_t)firing.work_groups > child->groups)
+        kahn_fault(s->line, "groups-out-of-range");
     struct launch *made = kahn_alloc(sizeof *made);
-    start_outs(&firing, child);
-    run_firing(&firing, child, names.bindings, names.count);
-    made->outs = firing.outs;
+    made->outs = kahn_alloc((parent->node->out_elements + 1) * sizeof *made->outs);
+    for (; firing.work_group < firing.work_groups; firing.work_group++)
+        run_group(&firing, child, &names, s->line, made);
     for (uint32_t i = 0; i < parent->node->out_elements; i++)
         made->appended |= made->outs[i].count > 0;
     *parent->last_launch = made;
@@ -657,6 +680,8 @@ static void run_firing(struct firing *firing, const struct node *kernel,
     for (size_t i = 0; i < item_count; i++) {
         struct frame *frame = &items.frames[i];
         *frame = (struct frame){.library = kernel->library, .firing = firing};
+        frame->work_group = firing->work_group;
+        frame->work_groups = firing->work_groups;
         frame->item[0] = (int32_t)(i % firing->group[0]);
         frame->item[1] = (int32_t)(i / firing->group[0] % firing->group[1]);
         frame->item[2] = (int32_t)(i / firing->group[0] / firing->group[1]);

@@ -883,6 +883,10 @@ struct value eval(struct frame *frame, struct tree *e)
     case T_COMMA: eval(frame, e->a); return eval(frame, e->b);
     case T_INDEX: return load(kind, place(frame, e));
     case T_MEMBER:
+        if (is_item(frame, e) && strcmp(e->name, "group") == 0)
+            return scalar_value(kind, (uint64_t)frame->work_group);
+        if (is_item(frame, e) && strcmp(e->name, "groups") == 0)
+            return scalar_value(kind, (uint64_t)frame->work_groups);
         if (is_item(frame, e)) return scalar_value(kind, (uint64_t)frame->item[e->name[0] - 'x']);
         return load(kind, place(frame, e));
     case T_CALL: return eval_call(frame, e);

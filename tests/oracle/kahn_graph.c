@@ -314,6 +314,7 @@ static struct node *made_kernel(struct tree *item, struct frame *inner)
     set_ports(inner, node);
     set_group(inner, node);
     node->launches = bound(inner, node, "launches");
+    node->groups = bound(inner, node, "groups");
     node->nesting = bound(inner, node, "nesting");
     node->total = bound(inner, node, "total");
     node->name_count = inner->count;

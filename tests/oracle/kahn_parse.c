@@ -436,7 +436,12 @@ static struct tree *launch(const char *event)
     t->a = parameters();
     need("(");
     t->b = list_until(")");
-    if (take("with") || take("after")) {
+    while (!is(";")) {
+        if (take("groups")) {
+            t->c = expression();
+            continue;
+        }
+        if (!take("with")) need("after");
         do
             name();
         while (take(","));

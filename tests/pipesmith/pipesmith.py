@@ -691,9 +691,12 @@ class Program(Special):
         body = Body(rng, self.functions)
         seen = [Place("x[0]", stream.type), Place("depth", SCALAR["i32"]), Place("value", SCALAR["i32"])]
         body.places = list(seen)
+        groups = rng.choice([0, 1, 4])  # most work-groups of a launch of the leaf; 0: not declared
+        if groups:
+            body.places += [Place("item.group", SCALAR["i32"]), Place("item.groups", SCALAR["i32"])]
         body.statements(rng.randint(0, 1), 1)
         emits = [f"if ({body.condition(2)}) y <- {body.expression(kind, 2)};" for _ in range(rng.randint(1, 2))]
-        self.items.append(f"child kernel {leaf}(in {stream.type} x, out {kind} y; i32 depth, i32 value) {{\n"
+        self.items.append(f"child kernel {leaf}(in {stream.type} x, out {kind} y; i32 depth, i32 value){f' groups {groups}' if groups else ''} {{\n"
                           + "\n".join(body.lines + ["    " + e for e in emits]) + "\n}")
         body.places = seen
         self.items.append(f"child kernel {tree}(in {stream.type} x, out {kind} y; i32 depth, i32 value) launches 2 {{\n"
@@ -702,9 +705,10 @@ class Program(Special):
                           f"    if (({body.expression(SCALAR['i32'], 1)} & 1) == 0)\n"
                           f"        launch {tree}(depth - 1, {body.expression(SCALAR['i32'], 1)});\n}}")
         levels = rng.randint(1, 3)
+        count = f" groups 1 + ({body.expression(SCALAR['i32'], 1)} & {groups - 1})" if groups and rng.random() < 0.8 else ""
         order = rng.choice(["", " with parent", " after group", " after parent"])
         self.items.append(f"kernel {name}(in {stream.type} x, out {kind} y) nesting {levels + 1} {{\n"
-                          f"    i32 depth = {levels};\n    i32 value = 11;\n    launch {leaf}(depth, 7){order};\n"
+                          f"    i32 depth = {levels};\n    i32 value = 11;\n    launch {leaf}(depth, 7){count}{order};\n"
                           f"    launch {tree}(depth, {body.expression(SCALAR['i32'], 1)});\n"
                           f"    if ({body.condition(1)})\n        y <- {body.expression(kind, 1)};\n}}")
         stream.rate = stream.rate or Fraction(1)

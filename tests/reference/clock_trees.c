@@ -15,8 +15,23 @@ int clock_tree_open(struct clock_trees *t, int parent, enum clock_order order, i
                                                  .most = most,
                                                  .order = order,
                                                  .before = before,
+                                                 .first = t->count,
                                                  .asked_after = -1};
     if (parent != CLOCK_NO_FIRING) t->firings[parent].launches++;
+    return t->count++;
+}
+
+int clock_tree_join(struct clock_trees *t, int first, int most)
+{
+    struct clock_firing *of = &t->firings[first];
+    assert(t->count < CLOCK_FIRINGS);
+    of->has_mates = true;
+    t->firings[t->count] = (struct clock_firing){.parent = of->parent,
+                                                 .level = of->level,
+                                                 .most = most,
+                                                 .order = CLOCK_WITH_PARENT,
+                                                 .first = first,
+                                                 .asked_after = -1};
     return t->count++;
 }
 
@@ -47,6 +62,13 @@ static bool tree_ended(const struct clock_trees *t, int firing)
     return true;
 }
 
+static bool launch_ended(const struct clock_trees *t, int first)
+{
+    for (int i = first; i < t->count; i++)
+        if (t->firings[i].first == first && !tree_ended(t, i)) return false;
+    return true;
+}
+
 static int running(const struct clock_trees *t)
 {
     int count = 0;
@@ -60,9 +82,10 @@ static bool is_ready(const struct clock_trees *t, int firing)
     const struct clock_firing *f = &t->firings[firing];
     if (f->state == CLOCK_RESUMING) return true;
     if (f->state != CLOCK_WAITING || f->parent == CLOCK_NO_FIRING) return false;
+    if (f->first != firing) return t->firings[f->first].called;
     if (f->order != CLOCK_WITH_PARENT && !f->admitted) return false;
     for (int i = 0; i < f->wait_count; i++)
-        if (!tree_ended(t, f->waits[i])) return false;
+        if (!launch_ended(t, f->waits[i])) return false;
     return true;
 }
 
@@ -86,8 +109,8 @@ static uint64_t held(const struct clock_trees *t)
 {
     uint64_t count = 0;
     for (int i = 0; i < t->count; i++)
-        count +=
-            t->firings[i].level > 0 && t->firings[i].state != CLOCK_UNISSUED && !tree_ended(t, i);
+        count += t->firings[i].level > 0 && t->firings[i].first == i &&
+                 t->firings[i].state != CLOCK_UNISSUED && !launch_ended(t, i);
     return count;
 }
 
@@ -142,7 +165,9 @@ static int next_launch(const struct clock_trees *t, int firing)
 {
     int number = 0;
     for (int i = firing + 1; i < t->count; i++)
-        if (t->firings[i].parent == firing && number++ == t->firings[firing].issued) return i;
+        if (t->firings[i].parent == firing && t->firings[i].first == i &&
+            number++ == t->firings[firing].issued)
+            return i;
     return CLOCK_NO_FIRING;
 }
 
@@ -158,9 +183,15 @@ static uint64_t work_until_next(const struct clock_trees *t, int firing)
     return until < cost ? until : cost;
 }
 
+static bool calls_mates(const struct clock_trees *t, int firing)
+{
+    return t->firings[firing].has_mates && !t->firings[firing].called;
+}
+
 static bool is_at_mark(const struct clock_trees *t, int firing)
 {
     const struct clock_firing *f = &t->firings[firing];
+    if (calls_mates(t, firing)) return f->state == CLOCK_RUNNING && f->starting == 0;
     bool launches =
         asks_for(t, firing) == CLOCK_NO_FIRING && next_launch(t, firing) != CLOCK_NO_FIRING;
     return f->state == CLOCK_RUNNING && f->starting == 0 && f->work >= work_until_next(t, firing) &&
@@ -183,7 +214,7 @@ static void answer_all(struct clock_trees *t)
         struct clock_firing *f = &t->firings[i];
         if (f->state != CLOCK_STANDING) continue;
         int asked = asks_for(t, i);
-        if (!tree_ended(t, asked)) continue;
+        if (!launch_ended(t, asked)) continue;
         t->firings[asked].answered = true;
         f->state = CLOCK_RESUMING;
     }
@@ -193,13 +224,16 @@ static void do_next(struct clock_trees *t, int firing)
 {
     struct clock_firing *f = &t->firings[firing];
     int asked = asks_for(t, firing), launch = next_launch(t, firing);
-    if (asked != CLOCK_NO_FIRING && tree_ended(t, asked)) {
+    if (calls_mates(t, firing)) {
+        f->called = true;
+    } else if (asked != CLOCK_NO_FIRING && launch_ended(t, asked)) {
         t->firings[asked].answered = true;
     } else if (asked != CLOCK_NO_FIRING) {
         f->state = CLOCK_STANDING;
         admit_children(t, firing);
     } else if (launch != CLOCK_NO_FIRING) {
-        t->firings[launch].state = CLOCK_WAITING;
+        for (int i = launch; i < t->count; i++)
+            if (t->firings[i].first == launch) t->firings[i].state = CLOCK_WAITING;
         f->issued++;
         f->issuing = t->issue;
         uint64_t entries = held(t);
@@ -231,7 +265,7 @@ static void begin(struct clock_trees *t, int firing)
     f->state = CLOCK_RUNNING;
     if (f->begun) return;
     f->begun = true;
-    f->starting = f->level > 0 ? t->start : 0;
+    f->starting = f->level > 0 && f->first == firing ? t->start : 0;
     f->issuing = t->issue;
 }
 

@@ -114,6 +114,7 @@ static int32_t launch(const struct kernel_batch *batch, uint32_t site, struct pl
     struct kernel_launch *entry = (void *)(list->entries + list->count++ * list->stride_bytes);
     entry->site = site;
     entry->timestamp = UINT64_MAX;
+    entry->groups = 1;
     entry->wait_count = wait != UINT32_MAX;
     entry->waits[0] = wait;
     memcpy(entry + 1, &child, sizeof child);
@@ -468,7 +469,12 @@ static void tables_that_do_not_hold_together_are_refused(void **unused)
     REFUSED(interfaces[1].group[1], 1u << 31, "too many");
     REFUSED(interfaces[1].firing_warps, 0, "has 0 warps");
     REFUSED(interfaces[1].firing_warps, 2, "has 2 warps, for 1 work-items");
-    REFUSED(interfaces[1].work_groups, 2, "not one work-group");
+    REFUSED(interfaces[0].work_groups, 2, "is not one work-group");
+    REFUSED(interfaces[1].work_groups, 0, "has no work-groups");
+    REFUSED(interfaces[1].work_groups, CONTAINER_WORK_GROUPS_MAX + 1, "or too many");
+    REFUSED(interfaces[1].work_groups, 2, "waits for all work-groups of a launch of 'child'");
+    REFUSED(interfaces[1].global_offset, 1, "does not begin with work-group 0");
+    REFUSED(interfaces[1].group_offset, 1, "does not begin with work-group 0");
     REFUSED(interfaces[1].first_port, 1, "");
     REFUSED(interfaces[1].first_launch, 2, "do not follow");
     REFUSED(interfaces[1].launch_count, 2, "belongs to no kernel");
@@ -494,8 +500,7 @@ static void tables_that_do_not_hold_together_are_refused(void **unused)
     REFUSED(interfaces[1].local_offset_bytes, 1, "is not laid out");
     REFUSED(interfaces[1].group[2], 0, "no work-items");
     REFUSED(interfaces[1].group[2], INDEX_ITEMS_MAX + 1, "too many");
-    REFUSED(interfaces[1].global_offset, 1, "not one work-group");
-    REFUSED(interfaces[1].group_offset, 1, "not one work-group");
+
     REFUSED(interfaces[1].tree, 1, "has bounds of an outermost kernel");
     REFUSED(interfaces[1].queue_entries, 1, "has bounds of an outermost kernel");
     REFUSED(interfaces[1].launches, CONTAINER_TREE_MAX + 1, "'child' has");

@@ -181,12 +181,47 @@ static void a_firing_goes_on_until_it_asks(void **unused)
     }
 }
 
+/* A root of cost 100 that launches `groups` work-groups of cost 1000 after half of it, and a leaf that waits for them. */
+static struct prt_launch_run range(uint32_t cus, uint32_t groups, struct prt_launch_report *report)
+{
+    struct prt_launch_schedule *s = make(2, 0);
+    *report = (struct prt_launch_report){0};
+    uint32_t root = open_root(s, 2);
+    uint32_t first = add_leaf(s, root, PRT_LAUNCH_WITH_PARENT, 50, 1000);
+    for (uint32_t i = 1; i < groups; i++)
+        prt_launch_close(s, prt_launch_join(s, first, 0), 1000);
+    uint32_t last = prt_launch_open(s, root, PRT_LAUNCH_WITH_PARENT, 0, 50);
+    prt_launch_wait(s, last, first);
+    prt_launch_close(s, last, 7);
+    prt_launch_close(s, root, 100);
+    struct prt_launch_run run = prt_launch_schedule_run(s, cus, &times, report);
+    prt_launch_schedule_destroy(s);
+    return run;
+}
+
+/* Issued at 50 + ISSUE; the start of the first one lets the others begin; the launch ends with the last. */
+static void work_groups_of_a_launch_start_once(void **unused)
+{
+    (void)unused;
+    struct prt_launch_report report;
+    const uint64_t issued = 50 + ISSUE, after = START + 7;
+    assert_int_equal(range(CUS_MAX, 5, &report).end_cycles, issued + START + 1000 + after);
+    assert_int_equal(report.launches, 2);
+    assert_int_equal(report.groups, 6);
+    assert_int_equal(report.entries_most, 2);
+    assert_int_equal(report.launch_cycles, 2 * (ISSUE + START));
+    assert_int_equal(report.child_cycles, 5007);
+    assert_int_equal(range(1, 5, &report).end_cycles, 100 + 2 * ISSUE + START + 5 * 1000 + after);
+    /* two units: the root ends while the first one starts, then they take turns */
+    assert_int_equal(range(2, 5, &report).end_cycles, issued + START + 3 * 1000 + after);
+}
+
 /* ---- random trees ---- */
 
 struct tree {
     struct prt_launch_schedule *schedule;
     uint64_t state;
-    uint32_t most, levels;
+    uint32_t most, levels, mates;
     uint64_t work;
 };
 
@@ -208,6 +243,10 @@ static void grow(struct tree *t, uint32_t node, uint32_t level)
         first[i] = prt_launch_open(t->schedule, node, order, last ? 0 : t->most, before);
         if (i > 0 && draw(t, 3) == 0) prt_launch_wait(t->schedule, first[i], first[draw(t, i)]);
         grow(t, first[i], level + 1);
+        for (uint32_t more = draw(t, 2) * draw(t, 4); more > 0; more--) {
+            t->mates++;
+            grow(t, prt_launch_join(t->schedule, first[i], last ? 0 : t->most), level + 1);
+        }
         if (draw(t, 4) == 0) prt_launch_ask(t->schedule, first[i], i + 1, before);
     }
     t->work += cost;
@@ -234,7 +273,7 @@ static void check_spans(const struct prt_launch_report *report, uint64_t base, u
     }
     for (uint32_t i = 0; i < CUS_MAX; i++)
         assert_int_equal(held[i], report->cu_cycles[i]);
-    assert_int_equal(children, report->launches);
+    assert_int_equal(children, report->groups);
 }
 
 static void spans_without_room_are_counted(void **unused)
@@ -277,12 +316,13 @@ static void random_trees_end_within_the_bound(void **unused)
                 .spans = {.items = spans, .capacity = SPANS, .base_cycles = 1000}};
             t.schedule = make(room, below);
             t.state = seed;
-            t.work = 0;
+            t.work = t.mates = 0;
             for (uint32_t i = 0; i < roots; i++)
                 grow(&t, open_root(t.schedule, t.most), 0);
             uint32_t nodes = prt_launch_count(t.schedule);
             struct prt_launch_run run = prt_launch_schedule_run(t.schedule, cus, &times, &report);
-            assert_int_equal(report.launches, nodes - roots);
+            assert_int_equal(report.launches, nodes - roots - t.mates);
+            assert_int_equal(report.groups, nodes - roots);
             assert_true(report.entries_most <= room);
             assert_true(run.end_cycles >= (t.work + report.launch_cycles + cus - 1) / cus);
             assert_true(run.end_cycles <= t.work + report.launch_cycles);
@@ -294,6 +334,7 @@ static void random_trees_end_within_the_bound(void **unused)
             assert_int_equal(busy, t.work + report.launch_cycles);
             check_spans(&report, 1000, run.end_cycles);
             assert_int_equal(kernel.launches, report.launches);
+            assert_int_equal(kernel.groups, report.groups);
             assert_int_equal(kernel.cycles, report.child_cycles);
             assert_int_equal(kernel.wait_cycles, report.wait_cycles);
             assert_int_equal(kernel.longest_cycles, report.longest_cycles);
@@ -344,6 +385,12 @@ static void grow_both(struct twin *t, uint32_t node, uint32_t level)
             may_ask[i] &= may_ask[first];
         }
         grow_both(t, nodes[i], level + 1);
+        if (draw(&t->tree, 3) == 0) {
+            uint32_t most = level + 1 < t->tree.levels ? t->tree.most : 0;
+            uint32_t mate = prt_launch_join(t->tree.schedule, nodes[i], most);
+            assert_int_equal(clock_tree_join(&t->clock, (int)nodes[i], (int)most), mate);
+            grow_both(t, mate, level + 1);
+        }
         uint32_t about = draw(&t->tree, i + 1);
         if (draw(&t->tree, 3) == 0 || !may_ask[about] || asked[about]) continue;
         before += 1 + draw(&t->tree, 40);
@@ -553,6 +600,7 @@ TEST_MAIN("launch_schedule", cmocka_unit_test(a_fan_of_children_in_closed_form),
           cmocka_unit_test(who_asks_stands_and_gives_its_unit_back),
           cmocka_unit_test(a_child_begins_after_what_its_launch_stands_behind),
           cmocka_unit_test(a_firing_goes_on_until_it_asks),
+          cmocka_unit_test(work_groups_of_a_launch_start_once),
           cmocka_unit_test(spans_without_room_are_counted),
           cmocka_unit_test(random_trees_end_within_the_bound),
           cmocka_unit_test(trees_take_as_long_as_the_oracle_says),

@@ -28,6 +28,13 @@ static LLVMValueRef load_field(struct kernel_emitter *e, LLVMTypeRef type, size_
     return LLVMBuildLoad2(e->builder, type, list_field(e, offset_bytes), name);
 }
 
+LLVMValueRef kernel_group_number(struct kernel_emitter *e, uint32_t member)
+{
+    size_t offset = member == ITEM_GROUP ? offsetof(struct kernel_launch_list, group)
+                                         : offsetof(struct kernel_launch_list, groups);
+    return load_field(e, e->i32, offset, member == ITEM_GROUP ? "group" : "groups");
+}
+
 /* The child's block of arguments, or NULL where it has none. */
 static LLVMValueRef evaluate_launch_arguments(struct kernel_emitter *e, const struct launch *launch)
 {
@@ -50,13 +57,28 @@ static void store_field(struct kernel_emitter *e, LLVMValueRef entry, size_t off
     LLVMBuildStore(e->builder, value, kernel_offset(e, e->builder, entry, offset_bytes));
 }
 
+/* The number of work-groups, i32. */
+static LLVMValueRef evaluate_groups(struct kernel_emitter *e, const struct launch *launch)
+{
+    if (launch->groups == NULL) return LLVMConstInt(e->i32, 1, 0);
+    LLVMValueRef groups = kernel_expression(e, launch->groups);
+    if (!launch->groups_checked) return groups;
+    LLVMValueRef index = LLVMBuildSExt(e->builder, groups, e->i64, "groups");
+    LLVMValueRef above = LLVMBuildSub(e->builder, index, kernel_i64(e, 1), "");
+    LLVMValueRef most = kernel_i64(e, launch->child->work_groups);
+    LLVMValueRef bad = LLVMBuildICmp(e->builder, LLVMIntUGE, above, most, "");
+    kernel_fault_if(e, bad, KERNEL_FAULT_GROUPS, launch->span, index, most);
+    return groups;
+}
+
 static void write_entry(struct kernel_emitter *e, const struct launch *launch, LLVMValueRef entry,
-                        LLVMValueRef arguments)
+                        LLVMValueRef arguments, LLVMValueRef groups)
 {
     store_field(e, entry, offsetof(struct kernel_launch, site),
                 LLVMConstInt(e->i32, launch->index, 0));
+    store_field(e, entry, offsetof(struct kernel_launch, groups), groups);
     store_field(e, entry, offsetof(struct kernel_launch, wait_count),
-                LLVMConstInt(e->i32, launch->wait_count, 0));
+                LLVMConstInt(LLVMInt16TypeInContext(e->context), launch->wait_count, 0));
     store_field(e, entry, offsetof(struct kernel_launch, timestamp), kernel_count_so_far(e));
     for (uint32_t i = 0; i < launch->wait_count; i++)
         store_field(e, entry, offsetof(struct kernel_launch, waits) + i * sizeof(uint32_t),
@@ -72,6 +94,7 @@ void kernel_launch_statement(struct kernel_emitter *e, const struct ks *s)
     const struct launch *launch = s->launch;
     const size_t count_offset = offsetof(struct kernel_launch_list, count);
     LLVMValueRef arguments = evaluate_launch_arguments(e, launch);
+    LLVMValueRef groups = evaluate_groups(e, launch);
     LLVMValueRef count = load_field(e, e->i64, count_offset, "launches");
     LLVMValueRef capacity =
         load_field(e, e->i64, offsetof(struct kernel_launch_list, capacity), "capacity");
@@ -84,7 +107,7 @@ void kernel_launch_statement(struct kernel_emitter *e, const struct ks *s)
         load_field(e, e->i64, offsetof(struct kernel_launch_list, stride_bytes), "stride");
     LLVMValueRef offset = LLVMBuildMul(e->builder, count, stride, "");
     LLVMValueRef entry = LLVMBuildInBoundsGEP2(e->builder, e->i8, entries, &offset, 1, "entry");
-    write_entry(e, launch, entry, arguments);
+    write_entry(e, launch, entry, arguments, groups);
     LLVMBuildStore(e->builder, more, list_field(e, count_offset));
     if (s->variable == NULL) return;
     kernel_store(e, s->variable->type, kernel_variable_address(e, s->variable),

@@ -459,7 +459,9 @@ static LLVMValueRef scalar_expression(struct kernel_emitter *e, const struct kx 
     case KX_WINDOW:
     case KX_PEEK: return kernel_load(e, x->type, kernel_address_of(e, x));
     case KX_LEFT: return left_value(e, x);
-    case KX_ITEM: return e->body->item[x->dimension];
+    case KX_ITEM:
+        return x->dimension <= ITEM_Z ? e->body->item[x->dimension]
+                                      : kernel_group_number(e, x->dimension);
     case KX_PHASE:
         if (e->body->phase == NULL) return LLVMConstInt(e->i32, 0, 0);
         return LLVMBuildTrunc(e->builder, e->body->phase, e->i32, "");

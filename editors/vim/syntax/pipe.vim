@@ -13,7 +13,7 @@ syntax match pipePlace /\<expect\>\ze\s\+\S/
 syntax match pipePlace /\<\%(child\|extern\|pure\|builtin\)\>\ze\s\+\%(pure\|kernel\)\>/
 syntax match pipePlace /\<type\>\ze\s\+\h\w*\s*[,>]/
 syntax match pipePlace /\<init\>\ze\s*[{(0-9A-Za-z_]/
-syntax match pipeAttribute /\<\%(pop\|peek\|push\|window\|border\|amplify\|group\|launches\|total\|nesting\|depth\|rows\|frame\|policy\|importance\|cost\|from\|within\|with\|after\)\>\ze\s\+["0-9A-Za-z_{(.-]/
+syntax match pipeAttribute /\<\%(pop\|peek\|push\|window\|border\|amplify\|group\|groups\|launches\|total\|nesting\|depth\|rows\|frame\|policy\|importance\|cost\|from\|within\|with\|after\)\>\ze\s\+["0-9A-Za-z_{(.-]/
 syntax match pipeType /\<\%(bool\|[iu]\%(8\|16\|32\|64\)\|f\%(16\|32\|64\)\|bf16\)\%(x\%(2\|3\|4\|8\|16\)\)\?\>/
 syntax match pipeType /\<\%(int\|void\)\>/
 
