@@ -393,14 +393,16 @@ uint128 channels_sum(const uint64_t *sums, uint64_t cycle, uint32_t phases, uint
     return sum + (cycle - sums[phase]) + sums[last - phases];
 }
 
-uint128 channels_firings(const uint64_t *sums, uint64_t cycle, uint32_t phases, uint128 packets)
+uint128 channels_firings(const uint64_t *sums, uint64_t cycle, uint32_t phases, uint32_t phase,
+                         uint128 packets)
 {
+    if (packets == 0) return 0;
     uint128 cycles = (packets - 1) / cycle, rest = packets - cycles * cycle;
     uint32_t low = 1, high = phases;
     if (!sums) return cycles + 1;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (sums[middle] >= rest)
+        if (channels_sum(sums, cycle, phases, phase, middle) >= rest)
             high = middle;
         else
             low = middle + 1;
