@@ -51,14 +51,6 @@ static const uint64_t *sums_of(struct collector *collector, const uint64_t *rate
     return sums;
 }
 
-static void prepare_channel_bundles(struct collector *collector)
-{
-    size_t nodes = collector->graph->nodes.count;
-    collector->first_output = graph_number_outputs(collector->arena, collector->graph);
-    collector->bundle_sources =
-        ARENA_ARRAY(collector->arena, uint32_t, (size_t)collector->first_output[nodes] + 1);
-}
-
 /* The packets of one iteration, that is q x pop of any reader, written `share` at a time. */
 static uint32_t add_source(struct collector *collector, const struct graph_buffer *buffer,
                            uint64_t share)
@@ -155,7 +147,9 @@ struct channels channels_collect(struct arena *arena, const struct graph *graph,
 {
     struct collector collector = {.arena = arena, .graph = graph, .which = which};
     prepare_sums(&collector);
-    prepare_channel_bundles(&collector);
+    collector.first_output = graph_number_outputs(arena, graph);
+    collector.bundle_sources =
+        ARENA_ARRAY(arena, uint32_t, (size_t)collector.first_output[graph->nodes.count] + 1);
     for (uint32_t i = 0; i < graph->buffers.count; i++)
         collect_buffer_channels(&collector, i);
     uint32_t node_count = (uint32_t)(graph->nodes.count + collector.sources.count);

@@ -496,14 +496,6 @@ static uint32_t in_count(const struct net *net, uint32_t node)
     return net->nodes[node + 1].first_in - net->nodes[node].first_in;
 }
 
-static void note_blocked(struct net *net, uint32_t node)
-{
-    struct net_node *at = &net->nodes[node];
-    if (at->blocked || at->fired >= at->limit) return;
-    net->blocked[net->blocked_count++] = node;
-    at->blocked = true;
-}
-
 static bool run_queue(struct net *net, uint64_t *budget)
 {
     for (uint32_t node, seen; net_next(net, &node);) {
@@ -516,7 +508,10 @@ static bool run_queue(struct net *net, uint64_t *budget)
         /* The arc that the node waits for may have changed. */
         uint32_t place = net->trail->place[node];
         if (place && place <= net->trail->valid) net->trail->valid = place - 1;
-        note_blocked(net, node);
+        struct net_node *at = &net->nodes[node];
+        if (at->blocked || at->fired >= at->limit) continue;
+        net->blocked[net->blocked_count++] = node;
+        at->blocked = true;
     }
     return true;
 }

@@ -125,16 +125,6 @@ static struct latency run_to_targets(struct machine *machine, const target_list 
 
 /* ---- the target ---- */
 
-/* Firings of the writer until it has written a packet; 0: it writes none. */
-static uint64_t firings_to_write(const struct graph_node *writer, const struct graph_output *out)
-{
-    if (out->push == 0) return 0;
-    uint64_t firings = 1;
-    while (out->pushes && firings < graph_phases(writer) && out->pushes[firings - 1] == 0)
-        firings++;
-    return firings;
-}
-
 static void find_targets(struct machine *machine, target_list *targets)
 {
     const struct graph *graph = machine->graph;
@@ -143,10 +133,13 @@ static void find_targets(struct machine *machine, target_list *targets)
         const struct graph_buffer *buffer = &graph->buffers.items[b];
         if (buffer->outer != GRAPH_OUTER_OUT) continue;
         has_ports = true;
-        struct target target = {buffer->writer_node, b, 0};
-        target.firings =
-            firings_to_write(&graph->nodes.items[target.node], graph_writer(graph, buffer));
-        if (target.firings > 0) vec_push(machine->arena, targets, target);
+        const struct graph_output *out = graph_writer(graph, buffer);
+        if (out->push == 0) continue;
+        uint32_t phases = graph_phases(&graph->nodes.items[buffer->writer_node]);
+        uint64_t firings = 1; /* until it has written a packet */
+        while (out->pushes && firings < phases && out->pushes[firings - 1] == 0)
+            firings++;
+        vec_push(machine->arena, targets, (struct target){buffer->writer_node, b, firings});
     }
     for (uint32_t n = 0; n < graph->nodes.count && !has_ports; n++)
         if (graph->nodes.items[n].outputs.count == 0)

@@ -107,18 +107,18 @@ static struct net *part_net(struct looping *l, const struct part *part, bool pri
         const struct island_edge *edge = &l->island->edges[part->edges[i]];
         uint32_t from = l->local[edge->from], to = l->local[edge->to];
         uint64_t held = primes ? edge->initial : edge->base;
-        arcs[2 * i] = (struct net_arc){.from = from,
-                                       .to = to,
-                                       .add = edge->push,
-                                       .take = edge->pop,
-                                       .need = add_clamped(edge->pop, edge->kept),
-                                       .initial = (int64_t)held};
-        arcs[2 * i + 1] = (struct net_arc){.from = to,
-                                           .to = from,
-                                           .add = edge->pop,
-                                           .take = edge->push,
-                                           .need = edge->push,
-                                           .initial = (int64_t)edge->depth - (int64_t)held};
+        arcs[2 * (size_t)i] = (struct net_arc){.from = from,
+                                               .to = to,
+                                               .add = edge->push,
+                                               .take = edge->pop,
+                                               .need = add_clamped(edge->pop, edge->kept),
+                                               .initial = (int64_t)held};
+        arcs[2 * (size_t)i + 1] = (struct net_arc){.from = to,
+                                                   .to = from,
+                                                   .add = edge->pop,
+                                                   .take = edge->push,
+                                                   .need = edge->push,
+                                                   .initial = (int64_t)edge->depth - (int64_t)held};
     }
     return net_of_arcs(l->arena, arcs, 2 * part->edge_count, cycles, part->node_count);
 }
